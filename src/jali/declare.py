@@ -1,0 +1,182 @@
+"""Declarations: what a curator says about a table, checked against its schema and against other tables."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from jali.errors import CatalogError
+from jali.privacy import Adjacency, Budget
+from jali.query.catalog import Declared, Field, Keys, Kind, Range, Source, Table
+
+if TYPE_CHECKING:
+    from jali.engines import Engine
+
+_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_FORMATS = {".parquet": "parquet", ".pq": "parquet", ".csv": "csv", ".duckdb": "duckdb", ".ddb": "duckdb"}
+_UNIT_KINDS = (Kind.INTEGER, Kind.TEXT, Kind.DATE, Kind.TIMESTAMP, Kind.BOOLEAN)
+_MAX_ROWS = 1 << 30
+
+
+def declare_table(
+    engine: Engine,
+    *,
+    name: str,
+    source: Any,
+    unit: str | None,
+    budget: Budget,
+    max_rows: int | None,
+    columns: Mapping[str, Declared | str],
+    adjacency: Adjacency,
+    rows: int | None,
+    relation: str | None,
+    others: Mapping[str, Table],
+) -> Table:
+    """Make the declaration of a table, or refuse it and say what is wrong."""
+    if not _NAME.fullmatch(name):
+        raise CatalogError(f"A table's name is letters, digits and underscores, not {name!r}.")
+    if not isinstance(budget, Budget):
+        raise CatalogError("budget must be a jali.Budget.", remedy="Write jali.Budget(epsilon=1, delta=1e-6).")
+    place = _source(engine, name, source, relation)
+    declared = {column: _as_declared(column, value) for column, value in columns.items()}
+    fields = engine.fields(place, {c: _kind(d) for c, d in declared.items() if _kind(d)})
+    table = Table(
+        name=name,
+        source=place,
+        unit=_unit(unit, fields),
+        max_rows=_bound(unit, max_rows),
+        adjacency=adjacency,
+        fields=_with_declared(fields, declared),
+        budget=budget,
+        rows=_guess(rows),
+    )
+    _check_others(table, others)
+    return table
+
+
+def _source(engine: Engine, name: str, source: Any, relation: str | None) -> Source:
+    if not isinstance(source, str | Path):
+        engine.attach(name, source)
+        return Source("frame", name)
+    path = Path(source).expanduser()
+    kind = _FORMATS.get(path.suffix.lower())
+    if kind is None:
+        endings = ", ".join(_FORMATS)
+        raise CatalogError(f"The format of {source} is not known.", remedy=f"Known endings: {endings}.")
+    if not path.is_file():
+        raise CatalogError(f"There is no file {source}.")
+    return Source(kind, str(path.resolve()), (relation or name) if kind == "duckdb" else "")
+
+
+def _as_declared(column: str, value: Declared | str) -> Declared:
+    if isinstance(value, Range | Keys | Kind):
+        return value
+    try:
+        return Kind(value)
+    except ValueError:
+        kinds = ", ".join(kind.value for kind in Kind if kind is not Kind.OTHER)
+        raise CatalogError(
+            f"Column {column} is declared as {value!r}.", remedy=f"Give a Range, Keys, or one of: {kinds}."
+        ) from None
+
+
+def _kind(declared: Declared) -> str:
+    if isinstance(declared, Range):
+        return Kind.REAL
+    return declared.kind if isinstance(declared, Keys) else declared
+
+
+def _unit(unit: str | None, fields: tuple[Field, ...]) -> str | None:
+    if unit is None:
+        return None
+    found = next((f for f in fields if f.name.lower() == unit.lower()), None)
+    if found is None:
+        raise CatalogError(f"There is no column {unit} to be the unit.", remedy=_columns(fields))
+    if found.kind not in _UNIT_KINDS:
+        raise CatalogError(f"Column {unit} cannot name people: it is {found.kind.value}.")
+    return found.name
+
+
+def _bound(unit: str | None, max_rows: int | None) -> int:
+    if unit is None:
+        if max_rows not in (None, 1):
+            raise CatalogError("Without a unit each row is a person, so max_rows is 1.")
+        return 1
+    if max_rows is None:
+        raise CatalogError("max_rows is missing.", remedy="Say for how many rows one person may count.")
+    if not 1 <= max_rows <= _MAX_ROWS:
+        raise CatalogError(f"max_rows must be between 1 and {_MAX_ROWS:,}.")
+    return max_rows
+
+
+def _guess(rows: int | None) -> int | None:
+    if rows is not None and rows < 1:
+        raise CatalogError("rows must be at least 1.")
+    return rows
+
+
+def _with_declared(fields: tuple[Field, ...], declared: Mapping[str, Declared]) -> tuple[Field, ...]:
+    lowered = {column.lower(): value for column, value in declared.items()}
+    known = {field.name.lower() for field in fields}
+    if len(known) != len(fields):
+        raise CatalogError("Two columns differ in upper and lower case only.", remedy="Rename one of them.")
+    for column in declared:
+        if column.lower() not in known:
+            raise CatalogError(f"There is no column {column}.", remedy=_columns(fields))
+    return tuple(_declared_field(field, lowered.get(field.name.lower())) for field in fields)
+
+
+def _declared_field(field: Field, declared: Declared | None) -> Field:
+    if isinstance(declared, Range):
+        if not field.kind.numeric:
+            raise CatalogError(f"Column {field.name} is {field.kind.value} and cannot have a range.")
+        return replace(field, range=declared)
+    if isinstance(declared, Keys):
+        if field.kind is not declared.kind:
+            raise CatalogError(f"Column {field.name} is {field.kind.value}, its keys are {declared.kind.value}.")
+        return replace(field, keys=declared)
+    if declared is not None and declared is not field.kind:
+        raise CatalogError(f"Column {field.name} is {field.kind.value}, not {declared.value}.")
+    return field
+
+
+def _check_others(table: Table, others: Mapping[str, Table]) -> None:
+    for other in others.values():
+        same_name = other.name.lower() == table.name.lower()
+        if same_name and other.name != table.name:
+            raise CatalogError(f"There is a table {other.name} already.")
+        if not same_name and _same_source(table.source, other.source):
+            raise CatalogError(
+                f"This source is protected already, as {other.name}.",
+                remedy="One source has one budget: ask that table.",
+            )
+    earlier = others.get(table.name)
+    if earlier is not None:
+        _check_unchanged(table, earlier)
+
+
+def _check_unchanged(table: Table, earlier: Table) -> None:
+    """What the ledger's entries mean must not change under them."""
+    for part in ("unit", "adjacency", "budget", "source"):
+        if getattr(table, part) != getattr(earlier, part):
+            raise CatalogError(
+                f"Table {table.name} is protected already with another {part}.",
+                remedy="Ranges, keys, max_rows and rows may change; protect other data under another name.",
+            )
+
+
+def _same_source(one: Source, other: Source) -> bool:
+    if "frame" in (one.format, other.format):
+        return False
+    try:
+        same = Path(one.location).samefile(other.location)
+    except OSError:
+        same = one.location == other.location
+    return same and one.relation == other.relation
+
+
+def _columns(fields: tuple[Field, ...]) -> str:
+    return f"Its columns are {', '.join(field.name for field in fields)}."

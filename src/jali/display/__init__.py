@@ -1,0 +1,1 @@
+"""What people see: tables, HTML and plots. Knows tables and intervals only."""

@@ -1,0 +1,41 @@
+"""Numbers as people read them: no more digits than the error bar carries."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+
+def half_width(interval: tuple[float, float] | None) -> float | None:
+    """Return half the length of an interval; None where there is none or it is unbounded."""
+    if interval is None or not all(math.isfinite(end) for end in interval):
+        return None
+    return (interval[1] - interval[0]) / 2
+
+
+def digits_for(width: float | None) -> int:
+    """Return how many decimals carry information beside an error of this size: two significant ones."""
+    if width is None or width <= 0 or not math.isfinite(width):
+        return 2
+    return max(0, min(9, 1 - math.floor(math.log10(width))))
+
+
+def show_number(value: Any, width: float | None = None) -> str:
+    """Write a value with the decimals that its error bar justifies.
+
+    Example:
+        >>> show_number(1234.5678, 20.0), show_number(3.14159, 0.031), show_number(None), show_number("A")
+        ('1,235', '3.142', 'NULL', 'A')
+    """
+    if value is None:
+        return "NULL"
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return str(value)
+    if isinstance(value, int):
+        return f"{value:,}"
+    return f"{value:,.{digits_for(width)}f}"
+
+
+def show_width(width: float | None) -> str:
+    """Write an error bar, with a plus-minus sign."""
+    return "" if width is None else f"± {width:,.{digits_for(width)}f}"

@@ -1,0 +1,5 @@
+"""DuckDB: the embedded engine, for Parquet, CSV, DuckDB files and in-memory frames."""
+
+from jali.engines.duckdb.engine import DuckDBEngine
+
+__all__ = ["DuckDBEngine"]

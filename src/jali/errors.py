@@ -1,0 +1,106 @@
+"""The exceptions of Jali.
+
+JaliError
+├── QueryError          the question is wrong; costs nothing; has a position and a remedy
+│   └── Unsupported     the question is understood, and cannot be answered privately here
+├── BudgetExceeded      requested, remaining, difference, and what would still fit
+├── CatalogError        a declaration is wrong: a table, unit, range, key, budget or grant
+├── EngineError         the engine could not run the query; the text never depends on the data
+├── LedgerError         the ledger is missing, damaged, busy, or the receipt cannot be used
+└── MechanismError      a mechanism's parameter or input is outside its domain
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+
+class JaliError(Exception):
+    """Base of everything Jali raises on purpose.
+
+    Args:
+        message: What happened, in one sentence.
+        remedy: What the reader can do about it.
+    """
+
+    def __init__(self, message: str, *, remedy: str | None = None) -> None:
+        super().__init__(message)
+        self.message = message
+        self.remedy = remedy
+
+    def __str__(self) -> str:
+        return self.message if self.remedy is None else f"{self.message} {self.remedy}"
+
+
+class QueryError(JaliError):
+    """The question is wrong. Nothing was spent.
+
+    Args:
+        message: What is wrong.
+        position: Line and column (both from 1) in the SQL text, where known.
+        remedy: How to mend the question.
+    """
+
+    def __init__(
+        self, message: str, *, position: tuple[int, int] | None = None, remedy: str | None = None
+    ) -> None:
+        super().__init__(message, remedy=remedy)
+        self.position = position
+
+    def __str__(self) -> str:
+        place = "" if self.position is None else f"line {self.position[0]}, column {self.position[1]}: "
+        return place + super().__str__()
+
+
+class Unsupported(QueryError):  # noqa: N818 - the name is part of the public contract
+    """The question is understood but cannot be answered. Nothing was spent."""
+
+
+class BudgetExceeded(JaliError):  # noqa: N818 - the name is part of the public contract
+    """The budget refuses the question. Nothing was spent and no data was read.
+
+    Args:
+        account: Whose budget refused: a table, or an analyst's grant on a table.
+        kind: `epsilon`, `rho` or `delta`: the unit of the three numbers.
+        requested: The loss of the question.
+        remaining: The largest loss of that kind that would still be granted.
+    """
+
+    def __init__(self, account: str, *, kind: str, requested: Fraction, remaining: Fraction) -> None:
+        self.account = account
+        self.kind = kind
+        self.requested = requested
+        self.remaining = remaining
+        self.difference = requested - remaining
+        super().__init__(
+            f"The budget of {account} does not cover this question. "
+            f"Requested: {kind} {_decimal(requested)}. Remaining: {kind} {_decimal(remaining)}. "
+            f"Difference: {_decimal(self.difference)}.",
+            remedy=self.fits(),
+        )
+
+    def fits(self) -> str:
+        """What would still fit."""
+        if self.remaining <= 0:
+            return "Nothing is left on this budget; answers already given can be asked again for free."
+        return f"A question with {self.kind}={_decimal(self.remaining)} would still be answered."
+
+
+class CatalogError(JaliError):
+    """A declaration is wrong."""
+
+
+class EngineError(JaliError):
+    """The engine could not run the query. The text never depends on the data."""
+
+
+class LedgerError(JaliError):
+    """The ledger cannot do what was asked."""
+
+
+class MechanismError(JaliError):
+    """A parameter or an input of a mechanism is outside its domain."""
+
+
+def _decimal(value: Fraction) -> str:
+    return f"{float(value):.6g}"

@@ -1,0 +1,25 @@
+"""The ledger: what may be spent, what was spent, and the right to exactly one answer for each debit.
+
+It knows nothing of SQL, plans or answers: they are texts that it keeps and gives back.
+"""
+
+from jali.ledger.debit import Debit, grant_account, table_account
+from jali.ledger.declaration import Declaration
+from jali.ledger.protocol import Ledger
+from jali.ledger.receipt import MAX_ATTEMPTS, Receipt, Reservation, State
+from jali.ledger.sqlite import SqliteLedger
+from jali.ledger.verification import Verification
+
+__all__ = [
+    "MAX_ATTEMPTS",
+    "Debit",
+    "Declaration",
+    "Ledger",
+    "Receipt",
+    "Reservation",
+    "SqliteLedger",
+    "State",
+    "Verification",
+    "grant_account",
+    "table_account",
+]

@@ -1,0 +1,103 @@
+"""The file of a ledger: made whole or not at all, readable by its owner only."""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from jali.errors import LedgerError
+from jali.ledger import schema
+from jali.ledger.lock import turnstile
+from jali.ledger.trouble import translated
+
+if TYPE_CHECKING:
+    import sqlite3
+
+_PRAGMAS = ("synchronous = FULL", "fullfsync = ON", "checkpoint_fullfsync = ON", "trusted_schema = OFF")
+
+
+def prepare(path: Path, patience: float) -> None:
+    """Make the file if there is none, and check who may read it.
+
+    Nothing here opens an existing file: closing it again would drop the locks that SQLite holds on it for
+    other connections of this process.
+    """
+    with _explained(path), translated(str(path)):
+        if not path.exists():
+            with turnstile(lock_of(path), patience):
+                if not path.exists():
+                    _make(path)
+        _check_rights(path)
+
+
+def lock_of(path: Path) -> Path:
+    """Return the lock file of a ledger."""
+    return _beside(path, ".lock")
+
+
+def settle(connection: sqlite3.Connection) -> None:
+    """Make every commit of this connection reach the disk before it returns."""
+    for pragma in _PRAGMAS:
+        connection.execute(f"PRAGMA {pragma}")
+
+
+def _make(path: Path) -> None:
+    """Write an empty ledger beside `path`, then rename it: a crash leaves no half-made ledger behind."""
+    import sqlite3
+
+    if _beside(path, "-wal").exists():
+        raise LedgerError(
+            f"{path} is missing, but its journal {path.name}-wal is there.",
+            remedy="Put both back; or move the journal away to start a new ledger.",
+        )
+    draft = _beside(path, ".new")
+    for ending in ("", "-wal", "-shm"):
+        _beside(draft, ending).unlink(missing_ok=True)
+    os.close(os.open(draft, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+    connection = sqlite3.connect(draft, isolation_level=None)
+    try:
+        settle(connection)
+        connection.execute("PRAGMA journal_mode = WAL")
+        schema.create(connection)
+    finally:
+        connection.close()
+    draft.rename(path)
+    _sync_directory(path.parent)
+
+
+def _check_rights(path: Path) -> None:
+    status = path.stat()
+    if not stat.S_ISREG(status.st_mode):
+        raise LedgerError(f"{path} is not a file.", remedy="Name a file on a local disk.")
+    if status.st_mode & 0o077:
+        raise LedgerError(f"{path} can be read by others.", remedy=f"Run: chmod 600 {path}")
+    if status.st_nlink > 1:
+        # Each name would get a journal and a lock of its own, and debits would be lost.
+        raise LedgerError(f"{path} has a second name (a hard link).", remedy="Remove one of them.")
+
+
+def _beside(path: Path, ending: str) -> Path:
+    return path.with_name(path.name + ending)
+
+
+def _sync_directory(directory: Path) -> None:
+    descriptor = os.open(directory, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+@contextmanager
+def _explained(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise LedgerError(
+            f"The ledger {path} cannot be opened: {error.strerror}.",
+            remedy="Check the directory and its rights.",
+        ) from None

@@ -1,0 +1,54 @@
+"""The inspection: the replay of a file's entries, held against everything else in the file."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from jali.ledger.chain import Entry, fingerprint
+from jali.ledger.replay import Replay
+from jali.ledger.verification import Verification
+
+if TYPE_CHECKING:
+    import sqlite3
+
+
+def inspect(connection: sqlite3.Connection, noted: str | None) -> Verification:
+    """Replay all entries, and compare plans, answers and sums with what they say."""
+    replay = Replay()
+    for row in connection.execute("SELECT seq, kind, body, previous, digest FROM entries ORDER BY seq"):
+        replay.step(Entry(*row))
+    found = [
+        *_damage(connection),
+        *replay.problems,
+        *_texts(connection, "plans", replay.plans()),
+        *_texts(connection, "answers", replay.answers()),
+        *_rows(connection, replay),
+    ]
+    if noted is not None and noted not in replay.heads:
+        found.append("The noted head is not in the chain: the tail was cut off, or this is another ledger.")
+    return Verification(replay.entries, replay.receipts, replay.open, replay.spent, tuple(found), replay.head)
+
+
+def _damage(connection: sqlite3.Connection) -> Iterator[str]:
+    for (finding,) in connection.execute("PRAGMA integrity_check"):
+        if finding != "ok":
+            yield f"The file is damaged: {finding}."
+
+
+def _texts(connection: sqlite3.Connection, table: str, digests: dict[str, str]) -> Iterator[str]:
+    """Compare long texts with their digests, one at a time: they may not fit into memory together."""
+    missing = dict(digests)
+    for receipt, body in connection.execute(f"SELECT receipt, body FROM {table}"):
+        if missing.pop(receipt, None) != fingerprint(str(body)):
+            yield f"The text of {receipt} in {table} is not the one in its entry."
+    for receipt in missing:
+        yield f"The text of {receipt} in {table} is missing."
+
+
+def _rows(connection: sqlite3.Connection, replay: Replay) -> Iterator[str]:
+    for table, expected in replay.rows().items():
+        actual = set(connection.execute(f"SELECT * FROM {table}"))
+        for row in sorted(actual ^ expected, key=repr):
+            state = "does not follow from the entries" if row in actual else "is missing"
+            yield f"A row of {table} {state}: {row}."

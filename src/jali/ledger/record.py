@@ -1,0 +1,93 @@
+"""Records: events, budgets and debits as JSON, every number an exact rational in text."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from fractions import Fraction
+from typing import Any, TypeVar
+
+from jali.errors import JaliError, LedgerError
+from jali.ledger.debit import Debit
+from jali.privacy import Budget, Event
+
+_T = TypeVar("_T")
+_Row = Mapping[str, str | None]
+
+# Python refuses to read or write integers of more than 4,300 digits (14,284 bits). Events and sums stay far
+# below that (charge.py).
+_MAX_BITS = 8192
+
+
+def write_event(event: Event) -> dict[str, str | None]:
+    """Write an event."""
+    epsilon = None if event.epsilon is None else _text(event.epsilon)
+    return {"epsilon": epsilon, "rho": _text(event.rho), "delta": _text(event.delta)}
+
+
+def read_event(row: _Row) -> Event:
+    """Read an event as `write_event` wrote it."""
+    return intact(lambda: _event(row))
+
+
+def write_budget(budget: Budget) -> dict[str, str]:
+    """Write a budget."""
+    return {
+        "epsilon": _text(budget.epsilon),
+        "delta": _text(budget.delta),
+        "delta_events": _text(budget.delta_events),
+    }
+
+
+def read_budget(row: _Row) -> Budget:
+    """Read a budget as `write_budget` wrote it."""
+    return intact(lambda: _budget(row))
+
+
+def write_debits(debits: Sequence[Debit]) -> list[dict[str, Any]]:
+    """Write debits, in order."""
+    return [{"account": debit.account, "event": write_event(debit.event)} for debit in debits]
+
+
+def read_debits(rows: Sequence[Mapping[str, Any]]) -> tuple[Debit, ...]:
+    """Read debits as `write_debits` wrote them."""
+    return intact(lambda: tuple(Debit(row["account"], _event(row["event"])) for row in rows))
+
+
+def read_debits_text(text: str) -> tuple[Debit, ...]:
+    """Read debits from JSON text."""
+    return read_debits(intact(lambda: json.loads(text)))
+
+
+def intact(read: Callable[[], _T]) -> _T:
+    """Run `read`; whatever it cannot make sense of means that the ledger is damaged."""
+    try:
+        return read()
+    except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError, JaliError):
+        raise LedgerError(
+            "The ledger holds a record that cannot be read.", remedy="Run `jali verify`; restore a copy."
+        ) from None
+
+
+def _event(row: _Row) -> Event:
+    epsilon = None if row["epsilon"] is None else _number(row["epsilon"])
+    return Event(epsilon, _number(row["rho"]), _number(row["delta"]))
+
+
+def _budget(row: _Row) -> Budget:
+    epsilon, delta, delta_events = (_number(row[name]) for name in ("epsilon", "delta", "delta_events"))
+    return Budget(epsilon, delta, delta_events=delta_events)
+
+
+def _number(text: str | None) -> Fraction:
+    """Read the one form that `_text` writes: '0.1' or ' 1/10' would be other texts for the same number."""
+    number = Fraction(text or "")
+    if _text(number) != text:
+        raise ValueError
+    return number
+
+
+def _text(value: Fraction) -> str:
+    if max(value.numerator.bit_length(), value.denominator.bit_length()) > _MAX_BITS:
+        raise LedgerError("A loss or budget has too many digits.", remedy="Write it with fewer digits.")
+    return str(value)

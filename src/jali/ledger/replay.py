@@ -1,0 +1,227 @@
+"""The replay: what the entries alone say, with every rule checked again. It reads no sum that was kept."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from jali.errors import JaliError
+from jali.ledger.chain import GENESIS, Entry, Kind, canonical, link
+from jali.ledger.charge import payable, total
+from jali.ledger.debit import Debit, grants_of
+from jali.ledger.declaration import Declaration
+from jali.ledger.receipt import MAX_ATTEMPTS
+from jali.ledger.record import read_budget, read_debits, write_budget, write_event
+from jali.privacy import NOTHING, Budget, Event, Filter
+
+_FIELDS: dict[str, dict[str, type]] = {
+    Kind.DECLARE: {"name": str, "body": str, "version": int, "at": str},
+    Kind.OPEN: {"account": str, "budget": dict, "at": str},
+    Kind.REFRESH: {"name": str, "data_version": int, "at": str},
+    Kind.RESERVE: {
+        "receipt": str, "analyst": str, "question": str, "key": str, "plan": str, "debits": list, "at": str,
+    },
+    Kind.ATTEMPT: {"receipt": str, "attempt": int, "at": str},
+    Kind.RELEASE: {"receipt": str, "answer": str},
+    Kind.SEE: {"receipt": str, "analyst": str, "debits": list, "at": str},
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class _Account:
+    seq: int
+    budget: Budget
+    spent: Event
+
+
+@dataclass(frozen=True)
+class _Receipt:
+    seq: int
+    body: dict[str, Any]
+    attempts: int = 1
+    released: int | None = None
+    answer: str | None = None
+
+
+@dataclass
+class Replay:
+    """The state of the ledger after the entries that were fed to `step`, and what was wrong with them."""
+
+    problems: list[str] = field(default_factory=list)
+    heads: set[str] = field(default_factory=lambda: {GENESIS})
+    head: str = GENESIS
+    entries: int = 0
+    _declarations: dict[str, tuple[int, Declaration]] = field(default_factory=dict)
+    _accounts: dict[str, _Account] = field(default_factory=dict)
+    _receipts: dict[str, _Receipt] = field(default_factory=dict)
+    _seen: set[tuple[str, str]] = field(default_factory=set)
+
+    def step(self, entry: Entry) -> None:
+        """Take the next entry: check its link, then its meaning."""
+        self.entries += 1
+        try:
+            self._check_link(entry)
+            self._take(entry)
+        except (JaliError, LookupError, TypeError, ValueError, AttributeError, RecursionError):
+            self._find(entry.seq, "cannot be read")
+        self.head = entry.digest
+        self.heads.add(entry.digest)
+
+    @property
+    def spent(self) -> dict[str, Event]:
+        """The sum of every account."""
+        return {name: account.spent for name, account in self._accounts.items()}
+
+    @property
+    def receipts(self) -> int:
+        """How many questions were reserved."""
+        return len(self._receipts)
+
+    @property
+    def open(self) -> int:
+        """How many of them are not released."""
+        return sum(receipt.released is None for receipt in self._receipts.values())
+
+    def plans(self) -> dict[str, str]:
+        """Return the digest of the plan of every receipt."""
+        return {name: receipt.body["plan"] for name, receipt in self._receipts.items()}
+
+    def answers(self) -> dict[str, str]:
+        """Return the digest of the answer of every released receipt."""
+        return {name: found.answer for name, found in self._receipts.items() if found.answer is not None}
+
+    def rows(self) -> dict[str, set[tuple[Any, ...]]]:
+        """Return the rows that the tables beside the entries must have."""
+        return {
+            "declarations": {
+                (seq, found.name, found.body, found.version, found.data_version)
+                for seq, found in self._declarations.values()
+            },
+            "accounts": {
+                (found.seq, name, canonical(write_budget(found.budget)), canonical(write_event(found.spent)))
+                for name, found in self._accounts.items()
+            },
+            "receipts": {_row(found) for found in self._receipts.values()},
+            "seen": set(self._seen),
+        }
+
+    def _check_link(self, entry: Entry) -> None:
+        if entry.seq != self.entries:
+            self._find(entry.seq, f"is where entry {self.entries} should be")
+        if entry.previous != self.head:
+            self._find(entry.seq, "does not follow the entry before it")
+        if entry.digest != link(entry.previous, entry.seq, entry.kind, entry.body):
+            self._find(entry.seq, "has a digest that is not its own")
+
+    def _take(self, entry: Entry) -> None:
+        body = json.loads(entry.body)
+        fields = {name: type(value) for name, value in body.items()}
+        if fields != _FIELDS.get(entry.kind) or canonical(body) != entry.body:
+            self._find(entry.seq, "has a form that Jali never writes")
+            return
+        takers: dict[str, Callable[[int, dict[str, Any]], None]] = {
+            Kind.DECLARE: self._declare,
+            Kind.OPEN: self._open,
+            Kind.REFRESH: self._refresh,
+            Kind.RESERVE: self._reserve,
+            Kind.ATTEMPT: self._attempt,
+            Kind.RELEASE: self._release,
+            Kind.SEE: self._see,
+        }
+        takers[entry.kind](entry.seq, body)
+
+    def _declare(self, seq: int, body: dict[str, Any]) -> None:
+        place, old = self._declarations.get(body["name"], (seq, Declaration(body["name"], "", 0, 1)))
+        if body["version"] != old.version + 1:
+            self._find(seq, f"skips a version of {body['name']}")
+        self._declarations[body["name"]] = place, replace(old, body=body["body"], version=body["version"])
+
+    def _refresh(self, seq: int, body: dict[str, Any]) -> None:
+        place, old = self._declarations[body["name"]]
+        if body["data_version"] != old.data_version + 1:
+            self._find(seq, f"skips a data version of {body['name']}")
+        self._declarations[body["name"]] = place, replace(old, data_version=body["data_version"])
+
+    def _open(self, seq: int, body: dict[str, Any]) -> None:
+        if body["account"] in self._accounts:
+            self._find(seq, f"opens {body['account']} a second time")
+        else:
+            self._accounts[body["account"]] = _Account(seq, read_budget(body["budget"]), NOTHING)
+
+    def _reserve(self, seq: int, body: dict[str, Any]) -> None:
+        if body["receipt"] in self._receipts:
+            self._find(seq, f"reserves {body['receipt']} a second time")
+            return
+        debits = read_debits(body["debits"])
+        if not debits:
+            self._find(seq, "reserves without a debit")
+        self._receipts[body["receipt"]] = _Receipt(seq, body)
+        self._spend(seq, debits)
+
+    def _attempt(self, seq: int, body: dict[str, Any]) -> None:
+        receipt = self._reserved(seq, body)
+        if receipt is None:
+            return
+        if receipt.released is not None:
+            self._find(seq, f"tries {body['receipt']} after its release")
+        if body["attempt"] != receipt.attempts + 1 or body["attempt"] > MAX_ATTEMPTS:
+            self._find(seq, f"is attempt {body['attempt']} of {body['receipt']} after {receipt.attempts}")
+        self._receipts[body["receipt"]] = replace(receipt, attempts=body["attempt"])
+
+    def _release(self, seq: int, body: dict[str, Any]) -> None:
+        receipt = self._reserved(seq, body)
+        if receipt is None:
+            return
+        if receipt.released is not None:
+            self._find(seq, f"releases {body['receipt']} a second time")
+            return
+        self._receipts[body["receipt"]] = replace(receipt, released=seq, answer=body["answer"])
+
+    def _see(self, seq: int, body: dict[str, Any]) -> None:
+        receipt, analyst, debits = self._reserved(seq, body), body["analyst"], read_debits(body["debits"])
+        if receipt is None:
+            return
+        if receipt.released is None:
+            self._find(seq, f"shows {body['receipt']} before its release")
+        if analyst == receipt.body["analyst"] or (body["receipt"], analyst) in self._seen:
+            self._find(seq, f"charges {analyst} again for {body['receipt']}")
+        if not all(debit.account.startswith(grants_of(analyst)) for debit in debits):
+            self._find(seq, f"charges others for what {analyst} sees")
+        self._seen.add((body["receipt"], analyst))
+        self._spend(seq, debits)
+
+    def _reserved(self, seq: int, body: dict[str, Any]) -> _Receipt | None:
+        receipt = self._receipts.get(body["receipt"])
+        if receipt is None:
+            self._find(seq, f"speaks of {body['receipt']}, which was never reserved")
+        return receipt
+
+    def _spend(self, seq: int, debits: tuple[Debit, ...]) -> None:
+        for debit in debits:
+            account = self._accounts.get(debit.account)
+            if account is None:
+                self._find(seq, f"charges {debit.account}, which was never opened")
+                continue
+            if not payable(debit.event):
+                self._find(seq, f"charges {debit.account} what cannot be charged")
+                continue
+            if not Filter(account.budget).admits(account.spent, debit.event):
+                self._find(seq, f"charges {debit.account} more than its budget admits")
+            self._accounts[debit.account] = replace(account, spent=total(account.spent, debit.event))
+
+    def _find(self, seq: int, what: str) -> None:
+        self.problems.append(f"Entry {seq} {what}.")
+
+
+def _row(found: _Receipt) -> tuple[Any, ...]:
+    texts = (found.body[name] for name in ("receipt", "analyst", "question", "key"))
+    return (
+        found.seq,
+        *texts,
+        canonical(found.body["debits"]),
+        found.body["at"],
+        found.attempts,
+        found.released,
+    )

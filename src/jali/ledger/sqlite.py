@@ -1,0 +1,275 @@
+"""The ledger in one SQLite file, or in memory."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Self
+
+from jali.errors import CatalogError, LedgerError
+from jali.ledger.chain import Kind, fingerprint
+from jali.ledger.charge import charge
+from jali.ledger.debit import Debit, grants_of
+from jali.ledger.declaration import Declaration
+from jali.ledger.receipt import MAX_ATTEMPTS, Receipt, Reservation
+from jali.ledger.record import write_budget, write_debits
+from jali.ledger.store import Store
+from jali.ledger.tables import Account, Line, Tables
+from jali.ledger.verification import Verification
+from jali.privacy import Budget, Event
+
+
+class SqliteLedger:
+    """The ledger of one file, for any number of threads and processes on one machine.
+
+    Args:
+        path: The file; it is made, readable by its owner only, if there is none. None keeps everything in
+            memory: nothing survives the process then, and `durable` is False.
+        patience: How many seconds to wait for others before giving up.
+
+    Guarantee:
+        As `Ledger`: at every moment, also after a crash, an account's sum covers all answers given.
+        Every write is on disk when its method returns. Nothing is ever refunded.
+    Proof:
+        docs/proofs/ledger.md.
+
+    Example:
+        >>> from jali.privacy import Pure
+        >>> ledger = SqliteLedger(None)
+        >>> ledger.open_account("table visits", Budget(1))
+        >>> debits = (Debit("table visits", Pure(0.1).event),)
+        >>> receipt = ledger.reserve(analyst="ana", question="?", key="k", plan="{}", debits=debits)
+        >>> ledger.release(receipt, "42"), ledger.release(receipt, "43")
+        ('42', '42')
+        >>> str(ledger.spent("table visits"))
+        'epsilon 0.1'
+    """
+
+    def __init__(self, path: Path | None, *, patience: float = 60.0) -> None:
+        self._store = Store(path, patience)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    @property
+    def durable(self) -> bool:
+        """Whether what was spent survives the process."""
+        return self._store.durable
+
+    def close(self) -> None:
+        """Let go of the file. The ledger object cannot be used afterwards."""
+        self._store.close()
+
+    def declare(self, name: str, body: str) -> Declaration:
+        """Declare `body` under `name`. The same body again changes nothing; another makes a new version."""
+        with self._writing() as tables:
+            old = tables.declaration(name) or Declaration(name, "", 0, 1)
+            if old.version and old.body == body:
+                return old
+            new = replace(old, body=body, version=old.version + 1)
+            entry = {"name": name, "body": body, "version": new.version, "at": _now()}
+            tables.put_declaration(tables.append(Kind.DECLARE, entry), new)
+            return new
+
+    def declaration(self, name: str) -> Declaration | None:
+        """Return the latest declaration under `name`, if there is one."""
+        with self._reading() as tables:
+            return tables.declaration(name)
+
+    def declarations(self) -> tuple[Declaration, ...]:
+        """Return the latest declaration of every name, in the order in which names were first declared."""
+        with self._reading() as tables:
+            return tables.declarations()
+
+    def refresh(self, name: str) -> Declaration:
+        """Say that the data under `name` is new: `data_version` grows by one. Budgets are untouched."""
+        with self._writing() as tables:
+            old = tables.declaration(name)
+            if old is None:
+                raise CatalogError(
+                    f"Nothing is declared under the name {name!r}.", remedy="Declare it first."
+                )
+            new = replace(old, data_version=old.data_version + 1)
+            entry = {"name": name, "data_version": new.data_version, "at": _now()}
+            tables.put_declaration(tables.append(Kind.REFRESH, entry), new)
+            return new
+
+    def open_account(self, account: str, budget: Budget) -> None:
+        """Open an account. Again with an equal budget changes nothing; another budget is refused."""
+        with self._writing() as tables:
+            old = tables.account(account)
+            if old is None:
+                entry = {"account": account, "budget": write_budget(budget), "at": _now()}
+                tables.put_account(tables.append(Kind.OPEN, entry), account, budget)
+            elif old.budget != budget:
+                raise LedgerError(
+                    f"The budget of {account} is {old.budget} for ever; it cannot become {budget}.",
+                    remedy="Give the budget that it was opened with.",
+                )
+
+    def accounts(self) -> tuple[str, ...]:
+        """Return the names of all accounts, in the order in which they were opened."""
+        with self._reading() as tables:
+            return tables.accounts()
+
+    def budget(self, account: str) -> Budget | None:
+        """Return the budget of an account, or None if there is no such account."""
+        with self._reading() as tables:
+            found = tables.account(account)
+            return None if found is None else found.budget
+
+    def spent(self, account: str) -> Event:
+        """Return the sum of everything charged to an account, open reservations included."""
+        with self._reading() as tables:
+            return _known(tables, account).spent
+
+    def recall(
+        self, key: str, *, analyst: str, grant: Debit | tuple[Debit, ...] | None
+    ) -> Reservation | None:
+        """Return the released answer of an equal key, or None.
+
+        The first time that this analyst sees it, `grant` is charged; who reserved it has paid already. Only
+        grants of this analyst can be charged, a table never. A question over several tables has several.
+
+        Raises:
+            BudgetExceeded: The grant cannot pay; the answer stays unseen.
+        """
+        with self._reading() as tables:
+            hit = tables.hit(key, analyst)
+        if hit is None:
+            return None
+        if not hit.paid:
+            self._see(hit.receipt, analyst, _own(analyst, grant))
+        return Reservation(hit.receipt, hit.plan, hit.answer)
+
+    def reserve(self, *, analyst: str, question: str, key: str, plan: str, debits: tuple[Debit, ...]) -> str:
+        """Charge all debits or none, keep the plan, and return the name of the receipt.
+
+        The caller may then run the plan once: the reservation is the first of `MAX_ATTEMPTS` attempts.
+
+        Raises:
+            BudgetExceeded: An account cannot pay; nothing is recorded.
+            LedgerError: An account does not exist, or there is no debit at all.
+        """
+        if not debits:
+            raise LedgerError(
+                "A question without a debit cannot be reserved.", remedy="Name who pays for it."
+            )
+        receipt = secrets.token_hex(16)
+        with self._writing() as tables:
+            _spend(tables, debits)
+            body: dict[str, Any] = {"receipt": receipt, "analyst": analyst, "question": question, "key": key}
+            body |= {"plan": fingerprint(plan), "debits": write_debits(debits), "at": _now()}
+            tables.put_receipt(tables.append(Kind.RESERVE, body), body=body, plan=plan)
+        return receipt
+
+    def begin(self, receipt: str, *, analyst: str | None) -> Reservation:
+        """Count an attempt durably, then hand out the plan; or hand out the answer if it was released.
+
+        Only the analyst who reserved it, or the curator (None), may.
+        """
+        with self._writing() as tables:
+            line = _allowed(tables, receipt, analyst)
+            if line.answer is None:
+                _count_attempt(tables, receipt, line.attempts + 1)
+        return Reservation(receipt, line.plan, line.answer)
+
+    def release(self, receipt: str, answer: str) -> str:
+        """Store the answer of an open receipt and close it. Return the stored answer, whoever was first.
+
+        The answer that is returned may leave; one that is not stored may not.
+        """
+        with self._writing() as tables:
+            line = _allowed(tables, receipt, None)
+            if line.answer is not None:
+                return line.answer
+            # No time: it would tell how long the engine took, which depends on the data.
+            body = {"receipt": receipt, "answer": fingerprint(answer)}
+            tables.put_answer(tables.append(Kind.RELEASE, body), receipt, answer)
+        return answer
+
+    def receipts(self, analyst: str | None = None) -> tuple[Receipt, ...]:
+        """Return the receipts of one analyst, or all, oldest first."""
+        with self._reading() as tables:
+            return tables.receipts(analyst)
+
+    def verify(self, *, noted: str | None = None) -> Verification:
+        """Replay the entries independently of all sums; `noted` is a head that must still be in the chain."""
+        from jali.ledger.inspection import inspect
+
+        with self._store.reading() as connection:
+            return inspect(connection, noted)
+
+    def _see(self, receipt: str, analyst: str, debits: tuple[Debit, ...]) -> None:
+        with self._writing() as tables:
+            if tables.has_seen(receipt, analyst):  # paid by another session of the same analyst just now
+                return
+            _spend(tables, debits)
+            body = {"receipt": receipt, "analyst": analyst, "debits": write_debits(debits), "at": _now()}
+            tables.append(Kind.SEE, body)
+            tables.put_seen(receipt, analyst)
+
+    @contextmanager
+    def _reading(self) -> Iterator[Tables]:
+        with self._store.reading() as connection:
+            yield Tables(connection)
+
+    @contextmanager
+    def _writing(self) -> Iterator[Tables]:
+        with self._store.writing() as connection:
+            yield Tables(connection)
+
+
+def _spend(tables: Tables, debits: Sequence[Debit]) -> None:
+    """Charge every debit, in order; the transaction of the caller undoes all if one is refused."""
+    for debit in debits:
+        account = _known(tables, debit.account)
+        tables.put_spent(debit.account, charge(debit, account.budget, account.spent))
+
+
+def _known(tables: Tables, name: str) -> Account:
+    account = tables.account(name)
+    if account is None:
+        raise LedgerError(
+            f"There is no account {name}.",
+            remedy="The curator must protect the table or grant a budget first.",
+        )
+    return account
+
+
+def _own(analyst: str, grant: Debit | tuple[Debit, ...] | None) -> tuple[Debit, ...]:
+    """Return the debits of a recall, all of them on grants of this analyst."""
+    debits = (grant,) if isinstance(grant, Debit) else grant or ()
+    for debit in debits:
+        if not debit.account.startswith(grants_of(analyst)):
+            raise LedgerError(f"{debit.account} does not pay for what {analyst} sees.")
+    return debits
+
+
+def _allowed(tables: Tables, receipt: str, analyst: str | None) -> Line:
+    """Return the state of a receipt. To others than its owner and the curator, it does not exist."""
+    line = tables.line(receipt)
+    if line is None or analyst not in (None, line.analyst):
+        raise LedgerError(f"There is no receipt {receipt}.", remedy="Look at your list of receipts.")
+    return line
+
+
+def _count_attempt(tables: Tables, receipt: str, attempt: int) -> None:
+    if attempt > MAX_ATTEMPTS:
+        raise LedgerError(
+            f"The receipt {receipt} was tried {MAX_ATTEMPTS} times without an answer.",
+            remedy="It stays spent; ask the question anew.",
+        )
+    tables.append(Kind.ATTEMPT, {"receipt": receipt, "attempt": attempt, "at": _now()})
+    tables.put_attempt(receipt, attempt)
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="seconds")

@@ -1,0 +1,202 @@
+"""The store: one SQLite connection per process, shared by its threads, never carried across a fork."""
+
+from __future__ import annotations
+
+import os
+import threading
+import weakref
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from jali.errors import LedgerError
+from jali.ledger import schema
+from jali.ledger.file import lock_of, prepare, settle
+from jali.ledger.lock import busy, turnstile
+from jali.ledger.trouble import translated
+
+if TYPE_CHECKING:
+    import sqlite3
+
+
+class Store:
+    """Read and write transactions on one file, or in memory.
+
+    Guarantee:
+        `writing` is one transaction, alone among all threads and processes, and on disk when it ends without
+        an exception; with one, nothing of it remains. `reading` sees the whole transactions of one moment.
+        No wait is longer than `patience` seconds, three times over.
+    """
+
+    def __init__(self, path: Path | None, patience: float) -> None:
+        # Resolved, so that all names of the file lead to one lock and one journal.
+        self._path = None if path is None else path.resolve()
+        self._patience = patience
+        self._threads = threading.Lock()
+        self._connection: sqlite3.Connection | None = None
+        self._identity: tuple[int, int] | None = None
+        self._process = os.getpid()
+        self._closed = self._paused = False
+        if self._path is not None:
+            prepare(self._path, patience)
+            _stores.add(self)
+
+    @property
+    def durable(self) -> bool:
+        """Whether the store is a file."""
+        return self._path is not None
+
+    @contextmanager
+    def reading(self) -> Iterator[sqlite3.Connection]:
+        """Give a connection that reads, at one moment."""
+        with self._alone(), translated(self._name), _transaction(self._connected(), "BEGIN") as connection:
+            yield connection
+
+    @contextmanager
+    def writing(self) -> Iterator[sqlite3.Connection]:
+        """Give a connection that writes: all of it durably, or nothing."""
+        with (
+            self._alone(),
+            self._turnstile(),
+            translated(self._name),
+            _transaction(self._connected(), "BEGIN IMMEDIATE") as connection,
+        ):
+            yield connection
+
+    def close(self) -> None:
+        """Close the connection for good."""
+        with self._alone():
+            self._closed = True
+            self._disconnect()
+
+    def pause(self) -> None:
+        """Before a fork: wait for the threads' transactions to end, and close the connection.
+
+        SQLite keeps its view of file locks in memory. A child that inherits it believes that it holds locks
+        which only its parent holds, even on a new connection of its own; when the parent closes the file, the
+        journal is removed under the child, and what the child commits is lost.
+        """
+        if self._threads.acquire(timeout=self._patience):
+            self._paused = True
+            self._disconnect()
+
+    def resume(self) -> None:
+        """After a fork, in parent and child: go on. Each connects again when it needs to."""
+        if self._paused:
+            self._paused = False
+            self._process = os.getpid()
+            self._threads.release()
+
+    @property
+    def _name(self) -> str:
+        return "in memory" if self._path is None else str(self._path)
+
+    @contextmanager
+    def _alone(self) -> Iterator[None]:
+        self._check_process()
+        if not self._threads.acquire(timeout=self._patience):
+            raise busy(self._name)
+        try:
+            yield
+        finally:
+            self._threads.release()
+
+    def _check_process(self) -> None:
+        if self._process != os.getpid():
+            raise LedgerError(
+                "This ledger belongs to the process that opened it.", remedy="Open it again in this process."
+            )
+
+    def _turnstile(self) -> AbstractContextManager[None]:
+        return nullcontext() if self._path is None else turnstile(lock_of(self._path), self._patience)
+
+    def _connected(self) -> sqlite3.Connection:
+        if self._closed:
+            raise LedgerError("The ledger is closed.", remedy="Open it again.")
+        if self._connection is None:
+            self._connection = self._opened_in_memory() if self._path is None else self._opened(self._path)
+        if self._path is not None and self._identity != _identity(self._path):
+            raise LedgerError(
+                f"The ledger {self._path} was moved or replaced while it was open.",
+                remedy="Put it back, close all programs that use it, and start again.",
+            )
+        return self._connection
+
+    def _opened_in_memory(self) -> sqlite3.Connection:
+        import sqlite3
+
+        connection = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
+        schema.create(connection)
+        return connection
+
+    def _opened(self, path: Path) -> sqlite3.Connection:
+        import sqlite3
+
+        self._identity = _identity(path)
+        connection = sqlite3.connect(
+            f"{path.as_uri()}?mode=rw",  # never create: an empty file would be a new budget
+            uri=True,
+            timeout=self._patience,
+            isolation_level=None,
+            check_same_thread=False,
+        )
+        try:
+            schema.check(connection, str(path))
+            settle(connection)
+            _check_journal(connection, path)
+        except BaseException:
+            connection.close()
+            raise
+        return connection
+
+    def _disconnect(self) -> None:
+        if self._connection is not None:
+            self._connection.close()
+            self._connection = None
+
+
+@contextmanager
+def _transaction(connection: sqlite3.Connection, begin: str) -> Iterator[sqlite3.Connection]:
+    connection.execute(begin)
+    try:
+        yield connection
+        connection.execute("COMMIT")
+    except BaseException:
+        if connection.in_transaction:
+            connection.execute("ROLLBACK")
+        raise
+
+
+def _identity(path: Path) -> tuple[int, int] | None:
+    try:
+        status = path.stat()
+    except OSError:
+        return None
+    return status.st_dev, status.st_ino
+
+
+def _check_journal(connection: sqlite3.Connection, path: Path) -> None:
+    if connection.execute("PRAGMA journal_mode = WAL").fetchone() != ("wal",):
+        raise LedgerError(f"The ledger {path} cannot keep a journal.", remedy="Keep it on a local disk.")
+
+
+_stores: weakref.WeakSet[Store] = weakref.WeakSet()
+
+
+def _in_order() -> list[Store]:
+    # One order in all threads, so that two that fork at once do not wait for each other.
+    return sorted(_stores, key=id)
+
+
+def _pause_all() -> None:
+    for store in _in_order():
+        store.pause()
+
+
+def _resume_all() -> None:
+    for store in _in_order():
+        store.resume()
+
+
+os.register_at_fork(before=_pause_all, after_in_parent=_resume_all, after_in_child=_resume_all)

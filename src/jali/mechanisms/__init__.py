@@ -1,0 +1,8 @@
+"""Mechanisms: one per file, each with its loss, its error law and its exact release. No database needed."""
+
+from jali.mechanisms.gaussian import Gaussian
+from jali.mechanisms.laplace import Laplace
+
+MECHANISMS: tuple[type[Laplace] | type[Gaussian], ...] = (Laplace, Gaussian)
+
+__all__ = ["MECHANISMS", "Gaussian", "Laplace"]

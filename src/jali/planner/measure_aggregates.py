@@ -1,0 +1,132 @@
+"""Rule: each aggregate becomes integer measures, clamped to public ranges and put on a lattice."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import replace
+from fractions import Fraction
+
+from jali.errors import Unsupported
+from jali.planner.draft import Draft
+from jali.query.aggregation import CountPeople, CountRows, Measure, SumValues
+from jali.query.bounds import Bounds
+from jali.query.catalog import Kind, Table
+from jali.query.estimate import Estimate, Linear
+from jali.query.functions import Type
+from jali.query.nodes import Aggregate, Column, Expression, aggregates, walk
+from jali.query.types import find_field, type_of
+
+# Real values are rounded to a lattice of about a million steps over their range: the rounding error is then
+# far below any noise, and sums of products with the weights stay inside 64-bit integers.
+LATTICE_BITS = 20
+_WHOLE_LIMIT = 1 << 31
+_DOUBLE_LIMIT = Fraction(2) ** 1000
+
+
+def measure_aggregates(draft: Draft) -> Draft:
+    """List the measures that the aggregates need, each once, and how the aggregates are made from them."""
+    drafted = _Measuring(draft.table)
+    estimates = tuple((a, drafted.estimate(a)) for a in aggregates(draft.question))
+    return replace(draft, measures=tuple(drafted.measures), estimates=estimates)
+
+
+class _Measuring:
+    """Collects distinct measures and refers to them by number, with coefficient 1 per unit of the measure."""
+
+    def __init__(self, table: Table) -> None:
+        self.table = table
+        self.measures: list[Measure] = []
+
+    def term(self, measure: Measure) -> Linear:
+        if measure not in self.measures:
+            self.measures.append(measure)
+        return Linear(((self.measures.index(measure), Fraction(1)),))
+
+    def estimate(self, aggregate: Aggregate) -> Estimate:
+        if aggregate.distinct:
+            return Estimate(self.term(CountPeople()))
+        if aggregate.argument is None:
+            return Estimate(self.term(CountRows()))
+        if aggregate.function == "count":
+            return Estimate(self.term(self._present(aggregate.argument)))
+        return (self._mean if aggregate.function == "avg" else self._sum)(aggregate.argument)
+
+    def _present(self, argument: Expression) -> CountRows:
+        return CountRows(argument, _kind(argument, self.table))
+
+    def _sum(self, argument: Expression) -> Estimate:
+        low, high = _ends(argument, self.table)
+        return Estimate(self.term(_on_lattice(argument, self.table, low, high, Fraction(0))))
+
+    def _mean(self, argument: Expression) -> Estimate:
+        """Centre the values, so that the sum's sensitivity is half the width of the range."""
+        low, high = _ends(argument, self.table)
+        middle = _double((low + high) / 2, math.floor)
+        if _kind(argument, self.table) is Kind.INTEGER:
+            middle = Fraction(math.floor(middle))
+        above = self.term(_on_lattice(argument, self.table, low, high, middle))
+        below = self.term(self._present(argument))
+        return Estimate(above + below.scaled(middle), below, Bounds(low, high))
+
+
+def _kind(argument: Expression, table: Table) -> Kind:
+    return type_of(argument, table).kind or Kind.INTEGER
+
+
+def _ends(argument: Expression, table: Table) -> tuple[Fraction, Fraction]:
+    """Return the public range of an expression as numbers that a double holds, or say which column lacks one."""
+    found: Type = type_of(argument, table)
+    low, high = found.bounds.low, found.bounds.high
+    if low is None or high is None or max(abs(low), abs(high)) > _DOUBLE_LIMIT:
+        raise _no_range(argument, table)
+    if found.kind is Kind.INTEGER:
+        low, high = Fraction(math.ceil(low)), Fraction(math.floor(high))
+    return _double(low, math.floor), max(_double(high, math.ceil), _double(low, math.floor))
+
+
+def _no_range(argument: Expression, table: Table) -> Unsupported:
+    columns = [node for node in walk(argument) if isinstance(node, Column)]
+    missing = [c.name for c in columns if find_field(c, table).range is None]
+    if missing:
+        return Unsupported(
+            f"Column {missing[0]} has no declared range, so one person could move this sum without limit.",
+            position=argument.position,
+            remedy=f'Ask the curator to declare columns={{"{missing[0]}": jali.Range(low, high)}} for {table.name}, '
+            f"or clamp it in the question: LEAST(GREATEST({missing[0]}, 0), 100).",
+        )
+    return Unsupported(
+        "The range of this expression is unbounded.",
+        position=argument.position,
+        remedy="Clamp it: LEAST(GREATEST(expression, low), high).",
+    )
+
+
+def _on_lattice(argument: Expression, table: Table, low: Fraction, high: Fraction, center: Fraction) -> SumValues:
+    kind = _kind(argument, table)
+    reach = max(abs(low - center), abs(high - center))
+    if kind is Kind.INTEGER and reach <= _WHOLE_LIMIT:
+        steps = Fraction(1)
+    else:
+        steps = Fraction(2) ** (LATTICE_BITS - _exponent(reach))
+    return SumValues(argument, kind, low, high, center, steps)
+
+
+def _exponent(reach: Fraction) -> int:
+    """Return the least e with reach <= 2^e, within what a double can scale by."""
+    if reach == 0:
+        return LATTICE_BITS
+    exponent = reach.numerator.bit_length() - reach.denominator.bit_length() - 1
+    while Fraction(2) ** exponent < reach:
+        exponent += 1
+    return max(exponent, -900)
+
+
+def _double(value: Fraction, direction: Callable[[Fraction], int]) -> Fraction:
+    """Return a number near `value` that a double holds exactly, at or beyond it in the given direction."""
+    nearest = float(value)
+    wanted = (lambda x: x <= value) if direction is math.floor else (lambda x: x >= value)
+    toward = -math.inf if direction is math.floor else math.inf
+    while not wanted(Fraction(nearest)):
+        nearest = math.nextafter(nearest, toward)
+    return Fraction(nearest)

@@ -1,0 +1,85 @@
+"""Exact numbers: what a person writes is what is charged."""
+
+from __future__ import annotations
+
+import re
+from decimal import Decimal
+from fractions import Fraction
+
+from jali.errors import CatalogError
+
+Number = int | float | str | Decimal | Fraction
+
+
+def rational(value: Number, name: str) -> Fraction:
+    """Return the rational that `value` reads as.
+
+    A float stands for the decimal text that Python prints for it, so `0.1` is exactly 1/10 and ten
+    questions at 0.1 fit a budget of 1.
+
+    Example:
+        >>> rational(0.1, "epsilon")
+        Fraction(1, 10)
+    """
+    try:
+        if isinstance(value, bool):
+            raise ValueError
+        if isinstance(value, float | str | Decimal):
+            value = _sized(repr(value) if isinstance(value, float) else str(value))
+        return Fraction(value)
+    except (ValueError, TypeError, OverflowError, ZeroDivisionError):
+        raise CatalogError(
+            f"{name} is not a finite number: {value!r}.", remedy="Give a number such as 0.5 or '1/3'."
+        ) from None
+
+
+def positive(value: Number, name: str) -> Fraction:
+    """Return `value` as a rational above 0."""
+    number = rational(value, name)
+    if number <= 0:
+        raise CatalogError(f"{name} must be above 0, not {value}.")
+    return number
+
+
+def text(value: Fraction) -> str:
+    """Write a rational so that `Fraction(text)` gives it back."""
+    return str(value)
+
+
+def below(value: Fraction, digits: int = 6) -> Fraction:
+    """Round down to `digits` significant decimal digits: the form in which what is left is shown.
+
+    Example:
+        >>> below(Fraction(2, 3), digits=3)
+        Fraction(333, 500)
+    """
+    if value <= 0:
+        return Fraction(0)
+    unit = Fraction(10) ** (_magnitude(value) - digits + 1)
+    return (value // unit) * unit
+
+
+def decimal(value: Fraction) -> str:
+    """Write a rational as a short decimal that never exceeds it.
+
+    Example:
+        >>> decimal(Fraction(2, 3)), decimal(Fraction(1, 10)), decimal(Fraction(3))
+        ('0.666666', '0.1', '3')
+    """
+    if value < 0:
+        return "-" + decimal(-value)
+    return f"{float(below(value)):.6g}"
+
+
+def _sized(written: str) -> str:
+    """Return `written` unless it is a number too long or too extreme to be meant ('1e999999999' would hang)."""
+    exponent = re.search(r"[eE]([+-]?\d+)$", written.strip())
+    if len(written) > 400 or (exponent and abs(int(exponent[1])) > 400):
+        raise ValueError
+    return written
+
+
+def _magnitude(value: Fraction) -> int:
+    """Return floor(log10(value)) for value > 0, exactly."""
+    guess = len(str(value.numerator)) - len(str(value.denominator))
+    return guess if Fraction(10) ** guess <= value else guess - 1

@@ -1,0 +1,83 @@
+"""Intervals of numbers whose ends may be open to infinity, and arithmetic on them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from fractions import Fraction
+
+
+@dataclass(frozen=True)
+class Bounds:
+    """All numbers from `low` to `high`; None means no bound on that side.
+
+    Example:
+        >>> Bounds(Fraction(0), Fraction(2)) * Bounds(Fraction(-1), Fraction(3))
+        Bounds(low=Fraction(-2, 1), high=Fraction(6, 1))
+    """
+
+    low: Fraction | None = None
+    high: Fraction | None = None
+
+    @property
+    def bounded(self) -> bool:
+        """Whether both ends are finite."""
+        return self.low is not None and self.high is not None
+
+    def __neg__(self) -> Bounds:
+        return Bounds(None if self.high is None else -self.high, None if self.low is None else -self.low)
+
+    def __add__(self, other: Bounds) -> Bounds:
+        return Bounds(_sum(self.low, other.low), _sum(self.high, other.high))
+
+    def __sub__(self, other: Bounds) -> Bounds:
+        return self + -other
+
+    def __mul__(self, other: Bounds) -> Bounds:
+        if self.low is None or self.high is None or other.low is None or other.high is None:
+            return Bounds()
+        return _hull(a * b for a in (self.low, self.high) for b in (other.low, other.high))
+
+    def __truediv__(self, other: Bounds) -> Bounds:
+        if other.low is None or other.high is None or other.low <= 0 <= other.high:
+            return Bounds()
+        return self * Bounds(1 / other.high, 1 / other.low)
+
+    def __abs__(self) -> Bounds:
+        if self.low is not None and self.low >= 0:
+            return self
+        if self.high is not None and self.high <= 0:
+            return -self
+        top = None if self.low is None or self.high is None else max(-self.low, self.high)
+        return Bounds(Fraction(0), top)
+
+    def union(self, other: Bounds) -> Bounds:
+        """Return the least interval that holds both."""
+        low = None if self.low is None or other.low is None else min(self.low, other.low)
+        high = None if self.high is None or other.high is None else max(self.high, other.high)
+        return Bounds(low, high)
+
+    def least(self, other: Bounds) -> Bounds:
+        """Return the interval of the smaller of two numbers."""
+        return Bounds(self.union(other).low, _tighter(min, self.high, other.high))
+
+    def greatest(self, other: Bounds) -> Bounds:
+        """Return the interval of the larger of two numbers."""
+        return Bounds(_tighter(max, self.low, other.low), self.union(other).high)
+
+
+def _sum(a: Fraction | None, b: Fraction | None) -> Fraction | None:
+    return None if a is None or b is None else a + b
+
+
+def _tighter(
+    choose: Callable[[Fraction, Fraction], Fraction], a: Fraction | None, b: Fraction | None
+) -> Fraction | None:
+    if a is None or b is None:
+        return b if a is None else a
+    return choose(a, b)
+
+
+def _hull(values: Iterable[Fraction]) -> Bounds:
+    numbers = list(values)
+    return Bounds(min(numbers), max(numbers))

@@ -1,0 +1,227 @@
+"""SQL text to a `Question`: one SELECT over one table, checked clause by clause against an allow-list."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import sqlglot
+from sqlglot import exp
+from sqlglot.errors import ParseError, SqlglotError
+
+from jali.errors import QueryError
+from jali.query.nodes import Call, Column, Expression, Literal, Ordering, Output, Question
+from jali.query.read_expression import ExpressionReader
+
+_CLAUSES = frozenset(
+    {"expressions", "from_", "where", "group", "having", "order", "limit", "offset", "kind", "hint", "operation_modifiers"}
+)
+_REMEDIES = {
+    "joins": "Joins are not supported.",
+    "with_": "WITH is not supported.",
+    "distinct": "SELECT DISTINCT would print values of rows.",
+    "windows": "Window functions are not supported: they would mix people's rows.",
+    "qualify": "QUALIFY is not supported.",
+    "sample": "Sampling in the question is not supported: it would not be counted in the privacy loss.",
+    "laterals": "Lateral joins are not supported.",
+    "into": "SELECT INTO is not supported.",
+    "locks": "Locking clauses are not supported.",
+}
+_MAX_SQL = 100_000
+
+
+def read_sql(sql: str) -> Question:
+    """Read a question, or refuse it with its place and a remedy."""
+    return _SelectReader(sql).question()
+
+
+def read_condition(text: str) -> Expression:
+    """Read a condition such as `age > 60`, as the builder's `where` takes it."""
+    sql = f"SELECT 1 WHERE {text}"
+    select = _only(_parse(sql), {"expressions", "where"})
+    return ExpressionReader(sql).read(select.args["where"].this)
+
+
+def read_value(text: str) -> Expression:
+    """Read a value such as `price * quantity`, as the builder's aggregates take it."""
+    sql = f"SELECT {text}"
+    select = _only(_parse(sql), {"expressions"})
+    if len(select.expressions) != 1:
+        raise QueryError(f"{text!r} is not one value.")
+    return ExpressionReader(sql).read(select.expressions[0])
+
+
+def _only(select: exp.Select, clauses: set[str]) -> exp.Select:
+    """Refuse text that carries clauses of its own."""
+    extra = [name for name, value in select.args.items() if value and name not in clauses]
+    if extra:
+        raise QueryError("Give one expression, without further clauses.")
+    return select
+
+
+def _parse(sql: str) -> exp.Select:
+    if len(sql) > _MAX_SQL:
+        raise QueryError(f"The question is longer than {_MAX_SQL:,} characters.")
+    try:
+        statements = [s for s in sqlglot.parse(sql, read="duckdb") if s is not None]
+    except ParseError as problem:
+        raise _syntax_error(problem) from None
+    except (SqlglotError, RecursionError):
+        raise QueryError("The question is not valid SQL.") from None
+    if len(statements) != 1 or not isinstance(statements[0], exp.Select):
+        raise QueryError("A question is one SELECT statement.", position=(1, 1), remedy="Write SELECT ... FROM ...")
+    return statements[0]
+
+
+def _syntax_error(problem: ParseError) -> QueryError:
+    first = problem.errors[0] if problem.errors else {}
+    place = (first["line"], first["col"]) if first.get("line") and first.get("col") else None
+    # sqlglot prints its tokens after "but got": they mean nothing to the reader.
+    said = str(first.get("description", "The question is not valid SQL")).split(" but got")[0].rstrip(".")
+    return QueryError(f"{said}.", position=place, remedy="Check the spelling near this place.")
+
+
+class _SelectReader:
+    def __init__(self, sql: str) -> None:
+        self.select = _parse(sql)
+        self.reader = ExpressionReader(sql)
+
+    def question(self) -> Question:
+        self._check_clauses()
+        outputs = tuple(self._output(i, node) for i, node in enumerate(self.select.expressions))
+        self.outputs = self._named_apart(outputs)
+        where = self.select.args.get("where")
+        having = self.select.args.get("having")
+        question = Question(
+            table=self._table(),
+            outputs=self.outputs,
+            where=None if where is None else self.reader.read(where.this),
+            group_by=self._group_by(),
+            having=None if having is None else self._aliased(self.reader.read(having.this)),
+            order_by=self._order_by(),
+            limit=self._whole("limit"),
+            offset=self._whole("offset") or 0,
+            position=(1, 1),
+        )
+        return question
+
+    def _check_clauses(self) -> None:
+        for clause, value in self.select.args.items():
+            if value and clause not in _CLAUSES:
+                node = value if isinstance(value, exp.Expression) else self.select
+                what = _REMEDIES.get(clause, f"The clause {clause.strip('_').upper()} is not supported.")
+                raise self.reader.refuse(node, what)
+        if self.select.args.get("kind") or self.select.args.get("hint"):
+            raise self.reader.refuse(self.select, "SELECT AS and hints are not supported.")
+
+    def _table(self) -> str:
+        source = self.select.args.get("from_")
+        table = None if source is None else source.this
+        if not isinstance(table, exp.Table) or not isinstance(table.this, exp.Identifier):
+            raise self.reader.refuse(self.select, "A question needs FROM with the name of one table.")
+        if table.args.get("db") or table.args.get("joins") or table.args.get("sample"):
+            raise self.reader.refuse(table, "FROM takes the plain name of one protected table.")
+        extra = [k for k, v in table.args.items() if v and k not in ("this", "alias")]
+        if extra or (table.args.get("alias") and table.args["alias"].args.get("columns")):
+            raise self.reader.refuse(table, "FROM takes the plain name of one protected table.")
+        self._check_qualifiers({table.name.lower(), (table.alias or table.name).lower()})
+        return table.name
+
+    def _check_qualifiers(self, names: set[str]) -> None:
+        for column in self.select.find_all(exp.Column):
+            if (column.table and column.table.lower() not in names) or column.args.get("db"):
+                raise QueryError(
+                    f"There is no table {column.table} in this question.", position=self.reader.position(column)
+                )
+
+    def _output(self, index: int, node: exp.Expression) -> Output:
+        if isinstance(node, exp.Star):
+            raise self.reader.refuse(node, "SELECT * would print rows.", "Ask for aggregates such as COUNT(*).")
+        inner = node.this if isinstance(node, exp.Alias) else node
+        name = node.alias if isinstance(node, exp.Alias) else _default_name(inner, index)
+        return Output(name, self.reader.read(inner))
+
+    @staticmethod
+    def _named_apart(outputs: tuple[Output, ...]) -> tuple[Output, ...]:
+        seen: dict[str, int] = {}
+        named = []
+        for output in outputs:
+            count = seen[output.name] = seen.get(output.name, 0) + 1
+            named.append(output if count == 1 else replace(output, name=f"{output.name}_{count}"))
+        return tuple(named)
+
+    def _group_by(self) -> tuple[Column, ...]:
+        group = self.select.args.get("group")
+        if group is None:
+            return ()
+        if any(value for key, value in group.args.items() if key != "expressions"):
+            raise self.reader.refuse(group, "GROUP BY takes a list of columns; ROLLUP, CUBE and ALL are not supported.")
+        columns = []
+        for node in group.expressions:
+            expression = self._aliased(self._ordinal(self.reader.read(node)), own_columns=True)
+            if not isinstance(expression, Column):
+                raise self.reader.refuse(node, "GROUP BY takes columns with declared keys.")
+            columns.append(expression)
+        return tuple(dict.fromkeys(columns))
+
+    def _order_by(self) -> tuple[Ordering, ...]:
+        order = self.select.args.get("order")
+        terms = [] if order is None else order.expressions
+        for term in terms:
+            if any(v for k, v in term.args.items() if v and k not in ("this", "desc", "nulls_first")):
+                raise self.reader.refuse(term, "ORDER BY takes expressions with ASC, DESC and NULLS FIRST or LAST.")
+        return tuple(
+            Ordering(
+                self._aliased(self._ordinal(self.reader.read(term.this))),
+                descending=bool(term.args.get("desc")),
+                nulls_first=bool(term.args.get("nulls_first")),
+            )
+            for term in terms
+        )
+
+    def _ordinal(self, expression: Expression) -> Expression:
+        """Replace `ORDER BY 2` by the second output."""
+        if not isinstance(expression, Literal) or not isinstance(expression.value, int):
+            return expression
+        if not 1 <= expression.value <= len(self.outputs):
+            raise QueryError(f"There is no output {expression.value}.", position=expression.position)
+        return self.outputs[expression.value - 1].expression
+
+    def _aliased(self, expression: Expression, *, own_columns: bool = False) -> Expression:
+        """Replace names of outputs by what they stand for, outside aggregates."""
+        if isinstance(expression, Column):
+            for output in self.outputs:
+                if output.name.lower() == expression.name.lower() and _renames(output, own_columns):
+                    return output.expression
+        if isinstance(expression, Call):
+            inner = tuple(self._aliased(a, own_columns=own_columns) for a in expression.arguments)
+            return replace(expression, arguments=inner)
+        return expression
+
+    def _whole(self, clause: str) -> int | None:
+        node = self.select.args.get(clause)
+        if node is None:
+            return None
+        value = node.expression
+        extra = [name for name, item in node.args.items() if item and name != "expression"]
+        if extra or not isinstance(value, exp.Literal) or value.is_string or not value.this.isdigit():
+            raise self.reader.refuse(node, f"{clause.upper()} takes a constant whole number.")
+        return int(value.this)
+
+
+def _renames(output: Output, own_columns: bool) -> bool:
+    return isinstance(output.expression, Column) or not own_columns
+
+
+def _default_name(node: exp.Expression, index: int) -> str:
+    if isinstance(node, exp.Column):
+        return node.name
+    if isinstance(node, exp.Count | exp.Sum | exp.Avg):
+        inner = node.this
+        if inner is None or isinstance(inner, exp.Star):
+            return "count"
+        if isinstance(inner, exp.Column):
+            return f"{node.key}_{inner.name}"
+        if isinstance(inner, exp.Distinct):
+            return "people"
+        return node.key
+    return f"column_{index + 1}"

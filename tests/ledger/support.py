@@ -1,0 +1,59 @@
+"""What the tests of the ledger share."""
+
+from __future__ import annotations
+
+import os
+import signal
+import traceback
+from collections.abc import Callable
+from fractions import Fraction
+from typing import Any
+
+from jali.ledger import Debit, SqliteLedger, grant_account, table_account
+from jali.privacy import Budget, Event, Pure
+
+VISITS = table_account("visits")
+ANA = grant_account("ana", "visits")
+BEN = grant_account("ben", "visits")
+TENTH = Pure(0.1).event
+
+
+def debit(account: str = VISITS, epsilon: float | str | Fraction = 0.1) -> Debit:
+    return Debit(account, Pure(epsilon).event)
+
+
+def ask(ledger: SqliteLedger, *debits: Debit, analyst: str = "ana", key: str = "key") -> str:
+    return ledger.reserve(
+        analyst=analyst, question="how many?", key=key, plan='{"plan": 1}', debits=debits or (debit(),)
+    )
+
+
+def times(count: int, event: Event = TENTH) -> Event:
+    epsilon = None if event.epsilon is None else count * event.epsilon
+    return Event(epsilon, count * event.rho, count * event.delta)
+
+
+def clinic(ledger: SqliteLedger, epsilon: int = 3) -> SqliteLedger:
+    """Open the accounts of the table visits and of two analysts."""
+    for account, limit in ((VISITS, epsilon), (ANA, 1), (BEN, 1)):
+        ledger.open_account(account, Budget(limit))
+    return ledger
+
+
+def in_child(action: Callable[[], Any]) -> Callable[[], int]:
+    """Run `action` in a forked process; the result waits for it and gives its exit code (-9: killed)."""
+    pid = os.fork()
+    if pid == 0:
+        code = 1
+        try:
+            action()
+            code = 0
+        except BaseException:
+            traceback.print_exc()
+        finally:
+            os._exit(code)
+    return lambda: os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+
+
+def kill_self() -> None:
+    os.kill(os.getpid(), signal.SIGKILL)
