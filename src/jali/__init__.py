@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     )
     from jali.planner import Plan
     from jali.privacy import Adjacency, Budget
-    from jali.query.builder import count, count_people, mean, sum
+    from jali.query.builder import count, count_people, mean, sum  # noqa: A004 - read as jali.sum
     from jali.query.catalog import Keys, Range
     from jali.session import Session
 

@@ -16,7 +16,7 @@ from jali.query.aggregation import KeySet
 from jali.query.bounds import Bounds
 from jali.query.estimate import Estimate, Linear, estimate_of
 from jali.query.evaluate import evaluate
-from jali.query.nodes import Aggregate, Call, Column, Expression, Literal, Question
+from jali.query.nodes import Aggregate, Call, Column, Expression, Literal, Question, walk
 
 if TYPE_CHECKING:
     import pandas
@@ -104,10 +104,16 @@ class Answer:
     @cached_property
     def _order(self) -> list[int]:
         question = self.release.question
-        kept = [i for i, v in enumerate(self._values) if question.having is None or evaluate(question.having, v) is True]
+        kept = [
+            i
+            for i, v in enumerate(self._values)
+            if question.having is None or evaluate(question.having, v) is True
+        ]
         for ordering in reversed(question.order_by):
             found = {i: evaluate(ordering.expression, self._values[i]) for i in kept}
-            known = sorted((i for i in kept if found[i] is not None), key=found.__getitem__, reverse=ordering.descending)
+            known = sorted(
+                (i for i in kept if found[i] is not None), key=found.__getitem__, reverse=ordering.descending
+            )
             empty = [i for i in kept if found[i] is None]
             kept = empty + known if ordering.nulls_first else known + empty
         stop = None if question.limit is None else question.offset + question.limit
@@ -136,19 +142,18 @@ class Answer:
     def _ratio_intervals(self, estimate: Estimate, confidence: float) -> Sequence[Interval]:
         import numpy as np
 
-        from jali.mechanisms.combined import ratio_interval
+        from jali.mechanisms.combined import Form, ratio_interval
 
         indices = estimate.measures
         above, below = dict(estimate.numerator.terms), dict((estimate.denominator or Linear()).terms)
         constant = Fraction(0) if estimate.denominator is None else estimate.denominator.constant
         low, high = ratio_interval(
-            [float(above.get(i, 0)) for i in indices],
-            [float(below.get(i, 0)) for i in indices],
-            (float(estimate.numerator.constant), float(constant)),
+            Form([float(above.get(i, 0)) for i in indices], float(estimate.numerator.constant)),
+            Form([float(below.get(i, 0)) for i in indices], float(constant)),
             [self.release.laws[i] for i in indices],
             [np.array([float(x) for x in self.release.noisy[i]]) for i in indices],
-            confidence,
-            _ends(estimate.bounds),
+            confidence=confidence,
+            bounds=_ends(estimate.bounds),
         )
         return list(zip(low.tolist(), high.tolist(), strict=True))
 
@@ -222,7 +227,7 @@ class Answer:
             wide[output.name] = [row[j] for row in self.rows]
             if _has_aggregate(output.expression):
                 for end, suffix in ((0, "_low"), (1, "_high")):
-                    wide[output.name + suffix] = [None if s[j] is None else _finite(s[j][end]) for s in spans]
+                    wide[output.name + suffix] = [_end(row[j], end) for row in spans]
         return wide
 
     def _repr_html_(self) -> str:
@@ -248,8 +253,6 @@ class Answer:
 
 
 def _has_aggregate(expression: Expression) -> bool:
-    from jali.query.nodes import walk
-
     return any(isinstance(node, Aggregate) for node in walk(expression))
 
 
@@ -280,6 +283,10 @@ def _ends(bounds: Bounds) -> tuple[float, float]:
 def _cell(value: Any, span: Interval) -> str:
     width = half_width(span)
     return f"{show_number(value, width)} {show_width(width)}".strip()
+
+
+def _end(span: Interval, end: int) -> float | None:
+    return None if span is None else _finite(span[end])
 
 
 def _finite(value: float) -> float | None:

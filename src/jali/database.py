@@ -311,5 +311,3 @@ def _with_noise(plan: Plan, exact: list[tuple[int, ...]]) -> tuple[tuple[int, ..
         column = np.array([int(row[index]) for row in exact], dtype=object)
         noisy.append(tuple(int(value) for value in mechanism.release_integers(column)))
     return tuple(noisy)
-
-

@@ -39,3 +39,29 @@ def show_number(value: Any, width: float | None = None) -> str:
 def show_width(width: float | None) -> str:
     """Write an error bar, with a plus-minus sign."""
     return "" if width is None else f"± {width:,.{digits_for(width)}f}"
+
+
+def show_amount(value: float) -> str:
+    """Write a scale, sensitivity or forecast: at least three significant digits, and never an exponent in between.
+
+    Example:
+        >>> show_amount(36.97), show_amount(110545.1), show_amount(5.0), show_amount(0.012345)
+        ('37', '110,545', '5', '0.0123')
+    """
+    if not math.isfinite(value):
+        return str(value)
+    if abs(value) >= 100:
+        return f"{value:,.0f}"
+    shown = f"{value:.3g}"
+    return shown if "e" not in shown or abs(value) < 1e-6 else f"{value:.9f}".rstrip("0")
+
+
+def show_percent(share: float) -> str:
+    """Write a share of one as a percentage.
+
+    Example:
+        >>> show_percent(0.049), show_percent(0.5), show_percent(1.0), show_percent(0.00012)
+        ('4.9 %', '50 %', '100 %', '0.012 %')
+    """
+    percent = 100 * share
+    return f"{percent:.0f} %" if abs(percent) >= 10 or percent == 0 else f"{percent:.2g} %"

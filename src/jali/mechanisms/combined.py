@@ -14,8 +14,10 @@ Proof:
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
-from typing import Any, TypeAlias
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,8 +25,10 @@ from numpy.typing import NDArray
 from jali.mechanisms.laws import DiscreteGaussianLaw, DiscreteLaplaceLaw, miss
 
 Floats: TypeAlias = NDArray[np.float64]
+Flags: TypeAlias = NDArray[np.bool_]
 AnyLaw: TypeAlias = DiscreteLaplaceLaw | DiscreteGaussianLaw
-_STEPS = 60
+# Halving the public range 48 times leaves less than a double can tell.
+_HALVINGS = 48
 
 
 def linear_quantile(coefficients: Sequence[float], laws: Sequence[AnyLaw], confidence: float) -> float:
@@ -33,109 +37,126 @@ def linear_quantile(coefficients: Sequence[float], laws: Sequence[AnyLaw], confi
         return 0.0
     if len(laws) == 1:
         return abs(coefficients[0]) * laws[0].quantile(confidence)
-    allowed = miss(confidence)
+    allowed, noises = miss(confidence), Noises.of(laws)
     columns = [np.array([c]) for c in coefficients]
-    low = 0.0
-    high = sum(abs(c) * law.quantile(1 - allowed / len(laws)) for c, law in zip(coefficients, laws, strict=True))
-    for _ in range(_STEPS):
+    each = 1 - allowed / len(laws)
+    low, high = 0.0, sum(abs(c) * law.quantile(each) for c, law in zip(coefficients, laws, strict=True))
+    for _ in range(_HALVINGS):
         middle = (low + high) / 2
-        beyond = float(combined_tail(columns, laws, np.array([middle]))[0])
+        beyond = float(noises.tail(columns, np.array([middle]))[0])
         low, high = (low, middle) if beyond <= allowed else (middle, high)
     return high
 
 
-def combined_tail(coefficients: Sequence[Floats], laws: Sequence[AnyLaw], threshold: Floats) -> Floats:
-    """Return an upper bound on Pr[|sum c_i X_i| >= threshold], elementwise over arrays of coefficients."""
-    sizes = [np.abs(c) for c in coefficients]
-    reduced = np.maximum(0.0, threshold - sum(sizes, np.zeros_like(threshold)))
-    scales = [s * _spread(law) for s, law in zip(sizes, laws, strict=True)]
-    if all(isinstance(law, DiscreteGaussianLaw) for law in laws):
-        total = np.sqrt(sum((s**2 for s in scales), np.zeros_like(threshold)))
-        return _normal_tail(_ratio(reduced, total))
-    if len(laws) == 1:
-        return np.asarray(np.exp(-_ratio(reduced, scales[0])))
-    if len(laws) == 2:
-        return _two_laplace_tail(scales[0], scales[1], reduced)
-    return _chernoff_tail(scales, reduced)
+@dataclass(frozen=True)
+class Noises:
+    """Independent noises of one family, each with its scale (Laplace) or standard deviation (Gaussian)."""
+
+    spreads: tuple[float, ...]
+    gaussian: bool
+
+    @classmethod
+    def of(cls, laws: Sequence[AnyLaw]) -> Noises:
+        """Read the noises of a question, which are all of one family."""
+        gaussian = isinstance(laws[0], DiscreteGaussianLaw)
+        return cls(tuple(_spread(law) for law in laws), gaussian)
+
+    def tail(self, coefficients: Sequence[Floats], threshold: Floats) -> Floats:
+        """Return an upper bound on Pr[|sum c_i X_i| >= threshold], elementwise over arrays of coefficients."""
+        sizes = [np.abs(c) for c in coefficients]
+        beyond = np.maximum(0.0, threshold - sum(sizes))
+        scales = [size * spread for size, spread in zip(sizes, self.spreads, strict=True)]
+        if self.gaussian:
+            return _normal_tail(_ratio(beyond, np.sqrt(sum(s * s for s in scales))))
+        if len(scales) == 1:
+            return np.exp(-_ratio(beyond, scales[0]))
+        return _two_laplace_tail(scales[0], scales[1], beyond) if len(scales) == 2 else _chernoff_tail(scales, beyond)
+
+
+class Form(NamedTuple):
+    """A linear form in noisy values: their coefficients, and a constant."""
+
+    coefficients: Sequence[float]
+    constant: float
+
+    def of(self, values: Sequence[Floats]) -> Floats:
+        """Return the form's value for each group."""
+        total = np.full_like(values[0], self.constant)
+        for coefficient, value in zip(self.coefficients, values, strict=True):
+            total += coefficient * value
+        return total
 
 
 def ratio_interval(
-    numerators: Sequence[float],
-    denominators: Sequence[float],
-    constants: tuple[float, float],
+    above: Form,
+    below: Form,
     laws: Sequence[AnyLaw],
     values: Sequence[Floats],
+    *,
     confidence: float,
     bounds: tuple[float, float],
 ) -> tuple[Floats, Floats]:
     """Return the hull of all r that the noisy values do not reject as the true ratio.
 
     Guarantee:
-        With N = sum n_i x_i + constant and D likewise, r is kept when |N - r D| is below the 1-confidence
+        With N the value of `above` and D of `below`, r is kept when |N - r D| is below the 1-confidence
         tail of the noise of N - r D; the true ratio of the exact values is rejected with probability at most
         1 - confidence (Fieller's test, for the exact noise). Where D is not clearly away from 0 no r beyond
         some point is rejected, and the interval is all of `bounds`.
     """
-    test = _RatioTest(numerators, denominators, constants, laws, values, miss(confidence))
-    low, high = (np.full(values[0].shape, end) for end in bounds)
+    test = _RatioTest(above, below, Noises.of(laws), values, miss(confidence))
+    low, high = (np.full_like(values[0], end) for end in bounds)
     center = np.clip(test.ratio, low, high)
-    left = _edge(test.keeps, center, _reach(test, center, low, -1.0))
-    right = _edge(test.keeps, center, _reach(test, center, high, 1.0))
-    vague = test.vague
-    return np.where(vague, low, left), np.where(vague, high, right)
+    left = _edge(test, center, low if math.isfinite(bounds[0]) else _outside(test, center, -1.0))
+    right = _edge(test, center, high if math.isfinite(bounds[1]) else _outside(test, center, 1.0))
+    return np.where(test.vague, low, left), np.where(test.vague, high, right)
 
 
 class _RatioTest:
-    """The test |N - r D| against its noise, for arrays of groups at once."""
+    """The test of |N - r D| against its noise, for all groups at once."""
 
     def __init__(
-        self,
-        numerators: Sequence[float],
-        denominators: Sequence[float],
-        constants: tuple[float, float],
-        laws: Sequence[AnyLaw],
-        values: Sequence[Floats],
-        allowed: float,
+        self, above: Form, below: Form, noises: Noises, values: Sequence[Floats], allowed: float
     ) -> None:
-        self.numerators, self.denominators, self.laws, self.allowed = numerators, denominators, laws, allowed
-        self.above = sum((n * x for n, x in zip(numerators, values, strict=True)), np.zeros_like(values[0])) + constants[0]
-        self.below = sum((d * x for d, x in zip(denominators, values, strict=True)), np.zeros_like(values[0])) + constants[1]
+        self.noises, self.allowed = noises, allowed
+        self.numerators, self.denominators = above.coefficients, below.coefficients
+        self.above, self.below = above.of(values), below.of(values)
 
     @property
     def ratio(self) -> Floats:
-        safe = np.where(self.below == 0, 1.0, self.below)
-        return np.asarray(np.where(self.below == 0, 0.0, self.above / safe))
+        return np.where(self.below == 0, 0.0, self.above / np.where(self.below == 0, 1.0, self.below))
 
-    @property
-    def vague(self) -> Any:
+    @cached_property
+    def vague(self) -> Flags:
         """Where the denominator cannot be told from 0."""
         columns = [np.full_like(self.below, d) for d in self.denominators]
-        return combined_tail(columns, self.laws, np.abs(self.below)) > self.allowed
+        return self.noises.tail(columns, np.abs(self.below)) > self.allowed
 
-    def keeps(self, r: Floats) -> Any:
+    def keeps(self, r: Floats) -> Flags:
         columns = [n - r * d for n, d in zip(self.numerators, self.denominators, strict=True)]
-        return combined_tail(columns, self.laws, np.abs(self.above - r * self.below)) > self.allowed
+        return self.noises.tail(columns, np.abs(self.above - r * self.below)) > self.allowed
 
 
-def _reach(test: _RatioTest, center: Floats, end: Floats, sign: float) -> Floats:
-    """Return a point at or beyond the edge: the public end, or where doubling steps leave the kept set."""
-    if np.all(np.isfinite(end)):
-        return end
+def _outside(test: _RatioTest, center: Floats, sign: float) -> Floats:
+    """Return points beyond the kept set, by doubling steps; where the denominator is vague there are none."""
     step = np.abs(center) * 1e-3 + 1e-9
-    for _ in range(80):
-        step = np.where(test.keeps(center + sign * step) & ~test.vague, step * 2, step)
-    return np.where(np.isfinite(end), end, center + sign * step)
+    growing = ~test.vague
+    for _ in range(1100):
+        growing &= test.keeps(center + sign * step)
+        if not growing.any():
+            break
+        step = np.where(growing, 2 * step, step)
+    return center + sign * step
 
 
-def _edge(keeps: Callable[[Floats], Any], inside: Floats, outside: Floats) -> Floats:
+def _edge(test: _RatioTest, inside: Floats, outside: Floats) -> Floats:
     """Bisect between a kept point and the far end; the far end itself if it is kept too."""
-    near, far = inside, outside
-    kept_end = keeps(outside)
-    for _ in range(_STEPS):
+    near, far, kept_end = inside, outside, test.keeps(outside)
+    for _ in range(_HALVINGS):
         middle = (near + far) / 2
-        kept = keeps(middle)
+        kept = test.keeps(middle)
         near, far = np.where(kept, middle, near), np.where(kept, far, middle)
-    return np.asarray(np.where(kept_end, outside, far))
+    return np.where(kept_end, outside, far)
 
 
 def _spread(law: AnyLaw) -> float:
@@ -143,12 +164,13 @@ def _spread(law: AnyLaw) -> float:
 
 
 def _ratio(above: Floats, below: Floats) -> Floats:
+    """Divide, where 0/0 is 0 and x/0 is infinite: noise of no size never exceeds a positive threshold."""
     safe = np.where(below > 0, below, 1.0)
-    return np.asarray(np.where(below > 0, above / safe, np.where(above > 0, np.inf, 0.0)))
+    return np.where(below > 0, above / safe, np.where(above > 0, np.inf, 0.0))
 
 
 def _normal_tail(z: Floats) -> Floats:
-    return np.array([math.erfc(value / math.sqrt(2)) for value in z.ravel()]).reshape(z.shape)
+    return np.array([math.erfc(value / math.sqrt(2)) for value in z.tolist()])
 
 
 def _two_laplace_tail(a: Floats, b: Floats, t: Floats) -> Floats:
@@ -158,11 +180,12 @@ def _two_laplace_tail(a: Floats, b: Floats, t: Floats) -> Floats:
     """
     large, small = np.maximum(a, b), np.minimum(a, b)
     close = small > 0.999 * large
-    x = _ratio(t, large)
-    equal = (1 + x / 2) * np.exp(-x)
-    gap = np.where(close, 1.0, large**2 - small**2)
-    apart = (large**2 * np.exp(-x) - small**2 * np.exp(-_ratio(t, small))) / gap
-    return np.asarray(np.where(close, equal, apart))
+    # Beyond 10,000 scales the tail is 0 in double precision, and infinity times 0 would not be.
+    x = np.minimum(_ratio(t, large), 1e4)
+    decay = np.exp(-x)
+    share = np.where(close, 0.0, _ratio(small, large)) ** 2
+    apart = (decay - share * np.exp(-_ratio(t, small))) / (1 - share)
+    return np.where(close, (1 + x / 2) * decay, apart)
 
 
 def _chernoff_tail(scales: Sequence[Floats], t: Floats) -> Floats:
@@ -171,6 +194,6 @@ def _chernoff_tail(scales: Sequence[Floats], t: Floats) -> Floats:
     best = np.ones_like(t)
     for share in np.linspace(0.02, 0.98, 49):
         s = share / np.where(largest > 0, largest, 1.0)
-        log = -s * t - sum((np.log1p(-((s * b) ** 2)) for b in scales), np.zeros_like(t))
+        log = -s * t - sum(np.log1p(-((s * b) ** 2)) for b in scales)
         best = np.minimum(best, 2 * np.exp(log))
     return best

@@ -30,8 +30,10 @@ class Gaussian:
         The release is rho-zCDP for inputs at L2 distance at most `sensitivity`.
     Proof:
         docs/proofs/gaussian.md, after Canonne, Kamath and Steinke 2020, Theorem 14.
+
     Error:
         The exact tail of the discrete Gaussian with variance sensitivity^2 / (2 rho), for each coordinate.
+
     Example:
         >>> from jali.mechanisms import Gaussian
         >>> mechanism = Gaussian(sensitivity=1, rho=0.005)

@@ -30,8 +30,10 @@ class Laplace:
         The release is epsilon-DP for inputs at L1 distance at most `sensitivity`.
     Proof:
         docs/proofs/laplace.md, after Ghosh, Roughgarden and Sundararajan 2012, Theorem 1.1.
+
     Error:
         With q = exp(-epsilon/sensitivity), Pr[|x| > t] = 2 q**(t+1) / (1+q) for each coordinate.
+
     Example:
         >>> from jali.mechanisms import Laplace
         >>> mechanism = Laplace(sensitivity=1, epsilon=0.1)

@@ -92,7 +92,7 @@ def add(values: Integers, noise: np.ndarray) -> np.ndarray:
 
 
 def _fits(array: np.ndarray) -> bool:
-    return array.size == 0 or (-_SAFE < int(array.min()) and int(array.max()) < _SAFE)
+    return array.size == 0 or (int(array.min()) > -_SAFE and int(array.max()) < _SAFE)
 
 
 def _whole(array: np.ndarray) -> np.ndarray:

@@ -38,6 +38,7 @@ class DiscreteLaplaceLaw:
 
     Error:
         With q = exp(-1/scale), Pr[X = x] = (1-q)/(1+q) q^|x| and Pr[|X| > t] = 2 q^(t+1) / (1+q).
+
     Example:
         >>> law = DiscreteLaplaceLaw(Fraction(1))
         >>> round(law.stddev**2, 10), round(law.mass(0), 10)
@@ -82,6 +83,7 @@ class DiscreteGaussianLaw:
         Tails by direct summation of the mass function, or by Euler-Maclaurin where the standard deviation is
         above 64 (remainder below 1e-12 of the tail). The true variance is at most the parameter
         (Canonne, Kamath and Steinke 2020, Corollary 9).
+
     Example:
         >>> round(DiscreteGaussianLaw(Fraction(1)).stddev ** 2, 10)
         0.9999997888

@@ -119,9 +119,7 @@ def bernoulli_exp_array(
     return coins
 
 
-def settle_exp(
-    words: Words, width: int, x: Doubles, exact: Callable[[int], Fraction], bits: BitSource
-) -> Coins:
+def settle_exp(words: Words, width: int, x: Doubles, exact: Callable[[int], Fraction], bits: BitSource) -> Coins:
     """Tell, exactly, which uniform numbers lie below exp(-X): doubles first, then integers where in doubt.
 
     Args:

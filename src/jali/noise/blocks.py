@@ -160,9 +160,7 @@ class BlockSampler:
         """Append fresh bits to guide cells until they are words."""
         missing = self.plan.word_bits - self.plan.guide_bits
         fresh = bits.integers(len(cells), missing)
-        return (
-            fresh if missing == self.plan.word_bits else cells.astype(np.uint64) << np.uint64(missing) | fresh
-        )
+        return fresh if missing == self.plan.word_bits else cells.astype(np.uint64) << np.uint64(missing) | fresh
 
     def _settle(self, word: int, bits: BitSource) -> int:
         """Find the index of a uniform number that begins with `word`, with as many more bits as it takes."""

@@ -61,11 +61,12 @@ class DiscreteGaussian:
 
     def series(self, shift: int) -> tuple[Progression, ...]:
         """Return the exponents of the blocks: |x| starts at k 2**shift on the right, 1 later on the left."""
-        growth = (1 << 2 * shift) / self.variance
-        slope = (1 << shift) / self.variance
+        above, below = self.variance.numerator, self.variance.denominator
+        square, double = below << 2 * shift, below << shift + 1
+        growth = Fraction(square, above)
         return (
-            Progression(Fraction(0), growth / 2, growth),
-            Progression(1 / (2 * self.variance), growth / 2 + slope, growth),
+            Progression(Fraction(0), Fraction(square, 2 * above), growth),
+            Progression(Fraction(below, 2 * above), Fraction(square + double, 2 * above), growth),
         )
 
     def tilt(self, nearest: int, offset: int) -> Fraction:

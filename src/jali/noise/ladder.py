@@ -47,23 +47,23 @@ class Progression:
         low, high = exp_bounds(self.first, precision)
         ratio_low, ratio_high = exp_bounds(self.step, precision)
         growth_low, growth_high = exp_bounds(self.growth, precision)
-        lows, highs = [], []
+        lows, highs, geometric = [], [], not self.growth
         for _ in range(count):
             lows.append(low)
             highs.append(high)
             low = low * ratio_low >> precision
             high = (high * ratio_high >> precision) + 1
-            if self.growth:
+            if not geometric:
                 ratio_low = ratio_low * growth_low >> precision
                 ratio_high = (ratio_high * growth_high >> precision) + 1
         one = 1 << precision
-        lows.append(low if self.growth else (low << precision) // (one - ratio_low))
+        lows.append((low << precision) // (one - ratio_low) if geometric else low)
         highs.append(-(-(high << precision) // (one - ratio_high)))
         return lows, highs
 
     def reach(self) -> int:
         """Return bits b with 2**b >= 2 + 1/step: the sum from any weight on is at most 2**b times it."""
-        return int(2 + 1 / self.step).bit_length()
+        return (2 + self.step.denominator // self.step.numerator).bit_length()
 
     def rows(self, depth: int, width: int) -> int:
         """Return how many weights to list so that the others are about 2**-depth of the total.
@@ -72,8 +72,8 @@ class Progression:
         below 2**-width, whatever the depth.
         """
         if not self.growth:
-            return int(Fraction(7 * depth, 10) / self.step) + 1
-        return isqrt(int(Fraction(14 * max(depth, width), 10) / self.growth)) + 1
+            return 7 * depth * self.step.denominator // (10 * self.step.numerator) + 1
+        return isqrt(14 * max(depth, width) * self.growth.denominator // (10 * self.growth.numerator)) + 1
 
 
 @dataclass(frozen=True)
@@ -140,9 +140,7 @@ def build_ladder(series: tuple[Progression, ...], width: int, depth: int, guard:
     )
 
 
-def _sums_from_below(
-    series: tuple[Progression, ...], precision: int, rows: int
-) -> tuple[list[int], list[int]]:
+def _sums_from_below(series: tuple[Progression, ...], precision: int, rows: int) -> tuple[list[int], list[int]]:
     """Bound the sums of all weights from z on, largest z first; the last sum is the total."""
     columns = [progression.weights(precision, rows) for progression in series]
     return _sums([lows for lows, _ in columns]), _sums([highs for _, highs in columns])

@@ -29,7 +29,7 @@ def _keys_of(column: Column, table: Table) -> KeySet:
     field = find_field(column, table)
     if field.keys is None:
         raise Unsupported(
-            f"The keys of column {field.name} are not declared, and reading them off the data would tell who is in it.",
+            f"The keys of column {field.name} are not declared; reading them off the data would tell who is in it.",
             position=column.position,
             remedy=f'Ask the curator to declare columns={{"{field.name}": jali.Keys([...])}} for {table.name}.',
         )

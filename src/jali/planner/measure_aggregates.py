@@ -124,9 +124,7 @@ def _exponent(reach: Fraction) -> int:
 
 def _double(value: Fraction, direction: Callable[[Fraction], int]) -> Fraction:
     """Return a number near `value` that a double holds exactly, at or beyond it in the given direction."""
-    nearest = float(value)
-    wanted = (lambda x: x <= value) if direction is math.floor else (lambda x: x >= value)
-    toward = -math.inf if direction is math.floor else math.inf
-    while not wanted(Fraction(nearest)):
-        nearest = math.nextafter(nearest, toward)
+    nearest, down = float(value), direction is math.floor
+    if Fraction(nearest) != value and (Fraction(nearest) > value) == down:
+        nearest = math.nextafter(nearest, -math.inf if down else math.inf)
     return Fraction(nearest)

@@ -117,7 +117,9 @@ def check_loss(plan: Plan) -> None:
     spent = reduce(Event.__add__, (_paid(plan.aggregation, i, m) for i, m in enumerate(plan.mechanisms)), NOTHING)
     same = spent.rho == plan.cost.rho if plan.cost.epsilon is None else spent.epsilon == plan.cost.epsilon
     if not same or len(plan.mechanisms) != len(plan.aggregation.measures):
-        raise JaliError("The plan's noise does not match its loss; nothing was asked. Please report this question.")
+        raise JaliError(
+            "The plan's noise does not match its loss; nothing was asked. Please report this question."
+        )
 
 
 def _paid(aggregation: Aggregation, index: int, mechanism: Mechanism) -> Event:

@@ -111,6 +111,7 @@ def _grouping_type(column: Column, question: Question, table: Table) -> Type:
 def _after_call(call: Call, question: Question, table: Table) -> Type:
     if not FUNCTIONS[call.function].after:
         raise Unsupported(
-            f"{FUNCTIONS[call.function].shape} works on rows, not on aggregates or keys.", position=call.position
+            f"{FUNCTIONS[call.function].shape} works on rows, not on aggregates or keys.",
+            position=call.position,
         )
     return call_type(call, [_after_type(argument, question, table) for argument in call.arguments])

@@ -21,6 +21,7 @@ class Filter:
         whole interaction is (epsilon, delta)-DP for the budget's epsilon and delta.
     Proof:
         docs/proofs/filter.md, after Rogers et al. 2016 and Feldman and Zrnic 2021.
+
     Example:
         >>> from jali.privacy import NOTHING, Pure
         >>> rule, spent = Filter(Budget(1)), NOTHING

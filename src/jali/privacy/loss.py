@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Protocol
 
-from jali.privacy.rational import Number, decimal, positive, rational
 from jali.errors import CatalogError
+from jali.privacy.rational import Number, decimal, positive, rational
 
 
 @dataclass(frozen=True)

@@ -66,6 +66,9 @@ class Bounds:
         return Bounds(_tighter(max, self.low, other.low), self.union(other).high)
 
 
+ANYTHING = Bounds()
+
+
 def _sum(a: Fraction | None, b: Fraction | None) -> Fraction | None:
     return None if a is None or b is None else a + b
 

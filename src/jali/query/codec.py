@@ -22,7 +22,7 @@ def decode(text: str, classes: Iterable[type]) -> Any:
 
 
 def _plain(value: Any) -> Any:
-    if value is None or isinstance(value, bool | str | float) and not isinstance(value, Enum):
+    if value is None or (isinstance(value, bool | str | float) and not isinstance(value, Enum)):
         return value
     if isinstance(value, Enum):
         return {"@": type(value).__name__, "value": value.value}
@@ -66,7 +66,7 @@ def _alive(value: Any, classes: dict[str, type]) -> Any:
     if issubclass(cls, Enum):
         return cls(value["value"])
     made = object.__new__(cls)
-    for f in fields(cls):
+    for f in fields(cls):  # type: ignore[arg-type]  # only dataclasses are registered
         default = None if not f.compare else f.default
         object.__setattr__(made, f.name, _alive(value[f.name], classes) if f.name in value else default)
     return made

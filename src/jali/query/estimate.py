@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 
-from jali.query.bounds import Bounds
+from jali.query.bounds import ANYTHING, Bounds
 from jali.query.nodes import Aggregate, Call, Expression, Literal
 
 
@@ -37,7 +37,7 @@ class Estimate:
 
     numerator: Linear
     denominator: Linear | None = None
-    bounds: Bounds = Bounds()
+    bounds: Bounds = ANYTHING
 
     @property
     def number(self) -> Fraction | None:

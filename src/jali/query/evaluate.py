@@ -86,4 +86,3 @@ _LENIENT: dict[str, Callable[[list[Any]], Any]] = {
     "greatest": lambda values: max(_known(values), default=None),
     "case": _case,
 }
-

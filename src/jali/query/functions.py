@@ -11,10 +11,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from jali.query.bounds import Bounds
+from jali.query.bounds import ANYTHING, Bounds
 from jali.query.catalog import Kind
-
-ANYTHING = Bounds()
 
 
 @dataclass(frozen=True)

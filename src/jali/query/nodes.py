@@ -9,7 +9,7 @@ from fractions import Fraction
 from typing import TypeAlias
 
 Position: TypeAlias = tuple[int, int] | None
-Value: TypeAlias = None | bool | int | Fraction | str | datetime.date | datetime.datetime
+Value: TypeAlias = bool | int | Fraction | str | datetime.date | datetime.datetime | None
 
 
 @dataclass(frozen=True)

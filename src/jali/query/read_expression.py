@@ -93,7 +93,7 @@ class ExpressionReader:
             (_AGGREGATES, self._aggregate),
         ):
             if type(node) in kinds:
-                return reader(node, depth)  # type: ignore[operator]
+                return reader(node, depth)
         special = self._special().get(type(node))
         if special is None:
             raise self._unknown(node)

@@ -13,7 +13,19 @@ from jali.query.nodes import Call, Column, Expression, Literal, Ordering, Output
 from jali.query.read_expression import ExpressionReader
 
 _CLAUSES = frozenset(
-    {"expressions", "from_", "where", "group", "having", "order", "limit", "offset", "kind", "hint", "operation_modifiers"}
+    {
+        "expressions",
+        "from_",
+        "where",
+        "group",
+        "having",
+        "order",
+        "limit",
+        "offset",
+        "kind",
+        "hint",
+        "operation_modifiers",
+    }
 )
 _REMEDIES = {
     "joins": "Joins are not supported.",
@@ -59,8 +71,8 @@ def _only(select: exp.Select, clauses: set[str]) -> exp.Select:
 
 
 def _parse(sql: str) -> exp.Select:
-    if len(sql) > _MAX_SQL:
-        raise QueryError(f"The question is longer than {_MAX_SQL:,} characters.")
+    if len(sql) > _MAX_SQL or "\x00" in sql:
+        raise QueryError(f"A question has at most {_MAX_SQL:,} characters, none of them NUL.")
     try:
         statements = [s for s in sqlglot.parse(sql, read="duckdb") if s is not None]
     except ParseError as problem:
@@ -68,7 +80,9 @@ def _parse(sql: str) -> exp.Select:
     except (SqlglotError, RecursionError):
         raise QueryError("The question is not valid SQL.") from None
     if len(statements) != 1 or not isinstance(statements[0], exp.Select):
-        raise QueryError("A question is one SELECT statement.", position=(1, 1), remedy="Write SELECT ... FROM ...")
+        raise QueryError(
+            "A question is one SELECT statement.", position=(1, 1), remedy="Write SELECT ... FROM ..."
+        )
     return statements[0]
 
 
@@ -91,7 +105,7 @@ class _SelectReader:
         self.outputs = self._named_apart(outputs)
         where = self.select.args.get("where")
         having = self.select.args.get("having")
-        question = Question(
+        return Question(
             table=self._table(),
             outputs=self.outputs,
             where=None if where is None else self.reader.read(where.this),
@@ -102,7 +116,6 @@ class _SelectReader:
             offset=self._whole("offset") or 0,
             position=(1, 1),
         )
-        return question
 
     def _check_clauses(self) -> None:
         for clause, value in self.select.args.items():
@@ -130,7 +143,8 @@ class _SelectReader:
         for column in self.select.find_all(exp.Column):
             if (column.table and column.table.lower() not in names) or column.args.get("db"):
                 raise QueryError(
-                    f"There is no table {column.table} in this question.", position=self.reader.position(column)
+                    f"There is no table {column.table} in this question.",
+                    position=self.reader.position(column),
                 )
 
     def _output(self, index: int, node: exp.Expression) -> Output:
@@ -154,7 +168,9 @@ class _SelectReader:
         if group is None:
             return ()
         if any(value for key, value in group.args.items() if key != "expressions"):
-            raise self.reader.refuse(group, "GROUP BY takes a list of columns; ROLLUP, CUBE and ALL are not supported.")
+            raise self.reader.refuse(
+                group, "GROUP BY takes a list of columns; ROLLUP, CUBE and ALL are not supported."
+            )
         columns = []
         for node in group.expressions:
             expression = self._aliased(self._ordinal(self.reader.read(node)), own_columns=True)
@@ -168,7 +184,9 @@ class _SelectReader:
         terms = [] if order is None else order.expressions
         for term in terms:
             if any(v for k, v in term.args.items() if v and k not in ("this", "desc", "nulls_first")):
-                raise self.reader.refuse(term, "ORDER BY takes expressions with ASC, DESC and NULLS FIRST or LAST.")
+                raise self.reader.refuse(
+                    term, "ORDER BY takes expressions with ASC, DESC and NULLS FIRST or LAST."
+                )
         return tuple(
             Ordering(
                 self._aliased(self._ordinal(self.reader.read(term.this))),

@@ -117,5 +117,7 @@ def _as_date(literal: Literal, kind: Kind) -> Literal:
         return replace(literal, value=_DATES[kind].fromisoformat(literal.value))
     except ValueError:
         raise QueryError(
-            f"'{literal.value}' is not a {kind.value}.", position=literal.position, remedy="Write '2026-01-31'."
+            f"'{literal.value}' is not a {kind.value}.",
+            position=literal.position,
+            remedy="Write '2026-01-31'.",
         ) from None

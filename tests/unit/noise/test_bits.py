@@ -124,7 +124,7 @@ def test_the_key_is_replaced_when_it_has_served_enough(monkeypatch: pytest.Monke
 def test_a_stream_cannot_be_copied() -> None:
     for attempt in (copy.copy, copy.deepcopy, pickle.dumps):
         with pytest.raises(MechanismError, match="bits"):
-            attempt(KeyedBits())  # type: ignore[operator]
+            attempt(KeyedBits())
 
 
 def test_the_package_offers_no_seed() -> None:

@@ -109,7 +109,10 @@ class _Query:
         return [
             ("pairs", pairs),
             ("shares", f"SELECT owner, CAST({share} AS BIGINT) AS w FROM pairs GROUP BY owner"),
-            ("people", f"SELECT {keys}, sum(w) AS {wanted[0]} FROM pairs JOIN shares USING (owner) GROUP BY {keys}"),
+            (
+                "people",
+                f"SELECT {keys}, sum(w) AS {wanted[0]} FROM pairs JOIN shares USING (owner) GROUP BY {keys}",
+            ),
         ]
 
     def _people_once(self, name: str) -> str:
@@ -155,8 +158,11 @@ class _Query:
     def _stays_whole(self, measure: SumValues) -> bool:
         column = isinstance(measure.value, Column) and not self.emitter.is_double(measure.value)
         ends = (measure.low, measure.high, measure.center)
-        return column and measure.kind is Kind.INTEGER and measure.steps == Fraction(1) and all(
-            end.denominator == 1 and abs(end) < 1 << 62 for end in ends
+        return (
+            column
+            and measure.kind is Kind.INTEGER
+            and measure.steps == Fraction(1)
+            and all(end.denominator == 1 and abs(end) < 1 << 62 for end in ends)
         )
 
     def _scan(self) -> str:

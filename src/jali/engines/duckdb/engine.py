@@ -41,8 +41,6 @@ class DuckDBEngine:
     def attach(self, name: str, frame: Any) -> None:
         """Make a pandas, polars or Arrow table readable under a name."""
         self._frames[name] = readable(frame)
-        if self._connection is not None:
-            self._connection.register(FRAME_PREFIX + name, self._frames[name])
 
     def fields(self, source: Source, declared: dict[str, str]) -> tuple[Field, ...]:
         """Read names and kinds of the columns. CSV columns are text unless a kind is declared."""
@@ -53,7 +51,7 @@ class DuckDBEngine:
             described = cursor.execute(f"DESCRIBE SELECT * FROM {scan_of(source, ())}").fetchall()
         except EngineError:
             raise
-        except Exception:  # noqa: BLE001 - whatever DuckDB says, the curator hears one plain sentence
+        except Exception:
             described = None
         if described is None:
             raise CatalogError(
@@ -66,7 +64,7 @@ class DuckDBEngine:
         """Run emitted SQL; whatever goes wrong becomes one error whose text does not depend on the data."""
         try:
             rows = self._cursor(source).execute(sql).fetchall()
-        except Exception:  # noqa: BLE001 - DuckDB's messages quote values of rows
+        except Exception:
             rows = None
         # Raised outside the handler, so that DuckDB's own exception is not even the context of ours.
         if rows is None:
@@ -93,8 +91,9 @@ class DuckDBEngine:
                 self._connection, self._spill, self._attached, self._process = None, None, set(), os.getpid()
             if self._connection is None:
                 self._connection = self._open()
-            self._attach_file(self._connection, source)
-            return self._connection.cursor()
+            cursor = self._connection.cursor()
+            self._make_readable(cursor, source)
+            return cursor
 
     def _open(self) -> duckdb.DuckDBPyConnection:
         import duckdb
@@ -111,14 +110,14 @@ class DuckDBEngine:
             }
         )
         connection.execute("SET enable_progress_bar = false")
-        for name, frame in self._frames.items():
-            connection.register(FRAME_PREFIX + name, frame)
         return connection
 
-    def _attach_file(self, connection: duckdb.DuckDBPyConnection, source: Source) -> None:
-        if source.format == "duckdb" and source.location not in self._attached:
-            name = quoted(attached_name(source))
-            connection.execute(f"ATTACH {text(source.location)} AS {name} (READ_ONLY)")
+    def _make_readable(self, cursor: duckdb.DuckDBPyConnection, source: Source) -> None:
+        if source.format == "frame":
+            # A registered frame is a temporary view of one cursor: each cursor needs its own.
+            cursor.register(FRAME_PREFIX + source.location, self._frames[source.location])
+        elif source.format == "duckdb" and source.location not in self._attached:
+            cursor.execute(f"ATTACH {text(source.location)} AS {quoted(attached_name(source))} (READ_ONLY)")
             self._attached.add(source.location)
 
 

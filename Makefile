@@ -1,0 +1,51 @@
+# Each target sets up what it needs: a venv in .venv and pinned packages, by plain pip.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/pip --disable-pip-version-check --quiet
+WORKERS ?= 2
+
+.PHONY: help demo test test-deep lint bench bench-peers size clean
+
+help: ## Show this list
+	@grep -E '^[a-z-]+:.*## ' Makefile | sed 's/:.*## /\t/' | expand -t 16
+
+demo: $(VENV)/.core ## Run the demo: a synthetic hospital, five questions, a refusal
+	@$(BIN)/jali demo
+
+test: $(VENV)/.dev lint ## Run linters and tests (below ten minutes on two cores)
+	@echo "Running the tests on $(WORKERS) workers ..."
+	@$(BIN)/python -m pytest -n $(WORKERS) -m "not deep"
+
+test-deep: $(VENV)/.dev ## Run everything, with the long statistical and load runs
+	@$(BIN)/python -m pytest -n $(WORKERS)
+
+lint: $(VENV)/.dev ## Run ruff, mypy and import-linter
+	@echo "Checking style, types and layers ..."
+	@$(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/mypy && $(BIN)/lint-imports --no-cache > $(VENV)/lint-imports.txt \
+		|| { cat $(VENV)/lint-imports.txt 2>/dev/null; exit 1; }
+
+bench: $(VENV)/.dev ## Print ratios of CPU seconds against numpy and plain DuckDB
+	@$(BIN)/python -m benchmarks
+
+bench-peers: $(VENV)/.dev ## The same work on peers, each in a venv of its own under .peers/
+	@$(BIN)/python -m benchmarks.peers
+
+size: ## Install the core alone in a fresh venv and print its size
+	@$(PYTHON) -m benchmarks.size
+
+clean: ## Remove the venvs and caches
+	rm -rf $(VENV) .peers .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
+
+$(VENV)/.venv:
+	@echo "Making a virtual environment in $(VENV) ..."
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "Jali needs Python 3.11 or newer."; exit 1; }
+	@$(PYTHON) -m venv $(VENV) && touch $@
+
+$(VENV)/.core: $(VENV)/.venv pyproject.toml requirements/constraints.txt
+	@echo "Installing Jali and its pinned packages ..."
+	@$(PIP) install -c requirements/constraints.txt -e . && touch $@
+
+$(VENV)/.dev: $(VENV)/.core requirements/dev.txt
+	@echo "Installing the packages that tests, linters and benchmarks need ..."
+	@$(PIP) install -c requirements/constraints.txt -r requirements/dev.txt && touch $@

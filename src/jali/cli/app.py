@@ -1,0 +1,68 @@
+"""The program `jali`: its verbs, and the one place where errors become text and exit codes."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+
+import typer
+
+from jali.cli import ask, demo, explain, grant, init, ledger, protect, redeem, refresh, verify
+from jali.cli.failures import QuestionFailed, report, report_unexpected, report_usage
+from jali.errors import JaliError
+
+INTERRUPTED = 130
+
+app = typer.Typer(
+    name="jali",
+    add_completion=False,
+    rich_markup_mode="rich",
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+VERBS = (
+    ("Curator", init.init),
+    ("Curator", protect.protect),
+    ("Curator", grant.grant),
+    ("Curator", refresh.refresh),
+    ("Curator", verify.verify),
+    ("Analyst", ask.ask),
+    ("Analyst", explain.explain),
+    ("Analyst", redeem.redeem),
+    ("Analyst", ledger.ledger),
+    ("To begin with", demo.demo),
+)
+for _panel, _verb in VERBS:
+    app.command(rich_help_panel=_panel)(_verb)
+
+
+@app.callback(invoke_without_command=True)
+def jali(context: typer.Context) -> None:
+    """A private statistical database: ask in SQL, get answers with error bars and receipts.
+
+    Example: [bold]jali demo[/bold]
+    """
+    if context.invoked_subcommand is None:
+        typer.echo(context.get_help())
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one verb and return the exit code: 0 answered, 2 wrong use, 3 budget, 4 unsupported, 5 failure."""
+    given = list(sys.argv[1:] if arguments is None else arguments)
+    as_json = "--json" in given
+    try:
+        code = app(given, prog_name="jali", standalone_mode=False)
+    except QuestionFailed as failed:
+        return report(failed.error, as_json=as_json, sql=failed.sql)
+    except JaliError as error:
+        return report(error, as_json=as_json)
+    except typer.TyperException as error:
+        return report_usage(error.format_message(), as_json=as_json)
+    except (KeyboardInterrupt, typer.Abort):
+        code = INTERRUPTED
+    except Exception:
+        # Not even the type: an unforeseen error may depend on the data.
+        return report_unexpected(as_json=as_json)
+    if code == INTERRUPTED:
+        print("jali: Stopped. A question that was reserved keeps its receipt: see `jali ledger`.", file=sys.stderr)
+    return code if isinstance(code, int) else 0

@@ -1,0 +1,113 @@
+"""Declarations of columns on the command line: `--range age=0:120`, `--keys ward=A,B`, `--kind seen=date`."""
+
+from __future__ import annotations
+
+import csv
+import datetime
+import re
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from jali.errors import CatalogError
+
+if TYPE_CHECKING:
+    from jali.query.catalog import Declared, Keys, Range
+    from jali.query.nodes import Value
+
+_INTEGER = re.compile(r"[+-]?(0|[1-9][0-9]*)")
+_TRUTH = {"true": True, "false": False}
+
+
+def read_columns(ranges: Sequence[str], keys: Sequence[str], kinds: Sequence[str]) -> dict[str, Declared | str]:
+    """Read all declarations of columns; a column has one."""
+    found: dict[str, Declared | str] = {}
+    for option, texts, read in (
+        ("--range", ranges, read_range),
+        ("--keys", keys, read_keys),
+        ("--kind", kinds, _read_kind),
+    ):
+        for text in texts:
+            column, declared = read(text)
+            if column in found:
+                raise CatalogError(f"Column {column} is declared twice.", remedy=f"Leave out {option} {text}.")
+            found[column] = declared
+    return found
+
+
+def read_range(text: str) -> tuple[str, Range]:
+    """Read `age=0:120`."""
+    from jali.query.catalog import Range
+
+    column, value = _halves(text, "--range age=0:120")
+    low, colon, high = value.partition(":")
+    if not colon:
+        raise CatalogError(f"--range {text} has no ':'.", remedy="Write --range age=0:120.")
+    return column, Range(low, high)
+
+
+def read_keys(text: str) -> tuple[str, Keys]:
+    """Read `ward=A,B,C`, `ward:text=1,2` or `ward=@file` with one key in each line."""
+    from jali.query.catalog import Keys
+
+    column, value = _halves(text, "--keys ward=A,B,C")
+    column, kind = _kind_of(column)
+    words = _lines(value[1:]) if value.startswith("@") else next(csv.reader([value], skipinitialspace=True), [])
+    if kind is None:
+        kind = "integer" if words and all(_INTEGER.fullmatch(word) for word in words) else "text"
+    return column, Keys([_read_key(word, kind) for word in words])
+
+
+def guessed_integers(keys: Sequence[str]) -> list[str]:
+    """Return the columns whose keys were taken for integers without being told."""
+    told = [_halves(text, "--keys ward=A,B,C")[0] for text in keys]
+    return [
+        column
+        for column, text in zip(told, keys, strict=True)
+        if _kind_of(column)[1] is None and read_keys(text)[1].kind.value == "integer"
+    ]
+
+
+def _read_kind(text: str) -> tuple[str, str]:
+    return _halves(text, "--kind seen=date")
+
+
+def _halves(text: str, example: str) -> tuple[str, str]:
+    column, equals, value = text.partition("=")
+    if not equals or not column or not value:
+        option = example.split(maxsplit=1)[0]
+        raise CatalogError(f"{option} {text} is not COLUMN=VALUE.", remedy=f"Write {example}.")
+    return column, value
+
+
+def _kind_of(column: str) -> tuple[str, str | None]:
+    name, colon, kind = column.rpartition(":")
+    return (name, kind) if colon and name and kind in _READERS else (column, None)
+
+
+def _read_key(word: str, kind: str) -> Value:
+    try:
+        return _READERS[kind](word)
+    except (ValueError, KeyError):
+        raise CatalogError(
+            f"{word!r} is not a key of kind {kind}.", remedy="Write --keys ward:text=1,2 to set the kind."
+        ) from None
+
+
+def _lines(path: str) -> list[str]:
+    try:
+        text = Path(path).expanduser().read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError):
+        raise CatalogError(
+            f"The keys in {path} cannot be read.", remedy="Give a text file with one key in each line."
+        ) from None
+    return [line for line in text.splitlines() if line]
+
+
+_READERS: dict[str, Callable[[str], Value]] = {
+    "text": str,
+    "integer": int,
+    "boolean": lambda word: _TRUTH[word.lower()],
+    "date": datetime.date.fromisoformat,
+    "timestamp": datetime.datetime.fromisoformat,
+}

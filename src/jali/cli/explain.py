@@ -1,0 +1,35 @@
+"""`jali explain`: how a question would be answered and what it would cost. Free."""
+
+from __future__ import annotations
+
+import sys
+
+from jali.cli.failures import about
+from jali.cli.opening import open_database, read_question
+from jali.cli.options import AsJson, DatabasePath, Epsilon, Question, Rho
+from jali.cli.terminal import ink_for
+from jali.cli.writing import write_json
+
+
+def explain(
+    database: DatabasePath,
+    sql: Question,
+    epsilon: Epsilon = None,
+    rho: Rho = None,
+    as_json: AsJson = False,
+) -> None:
+    """Show how a question would be answered, and what it would cost. Free: no data is read.
+
+    Example: [bold]jali explain clinic.jali "SELECT AVG(age) FROM visits" --epsilon 0.1[/bold]
+    """
+    question = read_question(sql)
+    with open_database(database) as opened, about(question):
+        plan = opened.explain(question, epsilon=epsilon, rho=rho)
+    if as_json:
+        from jali.planner.explanation import explanation
+
+        write_json(explanation(plan).to_json())
+    else:
+        from jali.planner.explain import explain as explain_text
+
+        print(explain_text(plan, ink=ink_for(sys.stdout)))

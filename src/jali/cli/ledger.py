@@ -1,0 +1,122 @@
+"""`jali ledger`: the accounts and the receipts."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from jali.cli.opening import open_database
+from jali.cli.options import AsJson, DatabasePath
+from jali.cli.terminal import ink_for
+from jali.cli.writing import remaining_json, write_json
+from jali.display.ink import Ink
+from jali.display.text import TextColumn, clean, table
+
+if TYPE_CHECKING:
+    from jali.ledger import Receipt
+    from jali.privacy import Event
+
+_QUESTION_WIDTH = 34
+
+
+def ledger(
+    database: DatabasePath,
+    analyst: Annotated[
+        str | None, typer.Option(metavar="NAME", help="Only the grants and receipts of one analyst.")
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Show what may be spent, what was spent and what is left; and every receipt with its state.
+
+    Example: [bold]jali ledger clinic.jali --analyst ana[/bold]
+    """
+    with open_database(database) as opened:
+        accounts = [a for a in opened.accounts() if analyst is None or _concerns(a["account"], analyst)]
+        receipts = opened.receipts(analyst=analyst)
+    if as_json:
+        write_json({"accounts": [_account(a) for a in accounts], "receipts": [_receipt(r) for r in receipts]})
+    else:
+        _write(accounts, receipts, ink_for(sys.stdout))
+
+
+def _concerns(account: str, analyst: str) -> bool:
+    """Whether an account is one of the analyst's, or a table's."""
+    from jali.ledger.debit import grants_of
+
+    return account.startswith((grants_of(analyst), "table "))
+
+
+def _write(accounts: list[dict[str, Any]], receipts: tuple[Receipt, ...], ink: Ink) -> None:
+    if not accounts:
+        print("No table is protected yet.")
+        return
+    print(_accounts_table(accounts, ink))
+    print(ink.faint("\nLeft is the largest loss of either kind that one further question would be granted.\n"))
+    print(_receipts_table(receipts, ink) if receipts else "No question was asked yet.")
+    if any(r.state == "open" for r in receipts):
+        print("\nOpen receipts are paid and not answered: jali redeem DATABASE RECEIPT")
+
+
+def _accounts_table(accounts: list[dict[str, Any]], ink: Ink) -> str:
+    from jali.privacy import decimal
+
+    return table(
+        [
+            TextColumn("account", tuple(clean(a["account"]) for a in accounts)),
+            TextColumn("budget", tuple(str(a["budget"]) for a in accounts)),
+            TextColumn("spent", tuple(_spent(a["spent"]) for a in accounts)),
+            TextColumn("left: epsilon", tuple(decimal(a["remaining"].epsilon) for a in accounts), right=True),
+            TextColumn("or rho", tuple(decimal(a["remaining"].rho) for a in accounts), right=True),
+        ],
+        ink=ink,
+    )
+
+
+def _receipts_table(receipts: tuple[Receipt, ...], ink: Ink) -> str:
+    return table(
+        [
+            TextColumn("receipt", tuple(r.id for r in receipts)),
+            TextColumn("state", tuple(r.state.value for r in receipts)),
+            TextColumn("analyst", tuple(clean(r.analyst) for r in receipts)),
+            TextColumn("cost", tuple(str(r.debits[0].event) for r in receipts)),
+            TextColumn("question", tuple(_short(r.question) for r in receipts)),
+        ],
+        ink=ink,
+    )
+
+
+def _short(question: str) -> str:
+    text = clean(" ".join(question.split()))
+    return text if len(text) <= _QUESTION_WIDTH else text[: _QUESTION_WIDTH - 1] + "…"
+
+
+def _spent(event: Event) -> str:
+    return "nothing" if event.amount == 0 else str(event)
+
+
+def _account(account: dict[str, Any]) -> dict[str, Any]:
+    budget = account["budget"]
+    return {
+        "account": account["account"],
+        "budget": {"epsilon": str(budget.epsilon), "delta": str(budget.delta)},
+        "spent": _event(account["spent"]),
+        "remaining": remaining_json(account["remaining"]),
+    }
+
+
+def _event(event: Event) -> dict[str, Any]:
+    epsilon = None if event.epsilon is None else str(event.epsilon)
+    return {"epsilon": epsilon, "rho": str(event.rho), "delta": str(event.delta)}
+
+
+def _receipt(receipt: Receipt) -> dict[str, Any]:
+    return {
+        "receipt": receipt.id,
+        "state": receipt.state.value,
+        "analyst": receipt.analyst,
+        "at": receipt.at,
+        "question": receipt.question,
+        "debits": [{"account": d.account} | _event(d.event) for d in receipt.debits],
+    }

@@ -1,0 +1,126 @@
+"""`jali protect`: from now on a table is read only through noise."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from jali.cli.declarations import guessed_integers, read_columns
+from jali.cli.opening import open_database
+from jali.cli.options import AsJson, BudgetDelta, BudgetEpsilon, DatabasePath
+from jali.cli.writing import write_json
+from jali.errors import CatalogError
+
+if TYPE_CHECKING:
+    from jali.query.catalog import Field, Table
+
+
+def protect(
+    database: DatabasePath,
+    table: Annotated[str, typer.Argument(metavar="TABLE", help="What questions will call it.")],
+    source: Annotated[str, typer.Argument(metavar="FILE", help="A Parquet, CSV or DuckDB file.")],
+    epsilon: BudgetEpsilon,
+    delta: BudgetDelta = "0",
+    unit: Annotated[str | None, typer.Option(metavar="COLUMN", help="The column that names the person.")] = None,
+    no_unit: Annotated[bool, typer.Option("--no-unit", help="Each row is a person.")] = False,
+    max_rows: Annotated[
+        int | None, typer.Option(metavar="NUMBER", help="For how many rows one person may count.")
+    ] = None,
+    ranges: Annotated[
+        list[str] | None,
+        typer.Option("--range", metavar="COLUMN=LOW:HIGH", help="Values outside are clamped. Repeatable."),
+    ] = None,
+    keys: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--keys",
+            metavar="COLUMN=A,B,...",
+            help="The groups there can be: a list, or @FILE with one in each line; COLUMN:text=1,2 sets "
+            "the kind. Repeatable.",
+        ),
+    ] = None,
+    kinds: Annotated[
+        list[str] | None,
+        typer.Option("--kind", metavar="COLUMN=KIND", help="The kind of a CSV column, such as date. Repeatable."),
+    ] = None,
+    adjacency: Annotated[str, typer.Option(metavar="NAME", help="add-remove, or replace-one.")] = "add-remove",
+    rows: Annotated[
+        int | None, typer.Option(metavar="NUMBER", help="A public guess of the rows, for forecasts only.")
+    ] = None,
+    relation: Annotated[str | None, typer.Option(metavar="NAME", help="The table inside a DuckDB file.")] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Protect a table: from now on it is read only through noise, within a budget that never resets.
+
+    Everything declared here is public knowledge; nothing is read off the data.
+
+    Example: [bold]jali protect clinic.jali visits visits.parquet --unit patient_id --max-rows 5
+    --range age=0:120 --keys ward=A,B,C --epsilon 3 --delta 1e-6 --rows 200000[/bold]
+    """
+    if no_unit == (unit is not None):
+        raise CatalogError(
+            "Whose privacy counts is not said.",
+            remedy="Give --unit COLUMN for the person behind a row, or --no-unit if each row is a person.",
+        )
+    from jali.privacy import Budget
+
+    columns = read_columns(ranges or [], keys or [], kinds or [])
+    with open_database(database) as opened:
+        try:
+            made = opened.protect(
+                table,
+                source,
+                unit=unit,
+                budget=Budget(epsilon=epsilon, delta=delta),
+                max_rows=max_rows,
+                columns=columns,
+                adjacency=adjacency,
+                rows=rows,
+                relation=relation,
+            )
+        except CatalogError as error:
+            raise _with_remedy(error, keys or []) from None
+    _write(made, as_json=as_json)
+
+
+def _with_remedy(error: CatalogError, keys: list[str]) -> CatalogError:
+    """Where keys were taken for integers and the column is not one, say how to write text."""
+    for column in guessed_integers(keys) if error.remedy is None else ():
+        if error.message.startswith(f"Column {column} is "):
+            return CatalogError(error.message, remedy=f"Write --keys {column}:text=... to set the kind.")
+    return error
+
+
+def _write(table: Table, *, as_json: bool) -> None:
+    unit = "each row is a person" if table.unit is None else f"{table.unit}, at most {table.max_rows:,} rows each"
+    if as_json:
+        write_json(
+            {
+                "table": table.name,
+                "unit": table.unit,
+                "max_rows": table.max_rows,
+                "adjacency": table.adjacency.value,
+                "budget": {"epsilon": str(table.budget.epsilon), "delta": str(table.budget.delta)},
+                "columns": {field.name: field.kind.value for field in table.fields},
+            }
+        )
+        return
+    from jali.display.text import facts
+
+    print(f"Protected {table.name}.")
+    print(
+        facts(
+            [
+                ("Unit", unit),
+                ("Adjacency", table.adjacency.value),
+                ("Budget", f"{table.budget}, for ever"),
+                *((field.name, _field(field)) for field in table.fields),
+            ]
+        )
+    )
+
+
+def _field(field: Field) -> str:
+    declared = field.range or field.keys
+    return field.kind.value if declared is None else f"{field.kind.value}, {declared!r}"
