@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import sys
 from collections.abc import Sequence
 
@@ -50,6 +51,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run one verb and return the exit code: 0 answered, 2 wrong use, 3 budget, 4 unsupported, 5 failure."""
     given = list(sys.argv[1:] if arguments is None else arguments)
     as_json = "--json" in given
+    _accept_any_text()
     try:
         code = app(given, prog_name="jali", standalone_mode=False)
     except QuestionFailed as failed:
@@ -66,3 +68,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if code == INTERRUPTED:
         print("jali: Stopped. A question that was reserved keeps its receipt: see `jali ledger`.", file=sys.stderr)
     return code if isinstance(code, int) else 0
+
+
+def _accept_any_text() -> None:
+    """Let a terminal that lacks a sign show a question mark: an answer that is paid for must not be lost to it."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from jali.cli.terminal import ink_for
-from jali.display.refusal import refusal_facts
+from jali.display.refusal import refusal_facts, refusal_sentence, still_fits
 from jali.display.text import WIDTH, cell_width, clean, facts
 from jali.errors import (
     BudgetExceeded,
@@ -89,6 +89,7 @@ def envelope(error: JaliError) -> dict[str, Any]:
         "exit_code": exit_code(error),
     }
     if isinstance(error, BudgetExceeded):
+        made |= {"message": refusal_sentence(error), "remedy": still_fits(error)}
         made |= {"account": error.account, "kind": error.kind}
         made |= {name: str(getattr(error, name)) for name in ("requested", "remaining", "difference")}
     return made
@@ -108,9 +109,8 @@ def caret(sql: str, position: tuple[int, int], *, width: int = WIDTH) -> str:
 def _say(error: JaliError, sql: str | None) -> None:
     ink = ink_for(sys.stderr)
     if isinstance(error, BudgetExceeded):
-        parts = [f"The budget of {error.account} does not cover this question.", facts(refusal_facts(error))]
-        parts += [error.fits(), "Nothing was spent and no data was read."]
-        text = f"{parts[0]}\n\n{parts[1]}\n\n{parts[2]} {parts[3]}"
+        spared = f"{still_fits(error)} Nothing was spent and no data was read."
+        text = f"{refusal_sentence(error)}\n\n{facts(refusal_facts(error))}\n\n{spared}"
     else:
         text = clean(str(error))
     print(f"{ink.alarm('jali:')} {text}", file=sys.stderr)

@@ -12,7 +12,7 @@ from jali.demo.report import AnswerStep, Line, PlanStep, RefusalStep, Step, Tabl
 from jali.demo.strip import strip
 from jali.display.ink import Ink
 from jali.display.numbers import half_width, show_number, show_percent, show_width
-from jali.display.refusal import refusal_facts
+from jali.display.refusal import refusal_facts, still_fits
 from jali.display.text import on_point
 
 if TYPE_CHECKING:
@@ -196,7 +196,7 @@ def _refusal_parts(step: RefusalStep) -> list[RenderableType]:
         "",
         grid,
         "",
-        f"  {step.error.fits()} Nothing was spent and no data was read.",
+        f"  {still_fits(step.error)} Nothing was spent and no data was read.",
     ]
 
 

@@ -11,7 +11,7 @@ class Ink:
 
     Example:
         >>> Ink().strong("n"), Ink(colour=True).strong("n")
-        ('n', '\\x1b[1mn\\x1b[0m')
+        ('n', '\x1b[1mn\x1b[0m')
     """
 
     colour: bool = False

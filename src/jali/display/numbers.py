@@ -50,6 +50,8 @@ def show_amount(value: float) -> str:
     """
     if not math.isfinite(value):
         return str(value)
+    if abs(value) >= 1e15:
+        return f"{value:.3g}"
     if abs(value) >= 100:
         return f"{value:,.0f}"
     shown = f"{value:.3g}"

@@ -34,8 +34,8 @@ def clean(text: str) -> str:
     r"""Escape what would move the cursor or break a line.
 
     Example:
-        >>> clean("a\\x1b[2Jb")
-        'a\\\\x1b[2Jb'
+        >>> clean("a\x1b[2Jb")
+        'a\\x1b[2Jb'
     """
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
 
@@ -89,6 +89,21 @@ def facts(pairs: Sequence[tuple[str, str]], *, indent: int = 2, width: int = WID
     return "\n".join(line.rstrip() for line in lines)
 
 
+def on_point(texts: Sequence[str]) -> list[str]:
+    """Pad numbers on the right so that their decimal points stand under each other; leave words alone.
+
+    Example:
+        >>> on_point(["1,690", "16.1", "NULL"])
+        ['1,690  ', '16.1', 'NULL']
+    """
+    tails = [len(text) - text.index(".") if "." in text else 0 for text in texts]
+    longest = max(tails, default=0)
+    return [
+        text + " " * (longest - tail) if text[-1:].isdigit() else text
+        for text, tail in zip(texts, tails, strict=True)
+    ]
+
+
 def _answer_columns(name: str, values: list[Any], spans: list[Interval]) -> list[TextColumn]:
     if all(span is None for span in spans):
         numeric = all(isinstance(v, int | float) and not isinstance(v, bool) for v in values)
@@ -106,12 +121,6 @@ def _bar(width: float | None, span: Interval) -> str:
     if span is None:
         return ""
     return "∞" if width is None else show_width(width).removeprefix("± ")
-
-
-def on_point(texts: list[str]) -> list[str]:
-    """Pad numbers on the right so that their decimal points stand under each other."""
-    tails = [len(text) - text.index(".") if "." in text else 0 for text in texts]
-    return [text + " " * (max(tails) - tail) for text, tail in zip(texts, tails, strict=True)]
 
 
 def _joined(cells: list[str]) -> str:

@@ -65,6 +65,7 @@ class Gaussian:
         object.__setattr__(self, "squared_sensitivity", squared_sensitivity)
         object.__setattr__(self, "rho", rho)
         object.__setattr__(self, "lattice", lattice)
+        DiscreteGaussian(self.variance)  # refuses, before anything is released, what cannot be sampled
 
     @property
     def loss(self) -> Concentrated:

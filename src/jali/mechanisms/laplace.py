@@ -53,6 +53,7 @@ class Laplace:
         object.__setattr__(self, "sensitivity", positive(sensitivity, "sensitivity"))
         object.__setattr__(self, "epsilon", positive(epsilon, "epsilon"))
         object.__setattr__(self, "lattice", Lattice.of(step, dimension))
+        DiscreteLaplace(self.scale)  # refuses, before anything is released, a scale that cannot be sampled
 
     @property
     def loss(self) -> Pure:

@@ -22,8 +22,8 @@ class Law(Protocol):
     def stddev(self) -> float:
         """The standard deviation."""
 
-    def mass(self, value: int) -> float:
-        """Return Pr[X = value]."""
+    def log_mass(self, value: int) -> float:
+        """Return ln Pr[X = value]; it never underflows."""
 
     def tail(self, threshold: int) -> float:
         """Return Pr[|X| > threshold]."""
@@ -41,7 +41,7 @@ class DiscreteLaplaceLaw:
 
     Example:
         >>> law = DiscreteLaplaceLaw(Fraction(1))
-        >>> round(law.stddev**2, 10), round(law.mass(0), 10)
+        >>> round(law.stddev**2, 10), round(math.exp(law.log_mass(0)), 10)
         (1.8413471884, 0.4621171573)
     """
 
@@ -57,9 +57,9 @@ class DiscreteLaplaceLaw:
         """The square root of 2q/(1-q)^2 = 1/(2 sinh(rate/2)^2)."""
         return _inverse(math.sqrt(2) * _sinh(self.rate / 2))
 
-    def mass(self, value: int) -> float:
-        """Return tanh(rate/2) exp(-rate |value|)."""
-        return math.tanh(self.rate / 2) * math.exp(-self.rate * abs(value))
+    def log_mass(self, value: int) -> float:
+        """Return ln of tanh(rate/2) exp(-rate |value|)."""
+        return math.log(math.tanh(self.rate / 2)) - self.rate * abs(value)
 
     def tail(self, threshold: int) -> float:
         """Return 2 q^(t+1) / (1+q)."""
@@ -104,12 +104,13 @@ class DiscreteGaussianLaw:
         masses = _gaussian_masses(self.variance)
         return math.sqrt(2 * math.fsum(x * x * m for x, m in enumerate(masses)))
 
-    def mass(self, value: int) -> float:
-        """Return exp(-x^2 / (2 variance)) over the normaliser."""
+    def log_mass(self, value: int) -> float:
+        """Return ln of exp(-x^2 / (2 variance)) over the normaliser."""
         if self.sigma > _SUMMED_STDDEV:
-            return _density(value, self.sigma)
-        masses = _gaussian_masses(self.variance)
-        return masses[abs(value)] if abs(value) < len(masses) else 0.0
+            normaliser = math.log(self.sigma * math.sqrt(2 * math.pi))
+        else:
+            normaliser = -math.log(_gaussian_masses(self.variance)[0])
+        return -(value**2) / (2 * float(self.variance)) - normaliser
 
     def tail(self, threshold: int) -> float:
         """Return Pr[|X| > threshold]."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from jali.errors import MechanismError, QueryError
 from jali.mechanisms import Gaussian, Laplace
 from jali.planner.draft import Draft, Mechanism
 from jali.planner.sensitivity import l1_sensitivity, squared_l2_sensitivity
@@ -20,7 +21,14 @@ def choose_mechanisms(draft: Draft) -> Draft:
     """Calibrate one mechanism per measure to the measure's sensitivity and share of the loss."""
     aggregation = aggregation_of(draft)
     pairs = zip(draft.measures, draft.losses, strict=True)
-    return replace(draft, mechanisms=tuple(mechanism_for(aggregation, m, loss) for m, loss in pairs))
+    try:
+        mechanisms = tuple(mechanism_for(aggregation, measure, loss) for measure, loss in pairs)
+    except MechanismError:
+        raise QueryError(
+            f"The loss of {draft.loss.event} is too small: the noise would exceed every number there is.",
+            remedy="Ask with a larger loss.",
+        ) from None
+    return replace(draft, mechanisms=mechanisms)
 
 
 def mechanism_for(aggregation: Aggregation, measure: Measure, loss: Loss) -> Mechanism:

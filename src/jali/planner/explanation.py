@@ -97,8 +97,8 @@ class Explanation:
     sql: str
 
     def to_json(self) -> dict[str, Any]:
-        """Return plain JSON values."""
-        return asdict(self)
+        """Return plain JSON values; a number beyond all doubles is null."""
+        return {name: _finite(value) for name, value in asdict(self).items()}
 
 
 def explanation(plan: Plan) -> Explanation:
@@ -123,6 +123,14 @@ def explanation(plan: Plan) -> Explanation:
         afterwards=tuple(_afterwards(plan)),
         sql=plan.sql,
     )
+
+
+def _finite(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {name: _finite(inner) for name, inner in value.items()}
+    if isinstance(value, list | tuple):
+        return [_finite(inner) for inner in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 # The whole question.
@@ -279,7 +287,7 @@ def _alternatives(plan: Plan, measure: Measure, mechanism: Laplace | Gaussian) -
                 _quantile(mechanism.law, plan.aggregation.unit(measure)),
             )
         )
-    if isinstance(measure, SumValues) and measure.center:
+    if isinstance(measure, SumValues) and measure.center and _largest(measure):
         found.append(_without_centre(plan, measure, mechanism))
     return found
 

@@ -8,7 +8,10 @@ from jali.privacy import decimal
 from jali.query.nodes import Aggregate, Call, Column, Expression, Literal, Value
 
 _INFIX = {"+", "-", "*", "/", "=", "<>", "<", "<=", ">", ">=", "and", "or", "like"}
-_CHAINS = {"and", "or", "+", "*"}
+# How tightly an operator binds; what is not listed stands in brackets of its own.
+_TIGHTNESS = {"or": 1, "and": 2, "not": 3, "+": 5, "-": 5, "*": 6, "/": 6, "negate": 7}
+_TIGHTNESS |= dict.fromkeys(("=", "<>", "<", "<=", ">", ">=", "like", "is null", "in"), 4)
+_LEFT_TO_RIGHT = {"or", "and", "+", "-", "*", "/"}
 
 
 def show_expression(expression: Expression) -> str:
@@ -46,7 +49,8 @@ def show_value(value: Value) -> str:
 def _call(call: Call) -> str:
     name, parts = call.function, call.arguments
     if name in _INFIX:
-        return f"{_operand(parts[0], name)} {name.upper()} {_operand(parts[1], name)}"
+        left = _operand(parts[0], name, alike=name in _LEFT_TO_RIGHT)
+        return f"{left} {name.upper()} {_operand(parts[1], name)}"
     if name in ("not", "negate"):
         return ("NOT " if name == "not" else "-") + _operand(parts[0], name)
     if name == "is null":
@@ -66,9 +70,10 @@ def _case(parts: tuple[Expression, ...]) -> str:
     return f"CASE{whens} ELSE {shown[-1]} END"
 
 
-def _operand(part: Expression, outer: str) -> str:
+def _operand(part: Expression, outer: str, *, alike: bool = False) -> str:
+    """Write an operand, in brackets unless it binds more tightly (or, where `alike`, as tightly)."""
     shown = show_expression(part)
-    if not isinstance(part, Call) or part.function not in _INFIX | {"not", "negate", "is null", "in"}:
+    if not isinstance(part, Call) or part.function not in _TIGHTNESS:
         return shown
-    plain = outer in ("and", "or") and part.function not in ("and", "or")
-    return shown if plain or (part.function == outer and outer in _CHAINS) else f"({shown})"
+    spare = _TIGHTNESS[part.function] - _TIGHTNESS[outer]
+    return shown if spare > 0 or (spare == 0 and alike) else f"({shown})"

@@ -1,0 +1,24 @@
+"""`make bench`: ratios of CPU seconds, measured side by side in one run. Absolute times are only reported."""
+
+from __future__ import annotations
+
+import sys
+
+from benchmarks import engine, noise, start
+from benchmarks.measure import Row
+
+
+def main() -> int:
+    """Print the tables; fail if a target was missed."""
+    missed = 0
+    for title, module in (("Noise", noise), ("Engine", engine), ("Start", start)):
+        print(f"\n{title}", flush=True)
+        rows: list[Row] = module.rows()
+        for row in rows:
+            print(f"  {row}")
+        missed += sum(row.good is False for row in rows)
+    return 1 if missed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,74 @@
+"""`make bench-peers`: the same work on peers, each in a venv of its own under .peers/."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import tempfile
+import venv
+from pathlib import Path
+
+from benchmarks.measure import Row, at_least, reported
+
+ROOT = Path(__file__).resolve().parents[1]
+PEERS = ROOT / ".peers"
+OPENDP = ["opendp[polars]==0.16.0", "numpy==2.4.6", "pyarrow==26.0.1"]
+ROUNDS = 3
+
+
+def main() -> int:
+    """Print Jali's rates as multiples of each peer's; fail if a target was missed."""
+    python = installed("opendp", OPENDP)
+    with tempfile.TemporaryDirectory() as directory:
+        source = Path(directory) / "rides.parquet"
+        ours = theirs = None
+        for _ in range(ROUNDS):
+            # Interleaved: each process does the same work, one after the other, several times.
+            ours = _best(ours, _run(Path(sys.executable), "jali", source))
+            theirs = _best(theirs, _run(python, "opendp", source))
+    assert ours is not None
+    assert theirs is not None
+    rows = [
+        at_least("discrete Laplace, scale 10: rate / OpenDP 0.16", theirs["laplace"] / ours["laplace"], 100),
+        at_least("a warm count over 200,000 rows: rate / OpenDP 0.16", theirs["count"] / ours["count"], 50),
+        reported("  Jali, microseconds per Laplace draw", 1e6 * ours["laplace"]),
+        reported("  OpenDP, microseconds per Laplace draw", 1e6 * theirs["laplace"]),
+        reported("  Jali, milliseconds per warm count", 1e3 * ours["count"]),
+        reported("  OpenDP, milliseconds per warm count", 1e3 * theirs["count"]),
+    ]
+    return _print(rows)
+
+
+def installed(name: str, packages: list[str]) -> Path:
+    """Return the interpreter of a peer's venv, made on first use."""
+    home = PEERS / name
+    python = home / "bin" / "python"
+    if not (home / ".ready").exists():
+        print(f"Installing {', '.join(packages)} in .peers/{name} ...", flush=True)
+        venv.create(home, with_pip=True, clear=True)
+        pip = [str(python), "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
+        subprocess.run([*pip, *packages], check=True)
+        (home / ".ready").touch()
+    return python
+
+
+def _run(python: Path, peer: str, source: Path) -> dict[str, float]:
+    script = ROOT / "benchmarks" / "peer_work" / f"{peer}_work.py"
+    done = subprocess.run([python, script, source], check=True, capture_output=True, text=True)
+    result: dict[str, float] = json.loads(done.stdout.splitlines()[-1])
+    return result
+
+
+def _best(before: dict[str, float] | None, now: dict[str, float]) -> dict[str, float]:
+    return now if before is None else {key: min(value, before[key]) for key, value in now.items()}
+
+
+def _print(rows: list[Row]) -> int:
+    for row in rows:
+        print(f"  {row}")
+    return int(any(row.good is False for row in rows))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

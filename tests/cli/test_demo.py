@@ -1,0 +1,136 @@
+from __future__ import annotations
+
+import io
+from collections.abc import Callable
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from jali.demo.strip import CELLS, strip_text
+
+Runner = Callable[..., Any]
+# Laplace noise exceeds k times its 95 % half-width with probability 0.05**k: below 2e-8 for k = 6, so that the 23
+# numbers of one run raise a false alarm less than once in 10**6.
+PLAUSIBLE = 6.0
+
+
+@pytest.fixture(scope="module")
+def report() -> dict[str, Any]:
+    from jali.demo import run
+
+    return run().to_json()
+
+
+def test_the_table_is_as_announced(report: dict[str, Any]) -> None:
+    table = report["table"]
+    assert report["synthetic"] is True
+    assert (table["visits"], table["patients"]) == (200_000, 40_000)
+    assert table["most_visits"] > 50
+    assert table["kept"] > 0.9
+
+
+def test_counts_and_sums_are_within_reason_of_the_bounded_truth(report: dict[str, Any]) -> None:
+    for question in report["questions"]:
+        if "AVG" in question["sql"]:
+            continue
+        for line in question["lines"]:
+            half = (line["high"] - line["low"]) / 2
+            assert abs(line["value"] - line["bounded"]) <= PLAUSIBLE * half, question["sql"]
+
+
+def test_means_of_large_wards_are_within_reason_of_the_bounded_truth(report: dict[str, Any]) -> None:
+    means = next(q for q in report["questions"] if "AVG" in q["sql"])
+    counts = next(q for q in report["questions"] if q["sql"].startswith("SELECT ward, COUNT"))
+    large = {line["key"] for line in counts["lines"] if (line["raw"] or 0) > 10_000}
+    assert len(large) > 3
+    for line in means["lines"]:
+        if line["key"] in large:
+            half = (line["high"] - line["low"]) / 2
+            assert abs(line["value"] - line["bounded"]) <= PLAUSIBLE * half
+
+
+def test_bounding_removes_little_and_never_adds_to_a_count(report: dict[str, Any]) -> None:
+    for question in report["questions"]:
+        if "AVG" not in question["sql"]:
+            for line in question["lines"]:
+                raw = line["raw"] or 0
+                assert 0.8 * raw <= line["bounded"] <= raw
+
+
+def test_an_empty_ward_is_answered_like_any_other(report: dict[str, Any]) -> None:
+    counts = next(q for q in report["questions"] if q["sql"].startswith("SELECT ward, COUNT"))
+    empty = next(line for line in counts["lines"] if line["key"] == "Isolation")
+    assert (empty["bounded"], empty["raw"]) == (0.0, None)
+    assert empty["value"] is not None
+
+
+def test_costs_add_up_and_the_last_question_is_refused(report: dict[str, Any]) -> None:
+    assert [q["left"] for q in report["questions"]] == ["0.9", "0.8", "0.6", "0.3", "0.1"]
+    refused = report["refused"]
+    assert refused["account"] == "grant ana on visits"
+    assert Fraction(refused["difference"]) == Fraction(refused["requested"]) - Fraction(refused["remaining"])
+    assert (refused["requested"], refused["remaining"]) == ("1/5", "1/10")
+
+
+def test_a_plan_is_explained(report: dict[str, Any]) -> None:
+    assert report["explained"]["unit"] == "patient_id"
+    assert len(report["explained"]["measures"]) == 2
+
+
+def test_people_see_questions_truth_plan_and_refusal(jali: Runner) -> None:
+    outcome = jali("demo")
+    assert outcome.code == 0
+    for words in (
+        "200,000 visits of 40,000 patients",
+        "synthetic: nobody is in it",
+        "bounded truth",
+        "raw truth",
+        "lost to bounding",
+        "Isolation",
+        "Plan for a question on visits",
+        "Refused:",
+        "Requested",
+        "Remaining",
+        "Difference",
+    ):
+        assert words in outcome.out
+    assert max(len(line) for line in outcome.out.splitlines()) <= 100
+
+
+def test_the_demo_can_be_kept_and_gone_on_with(jali: Runner, tmp_path: Path) -> None:
+    kept = tmp_path / "hospital"
+    assert jali("demo", "--keep", kept, "--json").document["synthetic"] is True
+    assert jali("verify", kept / "hospital.jali").code == 0
+    again = jali("demo", "--keep", kept)
+    assert again.code == 2
+    assert "not empty" in again.err
+
+
+def test_the_demo_shows_colour_where_it_is_wanted() -> None:
+    from rich.console import Console
+
+    from jali.demo import show
+
+    stream = io.StringIO()
+    show(console=Console(file=stream, width=100, force_terminal=True, color_system="standard"))
+    assert "\x1b[" in stream.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("truth", "drawn"),
+    [
+        (11.0, "    ├────●─◆──┤    "),
+        (10.0, "    ├────◆────┤    "),
+        (-90.0, "<   ├────●────┤    "),
+        (90.0, "    ├────●────┤   >"),
+        (None, "    ├────●────┤    "),
+    ],
+)
+def test_a_strip_shows_where_the_truth_is(truth: float | None, drawn: str) -> None:
+    assert strip_text(10.0, 8.0, 12.0, truth) == drawn
+
+
+def test_a_strip_without_an_interval_is_empty() -> None:
+    assert strip_text(None, 8.0, 12.0, 9.0) == strip_text(1.0, None, None, 1.0) == " " * CELLS

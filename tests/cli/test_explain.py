@@ -1,0 +1,51 @@
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import jali as jali_package
+
+Runner = Callable[..., Any]
+SOURCE = str(Path(jali_package.__file__).parents[1])
+SQL = "SELECT ward, COUNT(*) AS n, AVG(age) AS age, SUM(cost) AS c FROM visits WHERE age > 60 GROUP BY ward"
+
+
+def test_an_explanation_names_everything_and_spends_nothing(jali: Runner, clinic: Path) -> None:
+    outcome = jali("explain", clinic, SQL, "--epsilon", "0.1")
+    assert outcome.code == 0
+    for word in ("patient_id", "add-remove", "at most 5 rows", "age > 60", "COUNT(*)", "AVG(age)", "SUM(cost)"):
+        assert word in outcome.out
+    assert outcome.out.rstrip().endswith("nothing was spent and no data was read.")
+    assert jali("ledger", clinic, "--json").document["receipts"] == []
+
+
+def test_a_program_gets_the_same_facts(jali: Runner, clinic: Path) -> None:
+    document = jali("explain", clinic, SQL, "--rho", "0.01", "--json").document
+    assert document["unit"] == "patient_id"
+    assert document["exact_loss"] == "1/100"
+    assert {m["mechanism"] for m in document["measures"]} == {"discrete Gaussian"}
+    assert [a["name"] for a in document["aggregates"]] == ["COUNT(*)", "AVG(age)", "SUM(cost)"]
+    assert document["sql"].startswith("WITH ")
+
+
+@pytest.mark.parametrize("program", ["duckdb", "rich", "pandas", "scipy"])
+def test_explaining_from_a_cold_shell_loads_no_heavy_library(clinic: Path, program: str) -> None:
+    code = (
+        "import sys; from jali.cli import main; code = main(sys.argv[2:]); "
+        "sys.exit(90 if sys.argv[1] in sys.modules else code)"
+    )
+    arguments = [program, "explain", str(clinic), SQL, "--epsilon", "0.1"]
+    done = subprocess.run(
+        [sys.executable, "-c", code, *arguments],
+        env=os.environ | {"PYTHONPATH": SOURCE},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr

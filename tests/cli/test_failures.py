@@ -1,0 +1,190 @@
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Callable
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from jali.cli.failures import caret, exit_code
+from jali.display.refusal import refusal_facts, still_fits
+from jali.errors import (
+    BudgetExceeded,
+    CatalogError,
+    EngineError,
+    JaliError,
+    LedgerError,
+    MechanismError,
+    QueryError,
+    Unsupported,
+)
+
+Runner = Callable[..., Any]
+COUNT = "SELECT COUNT(*) AS n FROM visits"
+
+
+@pytest.mark.parametrize(
+    ("error", "code"),
+    [
+        (QueryError("x"), 2),
+        (CatalogError("x"), 2),
+        (MechanismError("x"), 2),
+        (BudgetExceeded("table t", kind="epsilon", requested=Fraction(1), remaining=Fraction(0)), 3),
+        (Unsupported("x"), 4),
+        (EngineError("x"), 5),
+        (LedgerError("x"), 5),
+        (JaliError("x"), 5),
+    ],
+)
+def test_every_error_has_its_exit_code(error: JaliError, code: int) -> None:
+    assert exit_code(error) == code
+
+
+@pytest.mark.parametrize(
+    ("sql", "code", "line", "column"),
+    [
+        ("SELECT foo FROM visits", 2, 1, 8),
+        ("SELECT COUNT(*) AS n\nFROM visits\nWHERE nothing > 1", 2, 3, 7),
+        ("SELECT COUNT(*) FROM visits GROUP BY age", 4, 1, 38),
+    ],
+)
+def test_a_caret_stands_under_the_place_that_is_wrong(
+    jali: Runner, clinic: Path, sql: str, code: int, line: int, column: int
+) -> None:
+    for verb in ("ask", "explain"):
+        outcome = jali(verb, clinic, sql, "--epsilon", "0.1")
+        shown = outcome.err.splitlines()
+        assert outcome.code == code
+        assert outcome.out == ""
+        assert shown[0].startswith(f"jali: line {line}, column {column}: ")
+        assert shown[-2] == "  " + sql.splitlines()[line - 1]
+        assert shown[-1] == "  " + " " * (column - 1) + "^"
+
+
+def test_a_program_gets_the_error_as_an_envelope(jali: Runner, clinic: Path) -> None:
+    outcome = jali("ask", clinic, "SELECT foo FROM visits", "--epsilon", "0.1", "--json")
+    error = outcome.document["error"]
+    assert (outcome.code, outcome.err) == (2, "")
+    assert (error["type"], error["position"], error["exit_code"]) == ("QueryError", [1, 8], 2)
+    assert "foo" in error["message"]
+    assert "patient_id" in error["remedy"]
+
+
+def test_the_budget_refuses_with_requested_remaining_and_difference(jali: Runner, clinic: Path) -> None:
+    jali("ask", clinic, COUNT, "--epsilon", "0.9", "--analyst", "ana")
+    outcome = jali("ask", clinic, COUNT, "--epsilon", "0.3", "--analyst", "ana")
+    assert outcome.code == 3
+    block = [line.split() for line in outcome.err.splitlines() if line.startswith("  ")]
+    assert block == [
+        ["Requested", "epsilon", "0.3"],
+        ["Remaining", "epsilon", "0.1"],
+        ["Difference", "epsilon", "0.2"],
+    ]
+    assert "A question with epsilon 0.1 would still be answered." in outcome.err
+    error = jali("ask", clinic, COUNT, "--epsilon", "0.3", "--analyst", "ana", "--json").document["error"]
+    assert (error["type"], error["account"], error["kind"]) == ("BudgetExceeded", "grant ana on visits", "epsilon")
+    assert (error["requested"], error["remaining"], error["difference"]) == ("3/10", "1/10", "1/5")
+    assert len(jali("ledger", clinic, "--json").document["receipts"]) == 1
+
+
+def test_a_refusal_shows_as_many_digits_as_tell_the_numbers_apart() -> None:
+    error = BudgetExceeded("table t", kind="epsilon", requested=Fraction("0.10000001"), remaining=Fraction(1, 10))
+    shown = dict(refusal_facts(error))
+    assert shown["Requested"] != shown["Remaining"] == "epsilon 0.1"
+
+
+def test_what_would_still_fit_is_never_more_than_is_left() -> None:
+    error = BudgetExceeded("table t", kind="rho", requested=Fraction(1), remaining=Fraction(2, 3))
+    assert still_fits(error) == "A question with rho 0.666666 would still be answered."
+    empty = BudgetExceeded("table t", kind="rho", requested=Fraction(1), remaining=Fraction(0))
+    assert "Nothing is left" in still_fits(empty)
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("ask",),
+        ("ask", "clinic.jali"),
+        ("nonsense",),
+        ("ask", "clinic.jali", COUNT, "--epsilom", "1"),
+        ("protect", "clinic.jali", "t", "f.parquet"),
+        ("protect", "clinic.jali", "t", "f.parquet", "--epsilon", "1", "--no-unit", "--max-rows", "many"),
+        ("ask", "no-such.jali", COUNT, "--epsilon", "1"),
+    ],
+)
+def test_wrong_use_is_explained_and_exits_with_2(jali: Runner, arguments: tuple[str, ...]) -> None:
+    people, program = jali(*arguments), jali(*arguments, "--json")
+    assert (people.code, program.code) == (2, 2)
+    assert people.err.startswith("jali: ")
+    assert program.document["error"]["exit_code"] == 2
+
+
+@pytest.mark.parametrize("loss", [(), ("--epsilon", "x"), ("--epsilon", "-1"), ("--epsilon", "1", "--rho", "1")])
+def test_a_loss_that_is_none_is_refused(jali: Runner, clinic: Path, loss: tuple[str, ...]) -> None:
+    assert jali("ask", clinic, COUNT, *loss).code == 2
+
+
+def test_a_file_that_is_no_ledger_is_a_failure_of_the_ledger(jali: Runner, tmp_path: Path) -> None:
+    path = tmp_path / "letter.jali"
+    path.write_text("Dear database, " * 500)
+    outcome = jali("ledger", path)
+    assert outcome.code == 5
+    assert outcome.err.startswith("jali: ")
+
+
+def test_an_unknown_receipt_is_a_failure_of_the_ledger(jali: Runner, clinic: Path) -> None:
+    assert jali("redeem", clinic, "0" * 32).code == 5
+
+
+def test_an_analyst_without_a_grant_is_refused(jali: Runner, clinic: Path) -> None:
+    outcome = jali("ask", clinic, COUNT, "--epsilon", "0.1", "--analyst", "eve")
+    assert outcome.code == 2
+    assert "no grant" in outcome.err
+
+
+def test_a_missing_source_says_nothing_of_the_data(
+    jali: Runner, clinic: Path, visits: Path, tmp_path: Path
+) -> None:
+    source = tmp_path / "own.parquet"
+    shutil.copy(visits, source)
+    jali("protect", clinic, "own", source, "--unit", "patient_id", "--max-rows", "1", "--epsilon", "1")
+    os.truncate(source, 100)
+    error = jali("ask", clinic, "SELECT COUNT(*) FROM own", "--epsilon", "0.1", "--json").document["error"]
+    assert (error["type"], error["message"]) == ("EngineError", "The engine could not run this question.")
+
+
+def test_an_unforeseen_error_shows_no_traceback_and_no_values(
+    jali: Runner, clinic: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def explode(*_: object, **__: object) -> None:
+        raise RuntimeError("secret 4711")
+
+    monkeypatch.setattr("jali.database.Database.ask", explode)
+    outcome = jali("ask", clinic, COUNT, "--epsilon", "0.1")
+    assert outcome.code == 5
+    assert "4711" not in outcome.err + outcome.out
+    assert "RuntimeError" not in outcome.err + outcome.out
+
+
+def test_an_interrupt_says_where_the_receipt_is(
+    jali: Runner, clinic: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupt(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("jali.database.Database.ask", interrupt)
+    outcome = jali("ask", clinic, COUNT, "--epsilon", "0.1")
+    assert outcome.code == 130
+    assert "jali ledger" in outcome.err
+
+
+def test_the_caret_finds_its_place_in_long_and_wide_lines() -> None:
+    long = "SELECT " + "a, " * 100 + "oops FROM visits"
+    line, mark = caret(long, (1, long.index("oops") + 1)).splitlines()
+    assert line[len(mark) - 1 :].startswith("oops")
+    line, mark = caret("SELECT 病, oops", (1, 11)).splitlines()
+    assert len(mark) - 1 == len("  SELECT 病, ") + 1
+    assert "\x1b" not in caret("SELECT '\x1b[2J', oops", (1, 17))

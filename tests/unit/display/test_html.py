@@ -1,0 +1,70 @@
+from __future__ import annotations
+
+import math
+from html.parser import HTMLParser
+
+from jali.display.html import answer_table, card, facts, folded, section
+
+NASTY = '<img src=x onerror=alert(1)> & "quoted"'
+
+
+class Reader(HTMLParser):
+    """Collects tags and text, and checks that tags close in order."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.seen: list[str] = []
+        self.text = ""
+
+    def handle_starttag(self, tag: str, attrs: object) -> None:
+        self.seen.append(tag)
+        self.open.append(tag)
+
+    def handle_startendtag(self, tag: str, attrs: object) -> None:
+        self.seen.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        self.text += data
+
+
+def read(page: str) -> Reader:
+    reader = Reader()
+    reader.feed(page)
+    reader.close()
+    assert reader.open == []
+    return reader
+
+
+def test_an_answer_is_a_table_with_a_bar_for_each_interval() -> None:
+    rows = [("A", 1690.3, 48.6), ("B", 1675.0, None)]
+    spans = [(None, (1579.0, 1800.0), (44.0, 52.0)), (None, (1564.0, 1785.0), (0.0, 120.0))]
+    reader = read(answer_table(("ward", "n", "age"), rows, spans, "cost epsilon 0.1"))
+    assert reader.seen.count("tr") == 3
+    assert reader.seen.count("svg") == 3
+    assert "± 110" in reader.text
+    assert "cost epsilon 0.1" in reader.text
+
+
+def test_every_text_is_escaped() -> None:
+    page = answer_table((NASTY,), [(NASTY,)], [(None,)], NASTY)
+    page += facts([(NASTY, NASTY)]) + section(NASTY, "", remark=NASTY) + folded(NASTY, NASTY)
+    reader = read(card(page))
+    assert "img" not in reader.seen
+    assert reader.text.count(NASTY) == 9
+
+
+def test_bars_survive_empty_unbounded_and_single_point_scales() -> None:
+    for value, span in (
+        (1.0, (-math.inf, math.inf)),
+        (5.0, (5.0, 5.0)),
+        (math.nan, (0.0, 1.0)),
+        (0.0, (0.0, 0.0)),
+    ):
+        page = answer_table(("x",), [(value,)], [(span,)], "")
+        read(page)
+        assert 'x1="nan"' not in page
+    assert read(answer_table(("x",), [], [], "")).seen.count("tr") == 1

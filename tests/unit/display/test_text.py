@@ -1,0 +1,58 @@
+from __future__ import annotations
+
+import math
+
+from jali.display.ink import PLAIN, Ink
+from jali.display.numbers import show_amount, show_percent
+from jali.display.text import TextColumn, answer_table, cell_width, clean, facts, table
+
+
+def test_numbers_stand_right_with_their_error_bars_beside_them() -> None:
+    rows = [("A", 1690.33, 48.586), ("Bee", 16.05, None)]
+    spans = [(None, (1579.8, 1800.9), (44.36, 52.65)), (None, (15.0, 17.1), (0.0, 120.0))]
+    lines = answer_table(("ward", "n", "age"), rows, spans).splitlines()
+    assert lines == [
+        "ward        n      ±   age     ±",
+        "────  ───────  ─────  ────  ────",
+        "A     1,690    111    48.6   4.1",
+        "Bee      16.1    1.1  NULL  60",
+    ]
+
+
+def test_an_unbounded_interval_is_shown_as_such() -> None:
+    text = answer_table(("ratio",), [(0.5,)], [((-math.inf, math.inf),)])
+    assert "∞" in text
+
+
+def test_integer_keys_stand_right_and_no_rows_say_so() -> None:
+    assert answer_table(("floor",), [(1,), (10,)], [(None,), (None,)]).splitlines()[2:] == ["    1", "   10"]
+    assert answer_table(("n",), [], []) == "No rows."
+
+
+def test_wide_characters_keep_the_columns_straight() -> None:
+    lines = table([TextColumn("病棟", ("A", "内科")), TextColumn("n", ("1", "2"), right=True)]).splitlines()
+    assert {cell_width(line) for line in lines} == {7}
+    assert cell_width("e\u0301") == 1
+
+
+def test_text_from_elsewhere_cannot_move_the_cursor() -> None:
+    assert clean("a\x1b[2J\nb\t") == "a\\x1b[2J\\nb\\t"
+    assert "\x1b" not in answer_table(("a\x1b",), [("\x1b[31m",)], [(None,)])
+
+
+def test_facts_are_wrapped_beside_their_labels() -> None:
+    lines = facts([("Loss", "one two three four"), ("Unit", "x")], width=20).splitlines()
+    assert lines == ["  Loss  one two", "        three four", "  Unit  x"]
+    assert facts([]) == ""
+
+
+def test_ink_marks_text_only_where_colour_is_wanted() -> None:
+    assert PLAIN.strong("a") == PLAIN.alarm("a") == "a"
+    assert Ink(colour=True).faint("a") == "\x1b[2ma\x1b[0m"
+    assert Ink(colour=True).accent("") == ""
+
+
+def test_amounts_have_the_digits_a_reader_needs() -> None:
+    shown = [show_amount(x) for x in (0.0, 1.0, 36.97, 110545.1, 1e12, 0.0123456, 0.00001234, 1e300, math.inf)]
+    assert shown == ["0", "1", "37", "110,545", "1,000,000,000,000", "0.0123", "0.00001234", "1e+300", "inf"]
+    assert [show_percent(x) for x in (0, 0.034, 0.5)] == ["0 %", "3.4 %", "50 %"]
