@@ -6,6 +6,7 @@ import hashlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -159,7 +160,7 @@ class Database:
         raise QueryError(f"There is no protected table {name}.", remedy=f"Protected tables: {known}.")
 
     def _tables(self) -> dict[str, Table]:
-        return {d.name: decode(d.body, PLAN_CLASSES) for d in self._ledger.declarations()}
+        return {d.name: _table(d.body) for d in self._ledger.declarations()}
 
     # Questions.
 
@@ -198,7 +199,8 @@ class Database:
         stage = on_stage or (lambda _: None)
         stage("planning")
         plan = self.explain(question, epsilon=epsilon, rho=rho)
-        key = self._key(plan)
+        text = encode(plan)
+        key = self._key(plan.table, text)
         debits = self._debits(plan, analyst)
         stored = self._ledger.recall(key, analyst=analyst or CURATOR, grant=debits[1] if analyst else None)
         if stored is not None and stored.answer is not None:
@@ -208,7 +210,7 @@ class Database:
             analyst=analyst or CURATOR,
             question=question if isinstance(question, str) else f"built question on {question.table}",
             key=key,
-            plan=encode(plan),
+            plan=text,
             debits=debits,
         )
         return self._fulfil(receipt, plan, stage)
@@ -240,11 +242,11 @@ class Database:
         release = Release(plan.question, plan.aggregation.keys, plan.estimates, laws, noisy)
         return Answer(release, plan.cost, receipt, cached)
 
-    def _key(self, plan: Plan) -> str:
+    def _key(self, table: Table, plan: str) -> str:
         """The cache's key: the frozen plan, and the versions that the curator advances. Nothing of the data."""
-        declared = self._ledger.declaration(plan.table.name)
+        declared = self._ledger.declaration(table.name)
         assert declared is not None
-        whole = f"{declared.version}\n{declared.data_version}\n{encode(plan)}"
+        whole = f"{declared.version}\n{declared.data_version}\n{plan}"
         return hashlib.sha256(whole.encode()).hexdigest()
 
     def _debits(self, plan: Plan, analyst: str | None) -> tuple[Debit, ...]:
@@ -293,6 +295,13 @@ class Database:
     def verify(self) -> Verification:
         """Replay the ledger from its first entry, independently of the sums it keeps."""
         return self._ledger.verify()
+
+
+@lru_cache(maxsize=256)
+def _table(body: str) -> Table:
+    """Read a declaration; the same text is the same table."""
+    table: Table = decode(body, PLAN_CLASSES)
+    return table
 
 
 def loss_of(epsilon: Number | None, rho: Number | None) -> Loss:

@@ -77,8 +77,8 @@ def literal_type(value: Value) -> Type:
 def _column_type(field: Field) -> Type:
     bounds = field.range.bounds if field.range is not None else Bounds()
     if bounds == Bounds() and field.keys is not None and field.kind is Kind.INTEGER:
-        numbers = [Fraction(v) for v in field.keys.values if isinstance(v, int)]
-        bounds = Bounds(min(numbers), max(numbers))
+        numbers = [value for value in field.keys.values if isinstance(value, int)]
+        bounds = Bounds(Fraction(min(numbers)), Fraction(max(numbers)))
     return Type(field.kind, bounds)
 
 
