@@ -6,9 +6,9 @@ import tempfile
 from pathlib import Path
 
 import duckdb
+from benchmarks.measure import Row, at_most, best_of, reported
 
 import jali
-from benchmarks.measure import Row, at_most, best_of, reported
 
 ROWS = 10_000_000
 GROUPS = 1000
@@ -63,7 +63,11 @@ def _grouped(source: Path) -> list[Row]:
         }
     )
     return [
-        at_most("count and sum by 1,000 groups, 10M rows, row level / plain DuckDB", seconds["row"] / seconds["plain"], 1.7),
+        at_most(
+            "count and sum by 1,000 groups, 10M rows, row level / plain DuckDB",
+            seconds["row"] / seconds["plain"],
+            1.7,
+        ),
         at_most("the same at person level / plain DuckDB", seconds["person"] / seconds["plain"], 15),
         reported("  plain DuckDB, CPU seconds", seconds["plain"]),
         reported("  row level, CPU seconds", seconds["row"]),

@@ -7,8 +7,8 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
-
 from benchmarks.measure import Row, at_least, best_of, reported
+
 from jali.noise import DiscreteGaussian, DiscreteLaplace, bernoulli_exp_array
 from jali.noise.blocks import BULK, BlockSampler
 

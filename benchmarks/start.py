@@ -18,7 +18,14 @@ def rows() -> list[Row]:
     """Measure `jali explain` and `import jali` from a cold shell."""
     with tempfile.TemporaryDirectory() as directory:
         database = _prepared(Path(directory))
-        explain = [str(_JALI), "explain", database, "SELECT city, COUNT(*) FROM rides GROUP BY city", "--epsilon", "0.1"]
+        explain = [
+            str(_JALI),
+            "explain",
+            database,
+            "SELECT city, COUNT(*) FROM rides GROUP BY city",
+            "--epsilon",
+            "0.1",
+        ]
         return [
             at_most("jali explain from a cold shell, CPU seconds", _cpu(explain), 0.8),
             at_most("import jali, CPU seconds", _cpu([sys.executable, "-c", "import jali"]), 0.3),
@@ -28,12 +35,9 @@ def rows() -> list[Row]:
 def _prepared(directory: Path) -> str:
     source, database = make_rides(directory / "rides.parquet", 1000), str(directory / "rides.jali")
     subprocess.run([_JALI, "init", database], check=True, stdout=subprocess.DEVNULL)
-    subprocess.run(
-        [_JALI, "protect", database, "rides", source, "--unit", "user_id", "--max-rows", "5", "--keys", "city=1,2,3"]
-        + ["--epsilon", "1"],
-        check=True,
-        stdout=subprocess.DEVNULL,
-    )
+    options = ["--unit", "user_id", "--max-rows", "5", "--keys", "city=1,2,3", "--epsilon", "1"]
+    protect = [str(_JALI), "protect", database, "rides", str(source), *options]
+    subprocess.run(protect, check=True, stdout=subprocess.DEVNULL)
     return database
 
 

@@ -14,9 +14,10 @@ from jali.answer import Answer, Release
 from jali.declare import declare_table
 from jali.errors import CatalogError, EngineError, QueryError
 from jali.ledger import Debit, Receipt, SqliteLedger, Verification, grant_account, table_account
+from jali.numerals import decimal
 from jali.planner import PLAN_CLASSES, Plan, make_plan
-from jali.privacy import Adjacency, Budget, Concentrated, Filter, Loss, Pure
-from jali.privacy.rational import Number, decimal
+from jali.privacy import Adjacency, Budget, Concentrated, Event, Filter, Loss, Pure
+from jali.privacy.rational import Number
 from jali.query.catalog import Declared, Table
 from jali.query.codec import decode, encode
 from jali.query.nodes import Question
@@ -40,6 +41,16 @@ class Remaining:
 
     def __str__(self) -> str:
         return f"epsilon {decimal(self.epsilon)} (or rho {decimal(self.rho)})"
+
+
+@dataclass(frozen=True)
+class Account:
+    """One line of the books: a table's budget, or an analyst's grant on a table."""
+
+    name: str
+    budget: Budget
+    spent: Event
+    remaining: Remaining
 
 
 def connect(path: str | Path | None = None) -> Database:
@@ -133,7 +144,10 @@ class Database:
         """Let an analyst spend up to `budget` on a table, within the table's own budget."""
         if not analyst or analyst == CURATOR:
             raise CatalogError(f"An analyst needs a name other than {CURATOR!r}.")
-        self._ledger.open_account(grant_account(analyst, self.table_named(table).name), budget)
+        account = grant_account(analyst, self.table_named(table).name)
+        if self._ledger.budget(account) not in (None, budget):
+            raise CatalogError(f"{analyst} has another grant on {table} already; a budget is never reset.")
+        self._ledger.open_account(account, budget)
 
     def refresh(self, table: str) -> None:
         """Say that the data of a table is new, so that questions are answered anew. Budgets never reset."""
@@ -270,31 +284,30 @@ class Database:
         """Return the largest loss that a further question on a table would be granted."""
         name = self.table_named(table).name
         accounts = [table_account(name)] + ([self._grant(analyst, name)] if analyst else [])
-        each = [self._left(account) for account in accounts]
+        each = [self._account(account).remaining for account in accounts]
         return Remaining(min(r.epsilon for r in each), min(r.rho for r in each))
 
-    def _left(self, account: str) -> Remaining:
-        budget = self._ledger.budget(account)
-        if budget is None:
-            return Remaining(Fraction(0), Fraction(0))
-        rule, spent = Filter(budget), self._ledger.spent(account)
-        return Remaining(rule.largest_epsilon(spent), rule.largest_rho(spent))
+    def _account(self, name: str) -> Account:
+        budget, spent = self._ledger.budget(name), self._ledger.spent(name)
+        assert budget is not None
+        rule = Filter(budget)
+        return Account(name, budget, spent, Remaining(rule.largest_epsilon(spent), rule.largest_rho(spent)))
 
-    def accounts(self) -> list[dict[str, Any]]:
+    def accounts(self) -> tuple[Account, ...]:
         """Return every account with its budget, what was spent and what remains."""
-        listed = []
-        for account in self._ledger.accounts():
-            budget, spent = self._ledger.budget(account), self._ledger.spent(account)
-            listed.append({"account": account, "budget": budget, "spent": spent, "remaining": self._left(account)})
-        return listed
+        return tuple(self._account(name) for name in self._ledger.accounts())
 
     def receipts(self, *, analyst: str | None = None) -> tuple[Receipt, ...]:
         """Return the receipts of one analyst, or all, oldest first."""
         return self._ledger.receipts(analyst)
 
-    def verify(self) -> Verification:
-        """Replay the ledger from its first entry, independently of the sums it keeps."""
-        return self._ledger.verify()
+    def verify(self, *, noted: str | None = None) -> Verification:
+        """Replay the ledger from its first entry, independently of the sums it keeps.
+
+        Args:
+            noted: A head of the chain that was noted elsewhere; a ledger that was cut or rewritten lacks it.
+        """
+        return self._ledger.verify(noted=noted)
 
 
 @lru_cache(maxsize=256)

@@ -14,6 +14,8 @@ from __future__ import annotations
 
 from fractions import Fraction
 
+from jali.numerals import below, decimal
+
 
 class JaliError(Exception):
     """Base of everything Jali raises on purpose.
@@ -72,18 +74,25 @@ class BudgetExceeded(JaliError):  # noqa: N818 - the name is part of the public 
         self.requested = requested
         self.remaining = remaining
         self.difference = requested - remaining
-        super().__init__(
-            f"The budget of {account} does not cover this question. "
-            f"Requested: {kind} {_decimal(requested)}. Remaining: {kind} {_decimal(remaining)}. "
-            f"Difference: {_decimal(self.difference)}.",
-            remedy=self.fits(),
-        )
+        self.sentence = f"The budget of {account} does not cover this question."
+        shown = " ".join(f"{name}: {value}." for name, value in self.facts)
+        super().__init__(f"{self.sentence} {shown}", remedy=self._what_fits())
 
-    def fits(self) -> str:
-        """What would still fit."""
+    @property
+    def facts(self) -> tuple[tuple[str, str], ...]:
+        """Requested, Remaining and Difference, rounded down, with as many digits as tell the first two apart."""
+        named = (("Requested", self.requested), ("Remaining", self.remaining), ("Difference", self.difference))
+        return tuple((name, f"{self.kind} {decimal(value, self._digits)}") for name, value in named)
+
+    @property
+    def _digits(self) -> int:
+        return next((d for d in (6, 9, 12) if below(self.requested, d) > below(self.remaining, d)), 15)
+
+    def _what_fits(self) -> str:
         if self.remaining <= 0:
             return "Nothing is left on this budget; answers already given can be asked again for free."
-        return f"A question with {self.kind}={_decimal(self.remaining)} would still be answered."
+        fits = decimal(self.remaining, self._digits)
+        return f"A question with {self.kind} {fits} would still be answered."
 
 
 class CatalogError(JaliError):
@@ -100,7 +109,3 @@ class LedgerError(JaliError):
 
 class MechanismError(JaliError):
     """A parameter or an input of a mechanism is outside its domain."""
-
-
-def _decimal(value: Fraction) -> str:
-    return f"{float(value):.6g}"

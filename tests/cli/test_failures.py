@@ -10,7 +10,6 @@ from typing import Any
 import pytest
 
 from jali.cli.failures import caret, exit_code
-from jali.display.refusal import refusal_facts, still_fits
 from jali.errors import (
     BudgetExceeded,
     CatalogError,
@@ -92,15 +91,15 @@ def test_the_budget_refuses_with_requested_remaining_and_difference(jali: Runner
 
 def test_a_refusal_shows_as_many_digits_as_tell_the_numbers_apart() -> None:
     error = BudgetExceeded("table t", kind="epsilon", requested=Fraction("0.10000001"), remaining=Fraction(1, 10))
-    shown = dict(refusal_facts(error))
+    shown = dict(error.facts)
     assert shown["Requested"] != shown["Remaining"] == "epsilon 0.1"
 
 
 def test_what_would_still_fit_is_never_more_than_is_left() -> None:
     error = BudgetExceeded("table t", kind="rho", requested=Fraction(1), remaining=Fraction(2, 3))
-    assert still_fits(error) == "A question with rho 0.666666 would still be answered."
+    assert str(error.remedy) == "A question with rho 0.666666 would still be answered."
     empty = BudgetExceeded("table t", kind="rho", requested=Fraction(1), remaining=Fraction(0))
-    assert "Nothing is left" in still_fits(empty)
+    assert "Nothing is left" in str(empty.remedy)
 
 
 @pytest.mark.parametrize(

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pytest
+from tests.harness import noise_off
 
 import jali
-from tests.harness import noise_off
 
 REPEATS = 2000
 GROUPS = 2
@@ -44,7 +44,11 @@ CASES = [("uid", {"epsilon": 6}), (None, {"epsilon": 1}), ("uid", {"rho": "1/2"}
 
 def database(unit: str | None) -> jali.Database:
     db = jali.connect()
-    columns = {"g": jali.Keys(["A", "B"]), "cost": jali.Range(0, 100), "age": jali.Range(0, 120)}
+    columns: dict[str, jali.Range | jali.Keys] = {
+        "g": jali.Keys(["A", "B"]),
+        "cost": jali.Range(0, 100),
+        "age": jali.Range(0, 120),
+    }
     budget = jali.Budget(epsilon=10**6, delta=1e-6)
     db.protect("t", visits(), unit=unit, max_rows=4 if unit else None, columns=columns, budget=budget)
     return db
@@ -66,7 +70,9 @@ def repeat(db: jali.Database, sql: str, loss: dict[str, Any]) -> tuple[np.ndarra
     return errors, covered, ends[..., 1] - ends[..., 0]
 
 
-@pytest.mark.parametrize(("unit", "loss"), CASES, ids=["person-laplace", "row-laplace", "person-gauss", "row-gauss"])
+@pytest.mark.parametrize(
+    ("unit", "loss"), CASES, ids=["person-laplace", "row-laplace", "person-gauss", "row-gauss"]
+)
 def test_intervals_of_every_aggregate_cover_and_are_tight(unit: str | None, loss: dict[str, Any]) -> None:
     """For an interval of 95 %, fewer than 92.5 % of 2,000 has probability below 1e-6 (binomial tail)."""
     aggregates = [a for a in ALLOWED if unit or "DISTINCT" not in a]

@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.database import clinic
 
 from jali.ledger import State
-from tests.database import clinic
 
 
 @pytest.fixture(scope="module")
@@ -32,11 +32,14 @@ def run(processes: Any, target: Callable[..., None], *arguments: Any) -> int:
     return int(child.exitcode)
 
 
-def test_eight_processes_asking_at_once_never_overspend_and_never_lose_a_debit(tmp_path: Path, processes: Any) -> None:
+def test_eight_processes_asking_at_once_never_overspend_and_never_lose_a_debit(
+    tmp_path: Path, processes: Any
+) -> None:
     """1,040 asks at 1/10 against a budget of 60: exactly 600 are answered, 440 refused."""
     clinic.open_clinic(tmp_path, epsilon=60).close()
     children = [
-        processes.Process(target=clinic.ask_many, args=(tmp_path, first, 130, "1/10")) for first in range(0, 1040, 130)
+        processes.Process(target=clinic.ask_many, args=(tmp_path, first, 130, "1/10"))
+        for first in range(0, 1040, 130)
     ]
     for child in children:
         child.start()
@@ -46,7 +49,7 @@ def test_eight_processes_asking_at_once_never_overspend_and_never_lose_a_debit(t
     answered = sum(int(path.read_text()) for path in tmp_path.glob("count-*"))
     with clinic.open_clinic(tmp_path, epsilon=60) as db:
         assert answered == 600
-        assert db.accounts()[0]["spent"].epsilon == Fraction(60)
+        assert db.accounts()[0].spent.epsilon == Fraction(60)
         assert db.remaining("visits").epsilon == 0
         assert len(db.receipts()) == 600
         assert {receipt.state for receipt in db.receipts()} == {State.RELEASED}
@@ -72,7 +75,7 @@ def test_a_process_killed_at_any_step_leaves_a_true_ledger_and_a_receipt_to_rede
         receipts = db.receipts()
         released = [r for r in receipts if r.state is State.RELEASED]
         assert db.verify().problems == ()
-        assert db.accounts()[0]["spent"].epsilon == Fraction(len(receipts), 10)
+        assert db.accounts()[0].spent.epsilon == Fraction(len(receipts), 10)
         assert len(receipts) >= len(released) >= given
         owed = [r for r in receipts if r.state is State.OPEN]
         assert len(owed) >= 40
@@ -81,6 +84,6 @@ def test_a_process_killed_at_any_step_leaves_a_true_ledger_and_a_receipt_to_rede
             again = db.redeem(receipt.id)
             assert first.rows == again.rows
             assert again.cached
-        assert db.accounts()[0]["spent"].epsilon == Fraction(len(receipts), 10)
+        assert db.accounts()[0].spent.epsilon == Fraction(len(receipts), 10)
         assert db.verify().problems == ()
         assert all(receipt.state is State.RELEASED for receipt in db.receipts())

@@ -45,8 +45,9 @@ def lattice_point(value: Any, measure: SumValues) -> int | None:
         return None
     if isinstance(value, int):
         clamped = min(max(Fraction(value), measure.low), measure.high)
-        return round((clamped - measure.center) * measure.steps)
-    clamped_float = max(min(value, float(measure.high)), float(measure.low))
+        point: Fraction = (clamped - measure.center) * measure.steps
+        return round(point)
+    clamped_float: float = max(min(value, float(measure.high)), float(measure.low))
     return round((clamped_float - float(measure.center)) * float(measure.steps))
 
 
@@ -67,7 +68,11 @@ def expected_integers(plan: Plan, rows: list[tuple[Any, ...]], person_level: boo
         for row in kept:
             group = tuple({"g": row[1], "h": row[2]}[name] for name in names)
             weight = 1 if weights is None else per_owner[row[0]]
-            added = 1 if isinstance(measure, CountRows) and measure.present is None else _added(measure, row, value_index)
+            added = (
+                1
+                if isinstance(measure, CountRows) and measure.present is None
+                else _added(measure, row, value_index)
+            )
             if group in total:
                 total[group] += weight * added
         if isinstance(measure, SumValues) or measure.present is not None:

@@ -8,7 +8,6 @@ from typing import Any
 
 import pyarrow as pa
 from hypothesis import strategies as st
-
 from tests.exact.reference import Written
 
 _REALS = [0.0, -0.0, 1.5, -2.25, 3.0000001, 1e308, -1e308, 5e-324, math.nan, math.inf, -math.inf, None]

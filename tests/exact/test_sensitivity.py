@@ -8,13 +8,13 @@ import pyarrow as pa
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from tests.exact.strategies import Asked, questions, row, table_of
+from tests.exact.test_plain_sql import database
+from tests.harness import noise_off
 
 import jali
 from jali.planner import Plan
 from jali.planner.sensitivity import l1_sensitivity, squared_l2_sensitivity
-from tests.exact.strategies import Asked, questions, row, table_of
-from tests.exact.test_plain_sql import database
-from tests.harness import noise_off
 
 rows = st.lists(row, max_size=12)
 mine = st.lists(row, max_size=6)

@@ -12,11 +12,11 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.laws.mechanisms import LOSSES, MEMBERS, Member
+from tests.seeded import SeededBits
 
 from jali.errors import JaliError
 from jali.mechanisms import MECHANISMS
-from tests.laws.mechanisms import LOSSES, MEMBERS, Member
-from tests.seeded import SeededBits
 
 members = pytest.mark.parametrize("member", MEMBERS, ids=lambda m: m.name)
 PROOFS = Path(__file__).parents[2] / "docs" / "proofs"
@@ -170,7 +170,9 @@ def test_floats_without_a_step_are_refused_by_type_not_by_value(member: Member) 
         make(member, step="1/4").release(np.zeros(2))
 
 
-@given(a=st.lists(st.floats(-50, 50), min_size=4, max_size=4), b=st.lists(st.floats(-50, 50), min_size=4, max_size=4))
+@given(
+    a=st.lists(st.floats(-50, 50), min_size=4, max_size=4), b=st.lists(st.floats(-50, 50), min_size=4, max_size=4)
+)
 @settings(max_examples=300, deadline=None, derandomize=True)
 def test_lattice_points_move_by_no_more_than_the_sensitivity_in_steps(a: list[float], b: list[float]) -> None:
     from jali.mechanisms.lattice import Lattice

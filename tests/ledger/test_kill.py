@@ -85,9 +85,7 @@ STEPS: dict[str, Step] = {
 
 
 @pytest.mark.parametrize("name", STEPS)
-def test_a_killed_step_is_whole_or_nothing(
-    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_killed_step_is_whole_or_nothing(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     base = tmp_path / "base.jali"
     before_all_steps(base)
     before = state(base)

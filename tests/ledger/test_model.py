@@ -51,9 +51,7 @@ class Machine(RuleBasedStateMachine):
         if not all(self.fits(account, epsilon) for account in accounts):
             with pytest.raises(BudgetExceeded) as refusal:
                 self.ledger.reserve(analyst=analyst, question=plan, key=key, plan=plan, debits=debits)
-            assert (
-                refusal.value.remaining == LIMITS[refusal.value.account] - self.spent[refusal.value.account]
-            )
+            assert refusal.value.remaining == LIMITS[refusal.value.account] - self.spent[refusal.value.account]
             return ""
         receipt = self.ledger.reserve(analyst=analyst, question=plan, key=key, plan=plan, debits=debits)
         for account in accounts:

@@ -9,7 +9,6 @@ from contextlib import contextmanager
 from typing import Any
 
 from jali.cli.terminal import ink_for
-from jali.display.refusal import refusal_facts, refusal_sentence, still_fits
 from jali.display.text import WIDTH, cell_width, clean, facts
 from jali.errors import (
     BudgetExceeded,
@@ -89,7 +88,7 @@ def envelope(error: JaliError) -> dict[str, Any]:
         "exit_code": exit_code(error),
     }
     if isinstance(error, BudgetExceeded):
-        made |= {"message": refusal_sentence(error), "remedy": still_fits(error)}
+        made["message"] = error.sentence
         made |= {"account": error.account, "kind": error.kind}
         made |= {name: str(getattr(error, name)) for name in ("requested", "remaining", "difference")}
     return made
@@ -109,8 +108,8 @@ def caret(sql: str, position: tuple[int, int], *, width: int = WIDTH) -> str:
 def _say(error: JaliError, sql: str | None) -> None:
     ink = ink_for(sys.stderr)
     if isinstance(error, BudgetExceeded):
-        spared = f"{still_fits(error)} Nothing was spent and no data was read."
-        text = f"{refusal_sentence(error)}\n\n{facts(refusal_facts(error))}\n\n{spared}"
+        spared = f"{error.remedy} Nothing was spent and no data was read."
+        text = f"{error.sentence}\n\n{facts(error.facts)}\n\n{spared}"
     else:
         text = clean(str(error))
     print(f"{ink.alarm('jali:')} {text}", file=sys.stderr)

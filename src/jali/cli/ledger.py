@@ -15,6 +15,7 @@ from jali.display.ink import Ink
 from jali.display.text import TextColumn, clean, table
 
 if TYPE_CHECKING:
+    from jali.database import Account
     from jali.ledger import Receipt
     from jali.privacy import Event
 
@@ -33,7 +34,7 @@ def ledger(
     Example: [bold]jali ledger clinic.jali --analyst ana[/bold]
     """
     with open_database(database) as opened:
-        accounts = [a for a in opened.accounts() if analyst is None or _concerns(a["account"], analyst)]
+        accounts = [a for a in opened.accounts() if analyst is None or _concerns(a.name, analyst)]
         receipts = opened.receipts(analyst=analyst)
     if as_json:
         write_json({"accounts": [_account(a) for a in accounts], "receipts": [_receipt(r) for r in receipts]})
@@ -48,7 +49,7 @@ def _concerns(account: str, analyst: str) -> bool:
     return account.startswith((grants_of(analyst), "table "))
 
 
-def _write(accounts: list[dict[str, Any]], receipts: tuple[Receipt, ...], ink: Ink) -> None:
+def _write(accounts: list[Account], receipts: tuple[Receipt, ...], ink: Ink) -> None:
     if not accounts:
         print("No table is protected yet.")
         return
@@ -59,16 +60,16 @@ def _write(accounts: list[dict[str, Any]], receipts: tuple[Receipt, ...], ink: I
         print("\nOpen receipts are paid and not answered: jali redeem DATABASE RECEIPT")
 
 
-def _accounts_table(accounts: list[dict[str, Any]], ink: Ink) -> str:
+def _accounts_table(accounts: list[Account], ink: Ink) -> str:
     from jali.privacy import decimal
 
     return table(
         [
-            TextColumn("account", tuple(clean(a["account"]) for a in accounts)),
-            TextColumn("budget", tuple(str(a["budget"]) for a in accounts)),
-            TextColumn("spent", tuple(_spent(a["spent"]) for a in accounts)),
-            TextColumn("left: epsilon", tuple(decimal(a["remaining"].epsilon) for a in accounts), right=True),
-            TextColumn("or rho", tuple(decimal(a["remaining"].rho) for a in accounts), right=True),
+            TextColumn("account", tuple(clean(a.name) for a in accounts)),
+            TextColumn("budget", tuple(str(a.budget) for a in accounts)),
+            TextColumn("spent", tuple(_spent(a.spent) for a in accounts)),
+            TextColumn("left: epsilon", tuple(decimal(a.remaining.epsilon) for a in accounts), right=True),
+            TextColumn("or rho", tuple(decimal(a.remaining.rho) for a in accounts), right=True),
         ],
         ink=ink,
     )
@@ -96,13 +97,12 @@ def _spent(event: Event) -> str:
     return "nothing" if event.amount == 0 else str(event)
 
 
-def _account(account: dict[str, Any]) -> dict[str, Any]:
-    budget = account["budget"]
+def _account(account: Account) -> dict[str, Any]:
     return {
-        "account": account["account"],
-        "budget": {"epsilon": str(budget.epsilon), "delta": str(budget.delta)},
-        "spent": _event(account["spent"]),
-        "remaining": remaining_json(account["remaining"]),
+        "account": account.name,
+        "budget": {"epsilon": str(account.budget.epsilon), "delta": str(account.budget.delta)},
+        "spent": _event(account.spent),
+        "remaining": remaining_json(account.remaining),
     }
 
 

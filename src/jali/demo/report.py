@@ -159,7 +159,7 @@ def steps(directory: Path, on_stage: Listener) -> Iterator[Step]:
 def _table_step(database: Database, truth: SyntheticTruth) -> TableStep:
     visits, patients, most = truth.raw(_TABLE)[0]
     plan = database.explain(QUESTIONS[0][1], epsilon=1)
-    accounts = {account["account"]: account["budget"] for account in database.accounts()}
+    accounts = {account.name: account.budget for account in database.accounts()}
     table, grant = accounts.values()
     return TableStep(
         visits=int(visits),

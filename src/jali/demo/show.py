@@ -12,7 +12,6 @@ from jali.demo.report import AnswerStep, Line, PlanStep, RefusalStep, Step, Tabl
 from jali.demo.strip import strip
 from jali.display.ink import Ink
 from jali.display.numbers import half_width, show_number, show_percent, show_width
-from jali.display.refusal import refusal_facts, still_fits
 from jali.display.text import on_point
 
 if TYPE_CHECKING:
@@ -188,7 +187,7 @@ def _refusal_parts(step: RefusalStep) -> list[RenderableType]:
     grid = Table.grid(padding=(0, 2))
     grid.add_column(style="dim")
     grid.add_column(justify="right")
-    for label, fact in refusal_facts(step.error):
+    for label, fact in step.error.facts:
         grid.add_row(f"  {label}", Text(fact, style="bold red" if label == "Difference" else "bold"))
     return [
         *_heading(f"6  {step.title}", step.sql),
@@ -196,7 +195,7 @@ def _refusal_parts(step: RefusalStep) -> list[RenderableType]:
         "",
         grid,
         "",
-        f"  {still_fits(step.error)} Nothing was spent and no data was read.",
+        f"  {step.error.remedy} Nothing was spent and no data was read.",
     ]
 
 

@@ -30,9 +30,7 @@ def charge(debit: Debit, budget: Budget, spent: Event) -> Event:
 def payable(event: Event) -> bool:
     """Say whether no part of the event is negative, which would be a refund, or has over 4,096 bits."""
     parts = (event.epsilon or Fraction(0), event.rho, event.delta)
-    return all(
-        part >= 0 and max(part.numerator, part.denominator).bit_length() <= _EVENT_BITS for part in parts
-    )
+    return all(part >= 0 and max(part.numerator, part.denominator).bit_length() <= _EVENT_BITS for part in parts)
 
 
 def total(spent: Event, event: Event) -> Event:

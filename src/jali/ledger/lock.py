@@ -67,6 +67,4 @@ def _taken(descriptor: int, path: Path) -> bool:
 
 def busy(name: object) -> LedgerError:
     """Say that others used the ledger for too long. Nothing was written."""
-    return LedgerError(
-        f"The ledger is busy: {name} was not free in time.", remedy="Nothing was spent; try again."
-    )
+    return LedgerError(f"The ledger is busy: {name} was not free in time.", remedy="Nothing was spent; try again.")

@@ -49,9 +49,7 @@ class Ledger(Protocol):
     def spent(self, account: str) -> Event:
         """Return the sum of everything charged to an account, open reservations included."""
 
-    def recall(
-        self, key: str, *, analyst: str, grant: Debit | tuple[Debit, ...] | None
-    ) -> Reservation | None:
+    def recall(self, key: str, *, analyst: str, grant: Debit | tuple[Debit, ...] | None) -> Reservation | None:
         """Return the released answer of an equal key, or None.
 
         The first time that this analyst sees it, `grant` is charged; who reserved it has paid already. Only

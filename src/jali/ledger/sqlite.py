@@ -93,9 +93,7 @@ class SqliteLedger:
         with self._writing() as tables:
             old = tables.declaration(name)
             if old is None:
-                raise CatalogError(
-                    f"Nothing is declared under the name {name!r}.", remedy="Declare it first."
-                )
+                raise CatalogError(f"Nothing is declared under the name {name!r}.", remedy="Declare it first.")
             new = replace(old, data_version=old.data_version + 1)
             entry = {"name": name, "data_version": new.data_version, "at": _now()}
             tables.put_declaration(tables.append(Kind.REFRESH, entry), new)
@@ -130,9 +128,7 @@ class SqliteLedger:
         with self._reading() as tables:
             return _known(tables, account).spent
 
-    def recall(
-        self, key: str, *, analyst: str, grant: Debit | tuple[Debit, ...] | None
-    ) -> Reservation | None:
+    def recall(self, key: str, *, analyst: str, grant: Debit | tuple[Debit, ...] | None) -> Reservation | None:
         """Return the released answer of an equal key, or None.
 
         The first time that this analyst sees it, `grant` is charged; who reserved it has paid already. Only
@@ -159,9 +155,7 @@ class SqliteLedger:
             LedgerError: An account does not exist, or there is no debit at all.
         """
         if not debits:
-            raise LedgerError(
-                "A question without a debit cannot be reserved.", remedy="Name who pays for it."
-            )
+            raise LedgerError("A question without a debit cannot be reserved.", remedy="Name who pays for it.")
         receipt = secrets.token_hex(16)
         with self._writing() as tables:
             _spend(tables, debits)

@@ -143,9 +143,7 @@ class Tables:
 
     def has_seen(self, receipt: str, analyst: str) -> bool:
         """Say whether this analyst's first sight of the receipt was recorded."""
-        return (
-            self._one("SELECT 1 FROM seen WHERE receipt = ? AND analyst = ?", (receipt, analyst)) is not None
-        )
+        return self._one("SELECT 1 FROM seen WHERE receipt = ? AND analyst = ?", (receipt, analyst)) is not None
 
     def put_seen(self, receipt: str, analyst: str) -> None:
         """Keep an analyst's first sight of a receipt."""

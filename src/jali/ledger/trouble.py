@@ -31,9 +31,7 @@ def translated(name: str) -> Iterator[None]:
     except sqlite3.Error as error:
         raise _explained(name, error) from None
     except UnicodeError:
-        raise LedgerError(
-            "A text is not valid Unicode.", remedy="Nothing was spent; mend the text."
-        ) from None
+        raise LedgerError("A text is not valid Unicode.", remedy="Nothing was spent; mend the text.") from None
 
 
 def _explained(name: str, error: Exception) -> LedgerError:

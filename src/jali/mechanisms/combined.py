@@ -39,7 +39,12 @@ def linear_quantile(coefficients: Sequence[float], laws: Sequence[AnyLaw], confi
         return 0.0
     if len(laws) == 1:
         return abs(coefficients[0]) * laws[0].quantile(confidence)
-    allowed, noises = miss(confidence), Noises.of(laws)
+    with np.errstate(all="ignore"):
+        return _several_quantile(coefficients, laws, miss(confidence))
+
+
+def _several_quantile(coefficients: Sequence[float], laws: Sequence[AnyLaw], allowed: float) -> float:
+    noises = Noises.of(laws)
     columns = [np.array([c]) for c in coefficients]
     each = 1 - allowed / len(laws)
     low, high = 0.0, sum(abs(c) * law.quantile(each) for c, law in zip(coefficients, laws, strict=True))
@@ -104,8 +109,13 @@ def ratio_interval(
         1 - confidence (Fieller's test, for the exact noise). Where D is not clearly away from 0 no r beyond
         some point is rejected, and the interval is all of `bounds`.
     """
-    test = _RatioTest(above, below, Noises.of(laws), values, miss(confidence))
-    low, high = (np.full_like(values[0], end) for end in bounds)
+    with np.errstate(all="ignore"):
+        # Ranges near the limits of a double overflow to infinite ends, which are true if not helpful.
+        return _kept_hull(_RatioTest(above, below, Noises.of(laws), values, miss(confidence)), bounds)
+
+
+def _kept_hull(test: _RatioTest, bounds: tuple[float, float]) -> tuple[Floats, Floats]:
+    low, high = (np.full_like(test.above, end) for end in bounds)
     center = np.clip(test.ratio, low, high)
     left = _edge(test, center, low if math.isfinite(bounds[0]) else _outside(test, center, -1.0))
     right = _edge(test, center, high if math.isfinite(bounds[1]) else _outside(test, center, 1.0))
@@ -189,7 +199,7 @@ def _laplace_tail(scales: Sequence[Floats], t: Floats) -> Floats:
 def _apart(scales: Floats) -> Floats:
     """Raise sorted scales so that each is at least 3 % above the one before (6 % among many)."""
     ratio = 1.03 if len(scales) <= 4 else 1.06
-    widened = np.maximum(scales, np.maximum(scales[-1] * 1e-9, 1e-300))
+    widened: Floats = np.maximum(scales, np.maximum(scales[-1] * 1e-9, 1e-300))
     for i in range(1, len(widened)):
         widened[i] = np.maximum(widened[i], ratio * widened[i - 1])
     return widened

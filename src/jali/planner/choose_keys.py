@@ -29,8 +29,8 @@ def _keys_of(column: Column, table: Table) -> KeySet:
     field = find_field(column, table)
     if field.keys is None:
         raise Unsupported(
-            f"The keys of column {field.name} are not declared; reading them off the data would tell who is in it.",
+            f"The keys of column {field.name} are not declared; reading them off the data would leak them.",
             position=column.position,
-            remedy=f'Ask the curator to declare columns={{"{field.name}": jali.Keys([...])}} for {table.name}.',
+            remedy=f"Ask the curator to declare them, Keys([...]), for {table.name}.{field.name}.",
         )
     return KeySet(field.name, field.kind, field.keys.values)

@@ -92,7 +92,7 @@ def _no_range(argument: Expression, table: Table) -> Unsupported:
         return Unsupported(
             f"Column {missing[0]} has no declared range, so one person could move this sum without limit.",
             position=argument.position,
-            remedy=f'Ask the curator to declare columns={{"{missing[0]}": jali.Range(low, high)}} for {table.name}, '
+            remedy=f"Ask the curator to declare one, Range(low, high), for {table.name}.{missing[0]}; "
             f"or clamp it in the question: LEAST(GREATEST({missing[0]}, 0), 100).",
         )
     return Unsupported(

@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from jali.errors import CatalogError
+from jali.numerals import decimal
 from jali.privacy.loss import probability
-from jali.privacy.rational import Number, decimal, positive
+from jali.privacy.rational import Number, positive
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,8 @@ from fractions import Fraction
 from typing import Protocol
 
 from jali.errors import CatalogError
-from jali.privacy.rational import Number, decimal, positive, rational
+from jali.numerals import decimal
+from jali.privacy.rational import Number, positive, rational
 
 
 @dataclass(frozen=True)

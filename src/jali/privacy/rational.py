@@ -46,40 +46,9 @@ def text(value: Fraction) -> str:
     return str(value)
 
 
-def below(value: Fraction, digits: int = 6) -> Fraction:
-    """Round down to `digits` significant decimal digits: the form in which what is left is shown.
-
-    Example:
-        >>> below(Fraction(2, 3), digits=3)
-        Fraction(333, 500)
-    """
-    if value <= 0:
-        return Fraction(0)
-    unit = Fraction(10) ** (_magnitude(value) - digits + 1)
-    return (value // unit) * unit
-
-
-def decimal(value: Fraction) -> str:
-    """Write a rational as a short decimal that never exceeds it.
-
-    Example:
-        >>> decimal(Fraction(2, 3)), decimal(Fraction(1, 10)), decimal(Fraction(3))
-        ('0.666666', '0.1', '3')
-    """
-    if value < 0:
-        return "-" + decimal(-value)
-    return f"{float(below(value)):.6g}"
-
-
 def _sized(written: str) -> str:
     """Return `written` unless it is a number too long or too extreme to be meant ('1e999999999' would hang)."""
     exponent = re.search(r"[eE]([+-]?\d+)$", written.strip())
     if len(written) > 400 or (exponent and abs(int(exponent[1])) > 400):
         raise ValueError
     return written
-
-
-def _magnitude(value: Fraction) -> int:
-    """Return floor(log10(value)) for value > 0, exactly."""
-    guess = len(str(value.numerator)) - len(str(value.denominator))
-    return guess if Fraction(10) ** guess <= value else guess - 1

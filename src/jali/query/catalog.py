@@ -9,8 +9,9 @@ from enum import StrEnum
 from fractions import Fraction
 
 from jali.errors import CatalogError
+from jali.numerals import decimal
 from jali.privacy import Adjacency, Budget
-from jali.privacy.rational import Number, decimal, rational
+from jali.privacy.rational import Number, rational
 from jali.query.bounds import Bounds
 from jali.query.nodes import Value
 

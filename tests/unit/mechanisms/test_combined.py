@@ -7,11 +7,11 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from tests.seeded import SeededBits
 
 from jali.mechanisms.combined import Form, Noises, linear_quantile, ratio_interval
 from jali.mechanisms.laws import DiscreteGaussianLaw, DiscreteLaplaceLaw
 from jali.noise import DiscreteGaussian, DiscreteLaplace
-from tests.seeded import SeededBits
 
 DRAWS = 200_000
 
@@ -25,11 +25,15 @@ def test_the_discrete_gaussian_lies_within_one_of_the_normal(sigma: float) -> No
         assert beyond <= 0.5 * math.erfc((m - 1) / (sigma * math.sqrt(2))) * (1 + 1e-9)
 
 
-def noises(scales: list[int], *, gaussian: bool) -> tuple[list[np.ndarray], list[DiscreteLaplaceLaw | DiscreteGaussianLaw]]:
+def noises(
+    scales: list[int], *, gaussian: bool
+) -> tuple[list[np.ndarray], list[DiscreteLaplaceLaw | DiscreteGaussianLaw]]:
     bits = SeededBits(7)
     if gaussian:
         samplers = [DiscreteGaussian(Fraction(s) ** 2) for s in scales]
-        return [s.sample(DRAWS, bits=bits) for s in samplers], [DiscreteGaussianLaw(Fraction(s) ** 2) for s in scales]
+        return [s.sample(DRAWS, bits=bits) for s in samplers], [
+            DiscreteGaussianLaw(Fraction(s) ** 2) for s in scales
+        ]
     draws = [DiscreteLaplace(Fraction(s)).sample(DRAWS, bits=bits) for s in scales]
     return draws, [DiscreteLaplaceLaw(Fraction(s)) for s in scales]
 
@@ -65,7 +69,9 @@ def test_tails_grow_with_every_scale_and_are_never_below_the_truth(count: int) -
 def test_noise_of_no_size_exceeds_nothing() -> None:
     pair = Noises((10.0, 10.0), gaussian=False)
     assert float(pair.tail([np.zeros(1), np.zeros(1)], np.ones(1))[0]) < 1e-300
-    assert float(pair.tail([np.zeros(1), np.ones(1)], np.array([50.0]))[0]) == pytest.approx(math.exp(-4.9), rel=1e-6)
+    assert float(pair.tail([np.zeros(1), np.ones(1)], np.array([50.0]))[0]) == pytest.approx(
+        math.exp(-4.9), rel=1e-6
+    )
 
 
 @pytest.mark.parametrize("gaussian", [False, True])

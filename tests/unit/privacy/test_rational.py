@@ -12,8 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from jali.errors import CatalogError
+from jali.numerals import below
 from jali.privacy import decimal, rational
-from jali.privacy.rational import below, positive
+from jali.privacy.rational import positive
 
 
 @pytest.mark.parametrize(

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import csv
 import os
-import shutil
-import tempfile
 import threading
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,6 +12,7 @@ from jali.engines.duckdb.emit import emit
 from jali.engines.duckdb.expressions import quoted, text
 from jali.engines.duckdb.frames import readable
 from jali.engines.duckdb.sources import FRAME_PREFIX, attached_name, scan_of
+from jali.engines.duckdb.spill import SpillDirectory
 from jali.engines.duckdb.types import field_of, text_field
 from jali.errors import CatalogError, EngineError
 from jali.query.aggregation import Aggregation
@@ -30,7 +29,7 @@ class DuckDBEngine:
         self._lock = threading.Lock()
         self._process = os.getpid()
         self._connection: duckdb.DuckDBPyConnection | None = None
-        self._spill: str | None = None
+        self._spill: SpillDirectory | None = None
         self._frames: dict[str, Any] = {}
         self._attached: set[str] = set()
 
@@ -81,7 +80,7 @@ class DuckDBEngine:
                 self._connection.close()
                 self._connection = None
             if self._spill is not None:
-                shutil.rmtree(self._spill, ignore_errors=True)
+                self._spill.remove()
                 self._spill = None
 
     def _cursor(self, source: Source) -> duckdb.DuckDBPyConnection:
@@ -98,11 +97,10 @@ class DuckDBEngine:
     def _open(self) -> duckdb.DuckDBPyConnection:
         import duckdb
 
-        # mkdtemp makes the directory readable by its owner only: spilled rows are data.
-        self._spill = tempfile.mkdtemp(prefix="jali-")
+        self._spill = SpillDirectory()
         connection = duckdb.connect(
             config={
-                "temp_directory": self._spill,
+                "temp_directory": str(self._spill.path),
                 "autoinstall_known_extensions": False,
                 "autoload_known_extensions": False,
                 "preserve_insertion_order": False,

@@ -1,0 +1,36 @@
+"""Exact numbers as short decimals that never exceed them: what is left must not look larger than it is."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+
+def below(value: Fraction, digits: int = 6) -> Fraction:
+    """Round down to `digits` significant decimal digits: the form in which what is left is shown.
+
+    Example:
+        >>> below(Fraction(2, 3), digits=3)
+        Fraction(333, 500)
+    """
+    if value <= 0:
+        return Fraction(0)
+    unit = Fraction(10) ** (_magnitude(value) - digits + 1)
+    return (value // unit) * unit
+
+
+def decimal(value: Fraction, digits: int = 6) -> str:
+    """Write a rational as a short decimal that never exceeds it in size.
+
+    Example:
+        >>> decimal(Fraction(2, 3)), decimal(Fraction(1, 10)), decimal(Fraction(3))
+        ('0.666666', '0.1', '3')
+    """
+    if value < 0:
+        return "-" + decimal(-value, digits)
+    return f"{float(below(value, digits)):.{digits}g}"
+
+
+def _magnitude(value: Fraction) -> int:
+    """Return floor(log10(value)) for value > 0, exactly."""
+    guess = len(str(value.numerator)) - len(str(value.denominator))
+    return guess if Fraction(10) ** guess <= value else guess - 1

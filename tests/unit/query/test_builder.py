@@ -1,0 +1,92 @@
+"""The builder makes the same questions as SQL, and each step leaves the one before it as it was."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+import jali
+from jali.errors import QueryError
+from jali.query.builder import TableQuestion
+from jali.query.read_sql import read_sql
+
+
+def asked(question: Any, **loss: Any) -> Any:
+    return "asked", question, loss
+
+
+def explained(question: Any, **loss: Any) -> Any:
+    return "explained", question, loss
+
+
+START = TableQuestion("visits", asked, explained)
+PAIRS = [
+    (START.agg(n=jali.count()), "SELECT COUNT(*) AS n FROM visits"),
+    (START.agg(n=jali.count("age")), "SELECT COUNT(age) AS n FROM visits"),
+    (START.agg(n=jali.count_people("uid")), "SELECT COUNT(DISTINCT uid) AS n FROM visits"),
+    (START.agg(s=jali.sum("cost * 2")), "SELECT SUM(cost * 2) AS s FROM visits"),
+    (START.agg(a=jali.mean("age")), "SELECT AVG(age) AS a FROM visits"),
+    (START.agg(n=jali.count()).agg(a=jali.mean("age")), "SELECT COUNT(*) AS n, AVG(age) AS a FROM visits"),
+    (START.where("age > 60").agg(n=jali.count()), "SELECT COUNT(*) AS n FROM visits WHERE age > 60"),
+    (
+        START.where("age > 60 OR paid").where("ward <> 'A'").agg(n=jali.count()),
+        "SELECT COUNT(*) AS n FROM visits WHERE (age > 60 OR paid) AND ward <> 'A'",
+    ),
+    (
+        START.group_by("ward").where("paid").agg(n=jali.count()),
+        "SELECT ward, COUNT(*) AS n FROM visits WHERE paid GROUP BY ward",
+    ),
+    (
+        START.group_by("ward", "day").agg(n=jali.count()),
+        "SELECT ward, day, COUNT(*) AS n FROM visits GROUP BY ward, day",
+    ),
+    (
+        START.group_by("ward").group_by("day").agg(n=jali.count()),
+        "SELECT ward, day, COUNT(*) AS n FROM visits GROUP BY ward, day",
+    ),
+]
+
+
+@pytest.mark.parametrize(("built", "sql"), PAIRS, ids=[sql for _, sql in PAIRS])
+def test_a_built_question_equals_the_question_in_sql(built: TableQuestion, sql: str) -> None:
+    assert built.question == read_sql(sql)
+
+
+def test_each_step_returns_a_new_question() -> None:
+    first = START.where("paid")
+    first.where("age > 1").group_by("ward").agg(n=jali.count())
+    assert (first.groups, first.outputs, len(first.conditions)) == ((), (), 1)
+    assert START.conditions == ()
+
+
+def test_asking_and_explaining_pass_on_the_question_and_the_loss() -> None:
+    built = START.agg(n=jali.count())
+    assert built.ask(epsilon=0.5) == ("asked", built.question, {"epsilon": 0.5})
+    assert built.explain(rho="1/8") == ("explained", built.question, {"rho": "1/8"})
+
+
+def test_a_question_for_nothing_is_refused_with_a_remedy() -> None:
+    with pytest.raises(QueryError, match="asks for nothing") as refused:
+        START.where("paid").ask(epsilon=1)
+    assert "agg" in (refused.value.remedy or "")
+
+
+def test_grouping_twice_by_a_column_is_grouping_once() -> None:
+    once = START.group_by("ward").agg(n=jali.count()).question
+    assert START.group_by("ward", "ward").agg(n=jali.count()).question == once
+
+
+@pytest.mark.parametrize("wrong", ["count", None, 3, jali.count])
+def test_what_is_no_aggregate_is_refused_when_it_is_given(wrong: Any) -> None:
+    with pytest.raises(QueryError, match="n"):
+        START.agg(n=wrong)
+
+
+def test_two_outputs_of_one_name_are_refused_or_named_apart() -> None:
+    try:
+        question = START.group_by("ward").agg(ward=jali.count()).question
+    except QueryError:
+        return
+    names = [output.name for output in question.outputs]
+    assert len(set(names)) == len(names)
