@@ -9,6 +9,7 @@ from fractions import Fraction
 
 from jali.errors import Unsupported
 from jali.planner.draft import Draft
+from jali.planner.show_expression import show_expression
 from jali.query.aggregation import CountPeople, CountRows, Measure, SumValues
 from jali.query.bounds import Bounds
 from jali.query.catalog import Kind, Table
@@ -93,7 +94,7 @@ def _no_range(argument: Expression, table: Table) -> Unsupported:
             f"Column {missing[0]} has no declared range, so one person could move this sum without limit.",
             position=argument.position,
             remedy=f"Ask the curator to declare one, Range(low, high), for {table.name}.{missing[0]}; "
-            f"or clamp it in the question: LEAST(GREATEST({missing[0]}, 0), 100).",
+            f"or clamp the value in the question: LEAST(GREATEST({show_expression(argument)}, 0), 100).",
         )
     return Unsupported(
         "The range of this expression is unbounded.",

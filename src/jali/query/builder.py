@@ -55,10 +55,14 @@ class TableQuestion:
 
     def group_by(self, *columns: str) -> TableQuestion:
         """Answer per combination of the declared keys of these columns."""
-        return replace(self, groups=(*self.groups, *(Column(name) for name in columns)))
+        every = (*self.groups, *(Column(name) for name in columns))
+        return replace(self, groups=tuple(dict.fromkeys(every)))
 
     def agg(self, **aggregates: Aggregate) -> TableQuestion:
         """Name the aggregates to release."""
+        for name, aggregate in aggregates.items():
+            if not isinstance(aggregate, Aggregate):
+                raise QueryError(f"{name} is not an aggregate.", remedy=f"Write {name}=jali.count(), for example.")
         return replace(self, outputs=(*self.outputs, *(Output(n, a) for n, a in aggregates.items())))
 
     @property
@@ -67,6 +71,9 @@ class TableQuestion:
         if not self.outputs:
             raise QueryError("The question asks for nothing.", remedy="Add .agg(n=jali.count()).")
         keys = tuple(Output(column.name, column) for column in self.groups)
+        names = [output.name for output in keys + self.outputs]
+        if len(set(names)) != len(names):
+            raise QueryError("Two columns of the answer have the same name.", remedy="Name aggregates apart.")
         return Question(self.table, keys + self.outputs, conjunction(list(self.conditions)), self.groups)
 
     def ask(self, **loss: Any) -> Any:

@@ -24,7 +24,11 @@ def evaluate(expression: Expression, values: Values) -> Any:
         return _LENIENT[expression.function](arguments)
     if any(argument is None for argument in arguments):
         return None
-    return _finite(_STRICT[expression.function](*arguments))
+    try:
+        return _finite(_STRICT[expression.function](*arguments))
+    except OverflowError:
+        # Beyond what a double holds: NULL, as for any number that is not finite. Nothing raises after the noise.
+        return None
 
 
 def _finite(value: Any) -> Any:
@@ -36,7 +40,12 @@ def _divide(a: float, b: float) -> float | None:
 
 
 def _round(value: float, digits: int = 0) -> float | int:
-    return round(value, digits) if digits else math.floor(value + 0.5)
+    """Round halves away from zero, as SQL does."""
+    scaled: float = value * 10**digits
+    whole: int = math.trunc(scaled)
+    if abs(scaled - whole) >= 0.5:
+        whole += 1 if scaled > 0 else -1
+    return whole / 10**digits if digits else whole
 
 
 def _and(values: list[Any]) -> bool | None:

@@ -8,8 +8,9 @@ and put on a lattice before it is summed, so rounding inside a row cannot move a
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from functools import reduce
 
 from jali.query.bounds import ANYTHING, Bounds
 from jali.query.catalog import Kind
@@ -17,10 +18,14 @@ from jali.query.catalog import Kind
 
 @dataclass(frozen=True)
 class Type:
-    """The kind of an expression, and the interval of its values. A kind of None is the literal NULL."""
+    """The kind of an expression, the interval of its values, and whether it can be NULL.
+
+    A kind of None is the literal NULL.
+    """
 
     kind: Kind | None
     bounds: Bounds = ANYTHING
+    nullable: bool = field(default=True, compare=False)
 
     @property
     def numeric(self) -> bool:
@@ -69,12 +74,18 @@ def _divide(types: Sequence[Type]) -> Type:
     return Type(Kind.REAL, types[0].bounds / types[1].bounds)
 
 
-def _fold(step: Callable[[Bounds, Bounds], Bounds]) -> Rule:
+def _extreme(step: Callable[[Bounds, Bounds], Bounds]) -> Rule:
+    """LEAST and GREATEST leave NULLs out: any argument that can be NULL can be missing from the comparison."""
+
     def rule(types: Sequence[Type]) -> Type:
-        kind, bounds = _numbers(types), types[0].bounds
-        for other in types[1:]:
-            bounds = step(bounds, other.bounds)
-        return Type(kind, bounds)
+        kind = _numbers(types)
+        sure = [t.bounds for t in types if not t.nullable]
+        unsure = [t.bounds for t in types if t.nullable and t.kind is not None]
+        if not sure:
+            return Type(kind, reduce(Bounds.union, unsure, unsure[0]) if unsure else ANYTHING)
+        core = reduce(step, sure)
+        # Each further argument is compared with the core or missing: both must lie in the interval.
+        return Type(kind, reduce(Bounds.union, (step(core, b) for b in unsure), core), nullable=False)
 
     return rule
 
@@ -132,13 +143,14 @@ def _choose(types: Sequence[Type]) -> Type:
         bounds = values[0].bounds
     for other in values[1:]:
         bounds = bounds.union(other.bounds)
-    return Type(kind, bounds)
+    return Type(kind, bounds, nullable=all(t.nullable for t in types))
 
 
 def _case(types: Sequence[Type]) -> Type:
     """CASE is stored as condition, value, condition, value, ..., otherwise."""
     _logic(types[:-1:2])
-    return _choose([*types[1::2], types[-1]])
+    values = [*types[1::2], types[-1]]
+    return replace(_choose(values), nullable=any(t.nullable for t in values))
 
 
 def _to_number(types: Sequence[Type]) -> Type:
@@ -166,8 +178,8 @@ FUNCTIONS: dict[str, Function] = {
         Function("floor", "FLOOR(a)", 1, 1, _whole, after=True),
         Function("ceil", "CEIL(a)", 1, 1, _whole, after=True),
         Function("round", "ROUND(a[, digits])", 1, 2, _round, after=True),
-        Function("least", "LEAST(a, ...)", 1, None, _fold(Bounds.least), True, "NULLs are left out"),
-        Function("greatest", "GREATEST(a, ...)", 1, None, _fold(Bounds.greatest), True, "NULLs are left out"),
+        Function("least", "LEAST(a, ...)", 1, None, _extreme(Bounds.least), True, "NULLs are left out"),
+        Function("greatest", "GREATEST(a, ...)", 1, None, _extreme(Bounds.greatest), True, "NULLs are left out"),
         Function("=", "a = b", 2, 2, _compare, after=True),
         Function("<>", "a <> b", 2, 2, _compare, after=True),
         Function("<", "a < b", 2, 2, _compare, after=True),

@@ -20,12 +20,18 @@ class Column:
     position: Position = field(default=None, compare=False)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Literal:
-    """A constant of the question."""
+    """A constant of the question. 1, 1.0 and TRUE are three constants, though Python calls them equal."""
 
     value: Value
     position: Position = field(default=None, compare=False)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Literal) and (type(self.value), self.value) == (type(other.value), other.value)
+
+    def __hash__(self) -> int:
+        return hash((type(self.value), self.value))
 
 
 @dataclass(frozen=True)

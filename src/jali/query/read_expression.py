@@ -59,6 +59,12 @@ _ARGUMENTS: dict[type[exp.Expression], frozenset[str]] = {
     exp.TryCast: frozenset({"to", "safe"}),
     exp.Round: frozenset({"decimals"}),
 }
+_DATE_TYPES = {
+    exp.DataType.Type.DATE,
+    exp.DataType.Type.TIMESTAMP,
+    exp.DataType.Type.TIMESTAMPNTZ,
+    exp.DataType.Type.DATETIME,
+}
 _COMMON = frozenset({"this", "expression", "expressions"})
 _MAX_DEPTH = 200
 
@@ -73,7 +79,9 @@ class ExpressionReader:
         """Return line and column of the first token of a node that has kept its place."""
         starts = [n.meta["start"] for n in node.walk() if "start" in n.meta]
         if not starts:
-            return None
+            # Some nodes keep no token: the nearest node around them tells the place well enough.
+            around = node.parent
+            return self.position(around) if isinstance(around, exp.Expression) else (1, 1)
         before = self.sql[: min(starts)]
         return before.count("\n") + 1, len(before) - (before.rfind("\n") + 1) + 1
 
@@ -197,7 +205,7 @@ class ExpressionReader:
 
     def _cast(self, node: exp.Expression, depth: int) -> Expression:
         kind = node.args["to"].this
-        if kind in (exp.DataType.Type.DATE, exp.DataType.Type.TIMESTAMP) and isinstance(node.this, exp.Literal):
+        if kind in _DATE_TYPES and isinstance(node.this, exp.Literal):
             # DATE '2026-01-31': the text is read as a date where it is compared with one.
             return self.read(node.this, depth + 1)
         if kind not in _NUMBER_TYPES:

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import logging
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
+from itertools import count
 
 import sqlglot
 from sqlglot import exp
@@ -71,10 +75,11 @@ def _only(select: exp.Select, clauses: set[str]) -> exp.Select:
 
 
 def _parse(sql: str) -> exp.Select:
-    if len(sql) > _MAX_SQL or "\x00" in sql:
-        raise QueryError(f"A question has at most {_MAX_SQL:,} characters, none of them NUL.")
+    if len(sql) > _MAX_SQL or "\x00" in sql or not _is_unicode(sql):
+        raise QueryError(f"A question has at most {_MAX_SQL:,} characters, all of them Unicode and none NUL.")
     try:
-        statements = [s for s in sqlglot.parse(sql, read="duckdb") if s is not None]
+        with _unlogged():
+            statements = [s for s in sqlglot.parse(sql, read="duckdb") if s is not None]
     except ParseError as problem:
         raise _syntax_error(problem) from None
     except (SqlglotError, RecursionError):
@@ -89,9 +94,31 @@ def _parse(sql: str) -> exp.Select:
 def _syntax_error(problem: ParseError) -> QueryError:
     first = problem.errors[0] if problem.errors else {}
     place = (first["line"], first["col"]) if first.get("line") and first.get("col") else None
-    # sqlglot prints its tokens after "but got": they mean nothing to the reader.
-    said = str(first.get("description", "The question is not valid SQL")).split(" but got")[0].rstrip(".")
+    # sqlglot prints its tokens after "but got", and its classes in quotes: they mean nothing to the reader.
+    said = str(first.get("description", "")).split(" but got")[0].rstrip(".")
+    if not said or "class" in said or "<" in said:
+        said = "The question is not valid SQL"
     return QueryError(f"{said}.", position=place, remedy="Check the spelling near this place.")
+
+
+def _is_unicode(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+@contextmanager
+def _unlogged() -> Iterator[None]:
+    """Keep sqlglot from logging parts of the question."""
+    logger = logging.getLogger("sqlglot")
+    before = logger.disabled
+    logger.disabled = True
+    try:
+        yield
+    finally:
+        logger.disabled = before
 
 
 class _SelectReader:
@@ -150,18 +177,28 @@ class _SelectReader:
     def _output(self, index: int, node: exp.Expression) -> Output:
         if isinstance(node, exp.Star):
             raise self.reader.refuse(node, "SELECT * would print rows.", "Ask for aggregates such as COUNT(*).")
+        if isinstance(node, exp.Alias):
+            self._check_alias(node)
         inner = node.this if isinstance(node, exp.Alias) else node
         name = node.alias if isinstance(node, exp.Alias) else _default_name(inner, index)
         return Output(name, self.reader.read(inner))
 
+    def _check_alias(self, node: exp.Alias) -> None:
+        """Refuse `0x10`, which would be read as 0 with the alias x10."""
+        start = node.args["alias"].meta.get("start", 0)
+        if start and (self.reader.sql[start - 1].isalnum() or self.reader.sql[start - 1] == "_"):
+            raise QueryError("This is not a number.", position=self.reader.position(node))
+
     @staticmethod
     def _named_apart(outputs: tuple[Output, ...]) -> tuple[Output, ...]:
-        seen: dict[str, int] = {}
-        named = []
+        taken = {output.name for output in outputs}
+        named: dict[str, Output] = {}
         for output in outputs:
-            count = seen[output.name] = seen.get(output.name, 0) + 1
-            named.append(output if count == 1 else replace(output, name=f"{output.name}_{count}"))
-        return tuple(named)
+            spare = (f"{output.name}_{number}" for number in count(2))
+            name = output.name if output.name not in named else next(n for n in spare if n not in taken)
+            taken.add(name)
+            named[name] = replace(output, name=name)
+        return tuple(named.values())
 
     def _group_by(self) -> tuple[Column, ...]:
         group = self.select.args.get("group")

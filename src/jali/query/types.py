@@ -65,13 +65,13 @@ def literal_type(value: Value) -> Type:
     if value is None:
         return Type(None)
     if isinstance(value, bool):
-        return Type(Kind.BOOLEAN)
+        return Type(Kind.BOOLEAN, nullable=False)
     if isinstance(value, int | Fraction):
         kind = Kind.INTEGER if isinstance(value, int) else Kind.REAL
-        return Type(kind, Bounds(Fraction(value), Fraction(value)))
+        return Type(kind, Bounds(Fraction(value), Fraction(value)), nullable=False)
     if isinstance(value, str):
-        return Type(Kind.TEXT)
-    return Type(Kind.TIMESTAMP if isinstance(value, datetime.datetime) else Kind.DATE)
+        return Type(Kind.TEXT, nullable=False)
+    return Type(Kind.TIMESTAMP if isinstance(value, datetime.datetime) else Kind.DATE, nullable=False)
 
 
 def _column_type(field: Field) -> Type:
@@ -103,7 +103,7 @@ def qualified(expression: Expression, table: Table) -> Expression:
 
 
 def _dated(arguments: tuple[Expression, ...], table: Table) -> tuple[Expression, ...]:
-    kinds = {type_of(a, table).kind for a in arguments if not isinstance(a, Literal | Aggregate)}
+    kinds = {find_field(a, table).kind for a in arguments if isinstance(a, Column)}
     wanted = next((kind for kind in _DATES if kind in kinds), None)
     if wanted is None:
         return arguments

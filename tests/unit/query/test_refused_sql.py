@@ -339,9 +339,8 @@ def test_a_long_conjunction_is_read() -> None:
 
 @pytest.mark.parametrize("sql", ["EXPLAIN SELECT COUNT(*) FROM visits", "CALL x()", "SELECT COUNT(*) FROM visits"])
 def test_reading_writes_no_log_line(sql: str, caplog: pytest.LogCaptureFixture) -> None:
-    with caplog.at_level(logging.DEBUG):
-        with contextlib.suppress(QueryError):
-            read_sql(sql)
+    with caplog.at_level(logging.DEBUG), contextlib.suppress(QueryError):
+        read_sql(sql)
     assert caplog.records == []
 
 

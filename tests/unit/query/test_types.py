@@ -86,9 +86,27 @@ def test_an_expression_has_a_kind_and_an_interval(written: str, kind: Kind | Non
 
 @pytest.mark.parametrize(
     "written",
-    ["s + 1", "b + b", "-s", "ABS(d)", "s > 1", "b = 1", "d > at", "n AND b", "NOT n", "LOWER(n)", "s LIKE n"]
-    + ["COALESCE(s, 1)", "CASE WHEN n THEN 1 END", "CASE WHEN b THEN 1 ELSE 's' END", "CAST(d AS DOUBLE)"]
-    + ["LEAST(s, 's')", "n IN ('a')", "n BETWEEN 'a' AND 'b'", "o = o"],
+    [
+        "s + 1",
+        "b + b",
+        "-s",
+        "ABS(d)",
+        "s > 1",
+        "b = 1",
+        "d > at",
+        "n AND b",
+        "NOT n",
+        "LOWER(n)",
+        "s LIKE n",
+        "COALESCE(s, 1)",
+        "CASE WHEN n THEN 1 END",
+        "CASE WHEN b THEN 1 ELSE 's' END",
+        "CAST(d AS DOUBLE)",
+        "LEAST(s, 's')",
+        "n IN ('a')",
+        "n BETWEEN 'a' AND 'b'",
+        "o = o",
+    ],
 )
 def test_kinds_that_do_not_fit_are_refused_with_the_place_and_the_shape(written: str) -> None:
     with pytest.raises(QueryError) as refused:

@@ -1,0 +1,62 @@
+"""Every public name is documented, and every example runs."""
+
+from __future__ import annotations
+
+import doctest
+import importlib
+import pkgutil
+import re
+from pathlib import Path
+
+import duckdb
+import pytest
+
+import jali
+
+ROOT = Path(__file__).parents[2]
+PAGE = (ROOT / "docs" / "python.md").read_text()
+MODULES = sorted(
+    module.name for module in pkgutil.walk_packages(jali.__path__, "jali.") if not module.name.endswith("__main__")
+)
+
+
+@pytest.mark.parametrize("name", jali.__all__)
+def test_every_public_name_is_on_the_page(name: str) -> None:
+    assert re.search(rf"`(jali\.)?{name}\b", PAGE)
+    assert getattr(jali, name) is not None
+
+
+def test_there_are_about_twenty_public_names() -> None:
+    assert 14 <= len(jali.__all__) <= 35
+    assert set(dir(jali)) == set(jali.__all__)
+    with pytest.raises(AttributeError):
+        jali.nothing  # noqa: B018 - the access is the test
+
+
+@pytest.mark.parametrize("page", ["python.md", "cli.md", "questions.md", "benchmarks.md"])
+def test_the_readme_leads_to_every_page(page: str) -> None:
+    assert (ROOT / "docs" / page).is_file()
+    assert page in (ROOT / "README.md").read_text()
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_the_examples_of_every_module_run(name: str) -> None:
+    module = importlib.import_module(name)
+    assert (module.__doc__ or "").strip()
+    assert doctest.testmod(module).failed == 0
+
+
+def test_the_examples_of_the_readme_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    duckdb.sql("SELECT i % 9 AS patient_id, 20 + i % 60 AS age, 'A' AS ward FROM range(99) t(i)").write_parquet(
+        "visits.parquet"
+    )
+    blocks = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL)
+    assert len(blocks) >= 3
+    space: dict[str, object] = {}
+    for block in blocks:
+        if block.startswith(">>>"):
+            parsed = doctest.DocTestParser().get_doctest(block, {}, "README", "README.md", 0)
+            assert doctest.DocTestRunner().run(parsed).failed == 0
+        else:
+            exec(compile(block, "README.md", "exec"), space)

@@ -1,0 +1,82 @@
+-- Post-processing: on noisy values only, so that it costs nothing and the engine never sees it.
+
+-- # HAVING, ORDER BY and LIMIT
+-- loss: epsilon 1
+SELECT ward, COUNT(*) AS n FROM visits GROUP BY ward HAVING n > 10 ORDER BY n DESC, ward LIMIT 2 OFFSET 1;
+
+-- plan
+--   unit     patient_id, at most 5 rows each; add-remove
+--   keys     ward: A, B, it's, None
+--   groups   4
+--   [0]      rows; one integer is 1/1048576; moves by L1 5; Laplace, scale 5; epsilon 1
+--   value 1  COUNT = 1/1048576 x [0]
+--   cost     epsilon 1
+
+-- engine
+WITH keys0 AS (SELECT unnest(range(4)) AS place, unnest('["A", "B", "it''s", NULL]'::VARCHAR[]) AS value),
+contributions AS NOT MATERIALIZED (SELECT "patient_id" AS owner, "ward" AS k0 FROM read_parquet('/data/visits.parquet') WHERE "patient_id" IS NOT NULL),
+weights AS (SELECT owner, CAST(least(1048576, 5242880 // count(*)) AS BIGINT) AS w FROM contributions GROUP BY owner),
+totals AS (SELECT k0, sum(w) AS m0 FROM contributions JOIN weights USING (owner) GROUP BY k0)
+SELECT coalesce(m0, 0) FROM keys0 LEFT JOIN totals ON keys0.value IS NOT DISTINCT FROM totals.k0 ORDER BY keys0.place;
+
+
+-- # A ratio of two aggregates
+-- loss: epsilon 1
+SELECT SUM(cost) / COUNT(*) AS per_visit FROM visits;
+
+-- plan
+--   unit     patient_id, at most 5 rows each; add-remove
+--   groups   1
+--   [0]      sum of values in [0, 1000]; one integer is 1/1073741824; moves by L1 5000; Laplace, scale 10000; epsilon 0.5
+--   [1]      rows; one integer is 1/1048576; moves by L1 5; Laplace, scale 10; epsilon 0.5
+--   value 1  SUM = 1/1073741824 x [0]
+--   value 2  COUNT = 1/1048576 x [1]
+--   cost     epsilon 1
+
+-- engine
+WITH contributions AS NOT MATERIALIZED (SELECT "patient_id" AS owner, (CAST(greatest(least("cost", '1000.0'::DOUBLE), '0.0'::DOUBLE) * '1024.0'::DOUBLE AS INTEGER)) * CAST(coalesce("cost" <= 'inf'::DOUBLE, FALSE) AS INTEGER) AS v0 FROM read_parquet('/data/visits.parquet') WHERE "patient_id" IS NOT NULL),
+weights AS (SELECT owner, CAST(least(1048576, 5242880 // count(*)) AS BIGINT) AS w FROM contributions GROUP BY owner),
+totals AS (SELECT sum(w * v0) AS m0, sum(w) AS m1 FROM contributions JOIN weights USING (owner))
+SELECT coalesce(m0, 0), coalesce(m1, 0) FROM totals;
+
+
+-- # Arithmetic on aggregates
+-- loss: epsilon 1
+SELECT ROUND(100 * COUNT(age) / COUNT(*), 1) AS known, GREATEST(COUNT(*), 0) AS n FROM visits;
+
+-- plan
+--   unit     patient_id, at most 5 rows each; add-remove
+--   groups   1
+--   [0]      rows with a value; one integer is 1/1048576; moves by L1 5; Laplace, scale 10; epsilon 0.5
+--   [1]      rows; one integer is 1/1048576; moves by L1 5; Laplace, scale 10; epsilon 0.5
+--   value 1  COUNT = 1/1048576 x [0]
+--   value 2  COUNT = 1/1048576 x [1]
+--   cost     epsilon 1
+
+-- engine
+WITH contributions AS NOT MATERIALIZED (SELECT "patient_id" AS owner, CAST(("age" IS NOT NULL) AS INTEGER) AS v0 FROM read_parquet('/data/visits.parquet') WHERE "patient_id" IS NOT NULL),
+weights AS (SELECT owner, CAST(least(1048576, 5242880 // count(*)) AS BIGINT) AS w FROM contributions GROUP BY owner),
+totals AS (SELECT sum(w * v0) AS m0, sum(w) AS m1 FROM contributions JOIN weights USING (owner))
+SELECT coalesce(m0, 0), coalesce(m1, 0) FROM totals;
+
+
+-- # An aggregate that is only ordered by is paid for too
+-- loss: epsilon 1
+SELECT ward, COUNT(*) AS n FROM visits GROUP BY ward ORDER BY SUM(cost);
+
+-- plan
+--   unit     patient_id, at most 5 rows each; add-remove
+--   keys     ward: A, B, it's, None
+--   groups   4
+--   [0]      rows; one integer is 1/1048576; moves by L1 5; Laplace, scale 10; epsilon 0.5
+--   [1]      sum of values in [0, 1000]; one integer is 1/1073741824; moves by L1 5000; Laplace, scale 10000; epsilon 0.5
+--   value 1  COUNT = 1/1048576 x [0]
+--   value 2  SUM = 1/1073741824 x [1]
+--   cost     epsilon 1
+
+-- engine
+WITH keys0 AS (SELECT unnest(range(4)) AS place, unnest('["A", "B", "it''s", NULL]'::VARCHAR[]) AS value),
+contributions AS NOT MATERIALIZED (SELECT "patient_id" AS owner, "ward" AS k0, (CAST(greatest(least("cost", '1000.0'::DOUBLE), '0.0'::DOUBLE) * '1024.0'::DOUBLE AS INTEGER)) * CAST(coalesce("cost" <= 'inf'::DOUBLE, FALSE) AS INTEGER) AS v1 FROM read_parquet('/data/visits.parquet') WHERE "patient_id" IS NOT NULL),
+weights AS (SELECT owner, CAST(least(1048576, 5242880 // count(*)) AS BIGINT) AS w FROM contributions GROUP BY owner),
+totals AS (SELECT k0, sum(w) AS m0, sum(w * v1) AS m1 FROM contributions JOIN weights USING (owner) GROUP BY k0)
+SELECT coalesce(m0, 0), coalesce(m1, 0) FROM keys0 LEFT JOIN totals ON keys0.value IS NOT DISTINCT FROM totals.k0 ORDER BY keys0.place;

@@ -1,0 +1,98 @@
+-- AVG: a centred sum over a count, so that the sum moves by half the width of the range only.
+
+-- # The mean age
+-- loss: epsilon 1
+SELECT AVG(age) FROM visits;
+
+-- plan
+--   unit     patient_id, at most 5 rows each; add-remove
+--   groups   1
+--   [0]      sum of values in [0, 120], less 60; one integer is 1/1048576; moves by L1 300; Laplace, scale 1228800/2419; epsilon 0.590576
+--   [1]      rows with a value; one integer is 1/1048576; moves by L1 5; Laplace, scale 20480/1677; epsilon 0.409423
+--   value 1  AVG = (1/1048576 x [0] + 15/262144 x [1]) / (1/1048576 x [1]), kept in [0, 120]
+--   cost     epsilon 1
+
+-- engine
+WITH contributions AS NOT MATERIALIZED (SELECT "patient_id" AS owner, (CAST(greatest(least("age", 120), 0) AS INTEGER) - 60) * CAST(("age" IS NOT NULL) AS INTEGER) AS v0, CAST(("age" IS NOT NULL) AS INTEGER) AS v1 FROM read_parquet('/data/visits.parquet') WHERE "patient_id" IS NOT NULL),
+weights AS (SELECT owner, CAST(least(1048576, 5242880 // count(*)) AS BIGINT) AS w FROM contributions GROUP BY owner),
+totals AS (SELECT sum(w * v0) AS m0, sum(w * v1) AS m1 FROM contributions JOIN weights USING (owner))
+SELECT coalesce(m0, 0), coalesce(m1, 0) FROM totals;
+
+
+-- # The mean cost
+-- loss: epsilon 1
+SELECT AVG(cost) FROM visits;
+
+-- plan
+--   unit     patient_id, at most 5 rows each; add-remove
+--   groups   1
+--   [0]      sum of values in [0, 1000], less 500; one integer is 1/2147483648; moves by L1 2500; Laplace, scale 10240000/2419; epsilon 0.590576
+--   [1]      rows with a value; one integer is 1/1048576; moves by L1 5; Laplace, scale 20480/1677; epsilon 0.409423
+--   value 1  AVG = (1/2147483648 x [0] + 125/262144 x [1]) / (1/1048576 x [1]), kept in [0, 1000]
+--   cost     epsilon 1
+
+-- engine
+WITH contributions AS NOT MATERIALIZED (SELECT "patient_id" AS owner, (CAST((greatest(least("cost", '1000.0'::DOUBLE), '0.0'::DOUBLE) - '500.0'::DOUBLE) * '2048.0'::DOUBLE AS INTEGER)) * CAST(coalesce("cost" <= 'inf'::DOUBLE, FALSE) AS INTEGER) AS v0, CAST(coalesce("cost" <= 'inf'::DOUBLE, FALSE) AS INTEGER) AS v1 FROM read_parquet('/data/visits.parquet') WHERE "patient_id" IS NOT NULL),
+weights AS (SELECT owner, CAST(least(1048576, 5242880 // count(*)) AS BIGINT) AS w FROM contributions GROUP BY owner),
+totals AS (SELECT sum(w * v0) AS m0, sum(w * v1) AS m1 FROM contributions JOIN weights USING (owner))
+SELECT coalesce(m0, 0), coalesce(m1, 0) FROM totals;
+
+
+-- # A mean shares its count
+-- loss: epsilon 1
+SELECT AVG(age) AS mean, COUNT(age) AS n FROM visits;
+
+-- plan
+--   unit     patient_id, at most 5 rows each; add-remove
+--   groups   1
+--   [0]      sum of values in [0, 120], less 60; one integer is 1/1048576; moves by L1 300; Laplace, scale 1228800/1949; epsilon 0.47583
+--   [1]      rows with a value; one integer is 1/1048576; moves by L1 5; Laplace, scale 20480/2147; epsilon 0.524169
+--   value 1  AVG = (1/1048576 x [0] + 15/262144 x [1]) / (1/1048576 x [1]), kept in [0, 120]
+--   value 2  COUNT = 1/1048576 x [1]
+--   cost     epsilon 1
+
+-- engine
+WITH contributions AS NOT MATERIALIZED (SELECT "patient_id" AS owner, (CAST(greatest(least("age", 120), 0) AS INTEGER) - 60) * CAST(("age" IS NOT NULL) AS INTEGER) AS v0, CAST(("age" IS NOT NULL) AS INTEGER) AS v1 FROM read_parquet('/data/visits.parquet') WHERE "patient_id" IS NOT NULL),
+weights AS (SELECT owner, CAST(least(1048576, 5242880 // count(*)) AS BIGINT) AS w FROM contributions GROUP BY owner),
+totals AS (SELECT sum(w * v0) AS m0, sum(w * v1) AS m1 FROM contributions JOIN weights USING (owner))
+SELECT coalesce(m0, 0), coalesce(m1, 0) FROM totals;
+
+
+-- # A mean and a sum of one column are two measures and a count
+-- loss: epsilon 1
+SELECT AVG(age) AS mean, SUM(age) AS total FROM visits;
+
+-- plan
+--   unit     patient_id, at most 5 rows each; add-remove
+--   groups   1
+--   [0]      sum of values in [0, 120], less 60; one integer is 1/1048576; moves by L1 300; Laplace, scale 614400/761; epsilon 0.371582
+--   [1]      rows with a value; one integer is 1/1048576; moves by L1 5; Laplace, scale 10240/527; epsilon 0.257324
+--   [2]      sum of values in [0, 120]; one integer is 1/1048576; moves by L1 600; Laplace, scale 30720/19; epsilon 0.371093
+--   value 1  AVG = (1/1048576 x [0] + 15/262144 x [1]) / (1/1048576 x [1]), kept in [0, 120]
+--   value 2  SUM = 1/1048576 x [2]
+--   cost     epsilon 1
+
+-- engine
+WITH contributions AS NOT MATERIALIZED (SELECT "patient_id" AS owner, (CAST(greatest(least("age", 120), 0) AS INTEGER) - 60) * CAST(("age" IS NOT NULL) AS INTEGER) AS v0, CAST(("age" IS NOT NULL) AS INTEGER) AS v1, (CAST(greatest(least("age", 120), 0) AS INTEGER)) * CAST(("age" IS NOT NULL) AS INTEGER) AS v2 FROM read_parquet('/data/visits.parquet') WHERE "patient_id" IS NOT NULL),
+weights AS (SELECT owner, CAST(least(1048576, 5242880 // count(*)) AS BIGINT) AS w FROM contributions GROUP BY owner),
+totals AS (SELECT sum(w * v0) AS m0, sum(w * v1) AS m1, sum(w * v2) AS m2 FROM contributions JOIN weights USING (owner))
+SELECT coalesce(m0, 0), coalesce(m1, 0), coalesce(m2, 0) FROM totals;
+
+
+-- # A mean of a ratio whose denominator is never 0
+-- loss: epsilon 1
+SELECT AVG(cost / (age + 1)) AS r FROM visits;
+
+-- plan
+--   unit     patient_id, at most 5 rows each; add-remove
+--   groups   1
+--   [0]      sum of values in [0, 1000], less 500; one integer is 1/2147483648; moves by L1 2500; Laplace, scale 10240000/2419; epsilon 0.590576
+--   [1]      rows with a value; one integer is 1/1048576; moves by L1 5; Laplace, scale 20480/1677; epsilon 0.409423
+--   value 1  AVG = (1/2147483648 x [0] + 125/262144 x [1]) / (1/1048576 x [1]), kept in [0, 1000]
+--   cost     epsilon 1
+
+-- engine
+WITH contributions AS NOT MATERIALIZED (SELECT "patient_id" AS owner, (CAST((greatest(least(("cost" / nullif((CAST("age" AS DOUBLE) + '1.0'::DOUBLE), 0)), '1000.0'::DOUBLE), '0.0'::DOUBLE) - '500.0'::DOUBLE) * '2048.0'::DOUBLE AS INTEGER)) * CAST(coalesce(("cost" / nullif((CAST("age" AS DOUBLE) + '1.0'::DOUBLE), 0)) <= 'inf'::DOUBLE, FALSE) AS INTEGER) AS v0, CAST(coalesce(("cost" / nullif((CAST("age" AS DOUBLE) + '1.0'::DOUBLE), 0)) <= 'inf'::DOUBLE, FALSE) AS INTEGER) AS v1 FROM read_parquet('/data/visits.parquet') WHERE "patient_id" IS NOT NULL),
+weights AS (SELECT owner, CAST(least(1048576, 5242880 // count(*)) AS BIGINT) AS w FROM contributions GROUP BY owner),
+totals AS (SELECT sum(w * v0) AS m0, sum(w * v1) AS m1 FROM contributions JOIN weights USING (owner))
+SELECT coalesce(m0, 0), coalesce(m1, 0) FROM totals;

@@ -1,0 +1,92 @@
+-- COUNT: rows, rows with a value, people. One person counts for at most 5 visits.
+
+-- # All visits
+-- loss: epsilon 1
+SELECT COUNT(*) FROM visits;
+
+-- plan
+--   unit     patient_id, at most 5 rows each; add-remove
+--   groups   1
+--   [0]      rows; one integer is 1/1048576; moves by L1 5; Laplace, scale 5; epsilon 1
+--   value 1  COUNT = 1/1048576 x [0]
+--   cost     epsilon 1
+
+-- engine
+WITH contributions AS NOT MATERIALIZED (SELECT "patient_id" AS owner FROM read_parquet('/data/visits.parquet') WHERE "patient_id" IS NOT NULL),
+weights AS (SELECT owner, CAST(least(1048576, 5242880 // count(*)) AS BIGINT) AS w FROM contributions GROUP BY owner),
+totals AS (SELECT sum(w) AS m0 FROM contributions JOIN weights USING (owner))
+SELECT coalesce(m0, 0) FROM totals;
+
+
+-- # Visits whose weight is known: neither NULL nor NaN
+-- loss: epsilon 1
+SELECT COUNT(weight) FROM visits;
+
+-- plan
+--   unit     patient_id, at most 5 rows each; add-remove
+--   groups   1
+--   [0]      rows with a value; one integer is 1/1048576; moves by L1 5; Laplace, scale 5; epsilon 1
+--   value 1  COUNT = 1/1048576 x [0]
+--   cost     epsilon 1
+
+-- engine
+WITH contributions AS NOT MATERIALIZED (SELECT "patient_id" AS owner, CAST(coalesce("weight" <= 'inf'::DOUBLE, FALSE) AS INTEGER) AS v0 FROM read_parquet('/data/visits.parquet') WHERE "patient_id" IS NOT NULL),
+weights AS (SELECT owner, CAST(least(1048576, 5242880 // count(*)) AS BIGINT) AS w FROM contributions GROUP BY owner),
+totals AS (SELECT sum(w * v0) AS m0 FROM contributions JOIN weights USING (owner))
+SELECT coalesce(m0, 0) FROM totals;
+
+
+-- # Patients
+-- loss: epsilon 1/2
+SELECT COUNT(DISTINCT patient_id) AS patients FROM visits;
+
+-- plan
+--   unit     patient_id, at most 5 rows each; add-remove
+--   groups   1
+--   [0]      people; one integer is 1; moves by L1 1; Laplace, scale 2; epsilon 0.5
+--   value 1  COUNT DISTINCT = [0]
+--   cost     epsilon 0.5
+
+-- engine
+WITH contributions AS NOT MATERIALIZED (SELECT "patient_id" AS owner FROM read_parquet('/data/visits.parquet') WHERE "patient_id" IS NOT NULL),
+people AS (SELECT count(DISTINCT owner) AS m0 FROM contributions)
+SELECT coalesce(m0, 0) FROM people;
+
+
+-- # Patients and visits share the loss
+-- loss: epsilon 1
+SELECT COUNT(DISTINCT patient_id) AS patients, COUNT(*) AS visits FROM visits;
+
+-- plan
+--   unit     patient_id, at most 5 rows each; add-remove
+--   groups   1
+--   [0]      people; one integer is 1; moves by L1 1; Laplace, scale 2; epsilon 0.5
+--   [1]      rows; one integer is 1/1048576; moves by L1 5; Laplace, scale 10; epsilon 0.5
+--   value 1  COUNT DISTINCT = [0]
+--   value 2  COUNT = 1/1048576 x [1]
+--   cost     epsilon 1
+
+-- engine
+WITH contributions AS NOT MATERIALIZED (SELECT "patient_id" AS owner FROM read_parquet('/data/visits.parquet') WHERE "patient_id" IS NOT NULL),
+weights AS (SELECT owner, CAST(least(1048576, 5242880 // count(*)) AS BIGINT) AS w FROM contributions GROUP BY owner),
+totals AS (SELECT sum(w) AS m1 FROM contributions JOIN weights USING (owner)),
+people AS (SELECT count(DISTINCT owner) AS m0 FROM contributions)
+SELECT coalesce(m0, 0), coalesce(m1, 0) FROM totals CROSS JOIN people;
+
+
+-- # The same count twice is measured once
+-- loss: epsilon 1
+SELECT COUNT(*) AS n, COUNT(*) AS again FROM visits;
+
+-- plan
+--   unit     patient_id, at most 5 rows each; add-remove
+--   groups   1
+--   [0]      rows; one integer is 1/1048576; moves by L1 5; Laplace, scale 5; epsilon 1
+--   value 1  COUNT = 1/1048576 x [0]
+--   cost     epsilon 1
+
+-- engine
+WITH contributions AS NOT MATERIALIZED (SELECT "patient_id" AS owner FROM read_parquet('/data/visits.parquet') WHERE "patient_id" IS NOT NULL),
+weights AS (SELECT owner, CAST(least(1048576, 5242880 // count(*)) AS BIGINT) AS w FROM contributions GROUP BY owner),
+totals AS (SELECT sum(w) AS m0 FROM contributions JOIN weights USING (owner))
+SELECT coalesce(m0, 0) FROM totals;

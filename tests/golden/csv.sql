@@ -1,0 +1,77 @@
+-- orders: a CSV file. Columns are text; each is read as its declared kind, and is NULL where that fails.
+
+-- # Orders
+-- loss: epsilon 1
+SELECT COUNT(*) FROM orders;
+
+-- plan
+--   unit     client, at most 2 rows each; add-remove
+--   groups   1
+--   [0]      rows; one integer is 1/1048576; moves by L1 2; Laplace, scale 2; epsilon 1
+--   value 1  COUNT = 1/1048576 x [0]
+--   cost     epsilon 1
+
+-- engine
+WITH contributions AS NOT MATERIALIZED (SELECT "client" AS owner FROM read_csv('/data/orders.csv', columns = {'client': 'VARCHAR', 'item': 'VARCHAR', 'price': 'VARCHAR', 'pieces': 'VARCHAR', 'sent': 'VARCHAR', 'gift': 'VARCHAR', 'order total': 'VARCHAR'}, header = true, auto_detect = false, delim = ',', quote = '"', escape = '"', ignore_errors = true, null_padding = false) WHERE "client" IS NOT NULL),
+weights AS (SELECT owner, CAST(least(1048576, 2097152 // count(*)) AS BIGINT) AS w FROM contributions GROUP BY owner),
+totals AS (SELECT sum(w) AS m0 FROM contributions JOIN weights USING (owner))
+SELECT coalesce(m0, 0) FROM totals;
+
+
+-- # The price is cast and clamped to 99.99, which no double holds exactly
+-- loss: epsilon 1
+SELECT SUM(price) FROM orders;
+
+-- plan
+--   unit     client, at most 2 rows each; add-remove
+--   groups   1
+--   [0]      sum of values in [0, about 99.99]; one integer is 1/8589934592; moves by L1 819119/4096; Laplace, scale 819119/4096; epsilon 1
+--   value 1  SUM = 1/8589934592 x [0]
+--   cost     epsilon 1
+
+-- engine
+WITH contributions AS NOT MATERIALIZED (SELECT "client" AS owner, (CAST(greatest(least(TRY_CAST("price" AS DOUBLE), '99.99000000000001'::DOUBLE), '0.0'::DOUBLE) * '8192.0'::DOUBLE AS INTEGER)) * CAST(coalesce(TRY_CAST("price" AS DOUBLE) <= 'inf'::DOUBLE, FALSE) AS INTEGER) AS v0 FROM read_csv('/data/orders.csv', columns = {'client': 'VARCHAR', 'item': 'VARCHAR', 'price': 'VARCHAR', 'pieces': 'VARCHAR', 'sent': 'VARCHAR', 'gift': 'VARCHAR', 'order total': 'VARCHAR'}, header = true, auto_detect = false, delim = ',', quote = '"', escape = '"', ignore_errors = true, null_padding = false) WHERE "client" IS NOT NULL),
+weights AS (SELECT owner, CAST(least(1048576, 2097152 // count(*)) AS BIGINT) AS w FROM contributions GROUP BY owner),
+totals AS (SELECT sum(w * v0) AS m0 FROM contributions JOIN weights USING (owner))
+SELECT coalesce(m0, 0) FROM totals;
+
+
+-- # Whole numbers, dates and conditions are cast too
+-- loss: epsilon 1
+SELECT pieces, COUNT(*) FROM orders WHERE sent > '2026-01-01' AND gift GROUP BY pieces;
+
+-- plan
+--   unit     client, at most 2 rows each; add-remove
+--   keys     pieces: 1, 2
+--   groups   2
+--   [0]      rows; one integer is 1/1048576; moves by L1 2; Laplace, scale 2; epsilon 1
+--   value 1  COUNT = 1/1048576 x [0]
+--   cost     epsilon 1
+
+-- engine
+WITH keys0 AS (SELECT unnest(range(2)) AS place, unnest('[1, 2]'::BIGINT[]) AS value),
+contributions AS NOT MATERIALIZED (SELECT "client" AS owner, TRY_CAST("pieces" AS BIGINT) AS k0 FROM read_csv('/data/orders.csv', columns = {'client': 'VARCHAR', 'item': 'VARCHAR', 'price': 'VARCHAR', 'pieces': 'VARCHAR', 'sent': 'VARCHAR', 'gift': 'VARCHAR', 'order total': 'VARCHAR'}, header = true, auto_detect = false, delim = ',', quote = '"', escape = '"', ignore_errors = true, null_padding = false) WHERE "client" IS NOT NULL AND ((TRY_CAST("sent" AS DATE) > DATE '2026-01-01') AND TRY_CAST("gift" AS BOOLEAN))),
+weights AS (SELECT owner, CAST(least(1048576, 2097152 // count(*)) AS BIGINT) AS w FROM contributions GROUP BY owner),
+totals AS (SELECT k0, sum(w) AS m0 FROM contributions JOIN weights USING (owner) GROUP BY k0)
+SELECT coalesce(m0, 0) FROM keys0 LEFT JOIN totals ON keys0.value IS NOT DISTINCT FROM totals.k0 ORDER BY keys0.place;
+
+
+-- # A column with a space in its name
+-- loss: epsilon 1
+SELECT item, AVG("order total") FROM orders GROUP BY item;
+
+-- plan
+--   unit     client, at most 2 rows each; add-remove
+--   keys     item: pen, ink
+--   groups   2
+--   [0]      sum of values in [-50, 50]; one integer is 1/17179869184; moves by L1 100; Laplace, scale 409600/2419; epsilon 0.590576
+--   [1]      rows with a value; one integer is 1/1048576; moves by L1 2; Laplace, scale 8192/1677; epsilon 0.409423
+--   value 1  AVG = (1/17179869184 x [0]) / (1/1048576 x [1]), kept in [-50, 50]
+--   cost     epsilon 1
+
+-- engine
+WITH keys0 AS (SELECT unnest(range(2)) AS place, unnest('["pen", "ink"]'::VARCHAR[]) AS value),
+contributions AS NOT MATERIALIZED (SELECT "client" AS owner, "item" AS k0, (CAST(greatest(least(TRY_CAST("order total" AS DOUBLE), '50.0'::DOUBLE), '-50.0'::DOUBLE) * '16384.0'::DOUBLE AS INTEGER)) * CAST(coalesce(TRY_CAST("order total" AS DOUBLE) <= 'inf'::DOUBLE, FALSE) AS INTEGER) AS v0, CAST(coalesce(TRY_CAST("order total" AS DOUBLE) <= 'inf'::DOUBLE, FALSE) AS INTEGER) AS v1 FROM read_csv('/data/orders.csv', columns = {'client': 'VARCHAR', 'item': 'VARCHAR', 'price': 'VARCHAR', 'pieces': 'VARCHAR', 'sent': 'VARCHAR', 'gift': 'VARCHAR', 'order total': 'VARCHAR'}, header = true, auto_detect = false, delim = ',', quote = '"', escape = '"', ignore_errors = true, null_padding = false) WHERE "client" IS NOT NULL),
+weights AS (SELECT owner, CAST(least(1048576, 2097152 // count(*)) AS BIGINT) AS w FROM contributions GROUP BY owner),
+totals AS (SELECT k0, sum(w * v0) AS m0, sum(w * v1) AS m1 FROM contributions JOIN weights USING (owner) GROUP BY k0)
+SELECT coalesce(m0, 0), coalesce(m1, 0) FROM keys0 LEFT JOIN totals ON keys0.value IS NOT DISTINCT FROM totals.k0 ORDER BY keys0.place;

@@ -1,0 +1,98 @@
+-- rho: Gaussian noise, by the L2 norm.
+
+-- # A count with Gaussian noise
+-- loss: rho 1/8
+SELECT COUNT(*) FROM visits;
+
+-- plan
+--   unit     patient_id, at most 5 rows each; add-remove
+--   groups   1
+--   [0]      rows; one integer is 1/1048576; moves by L2 5; Gaussian, sigma 10; rho 0.125
+--   value 1  COUNT = 1/1048576 x [0]
+--   cost     rho 0.125
+
+-- engine
+WITH contributions AS NOT MATERIALIZED (SELECT "patient_id" AS owner FROM read_parquet('/data/visits.parquet') WHERE "patient_id" IS NOT NULL),
+weights AS (SELECT owner, CAST(least(1048576, 5242880 // count(*)) AS BIGINT) AS w FROM contributions GROUP BY owner),
+totals AS (SELECT sum(w) AS m0 FROM contributions JOIN weights USING (owner))
+SELECT coalesce(m0, 0) FROM totals;
+
+
+-- # Means by ward with Gaussian noise
+-- loss: rho 1/8
+SELECT ward, AVG(cost) FROM visits GROUP BY ward;
+
+-- plan
+--   unit     patient_id, at most 5 rows each; add-remove
+--   keys     ward: A, B, it's, None
+--   groups   4
+--   [0]      sum of values in [0, 1000], less 500; one integer is 1/2147483648; moves by L2 2500; Gaussian, sigma sqrt(102400000000/2597); rho 0.0792541
+--   [1]      rows with a value; one integer is 1/1048576; moves by L2 5; Gaussian, sigma sqrt(409600/1499); rho 0.0457458
+--   value 1  AVG = (1/2147483648 x [0] + 125/262144 x [1]) / (1/1048576 x [1]), kept in [0, 1000]
+--   cost     rho 0.125
+
+-- engine
+WITH keys0 AS (SELECT unnest(range(4)) AS place, unnest('["A", "B", "it''s", NULL]'::VARCHAR[]) AS value),
+contributions AS NOT MATERIALIZED (SELECT "patient_id" AS owner, "ward" AS k0, (CAST((greatest(least("cost", '1000.0'::DOUBLE), '0.0'::DOUBLE) - '500.0'::DOUBLE) * '2048.0'::DOUBLE AS INTEGER)) * CAST(coalesce("cost" <= 'inf'::DOUBLE, FALSE) AS INTEGER) AS v0, CAST(coalesce("cost" <= 'inf'::DOUBLE, FALSE) AS INTEGER) AS v1 FROM read_parquet('/data/visits.parquet') WHERE "patient_id" IS NOT NULL),
+weights AS (SELECT owner, CAST(least(1048576, 5242880 // count(*)) AS BIGINT) AS w FROM contributions GROUP BY owner),
+totals AS (SELECT k0, sum(w * v0) AS m0, sum(w * v1) AS m1 FROM contributions JOIN weights USING (owner) GROUP BY k0)
+SELECT coalesce(m0, 0), coalesce(m1, 0) FROM keys0 LEFT JOIN totals ON keys0.value IS NOT DISTINCT FROM totals.k0 ORDER BY keys0.place;
+
+
+-- # People by ward move less in L2 than in L1
+-- loss: rho 1/8
+SELECT ward, COUNT(DISTINCT patient_id) AS patients FROM visits GROUP BY ward;
+
+-- plan
+--   unit     patient_id, at most 5 rows each; add-remove
+--   keys     ward: A, B, it's, None
+--   groups   4
+--   [0]      people; one integer is 1/1048576; moves by L2 2; Gaussian, sigma 4; rho 0.125
+--   value 1  COUNT DISTINCT = 1/1048576 x [0]
+--   cost     rho 0.125
+
+-- engine
+WITH keys0 AS (SELECT unnest(range(4)) AS place, unnest('["A", "B", "it''s", NULL]'::VARCHAR[]) AS value),
+contributions AS NOT MATERIALIZED (SELECT "patient_id" AS owner, "ward" AS k0 FROM read_parquet('/data/visits.parquet') WHERE "patient_id" IS NOT NULL),
+pairs AS (SELECT owner, k0 FROM (SELECT DISTINCT owner, k0 FROM contributions) JOIN keys0 ON keys0.value IS NOT DISTINCT FROM k0),
+shares AS (SELECT owner, CAST(least(1048576, 4194304 // count(*)) AS BIGINT) AS w FROM pairs GROUP BY owner),
+people AS (SELECT k0, sum(w) AS m0 FROM pairs JOIN shares USING (owner) GROUP BY k0)
+SELECT coalesce(m0, 0) FROM keys0 LEFT JOIN people ON keys0.value IS NOT DISTINCT FROM people.k0 ORDER BY keys0.place;
+
+
+-- # Gaussian noise where one patient is replaced
+-- loss: rho 1/8
+SELECT ward, COUNT(*) FROM stays GROUP BY ward;
+
+-- plan
+--   unit     patient_id, at most 5 rows each; replace-one
+--   keys     ward: A, B, it's, None
+--   groups   4
+--   [0]      rows; one integer is 1/1048576; moves by L2 sqrt(50); Gaussian, sigma sqrt(200); rho 0.125
+--   value 1  COUNT = 1/1048576 x [0]
+--   cost     rho 0.125
+
+-- engine
+WITH keys0 AS (SELECT unnest(range(4)) AS place, unnest('["A", "B", "it''s", NULL]'::VARCHAR[]) AS value),
+contributions AS NOT MATERIALIZED (SELECT "patient_id" AS owner, "ward" AS k0 FROM "source /data/clinic.duckdb"."stays" WHERE "patient_id" IS NOT NULL),
+weights AS (SELECT owner, CAST(least(1048576, 5242880 // count(*)) AS BIGINT) AS w FROM contributions GROUP BY owner),
+totals AS (SELECT k0, sum(w) AS m0 FROM contributions JOIN weights USING (owner) GROUP BY k0)
+SELECT coalesce(m0, 0) FROM keys0 LEFT JOIN totals ON keys0.value IS NOT DISTINCT FROM totals.k0 ORDER BY keys0.place;
+
+
+-- # Gaussian noise for rows
+-- loss: rho 1/8
+SELECT level, SUM(age) FROM people GROUP BY level;
+
+-- plan
+--   unit     each row is a person; add-remove
+--   keys     level: 1, 2, 3
+--   groups   3
+--   [0]      sum of values in [0, 120]; one integer is 1; moves by L2 120; Gaussian, sigma 240; rho 0.125
+--   value 1  SUM = [0]
+--   cost     rho 0.125
+
+-- engine
+WITH keys0 AS (SELECT unnest(range(3)) AS place, unnest('[1, 2, 3]'::BIGINT[]) AS value),
+totals AS (SELECT "level" AS k0, sum((CAST(greatest(least("age", 120), 0) AS INTEGER)) * CAST(("age" IS NOT NULL) AS INTEGER)) AS m0 FROM "frame people" GROUP BY k0)
+SELECT coalesce(m0, 0) FROM keys0 LEFT JOIN totals ON keys0.value IS NOT DISTINCT FROM totals.k0 ORDER BY keys0.place;

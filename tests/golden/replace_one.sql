@@ -1,0 +1,98 @@
+-- stays: one patient is replaced by another; the number of patients is public.
+
+-- # One group: a count moves by its own width
+-- loss: epsilon 1
+SELECT COUNT(*) FROM stays;
+
+-- plan
+--   unit     patient_id, at most 5 rows each; replace-one
+--   groups   1
+--   [0]      rows; one integer is 1/1048576; moves by L1 5; Laplace, scale 5; epsilon 1
+--   value 1  COUNT = 1/1048576 x [0]
+--   cost     epsilon 1
+
+-- engine
+WITH contributions AS NOT MATERIALIZED (SELECT "patient_id" AS owner FROM "source /data/clinic.duckdb"."stays" WHERE "patient_id" IS NOT NULL),
+weights AS (SELECT owner, CAST(least(1048576, 5242880 // count(*)) AS BIGINT) AS w FROM contributions GROUP BY owner),
+totals AS (SELECT sum(w) AS m0 FROM contributions JOIN weights USING (owner))
+SELECT coalesce(m0, 0) FROM totals;
+
+
+-- # Several groups: a patient leaves one and enters another
+-- loss: epsilon 1
+SELECT ward, COUNT(*) FROM stays GROUP BY ward;
+
+-- plan
+--   unit     patient_id, at most 5 rows each; replace-one
+--   keys     ward: A, B, it's, None
+--   groups   4
+--   [0]      rows; one integer is 1/1048576; moves by L1 10; Laplace, scale 10; epsilon 1
+--   value 1  COUNT = 1/1048576 x [0]
+--   cost     epsilon 1
+
+-- engine
+WITH keys0 AS (SELECT unnest(range(4)) AS place, unnest('["A", "B", "it''s", NULL]'::VARCHAR[]) AS value),
+contributions AS NOT MATERIALIZED (SELECT "patient_id" AS owner, "ward" AS k0 FROM "source /data/clinic.duckdb"."stays" WHERE "patient_id" IS NOT NULL),
+weights AS (SELECT owner, CAST(least(1048576, 5242880 // count(*)) AS BIGINT) AS w FROM contributions GROUP BY owner),
+totals AS (SELECT k0, sum(w) AS m0 FROM contributions JOIN weights USING (owner) GROUP BY k0)
+SELECT coalesce(m0, 0) FROM keys0 LEFT JOIN totals ON keys0.value IS NOT DISTINCT FROM totals.k0 ORDER BY keys0.place;
+
+
+-- # A centred sum in one group moves by the width of the range
+-- loss: epsilon 1
+SELECT AVG(age) FROM stays;
+
+-- plan
+--   unit     patient_id, at most 5 rows each; replace-one
+--   groups   1
+--   [0]      sum of values in [0, 120], less 60; one integer is 1/1048576; moves by L1 600; Laplace, scale 2457600/2419; epsilon 0.590576
+--   [1]      rows with a value; one integer is 1/1048576; moves by L1 5; Laplace, scale 20480/1677; epsilon 0.409423
+--   value 1  AVG = (1/1048576 x [0] + 15/262144 x [1]) / (1/1048576 x [1]), kept in [0, 120]
+--   cost     epsilon 1
+
+-- engine
+WITH contributions AS NOT MATERIALIZED (SELECT "patient_id" AS owner, (CAST(greatest(least("age", 120), 0) AS INTEGER) - 60) * CAST(("age" IS NOT NULL) AS INTEGER) AS v0, CAST(("age" IS NOT NULL) AS INTEGER) AS v1 FROM "source /data/clinic.duckdb"."stays" WHERE "patient_id" IS NOT NULL),
+weights AS (SELECT owner, CAST(least(1048576, 5242880 // count(*)) AS BIGINT) AS w FROM contributions GROUP BY owner),
+totals AS (SELECT sum(w * v0) AS m0, sum(w * v1) AS m1 FROM contributions JOIN weights USING (owner))
+SELECT coalesce(m0, 0), coalesce(m1, 0) FROM totals;
+
+
+-- # People of several groups
+-- loss: epsilon 1
+SELECT level, COUNT(DISTINCT patient_id) AS patients FROM stays GROUP BY level;
+
+-- plan
+--   unit     patient_id, at most 5 rows each; replace-one
+--   keys     level: 1, 2, 3
+--   groups   3
+--   [0]      people; one integer is 1/1048576; moves by L1 6; Laplace, scale 6; epsilon 1
+--   value 1  COUNT DISTINCT = 1/1048576 x [0]
+--   cost     epsilon 1
+
+-- engine
+WITH keys0 AS (SELECT unnest(range(3)) AS place, unnest('[1, 2, 3]'::BIGINT[]) AS value),
+contributions AS NOT MATERIALIZED (SELECT "patient_id" AS owner, "level" AS k0 FROM "source /data/clinic.duckdb"."stays" WHERE "patient_id" IS NOT NULL),
+pairs AS (SELECT owner, k0 FROM (SELECT DISTINCT owner, k0 FROM contributions) JOIN keys0 ON keys0.value IS NOT DISTINCT FROM k0),
+shares AS (SELECT owner, CAST(least(1048576, 3145728 // count(*)) AS BIGINT) AS w FROM pairs GROUP BY owner),
+people AS (SELECT k0, sum(w) AS m0 FROM pairs JOIN shares USING (owner) GROUP BY k0)
+SELECT coalesce(m0, 0) FROM keys0 LEFT JOIN people ON keys0.value IS NOT DISTINCT FROM people.k0 ORDER BY keys0.place;
+
+
+-- # A row replaced by a row
+-- loss: epsilon 1
+SELECT level, COUNT(*), SUM(cost) FROM voters GROUP BY level;
+
+-- plan
+--   unit     each row is a person; replace-one
+--   keys     level: 1, 2, 3
+--   groups   3
+--   [0]      rows; one integer is 1; moves by L1 2; Laplace, scale 4; epsilon 0.5
+--   [1]      sum of values in [0, 1000]; one integer is 1/1024; moves by L1 2000; Laplace, scale 4000; epsilon 0.5
+--   value 1  COUNT = [0]
+--   value 2  SUM = 1/1024 x [1]
+--   cost     epsilon 1
+
+-- engine
+WITH keys0 AS (SELECT unnest(range(3)) AS place, unnest('[1, 2, 3]'::BIGINT[]) AS value),
+totals AS (SELECT "level" AS k0, count(*) AS m0, sum((CAST(greatest(least("cost", '1000.0'::DOUBLE), '0.0'::DOUBLE) * '1024.0'::DOUBLE AS INTEGER)) * CAST(coalesce("cost" <= 'inf'::DOUBLE, FALSE) AS INTEGER)) AS m1 FROM "frame voters" GROUP BY k0)
+SELECT coalesce(m0, 0), coalesce(m1, 0) FROM keys0 LEFT JOIN totals ON keys0.value IS NOT DISTINCT FROM totals.k0 ORDER BY keys0.place;

@@ -1,0 +1,61 @@
+-- people: each row is a person, so no weights are needed.
+
+-- # Rows
+-- loss: epsilon 1
+SELECT COUNT(*) FROM people;
+
+-- plan
+--   unit     each row is a person; add-remove
+--   groups   1
+--   [0]      rows; one integer is 1; moves by L1 1; Laplace, scale 1; epsilon 1
+--   value 1  COUNT = [0]
+--   cost     epsilon 1
+
+-- engine
+WITH totals AS (SELECT count(*) AS m0 FROM "frame people")
+SELECT coalesce(m0, 0) FROM totals;
+
+
+-- # Everything about rows in one pass
+-- loss: epsilon 1
+SELECT ward, COUNT(*) AS n, COUNT(weight) AS known, SUM(cost) AS cost, AVG(age) AS age FROM people WHERE paid GROUP BY ward;
+
+-- plan
+--   unit     each row is a person; add-remove
+--   keys     ward: A, B, it's, None
+--   groups   4
+--   [0]      rows; one integer is 1; moves by L1 1; Laplace, scale 4096/875; epsilon 0.213623
+--   [1]      rows with a value; one integer is 1; moves by L1 1; Laplace, scale 512/109; epsilon 0.21289
+--   [2]      sum of values in [0, 1000]; one integer is 1/1024; moves by L1 1000; Laplace, scale 512000/109; epsilon 0.21289
+--   [3]      sum of values in [0, 120], less 60; one integer is 1; moves by L1 60; Laplace, scale 30720/109; epsilon 0.21289
+--   [4]      rows with a value; one integer is 1; moves by L1 1; Laplace, scale 4096/605; epsilon 0.147705
+--   value 1  COUNT = [0]
+--   value 2  COUNT = [1]
+--   value 3  SUM = 1/1024 x [2]
+--   value 4  AVG = ([3] + 60 x [4]) / ([4]), kept in [0, 120]
+--   cost     epsilon 1
+
+-- engine
+WITH keys0 AS (SELECT unnest(range(4)) AS place, unnest('["A", "B", "it''s", NULL]'::VARCHAR[]) AS value),
+totals AS (SELECT "ward" AS k0, count(*) AS m0, sum(CAST(coalesce("weight" <= 'inf'::DOUBLE, FALSE) AS INTEGER)) AS m1, sum((CAST(greatest(least("cost", '1000.0'::DOUBLE), '0.0'::DOUBLE) * '1024.0'::DOUBLE AS INTEGER)) * CAST(coalesce("cost" <= 'inf'::DOUBLE, FALSE) AS INTEGER)) AS m2, sum((CAST(greatest(least("age", 120), 0) AS INTEGER) - 60) * CAST(("age" IS NOT NULL) AS INTEGER)) AS m3, sum(CAST(("age" IS NOT NULL) AS INTEGER)) AS m4 FROM "frame people" WHERE "paid" GROUP BY k0)
+SELECT coalesce(m0, 0), coalesce(m1, 0), coalesce(m2, 0), coalesce(m3, 0), coalesce(m4, 0) FROM keys0 LEFT JOIN totals ON keys0.value IS NOT DISTINCT FROM totals.k0 ORDER BY keys0.place;
+
+
+-- # Two grouping columns of rows
+-- loss: epsilon 1
+SELECT ward, day, COUNT(*) FROM people GROUP BY ward, day;
+
+-- plan
+--   unit     each row is a person; add-remove
+--   keys     ward: A, B, it's, None
+--   keys     day: 2026-01-01, 2026-01-02
+--   groups   8
+--   [0]      rows; one integer is 1; moves by L1 1; Laplace, scale 1; epsilon 1
+--   value 1  COUNT = [0]
+--   cost     epsilon 1
+
+-- engine
+WITH keys0 AS (SELECT unnest(range(4)) AS place, unnest('["A", "B", "it''s", NULL]'::VARCHAR[]) AS value),
+keys1 AS (SELECT unnest(range(2)) AS place, unnest('["2026-01-01", "2026-01-02"]'::DATE[]) AS value),
+totals AS (SELECT "ward" AS k0, "day" AS k1, count(*) AS m0 FROM "frame people" GROUP BY k0, k1)
+SELECT coalesce(m0, 0) FROM keys0 CROSS JOIN keys1 LEFT JOIN totals ON keys0.value IS NOT DISTINCT FROM totals.k0 AND keys1.value IS NOT DISTINCT FROM totals.k1 ORDER BY keys0.place, keys1.place;

@@ -1,0 +1,126 @@
+-- SUM: values are clamped to the declared range and put on a lattice of integers.
+
+-- # A sum of whole numbers stays in whole numbers
+-- loss: epsilon 1
+SELECT SUM(age) FROM visits;
+
+-- plan
+--   unit     patient_id, at most 5 rows each; add-remove
+--   groups   1
+--   [0]      sum of values in [0, 120]; one integer is 1/1048576; moves by L1 600; Laplace, scale 600; epsilon 1
+--   value 1  SUM = 1/1048576 x [0]
+--   cost     epsilon 1
+
+-- engine
+WITH contributions AS NOT MATERIALIZED (SELECT "patient_id" AS owner, (CAST(greatest(least("age", 120), 0) AS INTEGER)) * CAST(("age" IS NOT NULL) AS INTEGER) AS v0 FROM read_parquet('/data/visits.parquet') WHERE "patient_id" IS NOT NULL),
+weights AS (SELECT owner, CAST(least(1048576, 5242880 // count(*)) AS BIGINT) AS w FROM contributions GROUP BY owner),
+totals AS (SELECT sum(w * v0) AS m0 FROM contributions JOIN weights USING (owner))
+SELECT coalesce(m0, 0) FROM totals;
+
+
+-- # A sum of real numbers is rounded to 1/1024
+-- loss: epsilon 1
+SELECT SUM(cost) FROM visits;
+
+-- plan
+--   unit     patient_id, at most 5 rows each; add-remove
+--   groups   1
+--   [0]      sum of values in [0, 1000]; one integer is 1/1073741824; moves by L1 5000; Laplace, scale 5000; epsilon 1
+--   value 1  SUM = 1/1073741824 x [0]
+--   cost     epsilon 1
+
+-- engine
+WITH contributions AS NOT MATERIALIZED (SELECT "patient_id" AS owner, (CAST(greatest(least("cost", '1000.0'::DOUBLE), '0.0'::DOUBLE) * '1024.0'::DOUBLE AS INTEGER)) * CAST(coalesce("cost" <= 'inf'::DOUBLE, FALSE) AS INTEGER) AS v0 FROM read_parquet('/data/visits.parquet') WHERE "patient_id" IS NOT NULL),
+weights AS (SELECT owner, CAST(least(1048576, 5242880 // count(*)) AS BIGINT) AS w FROM contributions GROUP BY owner),
+totals AS (SELECT sum(w * v0) AS m0 FROM contributions JOIN weights USING (owner))
+SELECT coalesce(m0, 0) FROM totals;
+
+
+-- # A sum of an expression is clamped to the range of the expression
+-- loss: epsilon 1
+SELECT SUM(cost - 2 * age) AS margin FROM visits;
+
+-- plan
+--   unit     patient_id, at most 5 rows each; add-remove
+--   groups   1
+--   [0]      sum of values in [-240, 1000]; one integer is 1/1073741824; moves by L1 5000; Laplace, scale 5000; epsilon 1
+--   value 1  SUM = 1/1073741824 x [0]
+--   cost     epsilon 1
+
+-- engine
+WITH contributions AS NOT MATERIALIZED (SELECT "patient_id" AS owner, (CAST(greatest(least(("cost" - ('2.0'::DOUBLE * CAST("age" AS DOUBLE))), '1000.0'::DOUBLE), '-240.0'::DOUBLE) * '1024.0'::DOUBLE AS INTEGER)) * CAST(coalesce(("cost" - ('2.0'::DOUBLE * CAST("age" AS DOUBLE))) <= 'inf'::DOUBLE, FALSE) AS INTEGER) AS v0 FROM read_parquet('/data/visits.parquet') WHERE "patient_id" IS NOT NULL),
+weights AS (SELECT owner, CAST(least(1048576, 5242880 // count(*)) AS BIGINT) AS w FROM contributions GROUP BY owner),
+totals AS (SELECT sum(w * v0) AS m0 FROM contributions JOIN weights USING (owner))
+SELECT coalesce(m0, 0) FROM totals;
+
+
+-- # A column without a range is clamped in the question
+-- loss: epsilon 1
+SELECT SUM(LEAST(GREATEST(weight, 0), 200)) AS weight FROM visits;
+
+-- plan
+--   unit     patient_id, at most 5 rows each; add-remove
+--   groups   1
+--   [0]      sum of values in [0, 200]; one integer is 1/4294967296; moves by L1 1000; Laplace, scale 1000; epsilon 1
+--   value 1  SUM = 1/4294967296 x [0]
+--   cost     epsilon 1
+
+-- engine
+WITH contributions AS NOT MATERIALIZED (SELECT "patient_id" AS owner, (CAST(greatest(least(least(greatest("weight", '0.0'::DOUBLE), '200.0'::DOUBLE), '200.0'::DOUBLE), '0.0'::DOUBLE) * '4096.0'::DOUBLE AS INTEGER)) * CAST(coalesce(least(greatest("weight", '0.0'::DOUBLE), '200.0'::DOUBLE) <= 'inf'::DOUBLE, FALSE) AS INTEGER) AS v0 FROM read_parquet('/data/visits.parquet') WHERE "patient_id" IS NOT NULL),
+weights AS (SELECT owner, CAST(least(1048576, 5242880 // count(*)) AS BIGINT) AS w FROM contributions GROUP BY owner),
+totals AS (SELECT sum(w * v0) AS m0 FROM contributions JOIN weights USING (owner))
+SELECT coalesce(m0, 0) FROM totals;
+
+
+-- # A sum of ones and zeros
+-- loss: epsilon 1
+SELECT SUM(CASE WHEN paid THEN 1 ELSE 0 END) AS paid FROM visits;
+
+-- plan
+--   unit     patient_id, at most 5 rows each; add-remove
+--   groups   1
+--   [0]      sum of values in [0, 1]; one integer is 1/1048576; moves by L1 5; Laplace, scale 5; epsilon 1
+--   value 1  SUM = 1/1048576 x [0]
+--   cost     epsilon 1
+
+-- engine
+WITH contributions AS NOT MATERIALIZED (SELECT "patient_id" AS owner, (CAST(greatest(least(CAST(CASE WHEN "paid" THEN 1 ELSE 0 END AS DOUBLE), '1.0'::DOUBLE), '0.0'::DOUBLE) * '1.0'::DOUBLE AS INTEGER)) * CAST(coalesce(CAST(CASE WHEN "paid" THEN 1 ELSE 0 END AS DOUBLE) <= 'inf'::DOUBLE, FALSE) AS INTEGER) AS v0 FROM read_parquet('/data/visits.parquet') WHERE "patient_id" IS NOT NULL),
+weights AS (SELECT owner, CAST(least(1048576, 5242880 // count(*)) AS BIGINT) AS w FROM contributions GROUP BY owner),
+totals AS (SELECT sum(w * v0) AS m0 FROM contributions JOIN weights USING (owner))
+SELECT coalesce(m0, 0) FROM totals;
+
+
+-- # Text read as a number
+-- loss: epsilon 1
+SELECT SUM(LEAST(GREATEST(CAST(note AS DOUBLE), -1), 1)) AS s FROM visits;
+
+-- plan
+--   unit     patient_id, at most 5 rows each; add-remove
+--   groups   1
+--   [0]      sum of values in [-1, 1]; one integer is 1/1099511627776; moves by L1 5; Laplace, scale 5; epsilon 1
+--   value 1  SUM = 1/1099511627776 x [0]
+--   cost     epsilon 1
+
+-- engine
+WITH contributions AS NOT MATERIALIZED (SELECT "patient_id" AS owner, (CAST(greatest(least(least(greatest(TRY_CAST("note" AS DOUBLE), '-1.0'::DOUBLE), '1.0'::DOUBLE), '1.0'::DOUBLE), '-1.0'::DOUBLE) * '1048576.0'::DOUBLE AS INTEGER)) * CAST(coalesce(least(greatest(TRY_CAST("note" AS DOUBLE), '-1.0'::DOUBLE), '1.0'::DOUBLE) <= 'inf'::DOUBLE, FALSE) AS INTEGER) AS v0 FROM read_parquet('/data/visits.parquet') WHERE "patient_id" IS NOT NULL),
+weights AS (SELECT owner, CAST(least(1048576, 5242880 // count(*)) AS BIGINT) AS w FROM contributions GROUP BY owner),
+totals AS (SELECT sum(w * v0) AS m0 FROM contributions JOIN weights USING (owner))
+SELECT coalesce(m0, 0) FROM totals;
+
+
+-- # The keys of a column are a range too
+-- loss: epsilon 1
+SELECT SUM(level) FROM visits;
+
+-- plan
+--   unit     patient_id, at most 5 rows each; add-remove
+--   groups   1
+--   [0]      sum of values in [1, 3]; one integer is 1/1048576; moves by L1 15; Laplace, scale 15; epsilon 1
+--   value 1  SUM = 1/1048576 x [0]
+--   cost     epsilon 1
+
+-- engine
+WITH contributions AS NOT MATERIALIZED (SELECT "patient_id" AS owner, (CAST(greatest(least("level", 3), 1) AS INTEGER)) * CAST(("level" IS NOT NULL) AS INTEGER) AS v0 FROM read_parquet('/data/visits.parquet') WHERE "patient_id" IS NOT NULL),
+weights AS (SELECT owner, CAST(least(1048576, 5242880 // count(*)) AS BIGINT) AS w FROM contributions GROUP BY owner),
+totals AS (SELECT sum(w * v0) AS m0 FROM contributions JOIN weights USING (owner))
+SELECT coalesce(m0, 0) FROM totals;

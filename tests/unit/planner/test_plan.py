@@ -1,0 +1,139 @@
+"""A plan is made from public facts alone, and does not run unless its noise pays for its loss."""
+
+from __future__ import annotations
+
+import inspect
+import sys
+from dataclasses import replace
+from fractions import Fraction
+from typing import Any, get_type_hints
+
+import pytest
+from tests.golden.cases import FILES, Case, plan_of, read_cases
+from tests.golden.catalog import VISITS
+
+import jali
+from jali.errors import JaliError
+from jali.mechanisms import Gaussian, Laplace
+from jali.planner import RULES, Draft, Plan, make_plan
+from jali.planner.plan import check_loss
+from jali.privacy import Adjacency, Concentrated, Loss, Pure
+from jali.query.aggregation import CountRows, SumValues
+from jali.query.catalog import Table
+from jali.query.nodes import Question
+from jali.query.read_sql import read_sql
+
+CASES = [case for path in FILES for case in read_cases(path)]
+SQL = "SELECT ward, COUNT(*), AVG(age) FROM visits GROUP BY ward"
+LAPLACE = make_plan(read_sql(SQL), VISITS, Pure(1))
+GAUSSIAN = make_plan(read_sql(SQL), VISITS, Concentrated("1/8"))
+
+
+def stopped(plan: Plan) -> None:
+    with pytest.raises(JaliError, match="does not match its loss"):
+        check_loss(plan)
+
+
+@pytest.mark.parametrize("case", CASES, ids=[case.title for case in CASES])
+def test_an_honest_plan_passes(case: Case) -> None:
+    check_loss(plan_of(case))
+
+
+@pytest.mark.parametrize("plan", [LAPLACE, GAUSSIAN], ids=["Laplace", "Gaussian"])
+@pytest.mark.parametrize("index", [0, 1, 2])
+@pytest.mark.parametrize("factor", [Fraction(999, 1000), Fraction(1001, 1000), Fraction(1, 2)])
+def test_noise_of_another_scale_is_stopped(plan: Plan, index: int, factor: Fraction) -> None:
+    mechanisms: list[Any] = list(plan.mechanisms)
+    honest = mechanisms[index]
+    mechanisms[index] = (
+        Laplace(sensitivity=honest.sensitivity * factor, epsilon=honest.epsilon)
+        if isinstance(honest, Laplace)
+        else Gaussian.squared(squared_sensitivity=honest.squared_sensitivity * factor, rho=honest.rho)
+    )
+    stopped(replace(plan, mechanisms=tuple(mechanisms)))
+
+
+@pytest.mark.parametrize("plan", [LAPLACE, GAUSSIAN], ids=["Laplace", "Gaussian"])
+def test_a_missing_or_an_additional_mechanism_is_stopped(plan: Plan) -> None:
+    stopped(replace(plan, mechanisms=plan.mechanisms[:-1]))
+    stopped(replace(plan, mechanisms=()))
+    with pytest.raises((JaliError, IndexError)):
+        check_loss(replace(plan, mechanisms=(*plan.mechanisms, plan.mechanisms[0])))
+
+
+@pytest.mark.parametrize("plan", [LAPLACE, GAUSSIAN], ids=["Laplace", "Gaussian"])
+def test_a_measure_without_noise_is_stopped(plan: Plan) -> None:
+    more = replace(plan.aggregation, measures=(*plan.aggregation.measures, CountRows()))
+    stopped(replace(plan, aggregation=more))
+
+
+def test_a_smaller_cost_than_the_noise_pays_for_is_stopped() -> None:
+    stopped(replace(LAPLACE, cost=Pure("1/2").event))
+    stopped(replace(GAUSSIAN, cost=Concentrated("1/16").event))
+    stopped(replace(LAPLACE, cost=Pure("1.000000001").event))
+
+
+def test_a_wider_measure_than_the_noise_was_made_for_is_stopped() -> None:
+    measures = tuple(
+        replace(m, high=m.high * 2) if isinstance(m, SumValues) else m for m in LAPLACE.aggregation.measures
+    )
+    stopped(replace(LAPLACE, aggregation=replace(LAPLACE.aggregation, measures=measures)))
+
+
+def test_more_rows_a_person_than_the_noise_was_made_for_are_stopped() -> None:
+    assert LAPLACE.aggregation.weights is not None
+    weights = replace(LAPLACE.aggregation.weights, max_rows=6)
+    stopped(replace(LAPLACE, aggregation=replace(LAPLACE.aggregation, weights=weights)))
+
+
+def test_the_other_adjacency_is_stopped() -> None:
+    table = replace(VISITS, adjacency=Adjacency.REPLACE_ONE)
+    stopped(replace(LAPLACE, aggregation=replace(LAPLACE.aggregation, table=table)))
+
+
+def test_a_pure_cost_with_gaussian_noise_is_stopped() -> None:
+    stopped(replace(GAUSSIAN, cost=Pure(1).event))
+
+
+def test_a_gaussian_cost_is_not_paid_by_laplace_noise_of_less_loss() -> None:
+    stopped(replace(LAPLACE, cost=Concentrated("1/2").event))
+
+
+def test_a_plan_is_made_from_a_question_a_declaration_and_a_loss() -> None:
+    """None of the three holds data, so nothing that is planned can depend on it."""
+    hints = get_type_hints(make_plan)
+    assert hints == {"question": Question, "table": Table, "loss": Loss, "return": Plan}
+    for rule in RULES:
+        assert list(get_type_hints(rule).values()) == [Draft, Draft]
+        assert inspect.getsource(sys.modules[rule.__module__]).count("def ") >= 1
+
+
+def test_the_planner_imports_no_engine() -> None:
+    planners = [name for name in sys.modules if name.startswith("jali.planner")]
+    assert len(planners) > 5
+    for name in planners:
+        source = inspect.getsource(sys.modules[name])
+        assert "jali.engines" not in source
+        assert "duckdb" not in source
+
+
+def test_the_plan_is_the_same_whatever_the_rows_are() -> None:
+    import pyarrow as pa
+
+    def planned(ages: list[int | None]) -> Plan:
+        with jali.connect() as db:
+            rows = pa.table({"age": pa.array(ages, pa.int64()), "ward": pa.array(["A"] * len(ages), pa.string())})
+            columns = {"age": jali.Range(0, 120), "ward": jali.Keys(["A", "B"])}
+            db.protect("visits", rows, unit=None, columns=columns, budget=jali.Budget(1))
+            return db.explain("SELECT ward, COUNT(*), AVG(age) FROM visits GROUP BY ward", epsilon=1)
+
+    empty, full = planned([]), planned([1, None, 2**62])
+    assert empty == full
+    assert str(empty) == str(full)
+
+
+@pytest.mark.parametrize("case", CASES, ids=[case.title for case in CASES])
+def test_every_plan_explains_itself(case: Case) -> None:
+    text = str(plan_of(case))
+    assert "cost" in text
+    assert str(plan_of(case).cost) in text

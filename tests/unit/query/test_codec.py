@@ -1,0 +1,167 @@
+"""Plans as text: what is read back is what was written, equal plans are equal texts, nothing else is made."""
+
+from __future__ import annotations
+
+import datetime
+import json
+from dataclasses import dataclass, fields, replace
+from fractions import Fraction
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.golden.cases import FILES, Case, plan_of, read_cases
+from tests.golden.catalog import TABLES
+
+from jali.planner import PLAN_CLASSES, Plan
+from jali.privacy import Adjacency, Budget
+from jali.query.catalog import Keys, Kind, Range
+from jali.query.codec import decode, encode
+from jali.query.nodes import Aggregate, Call, Column, Expression, Literal, Ordering, Output, Question, Value
+from jali.query.read_sql import read_sql
+
+CASES = [case for path in FILES for case in read_cases(path)]
+
+
+@pytest.mark.parametrize("case", CASES, ids=[case.title for case in CASES])
+def test_a_plan_is_read_back_as_it_was_written(case: Case) -> None:
+    plan = replace(plan_of(case), sql=case.engine)
+    text = encode(plan)
+    again = decode(text, PLAN_CLASSES)
+    assert isinstance(again, Plan)
+    assert again == plan
+    assert encode(again) == text
+    assert str(again) == str(plan)
+    assert [m.law for m in again.mechanisms] == [m.law for m in plan.mechanisms]
+
+
+@pytest.mark.parametrize("table", TABLES.values(), ids=TABLES)
+def test_a_declaration_is_read_back_as_it_was_written(table: Any) -> None:
+    assert decode(encode(table), PLAN_CLASSES) == table
+
+
+@pytest.mark.parametrize("case", CASES[:10], ids=[case.title for case in CASES[:10]])
+def test_the_same_question_written_differently_is_the_same_text(case: Case) -> None:
+    other = replace(case, question=case.question.replace(" FROM", "\n\n   FROM").replace("SELECT", "select  "))
+    assert encode(plan_of(other)) == encode(plan_of(case))
+
+
+def test_different_plans_are_different_texts() -> None:
+    assert len({encode(plan_of(case)) for case in CASES}) == len(CASES)
+
+
+values: st.SearchStrategy[Value] = st.one_of(
+    st.none(),
+    st.booleans(),
+    st.integers(),
+    st.fractions(),
+    st.text(),
+    st.dates(),
+    st.datetimes(),
+)
+columns = st.builds(Column, st.text(min_size=1))
+expressions: st.SearchStrategy[Expression] = st.recursive(
+    st.one_of(columns, st.builds(Literal, values)),
+    lambda inner: st.one_of(
+        st.builds(Call, st.text(), st.lists(inner, max_size=3).map(tuple)),
+        st.builds(Aggregate, st.sampled_from(["count", "sum"]), st.one_of(st.none(), inner), st.booleans()),
+    ),
+    max_leaves=8,
+)
+questions = st.builds(
+    Question,
+    st.text(),
+    st.lists(st.builds(Output, st.text(), expressions), max_size=3).map(tuple),
+    st.one_of(st.none(), expressions),
+    st.lists(columns, max_size=2).map(tuple),
+    st.one_of(st.none(), expressions),
+    st.lists(st.builds(Ordering, expressions, st.booleans(), st.booleans()), max_size=2).map(tuple),
+    st.one_of(st.none(), st.integers(0)),
+    st.integers(0),
+)
+
+
+def same(one: Any, other: Any) -> bool:
+    """Equality that tells 1, 1.0 and TRUE apart, as an answer would."""
+    if type(one) is not type(other):
+        return False
+    if isinstance(one, tuple):
+        return len(one) == len(other) and all(map(same, one, other))
+    if isinstance(one, Column | Literal | Call | Aggregate | Output | Ordering | Question):
+        return all(same(getattr(one, f.name), getattr(other, f.name)) for f in fields(one) if f.compare)
+    return bool(one == other)
+
+
+@given(questions)
+def test_any_question_is_read_back_as_it_was_written(question: Question) -> None:
+    again = decode(encode(question), PLAN_CLASSES)
+    assert same(again, question)
+
+
+@given(expressions, expressions)
+def test_texts_are_equal_exactly_when_nodes_are_the_same(one: Expression, other: Expression) -> None:
+    assert (encode(one) == encode(other)) == same(one, other)
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        2**53,
+        -(2**200),
+        Fraction(1, 3),
+        datetime.date(2026, 1, 31),
+        datetime.datetime(2026, 1, 31, 1, 2, 3, 456),  # noqa: DTZ001 - columns have no zone either
+        "@",
+        "\x00\ud7ff🙂\u2028",
+        True,
+        None,
+        (),
+        ((), (1, (2,))),
+        Kind.REAL,
+        Adjacency.REPLACE_ONE,
+        Range(0, "1/3"),
+        Keys(["a", None]),
+        Budget(1, 1e-6, delta_events=0),
+    ],
+)
+def test_a_value_keeps_its_type(value: Any) -> None:
+    again = decode(encode(value), PLAN_CLASSES)
+    assert again == value
+    assert type(again) is type(value)
+
+
+def test_texts_are_plain_json_with_sorted_keys() -> None:
+    text = encode(read_sql("SELECT COUNT(*) FROM visits WHERE age > 0.5"))
+    assert json.dumps(json.loads(text), sort_keys=True, separators=(",", ":"), ensure_ascii=False) == text
+    assert "position" not in text
+
+
+@dataclass(frozen=True)
+class Stranger:
+    """A class that is not registered."""
+
+    code: str = "x"
+
+
+def test_only_registered_classes_are_made() -> None:
+    text = encode(Stranger())
+    assert decode(text, (Stranger,)) == Stranger()
+    with pytest.raises(KeyError):
+        decode(text, PLAN_CLASSES)
+    with pytest.raises(KeyError):
+        decode('{"@":"object"}', PLAN_CLASSES)
+    with pytest.raises(KeyError):
+        decode('{"name":"x"}', PLAN_CLASSES)
+
+
+def test_what_cannot_be_stored_is_refused() -> None:
+    for value in (object(), {1: 2}, {1}, b"x", Stranger):
+        with pytest.raises(TypeError, match="cannot store"):
+            encode(value)
+
+
+def test_reading_runs_no_constructor() -> None:
+    """A plan is run as it was frozen: today's checks must not change yesterday's declaration."""
+    text = encode(Range(0, 1)).replace('"value":"1"', '"value":"-1"')
+    assert decode(text, PLAN_CLASSES).high == -1
