@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import tempfile
+from fractions import Fraction
+from itertools import count
 from pathlib import Path
 
 import duckdb
@@ -51,9 +53,10 @@ def _grouped(source: Path) -> list[Row]:
     query = SQL.replace("FROM rides", f"FROM read_parquet('{source}')")
     by_row, by_person = protected(source, None), protected(source, "user_id")
 
+    losses = count(1000)
+
     def ask(db: jali.Database) -> None:
-        db.refresh("rides")
-        db.ask(SQL, epsilon=1)
+        db.ask(SQL, epsilon=Fraction(next(losses), 1000))  # another loss each time, so that nothing is cached
 
     seconds = best_of(
         {
@@ -78,10 +81,10 @@ def _grouped(source: Path) -> list[Row]:
 def _warm_count(directory: Path) -> list[Row]:
     source = make_rides(directory / "small.parquet", 200_000)
     with protected(source, None) as db:
+        losses = count(1000)
 
         def ask() -> None:
-            db.refresh("rides")
-            db.ask("SELECT COUNT(*) FROM rides", epsilon=1)
+            db.ask("SELECT COUNT(*) FROM rides", epsilon=Fraction(next(losses), 1000))
 
         ask()
         seconds = best_of({"count": ask}, rounds=30)["count"]

@@ -96,7 +96,7 @@ class Answer:
             return _plain(above)
         below = self._linear(estimate.denominator, group)
         # A ratio over a count that is not positive says nothing, as AVG of no rows says NULL.
-        return None if below <= 0 else _within(float(above / below), estimate.bounds)
+        return None if below <= 0 else _within(_float(above / below), estimate.bounds)
 
     def _linear(self, form: Linear, group: int) -> Fraction:
         return form.constant + sum((c * self.release.noisy[i][group] for i, c in form.terms), Fraction(0))
@@ -135,8 +135,8 @@ class Answer:
 
         form = estimate.numerator
         laws = [self.release.laws[i] for i, _ in form.terms]
-        width = linear_quantile([float(c) for _, c in form.terms], laws, confidence)
-        centers = (float(self._linear(form, group)) for group in range(len(self._groups)))
+        width = linear_quantile([_float(c) for _, c in form.terms], laws, confidence)
+        centers = (_float(self._linear(form, group)) for group in range(len(self._groups)))
         return [(center - width, center + width) for center in centers]
 
     def _ratio_intervals(self, estimate: Estimate, confidence: float) -> Sequence[Interval]:
@@ -148,8 +148,8 @@ class Answer:
         above, below = dict(estimate.numerator.terms), dict((estimate.denominator or Linear()).terms)
         constant = Fraction(0) if estimate.denominator is None else estimate.denominator.constant
         low, high = ratio_interval(
-            Form([float(above.get(i, 0)) for i in indices], float(estimate.numerator.constant)),
-            Form([float(below.get(i, 0)) for i in indices], float(constant)),
+            Form([_float(above.get(i, Fraction(0))) for i in indices], _float(estimate.numerator.constant)),
+            Form([_float(below.get(i, Fraction(0))) for i in indices], _float(constant)),
             [self.release.laws[i] for i in indices],
             [np.array([float(x) for x in self.release.noisy[i]]) for i in indices],
             confidence=confidence,
@@ -267,7 +267,15 @@ def _estimable_parts(expression: Expression, known: dict[Aggregate, Estimate]) -
 
 
 def _plain(value: Fraction) -> float | int:
-    return value.numerator if value.denominator == 1 else float(value)
+    return value.numerator if value.denominator == 1 else _float(value)
+
+
+def _float(value: Fraction) -> float:
+    """Return the nearest double; an infinity beyond all doubles. Nothing raises after the noise."""
+    try:
+        return float(value)
+    except OverflowError:
+        return math.inf if value > 0 else -math.inf
 
 
 def _within(value: float, bounds: Bounds) -> float:
@@ -276,8 +284,8 @@ def _within(value: float, bounds: Bounds) -> float:
 
 
 def _ends(bounds: Bounds) -> tuple[float, float]:
-    low = -math.inf if bounds.low is None else float(bounds.low)
-    return low, math.inf if bounds.high is None else float(bounds.high)
+    low = -math.inf if bounds.low is None else _float(bounds.low)
+    return low, math.inf if bounds.high is None else _float(bounds.high)
 
 
 def _cell(value: Any, span: Interval) -> str:

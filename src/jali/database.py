@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from jali.answer import Answer, Release
 from jali.declare import declare_table
-from jali.errors import CatalogError, EngineError, QueryError
+from jali.errors import CatalogError, EngineError, LedgerError, QueryError
 from jali.ledger import Debit, Receipt, SqliteLedger, Verification, grant_account, table_account
 from jali.numerals import decimal
 from jali.planner import PLAN_CLASSES, Plan, make_plan
@@ -136,28 +136,36 @@ class Database:
             relation=relation,
             others=self._tables(),
         )
+        self._engine.check(table)
+        body = encode(table)
+        if decode(body, PLAN_CLASSES) != table:
+            raise CatalogError("This declaration cannot be stored.")
         self._ledger.open_account(table_account(table.name), budget)
-        self._ledger.declare(table.name, encode(table))
+        self._ledger.declare(table.name, body)
         return table
 
     def grant(self, analyst: str, table: str, budget: Budget) -> None:
         """Let an analyst spend up to `budget` on a table, within the table's own budget."""
-        if not analyst or analyst == CURATOR:
-            raise CatalogError(f"An analyst needs a name other than {CURATOR!r}.")
-        account = grant_account(analyst, self.table_named(table).name)
+        account = grant_account(_analyst(analyst), self.table_named(table).name)
         if self._ledger.budget(account) not in (None, budget):
             raise CatalogError(f"{analyst} has another grant on {table} already; a budget is never reset.")
         self._ledger.open_account(account, budget)
 
     def refresh(self, table: str) -> None:
         """Say that the data of a table is new, so that questions are answered anew. Budgets never reset."""
-        self._ledger.refresh(self.table_named(table).name)
+        found = self.table_named(table)
+        self._ledger.refresh(found.name)
+        self._engine.reopen(found.source)
+        self._engine.check(found)
 
     def attach(self, table: str, frame: Any) -> None:
         """Give the in-memory frame of a protected table again, after the database was reopened."""
         found = self.table_named(table)
         if found.source.format != "frame":
             raise CatalogError(f"Table {found.name} is read from {found.source.location}, not from a frame.")
+        fresh = {f.name: f.kind for f in self._engine.fields(found.source, {}, frame)}
+        if fresh != {f.name: f.kind for f in found.fields}:
+            raise CatalogError(f"The frame does not have the columns that {found.name} was declared with.")
         self._engine.attach(found.source.location, frame)
 
     def tables(self) -> tuple[Table, ...]:
@@ -182,7 +190,7 @@ class Database:
         """Return one analyst's view of the database."""
         from jali.session import Session
 
-        return Session(self, analyst)
+        return Session(self, _analyst(analyst))
 
     def explain(
         self, question: str | Question, *, epsilon: Number | None = None, rho: Number | None = None
@@ -240,14 +248,27 @@ class Database:
     def _fulfil(self, receipt: str, plan: Plan, stage: Stage) -> Answer:
         """Read the data, add the noise, store the answer, and only then let it leave."""
         stage("reading")
-        exact = self._engine.run(plan.sql, plan.table.source)
-        if len(exact) != plan.aggregation.groups:
-            raise EngineError("The engine returned an unexpected number of groups.")
-        stage("adding noise")
-        noisy = _with_noise(plan, exact)
-        stage("releasing")
-        stored = self._ledger.release(receipt, encode(noisy))
-        return self._answer(plan, receipt, stored, cached=False)
+        try:
+            stored = self._ledger.release(receipt, self._drawn(plan))
+        except (EngineError, LedgerError) as problem:
+            kind, message = type(problem), problem.message
+        else:
+            return self._answer(plan, receipt, stored, cached=False)
+        # Raised anew: a traceback into the reading would carry exact or unreleased numbers in its frames.
+        raise kind(message, remedy=f"Receipt {receipt} is paid and stays open: redeem it once this is mended.")
+
+    def _drawn(self, plan: Plan) -> str:
+        """Return one noisy draw, as text. The exact integers go no further than this."""
+        exact = self._engine.run(plan.sql, plan.table)
+        try:
+            noisy = _with_noise(plan, exact) if len(exact) == plan.aggregation.groups else None
+        except Exception:
+            noisy = None
+        finally:
+            exact.clear()
+        if noisy is None:
+            raise EngineError("The engine's result could not be used.")
+        return encode(noisy)
 
     @staticmethod
     def _answer(plan: Plan, receipt: str, stored: str, *, cached: bool) -> Answer:
@@ -315,6 +336,12 @@ def _table(body: str) -> Table:
     """Read a declaration; the same text is the same table."""
     table: Table = decode(body, PLAN_CLASSES)
     return table
+
+
+def _analyst(name: str) -> str:
+    if not isinstance(name, str) or not name.strip() or name == CURATOR:
+        raise CatalogError(f"An analyst needs a name other than {CURATOR!r}.")
+    return name
 
 
 def loss_of(epsilon: Number | None, rho: Number | None) -> Loss:

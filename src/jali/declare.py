@@ -19,6 +19,7 @@ _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _FORMATS = {".parquet": "parquet", ".pq": "parquet", ".csv": "csv", ".duckdb": "duckdb", ".ddb": "duckdb"}
 _UNIT_KINDS = (Kind.INTEGER, Kind.TEXT, Kind.DATE, Kind.TIMESTAMP, Kind.BOOLEAN)
 _MAX_ROWS = 1 << 30
+_PATTERN = frozenset("*?[]{}")
 
 
 def declare_table(
@@ -40,9 +41,10 @@ def declare_table(
         raise CatalogError(f"A table's name is letters, digits and underscores, not {name!r}.")
     if not isinstance(budget, Budget):
         raise CatalogError("budget must be a jali.Budget.", remedy="Write jali.Budget(epsilon=1, delta=1e-6).")
-    place = _source(engine, name, source, relation)
+    frame = None if isinstance(source, str | Path) else source
+    place = _source(name, source, relation)
     declared = {column: _as_declared(column, value) for column, value in columns.items()}
-    fields = engine.fields(place, {c: _kind(d) for c, d in declared.items() if _kind(d)})
+    fields = engine.fields(place, {c: _kind(d) for c, d in declared.items()}, frame)
     table = Table(
         name=name,
         source=place,
@@ -54,18 +56,32 @@ def declare_table(
         rows=_guess(rows),
     )
     _check_others(table, others)
+    if frame is not None:
+        _check_frame(engine.holder(frame), name)
+        engine.attach(name, frame)
     return table
 
 
-def _source(engine: Engine, name: str, source: Any, relation: str | None) -> Source:
+def _check_frame(holder: str | None, name: str) -> None:
+    if holder not in (None, name):
+        raise CatalogError(
+            f"This frame is protected already, as {holder}.", remedy="One source has one budget: ask that table."
+        )
+
+
+def _source(name: str, source: Any, relation: str | None) -> Source:
     if not isinstance(source, str | Path):
-        engine.attach(name, source)
         return Source("frame", name)
     path = Path(source).expanduser()
     kind = _FORMATS.get(path.suffix.lower())
     if kind is None:
         endings = ", ".join(_FORMATS)
         raise CatalogError(f"The format of {source} is not known.", remedy=f"Known endings: {endings}.")
+    if set(str(path.resolve())) & _PATTERN:
+        raise CatalogError(
+            f"The path of {source} could be read as a pattern for several files.",
+            remedy=f"Rename the file or its folder, without {' '.join(sorted(_PATTERN))}.",
+        )
     if not path.is_file():
         raise CatalogError(f"There is no file {source}.")
     return Source(kind, str(path.resolve()), (relation or name) if kind == "duckdb" else "")
@@ -107,14 +123,14 @@ def _bound(unit: str | None, max_rows: int | None) -> int:
         return 1
     if max_rows is None:
         raise CatalogError("max_rows is missing.", remedy="Say for how many rows one person may count.")
-    if not 1 <= max_rows <= _MAX_ROWS:
-        raise CatalogError(f"max_rows must be between 1 and {_MAX_ROWS:,}.")
+    if isinstance(max_rows, bool) or not isinstance(max_rows, int) or not 1 <= max_rows <= _MAX_ROWS:
+        raise CatalogError(f"max_rows must be a whole number between 1 and {_MAX_ROWS:,}.")
     return max_rows
 
 
 def _guess(rows: int | None) -> int | None:
-    if rows is not None and rows < 1:
-        raise CatalogError("rows must be at least 1.")
+    if rows is not None and (isinstance(rows, bool) or not isinstance(rows, int) or rows < 1):
+        raise CatalogError("rows must be a whole number, at least 1.")
     return rows
 
 
@@ -175,7 +191,7 @@ def _same_source(one: Source, other: Source) -> bool:
         same = Path(one.location).samefile(other.location)
     except OSError:
         same = one.location == other.location
-    return same and one.relation == other.relation
+    return same and one.relation.lower() == other.relation.lower()
 
 
 def _columns(fields: tuple[Field, ...]) -> str:

@@ -7,7 +7,7 @@ import signal
 from pathlib import Path
 from typing import Any
 
-import duckdb
+from tests.parquet import write_parquet
 
 import jali
 from jali.database import Database
@@ -31,13 +31,9 @@ STEPS: tuple[tuple[Any, str], ...] = (
 
 
 def make_visits(path: Path, rows: int = 500) -> Path:
-    with duckdb.connect() as connection:
-        connection.execute(
-            f"""COPY (SELECT (i % 97)::INTEGER AS patient_id, (20 + i % 60)::INTEGER AS age,
-                ['A', 'B', 'C', 'D'][1 + (i % 4)::INTEGER] AS ward, (i % 1000) / 10.0::DOUBLE AS cost
-                FROM range({rows}) t(i)) TO '{path}' (FORMAT parquet)"""
-        )
-    return path
+    select = f"""SELECT (i % 97)::INTEGER AS patient_id, (20 + i % 60)::INTEGER AS age,
+        ['A', 'B', 'C', 'D'][1 + (i % 4)::INTEGER] AS ward, (i % 1000) / 10.0::DOUBLE AS cost FROM range({rows}) t(i)"""
+    return write_parquet(select, path)
 
 
 def open_clinic(directory: Path, epsilon: Any = 1, **options: Any) -> jali.Database:

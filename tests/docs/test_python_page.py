@@ -8,8 +8,8 @@ import pkgutil
 import re
 from pathlib import Path
 
-import duckdb
 import pytest
+from tests.parquet import write_parquet
 
 import jali
 
@@ -48,8 +48,8 @@ def test_the_examples_of_every_module_run(name: str) -> None:
 
 def test_the_examples_of_the_readme_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    duckdb.sql("SELECT i % 9 AS patient_id, 20 + i % 60 AS age, 'A' AS ward FROM range(99) t(i)").write_parquet(
-        "visits.parquet"
+    write_parquet(
+        "SELECT i % 9 AS patient_id, 20 + i % 60 AS age, 'A' AS ward FROM range(99) t(i)", Path("visits.parquet")
     )
     blocks = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL)
     assert len(blocks) >= 3

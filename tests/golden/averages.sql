@@ -13,7 +13,7 @@ SELECT AVG(age) FROM visits;
 --   cost     epsilon 1
 
 -- engine
-WITH contributions AS NOT MATERIALIZED (SELECT "patient_id" AS owner, (CAST(greatest(least("age", 120), 0) AS INTEGER) - 60) * CAST(("age" IS NOT NULL) AS INTEGER) AS v0, CAST(("age" IS NOT NULL) AS INTEGER) AS v1 FROM read_parquet('/data/visits.parquet') WHERE "patient_id" IS NOT NULL),
+WITH contributions AS NOT MATERIALIZED (SELECT TRY_CAST("patient_id" AS BIGINT) AS owner, (CAST(greatest(least(TRY_CAST("age" AS BIGINT), 120), 0) AS INTEGER) - 60) * CAST((TRY_CAST("age" AS BIGINT) IS NOT NULL) AS INTEGER) AS v0, CAST((TRY_CAST("age" AS BIGINT) IS NOT NULL) AS INTEGER) AS v1 FROM read_parquet('/data/visits.parquet', hive_partitioning = false) WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL),
 weights AS (SELECT owner, CAST(least(1048576, 5242880 // count(*)) AS BIGINT) AS w FROM contributions GROUP BY owner),
 totals AS (SELECT sum(w * v0) AS m0, sum(w * v1) AS m1 FROM contributions JOIN weights USING (owner))
 SELECT coalesce(m0, 0), coalesce(m1, 0) FROM totals;
@@ -26,13 +26,13 @@ SELECT AVG(cost) FROM visits;
 -- plan
 --   unit     patient_id, at most 5 rows each; add-remove
 --   groups   1
---   [0]      sum of values in [0, 1000], less 500; one integer is 1/2147483648; moves by L1 2500; Laplace, scale 10240000/2419; epsilon 0.590576
+--   [0]      sum of values in [0, 1000], less 500; one integer is 1/2199023255552; moves by L1 2500; Laplace, scale 10240000/2419; epsilon 0.590576
 --   [1]      rows with a value; one integer is 1/1048576; moves by L1 5; Laplace, scale 20480/1677; epsilon 0.409423
---   value 1  AVG = (1/2147483648 x [0] + 125/262144 x [1]) / (1/1048576 x [1]), kept in [0, 1000]
+--   value 1  AVG = (1/2199023255552 x [0] + 125/262144 x [1]) / (1/1048576 x [1]), kept in [0, 1000]
 --   cost     epsilon 1
 
 -- engine
-WITH contributions AS NOT MATERIALIZED (SELECT "patient_id" AS owner, (CAST((greatest(least("cost", '1000.0'::DOUBLE), '0.0'::DOUBLE) - '500.0'::DOUBLE) * '2048.0'::DOUBLE AS INTEGER)) * CAST(coalesce("cost" <= 'inf'::DOUBLE, FALSE) AS INTEGER) AS v0, CAST(coalesce("cost" <= 'inf'::DOUBLE, FALSE) AS INTEGER) AS v1 FROM read_parquet('/data/visits.parquet') WHERE "patient_id" IS NOT NULL),
+WITH contributions AS NOT MATERIALIZED (SELECT TRY_CAST("patient_id" AS BIGINT) AS owner, (CAST((greatest(least(TRY_CAST("cost" AS DOUBLE), '1000.0'::DOUBLE), '0.0'::DOUBLE) - '500.0'::DOUBLE) * '2097152.0'::DOUBLE AS INTEGER)) * CAST(coalesce(TRY_CAST("cost" AS DOUBLE) <= 'inf'::DOUBLE, FALSE) AS INTEGER) AS v0, CAST(coalesce(TRY_CAST("cost" AS DOUBLE) <= 'inf'::DOUBLE, FALSE) AS INTEGER) AS v1 FROM read_parquet('/data/visits.parquet', hive_partitioning = false) WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL),
 weights AS (SELECT owner, CAST(least(1048576, 5242880 // count(*)) AS BIGINT) AS w FROM contributions GROUP BY owner),
 totals AS (SELECT sum(w * v0) AS m0, sum(w * v1) AS m1 FROM contributions JOIN weights USING (owner))
 SELECT coalesce(m0, 0), coalesce(m1, 0) FROM totals;
@@ -52,7 +52,7 @@ SELECT AVG(age) AS mean, COUNT(age) AS n FROM visits;
 --   cost     epsilon 1
 
 -- engine
-WITH contributions AS NOT MATERIALIZED (SELECT "patient_id" AS owner, (CAST(greatest(least("age", 120), 0) AS INTEGER) - 60) * CAST(("age" IS NOT NULL) AS INTEGER) AS v0, CAST(("age" IS NOT NULL) AS INTEGER) AS v1 FROM read_parquet('/data/visits.parquet') WHERE "patient_id" IS NOT NULL),
+WITH contributions AS NOT MATERIALIZED (SELECT TRY_CAST("patient_id" AS BIGINT) AS owner, (CAST(greatest(least(TRY_CAST("age" AS BIGINT), 120), 0) AS INTEGER) - 60) * CAST((TRY_CAST("age" AS BIGINT) IS NOT NULL) AS INTEGER) AS v0, CAST((TRY_CAST("age" AS BIGINT) IS NOT NULL) AS INTEGER) AS v1 FROM read_parquet('/data/visits.parquet', hive_partitioning = false) WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL),
 weights AS (SELECT owner, CAST(least(1048576, 5242880 // count(*)) AS BIGINT) AS w FROM contributions GROUP BY owner),
 totals AS (SELECT sum(w * v0) AS m0, sum(w * v1) AS m1 FROM contributions JOIN weights USING (owner))
 SELECT coalesce(m0, 0), coalesce(m1, 0) FROM totals;
@@ -73,7 +73,7 @@ SELECT AVG(age) AS mean, SUM(age) AS total FROM visits;
 --   cost     epsilon 1
 
 -- engine
-WITH contributions AS NOT MATERIALIZED (SELECT "patient_id" AS owner, (CAST(greatest(least("age", 120), 0) AS INTEGER) - 60) * CAST(("age" IS NOT NULL) AS INTEGER) AS v0, CAST(("age" IS NOT NULL) AS INTEGER) AS v1, (CAST(greatest(least("age", 120), 0) AS INTEGER)) * CAST(("age" IS NOT NULL) AS INTEGER) AS v2 FROM read_parquet('/data/visits.parquet') WHERE "patient_id" IS NOT NULL),
+WITH contributions AS NOT MATERIALIZED (SELECT TRY_CAST("patient_id" AS BIGINT) AS owner, (CAST(greatest(least(TRY_CAST("age" AS BIGINT), 120), 0) AS INTEGER) - 60) * CAST((TRY_CAST("age" AS BIGINT) IS NOT NULL) AS INTEGER) AS v0, CAST((TRY_CAST("age" AS BIGINT) IS NOT NULL) AS INTEGER) AS v1, (CAST(greatest(least(TRY_CAST("age" AS BIGINT), 120), 0) AS INTEGER)) * CAST((TRY_CAST("age" AS BIGINT) IS NOT NULL) AS INTEGER) AS v2 FROM read_parquet('/data/visits.parquet', hive_partitioning = false) WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL),
 weights AS (SELECT owner, CAST(least(1048576, 5242880 // count(*)) AS BIGINT) AS w FROM contributions GROUP BY owner),
 totals AS (SELECT sum(w * v0) AS m0, sum(w * v1) AS m1, sum(w * v2) AS m2 FROM contributions JOIN weights USING (owner))
 SELECT coalesce(m0, 0), coalesce(m1, 0), coalesce(m2, 0) FROM totals;
@@ -86,13 +86,13 @@ SELECT AVG(cost / (age + 1)) AS r FROM visits;
 -- plan
 --   unit     patient_id, at most 5 rows each; add-remove
 --   groups   1
---   [0]      sum of values in [0, 1000], less 500; one integer is 1/2147483648; moves by L1 2500; Laplace, scale 10240000/2419; epsilon 0.590576
+--   [0]      sum of values in [0, 1000], less 500; one integer is 1/2199023255552; moves by L1 2500; Laplace, scale 10240000/2419; epsilon 0.590576
 --   [1]      rows with a value; one integer is 1/1048576; moves by L1 5; Laplace, scale 20480/1677; epsilon 0.409423
---   value 1  AVG = (1/2147483648 x [0] + 125/262144 x [1]) / (1/1048576 x [1]), kept in [0, 1000]
+--   value 1  AVG = (1/2199023255552 x [0] + 125/262144 x [1]) / (1/1048576 x [1]), kept in [0, 1000]
 --   cost     epsilon 1
 
 -- engine
-WITH contributions AS NOT MATERIALIZED (SELECT "patient_id" AS owner, (CAST((greatest(least(("cost" / nullif((CAST("age" AS DOUBLE) + '1.0'::DOUBLE), 0)), '1000.0'::DOUBLE), '0.0'::DOUBLE) - '500.0'::DOUBLE) * '2048.0'::DOUBLE AS INTEGER)) * CAST(coalesce(("cost" / nullif((CAST("age" AS DOUBLE) + '1.0'::DOUBLE), 0)) <= 'inf'::DOUBLE, FALSE) AS INTEGER) AS v0, CAST(coalesce(("cost" / nullif((CAST("age" AS DOUBLE) + '1.0'::DOUBLE), 0)) <= 'inf'::DOUBLE, FALSE) AS INTEGER) AS v1 FROM read_parquet('/data/visits.parquet') WHERE "patient_id" IS NOT NULL),
+WITH contributions AS NOT MATERIALIZED (SELECT TRY_CAST("patient_id" AS BIGINT) AS owner, (CAST((greatest(least((TRY_CAST("cost" AS DOUBLE) / nullif((CAST(TRY_CAST("age" AS BIGINT) AS DOUBLE) + '1.0'::DOUBLE), 0)), '1000.0'::DOUBLE), '0.0'::DOUBLE) - '500.0'::DOUBLE) * '2097152.0'::DOUBLE AS INTEGER)) * CAST(coalesce((TRY_CAST("cost" AS DOUBLE) / nullif((CAST(TRY_CAST("age" AS BIGINT) AS DOUBLE) + '1.0'::DOUBLE), 0)) <= 'inf'::DOUBLE, FALSE) AS INTEGER) AS v0, CAST(coalesce((TRY_CAST("cost" AS DOUBLE) / nullif((CAST(TRY_CAST("age" AS BIGINT) AS DOUBLE) + '1.0'::DOUBLE), 0)) <= 'inf'::DOUBLE, FALSE) AS INTEGER) AS v1 FROM read_parquet('/data/visits.parquet', hive_partitioning = false) WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL),
 weights AS (SELECT owner, CAST(least(1048576, 5242880 // count(*)) AS BIGINT) AS w FROM contributions GROUP BY owner),
 totals AS (SELECT sum(w * v0) AS m0, sum(w * v1) AS m1 FROM contributions JOIN weights USING (owner))
 SELECT coalesce(m0, 0), coalesce(m1, 0) FROM totals;

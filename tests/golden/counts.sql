@@ -12,7 +12,7 @@ SELECT COUNT(*) FROM visits;
 --   cost     epsilon 1
 
 -- engine
-WITH contributions AS NOT MATERIALIZED (SELECT "patient_id" AS owner FROM read_parquet('/data/visits.parquet') WHERE "patient_id" IS NOT NULL),
+WITH contributions AS NOT MATERIALIZED (SELECT TRY_CAST("patient_id" AS BIGINT) AS owner FROM read_parquet('/data/visits.parquet', hive_partitioning = false) WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL),
 weights AS (SELECT owner, CAST(least(1048576, 5242880 // count(*)) AS BIGINT) AS w FROM contributions GROUP BY owner),
 totals AS (SELECT sum(w) AS m0 FROM contributions JOIN weights USING (owner))
 SELECT coalesce(m0, 0) FROM totals;
@@ -30,7 +30,7 @@ SELECT COUNT(weight) FROM visits;
 --   cost     epsilon 1
 
 -- engine
-WITH contributions AS NOT MATERIALIZED (SELECT "patient_id" AS owner, CAST(coalesce("weight" <= 'inf'::DOUBLE, FALSE) AS INTEGER) AS v0 FROM read_parquet('/data/visits.parquet') WHERE "patient_id" IS NOT NULL),
+WITH contributions AS NOT MATERIALIZED (SELECT TRY_CAST("patient_id" AS BIGINT) AS owner, CAST(coalesce(TRY_CAST("weight" AS DOUBLE) <= 'inf'::DOUBLE, FALSE) AS INTEGER) AS v0 FROM read_parquet('/data/visits.parquet', hive_partitioning = false) WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL),
 weights AS (SELECT owner, CAST(least(1048576, 5242880 // count(*)) AS BIGINT) AS w FROM contributions GROUP BY owner),
 totals AS (SELECT sum(w * v0) AS m0 FROM contributions JOIN weights USING (owner))
 SELECT coalesce(m0, 0) FROM totals;
@@ -48,7 +48,7 @@ SELECT COUNT(DISTINCT patient_id) AS patients FROM visits;
 --   cost     epsilon 0.5
 
 -- engine
-WITH contributions AS NOT MATERIALIZED (SELECT "patient_id" AS owner FROM read_parquet('/data/visits.parquet') WHERE "patient_id" IS NOT NULL),
+WITH contributions AS NOT MATERIALIZED (SELECT TRY_CAST("patient_id" AS BIGINT) AS owner FROM read_parquet('/data/visits.parquet', hive_partitioning = false) WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL),
 people AS (SELECT count(DISTINCT owner) AS m0 FROM contributions)
 SELECT coalesce(m0, 0) FROM people;
 
@@ -67,7 +67,7 @@ SELECT COUNT(DISTINCT patient_id) AS patients, COUNT(*) AS visits FROM visits;
 --   cost     epsilon 1
 
 -- engine
-WITH contributions AS NOT MATERIALIZED (SELECT "patient_id" AS owner FROM read_parquet('/data/visits.parquet') WHERE "patient_id" IS NOT NULL),
+WITH contributions AS NOT MATERIALIZED (SELECT TRY_CAST("patient_id" AS BIGINT) AS owner FROM read_parquet('/data/visits.parquet', hive_partitioning = false) WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL),
 weights AS (SELECT owner, CAST(least(1048576, 5242880 // count(*)) AS BIGINT) AS w FROM contributions GROUP BY owner),
 totals AS (SELECT sum(w) AS m1 FROM contributions JOIN weights USING (owner)),
 people AS (SELECT count(DISTINCT owner) AS m0 FROM contributions)
@@ -86,7 +86,7 @@ SELECT COUNT(*) AS n, COUNT(*) AS again FROM visits;
 --   cost     epsilon 1
 
 -- engine
-WITH contributions AS NOT MATERIALIZED (SELECT "patient_id" AS owner FROM read_parquet('/data/visits.parquet') WHERE "patient_id" IS NOT NULL),
+WITH contributions AS NOT MATERIALIZED (SELECT TRY_CAST("patient_id" AS BIGINT) AS owner FROM read_parquet('/data/visits.parquet', hive_partitioning = false) WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL),
 weights AS (SELECT owner, CAST(least(1048576, 5242880 // count(*)) AS BIGINT) AS w FROM contributions GROUP BY owner),
 totals AS (SELECT sum(w) AS m0 FROM contributions JOIN weights USING (owner))
 SELECT coalesce(m0, 0) FROM totals;

@@ -12,7 +12,7 @@ SELECT COUNT(*) FROM visits;
 --   cost     rho 0.125
 
 -- engine
-WITH contributions AS NOT MATERIALIZED (SELECT "patient_id" AS owner FROM read_parquet('/data/visits.parquet') WHERE "patient_id" IS NOT NULL),
+WITH contributions AS NOT MATERIALIZED (SELECT TRY_CAST("patient_id" AS BIGINT) AS owner FROM read_parquet('/data/visits.parquet', hive_partitioning = false) WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL),
 weights AS (SELECT owner, CAST(least(1048576, 5242880 // count(*)) AS BIGINT) AS w FROM contributions GROUP BY owner),
 totals AS (SELECT sum(w) AS m0 FROM contributions JOIN weights USING (owner))
 SELECT coalesce(m0, 0) FROM totals;
@@ -26,14 +26,14 @@ SELECT ward, AVG(cost) FROM visits GROUP BY ward;
 --   unit     patient_id, at most 5 rows each; add-remove
 --   keys     ward: A, B, it's, None
 --   groups   4
---   [0]      sum of values in [0, 1000], less 500; one integer is 1/2147483648; moves by L2 2500; Gaussian, sigma sqrt(102400000000/2597); rho 0.0792541
+--   [0]      sum of values in [0, 1000], less 500; one integer is 1/1099511627776; moves by L2 2500; Gaussian, sigma sqrt(102400000000/2597); rho 0.0792541
 --   [1]      rows with a value; one integer is 1/1048576; moves by L2 5; Gaussian, sigma sqrt(409600/1499); rho 0.0457458
---   value 1  AVG = (1/2147483648 x [0] + 125/262144 x [1]) / (1/1048576 x [1]), kept in [0, 1000]
+--   value 1  AVG = (1/1099511627776 x [0] + 125/262144 x [1]) / (1/1048576 x [1]), kept in [0, 1000]
 --   cost     rho 0.125
 
 -- engine
 WITH keys0 AS (SELECT unnest(range(4)) AS place, unnest('["A", "B", "it''s", NULL]'::VARCHAR[]) AS value),
-contributions AS NOT MATERIALIZED (SELECT "patient_id" AS owner, "ward" AS k0, (CAST((greatest(least("cost", '1000.0'::DOUBLE), '0.0'::DOUBLE) - '500.0'::DOUBLE) * '2048.0'::DOUBLE AS INTEGER)) * CAST(coalesce("cost" <= 'inf'::DOUBLE, FALSE) AS INTEGER) AS v0, CAST(coalesce("cost" <= 'inf'::DOUBLE, FALSE) AS INTEGER) AS v1 FROM read_parquet('/data/visits.parquet') WHERE "patient_id" IS NOT NULL),
+contributions AS NOT MATERIALIZED (SELECT TRY_CAST("ward" AS VARCHAR) AS k0, TRY_CAST("patient_id" AS BIGINT) AS owner, (CAST((greatest(least(TRY_CAST("cost" AS DOUBLE), '1000.0'::DOUBLE), '0.0'::DOUBLE) - '500.0'::DOUBLE) * '1048576.0'::DOUBLE AS INTEGER)) * CAST(coalesce(TRY_CAST("cost" AS DOUBLE) <= 'inf'::DOUBLE, FALSE) AS INTEGER) AS v0, CAST(coalesce(TRY_CAST("cost" AS DOUBLE) <= 'inf'::DOUBLE, FALSE) AS INTEGER) AS v1 FROM read_parquet('/data/visits.parquet', hive_partitioning = false) WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL),
 weights AS (SELECT owner, CAST(least(1048576, 5242880 // count(*)) AS BIGINT) AS w FROM contributions GROUP BY owner),
 totals AS (SELECT k0, sum(w * v0) AS m0, sum(w * v1) AS m1 FROM contributions JOIN weights USING (owner) GROUP BY k0)
 SELECT coalesce(m0, 0), coalesce(m1, 0) FROM keys0 LEFT JOIN totals ON keys0.value IS NOT DISTINCT FROM totals.k0 ORDER BY keys0.place;
@@ -53,7 +53,7 @@ SELECT ward, COUNT(DISTINCT patient_id) AS patients FROM visits GROUP BY ward;
 
 -- engine
 WITH keys0 AS (SELECT unnest(range(4)) AS place, unnest('["A", "B", "it''s", NULL]'::VARCHAR[]) AS value),
-contributions AS NOT MATERIALIZED (SELECT "patient_id" AS owner, "ward" AS k0 FROM read_parquet('/data/visits.parquet') WHERE "patient_id" IS NOT NULL),
+contributions AS NOT MATERIALIZED (SELECT TRY_CAST("ward" AS VARCHAR) AS k0, TRY_CAST("patient_id" AS BIGINT) AS owner FROM read_parquet('/data/visits.parquet', hive_partitioning = false) WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL),
 pairs AS (SELECT owner, k0 FROM (SELECT DISTINCT owner, k0 FROM contributions) JOIN keys0 ON keys0.value IS NOT DISTINCT FROM k0),
 shares AS (SELECT owner, CAST(least(1048576, 4194304 // count(*)) AS BIGINT) AS w FROM pairs GROUP BY owner),
 people AS (SELECT k0, sum(w) AS m0 FROM pairs JOIN shares USING (owner) GROUP BY k0)
@@ -74,7 +74,7 @@ SELECT ward, COUNT(*) FROM stays GROUP BY ward;
 
 -- engine
 WITH keys0 AS (SELECT unnest(range(4)) AS place, unnest('["A", "B", "it''s", NULL]'::VARCHAR[]) AS value),
-contributions AS NOT MATERIALIZED (SELECT "patient_id" AS owner, "ward" AS k0 FROM "source /data/clinic.duckdb"."stays" WHERE "patient_id" IS NOT NULL),
+contributions AS NOT MATERIALIZED (SELECT TRY_CAST("ward" AS VARCHAR) AS k0, TRY_CAST("patient_id" AS BIGINT) AS owner FROM (SELECT "patient_id", "age", "cost", "weight", "level", "ward" COLLATE "C" AS "ward", "note" COLLATE "C" AS "note", "paid", "day", "at" FROM "source /data/clinic.duckdb"."stays") WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL),
 weights AS (SELECT owner, CAST(least(1048576, 5242880 // count(*)) AS BIGINT) AS w FROM contributions GROUP BY owner),
 totals AS (SELECT k0, sum(w) AS m0 FROM contributions JOIN weights USING (owner) GROUP BY k0)
 SELECT coalesce(m0, 0) FROM keys0 LEFT JOIN totals ON keys0.value IS NOT DISTINCT FROM totals.k0 ORDER BY keys0.place;
@@ -94,5 +94,6 @@ SELECT level, SUM(age) FROM people GROUP BY level;
 
 -- engine
 WITH keys0 AS (SELECT unnest(range(3)) AS place, unnest('[1, 2, 3]'::BIGINT[]) AS value),
-totals AS (SELECT "level" AS k0, sum((CAST(greatest(least("age", 120), 0) AS INTEGER)) * CAST(("age" IS NOT NULL) AS INTEGER)) AS m0 FROM "frame people" GROUP BY k0)
+contributions AS NOT MATERIALIZED (SELECT TRY_CAST("level" AS BIGINT) AS k0, (CAST(greatest(least(TRY_CAST("age" AS BIGINT), 120), 0) AS INTEGER)) * CAST((TRY_CAST("age" AS BIGINT) IS NOT NULL) AS INTEGER) AS v0 FROM "frame people"),
+totals AS (SELECT k0, sum(v0) AS m0 FROM contributions GROUP BY k0)
 SELECT coalesce(m0, 0) FROM keys0 LEFT JOIN totals ON keys0.value IS NOT DISTINCT FROM totals.k0 ORDER BY keys0.place;

@@ -14,7 +14,7 @@ SELECT ward, COUNT(*) AS n FROM visits GROUP BY ward;
 
 -- engine
 WITH keys0 AS (SELECT unnest(range(4)) AS place, unnest('["A", "B", "it''s", NULL]'::VARCHAR[]) AS value),
-contributions AS NOT MATERIALIZED (SELECT "patient_id" AS owner, "ward" AS k0 FROM read_parquet('/data/visits.parquet') WHERE "patient_id" IS NOT NULL),
+contributions AS NOT MATERIALIZED (SELECT TRY_CAST("ward" AS VARCHAR) AS k0, TRY_CAST("patient_id" AS BIGINT) AS owner FROM read_parquet('/data/visits.parquet', hive_partitioning = false) WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL),
 weights AS (SELECT owner, CAST(least(1048576, 5242880 // count(*)) AS BIGINT) AS w FROM contributions GROUP BY owner),
 totals AS (SELECT k0, sum(w) AS m0 FROM contributions JOIN weights USING (owner) GROUP BY k0)
 SELECT coalesce(m0, 0) FROM keys0 LEFT JOIN totals ON keys0.value IS NOT DISTINCT FROM totals.k0 ORDER BY keys0.place;
@@ -34,7 +34,7 @@ SELECT ward, COUNT(DISTINCT patient_id) AS patients FROM visits GROUP BY ward;
 
 -- engine
 WITH keys0 AS (SELECT unnest(range(4)) AS place, unnest('["A", "B", "it''s", NULL]'::VARCHAR[]) AS value),
-contributions AS NOT MATERIALIZED (SELECT "patient_id" AS owner, "ward" AS k0 FROM read_parquet('/data/visits.parquet') WHERE "patient_id" IS NOT NULL),
+contributions AS NOT MATERIALIZED (SELECT TRY_CAST("ward" AS VARCHAR) AS k0, TRY_CAST("patient_id" AS BIGINT) AS owner FROM read_parquet('/data/visits.parquet', hive_partitioning = false) WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL),
 pairs AS (SELECT owner, k0 FROM (SELECT DISTINCT owner, k0 FROM contributions) JOIN keys0 ON keys0.value IS NOT DISTINCT FROM k0),
 shares AS (SELECT owner, CAST(least(1048576, 4194304 // count(*)) AS BIGINT) AS w FROM pairs GROUP BY owner),
 people AS (SELECT k0, sum(w) AS m0 FROM pairs JOIN shares USING (owner) GROUP BY k0)
@@ -60,7 +60,7 @@ SELECT ward, level, COUNT(*) AS n, AVG(age) AS mean FROM visits GROUP BY ward, l
 -- engine
 WITH keys0 AS (SELECT unnest(range(4)) AS place, unnest('["A", "B", "it''s", NULL]'::VARCHAR[]) AS value),
 keys1 AS (SELECT unnest(range(3)) AS place, unnest('[1, 2, 3]'::BIGINT[]) AS value),
-contributions AS NOT MATERIALIZED (SELECT "patient_id" AS owner, "ward" AS k0, "level" AS k1, (CAST(greatest(least("age", 120), 0) AS INTEGER) - 60) * CAST(("age" IS NOT NULL) AS INTEGER) AS v1, CAST(("age" IS NOT NULL) AS INTEGER) AS v2 FROM read_parquet('/data/visits.parquet') WHERE "patient_id" IS NOT NULL),
+contributions AS NOT MATERIALIZED (SELECT TRY_CAST("ward" AS VARCHAR) AS k0, TRY_CAST("level" AS BIGINT) AS k1, TRY_CAST("patient_id" AS BIGINT) AS owner, (CAST(greatest(least(TRY_CAST("age" AS BIGINT), 120), 0) AS INTEGER) - 60) * CAST((TRY_CAST("age" AS BIGINT) IS NOT NULL) AS INTEGER) AS v1, CAST((TRY_CAST("age" AS BIGINT) IS NOT NULL) AS INTEGER) AS v2 FROM read_parquet('/data/visits.parquet', hive_partitioning = false) WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL),
 weights AS (SELECT owner, CAST(least(1048576, 5242880 // count(*)) AS BIGINT) AS w FROM contributions GROUP BY owner),
 totals AS (SELECT k0, k1, sum(w) AS m0, sum(w * v1) AS m1, sum(w * v2) AS m2 FROM contributions JOIN weights USING (owner) GROUP BY k0, k1)
 SELECT coalesce(m0, 0), coalesce(m1, 0), coalesce(m2, 0) FROM keys0 CROSS JOIN keys1 LEFT JOIN totals ON keys0.value IS NOT DISTINCT FROM totals.k0 AND keys1.value IS NOT DISTINCT FROM totals.k1 ORDER BY keys0.place, keys1.place;
@@ -75,14 +75,14 @@ SELECT day, paid, SUM(cost) FROM visits GROUP BY day, paid;
 --   keys     day: 2026-01-01, 2026-01-02
 --   keys     paid: True, False
 --   groups   4
---   [0]      sum of values in [0, 1000]; one integer is 1/1073741824; moves by L1 5000; Laplace, scale 5000; epsilon 1
---   value 1  SUM = 1/1073741824 x [0]
+--   [0]      sum of values in [0, 1000]; one integer is 1/1099511627776; moves by L1 5000; Laplace, scale 5000; epsilon 1
+--   value 1  SUM = 1/1099511627776 x [0]
 --   cost     epsilon 1
 
 -- engine
 WITH keys0 AS (SELECT unnest(range(2)) AS place, unnest('["2026-01-01", "2026-01-02"]'::DATE[]) AS value),
 keys1 AS (SELECT unnest(range(2)) AS place, unnest('[True, False]'::BOOLEAN[]) AS value),
-contributions AS NOT MATERIALIZED (SELECT "patient_id" AS owner, "day" AS k0, "paid" AS k1, (CAST(greatest(least("cost", '1000.0'::DOUBLE), '0.0'::DOUBLE) * '1024.0'::DOUBLE AS INTEGER)) * CAST(coalesce("cost" <= 'inf'::DOUBLE, FALSE) AS INTEGER) AS v0 FROM read_parquet('/data/visits.parquet') WHERE "patient_id" IS NOT NULL),
+contributions AS NOT MATERIALIZED (SELECT TRY_CAST("day" AS DATE) AS k0, TRY_CAST("paid" AS BOOLEAN) AS k1, TRY_CAST("patient_id" AS BIGINT) AS owner, (CAST(greatest(least(TRY_CAST("cost" AS DOUBLE), '1000.0'::DOUBLE), '0.0'::DOUBLE) * '1048576.0'::DOUBLE AS INTEGER)) * CAST(coalesce(TRY_CAST("cost" AS DOUBLE) <= 'inf'::DOUBLE, FALSE) AS INTEGER) AS v0 FROM read_parquet('/data/visits.parquet', hive_partitioning = false) WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL),
 weights AS (SELECT owner, CAST(least(1048576, 5242880 // count(*)) AS BIGINT) AS w FROM contributions GROUP BY owner),
 totals AS (SELECT k0, k1, sum(w * v0) AS m0 FROM contributions JOIN weights USING (owner) GROUP BY k0, k1)
 SELECT coalesce(m0, 0) FROM keys0 CROSS JOIN keys1 LEFT JOIN totals ON keys0.value IS NOT DISTINCT FROM totals.k0 AND keys1.value IS NOT DISTINCT FROM totals.k1 ORDER BY keys0.place, keys1.place;
@@ -102,7 +102,7 @@ SELECT ward AS w, COUNT(*) FROM visits WHERE paid GROUP BY w;
 
 -- engine
 WITH keys0 AS (SELECT unnest(range(4)) AS place, unnest('["A", "B", "it''s", NULL]'::VARCHAR[]) AS value),
-contributions AS NOT MATERIALIZED (SELECT "patient_id" AS owner, "ward" AS k0 FROM read_parquet('/data/visits.parquet') WHERE "patient_id" IS NOT NULL AND "paid"),
+contributions AS NOT MATERIALIZED (SELECT TRY_CAST("ward" AS VARCHAR) AS k0, TRY_CAST("patient_id" AS BIGINT) AS owner FROM read_parquet('/data/visits.parquet', hive_partitioning = false) WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL AND TRY_CAST("paid" AS BOOLEAN)),
 weights AS (SELECT owner, CAST(least(1048576, 5242880 // count(*)) AS BIGINT) AS w FROM contributions GROUP BY owner),
 totals AS (SELECT k0, sum(w) AS m0 FROM contributions JOIN weights USING (owner) GROUP BY k0)
 SELECT coalesce(m0, 0) FROM keys0 LEFT JOIN totals ON keys0.value IS NOT DISTINCT FROM totals.k0 ORDER BY keys0.place;

@@ -12,7 +12,8 @@ SELECT COUNT(*) FROM people;
 --   cost     epsilon 1
 
 -- engine
-WITH totals AS (SELECT count(*) AS m0 FROM "frame people")
+WITH contributions AS NOT MATERIALIZED (SELECT 1 AS one FROM "frame people"),
+totals AS (SELECT count(*) AS m0 FROM contributions)
 SELECT coalesce(m0, 0) FROM totals;
 
 
@@ -26,18 +27,19 @@ SELECT ward, COUNT(*) AS n, COUNT(weight) AS known, SUM(cost) AS cost, AVG(age) 
 --   groups   4
 --   [0]      rows; one integer is 1; moves by L1 1; Laplace, scale 4096/875; epsilon 0.213623
 --   [1]      rows with a value; one integer is 1; moves by L1 1; Laplace, scale 512/109; epsilon 0.21289
---   [2]      sum of values in [0, 1000]; one integer is 1/1024; moves by L1 1000; Laplace, scale 512000/109; epsilon 0.21289
+--   [2]      sum of values in [0, 1000]; one integer is 1/1048576; moves by L1 1000; Laplace, scale 512000/109; epsilon 0.21289
 --   [3]      sum of values in [0, 120], less 60; one integer is 1; moves by L1 60; Laplace, scale 30720/109; epsilon 0.21289
 --   [4]      rows with a value; one integer is 1; moves by L1 1; Laplace, scale 4096/605; epsilon 0.147705
 --   value 1  COUNT = [0]
 --   value 2  COUNT = [1]
---   value 3  SUM = 1/1024 x [2]
+--   value 3  SUM = 1/1048576 x [2]
 --   value 4  AVG = ([3] + 60 x [4]) / ([4]), kept in [0, 120]
 --   cost     epsilon 1
 
 -- engine
 WITH keys0 AS (SELECT unnest(range(4)) AS place, unnest('["A", "B", "it''s", NULL]'::VARCHAR[]) AS value),
-totals AS (SELECT "ward" AS k0, count(*) AS m0, sum(CAST(coalesce("weight" <= 'inf'::DOUBLE, FALSE) AS INTEGER)) AS m1, sum((CAST(greatest(least("cost", '1000.0'::DOUBLE), '0.0'::DOUBLE) * '1024.0'::DOUBLE AS INTEGER)) * CAST(coalesce("cost" <= 'inf'::DOUBLE, FALSE) AS INTEGER)) AS m2, sum((CAST(greatest(least("age", 120), 0) AS INTEGER) - 60) * CAST(("age" IS NOT NULL) AS INTEGER)) AS m3, sum(CAST(("age" IS NOT NULL) AS INTEGER)) AS m4 FROM "frame people" WHERE "paid" GROUP BY k0)
+contributions AS NOT MATERIALIZED (SELECT TRY_CAST("ward" AS VARCHAR) AS k0, CAST(coalesce(TRY_CAST("weight" AS DOUBLE) <= 'inf'::DOUBLE, FALSE) AS INTEGER) AS v1, (CAST(greatest(least(TRY_CAST("cost" AS DOUBLE), '1000.0'::DOUBLE), '0.0'::DOUBLE) * '1048576.0'::DOUBLE AS INTEGER)) * CAST(coalesce(TRY_CAST("cost" AS DOUBLE) <= 'inf'::DOUBLE, FALSE) AS INTEGER) AS v2, (CAST(greatest(least(TRY_CAST("age" AS BIGINT), 120), 0) AS INTEGER) - 60) * CAST((TRY_CAST("age" AS BIGINT) IS NOT NULL) AS INTEGER) AS v3, CAST((TRY_CAST("age" AS BIGINT) IS NOT NULL) AS INTEGER) AS v4 FROM "frame people" WHERE TRY_CAST("paid" AS BOOLEAN)),
+totals AS (SELECT k0, count(*) AS m0, sum(v1) AS m1, sum(v2) AS m2, sum(v3) AS m3, sum(v4) AS m4 FROM contributions GROUP BY k0)
 SELECT coalesce(m0, 0), coalesce(m1, 0), coalesce(m2, 0), coalesce(m3, 0), coalesce(m4, 0) FROM keys0 LEFT JOIN totals ON keys0.value IS NOT DISTINCT FROM totals.k0 ORDER BY keys0.place;
 
 
@@ -57,5 +59,6 @@ SELECT ward, day, COUNT(*) FROM people GROUP BY ward, day;
 -- engine
 WITH keys0 AS (SELECT unnest(range(4)) AS place, unnest('["A", "B", "it''s", NULL]'::VARCHAR[]) AS value),
 keys1 AS (SELECT unnest(range(2)) AS place, unnest('["2026-01-01", "2026-01-02"]'::DATE[]) AS value),
-totals AS (SELECT "ward" AS k0, "day" AS k1, count(*) AS m0 FROM "frame people" GROUP BY k0, k1)
+contributions AS NOT MATERIALIZED (SELECT TRY_CAST("ward" AS VARCHAR) AS k0, TRY_CAST("day" AS DATE) AS k1 FROM "frame people"),
+totals AS (SELECT k0, k1, count(*) AS m0 FROM contributions GROUP BY k0, k1)
 SELECT coalesce(m0, 0) FROM keys0 CROSS JOIN keys1 LEFT JOIN totals ON keys0.value IS NOT DISTINCT FROM totals.k0 AND keys1.value IS NOT DISTINCT FROM totals.k1 ORDER BY keys0.place, keys1.place;

@@ -12,7 +12,7 @@ SELECT SUM(age) FROM visits;
 --   cost     epsilon 1
 
 -- engine
-WITH contributions AS NOT MATERIALIZED (SELECT "patient_id" AS owner, (CAST(greatest(least("age", 120), 0) AS INTEGER)) * CAST(("age" IS NOT NULL) AS INTEGER) AS v0 FROM read_parquet('/data/visits.parquet') WHERE "patient_id" IS NOT NULL),
+WITH contributions AS NOT MATERIALIZED (SELECT TRY_CAST("patient_id" AS BIGINT) AS owner, (CAST(greatest(least(TRY_CAST("age" AS BIGINT), 120), 0) AS INTEGER)) * CAST((TRY_CAST("age" AS BIGINT) IS NOT NULL) AS INTEGER) AS v0 FROM read_parquet('/data/visits.parquet', hive_partitioning = false) WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL),
 weights AS (SELECT owner, CAST(least(1048576, 5242880 // count(*)) AS BIGINT) AS w FROM contributions GROUP BY owner),
 totals AS (SELECT sum(w * v0) AS m0 FROM contributions JOIN weights USING (owner))
 SELECT coalesce(m0, 0) FROM totals;
@@ -25,12 +25,12 @@ SELECT SUM(cost) FROM visits;
 -- plan
 --   unit     patient_id, at most 5 rows each; add-remove
 --   groups   1
---   [0]      sum of values in [0, 1000]; one integer is 1/1073741824; moves by L1 5000; Laplace, scale 5000; epsilon 1
---   value 1  SUM = 1/1073741824 x [0]
+--   [0]      sum of values in [0, 1000]; one integer is 1/1099511627776; moves by L1 5000; Laplace, scale 5000; epsilon 1
+--   value 1  SUM = 1/1099511627776 x [0]
 --   cost     epsilon 1
 
 -- engine
-WITH contributions AS NOT MATERIALIZED (SELECT "patient_id" AS owner, (CAST(greatest(least("cost", '1000.0'::DOUBLE), '0.0'::DOUBLE) * '1024.0'::DOUBLE AS INTEGER)) * CAST(coalesce("cost" <= 'inf'::DOUBLE, FALSE) AS INTEGER) AS v0 FROM read_parquet('/data/visits.parquet') WHERE "patient_id" IS NOT NULL),
+WITH contributions AS NOT MATERIALIZED (SELECT TRY_CAST("patient_id" AS BIGINT) AS owner, (CAST(greatest(least(TRY_CAST("cost" AS DOUBLE), '1000.0'::DOUBLE), '0.0'::DOUBLE) * '1048576.0'::DOUBLE AS INTEGER)) * CAST(coalesce(TRY_CAST("cost" AS DOUBLE) <= 'inf'::DOUBLE, FALSE) AS INTEGER) AS v0 FROM read_parquet('/data/visits.parquet', hive_partitioning = false) WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL),
 weights AS (SELECT owner, CAST(least(1048576, 5242880 // count(*)) AS BIGINT) AS w FROM contributions GROUP BY owner),
 totals AS (SELECT sum(w * v0) AS m0 FROM contributions JOIN weights USING (owner))
 SELECT coalesce(m0, 0) FROM totals;
@@ -43,12 +43,12 @@ SELECT SUM(cost - 2 * age) AS margin FROM visits;
 -- plan
 --   unit     patient_id, at most 5 rows each; add-remove
 --   groups   1
---   [0]      sum of values in [-240, 1000]; one integer is 1/1073741824; moves by L1 5000; Laplace, scale 5000; epsilon 1
---   value 1  SUM = 1/1073741824 x [0]
+--   [0]      sum of values in [-240, 1000]; one integer is 1/1099511627776; moves by L1 5000; Laplace, scale 5000; epsilon 1
+--   value 1  SUM = 1/1099511627776 x [0]
 --   cost     epsilon 1
 
 -- engine
-WITH contributions AS NOT MATERIALIZED (SELECT "patient_id" AS owner, (CAST(greatest(least(("cost" - ('2.0'::DOUBLE * CAST("age" AS DOUBLE))), '1000.0'::DOUBLE), '-240.0'::DOUBLE) * '1024.0'::DOUBLE AS INTEGER)) * CAST(coalesce(("cost" - ('2.0'::DOUBLE * CAST("age" AS DOUBLE))) <= 'inf'::DOUBLE, FALSE) AS INTEGER) AS v0 FROM read_parquet('/data/visits.parquet') WHERE "patient_id" IS NOT NULL),
+WITH contributions AS NOT MATERIALIZED (SELECT TRY_CAST("patient_id" AS BIGINT) AS owner, (CAST(greatest(least((TRY_CAST("cost" AS DOUBLE) - ('2.0'::DOUBLE * CAST(TRY_CAST("age" AS BIGINT) AS DOUBLE))), '1000.0'::DOUBLE), '-240.0'::DOUBLE) * '1048576.0'::DOUBLE AS INTEGER)) * CAST(coalesce((TRY_CAST("cost" AS DOUBLE) - ('2.0'::DOUBLE * CAST(TRY_CAST("age" AS BIGINT) AS DOUBLE))) <= 'inf'::DOUBLE, FALSE) AS INTEGER) AS v0 FROM read_parquet('/data/visits.parquet', hive_partitioning = false) WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL),
 weights AS (SELECT owner, CAST(least(1048576, 5242880 // count(*)) AS BIGINT) AS w FROM contributions GROUP BY owner),
 totals AS (SELECT sum(w * v0) AS m0 FROM contributions JOIN weights USING (owner))
 SELECT coalesce(m0, 0) FROM totals;
@@ -61,12 +61,12 @@ SELECT SUM(LEAST(GREATEST(weight, 0), 200)) AS weight FROM visits;
 -- plan
 --   unit     patient_id, at most 5 rows each; add-remove
 --   groups   1
---   [0]      sum of values in [0, 200]; one integer is 1/4294967296; moves by L1 1000; Laplace, scale 1000; epsilon 1
---   value 1  SUM = 1/4294967296 x [0]
+--   [0]      sum of values in [0, 200]; one integer is 1/4398046511104; moves by L1 1000; Laplace, scale 1000; epsilon 1
+--   value 1  SUM = 1/4398046511104 x [0]
 --   cost     epsilon 1
 
 -- engine
-WITH contributions AS NOT MATERIALIZED (SELECT "patient_id" AS owner, (CAST(greatest(least(least(greatest("weight", '0.0'::DOUBLE), '200.0'::DOUBLE), '200.0'::DOUBLE), '0.0'::DOUBLE) * '4096.0'::DOUBLE AS INTEGER)) * CAST(coalesce(least(greatest("weight", '0.0'::DOUBLE), '200.0'::DOUBLE) <= 'inf'::DOUBLE, FALSE) AS INTEGER) AS v0 FROM read_parquet('/data/visits.parquet') WHERE "patient_id" IS NOT NULL),
+WITH contributions AS NOT MATERIALIZED (SELECT TRY_CAST("patient_id" AS BIGINT) AS owner, (CAST(greatest(least(least(greatest(TRY_CAST("weight" AS DOUBLE), '0.0'::DOUBLE), '200.0'::DOUBLE), '200.0'::DOUBLE), '0.0'::DOUBLE) * '4194304.0'::DOUBLE AS INTEGER)) * CAST(coalesce(least(greatest(TRY_CAST("weight" AS DOUBLE), '0.0'::DOUBLE), '200.0'::DOUBLE) <= 'inf'::DOUBLE, FALSE) AS INTEGER) AS v0 FROM read_parquet('/data/visits.parquet', hive_partitioning = false) WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL),
 weights AS (SELECT owner, CAST(least(1048576, 5242880 // count(*)) AS BIGINT) AS w FROM contributions GROUP BY owner),
 totals AS (SELECT sum(w * v0) AS m0 FROM contributions JOIN weights USING (owner))
 SELECT coalesce(m0, 0) FROM totals;
@@ -84,7 +84,7 @@ SELECT SUM(CASE WHEN paid THEN 1 ELSE 0 END) AS paid FROM visits;
 --   cost     epsilon 1
 
 -- engine
-WITH contributions AS NOT MATERIALIZED (SELECT "patient_id" AS owner, (CAST(greatest(least(CAST(CASE WHEN "paid" THEN 1 ELSE 0 END AS DOUBLE), '1.0'::DOUBLE), '0.0'::DOUBLE) * '1.0'::DOUBLE AS INTEGER)) * CAST(coalesce(CAST(CASE WHEN "paid" THEN 1 ELSE 0 END AS DOUBLE) <= 'inf'::DOUBLE, FALSE) AS INTEGER) AS v0 FROM read_parquet('/data/visits.parquet') WHERE "patient_id" IS NOT NULL),
+WITH contributions AS NOT MATERIALIZED (SELECT TRY_CAST("patient_id" AS BIGINT) AS owner, (CAST(greatest(least(CAST(CASE WHEN TRY_CAST("paid" AS BOOLEAN) THEN 1 ELSE 0 END AS DOUBLE), '1.0'::DOUBLE), '0.0'::DOUBLE) * '1.0'::DOUBLE AS INTEGER)) * CAST(coalesce(CAST(CASE WHEN TRY_CAST("paid" AS BOOLEAN) THEN 1 ELSE 0 END AS DOUBLE) <= 'inf'::DOUBLE, FALSE) AS INTEGER) AS v0 FROM read_parquet('/data/visits.parquet', hive_partitioning = false) WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL),
 weights AS (SELECT owner, CAST(least(1048576, 5242880 // count(*)) AS BIGINT) AS w FROM contributions GROUP BY owner),
 totals AS (SELECT sum(w * v0) AS m0 FROM contributions JOIN weights USING (owner))
 SELECT coalesce(m0, 0) FROM totals;
@@ -97,12 +97,12 @@ SELECT SUM(LEAST(GREATEST(CAST(note AS DOUBLE), -1), 1)) AS s FROM visits;
 -- plan
 --   unit     patient_id, at most 5 rows each; add-remove
 --   groups   1
---   [0]      sum of values in [-1, 1]; one integer is 1/1099511627776; moves by L1 5; Laplace, scale 5; epsilon 1
---   value 1  SUM = 1/1099511627776 x [0]
+--   [0]      sum of values in [-1, 1]; one integer is 1/1125899906842624; moves by L1 5; Laplace, scale 5; epsilon 1
+--   value 1  SUM = 1/1125899906842624 x [0]
 --   cost     epsilon 1
 
 -- engine
-WITH contributions AS NOT MATERIALIZED (SELECT "patient_id" AS owner, (CAST(greatest(least(least(greatest(TRY_CAST("note" AS DOUBLE), '-1.0'::DOUBLE), '1.0'::DOUBLE), '1.0'::DOUBLE), '-1.0'::DOUBLE) * '1048576.0'::DOUBLE AS INTEGER)) * CAST(coalesce(least(greatest(TRY_CAST("note" AS DOUBLE), '-1.0'::DOUBLE), '1.0'::DOUBLE) <= 'inf'::DOUBLE, FALSE) AS INTEGER) AS v0 FROM read_parquet('/data/visits.parquet') WHERE "patient_id" IS NOT NULL),
+WITH contributions AS NOT MATERIALIZED (SELECT TRY_CAST("patient_id" AS BIGINT) AS owner, (CAST(greatest(least(least(greatest(TRY_CAST(TRY_CAST("note" AS VARCHAR) AS DOUBLE), '-1.0'::DOUBLE), '1.0'::DOUBLE), '1.0'::DOUBLE), '-1.0'::DOUBLE) * '1073741824.0'::DOUBLE AS INTEGER)) * CAST(coalesce(least(greatest(TRY_CAST(TRY_CAST("note" AS VARCHAR) AS DOUBLE), '-1.0'::DOUBLE), '1.0'::DOUBLE) <= 'inf'::DOUBLE, FALSE) AS INTEGER) AS v0 FROM read_parquet('/data/visits.parquet', hive_partitioning = false) WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL),
 weights AS (SELECT owner, CAST(least(1048576, 5242880 // count(*)) AS BIGINT) AS w FROM contributions GROUP BY owner),
 totals AS (SELECT sum(w * v0) AS m0 FROM contributions JOIN weights USING (owner))
 SELECT coalesce(m0, 0) FROM totals;
@@ -120,7 +120,25 @@ SELECT SUM(level) FROM visits;
 --   cost     epsilon 1
 
 -- engine
-WITH contributions AS NOT MATERIALIZED (SELECT "patient_id" AS owner, (CAST(greatest(least("level", 3), 1) AS INTEGER)) * CAST(("level" IS NOT NULL) AS INTEGER) AS v0 FROM read_parquet('/data/visits.parquet') WHERE "patient_id" IS NOT NULL),
+WITH contributions AS NOT MATERIALIZED (SELECT TRY_CAST("patient_id" AS BIGINT) AS owner, (CAST(greatest(least(TRY_CAST("level" AS BIGINT), 3), 1) AS INTEGER)) * CAST((TRY_CAST("level" AS BIGINT) IS NOT NULL) AS INTEGER) AS v0 FROM read_parquet('/data/visits.parquet', hive_partitioning = false) WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL),
+weights AS (SELECT owner, CAST(least(1048576, 5242880 // count(*)) AS BIGINT) AS w FROM contributions GROUP BY owner),
+totals AS (SELECT sum(w * v0) AS m0 FROM contributions JOIN weights USING (owner))
+SELECT coalesce(m0, 0) FROM totals;
+
+
+-- # Text read as a whole number
+-- loss: epsilon 1
+SELECT SUM(LEAST(GREATEST(CAST(note AS INTEGER), 0), 9)) AS s FROM visits;
+
+-- plan
+--   unit     patient_id, at most 5 rows each; add-remove
+--   groups   1
+--   [0]      sum of values in [0, 9]; one integer is 1/1048576; moves by L1 45; Laplace, scale 45; epsilon 1
+--   value 1  SUM = 1/1048576 x [0]
+--   cost     epsilon 1
+
+-- engine
+WITH contributions AS NOT MATERIALIZED (SELECT TRY_CAST("patient_id" AS BIGINT) AS owner, (CAST(greatest(least(least(greatest(round_even(TRY_CAST(TRY_CAST("note" AS VARCHAR) AS DOUBLE), 0), '0.0'::DOUBLE), '9.0'::DOUBLE), '9.0'::DOUBLE), '0.0'::DOUBLE) * '1.0'::DOUBLE AS INTEGER)) * CAST(coalesce(least(greatest(round_even(TRY_CAST(TRY_CAST("note" AS VARCHAR) AS DOUBLE), 0), '0.0'::DOUBLE), '9.0'::DOUBLE) <= 'inf'::DOUBLE, FALSE) AS INTEGER) AS v0 FROM read_parquet('/data/visits.parquet', hive_partitioning = false) WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL),
 weights AS (SELECT owner, CAST(least(1048576, 5242880 // count(*)) AS BIGINT) AS w FROM contributions GROUP BY owner),
 totals AS (SELECT sum(w * v0) AS m0 FROM contributions JOIN weights USING (owner))
 SELECT coalesce(m0, 0) FROM totals;

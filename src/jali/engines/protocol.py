@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, Protocol
 
 from jali.query.aggregation import Aggregation
-from jali.query.catalog import Field, Source
+from jali.query.catalog import Field, Source, Table
 
 
 class Engine(Protocol):
@@ -15,13 +16,13 @@ class Engine(Protocol):
     the clamped and weighted data, and nothing in the data can make it raise.
     """
 
-    def fields(self, source: Source, declared: dict[str, str]) -> tuple[Field, ...]:
+    def fields(self, source: Source, declared: Mapping[str, str], frame: Any = None) -> tuple[Field, ...]:
         """Read the schema of a source: the names and kinds of its columns, nothing about its rows."""
 
     def emit(self, aggregation: Aggregation) -> str:
         """Write an aggregation in the engine's own SQL. Needs no connection and no data."""
 
-    def run(self, sql: str, source: Source) -> list[tuple[int, ...]]:
+    def run(self, sql: str, table: Table) -> list[tuple[int, ...]]:
         """Run emitted SQL and return one row of integers per group, in the order of the declared keys.
 
         Raises:
@@ -31,5 +32,18 @@ class Engine(Protocol):
     def attach(self, name: str, frame: Any) -> None:
         """Make an in-memory frame readable under a name."""
 
+    def holder(self, frame: Any) -> str | None:
+        """Return the name under which this very frame is attached, if it is."""
+
+    def check(self, table: Table) -> None:
+        """Read a source in full, for its curator: values that cannot be read would fail questions later.
+
+        Raises:
+            CatalogError: if the source is damaged. No analyst and no plan ever learns of this check.
+        """
+
+    def reopen(self, source: Source) -> None:
+        """Let go of what is kept of a source, because its data is new."""
+
     def close(self) -> None:
-        """Let go of everything."""
+        """Let go of connections and open files; the next question opens them again."""

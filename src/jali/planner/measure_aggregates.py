@@ -8,6 +8,7 @@ from dataclasses import replace
 from fractions import Fraction
 
 from jali.errors import Unsupported
+from jali.planner.bound_contributions import RESOLUTION
 from jali.planner.draft import Draft
 from jali.planner.show_expression import show_expression
 from jali.query.aggregation import CountPeople, CountRows, Measure, SumValues
@@ -18,16 +19,17 @@ from jali.query.functions import Type
 from jali.query.nodes import Aggregate, Column, Expression, aggregates, walk
 from jali.query.types import find_field, type_of
 
-# Real values are rounded to a lattice of about a million steps over their range: the rounding error is then
-# far below any noise, and sums of products with the weights stay inside 64-bit integers.
-LATTICE_BITS = 20
-_WHOLE_LIMIT = 1 << 31
+# Noise is sampled up to scale 2^60. A person moves a weighted sum by max_rows * 2^20 * 2^bits steps, and a
+# measure gets a share of the loss: what is left of 58 bits is how finely values are put on the lattice.
+_NOISE_BITS = 58
+_MOST_BITS = 30
+_LEAST_BITS = 8
 _DOUBLE_LIMIT = Fraction(2) ** 1000
 
 
 def measure_aggregates(draft: Draft) -> Draft:
     """List the measures that the aggregates need, each once, and how the aggregates are made from them."""
-    drafted = _Measuring(draft.table)
+    drafted = _Measuring(draft.table, lattice_bits(draft))
     estimates = tuple((a, drafted.estimate(a)) for a in aggregates(draft.question))
     return replace(draft, measures=tuple(drafted.measures), estimates=estimates)
 
@@ -35,8 +37,9 @@ def measure_aggregates(draft: Draft) -> Draft:
 class _Measuring:
     """Collects distinct measures and refers to them by number, with coefficient 1 per unit of the measure."""
 
-    def __init__(self, table: Table) -> None:
+    def __init__(self, table: Table, bits: int) -> None:
         self.table = table
+        self.bits = bits
         self.measures: list[Measure] = []
 
     def term(self, measure: Measure) -> Linear:
@@ -58,7 +61,7 @@ class _Measuring:
 
     def _sum(self, argument: Expression) -> Estimate:
         low, high = _ends(argument, self.table)
-        return Estimate(self.term(_on_lattice(argument, self.table, low, high, Fraction(0))))
+        return Estimate(self.term(self._on_lattice(argument, low, high, Fraction(0))))
 
     def _mean(self, argument: Expression) -> Estimate:
         """Centre the values, so that the sum's sensitivity is half the width of the range."""
@@ -66,9 +69,16 @@ class _Measuring:
         middle = _double((low + high) / 2, math.floor)
         if _kind(argument, self.table) is Kind.INTEGER:
             middle = Fraction(math.floor(middle))
-        above = self.term(_on_lattice(argument, self.table, low, high, middle))
+        above = self.term(self._on_lattice(argument, low, high, middle))
         below = self.term(self._present(argument))
         return Estimate(above + below.scaled(middle), below, Bounds(low, high))
+
+    def _on_lattice(self, argument: Expression, low: Fraction, high: Fraction, center: Fraction) -> SumValues:
+        kind = _kind(argument, self.table)
+        reach = max(abs(low - center), abs(high - center))
+        whole = kind is Kind.INTEGER and reach <= 1 << self.bits
+        steps = Fraction(1) if whole else Fraction(2) ** (self.bits - _exponent(reach, self.bits))
+        return SumValues(argument, kind, low, high, center, steps)
 
 
 def _kind(argument: Expression, table: Table) -> Kind:
@@ -103,20 +113,24 @@ def _no_range(argument: Expression, table: Table) -> Unsupported:
     )
 
 
-def _on_lattice(argument: Expression, table: Table, low: Fraction, high: Fraction, center: Fraction) -> SumValues:
-    kind = _kind(argument, table)
-    reach = max(abs(low - center), abs(high - center))
-    if kind is Kind.INTEGER and reach <= _WHOLE_LIMIT:
-        steps = Fraction(1)
-    else:
-        steps = Fraction(2) ** (LATTICE_BITS - _exponent(reach))
-    return SumValues(argument, kind, low, high, center, steps)
+def lattice_bits(draft: Draft) -> int:
+    """Return how many bits a value gets on the lattice: as many as the noise of this loss leaves room for.
+
+    The rounding error of a sum of n rows is then at most n 2^-35 of its noise scale.
+    """
+    event = draft.loss.event
+    loss = event.epsilon if event.epsilon is not None else Fraction(math.sqrt(2 * event.rho))
+    parts = 4 * max(4, len(aggregates(draft.question)))
+    bits = _NOISE_BITS - math.ceil(parts / loss).bit_length()
+    if draft.owner is not None:
+        bits -= (RESOLUTION - 1).bit_length() + draft.table.max_rows.bit_length()
+    return min(_MOST_BITS, max(_LEAST_BITS, bits))
 
 
-def _exponent(reach: Fraction) -> int:
+def _exponent(reach: Fraction, bits: int) -> int:
     """Return the least e with reach <= 2^e, within what a double can scale by."""
     if reach == 0:
-        return LATTICE_BITS
+        return bits
     exponent = reach.numerator.bit_length() - reach.denominator.bit_length() - 1
     while Fraction(2) ** exponent < reach:
         exponent += 1

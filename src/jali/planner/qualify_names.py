@@ -34,13 +34,19 @@ def _resolved(question: Question, table: Table) -> Question:
         question,
         outputs=tuple(Output(o.name, qualified(o.expression, table)) for o in question.outputs),
         where=None if question.where is None else qualified(question.where, table),
-        group_by=tuple(_column(column, table) for column in question.group_by),
+        table=table.name,
+        group_by=tuple(dict.fromkeys(_grouping_column(column, question, table) for column in question.group_by)),
         having=None if question.having is None else qualified(question.having, table),
         order_by=tuple(replace(o, expression=qualified(o.expression, table)) for o in question.order_by),
     )
 
 
-def _column(column: Column, table: Table) -> Column:
+def _grouping_column(column: Column, question: Question, table: Table) -> Column:
+    """Find a grouping column: a column of the table, or else the alias of one, as DuckDB does."""
+    if table.field(column.name) is None:
+        for output in question.outputs:
+            if output.name.lower() == column.name.lower() and isinstance(output.expression, Column):
+                column = replace(output.expression, position=column.position)
     return replace(column, name=find_field(column, table).name)
 
 

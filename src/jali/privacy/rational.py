@@ -49,6 +49,6 @@ def text(value: Fraction) -> str:
 def _sized(written: str) -> str:
     """Return `written` unless it is a number too long or too extreme to be meant ('1e999999999' would hang)."""
     exponent = re.search(r"[eE]([+-]?\d+)$", written.strip())
-    if len(written) > 400 or (exponent and abs(int(exponent[1])) > 400):
+    if len(written) > 400 or (exponent and abs(int(exponent[1])) > 300):
         raise ValueError
     return written

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import datetime
+import operator
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from fractions import Fraction
+from typing import Any
 
 from jali.errors import CatalogError
 from jali.numerals import decimal
@@ -37,7 +39,7 @@ class Kind(StrEnum):
 
 @dataclass(frozen=True)
 class Range:
-    """The public range of a column: values outside are clamped to it.
+    """The public range of a column: what a question sums or averages of it is clamped accordingly.
 
     Example:
         >>> Range(0, 120)
@@ -74,13 +76,11 @@ class Keys:
     values: tuple[Value, ...]
 
     def __init__(self, values: Sequence[Value]) -> None:
-        object.__setattr__(self, "values", tuple(values))
+        object.__setattr__(self, "values", tuple(_plain_key(value) for value in values))
         if not self.values or len(self.values) > MAX_KEYS:
             raise CatalogError(f"Keys need between 1 and {MAX_KEYS:,} values, not {len(self.values):,}.")
         if len(set(self.values)) != len(self.values):
             raise CatalogError("Keys must differ from each other.")
-        if any(isinstance(value, float | Fraction) for value in self.values):
-            raise CatalogError("Keys cannot be floating-point numbers.", remedy="Use integers or text.")
 
     def __repr__(self) -> str:
         shown = ", ".join(repr(value) for value in self.values[:3])
@@ -100,11 +100,11 @@ Declared = Range | Keys | Kind
 
 @dataclass(frozen=True)
 class Field:
-    """A column of a protected table: its type is frozen when the table is protected."""
+    """A column of a protected table: its type, in the engine's words, is frozen when the table is protected."""
 
     name: str
     kind: Kind
-    cast: str | None = None
+    type: str
     range: Range | None = None
     keys: Keys | None = None
 
@@ -140,6 +140,26 @@ class Table:
     def person_level(self) -> bool:
         """Whether the privacy unit is a person who may own several rows."""
         return self.unit is not None
+
+
+def _plain_key(value: Any) -> Value:
+    """Return a key as one of the plain types that a catalog can store; enums and timestamps lose their class."""
+    if value is None or isinstance(value, bool):
+        return value
+    if isinstance(value, str):
+        return str.__str__(value)
+    if isinstance(value, datetime.datetime):
+        if value.tzinfo is not None:
+            raise CatalogError("A key cannot have a time zone.", remedy="Give times as the column stores them.")
+        return datetime.datetime.fromisoformat(value.isoformat())
+    if isinstance(value, datetime.date):
+        return datetime.date(value.year, value.month, value.day)
+    try:
+        return operator.index(value)
+    except TypeError:
+        raise CatalogError(
+            f"A key cannot be a {type(value).__name__}.", remedy="Use text, integers, booleans or dates."
+        ) from None
 
 
 def _kind_of(value: Value) -> Kind:

@@ -161,6 +161,10 @@ def _to_number(types: Sequence[Type]) -> Type:
     return Type(Kind.REAL, types[0].bounds)
 
 
+def _to_whole(types: Sequence[Type]) -> Type:
+    return _whole([_to_number(types)])
+
+
 def _known(types: Sequence[Type]) -> Type:
     del types
     return Type(Kind.BOOLEAN)
@@ -196,6 +200,7 @@ FUNCTIONS: dict[str, Function] = {
         Function("upper", "UPPER(a)", 1, 1, _text(Kind.TEXT), after=False),
         Function("coalesce", "COALESCE(a, ...)", 1, None, _choose, True, "the first that is not NULL"),
         Function("case", "CASE WHEN c THEN a ... ELSE b END", 3, None, _case, True, "ELSE NULL if absent"),
+        Function("whole", "CAST(a AS INTEGER)", 1, 1, _to_whole, False, "NULL where the cast fails"),
         Function("number", "CAST(a AS DOUBLE)", 1, 1, _to_number, False, "NULL where the cast fails"),
     )
 }

@@ -153,6 +153,8 @@ class ExpressionReader:
         function, inner = _AGGREGATES[type(node)], node.this
         if node.expressions or isinstance(node.parent, exp.Filter | exp.Window):
             raise self.refuse(node, f"{function.upper()} takes one argument and no FILTER or OVER.")
+        if isinstance(inner, exp.Star) and any(inner.args.values()):
+            raise self.refuse(node, "COUNT(*) takes nothing beside the star.")
         if function == "count" and (inner is None or isinstance(inner, exp.Star)):
             return Aggregate("count", None, position=self.position(node))
         if not isinstance(inner, exp.Distinct):
@@ -210,9 +212,8 @@ class ExpressionReader:
             return self.read(node.this, depth + 1)
         if kind not in _NUMBER_TYPES:
             raise self.refuse(node, "Only casts to numbers are supported.", "Write CAST(column AS DOUBLE).")
-        inner = self._call("number", node, self.read(node.this, depth + 1))
         whole = kind in (exp.DataType.Type.INT, exp.DataType.Type.BIGINT)
-        return self._call("round", node, inner) if whole else inner
+        return self._call("whole" if whole else "number", node, self.read(node.this, depth + 1))
 
     def _rounding(self, function: str) -> Callable[[exp.Expression, int], Expression]:
         def reader(node: exp.Expression, depth: int) -> Expression:

@@ -130,14 +130,15 @@ class _SelectReader:
         self._check_clauses()
         outputs = tuple(self._output(i, node) for i, node in enumerate(self.select.expressions))
         self.outputs = self._named_apart(outputs)
+        group_by = self._group_by()
         where = self.select.args.get("where")
         having = self.select.args.get("having")
         return Question(
             table=self._table(),
             outputs=self.outputs,
             where=None if where is None else self.reader.read(where.this),
-            group_by=self._group_by(),
-            having=None if having is None else self._aliased(self.reader.read(having.this)),
+            group_by=group_by,
+            having=None if having is None else self._aliased(self.reader.read(having.this), but=group_by),
             order_by=self._order_by(),
             limit=self._whole("limit"),
             offset=self._whole("offset") or 0,
@@ -210,7 +211,7 @@ class _SelectReader:
             )
         columns = []
         for node in group.expressions:
-            expression = self._aliased(self._ordinal(self.reader.read(node)), own_columns=True)
+            expression = self._ordinal(self.reader.read(node))
             if not isinstance(expression, Column):
                 raise self.reader.refuse(node, "GROUP BY takes columns with declared keys.")
             columns.append(expression)
@@ -235,22 +236,26 @@ class _SelectReader:
 
     def _ordinal(self, expression: Expression) -> Expression:
         """Replace `ORDER BY 2` by the second output."""
-        if not isinstance(expression, Literal) or not isinstance(expression.value, int):
+        if not isinstance(expression, Literal) or type(expression.value) is not int:
             return expression
         if not 1 <= expression.value <= len(self.outputs):
             raise QueryError(f"There is no output {expression.value}.", position=expression.position)
         return self.outputs[expression.value - 1].expression
 
-    def _aliased(self, expression: Expression, *, own_columns: bool = False) -> Expression:
-        """Replace names of outputs by what they stand for, outside aggregates."""
-        if isinstance(expression, Column):
-            for output in self.outputs:
-                if output.name.lower() == expression.name.lower() and _renames(output, own_columns):
-                    return output.expression
+    def _aliased(self, expression: Expression, *, but: tuple[Column, ...] = ()) -> Expression:
+        """Replace written aliases by what they stand for, outside aggregates; grouped columns win in HAVING."""
+        if isinstance(expression, Column) and expression.name.lower() not in {c.name.lower() for c in but}:
+            return self.aliases.get(expression.name.lower(), expression)
         if isinstance(expression, Call):
-            inner = tuple(self._aliased(a, own_columns=own_columns) for a in expression.arguments)
+            inner = tuple(self._aliased(argument, but=but) for argument in expression.arguments)
             return replace(expression, arguments=inner)
         return expression
+
+    @property
+    def aliases(self) -> dict[str, Expression]:
+        """The aliases that the question writes; names that Jali made up stand for nothing."""
+        pairs = zip(self.select.expressions, self.outputs, strict=True)
+        return {node.alias.lower(): output.expression for node, output in pairs if isinstance(node, exp.Alias)}
 
     def _whole(self, clause: str) -> int | None:
         node = self.select.args.get(clause)
@@ -261,10 +266,6 @@ class _SelectReader:
         if extra or not isinstance(value, exp.Literal) or value.is_string or not value.this.isdigit():
             raise self.reader.refuse(node, f"{clause.upper()} takes a constant whole number.")
         return int(value.this)
-
-
-def _renames(output: Output, own_columns: bool) -> bool:
-    return isinstance(output.expression, Column) or not own_columns
 
 
 def _default_name(node: exp.Expression, index: int) -> str:

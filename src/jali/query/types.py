@@ -114,10 +114,13 @@ def _as_date(literal: Literal, kind: Kind) -> Literal:
     if not isinstance(literal.value, str):
         return literal
     try:
-        return replace(literal, value=_DATES[kind].fromisoformat(literal.value))
+        value = _DATES[kind].fromisoformat(literal.value)
+        if getattr(value, "tzinfo", None) is None:
+            return replace(literal, value=value)
+        raise ValueError
     except ValueError:
         raise QueryError(
             f"'{literal.value}' is not a {kind.value}.",
             position=literal.position,
-            remedy="Write '2026-01-31'.",
+            remedy="Write '2026-01-31', without a time zone.",
         ) from None

@@ -57,8 +57,7 @@ def test_noise_of_another_scale_is_stopped(plan: Plan, index: int, factor: Fract
 def test_a_missing_or_an_additional_mechanism_is_stopped(plan: Plan) -> None:
     stopped(replace(plan, mechanisms=plan.mechanisms[:-1]))
     stopped(replace(plan, mechanisms=()))
-    with pytest.raises((JaliError, IndexError)):
-        check_loss(replace(plan, mechanisms=(*plan.mechanisms, plan.mechanisms[0])))
+    stopped(replace(plan, mechanisms=(*plan.mechanisms, plan.mechanisms[0])))
 
 
 @pytest.mark.parametrize("plan", [LAPLACE, GAUSSIAN], ids=["Laplace", "Gaussian"])
@@ -105,7 +104,6 @@ def test_a_plan_is_made_from_a_question_a_declaration_and_a_loss() -> None:
     assert hints == {"question": Question, "table": Table, "loss": Loss, "return": Plan}
     for rule in RULES:
         assert list(get_type_hints(rule).values()) == [Draft, Draft]
-        assert inspect.getsource(sys.modules[rule.__module__]).count("def ") >= 1
 
 
 def test_the_planner_imports_no_engine() -> None:
@@ -123,7 +121,7 @@ def test_the_plan_is_the_same_whatever_the_rows_are() -> None:
     def planned(ages: list[int | None]) -> Plan:
         with jali.connect() as db:
             rows = pa.table({"age": pa.array(ages, pa.int64()), "ward": pa.array(["A"] * len(ages), pa.string())})
-            columns = {"age": jali.Range(0, 120), "ward": jali.Keys(["A", "B"])}
+            columns: dict[str, jali.Range | jali.Keys] = {"age": jali.Range(0, 120), "ward": jali.Keys(["A", "B"])}
             db.protect("visits", rows, unit=None, columns=columns, budget=jali.Budget(1))
             return db.explain("SELECT ward, COUNT(*), AVG(age) FROM visits GROUP BY ward", epsilon=1)
 

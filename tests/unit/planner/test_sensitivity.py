@@ -94,19 +94,21 @@ MEASURES: dict[str, Measure] = {
 }
 
 
+# Three groups show no more about sums of two rows than two groups do, in a hundred times the time.
+WORLDS = [
+    (name, groups, max_rows)
+    for name, groups, max_rows in product(MEASURES, (1, 2, 3), (None, 1, 2))
+    if not (name == "people" and max_rows is None) and not ("sum" in name and groups == 3 and max_rows == 2)
+]
+
+
 @pytest.mark.parametrize("adjacency", list(Adjacency))
-@pytest.mark.parametrize("max_rows", [None, 1, 2])
-@pytest.mark.parametrize("groups", [1, 2, 3])
-@pytest.mark.parametrize("name", list(MEASURES))
+@pytest.mark.parametrize(("name", "groups", "max_rows"), WORLDS)
 def test_no_person_moves_a_measure_further_than_its_sensitivity(
     name: str, groups: int, max_rows: int | None, adjacency: Adjacency
 ) -> None:
     measure = MEASURES[name]
-    if isinstance(measure, CountPeople) and max_rows is None:
-        pytest.skip("a table without a unit has no people to count")
     asked = aggregation(groups, max_rows, adjacency, measure)
-    if groups == 3 and max_rows == 2 and isinstance(measure, SumValues):
-        pytest.skip("two groups show what three would, in a hundred times the time")
     l1, squared = reached(asked, measure)
     assert l1 <= l1_sensitivity(asked, measure)
     assert squared <= squared_l2_sensitivity(asked, measure)
@@ -120,7 +122,7 @@ EXACT = ["rows", "rows with a value", "sum of 0 to 2", "sum of -1 to 2", "centre
 @pytest.mark.parametrize("groups", [1, 2])
 @pytest.mark.parametrize("name", EXACT)
 def test_the_l1_sensitivity_is_reached(name: str, groups: int, max_rows: int | None, adjacency: Adjacency) -> None:
-    """More than the truth would be noise for nothing. (A sum of negative values has one integer of slack at most.)"""
+    """More than the truth would be noise for nothing."""
     measure = MEASURES[name]
     asked = aggregation(groups, max_rows, adjacency, measure)
     assert reached(asked, measure)[0] == l1_sensitivity(asked, measure)

@@ -88,7 +88,7 @@ TABLE = Table(
     unit=None,
     max_rows=1,
     adjacency=Adjacency.ADD_REMOVE,
-    fields=tuple(Field(name, Kind.REAL, range=Range(*ends)) for name, ends in RANGES.items()),
+    fields=tuple(Field(name, Kind.REAL, "DOUBLE", range=Range(*ends)) for name, ends in RANGES.items()),
     budget=Budget(1),
 )
 

@@ -9,7 +9,7 @@ from fractions import Fraction
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.golden.cases import FILES, Case, plan_of, read_cases
 from tests.golden.catalog import TABLES
@@ -93,6 +93,7 @@ def same(one: Any, other: Any) -> bool:
     return bool(one == other)
 
 
+@settings(max_examples=40, deadline=None)
 @given(questions)
 def test_any_question_is_read_back_as_it_was_written(question: Question) -> None:
     again = decode(encode(question), PLAN_CLASSES)

@@ -99,8 +99,8 @@ VALUES: list[tuple[str, Expression]] = [
     ("CAST(ward AS DOUBLE)", call("number", WARD)),
     ("ward::DOUBLE", call("number", WARD)),
     ("TRY_CAST(ward AS FLOAT)", call("number", WARD)),
-    ("CAST(ward AS INTEGER)", call("round", call("number", WARD))),
-    ("ward::BIGINT", call("round", call("number", WARD))),
+    ("CAST(ward AS INTEGER)", call("whole", WARD)),
+    ("ward::BIGINT", call("whole", WARD)),
     ("CASE WHEN paid THEN 1 END", call("case", PAID, Literal(1), Literal(None))),
     (
         "CASE WHEN paid THEN 1 WHEN age > 2 THEN 3 ELSE 4 END",

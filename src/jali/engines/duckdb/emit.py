@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from jali.engines.duckdb.expressions import Emitter, double, quoted, text
+from jali.engines.duckdb.expressions import Emitter, double, text
 from jali.engines.duckdb.sources import scan
 from jali.engines.duckdb.types import type_name
 from jali.query.aggregation import Aggregation, CountPeople, CountRows, KeySet, Measure, SumValues
@@ -35,7 +35,7 @@ class _Query:
 
     def write(self) -> str:
         parts = [(f"keys{i}", _key_values(key)) for i, key in enumerate(self.keys)]
-        parts += self._weighted_parts() if self.aggregation.weights else [("totals", self._plain_totals())]
+        parts += self._parts()
         ctes = ",\n".join(f"{name} AS {_hint(name)}({body})" for name, body in parts)
         return f"WITH {ctes}\n{self._final()}"
 
@@ -52,45 +52,46 @@ class _Query:
     def _match(self, name: str) -> str:
         return " AND ".join(f"keys{i}.value IS NOT DISTINCT FROM {name}.k{i}" for i in range(len(self.keys)))
 
-    def _plain_totals(self) -> str:
-        """Each row is a person: sums over the table itself."""
-        keys = [f"{self.emitter.write(Column(key.column))} AS k{i}" for i, key in enumerate(self.keys)]
-        sums = [f"{self._unweighted(m)} AS m{i}" for i, m in enumerate(self.aggregation.measures)]
-        return f"SELECT {', '.join(keys + sums)} FROM {self._scan()}{self._where([])}{self._group()}"
-
-    def _weighted_parts(self) -> list[tuple[str, str]]:
+    def _parts(self) -> list[tuple[str, str]]:
         parts = [("contributions", self._contributions())]
+        if self.aggregation.weights is None:
+            return [*parts, ("totals", self._totals("contributions", "count(*)", "sum({})"))]
         if self.rows:
-            parts += [("weights", self._weights()), ("totals", self._weighted_totals())]
-        if self.people:
-            parts += self._people_parts()
-        return parts
+            weighted = "contributions JOIN weights USING (owner)"
+            parts += [("weights", self._weights()), ("totals", self._totals(weighted, "sum(w)", "sum(w * {})"))]
+        return parts + (self._people_parts() if self.people else [])
 
     def _contributions(self) -> str:
-        """The rows that have an owner and pass the filter, with nothing but what the sums need."""
-        columns = [f"{quoted(self.aggregation.table.unit or '')} AS owner"]
-        columns += [f"{self.emitter.write(Column(key.column))} AS k{i}" for i, key in enumerate(self.keys)]
+        """The rows that have an owner and pass the filter, with nothing but what the sums need.
+
+        All further names are names of this query: no column of the source can be mistaken for one of them.
+        """
+        columns = [f"{self.emitter.write(Column(key.column))} AS k{i}" for i, key in enumerate(self.keys)]
+        conditions = []
+        if self.aggregation.table.unit is not None:
+            owner = self.emitter.write(Column(self.aggregation.table.unit))
+            columns.append(f"{owner} AS owner")
+            conditions.append(f"{owner} IS NOT NULL")
         for i, measure in enumerate(self.aggregation.measures):
             value = self._row_value(measure)
             columns += [] if value is None else [f"{value} AS v{i}"]
-        owned = f"{quoted(self.aggregation.table.unit or '')} IS NOT NULL"
-        return f"SELECT {', '.join(columns)} FROM {self._scan()}{self._where([owned])}"
+        shown, source = ", ".join(columns) or "1 AS one", scan(self.aggregation.table)
+        return f"SELECT {shown} FROM {source}{self._where(conditions)}"
+
+    def _totals(self, source: str, count: str, total: str) -> str:
+        """Sum every measure of rows, group by group."""
+        columns = [f"k{i}" for i in range(len(self.keys))]
+        for i, measure in enumerate(self.aggregation.measures):
+            if not isinstance(measure, CountPeople):
+                every_row = self._row_value(measure) is None
+                columns.append(f"{count if every_row else total.format(f'v{i}')} AS m{i}")
+        return f"SELECT {', '.join(columns)} FROM {source}{self._group()}"
 
     def _weights(self) -> str:
         weights = self.aggregation.weights
         assert weights is not None
         share = f"least({weights.resolution}, {weights.resolution * weights.max_rows} // count(*))"
         return f"SELECT owner, CAST({share} AS BIGINT) AS w FROM contributions GROUP BY owner"
-
-    def _weighted_totals(self) -> str:
-        keys = [f"k{i}" for i in range(len(self.keys))]
-        sums = []
-        for i, measure in enumerate(self.aggregation.measures):
-            if isinstance(measure, CountPeople):
-                continue
-            sums.append(f"sum(w) AS m{i}" if self._row_value(measure) is None else f"sum(w * v{i}) AS m{i}")
-        body = f"SELECT {', '.join(keys + sums)} FROM contributions JOIN weights USING (owner)"
-        return body + self._group()
 
     def _people_parts(self) -> list[tuple[str, str]]:
         measures = self.aggregation.measures
@@ -119,12 +120,6 @@ class _Query:
         keys = "".join(f"k{i}, " for i in range(len(self.keys)))
         return f"SELECT {keys}count(DISTINCT owner) AS {name} FROM contributions{self._group()}"
 
-    def _unweighted(self, measure: Measure) -> str:
-        if isinstance(measure, CountPeople):
-            raise TypeError("a table without a unit has no people to count")
-        value = self._row_value(measure)
-        return "count(*)" if value is None else f"sum({value})"
-
     def _row_value(self, measure: Measure) -> str | None:
         """The integer that one row adds; None where every row adds 1."""
         if isinstance(measure, SumValues):
@@ -142,10 +137,11 @@ class _Query:
 
     def _lattice_point(self, measure: SumValues) -> str:
         present = self._present(measure.value)
-        narrow = max(abs(measure.least), abs(measure.most)) < _INT32 - 1
-        kind = "INTEGER" if narrow else "BIGINT"
+        kind = _width(measure.least, measure.most)
         if self._stays_whole(measure):
             low, high, center = int(measure.low), int(measure.high), int(measure.center)
+            # The ends are cast before the centre is taken off, so they must fit too.
+            kind = _width(low, high, center, measure.least, measure.most)
             clamped = f"greatest(least({self.emitter.write(measure.value)}, {high}), {low})"
             point = f"CAST({clamped} AS {kind})" + (f" - {center}" if center else "")
         else:
@@ -165,9 +161,6 @@ class _Query:
             and all(end.denominator == 1 and abs(end) < 1 << 62 for end in ends)
         )
 
-    def _scan(self) -> str:
-        return scan(self.aggregation.table)
-
     def _where(self, conditions: list[str]) -> str:
         asked = self.aggregation.where
         every = conditions + ([] if asked is None else [self.emitter.write(asked)])
@@ -175,6 +168,10 @@ class _Query:
 
     def _group(self) -> str:
         return f" GROUP BY {', '.join(f'k{i}' for i in range(len(self.keys)))}" if self.keys else ""
+
+
+def _width(*numbers: int) -> str:
+    return "INTEGER" if max(abs(number) for number in numbers) < _INT32 - 1 else "BIGINT"
 
 
 def _hint(name: str) -> str:

@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-import csv
 import os
 import threading
-from pathlib import Path
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from jali.engines.duckdb.emit import emit
 from jali.engines.duckdb.expressions import quoted, text
+from jali.engines.duckdb.files import fingerprint, header, matches_header
 from jali.engines.duckdb.frames import readable
-from jali.engines.duckdb.sources import FRAME_PREFIX, attached_name, scan_of
+from jali.engines.duckdb.sources import FRAME_PREFIX, attached_name, plain_scan
 from jali.engines.duckdb.spill import SpillDirectory
 from jali.engines.duckdb.types import field_of, text_field
 from jali.errors import CatalogError, EngineError
 from jali.query.aggregation import Aggregation
-from jali.query.catalog import Field, Kind, Source
+from jali.query.catalog import Field, Kind, Source, Table
 
 if TYPE_CHECKING:
     import duckdb
@@ -30,7 +30,7 @@ class DuckDBEngine:
         self._process = os.getpid()
         self._connection: duckdb.DuckDBPyConnection | None = None
         self._spill: SpillDirectory | None = None
-        self._frames: dict[str, Any] = {}
+        self._frames: dict[str, tuple[Any, Any]] = {}
         self._attached: set[str] = set()
 
     def emit(self, aggregation: Aggregation) -> str:
@@ -39,51 +39,88 @@ class DuckDBEngine:
 
     def attach(self, name: str, frame: Any) -> None:
         """Make a pandas, polars or Arrow table readable under a name."""
-        self._frames[name] = readable(frame)
+        self._frames[name] = frame, readable(frame)
 
-    def fields(self, source: Source, declared: dict[str, str]) -> tuple[Field, ...]:
+    def holder(self, frame: Any) -> str | None:
+        """Return the name under which this very frame is attached, if it is."""
+        return next((name for name, (given, _) in self._frames.items() if given is frame), None)
+
+    def fields(self, source: Source, declared: Mapping[str, str], frame: Any = None) -> tuple[Field, ...]:
         """Read names and kinds of the columns. CSV columns are text unless a kind is declared."""
         if source.format == "csv":
-            return tuple(text_field(n, Kind(declared.get(n, Kind.TEXT))) for n in _header(source.location))
+            kinds = {name.lower(): Kind(kind) for name, kind in declared.items()}
+            return tuple(text_field(n, kinds.get(n.lower(), Kind.TEXT)) for n in header(source.location))
         try:
-            cursor = self._cursor(source)
-            described = cursor.execute(f"DESCRIBE SELECT * FROM {scan_of(source, ())}").fetchall()
-        except EngineError:
+            described = self._described(source, frame)
+        except CatalogError:
             raise
         except Exception:
             described = None
-        if described is None:
+        if not described:
             raise CatalogError(
                 f"{source.location} cannot be read as {source.format}.",
-                remedy="Check the path, the format and the name of the table.",
+                remedy="Check the path, the format and the name of the table (a view cannot be protected).",
             )
         return tuple(field_of(row[0], row[1]) for row in described)
 
-    def run(self, sql: str, source: Source) -> list[tuple[int, ...]]:
+    def _described(self, source: Source, frame: Any) -> list[Any] | None:
+        cursor = self._cursor(source, None if frame is None else readable(frame))
+        if source.format == "duckdb":
+            # A view may be drawn at random, or read another protected table: only tables are one source.
+            known = "SELECT 1 FROM duckdb_tables() WHERE database_name = ? AND lower(table_name) = lower(?)"
+            if not cursor.execute(known, [attached_name(source), source.relation]).fetchall():
+                return None
+        return cursor.execute(f"DESCRIBE SELECT * FROM {plain_scan(source)}").fetchall()
+
+    def run(self, sql: str, table: Table) -> list[tuple[int, ...]]:
         """Run emitted SQL; whatever goes wrong becomes one error whose text does not depend on the data."""
+        source = table.source
+        before = fingerprint(source)
         try:
-            rows = self._cursor(source).execute(sql).fetchall()
+            readable_now = matches_header(table)
+            rows = self._cursor(source).execute(sql).fetchall() if readable_now else None
         except Exception:
             rows = None
+            # An internal error of DuckDB would make every later question fail: start afresh.
+            self.close()
         # Raised outside the handler, so that DuckDB's own exception is not even the context of ours.
-        if rows is None:
-            raise EngineError(
-                "The engine could not run this question.",
-                remedy="Its receipt stays open: `redeem` it when the source can be read again.",
-            )
+        if rows is None or fingerprint(source) != before:
+            raise EngineError("The engine could not run this question.")
         return rows
 
+    def check(self, table: Table) -> None:
+        """Read a Parquet file in full: text that is not UTF-8 or a damaged page would fail questions later."""
+        if table.source.format != "parquet":
+            return
+        columns = ", ".join(f"bit_xor(hash({quoted(field.name)}))" for field in table.fields)
+        try:
+            self._cursor(table.source).execute(f"SELECT {columns} FROM {plain_scan(table.source)}").fetchall()
+            sound = True
+        except Exception:
+            sound = False
+            self.close()
+        if not sound:
+            raise CatalogError(
+                f"{table.source.location} has values that cannot be read.",
+                remedy="Write the file again: text must be UTF-8, and times must fit their type.",
+            )
+
+    def reopen(self, source: Source) -> None:
+        """Detach a DuckDB file, which may have been replaced; other sources are opened anew for every question."""
+        if source.format == "duckdb":
+            self.close()
+
     def close(self) -> None:
-        """Close DuckDB and delete its spill directory."""
+        """Close DuckDB and delete its spill directory. The next question opens it again."""
         with self._lock:
-            if self._connection is not None:
-                self._connection.close()
-                self._connection = None
+            connection, self._connection = self._connection, None
+            if connection is not None and self._process == os.getpid():
+                connection.close()
             if self._spill is not None:
                 self._spill.remove()
-                self._spill = None
+            self._spill, self._attached = None, set()
 
-    def _cursor(self, source: Source) -> duckdb.DuckDBPyConnection:
+    def _cursor(self, source: Source, frame: Any = None) -> duckdb.DuckDBPyConnection:
         with self._lock:
             if self._process != os.getpid():
                 # DuckDB's threads do not survive a fork: the child opens its own and leaves the parent's alone.
@@ -91,7 +128,7 @@ class DuckDBEngine:
             if self._connection is None:
                 self._connection = self._open()
             cursor = self._connection.cursor()
-            self._make_readable(cursor, source)
+            self._make_readable(cursor, source, frame)
             return cursor
 
     def _open(self) -> duckdb.DuckDBPyConnection:
@@ -110,22 +147,11 @@ class DuckDBEngine:
         connection.execute("SET enable_progress_bar = false")
         return connection
 
-    def _make_readable(self, cursor: duckdb.DuckDBPyConnection, source: Source) -> None:
+    def _make_readable(self, cursor: duckdb.DuckDBPyConnection, source: Source, frame: Any) -> None:
         if source.format == "frame":
             # A registered frame is a temporary view of one cursor: each cursor needs its own.
-            cursor.register(FRAME_PREFIX + source.location, self._frames[source.location])
+            given = self._frames[source.location][1] if frame is None else frame
+            cursor.register(FRAME_PREFIX + source.location, given)
         elif source.format == "duckdb" and source.location not in self._attached:
             cursor.execute(f"ATTACH {text(source.location)} AS {quoted(attached_name(source))} (READ_ONLY)")
             self._attached.add(source.location)
-
-
-def _header(location: str) -> list[str]:
-    """Read the names in the first line of a CSV file."""
-    try:
-        with Path(location).open(newline="", encoding="utf-8-sig") as file:
-            names = next(csv.reader(file), [])
-    except (OSError, UnicodeDecodeError):
-        names = []
-    if not names or len(set(names)) != len(names) or not all(names):
-        raise CatalogError(f"{location} has no header line with distinct column names.")
-    return names

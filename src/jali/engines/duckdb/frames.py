@@ -8,18 +8,32 @@ from jali.errors import CatalogError
 
 
 def readable(frame: Any) -> Any:
-    """Return a frame whose column types DuckDB cannot infer from values.
+    """Return a frame whose column types DuckDB cannot infer from values, and whose values it can read.
 
     A pandas column of Python objects has no type of its own, and DuckDB would guess one from a sample of the
-    rows: such columns are read as text.
+    rows: such columns are read as text. An Arrow table is validated: DuckDB fails on text that is not UTF-8.
     """
-    module = type(frame).__module__.split(".")[0]
-    if module == "pandas":
+    kind = type(frame).__module__.split(".")[0], type(frame).__name__
+    if kind == ("pandas", "DataFrame"):
         loose = [name for name in frame.columns if frame[name].dtype == object]
         return frame.astype(dict.fromkeys(loose, "string")) if loose else frame
-    if module in ("polars", "pyarrow"):
-        return frame.collect() if hasattr(frame, "collect") else frame
+    if kind in (("polars", "DataFrame"), ("polars", "LazyFrame")):
+        return frame.collect() if kind[1] == "LazyFrame" else frame
+    if kind == ("pyarrow", "Table"):
+        return _validated(frame)
     raise CatalogError(
         f"A {type(frame).__name__} cannot be protected.",
         remedy="Give a path to Parquet, CSV or a DuckDB file, or a pandas, polars or Arrow table.",
     )
+
+
+def _validated(table: Any) -> Any:
+    import pyarrow
+
+    try:
+        table.validate(full=True)
+    except pyarrow.ArrowInvalid:
+        raise CatalogError(
+            "The Arrow table is not valid.", remedy="See what its validate(full=True) says."
+        ) from None
+    return table

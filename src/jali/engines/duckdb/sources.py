@@ -1,25 +1,34 @@
-"""Where DuckDB finds the rows of a table."""
+"""Where DuckDB finds the rows of a table, and how each format is read row by row."""
 
 from __future__ import annotations
 
 from jali.engines.duckdb.expressions import quoted, text
-from jali.query.catalog import Source, Table
+from jali.query.catalog import Field, Kind, Source, Table
 
 FRAME_PREFIX = "frame "
 _ATTACHED = "source "
+# A field is quoted, with quotes doubled inside, or has neither quote nor comma.
+_CSV_FIELD = '("(?:[^"]|"")*"|[^",]*),'
+# A character that no sensible file holds: every line is read as one value.
+_CSV_OPTIONS = (
+    "columns = {'line': 'VARCHAR'}, delim = '\x1f', quote = '', escape = '', header = false, skip = 1, "
+    "auto_detect = false, ignore_errors = true, strict_mode = false"
+)
 
 
 def scan(table: Table) -> str:
     """Write the FROM item of a protected table."""
-    return scan_of(table.source, tuple(field.name for field in table.fields))
+    if table.source.format == "csv":
+        return _csv(table.source, table.fields)
+    if table.source.format == "duckdb":
+        return _duckdb(table.source, table.fields)
+    return plain_scan(table.source)
 
 
-def scan_of(source: Source, columns: tuple[str, ...]) -> str:
-    """Write the FROM item of a source whose columns are known."""
+def plain_scan(source: Source) -> str:
+    """Write the FROM item of a source whose schema is still to be read."""
     if source.format == "parquet":
-        return f"read_parquet({text(source.location)})"
-    if source.format == "csv":
-        return _csv(source, columns)
+        return f"read_parquet({text(source.location)}, hive_partitioning = false)"
     if source.format == "duckdb":
         return f"{quoted(attached_name(source))}.{quoted(source.relation)}"
     return quoted(FRAME_PREFIX + source.location)
@@ -30,8 +39,28 @@ def attached_name(source: Source) -> str:
     return _ATTACHED + source.location
 
 
-def _csv(source: Source, columns: tuple[str, ...]) -> str:
-    """Read every column as text and drop malformed lines: a sniffer would let one row change a type."""
-    types = ", ".join(f"{text(name)}: 'VARCHAR'" for name in columns)
-    options = "header = true, auto_detect = false, delim = ',', quote = '\"', escape = '\"', ignore_errors = true"
-    return f"read_csv({text(source.location)}, columns = {{{types}}}, {options}, null_padding = false)"
+def _duckdb(source: Source, fields: tuple[Field, ...]) -> str:
+    """Read a DuckDB table, comparing text by its bytes: under NOCASE two people would be one owner."""
+    columns = ", ".join(
+        f'{quoted(f.name)} COLLATE "C" AS {quoted(f.name)}' if f.kind is Kind.TEXT else quoted(f.name)
+        for f in fields
+    )
+    return f"(SELECT {columns} FROM {plain_scan(source)})"
+
+
+def _csv(source: Source, fields: tuple[Field, ...]) -> str:
+    """Read a CSV file line by line, every column as text, dropping malformed lines.
+
+    DuckDB's own splitter lets one line change how others are read: an open quote swallows the next lines, and
+    a sniffer lets one value change a type. Here a row depends on its own line alone.
+    """
+    lines = f"SELECT line, regexp_extract_all(line || ',', {text(_CSV_FIELD)}, 1) AS f"
+    lines += f" FROM read_csv({text(source.location)}, {_CSV_OPTIONS})"
+    whole = f"len(f) = {len(fields)} AND array_to_string(f, ',') = line"
+    columns = ", ".join(f"{_csv_value(i)} AS {quoted(field.name)}" for i, field in enumerate(fields, 1))
+    return f"(SELECT {columns} FROM ({lines}) WHERE {whole})"
+
+
+def _csv_value(index: int) -> str:
+    unquoted = f"""replace(f[{index}][2:-2], '""', '"')"""
+    return f"CASE WHEN starts_with(f[{index}], '\"') THEN {unquoted} ELSE nullif(f[{index}], '') END"
