@@ -13,7 +13,7 @@ import jali
 from jali.database import Database
 from jali.engines.duckdb import DuckDBEngine
 from jali.ledger import SqliteLedger
-from jali.mechanisms import Laplace
+from jali.mechanisms import Additive
 
 COLUMNS = {"age": jali.Range(0, 120), "ward": jali.Keys(["A", "B", "C"]), "cost": jali.Range(0, 100)}
 
@@ -24,7 +24,7 @@ STEPS: tuple[tuple[Any, str], ...] = (
     (SqliteLedger, "recall"),
     (SqliteLedger, "reserve"),
     (DuckDBEngine, "run"),
-    (Laplace, "release_integers"),
+    (Additive, "release_integers"),
     (SqliteLedger, "release"),
     (Database, "_answer"),
 )
@@ -32,7 +32,8 @@ STEPS: tuple[tuple[Any, str], ...] = (
 
 def make_visits(path: Path, rows: int = 500) -> Path:
     select = f"""SELECT (i % 97)::INTEGER AS patient_id, (20 + i % 60)::INTEGER AS age,
-        ['A', 'B', 'C', 'D'][1 + (i % 4)::INTEGER] AS ward, (i % 1000) / 10.0::DOUBLE AS cost FROM range({rows}) t(i)"""
+        ['A', 'B', 'C', 'D'][1 + (i % 4)::INTEGER] AS ward, (i % 1000) / 10.0::DOUBLE AS cost
+        FROM range({rows}) t(i)"""
     return write_parquet(select, path)
 
 

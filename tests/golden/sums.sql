@@ -18,7 +18,7 @@ totals AS (SELECT sum(w * v0) AS m0 FROM contributions JOIN weights USING (owner
 SELECT coalesce(m0, 0) FROM totals;
 
 
--- # A sum of real numbers is rounded to 1/1024
+-- # A sum of real numbers is rounded to a fine lattice
 -- loss: epsilon 1
 SELECT SUM(cost) FROM visits;
 

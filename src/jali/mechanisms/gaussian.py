@@ -4,19 +4,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
 
-import numpy as np
-
-from jali.mechanisms.lattice import Lattice, add
+from jali.mechanisms.additive import Additive
+from jali.mechanisms.lattice import Lattice
 from jali.mechanisms.laws import DiscreteGaussianLaw
-from jali.noise import BitSource, DiscreteGaussian
+from jali.noise import DiscreteGaussian
 from jali.privacy.loss import Concentrated
 from jali.privacy.rational import Number, positive
 
 
 @dataclass(frozen=True)
-class Gaussian:
+class Gaussian(Additive):
     """Add integer noise with mass proportional to exp(-x^2 rho / sensitivity^2).
 
     Args:
@@ -65,7 +63,7 @@ class Gaussian:
         object.__setattr__(self, "squared_sensitivity", squared_sensitivity)
         object.__setattr__(self, "rho", rho)
         object.__setattr__(self, "lattice", lattice)
-        DiscreteGaussian(self.variance)  # refuses, before anything is released, what cannot be sampled
+        self.sampler  # noqa: B018 - refuses, before anything is released, what cannot be sampled
 
     @property
     def loss(self) -> Concentrated:
@@ -82,15 +80,7 @@ class Gaussian:
         """The exact law of the noise, in steps of the lattice."""
         return DiscreteGaussianLaw(self.variance)
 
-    def error(self, confidence: float) -> Any:
-        """Return the least t with Pr[|noise| <= t] >= confidence, for one coordinate."""
-        return self.lattice.real(self.law.quantile(confidence))
-
-    def release(self, value: Any, *, bits: BitSource | None = None) -> Any:
-        """Return the value, or array of values, with noise."""
-        return self.lattice.real(self.release_integers(self.lattice.integers(value), bits=bits))
-
-    def release_integers(self, values: np.ndarray, *, bits: BitSource | None = None) -> np.ndarray:
-        """Add noise to integers that are on the lattice already."""
-        noise = DiscreteGaussian(self.variance).sample(values.size, bits=bits)
-        return add(values, noise.reshape(values.shape))
+    @property
+    def sampler(self) -> DiscreteGaussian:
+        """The exact sampler of that law."""
+        return DiscreteGaussian(self.variance)

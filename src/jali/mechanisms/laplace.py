@@ -4,19 +4,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
 
-import numpy as np
-
-from jali.mechanisms.lattice import Lattice, add
+from jali.mechanisms.additive import Additive
+from jali.mechanisms.lattice import Lattice
 from jali.mechanisms.laws import DiscreteLaplaceLaw
-from jali.noise import BitSource, DiscreteLaplace
+from jali.noise import DiscreteLaplace
 from jali.privacy.loss import Pure
 from jali.privacy.rational import Number, positive
 
 
 @dataclass(frozen=True)
-class Laplace:
+class Laplace(Additive):
     """Add integer noise with mass proportional to exp(-|x| epsilon / sensitivity).
 
     Args:
@@ -53,7 +51,7 @@ class Laplace:
         object.__setattr__(self, "sensitivity", positive(sensitivity, "sensitivity"))
         object.__setattr__(self, "epsilon", positive(epsilon, "epsilon"))
         object.__setattr__(self, "lattice", Lattice.of(step, dimension))
-        DiscreteLaplace(self.scale)  # refuses, before anything is released, a scale that cannot be sampled
+        self.sampler  # noqa: B018 - refuses, before anything is released, a scale that cannot be sampled
 
     @property
     def loss(self) -> Pure:
@@ -70,15 +68,7 @@ class Laplace:
         """The exact law of the noise, in steps of the lattice."""
         return DiscreteLaplaceLaw(self.scale)
 
-    def error(self, confidence: float) -> Any:
-        """Return the least t with Pr[|noise| <= t] >= confidence, for one coordinate."""
-        return self.lattice.real(self.law.quantile(confidence))
-
-    def release(self, value: Any, *, bits: BitSource | None = None) -> Any:
-        """Return the value, or array of values, with noise."""
-        return self.lattice.real(self.release_integers(self.lattice.integers(value), bits=bits))
-
-    def release_integers(self, values: np.ndarray, *, bits: BitSource | None = None) -> np.ndarray:
-        """Add noise to integers that are on the lattice already."""
-        noise = DiscreteLaplace(self.scale).sample(values.size, bits=bits)
-        return add(values, noise.reshape(values.shape))
+    @property
+    def sampler(self) -> DiscreteLaplace:
+        """The exact sampler of that law."""
+        return DiscreteLaplace(self.scale)

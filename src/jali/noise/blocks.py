@@ -76,11 +76,19 @@ BULK = Plan(fineness=5, guide_bits=16, word_bits=64, depth=64)
 FEW = Plan(fineness=0, guide_bits=0, word_bits=64, depth=12)
 
 
-def sample(law: Law, size: int, bits: BitSource | None) -> NDArray[Any]:
-    """Draw `size` independent integers from a law: int64, or Python ints where int64 is too narrow."""
-    size = size_of_sample(size)
-    source = system_bits() if bits is None else bits
-    return (_bulk_sampler if size >= _BULK_FROM else _small_sampler)(law).sample(size, source)
+class Sampled:
+    """Gives a law its `sample`."""
+
+    def sample(self: Law, size: int, *, bits: BitSource | None = None) -> NDArray[Any]:
+        """Draw `size` independent integers: int64, or Python ints if one of them does not fit.
+
+        Args:
+            size: How many.
+            bits: Where the random bits come from; the thread's own stream if not given.
+        """
+        size = size_of_sample(size)
+        source = system_bits() if bits is None else bits
+        return (_bulk_sampler if size >= _BULK_FROM else _small_sampler)(self).sample(size, source)
 
 
 class BlockSampler:

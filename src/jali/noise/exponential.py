@@ -4,12 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
 
-from numpy.typing import NDArray
-
-from jali.noise.bits import BitSource
-from jali.noise.blocks import sample
+from jali.noise.blocks import Sampled
 from jali.noise.checks import positive_rational
 from jali.noise.doubles import Doubles
 from jali.noise.ladder import Progression
@@ -18,7 +14,7 @@ LARGEST_SCALE = 1 << 60
 
 
 @dataclass(frozen=True)
-class ExponentialWeights:
+class ExponentialWeights(Sampled):
     """Integers with weights exp(-|x|/scale); a subclass says which integers.
 
     Args:
@@ -29,15 +25,6 @@ class ExponentialWeights:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "scale", positive_rational("scale", self.scale, LARGEST_SCALE))
-
-    def sample(self, size: int, *, bits: BitSource | None = None) -> NDArray[Any]:
-        """Draw `size` independent integers: int64, or Python ints if one of them does not fit.
-
-        Args:
-            size: How many.
-            bits: Where the random bits come from; the thread's own stream if not given.
-        """
-        return sample(self, size, bits)
 
     def spread(self) -> int:
         """Return the integer part of the scale."""

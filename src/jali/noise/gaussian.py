@@ -5,12 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 from math import isqrt
-from typing import Any
 
-from numpy.typing import NDArray
-
-from jali.noise.bits import BitSource
-from jali.noise.blocks import sample
+from jali.noise.blocks import Sampled
 from jali.noise.checks import positive_rational
 from jali.noise.doubles import Doubles
 from jali.noise.ladder import Progression
@@ -19,7 +15,7 @@ LARGEST_VARIANCE = 1 << 120
 
 
 @dataclass(frozen=True)
-class DiscreteGaussian:
+class DiscreteGaussian(Sampled):
     """The law Pr[X = x] proportional to exp(-x**2 / (2 variance)) on the integers.
 
     Args:
@@ -45,15 +41,6 @@ class DiscreteGaussian:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "variance", positive_rational("variance", self.variance, LARGEST_VARIANCE))
-
-    def sample(self, size: int, *, bits: BitSource | None = None) -> NDArray[Any]:
-        """Draw `size` independent integers: int64, or Python ints if one of them does not fit.
-
-        Args:
-            size: How many.
-            bits: Where the random bits come from; the thread's own stream if not given.
-        """
-        return sample(self, size, bits)
 
     def spread(self) -> int:
         """Return the integer part of sigma."""

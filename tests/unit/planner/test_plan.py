@@ -20,7 +20,7 @@ from jali.planner.plan import check_loss
 from jali.privacy import Adjacency, Concentrated, Loss, Pure
 from jali.query.aggregation import CountRows, SumValues
 from jali.query.catalog import Table
-from jali.query.nodes import Question
+from jali.query.nodes import Column, Question
 from jali.query.read_sql import read_sql
 
 CASES = [case for path in FILES for case in read_cases(path)]
@@ -128,6 +128,19 @@ def test_the_plan_is_the_same_whatever_the_rows_are() -> None:
     empty, full = planned([]), planned([1, None, 2**62])
     assert empty == full
     assert str(empty) == str(full)
+
+
+@pytest.mark.parametrize("written", ["ward", "WARD", "w", "W", "1", "v.ward", "ward, w", "w, WARD, 1"])
+def test_group_by_takes_a_column_its_alias_or_its_place_once(written: str) -> None:
+    plan = make_plan(read_sql(f"SELECT ward AS w, COUNT(*) FROM visits AS v GROUP BY {written}"), VISITS, Pure(1))
+    assert plan.question.group_by == (Column("ward"),)
+    assert plan.aggregation.groups == 4
+
+
+def test_a_column_of_the_table_wins_over_an_alias_in_group_by() -> None:
+    """As in DuckDB, where `SELECT level AS ward ... GROUP BY ward` groups by the column ward."""
+    with pytest.raises(jali.QueryError, match="level"):
+        make_plan(read_sql("SELECT level AS ward, COUNT(*) FROM visits GROUP BY ward"), VISITS, Pure(1))
 
 
 @pytest.mark.parametrize("case", CASES, ids=[case.title for case in CASES])

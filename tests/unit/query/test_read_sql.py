@@ -180,8 +180,8 @@ def test_the_same_question_may_be_written_in_several_ways(sql: str) -> None:
     assert read_sql(sql) == Question("visits", (Output("count", ROWS),))
 
 
-@pytest.mark.parametrize("written", ["ward", "1", "w", "W", "v.ward", "visits.ward"])
-def test_group_by_takes_a_column_its_alias_or_its_place(written: str) -> None:
+@pytest.mark.parametrize("written", ["ward", "1", "v.ward", "visits.ward"])
+def test_group_by_takes_a_column_or_its_place(written: str) -> None:
     read = read_sql(f"SELECT ward AS w, COUNT(*) FROM visits AS v GROUP BY {written}")
     assert read.group_by == (WARD,)
 
