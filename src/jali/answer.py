@@ -227,8 +227,14 @@ class Answer:
             wide[output.name] = [row[j] for row in self.rows]
             if _has_aggregate(output.expression):
                 for end, suffix in ((0, "_low"), (1, "_high")):
-                    wide[output.name + suffix] = [_end(row[j], end) for row in spans]
+                    wide[self._free(output.name + suffix)] = [_end(row[j], end) for row in spans]
         return wide
+
+    def _free(self, name: str) -> str:
+        """Return a name that no output has."""
+        while name in self.columns:
+            name += "_"
+        return name
 
     def _repr_html_(self) -> str:
         from jali.display.html import answer_table

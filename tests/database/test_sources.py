@@ -258,8 +258,8 @@ TYPES = """
     'text' AS vc
 """
 KINDS = {
-    "integer": ["tiny", "ut", "si", "bi"],
-    "real": ["dec", "ub", "hu", "fl", "db"],
+    "integer": ["tiny", "ut", "si", "bi", "ub", "hu"],
+    "real": ["dec", "fl", "db"],
     "text": ["en", "uu", "vc"],
     "timestamp": ["ts", "tns", "tss"],
     "date": ["da"],

@@ -114,9 +114,14 @@ def check_loss(plan: Plan) -> None:
     The loss is computed again from the scales of the noise and from sensitivities derived anew; a plan whose
     parts do not fit each other never runs.
     """
-    spent = reduce(Event.__add__, (_paid(plan.aggregation, i, m) for i, m in enumerate(plan.mechanisms)), NOTHING)
+    fitting = len(plan.mechanisms) == len(plan.aggregation.measures)
+    spent = (
+        NOTHING
+        if not fitting
+        else reduce(Event.__add__, (_paid(plan.aggregation, i, m) for i, m in enumerate(plan.mechanisms)), NOTHING)
+    )
     same = spent.rho == plan.cost.rho if plan.cost.epsilon is None else spent.epsilon == plan.cost.epsilon
-    if not same or len(plan.mechanisms) != len(plan.aggregation.measures):
+    if not (fitting and same):
         raise JaliError(
             "The plan's noise does not match its loss; nothing was asked. Please report this question."
         )

@@ -24,21 +24,21 @@ def l1_sensitivity(aggregation: Aggregation, measure: Measure) -> Fraction:
     most, width = _reach(aggregation, measure)
     if aggregation.table.adjacency is Adjacency.ADD_REMOVE:
         return Fraction(most)
+    if isinstance(measure, CountPeople):
+        # Two vectors in [0, 1]^groups: twice the bound, and never more than one per group.
+        return Fraction(min(2 * most, aggregation.groups * width))
     return Fraction(width if aggregation.groups == 1 else 2 * most)
 
 
 def squared_l2_sensitivity(aggregation: Aggregation, measure: Measure) -> Fraction:
     """Return the square of the L2 sensitivity of a measure under the adjacency of its table."""
+    if isinstance(measure, CountPeople):
+        # Coordinates move by at most one resolution each, so the squares sum to at most resolution * L1.
+        return aggregation.resolution(measure) * l1_sensitivity(aggregation, measure)
     most, width = _reach(aggregation, measure)
-    alone = aggregation.groups == 1
-    if isinstance(measure, CountPeople) and not alone:
-        # Coordinates are at most one resolution each, so the squares sum to at most resolution * L1.
-        squared = aggregation.resolution(measure) * most
-    else:
-        squared = most**2
     if aggregation.table.adjacency is Adjacency.ADD_REMOVE:
-        return Fraction(squared)
-    return Fraction(width**2 if alone else max(2 * squared, width**2))
+        return Fraction(most**2)
+    return Fraction(width**2 if aggregation.groups == 1 else max(2 * most**2, width**2))
 
 
 def _reach(aggregation: Aggregation, measure: Measure) -> tuple[int, int]:

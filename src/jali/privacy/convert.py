@@ -36,7 +36,7 @@ def largest_rho(epsilon: Fraction, delta: Fraction) -> Fraction:
     if delta <= 0:
         return Fraction(0)
     goal, target = math.log(delta.numerator) - math.log(delta.denominator), float(epsilon)
-    low, high = 0.0, target
+    low, high = 0.0, 4 * (target + 1)
     for _ in range(200):
         middle = (low + high) / 2
         low, high = (middle, high) if _best_alpha(middle, target)[1] <= goal else (low, middle)

@@ -147,7 +147,7 @@ def _plain_key(value: Any) -> Value:
     if value is None or isinstance(value, bool):
         return value
     if isinstance(value, str):
-        return str.__str__(value)
+        return _encodable(str.__str__(value))
     if isinstance(value, datetime.datetime):
         if value.tzinfo is not None:
             raise CatalogError("A key cannot have a time zone.", remedy="Give times as the column stores them.")
@@ -155,11 +155,27 @@ def _plain_key(value: Any) -> Value:
     if isinstance(value, datetime.date):
         return datetime.date(value.year, value.month, value.day)
     try:
-        return operator.index(value)
+        return _within_64_bits(operator.index(value))
     except TypeError:
         raise CatalogError(
             f"A key cannot be a {type(value).__name__}.", remedy="Use text, integers, booleans or dates."
         ) from None
+
+
+def _encodable(value: str) -> str:
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        pass
+    else:
+        return value
+    raise CatalogError("A key must be text that can be written in UTF-8.")
+
+
+def _within_64_bits(value: int) -> int:
+    if not -(1 << 63) <= value < 1 << 63:
+        raise CatalogError(f"A key must be a 64-bit integer, not {value}.")
+    return value
 
 
 def _kind_of(value: Value) -> Kind:

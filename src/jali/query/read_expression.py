@@ -235,6 +235,8 @@ class ExpressionReader:
             return self.refuse(node, "Subqueries are not supported.")
         if isinstance(node, exp.Window):
             return self.refuse(node, "Window functions are not supported: they would mix people's rows.")
+        if isinstance(node, exp.IgnoreNulls) and type(node.this) not in _AGGREGATES:
+            return self._unknown(node.this)
         name = node.name if isinstance(node, exp.Anonymous) else (node.key or "this").upper()
         return self.refuse(
             node, f"{name} is not supported.", "The supported functions are listed in docs/questions.md."

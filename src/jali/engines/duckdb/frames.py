@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 from jali.errors import CatalogError
@@ -14,17 +15,27 @@ def readable(frame: Any) -> Any:
     rows: such columns are read as text. An Arrow table is validated: DuckDB fails on text that is not UTF-8.
     """
     kind = type(frame).__module__.split(".")[0], type(frame).__name__
+    if kind == ("polars", "LazyFrame"):
+        return readable(frame.collect())
+    if kind == ("polars", "DataFrame"):
+        return _distinct(frame, frame.columns)
     if kind == ("pandas", "DataFrame"):
         loose = [name for name in frame.columns if frame[name].dtype == object]
-        return frame.astype(dict.fromkeys(loose, "string")) if loose else frame
-    if kind in (("polars", "DataFrame"), ("polars", "LazyFrame")):
-        return frame.collect() if kind[1] == "LazyFrame" else frame
+        return _distinct(frame.astype(dict.fromkeys(loose, "string")) if loose else frame, frame.columns)
     if kind == ("pyarrow", "Table"):
-        return _validated(frame)
+        return _distinct(_validated(frame), frame.column_names)
     raise CatalogError(
         f"A {type(frame).__name__} cannot be protected.",
         remedy="Give a path to Parquet, CSV or a DuckDB file, or a pandas, polars or Arrow table.",
     )
+
+
+def _distinct(frame: Any, columns: Iterable[Any]) -> Any:
+    """Refuse names that differ in case only: DuckDB would rename one of them without a word."""
+    names = [str(name).lower() for name in columns]
+    if len(set(names)) != len(names):
+        raise CatalogError("Two columns differ in upper and lower case only.", remedy="Rename one of them.")
+    return frame
 
 
 def _validated(table: Any) -> Any:

@@ -41,11 +41,13 @@ def attached_name(source: Source) -> str:
 
 def _duckdb(source: Source, fields: tuple[Field, ...]) -> str:
     """Read a DuckDB table, comparing text by its bytes: under NOCASE two people would be one owner."""
-    columns = ", ".join(
-        f'{quoted(f.name)} COLLATE "C" AS {quoted(f.name)}' if f.kind is Kind.TEXT else quoted(f.name)
-        for f in fields
-    )
+    columns = ", ".join(_bytewise(field) for field in fields)
     return f"(SELECT {columns} FROM {plain_scan(source)})"
+
+
+def _bytewise(field: Field) -> str:
+    name = quoted(field.name)
+    return f'CAST({name} AS VARCHAR) COLLATE "C" AS {name}' if field.kind is Kind.TEXT else name
 
 
 def _csv(source: Source, fields: tuple[Field, ...]) -> str:

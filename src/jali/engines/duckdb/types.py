@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from jali.query.catalog import Field, Kind
 
-_WHOLE = frozenset({"TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER"})
-_WIDE = frozenset({"HUGEINT", "UHUGEINT", "UBIGINT", "FLOAT"})
+_SIGNED = frozenset({"TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT"})
+_WHOLE = _SIGNED | {"UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT"}
+_WIDE = frozenset({"UHUGEINT", "FLOAT"})
 _NAMES = {
     Kind.INTEGER: "BIGINT",
     Kind.REAL: "DOUBLE",
@@ -19,7 +20,7 @@ _KINDS = {"DOUBLE": Kind.REAL, "VARCHAR": Kind.TEXT, "BOOLEAN": Kind.BOOLEAN, "D
 
 
 def field_of(name: str, written: str) -> Field:
-    """Return the column of a DuckDB type. Wide, decimal and single-precision numbers are read as doubles."""
+    """Return the column of a DuckDB type. Decimal and single-precision numbers are read as doubles."""
     if written in _WHOLE:
         return Field(name, Kind.INTEGER, type=written)
     if written in _WIDE or written.startswith("DECIMAL"):
