@@ -15,10 +15,10 @@ demo: $(VENV)/.core ## Run the demo: a synthetic hospital, five questions, a ref
 
 test: $(VENV)/.dev lint ## Run linters and tests (below ten minutes on two cores)
 	@echo "Running the tests on $(WORKERS) workers ..."
-	@$(BIN)/python -m pytest -n $(WORKERS) -m "not deep"
-
-test-deep: $(VENV)/.dev ## Run everything, with the long statistical and load runs
 	@$(BIN)/python -m pytest -n $(WORKERS)
+
+test-deep: $(VENV)/.dev ## Run the tests with ten times as many random cases, repeats and kills
+	@JALI_TEST_DEPTH=10 $(BIN)/python -m pytest -n $(WORKERS)
 
 lint: $(VENV)/.dev ## Run ruff, mypy and import-linter
 	@echo "Checking style, types and layers ..."

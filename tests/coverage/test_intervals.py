@@ -7,11 +7,12 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pytest
+from tests.depth import DEPTH
 from tests.harness import noise_off
 
 import jali
 
-REPEATS = 2000
+REPEATS = 2000 * DEPTH
 GROUPS = 2
 PEOPLE = 400
 

@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 from tests.database import clinic
+from tests.depth import DEPTH
 
 from jali.ledger import State
 
@@ -66,7 +67,7 @@ def test_a_process_killed_at_any_step_leaves_a_true_ledger_and_a_receipt_to_rede
     """At least 200 questions are killed: 11 at every step of the walk, the others inside the ledger."""
     clinic.open_clinic(tmp_path, epsilon=1000).close()
     deaths = 0
-    cases = CASES * 11 + STATEMENTS
+    cases = CASES * (11 * DEPTH) + STATEMENTS
     for number, (deadly, arguments) in enumerate(cases):
         deaths += run(processes, clinic.ask_once, tmp_path, number, deadly, arguments) == -signal.SIGKILL
     assert deaths >= 200

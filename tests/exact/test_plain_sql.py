@@ -11,6 +11,7 @@ import pyarrow as pa
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from tests.depth import DEPTH
 from tests.exact.reference import expected_integers, rows_of
 from tests.exact.strategies import Asked, questions, table_of, tables
 from tests.harness import noise_off
@@ -128,7 +129,7 @@ def compare(
         assert len(spans) == len(expected)
 
 
-@settings(max_examples=400, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
+@settings(max_examples=400 * DEPTH, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
 @given(table=tables, asked=questions(person_level=True), max_rows=st.integers(1, 4), data=st.data())
 def test_person_level_questions_equal_plain_sql(
     table: pa.Table, asked: Asked, max_rows: int, data: st.DataObject
@@ -137,7 +138,7 @@ def test_person_level_questions_equal_plain_sql(
     compare(asked, table, "uid", max_rows, adjacency, data.draw(st.booleans()))
 
 
-@settings(max_examples=300, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
+@settings(max_examples=300 * DEPTH, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
 @given(table=tables, asked=questions(person_level=False), data=st.data())
 def test_row_level_questions_equal_plain_sql(table: pa.Table, asked: Asked, data: st.DataObject) -> None:
     adjacency = data.draw(st.sampled_from(["add-remove", "replace-one"]))

@@ -8,6 +8,7 @@ import pyarrow as pa
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from tests.depth import DEPTH
 from tests.exact.strategies import Asked, questions, row, table_of
 from tests.exact.test_plain_sql import database
 from tests.harness import noise_off
@@ -37,7 +38,7 @@ def check(before: Any, after: Any, plan: Plan) -> None:
         assert sum(m * m for m in moved) <= squared_l2_sensitivity(plan.aggregation, measure)
 
 
-@settings(max_examples=200, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
+@settings(max_examples=200 * DEPTH, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
 @given(others=rows, one=mine, other=mine, asked=questions(person_level=True), most=st.integers(1, 3))
 def test_one_person_stays_within_the_declared_sensitivity(
     others: list[Any], one: list[Any], other: list[Any], asked: Asked, most: int
@@ -53,7 +54,7 @@ def test_one_person_stays_within_the_declared_sensitivity(
         check(before, after, plan)
 
 
-@settings(max_examples=100, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
+@settings(max_examples=100 * DEPTH, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
 @given(others=rows, one=row, other=row, asked=questions(person_level=False))
 def test_one_row_stays_within_the_declared_sensitivity(others: Any, one: Any, other: Any, asked: Asked) -> None:
     for adjacency, neighbour in (("add-remove", others), ("replace-one", [*others, other])):
