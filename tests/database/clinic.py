@@ -15,7 +15,11 @@ from jali.engines.duckdb import DuckDBEngine
 from jali.ledger import SqliteLedger
 from jali.mechanisms import Additive
 
-COLUMNS = {"age": jali.Range(0, 120), "ward": jali.Keys(["A", "B", "C"]), "cost": jali.Range(0, 100)}
+COLUMNS: dict[str, jali.Range | jali.Keys] = {
+    "age": jali.Range(0, 120),
+    "ward": jali.Keys(["A", "B", "C"]),
+    "cost": jali.Range(0, 100),
+}
 
 # The walk of one question, in order: where a process may die. Each is tried before and after.
 STEPS: tuple[tuple[Any, str], ...] = (
