@@ -16,7 +16,7 @@ def unreachable(outputs: np.ndarray, value: float) -> float:
 
 
 def test_the_check_flags_floating_point_laplace_noise() -> None:
-    """Mironov 2012: noise on 0 has low bits that noise on 1 cannot have. Two outputs in five tell it at a glance."""
+    """Mironov 2012: noise on 0 has low bits that noise on 1 cannot have: two outputs in five tell."""
     outputs = 0.0 + np.random.default_rng(1).laplace(0.0, 1.0, DRAWS)
     assert unreachable(outputs, 1.0) >= 0.4
 

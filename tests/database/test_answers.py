@@ -79,11 +79,7 @@ def test_new_data_is_answered_anew_and_budgets_never_reset(db: jali.Database) ->
 
 
 def test_another_loss_or_another_declaration_is_another_question(db: jali.Database, tmp_path: Path) -> None:
-    receipts = {
-        db.ask(COUNT, epsilon=1).receipt,
-        db.ask(COUNT, epsilon=2).receipt,
-        db.ask(COUNT, rho="1/8").receipt,
-    }
+    receipts = {db.ask(COUNT, epsilon=1).receipt, db.ask(COUNT, epsilon=2).receipt}
     db.protect(
         "visits",
         tmp_path / "visits.parquet",
