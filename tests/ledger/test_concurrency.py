@@ -217,3 +217,54 @@ def test_two_ledger_objects_in_one_process_share_one_budget(path: Path) -> None:
         ask(first, debit(VISITS, 0.6))
         with pytest.raises(BudgetExceeded):
             ask(second, debit(VISITS, 0.6))
+
+
+def test_a_child_of_an_unseen_fork_cannot_open_the_file_anew(path: Path) -> None:
+    """Its new connection would believe in its parent's file locks, and what it commits would be lost."""
+    with clinic(SqliteLedger(path)) as ledger:
+        ask(ledger)
+        pid = ctypes.PyDLL(None).fork()
+        if pid == 0:
+            try:
+                ask(SqliteLedger(path))
+                os._exit(0)
+            except LedgerError as refused:
+                os._exit(7 if "forked while the ledger was in use" in str(refused) else 1)
+        assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 7
+        ask(ledger)
+    with SqliteLedger(path) as again:
+        assert again.spent(VISITS) == times(2)
+        assert again.verify().problems == ()
+
+
+def test_a_child_of_a_fork_during_a_long_transaction_cannot_open_the_file_anew(path: Path) -> None:
+    with clinic(SqliteLedger(path, patience=0.05)) as ledger, ledger._store.reading():
+
+        def reopen() -> None:
+            with pytest.raises(LedgerError, match="forked while"):
+                ask(SqliteLedger(path))
+
+        assert in_child(reopen)() == 0
+
+
+def test_an_interrupt_while_waiting_for_the_file_leaves_no_transaction_behind(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from jali.ledger import store
+
+    with clinic(SqliteLedger(path)) as ledger:
+        connection = ledger._store._connected()
+
+        class Interrupted:
+            in_transaction = property(lambda _: connection.in_transaction)
+
+            def execute(self, statement: str) -> object:
+                done = connection.execute(statement)
+                if statement.startswith("BEGIN"):
+                    raise KeyboardInterrupt
+                return done
+
+        with pytest.raises(KeyboardInterrupt), store._transaction(Interrupted(), "BEGIN IMMEDIATE"):  # type: ignore[arg-type]
+            pass
+        assert not connection.in_transaction
+        ask(ledger)

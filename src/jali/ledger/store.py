@@ -105,7 +105,8 @@ class Store:
     def _check_process(self) -> None:
         if self._process != os.getpid():
             raise LedgerError(
-                "This ledger belongs to the process that opened it.", remedy="Open it again in this process."
+                "This ledger belongs to the process that opened it.",
+                remedy="Open it in a process that was started afresh, or before any fork.",
             )
 
     def _turnstile(self) -> AbstractContextManager[None]:
@@ -134,6 +135,7 @@ class Store:
         import sqlite3
 
         self._identity = _identity(path)
+        _check_inherited(self._identity)
         connection = sqlite3.connect(
             f"{path.as_uri()}?mode=rw",  # never create: an empty file would be a new budget
             uri=True,
@@ -148,18 +150,21 @@ class Store:
         except BaseException:
             connection.close()
             raise
+        _connections[id(self)] = self._identity, os.getpid()
         return connection
 
     def _disconnect(self) -> None:
         if self._connection is not None:
             self._connection.close()
             self._connection = None
+            _connections.pop(id(self), None)
 
 
 @contextmanager
 def _transaction(connection: sqlite3.Connection, begin: str) -> Iterator[sqlite3.Connection]:
-    connection.execute(begin)
     try:
+        # Inside: an interrupt that waited for the lock is raised right after it was taken.
+        connection.execute(begin)
         yield connection
         connection.execute("COMMIT")
     except BaseException:
@@ -176,12 +181,24 @@ def _identity(path: Path) -> tuple[int, int] | None:
     return status.st_dev, status.st_ino
 
 
+def _check_inherited(identity: tuple[int, int] | None) -> None:
+    """Refuse a file whose connection this process inherited by a fork that `pause` did not handle.
+
+    SQLite's table of file locks came along with it: even a new connection would believe that it holds them.
+    """
+    if any(known == identity and process != os.getpid() for known, process in _connections.values()):
+        raise LedgerError(
+            "This process was forked while the ledger was in use.", remedy="Start a fresh process (spawn or exec)."
+        )
+
+
 def _check_journal(connection: sqlite3.Connection, path: Path) -> None:
     if connection.execute("PRAGMA journal_mode = WAL").fetchone() != ("wal",):
         raise LedgerError(f"The ledger {path} cannot keep a journal.", remedy="Keep it on a local disk.")
 
 
 _stores: weakref.WeakSet[Store] = weakref.WeakSet()
+_connections: dict[int, tuple[tuple[int, int] | None, int]] = {}
 
 
 def _in_order() -> list[Store]:

@@ -27,7 +27,7 @@ from jali.mechanisms.laws import DiscreteGaussianLaw, DiscreteLaplaceLaw, miss
 Floats: TypeAlias = NDArray[np.float64]
 Flags: TypeAlias = NDArray[np.bool_]
 AnyLaw: TypeAlias = DiscreteLaplaceLaw | DiscreteGaussianLaw
-# Halving the public range 48 times leaves less than a double can tell.
+# Halving an interval 48 times leaves less of it than a double can tell.
 _HALVINGS = 48
 # With more terms the closed form of the Laplace tail loses too many digits.
 _MANY = 12
@@ -46,12 +46,19 @@ def linear_quantile(coefficients: Sequence[float], laws: Sequence[AnyLaw], confi
 def _several_quantile(coefficients: Sequence[float], laws: Sequence[AnyLaw], allowed: float) -> float:
     noises = Noises.of(laws)
     columns = [np.array([c]) for c in coefficients]
-    each = 1 - allowed / len(laws)
-    low, high = 0.0, sum(abs(c) * law.quantile(each) for c, law in zip(coefficients, laws, strict=True))
+    low, high = (
+        0.0,
+        sum(abs(c) * law.quantile(1 - allowed) for c, law in zip(coefficients, laws, strict=True)) + 1e-300,
+    )
+
+    def beyond(threshold: float) -> float:
+        return float(noises.tail(columns, np.array([threshold]))[0])
+
+    while beyond(high) > allowed and high < 1e300:
+        low, high = high, 2 * high
     for _ in range(_HALVINGS):
         middle = (low + high) / 2
-        beyond = float(noises.tail(columns, np.array([middle]))[0])
-        low, high = (low, middle) if beyond <= allowed else (middle, high)
+        low, high = (low, middle) if beyond(middle) <= allowed else (middle, high)
     return high
 
 

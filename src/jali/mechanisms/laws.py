@@ -81,8 +81,8 @@ class DiscreteGaussianLaw:
 
     Error:
         Tails by direct summation of the mass function, or by Euler-Maclaurin where the standard deviation is
-        above 64 (remainder below 1e-12 of the tail). The true variance is at most the parameter
-        (Canonne, Kamath and Steinke 2020, Corollary 9).
+        above 64 (remainder below 1e-10 of the tail up to eight standard deviations). The true variance is at
+        most the parameter (Canonne, Kamath and Steinke 2020, Corollary 9).
 
     Example:
         >>> round(DiscreteGaussianLaw(Fraction(1)).stddev ** 2, 10)

@@ -116,7 +116,8 @@ def _no_range(argument: Expression, table: Table) -> Unsupported:
 def lattice_bits(draft: Draft) -> int:
     """Return how many bits a value gets on the lattice: as many as the noise of this loss leaves room for.
 
-    The rounding error of a sum of n rows is then at most n 2^-35 of its noise scale.
+    The rounding error of a sum of n rows is then at most n 2^-35 of its noise scale, or n epsilon 2^-30 where
+    the bits are capped.
     """
     event = draft.loss.event
     loss = event.epsilon if event.epsilon is not None else Fraction(math.sqrt(2 * event.rho))

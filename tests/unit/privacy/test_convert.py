@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import decimal
 import math
 from fractions import Fraction
 
@@ -11,7 +12,6 @@ from hypothesis import strategies as st
 from mpmath import mp, mpf  # type: ignore[import-untyped]
 
 from jali.privacy import Budget, Filter, largest_rho
-from jali.privacy.convert import concentrated_delta_at
 
 
 def least_log_delta(rho: Fraction, epsilon: Fraction) -> mpf:
@@ -34,10 +34,23 @@ def least_log_delta(rho: Fraction, epsilon: Fraction) -> mpf:
     return (a - 1) * (a * rho_ - epsilon_) - mp.log(a - 1) + a * mp.log1p(-1 / a)
 
 
+def log_delta(rho: float, epsilon: float, order: float) -> float:
+    """Corollary 13 of Canonne, Kamath and Steinke, at one order."""
+    return (order - 1) * (order * rho - epsilon) - math.log(order - 1) + order * math.log1p(-1 / order)
+
+
+@pytest.mark.parametrize("precision", [3, 6, 28, 100])
+def test_the_conversion_does_not_depend_on_the_decimal_context_of_the_caller(precision: int) -> None:
+    here = largest_rho(Fraction(7, 5), Fraction(1, 10**7))
+    largest_rho.cache_clear()
+    with decimal.localcontext(decimal.Context(prec=precision)):
+        assert largest_rho(Fraction(7, 5), Fraction(1, 10**7)) == here
+
+
 def test_the_minimum_of_the_reference_is_a_minimum() -> None:
     with mp.workdps(50):
         least = least_log_delta(Fraction(1, 2), Fraction(5))
-        grid = min(concentrated_delta_at(0.5, 5.0, 1 + k / 1000) for k in range(1, 20_000))
+        grid = min(log_delta(0.5, 5.0, 1 + k / 1000) for k in range(1, 20_000))
         assert float(least) <= grid + 1e-12
         assert float(least) == pytest.approx(grid, abs=1e-6)
 
