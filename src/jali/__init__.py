@@ -84,6 +84,10 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
+    if name == "__version__":
+        from importlib.metadata import version
+
+        return version("jali")
     if name in _MODULES:
         return import_module(f"jali.{name}")
     if name not in _HOMES:

@@ -10,7 +10,8 @@ from functools import cached_property
 from itertools import product
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from jali.display.numbers import half_width, show_number, show_width
+from jali.display.numbers import half_width, show_error, show_number
+from jali.errors import QueryError
 from jali.privacy import Event
 from jali.query.aggregation import KeySet
 from jali.query.bounds import Bounds
@@ -172,6 +173,13 @@ class Answer:
     def __repr__(self) -> str:
         return f"Answer({self.summary()}; cost {self.cost}; receipt {self.receipt})"
 
+    def __str__(self) -> str:
+        from jali.display.text import answer_table
+
+        return (
+            f"{answer_table(self.columns, self.rows, self.interval())}\ncost {self.cost}, receipt {self.receipt}"
+        )
+
     def summary(self) -> str:
         """One line: the first value with its error bar, and how many rows there are."""
         if not self.rows:
@@ -245,12 +253,19 @@ class Answer:
         """Draw one noisy column with its error bars (needs matplotlib)."""
         from jali.display.plots import bars
 
-        return bars(self.plot_data(column))
+        return bars(self.plot_data(column), column or self._first_noisy)
+
+    @property
+    def _first_noisy(self) -> str:
+        return next(o.name for o in self.release.question.outputs if _has_aggregate(o.expression))
 
     def plot_data(self, column: str | None = None) -> list[tuple[str, float | None, Interval]]:
         """Return what `plot` draws: label, value and interval per row."""
-        noisy = [j for j, o in enumerate(self.release.question.outputs) if _has_aggregate(o.expression)]
-        chosen = noisy[0] if column is None else self.columns.index(column)
+        outputs = self.release.question.outputs
+        noisy = [j for j, output in enumerate(outputs) if _has_aggregate(output.expression)]
+        if column is not None and column not in self.columns:
+            raise QueryError(f"The answer has no column {column}.", remedy=f"It has {', '.join(self.columns)}.")
+        chosen = self.columns.index(column or self._first_noisy)
         labels = [j for j in range(len(self.columns)) if j not in noisy]
         return [
             (", ".join(show_number(row[j]) for j in labels), row[chosen], spans[chosen])
@@ -295,8 +310,7 @@ def _ends(bounds: Bounds) -> tuple[float, float]:
 
 
 def _cell(value: Any, span: Interval) -> str:
-    width = half_width(span)
-    return f"{show_number(value, width)} {show_width(width)}".strip()
+    return f"{show_number(value, half_width(span))} {show_error(value, span)}".strip()
 
 
 def _end(span: Interval, end: int) -> float | None:

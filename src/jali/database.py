@@ -75,6 +75,10 @@ class Database:
         self._ledger = ledger
         self._engine = engine
 
+    def __repr__(self) -> str:
+        kept = "on disk" if self.durable else "in memory"
+        return f"Database({', '.join(self._tables()) or 'no tables yet'}; {kept})"
+
     def __enter__(self) -> Database:
         return self
 
@@ -148,7 +152,10 @@ class Database:
         """Let an analyst spend up to `budget` on a table, within the table's own budget."""
         account = grant_account(_analyst(analyst), self.table_named(table).name)
         if self._ledger.budget(account) not in (None, budget):
-            raise CatalogError(f"{analyst} has another grant on {table} already; a budget is never reset.")
+            raise CatalogError(
+                f"{analyst} has another grant on {table} already; a budget is never reset.",
+                remedy="Grant under another analyst's name.",
+            )
         self._ledger.open_account(account, budget)
 
     def refresh(self, table: str) -> None:
@@ -167,6 +174,11 @@ class Database:
         if fresh != {f.name: f.kind for f in found.fields}:
             raise CatalogError(f"The frame does not have the columns that {found.name} was declared with.")
         self._engine.attach(found.source.location, frame)
+
+    def version(self, table: str) -> int:
+        """Return how many different declarations a table has had; 0 if it has none."""
+        declared = self._ledger.declaration(table)
+        return 0 if declared is None else declared.version
 
     def tables(self) -> tuple[Table, ...]:
         """Return the protected tables, as declared."""
@@ -196,6 +208,10 @@ class Database:
         self, question: str | Question, *, epsilon: Number | None = None, rho: Number | None = None
     ) -> Plan:
         """Plan a question without asking it. Free: no data is read and nothing is spent."""
+        if not isinstance(question, str | Question):
+            raise QueryError(
+                "A question is SQL text.", remedy="Write db.ask('SELECT COUNT(*) FROM ...', epsilon=0.1)."
+            )
         parsed = read_sql(question) if isinstance(question, str) else question
         plan = make_plan(parsed, self.table_named(parsed.table), loss_of(epsilon, rho))
         return replace(plan, sql=self._engine.emit(plan.aggregation))
@@ -227,6 +243,7 @@ class Database:
         stored = self._ledger.recall(key, analyst=analyst or CURATOR, grant=debits[1] if analyst else None)
         if stored is not None and stored.answer is not None:
             return self._answer(decode(stored.plan, PLAN_CLASSES), stored.receipt, stored.answer, cached=True)
+        self._engine.ready(plan.table)
         stage("reserving")
         receipt = self._ledger.reserve(
             analyst=analyst or CURATOR,
@@ -234,6 +251,7 @@ class Database:
             key=key,
             plan=text,
             debits=debits,
+            resume=True,
         )
         return self._fulfil(receipt, plan, stage)
 

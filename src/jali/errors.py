@@ -66,10 +66,20 @@ class BudgetExceeded(JaliError):  # noqa: N818 - the name is part of the public 
         kind: `epsilon`, `rho` or `delta`: the unit of the three numbers.
         requested: The loss of the question.
         remaining: The largest loss of that kind that would still be granted.
+        other: The largest loss of another kind that would be granted, where there is one.
     """
 
-    def __init__(self, account: str, *, kind: str, requested: Fraction, remaining: Fraction) -> None:
+    def __init__(
+        self,
+        account: str,
+        *,
+        kind: str,
+        requested: Fraction,
+        remaining: Fraction,
+        other: tuple[str, Fraction] | None = None,
+    ) -> None:
         self.account = account
+        self.other = other
         self.kind = kind
         self.requested = requested
         self.remaining = remaining
@@ -81,7 +91,8 @@ class BudgetExceeded(JaliError):  # noqa: N818 - the name is part of the public 
     @property
     def facts(self) -> tuple[tuple[str, str], ...]:
         """Requested, Remaining and Difference, rounded down, with as many digits as tell the first two apart."""
-        named = (("Requested", self.requested), ("Remaining", self.remaining), ("Difference", self.difference))
+        requested, remaining = (below(value, self._digits) for value in (self.requested, self.remaining))
+        named = (("Requested", requested), ("Remaining", remaining), ("Difference", requested - remaining))
         return tuple((name, f"{self.kind} {decimal(value, self._digits)}") for name, value in named)
 
     @property
@@ -89,6 +100,9 @@ class BudgetExceeded(JaliError):  # noqa: N818 - the name is part of the public 
         return next((d for d in (6, 9, 12) if below(self.requested, d) > below(self.remaining, d)), 15)
 
     def _what_fits(self) -> str:
+        if self.remaining <= 0 and self.other is not None and self.other[1] > 0:
+            kind, amount = self.other
+            return f"In {self.kind} nothing is left; a question with {kind} {decimal(amount)} would be answered."
         if self.remaining <= 0:
             return "Nothing is left on this budget; answers already given can be asked again for free."
         fits = decimal(self.remaining, self._digits)

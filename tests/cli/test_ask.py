@@ -6,6 +6,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -22,7 +23,8 @@ def test_a_question_is_answered_as_a_table_with_error_bars(jali: Runner, clinic:
     outcome = jali("ask", clinic, BY_WARD, "--epsilon", "0.5", "--analyst", "ana")
     lines = outcome.out.splitlines()
     assert outcome.code == 0
-    assert lines[0].split() == ["ward", "n", "±", "age", "±"]
+    assert lines[0].split()[:4] == ["ward", "n", "±", "age"]
+    assert lines[0].split()[4] in ("±", "interval")
     assert [line.split()[0] for line in lines[2:5]] == ["A", "B", "C"]
     assert "95 % interval" in outcome.out
     assert "cost epsilon 0.5" in outcome.out
@@ -88,15 +90,15 @@ def test_an_open_receipt_is_redeemed_once_the_source_is_back(
     source.write_bytes(visits.read_bytes())
     declared = ("--unit", "patient_id", "--max-rows", "5", "--epsilon", "1")
     assert jali("protect", clinic, "own", source, *declared).code == 0
-    source.unlink()
+    os.truncate(source, 100)
     failed = jali("ask", clinic, "SELECT COUNT(*) AS n FROM own", "--epsilon", "0.25")
     assert failed.code == 5
-    assert "stays open" in failed.err
+    receipt = jali("ledger", clinic, "--json").document["receipts"][0]
+    assert f"stays open. Once this is mended: jali redeem {clinic} {receipt['receipt']}\n" in failed.err
 
     ledger = jali("ledger", clinic)
     assert "open" in ledger.out
-    assert "jali redeem" in ledger.out
-    receipt = jali("ledger", clinic, "--json").document["receipts"][0]
+    assert f"jali redeem {clinic} RECEIPT" in ledger.out
     assert receipt["state"] == "open"
     assert jali("redeem", clinic, receipt["receipt"]).code == 5
 
@@ -107,6 +109,39 @@ def test_an_open_receipt_is_redeemed_once_the_source_is_back(
     assert (first["cached"], again["cached"]) == (False, True)
     assert "cost epsilon 0.25" in jali("redeem", clinic, receipt["receipt"]).out
     assert jali("ledger", clinic, "--json").document["receipts"][0]["state"] == "released"
+
+
+def test_a_receipt_is_redeemed_by_the_beginning_that_only_it_has(
+    jali: Runner, clinic: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = jali("ask", clinic, BY_WARD, "--epsilon", "0.1", "--json").document
+    again = jali("redeem", clinic, first["receipt"][:8] + "…", "--json").document
+    assert (again["receipt"], again["rows"]) == (first["receipt"], first["rows"])
+    short = jali("redeem", clinic, first["receipt"][:5])
+    assert short.code == 2
+    assert "6 characters" in short.err
+
+    two = [SimpleNamespace(id=first["receipt"]), SimpleNamespace(id=first["receipt"][:6] + "0" * 26)]
+    monkeypatch.setattr("jali.database.Database.receipts", lambda *_, **__: two)
+    doubtful = jali("redeem", clinic, first["receipt"][:6])
+    assert doubtful.code == 2
+    assert "2 receipts begin with" in doubtful.err
+
+
+def test_no_rows_need_no_legend(jali: Runner, clinic: Path) -> None:
+    out = jali("ask", clinic, f"{BY_WARD} HAVING COUNT(*) > 1000000", "--epsilon", "0.1").out
+    assert out.startswith("No rows.\n\ncost epsilon 0.1")
+    assert "±" not in out
+
+
+def test_an_interval_off_centre_is_shown_by_its_ends(
+    jali: Runner, clinic: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("jali.answer.Answer.interval", lambda *_: [((0.0, 1e9),)])
+    lines = jali("ask", clinic, "SELECT COUNT(*) AS n FROM visits", "--epsilon", "1").out.splitlines()
+    assert lines[0].split() == ["n", "interval"]
+    assert lines[2].endswith("0 … 1,000,000,000")
+    assert lines[4] == "low … high is a 95 % interval for the bounded truth."
 
 
 def test_a_terminal_without_the_sign_still_gets_its_answer(clinic: Path) -> None:

@@ -34,13 +34,67 @@ def test_protect_says_what_was_declared(jali: Runner, tmp_path: Path, visits: Pa
     outcome = jali("protect", path, "visits", visits, *declared, "--epsilon", "2", "--delta", "1e-6")
     assert outcome.code == 0
     assert "patient_id, at most 3 rows each" in outcome.out
-    assert "Range(0, 10.5)" in outcome.out
+    assert "real from 0 to 10.5" in outcome.out
+    assert "integer, 4 keys: 0, 1, 2, 3" in outcome.out
     document = jali(
         "protect", path, "visits", visits, *declared, "--epsilon", "2", "--delta", "1e-6", "--json"
     ).document
     assert document["budget"] == {"epsilon": "2", "delta": "1/1000000"}
     assert document["adjacency"] == "add-remove"
     assert document["columns"]["seen"] == "date"
+
+
+def test_protecting_again_says_that_it_is_a_change(jali: Runner, clinic: Path, visits: Path) -> None:
+    options = ("--unit", "patient_id", "--max-rows", "4", "--epsilon", "3", "--delta", "1e-6")
+    outcome = jali("protect", clinic, "visits", visits, *options)
+    assert outcome.out.startswith("Changed visits (version 2). What was spent stays spent.\n")
+    assert "Nothing changed." in jali("protect", clinic, "visits", visits, *options).out
+    assert jali("protect", clinic, "visits", visits, *options, "--json").document["version"] == 2
+
+
+def test_protecting_a_csv_file_says_how_it_is_read(jali: Runner, tmp_path: Path) -> None:
+    path, source = tmp_path / "new.jali", tmp_path / "visits.csv"
+    source.write_text("patient_id,age\n1,20\n2,30\n", encoding="utf-8")
+    jali("init", path)
+    out = jali("protect", path, "visits", source, "--no-unit", "--range", "age=0:100", "--epsilon", "1").out
+    assert out.startswith("Protected visits.\n")
+    assert "CSV is read line by line" in out
+    assert "Columns are text unless declared." in out
+
+
+def test_tables_are_listed_as_they_were_declared(jali: Runner, clinic: Path, visits: Path) -> None:
+    out = jali("tables", clinic).out
+    for fact in (
+        "visits\n",
+        "patient_id, at most 5 rows each",
+        "add-remove",
+        "epsilon=3",
+        "5,000, a public guess",
+        "integer from 0 to 120",
+        "text, 3 keys: A, B, C",
+        "date",
+    ):
+        assert fact in out
+    (table,) = jali("tables", clinic, "--json").document["tables"]
+    columns = {column["name"]: column for column in table["columns"]}
+    assert (table["table"], table["max_rows"], table["rows"]) == ("visits", 5, 5000)
+    assert columns["age"]["range"] == ["0", "120"]
+    assert (columns["ward"]["keys"], columns["ward"]["key_count"]) == (["A", "B", "C"], 3)
+    assert columns["seen"] == {"name": "seen", "kind": "date", "range": None, "keys": None, "key_count": None}
+
+
+def test_long_lists_of_keys_are_cut_and_counted(jali: Runner, tmp_path: Path, visits: Path) -> None:
+    path = tmp_path / "new.jali"
+    jali("init", path)
+    assert "No table is protected yet." in jali("tables", path).out
+    days = ",".join(f"2025-01-{day:02}" for day in range(1, 29))
+    assert (
+        jali("protect", path, "v", visits, "--no-unit", "--keys", f"seen:date={days}", "--epsilon", "1").code == 0
+    )
+    assert "date, 28 keys: 2025-01-01, 2025-01-02," in jali("tables", path).out
+    assert "2025-01-28" not in jali("tables", path).out
+    (table,) = jali("tables", path, "--json").document["tables"]
+    assert next(c for c in table["columns"] if c["name"] == "seen")["key_count"] == 28
 
 
 def test_protect_wants_to_hear_whose_privacy_counts(jali: Runner, clinic: Path, visits: Path) -> None:
@@ -102,6 +156,19 @@ def test_the_ledger_lists_accounts_and_receipts(jali: Runner, clinic: Path) -> N
     assert [receipt["analyst"] for receipt in document["receipts"]] == ["ana", "curator"]
     of_ana = jali("ledger", clinic, "--analyst", "ana", "--json").document
     assert len(of_ana["receipts"]) == 1
+
+
+def test_the_ledger_of_an_analyst_has_their_grants_and_the_tables_of_these(
+    jali: Runner, clinic: Path, tmp_path: Path, visits: Path
+) -> None:
+    other = tmp_path / "other.parquet"
+    other.write_bytes(visits.read_bytes())
+    assert jali("protect", clinic, "other", other, "--no-unit", "--epsilon", "1").code == 0
+    jali("grant", clinic, "bob", "other", "--epsilon", "1")
+    named = [a["account"] for a in jali("ledger", clinic, "--analyst", "ana", "--json").document["accounts"]]
+    assert named == ["table visits", "grant ana on visits"]
+    assert jali("ledger", clinic, "--analyst", "eve").out == "eve has no grant.\n"
+    assert jali("ledger", clinic, "--analyst", "eve", "--json").document == {"accounts": [], "receipts": []}
 
 
 def test_an_empty_ledger_says_so(jali: Runner, tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from jali.demo.strip import CELLS, strip_text
+from jali.demo.strip import CELLS, FEW_CELLS, strip_text
 
 Runner = Callable[..., Any]
 # Laplace noise exceeds k times its 95 % half-width with probability 0.05**k: below 2e-8 for k = 6, so that the 23
@@ -85,18 +85,48 @@ def test_people_see_questions_truth_plan_and_refusal(jali: Runner) -> None:
     for words in (
         "200,000 visits of 40,000 patients",
         "synthetic: nobody is in it",
-        "bounded truth",
-        "raw truth",
-        "lost to bounding",
+        "the exact answer after clamping and capping at 10 visits a patient",
+        "about 1 interval in 20 misses: that is what 95 % means",
+        "bounded",
+        "raw",
+        "lost to",
+        "moved by",
         "Isolation",
         "Plan for a question on visits",
+        "`jali explain` shows the engine's query too",
         "Refused:",
         "Requested",
         "Remaining",
         "Difference",
+        "jali demo --keep hospital",
+        "jali ledger hospital/hospital.jali",
+        "jali ask hospital/hospital.jali",
     ):
         assert words in outcome.out
-    assert max(len(line) for line in outcome.out.splitlines()) <= 100
+    assert "Engine query" not in outcome.out
+
+
+@pytest.mark.parametrize("width", [80, 90, 100])
+def test_no_line_is_too_long_or_ends_in_blanks(width: int) -> None:
+    from rich.console import Console
+
+    from jali.demo import show
+
+    stream = io.StringIO()
+    show(console=Console(file=stream, width=width))
+    lines = stream.getvalue().splitlines()
+    assert max(len(line) for line in lines) <= width
+    assert [line for line in lines if line != line.rstrip()] == []
+    first = next(i for i, line in enumerate(lines) if line.startswith("  Privacy unit"))
+    last = next(i for i, line in enumerate(lines) if line.startswith("Answers"))
+    assert all(line.startswith("  ") for line in lines[first : last - 1])
+
+
+def test_a_directory_with_a_blank_is_quoted_in_what_to_do_next(jali: Runner, tmp_path: Path) -> None:
+    kept = tmp_path / "my hospital"
+    out = jali("demo", "--keep", kept).out
+    assert f"ledger '{kept}/hospital.jali'" in out
+    assert "--keep" not in out
 
 
 def test_the_demo_can_be_kept_and_gone_on_with(jali: Runner, tmp_path: Path) -> None:
@@ -121,15 +151,19 @@ def test_the_demo_shows_colour_where_it_is_wanted() -> None:
 @pytest.mark.parametrize(
     ("truth", "drawn"),
     [
-        (11.0, "    ├────●─◆──┤    "),
-        (10.0, "    ├────◆────┤    "),
-        (-90.0, "<   ├────●────┤    "),
-        (90.0, "    ├────●────┤   >"),
-        (None, "    ├────●────┤    "),
+        (11.0, "     ├────●─◆──┤     "),
+        (10.0, "     ├────◆────┤     "),
+        (-90.0, "<    ├────●────┤     "),
+        (90.0, "     ├────●────┤    >"),
+        (None, "     ├────●────┤     "),
     ],
 )
 def test_a_strip_shows_where_the_truth_is(truth: float | None, drawn: str) -> None:
     assert strip_text(10.0, 8.0, 12.0, truth) == drawn
+
+
+def test_a_strip_for_a_narrow_terminal_is_shorter() -> None:
+    assert strip_text(10.0, 8.0, 12.0, None, FEW_CELLS) == "   ├──●──┤   "
 
 
 def test_a_strip_without_an_interval_is_empty() -> None:

@@ -225,3 +225,12 @@ def test_conditions_are_shown_as_they_were_meant(text: str) -> None:
 def test_values_are_shown_as_they_were_meant(text: str) -> None:
     value = read_value(text)
     assert read_value(show_expression(value)) == value
+
+
+def test_the_engine_query_can_be_left_out_and_lines_be_shorter(visits: Path) -> None:
+    plan = plan_of(visits, "SELECT ward, AVG(age) AS a FROM visits GROUP BY ward")
+    text = explain(plan, width=80, engine_query=False)
+    assert "Engine query" not in text
+    assert FREE in text
+    assert max(len(line) for line in text.splitlines()) <= 80
+    assert "Engine query" in explain(plan)

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import shutil
 from collections.abc import Callable
 from fractions import Fraction
@@ -9,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from jali.cli.failures import caret, exit_code
+from jali.cli.failures import Asked, caret, exit_code, in_options
 from jali.errors import (
     BudgetExceeded,
     CatalogError,
@@ -126,6 +127,58 @@ def test_a_loss_that_is_none_is_refused(jali: Runner, clinic: Path, loss: tuple[
     assert jali("ask", clinic, COUNT, *loss).code == 2
 
 
+@pytest.mark.parametrize("verb", ["ask", "explain"])
+def test_sql_without_quotes_is_explained(jali: Runner, verb: str) -> None:
+    outcome = jali(verb, "clinic.jali", *COUNT.split(), "--epsilon", "1")
+    assert outcome.code == 2
+    assert outcome.err == (
+        f"jali: The SQL must be one argument: put it in double quotes. See `jali {verb} --help`.\n"
+    )
+
+
+def test_remedies_speak_of_options_and_verbs(jali: Runner, clinic: Path, visits: Path) -> None:
+    def said(*arguments: object) -> str:
+        outcome = jali(*arguments)
+        assert outcome.code in (2, 4)
+        assert jali(*arguments, "--json").document["error"]["remedy"] in outcome.err
+        return str(outcome.err)
+
+    assert "Give --epsilon 0.1, or --rho 0.005 for Gaussian noise." in said("ask", clinic, COUNT)
+    loss, protect = ("--epsilon", "1"), ("protect", clinic, "own", visits, "--epsilon", "1")
+    name = shlex.quote("o'neil b")
+    no_grant = said("ask", clinic, COUNT, *loss, "--analyst", "o'neil b")
+    assert f"Ask the curator for it: jali grant {clinic} {name} visits --epsilon NUMBER" in no_grant
+    assert "--max-rows is missing." in said(*protect, "--unit", "patient_id")
+    assert "--range floor=LOW:HIGH; or clamp" in said("ask", clinic, "SELECT SUM(floor) FROM visits", *loss)
+    assert "--keys floor=A,B,..." in said(
+        "ask", clinic, "SELECT floor, COUNT(*) FROM visits GROUP BY floor", *loss
+    )
+    assert "--kind with one of: integer" in said(*protect, "--no-unit", "--kind", "age=number")
+    assert "--max-rows and --rows may change" in said(
+        "protect", clinic, "visits", visits, "--epsilon", "9", "--unit", "patient_id", "--max-rows", "5"
+    )
+
+
+def test_commands_name_the_database_where_it_is_known() -> None:
+    text = "Receipt ab12 is paid and stays open: redeem it once this is mended."
+    assert in_options(text).endswith("jali redeem DATABASE ab12")
+    asked = Asked("my clinic.jali", analyst="ana")
+    assert in_options(text, asked).endswith("jali redeem 'my clinic.jali' ab12 --analyst ana")
+
+
+def test_a_path_with_a_blank_is_quoted_in_every_command(jali: Runner, tmp_path: Path) -> None:
+    path = tmp_path / "my clinic.jali"
+    assert f"jali init '{path}'" in jali("ledger", path).err
+    assert f"jali protect '{path}' TABLE" in jali("init", path).out
+    path.chmod(0o644)
+    assert f"chmod 600 '{path}'" in jali("ledger", path).err
+
+
+def test_a_name_that_python_escapes_is_left_as_it_is() -> None:
+    text = f"Ask the curator for db.grant({chr(39) + chr(34)!r}, 'visits', jali.Budget(...))."
+    assert in_options(text) == text
+
+
 def test_a_file_that_is_no_ledger_is_a_failure_of_the_ledger(jali: Runner, tmp_path: Path) -> None:
     path = tmp_path / "letter.jali"
     path.write_text("Dear database, " * 500)
@@ -135,7 +188,9 @@ def test_a_file_that_is_no_ledger_is_a_failure_of_the_ledger(jali: Runner, tmp_p
 
 
 def test_an_unknown_receipt_is_a_failure_of_the_ledger(jali: Runner, clinic: Path) -> None:
-    assert jali("redeem", clinic, "0" * 32).code == 5
+    outcome = jali("redeem", clinic, "0" * 32)
+    assert outcome.code == 5
+    assert f"jali ledger {clinic}" in outcome.err
 
 
 def test_an_analyst_without_a_grant_is_refused(jali: Runner, clinic: Path) -> None:

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,11 @@ def test_the_program_alone_lists_its_verbs(jali: Runner) -> None:
     outcome = jali()
     assert outcome.code == 0
     assert all(name in outcome.out for name in NAMES)
+
+
+def test_the_version_is_that_of_the_package(jali: Runner) -> None:
+    outcome = jali("--version")
+    assert (outcome.code, outcome.out) == (0, f"jali {version('jali')}\n")
 
 
 @pytest.mark.parametrize("name", NAMES)

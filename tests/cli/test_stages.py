@@ -6,7 +6,7 @@ import threading
 import pytest
 
 from jali.cli import terminal
-from jali.cli.terminal import Stages, ink_for
+from jali.cli.terminal import Stages, ink_for, width_for
 
 
 class Terminal(io.StringIO):
@@ -57,3 +57,12 @@ def test_colour_is_for_terminals_that_want_it(monkeypatch: pytest.MonkeyPatch) -
     assert not ink_for(io.StringIO()).colour
     monkeypatch.setenv("NO_COLOR", "1")
     assert not ink_for(Terminal()).colour
+
+
+@pytest.mark.parametrize(("columns", "width"), [(60, 80), (90, 90), (250, 100)])
+def test_lines_are_as_long_as_the_terminal_takes_within_reason(
+    monkeypatch: pytest.MonkeyPatch, columns: int, width: int
+) -> None:
+    monkeypatch.setenv("COLUMNS", str(columns))
+    assert width_for(Terminal()) == width
+    assert width_for(io.StringIO()) == 100

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import json
 import math
+import os
+import signal
+import threading
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -94,7 +97,8 @@ def test_another_loss_or_another_declaration_is_another_question(db: jali.Databa
 
 def test_a_receipt_is_redeemed_by_its_owner_with_its_frozen_plan(db: jali.Database, tmp_path: Path) -> None:
     source = tmp_path / "visits.parquet"
-    source.rename(tmp_path / "away")
+    content = source.read_bytes()
+    source.write_bytes(b"damaged")
     ana = db.session("ana")
     with pytest.raises(jali.EngineError) as failed:
         ana.ask(BY_WARD, epsilon=1)
@@ -102,7 +106,7 @@ def test_a_receipt_is_redeemed_by_its_owner_with_its_frozen_plan(db: jali.Databa
     assert receipt.state is State.OPEN
     assert receipt.id in str(failed.value)
     assert spent(db) == 1
-    (tmp_path / "away").rename(source)
+    source.write_bytes(content)
     narrow = COLUMNS | {"ward": jali.Keys(["A"])}
     db.protect("visits", source, unit="patient_id", max_rows=2, columns=narrow, budget=jali.Budget(epsilon=10))
     with pytest.raises(jali.LedgerError):
@@ -115,7 +119,7 @@ def test_a_receipt_is_redeemed_by_its_owner_with_its_frozen_plan(db: jali.Databa
 
 
 def test_a_receipt_that_keeps_failing_is_given_up_after_a_few_attempts(db: jali.Database, tmp_path: Path) -> None:
-    (tmp_path / "visits.parquet").rename(tmp_path / "away")
+    (tmp_path / "visits.parquet").write_bytes(b"damaged")
     with pytest.raises(jali.EngineError):
         db.ask(COUNT, epsilon=1)
     receipt = db.receipts()[0].id
@@ -242,11 +246,11 @@ def test_a_frame_is_attached_again_after_reopening(tmp_path: Path) -> None:
     with jali.connect(tmp_path / "a.jali") as db:
         db.protect("t", frame, unit=None, budget=jali.Budget(10))
     with jali.connect(tmp_path / "a.jali") as db:
-        with pytest.raises(jali.EngineError):
+        with pytest.raises(jali.EngineError, match="attach"):
             db.ask("SELECT COUNT(*) FROM t", epsilon=1)
         db.attach("t", frame)
         with noise_off():
-            assert db.redeem(db.receipts()[0].id).rows == [(50,)]
+            assert db.ask("SELECT COUNT(*) FROM t", epsilon=1).rows == [(50,)]
 
 
 def test_stages_are_told_in_order(db: jali.Database) -> None:
@@ -255,3 +259,29 @@ def test_stages_are_told_in_order(db: jali.Database) -> None:
     assert stages == ["planning", "reserving", "reading"]
     db.ask(COUNT, epsilon=1, on_stage=stages.append)
     assert stages[3:] == ["planning"]
+
+
+def test_an_interrupt_while_reading_stops_the_question_and_leaves_its_receipt(
+    db: jali.Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """DuckDB answers Ctrl-C with a RuntimeError; a notebook or a loop must still be stopped by it."""
+    import duckdb
+
+    with duckdb.connect() as connection:
+        timer = threading.Timer(0.3, lambda: os.kill(os.getpid(), signal.SIGINT))
+        timer.start()
+        with pytest.raises(RuntimeError, match=r"^Query interrupted$"):
+            connection.execute(
+                "SELECT count(*) FROM range(200000) a, range(200000) b WHERE a.range * b.range % 7 = 1"
+            )
+
+    def interrupted(*_: Any) -> Any:
+        raise RuntimeError("Query interrupted")
+
+    with monkeypatch.context() as patched:
+        patched.setattr("jali.engines.duckdb.engine.DuckDBEngine._cursor", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            db.ask(COUNT, epsilon=1)
+    assert [receipt.state for receipt in db.receipts()] == [State.OPEN]
+    assert db.ask(COUNT, epsilon=1).rows
+    assert [receipt.state for receipt in db.receipts()] == [State.RELEASED]

@@ -234,6 +234,7 @@ def test_refusals_survive_reopening(tmp_path: Path) -> None:
         db.protect("visits", ROWS, unit="uid", max_rows=5, columns=COLUMNS, budget=jali.Budget(1))
         db.ask("SELECT COUNT(*) FROM visits", epsilon="9/10")
     with jali.connect(path) as db:
+        db.attach("visits", ROWS)
         with pytest.raises(jali.BudgetExceeded) as refused:
             db.ask("SELECT COUNT(*) FROM visits WHERE paid", epsilon="1/5")
         assert refused.value.remaining == jali.Budget("1/10").epsilon

@@ -678,15 +678,33 @@ def test_a_source_that_cannot_be_read_is_refused_without_its_content(tmp_path: P
 
 
 @pytest.mark.parametrize("ending", [".parquet", ".csv"])
-def test_a_missing_file_leaves_a_receipt_to_redeem_when_it_is_back(tmp_path: Path, ending: str) -> None:
-    path, away = tmp_path / f"t{ending}", tmp_path / "away"
+def test_a_missing_file_is_noticed_before_anything_is_spent(tmp_path: Path, ending: str) -> None:
+    path = tmp_path / f"t{ending}"
     if ending == ".parquet":
         parquet(path)
     else:
         csv(path, "uid,g\n1,A\n2,B\n3,C\n")
     with protected(path, budget=jali.Budget(1)) as db:
+        path.rename(tmp_path / "away")
+        with pytest.raises(jali.EngineError, match="missing") as refused:
+            db.ask("SELECT COUNT(*) FROM t", epsilon="1/4")
+        assert str(tmp_path) not in str(refused.value)
+        assert db.receipts() == ()
+        assert db.remaining("t").epsilon == 1
+
+
+def damaged(path: Path) -> Callable[[], object]:
+    """Damage a file, and return what mends it."""
+    content = path.read_bytes()
+    path.write_bytes(b"PAR1 but no more")
+    return lambda: path.write_bytes(content)
+
+
+def test_a_damaged_file_leaves_a_receipt_to_redeem_when_it_is_mended(tmp_path: Path) -> None:
+    path = parquet(tmp_path / "t.parquet")
+    with protected(path, budget=jali.Budget(1)) as db:
         db.grant("ana", "t", jali.Budget(1))
-        path.rename(away)
+        mend = damaged(path)
         with pytest.raises(jali.EngineError, match=r"(?i)receipt") as refused:
             db.session("ana").ask("SELECT COUNT(*) FROM t", epsilon="1/4")
         assert str(tmp_path) not in str(refused.value)
@@ -694,7 +712,7 @@ def test_a_missing_file_leaves_a_receipt_to_redeem_when_it_is_back(tmp_path: Pat
         (receipt,) = db.session("ana").receipts()
         assert receipt.state is State.OPEN
         assert db.remaining("t").epsilon == jali.Budget("3/4").epsilon
-        away.rename(path)
+        mend()
         answer = db.session("ana").redeem(receipt.id)
         assert answer.rows == [(3,)]
         assert db.remaining("t").epsilon == jali.Budget("3/4").epsilon
@@ -703,15 +721,29 @@ def test_a_missing_file_leaves_a_receipt_to_redeem_when_it_is_back(tmp_path: Pat
         assert db.verify().problems == ()
 
 
+def test_asking_again_after_a_failure_takes_up_the_open_receipt(tmp_path: Path) -> None:
+    path = parquet(tmp_path / "t.parquet")
+    with protected(path, budget=jali.Budget(1)) as db:
+        mend = damaged(path)
+        for _ in range(3):
+            with pytest.raises(jali.EngineError):
+                db.ask("SELECT COUNT(*) FROM t", epsilon="1/4")
+        mend()
+        assert db.ask("SELECT COUNT(*) FROM t", epsilon="1/4").rows == [(3,)]
+        assert [r.state for r in db.receipts()] == [State.RELEASED]
+        assert db.remaining("t").epsilon == jali.Budget("3/4").epsilon
+        assert db.verify().problems == ()
+
+
 def test_a_frame_is_gone_when_the_database_is_reopened_until_it_is_attached(tmp_path: Path) -> None:
     with jali.connect(tmp_path / "db.jali") as db:
         db.protect("t", PLAIN, unit=None, budget=BUDGET)
     with jali.connect(tmp_path / "db.jali") as db:
-        with pytest.raises(jali.EngineError):
+        with pytest.raises(jali.EngineError, match="attach"):
             db.ask("SELECT COUNT(*) FROM t", epsilon=1)
-        (receipt,) = db.receipts()
+        assert db.receipts() == ()
         db.attach("t", PLAIN)
-        assert db.redeem(receipt.id).rows == [(3,)]
+        assert db.ask("SELECT COUNT(*) FROM t", epsilon=1).rows == [(3,)]
 
 
 def test_a_file_cannot_be_attached_as_a_frame(tmp_path: Path) -> None:
@@ -726,10 +758,10 @@ def test_a_redeemed_receipt_runs_the_plan_as_it_was_frozen(tmp_path: Path) -> No
     """The declaration may change in between: the receipt stands for what was paid."""
     path = parquet(tmp_path / "t.parquet")
     with protected(path, columns={"n": jali.Range(0, 10)}) as db:
-        path.rename(tmp_path / "away")
+        mend = damaged(path)
         with pytest.raises(jali.EngineError):
             db.ask("SELECT SUM(n) FROM t", epsilon=1)
-        (tmp_path / "away").rename(path)
+        mend()
         db.protect("t", path, unit=None, budget=BUDGET, columns={"n": jali.Range(0, 100)})
         assert db.redeem(db.receipts()[0].id).rows == [(13,)]
         assert db.ask("SELECT SUM(n) FROM t", epsilon=1).rows == [(33,)]

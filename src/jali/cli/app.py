@@ -5,10 +5,11 @@ from __future__ import annotations
 import io
 import sys
 from collections.abc import Sequence
+from typing import Annotated
 
 import typer
 
-from jali.cli import ask, demo, explain, grant, init, ledger, protect, redeem, refresh, verify
+from jali.cli import ask, demo, explain, grant, init, ledger, protect, redeem, refresh, tables, verify
 from jali.cli.failures import QuestionFailed, report, report_unexpected, report_usage
 from jali.errors import JaliError
 
@@ -27,6 +28,7 @@ VERBS = (
     ("Curator", grant.grant),
     ("Curator", refresh.refresh),
     ("Curator", verify.verify),
+    ("Analyst", tables.tables),
     ("Analyst", ask.ask),
     ("Analyst", explain.explain),
     ("Analyst", redeem.redeem),
@@ -37,8 +39,21 @@ for _panel, _verb in VERBS:
     app.command(rich_help_panel=_panel)(_verb)
 
 
+def _show_version(wanted: bool) -> None:
+    if wanted:
+        from importlib.metadata import version
+
+        typer.echo(f"jali {version('jali')}")
+        raise typer.Exit
+
+
 @app.callback(invoke_without_command=True)
-def jali(context: typer.Context) -> None:
+def jali(
+    context: typer.Context,
+    _version: Annotated[
+        bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version.")
+    ] = False,
+) -> None:
     """A private statistical database: ask in SQL, get answers with error bars and receipts.
 
     Example: [bold]jali demo[/bold]
@@ -55,11 +70,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         code = app(given, prog_name="jali", standalone_mode=False)
     except QuestionFailed as failed:
-        return report(failed.error, as_json=as_json, sql=failed.sql)
+        return report(failed.error, as_json=as_json, asked=failed.asked)
     except JaliError as error:
         return report(error, as_json=as_json)
     except typer.TyperException as error:
-        return report_usage(error.format_message(), as_json=as_json)
+        return report_usage(error.format_message(), verb=_verb_in(given), as_json=as_json)
     except (KeyboardInterrupt, typer.Abort):
         code = INTERRUPTED
     except Exception:
@@ -68,6 +83,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if code == INTERRUPTED:
         print("jali: Stopped. A question that was reserved keeps its receipt: see `jali ledger`.", file=sys.stderr)
     return code if isinstance(code, int) else 0
+
+
+def _verb_in(given: Sequence[str]) -> str | None:
+    """Return the verb of a command line, where it has one."""
+    first = next((word for word in given if not word.startswith("-")), None)
+    return first if first in {verb.__name__ for _, verb in VERBS} else None
 
 
 def _accept_any_text() -> None:

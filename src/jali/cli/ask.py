@@ -25,7 +25,7 @@ def ask(
     """
     check_confidence(confidence)
     question = read_question(sql)
-    with open_database(database) as opened, about(question):
+    with open_database(database) as opened, about(database, question, analyst):
         with Stages() as stages:
             answer = opened.ask(question, epsilon=epsilon, rho=rho, analyst=analyst, on_stage=stages)
         write_answer(answer, opened, analyst=analyst, confidence=confidence, as_json=as_json)

@@ -7,7 +7,7 @@ import sys
 from jali.cli.failures import about
 from jali.cli.opening import open_database, read_question
 from jali.cli.options import AsJson, DatabasePath, Epsilon, Question, Rho
-from jali.cli.terminal import ink_for
+from jali.cli.terminal import ink_for, width_for
 from jali.cli.writing import write_json
 
 
@@ -23,7 +23,7 @@ def explain(
     Example: [bold]jali explain clinic.jali "SELECT AVG(age) FROM visits" --epsilon 0.1[/bold]
     """
     question = read_question(sql)
-    with open_database(database) as opened, about(question):
+    with open_database(database) as opened, about(database, question):
         plan = opened.explain(question, epsilon=epsilon, rho=rho)
     if as_json:
         from jali.planner.explanation import explanation
@@ -32,4 +32,4 @@ def explain(
     else:
         from jali.planner.explain import explain as explain_text
 
-        print(explain_text(plan, ink=ink_for(sys.stdout)))
+        print(explain_text(plan, ink=ink_for(sys.stdout), width=width_for(sys.stdout)))

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import ast
 import json
+import re
+import shlex
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import Any
 
 from jali.cli.terminal import ink_for
@@ -34,22 +38,85 @@ EXIT_CODES: tuple[tuple[type[JaliError], int], ...] = (
 )
 
 
-class QuestionFailed(Exception):  # noqa: N818 - it carries an error, it is not one more kind of error
-    """An error together with the SQL it is about, so that a caret can show the place."""
+# Errors speak to Python; on the command line the same words are options and verbs. {0}, {1} are the groups of the
+# pattern; {database} and {analyst} are what the command line named; {path} is a group to be quoted.
+_NAME = r"""('[^'\\]*'|"[^"\\]*")"""
+_TRANSLATIONS = (
+    (r"Give epsilon=([\d.]+), or rho=([\d.]+)", "Give --epsilon {0}, or --rho {1}"),
+    (
+        rf"db\.grant\({_NAME}, {_NAME}, jali\.Budget\(\.\.\.\)\)\.",
+        "it: jali grant {database} {0} {1} --epsilon NUMBER",
+    ),
+    (
+        r"Receipt (\w+) is paid and stays open: redeem it once this is mended\.",
+        "Receipt {0} is paid and stays open. Once this is mended: jali redeem {database} {0}{analyst}",
+    ),
+    (r"^max_rows (is missing|must be)", "--max-rows {0}"),
+    (r"so max_rows is 1\.", "so --max-rows is 1."),
+    (r"^rows must be", "--rows must be"),
+    (r"^Ranges, keys, max_rows and rows may change", "--range, --keys, --max-rows and --rows may change"),
+    (r"^Give a Range, Keys, or one of:", "Give --range, --keys, or --kind with one of:"),
+    (r"declare one, Range\(low, high\), for \w+\.(\w+)", "declare one: jali protect ... --range {0}=LOW:HIGH"),
+    (r"declare them, Keys\(\[\.\.\.\]\), for \w+\.(\w+)\.", "declare them: jali protect ... --keys {0}=A,B,..."),
+    (r"such as 0\.5 or '1/3'", "such as 0.5 or 1/3"),
+    (r"^Look at your list of receipts\.", "See: jali ledger {database}"),
+    (r"^Give it again: db\.attach\(.*, frame\)\.$", "It is in the memory of a Python program: ask it from there."),
+    (r"^Run: chmod 600 (?P<path>.+)$", "Run: chmod 600 {path}"),
+)
+TRANSLATIONS = tuple((re.compile(pattern), words) for pattern, words in _TRANSLATIONS)
 
-    def __init__(self, error: JaliError, sql: str) -> None:
+
+class QuestionFailed(Exception):  # noqa: N818 - it carries an error, it is not one more kind of error
+    """An error together with what the command line named, so that a caret and a remedy can show it."""
+
+    def __init__(self, error: JaliError, asked: Asked) -> None:
         super().__init__()
         self.error = error
-        self.sql = sql
+        self.asked = asked
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What the command line named."""
+
+    database: str | None = None
+    sql: str | None = None
+    analyst: str | None = None
+
+
+NOTHING = Asked()
 
 
 @contextmanager
-def about(sql: str) -> Iterator[None]:
-    """Remember which question an error is about."""
+def about(database: str, sql: str | None = None, analyst: str | None = None) -> Iterator[None]:
+    """Remember what an error is about."""
     try:
         yield
     except JaliError as error:
-        raise QuestionFailed(error, sql) from None
+        raise QuestionFailed(error, Asked(database, sql, analyst)) from None
+
+
+def in_options(text: str, asked: Asked = NOTHING) -> str:
+    """Say in the words of the command line what an error says in those of Python.
+
+    Example:
+        >>> in_options("Give epsilon=0.1, or rho=0.005 for Gaussian noise.")
+        'Give --epsilon 0.1, or --rho 0.005 for Gaussian noise.'
+    """
+    named = "DATABASE" if asked.database is None else shlex.quote(asked.database)
+    payer = "" if asked.analyst is None else f" --analyst {shlex.quote(asked.analyst)}"
+    for pattern, words in TRANSLATIONS:
+        found = pattern.search(text)
+        if found is not None:
+            path = shlex.quote(found.groupdict().get("path", ""))
+            said = words.format(*map(_in_shell, found.groups()), database=named, analyst=payer, path=path)
+            text = text[: found.start()] + said + text[found.end() :]
+    return text
+
+
+def _in_shell(word: str) -> str:
+    """Write a text that Python quoted as a shell does."""
+    return shlex.quote(ast.literal_eval(word)) if word[0] in "'\"" else word
 
 
 def exit_code(error: JaliError) -> int:
@@ -57,18 +124,21 @@ def exit_code(error: JaliError) -> int:
     return next((code for kind, code in EXIT_CODES if isinstance(error, kind)), FAILED)
 
 
-def report(error: JaliError, *, as_json: bool, sql: str | None = None) -> int:
+def report(error: JaliError, *, as_json: bool, asked: Asked = NOTHING) -> int:
     """Tell a person or a program what went wrong; return the exit code."""
     if as_json:
-        print(json.dumps({"error": envelope(error)}, ensure_ascii=False))
+        print(json.dumps({"error": envelope(error, asked)}, ensure_ascii=False))
     else:
-        _say(error, sql)
+        _say(error, asked)
     return exit_code(error)
 
 
-def report_usage(message: str, *, as_json: bool) -> int:
+def report_usage(message: str, *, verb: str | None, as_json: bool) -> int:
     """Tell how the command line was wrong."""
-    report(CatalogError(message, remedy="See `jali --help`."), as_json=as_json)
+    if verb in ("ask", "explain") and "unexpected extra argument" in message:
+        message = "The SQL must be one argument: put it in double quotes."
+    known = f"{verb} " if verb else ""
+    report(CatalogError(message, remedy=f"See `jali {known}--help`."), as_json=as_json)
     return WRONG_USE
 
 
@@ -78,12 +148,12 @@ def report_unexpected(*, as_json: bool) -> int:
     return report(JaliError("Jali failed, unexpectedly.", remedy=remedy), as_json=as_json)
 
 
-def envelope(error: JaliError) -> dict[str, Any]:
+def envelope(error: JaliError, asked: Asked = NOTHING) -> dict[str, Any]:
     """Return an error as plain JSON values."""
     made: dict[str, Any] = {
         "type": type(error).__name__,
-        "message": error.message,
-        "remedy": error.remedy,
+        "message": in_options(error.message, asked),
+        "remedy": None if error.remedy is None else in_options(error.remedy, asked),
         "position": list(error.position) if isinstance(error, QueryError) and error.position else None,
         "exit_code": exit_code(error),
     }
@@ -105,13 +175,20 @@ def caret(sql: str, position: tuple[int, int], *, width: int = WIDTH) -> str:
     return f"  {before}{after}\n  {' ' * cell_width(before)}^"
 
 
-def _say(error: JaliError, sql: str | None) -> None:
+def _say(error: JaliError, asked: Asked) -> None:
     ink = ink_for(sys.stderr)
     if isinstance(error, BudgetExceeded):
         spared = f"{error.remedy} Nothing was spent and no data was read."
         text = f"{error.sentence}\n\n{facts(error.facts)}\n\n{spared}"
     else:
-        text = clean(str(error))
+        text = clean(_sentences(error, asked))
     print(f"{ink.alarm('jali:')} {text}", file=sys.stderr)
-    if sql and isinstance(error, QueryError) and error.position is not None:
-        print(f"\n{caret(sql, error.position)}", file=sys.stderr)
+    if asked.sql and isinstance(error, QueryError) and error.position is not None:
+        print(f"\n{caret(asked.sql, error.position)}", file=sys.stderr)
+
+
+def _sentences(error: JaliError, asked: Asked) -> str:
+    position = error.position if isinstance(error, QueryError) else None
+    place = "" if position is None else f"line {position[0]}, column {position[1]}: "
+    parts = (error.message, error.remedy)
+    return place + " ".join(in_options(part, asked) for part in parts if part is not None)

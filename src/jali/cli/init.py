@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 
 from jali.cli.options import AsJson, DatabasePath
@@ -24,4 +25,4 @@ def init(database: DatabasePath, as_json: AsJson = False) -> None:
     if as_json:
         write_json({"database": database})
     else:
-        print(f"Made {database}. Next: jali protect {database} TABLE FILE --unit COLUMN ...")
+        print(f"Made {database}. Next: jali protect {shlex.quote(database)} TABLE FILE --unit COLUMN ...")

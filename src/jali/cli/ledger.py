@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -15,7 +17,7 @@ from jali.display.ink import Ink
 from jali.display.text import TextColumn, clean, table
 
 if TYPE_CHECKING:
-    from jali.database import Account
+    from jali.database import Account, Database
     from jali.ledger import Receipt
     from jali.privacy import Event
 
@@ -34,33 +36,38 @@ def ledger(
     Example: [bold]jali ledger clinic.jali --analyst ana[/bold]
     """
     with open_database(database) as opened:
-        accounts = [a for a in opened.accounts() if analyst is None or _concerns(a.name, analyst)]
+        accounts = opened.accounts() if analyst is None else _accounts_of(analyst, opened)
         receipts = opened.receipts(analyst=analyst)
     if as_json:
         write_json({"accounts": [_account(a) for a in accounts], "receipts": [_receipt(r) for r in receipts]})
-    else:
-        _write(accounts, receipts, ink_for(sys.stdout))
-
-
-def _concerns(account: str, analyst: str) -> bool:
-    """Whether an account is one of the analyst's, or a table's."""
-    from jali.ledger.debit import grants_of
-
-    return account.startswith((grants_of(analyst), "table "))
-
-
-def _write(accounts: list[Account], receipts: tuple[Receipt, ...], ink: Ink) -> None:
-    if not accounts:
-        print("No table is protected yet.")
         return
-    print(_accounts_table(accounts, ink))
-    print(ink.faint("\nLeft is the largest loss of either kind that one further question would be granted.\n"))
-    print(_receipts_table(receipts, ink) if receipts else "No question was asked yet.")
+    if not accounts:
+        print("No table is protected yet." if analyst is None else f"{clean(analyst)} has no grant.")
+    if accounts or receipts:
+        _write(accounts, receipts, ink_for(sys.stdout))
     if any(r.state == "open" for r in receipts):
-        print("\nOpen receipts are paid and not answered: jali redeem DATABASE RECEIPT")
+        print(f"\nOpen receipts are paid and not answered: jali redeem {shlex.quote(database)} RECEIPT")
 
 
-def _accounts_table(accounts: list[Account], ink: Ink) -> str:
+def _accounts_of(analyst: str, database: Database) -> tuple[Account, ...]:
+    """Return the grants of an analyst and the tables they are on."""
+    from jali.ledger.debit import grant_account, table_account
+
+    known = {account.name: account for account in database.accounts()}
+    granted = [table.name for table in database.tables() if grant_account(analyst, table.name) in known]
+    names = {name for table in granted for name in (table_account(table), grant_account(analyst, table))}
+    return tuple(account for name, account in known.items() if name in names)
+
+
+def _write(accounts: Sequence[Account], receipts: Sequence[Receipt], ink: Ink) -> None:
+    if accounts:
+        print(_accounts_table(accounts, ink))
+        print(ink.faint("\nLeft is the largest loss of either kind that one further question would be granted."))
+    print()
+    print(_receipts_table(receipts, ink) if receipts else "No question was asked yet.")
+
+
+def _accounts_table(accounts: Sequence[Account], ink: Ink) -> str:
     from jali.privacy import decimal
 
     return table(
@@ -75,7 +82,7 @@ def _accounts_table(accounts: list[Account], ink: Ink) -> str:
     )
 
 
-def _receipts_table(receipts: tuple[Receipt, ...], ink: Ink) -> str:
+def _receipts_table(receipts: Sequence[Receipt], ink: Ink) -> str:
     return table(
         [
             TextColumn("receipt", tuple(r.id for r in receipts)),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
 def open_database(path: str) -> Database:
     """Open a database; only `jali init` makes one, so that a typing error does not."""
     if not Path(path).is_file():
-        raise CatalogError(f"There is no database {path}.", remedy=f"Make one: jali init {path}")
+        raise CatalogError(f"There is no database {path}.", remedy=f"Make one: jali init {shlex.quote(path)}")
     from jali.database import connect
 
     return connect(path)

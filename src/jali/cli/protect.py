@@ -9,11 +9,18 @@ import typer
 from jali.cli.declarations import guessed_integers, read_columns
 from jali.cli.opening import open_database
 from jali.cli.options import AsJson, BudgetDelta, BudgetEpsilon, DatabasePath
+from jali.cli.tables import table_facts
 from jali.cli.writing import write_json
+from jali.display.text import facts
 from jali.errors import CatalogError
 
 if TYPE_CHECKING:
-    from jali.query.catalog import Field, Table
+    from jali.query.catalog import Table
+
+CSV = (
+    "CSV is read line by line: one record per line, commas, quotes doubled inside quotes; other lines are "
+    "dropped. Columns are text unless declared."
+)
 
 
 def protect(
@@ -67,6 +74,7 @@ def protect(
 
     columns = read_columns(ranges or [], keys or [], kinds or [])
     with open_database(database) as opened:
+        before = opened.version(table)
         try:
             made = opened.protect(
                 table,
@@ -81,7 +89,8 @@ def protect(
             )
         except CatalogError as error:
             raise _with_remedy(error, keys or []) from None
-    _write(made, as_json=as_json)
+        version = opened.version(made.name)
+    _write(made, before, version, as_json=as_json)
 
 
 def _with_remedy(error: CatalogError, keys: list[str]) -> CatalogError:
@@ -92,8 +101,7 @@ def _with_remedy(error: CatalogError, keys: list[str]) -> CatalogError:
     return error
 
 
-def _write(table: Table, *, as_json: bool) -> None:
-    unit = "each row is a person" if table.unit is None else f"{table.unit}, at most {table.max_rows:,} rows each"
+def _write(table: Table, before: int, version: int, *, as_json: bool) -> None:
     if as_json:
         write_json(
             {
@@ -103,24 +111,19 @@ def _write(table: Table, *, as_json: bool) -> None:
                 "adjacency": table.adjacency.value,
                 "budget": {"epsilon": str(table.budget.epsilon), "delta": str(table.budget.delta)},
                 "columns": {field.name: field.kind.value for field in table.fields},
+                "version": version,
             }
         )
         return
-    from jali.display.text import facts
-
-    print(f"Protected {table.name}.")
-    print(
-        facts(
-            [
-                ("Unit", unit),
-                ("Adjacency", table.adjacency.value),
-                ("Budget", f"{table.budget}, for ever"),
-                *((field.name, _field(field)) for field in table.fields),
-            ]
-        )
-    )
+    print(_headline(table.name, before, version))
+    print(facts(table_facts(table)))
+    if table.source.format == "csv":
+        print(CSV)
 
 
-def _field(field: Field) -> str:
-    declared = field.range or field.keys
-    return field.kind.value if declared is None else f"{field.kind.value}, {declared!r}"
+def _headline(name: str, before: int, version: int) -> str:
+    if before == 0:
+        return f"Protected {name}."
+    if before == version:
+        return f"{name} was protected like this already (version {version}). Nothing changed."
+    return f"Changed {name} (version {version}). What was spent stays spent."

@@ -2,19 +2,29 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from jali.cli.failures import about
 from jali.cli.opening import open_database
 from jali.cli.options import Analyst, AsJson, Confidence, DatabasePath
 from jali.cli.terminal import Stages
 from jali.cli.writing import check_confidence, write_answer
+from jali.errors import CatalogError
+
+if TYPE_CHECKING:
+    from jali.database import Database
+
+SHORTEST = 6
 
 
 def redeem(
     database: DatabasePath,
-    receipt: Annotated[str, typer.Argument(metavar="RECEIPT", help="As `jali ledger` shows it.")],
+    receipt: Annotated[
+        str,
+        typer.Argument(metavar="RECEIPT", help="As `jali ledger` shows it, or its first 6 characters or more."),
+    ],
     analyst: Analyst = None,
     confidence: Confidence = 0.95,
     as_json: AsJson = False,
@@ -24,7 +34,21 @@ def redeem(
     Example: [bold]jali redeem clinic.jali 81f84f0fbcd874920370a0f4cd823aa4[/bold]
     """
     check_confidence(confidence)
-    with open_database(database) as opened:
+    with open_database(database) as opened, about(database, analyst=analyst):
+        whole = _whole(opened, receipt, analyst)
         with Stages() as stages:
-            answer = opened.redeem(receipt, analyst=analyst, on_stage=stages)
+            answer = opened.redeem(whole, analyst=analyst, on_stage=stages)
         write_answer(answer, opened, analyst=analyst, confidence=confidence, as_json=as_json)
+
+
+def _whole(database: Database, receipt: str, analyst: str | None) -> str:
+    """Return the one receipt that begins like this; what none begins like is left to the ledger to refuse."""
+    begun = receipt.removesuffix("…")
+    if len(begun) < SHORTEST:
+        raise CatalogError(
+            f"{receipt} is too short for a receipt.", remedy=f"Give its first {SHORTEST} characters, or more."
+        )
+    found = [known.id for known in database.receipts(analyst=analyst) if known.id.startswith(begun)]
+    if len(found) > 1:
+        raise CatalogError(f"{len(found)} receipts begin with {begun}.", remedy="Give more of its characters.")
+    return found[0] if found else receipt

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import sys
 import threading
 import time
@@ -10,6 +11,7 @@ from types import TracebackType
 from typing import Self, TextIO
 
 from jali.display.ink import Ink
+from jali.display.text import NARROWEST, WIDTH
 
 _PATIENCE = 1.0
 _TICK = 0.1
@@ -18,6 +20,13 @@ _TICK = 0.1
 def ink_for(stream: TextIO) -> Ink:
     """Return ink that suits a stream: colour on a terminal, unless NO_COLOR is set."""
     return Ink(colour=stream.isatty() and "NO_COLOR" not in os.environ and os.environ.get("TERM") != "dumb")
+
+
+def width_for(stream: TextIO) -> int:
+    """Return how long lines may be: as long as the terminal takes, within reason."""
+    if not stream.isatty():
+        return WIDTH
+    return max(NARROWEST, min(WIDTH, shutil.get_terminal_size((WIDTH, 24)).columns))
 
 
 class Stages:

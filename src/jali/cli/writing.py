@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 import sys
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from jali.cli.terminal import ink_for
-from jali.display.text import answer_table
+from jali.display.text import answer_table, legend
 from jali.errors import CatalogError
 
 if TYPE_CHECKING:
@@ -34,10 +35,12 @@ def write_answer(
         write_json(answer.to_json(confidence) | {"analyst": analyst, "remaining": remaining_json(left)})
         return
     ink = ink_for(sys.stdout)
-    print(answer_table(answer.columns, answer.rows, answer.interval(confidence), ink=ink))
+    spans = answer.interval(confidence)
+    print(f"{answer_table(answer.columns, answer.rows, spans, ink=ink)}\n")
+    shown = legend(list(chain(*answer.rows)), list(chain(*spans)), confidence)
+    if shown:
+        print(ink.faint(shown))
     again = ", answered before: the table was not charged again" if answer.cached else ""
-    print()
-    print(ink.faint(f"± is half the width of a {100 * confidence:g} % interval for the bounded truth."))
     print(f"cost {answer.cost}{again} · left {left} · receipt {answer.receipt}")
 
 

@@ -2,23 +2,26 @@
 
 from __future__ import annotations
 
+import shlex
+import shutil
 import sys
+import textwrap
 import time
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from jali.demo.report import AnswerStep, Line, PlanStep, RefusalStep, Step, TableStep, steps, workplace
-from jali.demo.strip import strip
+from jali.demo.hospital import ANALYST
+from jali.demo.report import REFUSED, AnswerStep, Line, PlanStep, RefusalStep, Step, TableStep, steps, workplace
+from jali.demo.strip import CELLS, FEW_CELLS, strip
 from jali.display.ink import Ink
-from jali.display.numbers import half_width, show_number, show_percent, show_width
-from jali.display.text import on_point
+from jali.display.numbers import Interval, half_width, show_number, show_percent
+from jali.display.text import NARROWEST, WIDTH, errors, on_point
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
     from rich.table import Table
 
-WIDTH = 100
 SYNTHETIC = (
     "The table is synthetic: nobody is in it. That is the only reason why this demo may show the truth "
     "beside the answers."
@@ -31,14 +34,15 @@ def show(*, keep: str | None = None, console: Console | None = None) -> None:
 
     if console is None:
         console = Console()
-        console.width = min(WIDTH, console.width) if console.is_terminal else WIDTH
+        console.width = max(NARROWEST, min(WIDTH, console.width)) if console.is_terminal else WIDTH
     began, number = time.monotonic(), 0
     with workplace(keep) as directory:
         for step in _watched(directory, console):
             number += isinstance(step, AnswerStep)
-            for part in _parts(step, number):
+            for part in _parts(step, number, console.width):
                 console.print(part, highlight=False)
-    _close(console, time.monotonic() - began, keep)
+    for line in _closing(time.monotonic() - began, keep):
+        console.print(line, highlight=False, markup=False, soft_wrap=True)
 
 
 def _watched(directory: Path, console: Console) -> Iterator[Step]:
@@ -56,14 +60,14 @@ def _watched(directory: Path, console: Console) -> Iterator[Step]:
             progress.start()
 
 
-def _parts(step: Step, number: int) -> Iterable[RenderableType]:
+def _parts(step: Step, number: int, width: int) -> Iterable[RenderableType]:
     if isinstance(step, TableStep):
         return _table_parts(step)
     if isinstance(step, AnswerStep):
-        return _answer_parts(step, number)
+        return _answer_parts(step, number, width)
     if isinstance(step, PlanStep):
-        return _plan_parts(step)
-    return _refusal_parts(step)
+        return _plan_parts(step, width)
+    return _refusal_parts(step, width)
 
 
 def _table_parts(step: TableStep) -> list[RenderableType]:
@@ -86,6 +90,12 @@ def _table_parts(step: TableStep) -> list[RenderableType]:
         ),
         ("Keys", f"{step.wards} wards, declared in advance; one of them stood empty"),
         ("To read", "├──●─◆─┤ is an answer ● in its 95 % interval, with the bounded truth ◆"),
+        (
+            "Bounded truth",
+            f"the exact answer after clamping and capping at {step.max_rows} visits a patient; "
+            "the raw truth is without either",
+        ),
+        ("Misses", "about 1 interval in 20 misses: that is what 95 % means"),
         ("Budget", f"{step.table_budget} for the table, {step.grant} for the analyst {step.analyst}"),
     ):
         grid.add_row(label, fact)
@@ -95,17 +105,18 @@ def _table_parts(step: TableStep) -> list[RenderableType]:
     return [Panel(grid, title=title, title_align="left", border_style="cyan", padding=(1, 2))]
 
 
-def _answer_parts(step: AnswerStep, number: int) -> list[RenderableType]:
+def _answer_parts(step: AnswerStep, number: int, width: int) -> list[RenderableType]:
     from rich.text import Text
 
     foot = Text.assemble(
         ("  cost ", "dim"),
         (step.cost, "bold"),
-        ("  ·  left for ana ", "dim"),
-        (f"epsilon {step.left}", "bold"),
-        (f"  ·  on the table epsilon {step.table_left}  ·  receipt {step.receipt[:8]}…", "dim"),
+        (" · left for ana ", "dim"),
+        (step.left, "bold"),
+        (f", on the table {step.table_left} · receipt {step.receipt[:8]}…", "dim"),
     )
-    return [*_heading(f"{number}  {step.title}", step.sql), _answer_table(step), foot]
+    cells = CELLS if width >= WIDTH else FEW_CELLS
+    return [*_heading(f"{number}  {step.title}", step.sql), _answer_table(step, cells), foot]
 
 
 def _heading(title: str, sql: str) -> list[RenderableType]:
@@ -115,28 +126,29 @@ def _heading(title: str, sql: str) -> list[RenderableType]:
     return ["", Rule(Text(title, style="bold"), align="left", style="cyan"), Text(f"  {sql}", style="green"), ""]
 
 
-def _answer_table(step: AnswerStep) -> Table:
+def _answer_table(step: AnswerStep, cells: int) -> Table:
     from rich.table import Table
     from rich.text import Text
 
-    table = Table(box=None, pad_edge=True, padding=(0, 2, 0, 0), header_style="dim")
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim")
+    bars = errors([line.value for line in step.lines], [_span(line) for line in step.lines])
     if step.lines[0].key is not None:
-        table.add_column("  ward")
-    for name in ("  answer", "±"):
-        table.add_column(name, justify="right")
-    table.add_column("interval", justify="center")
-    for name in ("bounded truth", "raw truth", _effect(step)):
-        table.add_column(name, justify="right")
-    answers = on_point(["  " + show_number(line.value, _width(line)) for line in step.lines])
-    bars = on_point([show_width(_width(line)).removeprefix("± ") for line in step.lines])
+        table.add_column("\n  ward", no_wrap=True)
+    margin = "  " if step.lines[0].key is None else ""
+    for name in (f"\n{margin}answer", f"\n{bars.heading}"):
+        table.add_column(name, justify="right", no_wrap=True)
+    table.add_column("\n" + "├──●──┤".center(cells), no_wrap=True)
+    for name in ("bounded\ntruth", "raw\ntruth", _effect(step)):
+        table.add_column(name, justify="right", no_wrap=True)
+    answers = on_point([margin + show_number(line.value, _width(line)) for line in step.lines])
     bounded = on_point([_truth(line.bounded, line) for line in step.lines])
     raw = on_point([_truth(line.raw, line) for line in step.lines])
     for i, line in enumerate(step.lines):
         table.add_row(
             *([] if line.key is None else [f"  {line.key}"]),
             Text(answers[i], style="bold cyan"),
-            bars[i],
-            strip(line.value, line.low, line.high, line.bounded),
+            bars.cells[i],
+            strip(line.value, line.low, line.high, line.bounded, cells),
             bounded[i],
             raw[i],
             _removed(line, step),
@@ -148,8 +160,12 @@ def _truth(value: float | None, line: Line) -> str:
     return "no rows" if value is None else show_number(value, _width(line))
 
 
+def _span(line: Line) -> Interval:
+    return None if line.low is None or line.high is None else (line.low, line.high)
+
+
 def _width(line: Line) -> float | None:
-    return None if line.low is None or line.high is None else half_width((line.low, line.high))
+    return half_width(_span(line))
 
 
 def _is_mean(step: AnswerStep) -> bool:
@@ -157,7 +173,7 @@ def _is_mean(step: AnswerStep) -> bool:
 
 
 def _effect(step: AnswerStep) -> str:
-    return "moved by bounding" if _is_mean(step) else "lost to bounding"
+    return "moved by\nbounding" if _is_mean(step) else "lost to\nbounding"
 
 
 def _removed(line: Line, step: AnswerStep) -> str:
@@ -169,18 +185,19 @@ def _removed(line: Line, step: AnswerStep) -> str:
     return "-" if line.removed is None else show_percent(line.removed)
 
 
-def _plan_parts(step: PlanStep) -> list[RenderableType]:
+def _plan_parts(step: PlanStep, width: int) -> list[RenderableType]:
     from rich.text import Text
 
     from jali.planner.explain import explain
 
     return [
         *_heading("Why does the mean age cost what it costs?", f"jali explain: {step.sql}"),
-        Text.from_ansi(explain(step.plan, ink=Ink(colour=True))),
+        Text.from_ansi(explain(step.plan, ink=Ink(colour=True), width=width, engine_query=False)),
+        Text("`jali explain` shows the engine's query too.", style="dim"),
     ]
 
 
-def _refusal_parts(step: RefusalStep) -> list[RenderableType]:
+def _refusal_parts(step: RefusalStep, width: int) -> list[RenderableType]:
     from rich.table import Table
     from rich.text import Text
 
@@ -195,11 +212,25 @@ def _refusal_parts(step: RefusalStep) -> list[RenderableType]:
         "",
         grid,
         "",
-        f"  {step.error.remedy} Nothing was spent and no data was read.",
+        _indented(f"{step.error.remedy} Nothing was spent and no data was read.", width),
     ]
 
 
-def _close(console: Console, seconds: float, keep: str | None) -> None:
-    console.print(f"\n[dim]All of this took {seconds:.1f} s.[/]", highlight=False)
-    if keep is not None:
-        console.print(f"The database is kept. Next: jali ledger {keep}/hospital.jali", highlight=False)
+def _indented(text: str, width: int) -> str:
+    return textwrap.fill(text, width, initial_indent="  ", subsequent_indent="  ", break_on_hyphens=False)
+
+
+def _closing(seconds: float, keep: str | None) -> list[str]:
+    """Say what to do next, with the program under the name that the reader's shell finds."""
+    jali = "jali" if shutil.which("jali") else ".venv/bin/jali"
+    database = shlex.quote(f"{keep or 'hospital'}/hospital.jali")
+    begin = [f"  {jali} demo --keep hospital"] if keep is None else []
+    kept = "Nothing of it is kept" if keep is None else "The database is kept"
+    return [
+        f"\nAll of this took {seconds:.1f} s. {kept}. Next:\n",
+        *begin,
+        f"  {jali} ledger {database}",
+        f"  {jali} ask {database} \\",
+        f'      "{REFUSED[1]}" \\',
+        f"      --epsilon 0.1 --analyst {ANALYST}",
+    ]

@@ -7,39 +7,46 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from rich.text import Text
 
-CELLS = 19
+# One less is a multiple of four, so that the ends of every interval stand in the same places.
+CELLS = 21
+# On a narrow terminal.
+FEW_CELLS = 13
 
 
-def strip(value: float | None, low: float | None, high: float | None, truth: float | None) -> Text:
+def strip(
+    value: float | None, low: float | None, high: float | None, truth: float | None, cells: int = CELLS
+) -> Text:
     """Draw an answer in its interval and the bounded truth, on an axis twice as wide as the interval."""
     from rich.text import Text
 
-    drawn = Text(strip_text(value, low, high, truth), style="dim")
+    drawn = Text(strip_text(value, low, high, truth, cells), style="dim")
     drawn.highlight_words(["●"], "bold cyan")
     inside = truth is not None and low is not None and high is not None and low <= truth <= high
     drawn.highlight_words(["◆", "<", ">"], "bold green" if inside else "bold yellow")
     return drawn
 
 
-def strip_text(value: float | None, low: float | None, high: float | None, truth: float | None) -> str:
+def strip_text(
+    value: float | None, low: float | None, high: float | None, truth: float | None, cells: int = CELLS
+) -> str:
     """Draw it without colour.
 
     Example:
         >>> strip_text(10.0, 8.0, 12.0, 11.0)
-        '    ├────●─◆──┤    '
+        '     ├────●─◆──┤     '
     """
     if value is None or low is None or high is None or high <= low:
-        return " " * CELLS
+        return " " * cells
     start, length = low - (high - low) / 2, 2 * (high - low)
 
     def place(x: float) -> int:
-        return round((x - start) / length * (CELLS - 1))
+        return round((x - start) / length * (cells - 1))
 
-    cells = [" "] * CELLS
+    drawn = [" "] * cells
     left, right = place(low), place(high)
-    cells[left : right + 1] = ["├", *"─" * (right - left - 1), "┤"]
-    cells[min(max(place(value), 0), CELLS - 1)] = "●"
+    drawn[left : right + 1] = ["├", *"─" * (right - left - 1), "┤"]
+    drawn[min(max(place(value), 0), cells - 1)] = "●"
     if truth is not None:
         spot = place(truth)
-        cells[min(max(spot, 0), CELLS - 1)] = "◆" if 0 <= spot < CELLS else ("<" if spot < 0 else ">")
-    return "".join(cells)
+        drawn[min(max(spot, 0), cells - 1)] = "◆" if 0 <= spot < cells else ("<" if spot < 0 else ">")
+    return "".join(drawn)

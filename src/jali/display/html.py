@@ -5,11 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from html import escape
-from typing import Any, TypeAlias
+from typing import Any
 
-from jali.display.numbers import half_width, show_number, show_width
+from jali.display.numbers import Interval, half_width, show_error, show_number
 
-Interval: TypeAlias = tuple[float, float] | None
 _FONT = "font-family:system-ui,sans-serif;font-size:13px;line-height:1.45"
 _HEAD = "text-align:{side};padding:4px 12px;border-bottom:1px solid rgba(128,128,128,.5);font-weight:600"
 _CELL = "text-align:{side};padding:3px 12px;font-variant-numeric:tabular-nums;white-space:nowrap"
@@ -80,9 +79,8 @@ def _column(name: str, values: list[Any], spans: list[Interval]) -> tuple[str, l
 
 
 def _number(value: Any, span: Interval) -> str:
-    width = half_width(span)
-    bar = f' <span style="{_FAINT}">{escape(show_width(width))}</span>' if width is not None else ""
-    return escape(show_number(value, width)) + bar
+    bar = f' <span style="{_FAINT}">{escape(show_error(value, span))}</span>' if span is not None else ""
+    return escape(show_number(value, half_width(span))) + bar
 
 
 def _head(name: str, side: str) -> str:

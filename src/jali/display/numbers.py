@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, TypeAlias
+
+Interval: TypeAlias = tuple[float, float] | None
+# How far from the middle of its interval a value may be shown with ±, in half-widths.
+_CENTRED = 0.05
 
 
-def half_width(interval: tuple[float, float] | None) -> float | None:
+def half_width(interval: Interval) -> float | None:
     """Return half the length of an interval; None where there is none or it is unbounded."""
     if interval is None or not all(math.isfinite(end) for end in interval):
         return None
@@ -39,6 +43,49 @@ def show_number(value: Any, width: float | None = None) -> str:
 def show_width(width: float | None) -> str:
     """Write an error bar, with a plus-minus sign."""
     return "" if width is None else f"± {width:,.{digits_for(width)}f}"
+
+
+def centred(value: Any, interval: Interval) -> bool:
+    """Whether a value is so close to the middle of its interval that ± says what the interval says.
+
+    Example:
+        >>> centred(10.0, (8.0, 12.0)), centred(0.0, (0.0, 2.24)), centred(None, (0.0, 100.0))
+        (True, False, False)
+    """
+    width = half_width(interval)
+    if interval is None or width is None or not isinstance(value, int | float) or not math.isfinite(value):
+        return False
+    middle = interval[0] + width
+    return abs(float(value) - middle) <= _CENTRED * width + 1e-12 * abs(middle)
+
+
+def show_interval(interval: Interval) -> str:
+    """Write the two ends of an interval.
+
+    Example:
+        >>> show_interval((0.0, 2.24)), show_interval((-math.inf, 12.0))
+        ('0.0 … 2.2', '-∞ … 12.00')
+    """
+    if interval is None:
+        return ""
+    digits = digits_for(half_width(interval))
+    return " … ".join(_show_end(end, digits) for end in interval)
+
+
+def show_error(value: Any, interval: Interval) -> str:
+    """Write the error bar of a value: ± where the value is in the middle of its interval, else the two ends.
+
+    Example:
+        >>> show_error(48.6, (44.5, 52.7)), show_error(0.0, (0.0, 2.24)), show_error(None, (0.0, 100.0))
+        ('± 4.1', '0.0 … 2.2', '0 … 100')
+    """
+    return show_width(half_width(interval)) if centred(value, interval) else show_interval(interval)
+
+
+def _show_end(end: float, digits: int) -> str:
+    if math.isfinite(end):
+        return f"{end:,.{digits}f}"
+    return "∞" if end > 0 else "-∞"
 
 
 def show_amount(value: float) -> str:

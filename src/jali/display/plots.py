@@ -10,19 +10,24 @@ from jali.errors import JaliError
 PlotData: TypeAlias = Sequence[tuple[str, float | None, tuple[float, float] | None]]
 
 
-def bars(plot_data: PlotData) -> Any:
-    """Draw one horizontal bar per row, with its interval; return matplotlib's axes."""
+def bars(plot_data: PlotData, name: str = "") -> Any:
+    """Draw one horizontal bar per row, with its interval, over an axis with the column's name.
+
+    A row whose value is NULL keeps its label and its interval, and has no bar and no point.
+    """
     pyplot = _pyplot()
-    drawn = [row for row in plot_data if row[1] is not None]
-    places = list(range(len(drawn)))
-    figure, axes = pyplot.subplots(figsize=(7, 0.8 + 0.36 * max(1, len(drawn))), layout="constrained")
-    axes.barh(places, [row[1] for row in drawn], color="#99d5cf", height=0.62)
-    for place, (_, value, span) in zip(places, drawn, strict=True):
+    figure, axes = pyplot.subplots(figsize=(7, 0.8 + 0.36 * max(1, len(plot_data))), layout="constrained")
+    known = [(place, row[1]) for place, row in enumerate(plot_data) if row[1] is not None]
+    axes.barh([place for place, _ in known], [value for _, value in known], color="#99d5cf", height=0.62)
+    for place, (_, value, span) in enumerate(plot_data):
         if span is not None:
             axes.plot(span, (place, place), color="#134e4a", linewidth=1.6, solid_capstyle="round")
-            axes.plot([value], [place], marker="o", markersize=4, color="#134e4a")
-    axes.set_yticks(places, [row[0] for row in drawn])
-    axes.invert_yaxis()
+            if value is not None:
+                axes.plot([value], [place], marker="o", markersize=4, color="#134e4a")
+    axes.set_yticks(list(range(len(plot_data))), [row[0] for row in plot_data])
+    # Also where no row has a bar: every label needs its place.
+    axes.set_ylim(len(plot_data) - 0.5, -0.5)
+    axes.set_xlabel(name)
     axes.spines[["top", "right"]].set_visible(False)
     axes.set_title("lines are intervals for the bounded truth", fontsize=9, loc="left")
     del figure

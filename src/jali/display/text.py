@@ -6,13 +6,12 @@ import textwrap
 import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any
 
 from jali.display.ink import PLAIN, Ink
-from jali.display.numbers import half_width, show_number, show_width
+from jali.display.numbers import Interval, centred, half_width, show_error, show_number
 
-Interval: TypeAlias = tuple[float, float] | None
-WIDTH = 100
+WIDTH, NARROWEST = 100, 80
 _GAP = "  "
 
 
@@ -52,9 +51,9 @@ def cell_width(text: str) -> int:
 
 def table(columns: Sequence[TextColumn], *, ink: Ink = PLAIN) -> str:
     """Set columns side by side under their headings."""
-    heads = [ink.strong(_padded(c.heading, c.width, right=c.right)) for c in columns]
-    rules = [ink.faint("─" * c.width) for c in columns]
-    lines = [_joined(heads), _joined(rules)]
+    heads = [_padded(c.heading, c.width, right=c.right) for c in columns]
+    heads[-1] = heads[-1].rstrip()
+    lines = [_joined([ink.strong(head) for head in heads]), _joined([ink.faint("─" * c.width) for c in columns])]
     padded = [[_padded(cell, c.width, right=c.right) for cell in c.cells] for c in columns]
     return "\n".join([*lines, *(_joined(list(row)) for row in zip(*padded, strict=True))])
 
@@ -73,6 +72,27 @@ def answer_table(
     for j, name in enumerate(columns):
         made += _answer_columns(clean(name), [row[j] for row in rows], [spans[j] for spans in intervals])
     return table(made, ink=ink)
+
+
+def errors(values: Sequence[Any], spans: Sequence[Interval]) -> TextColumn:
+    """Return the column of error bars: plain half-widths under ±, or under `interval` where some are ranges."""
+    shown = [show_error(value, span) for value, span in zip(values, spans, strict=True)]
+    pairs = zip(values, spans, strict=True)
+    if all(span is None or centred(value, span) for value, span in pairs):
+        return TextColumn("±", tuple(on_point([text.removeprefix("± ") for text in shown])), right=True)
+    bars = iter(on_point([text for text in shown if text.startswith("±")]))
+    return TextColumn("interval", tuple(next(bars) if t.startswith("±") else t for t in shown), right=True)
+
+
+def legend(values: Sequence[Any], spans: Sequence[Interval], confidence: float) -> str:
+    """Say how to read the error bars of these numbers; nothing where there are none."""
+    kinds = {centred(value, span) for value, span in zip(values, spans, strict=True) if span is not None}
+    what = f"{100 * confidence:g} % interval for the bounded truth"
+    if kinds == {True}:
+        return f"± is half the width of a {what}."
+    if kinds == {False}:
+        return f"low … high is a {what}."
+    return f"± is half the width of a {what}; low … high is one that is off centre." if kinds else ""
 
 
 def facts(pairs: Sequence[tuple[str, str]], *, indent: int = 2, width: int = WIDTH, ink: Ink = PLAIN) -> str:
@@ -110,17 +130,7 @@ def _answer_columns(name: str, values: list[Any], spans: list[Interval]) -> list
         return [TextColumn(name, tuple(clean(show_number(v)) for v in values), right=numeric)]
     widths = [half_width(span) for span in spans]
     shown = [show_number(v, w) for v, w in zip(values, widths, strict=True)]
-    bars = [_bar(w, span) for w, span in zip(widths, spans, strict=True)]
-    return [
-        TextColumn(name, tuple(on_point(shown)), right=True),
-        TextColumn("±", tuple(on_point(bars)), right=True),
-    ]
-
-
-def _bar(width: float | None, span: Interval) -> str:
-    if span is None:
-        return ""
-    return "∞" if width is None else show_width(width).removeprefix("± ")
+    return [TextColumn(name, tuple(on_point(shown)), right=True), errors(values, spans)]
 
 
 def _joined(cells: list[str]) -> str:

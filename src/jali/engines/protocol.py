@@ -22,6 +22,13 @@ class Engine(Protocol):
     def emit(self, aggregation: Aggregation) -> str:
         """Write an aggregation in the engine's own SQL. Needs no connection and no data."""
 
+    def ready(self, table: Table) -> None:
+        """Refuse, before anything is charged, a source that is not there or has other columns than declared.
+
+        Raises:
+            EngineError: with what is missing: a file, a frame, a column. Nothing about rows.
+        """
+
     def run(self, sql: str, table: Table) -> list[tuple[int, ...]]:
         """Run emitted SQL and return one row of integers per group, in the order of the declared keys.
 

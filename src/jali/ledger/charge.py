@@ -53,5 +53,12 @@ def _refusal(debit: Debit, budget: Budget, spent: Event) -> BudgetExceeded:
     event, left = debit.event, budget.delta_events - spent.delta
     if event.delta > left:
         return BudgetExceeded(debit.account, kind="delta", requested=event.delta, remaining=left)
-    largest = Filter(budget).largest(spent, event)
-    return BudgetExceeded(debit.account, kind=event.kind, requested=event.amount, remaining=largest)
+    rule = Filter(budget)
+    other = ("epsilon", rule.largest_epsilon(spent)) if event.kind == "rho" else ("rho", rule.largest_rho(spent))
+    return BudgetExceeded(
+        debit.account,
+        kind=event.kind,
+        requested=event.amount,
+        remaining=rule.largest(spent, event),
+        other=other,
+    )

@@ -56,10 +56,13 @@ class Ledger(Protocol):
         grants of this analyst can be charged, a table never. A question over several tables has several.
         """
 
-    def reserve(self, *, analyst: str, question: str, key: str, plan: str, debits: tuple[Debit, ...]) -> str:
+    def reserve(
+        self, *, analyst: str, question: str, key: str, plan: str, debits: tuple[Debit, ...], resume: bool = False
+    ) -> str:
         """Charge all debits or none, keep the plan, and return the name of the receipt.
 
-        The caller may then run the plan once: the reservation is the first of `MAX_ATTEMPTS` attempts.
+        The caller may then run the plan once: the reservation is the first of `MAX_ATTEMPTS` attempts. With
+        `resume`, an open receipt of the same key and analyst is taken up instead, and nothing is charged.
         """
 
     def begin(self, receipt: str, *, analyst: str | None) -> Reservation:

@@ -28,6 +28,7 @@ _TABLES = (
     " question TEXT NOT NULL, key TEXT NOT NULL, debits TEXT NOT NULL, at TEXT NOT NULL,"
     " attempts INTEGER NOT NULL, released INTEGER)",
     "CREATE INDEX receipts_by_key ON receipts (key) WHERE released IS NOT NULL",
+    "CREATE INDEX receipts_open ON receipts (key) WHERE released IS NULL",
     "CREATE INDEX receipts_by_analyst ON receipts (analyst)",
     "CREATE TABLE seen (receipt TEXT NOT NULL, analyst TEXT NOT NULL, PRIMARY KEY (receipt, analyst))",
 )

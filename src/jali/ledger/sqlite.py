@@ -145,10 +145,13 @@ class SqliteLedger:
             self._see(hit.receipt, analyst, _own(analyst, grant))
         return Reservation(hit.receipt, hit.plan, hit.answer)
 
-    def reserve(self, *, analyst: str, question: str, key: str, plan: str, debits: tuple[Debit, ...]) -> str:
+    def reserve(
+        self, *, analyst: str, question: str, key: str, plan: str, debits: tuple[Debit, ...], resume: bool = False
+    ) -> str:
         """Charge all debits or none, keep the plan, and return the name of the receipt.
 
-        The caller may then run the plan once: the reservation is the first of `MAX_ATTEMPTS` attempts.
+        The caller may then run the plan once: the reservation is the first of `MAX_ATTEMPTS` attempts. With
+        `resume`, an open receipt of the same key and analyst is taken up instead, and nothing is charged.
 
         Raises:
             BudgetExceeded: An account cannot pay; nothing is recorded.
@@ -158,6 +161,10 @@ class SqliteLedger:
             raise LedgerError("A question without a debit cannot be reserved.", remedy="Name who pays for it.")
         receipt = secrets.token_hex(16)
         with self._writing() as tables:
+            owed = tables.owed(key, analyst, MAX_ATTEMPTS) if resume else None
+            if owed is not None:
+                _count_attempt(tables, owed[0], owed[1] + 1)
+                return owed[0]
             _spend(tables, debits)
             body: dict[str, Any] = {"receipt": receipt, "analyst": analyst, "question": question, "key": key}
             body |= {"plan": fingerprint(plan), "debits": write_debits(debits), "at": _now()}

@@ -141,6 +141,15 @@ class Tables:
         )
         return None if row is None else Hit(row[0], row[1], row[2], bool(row[3]))
 
+    def owed(self, key: str, analyst: str, most: int) -> tuple[str, int] | None:
+        """Find an open receipt of a key and an analyst that has attempts left, and how many it had."""
+        row = self._one(
+            "SELECT id, attempts FROM receipts"
+            " WHERE key = ? AND released IS NULL AND analyst = ? AND attempts < ? ORDER BY seq LIMIT 1",
+            (key, analyst, most),
+        )
+        return None if row is None else (row[0], row[1])
+
     def has_seen(self, receipt: str, analyst: str) -> bool:
         """Say whether this analyst's first sight of the receipt was recorded."""
         return self._one("SELECT 1 FROM seen WHERE receipt = ? AND analyst = ?", (receipt, analyst)) is not None

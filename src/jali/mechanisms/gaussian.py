@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from jali.mechanisms.additive import Additive
-from jali.mechanisms.lattice import Lattice
+from jali.mechanisms.lattice import Lattice, parameter
 from jali.mechanisms.laws import DiscreteGaussianLaw
 from jali.noise import DiscreteGaussian
 from jali.privacy.loss import Concentrated
-from jali.privacy.rational import Number, positive
+from jali.privacy.rational import Number
 
 
 @dataclass(frozen=True)
@@ -49,14 +49,14 @@ class Gaussian(Additive):
         self, *, sensitivity: Number, rho: Number, step: Number | None = None, dimension: int = 1
     ) -> None:
         lattice = Lattice.of(step, dimension)
-        squared = lattice.squared_steps(positive(sensitivity, "sensitivity"))
-        self._fill(squared, positive(rho, "rho"), lattice)
+        squared = lattice.squared_steps(parameter(sensitivity, "sensitivity"))
+        self._fill(squared, parameter(rho, "rho"), lattice)
 
     @classmethod
     def squared(cls, *, squared_sensitivity: Fraction, rho: Fraction) -> Gaussian:
         """Make the mechanism for integers from the square of a sensitivity that may be irrational."""
         mechanism = object.__new__(cls)
-        mechanism._fill(positive(squared_sensitivity, "squared_sensitivity"), positive(rho, "rho"), Lattice())
+        mechanism._fill(parameter(squared_sensitivity, "squared_sensitivity"), parameter(rho, "rho"), Lattice())
         return mechanism
 
     def _fill(self, squared_sensitivity: Fraction, rho: Fraction, lattice: Lattice) -> None:

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from jali.mechanisms.additive import Additive
-from jali.mechanisms.lattice import Lattice
+from jali.mechanisms.lattice import Lattice, parameter
 from jali.mechanisms.laws import DiscreteLaplaceLaw
 from jali.noise import DiscreteLaplace
 from jali.privacy.loss import Pure
-from jali.privacy.rational import Number, positive
+from jali.privacy.rational import Number
 
 
 @dataclass(frozen=True)
@@ -48,8 +48,8 @@ class Laplace(Additive):
     def __init__(
         self, *, sensitivity: Number, epsilon: Number, step: Number | None = None, dimension: int = 1
     ) -> None:
-        object.__setattr__(self, "sensitivity", positive(sensitivity, "sensitivity"))
-        object.__setattr__(self, "epsilon", positive(epsilon, "epsilon"))
+        object.__setattr__(self, "sensitivity", parameter(sensitivity, "sensitivity"))
+        object.__setattr__(self, "epsilon", parameter(epsilon, "epsilon"))
         object.__setattr__(self, "lattice", Lattice.of(step, dimension))
         self.sampler  # noqa: B018 - refuses, before anything is released, a scale that cannot be sampled
 

@@ -9,11 +9,19 @@ from typing import Any
 
 import numpy as np
 
-from jali.errors import MechanismError
+from jali.errors import CatalogError, MechanismError
 from jali.privacy.rational import Number, positive
 
 Integers = Any  # an int, or a numpy array of int64 or of Python ints
 _SAFE = 1 << 62
+
+
+def parameter(value: Number, name: str) -> Fraction:
+    """Return a parameter of a mechanism as a rational above 0, or refuse it by name."""
+    try:
+        return positive(value, name)
+    except CatalogError as problem:
+        raise MechanismError(problem.message, remedy=problem.remedy) from None
 
 
 @dataclass(frozen=True)
@@ -36,7 +44,7 @@ class Lattice:
         """Read a lattice from a mechanism's arguments."""
         if dimension < 1:
             raise MechanismError("dimension must be at least 1.")
-        return cls(None if step is None else positive(step, "step"), dimension)
+        return cls(None if step is None else parameter(step, "step"), dimension)
 
     def steps(self, sensitivity: Fraction) -> Fraction:
         """Return the L1 sensitivity in steps, rounded up."""

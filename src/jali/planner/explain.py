@@ -17,18 +17,28 @@ Facts = list[tuple[str, str]]
 _WORDS = re.compile(r"""(?:'(?:[^']|'')*'|"(?:[^"]|"")*"|[^\s])+""")
 
 
-def explain(plan: Plan, *, ink: Ink = PLAIN) -> str:
-    """Say in text how a question would be answered, and why it costs what it costs."""
+def explain(plan: Plan, *, ink: Ink = PLAIN, width: int = WIDTH, engine_query: bool = True) -> str:
+    """Say in text how a question would be answered, and why it costs what it costs.
+
+    Args:
+        plan: What to explain.
+        ink: The accents.
+        width: How long a line may be.
+        engine_query: Whether the engine's query is shown too.
+    """
     note = explanation(plan)
-    title = f"Plan for a question on {note.table}"
-    measures = "\n\n".join(_measure_text(i, m, ink) for i, m in enumerate(note.measures, 1))
+    measures = "\n\n".join(_measure_text(i, m, ink, width) for i, m in enumerate(note.measures, 1))
+    asked = facts(_question_facts(note), ink=ink, width=width)
     parts = [
-        (title, f"cost {note.loss}", facts(_question_facts(note), ink=ink)),
-        ("Answers", f"forecast of the {note.confidence:.0%} interval", _answers_text(note, ink)),
+        (f"Plan for a question on {note.table}", f"cost {note.loss}", asked),
+        ("Answers", f"forecast of the {note.confidence:.0%} interval", _answers_text(note, ink, width)),
         ("Measures", "what is computed, and the noise that is added", measures),
-        ("Engine query", "exact integers, read only after the ledger was debited", sql_lines(note.sql)),
     ]
-    return "\n\n".join([*(f"{_title(head, remark, ink)}\n{body}" for head, remark, body in parts), FREE])
+    if engine_query:
+        query = sql_lines(note.sql, width=width)
+        parts.append(("Engine query", "exact integers, read only after the ledger was debited", query))
+    titled = (f"{_title(head, remark, ink, width)}\n{body}" for head, remark, body in parts)
+    return "\n\n".join([*titled, FREE])
 
 
 def explain_html(plan: Plan) -> str:
@@ -51,14 +61,14 @@ def explain_html(plan: Plan) -> str:
     )
 
 
-def _title(text: str, remark: str, ink: Ink) -> str:
-    space = " " * max(2, WIDTH - len(text) - len(remark))
-    return f"{ink.strong(text)}{space}{ink.faint(remark)}\n{ink.faint('─' * WIDTH)}"
+def _title(text: str, remark: str, ink: Ink, width: int) -> str:
+    space = " " * max(2, width - len(text) - len(remark))
+    return f"{ink.strong(text)}{space}{ink.faint(remark)}\n{ink.faint('─' * width)}"
 
 
-def _measure_text(number: int, measure: MeasureNote, ink: Ink) -> str:
+def _measure_text(number: int, measure: MeasureNote, ink: Ink, width: int) -> str:
     head = ink.accent(f"[{number}] {clean(measure.name)}")
-    return f"  {head}\n{facts(_measure_facts(measure), indent=6, ink=ink)}"
+    return f"  {head}\n{facts(_measure_facts(measure), indent=6, width=width, ink=ink)}"
 
 
 def _question_facts(note: Explanation) -> Facts:
@@ -105,7 +115,7 @@ def _measure_facts(measure: MeasureNote) -> Facts:
     return [*lines, ("theorem", "; ".join(measure.theorems))]
 
 
-def _answers_text(note: Explanation, ink: Ink) -> str:
+def _answers_text(note: Explanation, ink: Ink, width: int) -> str:
     columns = (
         TextColumn("aggregate", tuple(clean(a.name) for a in note.aggregates)),
         TextColumn("made of", tuple(a.formula for a in note.aggregates)),
@@ -113,7 +123,7 @@ def _answers_text(note: Explanation, ink: Ink) -> str:
     )
     made = textwrap.indent(table(columns, ink=ink), "  ")
     remarks = [(clean(a.name), _remark(a, note).removeprefix("; ")) for a in note.aggregates if _remark(a, note)]
-    return made + ("\n\n" + facts(remarks, ink=ink) if remarks else "")
+    return made + ("\n\n" + facts(remarks, width=width, ink=ink) if remarks else "")
 
 
 def _forecast(note: AggregateNote) -> str:
@@ -139,7 +149,7 @@ def _remark(note: AggregateNote, whole: Explanation) -> str:
     little = f"Below n = {show_amount(note.doubtful_below or 0.0)} it says little"
     ends = f"least for a mean in the middle of its range, most at an end. {little}"
     if note.guess is None:
-        return f"; {ends}. With rows= declared, this would be a number"
+        return f"; {ends}. With a public guess of the rows declared, this would be a number"
     total = f"{show_amount(note.guess * whole.groups)} rows, declared as a public guess"
     share = total if whole.groups == 1 else f"{total}, over {whole.groups:,} groups"
     return f"; n is {share}. In general ± {_span(note, 1.0, '/n')}: {ends}"

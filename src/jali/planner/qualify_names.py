@@ -109,7 +109,7 @@ def _grouping_type(column: Column, question: Question, table: Table) -> Type:
         raise QueryError(
             f"Column {column.name} is neither grouped nor aggregated.",
             position=column.position,
-            remedy=f"Add it to GROUP BY, or write AVG({column.name}).",
+            remedy="Add it to GROUP BY, or put it inside an aggregate.",
         )
     return type_of(column, table)
 

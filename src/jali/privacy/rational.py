@@ -24,8 +24,10 @@ def rational(value: Number, name: str) -> Fraction:
     try:
         if isinstance(value, bool):
             raise ValueError
+        if hasattr(value, "item"):  # a number of numpy's
+            value = value.item()
         if isinstance(value, float | str | Decimal):
-            value = _sized(repr(value) if isinstance(value, float) else str(value))
+            value = _sized(float.__repr__(value) if isinstance(value, float) else str(value))
         return Fraction(value)
     except (ValueError, TypeError, OverflowError, ZeroDivisionError):
         raise CatalogError(

@@ -55,6 +55,8 @@ class TableQuestion:
 
     def group_by(self, *columns: str) -> TableQuestion:
         """Answer per combination of the declared keys of these columns."""
+        if not all(isinstance(name, str) for name in columns):
+            raise QueryError("Columns are given by name.", remedy='Write .group_by("ward", "year").')
         every = (*self.groups, *(Column(name) for name in columns))
         return replace(self, groups=tuple(dict.fromkeys(every)))
 

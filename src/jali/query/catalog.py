@@ -76,6 +76,8 @@ class Keys:
     values: tuple[Value, ...]
 
     def __init__(self, values: Sequence[Value]) -> None:
+        if isinstance(values, str | bytes):
+            raise CatalogError("Keys are a list.", remedy=f"Write Keys([{values!r}]).")
         object.__setattr__(self, "values", tuple(_plain_key(value) for value in values))
         if not self.values or len(self.values) > MAX_KEYS:
             raise CatalogError(f"Keys need between 1 and {MAX_KEYS:,} values, not {len(self.values):,}.")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from fractions import Fraction
 from functools import reduce
@@ -230,6 +231,12 @@ class ExpressionReader:
             raise self.refuse(node, "ROUND takes a constant number of digits from 0 to 15.")
         return self._call("round", node, value, digits)
 
+    def _written(self, node: exp.Expression) -> str:
+        """Return the name of a construct as the question writes it, where that is known."""
+        start = node.meta.get("start")
+        word = None if start is None else re.match(r"[A-Za-z_]\w*", self.sql[start:])
+        return (node.key or "this").upper() if word is None else word[0].upper()
+
     def _unknown(self, node: exp.Expression) -> QueryError:
         if isinstance(node, exp.Subquery | exp.Select | exp.Exists):
             return self.refuse(node, "Subqueries are not supported.")
@@ -237,7 +244,7 @@ class ExpressionReader:
             return self.refuse(node, "Window functions are not supported: they would mix people's rows.")
         if isinstance(node, exp.IgnoreNulls) and type(node.this) not in _AGGREGATES:
             return self._unknown(node.this)
-        name = node.name if isinstance(node, exp.Anonymous) else (node.key or "this").upper()
+        name = node.name if isinstance(node, exp.Anonymous) else self._written(node)
         return self.refuse(
             node, f"{name} is not supported.", "The supported functions are listed in docs/questions.md."
         )

@@ -42,6 +42,7 @@ _REMEDIES = {
     "into": "SELECT INTO is not supported.",
     "locks": "Locking clauses are not supported.",
 }
+_ONE_TABLE = "Ask one SELECT over one protected table."
 _MAX_SQL = 100_000
 
 
@@ -148,9 +149,12 @@ class _SelectReader:
     def _check_clauses(self) -> None:
         for clause, value in self.select.args.items():
             if value and clause not in _CLAUSES:
-                node = value if isinstance(value, exp.Expression) else self.select
+                node = value[0] if isinstance(value, list) else value
                 what = _REMEDIES.get(clause, f"The clause {clause.strip('_').upper()} is not supported.")
-                raise self.reader.refuse(node, what)
+                place = node if isinstance(node, exp.Expression) else self.select
+                raise self.reader.refuse(
+                    place, what, _ONE_TABLE if clause in ("joins", "with_", "laterals") else None
+                )
         if self.select.args.get("kind") or self.select.args.get("hint"):
             raise self.reader.refuse(self.select, "SELECT AS and hints are not supported.")
 
@@ -158,7 +162,8 @@ class _SelectReader:
         source = self.select.args.get("from_")
         table = None if source is None else source.this
         if not isinstance(table, exp.Table) or not isinstance(table.this, exp.Identifier):
-            raise self.reader.refuse(self.select, "A question needs FROM with the name of one table.")
+            place = self.select if table is None else table
+            raise self.reader.refuse(place, "FROM takes the name of one protected table.", _ONE_TABLE)
         if table.args.get("db") or table.args.get("joins") or table.args.get("sample"):
             raise self.reader.refuse(table, "FROM takes the plain name of one protected table.")
         extra = [k for k, v in table.args.items() if v and k not in ("this", "alias")]

@@ -24,7 +24,7 @@ def find_field(column: Column, table: Table) -> Field:
         raise QueryError(
             f"Table {table.name} has no column {column.name}.",
             position=column.position,
-            remedy=f"Its columns are {names}.",
+            remedy=f"Its columns are {names}. Text takes single quotes: '{column.name}'.",
         )
     return field
 
@@ -56,8 +56,14 @@ def call_type(call: Call, arguments: list[Type]) -> Type:
         raise QueryError(
             f"{function.shape} {problem}; here it got {kinds}.",
             position=call.position,
-            remedy="Use CAST(column AS DOUBLE) where text should be read as a number.",
+            remedy=_kind_remedy({t.kind for t in arguments}),
         ) from None
+
+
+def _kind_remedy(kinds: set[Kind | None]) -> str:
+    if kinds & set(_DATES):
+        return "Write dates in quotes: '2026-01-31'."
+    return "Write numbers without quotes, and CAST(column AS DOUBLE) where text should be read as a number."
 
 
 def literal_type(value: Value) -> Type:

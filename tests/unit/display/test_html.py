@@ -46,6 +46,7 @@ def test_an_answer_is_a_table_with_a_bar_for_each_interval() -> None:
     assert reader.seen.count("tr") == 3
     assert reader.seen.count("svg") == 3
     assert "± 110" in reader.text
+    assert "0 … 120" in reader.text
     assert "cost epsilon 0.1" in reader.text
 
 

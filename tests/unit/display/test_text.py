@@ -3,8 +3,8 @@ from __future__ import annotations
 import math
 
 from jali.display.ink import PLAIN, Ink
-from jali.display.numbers import show_amount, show_percent
-from jali.display.text import TextColumn, answer_table, cell_width, clean, facts, table
+from jali.display.numbers import show_amount, show_error, show_percent
+from jali.display.text import TextColumn, answer_table, cell_width, clean, errors, facts, legend, table
 
 
 def test_numbers_stand_right_with_their_error_bars_beside_them() -> None:
@@ -12,11 +12,39 @@ def test_numbers_stand_right_with_their_error_bars_beside_them() -> None:
     spans = [(None, (1579.8, 1800.9), (44.36, 52.65)), (None, (15.0, 17.1), (0.0, 120.0))]
     lines = answer_table(("ward", "n", "age"), rows, spans).splitlines()
     assert lines == [
-        "ward        n      ±   age     ±",
-        "────  ───────  ─────  ────  ────",
-        "A     1,690    111    48.6   4.1",
-        "Bee      16.1    1.1  NULL  60",
+        "ward        n      ±   age  interval",
+        "────  ───────  ─────  ────  ────────",
+        "A     1,690    111    48.6     ± 4.1",
+        "Bee      16.1    1.1  NULL   0 … 120",
     ]
+
+
+def test_an_interval_is_shown_by_its_ends_where_the_value_is_not_in_its_middle() -> None:
+    assert show_error(10, (8.0, 12.0)) == "± 2.0"
+    assert show_error(10.0999, (8.0, 12.0)) == "± 2.0"
+    assert show_error(10.2, (8.0, 12.0)) == "8.0 … 12.0"
+    assert show_error(0.0, (0.0, 2.24)) == "0.0 … 2.2"
+    assert show_error(98.0, (0.0, 100.0)) == show_error(None, (0.0, 100.0)) == "0 … 100"
+    assert show_error(0.5, (-math.inf, math.inf)) == "-∞ … ∞"
+    assert show_error(math.nan, (0.0, 1.0)) == "0.00 … 1.00"
+    assert show_error(5, (5.0, 5.0)) == "± 0.00"
+    assert show_error(10**18 + 1, (1e18 - 4e9, 1e18 + 4e9)) == "± 4,000,000,000"
+    assert show_error("A", None) == ""
+
+
+def test_bars_of_one_kind_and_of_both_have_their_heading_and_their_legend() -> None:
+    middle, end = (8.0, 12.0), (10.0, 12.0)
+    assert errors([10.0], [middle]).heading == "±"
+    assert errors([10.0, 10.0], [middle, end]).cells == ("± 2.0", "10.0 … 12.0")
+    assert legend([10.0], [middle], 0.95) == "± is half the width of a 95 % interval for the bounded truth."
+    assert legend([10.0], [end], 0.9) == "low … high is a 90 % interval for the bounded truth."
+    assert {"±", "…"} <= set(legend([10.0, 10.0], [middle, end], 0.95))
+    assert legend(["A"], [None], 0.95) == ""
+
+
+def test_no_line_of_a_table_ends_in_blanks_with_or_without_ink() -> None:
+    text = table([TextColumn("a", ("long cell",)), TextColumn("b", ("long cell",))], ink=Ink(colour=True))
+    assert all(line == line.rstrip() for line in text.replace("\x1b[1m", "").replace("\x1b[0m", "").splitlines())
 
 
 def test_an_unbounded_interval_is_shown_as_such() -> None:

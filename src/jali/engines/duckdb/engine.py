@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from jali.engines.duckdb.emit import emit
@@ -72,17 +73,40 @@ class DuckDBEngine:
                 return None
         return cursor.execute(f"DESCRIBE SELECT * FROM {plain_scan(source)}").fetchall()
 
+    def ready(self, table: Table) -> None:
+        """Refuse a file that is gone, a frame that is not attached, and a CSV file with other columns."""
+        source = table.source
+        if source.format == "frame" and source.location not in self._frames:
+            raise EngineError(
+                f"The frame of table {table.name} is not attached. Nothing was spent.",
+                remedy=f"Give it again: db.attach({table.name!r}, frame).",
+            )
+        if source.format != "frame" and not Path(source.location).is_file():
+            raise EngineError(
+                f"The file of table {table.name} is missing. Nothing was spent.",
+                remedy="Put it back where it was.",
+            )
+        if not matches_header(table):
+            raise EngineError(
+                f"The CSV file of table {table.name} has other columns than were declared. Nothing was spent.",
+                remedy="Put the columns back in their order, or protect the file under another name.",
+            )
+
     def run(self, sql: str, table: Table) -> list[tuple[int, ...]]:
         """Run emitted SQL; whatever goes wrong becomes one error whose text does not depend on the data."""
         source = table.source
         before = fingerprint(source)
+        interrupted = False
         try:
-            readable_now = matches_header(table)
-            rows = self._cursor(source).execute(sql).fetchall() if readable_now else None
-        except Exception:
-            rows = None
+            self.ready(table)
+            rows = self._cursor(source).execute(sql).fetchall()
+        except Exception as problem:
+            # DuckDB's messages quote values of rows: nothing of them is kept but whether it was Ctrl-C.
+            rows, interrupted = None, type(problem) is RuntimeError and problem.args == ("Query interrupted",)
             # An internal error of DuckDB would make every later question fail: start afresh.
             self.close()
+        if interrupted:
+            raise KeyboardInterrupt
         # Raised outside the handler, so that DuckDB's own exception is not even the context of ours.
         if rows is None or fingerprint(source) != before:
             raise EngineError("The engine could not run this question.")
