@@ -16,6 +16,7 @@ from jali.errors import CatalogError, EngineError, LedgerError, QueryError
 from jali.ledger import Debit, Receipt, SqliteLedger, Verification, grant_account, table_account
 from jali.numerals import decimal
 from jali.planner import PLAN_CLASSES, Plan, make_plan
+from jali.planner.show_expression import show_question
 from jali.privacy import Adjacency, Budget, Concentrated, Event, Filter, Loss, Pure
 from jali.privacy.rational import Number
 from jali.query.catalog import Declared, Table
@@ -247,7 +248,7 @@ class Database:
         stage("reserving")
         receipt = self._ledger.reserve(
             analyst=analyst or CURATOR,
-            question=question if isinstance(question, str) else f"built question on {question.table}",
+            question=question if isinstance(question, str) else show_question(question),
             key=key,
             plan=text,
             debits=debits,

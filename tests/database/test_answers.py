@@ -215,6 +215,7 @@ def test_the_builder_asks_the_same_questions(db: jali.Database) -> None:
     )
     assert built.explain(epsilon=1) == ana.explain(written, epsilon=1)
     assert built.ask(epsilon=1).rows == ana.ask(written, epsilon=1).rows
+    assert ana.receipts()[0].question == written
     people = ana.table("visits").agg(p=jali.count_people("patient_id")).explain(epsilon=1)
     assert people == ana.explain("SELECT COUNT(DISTINCT patient_id) AS p FROM visits", epsilon=1)
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 from fractions import Fraction
 
 from jali.privacy import decimal
-from jali.query.nodes import Aggregate, Call, Column, Expression, Literal, Value
+from jali.query.nodes import Aggregate, Call, Column, Expression, Literal, Output, Question, Value
 
 _INFIX = {"+", "-", "*", "/", "=", "<>", "<", "<=", ">", ">=", "and", "or", "like"}
 # How tightly an operator binds; what is not listed stands in brackets of its own.
 _TIGHTNESS = {"or": 1, "and": 2, "not": 3, "+": 5, "-": 5, "*": 6, "/": 6, "negate": 7}
 _TIGHTNESS |= dict.fromkeys(("=", "<>", "<", "<=", ">", ">=", "like", "is null", "in"), 4)
+_CASTS = {"number": "DOUBLE", "whole": "INTEGER"}
 _LEFT_TO_RIGHT = {"or", "and", "+", "-", "*", "/"}
 
 
@@ -29,6 +30,24 @@ def show_expression(expression: Expression) -> str:
     if isinstance(expression, Aggregate):
         return show_aggregate(expression)
     return _call(expression)
+
+
+def show_question(question: Question) -> str:
+    """Write a question in SQL, for the eye: what the ledger shows of a question that was built in Python.
+
+    Example:
+        >>> show_question(Question("visits", (Output("n", Aggregate("count")),), group_by=(Column("ward"),)))
+        'SELECT COUNT(*) AS n FROM visits GROUP BY ward'
+    """
+    shown = ", ".join(_output(output) for output in question.outputs)
+    where = "" if question.where is None else f" WHERE {show_expression(question.where)}"
+    group = ", ".join(column.name for column in question.group_by)
+    return f"SELECT {shown} FROM {question.table}{where}" + (f" GROUP BY {group}" if group else "")
+
+
+def _output(output: Output) -> str:
+    written = show_expression(output.expression)
+    return written if written == output.name else f"{written} AS {output.name}"
 
 
 def show_aggregate(aggregate: Aggregate) -> str:
@@ -59,8 +78,8 @@ def _call(call: Call) -> str:
         return f"{_operand(parts[0], name)} IN ({', '.join(map(show_expression, parts[1:]))})"
     if name == "case":
         return _case(parts)
-    if name == "number":
-        return f"CAST({show_expression(parts[0])} AS DOUBLE)"
+    if name in _CASTS:
+        return f"CAST({show_expression(parts[0])} AS {_CASTS[name]})"
     return f"{name.upper()}({', '.join(map(show_expression, parts))})"
 
 
