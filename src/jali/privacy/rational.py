@@ -43,11 +43,6 @@ def positive(value: Number, name: str) -> Fraction:
     return number
 
 
-def text(value: Fraction) -> str:
-    """Write a rational so that `Fraction(text)` gives it back."""
-    return str(value)
-
-
 def _sized(written: str) -> str:
     """Return `written` unless it is a number too long or too extreme to be meant ('1e999999999' would hang)."""
     exponent = re.search(r"[eE]([+-]?\d+)$", written.strip())

@@ -19,11 +19,6 @@ class Bounds:
     low: Fraction | None = None
     high: Fraction | None = None
 
-    @property
-    def bounded(self) -> bool:
-        """Whether both ends are finite."""
-        return self.low is not None and self.high is not None
-
     def __neg__(self) -> Bounds:
         return Bounds(None if self.high is None else -self.high, None if self.low is None else -self.low)
 

@@ -138,11 +138,6 @@ class Table:
         lowered = name.lower()
         return next((field for field in self.fields if field.name.lower() == lowered), None)
 
-    @property
-    def person_level(self) -> bool:
-        """Whether the privacy unit is a person who may own several rows."""
-        return self.unit is not None
-
 
 def _plain_key(value: Any) -> Value:
     """Return a key as one of the plain types that a catalog can store; enums and timestamps lose their class."""

@@ -75,12 +75,6 @@ def test_division_by_what_may_be_zero_has_no_bounds() -> None:
     assert one / Bounds(Fraction(2), Fraction(4)) == Bounds(Fraction(1, 4), Fraction(1, 2))
 
 
-def test_only_two_finite_ends_are_bounded() -> None:
-    assert Bounds(Fraction(0), Fraction(0)).bounded
-    assert not Bounds(Fraction(0), None).bounded
-    assert not ANYTHING.bounded
-
-
 RANGES = {"a": (0, 10), "b": (-5, 5), "c": (2, 3)}
 TABLE = Table(
     name="t",
