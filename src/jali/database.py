@@ -18,7 +18,7 @@ from jali.numerals import decimal
 from jali.planner import PLAN_CLASSES, Plan, make_plan
 from jali.planner.show_expression import show_question
 from jali.privacy import Adjacency, Budget, Concentrated, Event, Filter, Loss, Pure
-from jali.privacy.rational import Number
+from jali.privacy.rationals import Number
 from jali.query.catalog import Declared, Table
 from jali.query.codec import decode, encode
 from jali.query.nodes import Question

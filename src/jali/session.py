@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from jali.answer import Answer
     from jali.ledger import Receipt
     from jali.planner import Plan
-    from jali.privacy.rational import Number
+    from jali.privacy.rationals import Number
 
 
 class Session:

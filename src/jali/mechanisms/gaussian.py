@@ -9,8 +9,8 @@ from jali.mechanisms.additive import Additive
 from jali.mechanisms.lattice import Lattice, parameter
 from jali.mechanisms.laws import DiscreteGaussianLaw
 from jali.noise import DiscreteGaussian
-from jali.privacy.loss import Concentrated
-from jali.privacy.rational import Number
+from jali.privacy.losses.concentrated import Concentrated
+from jali.privacy.rationals import Number
 
 
 @dataclass(frozen=True)

@@ -9,8 +9,8 @@ from jali.mechanisms.additive import Additive
 from jali.mechanisms.lattice import Lattice, parameter
 from jali.mechanisms.laws import DiscreteLaplaceLaw
 from jali.noise import DiscreteLaplace
-from jali.privacy.loss import Pure
-from jali.privacy.rational import Number
+from jali.privacy.losses.pure import Pure
+from jali.privacy.rationals import Number
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from jali.errors import CatalogError, MechanismError
-from jali.privacy.rational import Number, positive
+from jali.privacy.rationals import Number, positive
 
 Integers = Any  # an int, or a numpy array of int64 or of Python ints
 _SAFE = 1 << 62

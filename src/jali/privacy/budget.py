@@ -7,8 +7,7 @@ from fractions import Fraction
 
 from jali.errors import CatalogError
 from jali.numerals import decimal
-from jali.privacy.loss import probability
-from jali.privacy.rational import Number, positive
+from jali.privacy.rationals import Number, positive, probability
 
 
 @dataclass(frozen=True)

@@ -1,11 +1,14 @@
-"""Conversions between losses, as far as the filter needs them. Losses round up, budgets round down.
+"""Conversions between losses. Losses round up, budgets round down.
 
-Everything is computed in 50-digit decimal arithmetic, whose ln and exp are correctly rounded: the results are
-rigorous, and the same on every machine, so that a ledger verifies wherever it is read.
+What the filter needs is computed in 50-digit decimal arithmetic, whose ln and exp are correctly rounded: the
+results are rigorous, and the same on every machine, so that a ledger verifies wherever it is read. What people
+read is computed in doubles and rounded up.
 """
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable, Sequence
 from decimal import ROUND_FLOOR, Context, Decimal, localcontext
 from fractions import Fraction
 from functools import lru_cache
@@ -17,6 +20,12 @@ _GOLDEN = Decimal("0.6180339887498948482045868343656")
 # ln(order - 1) is searched here; the conversion is best at order - 1 between delta and epsilon/rho.
 _ORDERS = Decimal(-60), Decimal(60)
 _STEPS = 64
+# Where a Rényi curve is looked at first: dense near 1 and at small integers, then by a constant factor.
+ORDERS: tuple[float, ...] = (
+    *(1 + 10 ** (i / 10) for i in range(-30, 4)),
+    *(float(order) for order in range(3, 64)),
+    *(float(round(64 * 1.1**i)) for i in range(70)),
+)
 
 
 @lru_cache(maxsize=1024)
@@ -72,3 +81,51 @@ def _decimal(value: Fraction) -> Decimal:
 
 def _floor(value: Decimal) -> Fraction:
     return Fraction(Context(prec=15, rounding=ROUND_FLOOR).plus(value))
+
+
+def renyi_epsilon(curve: Callable[[float], float], delta: float, orders: Sequence[float] = ORDERS) -> float:
+    """Return the least epsilon at delta over the orders of a Rényi curve, rounded up.
+
+    Guarantee:
+        A release with Rényi divergence at most r(a) of order a > 1 is (epsilon, delta)-DP for
+        epsilon = r(a) + (ln(1/delta) - ln(a-1) + a ln(1 - 1/a)) / (a-1)
+        (Canonne, Kamath and Steinke 2020, Proposition 12). Every order is valid; the best is searched.
+    """
+    return max(0.0, _least_over_orders(lambda order: _epsilon_at(order, curve(order), math.log(delta)), orders))
+
+
+def renyi_delta(curve: Callable[[float], float], epsilon: float, orders: Sequence[float] = ORDERS) -> float:
+    """Return the least delta at epsilon over the orders of a Rényi curve, rounded up: the inverse."""
+    logarithm = _least_over_orders(lambda order: _log_delta_at(order, curve(order), epsilon), orders)
+    return 1.0 if logarithm >= 0 else max(math.exp(logarithm), 5e-324)
+
+
+def simple_epsilon(rho: float, delta: float) -> float:
+    """Return rho + 2 sqrt(rho ln(1/delta)), rounded up (Bun and Steinke 2016, Proposition 1.3)."""
+    return (rho + 2 * math.sqrt(rho * -math.log(delta))) * (1 + 1e-14)
+
+
+def _epsilon_at(order: float, divergence: float, log_delta: float) -> float:
+    logs = -log_delta - math.log(order - 1) + order * math.log1p(-1 / order)
+    return divergence + logs / (order - 1) + 1e-15 * (divergence + (abs(log_delta) + 8) * order / (order - 1))
+
+
+def _log_delta_at(order: float, divergence: float, epsilon: float) -> float:
+    logs = -math.log(order - 1) + order * math.log1p(-1 / order)
+    slack = 1e-15 * ((order - 1) * (divergence + epsilon) + abs(logs) + 1)
+    return (order - 1) * (divergence - epsilon) + logs + slack
+
+
+def _least_over_orders(function: Callable[[float], float], orders: Sequence[float]) -> float:
+    """Return the least value seen over the given orders and around the best of them."""
+    values = [function(order) for order in orders]
+    best = min(range(len(values)), key=values.__getitem__)
+    left, right = orders[max(best - 1, 0)], orders[min(best + 1, len(orders) - 1)]
+    golden = float(_GOLDEN)
+    least = values[best]
+    for _ in range(60):
+        inner, outer = right - golden * (right - left), left + golden * (right - left)
+        low, high = function(inner), function(outer)
+        least = min(least, low, high)
+        left, right = (left, outer) if low <= high else (inner, right)
+    return least

@@ -9,7 +9,7 @@ from functools import cached_property
 
 from jali.privacy.budget import Budget
 from jali.privacy.convert import largest_rho
-from jali.privacy.loss import Event
+from jali.privacy.event import Event
 
 
 @dataclass(frozen=True)

@@ -1,145 +1,149 @@
-"""Losses: what one release spends.
+"""The loss of privacy as a value: one protocol for all kinds, and what every kind can be read as.
 
-An `Event` is the treaty between mechanisms and accountants: three exact numbers whose meaning never changes.
-The kinds of loss (`Pure`, `Concentrated`, `Approximate`) say how a mechanism arrives at them.
+A loss is known by its privacy profile delta(epsilon): the least delta for which the release is
+(epsilon, delta)-DP. Everything else on this page follows from the profile alone: its inverse, the trade-off
+between the two errors of a test (f-DP), and what a Bayesian learns.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from fractions import Fraction
-from typing import Protocol
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from jali.errors import CatalogError
-from jali.numerals import decimal
-from jali.privacy.rational import Number, positive, rational
+from jali.privacy.adjacency import Adjacency
+from jali.privacy.event import Event
+from jali.privacy.rationals import Number, nonnegative, positive_integer, probability, share
+from jali.privacy.readings import Profile, TradeOff, bisect_above, inner_maximum, posterior_bound
+from jali.privacy.rounding import exp, float_above, float_below, raised
+
+if TYPE_CHECKING:
+    from jali.privacy.distribution.spread import Spread
+    from jali.privacy.losses.approximate import Approximate
+    from jali.privacy.losses.pure import Pure
+
+# A profile that stays above delta up to here has no epsilon worth the name.
+_LARGEST_EPSILON = 1e9
 
 
-@dataclass(frozen=True)
-class Event:
-    """What one release adds to an account.
+class Loss(ABC):
+    """What a release spends, of any kind.
 
-    Attributes:
-        epsilon: The pure loss; None where there is none (Gaussian noise).
-        rho: The zCDP loss.
-        delta: The probability of the part that is neither.
-
-    Guarantee:
-        The release is a mixture (1-delta) P + delta P' where P is epsilon-DP (if epsilon is not None)
-        and rho-zCDP. Sums of events describe compositions (THEORY of the filter: docs/proofs/filter.md).
-    """
-
-    epsilon: Fraction | None
-    rho: Fraction
-    delta: Fraction = Fraction(0)
-
-    def __add__(self, other: Event) -> Event:
-        both = None if self.epsilon is None or other.epsilon is None else self.epsilon + other.epsilon
-        return Event(both, self.rho + other.rho, self.delta + other.delta)
-
-    def __str__(self) -> str:
-        main = f"rho {decimal(self.rho)}" if self.epsilon is None else f"epsilon {decimal(self.epsilon)}"
-        return main if self.delta == 0 else f"{main}, delta {decimal(self.delta)}"
-
-    @property
-    def kind(self) -> str:
-        """The unit in which a person reads this loss."""
-        return "rho" if self.epsilon is None else "epsilon"
-
-    @property
-    def amount(self) -> Fraction:
-        """The size of the loss in its own unit."""
-        return self.rho if self.epsilon is None else self.epsilon
-
-
-NOTHING = Event(Fraction(0), Fraction(0))
-
-
-class Loss(Protocol):
-    """Anything that a release can spend."""
-
-    @property
-    def event(self) -> Event:
-        """The loss as accountants count it."""
-
-
-@dataclass(frozen=True)
-class Pure:
-    """Pure epsilon-differential privacy.
+    Kinds: `Pure`, `Approximate`, `Concentrated`, `BoundedRange`, `Renyi`, `Finite`, the losses of single
+    mechanisms (`GaussianLoss`, ...), compositions, and `PrivacyLossDistribution`.
 
     Guarantee:
-        Pr[M(x) in S] <= exp(epsilon) Pr[M(x') in S] for all neighbours; it implies (epsilon^2/2)-zCDP
-        (Bun and Steinke 2016, Proposition 1.4).
-
-    Example:
-        >>> Pure(0.1).event.rho
-        Fraction(1, 200)
+        Every number rounds towards more loss: `epsilon`, `delta`, `posterior` and `tpr` are upper bounds,
+        `fnr` is a lower bound.
     """
 
-    epsilon: Fraction
-
-    def __init__(self, epsilon: Number) -> None:
-        object.__setattr__(self, "epsilon", positive(epsilon, "epsilon"))
+    @property
+    def adjacency(self) -> Adjacency | None:
+        """The adjacency for which this loss was derived; None: the one in which its sensitivity was stated."""
+        return None
 
     @property
+    @abstractmethod
     def event(self) -> Event:
-        """Epsilon, and epsilon squared over two in zCDP."""
-        return Event(self.epsilon, self.epsilon**2 / 2)
+        """The loss as filters and ledgers count it."""
+
+    @abstractmethod
+    def _delta(self, epsilon: float) -> float:
+        """Return a bound on delta at a finite epsilon >= 0; may exceed 1."""
+
+    @abstractmethod
+    def group(self, size: int) -> Loss:
+        """Return the loss for a group of `size` people (a household, a team) who change together."""
+
+    def delta(self, epsilon: Number) -> float:
+        """Return the least delta, rounded up, for which the release is shown (epsilon, delta)-DP."""
+        return min(1.0, max(0.0, self._delta(float_below(nonnegative(epsilon, "epsilon")))))
+
+    def epsilon(self, delta: Number) -> float:
+        """Return the least epsilon, rounded up, for which the release is shown (epsilon, delta)-DP.
+
+        Infinite where there is none: Gaussian noise has no epsilon at delta 0.
+        """
+        return self._epsilon(float_below(probability(delta, "delta")))
+
+    def _epsilon(self, delta: float) -> float:
+        return bisect_above(lambda epsilon: self._delta(epsilon) <= delta, _LARGEST_EPSILON)
+
+    def at(self, delta: Number) -> Pure | Approximate:
+        """Fix the loss at one delta: the (epsilon, delta) that a budget can be charged with."""
+        from jali.privacy.losses.approximate import fixed
+
+        return fixed(self.epsilon(delta), probability(delta, "delta"), self)
+
+    def profile(self, epsilons: Sequence[float] | None = None) -> Profile:
+        """Return delta(epsilon) at given points, or at points that show the curve."""
+        points = self._profile_points() if epsilons is None else tuple(float(e) for e in epsilons)
+        return Profile(points, tuple(self.delta(point) for point in points))
+
+    def _profile_points(self, count: int = 121) -> tuple[float, ...]:
+        top = self._epsilon(1e-12)
+        top = 10.0 if math.isinf(top) else max(top, 1e-9)
+        return tuple(top * i / (count - 1) for i in range(count))
+
+    def fnr(self, fpr: Number) -> float:
+        """Return the least false negative rate of any test for one person's presence, at a false positive rate.
+
+        Guarantee:
+            The trade-off curve f(a) = sup over epsilon >= 0 of
+            max(0, 1 - delta - e^epsilon a, e^-epsilon (1 - delta - a)) (Wasserman and Zhou 2010;
+            Dong, Roth and Su 2019, Proposition 2.12). Every epsilon gives a valid bound; the best is searched.
+        """
+        rate = float_above(share(fpr, "fpr"))
+        top = min(self._epsilon(1e-300), 700.0)
+        if top <= 0:
+            return max(0.0, 1 - self._delta(0.0) - rate)
+        first = inner_maximum(lambda e: 1 - self._delta(e) - exp(e) * rate, top)
+        second = inner_maximum(lambda e: exp(-e) * (1 - self._delta(e) - rate), top)
+        return max(0.0, min(1.0, max(first, second) * (1 - 1e-13)))
+
+    def tpr(self, fpr: Number) -> float:
+        """Return the largest true positive rate of any test for one person's presence, at a given fpr."""
+        return 1 - self.fnr(fpr)
+
+    def trade_off(self, fprs: Sequence[float] | None = None) -> TradeOff:
+        """Return the trade-off curve (f-DP) at given false positive rates, or at points that show it."""
+        points = tuple(i / 100 for i in range(101)) if fprs is None else tuple(float(a) for a in fprs)
+        return TradeOff(points, tuple(self.fnr(point) for point in points))
+
+    def posterior(self, prior: Number, delta: Number = 0) -> float:
+        """Return the largest belief in a fact about one person that a release can leave in place of a prior.
+
+        Guarantee:
+            With odds(p) = p / (1-p), odds(posterior) <= exp(epsilon(delta)) odds(prior) with probability at
+            least 1-delta, even for a reader who is told whether the delta occurred (Kasiviswanathan and
+            Smith 2014; Kairouz, Oh and Viswanath 2015 for the decomposition).
+        """
+        return posterior_bound(float_above(share(prior, "prior")), self.epsilon(delta))
+
+    def renyi(self, order: float) -> float:
+        """Return a bound on the Rényi divergence of an order above 1 between neighbours; infinite if unknown."""
+        event = self.event
+        return math.inf if event.delta else raised(float_above(event.rho) * order)
+
+    def spreads(self) -> tuple[Spread, ...]:
+        """Return the laws of the privacy loss that dominate this loss: one, or one for each direction.
+
+        Empty where the kind determines none (zCDP and Rényi curves): such a loss has no distribution.
+        """
+        return ()
+
+    def _sized(self, size: int) -> int:
+        return positive_integer(size, "size")
 
 
-@dataclass(frozen=True)
-class Concentrated:
-    """Zero-concentrated differential privacy (zCDP).
-
-    Guarantee:
-        The Rényi divergence of order a between neighbours is at most rho*a for every a > 1
-        (Bun and Steinke 2016, Definition 1.1).
-
-    Example:
-        >>> str(Concentrated("1/8").event)
-        'rho 0.125'
-    """
-
-    rho: Fraction
-
-    def __init__(self, rho: Number) -> None:
-        object.__setattr__(self, "rho", positive(rho, "rho"))
-
-    @property
-    def event(self) -> Event:
-        """No pure loss, rho in zCDP."""
-        return Event(None, self.rho)
-
-
-@dataclass(frozen=True)
-class Approximate:
-    """(epsilon, delta)-differential privacy.
-
-    Guarantee:
-        Pr[M(x) in S] <= exp(epsilon) Pr[M(x') in S] + delta. Such a pair is a mixture of an epsilon-DP pair
-        with weight 1-delta and anything with weight delta (Kairouz, Oh and Viswanath 2015, Theorem 3.1 ff.).
-
-    Example:
-        >>> str(Approximate(1, "1e-6").event)
-        'epsilon 1, delta 1e-06'
-    """
-
-    epsilon: Fraction
-    delta: Fraction
-
-    def __init__(self, epsilon: Number, delta: Number) -> None:
-        object.__setattr__(self, "epsilon", positive(epsilon, "epsilon"))
-        object.__setattr__(self, "delta", probability(delta, "delta"))
-
-    @property
-    def event(self) -> Event:
-        """The pure part, and delta."""
-        return Event(self.epsilon, self.epsilon**2 / 2, self.delta)
-
-
-def probability(value: Number, name: str) -> Fraction:
-    """Return `value` as a rational in [0, 1)."""
-    number = rational(value, name)
-    if not 0 <= number < 1:
-        raise CatalogError(f"{name} must be in [0, 1), not {value}.")
-    return number
+def same_adjacency(losses: Sequence[Loss]) -> Adjacency | None:
+    """Return the adjacency that all losses share, None if none of them names one; refuse two different ones."""
+    named = {loss.adjacency for loss in losses if loss.adjacency is not None}
+    if len(named) > 1:
+        raise CatalogError(
+            "adjacency differs: one loss holds for 'add-remove', another for 'replace-one'.",
+            remedy="State all losses for the same neighbours; an add-remove loss .group(2) holds for replace-one.",
+        )
+    return next(iter(named), None)

@@ -13,7 +13,7 @@ from typing import Any
 from jali.errors import CatalogError
 from jali.numerals import decimal
 from jali.privacy import Adjacency, Budget
-from jali.privacy.rational import Number, rational
+from jali.privacy.rationals import Number, rational
 from jali.query.bounds import Bounds
 from jali.query.nodes import Value
 

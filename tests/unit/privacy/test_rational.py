@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from jali.errors import CatalogError
 from jali.numerals import below
 from jali.privacy import decimal, rational
-from jali.privacy.rational import positive
+from jali.privacy.rationals import positive
 
 
 @pytest.mark.parametrize(

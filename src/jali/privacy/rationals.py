@@ -43,6 +43,38 @@ def positive(value: Number, name: str) -> Fraction:
     return number
 
 
+def nonnegative(value: Number, name: str) -> Fraction:
+    """Return `value` as a rational at or above 0."""
+    number = rational(value, name)
+    if number < 0:
+        raise CatalogError(f"{name} must be at least 0, not {value}.")
+    return number
+
+
+def probability(value: Number, name: str) -> Fraction:
+    """Return `value` as a rational in [0, 1): what a delta may be."""
+    number = rational(value, name)
+    if not 0 <= number < 1:
+        raise CatalogError(f"{name} must be in [0, 1), not {value}.")
+    return number
+
+
+def share(value: Number, name: str) -> Fraction:
+    """Return `value` as a rational in [0, 1]: what a rate, a prior or a sampling rate may be."""
+    number = rational(value, name)
+    if not 0 <= number <= 1:
+        raise CatalogError(f"{name} must be between 0 and 1, not {value}.")
+    return number
+
+
+def positive_integer(value: int, name: str) -> int:
+    """Return `value` as an integer of at least 1."""
+    number = rational(value, name)
+    if number < 1 or number.denominator != 1:
+        raise CatalogError(f"{name} must be a whole number of at least 1, not {value}.")
+    return int(number)
+
+
 def _sized(written: str) -> str:
     """Return `written` unless it is a number too long or too extreme to be meant ('1e999999999' would hang)."""
     exponent = re.search(r"[eE]([+-]?\d+)$", written.strip())

@@ -1,0 +1,51 @@
+"""Events: what one release adds to an account.
+
+An `Event` is the treaty between losses and accountants: three exact numbers whose meaning never changes.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+from jali.numerals import decimal
+
+
+@dataclass(frozen=True)
+class Event:
+    """What one release adds to an account.
+
+    Attributes:
+        epsilon: The pure loss; None where there is none (Gaussian noise).
+        rho: The zCDP loss.
+        delta: The probability of the part that is neither.
+
+    Guarantee:
+        The release is a mixture (1-delta) P + delta P' where P is epsilon-DP (if epsilon is not None)
+        and rho-zCDP. Sums of events describe compositions (THEORY of the filter: docs/proofs/filter.md).
+    """
+
+    epsilon: Fraction | None
+    rho: Fraction
+    delta: Fraction = Fraction(0)
+
+    def __add__(self, other: Event) -> Event:
+        both = None if self.epsilon is None or other.epsilon is None else self.epsilon + other.epsilon
+        return Event(both, self.rho + other.rho, self.delta + other.delta)
+
+    def __str__(self) -> str:
+        main = f"rho {decimal(self.rho)}" if self.epsilon is None else f"epsilon {decimal(self.epsilon)}"
+        return main if self.delta == 0 else f"{main}, delta {decimal(self.delta)}"
+
+    @property
+    def kind(self) -> str:
+        """The unit in which a person reads this loss."""
+        return "rho" if self.epsilon is None else "epsilon"
+
+    @property
+    def amount(self) -> Fraction:
+        """The size of the loss in its own unit."""
+        return self.rho if self.epsilon is None else self.epsilon
+
+
+NOTHING = Event(Fraction(0), Fraction(0))

@@ -1,0 +1,1 @@
+"""Losses: one kind per file."""

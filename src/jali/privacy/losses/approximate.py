@@ -1,0 +1,93 @@
+"""Approximate differential privacy: epsilon, except with probability delta."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+from jali.errors import CatalogError
+from jali.numerals import decimal
+from jali.privacy.event import Event
+from jali.privacy.loss import Loss
+from jali.privacy.losses.profile_group import chain_factor
+from jali.privacy.losses.pure import Pure
+from jali.privacy.rationals import Number, positive, probability
+from jali.privacy.rounding import float_above, raised, rational_above
+
+if TYPE_CHECKING:
+    from jali.privacy.distribution.spread import Spread
+
+
+@dataclass(frozen=True, repr=False)
+class Approximate(Loss):
+    """(epsilon, delta)-differential privacy.
+
+    Attributes:
+        bound: Epsilon, exactly.
+        failure: Delta, exactly.
+
+    Guarantee:
+        Pr[M(x) in S] <= exp(epsilon) Pr[M(x') in S] + delta. Such a pair is a mixture of an epsilon-DP pair
+        with weight 1-delta and anything with weight delta (Kairouz, Oh and Viswanath 2015, Theorem 3.1 ff.).
+
+    Example:
+        >>> str(Approximate(1, "1e-6").event)
+        'epsilon 1, delta 1e-06'
+        >>> Approximate(0.5, 1e-6).group(3)
+        Approximate(1.5, 5.367e-06)
+    """
+
+    bound: Fraction
+    failure: Fraction
+
+    def __init__(self, epsilon: Number, delta: Number) -> None:
+        object.__setattr__(self, "bound", positive(epsilon, "epsilon"))
+        object.__setattr__(self, "failure", probability(delta, "delta"))
+
+    def __repr__(self) -> str:
+        return f"Approximate({decimal(self.bound)}, {decimal(self.failure)})"
+
+    @property
+    def event(self) -> Event:
+        """The pure part, and delta."""
+        return Event(self.bound, self.bound**2 / 2, self.failure)
+
+    def _delta(self, epsilon: float) -> float:
+        failure = float_above(self.failure)
+        return failure + raised((1 - failure) * Pure(self.bound)._delta(epsilon))
+
+    def _epsilon(self, delta: float) -> float:
+        if delta < self.failure:
+            return math.inf
+        rest = (Fraction(delta) - self.failure) / (1 - self.failure)
+        return Pure(self.bound)._epsilon(math.nextafter(float(rest), 0.0))
+
+    def group(self, size: int) -> Approximate:
+        """Return (k epsilon, delta (e^(k epsilon) - 1) / (e^epsilon - 1)) for a group of k people."""
+        people = self._sized(size)
+        factor = chain_factor(float_above(self.bound), people)
+        if factor * self.failure >= 1:
+            raise CatalogError(
+                f"A group of size {size} has no (epsilon, delta) guarantee: its delta would be 1 or more.",
+                remedy="Take a smaller group or a smaller delta.",
+            )
+        return Approximate(people * self.bound, self.failure * (people if people == 1 else rational_above(factor)))
+
+    def spreads(self) -> tuple[Spread, ...]:
+        """Return the law of a loss that is infinite with probability delta, else randomized response's."""
+        from jali.privacy.distribution.spread import response
+
+        return (response(float_above(self.bound), infinite=float_above(self.failure)),)
+
+
+def fixed(epsilon: float, delta: Fraction, loss: Loss) -> Pure | Approximate:
+    """Return the loss of one point of a profile, in exact numbers."""
+    if math.isinf(epsilon):
+        raise CatalogError(
+            f"delta {decimal(delta)} is below what {loss!r} can reach: no epsilon belongs to it.",
+            remedy="Choose a larger delta.",
+        )
+    whole = rational_above(max(epsilon, 1e-12))
+    return Approximate(whole, delta) if delta else Pure(whole)

@@ -1,0 +1,75 @@
+"""Rényi curves: a bound on the divergence at each of several orders."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from jali.errors import CatalogError
+from jali.privacy.convert import renyi_delta, renyi_epsilon
+from jali.privacy.event import Event
+from jali.privacy.loss import Loss
+from jali.privacy.losses.profile_group import ProfileGroup
+from jali.privacy.rationals import Number, nonnegative, rational
+from jali.privacy.rounding import float_above
+
+
+@dataclass(frozen=True)
+class Renyi(Loss):
+    """Rényi differential privacy: a divergence for each of finitely many orders.
+
+    Attributes:
+        points: Pairs (order, divergence), by order.
+
+    Guarantee:
+        D_a(M(x) || M(x')) <= divergence for all neighbours and each order a > 1 that is listed
+        (Mironov 2017). The divergence grows with the order, so between two orders the next larger one bounds.
+
+    Example:
+        >>> curve = Renyi({order: order * 0.5 for order in range(2, 64)})
+        >>> round(curve.epsilon(1e-6), 3)
+        5.222
+    """
+
+    points: tuple[tuple[float, float], ...]
+
+    def __init__(self, divergences: Mapping[Number, Number]) -> None:
+        points = sorted((_order(a), float_above(nonnegative(r, "divergence"))) for a, r in divergences.items())
+        if not points:
+            raise CatalogError("divergences is empty.", remedy="Give a divergence for at least one order above 1.")
+        object.__setattr__(self, "points", tuple(points))
+
+    @property
+    def orders(self) -> tuple[float, ...]:
+        """The orders that are listed."""
+        return tuple(order for order, _ in self.points)
+
+    @property
+    def event(self) -> Event:
+        """Refused: finitely many orders do not bound rho at all orders, which the filter adds up."""
+        raise CatalogError(
+            "A Rényi curve cannot be charged to a budget as it is.",
+            remedy="Charge the losses that it is made of, or a fixed point of it: .at(delta).",
+        )
+
+    def renyi(self, order: float) -> float:
+        """Return the divergence of the next listed order at or above this one; infinite beyond the last."""
+        return min((divergence for a, divergence in self.points if a >= order), default=math.inf)
+
+    def _delta(self, epsilon: float) -> float:
+        return renyi_delta(self.renyi, epsilon, self.orders)
+
+    def _epsilon(self, delta: float) -> float:
+        return math.inf if delta <= 0 else renyi_epsilon(self.renyi, delta, self.orders)
+
+    def group(self, size: int) -> Loss:
+        """Return the loss of a group, by the (epsilon, delta) form at every epsilon."""
+        return ProfileGroup(self, self._sized(size)) if self._sized(size) > 1 else self
+
+
+def _order(value: Number) -> float:
+    order = rational(value, "order")
+    if order <= 1:
+        raise CatalogError(f"order must be above 1, not {value}.")
+    return float(order)

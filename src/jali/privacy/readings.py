@@ -1,0 +1,70 @@
+"""Readings of a privacy profile: the curves as data, and the searches that find points on them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from jali.privacy.rounding import raised
+
+_GOLDEN = (math.sqrt(5) - 1) / 2
+
+
+@dataclass(frozen=True)
+class Profile:
+    """Points of delta(epsilon), ready to be drawn."""
+
+    epsilons: tuple[float, ...]
+    deltas: tuple[float, ...]
+
+
+@dataclass(frozen=True)
+class TradeOff:
+    """Points of the trade-off between the false positive and the false negative rate, ready to be drawn."""
+
+    fprs: tuple[float, ...]
+    fnrs: tuple[float, ...]
+
+
+def posterior_bound(prior: float, epsilon: float) -> float:
+    """Return the belief whose odds are exp(epsilon) times those of the prior, rounded up."""
+    if prior in (0.0, 1.0):
+        return prior
+    return min(1.0, raised(prior / (prior + (1 - prior) * math.exp(-epsilon))))
+
+
+def bisect_above(holds: Callable[[float], bool], limit: float) -> float:
+    """Return the least epsilon >= 0 at which a monotone condition holds, from above; infinite beyond the limit."""
+    if holds(0.0):
+        return 0.0
+    low, high = 0.0, 1.0
+    while not holds(high):
+        low, high = high, 2 * high
+        if high > limit:
+            return math.inf
+    while high - low > 4e-16 * high:
+        middle = (low + high) / 2
+        if not low < middle < high:
+            break
+        low, high = (low, middle) if holds(middle) else (middle, high)
+    return high
+
+
+def inner_maximum(function: Callable[[float], float], top: float, steps: int = 80) -> float:
+    """Return the largest value seen of a unimodal function on [0, top], by golden-section search."""
+    left, right = 0.0, top
+    inner, outer = right - _GOLDEN * (right - left), left + _GOLDEN * (right - left)
+    low, high = function(inner), function(outer)
+    best = max(function(0.0), function(top), low, high)
+    for _ in range(steps):
+        if low >= high:
+            right, outer, high = outer, inner, low
+            inner = right - _GOLDEN * (right - left)
+            low = function(inner)
+        else:
+            left, inner, low = inner, outer, high
+            outer = left + _GOLDEN * (right - left)
+            high = function(outer)
+        best = max(best, low, high)
+    return best

@@ -1,0 +1,53 @@
+"""Rounding in the safe direction: a loss that is shown is never below the loss there is."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+# Closed forms below are a few dozen operations on doubles, each within 2^-52 of its exact value.
+_SLACK = 1e-13
+
+
+def float_above(value: Fraction) -> float:
+    """Return the least double at or above a rational.
+
+    Example:
+        >>> float_above(Fraction(1, 3)) > Fraction(1, 3)
+        True
+    """
+    nearest = float(value)
+    return nearest if nearest >= value else math.nextafter(nearest, math.inf)
+
+
+def float_below(value: Fraction) -> float:
+    """Return the greatest double at or below a rational."""
+    return -float_above(-value)
+
+
+def raised(value: float) -> float:
+    """Return a bound on a nonnegative number that a well-conditioned closed form computed."""
+    return value * (1 + _SLACK)
+
+
+def lowered(value: float) -> float:
+    """Return a bound from below on a nonnegative number that a well-conditioned closed form computed."""
+    return value * (1 - _SLACK)
+
+
+def rational_above(value: float, digits: int = 12) -> Fraction:
+    """Return a rational at or above a nonnegative double, of few digits so that sums of many stay small.
+
+    Example:
+        >>> rational_above(1 / 3, digits=3)
+        Fraction(167, 500)
+    """
+    if value <= 0:
+        return Fraction(0)
+    unit = Fraction(10) ** (math.floor(math.log10(value)) - digits + 1)
+    return math.ceil(Fraction(value) / unit) * unit
+
+
+def exp(value: float) -> float:
+    """Return e to a power, infinite where doubles end."""
+    return math.exp(value) if value < 709 else math.inf
