@@ -13,14 +13,21 @@ if TYPE_CHECKING:
     from jali.privacy.adjacency import Adjacency
     from jali.privacy.budget import Budget
     from jali.privacy.convert import largest_rho
+    from jali.privacy.distribution.pld import PrivacyLossDistribution
     from jali.privacy.event import NOTHING, Event
     from jali.privacy.filter import Filter
     from jali.privacy.loss import Loss
     from jali.privacy.losses.approximate import Approximate
     from jali.privacy.losses.bounded_range import BoundedRange
     from jali.privacy.losses.concentrated import Concentrated
+    from jali.privacy.losses.discrete_gaussian import DiscreteGaussianLoss
+    from jali.privacy.losses.discrete_laplace import DiscreteLaplaceLoss
+    from jali.privacy.losses.gaussian import GaussianLoss
+    from jali.privacy.losses.laplace import LaplaceLoss
     from jali.privacy.losses.pure import Pure
+    from jali.privacy.losses.randomized_response import RandomizedResponseLoss
     from jali.privacy.losses.renyi import Renyi
+    from jali.privacy.losses.subsampled import Sampling, SubsampledLoss
     from jali.privacy.rationals import rational
     from jali.privacy.readings import Profile, TradeOff
 
@@ -31,12 +38,20 @@ _HOMES = {
     "BoundedRange": "losses.bounded_range",
     "Budget": "budget",
     "Concentrated": "losses.concentrated",
+    "DiscreteGaussianLoss": "losses.discrete_gaussian",
+    "DiscreteLaplaceLoss": "losses.discrete_laplace",
     "Event": "event",
     "Filter": "filter",
+    "GaussianLoss": "losses.gaussian",
+    "LaplaceLoss": "losses.laplace",
     "Loss": "loss",
+    "PrivacyLossDistribution": "distribution.pld",
     "Profile": "readings",
     "Pure": "losses.pure",
+    "RandomizedResponseLoss": "losses.randomized_response",
     "Renyi": "losses.renyi",
+    "Sampling": "losses.subsampled",
+    "SubsampledLoss": "losses.subsampled",
     "TradeOff": "readings",
     "largest_rho": "convert",
     "rational": "rationals",
@@ -49,12 +64,20 @@ __all__ = [
     "BoundedRange",
     "Budget",
     "Concentrated",
+    "DiscreteGaussianLoss",
+    "DiscreteLaplaceLoss",
     "Event",
     "Filter",
+    "GaussianLoss",
+    "LaplaceLoss",
     "Loss",
+    "PrivacyLossDistribution",
     "Profile",
     "Pure",
+    "RandomizedResponseLoss",
     "Renyi",
+    "Sampling",
+    "SubsampledLoss",
     "TradeOff",
     "decimal",
     "largest_rho",

@@ -134,6 +134,10 @@ class Loss(ABC):
         """
         return ()
 
+    def attained(self) -> tuple[Spread, ...]:
+        """Return laws that some mechanism of this loss attains: what bounds from below are computed from."""
+        return self.spreads()
+
     def _sized(self, size: int) -> int:
         return positive_integer(size, "size")
 

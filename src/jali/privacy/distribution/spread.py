@@ -1,20 +1,23 @@
 """Spreads: the law of the privacy loss L(r) = ln p(r)/q(r) for r drawn from p.
 
-A spread has atoms, smooth pieces, and the probability that the loss is infinite. Two of them describe a loss that
-differs between adding and removing a person.
+A spread has atoms, smooth pieces, and the probability that the loss is infinite. A loss whose worst pair (p, q) is
+the same in both directions has one spread; one that differs between removing and adding a person has two.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 Array: TypeAlias = NDArray[np.float64]
+# Beyond 38 standard deviations a normal law has less than 1e-300.
+_REACH = 38.0
 
 
 @dataclass(frozen=True)
@@ -22,22 +25,20 @@ class Piece:
     """A smooth part of the law, in a coordinate x in which its density is simple; the loss grows with x.
 
     Attributes:
-        low: The least loss of the piece; may be -inf.
-        high: The largest loss; may be inf.
+        start: The least x; what lies below has no weight that a double could hold.
+        stop: The largest x, likewise.
         loss: The loss at x.
-        position: The x at a loss: the inverse of `loss`.
-        log_density: ln of the density of x under p.
-        above: The probability under p of a loss above a number, of the whole piece's law; rounded up.
-        below: The probability under p of a loss below a number; rounded up.
+        position: The x at a loss, within [start, stop]: the inverse of `loss`.
+        log_density: ln of the density of x under p; it changes by a small factor over a quarter of x.
+        endless: Whether the law goes on beyond start and stop, too light for a double.
     """
 
-    low: float
-    high: float
+    start: float
+    stop: float
     loss: Callable[[Array], Array]
     position: Callable[[Array], Array]
     log_density: Callable[[Array], Array]
-    above: Callable[[float], float]
-    below: Callable[[float], float]
+    endless: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,29 +46,43 @@ class Spread:
     """The law of a privacy loss.
 
     Attributes:
-        losses: The losses of the atoms, ascending.
+        losses: The losses of the atoms.
         masses: The probabilities of the atoms under p.
         pieces: The smooth parts.
         infinite: The probability of an infinite loss, rounded up.
+        spacing: A number of which all atoms are multiples, if there is one: a mesh that it is a multiple of
+            holds them without rounding.
     """
 
     losses: Array
     masses: Array
     pieces: tuple[Piece, ...] = ()
     infinite: float = 0.0
+    spacing: Fraction | None = None
 
 
-def atoms(losses: list[float], masses: list[float], *, infinite: float = 0.0) -> Spread:
+def atoms(
+    losses: Sequence[float] | Array,
+    masses: Sequence[float] | Array,
+    *,
+    infinite: float = 0.0,
+    spacing: Fraction | None = None,
+) -> Spread:
     """Return a spread of atoms alone."""
-    order = np.argsort(losses)
-    return Spread(np.asarray(losses, float)[order], np.asarray(masses, float)[order], infinite=infinite)
+    return Spread(np.asarray(losses, float), np.asarray(masses, float), infinite=infinite, spacing=spacing)
 
 
-def response(epsilon: float, *, infinite: float = 0.0) -> Spread:
+def response(epsilon: float, *, infinite: float = 0.0, spacing: Fraction | None = None) -> Spread:
     """Return the spread of randomized response: epsilon with odds e^epsilon, or -epsilon."""
     truth = 1 / (1 + math.exp(-epsilon))
+    finite = 1 - infinite
     lie = math.exp(-epsilon) * truth
-    return atoms([-epsilon, epsilon], [(1 - infinite) * lie, (1 - infinite) * truth], infinite=infinite)
+    return atoms([-epsilon, epsilon], [finite * lie, finite * truth], infinite=infinite, spacing=spacing)
+
+
+def smooth(low: float, high: float, log_density: Callable[[Array], Array]) -> Piece:
+    """Return a piece whose coordinate is the loss itself."""
+    return Piece(low, high, lambda x: x, lambda loss: np.clip(loss, low, high), log_density)
 
 
 def bounded_range(epsilon: float) -> Spread:
@@ -77,18 +92,25 @@ def bounded_range(epsilon: float) -> Spread:
     e^(2l) delta''(e^l) = (A/2) e^(l/2) / (A^2 - 1) on [-epsilon, epsilon] under p, and no atoms.
     """
     constant = -math.log(2) - epsilon / 2 - math.log(-math.expm1(-epsilon))
+    return Spread(np.empty(0), np.empty(0), (smooth(-epsilon, epsilon, lambda x: constant + x / 2),))
 
-    def mass(low: float, high: float) -> float:
-        low, high = max(low, -epsilon), min(high, epsilon)
-        return 2 * math.exp(constant) * (math.exp(high / 2) - math.exp(low / 2)) if low < high else 0.0
 
+def gaussian(shift: float) -> Spread:
+    """Return the spread of N(0, 1) against N(-shift, 1): the loss shift x + shift^2/2 at x."""
+    constant = math.log(2 * math.pi) / 2
     piece = Piece(
-        low=-epsilon,
-        high=epsilon,
-        loss=lambda x: x,
-        position=lambda loss: loss,
-        log_density=lambda x: constant + x / 2,
-        above=lambda loss: mass(loss, epsilon),
-        below=lambda loss: mass(-epsilon, loss),
+        start=-_REACH,
+        stop=_REACH,
+        loss=lambda x: shift * x + shift**2 / 2,
+        position=lambda loss: np.clip(loss / shift - shift / 2, -_REACH, _REACH),
+        log_density=lambda x: -(x**2) / 2 - constant,
+        endless=True,
     )
     return Spread(np.empty(0), np.empty(0), (piece,))
+
+
+def laplace(epsilon: float, spacing: Fraction) -> Spread:
+    """Return the spread of Laplace noise: atoms at both ends, and e^(-(epsilon - l)/2) / 4 between them."""
+    ends = np.array([-epsilon, epsilon])
+    between = smooth(-epsilon, epsilon, lambda x: (x - epsilon) / 2 - math.log(4))
+    return Spread(ends, np.array([math.exp(-epsilon) / 2, 0.5]), (between,), spacing=spacing)

@@ -79,7 +79,7 @@ class Approximate(Loss):
         """Return the law of a loss that is infinite with probability delta, else randomized response's."""
         from jali.privacy.distribution.spread import response
 
-        return (response(float_above(self.bound), infinite=float_above(self.failure)),)
+        return (response(float_above(self.bound), infinite=float_above(self.failure), spacing=self.bound),)
 
 
 def fixed(epsilon: float, delta: Fraction, loss: Loss) -> Pure | Approximate:

@@ -11,7 +11,7 @@ from jali.numerals import decimal
 from jali.privacy.event import Event
 from jali.privacy.loss import Loss
 from jali.privacy.rationals import Number, positive
-from jali.privacy.rounding import float_above, raised
+from jali.privacy.rounding import float_above, float_below, raised
 
 if TYPE_CHECKING:
     from jali.privacy.distribution.spread import Spread
@@ -76,3 +76,9 @@ class BoundedRange(Loss):
         from jali.privacy.distribution.spread import bounded_range
 
         return (bounded_range(float_above(self.bound)),)
+
+    def attained(self) -> tuple[Spread, ...]:
+        """Return the law of two outcomes with losses epsilon/2 and -epsilon/2: a mechanism of this range."""
+        from jali.privacy.distribution.spread import response
+
+        return (response(float_below(self.bound / 2), spacing=self.bound / 2),)

@@ -74,7 +74,7 @@ class Pure(Loss):
         """Return the law of the loss of randomized response: epsilon or -epsilon."""
         from jali.privacy.distribution.spread import response
 
-        return (response(float_above(self.bound)),)
+        return (response(float_above(self.bound), spacing=self.bound),)
 
 
 def response_renyi(epsilon: float, order: float) -> float:

@@ -1,0 +1,244 @@
+"""The privacy-loss distribution of a batch of releases, with bounds from both sides."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+from jali.errors import CatalogError
+from jali.privacy.adjacency import Adjacency
+from jali.privacy.distribution.convolution import Convolution, convolve
+from jali.privacy.distribution.mesh import optimistic, pessimistic
+from jali.privacy.distribution.pilot import Pilot, pilot
+from jali.privacy.event import Event
+from jali.privacy.loss import Loss, same_adjacency
+from jali.privacy.rationals import Number, nonnegative, positive_integer, probability
+from jali.privacy.readings import Profile
+from jali.privacy.rounding import float_above, float_below
+
+Parts = tuple[tuple[Loss, int], ...]
+# The deltas whose tilts serve the points of a whole profile.
+_LEVELS = (0.3, 0.03, 1e-3, 1e-5, 1e-7, 1e-10, 1e-13)
+_SETTLED = 1e-10
+
+
+@dataclass(frozen=True, repr=False)
+class PrivacyLossDistribution(Loss):
+    """The privacy loss of many releases whose parameters are declared together.
+
+    Args:
+        parts: Losses, or pairs of a loss and how often it occurs. Queries may be chosen adaptively; the losses
+            and their number may not.
+
+    Guarantee:
+        The composition of mechanisms dominated by pairs (P_i, Q_i) is dominated by the product pair, also if each
+        mechanism is chosen after seeing the answers of those before it (Zhu, Dong and Wang 2022, Theorem 10),
+        and delta(e) = E[(1 - exp(e - L))_+] for the sum L of independent losses. `epsilon` and `delta` are bounds
+        from above, `bounds` also gives one from below. It is not a filter: with losses that are chosen after
+        seeing answers it proves nothing.
+    Proof:
+        docs/proofs/privacy_loss_distribution.md.
+
+    Example:
+        >>> from jali.privacy import Pure
+        >>> batch = PrivacyLossDistribution([(Pure(0.1), 100)])
+        >>> low, high = batch.bounds(delta=1e-6)
+        >>> round(low, 6), round(high, 6)
+        (4.774568, 4.774568)
+    """
+
+    parts: Parts
+
+    def __init__(self, parts: Sequence[Loss | tuple[Loss, int]]) -> None:
+        object.__setattr__(self, "parts", _merged(parts))
+
+    def __repr__(self) -> str:
+        return f"PrivacyLossDistribution({', '.join(f'{count} x {loss!r}' for loss, count in self.parts)})"
+
+    @property
+    def adjacency(self) -> Adjacency | None:
+        """The adjacency that the parts share."""
+        return same_adjacency([loss for loss, _ in self.parts])
+
+    @property
+    def event(self) -> Event:
+        """Refused: a distribution is for releases that are declared together, not for a filter."""
+        raise CatalogError(
+            "A privacy-loss distribution cannot act as a filter: it needs all losses to be fixed in advance.",
+            remedy="Charge the whole batch at once as a fixed (epsilon, delta): .at(delta).",
+        )
+
+    def bounds(self, delta: Number) -> tuple[float, float]:
+        """Return an epsilon that is too small for this delta, and one that is enough."""
+        target = probability(delta, "delta")
+        low = max(_epsilon(self.parts, way, float_above(target), True) for way in self._ways)
+        return low, self._epsilon(float_below(target))
+
+    def delta_bounds(self, epsilon: Number) -> tuple[float, float]:
+        """Return a delta that is too small for this epsilon, and one that is enough."""
+        target = nonnegative(epsilon, "epsilon")
+        low = max(_delta(self.parts, way, float_above(target), True) for way in self._ways)
+        return low, self.delta(epsilon)
+
+    @property
+    def _ways(self) -> range:
+        return range(max(len(loss.spreads()) for loss, _ in self.parts))
+
+    def _epsilon(self, delta: float) -> float:
+        largest = 0.0
+        for way in self._ways:
+            # Adding a person is seldom worse than removing one, and a rough mesh is enough to see that.
+            if not (largest and _law(self.parts, way, delta, rough=True).above(largest) <= delta):
+                largest = max(largest, _epsilon(self.parts, way, delta, False))
+        return largest
+
+    def _delta(self, epsilon: float) -> float:
+        return max(_delta(self.parts, way, epsilon, False) for way in self._ways)
+
+    def profile(self, epsilons: Sequence[float] | None = None) -> Profile:
+        """Return delta(epsilon) at many points, from a few convolutions."""
+        points = self._profile_points() if epsilons is None else tuple(float(e) for e in epsilons)
+        laws = [[_law(self.parts, way, level) for level in _LEVELS] for way in self._ways]
+        return Profile(points, tuple(max(min(law.above(e) for law in way) for way in laws) for e in points))
+
+    def renyi(self, order: float) -> float:
+        """Return the Rényi divergence of the dominating pair."""
+        return max(_divergence(_pilot(self.parts, way), order) for way in self._ways)
+
+    def group(self, size: int) -> PrivacyLossDistribution:
+        """Return the distribution for a group: each part's loss for that group."""
+        return PrivacyLossDistribution([(loss.group(size), count) for loss, count in self.parts])
+
+
+def divergence(loss: Loss, order: float) -> float:
+    """Return the Rényi divergence of the pairs that dominate a loss, by quadrature, rounded up."""
+    ways = range(len(loss.spreads()))
+    return max(_divergence(_pilot(((loss, 1),), way), order) for way in ways)
+
+
+def _divergence(scout: Pilot, order: float) -> float:
+    if scout.infinite > 1e-290 or not scout.reaches(order - 1):
+        return math.inf
+    return max(0.0, scout.cumulant(order - 1) / (order - 1) + 1e-11 / (order - 1))
+
+
+def _merged(parts: Sequence[Loss | tuple[Loss, int]]) -> Parts:
+    """Return the parts with equal losses counted together, in an order that does not depend on theirs."""
+    counts: dict[Loss, int] = {}
+    for part in parts:
+        loss, count = part if isinstance(part, tuple) else (part, 1)
+        for single, times in loss.parts if isinstance(loss, PrivacyLossDistribution) else ((loss, 1),):
+            counts[single] = counts.get(single, 0) + times * positive_integer(count, "count")
+    if not counts:
+        raise CatalogError("parts is empty.", remedy="Give at least one loss.")
+    without = next((loss for loss in counts if not loss.spreads()), None)
+    if without is not None:
+        raise CatalogError(
+            f"{without!r} has no privacy-loss distribution.",
+            remedy="Use the loss of a mechanism such as GaussianLoss, or compose(...), which takes any loss.",
+        )
+    same_adjacency(list(counts))
+    return tuple(sorted(counts.items(), key=lambda item: repr(item[0])))
+
+
+@lru_cache(maxsize=64)
+def _pilot(parts: Parts, way: int, low: bool = False) -> Pilot:
+    spreads = [loss.attained() if low else loss.spreads() for loss, _ in parts]
+    return pilot([two[min(way, len(two) - 1)] for two in spreads], [count for _, count in parts])
+
+
+@lru_cache(maxsize=64)
+def _law(parts: Parts, way: int, delta: float, *, low: bool = False, rough: bool = False) -> Convolution:
+    """Return the law of the sum, tilted to where this delta is decided."""
+    scout = _pilot(parts, way, low)
+    tilt, epsilon = scout.tilt_for_delta(delta)
+    return _convolved(scout, tilt, max(epsilon, 0.0), delta, low=low, rough=rough)
+
+
+def _convolved(
+    scout: Pilot, tilt: float, epsilon: float, delta: float, *, low: bool, rough: bool = False
+) -> Convolution:
+    ranges = scout.ranges(delta)
+    step = scout.step(epsilon, tilt, ranges, rough)
+    mesh = optimistic if low else pessimistic
+    masses = [mesh(spread, step, *span) for spread, span in zip(scout.spreads, ranges, strict=True)]
+    return convolve(list(zip(masses, scout.counts, strict=True)), step, tilt)
+
+
+@lru_cache(maxsize=256)
+def _epsilon(parts: Parts, way: int, delta: float, low: bool) -> float:
+    """Return the least epsilon for delta, from above or (if `low`) from below."""
+    scout = _pilot(parts, way, low)
+    if delta <= scout.infinite:
+        return _at_nothing(scout, low)
+    _, guess = scout.tilt_for_delta(delta)
+    law = _law(parts, way, delta, low=low)
+    value = law.below if low else law.above
+    return _crossing(value, delta, max(guess, 1e-9), low)
+
+
+def _at_nothing(scout: Pilot, low: bool) -> float:
+    """Return epsilon at a delta that leaves nothing out: the largest loss of all."""
+    if scout.infinite or math.isinf(scout.largest):
+        return 0.0 if low else math.inf
+    return max(0.0, scout.largest * (1 - 1e-14 if low else 1 + 1e-14))
+
+
+def _crossing(value: Callable[[float], float], delta: float, guess: float, low: bool) -> float:
+    """Return where a falling bound passes delta: the end at which it has passed, or (if `low`) the one before."""
+    goal = math.log(delta)
+    left, over = _before(value, goal, guess)
+    if over <= 0:
+        return 0.0
+    right, under = _after(value, goal, max(left, guess))
+    while right - left > _SETTLED * right:
+        middle = left + (right - left) * _share(over, under)
+        found = _log(value(middle)) - goal
+        # Halving the far end's weight keeps the secant from creeping (the Illinois rule).
+        if found > 0:
+            left, over, under = middle, found, under / 2
+        else:
+            right, under, over = middle, found, over / 2
+        if abs(found) < _SETTLED and (found > 0) is low:
+            break
+    return left if low else right
+
+
+def _share(over: float, under: float) -> float:
+    """Return where the secant sees the crossing, as a share of the bracket, kept off its ends."""
+    return min(max(over / (over - under), 1e-4), 1 - 1e-4) if over > under else 0.5
+
+
+def _before(value: Callable[[float], float], goal: float, guess: float) -> tuple[float, float]:
+    """Return a point, as near to the guess as may be, at which the bound has not passed its goal; or 0."""
+    for part in (0.01, 0.05, 0.2, 0.5, 0.8, 1.0):
+        point = guess * (1 - part)
+        over = _log(value(point)) - goal
+        if over > 0 or part == 1.0:
+            return point, over
+    raise AssertionError
+
+
+def _after(value: Callable[[float], float], goal: float, guess: float) -> tuple[float, float]:
+    """Return a point beyond the guess at which the bound has passed its goal."""
+    point = guess
+    while (under := _log(value(point)) - goal) > 0:
+        point = 1.02 * point + 1e-9
+    return point, under
+
+
+def _log(value: float) -> float:
+    return math.log(max(value, 1e-320))
+
+
+@lru_cache(maxsize=256)
+def _delta(parts: Parts, way: int, epsilon: float, low: bool) -> float:
+    scout = _pilot(parts, way, low)
+    if epsilon > scout.largest * (1 + 1e-14):
+        return scout.infinite
+    tilt, log_delta = scout.tilt_for_epsilon(epsilon)
+    size = max(min(math.exp(min(log_delta, 0.0)), 1.0), 1e-290)
+    law = _convolved(scout, tilt, epsilon, size, low=low)
+    return law.below(epsilon) if low else law.above(epsilon)

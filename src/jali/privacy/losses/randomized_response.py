@@ -1,0 +1,93 @@
+"""The loss of randomized response."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+from jali.errors import CatalogError
+from jali.numerals import decimal
+from jali.privacy.event import Event
+from jali.privacy.loss import Loss
+from jali.privacy.losses.pure import Pure, response_renyi
+from jali.privacy.rationals import Number, positive, positive_integer, rational
+from jali.privacy.rounding import float_above, raised, rational_above
+
+if TYPE_CHECKING:
+    from jali.privacy.distribution.spread import Spread
+
+
+@dataclass(frozen=True, repr=False)
+class RandomizedResponseLoss(Loss):
+    """The loss of answering truthfully with odds e^epsilon against each other category (Warner 1965).
+
+    Args:
+        epsilon: The loss.
+        categories: How many answers there are.
+
+    Guarantee:
+        epsilon-DP; the losses of the answers are epsilon, -epsilon and 0, and
+        delta(e) = (exp(epsilon) - exp(e)) / (exp(epsilon) + categories - 1).
+
+    Example:
+        >>> almost_random = RandomizedResponseLoss.from_truth("3/4")
+        >>> round(almost_random.epsilon(0), 12) == round(math.log(3), 12)
+        True
+    """
+
+    bound: Fraction
+    categories: int
+
+    def __init__(self, epsilon: Number, categories: int = 2) -> None:
+        object.__setattr__(self, "bound", positive(epsilon, "epsilon"))
+        object.__setattr__(self, "categories", positive_integer(categories, "categories"))
+        if self.categories < 2:
+            raise CatalogError(f"categories must be at least 2, not {categories}.")
+
+    @classmethod
+    def from_truth(cls, probability: Number, categories: int = 2) -> RandomizedResponseLoss:
+        """Return the loss of answering truthfully with this probability, else uniformly another category."""
+        truth = rational(probability, "probability")
+        others = positive_integer(categories, "categories") - 1
+        if not Fraction(1, others + 1) < truth < 1:
+            raise CatalogError(f"probability must be above 1/categories and below 1, not {probability}.")
+        return cls(rational_above(raised(math.log(truth * others / (1 - truth))), digits=15), categories)
+
+    def __repr__(self) -> str:
+        return f"RandomizedResponseLoss({decimal(self.bound)}, categories={self.categories})"
+
+    @property
+    def event(self) -> Event:
+        """The pure loss."""
+        return Pure(self.bound).event
+
+    def _delta(self, epsilon: float) -> float:
+        bound = float_above(self.bound)
+        if epsilon >= bound:
+            return 0.0
+        return raised(-math.expm1(epsilon - bound) / (1 + (self.categories - 1) * math.exp(-bound)))
+
+    def _epsilon(self, delta: float) -> float:
+        return float_above(self.bound) if delta == 0 else super()._epsilon(delta)
+
+    def renyi(self, order: float) -> float:
+        """Return the divergence of two categories, which bounds that of more."""
+        return response_renyi(float_above(self.bound), order)
+
+    def group(self, size: int) -> Loss:
+        """Return the loss of a group: each of its people answers once, so their losses compose."""
+        from jali.privacy.composition.compose import compose
+
+        people = self._sized(size)
+        return self if people == 1 else compose((self, people))
+
+    def spreads(self) -> tuple[Spread, ...]:
+        """Return the law of the loss: epsilon, 0 or -epsilon."""
+        from jali.privacy.distribution.spread import atoms
+
+        bound, others = float_above(self.bound), self.categories - 1
+        truth = 1 / (1 + others * math.exp(-bound))
+        lie = math.exp(-bound) * truth
+        return (atoms([-bound, 0.0, bound], [lie, (others - 1) * lie, truth], spacing=self.bound),)

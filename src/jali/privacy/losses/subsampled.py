@@ -1,0 +1,166 @@
+"""The loss of a mechanism that runs on a secret random sample of the people."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from enum import StrEnum
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+from jali.errors import CatalogError
+from jali.numerals import decimal
+from jali.privacy.adjacency import Adjacency
+from jali.privacy.event import Event
+from jali.privacy.loss import Loss
+from jali.privacy.losses.profile_group import ProfileGroup
+from jali.privacy.rationals import Number, share
+from jali.privacy.rounding import exp, float_above, raised, rational_above
+
+if TYPE_CHECKING:
+    from jali.privacy.distribution.spread import Spread
+
+
+class Sampling(StrEnum):
+    """How the sample is drawn."""
+
+    POISSON = "poisson"
+    WITHOUT_REPLACEMENT = "without-replacement"
+
+
+# Each way of sampling is analysed for one adjacency; with the other, the bound does not hold.
+_HOLDS_FOR = {Sampling.POISSON: Adjacency.ADD_REMOVE, Sampling.WITHOUT_REPLACEMENT: Adjacency.REPLACE_ONE}
+
+
+@dataclass(frozen=True, repr=False)
+class SubsampledLoss(Loss):
+    """The loss of a mechanism on a random sample.
+
+    Args:
+        loss: The loss of the mechanism on the sample, for the same adjacency.
+        rate: The probability that a person is in the sample (m/n without replacement).
+        sampling: `poisson` (each person by an own coin; for add-remove) or `without-replacement` (m of n people;
+            for replace-one).
+        adjacency: The adjacency that is wanted; refused where the sampling is not analysed for it.
+
+    Guarantee:
+        With y = exp(e), removing a person has delta(e) = q delta_M(ln(1 + (y-1)/q)), and adding one has
+        (1 - y(1-q)) delta_M(ln(y q / (1 - y(1-q)))) while y (1-q) < 1; replace-one has the first in both
+        directions (Balle, Barthe and Gaboardi 2018, Theorems 8 and 9; Zhu, Dong and Wang 2022, Theorem 11).
+
+    Example:
+        >>> from jali.privacy import Pure
+        >>> loss = SubsampledLoss(Pure(1), 0.01, sampling="poisson", adjacency="add-remove")
+        >>> round(loss.epsilon(0), 6)
+        0.017037
+    """
+
+    loss: Loss
+    rate: Fraction
+    sampling: Sampling
+
+    def __init__(self, loss: Loss, rate: Number, *, sampling: str | Sampling, adjacency: str | Adjacency) -> None:
+        object.__setattr__(self, "loss", _symmetric(loss))
+        object.__setattr__(self, "rate", _rate(rate))
+        object.__setattr__(self, "sampling", _sampling(sampling, Adjacency.of(adjacency), loss))
+
+    def __repr__(self) -> str:
+        return f"SubsampledLoss({self.loss!r}, {decimal(self.rate)}, sampling={self.sampling.value!r})"
+
+    @property
+    def adjacency(self) -> Adjacency:
+        """The adjacency that the sampling is analysed for."""
+        return _HOLDS_FOR[self.sampling]
+
+    @property
+    def event(self) -> Event:
+        """ln(1 + q (e^epsilon - 1)) and q delta; in zCDP no more than the mechanism without sampling."""
+        base, delta = self.loss.event, self.rate * self.loss.event.delta
+        if base.epsilon is None:
+            return Event(None, base.rho, delta)
+        epsilon = rational_above(raised(self._amplified(float_above(base.epsilon))), digits=15)
+        return Event(min(epsilon, base.epsilon), min(base.rho, epsilon**2 / 2), delta)
+
+    def _amplified(self, epsilon: float) -> float:
+        rate = float_above(self.rate)
+        if epsilon > 30:
+            return epsilon + math.log(rate + (1 - rate) * math.exp(-epsilon))
+        return math.log1p(rate * math.expm1(epsilon))
+
+    def _delta(self, epsilon: float) -> float:
+        removing = self._removing(epsilon)
+        return removing if self.sampling is Sampling.WITHOUT_REPLACEMENT else max(removing, self._adding(epsilon))
+
+    def _removing(self, epsilon: float) -> float:
+        rate = float_above(self.rate)
+        if epsilon > 30:
+            inner = epsilon + math.log1p(-(1 - rate) * math.exp(-epsilon)) - math.log(rate)
+        else:
+            inner = math.log1p(math.expm1(epsilon) / rate)
+        return raised(rate * self.loss._delta(max(0.0, inner * (1 - 1e-14))))
+
+    def _adding(self, epsilon: float) -> float:
+        rate, y = float_above(self.rate), exp(epsilon)
+        rest = rate - math.expm1(epsilon) * (1 - rate) if epsilon < 30 else -1.0
+        if rest <= 0:
+            return 0.0
+        return raised(rest * self.loss._delta(max(0.0, math.log(y * rate / rest) * (1 - 1e-14))))
+
+    def _epsilon(self, delta: float) -> float:
+        """Return ln(1 + q (e^epsilon - 1)) at delta/q: the inverse for removing, which is the larger."""
+        if self.sampling is Sampling.WITHOUT_REPLACEMENT:
+            inner = self.loss._epsilon(min(delta / float_above(self.rate) * (1 - 1e-14), 1.0))
+            return inner if math.isinf(inner) else raised(self._amplified(inner))
+        return super()._epsilon(delta)
+
+    def renyi(self, order: float) -> float:
+        """Return the divergence of the dominating pairs, by quadrature; at most that without sampling."""
+        from jali.privacy.distribution.pld import divergence
+
+        return min(self.loss.renyi(order), divergence(self, order))
+
+    def group(self, size: int) -> Loss:
+        """Return the loss of a group, by the (epsilon, delta) form at every epsilon."""
+        return self if self._sized(size) == 1 else ProfileGroup(self, self._sized(size))
+
+    def spreads(self) -> tuple[Spread, ...]:
+        """Return the laws for removing and for adding a person, or the one for replacing a person."""
+        from jali.privacy.distribution.subsample import added, removed, replaced
+
+        base, rate = self.loss.spreads()[0], float_above(self.rate)
+        if rate >= 1:
+            return (base,)
+        if self.sampling is Sampling.WITHOUT_REPLACEMENT:
+            return (replaced(base, rate),)
+        return removed(base, rate), added(base, rate)
+
+
+def _symmetric(loss: Loss) -> Loss:
+    if len(loss.spreads()) != 1:
+        raise CatalogError(
+            f"loss must have one privacy-loss distribution, the same in both directions; {loss!r} has not.",
+            remedy="Subsample a mechanism such as GaussianLoss, LaplaceLoss, Pure or BoundedRange.",
+        )
+    return loss
+
+
+def _rate(rate: Number) -> Fraction:
+    number = share(rate, "rate")
+    if number == 0:
+        raise CatalogError("rate must be above 0.")
+    return number
+
+
+def _sampling(sampling: str | Sampling, adjacency: Adjacency, loss: Loss) -> Sampling:
+    try:
+        way = Sampling(sampling)
+    except ValueError:
+        names = " or ".join(f"'{member.value}'" for member in Sampling)
+        raise CatalogError(f"sampling must be {names}, not {sampling!r}.") from None
+    if _HOLDS_FOR[way] is not adjacency or loss.adjacency not in (None, adjacency):
+        other = next(member for member in Sampling if _HOLDS_FOR[member] is adjacency)
+        raise CatalogError(
+            f"adjacency does not fit: {way.value} sampling is not analysed for {adjacency.value} neighbours.",
+            remedy=f"Use sampling='{other.value}', or adjacency='{_HOLDS_FOR[way].value}'.",
+        )
+    return way
