@@ -17,10 +17,11 @@ class Row:
     value: float
     target: str
     good: bool | None
+    digits: int = 4
 
     def __str__(self) -> str:
         mark = {True: "ok", False: "MISSED", None: ""}[self.good]
-        return f"{self.title:<68} {self.value:>10.4g}  {self.target:<12} {mark}"
+        return f"{self.title:<68} {self.value:>12.{self.digits}g}  {self.target:<12} {mark}"
 
 
 def at_least(title: str, value: float, target: float) -> Row:
@@ -28,14 +29,14 @@ def at_least(title: str, value: float, target: float) -> Row:
     return Row(title, value, f">= {target:g}", value >= target)
 
 
-def at_most(title: str, value: float, target: float) -> Row:
+def at_most(title: str, value: float, target: float, *, digits: int = 4) -> Row:
     """Make a row for a ratio that should be small."""
-    return Row(title, value, f"<= {target:g}", value <= target)
+    return Row(title, value, f"<= {target:g}", value <= target, digits)
 
 
-def reported(title: str, value: float) -> Row:
+def reported(title: str, value: float, *, digits: int = 4) -> Row:
     """Make a row for a figure without a target."""
-    return Row(title, value, "", None)
+    return Row(title, value, "", None, digits)
 
 
 def best_of(actions: Mapping[str, Callable[[], object]], rounds: int = ROUNDS) -> dict[str, float]:

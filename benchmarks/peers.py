@@ -9,16 +9,22 @@ import tempfile
 import venv
 from pathlib import Path
 
+from benchmarks import accounting
 from benchmarks.measure import Row, at_least, reported
 
 ROOT = Path(__file__).resolve().parents[1]
 PEERS = ROOT / ".peers"
+DP_ACCOUNTING = ["dp-accounting==0.6.0", "numpy==2.4.6", "scipy==1.17.1"]
 OPENDP = ["opendp[polars]==0.16.0", "numpy==2.4.6", "pyarrow==26.0.1"]
 ROUNDS = 3
 
 
 def main() -> int:
-    """Print Jali's rates as multiples of each peer's; fail if a target was missed."""
+    """Print Jali's figures beside each peer's; fail if a target was missed."""
+    return _print([*accounting.rows(installed("dp_accounting", DP_ACCOUNTING)), *_opendp_rows()])
+
+
+def _opendp_rows() -> list[Row]:
     python = installed("opendp", OPENDP)
     with tempfile.TemporaryDirectory() as directory:
         source = Path(directory) / "rides.parquet"
@@ -29,7 +35,7 @@ def main() -> int:
             theirs = _best(theirs, _run(python, "opendp", source))
     assert ours is not None
     assert theirs is not None
-    rows = [
+    return [
         at_least("discrete Laplace, scale 10: rate / OpenDP 0.16", theirs["laplace"] / ours["laplace"], 100),
         at_least("a warm count over 200,000 rows: rate / OpenDP 0.16", theirs["count"] / ours["count"], 50),
         reported("  Jali, microseconds per Laplace draw", 1e6 * ours["laplace"]),
@@ -37,7 +43,6 @@ def main() -> int:
         reported("  Jali, milliseconds per warm count", 1e3 * ours["count"]),
         reported("  OpenDP, milliseconds per warm count", 1e3 * theirs["count"]),
     ]
-    return _print(rows)
 
 
 def installed(name: str, packages: list[str]) -> Path:

@@ -1,7 +1,7 @@
 """Convolution: the law of a sum of many independent losses on one mesh, by Fourier transform.
 
 The masses are first tilted by e^(tilt * loss), so that the outcomes which decide delta are the likely ones: every
-error is then relative to delta, however small it is. Only the frequencies that a k-fold product leaves above e^-40
+error is then relative to delta, however small it is. Only the frequencies that a k-fold product leaves above e^-36
 are kept, and delta is a sum over them in closed form (geometric series): no inverse transform is needed.
 
 Everything that is left out is bounded and added to the pessimistic side, or taken from the optimistic one: losses
@@ -20,14 +20,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jali.privacy.distribution.mesh import Masses
-from jali.privacy.distribution.spread import Array
+from jali.privacy.distribution.spread import Array, dot
 
 Complex: TypeAlias = NDArray[np.complex128]
 # The tilted probability that may lie beyond each end of the window.
-_BEYOND = 1e-11
+_BEYOND = 1e-10
 # Chernoff bounds are taken at these powers of two times the step that is best for a normal law.
 _MOVES = (-2, -1.5, -1, -0.75, -0.5, -0.25, 0, 0.25, 0.5, 1)
-_DROPPED = -40.0
+_DROPPED = -36.0
 # A radix FFT of doubles errs by less than this, times log2(size) and the Euclidean norm of its result.
 _UNIT = 4e-16
 
@@ -120,15 +120,22 @@ class Convolution:
         lost = math.exp(epsilon - scale)
         weights = (there * math.exp(-self.tilt * self.step * count) - here) * slow
         weights -= (there * math.exp(-(self.tilt + 1) * self.step * count) - here) * (lost * fast)
-        total = float(np.dot(self.terms.real, weights.real) - np.dot(self.terms.imag, weights.imag))
-        rounding = 2e-15 * float(np.dot(np.abs(self.terms), np.abs(slow) + lost * np.abs(fast)))
+        total = float(np.sum((self.terms * weights).real))
+        rounding = 2e-15 * (self._largest[0] + lost * self._largest[1])
         dropped = math.exp(_DROPPED) * min(count, 1 / -math.expm1(-self.tilt * self.step))
-        return total, float(np.dot(np.abs(weights), self.errors)) + rounding + dropped, scale
+        return total, float(dot(np.abs(weights), self.errors)) + rounding + dropped, scale
 
     def _turn(self, index: int) -> Complex:
         """Return the waves at one point of the mesh."""
         turned: Complex = np.exp((2j * math.pi / self.size) * ((index * self.waves) % self.size))
         return turned
+
+    @cached_property
+    def _largest(self) -> tuple[float, float]:
+        """Return the sums of the sizes of all terms of both series."""
+        _, slow, fast = self._series
+        sizes = np.abs(self.terms)
+        return dot(sizes, np.abs(slow)), dot(sizes, np.abs(fast))
 
     @cached_property
     def _series(self) -> tuple[Complex, Complex, Complex]:
@@ -173,7 +180,7 @@ def cumulant(parts: Sequence[tuple[Masses, int]], step: float, tilt: float) -> f
 def _log_total(masses: Masses, step: float, tilt: float) -> float:
     exponents = tilt * step * (masses.first + np.arange(len(masses.values)))
     top = float(np.max(exponents, where=masses.values > 0, initial=-math.inf))
-    return top + math.log(float(np.dot(masses.values, np.exp(np.minimum(exponents - top, 0.0)))))
+    return top + math.log(float(dot(masses.values, np.exp(np.minimum(exponents - top, 0.0)))))
 
 
 def _tilt(masses: Masses, count: int, step: float, tilt: float) -> Tilted:
@@ -204,9 +211,9 @@ def _variance(parts: Sequence[tuple[Masses, int]], step: float, tilt: float) -> 
     total = 0.0
     for masses, count in parts:
         part = _tilt(masses, count, step, tilt)
-        losses = step * (part.first + np.arange(len(part.values)))
-        mean = float(np.dot(part.values, losses))
-        total += count * float(np.dot(part.values, (losses - mean) ** 2))
+        losses = step * (part.first + np.arange(len(part.values), dtype=np.float64))
+        mean = float(dot(part.values, losses))
+        total += count * float(dot(part.values, (losses - mean) ** 2))
     return total
 
 
@@ -220,9 +227,7 @@ def _fast_size(least: int) -> int:
 def _transform(tilted: Sequence[Tilted], size: int) -> tuple[NDArray[np.int64], Complex, Array]:
     """Return the product of the parts' transforms, each to its power, where it is not negligible."""
     spectra = [np.fft.rfft(_folded(part, size)) for part in tilted]
-    slack = [
-        _UNIT * math.log2(size) * math.sqrt(size * float(np.dot(part.values, part.values))) for part in tilted
-    ]
+    slack = [_UNIT * math.log2(size) * math.sqrt(size * float(dot(part.values, part.values))) for part in tilted]
     logs = np.zeros(size // 2 + 1)
     for part, spectrum, error in zip(tilted, spectra, slack, strict=True):
         logs += part.count * np.log(np.abs(spectrum) + error)

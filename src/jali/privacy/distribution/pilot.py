@@ -14,7 +14,7 @@ from fractions import Fraction
 import numpy as np
 
 from jali.privacy.distribution.mesh import quadrature
-from jali.privacy.distribution.spread import Array, Spread
+from jali.privacy.distribution.spread import Array, Spread, dot
 
 # The discretisation may raise epsilon by this part of it, if the mesh does not grow too long for that.
 _TOLERANCE = 1e-7
@@ -67,8 +67,8 @@ class Pilot:
         total = 0.0
         for (losses, masses), count in self._counted:
             weights = masses * np.exp(tilt * losses - _log_mean(losses, masses, tilt))
-            mean = float(np.dot(weights, losses))
-            total += count * float(np.dot(weights, (losses - mean) ** 2))
+            mean = float(dot(weights, losses))
+            total += count * float(dot(weights, (losses - mean) ** 2))
         return math.sqrt(max(total, 0.0))
 
     def tilt_for_delta(self, delta: float) -> tuple[float, float]:
@@ -126,7 +126,7 @@ def _nodes(spread: Spread) -> tuple[Array, Array]:
 def _log_mean(losses: Array, masses: Array, tilt: float) -> float:
     exponents = tilt * losses
     top = float(np.max(exponents))
-    return top + math.log(float(np.dot(masses, np.exp(exponents - top))))
+    return top + math.log(float(dot(masses, np.exp(exponents - top))))
 
 
 def _ends_light(losses: Array, masses: Array, tilt: float) -> bool:

@@ -21,7 +21,8 @@ from jali.privacy.rounding import float_above, float_below
 Parts = tuple[tuple[Loss, int], ...]
 # The deltas whose tilts serve the points of a whole profile.
 _LEVELS = (0.3, 0.03, 1e-3, 1e-5, 1e-7, 1e-10, 1e-13)
-_SETTLED = 1e-10
+# How near, in ln delta, a search comes to its goal.
+_SETTLED = 1e-9
 
 
 @dataclass(frozen=True, repr=False)
@@ -187,28 +188,24 @@ def _at_nothing(scout: Pilot, low: bool) -> float:
 
 
 def _crossing(value: Callable[[float], float], delta: float, guess: float, low: bool) -> float:
-    """Return where a falling bound passes delta: the end at which it has passed, or (if `low`) the one before."""
+    """Return where a falling bound passes delta: a point at which it has passed, or (if `low`) one before."""
     goal = math.log(delta)
     left, over = _before(value, goal, guess)
     if over <= 0:
         return 0.0
     right, under = _after(value, goal, max(left, guess))
-    while right - left > _SETTLED * right:
-        middle = left + (right - left) * _share(over, under)
-        found = _log(value(middle)) - goal
-        # Halving the far end's weight keeps the secant from creeping (the Illinois rule).
-        if found > 0:
-            left, over, under = middle, found, under / 2
-        else:
-            right, under, over = middle, found, over / 2
-        if abs(found) < _SETTLED and (found > 0) is low:
+    # The secant aims a little beyond the crossing, on the side that is wanted, so as to land there.
+    aim = _SETTLED / 2 if low else -_SETTLED / 2
+    (x, f), (y, g) = (left, over), (right, under)
+    while right - left > 1e-13 * right:
+        point = y + (aim - g) * (x - y) / (f - g) if f != g else math.nan
+        if not left < point < right:
+            point = (left + right) / 2
+        (x, f), (y, g) = (y, g), (point, _log(value(point)) - goal)
+        left, right = (point, right) if g > 0 else (left, point)
+        if (g > 0) is low and abs(g) < _SETTLED:
             break
     return left if low else right
-
-
-def _share(over: float, under: float) -> float:
-    """Return where the secant sees the crossing, as a share of the bracket, kept off its ends."""
-    return min(max(over / (over - under), 1e-4), 1 - 1e-4) if over > under else 0.5
 
 
 def _before(value: Callable[[float], float], goal: float, guess: float) -> tuple[float, float]:

@@ -95,6 +95,11 @@ def bounded_range(epsilon: float) -> Spread:
     return Spread(np.empty(0), np.empty(0), (smooth(-epsilon, epsilon, lambda x: constant + x / 2),))
 
 
+def dot(first: Array, second: Array) -> float:
+    """Return the sum of products, by pairwise summation on one core: BLAS would wake the others for it."""
+    return float(np.sum(first * second))
+
+
 def gaussian(shift: float) -> Spread:
     """Return the spread of N(0, 1) against N(-shift, 1): the loss shift x + shift^2/2 at x."""
     constant = math.log(2 * math.pi) / 2

@@ -16,7 +16,7 @@ from collections.abc import Callable
 import numpy as np
 
 from jali.privacy.distribution.mesh import ERROR, quadrature
-from jali.privacy.distribution.spread import Array, Piece, Spread
+from jali.privacy.distribution.spread import Array, Piece, Spread, dot
 
 Map = Callable[[Array], Array]
 
@@ -136,4 +136,4 @@ def _mass(base: Spread, *, upper: bool) -> float:
 def _other_mass(base: Spread, *, upper: bool) -> float:
     """Return the mass under Q of the finite losses above 0, or below."""
     losses, masses = _nodes(base, upper=upper)
-    return float(np.dot(masses, np.exp(-losses)))
+    return float(dot(masses, np.exp(-losses)))
