@@ -25,6 +25,7 @@ ORDERS: tuple[float, ...] = (
     *(1 + 10 ** (i / 10) for i in range(-30, 4)),
     *(float(order) for order in range(3, 64)),
     *(float(round(64 * 1.1**i)) for i in range(70)),
+    *(5e4 * 2.0**i for i in range(40)),
 )
 
 

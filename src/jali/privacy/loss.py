@@ -10,7 +10,8 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from functools import lru_cache
+from typing import TYPE_CHECKING, ClassVar
 
 from jali.errors import CatalogError
 from jali.privacy.adjacency import Adjacency
@@ -38,6 +39,9 @@ class Loss(ABC):
         Every number rounds towards more loss: `epsilon`, `delta`, `posterior` and `tpr` are upper bounds,
         `fnr` is a lower bound.
     """
+
+    # Whether a point of the profile costs next to nothing; otherwise points are computed once and shared.
+    _cheap: ClassVar[bool] = True
 
     @property
     def adjacency(self) -> Adjacency | None:
@@ -96,6 +100,8 @@ class Loss(ABC):
             Dong, Roth and Su 2019, Proposition 2.12). Every epsilon gives a valid bound; the best is searched.
         """
         rate = float_above(share(fpr, "fpr"))
+        if not self._cheap:
+            return _shared_curve(self).fnr(rate)
         top = min(self._epsilon(1e-300), 700.0)
         if top <= 0:
             return max(0.0, 1 - self._delta(0.0) - rate)
@@ -118,7 +124,9 @@ class Loss(ABC):
         Guarantee:
             With odds(p) = p / (1-p), odds(posterior) <= exp(epsilon(delta)) odds(prior) with probability at
             least 1-delta, even for a reader who is told whether the delta occurred (Kasiviswanathan and
-            Smith 2014; Kairouz, Oh and Viswanath 2015 for the decomposition).
+            Smith 2014; Kairouz, Oh and Viswanath 2015 for the decomposition). It holds for a reader who knows
+            the other people's records, or to whom they say nothing about this person's: what the others' data
+            teaches about somebody is learned whether or not that person takes part.
         """
         return posterior_bound(float_above(share(prior, "prior")), self.epsilon(delta))
 
@@ -142,12 +150,18 @@ class Loss(ABC):
         return positive_integer(size, "size")
 
 
+@lru_cache(maxsize=16)
+def _shared_curve(loss: Loss) -> Profile:
+    """Return so many points of a profile that a search between them would find little more."""
+    return loss.profile(loss._profile_points(801))
+
+
 def same_adjacency(losses: Sequence[Loss]) -> Adjacency | None:
     """Return the adjacency that all losses share, None if none of them names one; refuse two different ones."""
     named = {loss.adjacency for loss in losses if loss.adjacency is not None}
     if len(named) > 1:
         raise CatalogError(
             "adjacency differs: one loss holds for 'add-remove', another for 'replace-one'.",
-            remedy="State all losses for the same neighbours; an add-remove loss .group(2) holds for replace-one.",
+            remedy="State all losses for the same neighbours; replace_one(loss) turns one for add-remove round.",
         )
     return next(iter(named), None)

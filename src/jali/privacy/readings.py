@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from jali.privacy.rounding import raised
+from jali.privacy.rounding import exp, raised
 
 _GOLDEN = (math.sqrt(5) - 1) / 2
 
@@ -17,6 +17,12 @@ class Profile:
 
     epsilons: tuple[float, ...]
     deltas: tuple[float, ...]
+
+    def fnr(self, fpr: float) -> float:
+        """Return the least false negative rate that these points prove: each bounds the trade-off curve."""
+        points = zip(self.epsilons, self.deltas, strict=True)
+        rates = (max(1 - d - exp(e) * fpr, exp(-e) * (1 - d - fpr)) for e, d in points)
+        return max(0.0, min(1.0, max(rates) * (1 - 1e-13)))
 
 
 @dataclass(frozen=True)

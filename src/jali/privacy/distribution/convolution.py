@@ -29,7 +29,7 @@ _BEYOND = 1e-10
 _MOVES = (-2, -1.5, -1, -0.75, -0.5, -0.25, 0, 0.25, 0.5, 1)
 _DROPPED = -36.0
 # A radix FFT of doubles errs by less than this, times log2(size) and the Euclidean norm of its result.
-_UNIT = 4e-16
+_UNIT = 1e-15
 
 
 @dataclass(frozen=True, eq=False)
@@ -233,10 +233,10 @@ def _transform(tilted: Sequence[Tilted], size: int) -> tuple[NDArray[np.int64], 
         logs += part.count * np.log(np.abs(spectrum) + error)
     waves = np.flatnonzero(logs > _DROPPED)
     exponents = np.zeros(len(waves), complex)
-    with np.errstate(divide="ignore"):
-        for part, spectrum in zip(tilted, spectra, strict=True):
-            exponents += part.count * np.log(spectrum[waves])
-    terms = np.where(np.isfinite(exponents.real), np.exp(np.where(np.isfinite(exponents.real), exponents, 0)), 0)
+    for part, spectrum in zip(tilted, spectra, strict=True):
+        kept = spectrum[waves]
+        exponents += part.count * np.log(np.where(kept == 0, 1e-300, kept))
+    terms = np.exp(exponents)
     bounds = np.exp(logs[waves])
     turns = sum(part.count for part in tilted) * 1e-15
     return waves, terms, bounds - np.abs(terms) + turns * bounds

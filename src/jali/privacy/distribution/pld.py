@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import ClassVar
 
 from jali.errors import CatalogError
 from jali.privacy.adjacency import Adjacency
@@ -50,6 +51,8 @@ class PrivacyLossDistribution(Loss):
         (4.774568, 4.774568)
     """
 
+    _cheap: ClassVar[bool] = False
+
     parts: Parts
 
     def __init__(self, parts: Sequence[Loss | tuple[Loss, int]]) -> None:
@@ -74,18 +77,22 @@ class PrivacyLossDistribution(Loss):
     def bounds(self, delta: Number) -> tuple[float, float]:
         """Return an epsilon that is too small for this delta, and one that is enough."""
         target = probability(delta, "delta")
-        low = max(_epsilon(self.parts, way, float_above(target), True) for way in self._ways)
+        low = max(_epsilon(self.parts, way, float_above(target), True) for way in self._attained_ways)
         return low, self._epsilon(float_below(target))
 
     def delta_bounds(self, epsilon: Number) -> tuple[float, float]:
         """Return a delta that is too small for this epsilon, and one that is enough."""
         target = nonnegative(epsilon, "epsilon")
-        low = max(_delta(self.parts, way, float_above(target), True) for way in self._ways)
+        low = max(_delta(self.parts, way, float_above(target), True) for way in self._attained_ways)
         return low, self.delta(epsilon)
 
     @property
     def _ways(self) -> range:
         return range(max(len(loss.spreads()) for loss, _ in self.parts))
+
+    @property
+    def _attained_ways(self) -> range:
+        return range(max(len(loss.attained()) for loss, _ in self.parts))
 
     def _epsilon(self, delta: float) -> float:
         largest = 0.0
@@ -101,8 +108,8 @@ class PrivacyLossDistribution(Loss):
     def profile(self, epsilons: Sequence[float] | None = None) -> Profile:
         """Return delta(epsilon) at many points, from a few convolutions."""
         points = self._profile_points() if epsilons is None else tuple(float(e) for e in epsilons)
-        laws = [[_law(self.parts, way, level) for level in _LEVELS] for way in self._ways]
-        return Profile(points, tuple(max(min(law.above(e) for law in way) for way in laws) for e in points))
+        ways = [[_tilted(self.parts, way, level) for level in _LEVELS] for way in self._ways]
+        return Profile(points, tuple(max(_nearest(laws, point) for laws in ways) for point in points))
 
     def renyi(self, order: float) -> float:
         """Return the Rényi divergence of the dominating pair."""
@@ -148,6 +155,17 @@ def _merged(parts: Sequence[Loss | tuple[Loss, int]]) -> Parts:
 def _pilot(parts: Parts, way: int, low: bool = False) -> Pilot:
     spreads = [loss.attained() if low else loss.spreads() for loss, _ in parts]
     return pilot([two[min(way, len(two) - 1)] for two in spreads], [count for _, count in parts])
+
+
+def _tilted(parts: Parts, way: int, delta: float) -> tuple[float, Convolution]:
+    """Return about where the profile passes delta, and a law that is tilted for it."""
+    return _pilot(parts, way).tilt_for_delta(delta)[1], _law(parts, way, delta, rough=True)
+
+
+def _nearest(laws: Sequence[tuple[float, Convolution]], epsilon: float) -> float:
+    """Return the better bound of the two laws that were tilted for points near epsilon."""
+    near = sorted(laws, key=lambda law: abs(law[0] - epsilon))[:2]
+    return min(law.above(epsilon) for _, law in near)
 
 
 @lru_cache(maxsize=64)

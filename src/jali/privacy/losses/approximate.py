@@ -14,7 +14,7 @@ from jali.privacy.loss import Loss
 from jali.privacy.losses.profile_group import chain_factor
 from jali.privacy.losses.pure import Pure
 from jali.privacy.rationals import Number, positive, probability
-from jali.privacy.rounding import float_above, raised, rational_above
+from jali.privacy.rounding import float_above, float_below, raised, rational_above
 
 if TYPE_CHECKING:
     from jali.privacy.distribution.spread import Spread
@@ -58,11 +58,21 @@ class Approximate(Loss):
         failure = float_above(self.failure)
         return failure + raised((1 - failure) * Pure(self.bound)._delta(epsilon))
 
+    def epsilon(self, delta: Number) -> float:
+        """Return the least epsilon; delta is compared exactly: at the own delta it is the own epsilon."""
+        return self._exact_epsilon(probability(delta, "delta"))
+
     def _epsilon(self, delta: float) -> float:
+        return self._exact_epsilon(Fraction(delta))
+
+    def _exact_epsilon(self, delta: Fraction) -> float:
         if delta < self.failure:
             return math.inf
-        rest = (Fraction(delta) - self.failure) / (1 - self.failure)
-        return Pure(self.bound)._epsilon(math.nextafter(float(rest), 0.0))
+        rest = (delta - self.failure) / (1 - self.failure)
+        return Pure(self.bound)._epsilon(max(0.0, float_below(rest)))
+
+    def _profile_points(self, count: int = 121) -> tuple[float, ...]:
+        return Pure(self.bound)._profile_points(count)
 
     def group(self, size: int) -> Approximate:
         """Return (k epsilon, delta (e^(k epsilon) - 1) / (e^epsilon - 1)) for a group of k people."""

@@ -51,7 +51,7 @@ class BoundedRange(Loss):
 
     def _delta(self, epsilon: float) -> float:
         bound = float_above(self.bound)
-        if epsilon >= bound:
+        if epsilon >= float_below(self.bound):
             return 0.0
         # (e^(b/2) - e^(e/2))^2 / (e^b - 1), divided by e^b above and below.
         return raised(math.expm1((epsilon - bound) / 2) ** 2 / -math.expm1(-bound))

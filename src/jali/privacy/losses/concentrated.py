@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import ClassVar
 
 from jali.numerals import decimal
 from jali.privacy.convert import renyi_delta, renyi_epsilon
@@ -32,6 +33,8 @@ class Concentrated(Loss):
         >>> round(Concentrated(0.5).epsilon(1e-6), 5)
         5.22153
     """
+
+    _cheap: ClassVar[bool] = False
 
     bound: Fraction
 

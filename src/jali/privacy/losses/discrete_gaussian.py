@@ -65,7 +65,7 @@ class DiscreteGaussianLoss(Loss):
         losses, masses = _law(self.variance, self.sensitivity)
         over = losses > epsilon
         terms = masses[over] * -np.expm1(epsilon - losses[over])
-        return max(float(terms.sum()) * (1 + 1e-10), 5e-324)
+        return max(float(terms.sum()) * (1 + 1e-12), 5e-324)
 
     def renyi(self, order: float) -> float:
         """Return order times rho."""

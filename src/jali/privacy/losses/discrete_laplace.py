@@ -89,8 +89,10 @@ class DiscreteLaplaceLoss(Loss):
         return (_spread(self.scale, self.sensitivity),)
 
     def attained(self) -> tuple[Spread, ...]:
-        """Return the law itself where it has few atoms; a coarser one otherwise, which loses less."""
-        return (_spread(self.scale, self.sensitivity),) if self.sensitivity <= _MOST_ATOMS else ()
+        """Return the law itself where it has few atoms; otherwise one that loses nothing."""
+        from jali.privacy.distribution.spread import atoms
+
+        return self.spreads() if self.sensitivity <= _MOST_ATOMS else (atoms([0.0], [1.0]),)
 
 
 @lru_cache(maxsize=64)

@@ -12,7 +12,7 @@ from jali.privacy.event import Event
 from jali.privacy.loss import Loss
 from jali.privacy.losses.pure import Pure
 from jali.privacy.rationals import Number, positive
-from jali.privacy.rounding import float_above, raised
+from jali.privacy.rounding import float_above, float_below, raised
 
 if TYPE_CHECKING:
     from jali.privacy.distribution.spread import Spread
@@ -59,7 +59,7 @@ class LaplaceLoss(Loss):
 
     def _delta(self, epsilon: float) -> float:
         bound = float_above(self.bound)
-        return raised(-math.expm1((epsilon - bound) / 2)) if epsilon < bound else 0.0
+        return raised(-math.expm1((epsilon - bound) / 2)) if epsilon < float_below(self.bound) else 0.0
 
     def _epsilon(self, delta: float) -> float:
         bound = float_above(self.bound)

@@ -11,7 +11,7 @@ from jali.numerals import decimal
 from jali.privacy.event import Event
 from jali.privacy.loss import Loss
 from jali.privacy.rationals import Number, positive
-from jali.privacy.rounding import float_above, raised
+from jali.privacy.rounding import float_above, float_below, raised
 
 if TYPE_CHECKING:
     from jali.privacy.distribution.spread import Spread
@@ -51,8 +51,10 @@ class Pure(Loss):
         return Event(self.bound, self.bound**2 / 2)
 
     def _delta(self, epsilon: float) -> float:
+        if epsilon >= float_below(self.bound):
+            return 0.0
         bound = float_above(self.bound)
-        return raised(-math.expm1(epsilon - bound) / (1 + math.exp(-bound))) if epsilon < bound else 0.0
+        return raised(-math.expm1(epsilon - bound) / (1 + math.exp(-bound)))
 
     def _epsilon(self, delta: float) -> float:
         """Return ln(e^bound - delta (1 + e^bound)), which is exact at delta 0."""

@@ -13,7 +13,7 @@ from jali.privacy.event import Event
 from jali.privacy.loss import Loss
 from jali.privacy.losses.pure import Pure, response_renyi
 from jali.privacy.rationals import Number, positive, positive_integer, rational
-from jali.privacy.rounding import float_above, raised, rational_above
+from jali.privacy.rounding import float_above, float_below, raised, rational_above
 
 if TYPE_CHECKING:
     from jali.privacy.distribution.spread import Spread
@@ -65,7 +65,7 @@ class RandomizedResponseLoss(Loss):
 
     def _delta(self, epsilon: float) -> float:
         bound = float_above(self.bound)
-        if epsilon >= bound:
+        if epsilon >= float_below(self.bound):
             return 0.0
         return raised(-math.expm1(epsilon - bound) / (1 + (self.categories - 1) * math.exp(-bound)))
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import ClassVar
 
 from jali.errors import CatalogError
 from jali.privacy.convert import renyi_delta, renyi_epsilon
@@ -31,6 +32,8 @@ class Renyi(Loss):
         >>> round(curve.epsilon(1e-6), 3)
         5.222
     """
+
+    _cheap: ClassVar[bool] = False
 
     points: tuple[tuple[float, float], ...]
 

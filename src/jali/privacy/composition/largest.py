@@ -1,0 +1,136 @@
+"""The largest of several losses: a neighbour causes one of them, and nobody knows which."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+from jali.errors import CatalogError
+from jali.privacy.adjacency import Adjacency
+from jali.privacy.composition.parts import Compound, Parts, dominating, merged
+from jali.privacy.event import Event
+from jali.privacy.loss import Loss, same_adjacency
+from jali.privacy.losses.approximate import Approximate
+from jali.privacy.losses.bounded_range import BoundedRange
+from jali.privacy.losses.concentrated import Concentrated
+from jali.privacy.losses.profile_group import ProfileGroup
+from jali.privacy.losses.pure import Pure
+from jali.privacy.rationals import Number
+
+if TYPE_CHECKING:
+    from jali.privacy.distribution.spread import Spread
+
+
+@dataclass(frozen=True, repr=False)
+class Largest(Compound):
+    """One of several losses, whichever is worst at each epsilon.
+
+    Attributes:
+        losses: The losses, none of which is known to exceed all others.
+        named: The adjacency for which the maximum was taken, where it is not that of the losses.
+
+    Guarantee:
+        If every pair of neighbours is told apart no better than one of the losses allows, the maximum of their
+        profiles, of their divergences, and of each number of their events is a bound for all pairs.
+    Proof:
+        docs/proofs/parallel.md
+
+    Example:
+        >>> Largest((Pure(1), Concentrated(0.1))).event
+        Event(epsilon=None, rho=Fraction(1, 2), delta=Fraction(0, 1))
+    """
+
+    losses: tuple[Loss, ...]
+    named: Adjacency | None = None
+
+    def __init__(self, losses: Iterable[Loss], named: Adjacency | None = None) -> None:
+        parts = merged((loss, 1) for loss in losses)
+        if not parts:
+            raise CatalogError("losses is empty: there is no largest.", remedy="Give at least one loss.")
+        object.__setattr__(self, "losses", tuple(loss for loss, _ in parts))
+        object.__setattr__(self, "named", named)
+
+    def __repr__(self) -> str:
+        return f"Largest({', '.join(map(repr, self.losses))})"
+
+    @property
+    def adjacency(self) -> Adjacency | None:
+        """The adjacency for which the maximum holds."""
+        return self.named or same_adjacency(self.losses)
+
+    @property
+    def event(self) -> Event:
+        """The largest of each number: a loss with less delta is also one with more."""
+        events = [loss.event for loss in self.losses]
+        epsilons = [event.epsilon for event in events if event.epsilon is not None]
+        return Event(
+            max(epsilons) if len(epsilons) == len(events) else None,
+            max(event.rho for event in events),
+            max(event.delta for event in events),
+        )
+
+    def epsilon(self, delta: Number) -> float:
+        """Return the largest epsilon of any of the losses."""
+        return max(loss.epsilon(delta) for loss in self.losses)
+
+    def delta(self, epsilon: Number) -> float:
+        """Return the largest delta of any of the losses."""
+        return max(loss.delta(epsilon) for loss in self.losses)
+
+    def renyi(self, order: float) -> float:
+        """Return the largest divergence of any of the losses."""
+        return max(loss.renyi(order) for loss in self.losses)
+
+    def group(self, size: int) -> Loss:
+        """Return the loss of a group by the chain of its people, each of whom may cause another of the losses."""
+        return ProfileGroup(self, self._sized(size)) if self._sized(size) > 1 else self
+
+    def spreads(self) -> tuple[Spread, ...]:
+        """Return the spreads of the only loss; none for several."""
+        return self.losses[0].spreads() if len(self.losses) == 1 else ()
+
+    @property
+    def dominating(self) -> Parts:
+        """The parts of the only loss; itself for several."""
+        return dominating(self.losses[0]) if len(self.losses) == 1 else ((self, 1),)
+
+    def _delta(self, epsilon: float) -> float:
+        return max(loss._delta(epsilon) for loss in self.losses)
+
+    def _epsilon(self, delta: float) -> float:
+        return max(loss._epsilon(delta) for loss in self.losses)
+
+
+def exceeds(one: Loss, other: Loss) -> bool:
+    """Say whether a loss is known to allow whatever another allows."""
+    if one == other:
+        return True
+    size, other_size = _size(one), _size(other)
+    if size is None or other_size is None or type(one) is not type(other):
+        return False
+    return all(a >= b for a, b in zip(size, other_size, strict=True))
+
+
+def contenders(losses: Iterable[Loss], places: int) -> list[Loss]:
+    """Return the losses that fewer than `places` others are known to exceed; of equals the first ones."""
+    kept: list[tuple[Loss, int]] = []
+    for loss in losses:
+        above = sum(exceeds(other, loss) for other, _ in kept)
+        if above < places:
+            raised = [(other, n + (exceeds(loss, other) and not exceeds(other, loss))) for other, n in kept]
+            kept = [(other, n) for other, n in [*raised, (loss, above)] if n < places]
+    return [loss for loss, _ in kept]
+
+
+def has_order(loss: Loss) -> bool:
+    """Say whether losses of this kind are compared by their numbers."""
+    return _size(loss) is not None
+
+
+def _size(loss: Loss) -> tuple[Fraction, ...] | None:
+    """Return the numbers with which a loss of this kind grows; None for kinds that have no such order."""
+    if isinstance(loss, Approximate):
+        return loss.bound, loss.failure
+    return (loss.bound,) if isinstance(loss, Pure | BoundedRange | Concentrated) else None

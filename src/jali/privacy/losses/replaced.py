@@ -1,0 +1,67 @@
+"""From add-remove to replace-one: a replacement is a removal and an addition."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from jali.errors import CatalogError
+from jali.privacy.adjacency import Adjacency
+from jali.privacy.event import Event
+from jali.privacy.loss import Loss
+
+if TYPE_CHECKING:
+    from jali.privacy.distribution.spread import Spread
+
+
+@dataclass(frozen=True)
+class Replaced(Loss):
+    """The loss of replacing a person, from the loss of removing or adding one; made by `replace_one`.
+
+    Guarantee:
+        Replacing is a chain of two neighbours, so it loses what a group of two does: (epsilon, delta) becomes
+        (2 epsilon, (1 + e^epsilon) delta), and rho becomes 4 rho.
+    """
+
+    pair: Loss
+
+    @property
+    def adjacency(self) -> Adjacency:
+        """Replace-one."""
+        return Adjacency.REPLACE_ONE
+
+    @property
+    def event(self) -> Event:
+        """The event of a group of two."""
+        return self.pair.event
+
+    def _delta(self, epsilon: float) -> float:
+        return self.pair._delta(epsilon)
+
+    def _epsilon(self, delta: float) -> float:
+        return self.pair._epsilon(delta)
+
+    def renyi(self, order: float) -> float:
+        """Return the divergence of a group of two."""
+        return self.pair.renyi(order)
+
+    def group(self, size: int) -> Replaced:
+        """Return the loss of replacing a group."""
+        return Replaced(self.pair.group(size))
+
+    def spreads(self) -> tuple[Spread, ...]:
+        """Return the laws of a group of two."""
+        return self.pair.spreads()
+
+
+def replace_one(loss: Loss) -> Replaced:
+    """Turn a loss for add-remove neighbours into one for replace-one neighbours.
+
+    Example:
+        >>> from jali.privacy import Pure
+        >>> replace_one(Pure(0.5)).epsilon(0)
+        1.0
+    """
+    if loss.adjacency is Adjacency.REPLACE_ONE:
+        raise CatalogError("adjacency of the loss is 'replace-one' already.", remedy="Use the loss as it is.")
+    return Replaced(loss.group(2))
