@@ -20,7 +20,8 @@ class Filter:
         If every event is admitted with the sum of all events before it, open reservations included, then the
         whole interaction is (epsilon, delta)-DP for the budget's epsilon and delta.
     Proof:
-        docs/proofs/filter.md, after Rogers et al. 2016 and Feldman and Zrnic 2021.
+        docs/proofs/filter.md, after Rogers et al. 2016 and Feldman and Zrnic 2021. Its two rules alone, and
+        odometers, which report instead of refusing, are in `jali.privacy.adaptive`.
 
     Example:
         >>> from jali.privacy import NOTHING, Pure
@@ -39,6 +40,11 @@ class Filter:
         """The zCDP limit that the budget affords, rounded down."""
         return largest_rho(self.budget.epsilon, self.budget.delta - self.budget.delta_events)
 
+    @property
+    def delta_events(self) -> Fraction:
+        """The limit on the sum of the events' own deltas."""
+        return self.budget.delta_events
+
     def admits(self, spent: Event, event: Event) -> bool:
         """Say whether `event` may follow events that sum to `spent`."""
         total = spent + event
@@ -51,7 +57,7 @@ class Filter:
         if spent.delta > self.budget.delta_events:
             return Fraction(0)
         plain = Fraction(0) if spent.epsilon is None else self.budget.epsilon - spent.epsilon
-        return max(Fraction(0), plain, _root_below(2 * (self.rho - spent.rho)))
+        return max(Fraction(0), plain, root_below(2 * (self.rho - spent.rho)))
 
     def largest_rho(self, spent: Event) -> Fraction:
         """Return the largest rho of a Gaussian event that would be admitted after `spent`."""
@@ -64,8 +70,8 @@ class Filter:
         return self.largest_rho(spent) if event.epsilon is None else self.largest_epsilon(spent)
 
 
-def _root_below(value: Fraction) -> Fraction:
-    """Return a rational whose square is at most `value`, to 15 decimal places."""
+def root_below(value: Fraction) -> Fraction:
+    """Return the largest rational of 15 decimal places whose square is at most `value`; 0 below 0."""
     if value <= 0:
         return Fraction(0)
     return Fraction(math.isqrt(value.numerator * 10**30 // value.denominator), 10**15)

@@ -1,0 +1,1 @@
+"""Adaptivity: filters refuse, odometers report, whatever was chosen after seeing earlier answers."""
