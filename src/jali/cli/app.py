@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from jali.cli import ask, demo, explain, grant, init, ledger, protect, redeem, refresh, tables, verify
+from jali.cli import ask, demo, explain, grant, init, ledger, plan, protect, redeem, refresh, tables, verify
 from jali.cli.failures import QuestionFailed, report, report_unexpected, report_usage
 from jali.errors import JaliError
 
@@ -33,6 +33,7 @@ VERBS = (
     ("Analyst", explain.explain),
     ("Analyst", redeem.redeem),
     ("Analyst", ledger.ledger),
+    ("To begin with", plan.plan),
     ("To begin with", demo.demo),
 )
 for _panel, _verb in VERBS:
