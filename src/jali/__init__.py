@@ -12,7 +12,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from jali import mechanisms, privacy
+    from jali import mechanisms, plots, privacy
     from jali.answer import Answer
     from jali.database import Database, connect
     from jali.errors import (
@@ -54,7 +54,7 @@ _HOMES = {
     "mean": "jali.query.builder",
     "sum": "jali.query.builder",
 }
-_MODULES = ("mechanisms", "privacy")
+_MODULES = ("mechanisms", "plots", "privacy")
 
 __all__ = [
     "Adjacency",
@@ -78,6 +78,7 @@ __all__ = [
     "count_people",
     "mean",
     "mechanisms",
+    "plots",
     "privacy",
     "sum",
 ]

@@ -15,8 +15,7 @@ def bars(plot_data: PlotData, name: str = "") -> Any:
 
     A row whose value is NULL keeps its label and its interval, and has no bar and no point.
     """
-    pyplot = _pyplot()
-    figure, axes = pyplot.subplots(figsize=(7, 0.8 + 0.36 * max(1, len(plot_data))), layout="constrained")
+    figure, axes = pyplot().subplots(figsize=(7, 0.8 + 0.36 * max(1, len(plot_data))), layout="constrained")
     known = [(place, row[1]) for place, row in enumerate(plot_data) if row[1] is not None]
     axes.barh([place for place, _ in known], [value for _, value in known], color="#99d5cf", height=0.62)
     for place, (_, value, span) in enumerate(plot_data):
@@ -34,9 +33,10 @@ def bars(plot_data: PlotData, name: str = "") -> Any:
     return axes
 
 
-def _pyplot() -> Any:
+def pyplot() -> Any:
+    """Return matplotlib's pyplot, or say how to install it."""
     try:
-        from matplotlib import pyplot
+        from matplotlib import pyplot as module
     except ImportError:
         raise JaliError("Plots need matplotlib.", remedy="Install it: pip install 'jali[plots]'.") from None
-    return pyplot
+    return module

@@ -1,0 +1,128 @@
+"""What an account has spent over time, against its limits. Drawn from public facts of the ledger alone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from fractions import Fraction
+from itertools import accumulate
+from typing import Any
+
+from jali.display.numbers import show_amount, show_percent
+from jali.display.pictures.canvas import DASHES, DEEP, SAND, SLATE, TEXT, concise_dates, sheet, titles
+from jali.display.pictures.labels import label_curves
+from jali.errors import CatalogError
+from jali.privacy import NOTHING, Budget, Event, Filter
+from jali.privacy.rounding import float_above, float_below
+
+
+@dataclass(frozen=True)
+class Spending:
+    """The sums of one kind of loss after each debit.
+
+    Attributes:
+        kind: "epsilon", "rho" or "delta".
+        times: When each debit was made.
+        sums: What had been spent then, in all.
+        limit: What the budget allows. A question is granted while epsilon or rho, and delta, are within theirs.
+    """
+
+    kind: str
+    times: tuple[datetime, ...]
+    sums: tuple[float, ...]
+    limit: float
+
+    @property
+    def shares(self) -> tuple[float, ...]:
+        """The sums as shares of the limit."""
+        return tuple(spent / self.limit for spent in self.sums)
+
+
+def spending_curves(debits: Iterable[tuple[str, Event]], budget: Budget) -> tuple[Spending, ...]:
+    """Return what debits add up to, in each kind of loss that the budget limits.
+
+    Args:
+        debits: Time (as receipts write it) and event of each, oldest first.
+        budget: Of the account.
+
+    Sums of epsilon end where Gaussian noise came in, which has none; a kind of no limit, or of which nothing was
+    spent, is left out.
+
+    Example:
+        >>> from jali.privacy import Pure
+        >>> curves = spending_curves([("2026-01-01T10:00:00", Pure("1/2").event)] * 3, Budget(2))
+        >>> [(curve.kind, curve.sums, curve.limit) for curve in curves]
+        [('epsilon', (0.5, 1.0, 1.5), 2.0)]
+    """
+    rows = tuple(debits)
+    times = tuple(_time(at) for at, _ in rows)
+    totals = tuple(accumulate((event for _, event in rows), initial=NOTHING))[1:]
+    pure = [total.epsilon for total in totals if total.epsilon is not None]
+    curves = (
+        _curve("epsilon", times, pure, budget.epsilon),
+        _curve("rho", times, [total.rho for total in totals], Filter(budget).rho),
+        _curve("delta", times, [total.delta for total in totals], budget.delta_events),
+    )
+    return tuple(curve for curve in curves if curve.limit and any(curve.sums))
+
+
+def _time(written: str) -> datetime:
+    try:
+        return datetime.fromisoformat(written)
+    except (TypeError, ValueError):
+        raise CatalogError(f"The time of a debit is not a date and time: {written!r}.") from None
+
+
+def _curve(kind: str, times: tuple[datetime, ...], sums: list[Fraction], limit: Fraction) -> Spending:
+    return Spending(kind, times[: len(sums)], tuple(map(float_above, sums)), float_below(limit))
+
+
+def spending(debits: Iterable[tuple[str, Event]], budget: Budget, *, name: str = "", axes: Any = None) -> Any:
+    """Draw what an account has spent over time and return the axes (needs matplotlib)."""
+    return draw_spending(spending_curves(debits, budget), name=name, axes=axes)
+
+
+_LEAST_PAD = timedelta(seconds=2)
+_COLOURS = {"epsilon": DEEP, "rho": SAND, "delta": SLATE}
+
+
+def draw_spending(curves: Sequence[Spending], *, name: str = "", axes: Any = None) -> Any:
+    """Draw curves of `spending_curves` as shares of their limits, up to a little above them."""
+    axes = sheet(axes)
+    lines = []
+    if curves:
+        times = max((curve.times for curve in curves), key=len)
+        pad = max((times[-1] - times[0]) / 40, _LEAST_PAD)
+        # A line goes on to the debit that ended it, or to the right edge.
+        ends = (*times, times[-1] + pad)
+        for curve in curves:
+            label = _label(curve, ended=len(curve.times) < len(times))
+            corners = _stairs(curve, ends[len(curve.times)])
+            lines += axes.plot(*corners, label=label, color=_COLOURS[curve.kind], linewidth=1.8)
+        axes.set_xlim(times[0] - pad, times[-1] + pad)
+        axes.xaxis.set_major_formatter(concise_dates(axes))
+    axes.axhline(1, color=TEXT, linewidth=1, linestyle=DASHES)
+    axes.set_ylim(0, 1.2)
+    axes.yaxis.set_major_formatter(lambda share, _: show_percent(share))
+    titles(axes, _title(curves, name), "time (UTC)", "share of the limit")
+    label_curves(axes, lines)
+    return axes
+
+
+def _title(curves: Sequence[Spending], name: str) -> str:
+    title = f"Spending of {name}" if name else "Spending"
+    either = {"epsilon", "rho"} <= {curve.kind for curve in curves}
+    return f"{title}: granted while epsilon or rho is within its limit" if either else title
+
+
+def _label(curve: Spending, *, ended: bool) -> str:
+    if ended:
+        return f"{curve.kind}: ends with the first Gaussian noise"
+    return f"{curve.kind}: {show_amount(curve.sums[-1])} of {show_amount(curve.limit)}"
+
+
+def _stairs(curve: Spending, end: datetime) -> tuple[list[datetime], list[float]]:
+    """Return the corners of a line that steps up at each debit and goes on to `end`."""
+    times = [at for at in curve.times for _ in range(2)]
+    return [*times, end], [0.0, *(share for share in curve.shares for _ in range(2))]

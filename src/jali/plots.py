@@ -1,0 +1,35 @@
+"""Pictures of privacy: composition, profiles, trade-offs and spending, by matplotlib.
+
+Each picture has a form without matplotlib, whose name ends in `_curves`: what is drawn, as plain numbers.
+
+>>> from jali.plots import profile_curves
+>>> from jali.privacy import Pure
+>>> profile_curves({"pure": Pure(1)})["pure"].deltas[-1]
+0.0
+"""
+
+from __future__ import annotations
+
+from jali.display.pictures import (
+    Spending,
+    composition,
+    composition_curves,
+    profile_curves,
+    profiles,
+    spending,
+    spending_curves,
+    trade_off_curves,
+    trade_offs,
+)
+
+__all__ = [
+    "Spending",
+    "composition",
+    "composition_curves",
+    "profile_curves",
+    "profiles",
+    "spending",
+    "spending_curves",
+    "trade_off_curves",
+    "trade_offs",
+]

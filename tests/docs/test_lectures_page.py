@@ -1,0 +1,60 @@
+"""docs/lectures.md is true: every block runs and prints what the page shows, and no question is left out."""
+
+from __future__ import annotations
+
+import doctest
+import re
+from pathlib import Path
+
+import pytest
+
+PAGE = (Path(__file__).parents[2] / "docs" / "lectures.md").read_text()
+BLOCKS = re.findall(r"^```python\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
+
+
+def test_every_block_prints_what_the_page_shows(capsys: pytest.CaptureFixture[str]) -> None:
+    """The blocks follow each other in one session, as a reader would type them."""
+    names: dict[str, object] = {}
+    for number, block in enumerate(BLOCKS, 1):
+        session = doctest.DocTestParser().get_doctest(block, names, f"block {number}", "docs/lectures.md", 0)
+        runner = doctest.DocTestRunner()
+        failed = runner.run(session, clear_globs=False).failed
+        names = session.globs
+        assert failed == 0, capsys.readouterr().out
+
+
+def test_every_block_shows_a_result_and_is_python() -> None:
+    assert len(BLOCKS) >= 14
+    assert len(BLOCKS) == PAGE.count("```") / 2
+    for block in BLOCKS:
+        examples = doctest.DocTestParser().get_examples(block)
+        assert any(example.want for example in examples)
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "What is the sensitivity?",
+        "The privacy loss of an outcome",
+        "Prior and posterior",
+        "How much privacy loss shall we allow?",
+        "Does this exclude reconstruction?",
+        "Post-processing",
+        "Group privacy: what is revealed about k people?",
+        "What do the examples cost?",
+        "Can we do better?",
+        "The two DummySums",
+        "Parallel composition",
+        "Budget against epsilon",
+        "How many queries can we answer?",
+        "Corrections to the notes",
+    ],
+)
+def test_the_page_answers_every_question(question: str) -> None:
+    assert re.search(rf"^(## |\*\*){re.escape(question)}", PAGE, re.MULTILINE)
+
+
+@pytest.mark.parametrize("figure", ["[896, 686, 224, 84, 70]", "'35/6'", "('l_inf', 6.67)", "(30, 37)"])
+def test_the_figures_of_the_theory_are_printed(figure: str) -> None:
+    """What is printed is compared by the first test; this one keeps the figures from being edited away."""
+    assert figure in PAGE
