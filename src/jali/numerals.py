@@ -1,4 +1,4 @@
-"""Exact numbers as short decimals that never exceed them: what is left must not look larger than it is."""
+"""Exact numbers as short decimals: what is left must not look larger than it is, and a loss not smaller."""
 
 from __future__ import annotations
 
@@ -28,6 +28,19 @@ def decimal(value: Fraction, digits: int = 6) -> str:
     if value < 0:
         return "-" + decimal(-value, digits)
     return f"{float(below(value, digits)):.{digits}g}"
+
+
+def decimal_above(value: Fraction, digits: int = 6) -> str:
+    """Write a rational as a short decimal that is never below it in size: the form in which a loss is shown.
+
+    Example:
+        >>> decimal_above(Fraction(2, 3)), decimal_above(Fraction(1, 10)), decimal_above(Fraction(0))
+        ('0.666667', '0.1', '0')
+    """
+    short = below(value, digits)
+    if short < value:
+        short += Fraction(10) ** (_magnitude(value) - digits + 1)
+    return f"{float(short):.{digits}g}"
 
 
 def _magnitude(value: Fraction) -> int:

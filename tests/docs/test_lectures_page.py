@@ -4,23 +4,17 @@ from __future__ import annotations
 
 import doctest
 import re
-from pathlib import Path
 
 import pytest
+from tests.docs.sessions import DOCS, blocks, failures
 
-PAGE = (Path(__file__).parents[2] / "docs" / "lectures.md").read_text()
-BLOCKS = re.findall(r"^```python\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
+PAGE = (DOCS / "lectures.md").read_text()
+BLOCKS = blocks("lectures.md")
 
 
 def test_every_block_prints_what_the_page_shows(capsys: pytest.CaptureFixture[str]) -> None:
     """The blocks follow each other in one session, as a reader would type them."""
-    names: dict[str, object] = {}
-    for number, block in enumerate(BLOCKS, 1):
-        session = doctest.DocTestParser().get_doctest(block, names, f"block {number}", "docs/lectures.md", 0)
-        runner = doctest.DocTestRunner()
-        failed = runner.run(session, clear_globs=False).failed
-        names = session.globs
-        assert failed == 0, capsys.readouterr().out
+    assert failures("lectures.md") == 0, capsys.readouterr().out
 
 
 def test_every_block_shows_a_result_and_is_python() -> None:

@@ -7,8 +7,8 @@ SELECT AVG(age) FROM visits;
 -- plan
 --   unit     patient_id, at most 5 rows each; add-remove
 --   groups   1
---   [0]      sum of values in [0, 120], less 60; one integer is 1/1048576; moves by L1 300; Laplace, scale 1228800/2419; epsilon 0.590576
---   [1]      rows with a value; one integer is 1/1048576; moves by L1 5; Laplace, scale 20480/1677; epsilon 0.409423
+--   [0]      sum of values in [0, 120], less 60; one integer is 1/1048576; moves by L1 300; Laplace, scale 1228800/2419; epsilon 0.590577
+--   [1]      rows with a value; one integer is 1/1048576; moves by L1 5; Laplace, scale 20480/1677; epsilon 0.409424
 --   value 1  AVG = (1/1048576 x [0] + 15/262144 x [1]) / (1/1048576 x [1]), kept in [0, 120]
 --   cost     epsilon 1
 
@@ -26,8 +26,8 @@ SELECT AVG(cost) FROM visits;
 -- plan
 --   unit     patient_id, at most 5 rows each; add-remove
 --   groups   1
---   [0]      sum of values in [0, 1000], less 500; one integer is 1/2199023255552; moves by L1 2500; Laplace, scale 10240000/2419; epsilon 0.590576
---   [1]      rows with a value; one integer is 1/1048576; moves by L1 5; Laplace, scale 20480/1677; epsilon 0.409423
+--   [0]      sum of values in [0, 1000], less 500; one integer is 1/2199023255552; moves by L1 2500; Laplace, scale 10240000/2419; epsilon 0.590577
+--   [1]      rows with a value; one integer is 1/1048576; moves by L1 5; Laplace, scale 20480/1677; epsilon 0.409424
 --   value 1  AVG = (1/2199023255552 x [0] + 125/262144 x [1]) / (1/1048576 x [1]), kept in [0, 1000]
 --   cost     epsilon 1
 
@@ -45,8 +45,8 @@ SELECT AVG(age) AS mean, COUNT(age) AS n FROM visits;
 -- plan
 --   unit     patient_id, at most 5 rows each; add-remove
 --   groups   1
---   [0]      sum of values in [0, 120], less 60; one integer is 1/1048576; moves by L1 300; Laplace, scale 1228800/1949; epsilon 0.47583
---   [1]      rows with a value; one integer is 1/1048576; moves by L1 5; Laplace, scale 20480/2147; epsilon 0.524169
+--   [0]      sum of values in [0, 120], less 60; one integer is 1/1048576; moves by L1 300; Laplace, scale 1228800/1949; epsilon 0.475831
+--   [1]      rows with a value; one integer is 1/1048576; moves by L1 5; Laplace, scale 20480/2147; epsilon 0.52417
 --   value 1  AVG = (1/1048576 x [0] + 15/262144 x [1]) / (1/1048576 x [1]), kept in [0, 120]
 --   value 2  COUNT = 1/1048576 x [1]
 --   cost     epsilon 1
@@ -65,9 +65,9 @@ SELECT AVG(age) AS mean, SUM(age) AS total FROM visits;
 -- plan
 --   unit     patient_id, at most 5 rows each; add-remove
 --   groups   1
---   [0]      sum of values in [0, 120], less 60; one integer is 1/1048576; moves by L1 300; Laplace, scale 614400/761; epsilon 0.371582
---   [1]      rows with a value; one integer is 1/1048576; moves by L1 5; Laplace, scale 10240/527; epsilon 0.257324
---   [2]      sum of values in [0, 120]; one integer is 1/1048576; moves by L1 600; Laplace, scale 30720/19; epsilon 0.371093
+--   [0]      sum of values in [0, 120], less 60; one integer is 1/1048576; moves by L1 300; Laplace, scale 614400/761; epsilon 0.371583
+--   [1]      rows with a value; one integer is 1/1048576; moves by L1 5; Laplace, scale 10240/527; epsilon 0.257325
+--   [2]      sum of values in [0, 120]; one integer is 1/1048576; moves by L1 600; Laplace, scale 30720/19; epsilon 0.371094
 --   value 1  AVG = (1/1048576 x [0] + 15/262144 x [1]) / (1/1048576 x [1]), kept in [0, 120]
 --   value 2  SUM = 1/1048576 x [2]
 --   cost     epsilon 1
@@ -86,8 +86,8 @@ SELECT AVG(cost / (age + 1)) AS r FROM visits;
 -- plan
 --   unit     patient_id, at most 5 rows each; add-remove
 --   groups   1
---   [0]      sum of values in [0, 1000], less 500; one integer is 1/2199023255552; moves by L1 2500; Laplace, scale 10240000/2419; epsilon 0.590576
---   [1]      rows with a value; one integer is 1/1048576; moves by L1 5; Laplace, scale 20480/1677; epsilon 0.409423
+--   [0]      sum of values in [0, 1000], less 500; one integer is 1/2199023255552; moves by L1 2500; Laplace, scale 10240000/2419; epsilon 0.590577
+--   [1]      rows with a value; one integer is 1/1048576; moves by L1 5; Laplace, scale 20480/1677; epsilon 0.409424
 --   value 1  AVG = (1/2199023255552 x [0] + 125/262144 x [1]) / (1/1048576 x [1]), kept in [0, 1000]
 --   cost     epsilon 1
 

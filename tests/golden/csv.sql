@@ -64,8 +64,8 @@ SELECT item, AVG("order total") FROM orders GROUP BY item;
 --   unit     client, at most 2 rows each; add-remove
 --   keys     item: pen, ink
 --   groups   2
---   [0]      sum of values in [-50, 50]; one integer is 1/17592186044416; moves by L1 100; Laplace, scale 409600/2419; epsilon 0.590576
---   [1]      rows with a value; one integer is 1/1048576; moves by L1 2; Laplace, scale 8192/1677; epsilon 0.409423
+--   [0]      sum of values in [-50, 50]; one integer is 1/17592186044416; moves by L1 100; Laplace, scale 409600/2419; epsilon 0.590577
+--   [1]      rows with a value; one integer is 1/1048576; moves by L1 2; Laplace, scale 8192/1677; epsilon 0.409424
 --   value 1  AVG = (1/17592186044416 x [0]) / (1/1048576 x [1]), kept in [-50, 50]
 --   cost     epsilon 1
 

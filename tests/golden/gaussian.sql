@@ -26,8 +26,8 @@ SELECT ward, AVG(cost) FROM visits GROUP BY ward;
 --   unit     patient_id, at most 5 rows each; add-remove
 --   keys     ward: A, B, it's, None
 --   groups   4
---   [0]      sum of values in [0, 1000], less 500; one integer is 1/1099511627776; moves by L2 2500; Gaussian, sigma sqrt(102400000000/2597); rho 0.0792541
---   [1]      rows with a value; one integer is 1/1048576; moves by L2 5; Gaussian, sigma sqrt(409600/1499); rho 0.0457458
+--   [0]      sum of values in [0, 1000], less 500; one integer is 1/1099511627776; moves by L2 2500; Gaussian, sigma sqrt(102400000000/2597); rho 0.0792542
+--   [1]      rows with a value; one integer is 1/1048576; moves by L2 5; Gaussian, sigma sqrt(409600/1499); rho 0.0457459
 --   value 1  AVG = (1/1099511627776 x [0] + 125/262144 x [1]) / (1/1048576 x [1]), kept in [0, 1000]
 --   cost     rho 0.125
 

@@ -50,9 +50,9 @@ SELECT ward, level, COUNT(*) AS n, AVG(age) AS mean FROM visits GROUP BY ward, l
 --   keys     ward: A, B, it's, None
 --   keys     level: 1, 2, 3
 --   groups   12
---   [0]      rows; one integer is 1/1048576; moves by L1 5; Laplace, scale 10240/761; epsilon 0.371582
---   [1]      sum of values in [0, 120], less 60; one integer is 1/1048576; moves by L1 300; Laplace, scale 15360/19; epsilon 0.371093
---   [2]      rows with a value; one integer is 1/1048576; moves by L1 5; Laplace, scale 10240/527; epsilon 0.257324
+--   [0]      rows; one integer is 1/1048576; moves by L1 5; Laplace, scale 10240/761; epsilon 0.371583
+--   [1]      sum of values in [0, 120], less 60; one integer is 1/1048576; moves by L1 300; Laplace, scale 15360/19; epsilon 0.371094
+--   [2]      rows with a value; one integer is 1/1048576; moves by L1 5; Laplace, scale 10240/527; epsilon 0.257325
 --   value 1  COUNT = 1/1048576 x [0]
 --   value 2  AVG = (1/1048576 x [1] + 15/262144 x [2]) / (1/1048576 x [2]), kept in [0, 120]
 --   cost     epsilon 1

@@ -45,8 +45,8 @@ SELECT AVG(age) FROM stays;
 -- plan
 --   unit     patient_id, at most 5 rows each; replace-one
 --   groups   1
---   [0]      sum of values in [0, 120], less 60; one integer is 1/1048576; moves by L1 600; Laplace, scale 2457600/2419; epsilon 0.590576
---   [1]      rows with a value; one integer is 1/1048576; moves by L1 5; Laplace, scale 20480/1677; epsilon 0.409423
+--   [0]      sum of values in [0, 120], less 60; one integer is 1/1048576; moves by L1 600; Laplace, scale 2457600/2419; epsilon 0.590577
+--   [1]      rows with a value; one integer is 1/1048576; moves by L1 5; Laplace, scale 20480/1677; epsilon 0.409424
 --   value 1  AVG = (1/1048576 x [0] + 15/262144 x [1]) / (1/1048576 x [1]), kept in [0, 120]
 --   cost     epsilon 1
 

@@ -25,11 +25,11 @@ SELECT ward, COUNT(*) AS n, COUNT(weight) AS known, SUM(cost) AS cost, AVG(age) 
 --   unit     each row is a person; add-remove
 --   keys     ward: A, B, it's, None
 --   groups   4
---   [0]      rows; one integer is 1; moves by L1 1; Laplace, scale 4096/875; epsilon 0.213623
---   [1]      rows with a value; one integer is 1; moves by L1 1; Laplace, scale 512/109; epsilon 0.21289
---   [2]      sum of values in [0, 1000]; one integer is 1/1048576; moves by L1 1000; Laplace, scale 512000/109; epsilon 0.21289
---   [3]      sum of values in [0, 120], less 60; one integer is 1; moves by L1 60; Laplace, scale 30720/109; epsilon 0.21289
---   [4]      rows with a value; one integer is 1; moves by L1 1; Laplace, scale 4096/605; epsilon 0.147705
+--   [0]      rows; one integer is 1; moves by L1 1; Laplace, scale 4096/875; epsilon 0.213624
+--   [1]      rows with a value; one integer is 1; moves by L1 1; Laplace, scale 512/109; epsilon 0.212891
+--   [2]      sum of values in [0, 1000]; one integer is 1/1048576; moves by L1 1000; Laplace, scale 512000/109; epsilon 0.212891
+--   [3]      sum of values in [0, 120], less 60; one integer is 1; moves by L1 60; Laplace, scale 30720/109; epsilon 0.212891
+--   [4]      rows with a value; one integer is 1; moves by L1 1; Laplace, scale 4096/605; epsilon 0.147706
 --   value 1  COUNT = [0]
 --   value 2  COUNT = [1]
 --   value 3  SUM = 1/1048576 x [2]

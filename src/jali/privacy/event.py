@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 
-from jali.numerals import decimal
+from jali.numerals import decimal_above
 
 
 @dataclass(frozen=True)
@@ -34,8 +34,8 @@ class Event:
         return Event(both, self.rho + other.rho, self.delta + other.delta)
 
     def __str__(self) -> str:
-        main = f"rho {decimal(self.rho)}" if self.epsilon is None else f"epsilon {decimal(self.epsilon)}"
-        return main if self.delta == 0 else f"{main}, delta {decimal(self.delta)}"
+        main = f"{self.kind} {decimal_above(self.amount)}"
+        return main if self.delta == 0 else f"{main}, delta {decimal_above(self.delta)}"
 
     @property
     def kind(self) -> str:

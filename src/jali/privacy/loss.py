@@ -42,6 +42,7 @@ class Loss(ABC):
 
     # Whether a point of the profile costs next to nothing; otherwise points are computed once and shared.
     _cheap: ClassVar[bool] = True
+    _curve_points: ClassVar[int] = 241
 
     @property
     def adjacency(self) -> Adjacency | None:
@@ -153,7 +154,7 @@ class Loss(ABC):
 @lru_cache(maxsize=16)
 def _shared_curve(loss: Loss) -> Profile:
     """Return so many points of a profile that a search between them would find little more."""
-    return loss.profile(loss._profile_points(801))
+    return loss.profile(loss._profile_points(loss._curve_points))
 
 
 def same_adjacency(losses: Sequence[Loss]) -> Adjacency | None:

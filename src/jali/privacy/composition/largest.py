@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
@@ -18,6 +18,7 @@ from jali.privacy.losses.concentrated import Concentrated
 from jali.privacy.losses.profile_group import ProfileGroup
 from jali.privacy.losses.pure import Pure
 from jali.privacy.rationals import Number
+from jali.privacy.readings import Profile
 
 if TYPE_CHECKING:
     from jali.privacy.distribution.spread import Spread
@@ -78,6 +79,12 @@ class Largest(Compound):
     def delta(self, epsilon: Number) -> float:
         """Return the largest delta of any of the losses."""
         return max(loss.delta(epsilon) for loss in self.losses)
+
+    def profile(self, epsilons: Sequence[float] | None = None) -> Profile:
+        """Return the largest delta at each point."""
+        points = self._profile_points() if epsilons is None else tuple(float(e) for e in epsilons)
+        deltas = zip(*(loss.profile(points).deltas for loss in self.losses), strict=True)
+        return Profile(points, tuple(map(max, deltas)))
 
     def renyi(self, order: float) -> float:
         """Return the largest divergence of any of the losses."""

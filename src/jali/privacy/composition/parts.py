@@ -8,7 +8,7 @@ from dataclasses import fields, is_dataclass
 from fractions import Fraction
 from functools import reduce
 from operator import add
-from typing import TypeAlias
+from typing import ClassVar, TypeAlias
 
 from jali.errors import CatalogError
 from jali.privacy.event import NOTHING, Event
@@ -19,6 +19,8 @@ Parts: TypeAlias = tuple[tuple[Loss, int], ...]
 
 class Compound(Loss):
     """A loss made of others."""
+
+    _cheap: ClassVar[bool] = False
 
     @property
     @abstractmethod

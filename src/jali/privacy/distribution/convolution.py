@@ -186,7 +186,10 @@ def _log_total(masses: Masses, step: float, tilt: float) -> float:
 def _tilt(masses: Masses, count: int, step: float, tilt: float) -> Tilted:
     log_total = _log_total(masses, step, tilt)
     exponents = tilt * step * (masses.first + np.arange(len(masses.values))) - log_total
-    values = masses.values * np.exp(np.where(masses.values > 0, exponents, 0.0))
+    some = masses.values > 0
+    values = np.zeros(len(some))
+    # In logarithms: a light mass may have a weight that no double holds.
+    values[some] = np.exp(np.minimum(exponents[some] + np.log(masses.values[some]), 0.0))
     return Tilted(masses.first, values, log_total, count)
 
 

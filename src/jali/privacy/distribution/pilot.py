@@ -66,7 +66,8 @@ class Pilot:
         """Return the standard deviation of the tilted sum."""
         total = 0.0
         for (losses, masses), count in self._counted:
-            weights = masses * np.exp(tilt * losses - _log_mean(losses, masses, tilt))
+            exponents = tilt * losses + np.log(masses) - _log_mean(losses, masses, tilt)
+            weights = np.exp(np.minimum(exponents, 0.0))
             mean = float(dot(weights, losses))
             total += count * float(dot(weights, (losses - mean) ** 2))
         return math.sqrt(max(total, 0.0))
@@ -120,7 +121,8 @@ def _nodes(spread: Spread) -> tuple[Array, Array]:
     losses, masses = (np.concatenate(arrays) for arrays in zip(*parts, strict=True))
     order = np.argsort(losses, kind="stable")
     losses, masses = losses[order], masses[order]
-    return losses[masses > 0], masses[masses > 0]
+    # Denormal masses carry no digits; what they stand for is below what any delta could notice.
+    return losses[masses > 1e-300], masses[masses > 1e-300]
 
 
 def _log_mean(losses: Array, masses: Array, tilt: float) -> float:

@@ -52,6 +52,7 @@ class PrivacyLossDistribution(Loss):
     """
 
     _cheap: ClassVar[bool] = False
+    _curve_points: ClassVar[int] = 801
 
     parts: Parts
 

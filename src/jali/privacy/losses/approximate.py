@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from jali.errors import CatalogError
-from jali.numerals import decimal
+from jali.numerals import decimal_above
 from jali.privacy.event import Event
 from jali.privacy.loss import Loss
 from jali.privacy.losses.profile_group import chain_factor
@@ -36,7 +36,7 @@ class Approximate(Loss):
         >>> str(Approximate(1, "1e-6").event)
         'epsilon 1, delta 1e-06'
         >>> Approximate(0.5, 1e-6).group(3)
-        Approximate(1.5, 5.367e-06)
+        Approximate(1.5, 5.36701e-06)
     """
 
     bound: Fraction
@@ -47,7 +47,7 @@ class Approximate(Loss):
         object.__setattr__(self, "failure", probability(delta, "delta"))
 
     def __repr__(self) -> str:
-        return f"Approximate({decimal(self.bound)}, {decimal(self.failure)})"
+        return f"Approximate({decimal_above(self.bound)}, {decimal_above(self.failure)})"
 
     @property
     def event(self) -> Event:
@@ -96,7 +96,7 @@ def fixed(epsilon: float, delta: Fraction, loss: Loss) -> Pure | Approximate:
     """Return the loss of one point of a profile, in exact numbers."""
     if math.isinf(epsilon):
         raise CatalogError(
-            f"delta {decimal(delta)} is below what {loss!r} can reach: no epsilon belongs to it.",
+            f"delta {decimal_above(delta)} is below what {loss!r} can reach: no epsilon belongs to it.",
             remedy="Choose a larger delta.",
         )
     whole = rational_above(max(epsilon, 1e-12))

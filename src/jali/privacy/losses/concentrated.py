@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar
 
-from jali.numerals import decimal
+from jali.numerals import decimal_above
 from jali.privacy.convert import renyi_delta, renyi_epsilon
 from jali.privacy.event import Event
 from jali.privacy.loss import Loss
@@ -42,7 +42,7 @@ class Concentrated(Loss):
         object.__setattr__(self, "bound", positive(rho, "rho"))
 
     def __repr__(self) -> str:
-        return f"Concentrated({decimal(self.bound)})"
+        return f"Concentrated({decimal_above(self.bound)})"
 
     @property
     def event(self) -> Event:

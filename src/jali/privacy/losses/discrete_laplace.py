@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 from jali.numerals import decimal
 from jali.privacy.event import Event
 from jali.privacy.loss import Loss
-from jali.privacy.losses.laplace import LaplaceLoss
 from jali.privacy.losses.pure import Pure
 from jali.privacy.rationals import Number, positive, positive_integer
 from jali.privacy.rounding import float_above
@@ -19,8 +18,8 @@ from jali.privacy.rounding import float_above
 if TYPE_CHECKING:
     from jali.privacy.distribution.spread import Spread
 
-# A law with more atoms than this is as good as the Laplace law that dominates it, and takes longer.
-_MOST_ATOMS = 100_000
+# A law with more atoms than this is replaced by the worst law of its epsilon.
+_MOST_ATOMS = 2_000_000
 
 
 @dataclass(frozen=True, repr=False)
@@ -33,8 +32,8 @@ class DiscreteLaplaceLoss(Loss):
 
     Guarantee:
         With E = sensitivity / scale the release is E-DP. The losses are (sensitivity - 2n)/scale for
-        n = 0 .. sensitivity, and delta(e) is the difference of two geometric tails. The pair is the pair of
-        Laplace laws after rounding, so its profile is below theirs.
+        n = 0 .. sensitivity, and delta(e) is the difference of two geometric tails. It is above that of real
+        Laplace noise of the same scale: for sensitivity 1 it is randomized response.
 
     Example:
         >>> loss = DiscreteLaplaceLoss(1)
@@ -77,8 +76,15 @@ class DiscreteLaplaceLoss(Loss):
         return float_above(self.bound) if delta == 0 else super()._epsilon(delta)
 
     def renyi(self, order: float) -> float:
-        """Return the divergence of the Laplace laws, of which these are a rounding."""
-        return LaplaceLoss(self.scale, self.sensitivity).renyi(order)
+        """Return ln of the sum of p^a q^(1-a), a geometric series between the two ends, over a-1."""
+        rate, a = float(1 / self.scale), order
+        # Everything over e^((a-1) E), the largest ratio.
+        middle = _geometric(rate * (2 * a - 1), self.sensitivity - 1) * math.tanh(rate / 2)
+        low = math.exp(-rate * self.sensitivity * (2 * a - 1)) / (1 + math.exp(-rate))
+        log_sum = math.log(1 / (1 + math.exp(-rate)) + middle + low)
+        exact = float_above(self.bound) + log_sum / (a - 1)
+        slack = 1e-14 * (float_above(self.bound) + 2 / (a - 1))
+        return min(Pure(self.bound).renyi(order), max(exact, 0.0) + slack)
 
     def group(self, size: int) -> DiscreteLaplaceLoss:
         """Return the loss of a group: `size` times the sensitivity."""
@@ -99,13 +105,18 @@ class DiscreteLaplaceLoss(Loss):
 def _spread(scale: Fraction, sensitivity: int) -> Spread:
     import numpy as np
 
-    from jali.privacy.distribution.spread import atoms, laplace
+    from jali.privacy.distribution.spread import atoms, response
 
     if sensitivity > _MOST_ATOMS:
-        return laplace(float_above(sensitivity / scale), sensitivity / scale)
+        return response(float_above(sensitivity / scale), spacing=sensitivity / scale)
     rate = float(1 / scale)
     steps = np.arange(sensitivity + 1, dtype=np.float64)
     masses = np.exp(-rate * steps) * math.tanh(rate / 2)
     odds = 1 + math.exp(-rate)
     masses[0], masses[-1] = 1 / odds, math.exp(-rate * sensitivity) / odds
     return atoms((sensitivity - 2 * steps) * rate, masses, spacing=1 / scale)
+
+
+def _geometric(rate: float, count: int) -> float:
+    """Return the sum of e^(-rate n) over n = 1 .. count."""
+    return math.exp(-rate) * math.expm1(-rate * count) / math.expm1(-rate) if count else 0.0

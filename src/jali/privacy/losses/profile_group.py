@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
 from jali.errors import CatalogError
 from jali.privacy.adjacency import Adjacency
 from jali.privacy.event import Event
 from jali.privacy.loss import Loss
+from jali.privacy.readings import Profile
 from jali.privacy.rounding import raised
 
 
@@ -20,6 +23,8 @@ class ProfileGroup(Loss):
         If M is (e, d)-DP, k people who change together are (k e, d (e^(k e) - 1) / (e^e - 1))-indistinguishable
         (Vadhan 2017, Lemma 2.2): the chain of k neighbours. Applied at every point of the profile.
     """
+
+    _cheap: ClassVar[bool] = False
 
     loss: Loss
     size: int
@@ -41,11 +46,18 @@ class ProfileGroup(Loss):
         return Event(None if one.epsilon is None else self.size * one.epsilon, self.size**2 * one.rho)
 
     def _delta(self, epsilon: float) -> float:
-        single = epsilon / self.size
-        base = self.loss._delta(single)
-        if base == 0:
-            return 0.0
-        return raised(base * chain_factor(single, self.size))
+        return self._chained(epsilon, self.loss._delta(epsilon / self.size))
+
+    def _chained(self, epsilon: float, delta: float) -> float:
+        """Return the delta of a chain of people, from the delta of one at its share of epsilon."""
+        return raised(delta * chain_factor(epsilon / self.size, self.size)) if delta else 0.0
+
+    def profile(self, epsilons: Sequence[float] | None = None) -> Profile:
+        """Return delta(epsilon) at many points, from one profile of a single person."""
+        points = self._profile_points() if epsilons is None else tuple(float(e) for e in epsilons)
+        single = self.loss.profile([point / self.size for point in points]).deltas
+        pairs = zip(points, single, strict=True)
+        return Profile(points, tuple(min(1.0, self._chained(point, delta)) for point, delta in pairs))
 
     def renyi(self, order: float) -> float:
         """Return order times k^2 rho, where every order is bounded by rho (zCDP); infinite otherwise."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from jali.numerals import decimal
+from jali.numerals import decimal_above
 from jali.privacy.event import Event
 from jali.privacy.loss import Loss
 from jali.privacy.rationals import Number, positive
@@ -43,7 +43,7 @@ class Pure(Loss):
         object.__setattr__(self, "bound", positive(epsilon, "epsilon"))
 
     def __repr__(self) -> str:
-        return f"Pure({decimal(self.bound)})"
+        return f"Pure({decimal_above(self.bound)})"
 
     @property
     def event(self) -> Event:

@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from jali.errors import CatalogError
-from jali.numerals import decimal
+from jali.numerals import decimal_above
 from jali.privacy.event import Event
 from jali.privacy.loss import Loss
 from jali.privacy.losses.pure import Pure, response_renyi
@@ -56,7 +56,7 @@ class RandomizedResponseLoss(Loss):
         return cls(rational_above(raised(math.log(truth * others / (1 - truth))), digits=15), categories)
 
     def __repr__(self) -> str:
-        return f"RandomizedResponseLoss({decimal(self.bound)}, categories={self.categories})"
+        return f"RandomizedResponseLoss({decimal_above(self.bound)}, categories={self.categories})"
 
     @property
     def event(self) -> Event:

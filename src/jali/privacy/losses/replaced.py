@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from jali.errors import CatalogError
 from jali.privacy.adjacency import Adjacency
 from jali.privacy.event import Event
 from jali.privacy.loss import Loss
+from jali.privacy.readings import Profile
 
 if TYPE_CHECKING:
     from jali.privacy.distribution.spread import Spread
@@ -22,6 +24,8 @@ class Replaced(Loss):
         Replacing is a chain of two neighbours, so it loses what a group of two does: (epsilon, delta) becomes
         (2 epsilon, (1 + e^epsilon) delta), and rho becomes 4 rho.
     """
+
+    _cheap: ClassVar[bool] = False
 
     pair: Loss
 
@@ -40,6 +44,10 @@ class Replaced(Loss):
 
     def _epsilon(self, delta: float) -> float:
         return self.pair._epsilon(delta)
+
+    def profile(self, epsilons: Sequence[float] | None = None) -> Profile:
+        """Return the profile of a group of two."""
+        return self.pair.profile(epsilons)
 
     def renyi(self, order: float) -> float:
         """Return the divergence of a group of two."""

@@ -109,7 +109,8 @@ class SubsampledLoss(Loss):
     def _epsilon(self, delta: float) -> float:
         """Return ln(1 + q (e^epsilon - 1)) at delta/q: the inverse for removing, which is the larger."""
         if self.sampling is Sampling.WITHOUT_REPLACEMENT:
-            inner = self.loss._epsilon(min(delta / float_above(self.rate) * (1 - 1e-14), 1.0))
+            inside = delta / float_above(self.rate) * (1 - 1e-14)
+            inner = self.loss._epsilon(inside) if inside < 1 else 0.0
             return inner if math.isinf(inner) else raised(self._amplified(inner))
         return super()._epsilon(delta)
 
