@@ -138,6 +138,7 @@ def report_usage(message: str, *, verb: str | None, as_json: bool) -> int:
     if verb in ("ask", "explain") and "unexpected extra argument" in message:
         message = "The SQL must be one argument: put it in double quotes."
     known = f"{verb} " if verb else ""
+    message = message if message.endswith((".", "!", "?")) else f"{message}."
     report(CatalogError(message, remedy=f"See `jali {known}--help`."), as_json=as_json)
     return WRONG_USE
 

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
+import math
 import sys
 import textwrap
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from jali.cli.options import AsJson, Confidence
+from jali.cli.options import AsJson
 from jali.cli.terminal import ink_for, width_for
 from jali.cli.writing import check_confidence, write_json
-from jali.display.text import TextColumn, table
+from jali.display.text import NARROWEST, TextColumn, table
 from jali.errors import CatalogError
 
 if TYPE_CHECKING:
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
     from jali.privacy.planning.plan import QueryPlan
 
 _REMEDY = "Give two of --epsilon, --queries and --error, or --epsilon and --rows, or --each-epsilon and --queries."
+_SEE = "See `jali plan --help`."
+_COST = ("by", "epsilon", "best")
 
 # The parameters of the planner, and the options that set them.
 _OPTIONS = {
@@ -34,30 +37,37 @@ _OPTIONS = {
     "rows": "--rows",
     "each_epsilon": "--each-epsilon",
     "sensitivity": "--sensitivity",
+    "confidence": "--confidence",
 }
 
 
+def _valued(parameter: typer.CallbackParam, value: str | None) -> str | None:
+    """Refuse an option whose value was forgotten, so that the next option was read as its value."""
+    if value is not None and value.startswith("--"):
+        raise CatalogError(f"{parameter.opts[0]} needs a value: {value} follows it.", remedy=_SEE)
+    return value
+
+
+def _number(help_: str) -> Any:
+    # Text, so that a number is read exactly and a wrong one is explained here.
+    return typer.Option(metavar="NUMBER", help=help_, callback=_valued)
+
+
 def plan(
-    epsilon: Annotated[
-        str | None, typer.Option(metavar="NUMBER", help="What all queries together may spend.")
-    ] = None,
-    delta: Annotated[str, typer.Option(metavar="NUMBER", help="Their delta; Gaussian noise needs one.")] = "0",
-    queries: Annotated[int | None, typer.Option(metavar="NUMBER", help="How many counting queries.")] = None,
-    error: Annotated[str | None, typer.Option(metavar="NUMBER", help="The error that is accepted.")] = None,
-    rows: Annotated[
-        int | None, typer.Option(metavar="NUMBER", help="Accept noise up to the sampling error of so many rows.")
-    ] = None,
-    each_epsilon: Annotated[
-        str | None, typer.Option(metavar="NUMBER", help="What one query spends: show what all of them cost.")
-    ] = None,
-    confidence: Confidence = 0.95,
+    epsilon: Annotated[str | None, _number("What all queries together may spend.")] = None,
+    delta: Annotated[str, _number("Their delta; Gaussian noise needs one.")] = "0",
+    queries: Annotated[str | None, _number("How many counting queries.")] = None,
+    error: Annotated[str | None, _number("The error that is accepted.")] = None,
+    rows: Annotated[str | None, _number("Accept noise up to the sampling error of so many rows.")] = None,
+    each_epsilon: Annotated[str | None, _number("What one query spends: show what all of them cost.")] = None,
+    confidence: Annotated[str | None, _number("The confidence of each error; 0.95 by default.")] = None,
     simultaneous: Annotated[
         bool, typer.Option("--simultaneous", help="The confidence is for all counts at once.")
     ] = False,
     stddev: Annotated[
         bool, typer.Option("--stddev", help="Errors are standard deviations, without a confidence.")
     ] = False,
-    sensitivity: Annotated[str, typer.Option(metavar="NUMBER", help="How far one person moves each count.")] = "1",
+    sensitivity: Annotated[str | None, _number("How far one person moves each count; 1 by default.")] = None,
     as_json: AsJson = False,
 ) -> None:
     """Plan counting queries: which noise wins, how many queries fit, what epsilon is enough. Free.
@@ -66,13 +76,67 @@ def plan(
 
     Example: [bold]jali plan --epsilon 1 --delta 1e-6 --queries 50[/bold]
     """
-    check_confidence(confidence)
-    asked = _Asked(epsilon, delta, queries, error, rows, each_epsilon)
-    asked.refuse(simultaneous=simultaneous, stddev=stddev)
+    asked = _Asked(epsilon, delta, _whole(queries, "--queries"), error, _whole(rows, "--rows"), each_epsilon)
+    held = _confidence(confidence)
+    asked.refuse(
+        {
+            "--stddev": stddev,
+            "--simultaneous": simultaneous,
+            "--confidence": confidence is not None,
+            "--sensitivity": sensitivity is not None,
+        }
+    )
     if each_epsilon is not None:
         _write_cost(*asked.cost(), as_json=as_json)
     else:
-        _write(asked.planned(None if stddev else confidence, simultaneous, sensitivity), as_json=as_json)
+        _write(asked.planned(None if stddev else held, simultaneous, sensitivity or "1"), as_json=as_json)
+
+
+def _whole(text: str | None, option: str) -> int | None:
+    """Return the whole number that an option gives, also one written as 1e3."""
+    from jali.privacy.rationals import rational
+
+    if text is None:
+        return None
+    with suppress(CatalogError):
+        number = rational(text, option)
+        if number >= 1 and number.denominator == 1:
+            return int(number)
+    raise CatalogError(
+        f"{option} must be a whole number of at least 1, not {text}.", remedy=f"Write {option} 1000, for example."
+    )
+
+
+def _confidence(text: str | None) -> float:
+    from jali.privacy.rationals import rational
+
+    if text is None:
+        return 0.95
+    with _naming_options():
+        held = float(rational(text, "confidence"))
+    check_confidence(held)
+    return held
+
+
+@dataclass(frozen=True)
+class _Clash:
+    """Options that have no meaning beside another one, and why."""
+
+    options: tuple[str, ...]
+    beside: str
+    reason: str
+
+
+_CLASHES = (
+    _Clash(("--simultaneous",), "--stddev", "a standard deviation is of one count"),
+    _Clash(("--confidence",), "--stddev", "a standard deviation has no confidence"),
+    _Clash(("--simultaneous", "--confidence"), "--rows", "the sampling error is a standard deviation"),
+    _Clash(
+        ("--stddev", "--simultaneous", "--confidence", "--sensitivity"),
+        "--each-epsilon",
+        "it plans losses, not errors",
+    ),
+)
 
 
 @dataclass(frozen=True)
@@ -86,17 +150,17 @@ class _Asked:
     rows: int | None
     each_epsilon: str | None
 
-    def refuse(self, *, simultaneous: bool, stddev: bool) -> None:
-        """Refuse flags that would have no meaning."""
-        flag = "--simultaneous" if simultaneous else "--stddev"
-        if simultaneous and stddev:
-            raise CatalogError(
-                "--simultaneous and --stddev do not go together: a standard deviation is of one count."
-            )
-        if simultaneous and self.rows is not None:
-            raise CatalogError(f"{flag} does not go with --rows: the sampling error is a standard deviation.")
-        if (simultaneous or stddev) and self.each_epsilon is not None:
-            raise CatalogError(f"{flag} does not go with --each-epsilon, which plans no errors.")
+    def refuse(self, flags: Mapping[str, bool]) -> None:
+        """Refuse options that would have no meaning."""
+        given = [option for option, is_given in flags.items() if is_given]
+        for clash in _CLASHES:
+            self._refuse(clash, given)
+
+    def _refuse(self, clash: _Clash, given: Sequence[str]) -> None:
+        present = (*given, *(f"--{name.replace('_', '-')}" for name in self._given))
+        refused = next((option for option in clash.options if option in given), None)
+        if refused is not None and clash.beside in present:
+            raise CatalogError(f"{refused} does not go with {clash.beside}: {clash.reason}.")
 
     def planned(self, confidence: float | None, simultaneous: bool, sensitivity: str) -> QueryPlan:
         """Return the plan for the two that were given."""
@@ -178,19 +242,46 @@ def _write(made: QueryPlan, *, as_json: bool) -> None:
 
 def _write_cost(costs: Table, queries: int, each: Fraction, *, as_json: bool) -> None:
     from jali.numerals import decimal
-    from jali.privacy.composition.table import Bound
 
     if as_json:
         write_json(_cost_json(costs, queries, each))
         return
     ink = ink_for(sys.stdout)
-    bounds = [row for row in costs if isinstance(row, Bound)]
-    title = f"{queries:,} queries of epsilon {decimal(each)} each, at delta {decimal(costs.delta)}"
-    cells = [(row.theorem.name, _loss(row.epsilon), "*" if row is costs.best else "") for row in bounds]
-    print(f"{ink.strong(title)}\n\n{table(_columns(('by', 'epsilon of all', 'best'), cells), ink=ink)}")
+    many = f"{queries:,} {'query' if queries == 1 else 'queries'}"
+    title = f"{many} of epsilon {decimal(each)} each, at delta {decimal(costs.delta)}"
+    print(f"{_wrapped(title, ink.strong)}\n\n{table(_columns(_COST, _cost_cells(costs)), ink=ink)}")
+    print(f"\n{_wrapped(_silent(costs), ink.faint)}")
     if costs.best is not None:
         together = f"Together they spend epsilon {_loss(costs.best.epsilon)}, by {costs.best.theorem}."
-        print(f"\n{_wrapped(together, ink.accent)}")
+        print(_wrapped(together, ink.accent))
+
+
+def _cost_cells(costs: Table) -> list[tuple[str, str, str]]:
+    """Return the rows of the table, names wrapped so that all of it fits a narrow terminal."""
+    from jali.privacy.composition.table import Bound
+
+    bounds = [row for row in costs if isinstance(row, Bound)]
+    _, amount, mark = _COST
+    widest = max(len(text) for text in (amount, *(_loss(row.epsilon) for row in bounds)))
+    room = NARROWEST - len(f"  {' ' * widest}  {mark}")
+    cells = []
+    for row in bounds:
+        first, *rest = textwrap.wrap(row.theorem.name, room, subsequent_indent="  ", break_on_hyphens=False)
+        cells.append((first, _loss(row.epsilon), "*" if row is costs.best else ""))
+        cells += [(more, "", "") for more in rest]
+    return cells
+
+
+def _silent(costs: Table) -> str:
+    """Say which theorems have no epsilon, and why."""
+    from jali.privacy.composition.table import Inapplicable
+
+    reasons: dict[str, list[str]] = {}
+    for row in costs:
+        if isinstance(row, Inapplicable):
+            reasons.setdefault(row.reason, []).append(row.theorem.name)
+    told = "; ".join(f"{', '.join(names)}, as {reason}" for reason, names in reasons.items())
+    return f"Left out: {told}." if told else ""
 
 
 def _wrapped(text: str, mark: Callable[[str], str] = str) -> str:
@@ -225,7 +316,7 @@ def _cost_json(costs: Table, queries: int, each: Fraction) -> dict[str, Any]:
 
 
 def _loss(epsilon: float) -> str:
-    """Write a loss with six digits, rounded up."""
+    """Write a loss with six digits, rounded up; the last bit, which only says "above 1e-6", is not shown."""
     from jali.privacy.rounding import rational_above
 
-    return f"{float(rational_above(epsilon, digits=6)):.6g}"
+    return f"{float(rational_above(math.nextafter(epsilon, 0), digits=6)):.6g}"

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, ClassVar
 from jali.errors import CatalogError
 from jali.privacy.adjacency import Adjacency
 from jali.privacy.event import Event
-from jali.privacy.rationals import Number, nonnegative, positive_integer, probability, share
+from jali.privacy.rationals import Number, above_one, nonnegative, positive_integer, probability, share
 from jali.privacy.readings import Profile, TradeOff, bisect_above, inner_maximum, posterior_bound
 from jali.privacy.rounding import exp, float_above, float_below, raised
 
@@ -131,8 +131,11 @@ class Loss(ABC):
         """
         return posterior_bound(float_above(share(prior, "prior")), self.epsilon(delta))
 
-    def renyi(self, order: float) -> float:
+    def renyi(self, order: Number) -> float:
         """Return a bound on the Rényi divergence of an order above 1 between neighbours; infinite if unknown."""
+        return self._renyi(above_one(order, "order"))
+
+    def _renyi(self, order: float) -> float:
         event = self.event
         return math.inf if event.delta else raised(float_above(event.rho) * order)
 
@@ -149,6 +152,13 @@ class Loss(ABC):
 
     def _sized(self, size: int) -> int:
         return positive_integer(size, "size")
+
+
+def require_loss(value: object) -> Loss:
+    """Return `value` if it is a loss; refuse it by name otherwise."""
+    if not isinstance(value, Loss):
+        raise CatalogError(f"loss must be a loss, not {value!r}.", remedy="For example Pure(0.1).")
+    return value
 
 
 @lru_cache(maxsize=16)

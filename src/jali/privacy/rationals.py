@@ -9,18 +9,27 @@ from fractions import Fraction
 from jali.errors import CatalogError
 
 Number = int | float | str | Decimal | Fraction
+_LEAST = Fraction(1, 10**301)
+MOST_RELEASES = 10**9
 
 
-def rational(value: Number, name: str) -> Fraction:
+def rational(value: Number, name: str = "value") -> Fraction:
     """Return the rational that `value` reads as.
 
     A float stands for the decimal text that Python prints for it, so `0.1` is exactly 1/10 and ten
     questions at 0.1 fit a budget of 1.
 
     Example:
-        >>> rational(0.1, "epsilon")
+        >>> rational(0.1)
         Fraction(1, 10)
     """
+    number = _read(value, name)
+    if number and not _LEAST < abs(number) < 1 / _LEAST:
+        raise _beyond(name)
+    return number
+
+
+def _read(value: Number, name: str) -> Fraction:
     try:
         if isinstance(value, bool):
             raise ValueError
@@ -29,10 +38,22 @@ def rational(value: Number, name: str) -> Fraction:
         if isinstance(value, float | str | Decimal):
             value = _sized(float.__repr__(value) if isinstance(value, float) else str(value))
         return Fraction(value)
+    except _TooLongError:
+        raise _beyond(name) from None
     except (ValueError, TypeError, OverflowError, ZeroDivisionError):
         raise CatalogError(
             f"{name} is not a finite number: {value!r}.", remedy="Give a number such as 0.5 or '1/3'."
         ) from None
+
+
+def above_one(value: Number, name: str) -> float:
+    """Return `value` as a double above 1: what a Rényi order may be."""
+    if isinstance(value, float) and 1 < value < 1e300:
+        return value
+    number = rational(value, name)
+    if number <= 1:
+        raise CatalogError(f"{name} must be above 1, not {value}.")
+    return float(number)
 
 
 def positive(value: Number, name: str) -> Fraction:
@@ -75,9 +96,27 @@ def positive_integer(value: int, name: str) -> int:
     return int(number)
 
 
+def count(value: int, name: str = "count") -> int:
+    """Return `value` as how often a loss is spent: from 1 to a thousand million."""
+    number = positive_integer(value, name)
+    if number > MOST_RELEASES:
+        raise CatalogError(f"{name} must be at most {MOST_RELEASES:,}, not {value}.")
+    return number
+
+
 def _sized(written: str) -> str:
     """Return `written` unless it is a number too long or too extreme to be meant ('1e999999999' would hang)."""
     exponent = re.search(r"[eE]([+-]?\d+)$", written.strip())
     if len(written) > 400 or (exponent and abs(int(exponent[1])) > 300):
-        raise ValueError
+        raise _TooLongError
     return written
+
+
+class _TooLongError(ValueError):
+    """A number of so many digits that nobody means it."""
+
+
+def _beyond(name: str) -> CatalogError:
+    return CatalogError(
+        f"{name} is beyond the range of numbers.", remedy="Give a number between 1e-300 and 1e300 in size."
+    )

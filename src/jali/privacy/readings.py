@@ -9,6 +9,10 @@ from dataclasses import dataclass
 from jali.privacy.rounding import exp, raised
 
 _GOLDEN = (math.sqrt(5) - 1) / 2
+# A bound that has not passed its goal here never will.
+_LARGEST_EPSILON = 1e9
+# How near, in ln delta, a search comes to its goal.
+_SETTLED = 1e-9
 
 
 @dataclass(frozen=True)
@@ -74,3 +78,53 @@ def inner_maximum(function: Callable[[float], float], top: float, steps: int = 8
             high = function(outer)
         best = max(best, low, high)
     return best
+
+
+def crossing(value: Callable[[float], float], delta: float, guess: float, *, low: bool = False) -> float:
+    """Return where a falling bound passes delta: a point at which it has passed, or (if `low`) one before.
+
+    For bounds that are costly to compute: the secant on ln delta needs about ten of them.
+    """
+    goal = math.log(delta)
+    left, over = _before(value, goal, guess)
+    if over <= 0:
+        return 0.0
+    right, under = _after(value, goal, max(left, guess))
+    if math.isinf(right):
+        return left if low else right
+    # The secant aims a little beyond the crossing, on the side that is wanted, so as to land there.
+    aim = _SETTLED / 2 if low else -_SETTLED / 2
+    (x, f), (y, g) = (left, over), (right, under)
+    while right - left > 1e-13 * right:
+        point = y + (aim - g) * (x - y) / (f - g) if f != g else math.nan
+        if not left < point < right:
+            point = (left + right) / 2
+        (x, f), (y, g) = (y, g), (point, _log(value(point)) - goal)
+        left, right = (point, right) if g > 0 else (left, point)
+        if (g > 0) is low and abs(g) < _SETTLED:
+            break
+    return left if low else right
+
+
+def _before(value: Callable[[float], float], goal: float, guess: float) -> tuple[float, float]:
+    """Return a point, as near to the guess as may be, at which the bound has not passed its goal; or 0."""
+    for part in (0.01, 0.05, 0.2, 0.5, 0.8, 1.0):
+        point = guess * (1 - part)
+        over = _log(value(point)) - goal
+        if over > 0 or part == 1.0:
+            return point, over
+    raise AssertionError
+
+
+def _after(value: Callable[[float], float], goal: float, guess: float) -> tuple[float, float]:
+    """Return a point beyond the guess at which the bound has passed its goal; infinite if it never does."""
+    point, stride = guess, 0.01
+    while (under := _log(value(point)) - goal) > 0:
+        point, stride = (1 + stride) * point + 1e-9, min(2 * stride, 1.0)
+        if point > _LARGEST_EPSILON:
+            return math.inf, under
+    return point, under
+
+
+def _log(value: float) -> float:
+    return math.log(max(value, 1e-320))

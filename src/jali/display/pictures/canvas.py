@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Mapping
 from typing import Any
 
@@ -13,6 +14,7 @@ DEEP, TEAL, SAND, SLATE, PLUM, MOSS = "#134e4a", "#14a098", "#c2790b", "#64748b"
 COLOURS = (DEEP, TEAL, SAND, SLATE, PLUM, MOSS)
 FAINT, TEXT = "#cbd5e1", "#334155"
 DASHES = (0, (4, 3))
+_LOSSES = "For example {'Laplace': LaplaceLoss(scale=1)}."
 
 
 def sheet(axes: Any = None, *, size: tuple[float, float] = (7.0, 4.2)) -> Any:
@@ -29,9 +31,17 @@ def sheet(axes: Any = None, *, size: tuple[float, float] = (7.0, 4.2)) -> Any:
 
 def titles(axes: Any, title: str, across: str, up: str) -> None:
     """Write what is seen above the axes, and what is measured along them."""
-    axes.set_title(title, fontsize=10, loc="left", color=TEXT)
+    shown = textwrap.fill(title, _room(axes), break_on_hyphens=False)
+    axes.set_title(shown, fontsize=10, loc="left", color=TEXT)
     axes.set_xlabel(across, fontsize=9, color=TEXT)
     axes.set_ylabel(up, fontsize=9, color=TEXT)
+
+
+def _room(axes: Any) -> int:
+    """Return how many letters of a title fit above axes: twelve to the inch, beside the numbers on the left."""
+    figure = axes.figure
+    share = 1.0 if len(figure.axes) == 1 else axes.get_position().width
+    return max(24, int(12 * (figure.get_figwidth() * share - 0.7)))
 
 
 def named(losses: Mapping[str, Loss]) -> Mapping[str, Loss]:
@@ -39,8 +49,10 @@ def named(losses: Mapping[str, Loss]) -> Mapping[str, Loss]:
     if not isinstance(losses, Mapping) or not all(isinstance(loss, Loss) for loss in losses.values()):
         raise CatalogError(
             "losses must be a dictionary of losses, each under the name to be written beside it.",
-            remedy="For example {'Laplace': LaplaceLoss(scale=1)}.",
+            remedy=_LOSSES,
         )
+    if not losses:
+        raise CatalogError("losses is empty: there is nothing to draw.", remedy=_LOSSES)
     return losses
 
 

@@ -173,8 +173,12 @@ def _seen(axes: Any, line: Any, low: Points, high: Points) -> Points:
     return points[np.all((points >= low) & (points <= high), axis=1)]
 
 
-def spaced(places: Sequence[float], sizes: Sequence[float]) -> list[float]:
+def spaced(
+    places: Sequence[float], sizes: Sequence[float], low: float = -math.inf, high: float = math.inf
+) -> list[float]:
     """Move the middles of boxes of given sizes as little as possible, in squares, so that no two overlap.
+
+    The boxes stay between `low` and `high`; where there is no room for all of them, they stick out on both sides.
 
     Example:
         >>> [round(place, 9) for place in spaced([0.5, 0.5, 0.9], [0.2, 0.2, 0.2])]
@@ -190,24 +194,32 @@ def spaced(places: Sequence[float], sizes: Sequence[float]) -> list[float]:
         while len(pools) > 1 and pools[-2][0] > pools[-1][0]:
             (last, heavy), (first, light) = pools.pop(), pools.pop()
             pools.append(((last * heavy + first * light) / (heavy + light), heavy + light))
-    ascending = [value for value, count in pools for _ in range(count)]
+    if order:
+        low += sizes[order[0]] / 2
+        high -= offsets[-1] + sizes[order[-1]] / 2
+        low, high = (low, high) if low <= high else ((low + high) / 2,) * 2
+    ascending = [min(max(value, low), high) for value, count in pools for _ in range(count)]
     moved = {index: ascending[rank] + offsets[rank] for rank, index in enumerate(order)}
     return [moved[index] for index in range(len(places))]
 
 
 def label_ends(axes: Any, lines: Sequence[Any]) -> None:
-    """Write the label of each line beside its right end, outside of `axes`, in the order of the ends."""
+    """Write the label of each line beside its right end, outside of `axes`, in the order of the ends.
+
+    A line that leaves through the top has its label there.
+    """
     axes.figure.draw_without_rendering()
     edge = axes.get_window_extent()
     row = 1.4 * _SMALL / 72 * axes.figure.dpi / edge.height
     sizes = [row * (1 + line.get_label().count("\n")) + 0.2 * row for line in lines]
     ends = [(axes.transData.transform(line.get_xydata()[-1])[1] - edge.y0) / edge.height for line in lines]
-    for line, place in zip(lines, spaced(ends, sizes), strict=True):
-        _note(axes, line, place)
+    seen = [min(end, 1.0) for end in ends]
+    for line, end, place in zip(lines, ends, spaced(seen, sizes, 0, 1), strict=True):
+        _note(axes, line, place, led=end <= 1)
 
 
-def _note(axes: Any, line: Any, place: float) -> None:
-    """Write a label to the right of the axes, with a thin line to the end of the curve."""
+def _note(axes: Any, line: Any, place: float, *, led: bool) -> None:
+    """Write a label to the right of the axes, with a thin line to the end of the curve where that is seen."""
     leader = {"arrowstyle": "-", "color": line.get_color(), "linewidth": 0.6, "relpos": (0, 0.5), "shrinkB": 3}
     axes.annotate(
         line.get_label(),
@@ -218,5 +230,5 @@ def _note(axes: Any, line: Any, place: float) -> None:
         fontsize=_SMALL,
         va="center",
         annotation_clip=False,
-        arrowprops=leader,
+        arrowprops=leader if led else None,
     )

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from fractions import Fraction
 from itertools import accumulate
-from typing import Any
+from typing import Any, TypeAlias
 
 from jali.display.numbers import show_amount, show_percent
 from jali.display.pictures.canvas import DASHES, DEEP, SAND, SLATE, TEXT, concise_dates, sheet, titles
 from jali.display.pictures.labels import label_curves
 from jali.errors import CatalogError
-from jali.privacy import NOTHING, Budget, Event, Filter
+from jali.privacy import NOTHING, Budget, Event, Filter, Loss
 from jali.privacy.rounding import float_above, float_below
+
+_REMEDY = "For example [('2026-01-01T10:00:00', Pure(1).event)]."
 
 
 @dataclass(frozen=True)
@@ -39,11 +41,16 @@ class Spending:
         return tuple(spent / self.limit for spent in self.sums)
 
 
-def spending_curves(debits: Iterable[tuple[str, Event]], budget: Budget) -> tuple[Spending, ...]:
+# When, in ISO 8601 or as a datetime, and what.
+Debit: TypeAlias = tuple[str | datetime, Event | Loss]
+
+
+def spending_curves(debits: Iterable[Debit], budget: Budget) -> tuple[Spending, ...]:
     """Return what debits add up to, in each kind of loss that the budget limits.
 
     Args:
-        debits: Time (as receipts write it) and event of each, oldest first.
+        debits: Time and event of each, in any order. A time is a datetime or text in ISO 8601, as receipts
+            write it, in UTC unless it says otherwise; a loss stands for its event.
         budget: Of the account.
 
     Sums of epsilon end where Gaussian noise came in, which has none; a kind of no limit, or of which nothing was
@@ -55,8 +62,10 @@ def spending_curves(debits: Iterable[tuple[str, Event]], budget: Budget) -> tupl
         >>> [(curve.kind, curve.sums, curve.limit) for curve in curves]
         [('epsilon', (0.5, 1.0, 1.5), 2.0)]
     """
-    rows = tuple(debits)
-    times = tuple(_time(at) for at, _ in rows)
+    if not isinstance(budget, Budget):
+        raise CatalogError(f"budget is not a Budget: {budget!r}.", remedy="Give Budget(epsilon, delta).")
+    rows = sorted(_debits(debits), key=lambda row: row[0])
+    times = tuple(at for at, _ in rows)
     totals = tuple(accumulate((event for _, event in rows), initial=NOTHING))[1:]
     pure = [total.epsilon for total in totals if total.epsilon is not None]
     curves = (
@@ -67,18 +76,36 @@ def spending_curves(debits: Iterable[tuple[str, Event]], budget: Budget) -> tupl
     return tuple(curve for curve in curves if curve.limit and any(curve.sums))
 
 
-def _time(written: str) -> datetime:
+def _debits(debits: Iterable[Debit]) -> list[tuple[datetime, Event]]:
     try:
-        return datetime.fromisoformat(written)
+        pairs = [(at, event) for at, event in debits]
     except (TypeError, ValueError):
-        raise CatalogError(f"The time of a debit is not a date and time: {written!r}.") from None
+        raise CatalogError("debits must be pairs of a time and an event.", remedy=_REMEDY) from None
+    return [(_time(at), _event(event)) for at, event in pairs]
+
+
+def _time(at: str | datetime) -> datetime:
+    try:
+        found = at if isinstance(at, datetime) else datetime.fromisoformat(at)
+        return found.replace(tzinfo=UTC) if found.tzinfo is None else found.astimezone(UTC)
+    except (TypeError, ValueError, OverflowError):
+        raise CatalogError(f"debits holds a time that is not a date and time: {at!r}.", remedy=_REMEDY) from None
+
+
+def _event(event: Event | Loss) -> Event:
+    found = event.event if isinstance(event, Loss) else event
+    if not isinstance(found, Event):
+        raise CatalogError(
+            f"debits holds an event that is neither an Event nor a loss: {event!r}.", remedy=_REMEDY
+        )
+    return found
 
 
 def _curve(kind: str, times: tuple[datetime, ...], sums: list[Fraction], limit: Fraction) -> Spending:
     return Spending(kind, times[: len(sums)], tuple(map(float_above, sums)), float_below(limit))
 
 
-def spending(debits: Iterable[tuple[str, Event]], budget: Budget, *, name: str = "", axes: Any = None) -> Any:
+def spending(debits: Iterable[Debit], budget: Budget, *, name: str = "", axes: Any = None) -> Any:
     """Draw what an account has spent over time and return the axes (needs matplotlib)."""
     return draw_spending(spending_curves(debits, budget), name=name, axes=axes)
 
@@ -89,19 +116,20 @@ _COLOURS = {"epsilon": DEEP, "rho": SAND, "delta": SLATE}
 
 def draw_spending(curves: Sequence[Spending], *, name: str = "", axes: Any = None) -> Any:
     """Draw curves of `spending_curves` as shares of their limits, up to a little above them."""
+    if not curves:
+        raise CatalogError("debits spend nothing that the budget limits: there is nothing to draw.")
     axes = sheet(axes)
     lines = []
-    if curves:
-        times = max((curve.times for curve in curves), key=len)
-        pad = max((times[-1] - times[0]) / 40, _LEAST_PAD)
-        # A line goes on to the debit that ended it, or to the right edge.
-        ends = (*times, times[-1] + pad)
-        for curve in curves:
-            label = _label(curve, ended=len(curve.times) < len(times))
-            corners = _stairs(curve, ends[len(curve.times)])
-            lines += axes.plot(*corners, label=label, color=_COLOURS[curve.kind], linewidth=1.8)
-        axes.set_xlim(times[0] - pad, times[-1] + pad)
-        axes.xaxis.set_major_formatter(concise_dates(axes))
+    times = max((curve.times for curve in curves), key=len)
+    pad = max((times[-1] - times[0]) / 40, _LEAST_PAD)
+    # A line goes on to the debit that ended it, or to the right edge.
+    ends = (*times, times[-1] + pad)
+    for curve in curves:
+        label = _label(curve, ended=len(curve.times) < len(times))
+        corners = _stairs(curve, ends[len(curve.times)])
+        lines += axes.plot(*corners, label=label, color=_COLOURS[curve.kind], linewidth=1.8)
+    axes.set_xlim(times[0] - pad, times[-1] + pad)
+    axes.xaxis.set_major_formatter(concise_dates(axes))
     axes.axhline(1, color=TEXT, linewidth=1, linestyle=DASHES)
     axes.set_ylim(0, 1.2)
     axes.yaxis.set_major_formatter(lambda share, _: show_percent(share))

@@ -5,10 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
-from jali.errors import BudgetExceeded
+from jali.errors import BudgetExceeded, CatalogError
+from jali.numerals import decimal
 from jali.privacy.adaptive.filters import Rule
 from jali.privacy.event import NOTHING, Event
-from jali.privacy.loss import Loss
+from jali.privacy.loss import Loss, require_loss
 
 
 @dataclass(frozen=True)
@@ -24,6 +25,11 @@ class Remaining:
     epsilon: Fraction
     rho: Fraction
     delta: Fraction
+
+    def __str__(self) -> str:
+        return (
+            f"remaining epsilon {decimal(self.epsilon)}, or rho {decimal(self.rho)}; delta {decimal(self.delta)}"
+        )
 
 
 @dataclass(frozen=True)
@@ -54,13 +60,22 @@ class Account:
     spent: Event = NOTHING
     name: str = "this account"
 
+    def __post_init__(self) -> None:
+        if not hasattr(self.rule, "admits"):
+            raise CatalogError(
+                f"rule must be a filter, not {self.rule!r}.", remedy="For example Filter(Budget(1))."
+            )
+
+    def __str__(self) -> str:
+        return f"{self.name}: spent {self.spent}; {self.remaining}"
+
     def affords(self, loss: Loss) -> bool:
         """Say whether a release of this loss would be granted."""
-        return self.rule.admits(self.spent, loss.event)
+        return self.rule.admits(self.spent, require_loss(loss).event)
 
     def charge(self, loss: Loss) -> Account:
         """Return the account after a release of this loss, or raise `BudgetExceeded`. Charge, then release."""
-        event = loss.event
+        event = require_loss(loss).event
         if not self.rule.admits(self.spent, event):
             raise self._refusal(event)
         return replace(self, spent=self.spent + event)

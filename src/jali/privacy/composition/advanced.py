@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from fractions import Fraction
+from functools import partial
 
 from jali.privacy.composition.parts import Parts, epsilons, lacks_epsilon, total
 from jali.privacy.composition.theorem import Theorem
@@ -58,8 +59,8 @@ def _theorem(name: str, citation: str, drift: Drift) -> Theorem:
         adaptive_parameters=False,
         concurrent=True,
         obstacle=lacks_epsilon,
-        solve_epsilon=lambda parts, delta: _epsilon(drift, parts, delta),
-        solve_delta=lambda parts, epsilon: _delta(drift, parts, epsilon),
+        solve_epsilon=partial(_epsilon, drift),
+        solve_delta=partial(_delta, drift),
     )
 
 

@@ -29,7 +29,7 @@ def _delta(parts: Parts, epsilon: Fraction) -> float:
 def _needs_no_share(parts: Parts) -> str | None:
     if lacks_epsilon(parts):
         return None
-    return "every loss has an epsilon of its own"
+    return "no loss needs a share"
 
 
 def _epsilon_with_shares(parts: Parts, delta: Fraction) -> float:

@@ -20,7 +20,9 @@ from jali.privacy.composition.theorems import THEOREMS
 from jali.privacy.distribution.pld import PrivacyLossDistribution
 from jali.privacy.event import Event
 from jali.privacy.loss import Loss, same_adjacency
-from jali.privacy.rationals import Number, nonnegative, positive_integer, probability
+from jali.privacy.losses.profile_group import ProfileGroup
+from jali.privacy.rationals import Number, nonnegative, probability
+from jali.privacy.rationals import count as whole_count
 from jali.privacy.readings import Profile
 from jali.privacy.rounding import raised
 
@@ -161,14 +163,21 @@ class Composition(Compound):
             return self.parts[0][0].fnr(fpr)
         return distribution(self.parts).fnr(fpr) if NUMERICAL in self.theorems else super().fnr(fpr)
 
-    def renyi(self, order: float) -> float:
+    def _renyi(self, order: float) -> float:
         """Return the sum of the parts' divergences."""
-        return raised(math.fsum(count * loss.renyi(order) for loss, count in self.parts))
+        return raised(math.fsum(count * loss._renyi(order) for loss, count in self.parts))
 
-    def group(self, size: int) -> Composition:
-        """Return the composition of the parts' losses for a group: theorems hold for any neighbours."""
+    def group(self, size: int) -> Loss:
+        """Return the composition of the parts' losses for a group: theorems hold for any neighbours.
+
+        Where a part has no sharper form than the chain of its people (a sample), the chain is taken once, of the
+        whole, rather than for every release.
+        """
         people = self._sized(size)
-        return compose(*((loss.group(people), count) for loss, count in self.parts), parameters=self.parameters)
+        parts = [(loss.group(people), count) for loss, count in self.parts]
+        if people > 1 and any(isinstance(loss, ProfileGroup) for loss, _ in parts):
+            return ProfileGroup(self, people)
+        return compose(*parts, parameters=self.parameters)
 
     def _delta(self, epsilon: float) -> float:
         return self._least_delta(Fraction(epsilon))
@@ -212,11 +221,11 @@ def _least_epsilon(composition: Composition, delta: Fraction) -> float:
 def _flat(loss: Loss | tuple[Loss, int]) -> Iterator[tuple[Loss, int]]:
     """Return the parts of an argument, compositions taken apart."""
     one, count = loss if isinstance(loss, tuple) and len(loss) == 2 else (loss, 1)
-    if not isinstance(one, Loss):
+    if not isinstance(one, Loss) or isinstance(count, Loss):
         raise CatalogError(
             f"losses must be losses or (loss, count) pairs, not {loss!r}.", remedy="For example Pure(0.1)."
         )
-    times = positive_integer(count, "count")
+    times = whole_count(count)
     for part, inner in one.parts if isinstance(one, Composition | PrivacyLossDistribution) else ((one, 1),):
         yield part, times * inner
 

@@ -86,9 +86,9 @@ class Largest(Compound):
         deltas = zip(*(loss.profile(points).deltas for loss in self.losses), strict=True)
         return Profile(points, tuple(map(max, deltas)))
 
-    def renyi(self, order: float) -> float:
+    def _renyi(self, order: float) -> float:
         """Return the largest divergence of any of the losses."""
-        return max(loss.renyi(order) for loss in self.losses)
+        return max(loss._renyi(order) for loss in self.losses)
 
     def group(self, size: int) -> Loss:
         """Return the loss of a group by the chain of its people, each of whom may cause another of the losses."""

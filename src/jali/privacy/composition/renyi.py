@@ -20,7 +20,7 @@ def divergence(loss: Loss, order: float) -> float:
     """Return the Rényi divergence of a loss, or of its main part where the rest has probability delta."""
     event = event_of(loss)
     if event is None or event.delta == 0:
-        return loss.renyi(order)
+        return loss._renyi(order)
     bound = raised(float_above(event.rho) * order)
     return bound if event.epsilon is None else min(bound, response_renyi(float_above(event.epsilon), order))
 

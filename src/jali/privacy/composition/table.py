@@ -64,9 +64,9 @@ class Table:
         cells = [_cells(row) for row in self.rows]
         width = max(len(number) for number, _ in [("epsilon", ""), *cells])
         least = self.best
-        lines = [f"{'epsilon':>{width}}  at delta {decimal(self.delta)}, by"]
+        lines = [f"{'epsilon':>{width}}    at delta {decimal(self.delta)}, by (* is the tightest)"]
         for row, (number, text) in zip(self.rows, cells, strict=True):
-            lines.append(f"{number:>{width}}  {text}" + (" (tightest)" if row is least else ""))
+            lines.append(f"{number:>{width}} {'*' if row is least else ' '} {text}")
         return "\n".join(lines)
 
     @property

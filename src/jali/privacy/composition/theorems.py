@@ -5,6 +5,7 @@ from __future__ import annotations
 from jali.privacy.composition.advanced import ADVANCED, ADVANCED_TANH
 from jali.privacy.composition.basic import BASIC, SHARED
 from jali.privacy.composition.concentrated import CONCENTRATED, CONCENTRATED_SIMPLE
+from jali.privacy.composition.gaussian import GAUSSIAN
 from jali.privacy.composition.numerical import NUMERICAL
 from jali.privacy.composition.optimal import OPTIMAL
 from jali.privacy.composition.renyi import RENYI
@@ -20,6 +21,7 @@ THEOREMS: tuple[Theorem, ...] = (
     CONCENTRATED_SIMPLE,
     CONCENTRATED,
     RENYI,
+    GAUSSIAN,
     OPTIMAL,
     NUMERICAL,
 )

@@ -21,6 +21,7 @@ _TOLERANCE = 1e-7
 # What lies beyond the range of the mesh, as a part of delta.
 _CUT = 1e-8
 _LONGEST = 2**19
+_LONGEST_OF_ALL = 2**23
 # How much wider the steps of a rough mesh are.
 _ROUGH = 6
 _TILTS = math.log(1e-4), math.log(1e5)
@@ -98,7 +99,9 @@ class Pilot:
         wanted = math.sqrt(12 * allowed / (count * (1 + tilt)))
         widest = max(high - low for low, high in ranges)
         least = max(13 * stddev, 2 * widest) / _LONGEST
-        return self._snapped(max(wanted, least) * (_ROUGH if rough else 1))
+        # A mesh that is coarser than a single loss would tell nothing; a longer one is the lesser evil.
+        single = max(stddev / math.sqrt(count) / 4, 13 * stddev / _LONGEST_OF_ALL)
+        return self._snapped(min(max(wanted, least), max(single, wanted)) * (_ROUGH if rough else 1))
 
     def _snapped(self, step: float) -> float:
         """Return a step that divides the spacing of all atoms, if that costs little."""

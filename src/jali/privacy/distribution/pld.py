@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import ClassVar
@@ -15,15 +15,15 @@ from jali.privacy.distribution.mesh import optimistic, pessimistic
 from jali.privacy.distribution.pilot import Pilot, pilot
 from jali.privacy.event import Event
 from jali.privacy.loss import Loss, same_adjacency
-from jali.privacy.rationals import Number, nonnegative, positive_integer, probability
-from jali.privacy.readings import Profile
+from jali.privacy.losses.profile_group import ProfileGroup
+from jali.privacy.rationals import Number, nonnegative, probability
+from jali.privacy.rationals import count as whole_count
+from jali.privacy.readings import Profile, crossing
 from jali.privacy.rounding import float_above, float_below
 
 Parts = tuple[tuple[Loss, int], ...]
 # The deltas whose tilts serve the points of a whole profile.
 _LEVELS = (0.3, 0.03, 1e-3, 1e-5, 1e-7, 1e-10, 1e-13)
-# How near, in ln delta, a search comes to its goal.
-_SETTLED = 1e-9
 
 
 @dataclass(frozen=True, repr=False)
@@ -112,13 +112,17 @@ class PrivacyLossDistribution(Loss):
         ways = [[_tilted(self.parts, way, level) for level in _LEVELS] for way in self._ways]
         return Profile(points, tuple(max(_nearest(laws, point) for laws in ways) for point in points))
 
-    def renyi(self, order: float) -> float:
+    def _renyi(self, order: float) -> float:
         """Return the Rényi divergence of the dominating pair."""
         return max(_divergence(_pilot(self.parts, way), order) for way in self._ways)
 
-    def group(self, size: int) -> PrivacyLossDistribution:
-        """Return the distribution for a group: each part's loss for that group."""
-        return PrivacyLossDistribution([(loss.group(size), count) for loss, count in self.parts])
+    def group(self, size: int) -> Loss:
+        """Return the distribution for a group: each part's loss for that group, or a chain of people."""
+        people = self._sized(size)
+        parts = [(loss.group(people), count) for loss, count in self.parts]
+        if all(loss.spreads() for loss, _ in parts):
+            return PrivacyLossDistribution(parts)
+        return ProfileGroup(self, people)
 
 
 def divergence(loss: Loss, order: float) -> float:
@@ -136,10 +140,10 @@ def _divergence(scout: Pilot, order: float) -> float:
 def _merged(parts: Sequence[Loss | tuple[Loss, int]]) -> Parts:
     """Return the parts with equal losses counted together, in an order that does not depend on theirs."""
     counts: dict[Loss, int] = {}
-    for part in parts:
+    for part in _listed(parts):
         loss, count = part if isinstance(part, tuple) else (part, 1)
         for single, times in loss.parts if isinstance(loss, PrivacyLossDistribution) else ((loss, 1),):
-            counts[single] = counts.get(single, 0) + times * positive_integer(count, "count")
+            counts[single] = counts.get(single, 0) + times * whole_count(count)
     if not counts:
         raise CatalogError("parts is empty.", remedy="Give at least one loss.")
     without = next((loss for loss in counts if not loss.spreads()), None)
@@ -150,6 +154,17 @@ def _merged(parts: Sequence[Loss | tuple[Loss, int]]) -> Parts:
         )
     same_adjacency(list(counts))
     return tuple(sorted(counts.items(), key=lambda item: repr(item[0])))
+
+
+def _listed(parts: Sequence[Loss | tuple[Loss, int]]) -> Sequence[Loss | tuple[Loss, int]]:
+    given = [parts] if isinstance(parts, Loss) else list(parts)
+    for part in given:
+        if not isinstance(part[0] if isinstance(part, tuple) and len(part) == 2 else part, Loss):
+            raise CatalogError(
+                f"parts must be losses or (loss, count) pairs, not {part!r}.",
+                remedy="For example [(Pure(0.1), 100)].",
+            )
+    return given
 
 
 @lru_cache(maxsize=64)
@@ -196,7 +211,7 @@ def _epsilon(parts: Parts, way: int, delta: float, low: bool) -> float:
     _, guess = scout.tilt_for_delta(delta)
     law = _law(parts, way, delta, low=low)
     value = law.below if low else law.above
-    return _crossing(value, delta, max(guess, 1e-9), low)
+    return crossing(value, delta, max(guess, 1e-9), low=low)
 
 
 def _at_nothing(scout: Pilot, low: bool) -> float:
@@ -204,49 +219,6 @@ def _at_nothing(scout: Pilot, low: bool) -> float:
     if scout.infinite or math.isinf(scout.largest):
         return 0.0 if low else math.inf
     return max(0.0, scout.largest * (1 - 1e-14 if low else 1 + 1e-14))
-
-
-def _crossing(value: Callable[[float], float], delta: float, guess: float, low: bool) -> float:
-    """Return where a falling bound passes delta: a point at which it has passed, or (if `low`) one before."""
-    goal = math.log(delta)
-    left, over = _before(value, goal, guess)
-    if over <= 0:
-        return 0.0
-    right, under = _after(value, goal, max(left, guess))
-    # The secant aims a little beyond the crossing, on the side that is wanted, so as to land there.
-    aim = _SETTLED / 2 if low else -_SETTLED / 2
-    (x, f), (y, g) = (left, over), (right, under)
-    while right - left > 1e-13 * right:
-        point = y + (aim - g) * (x - y) / (f - g) if f != g else math.nan
-        if not left < point < right:
-            point = (left + right) / 2
-        (x, f), (y, g) = (y, g), (point, _log(value(point)) - goal)
-        left, right = (point, right) if g > 0 else (left, point)
-        if (g > 0) is low and abs(g) < _SETTLED:
-            break
-    return left if low else right
-
-
-def _before(value: Callable[[float], float], goal: float, guess: float) -> tuple[float, float]:
-    """Return a point, as near to the guess as may be, at which the bound has not passed its goal; or 0."""
-    for part in (0.01, 0.05, 0.2, 0.5, 0.8, 1.0):
-        point = guess * (1 - part)
-        over = _log(value(point)) - goal
-        if over > 0 or part == 1.0:
-            return point, over
-    raise AssertionError
-
-
-def _after(value: Callable[[float], float], goal: float, guess: float) -> tuple[float, float]:
-    """Return a point beyond the guess at which the bound has passed its goal."""
-    point = guess
-    while (under := _log(value(point)) - goal) > 0:
-        point = 1.02 * point + 1e-9
-    return point, under
-
-
-def _log(value: float) -> float:
-    return math.log(max(value, 1e-320))
 
 
 @lru_cache(maxsize=256)

@@ -62,7 +62,7 @@ class BoundedRange(Loss):
         root = math.sqrt(delta * -math.expm1(-bound))
         return max(0.0, (bound + 2 * math.log1p(-root)) * (1 + 1e-15)) if root < 1 else 0.0
 
-    def renyi(self, order: float) -> float:
+    def _renyi(self, order: float) -> float:
         """Return the smaller of order times rho, and epsilon."""
         bound = float_above(self.bound)
         return min(bound, raised(order * bound**2 / 8))

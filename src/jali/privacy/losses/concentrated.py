@@ -49,15 +49,15 @@ class Concentrated(Loss):
         """No pure loss, rho in zCDP."""
         return Event(None, self.bound)
 
-    def renyi(self, order: float) -> float:
+    def _renyi(self, order: float) -> float:
         """Return rho times the order."""
         return float_above(self.bound) * order
 
     def _delta(self, epsilon: float) -> float:
-        return renyi_delta(self.renyi, epsilon)
+        return renyi_delta(self._renyi, epsilon)
 
     def _epsilon(self, delta: float) -> float:
-        return math.inf if delta <= 0 else renyi_epsilon(self.renyi, delta)
+        return math.inf if delta <= 0 else renyi_epsilon(self._renyi, delta)
 
     def group(self, size: int) -> Concentrated:
         """Return the loss of a group: the square of `size` times rho (Bun and Steinke 2016, Proposition 1.9)."""

@@ -67,7 +67,7 @@ class DiscreteGaussianLoss(Loss):
         terms = masses[over] * -np.expm1(epsilon - losses[over])
         return max(float(terms.sum()) * (1 + 1e-12), 5e-324)
 
-    def renyi(self, order: float) -> float:
+    def _renyi(self, order: float) -> float:
         """Return order times rho."""
         return order * float_above(self.event.rho)
 

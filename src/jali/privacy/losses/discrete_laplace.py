@@ -75,7 +75,7 @@ class DiscreteLaplaceLoss(Loss):
     def _epsilon(self, delta: float) -> float:
         return float_above(self.bound) if delta == 0 else super()._epsilon(delta)
 
-    def renyi(self, order: float) -> float:
+    def _renyi(self, order: float) -> float:
         """Return ln of the sum of p^a q^(1-a), a geometric series between the two ends, over a-1."""
         rate, a = float(1 / self.scale), order
         # Everything over e^((a-1) E), the largest ratio.
@@ -84,7 +84,7 @@ class DiscreteLaplaceLoss(Loss):
         log_sum = math.log(1 / (1 + math.exp(-rate)) + middle + low)
         exact = float_above(self.bound) + log_sum / (a - 1)
         slack = 1e-14 * (float_above(self.bound) + 2 / (a - 1))
-        return min(Pure(self.bound).renyi(order), max(exact, 0.0) + slack)
+        return min(Pure(self.bound)._renyi(order), max(exact, 0.0) + slack)
 
     def group(self, size: int) -> DiscreteLaplaceLoss:
         """Return the loss of a group: `size` times the sensitivity."""

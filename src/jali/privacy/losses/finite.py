@@ -188,7 +188,7 @@ class Finite(Loss):
         """Return the largest true positive rate at a false positive rate: the curve, rounded up."""
         return float_above(_height(self._curve, share(fpr, "fpr")))
 
-    def renyi(self, order: float) -> float:
+    def _renyi(self, order: float) -> float:
         """Return the largest Rényi divergence of an order above 1 over all neighbours, rounded up."""
         if not order > 1:
             raise CatalogError(f"order must be above 1, not {order}.")
@@ -226,11 +226,11 @@ class Finite(Loss):
         if self._bound == 0:
             return 0.0
         # Before the first order D_a grows with a.
-        best = self.renyi(1 + _FIRST)
+        best = self._renyi(1 + _FIRST)
         left, low = _FIRST, best * _FIRST
         while self._bound / (1 + left) > best:
             right = left * _FACTOR
-            high = right * self.renyi(1 + right)
+            high = right * self._renyi(1 + right)
             best = max(best, _steepest(left, low, right, high))
             left, low = right, high
         return raised(best)

@@ -74,7 +74,7 @@ class GaussianLoss(Loss):
         slack = 1e-14 * (near**2 + 20)
         return max(normal_difference(near, self.shift) * (1 + slack), 5e-324)
 
-    def renyi(self, order: float) -> float:
+    def _renyi(self, order: float) -> float:
         """Return order / (2 s^2)."""
         return order * float_above(self.event.rho)
 

@@ -65,7 +65,7 @@ class LaplaceLoss(Loss):
         bound = float_above(self.bound)
         return max(0.0, (bound + 2 * math.log1p(-delta)) * (1 + 1e-15)) if delta else bound
 
-    def renyi(self, order: float) -> float:
+    def _renyi(self, order: float) -> float:
         """Return the Rényi divergence of two shifted Laplace laws (Mironov 2017, Proposition 6)."""
         bound = float_above(self.bound)
         # ln(a/(2a-1) e^((a-1) b) + (a-1)/(2a-1) e^(-a b)) / (a-1), with e^((a-1) b) taken out.

@@ -11,7 +11,7 @@ from jali.errors import CatalogError
 from jali.privacy.adjacency import Adjacency
 from jali.privacy.event import Event
 from jali.privacy.loss import Loss
-from jali.privacy.readings import Profile
+from jali.privacy.readings import Profile, crossing
 from jali.privacy.rounding import raised
 
 
@@ -48,6 +48,12 @@ class ProfileGroup(Loss):
     def _delta(self, epsilon: float) -> float:
         return self._chained(epsilon, self.loss._delta(epsilon / self.size))
 
+    def _epsilon(self, delta: float) -> float:
+        single = self.loss._epsilon(delta)
+        if delta <= 0 or math.isinf(single):
+            return self.size * single
+        return crossing(self._delta, delta, max(self.size * single, 1e-9))
+
     def _chained(self, epsilon: float, delta: float) -> float:
         """Return the delta of a chain of people, from the delta of one at its share of epsilon."""
         return raised(delta * chain_factor(epsilon / self.size, self.size)) if delta else 0.0
@@ -59,10 +65,10 @@ class ProfileGroup(Loss):
         pairs = zip(points, single, strict=True)
         return Profile(points, tuple(min(1.0, self._chained(point, delta)) for point, delta in pairs))
 
-    def renyi(self, order: float) -> float:
+    def _renyi(self, order: float) -> float:
         """Return order times k^2 rho, where every order is bounded by rho (zCDP); infinite otherwise."""
         try:
-            return super().renyi(order)
+            return super()._renyi(order)
         except CatalogError:
             return math.inf
 

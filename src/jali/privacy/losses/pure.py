@@ -64,7 +64,7 @@ class Pure(Loss):
             return 0.0
         return bound if inside == 0 else max(0.0, (bound + math.log1p(inside)) * (1 + 1e-15))
 
-    def renyi(self, order: float) -> float:
+    def _renyi(self, order: float) -> float:
         """Return the Rényi divergence of randomized response (Mironov 2017, Proposition 5)."""
         return response_renyi(float_above(self.bound), order)
 

@@ -72,7 +72,7 @@ class RandomizedResponseLoss(Loss):
     def _epsilon(self, delta: float) -> float:
         return float_above(self.bound) if delta == 0 else super()._epsilon(delta)
 
-    def renyi(self, order: float) -> float:
+    def _renyi(self, order: float) -> float:
         """Return the divergence of two categories, which bounds that of more."""
         return response_renyi(float_above(self.bound), order)
 

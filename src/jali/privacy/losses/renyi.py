@@ -12,7 +12,7 @@ from jali.privacy.convert import renyi_delta, renyi_epsilon
 from jali.privacy.event import Event
 from jali.privacy.loss import Loss
 from jali.privacy.losses.profile_group import ProfileGroup
-from jali.privacy.rationals import Number, nonnegative, rational
+from jali.privacy.rationals import Number, above_one, nonnegative
 from jali.privacy.rounding import float_above
 
 
@@ -38,7 +38,9 @@ class Renyi(Loss):
     points: tuple[tuple[float, float], ...]
 
     def __init__(self, divergences: Mapping[Number, Number]) -> None:
-        points = sorted((_order(a), float_above(nonnegative(r, "divergence"))) for a, r in divergences.items())
+        if not isinstance(divergences, Mapping):
+            raise CatalogError("divergences must be a mapping.", remedy="For example Renyi({2: 0.1, 3: 0.2}).")
+        points = sorted(_point(order, divergence) for order, divergence in divergences.items())
         if not points:
             raise CatalogError("divergences is empty.", remedy="Give a divergence for at least one order above 1.")
         object.__setattr__(self, "points", tuple(points))
@@ -56,23 +58,20 @@ class Renyi(Loss):
             remedy="Charge the losses that it is made of, or a fixed point of it: .at(delta).",
         )
 
-    def renyi(self, order: float) -> float:
+    def _renyi(self, order: float) -> float:
         """Return the divergence of the next listed order at or above this one; infinite beyond the last."""
         return min((divergence for a, divergence in self.points if a >= order), default=math.inf)
 
     def _delta(self, epsilon: float) -> float:
-        return renyi_delta(self.renyi, epsilon, self.orders)
+        return renyi_delta(self._renyi, epsilon, self.orders)
 
     def _epsilon(self, delta: float) -> float:
-        return math.inf if delta <= 0 else renyi_epsilon(self.renyi, delta, self.orders)
+        return math.inf if delta <= 0 else renyi_epsilon(self._renyi, delta, self.orders)
 
     def group(self, size: int) -> Loss:
         """Return the loss of a group, by the (epsilon, delta) form at every epsilon."""
         return ProfileGroup(self, self._sized(size)) if self._sized(size) > 1 else self
 
 
-def _order(value: Number) -> float:
-    order = rational(value, "order")
-    if order <= 1:
-        raise CatalogError(f"order must be above 1, not {value}.")
-    return float(order)
+def _point(order: Number, divergence: Number) -> tuple[float, float]:
+    return above_one(order, "order"), float_above(nonnegative(divergence, "divergence"))

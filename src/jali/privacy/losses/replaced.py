@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, ClassVar
 from jali.errors import CatalogError
 from jali.privacy.adjacency import Adjacency
 from jali.privacy.event import Event
-from jali.privacy.loss import Loss
+from jali.privacy.loss import Loss, require_loss
 from jali.privacy.readings import Profile
 
 if TYPE_CHECKING:
@@ -49,9 +49,9 @@ class Replaced(Loss):
         """Return the profile of a group of two."""
         return self.pair.profile(epsilons)
 
-    def renyi(self, order: float) -> float:
+    def _renyi(self, order: float) -> float:
         """Return the divergence of a group of two."""
-        return self.pair.renyi(order)
+        return self.pair._renyi(order)
 
     def group(self, size: int) -> Replaced:
         """Return the loss of replacing a group."""
@@ -70,6 +70,6 @@ def replace_one(loss: Loss) -> Replaced:
         >>> replace_one(Pure(0.5)).epsilon(0)
         1.0
     """
-    if loss.adjacency is Adjacency.REPLACE_ONE:
+    if require_loss(loss).adjacency is Adjacency.REPLACE_ONE:
         raise CatalogError("adjacency of the loss is 'replace-one' already.", remedy="Use the loss as it is.")
     return Replaced(loss.group(2))

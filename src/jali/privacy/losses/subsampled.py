@@ -12,7 +12,7 @@ from jali.errors import CatalogError
 from jali.numerals import decimal
 from jali.privacy.adjacency import Adjacency
 from jali.privacy.event import Event
-from jali.privacy.loss import Loss
+from jali.privacy.loss import Loss, require_loss
 from jali.privacy.losses.profile_group import ProfileGroup
 from jali.privacy.rationals import Number, share
 from jali.privacy.rounding import exp, float_above, raised, rational_above
@@ -114,11 +114,11 @@ class SubsampledLoss(Loss):
             return inner if math.isinf(inner) else raised(self._amplified(inner))
         return super()._epsilon(delta)
 
-    def renyi(self, order: float) -> float:
+    def _renyi(self, order: float) -> float:
         """Return the divergence of the dominating pairs, by quadrature; at most that without sampling."""
         from jali.privacy.distribution.pld import divergence
 
-        return min(self.loss.renyi(order), divergence(self, order))
+        return min(self.loss._renyi(order), divergence(self, order))
 
     def group(self, size: int) -> Loss:
         """Return the loss of a group, by the (epsilon, delta) form at every epsilon."""
@@ -137,6 +137,7 @@ class SubsampledLoss(Loss):
 
 
 def _symmetric(loss: Loss) -> Loss:
+    require_loss(loss)
     if len(loss.spreads()) != 1:
         raise CatalogError(
             f"loss must have one privacy-loss distribution, the same in both directions; {loss!r} has not.",

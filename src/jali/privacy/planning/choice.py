@@ -18,14 +18,15 @@ def better(cost: float, other: float) -> bool:
     return cost < other - _EQUAL * abs(other)
 
 
-def best_of(costs: Sequence[float]) -> int:
-    """Return the position of the least cost; of equal ones, the first.
+def best_of(costs: Sequence[float], *ties: Sequence[float]) -> int:
+    """Return the position of the least cost; of equal ones the one that is least in `ties`, else the first.
 
     Example:
-        >>> best_of([2.0, 1.0, 1.0 - 1e-13])
-        1
+        >>> best_of([2.0, 1.0, 1.0 - 1e-13]), best_of([2.0, 1.0, 1.0], [3.0, 5.0, 4.0])
+        (1, 2)
     """
-    found = 0
-    for position, cost in enumerate(costs):
-        found = position if better(cost, costs[found]) else found
-    return found
+    left = list(range(len(costs)))
+    for row in (costs, *ties):
+        least = min(row[position] for position in left)
+        left = [position for position in left if not better(least, row[position])]
+    return left[0]

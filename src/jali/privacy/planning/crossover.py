@@ -84,6 +84,9 @@ class Crossover:
         """Who wins where, in words."""
         return f"least {self.measure}: {', '.join(str(range_) for range_ in self.wins)}"
 
+    def __repr__(self) -> str:
+        return f"<{self.budget}: {self.sentence}>"
+
     def __str__(self) -> str:
         return f"{self.sentence[0].upper()}{self.sentence[1:]}."
 

@@ -54,7 +54,14 @@ class EachQuery:
 
     def __str__(self) -> str:
         rows = [(share.theorem, decimal(share.epsilon)) for share in self.shares]
-        return f"{self.queries:,} queries within {self.budget}\n{aligned(('by', 'epsilon of each'), rows)}"
+        return f"{self._title}\n{aligned(('by', 'epsilon of each'), rows)}"
+
+    def __repr__(self) -> str:
+        return f"<{self._title}: epsilon {decimal(self.best.epsilon)} each, by {self.best.theorem}>"
+
+    @property
+    def _title(self) -> str:
+        return f"{self.queries:,} {'query' if self.queries == 1 else 'queries'} within {self.budget}"
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values: exact rationals as text."""
@@ -81,9 +88,9 @@ def each_query(budget: Budget, k: int) -> EachQuery:
         >>> print(shares.best.theorem, float(shares.best.epsilon) > 0.01)
         optimal composition of equal losses (Kairouz, Oh and Viswanath) True
     """
-    queries = count(k, "k")
-    shares = (_share(theorem, plannable(budget), queries) for theorem in _theorems(budget.delta, queries))
-    return EachQuery(budget, queries, tuple(shares))
+    limit, queries = plannable(budget), count(k, "k")
+    shares = (_share(theorem, limit, queries) for theorem in _theorems(limit.delta, queries))
+    return EachQuery(limit, queries, tuple(shares))
 
 
 def _theorems(delta: Fraction, queries: int) -> tuple[Theorem, ...]:

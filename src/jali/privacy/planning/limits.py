@@ -7,6 +7,7 @@ from fractions import Fraction
 from jali.errors import CatalogError
 from jali.privacy.budget import Budget
 from jali.privacy.planning.search import MOST
+from jali.privacy.planning.table import written
 from jali.privacy.rationals import Number, positive, positive_integer
 
 LARGEST_EPSILON = 10**9
@@ -35,5 +36,5 @@ def count(value: int, name: str, largest: int = MOST) -> int:
     """Return a number of queries or rows, up to a thousand million or another limit."""
     number = positive_integer(value, name)
     if number > largest:
-        raise CatalogError(f"{name} must be at most {largest:,} to plan with, not {value}.")
+        raise CatalogError(f"{name} must be at most {largest:,} to plan with, not {written(number)}.")
     return number

@@ -12,7 +12,7 @@ from jali.privacy.planning.choice import best_of
 from jali.privacy.planning.forecast import Forecast
 from jali.privacy.planning.measure import Measure
 from jali.privacy.planning.search import MOST
-from jali.privacy.planning.table import aligned, amount, written
+from jali.privacy.planning.table import aligned, amount, counted, written
 
 Solved: TypeAlias = Literal["error", "queries", "epsilon"]
 
@@ -20,6 +20,8 @@ Solved: TypeAlias = Literal["error", "queries", "epsilon"]
 @dataclass(frozen=True)
 class QueryPlan:
     """The forecasts of all noises for counting queries. Print it to see the table.
+
+    Numbers of queries are searched up to a thousand million; a forecast that reaches it is "at least" that.
 
     Attributes:
         solved: What was asked for: the error, the number of queries or the epsilon.
@@ -45,13 +47,19 @@ class QueryPlan:
 
     @property
     def best(self) -> Forecast:
-        """The least error, the most queries or the least epsilon; the simpler noise where two are equal."""
-        return self.forecasts[best_of([self._cost(row) for row in self.forecasts])]
+        """The least error, the most queries or the least epsilon.
 
-    def _cost(self, row: Forecast) -> float:
-        if self.solved == "queries":
-            return -float(row.queries)
-        return float(row.epsilon) if self.solved == "epsilon" else row.measured(self.measure) or 0.0
+        Where two are equal, the one with less error; where that is equal too, the simpler noise.
+        """
+        errors = [row.measured(self.measure) or 0.0 for row in self.forecasts]
+        if self.solved == "error":
+            return self.forecasts[best_of(errors)]
+        costs = [float(-row.queries if self.solved == "queries" else row.epsilon) for row in self.forecasts]
+        return self.forecasts[best_of(costs, errors)]
+
+    def at_least(self, row: Forecast) -> bool:
+        """Say whether a forecast has as many queries as are searched for, so that even more may fit."""
+        return self.solved == "queries" and row.queries >= MOST
 
     @property
     def headings(self) -> tuple[str, ...]:
@@ -66,7 +74,8 @@ class QueryPlan:
         return [self._row(row) for row in self.forecasts]
 
     def _row(self, row: Forecast) -> tuple[str, ...]:
-        asked = {"error": (), "queries": (_counted(row.queries),), "epsilon": (amount(float(row.epsilon)),)}
+        fit = f"{'≥ ' if self.at_least(row) else ''}{row.queries:,}"
+        asked = {"error": (), "queries": (fit,), "epsilon": (amount(float(row.epsilon)),)}
         errors = (amount(row.error), amount(row.worst)) if self.measure.percent else ()
         mark = "*" if row == self.best and row.queries else ""
         return (row.noise, *asked[self.solved], amount(row.stddev), *errors, amount(row.mean_worst), mark)
@@ -76,17 +85,18 @@ class QueryPlan:
         """What was given."""
         moved = "" if self.sensitivity == 1 else f"; one person moves each by up to {decimal(self.sensitivity)}"
         if self.solved == "epsilon":
-            given = f"{_counted(self.queries or 0)} counts, {self._goal}, delta={decimal(self.delta)}"
+            given = f"{counted(self.queries or 0, 'count')}, {self._goal}, delta={decimal(self.delta)}"
         elif self.solved == "queries":
             given = f"counts within {self.budget}, {self._goal}"
         else:
-            given = f"{_counted(self.queries or 0)} counts within {self.budget}"
+            given = f"{counted(self.queries or 0, 'count')} within {self.budget}"
         return given + moved
 
     @property
     def _goal(self) -> str:
         if self.rows is not None:
-            return f"noise at most the sampling error of {self.rows:,} rows, {written(self.accuracy or 0.0)}"
+            sampled = f"the sampling error of {counted(self.rows, 'row')}"
+            return f"noise at most {sampled}, {written(self.accuracy or 0.0)}"
         return f"{self.measure} at most {written(self.accuracy or 0.0)}"
 
     @property
@@ -96,8 +106,8 @@ class QueryPlan:
         if not best.queries:
             return "Not even one count fits: accept a larger error, or spend more."
         if self.solved == "queries":
-            fit = "one count fits" if best.queries == 1 else f"{_counted(best.queries)} counts fit"
-            return f"Take {best.noise} noise: {fit}."
+            fit = "one count fits" if best.queries == 1 else f"{best.queries:,} counts fit"
+            return f"Take {best.noise} noise: {'at least ' if self.at_least(best) else ''}{fit}."
         if self.solved == "epsilon":
             return f"Take {best.noise} noise: epsilon {amount(float(best.epsilon))} is enough."
         return f"Take {best.noise} noise: {self.measure.sentence(best.measured(self.measure) or 0.0)}."
@@ -110,6 +120,9 @@ class QueryPlan:
         left_out = "Gaussian" not in (row.noise for row in self.forecasts)
         need = " Gaussian noise is left out: it needs a delta above 0." if left_out else ""
         return f"{read if percent else ''}worst, mean: the expected error of the worst count.{need}"
+
+    def __repr__(self) -> str:
+        return f"<{self.title}: {self.best.noise if self.best.queries else 'no'} noise>"
 
     def __str__(self) -> str:
         return f"{self.title}\n{aligned(self.headings, self.cells())}\n{self.advice}"
@@ -128,7 +141,7 @@ class QueryPlan:
             "confidence": None if confidence is None else float(confidence),
             "simultaneous": self.measure.simultaneous,
             "sensitivity": str(self.sensitivity),
-            "noises": [row.to_dict() for row in self.forecasts],
+            "noises": [row.to_dict() | {"at_least": self.at_least(row)} for row in self.forecasts],
             "best": self.best.noise if self.best.queries else None,
             "advice": self.advice,
         }
@@ -136,7 +149,3 @@ class QueryPlan:
 
 def _budget(budget: Budget) -> dict[str, str]:
     return {"epsilon": str(budget.epsilon), "delta": str(budget.delta)}
-
-
-def _counted(queries: int) -> str:
-    return f"at least {MOST:,}" if queries >= MOST else f"{queries:,}"

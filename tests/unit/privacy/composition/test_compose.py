@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from decimal import Decimal, localcontext
 from fractions import Fraction
 from typing import Any
 
@@ -96,20 +97,21 @@ def test_the_table_has_every_theorem_with_its_epsilon_or_its_reason() -> None:
     table = compose((Pure(0.1), 100)).table(DELTA)
     assert [row.theorem for row in table] == list(THEOREMS)
     assert str(table).splitlines() == [
-        "epsilon  at delta 1e-06, by",
-        "      -  the profile of the one release: there are 100 releases",
-        "     10  basic composition",
-        "      -  basic composition with shares of delta: every loss has an epsilon of its own",
-        "6.30824  advanced composition (Dwork, Rothblum and Vadhan)",
-        "5.75611  advanced composition (tanh form)",
-        "5.75653  zCDP with the simple conversion",
-        "5.22154  zCDP with the tight conversion",
-        "5.07311  Rényi divergences with the tight conversion",
-        "4.77457  optimal composition of equal losses (Kairouz, Oh and Viswanath) (tightest)",
-        "4.77457  the privacy-loss distribution (numerical)",
+        "epsilon    at delta 1e-06, by (* is the tightest)",
+        "      -   the profile of the one release: there are 100 releases",
+        "     10   basic composition",
+        "      -   basic composition with shares of delta: no loss needs a share",
+        "6.30824   advanced composition (Dwork, Rothblum and Vadhan)",
+        "5.75611   advanced composition (tanh form)",
+        "5.75653   zCDP with the simple conversion",
+        "5.22154   zCDP with the tight conversion",
+        "5.07311   Rényi divergences with the tight conversion",
+        "      -   sums of squares for Gaussian noise (exact): not all noise is Gaussian",
+        "4.77457 * optimal composition of equal losses (Kairouz, Oh and Viswanath)",
+        "4.77457   the privacy-loss distribution (numerical)",
     ]
     assert len(table) == len(THEOREMS)
-    assert repr(table) == "<10 theorems at delta 1e-06>"
+    assert repr(table) == "<11 theorems at delta 1e-06>"
 
 
 def test_the_table_of_a_mix_says_what_each_theorem_lacks() -> None:
@@ -254,3 +256,24 @@ def test_the_tightest_bound_is_the_least_of_the_table(some: list[tuple[Loss, int
 
 def test_a_composition_is_made_of_parts() -> None:
     assert isinstance(compose(Pure(1)), Composition)
+
+
+def test_gaussian_losses_add_up_exactly_however_many_they_are() -> None:
+    for count in (1, 7, 10**4, 10**9):
+        batch = compose((GaussianLoss(1, sensitivity=2), count), GaussianLoss(3))
+        best = batch.best(DELTA)
+        with localcontext(prec=40):
+            shift = (Decimal(4 * count) + Decimal(1) / 9).sqrt()
+        truth = GaussianLoss(1, sensitivity=shift)
+        assert best.theorem.name.startswith("sums of squares")
+        assert best.epsilon == pytest.approx(truth.epsilon(DELTA), rel=1e-12)
+
+
+def test_a_group_under_samples_is_a_chain_of_the_whole_and_not_of_every_step() -> None:
+    step = SubsampledLoss(GaussianLoss("1.1"), "0.005", sampling="poisson", adjacency="add-remove")
+    training = compose((step, 500))
+    household = training.group(4)
+    fixed = training.at("1e-10").group(4)
+    assert isinstance(fixed, Approximate)
+    assert household.epsilon(fixed.failure) <= float(fixed.bound) * (1 + 1e-9)
+    assert household.delta(household.epsilon(DELTA)) == pytest.approx(1e-6, rel=1e-6)

@@ -15,6 +15,7 @@ from tests.unit.privacy.composition.games import Game, hockey_stick, response, t
 from jali.privacy.composition.advanced import ADVANCED, ADVANCED_TANH, classic_drift, mean_drift
 from jali.privacy.composition.basic import BASIC, SHARED
 from jali.privacy.composition.concentrated import CONCENTRATED, CONCENTRATED_SIMPLE
+from jali.privacy.composition.gaussian import GAUSSIAN
 from jali.privacy.composition.numerical import NUMERICAL
 from jali.privacy.composition.optimal import OPTIMAL
 from jali.privacy.composition.parts import Parts, merged
@@ -60,6 +61,7 @@ def test_the_two_directions_are_inverse(theorem: Theorem, power: int) -> None:
         SINGLE: ((Pure(1), 1),),
         SHARED: ((Pure("1/10"), 2), (GaussianLoss(2), 3)),
         OPTIMAL: ((Pure("1/10"), 50),),
+        GAUSSIAN: ((GaussianLoss(3), 50), (GaussianLoss(2, sensitivity=3), 2)),
     }
     chosen = parts.get(theorem, MIXED)
     epsilon = theorem.epsilon(chosen, delta)
