@@ -106,7 +106,62 @@ def test_a_theorem_that_says_nothing_gives_its_reason(jali: Runner) -> None:
     rows_ = {row["theorem"]: row for row in outcome.document["theorems"]}
     assert rows_["zCDP with the tight conversion"]["epsilon"] is None
     assert rows_["zCDP with the tight conversion"]["reason"]
-    assert "zCDP" not in jali("plan", "--each-epsilon", "0.1", "--queries", "100").out
+    told = " ".join(jali("plan", "--each-epsilon", "0.1", "--queries", "100").out.split())
+    assert "zCDP with the tight conversion" not in told[: told.index("Left out: ")]
+    for row in rows_.values():
+        assert row["epsilon"] is not None or row["theorem"] in told[told.index("Left out: ") :]
+    assert ", as delta is too small" in told
+
+
+@pytest.mark.parametrize("each", ["0.1", "0.000001", "1e9"])
+@pytest.mark.parametrize("queries", ["1", "100"])
+def test_the_table_of_theorems_fits_eighty_columns(jali: Runner, each: str, queries: str) -> None:
+    out = jali("plan", "--each-epsilon", each, "--queries", queries, "--delta", "1e-6").out
+    table = out.split("\n\n")[1].splitlines()
+    assert max(map(len, table)) <= 80
+    assert table[0].split() == ["by", "epsilon", "best"]
+    assert sum(line.endswith("*") for line in table) == 1
+
+
+def test_a_loss_is_shown_rounded_up_but_not_by_a_bit(jali: Runner) -> None:
+    out = jali("plan", "--each-epsilon", "0.000001", "--queries", "1", "--delta", "1e-6").out
+    assert next(line for line in out.splitlines() if line.startswith("basic")).split()[-1] == "1e-06"
+    assert out.startswith("1 query of epsilon")
+
+
+def test_whole_numbers_may_be_written_with_an_exponent(jali: Runner) -> None:
+    short, long = (jali("plan", *BUDGET, "--queries", n).out for n in ("1e3", "1000"))
+    assert short == long
+    assert short.startswith("1,000 counts ")
+
+
+def test_a_program_sees_the_cap_and_what_was_accepted(jali: Runner) -> None:
+    document = jali("plan", *BUDGET, "--error", "1e30", "--json").document
+    assert document["accuracy"] == 1e30
+    assert document["best"] == "Gaussian"
+    assert [row["at_least"] for row in document["noises"]] == [True, True, True]
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        (*BUDGET, "--queries", "5"),
+        (*BUDGET, "--rows", "500"),
+        ("--queries", "5", "--error", "9"),
+        ("--each-epsilon", "1", "--queries", "5"),
+    ],
+)
+def test_every_field_of_the_document_is_on_the_page(jali: Runner, arguments: tuple[str, ...]) -> None:
+    page = (Path(__file__).parents[2] / "docs" / "cli.md").read_text(encoding="utf-8")
+    section = page[page.index("## jali plan") : page.index("## jali demo")]
+
+    def fields(value: Any) -> set[str]:
+        if isinstance(value, dict):
+            return set(value).union(*map(fields, value.values()))
+        return set().union(*map(fields, value)) if isinstance(value, list) else set()
+
+    document = jali("plan", *arguments, "--json").document
+    assert {field for field in fields(document) if f"`{field}`" not in section} == set()
 
 
 def test_a_program_gets_the_same_facts(jali: Runner) -> None:
@@ -134,13 +189,33 @@ def test_a_program_gets_the_same_facts(jali: Runner) -> None:
         (("--epsilon", "1", "--delta", "1", "--queries", "5"), "--delta must be in [0, 1)"),
         (("--queries", "5", "--error", "3", "--delta", "-1"), "--delta must be in [0, 1)"),
         (("--epsilon", "1", "--queries", "0"), "--queries must be a whole number"),
-        (("--epsilon", "1", "--queries", "many"), "--queries"),
+        (("--epsilon", "1", "--queries", "many"), "--queries must be a whole number of at least 1, not many."),
+        (("--epsilon", "1", "--queries", "2.5"), "--queries must be a whole number of at least 1, not 2.5."),
+        (("--epsilon", "1", "--queries", "1,000"), "not 1,000. Write --queries 1000, for example."),
+        (("--epsilon", "1", "--rows", "1.5"), "--rows must be a whole number of at least 1, not 1.5."),
+        (("--epsilon", "--queries", "5"), "--epsilon needs a value: --queries follows it. See"),
+        (("--queries", "--epsilon", "1"), "--queries needs a value: --epsilon follows it. See"),
+        (("--epsilon", "1", "5"), "extra argument(s) (5). See `jali plan --help`."),
         (("--epsilon", "1", "--error", "-3"), "--error must be above 0"),
         (("--epsilon", "1", "--rows", "0"), "--rows must be a whole number"),
         (("--each-epsilon", "nan", "--queries", "5"), "--each-epsilon is not a finite number"),
         (("--epsilon", "1", "--queries", "5", "--sensitivity", "0"), "--sensitivity must be above 0"),
         (("--epsilon", "1", "--queries", "5", "--confidence", "95"), "--confidence must lie between 0 and 1"),
-        (("--epsilon", "1", "--queries", "5", "--stddev", "--simultaneous"), "--simultaneous and --stddev"),
+        (
+            ("--epsilon", "1", "--queries", "5", "--confidence", "high"),
+            "--confidence is not a finite number: 'high'",
+        ),
+        (
+            ("--epsilon", "1", "--queries", "5", "--stddev", "--simultaneous"),
+            "--simultaneous does not go with --stddev",
+        ),
+        (
+            ("--epsilon", "1", "--queries", "5", "--stddev", "--confidence", ".9"),
+            "--confidence does not go with --stddev",
+        ),
+        (("--epsilon", "1", "--rows", "5", "--confidence", ".9"), "--confidence does not go with --rows"),
+        (("--each-epsilon", "1", "--queries", "5", "--confidence", ".9"), "--confidence does not go with --each"),
+        (("--each-epsilon", "1", "--queries", "5", "--sensitivity", "2"), "--sensitivity does not go with --each"),
         (("--epsilon", "1", "--rows", "5", "--simultaneous"), "--simultaneous does not go with --rows"),
         (("--each-epsilon", "1", "--queries", "5", "--stddev"), "--stddev does not go with --each-epsilon"),
     ],

@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from fractions import Fraction
 from functools import lru_cache
 from typing import TYPE_CHECKING, ClassVar
 
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     from jali.privacy.losses.pure import Pure
 
 # A profile that stays above delta up to here has no epsilon worth the name.
-_LARGEST_EPSILON = 1e9
+_LARGEST_EPSILON = 1e18
 
 
 class Loss(ABC):
@@ -54,6 +55,11 @@ class Loss(ABC):
     def event(self) -> Event:
         """The loss as filters and ledgers count it."""
 
+    @property
+    def _largest(self) -> Fraction | None:
+        """The largest privacy loss of any outcome, exactly, where there is one: delta is 0 from there on."""
+        return None
+
     @abstractmethod
     def _delta(self, epsilon: float) -> float:
         """Return a bound on delta at a finite epsilon >= 0; may exceed 1."""
@@ -64,7 +70,10 @@ class Loss(ABC):
 
     def delta(self, epsilon: Number) -> float:
         """Return the least delta, rounded up, for which the release is shown (epsilon, delta)-DP."""
-        return min(1.0, max(0.0, self._delta(float_below(nonnegative(epsilon, "epsilon")))))
+        point = nonnegative(epsilon, "epsilon")
+        if self._largest is not None and point >= self._largest:
+            return 0.0
+        return min(1.0, max(0.0, self._delta(float_below(point))))
 
     def epsilon(self, delta: Number) -> float:
         """Return the least epsilon, rounded up, for which the release is shown (epsilon, delta)-DP.

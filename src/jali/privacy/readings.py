@@ -13,6 +13,8 @@ _GOLDEN = (math.sqrt(5) - 1) / 2
 _LARGEST_EPSILON = 1e9
 # How near, in ln delta, a search comes to its goal.
 _SETTLED = 1e-9
+# A bound from below is good only near the point that its law was tilted for: it is looked for there first.
+_NEAR = (1e-9, 1e-7, 1e-5, 1e-3)
 
 
 @dataclass(frozen=True)
@@ -86,7 +88,7 @@ def crossing(value: Callable[[float], float], delta: float, guess: float, *, low
     For bounds that are costly to compute: the secant on ln delta needs about ten of them.
     """
     goal = math.log(delta)
-    left, over = _before(value, goal, guess)
+    left, over = _before(value, goal, guess, _NEAR if low else ())
     if over <= 0:
         return 0.0
     right, under = _after(value, goal, max(left, guess))
@@ -106,9 +108,11 @@ def crossing(value: Callable[[float], float], delta: float, guess: float, *, low
     return left if low else right
 
 
-def _before(value: Callable[[float], float], goal: float, guess: float) -> tuple[float, float]:
+def _before(
+    value: Callable[[float], float], goal: float, guess: float, near: tuple[float, ...]
+) -> tuple[float, float]:
     """Return a point, as near to the guess as may be, at which the bound has not passed its goal; or 0."""
-    for part in (0.01, 0.05, 0.2, 0.5, 0.8, 1.0):
+    for part in (*near, 0.01, 0.05, 0.2, 0.5, 0.8, 1.0):
         point = guess * (1 - part)
         over = _log(value(point)) - goal
         if over > 0 or part == 1.0:

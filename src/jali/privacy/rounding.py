@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import math
+from decimal import ROUND_CEILING, Context, Decimal, localcontext
 from fractions import Fraction
 
 # Closed forms below are a few dozen operations on doubles, each within 2^-52 of its exact value.
 _SLACK = 1e-13
+_PRECISION = 50
 
 
 def float_above(value: Fraction) -> float:
@@ -46,6 +48,23 @@ def rational_above(value: float, digits: int = 12) -> Fraction:
         return Fraction(0)
     unit = Fraction(10) ** (math.floor(math.log10(value)) - digits + 1)
     return math.ceil(Fraction(value) / unit) * unit
+
+
+def ln_above(value: Fraction, digits: int = 15) -> Fraction:
+    """Return a rational at or above ln of a rational above 1, to so many digits, however close to 1 it is.
+
+    Example:
+        >>> float(ln_above(Fraction(3)))
+        1.09861228866811
+    """
+    with localcontext(Context(prec=_PRECISION + _lost(value))):
+        logarithm = (Decimal(value.numerator) / Decimal(value.denominator)).ln()
+        return Fraction(Context(prec=digits, rounding=ROUND_CEILING).plus(logarithm * (1 + Decimal("1e-40"))))
+
+
+def _lost(value: Fraction) -> int:
+    """Return how many digits of a number above 1 agree with 1."""
+    return max(0, len(str(value.denominator)) - len(str(value.numerator - value.denominator)))
 
 
 def exp(value: float) -> float:

@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
 import pytest
 
 from jali.display.pictures import (
@@ -27,9 +26,18 @@ from jali.display.pictures import (
 from jali.display.pictures.composition import draw_composition, merged
 from jali.display.pictures.labels import Box, dense, placed, spaced
 from jali.display.pictures.profiles import draw_profiles
-from jali.display.pictures.spending import draw_spending
 from jali.errors import CatalogError, JaliError
-from jali.privacy import Approximate, BoundedRange, Budget, Concentrated, Event, GaussianLoss, Profile, Pure
+from jali.privacy import (
+    Approximate,
+    BoundedRange,
+    Budget,
+    Concentrated,
+    Event,
+    GaussianLoss,
+    Profile,
+    Pure,
+    SubsampledLoss,
+)
 
 DOCS = Path(__file__).parents[3] / "docs"
 LOSSES = {"pure": Pure(1), "range": BoundedRange(1), "normal": GaussianLoss(4)}
@@ -130,8 +138,49 @@ def test_bad_input_is_named() -> None:
         composition_curves(Pure(1), [0])
     with pytest.raises(CatalogError, match="delta"):
         composition(Pure(1), delta=2)
-    with pytest.raises(CatalogError, match="time of a debit"):
-        spending_curves([("yesterday", Pure(1).event)], Budget(1))
+    for debits, words in (
+        ([("yesterday", Pure(1).event)], "debits holds a time that is not a date and time: 'yesterday'"),
+        ([(5, Pure(1).event)], "debits holds a time"),
+        ([(DAY.format(1), 1)], "debits holds an event that is neither"),
+        ([Pure(1).event], "debits must be pairs"),
+        (5, "debits must be pairs"),
+    ):
+        with pytest.raises(CatalogError, match=f"^{words}"):
+            spending_curves(debits, Budget(1))  # type: ignore[arg-type]
+    with pytest.raises(CatalogError, match=r"^budget is not a Budget: 3"):
+        spending_curves(asked(Pure(1).event), 3)  # type: ignore[arg-type]
+    for counts in (5, None):
+        with pytest.raises(CatalogError, match=r"^counts must be a list of whole numbers"):
+            composition(Pure(1), counts)  # type: ignore[arg-type]
+    for wrong in (["a"], [1, 2.5], [-1]):
+        with pytest.raises(CatalogError, match=r"^counts "):
+            composition(Pure(1), wrong)  # type: ignore[arg-type]
+
+
+def test_times_are_datetimes_or_text_and_without_a_zone_they_are_utc() -> None:
+    text, zoned, naive, elsewhere = (
+        spending_curves([(at, Pure(1).event)], Budget(3))
+        for at in (
+            "2025-01-01T10:00:00",
+            datetime(2025, 1, 1, 10, tzinfo=UTC),
+            datetime(2025, 1, 1, 10),  # noqa: DTZ001 - a time without a zone is what is tested
+            "2025-01-01T12:00:00+02:00",
+        )
+    )
+    assert text == zoned == naive == elsewhere
+    assert text[0].times == (datetime(2025, 1, 1, 10, tzinfo=UTC),)
+
+
+def test_a_loss_stands_for_its_event() -> None:
+    assert spending_curves([(DAY.format(1), Pure(1))], Budget(3)) == spending_curves(
+        asked(Pure(1).event), Budget(3)
+    )
+
+
+def test_debits_are_sorted_by_their_times() -> None:
+    events = asked(Pure("1/2").event, Pure("1/4").event, Pure(1).event)
+    assert spending_curves(events[::-1], Budget(3)) == spending_curves(events, Budget(3))
+    assert spending_curves(events[::-1], Budget(3))[0].sums == (0.5, 0.75, 1.75)
 
 
 # Drawing.
@@ -201,10 +250,57 @@ def test_spending_says_which_limits_there_are_and_where_epsilon_ends() -> None:
     assert "epsilon: ends with the first Gaussian noise" in texts(axes)
 
 
-def test_nothing_to_draw_is_an_empty_picture() -> None:
-    for axes in (profiles({}), draw_composition({}), draw_spending([]), trade_offs({})):
-        axes.figure.draw_without_rendering()
-    assert draw_spending([]).get_title(loc="left") == "Spending"
+def test_nothing_to_draw_is_an_error_and_no_empty_picture() -> None:
+    from matplotlib import pyplot
+
+    for draw in (profiles, trade_offs, profile_curves, trade_off_curves):
+        with pytest.raises(CatalogError, match=r"^losses is empty"):
+            draw({})
+    for counts, words in (((), "^counts is empty"), ((7,), "^counts must hold two numbers or more")):
+        with pytest.raises(CatalogError, match=words):
+            composition(Pure(1), counts)
+    with pytest.raises(CatalogError, match=r"^curves holds no theorem"):
+        draw_composition({})
+    for debits in ([], asked(Concentrated(0.01).event)):
+        with pytest.raises(CatalogError, match=r"^debits spend nothing that the budget limits"):
+            spending(debits, Budget(3))
+    assert pyplot.get_fignums() == []
+
+
+LONG = SubsampledLoss(GaussianLoss("1.1"), "0.005", sampling="poisson", adjacency="add-remove")
+
+
+def test_theorems_far_above_the_tightest_leave_through_the_top_and_say_where_they_end() -> None:
+    near, far = [(1, 0.5), (100, 2.0)], [(1, 1.0), (100, 16.1)]
+    axes = draw_composition({"tight": near, "loose": far})
+    assert axes.get_ylim() == pytest.approx((0, 2.1))
+    assert set(texts(axes)) == {"tight", "loose\n↑ 16.1 at k = 100"}
+    assert draw_composition({"tight": near, "loose": [(1, 1.0), (100, 15.9)]}).get_ylim()[1] > 15.9
+
+
+def test_the_loss_of_private_training_is_drawn_to_be_read() -> None:
+    axes = composition(LONG, (1, 500, 5000))
+    axes.figure.draw_without_rendering()
+    paper, edge = axes.figure.bbox, axes.get_window_extent()
+    written = axes._left_title.get_window_extent()
+    assert paper.x0 <= written.x0 < written.x1 <= paper.x1
+    assert written.y1 <= paper.y1
+    assert "poisson" in axes.get_title(loc="left")
+    # The useful lines fill the axis: none of those that stay is flat.
+    tightest = axes.lines[0].get_ydata()[-1]
+    assert tightest > axes.get_ylim()[1] / 8
+    for text in axes.texts:
+        extent = text.get_window_extent()
+        assert edge.y0 - 1 <= extent.y0 < extent.y1 <= edge.y1 + 1
+        assert extent.x1 <= paper.x1
+    assert len({text.get_color() for text in axes.texts if "↑" in text.get_text()}) == 1
+
+
+def test_lines_that_cover_each_other_but_for_a_sliver_share_a_colour_and_a_label() -> None:
+    one = [(1, 0.0), (2, 1.0), (1000, 100.0)]
+    assert [names for names, _ in merged({"a": one, "b": [(1, 5.0), (2, 1.0), (1000, 100.5)]})] == [["a", "b"]]
+    assert len(merged({"a": one, "b": [(1, 0.0), (2, 1.0), (1000, 102.0)]})) == 2
+    assert len(merged({"a": [(1, 0.0), (99, 1.0), (1000, 100.0)], "b": [(1, 5.0), (99, 1.0), (1000, 100.0)]})) == 2
 
 
 def test_pictures_can_be_drawn_side_by_side() -> None:
@@ -250,6 +346,13 @@ def test_spaced_boxes_keep_their_order_and_move_no_more_than_needed() -> None:
     assert spaced([], []) == []
 
 
+def test_spaced_boxes_stay_within_bounds_while_there_is_room() -> None:
+    assert spaced([0.0, 0.02], [0.2, 0.2], 0, 1) == pytest.approx([0.1, 0.3])
+    assert spaced([1.0, 1.0, 0.5], [0.2, 0.4, 0.2], 0, 1) == pytest.approx([0.5, 0.8, 0.3])
+    assert spaced([0.5, 0.5], [0.8, 0.8], 0, 1) == pytest.approx([0.1, 0.9])
+    assert spaced([], [], 0, 1) == []
+
+
 def test_a_box_knows_its_distance_also_when_it_is_turned() -> None:
     flat, steep = Box(0, 0, 10, 2), Box(0, 0, 10, 2, math.pi / 2)
     assert flat.distance(np.array([[8.0, 0.0], [0.0, 9.0]])) == pytest.approx(3)
@@ -285,7 +388,7 @@ def test_the_page_shows_every_picture_and_they_are_small() -> None:
 
 def test_the_examples_of_the_page_run() -> None:
     page = (DOCS / "pictures.md").read_text()
-    names: dict[str, Any] = {"visits": pa.table({"age": [1, 2, 3]})}
+    names: dict[str, Any] = {}
     for block in re.findall(r"^```python\n(.*?)^```$", page, re.MULTILINE | re.DOTALL):
         exec(compile(block, "docs/pictures.md", "exec"), names)
         assert names["axes"].lines

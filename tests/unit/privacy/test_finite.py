@@ -326,7 +326,7 @@ def test_groups_of_a_channel_are_the_inputs_that_many_steps_apart() -> None:
     rows = [[F(8, 10), F(2, 10)], [F(6, 10), F(4, 10)], [F(4, 10), F(6, 10)], [F(1, 10), F(9, 10)]]
     path = Finite.from_channel(rows, neighbours=[(1, 0), (1, 2), (3, 2)])
     assert path.group(1) is path
-    assert path.group(2).neighbours == ((0, 1), (0, 2), (1, 2), (1, 3), (2, 3))
+    assert path.group(2).neighbours == ((0, 1), (0, 2), (1, 2), (1, 3), (2, 3))  # type: ignore[union-attr]
     assert path.group(3) == path.group(9) == Finite.from_channel(rows)
     assert path.group(2).epsilon(0) == pytest.approx(math.log(6), rel=1e-15)
     assert path.group(3).epsilon(0) == pytest.approx(math.log(8), rel=1e-15)

@@ -107,7 +107,7 @@ def _parted(curves: Mapping[str, Points]) -> tuple[dict[str, Points], dict[str, 
 def merged(curves: Mapping[str, Points], within: float = 6e-3) -> list[tuple[list[str], Points]]:
     """Return the curves from the least end to the largest, those together that no eye can tell apart.
 
-    On an axis up to the largest end, those are the ones within a share `within` of it, but for a sliver of its width.
+    On an axis up to the largest end, those differ by less than `within` of it, but for a sliver of the width.
 
     Example:
         >>> merged({"a": [(1, 2.0), (2, 3.0)], "b": [(1, 1.0), (2, 2.0)], "c": [(1, 1.0), (2, 2.001)]})

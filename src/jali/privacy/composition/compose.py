@@ -20,6 +20,7 @@ from jali.privacy.composition.theorems import THEOREMS
 from jali.privacy.distribution.pld import PrivacyLossDistribution
 from jali.privacy.event import Event
 from jali.privacy.loss import Loss, same_adjacency
+from jali.privacy.losses.charged import Charged
 from jali.privacy.losses.profile_group import ProfileGroup
 from jali.privacy.rationals import Number, nonnegative, probability
 from jali.privacy.rationals import count as whole_count
@@ -165,6 +166,8 @@ class Composition(Compound):
 
     def _renyi(self, order: float) -> float:
         """Return the sum of the parts' divergences."""
+        if self.parameters == "adaptive":
+            return Charged(self.event)._renyi(order)
         return raised(math.fsum(count * loss._renyi(order) for loss, count in self.parts))
 
     def group(self, size: int) -> Loss:
@@ -174,6 +177,9 @@ class Composition(Compound):
         whole, rather than for every release.
         """
         people = self._sized(size)
+        if self.parameters == "adaptive":
+            # How the sums were split over releases is not known: only the sums are.
+            return compose(Charged(self.event).group(people), parameters="adaptive")
         parts = [(loss.group(people), count) for loss, count in self.parts]
         if people > 1 and any(isinstance(loss, ProfileGroup) for loss, _ in parts):
             return ProfileGroup(self, people)

@@ -98,6 +98,10 @@ class Largest(Compound):
         """Return the spreads of the only loss; none for several."""
         return self.losses[0].spreads() if len(self.losses) == 1 else ()
 
+    def attained(self) -> tuple[Spread, ...]:
+        """Return the laws that the only loss attains; none for several."""
+        return self.losses[0].attained() if len(self.losses) == 1 else ()
+
     @property
     def dominating(self) -> Parts:
         """The parts of the only loss; itself for several."""

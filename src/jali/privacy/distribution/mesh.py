@@ -32,7 +32,7 @@ _PANEL = 0.25
 _WHOLE = 2e-15
 # The mixing converges by a factor of about the share that is mixed, which is limited to this.
 _LARGEST_SHARE = 0.3
-_ROUNDS = 40
+_ROUNDS = 80
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,6 +69,12 @@ def quadrature(
         cuts = np.unique(np.concatenate((cuts, _marks(piece, step, low, high))))
     x, weights = _panels(cuts)
     return piece.loss(x), np.exp(piece.log_density(x)) * weights
+
+
+def total_mass(spread: Spread) -> float:
+    """Return the mass of all losses under p, the infinite one included."""
+    pieces = math.fsum(float(quadrature(piece)[1].sum()) for piece in spread.pieces)
+    return float(spread.masses.sum()) + pieces + spread.infinite
 
 
 def _panels(cuts: Array) -> tuple[Array, Array]:
@@ -149,7 +155,9 @@ def _merge(place: Array, masses: Array, step: float, size: int) -> tuple[Array, 
     # The excess p - e^(point) q of each merged outcome: positive if its loss is above the point.
     excess: Array = np.bincount(index, -masses * np.expm1(-(place - index) * step), size).astype(float)
     upper = np.append(mass[1:] * -np.expm1(-step) + excess[1:] * np.exp(-step), 0.0)
-    lower = np.insert(mass[:-1] * np.expm1(step) - excess[:-1] * np.exp(step), 0, 0.0)
+    # Across so wide a step nothing from below is mixed in: what lies above its point is rounded down.
+    growth = math.expm1(step) if step < 30 else 0.0
+    lower = np.insert(growth * mass[:-1] - (growth + 1) * excess[:-1], 0, 0.0) if growth else np.zeros(size)
     rise = _shares(-excess, upper)
     fall = _shares(excess, lower)
     # Where a loss is below its point and no neighbour can lift it, it goes to the point below.

@@ -24,6 +24,7 @@ _LONGEST = 2**19
 _LONGEST_OF_ALL = 2**23
 # How much wider the steps of a rough mesh are.
 _ROUGH = 6
+LIGHTEST = 1e-300
 _TILTS = math.log(1e-4), math.log(1e5)
 _GOLDEN = (math.sqrt(5) - 1) / 2
 
@@ -98,10 +99,11 @@ class Pilot:
         allowed = _TOLERANCE * max(epsilon, 0.01 * stddev, 1e-12)
         wanted = math.sqrt(12 * allowed / (count * (1 + tilt)))
         widest = max(high - low for low, high in ranges)
-        least = max(13 * stddev, 2 * widest) / _LONGEST
         # A mesh that is coarser than a single loss would tell nothing; a longer one is the lesser evil.
-        single = max(stddev / math.sqrt(count) / 4, 13 * stddev / _LONGEST_OF_ALL)
-        return self._snapped(min(max(wanted, least), max(single, wanted)) * (_ROUGH if rough else 1))
+        single = max(wanted, stddev / math.sqrt(count) / 4)
+        step = min(max(wanted, 13 * stddev / _LONGEST), single)
+        step = max(step, 2 * widest / _LONGEST, 13 * stddev / _LONGEST_OF_ALL)
+        return self._snapped(step * (_ROUGH if rough else 1))
 
     def _snapped(self, step: float) -> float:
         """Return a step that divides the spacing of all atoms, if that costs little."""
@@ -125,7 +127,7 @@ def _nodes(spread: Spread) -> tuple[Array, Array]:
     order = np.argsort(losses, kind="stable")
     losses, masses = losses[order], masses[order]
     # Denormal masses carry no digits; what they stand for is below what any delta could notice.
-    return losses[masses > 1e-300], masses[masses > 1e-300]
+    return losses[masses > LIGHTEST], masses[masses > LIGHTEST]
 
 
 def _log_mean(losses: Array, masses: Array, tilt: float) -> float:

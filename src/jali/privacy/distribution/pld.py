@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import ClassVar
 
 from jali.errors import CatalogError
 from jali.privacy.adjacency import Adjacency
 from jali.privacy.distribution.convolution import Convolution, convolve
-from jali.privacy.distribution.mesh import optimistic, pessimistic
-from jali.privacy.distribution.pilot import Pilot, pilot
+from jali.privacy.distribution.mesh import optimistic, pessimistic, total_mass
+from jali.privacy.distribution.pilot import LIGHTEST, Pilot, pilot
+from jali.privacy.distribution.spread import Spread
 from jali.privacy.event import Event
 from jali.privacy.loss import Loss, same_adjacency
 from jali.privacy.losses.profile_group import ProfileGroup
@@ -170,7 +171,16 @@ def _listed(parts: Sequence[Loss | tuple[Loss, int]]) -> Sequence[Loss | tuple[L
 @lru_cache(maxsize=64)
 def _pilot(parts: Parts, way: int, low: bool = False) -> Pilot:
     spreads = [loss.attained() if low else loss.spreads() for loss, _ in parts]
-    return pilot([two[min(way, len(two) - 1)] for two in spreads], [count for _, count in parts])
+    chosen = [two[min(way, len(two) - 1)] for two in spreads]
+    return pilot(chosen if low else [_completed(spread) for spread in chosen], [count for _, count in parts])
+
+
+def _completed(spread: Spread) -> Spread:
+    """Return a spread that leaves nothing out: what is missing in it counts as an infinite loss."""
+    missing = 1 - total_mass(spread)
+    light = float(spread.masses[(spread.masses > 0) & (spread.masses <= LIGHTEST)].sum())
+    more = (missing if missing > 1e-9 else 0.0) + light
+    return replace(spread, infinite=min(1.0, spread.infinite + more)) if more else spread
 
 
 def _tilted(parts: Parts, way: int, delta: float) -> tuple[float, Convolution]:

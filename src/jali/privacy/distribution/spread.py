@@ -18,6 +18,10 @@ from numpy.typing import NDArray
 Array: TypeAlias = NDArray[np.float64]
 # Beyond 38 standard deviations a normal law has less than 1e-300.
 _REACH = 38.0
+# Laws that are farther apart have nothing in common that a double could hold.
+_FARTHEST = 1000.0
+# A density that falls by e^-1/2 with each unit of loss ends here for a double.
+_LONGEST_PIECE = 1500.0
 
 
 @dataclass(frozen=True)
@@ -81,7 +85,8 @@ def response(epsilon: float, *, infinite: float = 0.0, spacing: Fraction | None 
 
 
 def smooth(low: float, high: float, log_density: Callable[[Array], Array]) -> Piece:
-    """Return a piece whose coordinate is the loss itself."""
+    """Return a piece whose coordinate is the loss itself and whose density grows by e^(1/2) with each unit."""
+    low = max(low, high - _LONGEST_PIECE)
     return Piece(low, high, lambda x: x, lambda loss: np.clip(loss, low, high), log_density)
 
 
@@ -103,11 +108,13 @@ def dot(first: Array, second: Array) -> float:
 def gaussian(shift: float) -> Spread:
     """Return the spread of N(0, 1) against N(-shift, 1): the loss shift x + shift^2/2 at x."""
     constant = math.log(2 * math.pi) / 2
+    # As far as either law has weight: what a sample mixes in is the second one.
+    start = -_REACH - min(shift, _FARTHEST)
     piece = Piece(
-        start=-_REACH,
+        start=start,
         stop=_REACH,
         loss=lambda x: shift * x + shift**2 / 2,
-        position=lambda loss: np.clip(loss / shift - shift / 2, -_REACH, _REACH),
+        position=lambda loss: np.clip(loss / shift - shift / 2, start, _REACH),
         log_density=lambda x: -(x**2) / 2 - constant,
         endless=True,
     )

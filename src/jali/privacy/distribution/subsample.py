@@ -12,25 +12,27 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 
-from jali.privacy.distribution.mesh import ERROR, quadrature
-from jali.privacy.distribution.spread import Array, Piece, Spread, dot
+from jali.privacy.distribution.mesh import ERROR, total_mass
+from jali.privacy.distribution.spread import Array, Piece, Spread
 
 Map = Callable[[Array], Array]
 
 
 def removed(base: Spread, rate: float) -> Spread:
     """Return the spread of ((1-q) Q + q P, Q)."""
-    losses = _mixed(base.losses, rate)
-    masses = base.masses * np.exp(_mixed_weight(base.losses, rate))
+    some = base.masses > 0
+    weights = np.log(base.masses[some]) + _mixed_weight(base.losses[some], rate)
     pieces = tuple(_removed_piece(piece, rate) for piece in base.pieces)
-    # What only Q can give has the loss ln(1-q); by symmetry its mass under Q is the infinite mass of P.
-    alone = (1 - rate) * base.infinite
-    if alone:
-        losses, masses = np.append(losses, math.log1p(-rate)), np.append(masses, alone)
-    return Spread(losses, masses, pieces, rate * base.infinite)
+    spread = Spread(_mixed(base.losses[some], rate), np.exp(weights), pieces, rate * base.infinite)
+    # What only Q gives, and what P gives less often than a double can say, has the loss ln(1-q).
+    alone = max(0.0, 1 - total_mass(spread))
+    return replace(
+        spread, losses=np.append(spread.losses, math.log1p(-rate)), masses=np.append(spread.masses, alone)
+    )
 
 
 def added(base: Spread, rate: float) -> Spread:
@@ -43,13 +45,15 @@ def added(base: Spread, rate: float) -> Spread:
 
 def replaced(base: Spread, rate: float) -> Spread:
     """Return the spread whose profile is `removed` for e >= 0 and `added` for e < 0."""
-    up, down = removed(_half(base, upper=True), rate), added(_half(base, upper=False), rate)
-    still = 1 - (1 - rate) * _mass(base, upper=False) - rate * _other_mass(base, upper=False)
-    still = max(0.0, still - rate * base.infinite - _other_mass(base, upper=True)) + ERROR
-    upper = up.losses >= 0
+    upper, lower = _half(base, upper=True), _half(base, upper=False)
+    up, down = removed(upper, rate), added(lower, rate)
+    above = up.losses > 0
+    # By symmetry Q has below 0 what P has above, and the other way round.
+    over, under = total_mass(upper), total_mass(lower)
+    still = max(0.0, 1 - (1 - rate) * under - rate * over - under) + ERROR
     return Spread(
-        np.concatenate((up.losses[upper], down.losses, [0.0])),
-        np.concatenate((up.masses[upper], down.masses, [still])),
+        np.concatenate((up.losses[above], down.losses, [0.0])),
+        np.concatenate((up.masses[above], down.masses, [still])),
         up.pieces + down.pieces,
         up.infinite,
     )
@@ -120,20 +124,3 @@ def _half_piece(piece: Piece, *, upper: bool) -> Piece | None:
         piece.log_density,
         piece.endless,
     )
-
-
-def _nodes(base: Spread, *, upper: bool) -> tuple[Array, Array]:
-    half = _half(base, upper=upper)
-    parts = [(half.losses, half.masses), *(quadrature(piece) for piece in half.pieces)]
-    return np.concatenate([losses for losses, _ in parts]), np.concatenate([masses for _, masses in parts])
-
-
-def _mass(base: Spread, *, upper: bool) -> float:
-    """Return the mass under P of the finite losses above 0, or below."""
-    return float(_nodes(base, upper=upper)[1].sum())
-
-
-def _other_mass(base: Spread, *, upper: bool) -> float:
-    """Return the mass under Q of the finite losses above 0, or below."""
-    losses, masses = _nodes(base, upper=upper)
-    return float(dot(masses, np.exp(-losses)))

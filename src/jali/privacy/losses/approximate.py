@@ -13,7 +13,7 @@ from jali.privacy.event import Event
 from jali.privacy.loss import Loss
 from jali.privacy.losses.profile_group import chain_factor
 from jali.privacy.losses.pure import Pure
-from jali.privacy.rationals import Number, positive, probability
+from jali.privacy.rationals import Number, nonnegative, positive, probability
 from jali.privacy.rounding import float_above, float_below, raised, rational_above
 
 if TYPE_CHECKING:
@@ -58,6 +58,11 @@ class Approximate(Loss):
         failure = float_above(self.failure)
         return failure + raised((1 - failure) * Pure(self.bound)._delta(epsilon))
 
+    def delta(self, epsilon: Number) -> float:
+        """Return the least delta; epsilon is compared exactly: at the own epsilon it is the own delta."""
+        point = nonnegative(epsilon, "epsilon")
+        return float_above(self.failure) if point >= self.bound else super().delta(epsilon)
+
     def epsilon(self, delta: Number) -> float:
         """Return the least epsilon; delta is compared exactly: at the own delta it is the own epsilon."""
         return self._exact_epsilon(probability(delta, "delta"))
@@ -77,6 +82,8 @@ class Approximate(Loss):
     def group(self, size: int) -> Approximate:
         """Return (k epsilon, delta (e^(k epsilon) - 1) / (e^epsilon - 1)) for a group of k people."""
         people = self._sized(size)
+        if self.failure == 0:
+            return Approximate(people * self.bound, 0)
         factor = chain_factor(float_above(self.bound), people)
         if factor * self.failure >= 1:
             raise CatalogError(

@@ -49,9 +49,13 @@ class BoundedRange(Loss):
         """Epsilon, and epsilon squared over eight in zCDP."""
         return Event(self.bound, self.bound**2 / 8)
 
+    @property
+    def _largest(self) -> Fraction:
+        return self.bound
+
     def _delta(self, epsilon: float) -> float:
         bound = float_above(self.bound)
-        if epsilon >= float_below(self.bound):
+        if epsilon >= self.bound:
             return 0.0
         # (e^(b/2) - e^(e/2))^2 / (e^b - 1), divided by e^b above and below.
         return raised(math.expm1((epsilon - bound) / 2) ** 2 / -math.expm1(-bound))
@@ -60,7 +64,7 @@ class BoundedRange(Loss):
         """Return 2 ln(e^(b/2) - sqrt(delta (e^b - 1)))."""
         bound = float_above(self.bound)
         root = math.sqrt(delta * -math.expm1(-bound))
-        return max(0.0, (bound + 2 * math.log1p(-root)) * (1 + 1e-15)) if root < 1 else 0.0
+        return max(0.0, bound + 2 * math.log1p(-root) + 1e-15 * bound) if root < 1 else 0.0
 
     def _renyi(self, order: float) -> float:
         """Return the smaller of order times rho, and epsilon."""

@@ -91,7 +91,8 @@ def _law(variance: Fraction, sensitivity: int) -> tuple[Array, Array]:
     import numpy as np
 
     reach = math.ceil(_REACH * math.sqrt(variance)) + 2
-    n = np.arange(-reach, reach + 1, dtype=float)
+    n = np.arange(-reach, reach + 1 + sensitivity, dtype=float)
     weights = np.exp(-(n**2) / (2 * float(variance)))
     losses = (sensitivity - 2 * n) * float(sensitivity / (2 * variance))
-    return losses, weights / weights.sum()
+    # Raised by more than the rounding of the product.
+    return losses + 1e-15 * np.abs(losses), weights / weights.sum()

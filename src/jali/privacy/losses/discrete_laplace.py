@@ -61,6 +61,10 @@ class DiscreteLaplaceLoss(Loss):
         """The pure loss."""
         return Pure(self.bound).event
 
+    @property
+    def _largest(self) -> Fraction:
+        return self.bound
+
     def _delta(self, epsilon: float) -> float:
         """Return P(X <= n) - e^epsilon P(X <= n - sensitivity) for the largest n whose loss is above epsilon."""
         if epsilon >= self.bound:

@@ -20,6 +20,7 @@ from jali.errors import CatalogError
 from jali.numerals import decimal
 from jali.privacy.event import Event
 from jali.privacy.loss import Loss
+from jali.privacy.losses.profile_group import ProfileGroup
 from jali.privacy.rationals import Number, positive_integer, probability, share
 from jali.privacy.rounding import float_above, float_below, raised, rational_above
 
@@ -36,6 +37,8 @@ Point: TypeAlias = tuple[Fraction, Fraction]
 _ZERO, _ONE = Fraction(0), Fraction(1)
 # Floats such as 1/3 miss a sum of 1 by their last digits; more than this is a mistake.
 _MISSED = Fraction(1, 10**9)
+# The exact curve of a longer chain takes long, and tells little more than the chain of (epsilon, delta).
+_LARGEST_CHAIN = 16
 _PRECISION = 50
 # Decimal's exp and ln are correctly rounded; quotients err by 1e-50 of themselves.
 _SLACK = Decimal("1e-45")
@@ -235,7 +238,7 @@ class Finite(Loss):
             left, low = right, high
         return raised(best)
 
-    def group(self, size: int) -> Finite:
+    def group(self, size: int) -> Finite | ProfileGroup:
         """Return the loss of `size` people who change together.
 
         Guarantee:
@@ -243,7 +246,8 @@ class Finite(Loss):
             curve g(g(...g(f))), g applied `size` times. A test with rates (f, t) of the first against the
             second input has t <= g(f); it is a test of the second against the third, with t' <= g(t); and so on
             (Dong, Roth and Su 2019, Theorem 2.14). As g(f) <= e^e f + delta(e) for every e, this is never worse
-            than size * epsilon or the (epsilon, delta) form of group privacy.
+            than size * epsilon or the (epsilon, delta) form of group privacy, which is taken for more than 16
+            people. A channel has the input of one person: `almost_random` of two people is two releases.
 
         Example:
             >>> two = Finite.from_pair([0.75, 0.25], [0.25, 0.75]).group(2)
@@ -255,6 +259,8 @@ class Finite(Loss):
             return self
         if self.complete:
             return Finite(self.rows, _within(self.neighbours, people), complete=True)
+        if people > _LARGEST_CHAIN:
+            return ProfileGroup(self, people)
         curve = self._curve
         for _ in range(people - 1):
             curve = _chained(curve, self._curve)

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from jali.privacy.distribution.spread import Spread
 
 _ROOT = math.sqrt(2)
+# Beyond so many standard deviations nothing is left that a double could hold.
+_FARTHEST = 1000.0
 # Gauss-Legendre nodes and weights on [-1, 1], the positive half of ten.
 _NODES = (
     (0.14887433898163122, 0.29552422471475287),
@@ -71,6 +73,8 @@ class GaussianLoss(Loss):
 
     def _delta(self, epsilon: float) -> float:
         near = epsilon / self.shift - self.shift / 2
+        if near > _FARTHEST:
+            return 5e-324
         slack = 1e-14 * (near**2 + 20)
         return max(normal_difference(near, self.shift) * (1 + slack), 5e-324)
 
@@ -85,7 +89,7 @@ class GaussianLoss(Loss):
             return 1 - rate
         law = NormalDist()
         place = -law.inv_cdf(rate) - self.shift
-        return max(0.0, law.cdf(place - 1e-12 * (1 + abs(place))) * (1 - 1e-12))
+        return math.erfc(-(place - 1e-12 * (1 + abs(place))) / _ROOT) / 2 * (1 - 1e-12)
 
     def group(self, size: int) -> GaussianLoss:
         """Return the loss of a group: `size` times the sensitivity."""

@@ -12,7 +12,7 @@ from jali.privacy.event import Event
 from jali.privacy.loss import Loss
 from jali.privacy.losses.pure import Pure
 from jali.privacy.rationals import Number, positive
-from jali.privacy.rounding import float_above, float_below, raised
+from jali.privacy.rounding import float_above, raised
 
 if TYPE_CHECKING:
     from jali.privacy.distribution.spread import Spread
@@ -57,13 +57,17 @@ class LaplaceLoss(Loss):
         """The pure loss."""
         return Pure(self.bound).event
 
+    @property
+    def _largest(self) -> Fraction:
+        return self.bound
+
     def _delta(self, epsilon: float) -> float:
         bound = float_above(self.bound)
-        return raised(-math.expm1((epsilon - bound) / 2)) if epsilon < float_below(self.bound) else 0.0
+        return raised(-math.expm1((epsilon - bound) / 2)) if epsilon < self.bound else 0.0
 
     def _epsilon(self, delta: float) -> float:
         bound = float_above(self.bound)
-        return max(0.0, (bound + 2 * math.log1p(-delta)) * (1 + 1e-15)) if delta else bound
+        return max(0.0, bound + 2 * math.log1p(-delta) + 1e-15 * bound) if delta else bound
 
     def _renyi(self, order: float) -> float:
         """Return the Rényi divergence of two shifted Laplace laws (Mironov 2017, Proposition 6)."""

@@ -11,7 +11,7 @@ from jali.numerals import decimal_above
 from jali.privacy.event import Event
 from jali.privacy.loss import Loss
 from jali.privacy.rationals import Number, positive
-from jali.privacy.rounding import float_above, float_below, raised
+from jali.privacy.rounding import float_above, raised
 
 if TYPE_CHECKING:
     from jali.privacy.distribution.spread import Spread
@@ -50,8 +50,12 @@ class Pure(Loss):
         """Epsilon, and epsilon squared over two in zCDP."""
         return Event(self.bound, self.bound**2 / 2)
 
+    @property
+    def _largest(self) -> Fraction:
+        return self.bound
+
     def _delta(self, epsilon: float) -> float:
-        if epsilon >= float_below(self.bound):
+        if epsilon >= self.bound:
             return 0.0
         bound = float_above(self.bound)
         return raised(-math.expm1(epsilon - bound) / (1 + math.exp(-bound)))
@@ -62,7 +66,7 @@ class Pure(Loss):
         inside = -delta * (1 + math.exp(-bound))
         if inside <= -1:
             return 0.0
-        return bound if inside == 0 else max(0.0, (bound + math.log1p(inside)) * (1 + 1e-15))
+        return bound if inside == 0 else max(0.0, bound + math.log1p(inside) + 1e-15 * bound)
 
     def _renyi(self, order: float) -> float:
         """Return the Rényi divergence of randomized response (Mironov 2017, Proposition 5)."""

@@ -13,7 +13,7 @@ from jali.privacy.event import Event
 from jali.privacy.loss import Loss
 from jali.privacy.losses.pure import Pure, response_renyi
 from jali.privacy.rationals import Number, positive, positive_integer, rational
-from jali.privacy.rounding import float_above, float_below, raised, rational_above
+from jali.privacy.rounding import float_above, ln_above, raised
 
 if TYPE_CHECKING:
     from jali.privacy.distribution.spread import Spread
@@ -53,7 +53,7 @@ class RandomizedResponseLoss(Loss):
         others = positive_integer(categories, "categories") - 1
         if not Fraction(1, others + 1) < truth < 1:
             raise CatalogError(f"probability must be above 1/categories and below 1, not {probability}.")
-        return cls(rational_above(raised(math.log(truth * others / (1 - truth))), digits=15), categories)
+        return cls(ln_above(truth * others / (1 - truth)), categories)
 
     def __repr__(self) -> str:
         return f"RandomizedResponseLoss({decimal_above(self.bound)}, categories={self.categories})"
@@ -63,9 +63,13 @@ class RandomizedResponseLoss(Loss):
         """The pure loss."""
         return Pure(self.bound).event
 
+    @property
+    def _largest(self) -> Fraction:
+        return self.bound
+
     def _delta(self, epsilon: float) -> float:
         bound = float_above(self.bound)
-        if epsilon >= float_below(self.bound):
+        if epsilon >= self.bound:
             return 0.0
         return raised(-math.expm1(epsilon - bound) / (1 + (self.categories - 1) * math.exp(-bound)))
 

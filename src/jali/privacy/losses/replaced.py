@@ -61,6 +61,10 @@ class Replaced(Loss):
         """Return the laws of a group of two."""
         return self.pair.spreads()
 
+    def attained(self) -> tuple[Spread, ...]:
+        """Return the laws that a group of two attains."""
+        return self.pair.attained()
+
 
 def replace_one(loss: Loss) -> Replaced:
     """Turn a loss for add-remove neighbours into one for replace-one neighbours.

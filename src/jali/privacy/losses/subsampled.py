@@ -15,7 +15,7 @@ from jali.privacy.event import Event
 from jali.privacy.loss import Loss, require_loss
 from jali.privacy.losses.profile_group import ProfileGroup
 from jali.privacy.rationals import Number, share
-from jali.privacy.rounding import exp, float_above, raised, rational_above
+from jali.privacy.rounding import exp, float_above, float_below, raised, rational_above
 
 if TYPE_CHECKING:
     from jali.privacy.distribution.spread import Spread
@@ -134,6 +134,13 @@ class SubsampledLoss(Loss):
         if self.sampling is Sampling.WITHOUT_REPLACEMENT:
             return (replaced(base, rate),)
         return removed(base, rate), added(base, rate)
+
+    def attained(self) -> tuple[Spread, ...]:
+        """Return laws of mechanisms that a sample without the person turns into the neighbour's."""
+        from jali.privacy.distribution.subsample import added, removed
+
+        base, rate = self.loss.attained()[0], float_below(self.rate)
+        return (base,) if rate >= 1 else (removed(base, rate), added(base, rate))
 
 
 def _symmetric(loss: Loss) -> Loss:

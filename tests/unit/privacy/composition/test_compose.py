@@ -23,6 +23,7 @@ from jali.privacy import (
     Filter,
     Loss,
     Pure,
+    RandomizedResponseLoss,
     Renyi,
 )
 from jali.privacy.composition.compose import Composition, compose
@@ -260,11 +261,11 @@ def test_a_composition_is_made_of_parts() -> None:
 
 def test_gaussian_losses_add_up_exactly_however_many_they_are() -> None:
     for count in (1, 7, 10**4, 10**9):
-        batch = compose((GaussianLoss(1, sensitivity=2), count), GaussianLoss(3))
+        batch = compose((GaussianLoss(1000, sensitivity=2), count), GaussianLoss(3000))
         best = batch.best(DELTA)
         with localcontext(prec=40):
             shift = (Decimal(4 * count) + Decimal(1) / 9).sqrt()
-        truth = GaussianLoss(1, sensitivity=shift)
+        truth = GaussianLoss(1000, sensitivity=shift)
         assert best.theorem.name.startswith("sums of squares")
         assert best.epsilon == pytest.approx(truth.epsilon(DELTA), rel=1e-12)
 
@@ -277,3 +278,15 @@ def test_a_group_under_samples_is_a_chain_of_the_whole_and_not_of_every_step() -
     assert isinstance(fixed, Approximate)
     assert household.epsilon(fixed.failure) <= float(fixed.bound) * (1 + 1e-9)
     assert household.delta(household.epsilon(DELTA)) == pytest.approx(1e-6, rel=1e-6)
+
+
+def test_with_adaptive_parameters_groups_and_divergences_know_the_sums_alone() -> None:
+    """Two ways to fill the same limits: a filter does not tell them apart."""
+    one = compose(Approximate("0.01", "1e-6"), Pure(5), parameters="adaptive")
+    other = compose(Approximate(5, "1e-6"), Pure("0.01"), parameters="adaptive")
+    assert one.group(2).event.delta == other.group(2).event.delta
+    assert one.group(2).delta("10.02") == other.group(2).delta("10.02") >= 1.49e-4
+    assert compose((RandomizedResponseLoss(1), 10), parameters="adaptive").group(2).event.rho == 20
+    assert one.group(1).event == one.event
+    # p = e^-45.2 against q = e^-55.19 alone is within epsilon 10 and rho 1/2, and diverges by 7.611 at order 20.
+    assert compose((Pure("0.1"), 100), parameters="adaptive").renyi(20) >= 7.611

@@ -283,3 +283,52 @@ def test_at_its_own_delta_a_loss_has_its_own_epsilon() -> None:
         assert Approximate("0.5", delta).epsilon(delta) == 0.5
     assert Pure(0.3).delta(0.3) == 0
     assert Approximate(1, "1e-6").epsilon("0.99e-6") == math.inf
+
+
+def test_a_truth_close_to_guessing_has_its_epsilon() -> None:
+    for excess in (13, 17, 40):
+        truth = Fraction(1, 2) + Fraction(1, 10**excess)
+        loss = RandomizedResponseLoss.from_truth(truth)
+        with mpmath.workdps(120):
+            exact = mpmath.log(mpmath.mpf(truth.numerator) / (truth.denominator - truth.numerator))
+            found = mpmath.mpf(loss.bound.numerator) / loss.bound.denominator
+            assert exact <= found <= exact * (1 + mpmath.mpf("1e-13"))
+
+
+@pytest.mark.parametrize("loss", [Pure("1/3"), LaplaceLoss(3), BoundedRange("1/3"), RandomizedResponseLoss("1/3")])
+def test_just_below_its_epsilon_a_loss_has_a_delta(loss: Loss) -> None:
+    below = Fraction(float(Fraction(1, 3)))
+    assert below < Fraction(1, 3)
+    assert loss.delta(below) > 0 or isinstance(loss, BoundedRange)
+    assert loss.delta(Fraction(1, 3)) == 0
+
+
+@pytest.mark.parametrize("kind", [Pure, BoundedRange])
+def test_a_small_epsilon_left_after_a_large_delta_is_rounded_up(kind: type[Pure] | type[BoundedRange]) -> None:
+    with mpmath.workdps(60):
+        for step in range(1, 200):
+            bound, part = Fraction(step, 23), 1 - Fraction(1, 10**6 + step)
+            loss = kind(bound)
+            delta = Fraction(loss.delta(0)) * part
+            odds = mpmath.exp(mpmath.mpf(bound.numerator) / bound.denominator)
+            d = mpmath.mpf(delta.numerator) / delta.denominator
+            if kind is Pure:
+                truth = mpmath.log(odds - d * (1 + odds))
+            else:
+                truth = 2 * mpmath.log(mpmath.sqrt(odds) - mpmath.sqrt(d * (odds - 1)))
+            assert mpmath.mpf(loss.epsilon(delta)) >= truth
+
+
+def test_the_trade_off_of_gaussian_noise_is_rounded_down() -> None:
+    for stddev in ("0.11", "1/8", "0.5", "3"):
+        loss = GaussianLoss(stddev)
+        for fpr in (1e-9, 0.01, 0.1, 0.259, 0.5, 0.99):
+            with mpmath.workdps(40):
+                place = mpmath.sqrt(2) * mpmath.erfinv(1 - 2 * mpmath.mpf(fpr)) - mpmath.mpf(loss.shift)
+                truth = mpmath.ncdf(place)
+                assert truth * (1 - mpmath.mpf("1e-7")) <= mpmath.mpf(loss.fnr(fpr)) <= truth
+
+
+def test_extreme_noise_has_a_profile() -> None:
+    assert GaussianLoss("1e160").delta(1) < 1e-300
+    assert Approximate(1, 0).group(1000).epsilon(0) == 1000

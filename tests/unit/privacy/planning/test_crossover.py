@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.depth import DEPTH
 
+from jali.errors import CatalogError
 from jali.privacy.budget import Budget
 from jali.privacy.planning.crossover import Crossover, Wins, crossover
 from jali.privacy.planning.queries import plan_queries
@@ -79,3 +80,13 @@ def test_crossovers_become_plain_values() -> None:
     assert document["measure"] == "standard deviation"
     assert document["wins"][1] == {"noise": "l_inf", "first": 2, "last": 50}
     assert {"noise": "Gaussian", "other": "Laplace", "first": 9} in document["overtakes"]
+
+
+def test_a_budget_that_is_none_is_refused_by_name() -> None:
+    with pytest.raises(CatalogError, match=r"^budget is not a Budget"):
+        crossover(1)  # type: ignore[arg-type]
+
+
+def test_the_repr_of_a_crossover_is_one_line() -> None:
+    found = repr(crossover(Budget(1)))
+    assert found == "<epsilon=1, delta=0: least error of each count at 95 %: Laplace at k=1, l_inf from k=2>"

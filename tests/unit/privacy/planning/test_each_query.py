@@ -86,6 +86,20 @@ def test_shares_become_plain_values() -> None:
     assert document["theorems"][0] == {"theorem": "basic composition", "epsilon": "1/4"}
 
 
+def test_the_repr_is_one_line_with_the_best_share() -> None:
+    assert (
+        repr(each_query(Budget(1), 4))
+        == "<4 queries within epsilon=1, delta=0: epsilon 0.25 each, by basic composition>"
+    )
+    assert str(each_query(Budget(1), 1)).startswith("1 query within")
+
+
+@pytest.mark.parametrize("budget", [1, "1", None])
+def test_a_budget_that_is_none_is_refused_by_name(budget: object) -> None:
+    with pytest.raises(CatalogError, match=r"^budget is not a Budget"):
+        each_query(budget, 100)  # type: ignore[arg-type]
+
+
 def test_no_queries_are_refused_by_name() -> None:
     with pytest.raises(CatalogError, match=r"^k "):
         each_query(Budget(1), 0)

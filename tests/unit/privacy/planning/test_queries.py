@@ -185,7 +185,39 @@ def test_nothing_fits_an_accuracy_that_is_too_fine() -> None:
 def test_queries_are_counted_up_to_a_thousand_million() -> None:
     plan = plan_queries(Budget(10, "0.5"), accuracy=10**12, confidence=None)
     assert counts(plan)["Gaussian"] == MOST
-    assert "at least 1,000,000,000" in str(plan)
+    assert "at least 1,000,000,000 counts fit" in plan.advice
+    assert "≥ 1,000,000,000" in str(plan)
+
+
+@pytest.mark.parametrize("accuracy", ["1e9", "1e30"])
+def test_of_noises_that_fit_as_many_queries_the_one_with_less_error_is_taken(accuracy: str) -> None:
+    """All but Laplace, or all, reach the cap; only Gaussian noise grows with the root of k."""
+    plan = plan_queries(BUDGET, accuracy=accuracy)
+    assert counts(plan)["l_inf"] == counts(plan)["Gaussian"] == MOST
+    assert plan.best.noise == "Gaussian"
+    assert max(len(line) for line in str(plan).splitlines()[1:]) <= 80
+
+
+def test_a_program_sees_which_numbers_of_queries_are_capped() -> None:
+    capped = [row["at_least"] for row in plan_queries(BUDGET, accuracy="1e9").to_dict()["noises"]]
+    assert capped == [False, True, True]
+    assert not any(row["at_least"] for row in plan_queries(BUDGET, MOST).to_dict()["noises"])
+
+
+def test_the_number_that_was_asked_for_is_no_bound() -> None:
+    assert plan_queries(BUDGET, MOST).title == "1,000,000,000 counts within epsilon=1, delta=1e-06"
+    assert least_epsilon(MOST, "1e12").title.startswith("1,000,000,000 counts, ")
+    assert "at most 1e+30" in plan_queries(BUDGET, accuracy="1e30").title
+
+
+def test_one_is_singular() -> None:
+    assert plan_queries(BUDGET, 1).title.startswith("1 count within")
+    assert "of 1 row, 0.5" in queries_below_sampling_error(BUDGET, 1).title
+
+
+def test_the_repr_of_a_plan_is_one_line_of_what_was_asked_and_what_is_best() -> None:
+    assert repr(plan_queries(BUDGET, 50)) == "<50 counts within epsilon=1, delta=1e-06: l_inf noise>"
+    assert repr(plan_queries(BUDGET, accuracy="0.01")).endswith("at most 0.01: no noise>")
 
 
 def test_a_plan_is_a_table_with_the_best_marked() -> None:
@@ -257,6 +289,8 @@ def test_bad_input_of_the_inverses_is_refused_by_name() -> None:
         queries_below_sampling_error(BUDGET, 0)
     with pytest.raises(CatalogError, match=r"^rows "):
         queries_below_sampling_error(BUDGET, 10**19)
+    with pytest.raises(CatalogError, match=r"^k must be at most 1,000,000,000 to plan with, not 1e\+300\.$"):
+        least_epsilon(10**300, 3)
     with pytest.raises(CatalogError, match=r"^accuracy needs an epsilon above 1e9"):
         least_epsilon(10**6, "1e-6")
 

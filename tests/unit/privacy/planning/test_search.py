@@ -44,15 +44,20 @@ def test_an_amount_is_never_shown_smaller_than_it_is(value: float) -> None:
 
 
 def test_amounts_of_every_size_are_readable() -> None:
-    assert [amount(x) for x in (0.0, 1e-15, 0.00012341, 999.96, 1234567.1, float("inf"))] == [
+    assert [
+        amount(x) for x in (0.0, 1e-15, 1.23401e-13, 0.00012341, 999.96, 1234567.1, 2.0001e9, float("inf"))
+    ] == [
         "0",
-        "1.000e-15",
+        "1e-15",
+        "1.235e-13",
         "0.0001235",
         "1,000",
         "1,234,568",
+        "2.001e+09",
         "inf",
     ]
     assert [written(x) for x in (0.1, 100.0, 1234567.0)] == ["0.1", "100", "1,234,567"]
+    assert [written(x) for x in (1e30, 1e-30)] == ["1e+30", "1e-30"]
 
 
 def test_columns_stand_under_their_headings() -> None:
