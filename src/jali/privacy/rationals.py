@@ -9,7 +9,7 @@ from fractions import Fraction
 from jali.errors import CatalogError
 
 Number = int | float | str | Decimal | Fraction
-_LEAST = Fraction(1, 10**301)
+_TOO_LARGE = 10**301
 MOST_RELEASES = 10**9
 
 
@@ -24,7 +24,7 @@ def rational(value: Number, name: str = "value") -> Fraction:
         Fraction(1, 10)
     """
     number = _read(value, name)
-    if number and not _LEAST < abs(number) < 1 / _LEAST:
+    if abs(number) >= _TOO_LARGE:
         raise _beyond(name)
     return number
 

@@ -64,7 +64,9 @@ class BoundedRange(Loss):
         """Return 2 ln(e^(b/2) - sqrt(delta (e^b - 1)))."""
         bound = float_above(self.bound)
         root = math.sqrt(delta * -math.expm1(-bound))
-        return max(0.0, bound + 2 * math.log1p(-root) + 1e-15 * bound) if root < 1 else 0.0
+        if root >= 1:
+            return 0.0
+        return max(0.0, bound + 2 * math.log1p(-root) + 1e-15 * (bound + 1 / (1 - root))) if root else bound
 
     def _renyi(self, order: float) -> float:
         """Return the smaller of order times rho, and epsilon."""

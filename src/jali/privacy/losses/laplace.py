@@ -67,7 +67,8 @@ class LaplaceLoss(Loss):
 
     def _epsilon(self, delta: float) -> float:
         bound = float_above(self.bound)
-        return max(0.0, bound + 2 * math.log1p(-delta) + 1e-15 * bound) if delta else bound
+        slack = 1e-15 * (bound + 1 / (1 - delta))
+        return max(0.0, bound + 2 * math.log1p(-delta) + slack) if delta else bound
 
     def _renyi(self, order: float) -> float:
         """Return the Rényi divergence of two shifted Laplace laws (Mironov 2017, Proposition 6)."""

@@ -66,7 +66,7 @@ class Pure(Loss):
         inside = -delta * (1 + math.exp(-bound))
         if inside <= -1:
             return 0.0
-        return bound if inside == 0 else max(0.0, bound + math.log1p(inside) + 1e-15 * bound)
+        return bound if inside == 0 else max(0.0, bound + math.log1p(inside) + 1e-15 * (bound + 1 / (1 + inside)))
 
     def _renyi(self, order: float) -> float:
         """Return the Rényi divergence of randomized response (Mironov 2017, Proposition 5)."""

@@ -58,7 +58,7 @@ def test_a_composition_of_an_adaptive_one_is_adaptive() -> None:
     inner = compose(Pure(0.1), parameters="adaptive")
     assert compose(inner, Pure(0.1)) == compose((Pure(0.1), 2), parameters="adaptive")
     assert compose((inner, 2), Pure(0.1)).parameters == "adaptive"
-    assert inner.group(2) == compose(Pure(0.2), parameters="adaptive")
+    assert inner.group(2).event == compose(Pure(0.2), parameters="adaptive").event
 
 
 def test_the_event_is_the_exact_sum_of_the_events() -> None:
