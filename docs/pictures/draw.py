@@ -10,7 +10,7 @@ from typing import Any
 import matplotlib
 from PIL import Image
 
-from jali.display import pictures
+from jali import plots as pictures
 from jali.privacy import BoundedRange, Budget, Event, GaussianLoss, LaplaceLoss, Loss, Pure
 
 HERE = Path(__file__).parent

@@ -10,17 +10,10 @@ Each picture has a form without matplotlib, whose name ends in `_curves`: what i
 
 from __future__ import annotations
 
-from jali.display.pictures import (
-    Spending,
-    composition,
-    composition_curves,
-    profile_curves,
-    profiles,
-    spending,
-    spending_curves,
-    trade_off_curves,
-    trade_offs,
-)
+from jali.display.pictures.composition import composition, composition_curves
+from jali.display.pictures.profiles import profile_curves, profiles
+from jali.display.pictures.spending import Spending, spending, spending_curves
+from jali.display.pictures.trade_offs import trade_off_curves, trade_offs
 
 __all__ = [
     "Spending",

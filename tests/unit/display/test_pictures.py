@@ -13,7 +13,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from jali.display.pictures import (
+from jali.display.pictures.composition import draw_composition, merged
+from jali.display.pictures.labels import Box, dense, placed, spaced
+from jali.display.pictures.profiles import draw_profiles
+from jali.errors import CatalogError, JaliError
+from jali.plots import (
     composition,
     composition_curves,
     profile_curves,
@@ -23,10 +27,6 @@ from jali.display.pictures import (
     trade_off_curves,
     trade_offs,
 )
-from jali.display.pictures.composition import draw_composition, merged
-from jali.display.pictures.labels import Box, dense, placed, spaced
-from jali.display.pictures.profiles import draw_profiles
-from jali.errors import CatalogError, JaliError
 from jali.privacy import (
     Approximate,
     BoundedRange,

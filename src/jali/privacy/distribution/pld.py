@@ -11,7 +11,7 @@ from typing import ClassVar
 from jali.errors import CatalogError
 from jali.privacy.adjacency import Adjacency
 from jali.privacy.distribution.convolution import Convolution, convolve
-from jali.privacy.distribution.mesh import optimistic, pessimistic, total_mass
+from jali.privacy.distribution.mesh import ERROR, optimistic, pessimistic, total_mass
 from jali.privacy.distribution.pilot import LIGHTEST, Pilot, pilot
 from jali.privacy.distribution.spread import Spread
 from jali.privacy.event import Event
@@ -179,7 +179,8 @@ def _completed(spread: Spread) -> Spread:
     """Return a spread that leaves nothing out: what is missing in it counts as an infinite loss."""
     missing = 1 - total_mass(spread)
     light = float(spread.masses[(spread.masses > 0) & (spread.masses <= LIGHTEST)].sum())
-    more = (missing if missing > 1e-9 else 0.0) + light
+    # Up to twice its own error, the quadrature is covered by what masses are raised by.
+    more = (missing if missing > 2 * ERROR else 0.0) + light
     return replace(spread, infinite=min(1.0, spread.infinite + more)) if more else spread
 
 

@@ -9,8 +9,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from jali.numerals import decimal
-from jali.privacy.event import Event
-from jali.privacy.loss import Loss
+from jali.privacy.losses.bounded import Bounded
 from jali.privacy.losses.pure import Pure
 from jali.privacy.rationals import Number, positive, positive_integer
 from jali.privacy.rounding import float_above
@@ -23,7 +22,7 @@ _MOST_ATOMS = 2_000_000
 
 
 @dataclass(frozen=True, repr=False)
-class DiscreteLaplaceLoss(Loss):
+class DiscreteLaplaceLoss(Bounded):
     """The loss of adding integer noise with mass proportional to exp(-|x|/scale), exactly.
 
     Args:
@@ -55,11 +54,6 @@ class DiscreteLaplaceLoss(Loss):
     def bound(self) -> Fraction:
         """The pure epsilon, exactly."""
         return self.sensitivity / self.scale
-
-    @property
-    def event(self) -> Event:
-        """The pure loss."""
-        return Pure(self.bound).event
 
     @property
     def _largest(self) -> Fraction:

@@ -8,9 +8,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from jali.numerals import decimal
-from jali.privacy.event import Event
-from jali.privacy.loss import Loss
-from jali.privacy.losses.pure import Pure
+from jali.privacy.losses.bounded import Bounded
 from jali.privacy.rationals import Number, positive
 from jali.privacy.rounding import float_above, raised
 
@@ -19,7 +17,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, repr=False)
-class LaplaceLoss(Loss):
+class LaplaceLoss(Bounded):
     """The loss of adding Laplace noise, exactly.
 
     Args:
@@ -51,11 +49,6 @@ class LaplaceLoss(Loss):
     def bound(self) -> Fraction:
         """The pure epsilon, exactly."""
         return self.sensitivity / self.scale
-
-    @property
-    def event(self) -> Event:
-        """The pure loss."""
-        return Pure(self.bound).event
 
     @property
     def _largest(self) -> Fraction:

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 
 from jali.errors import CatalogError
 from jali.numerals import decimal_above
-from jali.privacy.event import Event
 from jali.privacy.loss import Loss
-from jali.privacy.losses.pure import Pure, response_renyi
+from jali.privacy.losses.bounded import Bounded
+from jali.privacy.losses.pure import response_renyi
 from jali.privacy.rationals import Number, positive, positive_integer, rational
 from jali.privacy.rounding import float_above, ln_above, raised
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, repr=False)
-class RandomizedResponseLoss(Loss):
+class RandomizedResponseLoss(Bounded):
     """The loss of answering truthfully with odds e^epsilon against each other category (Warner 1965).
 
     Args:
@@ -57,11 +57,6 @@ class RandomizedResponseLoss(Loss):
 
     def __repr__(self) -> str:
         return f"RandomizedResponseLoss({decimal_above(self.bound)}, categories={self.categories})"
-
-    @property
-    def event(self) -> Event:
-        """The pure loss."""
-        return Pure(self.bound).event
 
     @property
     def _largest(self) -> Fraction:
