@@ -15,7 +15,7 @@ from jali.declare import declare_table
 from jali.errors import CatalogError, EngineError, LedgerError, QueryError
 from jali.ledger import Debit, Receipt, SqliteLedger, Verification, grant_account, table_account
 from jali.numerals import decimal
-from jali.planner import PLAN_CLASSES, Plan, make_plan
+from jali.planner import FORMS, PLAN_CLASSES, Plan, make_plan
 from jali.planner.show_expression import show_question
 from jali.privacy import Adjacency, Budget, Concentrated, Event, Filter, Loss, Pure
 from jali.privacy.rationals import Number
@@ -238,12 +238,14 @@ class Database:
         stage = on_stage or (lambda _: None)
         stage("planning")
         plan = self.explain(question, epsilon=epsilon, rho=rho)
-        text = encode(plan)
+        text = encode(plan, FORMS)
         key = self._key(plan.table, text)
         debits = self._debits(plan, analyst)
         stored = self._ledger.recall(key, analyst=analyst or CURATOR, grant=debits[1] if analyst else None)
         if stored is not None and stored.answer is not None:
-            return self._answer(decode(stored.plan, PLAN_CLASSES), stored.receipt, stored.answer, cached=True)
+            return self._answer(
+                decode(stored.plan, PLAN_CLASSES, FORMS), stored.receipt, stored.answer, cached=True
+            )
         self._engine.ready(plan.table)
         stage("reserving")
         receipt = self._ledger.reserve(
@@ -259,7 +261,7 @@ class Database:
     def redeem(self, receipt: str, *, analyst: str | None = None, on_stage: Stage | None = None) -> Answer:
         """Give the one answer that a receipt stands for: the stored one, or its plan run as it was frozen."""
         reservation = self._ledger.begin(receipt, analyst=analyst)
-        plan: Plan = decode(reservation.plan, PLAN_CLASSES)
+        plan: Plan = decode(reservation.plan, PLAN_CLASSES, FORMS)
         if reservation.answer is not None:
             return self._answer(plan, receipt, reservation.answer, cached=True)
         return self._fulfil(receipt, plan, on_stage or (lambda _: None))

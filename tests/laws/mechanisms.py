@@ -1,27 +1,53 @@
-"""The members of the mechanism suite: one line each."""
+"""What the mechanism suite runs on: every specimen of every registered mechanism, found, not listed."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import fields, replace
 from fractions import Fraction
 from typing import Any
 
-from jali.mechanisms import Gaussian, Laplace
+from jali.audit.registry import AUDITED
+from jali.mechanisms import Mechanism, Specimen
+
+SPECIMENS: tuple[Specimen, ...] = tuple(specimen for mechanism in AUDITED for specimen in mechanism.specimens())
+LOSSES = ("epsilon", "rho")
+ABOVE_ZERO = {
+    "sensitivity",
+    "epsilon",
+    "rho",
+    "delta",
+    "step",
+    "dimension",
+    "k",
+    "cutoff",
+    "cells",
+    "categories",
+    "max_keys",
+    "epsilon_answers",
+    "total",
+    "grain",
+}
 
 
-@dataclass(frozen=True)
-class Member:
-    """How the suite makes a mechanism from a sensitivity and a loss."""
-
-    name: str
-    mechanism: type
-    make: Callable[..., Any]
-    loss_name: str
+def parameters(mechanism: Mechanism) -> dict[str, Any]:
+    """Return the constructor's arguments."""
+    return {field.name: getattr(mechanism, field.name) for field in fields(mechanism)}  # type: ignore[arg-type]
 
 
-MEMBERS = (
-    Member("Laplace", Laplace, Laplace, "epsilon"),
-    Member("Gaussian", Gaussian, Gaussian, "rho"),
-)
-LOSSES = (Fraction(1, 100), Fraction(1, 10), Fraction(1, 2), Fraction(1), Fraction(3))
+def loss_name(mechanism: Mechanism) -> str | None:
+    """Return the parameter that says how much is spent, where there is one."""
+    given = parameters(mechanism)
+    return next((name for name in LOSSES if given.get(name) is not None), None)
+
+
+def at_loss(mechanism: Mechanism, factor: Fraction) -> Mechanism:
+    """Return the same mechanism with its loss multiplied."""
+    name = loss_name(mechanism)
+    assert name is not None
+    return changed(mechanism, **{name: getattr(mechanism, name) * factor})
+
+
+def changed(mechanism: Mechanism, **values: Any) -> Mechanism:
+    """Return the same mechanism with other parameters."""
+    made: Mechanism = replace(mechanism, **values)  # type: ignore[type-var]
+    return made

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Any
 
 
 class Verdict(StrEnum):
@@ -15,10 +16,10 @@ class Verdict(StrEnum):
 
 @dataclass(frozen=True)
 class Witness:
-    """Neighbouring inputs and the output, or Rényi order, at which the loss was found."""
+    """Neighbouring inputs and the output, Rényi order or epsilon at which the loss was found."""
 
-    inputs: tuple[int, int]
-    at: float
+    inputs: tuple[Any, Any]
+    at: Any
 
 
 @dataclass(frozen=True)
@@ -28,7 +29,7 @@ class Finding:
     Attributes:
         name: The mechanism.
         adjacency: The adjacency in which the claim is meant.
-        kind: `epsilon` or `rho`.
+        kind: `epsilon`, `rho` or `delta`.
         claimed: The claimed loss.
         found: A lower bound on the true loss, from exact probabilities.
         witness: Where it was found.
@@ -44,8 +45,12 @@ class Finding:
     verdict: Verdict
 
     def __str__(self) -> str:
-        where = f"inputs {self.witness.inputs}, at {self.witness.at:g}"
+        where = f"inputs {self.witness.inputs}, at {_short(self.witness.at)}"
         if self.verdict is Verdict.VIOLATION:
             return f"{self.name}: claims {self.kind} {self.claimed:g}, loses {self.found:g} ({where})"
         tried = f"no violation found up to {self.kind} {self.found:g} of {self.claimed:g} claimed"
         return f"{self.name}: {tried} ({where}, {self.adjacency})"
+
+
+def _short(at: Any) -> str:
+    return f"{at:g}" if isinstance(at, int | float) else str(at)

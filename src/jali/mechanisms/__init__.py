@@ -1,9 +1,9 @@
-"""Mechanisms: one per file, each with its loss, its error law and its exact release. No database needed."""
+"""Mechanisms: one per file, each with its loss, its error law and its exact release. No database needed.
 
-from jali.mechanisms.additive import Additive
-from jali.mechanisms.gaussian import Gaussian
-from jali.mechanisms.laplace import Laplace
+Importing it runs nothing. What is public, and where it lives, is listed in `__init__.pyi`: one line there
+registers a mechanism, for users, for the law suite and for the auditor alike.
+"""
 
-MECHANISMS: tuple[type[Additive], ...] = (Laplace, Gaussian)
+import lazy_loader
 
-__all__ = ["MECHANISMS", "Additive", "Gaussian", "Laplace"]
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

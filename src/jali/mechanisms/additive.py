@@ -1,15 +1,30 @@
-"""What mechanisms that add noise share: the lattice, the release and the error of one coordinate."""
+"""What mechanisms that add noise share: the lattice, the release, and the laws of the error."""
 
 from __future__ import annotations
 
-from typing import Any, Protocol
+import itertools
+import math
+from abc import abstractmethod
+from collections.abc import Hashable
+from fractions import Fraction
+from functools import cached_property
+from typing import Any, ClassVar, Protocol, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from jali.mechanisms.lattice import Lattice, add
-from jali.mechanisms.laws import Law
+from jali.errors import MechanismError
+from jali.mechanisms.lattice import Integers, Lattice, add
+from jali.mechanisms.laws.inverse import least_loss
+from jali.mechanisms.laws.law import Law
+from jali.mechanisms.laws.worst import Smooth, allowed_for_one, expected_worst
+from jali.mechanisms.mechanism import LogMasses, Mechanism, miss, natural, parameter
 from jali.noise import BitSource
+from jali.privacy.rationals import Number, rational
+from jali.privacy.rounding import raised
+
+# What a window of the law of several coordinates may leave out.
+LEFT_OUT = 1e-13
 
 
 class Sampler(Protocol):
@@ -19,30 +34,204 @@ class Sampler(Protocol):
         """Draw `size` independent integers."""
 
 
-class Additive:
-    """A value on a lattice plus independent integer noise on every coordinate."""
+class Additive(Mechanism):
+    """A value on a lattice plus integer noise on every coordinate.
 
-    lattice: Lattice
+    Errors are errors of the noise, in units of the value: how far a release is off its lattice point, which is
+    within half a step of the value. They are of one coordinate, or of the largest among several.
+    """
+
+    # The parameter that `for_error` solves for.
+    loss_name: ClassVar[str] = "epsilon"
+
+    step: Fraction | None
+    dimension: int
+
+    @cached_property
+    def lattice(self) -> Lattice:
+        """Where the values live before noise is added to them."""
+        return Lattice.of(self.step, self.dimension)
 
     @property
+    @abstractmethod
     def law(self) -> Law:
-        """The exact law of the noise, in steps of the lattice."""
-        raise NotImplementedError
+        """The exact law of the noise of one coordinate, in steps of the lattice."""
+
+    @abstractmethod
+    def noise(self, rows: int, columns: int, *, bits: BitSource | None = None) -> NDArray[Any]:
+        """Draw the noise of `rows` independent releases of `columns` coordinates, in steps of the lattice."""
 
     @property
-    def sampler(self) -> Sampler:
-        """The exact sampler of that law."""
-        raise NotImplementedError
+    def stddev(self) -> float:
+        """The standard deviation of one coordinate."""
+        return self._unit * self.law.stddev
+
+    def expected_error(self) -> float:
+        """Return the expectation of |noise| for one coordinate."""
+        return self._unit * self.law.expected
+
+    def tail(self, threshold: Number) -> float:
+        """Return Pr[|noise| > threshold] for one coordinate."""
+        return self.law.tail(self._steps(threshold, "threshold"))
 
     def error(self, confidence: float) -> Any:
         """Return the least t with Pr[|noise| <= t] >= confidence, for one coordinate."""
         return self.lattice.real(self.law.quantile(confidence))
 
+    def worst_error(self, confidence: float, coordinates: int | None = None) -> Any:
+        """Return the least t with Pr[all |noise| <= t] >= confidence, for so many coordinates."""
+        return self.lattice.real(self._worst_threshold(miss(confidence), self._count(coordinates)))
+
+    def expected_worst(self, coordinates: int | None = None) -> float:
+        """Return the expectation of the largest |noise| among so many coordinates."""
+        return self._unit * self._expected_worst(self._count(coordinates))
+
+    @classmethod
+    def for_error(
+        cls, *, within: Number, confidence: float | None = None, coordinates: int = 1, **parameters: Any
+    ) -> Self:
+        """Return the mechanism of least loss whose error is at most `within`.
+
+        Args:
+            within: The wanted error, in units of the value.
+            confidence: How surely; if not given, the expected error is meant.
+            coordinates: Of how many coordinates the largest error is meant.
+            parameters: All parameters but the loss.
+        """
+        wish = f"an error of {within}" if confidence is None else f"an error of {within} at {confidence}"
+        wanted = parameter(within, "within") if confidence is None else _distance(within, "within")
+
+        def keeps(loss: Fraction) -> bool:
+            mechanism = cls._sampled(loss, parameters)
+            return mechanism is not None and mechanism._keeps(wanted, confidence, coordinates)
+
+        cls(**parameters, **{cls.loss_name: 1})._count(coordinates)
+        return cls(**parameters, **{cls.loss_name: least_loss(keeps, wish)})
+
+    @classmethod
+    def _sampled(cls, loss: Fraction, parameters: dict[str, Any]) -> Self | None:
+        """Return the mechanism at a loss, or None if its noise would be too wide to be sampled."""
+        try:
+            return cls(**parameters, **{cls.loss_name: loss})
+        except MechanismError:
+            return None
+
+    def _keeps(self, within: Fraction, confidence: float | None, coordinates: int) -> bool:
+        if confidence is None:
+            return raised(self.expected_worst(coordinates)) <= within
+        return self._worst_threshold(miss(confidence), coordinates) <= within / (self.step or 1)
+
     def release(self, value: Any, *, bits: BitSource | None = None) -> Any:
         """Return the value, or array of values, with noise."""
-        return self.lattice.real(self.release_integers(self.lattice.integers(value), bits=bits))
+        return self.lattice.real(self.release_integers(self._placed(value), bits=bits))
 
     def release_integers(self, values: np.ndarray, *, bits: BitSource | None = None) -> np.ndarray:
         """Add noise to integers that are on the lattice already."""
-        noise = self.sampler.sample(values.size, bits=bits)
-        return add(values, noise.reshape(values.shape))
+        return add(values, self.noise(1, values.size, bits=bits).reshape(values.shape))
+
+    def sample(self, value: Any, size: int, *, bits: BitSource | None = None) -> list[Hashable]:
+        """Draw the outcomes of many independent releases, all at once."""
+        place = self._placed(value)
+        noise = self.noise(size, place.size, bits=bits).reshape(size, *place.shape)
+        released = self.lattice.real(add(np.broadcast_to(place, noise.shape), noise)).tolist()
+        return [tuple(row) for row in released] if place.ndim else released
+
+    def deviation(self, value: Any, output: Any) -> Any:
+        """Return how far an output is off the lattice point of its value; of several coordinates, the first."""
+        place = np.ravel(self.lattice.real(self._placed(value)))
+        return abs(np.ravel(output)[0] - place[0]).item()
+
+    @abstractmethod
+    def log_masses(self, value: Any) -> LogMasses:
+        """Return the law of the output: for one coordinate far into the tails, for several on a small window."""
+
+    @abstractmethod
+    def _worst_threshold(self, allowed: float, count: int) -> int:
+        """Return the least t with Pr[the largest |noise| > t] <= allowed, in steps."""
+
+    @abstractmethod
+    def _expected_worst(self, count: int) -> float:
+        """Return the expectation of the largest |noise|, in steps."""
+
+    def _placed(self, value: Any) -> Integers:
+        return self.lattice.integers(value)
+
+    def _count(self, coordinates: int | None) -> int:
+        return self.dimension if coordinates is None else natural(coordinates, "coordinates")
+
+    @property
+    def _unit(self) -> float:
+        return 1.0 if self.step is None else float(self.step)
+
+    def _steps(self, threshold: Number, name: str) -> int:
+        return math.floor(rational(threshold, name) / (self.step or 1))
+
+
+class Independent(Additive):
+    """Additive noise that is independent in every coordinate."""
+
+    @property
+    @abstractmethod
+    def sampler(self) -> Sampler:
+        """The exact sampler of the law of one coordinate."""
+
+    def noise(self, rows: int, columns: int, *, bits: BitSource | None = None) -> NDArray[Any]:
+        """Draw the noise of `rows` independent releases of `columns` coordinates."""
+        return self.sampler.sample(rows * columns, bits=bits)
+
+    def log_masses(self, value: Any) -> LogMasses:
+        """Return the law of the output: for one coordinate far into the tails, for several on a small window."""
+        places = self._placed(value)
+        reach = self.law.reach(LEFT_OUT / places.size) if places.ndim else self.law.far
+        columns = [self._column(int(place), reach) for place in places.ravel().tolist()]
+        if not places.ndim:
+            return columns[0]
+        cells = itertools.product(*(column.items() for column in columns))
+        return {tuple(key for key, _ in cell): sum(log for _, log in cell) for cell in cells}
+
+    def _column(self, place: int, reach: int) -> dict[Any, float]:
+        noises = range(-reach, reach + 1)
+        outputs = self.lattice.real(np.array([place + noise for noise in noises])).tolist()
+        return {output: self.law.log_mass(noise) for output, noise in zip(outputs, noises, strict=True)}
+
+    def _worst_threshold(self, allowed: float, count: int) -> int:
+        return self.law.threshold(allowed_for_one(allowed, count) if count > 1 else allowed)
+
+    def _expected_worst(self, count: int) -> float:
+        return self.law.expected if count == 1 else expected_worst(self._smooth, count)
+
+    @property
+    def _smooth(self) -> Smooth:
+        raise NotImplementedError
+
+
+class OneNumber(Independent):
+    """Additive noise for a single number: its proof says nothing of several released together."""
+
+    dimension: ClassVar[int] = 1  # type: ignore[misc]
+
+    def _placed(self, value: Any) -> Integers:
+        if np.ndim(value):
+            raise self._several()
+        return self.lattice.integers(value)
+
+    def release_integers(self, values: np.ndarray, *, bits: BitSource | None = None) -> np.ndarray:
+        """Add noise to an integer that is on the lattice already."""
+        if values.size > 1:
+            raise self._several()
+        return super().release_integers(values, bits=bits)
+
+    def _several(self) -> MechanismError:
+        return MechanismError(f"{type(self).__name__} takes one number.", remedy="Take Laplace for several.")
+
+    def _count(self, coordinates: int | None) -> int:
+        if coordinates not in {None, 1}:
+            raise MechanismError(f"coordinates must be 1 for {type(self).__name__}, not {coordinates!r}.")
+        return 1
+
+
+def _distance(value: Number, name: str) -> Fraction:
+    number = rational(value, name)
+    if number < 0:
+        raise MechanismError(f"{name} must be at least 0, not {value}.")
+    return number

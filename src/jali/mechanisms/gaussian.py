@@ -4,22 +4,26 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import ClassVar
 
-from jali.mechanisms.additive import Additive
-from jali.mechanisms.lattice import Lattice, parameter
+from jali.mechanisms.additive import Independent
+from jali.mechanisms.lattice import step_of
 from jali.mechanisms.laws import DiscreteGaussianLaw
+from jali.mechanisms.mechanism import Specimen, natural, parameter
+from jali.mechanisms.sensitivity import Root, Sensitivity, l2_distance
 from jali.noise import DiscreteGaussian
+from jali.privacy.adjacency import Adjacency
 from jali.privacy.losses.concentrated import Concentrated
 from jali.privacy.rationals import Number
 
 
-@dataclass(frozen=True)
-class Gaussian(Additive):
+@dataclass(frozen=True, repr=False)
+class Gaussian(Independent):
     """Add integer noise with mass proportional to exp(-x^2 rho / sensitivity^2).
 
     Args:
         sensitivity: How far the values of neighbouring tables are apart in L2 norm, under the adjacency in
-            which the loss is meant.
+            which the loss is meant: a number, the root of one, or a `Sensitivity`.
         rho: The loss, in zCDP.
         step: The lattice for real values; without it the values must be integers.
         dimension: The number of real values released together (only with `step`).
@@ -41,34 +45,40 @@ class Gaussian(Additive):
         True
     """
 
-    squared_sensitivity: Fraction
+    loss_power: ClassVar[int | None] = 2
+    loss_name: ClassVar[str] = "rho"
+
+    sensitivity: Root
     rho: Fraction
-    lattice: Lattice
+    step: Fraction | None
+    dimension: int
 
     def __init__(
-        self, *, sensitivity: Number, rho: Number, step: Number | None = None, dimension: int = 1
+        self,
+        *,
+        sensitivity: Number | Root | Sensitivity,
+        rho: Number,
+        step: Number | None = None,
+        dimension: int = 1,
     ) -> None:
-        lattice = Lattice.of(step, dimension)
-        squared = lattice.squared_steps(parameter(sensitivity, "sensitivity"))
-        self._fill(squared, parameter(rho, "rho"), lattice)
+        self._fill(sensitivity=l2_distance(sensitivity), rho=parameter(rho, "rho"))
+        self._fill(step=step_of(step), dimension=natural(dimension, "dimension"))
+        self.sampler  # noqa: B018 - refuses, before anything is released, what cannot be sampled
 
     @classmethod
     def squared(cls, *, squared_sensitivity: Fraction, rho: Fraction) -> Gaussian:
         """Make the mechanism for integers from the square of a sensitivity that may be irrational."""
-        mechanism = object.__new__(cls)
-        mechanism._fill(parameter(squared_sensitivity, "squared_sensitivity"), parameter(rho, "rho"), Lattice())
-        return mechanism
-
-    def _fill(self, squared_sensitivity: Fraction, rho: Fraction, lattice: Lattice) -> None:
-        object.__setattr__(self, "squared_sensitivity", squared_sensitivity)
-        object.__setattr__(self, "rho", rho)
-        object.__setattr__(self, "lattice", lattice)
-        self.sampler  # noqa: B018 - refuses, before anything is released, what cannot be sampled
+        return cls(sensitivity=Root(parameter(squared_sensitivity, "squared_sensitivity")), rho=rho)
 
     @property
     def loss(self) -> Concentrated:
         """Rho, in zCDP."""
         return Concentrated(self.rho)
+
+    @property
+    def squared_sensitivity(self) -> Fraction:
+        """The square of the sensitivity, in squared steps of the lattice."""
+        return self.lattice.squared_steps(self.sensitivity)
 
     @property
     def variance(self) -> Fraction:
@@ -84,3 +94,21 @@ class Gaussian(Additive):
     def sampler(self) -> DiscreteGaussian:
         """The exact sampler of that law."""
         return DiscreteGaussian(self.variance)
+
+    @property
+    def _smooth(self) -> DiscreteGaussianLaw:
+        return self.law
+
+    @classmethod
+    def specimens(cls) -> tuple[Specimen, ...]:
+        """Return single integers at several losses, a pair of integers, and a real number on a lattice."""
+        return (
+            *(_one(rho, distance) for rho in ("1/200", "1/8", "2") for distance in (1, 5)),
+            Specimen(cls(sensitivity=Root(2), rho=4), Adjacency.REPLACE_ONE, (((0, 1), (1, 0)), ((3, 3), (4, 4)))),
+            Specimen(cls(sensitivity="1/2", rho="1/2", step="1/4"), Adjacency.ADD_REMOVE, ((0.12, 0.62),)),
+        )
+
+
+def _one(rho: str, distance: int) -> Specimen:
+    pairs = ((0, distance), (distance, 0))
+    return Specimen(Gaussian(sensitivity=distance, rho=rho), Adjacency.ADD_REMOVE, pairs)

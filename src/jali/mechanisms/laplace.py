@@ -5,16 +5,19 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 
-from jali.mechanisms.additive import Additive
-from jali.mechanisms.lattice import Lattice, parameter
+from jali.mechanisms.additive import Independent
+from jali.mechanisms.lattice import step_of
 from jali.mechanisms.laws import DiscreteLaplaceLaw
+from jali.mechanisms.mechanism import Specimen, natural, parameter
+from jali.mechanisms.sensitivity import Sensitivity, l1_distance
 from jali.noise import DiscreteLaplace
+from jali.privacy.adjacency import Adjacency
 from jali.privacy.losses.pure import Pure
 from jali.privacy.rationals import Number
 
 
-@dataclass(frozen=True)
-class Laplace(Additive):
+@dataclass(frozen=True, repr=False)
+class Laplace(Independent):
     """Add integer noise with mass proportional to exp(-|x| epsilon / sensitivity).
 
     Args:
@@ -43,14 +46,19 @@ class Laplace(Additive):
 
     sensitivity: Fraction
     epsilon: Fraction
-    lattice: Lattice
+    step: Fraction | None
+    dimension: int
 
     def __init__(
-        self, *, sensitivity: Number, epsilon: Number, step: Number | None = None, dimension: int = 1
+        self,
+        *,
+        sensitivity: Number | Sensitivity,
+        epsilon: Number,
+        step: Number | None = None,
+        dimension: int = 1,
     ) -> None:
-        object.__setattr__(self, "sensitivity", parameter(sensitivity, "sensitivity"))
-        object.__setattr__(self, "epsilon", parameter(epsilon, "epsilon"))
-        object.__setattr__(self, "lattice", Lattice.of(step, dimension))
+        self._fill(sensitivity=l1_distance(sensitivity), epsilon=parameter(epsilon, "epsilon"))
+        self._fill(step=step_of(step), dimension=natural(dimension, "dimension"))
         self.sampler  # noqa: B018 - refuses, before anything is released, a scale that cannot be sampled
 
     @property
@@ -72,3 +80,21 @@ class Laplace(Additive):
     def sampler(self) -> DiscreteLaplace:
         """The exact sampler of that law."""
         return DiscreteLaplace(self.scale)
+
+    @property
+    def _smooth(self) -> DiscreteLaplaceLaw:
+        return self.law
+
+    @classmethod
+    def specimens(cls) -> tuple[Specimen, ...]:
+        """Return single integers at several losses, a pair of integers, and a real number on a lattice."""
+        return (
+            *(_one(epsilon, distance) for epsilon in ("1/10", "7/10", "3") for distance in (1, 5)),
+            Specimen(cls(sensitivity=2, epsilon=8), Adjacency.REPLACE_ONE, (((0, 1), (1, 0)), ((3, 3), (4, 4)))),
+            Specimen(cls(sensitivity="1/2", epsilon=1, step="1/4"), Adjacency.ADD_REMOVE, ((0.12, 0.62),)),
+        )
+
+
+def _one(epsilon: str, distance: int) -> Specimen:
+    pairs = ((0, distance), (distance, 0), (-distance, 0))
+    return Specimen(Laplace(sensitivity=distance, epsilon=epsilon), Adjacency.ADD_REMOVE, pairs)

@@ -9,19 +9,14 @@ from typing import Any
 
 import numpy as np
 
-from jali.errors import CatalogError, MechanismError
-from jali.privacy.rationals import Number, positive
+from jali.errors import MechanismError
+from jali.mechanisms.grid import nearest_points, points_as_doubles
+from jali.mechanisms.mechanism import natural, parameter
+from jali.mechanisms.sensitivity import Root
+from jali.privacy.rationals import Number
 
 Integers = Any  # an int, or a numpy array of int64 or of Python ints
 _SAFE = 1 << 62
-
-
-def parameter(value: Number, name: str) -> Fraction:
-    """Return a parameter of a mechanism as a rational above 0, or refuse it by name."""
-    try:
-        return positive(value, name)
-    except CatalogError as problem:
-        raise MechanismError(problem.message, remedy=problem.remedy) from None
 
 
 @dataclass(frozen=True)
@@ -42,9 +37,7 @@ class Lattice:
     @classmethod
     def of(cls, step: Number | None, dimension: int) -> Lattice:
         """Read a lattice from a mechanism's arguments."""
-        if dimension < 1:
-            raise MechanismError("dimension must be at least 1.")
-        return cls(None if step is None else parameter(step, "step"), dimension)
+        return cls(step_of(step), natural(dimension, "dimension"))
 
     def steps(self, sensitivity: Fraction) -> Fraction:
         """Return the L1 sensitivity in steps, rounded up."""
@@ -54,13 +47,19 @@ class Lattice:
             return Fraction(math.ceil(sensitivity / self.step))
         return Fraction(math.floor(sensitivity / self.step) + self.dimension)
 
-    def squared_steps(self, sensitivity: Fraction) -> Fraction:
-        """Return the squared L2 sensitivity in steps, rounded up: ceil(s/step + sqrt(dimension)) at most."""
+    def whole_steps(self, sensitivity: Fraction) -> int:
+        """Return how many steps one coordinate can move, at least 1."""
+        return max(1, math.floor(sensitivity) if self.step is None else math.ceil(sensitivity / self.step))
+
+    def squared_steps(self, sensitivity: Fraction | Root) -> Fraction:
+        """Return the squared L2 sensitivity in steps, rounded up: at most (s/step + sqrt(dimension))^2."""
+        squared = sensitivity.squared if isinstance(sensitivity, Root) else sensitivity**2
         if self.step is None:
-            return sensitivity**2
+            return squared
+        squared /= self.step**2
         if self.dimension == 1:
-            return self.steps(sensitivity) ** 2
-        return Fraction(math.ceil(sensitivity / self.step) + math.isqrt(self.dimension - 1) + 1) ** 2
+            return Fraction(math.isqrt(math.ceil(squared) - 1) + 1) ** 2
+        return Fraction(math.floor(squared + self.dimension + _root_above(4 * squared * self.dimension)))
 
     def integers(self, value: Any) -> Integers:
         """Put a value or an array on the lattice, as integers."""
@@ -71,24 +70,23 @@ class Lattice:
             raise MechanismError(
                 f"The mechanism was made for dimension={self.dimension} and got {array.size} values."
             )
-        rounded = [self._nearest(item) for item in array.ravel().tolist()]
-        return _compact(np.array(rounded, dtype=object).reshape(array.shape))
-
-    def _nearest(self, item: Any) -> int:
-        # A value that is not finite counts as 0: an error would tell that it was there.
-        if isinstance(item, float) and not math.isfinite(item):
-            return 0
-        step = self.step or Fraction(1)
-        return math.floor(Fraction(item) / step + Fraction(1, 2))
+        return nearest_points(array, self.step)
 
     def real(self, integers: Integers) -> Any:
-        """Turn noisy lattice points back into numbers: ints without a step, floats with one."""
+        """Turn noisy lattice points back into numbers: ints without a step, the nearest floats with one."""
         plain = np.asarray(integers)
-        if self.step is None:
-            return plain.item() if plain.ndim == 0 else plain
-        step = self.step
-        values = np.array([float(int(item) * step) for item in plain.ravel().tolist()]).reshape(plain.shape)
+        values = plain if self.step is None else points_as_doubles(plain, self.step)
         return values.item() if values.ndim == 0 else values
+
+
+def step_of(step: Number | None) -> Fraction | None:
+    """Read the step of a lattice from a mechanism's arguments; None stands for integers."""
+    return None if step is None else parameter(step, "step")
+
+
+def _root_above(value: Fraction) -> Fraction:
+    """Return a rational above the square root, by less than 2^-19."""
+    return Fraction(math.isqrt(math.ceil(value * 4**20)) + 1, 2**20)
 
 
 def add(values: Integers, noise: np.ndarray) -> np.ndarray:
@@ -111,7 +109,3 @@ def _whole(array: np.ndarray) -> np.ndarray:
             "This mechanism takes integers.", remedy="Give `step=` to release real numbers on a lattice."
         )
     return array
-
-
-def _compact(array: np.ndarray) -> np.ndarray:
-    return array.astype(np.int64) if _fits(array) else array

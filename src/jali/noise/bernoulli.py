@@ -19,11 +19,8 @@ from jali.noise.bits import BitSource, Words, system_bits
 from jali.noise.bounds import Bounds, exp_bounds
 from jali.noise.checks import rational, size_of_sample
 from jali.noise.doubles import Doubles, compare_exp
+from jali.noise.enclosed import WORD, Coins, enclosed_coins, is_below
 
-Coins = NDArray[np.bool_]
-
-WORD = 64
-_GUARD = 32
 _BLOCK = 1 << 14
 _FAR = 64  # exp(-64) < 2**-64: larger exponents need not be told apart by doubles
 
@@ -56,7 +53,7 @@ def bernoulli(p: Fraction, size: int, *, bits: BitSource | None = None, word_bit
         below, rest = divmod(p.numerator << precision, p.denominator)
         return below, below + (rest > 0)
 
-    return _alike(bounds, size_of_sample(size), _source(bits), word_bits)
+    return enclosed_coins(bounds, size_of_sample(size), _source(bits), word_bits)
 
 
 def bernoulli_exp(x: Fraction, size: int, *, bits: BitSource | None = None, word_bits: int = WORD) -> Coins:
@@ -82,7 +79,7 @@ def bernoulli_exp(x: Fraction, size: int, *, bits: BitSource | None = None, word
     x = rational("x", x)
     if x < 0:
         raise MechanismError(f"x must be at least 0, not {x}.")
-    return _alike(partial(exp_bounds, x), size_of_sample(size), _source(bits), word_bits)
+    return enclosed_coins(partial(exp_bounds, x), size_of_sample(size), _source(bits), word_bits)
 
 
 def bernoulli_exp_array(
@@ -132,35 +129,8 @@ def settle_exp(words: Words, width: int, x: Doubles, exact: Callable[[int], Frac
     coins, doubtful = compare_exp(words, x, width)
     for place in doubtful.tolist():
         bounds = partial(exp_bounds, exact(place))
-        coins[place] = _settle(int(words[place]), width, bounds, bits)
+        coins[place] = is_below(int(words[place]), bounds, bits, width)
     return coins
-
-
-def _alike(bounds: Callable[[int], Bounds], size: int, bits: BitSource, width: int) -> Coins:
-    """Toss coins that share one probability, given by its bounds at any precision."""
-    lo, hi = bounds(width + _GUARD)
-    sure = lo >> _GUARD  # words below this one are certainly True
-    none = -(-hi >> _GUARD)  # words from this one on are certainly False
-    words = bits.integers(size, width)
-    top = (1 << width) - 1
-    coins = words < sure if sure <= top else np.ones(size, np.bool_)
-    if sure < none:
-        for place in np.flatnonzero((words >= sure) & (words <= min(none - 1, top))).tolist():
-            coins[place] = _settle(int(words[place]), width, bounds, bits)
-    return coins
-
-
-def _settle(word: int, width: int, bounds: Callable[[int], Bounds], bits: BitSource) -> bool:
-    """Tell whether a uniform number that begins with `word` is below the bounded probability."""
-    step = width
-    while True:
-        lo, hi = bounds(width + _GUARD)
-        if (word + 1) << _GUARD <= lo:
-            return True
-        if word << _GUARD >= hi:
-            return False
-        word = word << step | int(bits.integers(1, step)[0])
-        width += step
 
 
 def _checked(numerators: NDArray[Any], denominator: int) -> NDArray[Any]:

@@ -20,10 +20,11 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from jali.noise.bernoulli import Coins, settle_exp
+from jali.noise.bernoulli import settle_exp
 from jali.noise.bits import BitSource, Words, system_bits
 from jali.noise.checks import size_of_sample
 from jali.noise.doubles import Doubles
+from jali.noise.enclosed import Coins
 from jali.noise.ladder import Indices, Ladder, Progression, build_ladder
 
 _BLOCK = 1 << 16

@@ -8,6 +8,7 @@ from jali.planner.bound_contributions import bound_contributions
 from jali.planner.choose_keys import choose_keys
 from jali.planner.choose_mechanisms import choose_mechanisms
 from jali.planner.draft import Draft
+from jali.planner.forms import FORMS
 from jali.planner.measure_aggregates import measure_aggregates
 from jali.planner.own_rows import own_rows
 from jali.planner.plan import PLAN_CLASSES, Plan, finish
@@ -36,4 +37,4 @@ def make_plan(question: Question, table: Table, loss: Loss) -> Plan:
     return finish(draft)
 
 
-__all__ = ["PLAN_CLASSES", "RULES", "Draft", "Plan", "make_plan"]
+__all__ = ["FORMS", "PLAN_CLASSES", "RULES", "Draft", "Plan", "make_plan"]

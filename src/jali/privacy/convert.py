@@ -13,6 +13,8 @@ from decimal import ROUND_FLOOR, Context, Decimal, localcontext
 from fractions import Fraction
 from functools import lru_cache
 
+from jali.privacy.rationals import Number, nonnegative, probability
+
 _PRECISION = 50
 # Each of the few operations below errs by less than 1e-49 of the largest term.
 _SLACK = Decimal("1e-45")
@@ -29,8 +31,7 @@ ORDERS: tuple[float, ...] = (
 )
 
 
-@lru_cache(maxsize=1024)
-def largest_rho(epsilon: Fraction, delta: Fraction) -> Fraction:
+def largest_rho(epsilon: Number, delta: Number) -> Fraction:
     """Return the largest rho, rounded down, for which rho-zCDP is shown to imply (epsilon, delta)-DP.
 
     Guarantee:
@@ -40,9 +41,14 @@ def largest_rho(epsilon: Fraction, delta: Fraction) -> Fraction:
         any order gives a valid rho, and the best is found by golden-section search.
 
     Example:
-        >>> round(float(largest_rho(Fraction(1), Fraction(1, 10**6))), 6)
+        >>> round(float(largest_rho(1, 1e-6)), 6)
         0.024356
     """
+    return _largest_rho(nonnegative(epsilon, "epsilon"), probability(delta, "delta"))
+
+
+@lru_cache(maxsize=1024)
+def _largest_rho(epsilon: Fraction, delta: Fraction) -> Fraction:
     if delta <= 0:
         return Fraction(0)
     with localcontext(Context(prec=_PRECISION)):

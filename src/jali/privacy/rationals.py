@@ -7,6 +7,7 @@ from decimal import Decimal
 from fractions import Fraction
 
 from jali.errors import CatalogError
+from jali.numerals import decimal as decimal  # noqa: PLC0414 - public here too: how exact numbers are shown
 
 Number = int | float | str | Decimal | Fraction
 _TOO_LARGE = 10**301

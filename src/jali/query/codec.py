@@ -4,24 +4,44 @@ from __future__ import annotations
 
 import datetime
 import json
-from collections.abc import Iterable
-from dataclasses import fields, is_dataclass
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import MISSING, dataclass, fields, is_dataclass
 from enum import Enum
 from fractions import Fraction
+from types import MappingProxyType
 from typing import Any
 
+from jali.errors import LedgerError
 
-def encode(value: Any) -> str:
+
+@dataclass(frozen=True)
+class Form:
+    """How a class is stored, where its own fields are free to change: stored texts stay as they are.
+
+    Attributes:
+        parts: The parts under the names that are written.
+        make: Makes the value from them, given as keywords.
+    """
+
+    parts: Callable[[Any], dict[str, Any]]
+    make: Callable[..., Any]
+
+
+Forms = Mapping[type, Form]
+_AS_IT_IS: Forms = MappingProxyType({})
+
+
+def encode(value: Any, forms: Forms = _AS_IT_IS) -> str:
     """Write a frozen value as canonical JSON: equal values give equal texts."""
-    return json.dumps(_plain(value), sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+    return json.dumps(_plain(value, forms), sort_keys=True, separators=(",", ":"), ensure_ascii=False)
 
 
-def decode(text: str, classes: Iterable[type]) -> Any:
+def decode(text: str, classes: Iterable[type], forms: Forms = _AS_IT_IS) -> Any:
     """Read what `encode` wrote; only the given classes are ever made."""
-    return _alive(json.loads(text), {cls.__name__: cls for cls in classes})
+    return _Reader({cls.__name__: cls for cls in classes}, forms).alive(json.loads(text))
 
 
-def _plain(value: Any) -> Any:
+def _plain(value: Any, forms: Forms) -> Any:
     if value is None or (isinstance(value, bool | str | float) and not isinstance(value, Enum)):
         return value
     if isinstance(value, Enum):
@@ -30,20 +50,26 @@ def _plain(value: Any) -> Any:
         # Beyond 2^53 some JSON readers lose digits.
         return value if abs(value) < 1 << 53 else {"@": "int", "value": str(value)}
     if isinstance(value, tuple | list):
-        return [_plain(item) for item in value]
-    return _tagged(value)
+        return [_plain(item, forms) for item in value]
+    return _tagged(value, forms)
 
 
-def _tagged(value: Any) -> Any:
+def _tagged(value: Any, forms: Forms) -> Any:
     if isinstance(value, Fraction):
         return {"@": "Fraction", "value": str(value)}
     if isinstance(value, datetime.datetime | datetime.date):
         return {"@": type(value).__name__, "value": value.isoformat()}
     if is_dataclass(value) and not isinstance(value, type):
-        # Positions only serve error messages: the same question written differently is the same plan.
-        body = {f.name: _plain(getattr(value, f.name)) for f in fields(value) if f.compare}
+        body = {name: _plain(part, forms) for name, part in _parts(value, forms).items()}
         return {"@": type(value).__name__, **body}
     raise TypeError(f"cannot store a {type(value).__name__}")
+
+
+def _parts(value: Any, forms: Forms) -> dict[str, Any]:
+    if type(value) in forms:
+        return forms[type(value)].parts(value)
+    # Positions only serve error messages: the same question written differently is the same plan.
+    return {f.name: getattr(value, f.name) for f in fields(value) if f.compare}
 
 
 _SCALARS: dict[str, Any] = {
@@ -54,19 +80,36 @@ _SCALARS: dict[str, Any] = {
 }
 
 
-def _alive(value: Any, classes: dict[str, type]) -> Any:
-    if isinstance(value, list):
-        return tuple(_alive(item, classes) for item in value)
-    if not isinstance(value, dict):
-        return value
-    name = value["@"]
-    if name in _SCALARS:
-        return _SCALARS[name](value["value"])
-    cls = classes[name]
-    if issubclass(cls, Enum):
-        return cls(value["value"])
-    made = object.__new__(cls)
-    for f in fields(cls):  # type: ignore[arg-type]  # only dataclasses are registered
-        default = None if not f.compare else f.default
-        object.__setattr__(made, f.name, _alive(value[f.name], classes) if f.name in value else default)
+@dataclass(frozen=True)
+class _Reader:
+    """Makes values from plain JSON."""
+
+    classes: Mapping[str, type]
+    forms: Forms
+
+    def alive(self, value: Any) -> Any:
+        if isinstance(value, list):
+            return tuple(self.alive(item) for item in value)
+        if not isinstance(value, dict):
+            return value
+        name = value["@"]
+        if name in _SCALARS:
+            return _SCALARS[name](value["value"])
+        cls = self.classes[name]
+        if issubclass(cls, Enum):
+            return cls(value["value"])
+        parts = {key: self.alive(part) for key, part in value.items() if key != "@"}
+        return self.forms[cls].make(**parts) if cls in self.forms else _made(cls, parts)
+
+
+def _made(cls: type, parts: dict[str, Any]) -> Any:
+    made: Any = object.__new__(cls)
+    for f in fields(cls):
+        part = parts.get(f.name, None if not f.compare else f.default)
+        if part is MISSING:
+            raise LedgerError(
+                f"A stored {cls.__name__} has no {f.name}.",
+                remedy="Open the ledger with the version that wrote it.",
+            )
+        object.__setattr__(made, f.name, part)
     return made

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from mpmath import mp, mpf  # type: ignore[import-untyped]
 
 from jali.privacy import Budget, Filter, largest_rho
+from jali.privacy.convert import _largest_rho
 
 
 def least_log_delta(rho: Fraction, epsilon: Fraction) -> mpf:
@@ -42,7 +43,7 @@ def log_delta(rho: float, epsilon: float, order: float) -> float:
 @pytest.mark.parametrize("precision", [3, 6, 28, 100])
 def test_the_conversion_does_not_depend_on_the_decimal_context_of_the_caller(precision: int) -> None:
     here = largest_rho(Fraction(7, 5), Fraction(1, 10**7))
-    largest_rho.cache_clear()
+    _largest_rho.cache_clear()
     with decimal.localcontext(decimal.Context(prec=precision)):
         assert largest_rho(Fraction(7, 5), Fraction(1, 10**7)) == here
 

@@ -1,13 +1,10 @@
-"""Broken twins: mechanisms with a mistake that people really make. The auditor must catch each of them.
-
-They take generated data only, and nothing else in the package may import them.
-"""
+"""Broken twins of mechanisms that add noise. They take generated data only."""
 
 from __future__ import annotations
 
 from fractions import Fraction
 
-from jali.audit.registry import Registration, additive
+from jali.audit.registry import Registration
 from jali.mechanisms import Gaussian, Laplace
 from jali.privacy import Adjacency, Concentrated, Pure
 
@@ -15,9 +12,8 @@ _EPSILON = Fraction(7, 10)
 
 
 def _twin(name: str, mechanism: Laplace | Gaussian, claim: Pure | Concentrated, distance: int) -> Registration:
-    # Wide enough for every twin's noise at this claim.
-    laws = additive(mechanism, 400)
-    return Registration(name, type(mechanism), claim, Adjacency.ADD_REMOVE, ((0, distance), (distance, 0)), laws)
+    pairs = ((0, distance), (distance, 0))
+    return Registration(name, type(mechanism), claim, Adjacency.ADD_REMOVE, pairs, mechanism.log_masses)
 
 
 TWINS: tuple[Registration, ...] = (

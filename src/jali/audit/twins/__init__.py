@@ -1,0 +1,11 @@
+"""Broken twins: mechanisms with a mistake that people really make. The auditor must catch each of them.
+
+They take generated data only, and nothing else in the package may import them.
+"""
+
+from jali.audit.registry import Registration
+from jali.audit.twins import additive, keys, selection, sparse_vector
+
+TWINS: tuple[Registration, ...] = (*additive.TWINS, *selection.TWINS, *sparse_vector.TWINS, *keys.TWINS)
+
+__all__ = ["TWINS"]

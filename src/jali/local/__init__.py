@@ -1,0 +1,8 @@
+"""The local model: each person randomizes their own answer before it leaves them.
+
+Importing it runs nothing; what is public, and where it lives, is listed in `__init__.pyi`.
+"""
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

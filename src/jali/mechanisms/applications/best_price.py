@@ -1,0 +1,216 @@
+"""Pricing a digital good: the price that would have earned the most."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from jali.errors import MechanismError
+from jali.mechanisms.applications.choice import Choice, Task, selection_named
+from jali.mechanisms.mechanism import Mechanism, miss, parameter
+from jali.mechanisms.selection.generalised import GeneralisedExponential
+from jali.mechanisms.selection.interval import IntervalExponential
+from jali.mechanisms.selection.piecewise import Piecewise
+from jali.mechanisms.selection.piecewise_geometric import Whole, narrow
+from jali.mechanisms.selection.scores import Scores, read_scores
+from jali.noise import BitSource
+from jali.privacy.adjacency import Adjacency
+from jali.privacy.rationals import Number, rational
+
+_ASSUMED = (
+    "The prices are public: they do not depend on the data.",
+    "Each unit has one valuation and buys one item if the price is at most that.",
+    "The error is in revenue, against the best of the prices offered.",
+)
+
+
+@dataclass(frozen=True)
+class PriceRange:
+    """All multiples of `step`, counted from `low`, up to `high`: as fine as one likes.
+
+    Example:
+        >>> PriceRange(low=1, high=100, step="1/100").highest
+        Fraction(100, 1)
+    """
+
+    low: Fraction
+    high: Fraction
+    step: Fraction
+
+    def __init__(self, *, low: Number, high: Number, step: Number) -> None:
+        for name, value in (("low", low), ("high", high), ("step", step)):
+            object.__setattr__(self, name, parameter(value, name))
+        if self.high < self.low:
+            raise MechanismError("high must not be below low.")
+
+    @property
+    def highest(self) -> Fraction:
+        """The highest price."""
+        return self.low + (self.high - self.low) // self.step * self.step
+
+
+def best_price(
+    valuations: Sequence[Any] | NDArray[Any],
+    prices: Sequence[Number] | PriceRange,
+    *,
+    epsilon: Number,
+    adjacency: str | Adjacency,
+    method: str = "permute-and-flip",
+    step: Number | None = None,
+    confidence: float = 0.99,
+    bits: BitSource | None = None,
+) -> Choice:
+    """Return a price p whose revenue p * #{valuations >= p} is high.
+
+    Args:
+        valuations: What each unit would pay: integers, Fractions, Decimals or decimal text; floats with `step`.
+        prices: The prices to choose from, such as `geometric_prices` lists, or a `PriceRange`. They are public.
+        epsilon: The loss.
+        adjacency: When two tables are neighbours.
+        method: `permute-and-flip`, `exponential`, or `generalised`, whose error grows with the best price rather
+            than with the highest one. A `PriceRange` is always served by the exponential mechanism.
+        step: Round float valuations to multiples of this.
+        confidence: The chance that the error holds.
+        bits: Where the random bits come from; the thread's own stream if not given.
+
+    Error:
+        With prices up to P, the revenue is at most (P/epsilon)(ln(number of prices) + t) below the best with a
+        chance of 1 - e^-t, under add-remove and under replace-one alike; `error` is smaller than that.
+        docs/proofs/best_price.md has the proof.
+
+    Example:
+        >>> from jali.mechanisms import best_price, geometric_prices
+        >>> prices = geometric_prices(low=1, high=100, ratio="1.1", step="0.01")
+        >>> found = best_price([12, 15, "19.99", 40, 45], prices, epsilon=1, adjacency="replace-one")
+        >>> found.choice in prices
+        True
+    """
+    task = price_task(
+        valuations, prices, epsilon=epsilon, adjacency=adjacency, method=method, step=step, confidence=confidence
+    )
+    return task.choose(confidence, bits)
+
+
+def price_task(
+    valuations: Sequence[Any] | NDArray[Any],
+    prices: Sequence[Number] | PriceRange,
+    *,
+    epsilon: Number,
+    adjacency: str | Adjacency,
+    method: str = "permute-and-flip",
+    step: Number | None = None,
+    confidence: float = 0.99,
+) -> Task:
+    """Return the choice of a price, not yet made."""
+    miss(confidence)
+    neighbours = Adjacency.of(adjacency)
+    sorted_valuations = _sorted(valuations, None if step is None else parameter(step, "step"))
+    if isinstance(prices, PriceRange):
+        return _range_task(sorted_valuations, prices, epsilon, neighbours)
+    return _listed_task(sorted_valuations, prices, epsilon, neighbours, method, confidence)
+
+
+def _listed_task(
+    valuations: Scores | None,
+    prices: Sequence[Number],
+    epsilon: Number,
+    adjacency: Adjacency,
+    method: str,
+    confidence: float,
+) -> Task:
+    offered = list(dict.fromkeys(parameter(price, "prices") for price in prices))
+    if not offered:
+        raise MechanismError("prices must not be empty.")
+    units = read_scores(offered)
+    mechanism: Mechanism
+    shape = {}
+    if method == "generalised":
+        failure = 1 - rational(confidence, "confidence")
+        each = [int(price) for price in units.integers]
+        mechanism = GeneralisedExponential(sensitivities=each, epsilon=epsilon, failure=failure)
+    else:
+        highest = half_spread(int(units.integers.max()))
+        mechanism = selection_named(method)(sensitivity=highest, epsilon=epsilon, adjacency=adjacency)
+        shape = {"candidates": len(offered)}
+    value = revenues(valuations, units)
+    return Task(mechanism, adjacency, value, offered.__getitem__, _ASSUMED, shape, float(units.unit))
+
+
+def _range_task(valuations: Scores | None, prices: PriceRange, epsilon: Number, adjacency: Adjacency) -> Task:
+    mechanism = IntervalExponential(
+        low=prices.low,
+        high=prices.high,
+        step=prices.step,
+        sensitivity=half_spread(prices.highest),
+        epsilon=epsilon,
+        adjacency=adjacency,
+    )
+    return Task(mechanism, adjacency, revenue_curve(valuations), lambda price: price, _ASSUMED)
+
+
+def half_spread(highest: Fraction | int) -> Fraction:
+    """Return the sensitivity of revenues in a selection, which looks at differences of scores only.
+
+    Between neighbours all revenues rise, by at most the highest price, or all fall. Less half of it for all of
+    them, which no selection notices, each moves by half of the highest price at most.
+    """
+    return Fraction(highest) / 2
+
+
+def revenues(valuations: Scores | None, prices: Scores) -> Whole:
+    """Return price * #{valuations >= price} for each price, in units of the prices."""
+    if valuations is None:
+        return np.zeros(len(prices), np.int64)
+    thresholds = [-(-int(price) * prices.unit // valuations.unit) for price in prices.integers]
+    held = valuations.integers
+    reach = [min(max(threshold, int(held[0])), int(held[-1]) + 1) for threshold in thresholds]
+    below = np.searchsorted(held, np.array(reach, held.dtype), "left")
+    return np.asarray(narrow(prices.integers, len(held)) * (len(held) - below))
+
+
+def revenue_curve(valuations: Scores | None) -> Piecewise:
+    """Return the revenue of every price: linear between valuations, with a fall just above each of them."""
+    if valuations is None:
+        return Piecewise(breaks=[], scores=[0])
+    count = len(valuations)
+    return Piecewise(
+        breaks=valuations, scores=np.zeros(count + 1, np.int64), slopes=np.arange(count, -1, -1), closed="right"
+    )
+
+
+def geometric_prices(*, low: Number, high: Number, ratio: Number, step: Number) -> list[Fraction]:
+    """List multiples of `step` from low to high, each at most `ratio` times the one before, or one step above it.
+
+    Error:
+        The best listed price earns at least 1/ratio of what the best multiple of `step` in the range earns: the
+        listed price at or just below that one sells no fewer items and costs at least 1/ratio as much.
+
+    Example:
+        >>> [str(price) for price in geometric_prices(low=1, high=4, ratio="1.5", step="0.1")]
+        ['1', '3/2', '11/5', '33/10']
+    """
+    within = PriceRange(low=low, high=high, step=step)
+    factor = parameter(ratio, "ratio")
+    if factor <= 1:
+        raise MechanismError(f"ratio must be above 1, not {ratio}.")
+    return list(_climb(within, factor))
+
+
+def _climb(within: PriceRange, ratio: Fraction) -> Iterator[Fraction]:
+    price = -(-within.low // within.step) * within.step
+    while price <= within.high:
+        yield price
+        price = max(price + within.step, price * ratio // within.step * within.step)
+
+
+def _sorted(valuations: Sequence[Any] | NDArray[Any], step: Fraction | None) -> Scores | None:
+    """Read valuations in rising order; None if there are none, which is no reason to refuse."""
+    if len(valuations) == 0:
+        return None
+    scores = read_scores(valuations, step)
+    return Scores(np.sort(scores.integers), scores.unit)

@@ -1,0 +1,130 @@
+"""From numbers to lattice points and back, exactly: doubles where they are proven right, rationals elsewhere.
+
+Proof:
+    docs/proofs/laplace.md, Lattice.
+"""
+
+from __future__ import annotations
+
+import math
+import sys
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Doubles = NDArray[np.float64]
+
+_LARGEST_POWER = 900
+_EXACT = 2.0**53
+_SAFE = 2.0**62
+# Between a quotient of doubles and the true one there are three roundings, and one more after adding 1/2.
+_MARGIN = 2.0**-49
+
+
+def nearest_points(values: NDArray[Any], step: Fraction) -> NDArray[Any]:
+    """Return floor(x/step + 1/2) for each x, exactly: int64, or Python ints if one of them does not fit.
+
+    A value that is not finite counts as 0: an error would tell that it was there.
+    """
+    doubles = _as_doubles(values)
+    extreme = abs(step.numerator.bit_length() - step.denominator.bit_length()) > _LARGEST_POWER
+    if doubles is None or extreme:
+        return _compact([nearest_point(item, step) for item in values.ravel().tolist()], values.shape)
+    power = _power_of_two(step)
+    with np.errstate(all="ignore"):  # a warning would tell of a value; what overflows is settled by rationals
+        return _by_quotient(doubles, step) if power is None else _by_scaling(doubles, step, power)
+
+
+def points_as_doubles(points: NDArray[Any], step: Fraction) -> Doubles:
+    """Return the double nearest to each integer times the step; beyond the doubles, the largest of them."""
+    if points.dtype.kind in "iu":
+        power = _power_of_two(step)
+        if power is not None:
+            return np.ldexp(points.astype(np.float64), power)
+        if step.denominator < _EXACT and _largest(points) * step.numerator < _EXACT:
+            return points.astype(np.float64) * float(step.numerator) / float(step.denominator)
+    doubles = [_nearest_double(int(item) * step) for item in points.ravel().tolist()]
+    return np.array(doubles, np.float64).reshape(points.shape)
+
+
+def nearest_point(value: Any, step: Fraction) -> int:
+    """Return floor(x/step + 1/2) for a number of any kind."""
+    if isinstance(value, float | Decimal) and not math.isfinite(value):
+        return 0
+    return math.floor(Fraction(value) / step + Fraction(1, 2))
+
+
+def _as_doubles(values: NDArray[Any]) -> Doubles | None:
+    """Return the values as doubles if nothing is lost."""
+    if values.dtype.kind == "f" and values.dtype.itemsize <= 8:
+        return values.astype(np.float64, copy=False)
+    if values.dtype.kind in "iub" and _largest(values) <= _EXACT:
+        return values.astype(np.float64)
+    return None
+
+
+def _by_scaling(values: Doubles, step: Fraction, power: int) -> NDArray[Any]:
+    """Round to multiples of a power of 2: the quotient is exact, or far from where rounding could matter."""
+    quotients = _quotients(values, math.ldexp(1.0, -power))
+    whole = np.floor(quotients)
+    np.subtract(quotients, whole, out=quotients)
+    whole += quotients >= 0.5
+    return _checked(whole, np.zeros(0, np.intp), values, step)
+
+
+def _by_quotient(values: Doubles, step: Fraction) -> NDArray[Any]:
+    """Round to multiples of any step: by doubles where they are far from the next integer, else by rationals."""
+    shifted = _quotients(values, float(1 / step))
+    shifted += 0.5
+    whole = np.floor(shifted)
+    margin = (np.abs(shifted) + 1) * _MARGIN
+    clear = (shifted - whole > margin) & (whole + 1 - shifted > margin)
+    return _checked(whole, np.flatnonzero(~clear), values, step)
+
+
+def _quotients(values: Doubles, inverse: float) -> Doubles:
+    """Multiply by 1/step, where what is not finite counts as 0."""
+    return np.where(np.isfinite(values), values * inverse, 0.0)
+
+
+def _checked(whole: Doubles, doubtful: NDArray[np.intp], values: Doubles, step: Fraction) -> NDArray[Any]:
+    """Turn rounded quotients into integers; settle the doubtful ones, and those too large, by rationals."""
+    doubtful = np.union1d(doubtful, np.flatnonzero(~(np.abs(whole) < _SAFE)))
+    if not len(doubtful):
+        return np.asarray(whole.astype(np.int64))
+    flat = whole.ravel()
+    flat[doubtful] = 0.0  # these follow
+    points = flat.astype(np.int64)
+    exact = [nearest_point(item, step) for item in values.ravel()[doubtful].tolist()]
+    if max(map(abs, exact)) >= _SAFE:
+        points = points.astype(object)
+    points[doubtful] = exact
+    return points.reshape(values.shape)
+
+
+def _power_of_two(step: Fraction) -> int | None:
+    """Return e if the step is 2^e, for an e of moderate size."""
+    for above, below, sign in ((step.numerator, step.denominator, 1), (step.denominator, step.numerator, -1)):
+        power = above.bit_length() - 1
+        if below == 1 and above == 1 << power and power <= _LARGEST_POWER:
+            return sign * power
+    return None
+
+
+def _nearest_double(value: Fraction) -> float:
+    try:
+        return float(value)
+    except OverflowError:
+        return sys.float_info.max if value > 0 else -sys.float_info.max
+
+
+def _largest(points: NDArray[Any]) -> int:
+    return 0 if points.size == 0 else max(abs(int(points.min())), abs(int(points.max())))
+
+
+def _compact(points: list[int], shape: tuple[int, ...]) -> NDArray[Any]:
+    fits = all(abs(point) < _SAFE for point in points)
+    return np.array(points, np.int64 if fits else object).reshape(shape)

@@ -1,0 +1,134 @@
+"""The largest chances of release that (epsilon, delta) allows a key of n people, with bounds at any precision."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property, lru_cache
+
+from jali.noise.bounds import Bounds, exp_bounds
+
+_FIRST = 64
+
+
+@dataclass(frozen=True)
+class Chances:
+    """The probabilities p(0) = 0, p(n) = min(e^epsilon p(n-1) + delta, 1 - e^-epsilon (1 - p(n-1) - delta), 1).
+
+    Guarantee:
+        With y = e^epsilon, p(n) = delta (y^n - 1)/(y - 1) up to n = `turn`, then, with m = n - turn,
+        min(1, (1 - y^-m)(1 + delta/(y-1)) + y^-m p(turn)). `turn` is found by integer arithmetic on bounds of
+        exponentials, and so is everything else.
+    Proof:
+        docs/proofs/unknown_keys.md, Theorem 2, after Desfontaines, Voss, Gipson and Mandayam 2022, Theorem 1.
+
+    Example:
+        >>> chances = Chances(Fraction(1), Fraction(1, 10**5))
+        >>> [round(chances.near(n), 6) for n in (1, 10, 12, 22, 23)]
+        [1e-05, 0.128183, 0.760311, 0.999995, 1.0]
+    """
+
+    epsilon: Fraction
+    delta: Fraction
+
+    def bounds(self, people: int, precision: int) -> Bounds:
+        """Return integers lo <= 2^precision p(people) <= hi, at most two units apart."""
+        if people <= 0:
+            return 0, 0
+        work, one = precision + self._extra, 1 << precision
+        low, high = self._growing(people, work) if people <= self.turn else self._falling(people - self.turn, work)
+        return min(one, low >> self._extra), min(one, -(-high >> self._extra))
+
+    @cached_property
+    def sure(self) -> int:
+        """The least number of people that is seen, at 64 bits, to be released with probability 1."""
+        low, high = self.turn, 2 * self.turn + 1
+        while not self._is_one(high):
+            low, high = high, 2 * high
+        while high - low > 1:
+            middle = (low + high) // 2
+            low, high = (low, middle) if self._is_one(middle) else (middle, high)
+        return high
+
+    def _is_one(self, people: int) -> bool:
+        return self.bounds(people, _FIRST)[0] == 1 << _FIRST
+
+    def near(self, people: int) -> float:
+        """Return p(people) in double, to the last place."""
+        precision = _FIRST + self._extra
+        return self.bounds(people, precision)[0] / (1 << precision)
+
+    @cached_property
+    def turn(self) -> int:
+        """How many steps grow by the factor e^epsilon: p(n-1) <= (1-delta)/(1 + e^epsilon) for n up to here."""
+        guess = max(1, self._guessed())
+        while guess > 1 and not self._grows(guess):
+            guess -= 1
+        while self._grows(guess + 1):
+            guess += 1
+        return guess
+
+    def _guessed(self) -> int:
+        """Return 1 + floor(ln((y + 2 delta - 1) / (delta (y+1))) / epsilon) in double: near, not more."""
+        epsilon, delta = float(self.epsilon), float(self.delta)
+        shrunk = math.exp(-epsilon)
+        inside = math.log(2 * delta * shrunk - math.expm1(-epsilon)) - math.log1p(shrunk)
+        return 1 + math.floor(
+            (inside - math.log(self.delta.numerator) + math.log(self.delta.denominator)) / epsilon
+        )
+
+    def _grows(self, people: int) -> bool:
+        """Tell whether p(people) is e^epsilon p(people-1) + delta, all steps before being such."""
+        precision = _FIRST
+        while True:
+            low, high = self._growing(people - 1, precision + self._extra)
+            least, most = self._even(precision + self._extra)
+            if high <= least:
+                return True
+            if low > most:
+                return False
+            precision *= 2
+
+    def _growing(self, people: int, work: int) -> Bounds:
+        """Bound delta (y^n - 1)/(y - 1) = factor (e - 1), where e = y^n."""
+        if people <= 0:
+            return 0, 0
+        low, high = self._factor(work)
+        less, more = exp_bounds(self.epsilon * people, work)
+        one, square = 1 << work, 1 << 2 * work
+        return low * (square // more - one) >> work, -(-high * (-(-square // less) - one) >> work)
+
+    def _falling(self, further: int, work: int) -> Bounds:
+        """Bound top - y^-m (top - p(turn)), where top = 1 + factor: it grows with top and p, and falls in y^-m."""
+        ends = zip(self._factor(work), _at_turn(self, work), strict=True)
+        (top, start), (top_high, start_high) = ((factor + (1 << work), at) for factor, at in ends)
+        less, more = exp_bounds(self.epsilon * further, work)
+        return top - (-(-more * (top - start) >> work)), top_high - (less * (top_high - start_high) >> work)
+
+    def _factor(self, work: int) -> Bounds:
+        """Bound delta/(y-1) = delta s/(1-s), where s = 1/y: it grows with s."""
+        small, large = exp_bounds(self.epsilon, work)
+        one, above, below = 1 << work, self.delta.numerator, self.delta.denominator
+        low = (above * small << work) // (below * (one - small))
+        return low, -(-(above * large << work) // (below * (one - large)))
+
+    def _even(self, work: int) -> Bounds:
+        """Bound (1-delta)/(1+y) = (1-delta) s/(1+s), where both rules agree."""
+        small, large = exp_bounds(self.epsilon, work)
+        one, rest = 1 << work, 1 - self.delta
+        low = (rest.numerator * small << work) // (rest.denominator * (one + small))
+        return low, -(-(rest.numerator * large << work) // (rest.denominator * (one + large)))
+
+    @cached_property
+    def _extra(self) -> int:
+        """Bits that are lost to quotients by numbers as small as delta, epsilon and e^-epsilon."""
+        small = min(self.delta, self.epsilon)
+        lost = (small.denominator // small.numerator).bit_length() + 2 * math.ceil(self.epsilon)
+        return 4 * lost + 32
+
+
+@lru_cache(maxsize=64)
+def _at_turn(chances: Chances, work: int) -> Bounds:
+    """Bound p(turn), which every larger number of people needs."""
+    return chances._growing(chances.turn, work)

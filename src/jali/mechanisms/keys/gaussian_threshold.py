@@ -1,0 +1,114 @@
+"""Unknown keys by Gaussian noise and a threshold."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+from jali.mechanisms.keys.noisy_counts import NoisyCounts
+from jali.mechanisms.keys.shares import failure
+from jali.mechanisms.keys.thresholds import gaussian_threshold
+from jali.mechanisms.laws import DiscreteGaussianLaw
+from jali.mechanisms.mechanism import Specimen, natural, parameter
+from jali.noise import DiscreteGaussian
+from jali.privacy.adjacency import Adjacency
+from jali.privacy.event import Event
+from jali.privacy.losses.charged import Charged
+from jali.privacy.rationals import Number
+
+
+@dataclass(frozen=True, repr=False)
+class GaussianThreshold(NoisyCounts):
+    """Release the keys of a table whose number of people, with Gaussian noise, reaches a threshold.
+
+    As `LaplaceThreshold`, for people with many keys: the noise grows with the square root of `max_keys` only.
+
+    Args:
+        rho: The loss of the noisy counts, in zCDP.
+        delta: The probability, at most, that a key of one person alone is released.
+        max_keys: How many keys one person may count for.
+        adjacency: When two tables are neighbours.
+
+    Guarantee:
+        The release is a mixture: rho-zCDP with weight 1-delta, anything with weight delta. The noise has
+        variance max_keys/(2 rho), twice that under replace-one. The threshold is the least t with
+        Pr[1 + noise >= t] <= 1 - (1-delta)^(1/max_keys), ties counted. The variance grows in proportion with
+        max_keys. A filter adds rho and delta; `loss.epsilon(d)` reads it at any d above delta.
+    Proof:
+        docs/proofs/unknown_keys.md, Theorem 1; the noise after Canonne, Kamath and Steinke 2020, Theorem 14.
+
+    Error:
+        `error(c, keys=k)` is the least number of people from which k keys are all released with probability c,
+        from the exact law: Pr[lost] = Pr[noise < t - people].
+
+    Example:
+        >>> from jali.mechanisms import GaussianThreshold
+        >>> mechanism = GaussianThreshold(rho=0.125, delta=1e-5, max_keys=4, adjacency="add-remove")
+        >>> mechanism.threshold, mechanism.error(0.95)
+        (20, 27)
+        >>> list(mechanism.release({"rare": 1, "zebra": 0, "common": 1000}))
+        ['common']
+    """
+
+    rho: Fraction
+    delta: Fraction
+    max_keys: int
+    adjacency: Adjacency
+
+    def __init__(self, *, rho: Number, delta: Number, max_keys: int = 1, adjacency: str | Adjacency) -> None:
+        self._fill(rho=parameter(rho, "rho"), delta=failure(delta))
+        self._fill(max_keys=natural(max_keys, "max_keys"), adjacency=Adjacency.of(adjacency))
+        self.sampler  # noqa: B018 - refuses, before anything is released, a variance that cannot be sampled
+
+    @property
+    def loss(self) -> Charged:
+        """Rho in zCDP, except with probability delta."""
+        return Charged(Event(None, self.rho, self.delta))
+
+    @property
+    def variance(self) -> Fraction:
+        """The variance parameter of the noise."""
+        return self.changed / (2 * self.rho)
+
+    @property
+    def threshold(self) -> int:
+        """The least noisy count that is released."""
+        return gaussian_threshold(self.variance, self.delta_each)
+
+    @property
+    def law(self) -> DiscreteGaussianLaw:
+        """The exact law of the noise."""
+        return DiscreteGaussianLaw(self.variance)
+
+    @property
+    def sampler(self) -> DiscreteGaussian:
+        """The exact sampler of that law."""
+        return DiscreteGaussian(self.variance)
+
+    @classmethod
+    def specimens(cls) -> tuple[Specimen, ...]:
+        """Return keys of one person, keys near the threshold, and several keys of one person."""
+        single = cls(rho="1/8", delta="1/100", adjacency="add-remove")
+        several = cls(rho=2, delta="1/10", max_keys=2, adjacency="add-remove")
+        replaced = cls(rho=2, delta="1/10", adjacency="replace-one")
+        return (
+            Specimen(
+                single, Adjacency.ADD_REMOVE, (({}, {"a": 1}), ({"a": 6}, {"a": 7})), {}, {"a": 6}, tight=False
+            ),
+            Specimen(
+                several,
+                Adjacency.ADD_REMOVE,
+                (({"a": 2}, {"a": 3, "b": 1}), ({}, {"a": 1, "b": 1})),
+                {"keys": 2},
+                {"a": 3, "b": 2},
+                tight=False,
+            ),
+            Specimen(
+                replaced,
+                Adjacency.REPLACE_ONE,
+                (({"a": 1, "b": 1}, {"b": 2}), ({"a": 1}, {"b": 1})),
+                {"keys": 2},
+                {"a": 3, "b": 2},
+                tight=False,
+            ),
+        )

@@ -1,0 +1,141 @@
+"""What the two mechanisms share that release keys whose noisy count reaches a threshold."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from abc import abstractmethod
+from collections.abc import Hashable, Mapping
+from fractions import Fraction
+from itertools import compress
+from typing import Any, Protocol, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from jali.mechanisms.additive import Sampler
+from jali.mechanisms.keys.shares import delta_of_each, keys_changed
+from jali.mechanisms.keys.tables import counts_of, in_public_order
+from jali.mechanisms.lattice import add
+from jali.mechanisms.mechanism import LogMasses, Mechanism, miss, natural
+from jali.noise import BitSource
+from jali.privacy.adjacency import Adjacency
+
+Cell: TypeAlias = tuple[tuple[tuple[Hashable, int], ...], float]
+# What the windows of all keys together leave out.
+_LEFT_OUT = 1e-13
+
+
+class _Law(Protocol):
+    def log_mass(self, value: int) -> float:
+        """Return ln Pr[X = value]."""
+
+    def tail(self, threshold: int) -> float:
+        """Return Pr[|X| > threshold]."""
+
+    def reach(self, left: float) -> int:
+        """Return a t with Pr[|X| > t] <= left."""
+
+
+class NoisyCounts(Mechanism):
+    """Noise on the count of every key that has people; keys whose noisy count reaches a threshold are released."""
+
+    loss_power = None
+    error_is_exact = False
+
+    delta: Fraction
+    max_keys: int
+    adjacency: Adjacency
+
+    @property
+    def changed(self) -> int:
+        """How many counts one person's change can move by one."""
+        return keys_changed(self.max_keys, self.adjacency)
+
+    @property
+    def delta_each(self) -> Fraction:
+        """With what probability a key of one person may be released."""
+        return delta_of_each(self.delta, self.max_keys)
+
+    @property
+    @abstractmethod
+    def threshold(self) -> int:
+        """The least noisy count that is released."""
+
+    @property
+    @abstractmethod
+    def law(self) -> _Law:
+        """The exact law of the noise."""
+
+    @property
+    @abstractmethod
+    def sampler(self) -> Sampler:
+        """The exact sampler of that law."""
+
+    def error(self, confidence: float, *, keys: int = 1) -> int:
+        """Return the least number of people from which keys are released with this confidence.
+
+        Args:
+            confidence: Strictly between 0 and 1.
+            keys: How many such keys there are, all of which are to be released.
+        """
+        allowed, together = miss(confidence), natural(keys, "keys")
+        # All of them are released with probability (1 - lost)^keys.
+        allowed_each = -math.expm1(math.log1p(-allowed) / together)
+        least = max(1, self.threshold)
+        if self._lost(least) <= allowed_each:
+            low, high = 0, least
+        else:
+            low, high = least, least + self.law.reach(2 * allowed_each)
+        while high - low > 1:
+            middle = (low + high) // 2
+            low, high = (low, middle) if self._lost(middle) <= allowed_each else (middle, high)
+        return high
+
+    def _lost(self, people: int) -> float:
+        """Return the probability that a key with so many people is not released."""
+        # Pr[people + X < t] = Pr[X > people - t] is half of a two-sided tail.
+        beyond = people - self.threshold
+        return self.law.tail(beyond) / 2 if beyond >= 0 else 1 - self.law.tail(-beyond - 1) / 2
+
+    def release(self, value: Mapping[Any, int], *, bits: BitSource | None = None) -> dict[Any, int]:
+        """Return the released keys with their noisy counts, in an order that tells nothing."""
+        counts = counts_of(value)
+        noisy = add(counts, self.sampler.sample(len(counts), bits=bits))
+        released = np.asarray((noisy >= self.threshold) & (counts > 0), np.bool_)
+        told = dict(zip(compress(value, released.tolist()), noisy[released].tolist(), strict=True))
+        return {key: told[key] for key in in_public_order(told)}
+
+    def outcome(self, released: Mapping[Any, int]) -> Hashable:
+        """Return the pairs of key and noisy count, in their order."""
+        return tuple(released.items())
+
+    def sample(self, value: Mapping[Any, int], size: int, *, bits: BitSource | None = None) -> list[Hashable]:
+        """Draw the outcomes of many independent releases, all at once."""
+        counts = {key: value[key] for key in in_public_order(value) if value[key] > 0}
+        noise = self.sampler.sample(size * len(counts), bits=bits).reshape(size, len(counts))
+        noisy: NDArray[Any] = add(np.array([list(counts.values())]), noise)
+        least = self.threshold
+        return [
+            tuple((key, n) for key, n in zip(counts, row, strict=True) if n >= least) for row in noisy.tolist()
+        ]
+
+    def log_masses(self, value: Mapping[Any, int]) -> LogMasses:
+        """Return the law of the released pairs: every key is lost, or released with a count in a window."""
+        keys = [key for key in in_public_order(value) if value[key] > 0]
+        reach = self.law.reach(_LEFT_OUT / max(1, len(keys)))
+        # One window for all, to a power of two, so that neighbours share it.
+        last = 1 << (max([self.threshold, *value.values()]) + reach).bit_length()
+        columns = [self._cells(key, value[key], last) for key in keys]
+        cells = itertools.product(*columns)
+        return {sum((part for part, _ in cell), ()): sum(log for _, log in cell) for cell in cells}
+
+    def _cells(self, key: Hashable, people: int, last: int) -> list[Cell]:
+        lost = self._lost(people)
+        told: list[Cell] = [(((key, n),), self.law.log_mass(n - people)) for n in range(self.threshold, last + 1)]
+        return [((), math.log(lost)), *told] if lost > 0 else told
+
+    def deviation(self, value: Mapping[Any, int], output: Any) -> int:
+        """Return the number of people of the largest key that was not released."""
+        released = dict(output)
+        return max((people for key, people in value.items() if key not in released), default=0)

@@ -1,0 +1,181 @@
+"""Unknown keys by the best possible coin for each."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Hashable, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from itertools import compress
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from jali.errors import MechanismError
+from jali.mechanisms.keys.chances import Chances
+from jali.mechanisms.keys.coins import toss
+from jali.mechanisms.keys.shares import delta_of_each, failure, keys_changed
+from jali.mechanisms.keys.tables import counts_of, in_public_order
+from jali.mechanisms.mechanism import LogMasses, Mechanism, Specimen, miss, natural, parameter
+from jali.noise import BitSource, system_bits
+from jali.privacy.adjacency import Adjacency
+from jali.privacy.losses.approximate import Approximate
+from jali.privacy.rationals import Number
+
+_LEAST, _MOST = Fraction(1, 1 << 40), 1 << 9
+
+
+@dataclass(frozen=True, repr=False)
+class OptimalKeys(Mechanism):
+    """Release the keys of a table, each with the largest probability that (epsilon, delta) allows.
+
+    No other mechanism that treats keys alike and independently releases a key of any number of people more often.
+    It tells keys only; to learn how many people have them, release the counts of the keys that it told by
+    `Laplace` with sensitivity max_keys, for a loss of their own. `LaplaceThreshold` does both at once.
+
+    Args:
+        epsilon: The loss.
+        delta: The probability, at most, that a key of one person alone is released.
+        max_keys: How many keys one person may count for.
+        adjacency: When two tables are neighbours.
+
+    Guarantee:
+        The release is (epsilon, delta)-DP: each key spends epsilon/m and 1 - (1-delta)^(1/m), where m = max_keys,
+        twice that under replace-one. A key that nobody has is never released.
+    Proof:
+        docs/proofs/unknown_keys.md, Theorem 2, after Desfontaines, Voss, Gipson and Mandayam 2022, Theorem 1.
+
+    Error:
+        `error(c, keys=k)` is the least number of people n from which k keys are all released with probability c:
+        p(n)^k >= c, where p(n) = min(e^epsilon p(n-1) + delta, 1 - e^-epsilon (1 - p(n-1) - delta), 1), p(0) = 0.
+
+    Example:
+        >>> from jali.mechanisms import OptimalKeys
+        >>> mechanism = OptimalKeys(epsilon=1, delta=1e-5, adjacency="add-remove")
+        >>> round(mechanism.chance(10), 6), mechanism.chance(23), mechanism.error(0.95)
+        (0.128183, 1.0, 14)
+        >>> mechanism.release({"zebra": 0, "horse": 23, "cow": 1000})
+        ('cow', 'horse')
+    """
+
+    loss_power: ClassVar[int | None] = None
+    error_is_exact: ClassVar[bool] = False
+
+    epsilon: Fraction
+    delta: Fraction
+    max_keys: int
+    adjacency: Adjacency
+
+    def __init__(self, *, epsilon: Number, delta: Number, max_keys: int = 1, adjacency: str | Adjacency) -> None:
+        self._fill(epsilon=parameter(epsilon, "epsilon"), delta=failure(delta))
+        self._fill(max_keys=natural(max_keys, "max_keys"), adjacency=Adjacency.of(adjacency))
+        if not _LEAST <= self.chances.epsilon <= _MOST:
+            raise MechanismError(
+                "epsilon, divided among the keys that one person's change can move, must be from 2**-40 to 2**9.",
+                remedy="Choose another epsilon or max_keys.",
+            )
+
+    @property
+    def loss(self) -> Approximate:
+        """Epsilon and delta."""
+        return Approximate(self.epsilon, self.delta)
+
+    @cached_property
+    def chances(self) -> Chances:
+        """The probability of release for each number of people."""
+        keys = keys_changed(self.max_keys, self.adjacency)
+        return Chances(self.epsilon / keys, delta_of_each(self.delta, keys))
+
+    def chance(self, people: int) -> float:
+        """Return the probability that a key with so many people is released."""
+        return self.chances.near(people)
+
+    def error(self, confidence: float, *, keys: int = 1) -> int:
+        """Return the least number of people from which keys are released with this confidence.
+
+        Args:
+            confidence: Strictly between 0 and 1.
+            keys: How many such keys there are, all of which are to be released.
+        """
+        each = -math.expm1(math.log1p(-miss(confidence)) / natural(keys, "keys"))
+        low, high = 0, self.chances.sure
+        while high - low > 1:
+            middle = (low + high) // 2
+            low, high = (low, middle) if 1 - self.chance(middle) <= each else (middle, high)
+        return high
+
+    def release(self, value: Mapping[Any, int], *, bits: BitSource | None = None) -> tuple[Any, ...]:
+        """Return the released keys, in an order that tells nothing."""
+        released = self._coins(counts_of(value), system_bits() if bits is None else bits)
+        return tuple(in_public_order(list(compress(value, released.tolist()))))
+
+    def _coins(self, counts: NDArray[Any], bits: BitSource) -> NDArray[np.bool_]:
+        """Toss the coin of each number of people."""
+        sure = self.chances.sure
+        released = np.asarray(counts >= sure, np.bool_)
+        places = np.flatnonzero((counts > 0) & ~released)
+        people, kinds = np.unique(counts[places].astype(np.int64), return_inverse=True)
+
+        def bounds(kind: int, precision: int) -> tuple[int, int]:
+            return self.chances.bounds(int(people[kind]), precision)
+
+        released[places] = toss(kinds, bounds, bits)
+        return released
+
+    def outcome(self, released: tuple[Any, ...]) -> Hashable:
+        """Return the keys, in their order."""
+        return released
+
+    def sample(self, value: Mapping[Any, int], size: int, *, bits: BitSource | None = None) -> list[Hashable]:
+        """Draw the outcomes of many independent releases, all at once."""
+        keys = in_public_order(value)
+        counts = np.tile(counts_of({key: value[key] for key in keys}), size)
+        rows = self._coins(counts, system_bits() if bits is None else bits).reshape(size, len(keys))
+        return [tuple(compress(keys, row)) for row in rows.tolist()]
+
+    def log_masses(self, value: Mapping[Any, int]) -> LogMasses:
+        """Return the law of the released keys, by the recursion in doubles."""
+        columns = [self._cells(key, value[key]) for key in in_public_order(value)]
+        return {
+            sum((part for part, _ in cell), ()): math.fsum(map(math.log, (p for _, p in cell)))
+            for cell in itertools.product(*columns)
+        }
+
+    def _cells(self, key: Hashable, people: int) -> list[tuple[tuple[Hashable, ...], float]]:
+        told, lost = by_recursion(float(self.chances.epsilon), float(self.chances.delta), people)
+        return [cell for cell in (((key,), told), ((), lost)) if cell[1] > 0]
+
+    def deviation(self, value: Mapping[Any, int], output: Any) -> int:
+        """Return the number of people of the largest key that was not released."""
+        return max((people for key, people in value.items() if key not in output), default=0)
+
+    @classmethod
+    def specimens(cls) -> tuple[Specimen, ...]:
+        """Return every number of people up to a sure release, and several keys of one person."""
+        single = cls(epsilon=1, delta="1/100", adjacency="add-remove")
+        several = cls(epsilon=4, delta="1/10", max_keys=2, adjacency="add-remove")
+        replaced = cls(epsilon=4, delta="1/10", adjacency="replace-one")
+        steps = tuple(({"a": n}, {"a": n + 1}) for n in range(single.chances.sure))
+        two: tuple[Any, ...] = (({}, {"a": 1, "b": 1}), ({"a": 1}, {"a": 2, "b": 1}))
+        moved = (({"a": 1}, {"b": 1}), ({"a": 1, "b": 2}, {"b": 3}))
+        return (
+            Specimen(single, Adjacency.ADD_REMOVE, steps, {}, {"a": 4}),
+            Specimen(several, Adjacency.ADD_REMOVE, two, {"keys": 2}, {"a": 2, "b": 1}),
+            Specimen(replaced, Adjacency.REPLACE_ONE, moved, {"keys": 2}, {"a": 2, "b": 1}, tight=False),
+        )
+
+
+def by_recursion(epsilon: float, delta: float, people: int) -> tuple[float, float]:
+    """Return p(people) and 1 - p(people), step by step, each to a few units in the last place."""
+    told, lost = 0.0, 1.0
+    for _ in range(people):
+        if told * (1 + math.exp(epsilon)) <= 1 - delta:
+            told = math.exp(epsilon) * told + delta
+            lost = 1 - told
+        else:
+            lost = max(0.0, math.exp(-epsilon) * (lost - delta))
+            told = 1 - lost
+    return told, lost

@@ -1,0 +1,135 @@
+"""The least thresholds that one person's key passes with probability at most delta, from rigorous bounds."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from fractions import Fraction
+from functools import lru_cache
+
+from jali.noise.bounds import exp_bounds
+from jali.noise.ladder import Progression
+
+# Bits that a bound has beyond those of delta.
+_GUARD = 128
+# From this variance on the normaliser is sqrt(2 pi variance) to more than a hundred digits.
+_SMOOTH = 16
+# 3.14159265358979323846 < pi.
+_PI_BELOW = Fraction(314159265358979323846, 10**20)
+# Blocks of a Gaussian tail are at most a 2^12-th of the standard deviation wide.
+_FINENESS = 12
+
+
+@lru_cache(maxsize=256)
+def laplace_threshold(scale: Fraction, delta: Fraction) -> int:
+    """Return the least t with Pr[1 + X >= t] <= delta for discrete Laplace noise X.
+
+    Guarantee:
+        Pr[X >= x] = q^x / (1+q) for x >= 0, q = exp(-1/scale), is bounded from above to 2^-120 of delta, so that
+        the threshold is valid, and the least unless delta is that close to a probability of the law.
+    Proof:
+        docs/proofs/unknown_keys.md, Lemma 2.
+
+    Example:
+        >>> laplace_threshold(Fraction(1), Fraction(1, 10**5))
+        13
+    """
+    precision = _precision(delta)
+
+    def tail(x: int) -> Fraction:
+        return Fraction(
+            exp_bounds(x / scale, precision)[1], (1 << precision) + exp_bounds(1 / scale, precision)[0]
+        )
+
+    guess = float(scale) * (-_log(delta) - math.log1p(math.exp(-1 / float(scale))))
+    return 1 + _least(tail, delta, guess)
+
+
+@lru_cache(maxsize=256)
+def gaussian_threshold(variance: Fraction, delta: Fraction) -> int:
+    """Return the least t with Pr[1 + X >= t] <= delta for discrete Gaussian noise X.
+
+    Guarantee:
+        The tail is bounded from above by a sum of its terms or, where the standard deviation is above 2^13, of
+        chords over blocks, which exceed it by about (x/sigma)^2 2^-27 of itself. So the threshold is valid, and it
+        is the least unless delta is that close to a probability of the law.
+    Proof:
+        docs/proofs/unknown_keys.md, Lemma 3.
+
+    Example:
+        >>> gaussian_threshold(Fraction(1), Fraction(1, 10**5))
+        6
+    """
+    precision = _precision(delta)
+    normaliser = _normaliser_below(variance, precision)
+    sigma = math.sqrt(variance)
+    width = 1 << max(0, math.isqrt(int(variance)).bit_length() - 1 - _FINENESS)
+
+    def tail(x: int) -> Fraction:
+        # Chords lie above a curve that is convex, as this one is from one standard deviation on.
+        return _gaussian_sum(variance, x, precision, width if x >= sigma + 1 else 1) / normaliser
+
+    return 1 + _least(tail, delta, sigma * _normal_quantile(delta) + 0.5)
+
+
+def _gaussian_sum(variance: Fraction, start: int, precision: int, width: int) -> Fraction:
+    """Bound the sum of exp(-x^2 / (2 variance)) over x >= start from above, by chords over blocks."""
+    first, last = _gaussian_terms(variance, start, precision, width)
+    return Fraction(2 * width * last - (width - 1) * first, 2 << precision)
+
+
+def _gaussian_terms(variance: Fraction, start: int, precision: int, width: int) -> tuple[int, int]:
+    """Bound the first term from below, and the sum of the terms at start, start + width, ... from above."""
+    series = Progression(
+        Fraction(start**2) / (2 * variance),
+        Fraction(2 * start * width + width**2) / (2 * variance),
+        Fraction(width**2) / variance,
+    )
+    lows, highs = series.weights(precision, series.rows(precision, precision))
+    return lows[0], sum(highs)
+
+
+def _normaliser_below(variance: Fraction, precision: int) -> Fraction:
+    """Bound the sum of exp(-x^2 / (2 variance)) over all integers from below."""
+    if variance >= _SMOOTH:
+        squared = 2 * _PI_BELOW * variance
+        return Fraction(math.isqrt(int(squared * 4**64)), 2**64)
+    series = Progression(1 / (2 * variance), 3 / (2 * variance), 1 / variance)
+    lows, _ = series.weights(precision, series.rows(precision, precision))
+    return 1 + Fraction(2 * sum(lows[:-1]), 1 << precision)
+
+
+def _least(tail: Callable[[int], Fraction], delta: Fraction, guess: float) -> int:
+    """Return the least x >= 0 whose tail bound is at most delta; the tail falls, and the guess is near."""
+    high = max(0, math.ceil(guess)) if math.isfinite(guess) else 0
+    step = 1
+    while tail(high) > delta:
+        high, step = high + step, 2 * step
+    low, step = high - 1, 1
+    while low >= 0 and tail(low) <= delta:
+        high, low, step = low, low - step, 2 * step
+    low = max(low, -1)
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if tail(middle) <= delta else (middle, high)
+    return high
+
+
+def _precision(delta: Fraction) -> int:
+    return _GUARD + (delta.denominator // delta.numerator).bit_length()
+
+
+def _log(delta: Fraction) -> float:
+    return math.log(delta.numerator) - math.log(delta.denominator)
+
+
+def _normal_quantile(delta: Fraction) -> float:
+    """Return the z with Pr[N >= z] = delta, nearly; where doubles end, from exp(-z^2/2) / (z sqrt(2 pi))."""
+    if delta < Fraction(1, 10**290):
+        z = math.sqrt(-2 * _log(delta))
+        return math.sqrt(-2 * _log(delta) - math.log(2 * math.pi) - 2 * math.log(z))
+    low, high, wanted = 0.0, 40.0, 2 * float(delta)
+    while high - low > 1e-12:
+        middle = (low + high) / 2
+        low, high = (middle, high) if math.erfc(middle / math.sqrt(2)) > wanted else (low, middle)
+    return high

@@ -1,0 +1,148 @@
+"""What every mechanism is: parameters, a loss, an error law, an exact release and its law on small cases."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Hashable, Mapping
+from dataclasses import dataclass, field, fields
+from fractions import Fraction
+from typing import Any, ClassVar, TypeAlias
+
+import numpy as np
+
+from jali.errors import CatalogError, MechanismError
+from jali.noise import BitSource
+from jali.privacy.adjacency import Adjacency
+from jali.privacy.loss import Loss
+from jali.privacy.rationals import Number, positive
+
+LogMasses: TypeAlias = Mapping[Any, float]
+
+
+class Mechanism(ABC):
+    """A randomized function of a value, with a proven loss.
+
+    Every mechanism is a frozen dataclass. Its constructor is keyword-only and its parameters are its fields, so
+    that `dataclasses.replace(mechanism, epsilon=2)` is the same mechanism at another loss. Parameters are
+    checked when it is made; nothing that depends on the value released can fail.
+    """
+
+    # With the noise left as it is, the loss grows with this power of the sensitivity; None: as the docstring says.
+    loss_power: ClassVar[int | None] = 1
+    # Whether error(c) is the exact quantile of `deviation` on every specimen, or a bound of it.
+    error_is_exact: ClassVar[bool] = True
+
+    @property
+    @abstractmethod
+    def loss(self) -> Loss:
+        """What one release spends."""
+
+    @abstractmethod
+    def error(self, confidence: float) -> Any:
+        """Return the least t, or a bound of it, with Pr[deviation <= t] >= confidence."""
+
+    @abstractmethod
+    def release(self, value: Any, *, bits: BitSource | None = None) -> Any:
+        """Return the private answer; each call is a release of its own and spends the loss."""
+
+    @abstractmethod
+    def log_masses(self, value: Any) -> LogMasses:
+        """Return ln Pr[output] for each output, from the closed form: for audits, tests and teaching.
+
+        Where there are infinitely many outputs, a window holds all but 1e-12 of the mass; neighbouring inputs
+        should share it. The keys are what `outcome` makes of a release.
+        """
+
+    @classmethod
+    @abstractmethod
+    def specimens(cls) -> tuple[Specimen, ...]:
+        """Return small cases whose law is known exactly: the auditor and the law suite run on them."""
+
+    def deviation(self, value: Any, output: Any) -> Any:
+        """Return how far an output is off: the quantity that `error` is about."""
+        return abs(output - value)
+
+    def outcome(self, released: Any) -> Hashable:
+        """Turn a release into a key of `log_masses`: ints, and tuples of ints for arrays."""
+        return tuple(np.asarray(released).tolist()) if np.ndim(released) else released
+
+    def sample(self, value: Any, size: int, *, bits: BitSource | None = None) -> list[Hashable]:
+        """Draw the outcomes of many independent releases: for audits and tests."""
+        return [self.outcome(self.release(value, bits=bits)) for _ in range(size)]
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({', '.join(f'{name}={_shown(value)}' for name, value in _told(self))})"
+
+    def _fill(self, **values: Any) -> None:
+        """Set the fields of a frozen dataclass, once, in its constructor."""
+        for name, value in values.items():
+            object.__setattr__(self, name, value)
+
+
+@dataclass(frozen=True)
+class Specimen:
+    """A small case of a mechanism: neighbouring inputs at the largest distance, and the adjacency they stand for.
+
+    Attributes:
+        mechanism: The mechanism, with its parameters.
+        adjacency: The adjacency in which its loss is meant here.
+        neighbours: Pairs of inputs that neighbouring tables can have; they should reach the loss where any can.
+        shape: What `error` must be told besides the confidence, such as the number of candidates.
+        typical: The input on which laws of the output are checked; the first of the neighbours if not given.
+        tight: Whether these neighbours reach the claimed loss; False where the claim is a bound.
+    """
+
+    mechanism: Mechanism
+    adjacency: Adjacency
+    neighbours: tuple[tuple[Any, Any], ...]
+    shape: Mapping[str, Any] = field(default_factory=dict)
+    typical: Any = None
+    tight: bool = True
+
+    @property
+    def name(self) -> str:
+        """The mechanism and its parameters, as a report prints them."""
+        said = [f"{name} {_shown(value)}" for name, value in _told(self.mechanism)]
+        return ", ".join([type(self.mechanism).__name__, *said])
+
+    @property
+    def value(self) -> Any:
+        """The input on which laws of the output are checked."""
+        return self.neighbours[0][0] if self.typical is None else self.typical
+
+
+def _told(mechanism: Mechanism) -> list[tuple[str, Any]]:
+    """Return the parameters that say something, with their names."""
+    given = [(f.name, getattr(mechanism, f.name)) for f in fields(mechanism)]  # type: ignore[arg-type]
+    return [(name, value) for name, value in given if value is not None and value is not False]
+
+
+def _shown(value: Any) -> str:
+    """Write rationals as people do; everything else as Python does."""
+    if isinstance(value, tuple):
+        return f"({', '.join(map(_shown, value))})"
+    if isinstance(value, Adjacency):
+        return f"'{value}'"
+    return str(value) if isinstance(value, Fraction) or hasattr(value, "squared") else repr(value)
+
+
+def parameter(value: Number, name: str) -> Fraction:
+    """Return a parameter of a mechanism as a rational above 0, or refuse it by name."""
+    try:
+        return positive(value, name)
+    except CatalogError as problem:
+        raise MechanismError(problem.message, remedy=problem.remedy) from None
+
+
+def natural(value: int, name: str, *, least: int = 1) -> int:
+    """Return a parameter as a whole number of at least `least`, or refuse it by name."""
+    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
+        raise MechanismError(f"{name} must be a whole number of at least {least}, not {value!r}.")
+    return int(value)
+
+
+def miss(confidence: float) -> float:
+    """Return 1 - confidence, for a confidence strictly between 0 and 1."""
+    if not 0 < confidence < 1:
+        raise MechanismError(f"confidence must lie strictly between 0 and 1, not {confidence}.")
+    return 1 - confidence

@@ -1,0 +1,155 @@
+"""The generalised exponential mechanism: candidates whose scores have unequal sensitivities."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import ClassVar
+
+from jali.errors import MechanismError
+from jali.mechanisms.mechanism import Specimen, miss, parameter
+from jali.mechanisms.selection.envelope import distances
+from jali.mechanisms.selection.exponential import Exponential, draw_exponential
+from jali.mechanisms.selection.scores import Exponents, Scores, in_steps
+from jali.mechanisms.selection.selection import Places, Selection
+from jali.noise import BitSource
+from jali.noise.doubles import Doubles
+from jali.privacy.adjacency import Adjacency
+from jali.privacy.losses.bounded_range import BoundedRange
+from jali.privacy.rationals import Number
+from jali.privacy.rounding import rational_above
+
+
+@dataclass(frozen=True, repr=False, init=False)
+class GeneralisedExponential(Selection):
+    """Choose a candidate whose score is high, where the score of candidate i moves by sensitivities[i].
+
+    Each score is first lowered by `margin` times its sensitivity: what it may owe to chance. The distance of a
+    candidate is the most, over all others, by which it is then behind, counted in the sum of both sensitivities.
+    Distances have sensitivity 1, and the exponential mechanism chooses a small one.
+
+    Args:
+        sensitivities: How far each score moves between neighbours at most.
+        epsilon: The loss.
+        failure: The chance of a larger error than 2 margin times the sensitivity of the best; it sets the margin.
+        step: Round real scores to multiples of this; without it scores must be exact.
+
+    Guarantee:
+        The losses of all outcomes lie in an interval of length epsilon (bounded range), whatever the margin. So
+        the choice is epsilon-DP and (epsilon^2/8)-zCDP.
+    Proof:
+        docs/proofs/generalised_exponential.md, after Raskhodnikova and Smith 2016.
+
+    Error:
+        With margin t = 2 ln(d/failure)/epsilon, with a chance of at least 1 - failure the chosen score is at least
+        score_j - 2 t sensitivities[j], for every candidate j: a low sensitivity pays off.
+        The loss is not simply linear in the sensitivities: margins are rounded.
+
+    Example:
+        >>> from jali.mechanisms import GeneralisedExponential
+        >>> mechanism = GeneralisedExponential(sensitivities=[1, 1, 100], epsilon=1)
+        >>> mechanism.release([10, 60, 70]) in range(3)
+        True
+        >>> mechanism.probabilities([10, 60, 70]).round(3).tolist()
+        [0.0, 0.981, 0.019]
+    """
+
+    loss_power: ClassVar[int | None] = None
+
+    sensitivities: tuple[Fraction, ...]
+    epsilon: Fraction
+    failure: Fraction
+    step: Fraction | None
+
+    def __init__(
+        self,
+        *,
+        sensitivities: Iterable[Number],
+        epsilon: Number,
+        failure: Number = Fraction(1, 20),
+        step: Number | None = None,
+    ) -> None:
+        self._fill(
+            sensitivities=_each(sensitivities),
+            epsilon=parameter(epsilon, "epsilon"),
+            failure=parameter(failure, "failure"),
+            step=None if step is None else parameter(step, "step"),
+        )
+        if self.failure >= 1:
+            raise MechanismError(f"failure must be below 1, not {failure}.")
+
+    @property
+    def loss(self) -> BoundedRange:
+        """Epsilon, as a range of losses."""
+        return BoundedRange(self.epsilon)
+
+    @property
+    def margin(self) -> Fraction:
+        """How many sensitivities a score is lowered by: 2 ln(d/failure)/epsilon, a little above."""
+        odds = len(self.sensitivities) / self.failure
+        return 2 * rational_above(math.log(odds.numerator) - math.log(odds.denominator)) / self.epsilon
+
+    def distances(self, scores: Scores) -> list[Fraction]:
+        """Return, for each candidate, how far it is behind at most, counted in the sum of two sensitivities."""
+        if len(scores) != len(self.sensitivities):
+            raise MechanismError(
+                f"There are {len(self.sensitivities)} sensitivities and {len(scores)} scores: give one for each."
+            )
+        moves = [in_steps(each, self.step) for each in self.sensitivities]
+        return distances([score * scores.unit for score in map(int, scores.integers)], moves, self.margin)
+
+    def exponents(self, scores: Scores) -> Exponents:
+        """Return half of epsilon times the distances."""
+        return Exponents.listed([self.epsilon / 2 * distance for distance in self.distances(scores)])
+
+    def draw(self, exponents: Exponents, size: int, bits: BitSource) -> Places:
+        """Draw `size` independent choices."""
+        return draw_exponential(exponents, size, bits)
+
+    def log_law(self, x: Doubles) -> Doubles:
+        """Return -x - ln(sum of exp(-x))."""
+        return Exponential(sensitivity=1, epsilon=1).log_law(x)
+
+    def error(self, confidence: float, *, best: Number | None = None) -> float:
+        """Return a t such that the choice is at most t below the best score.
+
+        Args:
+            confidence: The chance that this holds.
+            best: The sensitivity of the candidate with the best score; the largest of all if not given.
+        """
+        moves = [in_steps(each, self.step) for each in self.sensitivities]
+        top = max(moves) if best is None else in_steps(parameter(best, "best"), self.step)
+        missed, margin = miss(confidence), float(self.margin)
+        odds = (len(moves) - 1) * confidence / missed
+        reached = 2 / float(self.epsilon) * math.log(odds) if odds > 1 else 0.0
+        own = float(min(moves) if reached < margin else max(moves))
+        return max(0.0, (margin + reached) * float(top) + (reached - margin) * own) * (1 + 1e-12)
+
+    @classmethod
+    def specimens(cls) -> tuple[Specimen, ...]:
+        """Return three candidates of unequal sensitivities, moved by as much as they can."""
+        return tuple(_specimen(cls(sensitivities=(1, 3, 10), epsilon=epsilon)) for epsilon in ("1/2", 1, 3))
+
+
+def _each(sensitivities: Iterable[Number]) -> tuple[Fraction, ...]:
+    if isinstance(sensitivities, str | bytes) or not isinstance(sensitivities, Iterable):
+        raise MechanismError(f"sensitivities must be a list of numbers, not {sensitivities!r}.")
+    listed = tuple(parameter(each, "sensitivities") for each in sensitivities)
+    if not listed:
+        raise MechanismError("sensitivities must not be empty: there is nothing to choose from.")
+    return listed
+
+
+def _specimen(mechanism: GeneralisedExponential) -> Specimen:
+    far = int(400 / mechanism.epsilon)
+    pairs = (
+        ((0, 0, 0), (1, -3, -10)),
+        ((5, 9, 30), (4, 12, 40)),
+        ((far, 0, 0), (far - 1, 3, 10)),
+        ((0, far, 0), (1, far - 3, 10)),
+    )
+    both = (*pairs, *((b, a) for a, b in pairs))
+    typical = tuple(int(score / mechanism.epsilon) for score in (9, 16, 110))
+    return Specimen(mechanism, Adjacency.REPLACE_ONE, both, typical=typical, tight=False)

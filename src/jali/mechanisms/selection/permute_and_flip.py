@@ -1,0 +1,164 @@
+"""Permute-and-flip: the default selection."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import partial
+
+import numpy as np
+
+from jali.mechanisms.mechanism import Specimen
+from jali.mechanisms.selection.quadrature import log_sum, on_panels
+from jali.mechanisms.selection.scores import Exponents
+from jali.mechanisms.selection.selection import EvenSelection, Places
+from jali.mechanisms.selection.specimens import even_specimens
+from jali.mechanisms.selection.worst_case import largest
+from jali.noise import BitSource
+from jali.noise.bernoulli import settle_exp
+from jali.noise.doubles import Doubles
+from jali.noise.enclosed import Coins
+from jali.noise.uniform import uniform_below
+from jali.privacy.losses.pure import Pure
+
+_WORD = 32
+_BLOCK = 1 << 14
+_TABLE = 1 << 18  # coins tossed together at most, where one release does not need more
+_ORDER = 48
+
+
+@dataclass(frozen=True, repr=False, init=False)
+class PermuteAndFlip(EvenSelection):
+    """Look at the candidates in random order and accept each with probability exp(-(best - score)/scale).
+
+    The first that is accepted is the choice; the scale is 2 sensitivity/epsilon. Its law is that of noisy max with
+    exponential noise, and its expected error is never above that of the exponential mechanism (McKenna and
+    Sheldon 2020).
+
+    Args:
+        sensitivity: How far one score moves between neighbours at most: a number, or a `Sensitivity`, whose
+            l_infinity distance and adjacency are used.
+        epsilon: The loss.
+        monotone: Whether all scores move the same way between neighbours, as counts do when one unit is added or
+            removed; then the scale is sensitivity/epsilon. Only under "add-remove".
+        adjacency: When two tables are neighbours; needed for monotone scores.
+        step: Round real scores to multiples of this; without it scores must be exact.
+
+    Guarantee:
+        The choice is epsilon-DP for scores that each move by `sensitivity` at most. It is not of bounded range,
+        and is charged epsilon^2/2 in zCDP.
+    Proof:
+        docs/proofs/permute_and_flip.md, after McKenna and Sheldon 2020 and Ding et al. 2021.
+
+    Error:
+        With d candidates and p = exp(-t/scale), the choice is t or more below the best score with a chance of at
+        most 1 - (1 - (1-p)**d)/(d p), reached when all others are exactly t below.
+
+    Example:
+        >>> from jali.mechanisms import PermuteAndFlip
+        >>> mechanism = PermuteAndFlip(sensitivity=1, epsilon=1)
+        >>> mechanism.release([3, 1, 2, 0]) in range(4)
+        True
+        >>> mechanism.probabilities([1, 0]).round(8).tolist()
+        [0.69673467, 0.30326533]
+        >>> round(mechanism.worst_expected_error(2), 7)
+        0.3678794
+    """
+
+    @property
+    def loss(self) -> Pure:
+        """Epsilon, pure."""
+        return Pure(self.epsilon)
+
+    def draw(self, exponents: Exponents, size: int, bits: BitSource) -> Places:
+        """Draw `size` independent choices."""
+        return draw_permute_and_flip(exponents, size, bits)
+
+    def log_law(self, x: Doubles) -> Doubles:
+        """Return ln of p_y times the integral over [0, 1] of the product of 1 - t p_z over the others."""
+        return permute_and_flip_law(x)
+
+    def worst_tail(self, x: float, candidates: int) -> float:
+        """Return the chance to miss the best if all others are x scales below it: the worst case."""
+        return missing(math.exp(-x), candidates)
+
+    def worst_mean(self, candidates: int) -> float:
+        """Return the largest x times that chance: the worst case has all others equal."""
+        return largest(lambda x: x * self.worst_tail(x, candidates), 10 + 2 * math.log(candidates))
+
+    @classmethod
+    def specimens(cls) -> tuple[Specimen, ...]:
+        """Return small histograms, and a candidate so far behind that its loss is epsilon."""
+        return even_specimens(cls)
+
+
+def draw_permute_and_flip(exponents: Exponents, size: int, bits: BitSource, *, word_bits: int = _WORD) -> Places:
+    """Draw `size` independent choices: toss all coins, then choose uniformly among the accepted.
+
+    Args:
+        exponents: One X >= 0 for each candidate, the least of them 0.
+        size: How many.
+        bits: Where the random bits come from.
+        word_bits: How many bits of a coin are drawn at a time; the law does not depend on it.
+
+    Proof:
+        docs/proofs/permute_and_flip.md, Theorem 1.
+    """
+    rows = max(1, _TABLE // len(exponents))
+    parts = [min(rows, size - start) for start in range(0, size, rows)]
+    chosen = [_uniform_accepted(_toss(exponents, part, bits, word_bits), bits) for part in parts]
+    return np.concatenate(chosen) if chosen else np.empty(0, np.intp)
+
+
+def _toss(exponents: Exponents, rows: int, bits: BitSource, width: int) -> Coins:
+    """Toss the coins of all candidates, `rows` times over."""
+    count = len(exponents)
+    x = exponents.doubles if rows == 1 else np.tile(exponents.doubles, rows)
+    coins = np.empty(rows * count, np.bool_)
+    for start in range(0, len(x), _BLOCK):
+        part = x[start : start + _BLOCK]
+        words = bits.integers(len(part), width)
+        exact = partial(_exact_of_row, exponents, start)
+        coins[start : start + _BLOCK] = settle_exp(words, width, part, exact, bits)
+    return coins.reshape(rows, count)
+
+
+def _exact_of_row(exponents: Exponents, start: int, turn: int) -> Fraction:
+    return exponents.exact((start + turn) % len(exponents))
+
+
+def _uniform_accepted(coins: Coins, bits: BitSource) -> Places:
+    """Choose uniformly among the True of each row; the best candidate is always one of them."""
+    counts = np.count_nonzero(coins, axis=1)
+    ranks = np.empty(len(coins), np.intp)
+    for count in np.unique(counts).tolist():
+        rows = np.flatnonzero(counts == count)
+        ranks[rows] = uniform_below(count, len(rows), bits=bits)
+    places = np.flatnonzero(coins)
+    return np.asarray(places[np.cumsum(counts) - counts + ranks] % coins.shape[1])
+
+
+def permute_and_flip_law(x: Doubles) -> Doubles:
+    """Return the logarithms of the probabilities for given exponents, the least of them 0."""
+    gaps, back, counts = np.unique(x, return_inverse=True, return_counts=True)
+    nodes, log_weights = on_panels(_edges(len(x)), min(_ORDER, len(x) // 2 + 1))
+    logs = np.log1p(-nodes[:, None] * np.exp(-gaps))
+    all_refused = logs @ counts
+    return np.asarray(log_sum((log_weights + all_refused)[:, None] - logs) - gaps)[back]
+
+
+def _edges(count: int) -> Doubles:
+    """One panel where the nodes are exact for the polynomial's degree; otherwise panels that halve towards 0."""
+    if count // 2 + 1 <= _ORDER:
+        return np.array([0.0, 1.0])
+    return np.array([0.0, *(2.0**-k for k in range(count.bit_length() + 6, -1, -1))])
+
+
+def missing(p: float, candidates: int) -> float:
+    """Return the chance to miss the best of several candidates when all others are accepted with probability p."""
+    if p * candidates < 1e-4:  # the difference below would cancel; its series is (d-1)p/2 - (d-1)(d-2)p^2/6 + ...
+        d = candidates
+        return (d - 1) * p / 2 - (d - 1) * (d - 2) * p**2 / 6 + (d - 1) * (d - 2) * (d - 3) * p**3 / 24
+    none_accepted = candidates * math.log1p(-p) if p < 1 else -math.inf
+    return 1 + math.expm1(none_accepted) / (candidates * p)

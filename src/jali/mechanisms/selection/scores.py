@@ -1,0 +1,218 @@
+"""Scores of candidates, read exactly, and the exponents that a selection tosses its coins with.
+
+Scores become integers times one rational unit. A selection then needs, for each candidate, the exponent
+rate * (best score - score), an exact rational that is also known in double within a proven error.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from jali.errors import CatalogError, MechanismError
+from jali.noise.doubles import Doubles
+from jali.privacy.rationals import rational
+
+FAR = 2.0**40
+"""Exponents beyond this one are not told apart in double; exp(-FAR) is far below anything that is drawn."""
+
+_WIDE = 1 << 62
+_SURE = 2.0**44  # quotients from here on are rounded by rationals
+_LOOSE = 2.0**-50
+
+
+@dataclass(frozen=True)
+class Exponents:
+    """Rationals X >= 0, one for each candidate: a coin of candidate i shows True with probability exp(-X[i]).
+
+    Attributes:
+        doubles: Each X in double, x. Where X <= FAR, |x - X| <= 2**-50 X + 2**-900; elsewhere
+            FAR (1 - 2**-50) <= x <= X (1 + 2**-50).
+        exact: Gives X at a place.
+    """
+
+    doubles: Doubles
+    exact: Callable[[int], Fraction]
+
+    def __len__(self) -> int:
+        return len(self.doubles)
+
+    @classmethod
+    def listed(cls, exponents: Sequence[Fraction]) -> Exponents:
+        """Take exponents that are listed as rationals."""
+        return cls(np.array([float(min(x, Fraction(FAR))) for x in exponents]), lambda place: exponents[place])
+
+
+@dataclass(frozen=True)
+class Scores:
+    """Exact scores: integers times a unit.
+
+    Attributes:
+        integers: One for each candidate, at least one: int64, or Python ints where those could overflow.
+        unit: A rational above 0; score i is integers[i] * unit.
+
+    Example:
+        >>> scores = read_scores(["0.5", Fraction(1, 3), 2])
+        >>> scores.integers.tolist(), scores.unit
+        ([3, 2, 12], Fraction(1, 6))
+        >>> scores.exponents(Fraction(3)).exact(0)
+        Fraction(9, 2)
+    """
+
+    integers: NDArray[Any]
+    unit: Fraction
+
+    def __len__(self) -> int:
+        return len(self.integers)
+
+    def gaps(self) -> NDArray[Any]:
+        """Return how many units each score lies below the best one: integers at or above 0."""
+        return np.asarray(self.integers.max() - self.integers)
+
+    def below_best(self, place: int) -> Fraction:
+        """Return how far a score lies below the best one."""
+        return (int(self.integers.max()) - int(self.integers[place])) * self.unit
+
+    def exponents(self, rate: Fraction) -> Exponents:
+        """Return rate * (best score - score) for each candidate."""
+        gaps, each = self.gaps(), rate * self.unit
+        return Exponents(_multiples(gaps, each), lambda place: int(gaps[place]) * each)
+
+    def without(self, place: int) -> Scores:
+        """Return the scores of the other candidates, in their order."""
+        return Scores(np.delete(self.integers, place), self.unit)
+
+
+def read_scores(values: Any, step: Fraction | None = None) -> Scores:
+    """Read a list or array of scores.
+
+    Args:
+        values: One-dimensional, not empty: integers, Fractions, Decimals or decimal text; floats with `step` only.
+            What is not a finite number counts as 0: an error would tell that it was there.
+        step: Round every score x to floor(x/step + 1/2) steps. Scores at most s apart, in either direction, become
+            at most ceil(s/step) steps apart in the same direction.
+    """
+    listed = _listed(values)
+    if isinstance(listed, np.ndarray) and listed.dtype.kind in "iub" and step is None:
+        return Scores(_safe(listed), Fraction(1))
+    if step is None:
+        return _over_common_denominator([_exact(item) for item in listed])
+    if isinstance(listed, np.ndarray) and listed.dtype.kind == "f" and 1 / step < _WIDE:
+        return Scores(_safe(_rounded(listed.astype(np.float64), step)), step)
+    return Scores(_safe(_integers(_nearest(_exact_or_float(item), step) for item in listed)), step)
+
+
+def in_steps(sensitivity: Fraction, step: Fraction | None) -> Fraction:
+    """Return the sensitivity of scores after rounding to multiples of `step`: ceil(sensitivity/step) steps."""
+    return sensitivity if step is None else math.ceil(sensitivity / step) * step
+
+
+def _listed(values: Any) -> NDArray[Any] | list[Any]:
+    """Return a numeric array where that loses nothing, a plain list otherwise."""
+    array = np.asarray(values) if hasattr(values, "__array__") else _packed(values)
+    if isinstance(array, np.ndarray):
+        if array.ndim != 1:
+            raise MechanismError("scores must be a list or a one-dimensional array.")
+        if array.dtype.kind not in "iubf" or array.dtype.itemsize > 8:
+            array = array.tolist()
+    if len(array) == 0:
+        raise MechanismError("scores must not be empty: there is nothing to choose from.")
+    return array
+
+
+def _packed(values: Any) -> NDArray[Any] | list[Any]:
+    """Turn a list of ints or of floats, and of nothing else, into an array."""
+    if isinstance(values, str | bytes) or not isinstance(values, Iterable):
+        raise MechanismError(f"scores must be a list or an array of numbers, not {type(values).__name__}.")
+    items = list(values)
+    kinds = set(map(type, items))
+    if kinds == {int}:
+        return _integers(items)
+    return np.array(items, np.float64) if kinds == {float} else items
+
+
+def _integers(items: Iterable[int]) -> NDArray[Any]:
+    """Put Python ints into an array: int64 if all fit."""
+    listed = list(items)
+    try:
+        return np.array(listed, np.int64)
+    except OverflowError:
+        wide = np.empty(len(listed), object)
+        wide[:] = listed
+        return wide
+
+
+def _safe(integers: NDArray[Any]) -> NDArray[Any]:
+    """Return int64 if no difference of two entries can overflow, Python ints otherwise."""
+    if integers.dtype == object or (int(integers.min()) > -_WIDE and int(integers.max()) < _WIDE):
+        return integers if integers.dtype == object else integers.astype(np.int64, copy=False)
+    return integers.astype(object)
+
+
+def _over_common_denominator(items: list[Fraction]) -> Scores:
+    denominator = math.lcm(*(item.denominator for item in items))
+    integers = _integers(item.numerator * (denominator // item.denominator) for item in items)
+    return Scores(_safe(integers), Fraction(1, denominator))
+
+
+def _exact(item: Any) -> Fraction:
+    """Read one score that is not a float."""
+    if isinstance(item, float | np.floating):
+        raise MechanismError(
+            "scores must be exact: integers, Fractions, Decimals or decimal text, not floats.",
+            remedy="Give `step=` to round real scores to a lattice.",
+        )
+    if isinstance(item, int | np.integer | np.bool_):
+        return Fraction(int(item))
+    if isinstance(item, Fraction):
+        return item
+    if not isinstance(item, Decimal | str):
+        raise MechanismError(f"scores must be numbers, not {type(item).__name__}.")
+    try:
+        return rational(item)
+    except CatalogError:
+        return Fraction(0)
+
+
+def _exact_or_float(item: Any) -> Fraction:
+    if isinstance(item, float | np.floating):
+        double = float(item)
+        return Fraction(double) if math.isfinite(double) else Fraction(0)
+    return _exact(item)
+
+
+def _nearest(score: Fraction, step: Fraction) -> int:
+    return math.floor(score / step + Fraction(1, 2))
+
+
+def _rounded(scores: Doubles, step: Fraction) -> NDArray[Any]:
+    """Round an array of floats: by doubles where they leave no doubt, by rationals elsewhere."""
+    finite = np.where(np.isfinite(scores), scores, 0.0)
+    with np.errstate(all="ignore"):
+        # Four roundings in all, each of 2**-53 at most, against a margin of 2**-50 (1 + size).
+        shifted = finite * float(1 / step) + 0.5
+        loose = np.abs(shifted) * _LOOSE + _LOOSE
+        low, high = np.floor(shifted - loose), np.floor(shifted + loose)
+        doubtful = np.flatnonzero((low != high) | ~(np.abs(shifted) < _SURE))
+        integers: NDArray[Any] = np.where(np.abs(shifted) < _SURE, low, 0).astype(np.int64)
+    settled = [_nearest(Fraction(finite[place]), step) for place in doubtful.tolist()]
+    if any(abs(score) >= _WIDE for score in settled):
+        integers = integers.astype(object)
+    for place, score in zip(doubtful.tolist(), settled, strict=True):
+        integers[place] = score
+    return integers
+
+
+def _multiples(gaps: NDArray[Any], rate: Fraction) -> Doubles:
+    """Return gaps * rate in double, as `Exponents` wants it."""
+    if gaps.dtype == object:
+        far = int(FAR) * rate.denominator
+        return np.array([min(int(gap) * rate.numerator, far) / rate.denominator for gap in gaps.tolist()])
+    return np.asarray(gaps.astype(np.float64) * float(min(rate, Fraction(FAR))))

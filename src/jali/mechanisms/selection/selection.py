@@ -1,0 +1,179 @@
+"""What selections share: exact scores in, the index of a high one out, and laws of how far it is from the best."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Hashable
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from jali.errors import MechanismError
+from jali.mechanisms.mechanism import LogMasses, Mechanism, miss, natural, parameter
+from jali.mechanisms.selection.scores import Exponents, Scores, in_steps, read_scores
+from jali.mechanisms.selection.worst_case import least_gap
+from jali.mechanisms.sensitivity import Sensitivity, l_infinity_distance
+from jali.noise import BitSource, system_bits
+from jali.noise.doubles import Doubles
+from jali.privacy.adjacency import Adjacency
+from jali.privacy.rationals import Number
+
+Places = NDArray[np.intp]
+_LARGEST_DOUBLE = Fraction(10) ** 300
+
+
+class Selection(Mechanism):
+    """Chooses a candidate by its score; a subclass says by which law."""
+
+    error_is_exact: ClassVar[bool] = False
+
+    step: Fraction | None
+
+    @abstractmethod
+    def exponents(self, scores: Scores) -> Exponents:
+        """Return what the law depends on: for each candidate, how far it is behind in units of the noise."""
+
+    @abstractmethod
+    def draw(self, exponents: Exponents, size: int, bits: BitSource) -> Places:
+        """Draw `size` independent choices."""
+
+    @abstractmethod
+    def log_law(self, x: Doubles) -> Doubles:
+        """Return the logarithms of the probabilities of all candidates with the given exponents."""
+
+    def read(self, scores: Any) -> Scores:
+        """Read scores exactly, or on the lattice if there is a step."""
+        return read_scores(scores, self.step)
+
+    def release(self, value: Any, *, bits: BitSource | None = None) -> int:
+        """Return the index of the chosen candidate.
+
+        Args:
+            value: The scores: integers, Fractions, Decimals or decimal text; floats if the mechanism has a step.
+            bits: Where the random bits come from; the thread's own stream if not given.
+        """
+        return int(self._choices(value, 1, bits)[0])
+
+    def sample(self, value: Any, size: int, *, bits: BitSource | None = None) -> list[Hashable]:
+        """Draw the outcomes of many independent releases: for audits and tests."""
+        return list(self._choices(value, size, bits).tolist())
+
+    def _choices(self, value: Any, size: int, bits: BitSource | None) -> Places:
+        source = system_bits() if bits is None else bits
+        return self.draw(self.exponents(self.read(value)), size, source)
+
+    def log_masses(self, value: Any) -> LogMasses:
+        """Return the logarithm of the probability of each index."""
+        return dict(enumerate(self.log_probabilities(value).tolist()))
+
+    def log_probabilities(self, scores: Any) -> Doubles:
+        """Return the logarithm of the probability of each candidate, from the closed form."""
+        exponents = self.exponents(self.read(scores))
+        exact = (exponents.exact(place) for place in range(len(exponents)))
+        return self.log_law(np.array([float(min(x, _LARGEST_DOUBLE)) for x in exact]))
+
+    def probabilities(self, scores: Any) -> Doubles:
+        """Return the probability of each candidate, from the closed form; tiny ones may come out as 0."""
+        return np.asarray(np.exp(self.log_probabilities(scores)))
+
+    def deviation(self, value: Any, output: Any) -> Fraction:
+        """Return how far the score of the chosen candidate is below the best score, as scores are read."""
+        return self.read(value).below_best(output)
+
+    def expected_error(self, scores: Any) -> float:
+        """Return the expected distance from the best score."""
+        read = self.read(scores)
+        gaps = np.array([float(min(gap * read.unit, _LARGEST_DOUBLE)) for gap in map(int, read.gaps())])
+        return float(self.probabilities(scores) @ gaps)
+
+
+@dataclass(frozen=True, repr=False, init=False)
+class EvenSelection(Selection):
+    """A selection whose scores all have the same sensitivity."""
+
+    sensitivity: Fraction
+    epsilon: Fraction
+    monotone: bool
+    adjacency: Adjacency | None
+    step: Fraction | None
+
+    def __init__(
+        self,
+        *,
+        sensitivity: Number | Sensitivity,
+        epsilon: Number,
+        monotone: bool = False,
+        adjacency: str | Adjacency | None = None,
+        step: Number | None = None,
+    ) -> None:
+        self._fill(
+            sensitivity=l_infinity_distance(sensitivity),
+            epsilon=parameter(epsilon, "epsilon"),
+            monotone=monotone,
+            adjacency=_adjacency(sensitivity, adjacency),
+            step=None if step is None else parameter(step, "step"),
+        )
+        self._check_monotone(sensitivity)
+
+    def _check_monotone(self, sensitivity: Number | Sensitivity) -> None:
+        if not isinstance(self.monotone, bool):
+            raise MechanismError(f"monotone must be True or False, not {self.monotone!r}.")
+        if not self.monotone:
+            return
+        if self.adjacency is not Adjacency.ADD_REMOVE:
+            raise MechanismError(
+                "monotone scores all move the same way between neighbours: not so under replace-one.",
+                remedy="Give adjacency='add-remove' if the loss is meant so, or monotone=False.",
+            )
+        if isinstance(sensitivity, Sensitivity) and not sensitivity.monotone:
+            raise MechanismError(
+                "monotone: the sensitivity says that scores may move either way.", remedy="Use monotone=False."
+            )
+
+    @property
+    def scale(self) -> Fraction:
+        """The scale of the noise in units of the score: 2 sensitivity/epsilon, or half of it if monotone."""
+        return (1 if self.monotone else 2) * in_steps(self.sensitivity, self.step) / self.epsilon
+
+    def exponents(self, scores: Scores) -> Exponents:
+        """Return, for each candidate, how many scales its score is below the best."""
+        return scores.exponents(1 / self.scale)
+
+    @abstractmethod
+    def worst_tail(self, x: float, candidates: int) -> float:
+        """Return the largest chance, over all scores, to choose a candidate at least x scales below the best."""
+
+    @abstractmethod
+    def worst_mean(self, candidates: int) -> float:
+        """Return the largest expected distance from the best score, in scales, over all scores."""
+
+    def error(self, confidence: float, *, candidates: int = 2) -> float:
+        """Return the least t such that the choice is at most t below the best score, whatever the scores.
+
+        Args:
+            confidence: The chance that this holds.
+            candidates: How many there are.
+        """
+        missed, others = miss(confidence), natural(candidates, "candidates")
+        gap = least_gap(lambda x: self.worst_tail(x, others), missed)
+        return float(self.scale) * gap * (1 + 1e-12)
+
+    def worst_expected_error(self, candidates: int) -> float:
+        """Return the expected distance from the best score for the worst of all scores."""
+        return float(self.scale) * self.worst_mean(natural(candidates, "candidates"))
+
+
+def _adjacency(sensitivity: Number | Sensitivity, adjacency: str | Adjacency | None) -> Adjacency | None:
+    """Return the adjacency that was given, or the one of the sensitivity; they must agree."""
+    given = None if adjacency is None else Adjacency.of(adjacency)
+    if not isinstance(sensitivity, Sensitivity):
+        return given
+    if given not in (None, sensitivity.adjacency):
+        raise MechanismError(
+            f"adjacency is {given}, but the sensitivity was declared for {sensitivity.adjacency}.",
+            remedy="Leave adjacency out.",
+        )
+    return sensitivity.adjacency

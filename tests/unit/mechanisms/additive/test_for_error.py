@@ -1,0 +1,85 @@
+"""The inverse of the error laws: the least loss for a wanted error."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from fractions import Fraction
+from typing import Any
+
+import pytest
+
+from jali.errors import JaliError
+from jali.mechanisms.additive import Additive
+from jali.mechanisms.conditioned_laplace import ConditionedLaplace
+from jali.mechanisms.gaussian import Gaussian
+from jali.mechanisms.l_infinity import LInfinity
+from jali.mechanisms.laplace import Laplace
+from jali.mechanisms.staircase import Staircase
+from jali.mechanisms.truncated_laplace import TruncatedLaplace
+
+CASES: list[tuple[type[Additive], dict[str, Any]]] = [
+    (Laplace, {"sensitivity": 3}),
+    (Laplace, {"sensitivity": "0.7", "step": "1/8", "dimension": 4}),
+    (Gaussian, {"sensitivity": 3}),
+    (Staircase, {"sensitivity": 3}),
+    (TruncatedLaplace, {"sensitivity": 3, "delta": "1e-6"}),
+    (LInfinity, {"sensitivity": 3, "dimension": 5}),
+    (ConditionedLaplace, {"dimension": 8}),
+]
+cases = pytest.mark.parametrize(("kind", "parameters"), CASES, ids=lambda c: getattr(c, "__name__", None))
+
+
+def loss(mechanism: Additive) -> Fraction:
+    value: Fraction = getattr(mechanism, mechanism.loss_name)
+    return value
+
+
+def cheaper(mechanism: Additive) -> Any:
+    return dataclasses.replace(mechanism, **{mechanism.loss_name: loss(mechanism) * Fraction(999, 1000)})  # type: ignore[type-var]
+
+
+@cases
+def test_the_promise_is_kept_and_a_little_less_loss_would_break_it(kind: type[Additive], parameters: Any) -> None:
+    expecting = kind.for_error(within=2, **parameters)
+    assert 1.99 <= expecting.expected_error() <= 2
+    assert cheaper(expecting).expected_error() > 2
+    sure = kind.for_error(within=6, confidence=0.95, **parameters)
+    assert sure.error(0.95) <= 6 < cheaper(sure).error(0.95)
+
+
+@pytest.mark.parametrize("kind", [Laplace, Gaussian, LInfinity])
+def test_the_promise_can_be_about_the_largest_of_many(kind: Any) -> None:
+    parameters = {"sensitivity": 1} | ({"dimension": 100} if kind is LInfinity else {})
+    sure = kind.for_error(within=40, confidence=0.9, coordinates=100, **parameters)
+    assert sure.worst_error(0.9, 100) <= 40 < cheaper(sure).worst_error(0.9, 100)
+    expecting = kind.for_error(within=40, coordinates=100, **parameters)
+    assert expecting.expected_worst(100) <= 40 < cheaper(expecting).expected_worst(100)
+
+
+def test_wide_laplace_noise_agrees_with_the_closed_form() -> None:
+    found = Laplace.for_error(within=10**9, confidence=0.95, sensitivity=1)
+    assert float(found.epsilon) == pytest.approx(math.log(20) / 1e9, rel=1e-8)
+
+
+def test_impossible_and_bad_wishes_are_refused_by_name() -> None:
+    for bad in (-1, "x", math.nan, math.inf, True, None):
+        with pytest.raises(JaliError, match="within"):
+            Laplace.for_error(within=bad, confidence=0.9, sensitivity=1)  # type: ignore[arg-type]
+    with pytest.raises(JaliError, match="within"):
+        Laplace.for_error(within=0, sensitivity=1)
+    with pytest.raises(JaliError, match="within"):
+        Laplace.for_error(within="1e-3", sensitivity=2**59)
+    with pytest.raises(JaliError, match="confidence"):
+        Laplace.for_error(within=1, confidence=1.5, sensitivity=1)
+    with pytest.raises(JaliError, match="sensitivity"):
+        Laplace.for_error(within=1, sensitivity=0)
+    for kind in (Staircase, LInfinity):
+        extra = {"dimension": 2} if kind is LInfinity else {}
+        with pytest.raises(JaliError, match="coordinates"):
+            kind.for_error(within=1, coordinates=3, sensitivity=1, **extra)
+
+
+def test_a_wish_that_any_noise_fulfils_gets_the_widest_noise_there_is() -> None:
+    widest = Laplace.for_error(within=10**30, confidence=0.5, sensitivity=1)
+    assert 2**59 < widest.scale <= 2**60

@@ -1,0 +1,134 @@
+"""Uniform integers and log-concave laws, over every bit string."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+import mpmath  # type: ignore[import-untyped]
+import pytest
+from tests.seeded import SeededBits, enumerate_masses
+
+from jali.errors import JaliError
+from jali.noise import enclosed, log_concave
+from jali.noise.compositions import BalancedTotal
+from jali.noise.log_concave import LogConcave, _peak, _round
+from jali.noise.shells import CubeRadius, power_bounds, with_exponential
+from jali.noise.subsets import _subset, uniform_subsets
+from jali.noise.uniform import uniform_below
+
+LAWS: list[LogConcave] = [
+    CubeRadius(1, Fraction(1)),
+    CubeRadius(2, Fraction(2)),
+    CubeRadius(3, Fraction(1)),
+    BalancedTotal(2, Fraction(1)),
+    BalancedTotal(4, Fraction(3, 2)),
+]
+
+
+def weight(law: LogConcave, n: int) -> mpmath.mpf:
+    if isinstance(law, CubeRadius):
+        return mpmath.mpf(2 * n + 1) ** law.dimension * mpmath.exp(
+            -n * mpmath.mpf(law.rate.numerator) / law.rate.denominator
+        )
+    assert isinstance(law, BalancedTotal)
+    rate = mpmath.mpf(law.rate.numerator) / law.rate.denominator
+    return mpmath.mpf(math.comb(n + law.cells - 1, law.cells - 1)) ** 2 * mpmath.exp(-n * rate)
+
+
+@pytest.mark.parametrize("law", LAWS, ids=str)
+def test_what_is_kept_has_the_law_over_every_bit_string(law: LogConcave, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(enclosed, "WORD", 1)
+    monkeypatch.setattr(log_concave, "_WORD", 1)
+    masses, undecided = enumerate_masses(lambda bits: tuple(_round(law, 1, bits)), 17)
+    kept = {key[0]: float(mass) for key, mass in masses.items() if key}
+    peak = _peak(law)
+    unit = 1 / (2 * (peak.left + peak.right))
+    slack = float(undecided) + 1e-12
+    assert slack < 0.1
+    for n in range(12):
+        wanted = unit * float(weight(law, n) / weight(law, peak.mode))
+        assert wanted - slack <= kept.get(n, 0.0) <= wanted + 1e-12
+
+
+@pytest.mark.parametrize(
+    "law", [*LAWS, CubeRadius(10**4, Fraction(1, 7)), BalancedTotal(500, Fraction(1, 3))], ids=str
+)
+def test_the_peak_is_the_mode_and_halves_on_both_sides(law: LogConcave) -> None:
+    peak = _peak(law)
+    with mpmath.workdps(60):
+        top = weight(law, peak.mode)
+        assert top >= weight(law, peak.mode + 1)
+        assert peak.mode == 0 or top >= weight(law, peak.mode - 1)
+        assert 2 * weight(law, peak.mode + peak.right) <= top
+        assert peak.right == 1 or 2 * weight(law, peak.mode + peak.right - 1) > top
+        assert peak.mode < peak.left or 2 * weight(law, peak.mode - peak.left) <= top
+
+
+@pytest.mark.parametrize(
+    "law", [*LAWS, CubeRadius(3000, Fraction(1, 7)), BalancedTotal(200, Fraction(1, 3))], ids=str
+)
+def test_ratios_are_enclosed_at_every_precision(law: LogConcave) -> None:
+    base = _peak(law).mode
+    with mpmath.workdps(250):
+        for at in (0, base // 2, max(0, base - 3), base, base + 1, base + 40, 3 * base + 5):
+            true = weight(law, at) / weight(law, base)
+            for precision in (8, 64, 300):
+                lo, hi = law.ratio(at, base, precision)
+                assert lo <= true * mpmath.mpf(2) ** precision <= hi
+                assert hi - lo <= 4 + true * mpmath.mpf(2) ** (precision - 8)
+
+
+def test_powers_and_exponentials_round_outwards() -> None:
+    assert power_bounds(1, 3, 0, 10) == (1024, 1024)
+    lo, hi = power_bounds(2, 3, 5, 40)
+    assert lo <= Fraction(2, 3) ** 5 * 2**40 <= hi
+    assert hi - lo < 20
+    assert with_exponential((1, 1), Fraction(-100), 10, 10)[0] == 0
+
+
+@pytest.mark.parametrize("bound", [1, 2, 3, 5, 6])
+def test_uniform_integers_are_uniform_over_every_bit_string(bound: int) -> None:
+    masses, undecided = enumerate_masses(lambda bits: int(uniform_below(bound, 1, bits=bits)[0]), 16)
+    assert set(masses) == set(range(bound))
+    for mass in masses.values():
+        assert Fraction(1, bound) - undecided <= mass <= Fraction(1, bound)
+    assert undecided < Fraction(1, 50)
+
+
+@pytest.mark.parametrize(("count", "among"), [(0, 3), (1, 3), (2, 4), (2, 3), (2, 2)])
+def test_subsets_are_uniform_over_every_bit_string(count: int, among: int) -> None:
+    masses, undecided = enumerate_masses(
+        lambda bits: tuple(uniform_subsets(count, among, 1, bits=bits)[0].tolist()), 16
+    )
+    number = math.comb(among, count)
+    assert len(masses) == number
+    for mass in masses.values():
+        assert Fraction(1, number) - undecided <= mass <= Fraction(1, number)
+    assert undecided < Fraction(1, 7)
+
+
+@pytest.mark.parametrize(("count", "among"), [(1, 4), (2, 4), (3, 4)])
+def test_subsets_completed_by_what_is_missing_are_uniform_too(count: int, among: int) -> None:
+    masses, undecided = enumerate_masses(lambda bits: tuple(_subset(count, among, bits).tolist()), 16)
+    number = math.comb(among, count)
+    assert len(masses) == number
+    for mass in masses.values():
+        assert Fraction(1, number) - undecided <= mass <= Fraction(1, number)
+    assert undecided < Fraction(1, 50)
+
+
+def test_wide_bounds_give_python_integers() -> None:
+    drawn = [int(x) for x in uniform_below(3 << 80, 400, bits=SeededBits(3))]
+    assert all(0 <= x < 3 << 80 for x in drawn)
+    assert {x >> 80 for x in drawn} == {0, 1, 2}
+    assert len(set(drawn)) == 400
+    with pytest.raises(JaliError, match="bound"):
+        uniform_below(0, 1)
+
+
+def test_large_subsets_are_drawn_by_what_is_missing() -> None:
+    for count in (300, 900, 1000):
+        row = uniform_subsets(count, 1000, 1, bits=SeededBits(4))[0]
+        assert len(set(row.tolist())) == count
+        assert row.tolist() == sorted(row.tolist())

@@ -1,0 +1,135 @@
+"""Thresholds are the least that delta allows, ties counted, against high-precision sums."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import mpmath  # type: ignore[import-untyped]
+import pytest
+
+from jali.errors import MechanismError
+from jali.mechanisms.keys.gaussian_threshold import GaussianThreshold
+from jali.mechanisms.keys.laplace_threshold import LaplaceThreshold
+from jali.mechanisms.keys.shares import delta_of_each
+from jali.mechanisms.keys.thresholds import gaussian_threshold, laplace_threshold
+
+DELTAS = [
+    Fraction(9, 10),
+    Fraction(1, 2),
+    Fraction(1, 100),
+    Fraction(1, 10**5),
+    Fraction(1, 10**12),
+    Fraction(1, 10**40),
+]
+
+
+def laplace_passes(scale: Fraction, threshold: int) -> mpmath.mpf:
+    """Pr[1 + X >= threshold], summed."""
+    q = mpmath.exp(-mpmath.mpf(scale.denominator) / scale.numerator)
+    if threshold <= 1:
+        return 1 - q ** (2 - threshold) / (1 + q)
+    return (1 - q) / (1 + q) * mpmath.nsum(lambda j: q ** (threshold - 1 + j), [0, mpmath.inf])
+
+
+def gaussian_passes(variance: Fraction, threshold: int) -> mpmath.mpf:
+    """Pr[1 + X >= threshold], by plain summation."""
+    v = mpmath.mpf(variance.numerator) / variance.denominator
+    reach = int(40 * mpmath.sqrt(v)) + 40
+
+    def f(x: int) -> mpmath.mpf:
+        return mpmath.exp(-(x**2) / (2 * v))
+
+    above = mpmath.fsum(f(x) for x in range(threshold - 1, threshold + reach))
+    return above / (1 + 2 * mpmath.fsum(f(x) for x in range(1, reach)))
+
+
+@pytest.mark.parametrize("scale", [Fraction(1, 5), Fraction(1), Fraction(10, 7), Fraction(250)])
+@pytest.mark.parametrize("delta", DELTAS)
+def test_the_laplace_threshold_is_the_least(scale: Fraction, delta: Fraction) -> None:
+    with mpmath.workdps(80):
+        threshold = laplace_threshold(scale, delta)
+        allowed = mpmath.mpf(delta.numerator) / delta.denominator
+        assert threshold >= 1
+        assert laplace_passes(scale, threshold) <= allowed
+        assert threshold == 1 or laplace_passes(scale, threshold - 1) > allowed
+
+
+@pytest.mark.parametrize("variance", [Fraction(1, 9), Fraction(1), Fraction(31, 2), Fraction(16), Fraction(900)])
+@pytest.mark.parametrize("delta", DELTAS)
+def test_the_gaussian_threshold_is_the_least(variance: Fraction, delta: Fraction) -> None:
+    with mpmath.workdps(60):
+        threshold = gaussian_threshold(variance, delta)
+        allowed = mpmath.mpf(delta.numerator) / delta.denominator
+        assert threshold >= 1
+        assert gaussian_passes(variance, threshold) <= allowed
+        assert threshold == 1 or gaussian_passes(variance, threshold - 1) > allowed
+
+
+@pytest.mark.parametrize("sigma", [2**13, 10**6])
+def test_the_gaussian_threshold_of_wide_noise_is_valid_and_at_most_one_too_large(sigma: int) -> None:
+    """Euler-Maclaurin: the sum from a is the integral plus f(a)/2 - f'(a)/12, to 1e-9 of itself here."""
+    threshold = gaussian_threshold(Fraction(sigma**2), Fraction(1, 10**6))
+    with mpmath.workdps(40):
+
+        def passes(t: int) -> mpmath.mpf:
+            a = mpmath.mpf(t - 1) / sigma
+            density = mpmath.exp(-(a**2) / 2) / mpmath.sqrt(2 * mpmath.pi) / sigma
+            return mpmath.erfc(a / mpmath.sqrt(2)) / 2 + density / 2 + a / sigma * density / 12
+
+        assert passes(threshold) <= mpmath.mpf("1e-6")
+        assert passes(threshold - 2) > mpmath.mpf("1e-6")
+
+
+def test_the_continuous_threshold_of_the_theorem_book_is_near() -> None:
+    """1 + ln(1/(2 delta))/epsilon = 11.8197783 without ties; the discrete law needs the next integer but one."""
+    continuous = 1 + mpmath.log(1 / mpmath.mpf("2e-5"))
+    assert f"{float(continuous):.7f}" == "11.8197783"
+    assert laplace_threshold(Fraction(1), Fraction(1, 10**5)) == 13
+    with mpmath.workdps(30):
+        assert laplace_passes(Fraction(1), 12) > mpmath.mpf("1e-5") > laplace_passes(Fraction(1), 13)
+
+
+@pytest.mark.parametrize("keys", [1, 2, 7, 1000, 10**9])
+@pytest.mark.parametrize("delta", [*DELTAS, Fraction(1, 10**200), 1 - Fraction(1, 10**30)])
+def test_the_delta_of_each_key_is_rounded_down_by_next_to_nothing(keys: int, delta: Fraction) -> None:
+    each = delta_of_each(delta, keys)
+    with mpmath.workdps(400):
+        exact = -mpmath.expm1(mpmath.log1p(-mpmath.mpf(delta.numerator) / delta.denominator) / keys)
+        found = mpmath.mpf(each.numerator) / each.denominator
+        assert exact * (1 - mpmath.mpf("1e-39")) <= found <= exact
+
+
+def test_replace_one_doubles_the_noise_and_not_the_share_of_delta() -> None:
+    add, move = (
+        LaplaceThreshold(epsilon=1, delta=1e-6, max_keys=3, adjacency=a) for a in ("add-remove", "replace-one")
+    )
+    assert [add.scale, move.scale] == [Fraction(3), Fraction(6)]
+    assert add.delta_each == move.delta_each == delta_of_each(Fraction(1, 10**6), 3)
+    normal, moved = (
+        GaussianThreshold(rho=1, delta=1e-6, max_keys=3, adjacency=a) for a in ("add-remove", "replace-one")
+    )
+    assert [normal.variance, moved.variance] == [Fraction(3, 2), Fraction(3)]
+
+
+@pytest.mark.parametrize("mechanism", [LaplaceThreshold, GaussianThreshold], ids=lambda m: m.__name__)
+@pytest.mark.parametrize("keys", [1, 20])
+@pytest.mark.parametrize("confidence", [0.001, 0.5, 0.9, 0.9999])
+def test_error_is_the_least_number_of_people_that_is_released_so_often(
+    mechanism: type[LaplaceThreshold] | type[GaussianThreshold], keys: int, confidence: float
+) -> None:
+    name = "epsilon" if mechanism is LaplaceThreshold else "rho"
+    case = mechanism(**{name: "1/2"}, delta="1e-4", max_keys=2, adjacency="add-remove")
+
+    def all_released(people: int) -> float:
+        released = [case.law.log_mass(x) for x in range(case.threshold - people, case.threshold + 400)]
+        return sum(map(mpmath.exp, released)) ** keys  # type: ignore[no-any-return]
+
+    people = case.error(confidence, keys=keys)
+    assert all_released(people) >= confidence * (1 - 1e-12)
+    assert people == 1 or all_released(people - 1) < confidence
+
+
+def test_a_delta_of_one_or_more_is_refused() -> None:
+    for bad in (1, 1.5):
+        with pytest.raises(MechanismError, match="delta"):
+            LaplaceThreshold(epsilon=1, delta=bad, adjacency="add-remove")
