@@ -11,6 +11,8 @@ import matplotlib
 from PIL import Image
 
 from jali import plots as pictures
+from jali.local import KaryResponse
+from jali.mechanisms import Gaussian, Laplace, LInfinity, Mechanism, Root
 from jali.privacy import BoundedRange, Budget, Event, GaussianLoss, LaplaceLoss, Loss, Pure
 
 HERE = Path(__file__).parent
@@ -19,6 +21,13 @@ LOSSES: dict[str, Loss] = {
     "Laplace, scale 1": LaplaceLoss(1),
     "exponential, epsilon 1": BoundedRange(1),
     "Gaussian, stddev 4.225": GaussianLoss("4.225"),
+}
+
+SURVEY = KaryResponse(categories=3, epsilon=1).estimate([0] * 500 + [1] * 300 + [2] * 200)
+NOISES: dict[str, Mechanism] = {
+    "Laplace": Laplace(sensitivity=10, epsilon=1),
+    "l-infinity": LInfinity(sensitivity=1, epsilon=1, dimension=10),
+    "Gaussian, delta 1e-6": Gaussian(sensitivity=Root(10), rho="0.0243"),
 }
 
 
@@ -37,6 +46,8 @@ def main() -> None:
         "composition": pictures.composition(Pure("0.1")),
         "profiles": pictures.profiles(LOSSES),
         "trade_offs": pictures.trade_offs(LOSSES),
+        "errors": pictures.errors(NOISES, floor=1e-4),
+        "survey": pictures.survey(SURVEY, ["bus", "bicycle", "car"]),
         "spending": pictures.spending(questions(), Budget(3, "1e-6"), name="table visits"),
     }
     for name, axes in drawn.items():

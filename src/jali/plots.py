@@ -1,4 +1,4 @@
-"""Pictures of privacy: composition, profiles, trade-offs and spending, by matplotlib.
+"""Pictures of privacy: composition, profiles, trade-offs, spending, error laws and surveys, by matplotlib.
 
 Each picture has a form without matplotlib, whose name ends in `_curves`: what is drawn, as plain numbers.
 
@@ -11,18 +11,25 @@ Each picture has a form without matplotlib, whose name ends in `_curves`: what i
 from __future__ import annotations
 
 from jali.display.pictures.composition import composition, composition_curves
+from jali.display.pictures.errors import error_curves, errors
 from jali.display.pictures.profiles import profile_curves, profiles
 from jali.display.pictures.spending import Spending, spending, spending_curves
+from jali.display.pictures.survey import SurveyBar, survey, survey_curves
 from jali.display.pictures.trade_offs import trade_off_curves, trade_offs
 
 __all__ = [
     "Spending",
+    "SurveyBar",
     "composition",
     "composition_curves",
+    "error_curves",
+    "errors",
     "profile_curves",
     "profiles",
     "spending",
     "spending_curves",
+    "survey",
+    "survey_curves",
     "trade_off_curves",
     "trade_offs",
 ]

@@ -9,7 +9,21 @@ from typing import Annotated
 
 import typer
 
-from jali.cli import ask, demo, explain, grant, init, ledger, plan, protect, redeem, refresh, tables, verify
+from jali.cli import (
+    ask,
+    demo,
+    explain,
+    grant,
+    init,
+    ledger,
+    plan,
+    protect,
+    redeem,
+    refresh,
+    survey,
+    tables,
+    verify,
+)
 from jali.cli.failures import QuestionFailed, report, report_unexpected, report_usage
 from jali.errors import JaliError
 
@@ -34,6 +48,7 @@ VERBS = (
     ("Analyst", redeem.redeem),
     ("Analyst", ledger.ledger),
     ("To begin with", plan.plan),
+    ("To begin with", survey.survey),
     ("To begin with", demo.demo),
 )
 for _panel, _verb in VERBS:

@@ -1,0 +1,404 @@
+"""`jali survey`: a simulated survey by randomized answers. Nobody is asked: the people are made up."""
+
+from __future__ import annotations
+
+import math
+import sys
+import textwrap
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from jali.cli.options import AsJson
+from jali.cli.terminal import ink_for, width_for
+from jali.cli.writing import check_confidence, write_json
+from jali.display.numbers import show_percent
+from jali.display.text import TextColumn, clean, facts, on_point, table
+from jali.errors import CatalogError, MechanismError
+
+if TYPE_CHECKING:
+    from jali.local import Randomizer, ShuffledLoss
+    from jali.local.simulation import SimulatedSurvey
+
+METHODS = ("auto", "warner", "almost-random", "kary", "unary", "subset", "hadamard")
+_TITLES = {
+    "Warner": "Warner's coin",
+    "AlmostRandom": "two coins",
+    "KaryResponse": "k-ary response",
+    "UnaryEncoding": "unary encoding",
+    "SubsetSelection": "subset selection",
+    "HadamardResponse": "Hadamard response",
+}
+_OPTIONS = {"shares": "--categories", "people": "--people", "epsilon": "--epsilon", "delta": "--delta"}
+_MOST_PEOPLE, _MOST_REPEATS = 10**7, 10_000
+_SEE = "See `jali survey --help`."
+
+
+def _number(help_: str) -> Any:
+    # Text, so that a number is read exactly and a wrong one is explained here.
+    return typer.Option(metavar="NUMBER", help=help_)
+
+
+def survey(
+    people: Annotated[str, _number("How many people are asked.")] = "1000",
+    truth: Annotated[str | None, _number("The share of yes among all; 0.3 by default.")] = None,
+    categories: Annotated[
+        str | None, typer.Option(metavar="NAME=SHARE,...", help="Several answers instead, with their shares.")
+    ] = None,
+    method: Annotated[
+        str, typer.Option(metavar="METHOD", help=f"How answers are randomized: {', '.join(METHODS)}.")
+    ] = "auto",
+    epsilon: Annotated[str | None, _number("What each person's answer spends; 1 by default.")] = None,
+    confidence: Annotated[str, _number("The confidence of each interval.")] = "0.95",
+    delta: Annotated[str, _number("The delta at which shuffling is shown.")] = "1e-6",
+    repeat: Annotated[str, _number("Run so many surveys, and count the intervals that hold the truth.")] = "1",
+    plot: Annotated[str | None, typer.Option(metavar="FILE", help="Draw the survey into this file.")] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Simulate a survey in which each person randomizes their own answer. Nobody is asked, nothing is spent.
+
+    Shows estimate, interval and truth, what each answer loses, and how much larger the error is than that of plain
+    answers.
+
+    Example: [bold]jali survey --people 10000 --categories bus=0.5,car=0.3,foot=0.2 --epsilon 1[/bold]
+    """
+    answers = _answers(truth, categories)
+    asked = _Asked(
+        answers,
+        _mechanism(method, len(answers), epsilon),
+        _whole(people, "--people", _MOST_PEOPLE),
+        _confidence(confidence),
+        _whole(repeat, "--repeat", _MOST_REPEATS),
+    )
+    with _naming_options():
+        hidden = _shuffled(asked, delta)
+        made = asked.run()
+    if plot is not None:
+        _draw(made, Path(plot))
+    if as_json:
+        write_json(_document(made, hidden))
+    else:
+        _write(made, hidden)
+
+
+@dataclass(frozen=True)
+class _Asked:
+    """What the command line gave."""
+
+    answers: dict[str, Fraction]
+    mechanism: Randomizer
+    people: int
+    confidence: float
+    repeats: int
+
+    def run(self) -> _Made:
+        """Run all surveys; the first is shown."""
+        from jali.local.simulation import simulate_survey
+
+        shares = tuple(self.answers.values())
+        runs = [simulate_survey(self.mechanism, shares, self.people) for _ in range(self.repeats)]
+        return _Made(self, tuple(runs))
+
+
+@dataclass(frozen=True)
+class _Made:
+    """The surveys that were run."""
+
+    asked: _Asked
+    runs: tuple[SimulatedSurvey, ...]
+
+    @property
+    def first(self) -> SimulatedSurvey:
+        """The one that is shown."""
+        return self.runs[0]
+
+    @property
+    def covered(self) -> int:
+        """How many intervals, over all surveys and categories, hold the share among those asked."""
+        from jali.local import Estimate
+
+        supports = tuple(count for run in self.runs for count in run.estimate.supports)
+        spans = Estimate(self.asked.people, supports, self.asked.mechanism.chances).interval(self.asked.confidence)
+        truths = [share for run in self.runs for share in run.true_shares]
+        return sum(low <= true <= high for (low, high), true in zip(spans, truths, strict=True))
+
+    @property
+    def root_mean_square(self) -> tuple[float, ...]:
+        """The error of each estimate, over all surveys."""
+        errors = [
+            [made - true for made, true in zip(run.estimate.frequencies, run.true_shares, strict=True)]
+            for run in self.runs
+        ]
+        return tuple(
+            math.sqrt(math.fsum(e * e for e in column) / len(errors)) for column in zip(*errors, strict=True)
+        )
+
+    @property
+    def forecast(self) -> tuple[float, ...]:
+        """The standard deviation that the theory gives each estimate, at the shares of the population."""
+        mechanism, people = self.asked.mechanism, self.asked.people
+        return tuple(math.sqrt(mechanism.variance(share, people=people)) for share in self.asked.answers.values())
+
+    @property
+    def plain(self) -> tuple[float, ...]:
+        """Half the width of the interval of each share, if the same people had answered plainly."""
+        from jali.local.binomial import clopper_pearson
+
+        low, high = clopper_pearson(self.first.truth, self.asked.people, self.asked.confidence)
+        return tuple(((high - low) / 2).tolist())
+
+
+def _answers(truth: str | None, categories: str | None) -> dict[str, Fraction]:
+    """Return the answers and their shares."""
+    from jali.privacy.rationals import share
+
+    if truth is not None and categories is not None:
+        raise CatalogError("--truth and --categories do not go together: a yes/no question has two answers.")
+    if categories is None:
+        yes = share(truth or "0.3", "--truth")
+        return {"no": 1 - yes, "yes": yes}
+    pairs = [part.rpartition("=") for part in categories.split(",")]
+    names = [name.strip() for name, _, _ in pairs]
+    if not all(names) or len(set(names)) != len(names) or len(names) < 2:
+        raise CatalogError(
+            "--categories needs two names or more, each once, with a share.",
+            remedy="Write --categories bus=0.5,car=0.3,foot=0.2, for example.",
+        )
+    found = {name: share(part, f"The share of {name}") for name, (_, _, part) in zip(names, pairs, strict=True)}
+    if sum(found.values()) != 1:
+        raise CatalogError(
+            f"--categories must have shares that sum to 1, not {float(sum(found.values())):g}.",
+            remedy="Write --categories bus=0.5,car=0.3,foot=0.2, for example.",
+        )
+    return found
+
+
+def _mechanism(method: str, answers: int, epsilon: str | None) -> Randomizer:
+    """Return the randomizer that the options name."""
+    from jali.local import (
+        AlmostRandom,
+        HadamardResponse,
+        KaryResponse,
+        SubsetSelection,
+        UnaryEncoding,
+        Warner,
+        best_local,
+    )
+
+    if method not in METHODS:
+        raise CatalogError(f"--method must be one of {', '.join(METHODS)}, not {method}.")
+    if method in ("warner", "almost-random") and answers != 2:
+        raise CatalogError(
+            f"--method {method} is for yes/no questions: there are {answers} answers.",
+            remedy="Write --method kary, or leave it out.",
+        )
+    if method == "almost-random" and epsilon is not None:
+        raise CatalogError("--epsilon does not go with --method almost-random: two fair coins lose ln 3.")
+    spent = epsilon or "1"
+    with _naming_options():
+        if method == "almost-random":
+            return AlmostRandom()
+        if method == "warner":
+            return Warner(epsilon=spent)
+        if method == "auto":
+            return best_local(answers, spent)
+        several: dict[str, Callable[..., Randomizer]] = {
+            "kary": KaryResponse,
+            "unary": UnaryEncoding,
+            "subset": SubsetSelection,
+            "hadamard": HadamardResponse,
+        }
+        return several[method](categories=answers, epsilon=spent)
+
+
+def _whole(text: str, option: str, most: int) -> int:
+    """Return the whole number that an option gives, also one written as 1e3."""
+    from jali.privacy.rationals import rational
+
+    with suppress(CatalogError):
+        number = rational(text, option)
+        if 1 <= number <= most and number.denominator == 1:
+            return int(number)
+    raise CatalogError(f"{option} must be a whole number from 1 to {most:,}, not {text}.", remedy=_SEE)
+
+
+def _confidence(text: str) -> float:
+    from jali.privacy.rationals import rational
+
+    held = float(rational(text, "--confidence"))
+    check_confidence(held)
+    return held
+
+
+@contextmanager
+def _naming_options() -> Iterator[None]:
+    """Let an error that begins with the name of a parameter begin with that of its option."""
+    try:
+        yield
+    except (CatalogError, MechanismError) as error:
+        name, _, rest = error.message.partition(" ")
+        raise type(error)(f"{_OPTIONS.get(name, name)} {rest}", remedy=error.remedy) from None
+
+
+def _shuffled(asked: _Asked, delta: str) -> ShuffledLoss:
+    from jali.local import shuffled
+
+    return shuffled(asked.mechanism, people=asked.people, delta=delta)
+
+
+def _title(made: _Made) -> str:
+    mechanism = made.asked.mechanism
+    how = _TITLES[type(mechanism).__name__]
+    return f"{made.asked.people:,} people answer by {how}, epsilon {_loss(made)} each"
+
+
+def _loss(made: _Made) -> str:
+    from jali.numerals import decimal_above
+
+    return decimal_above(made.asked.mechanism.loss.event.epsilon or Fraction(0))
+
+
+def _write(made: _Made, hidden: ShuffledLoss) -> None:
+    ink = ink_for(sys.stdout)
+    print(f"{_wrapped(_title(made), ink.strong)}\n\n{table(_columns(made), ink=ink)}\n")
+    legend = (
+        "truth: the share among the people asked, which only this simulation knows. interval: holds it with "
+        f"{show_percent(made.asked.confidence)} confidence. plain: half the interval if all had answered plainly."
+    )
+    print(_wrapped(legend, ink.faint))
+    print()
+    print(facts(_facts(made, hidden), indent=0, width=width_for(sys.stdout), ink=ink))
+
+
+def _columns(made: _Made) -> list[TextColumn]:
+    estimate, confidence = made.first.estimate, made.asked.confidence
+    spans = estimate.interval(confidence)
+    digits = _digits(min((high - low) / 2 for low, high in spans))
+
+    def percent(values: Sequence[float]) -> tuple[str, ...]:
+        return tuple(on_point([f"{100 * value:.{digits}f} %" for value in values]))
+
+    ends = tuple(f"{100 * low:.{digits}f} … {100 * high:.{digits}f} %" for low, high in spans)
+    plain = tuple(f"± {100 * width:.{digits}f} %" for width in made.plain)
+    return [
+        TextColumn("answer", tuple(clean(name) for name in made.asked.answers)),
+        TextColumn("truth", percent(made.first.true_shares), right=True),
+        TextColumn("estimate", percent(estimate.frequencies), right=True),
+        TextColumn("interval", ends, right=True),
+        TextColumn("plain", plain, right=True),
+    ]
+
+
+def _digits(width: float) -> int:
+    """Return the decimals of a percentage that an error bar of this share carries: two significant ones."""
+    return max(0, min(6, 1 - math.floor(math.log10(100 * width))))
+
+
+def _facts(made: _Made, hidden: ShuffledLoss) -> list[tuple[str, str]]:
+    from jali.numerals import decimal_above
+
+    asked, forecast = made.asked, max(made.forecast)
+    worst = show_percent(asked.mechanism.error(asked.confidence, people=asked.people))
+    rare = max(share * (1 - share) for share in asked.answers.values())
+    told = [
+        ("loss", f"epsilon {_loss(made)} for each person, whoever asks, without trust in anybody"),
+        ("error", f"at most {worst} for any answer, at {show_percent(asked.confidence)} confidence"),
+    ]
+    if rare:
+        equal = max(1, round(float(rare) / (float(rare) / asked.people + forecast**2)))
+        told += [("worth", f"as much as about {equal:,} plain answers of people drawn at random")]
+    spent = f"epsilon {decimal_above(hidden.bound)} at delta {decimal_above(hidden.failure)}"
+    kind = {"count": "exactly", "clones": "at most"}.get(hidden.method, "no less than alone")
+    told += [("shuffled", f"{spent} for each person ({kind}), if only the shuffled answers are seen")]
+    if asked.repeats > 1:
+        total = asked.repeats * len(asked.answers)
+        share = show_percent(made.covered / total)
+        told += [
+            (
+                "repeated",
+                f"{asked.repeats:,} surveys: {made.covered:,} of {total:,} intervals hold the truth, {share}",
+            )
+        ]
+        error = ", ".join(show_percent(value) for value in made.root_mean_square)
+        theory = ", ".join(show_percent(value) for value in made.forecast)
+        told += [("", f"root mean square error {error}; in theory {theory}")]
+    return told
+
+
+def _wrapped(text: str, mark: Callable[[str], str] = str) -> str:
+    return "\n".join(mark(line) for line in textwrap.wrap(text, width_for(sys.stdout), break_on_hyphens=False))
+
+
+def _document(made: _Made, hidden: ShuffledLoss) -> dict[str, Any]:
+    asked, first = made.asked, made.first
+    spans = first.estimate.interval(asked.confidence)
+    rows = zip(
+        asked.answers.items(),
+        first.truth,
+        first.estimate.frequencies,
+        first.estimate.stddevs,
+        spans,
+        made.plain,
+        made.root_mean_square,
+        made.forecast,
+        strict=True,
+    )
+    return {
+        "people": asked.people,
+        "method": type(asked.mechanism).__name__,
+        "epsilon": str(asked.mechanism.loss.event.epsilon),
+        "confidence": asked.confidence,
+        "error": asked.mechanism.error(asked.confidence, people=asked.people),
+        "answers": [
+            {
+                "answer": name,
+                "share": str(share),
+                "truth": true / asked.people,
+                "estimate": made_,
+                "stddev": stddev,
+                "interval": list(span),
+                "plain": plain,
+                "root_mean_square": error,
+                "forecast": forecast,
+            }
+            for (name, share), true, made_, stddev, span, plain, error, forecast in rows
+        ],
+        "surveys": asked.repeats,
+        "covered": made.covered,
+        "shuffled": {
+            "epsilon": str(hidden.bound),
+            "delta": str(hidden.failure),
+            "method": hidden.method,
+            "adjacency": hidden.adjacency.value,
+        },
+    }
+
+
+def _draw(made: _Made, path: Path) -> None:
+    from jali.display.pictures.survey import survey as draw
+    from jali.display.plots import pyplot
+
+    first = made.first
+    pyplot().switch_backend("Agg")
+    axes = draw(
+        first.estimate,
+        tuple(made.asked.answers),
+        truth=first.true_shares,
+        plain=made.plain,
+        confidence=made.asked.confidence,
+        title=_title(made),
+    )
+    try:
+        axes.figure.savefig(path, dpi=160)
+    except (OSError, ValueError):
+        raise CatalogError(
+            f"--plot: {path} cannot be written.",
+            remedy="Give a file ending in .png, .svg or .pdf in a directory that exists.",
+        ) from None
+    finally:
+        pyplot().close(axes.figure)

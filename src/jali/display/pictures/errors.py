@@ -1,0 +1,57 @@
+"""The error laws of several mechanisms: how likely an answer is off by more than so much."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from jali.display.pictures.canvas import colour, sheet, titles
+from jali.display.pictures.labels import label_curves
+from jali.errors import CatalogError
+from jali.mechanisms.mechanism import Mechanism
+
+Curve = list[tuple[float, float]]
+_FLOOR = 1e-6
+
+
+def error_curves(
+    mechanisms: Mapping[str, Mechanism], *, floor: float = _FLOOR, count: int = 61, **shape: Any
+) -> dict[str, Curve]:
+    """Return points (error, chance that it is exceeded) for each mechanism, down to a chance of `floor`.
+
+    Args:
+        mechanisms: Each under the name to be written beside it.
+        floor: The least chance.
+        count: How many points each curve has, evenly spaced in the logarithm of the chance.
+        shape: What `error` must be told besides the confidence, such as `candidates=100` for selection.
+
+    Example:
+        >>> from jali.mechanisms import Laplace
+        >>> curves = error_curves({"Laplace": Laplace(sensitivity=1, epsilon=1)}, floor=0.01, count=3)
+        >>> [(error, round(chance, 3)) for error, chance in curves["Laplace"]]
+        [(0.0, 0.9), (2.0, 0.095), (4.0, 0.01)]
+    """
+    if not mechanisms or not all(isinstance(item, Mechanism) for item in mechanisms.values()):
+        raise CatalogError(
+            "mechanisms must be a dictionary of mechanisms, each under the name to be written beside it.",
+            remedy="For example {'Laplace': Laplace(sensitivity=1, epsilon=1)}.",
+        )
+    if not 0 < floor < 0.9 or count < 2:
+        raise CatalogError("floor must be above 0 and below 0.9, and count at least 2.")
+    chances = [0.9 * (floor / 0.9) ** (i / (count - 1)) for i in range(count)]
+    return {name: [(float(m.error(1 - c, **shape)), c) for c in chances] for name, m in mechanisms.items()}
+
+
+def errors(mechanisms: Mapping[str, Mechanism], *, floor: float = _FLOOR, axes: Any = None, **shape: Any) -> Any:
+    """Draw the chance that each mechanism's error is exceeded, and return the axes (needs matplotlib)."""
+    curves = error_curves(mechanisms, floor=floor, **shape)
+    axes = sheet(axes)
+    lines = []
+    for index, (name, curve) in enumerate(curves.items()):
+        sizes, chances = zip(*curve, strict=True)
+        lines += axes.plot(sizes, chances, color=colour(index), linewidth=1.8, label=name)
+    axes.set(yscale="log", ylim=(floor, 1))
+    axes.set_xlim(left=0)
+    titles(axes, "Error: how likely an answer is off by more", "error", "chance that it is exceeded")
+    label_curves(axes, lines)
+    return axes
