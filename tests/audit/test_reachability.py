@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 import numpy as np
 import pytest
 
-from jali.mechanisms import Gaussian, Laplace
+from jali.mechanisms import Gaussian, Laplace, LInfinity, Staircase
 
 DRAWS = 20_000
 
@@ -34,6 +36,16 @@ def test_no_output_of_ours_is_out_of_reach_of_a_neighbour(make: object, step: st
     assert mechanism.lattice.integers(np.asarray(1.0 if step else 1)).item() == round(1 / lattice)
     if step != "1e-3":
         assert unreachable(outputs, 1.0) == 0
+
+
+@pytest.mark.parametrize("step", ["1/1024", "1e-3"])
+@pytest.mark.parametrize("value", [0.1, 1.1, 1e9 / 3])
+def test_other_noises_release_points_of_the_lattice_too(value: float, step: str) -> None:
+    several = LInfinity(sensitivity=1, epsilon=1, dimension=500, step=step)
+    one = Staircase(sensitivity=1, epsilon=1, step=step)
+    outputs = [*several.release(np.full(500, value)).tolist(), *(one.release(value) for _ in range(500))]
+    lattice = Fraction(step)
+    assert all(float(round(Fraction(output) / lattice) * lattice) == output for output in outputs)
 
 
 def test_answers_of_the_database_lie_on_a_public_lattice() -> None:

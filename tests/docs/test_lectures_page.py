@@ -41,6 +41,11 @@ def test_every_block_shows_a_result_and_is_python() -> None:
         "Parallel composition",
         "Budget against epsilon",
         "How many queries can we answer?",
+        "How exact is the Laplace mechanism?",
+        "Randomized response",
+        "Which candidate is the best?",
+        "Heavy hitters",
+        "Pricing a digital good",
         "Corrections to the notes",
     ],
 )

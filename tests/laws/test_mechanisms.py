@@ -184,6 +184,17 @@ def test_releases_have_the_law_they_claim_and_not_that_of_another_loss(specimen:
         assert _p_value(outcomes, wrong) < FALSE_ALARM
 
 
+@pytest.mark.parametrize(
+    "specimen", [s for s in SPECIMENS if s.mechanism.loss.event.delta == 0], ids=lambda s: s.name
+)
+def test_no_output_is_out_of_reach_of_a_neighbour(specimen: Specimen) -> None:
+    """Reachability: every release on one input is a possible release on its neighbour, where delta is 0."""
+    one, other = specimen.neighbours[0]
+    masses = specimen.mechanism.log_masses(other)
+    outside = [o for o in specimen.mechanism.sample(one, 2000, bits=SeededBits(3)) if o not in masses]
+    assert not outside
+
+
 @specimens
 def test_single_releases_have_the_law_too(specimen: Specimen) -> None:
     """`sample` may be vectorised: a few hundred plain releases must follow the same law."""
