@@ -9,17 +9,17 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from jali.local.categorical import Categorical
 from jali.local.coins import odds_coins
 from jali.local.estimate import Chances
-from jali.local.randomizer import Randomizer, Reports, whole_matrix
-from jali.mechanisms.mechanism import LogMasses, Specimen, natural, parameter
+from jali.local.randomizer import Reports, whole_matrix
+from jali.mechanisms.mechanism import LogMasses, Specimen
 from jali.noise import BitSource
 from jali.privacy.losses.pure import Pure
-from jali.privacy.rationals import Number
 
 
-@dataclass(frozen=True, repr=False)
-class HadamardResponse(Randomizer):
+@dataclass(frozen=True, repr=False, init=False)
+class HadamardResponse(Categorical):
     """Report a random row of the Hadamard matrix, and, by randomized response, its sign at the true category.
 
     Args:
@@ -48,18 +48,6 @@ class HadamardResponse(Randomizer):
         >>> mechanism.release(3).shape
         (2,)
     """
-
-    categories: int
-    epsilon: Fraction
-
-    def __init__(self, *, categories: int, epsilon: Number) -> None:
-        self._fill(categories=natural(categories, "categories", least=2))
-        self._fill(epsilon=parameter(epsilon, "epsilon"))
-
-    @property
-    def answers(self) -> int:
-        """How many categories there are."""
-        return self.categories
 
     @property
     def rows(self) -> int:

@@ -9,18 +9,18 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from jali.local.categorical import Categorical
 from jali.local.coins import odds_coins
 from jali.local.estimate import Chances
-from jali.local.randomizer import Randomizer, Reports, whole_column
-from jali.mechanisms.mechanism import LogMasses, Specimen, natural, parameter
+from jali.local.randomizer import Reports, whole_column
+from jali.mechanisms.mechanism import LogMasses, Specimen
 from jali.noise import BitSource
 from jali.noise.uniform import uniform_below
 from jali.privacy.losses.randomized_response import RandomizedResponseLoss
-from jali.privacy.rationals import Number
 
 
-@dataclass(frozen=True, repr=False)
-class KaryResponse(Randomizer):
+@dataclass(frozen=True, repr=False, init=False)
+class KaryResponse(Categorical):
     """Tell the true category with odds e^epsilon against each other one.
 
     Args:
@@ -45,18 +45,6 @@ class KaryResponse(Randomizer):
         >>> mechanism.release(3) in range(8)
         True
     """
-
-    categories: int
-    epsilon: Fraction
-
-    def __init__(self, *, categories: int, epsilon: Number) -> None:
-        self._fill(categories=natural(categories, "categories", least=2))
-        self._fill(epsilon=parameter(epsilon, "epsilon"))
-
-    @property
-    def answers(self) -> int:
-        """How many categories there are."""
-        return self.categories
 
     @property
     def loss(self) -> RandomizedResponseLoss:

@@ -10,18 +10,18 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from jali.local.categorical import Categorical
 from jali.local.coins import odds_coins
 from jali.local.estimate import Chances
-from jali.local.randomizer import Randomizer, Reports, whole_matrix
-from jali.mechanisms.mechanism import LogMasses, Specimen, natural, parameter
+from jali.local.randomizer import Reports, whole_matrix
+from jali.mechanisms.mechanism import LogMasses, Specimen
 from jali.noise import BitSource
 from jali.noise.uniform import uniform_below
 from jali.privacy.losses.pure import Pure
-from jali.privacy.rationals import Number
 
 
-@dataclass(frozen=True, repr=False)
-class SubsetSelection(Randomizer):
+@dataclass(frozen=True, repr=False, init=False)
+class SubsetSelection(Categorical):
     """Report w of the k categories, a set that holds the true one with odds e^epsilon against one that does not.
 
     Args:
@@ -47,18 +47,6 @@ class SubsetSelection(Randomizer):
         >>> int(mechanism.release(3).sum())
         2
     """
-
-    categories: int
-    epsilon: Fraction
-
-    def __init__(self, *, categories: int, epsilon: Number) -> None:
-        self._fill(categories=natural(categories, "categories", least=2))
-        self._fill(epsilon=parameter(epsilon, "epsilon"))
-
-    @property
-    def answers(self) -> int:
-        """How many categories there are."""
-        return self.categories
 
     @property
     def size(self) -> int:

@@ -10,17 +10,17 @@ from itertools import product
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from jali.local.categorical import Categorical
 from jali.local.coins import odds_coins
 from jali.local.estimate import Chances
-from jali.local.randomizer import Randomizer, Reports, whole_matrix
-from jali.mechanisms.mechanism import LogMasses, Specimen, natural, parameter
+from jali.local.randomizer import Reports, whole_matrix
+from jali.mechanisms.mechanism import LogMasses, Specimen
 from jali.noise import BitSource
 from jali.privacy.losses.pure import Pure
-from jali.privacy.rationals import Number
 
 
-@dataclass(frozen=True, repr=False)
-class UnaryEncoding(Randomizer):
+@dataclass(frozen=True, repr=False, init=False)
+class UnaryEncoding(Categorical):
     """Report a bit for each category: a fair coin for the true one, a rare 1 for the others (OUE).
 
     Args:
@@ -46,18 +46,6 @@ class UnaryEncoding(Randomizer):
         >>> mechanism.release(3).shape
         (8,)
     """
-
-    categories: int
-    epsilon: Fraction
-
-    def __init__(self, *, categories: int, epsilon: Number) -> None:
-        self._fill(categories=natural(categories, "categories", least=2))
-        self._fill(epsilon=parameter(epsilon, "epsilon"))
-
-    @property
-    def answers(self) -> int:
-        """How many categories there are."""
-        return self.categories
 
     @property
     def loss(self) -> Pure:

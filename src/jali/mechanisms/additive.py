@@ -205,6 +205,30 @@ class Independent(Additive):
         raise NotImplementedError
 
 
+class Together(Additive):
+    """One draw for a vector of exactly the declared dimension: its coordinates are not independent."""
+
+    dimension: int
+
+    def _placed(self, value: Any) -> Integers:
+        return self._sized(self.lattice.integers(value))
+
+    def release_integers(self, values: np.ndarray, *, bits: BitSource | None = None) -> np.ndarray:
+        """Add noise to integers that are on the lattice already."""
+        return super().release_integers(self._sized(values), bits=bits)
+
+    def _sized(self, values: Integers) -> Integers:
+        if values.shape != (self.dimension,):
+            raise MechanismError(f"The mechanism was made for dimension={self.dimension}, not for {values.shape}.")
+        return values
+
+    def _count(self, coordinates: int | None) -> int:
+        count = super()._count(coordinates)
+        if count > self.dimension:
+            raise MechanismError(f"coordinates must be at most the dimension, {self.dimension}, not {count}.")
+        return count
+
+
 class OneNumber(Independent):
     """Additive noise for a single number: its proof says nothing of several released together."""
 

@@ -11,8 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jali.errors import MechanismError
-from jali.mechanisms.additive import Additive
-from jali.mechanisms.lattice import Integers
+from jali.mechanisms.additive import Together
 from jali.mechanisms.laws.balanced import BalancedLaw, log_normaliser
 from jali.mechanisms.laws.laplace import DiscreteLaplaceLaw
 from jali.mechanisms.laws.law import Law
@@ -28,7 +27,7 @@ _LARGEST_SCALE = 1 << 40
 
 
 @dataclass(frozen=True, repr=False)
-class ConditionedLaplace(Additive):
+class ConditionedLaplace(Together):
     """Add integer noise z of sum 0 to a histogram, with mass proportional to exp(-epsilon/2 sum |z_i|).
 
     It is for tables under replace-one, whose number of rows is public: the noisy cells have the true total, and
@@ -108,24 +107,6 @@ class ConditionedLaplace(Additive):
 
     def _expected_worst(self, count: int) -> float:
         return self._largest(count).expected
-
-    def _placed(self, value: Any) -> Integers:
-        return self._sized(self.lattice.integers(value))
-
-    def release_integers(self, values: np.ndarray, *, bits: BitSource | None = None) -> np.ndarray:
-        """Add noise to integers that are on the lattice already."""
-        return super().release_integers(self._sized(values), bits=bits)
-
-    def _sized(self, values: Integers) -> Integers:
-        if values.shape != (self.dimension,):
-            raise MechanismError(f"The mechanism was made for dimension={self.dimension}, not for {values.shape}.")
-        return values
-
-    def _count(self, coordinates: int | None) -> int:
-        count = super()._count(coordinates)
-        if count > self.dimension:
-            raise MechanismError(f"coordinates must be at most the dimension, {self.dimension}, not {count}.")
-        return count
 
     @classmethod
     def specimens(cls) -> tuple[Specimen, ...]:

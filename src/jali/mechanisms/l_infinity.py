@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jali.errors import MechanismError
-from jali.mechanisms.additive import LEFT_OUT, Additive
-from jali.mechanisms.lattice import Integers, step_of
+from jali.mechanisms.additive import LEFT_OUT, Together
+from jali.mechanisms.lattice import step_of
 from jali.mechanisms.laws.cube import CubeLaw
 from jali.mechanisms.laws.law import Law
 from jali.mechanisms.mechanism import LogMasses, Specimen, natural, parameter
@@ -26,7 +26,7 @@ from jali.privacy.rationals import Number
 
 
 @dataclass(frozen=True, repr=False)
-class LInfinity(Additive):
+class LInfinity(Together):
     """Add integer noise z with mass proportional to exp(-max|z_i| epsilon / sensitivity) to all numbers together.
 
     For counts of overlapping groups, each of which one person can change by 1, its variance is about a sixth of
@@ -124,24 +124,6 @@ class LInfinity(Additive):
 
     def _expected_worst(self, count: int) -> float:
         return self.cube.largest(count).expected
-
-    def _placed(self, value: Any) -> Integers:
-        return self._sized(self.lattice.integers(value))
-
-    def release_integers(self, values: np.ndarray, *, bits: BitSource | None = None) -> np.ndarray:
-        """Add noise to integers that are on the lattice already."""
-        return super().release_integers(self._sized(values), bits=bits)
-
-    def _sized(self, values: Integers) -> Integers:
-        if values.shape != (self.dimension,):
-            raise MechanismError(f"The mechanism was made for dimension={self.dimension}, not for {values.shape}.")
-        return values
-
-    def _count(self, coordinates: int | None) -> int:
-        count = super()._count(coordinates)
-        if count > self.dimension:
-            raise MechanismError(f"coordinates must be at most the dimension, {self.dimension}, not {count}.")
-        return count
 
     @classmethod
     def specimens(cls) -> tuple[Specimen, ...]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 
-from jali.mechanisms.keys.noisy_counts import NoisyCounts
+from jali.mechanisms.keys.noisy_counts import NoisyCounts, threshold_specimens
 from jali.mechanisms.keys.shares import failure
 from jali.mechanisms.keys.thresholds import gaussian_threshold
 from jali.mechanisms.laws import DiscreteGaussianLaw
@@ -91,24 +91,4 @@ class GaussianThreshold(NoisyCounts):
         single = cls(rho="1/8", delta="1/100", adjacency="add-remove")
         several = cls(rho=2, delta="1/10", max_keys=2, adjacency="add-remove")
         replaced = cls(rho=2, delta="1/10", adjacency="replace-one")
-        return (
-            Specimen(
-                single, Adjacency.ADD_REMOVE, (({}, {"a": 1}), ({"a": 6}, {"a": 7})), {}, {"a": 6}, tight=False
-            ),
-            Specimen(
-                several,
-                Adjacency.ADD_REMOVE,
-                (({"a": 2}, {"a": 3, "b": 1}), ({}, {"a": 1, "b": 1})),
-                {"keys": 2},
-                {"a": 3, "b": 2},
-                tight=False,
-            ),
-            Specimen(
-                replaced,
-                Adjacency.REPLACE_ONE,
-                (({"a": 1, "b": 1}, {"b": 2}), ({"a": 1}, {"b": 1})),
-                {"keys": 2},
-                {"a": 3, "b": 2},
-                tight=False,
-            ),
-        )
+        return threshold_specimens(single, several, replaced, near=6)

@@ -17,11 +17,12 @@ from jali.mechanisms.additive import Sampler
 from jali.mechanisms.keys.shares import delta_of_each, keys_changed
 from jali.mechanisms.keys.tables import counts_of, in_public_order
 from jali.mechanisms.lattice import add
-from jali.mechanisms.mechanism import LogMasses, Mechanism, miss, natural
+from jali.mechanisms.mechanism import LogMasses, Mechanism, Specimen, miss, natural
 from jali.noise import BitSource
 from jali.privacy.adjacency import Adjacency
 
 Cell: TypeAlias = tuple[tuple[tuple[Hashable, int], ...], float]
+Tables: TypeAlias = tuple[tuple[dict[str, int], dict[str, int]], ...]
 # What the windows of all keys together leave out.
 _LEFT_OUT = 1e-13
 
@@ -139,3 +140,18 @@ class NoisyCounts(Mechanism):
         """Return the number of people of the largest key that was not released."""
         released = dict(output)
         return max((people for key, people in value.items() if key not in released), default=0)
+
+
+def threshold_specimens(
+    single: NoisyCounts, several: NoisyCounts, replaced: NoisyCounts, *, near: int
+) -> tuple[Specimen, ...]:
+    """Return keys of one person, keys near the threshold, and several keys of one person."""
+    alone: Tables = (({}, {"a": 1}), ({"a": near}, {"a": near + 1}))
+    both: Tables = (({"a": 2}, {"a": 3, "b": 1}), ({}, {"a": 1, "b": 1}))
+    moved: Tables = (({"a": 1, "b": 1}, {"b": 2}), ({"a": 1}, {"b": 1}))
+    two, keys = {"keys": 2}, {"a": 3, "b": 2}
+    return (
+        Specimen(single, Adjacency.ADD_REMOVE, alone, {}, {"a": near}, tight=False),
+        Specimen(several, Adjacency.ADD_REMOVE, both, two, keys, tight=False),
+        Specimen(replaced, Adjacency.REPLACE_ONE, moved, two, keys, tight=False),
+    )

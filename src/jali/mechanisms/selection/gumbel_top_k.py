@@ -11,11 +11,10 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from jali.errors import MechanismError
 from jali.mechanisms.mechanism import LogMasses, Mechanism, Specimen, miss, natural, parameter
 from jali.mechanisms.selection.exponential import Exponential
 from jali.mechanisms.selection.levels import largest_gap
-from jali.mechanisms.selection.scores import Scores, read_scores
+from jali.mechanisms.selection.scores import Scores, read_at_least
 from jali.mechanisms.selection.selection import Places
 from jali.mechanisms.selection.worst_case import least_gap
 from jali.mechanisms.sensitivity import Sensitivity
@@ -150,10 +149,7 @@ class GumbelTopK(Mechanism):
 
     def read(self, scores: Any) -> Scores:
         """Read scores exactly, or on the lattice if there is a step."""
-        read = read_scores(scores, self.step)
-        if len(read) < self.k:
-            raise MechanismError(f"k is {self.k}, and there are {len(read)} candidates only.")
-        return read
+        return read_at_least(self.k, scores, self.step)
 
     def deviation(self, value: Any, output: Ranking) -> Fraction:
         """Return by how much a place misses the score that is due to it, at most."""

@@ -16,7 +16,7 @@ from jali.mechanisms.mechanism import LogMasses, Mechanism, Specimen, miss, natu
 from jali.mechanisms.selection.exponential import Exponential
 from jali.mechanisms.selection.levels import Levels, largest_gap
 from jali.mechanisms.selection.piecewise_geometric import Digits, PiecewiseGeometric, Whole
-from jali.mechanisms.selection.scores import Scores, in_steps, read_scores
+from jali.mechanisms.selection.scores import Scores, in_steps, read_at_least
 from jali.mechanisms.sensitivity import Sensitivity
 from jali.noise import BitSource, system_bits
 from jali.privacy.adjacency import Adjacency
@@ -143,10 +143,7 @@ class JointTopK(Mechanism):
 
     def read(self, counts: Any) -> Scores:
         """Read counts exactly, or on the lattice if there is a step."""
-        scores = read_scores(counts, self.step)
-        if len(scores) < self.k:
-            raise MechanismError(f"k is {self.k}, and there are {len(scores)} candidates only.")
-        return scores
+        return read_at_least(self.k, counts, self.step)
 
     def deviation(self, value: Any, output: Ranking) -> Fraction:
         """Return the largest gap of a ranking."""

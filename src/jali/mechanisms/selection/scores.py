@@ -109,6 +109,14 @@ def read_scores(values: Any, step: Fraction | None = None) -> Scores:
     return Scores(_safe(_integers(_nearest(_exact_or_float(item), step) for item in listed)), step)
 
 
+def read_at_least(k: int, values: Any, step: Fraction | None) -> Scores:
+    """Read the scores of at least k candidates; how many there are is public."""
+    scores = read_scores(values, step)
+    if len(scores) < k:
+        raise MechanismError(f"k is {k}, and there are {len(scores)} candidates only.")
+    return scores
+
+
 def in_steps(sensitivity: Fraction, step: Fraction | None) -> Fraction:
     """Return the sensitivity of scores after rounding to multiples of `step`: ceil(sensitivity/step) steps."""
     return sensitivity if step is None else math.ceil(sensitivity / step) * step

@@ -11,8 +11,8 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from jali.errors import MechanismError
 from jali.mechanisms.mechanism import LogMasses, Mechanism, miss, natural, parameter
+from jali.mechanisms.monotone import read_monotone
 from jali.mechanisms.selection.scores import Exponents, Scores, in_steps, read_scores
 from jali.mechanisms.selection.worst_case import least_gap
 from jali.mechanisms.sensitivity import Sensitivity, l_infinity_distance
@@ -109,29 +109,14 @@ class EvenSelection(Selection):
         adjacency: str | Adjacency | None = None,
         step: Number | None = None,
     ) -> None:
+        monotone, named = read_monotone(sensitivity, adjacency, monotone=monotone)
         self._fill(
             sensitivity=l_infinity_distance(sensitivity),
             epsilon=parameter(epsilon, "epsilon"),
             monotone=monotone,
-            adjacency=_adjacency(sensitivity, adjacency),
+            adjacency=named,
             step=None if step is None else parameter(step, "step"),
         )
-        self._check_monotone(sensitivity)
-
-    def _check_monotone(self, sensitivity: Number | Sensitivity) -> None:
-        if not isinstance(self.monotone, bool):
-            raise MechanismError(f"monotone must be True or False, not {self.monotone!r}.")
-        if not self.monotone:
-            return
-        if self.adjacency is not Adjacency.ADD_REMOVE:
-            raise MechanismError(
-                "monotone scores all move the same way between neighbours: not so under replace-one.",
-                remedy="Give adjacency='add-remove' if the loss is meant so, or monotone=False.",
-            )
-        if isinstance(sensitivity, Sensitivity) and not sensitivity.monotone:
-            raise MechanismError(
-                "monotone: the sensitivity says that scores may move either way.", remedy="Use monotone=False."
-            )
 
     @property
     def scale(self) -> Fraction:
@@ -164,16 +149,3 @@ class EvenSelection(Selection):
     def worst_expected_error(self, candidates: int) -> float:
         """Return the expected distance from the best score for the worst of all scores."""
         return float(self.scale) * self.worst_mean(natural(candidates, "candidates"))
-
-
-def _adjacency(sensitivity: Number | Sensitivity, adjacency: str | Adjacency | None) -> Adjacency | None:
-    """Return the adjacency that was given, or the one of the sensitivity; they must agree."""
-    given = None if adjacency is None else Adjacency.of(adjacency)
-    if not isinstance(sensitivity, Sensitivity):
-        return given
-    if given not in (None, sensitivity.adjacency):
-        raise MechanismError(
-            f"adjacency is {given}, but the sensitivity was declared for {sensitivity.adjacency}.",
-            remedy="Leave adjacency out.",
-        )
-    return sensitivity.adjacency

@@ -11,8 +11,9 @@ import numpy as np
 
 from jali.mechanisms.lattice import step_of
 from jali.mechanisms.mechanism import LogMasses, Specimen, parameter
+from jali.mechanisms.monotone import read_monotone
 from jali.mechanisms.sensitivity import Sensitivity, l_infinity_distance
-from jali.mechanisms.sparse_vector.comparison import Comparison, Values, checked_adjacency
+from jali.mechanisms.sparse_vector.comparison import Comparison, Values
 from jali.mechanisms.sparse_vector.law import pattern_masses
 from jali.mechanisms.sparse_vector.watch import Watch
 from jali.noise import BitSource, DiscreteLaplace
@@ -77,7 +78,7 @@ class AboveThreshold(Comparison):
         adjacency: str | Adjacency | None = None,
         step: Number | None = None,
     ) -> None:
-        monotone, named = checked_adjacency(sensitivity, adjacency, monotone=monotone)
+        monotone, named = read_monotone(sensitivity, adjacency, monotone=monotone)
         self._fill(sensitivity=l_infinity_distance(sensitivity), epsilon=parameter(epsilon, "epsilon"))
         self._fill(monotone=monotone, adjacency=named, step=step_of(step))
         # Refuse, before anything is released, a scale that cannot be sampled.

@@ -13,12 +13,10 @@ from numpy.typing import NDArray
 from jali.errors import MechanismError
 from jali.mechanisms.lattice import Integers, Lattice, add
 from jali.mechanisms.mechanism import Mechanism, natural
-from jali.mechanisms.sensitivity import Sensitivity
 from jali.mechanisms.sparse_vector.law import misjudged_by
 from jali.mechanisms.sparse_vector.split import threshold_share
 from jali.noise import BitSource, DiscreteLaplace
 from jali.privacy.adjacency import Adjacency
-from jali.privacy.rationals import Number
 
 Values: TypeAlias = Sequence[Any] | NDArray[Any]
 
@@ -120,22 +118,3 @@ def _column(values: Any) -> NDArray[Any]:
     if isinstance(values, np.ndarray) or not isinstance(values, Sequence):
         return np.asarray(values)
     return np.array([v.item() if isinstance(v, np.generic) else v for v in values], dtype=object)
-
-
-def checked_adjacency(
-    sensitivity: Number | Sensitivity, adjacency: str | Adjacency | None, *, monotone: bool
-) -> tuple[bool, Adjacency | None]:
-    """Return whether values are monotone, and the adjacency; refuse what cannot be true together."""
-    if not isinstance(monotone, bool):
-        raise MechanismError(f"monotone must be True or False, not {monotone!r}.")
-    named = None if adjacency is None else Adjacency.of(adjacency)
-    if isinstance(sensitivity, Sensitivity):
-        if named not in (None, sensitivity.adjacency):
-            raise MechanismError("adjacency differs from that of the sensitivity.")
-        named, monotone = sensitivity.adjacency, monotone or sensitivity.monotone
-    if monotone and named is not Adjacency.ADD_REMOVE:
-        raise MechanismError(
-            "monotone values need adjacency 'add-remove': a replacement moves some up and others down.",
-            remedy="Say adjacency='add-remove', or leave monotone out.",
-        )
-    return monotone, named

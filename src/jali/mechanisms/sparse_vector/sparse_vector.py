@@ -15,8 +15,9 @@ from jali.errors import MechanismError
 from jali.mechanisms.lattice import Integers, Lattice, add, step_of
 from jali.mechanisms.laws import DiscreteLaplaceLaw
 from jali.mechanisms.mechanism import LogMasses, Specimen, natural, parameter
+from jali.mechanisms.monotone import read_monotone
 from jali.mechanisms.sensitivity import Sensitivity, l_infinity_distance
-from jali.mechanisms.sparse_vector.comparison import Comparison, Values, checked_adjacency
+from jali.mechanisms.sparse_vector.comparison import Comparison, Values
 from jali.mechanisms.sparse_vector.law import pattern_masses
 from jali.mechanisms.sparse_vector.watch import Watch
 from jali.noise import BitSource, DiscreteLaplace
@@ -92,7 +93,7 @@ class SparseVector(Comparison):
         adjacency: str | Adjacency | None = None,
         step: Number | None = None,
     ) -> None:
-        monotone, named = checked_adjacency(sensitivity, adjacency, monotone=monotone)
+        monotone, named = read_monotone(sensitivity, adjacency, monotone=monotone)
         told = None if epsilon_answers is None else parameter(epsilon_answers, "epsilon_answers")
         self._fill(cutoff=natural(cutoff, "cutoff"), sensitivity=l_infinity_distance(sensitivity))
         self._fill(epsilon=parameter(epsilon, "epsilon"), epsilon_answers=told)

@@ -20,7 +20,7 @@ from jali.mechanisms.lattice import add
 from jali.mechanisms.laws import DiscreteGaussianLaw, DiscreteLaplaceLaw
 from jali.mechanisms.mechanism import LogMasses, Mechanism, natural, parameter
 from jali.mechanisms.workloads.concentration import sum_quantile
-from jali.mechanisms.workloads.workload import Floats, Workload
+from jali.mechanisms.workloads.workload import Floats, Workload, workload_of
 from jali.noise import BitSource, DiscreteGaussian, DiscreteLaplace
 from jali.privacy.adjacency import Adjacency
 from jali.privacy.losses.concentrated import Concentrated
@@ -188,6 +188,31 @@ class LinearRelease(WorkloadMechanism):
             self._fill(epsilon=parameter(epsilon, "epsilon"))
         else:
             self._fill(rho=parameter(rho, "rho"))  # type: ignore[arg-type]
+
+
+@dataclass(frozen=True, repr=False, init=False)
+class PlainRelease(LinearRelease):
+    """A linear release that has no parameters but the workload, the loss and what is public."""
+
+    workload: Workload
+    epsilon: Fraction | None
+    rho: Fraction | None
+    adjacency: Adjacency
+    total: int | None
+
+    def __init__(
+        self,
+        *,
+        workload: Workload,
+        epsilon: Number | None = None,
+        rho: Number | None = None,
+        adjacency: str | Adjacency,
+        total: int | None = None,
+    ) -> None:
+        self._fill(workload=workload_of(workload), adjacency=Adjacency.of(adjacency))
+        self._fill(total=public_total(total, self.adjacency))
+        self._read_loss(epsilon, rho)
+        self.sampler  # noqa: B018 - refuses, before anything is released, what cannot be sampled
 
 
 def product_law(places: list[int], law: AnyLaw, move: int) -> LogMasses:

@@ -11,14 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jali.mechanisms.mechanism import Specimen
-from jali.mechanisms.workloads.linear import Answered, LinearRelease, asked, filled, public_total
-from jali.mechanisms.workloads.workload import Floats, Thresholds, Workload, workload_of
+from jali.mechanisms.workloads.linear import Answered, PlainRelease, asked, filled
+from jali.mechanisms.workloads.workload import Floats, Thresholds
 from jali.privacy.adjacency import Adjacency
-from jali.privacy.rationals import Number
 
 
-@dataclass(frozen=True, repr=False)
-class NoisyAnswers(LinearRelease):
+@dataclass(frozen=True, repr=False, init=False)
+class NoisyAnswers(PlainRelease):
     """Add independent noise to every answer of a workload, calibrated to how many of them one person moves.
 
     Args:
@@ -44,26 +43,6 @@ class NoisyAnswers(LinearRelease):
         >>> round(mechanism.total_variance), mechanism.error(0.95)
         (685, 21.0)
     """
-
-    workload: Workload
-    epsilon: Fraction | None
-    rho: Fraction | None
-    adjacency: Adjacency
-    total: int | None
-
-    def __init__(
-        self,
-        *,
-        workload: Workload,
-        epsilon: Number | None = None,
-        rho: Number | None = None,
-        adjacency: str | Adjacency,
-        total: int | None = None,
-    ) -> None:
-        self._fill(workload=workload_of(workload), adjacency=Adjacency.of(adjacency))
-        self._fill(total=public_total(total, self.adjacency))
-        self._read_loss(epsilon, rho)
-        self.sampler  # noqa: B018 - refuses, before anything is released, what cannot be sampled
 
     @property
     def distance(self) -> tuple[Fraction, Fraction]:

@@ -10,14 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jali.mechanisms.mechanism import Specimen
-from jali.mechanisms.workloads.linear import Answered, LinearRelease, doubles, public_total
-from jali.mechanisms.workloads.workload import Floats, Intervals, Thresholds, Workload, workload_of
+from jali.mechanisms.workloads.linear import Answered, PlainRelease, doubles
+from jali.mechanisms.workloads.workload import Floats, Intervals, Thresholds
 from jali.privacy.adjacency import Adjacency
-from jali.privacy.rationals import Number
 
 
-@dataclass(frozen=True, repr=False)
-class NoisyCells(LinearRelease):
+@dataclass(frozen=True, repr=False, init=False)
+class NoisyCells(PlainRelease):
     """Add independent noise to the cells of a histogram, and answer a workload with their sums.
 
     Args:
@@ -43,26 +42,6 @@ class NoisyCells(LinearRelease):
         >>> round(mechanism.total_variance, 1)
         82.3
     """
-
-    workload: Workload
-    epsilon: Fraction | None
-    rho: Fraction | None
-    adjacency: Adjacency
-    total: int | None
-
-    def __init__(
-        self,
-        *,
-        workload: Workload,
-        epsilon: Number | None = None,
-        rho: Number | None = None,
-        adjacency: str | Adjacency,
-        total: int | None = None,
-    ) -> None:
-        self._fill(workload=workload_of(workload), adjacency=Adjacency.of(adjacency))
-        self._fill(total=public_total(total, self.adjacency))
-        self._read_loss(epsilon, rho)
-        self.sampler  # noqa: B018 - refuses, before anything is released, what cannot be sampled
 
     @property
     def distance(self) -> tuple[Fraction, Fraction]:
