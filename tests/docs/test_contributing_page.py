@@ -21,6 +21,8 @@ PAGE = (Path(__file__).parents[2] / "CONTRIBUTING.md").read_text()
 def example() -> type[Mechanism]:
     """Load the block as the module it says it is."""
     (code,) = re.findall(r"^```python\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
+    # The same text as a file, so that linters and the type checker see it.
+    assert code == (Path(__file__).parent / "clamped_laplace.py").read_text()
     module = ModuleType("jali.mechanisms.clamped_laplace")
     sys.modules[module.__name__] = module
     exec(compile(code, "clamped_laplace.py", "exec"), module.__dict__)

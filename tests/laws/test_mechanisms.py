@@ -45,8 +45,9 @@ def test_the_docstring_states_guarantee_proof_error_and_example(mechanism: type[
         assert section in text
     assert ">>> " in text.split("Example:")[1]
     page = text.split("docs/proofs/")[1].split(".md")[0] + ".md"
-    assert (PROOFS / page).is_file()
-    assert Path(inspect.getfile(mechanism)).name in (PROOFS / page).read_text()
+    assert (PROOFS / page).is_file(), f"{mechanism.__name__} has no proof page docs/proofs/{page}"
+    file = Path(inspect.getfile(mechanism)).name
+    assert file in (PROOFS / page).read_text(), f"docs/proofs/{page} does not name {file}"
 
 
 @mechanisms

@@ -254,7 +254,8 @@ def _shuffled(asked: _Asked, delta: str) -> ShuffledLoss:
 def _title(made: _Made) -> str:
     mechanism = made.asked.mechanism
     how = _TITLES[type(mechanism).__name__]
-    return f"{made.asked.people:,} people answer by {how}, epsilon {_loss(made)} each"
+    who = "1 person answers" if made.asked.people == 1 else f"{made.asked.people:,} people answer"
+    return f"{who} by {how}, epsilon {_loss(made)} each"
 
 
 def _loss(made: _Made) -> str:
@@ -311,7 +312,9 @@ def _facts(made: _Made, hidden: ShuffledLoss) -> list[tuple[str, str]]:
     ]
     if rare:
         equal = max(1, round(float(rare) / (float(rare) / asked.people + forecast**2)))
-        told += [("worth", f"as much as about {equal:,} plain answers of people drawn at random")]
+        told += [
+            ("worth", f"as much as about {equal:,} plain answer{'s'[: equal != 1]} of people drawn at random")
+        ]
     spent = f"epsilon {decimal_above(hidden.bound)} at delta {decimal_above(hidden.failure)}"
     kind = {"count": "exactly", "clones": "at most"}.get(hidden.method, "no less than alone")
     told += [("shuffled", f"{spent} for each person ({kind}), if only the shuffled answers are seen")]

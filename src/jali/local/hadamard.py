@@ -72,7 +72,7 @@ class HadamardResponse(Categorical):
 
     def supports(self, reports: ArrayLike) -> NDArray[np.int64]:
         """Count, for each category, the reports whose bit is the sign at that category."""
-        array = whole_matrix(reports, 2)
+        array = whole_matrix(reports, 2, max(2, self.rows))
         balance = np.bincount(array[:, 0], minlength=self.rows) - 2 * np.bincount(
             array[:, 0][array[:, 1] != 0], minlength=self.rows
         )

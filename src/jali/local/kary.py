@@ -67,7 +67,7 @@ class KaryResponse(Categorical):
 
     def supports(self, reports: ArrayLike) -> NDArray[np.int64]:
         """Count the reports of each category."""
-        return np.bincount(whole_column(reports), minlength=self.categories)
+        return np.bincount(whole_column(reports, self.categories), minlength=self.categories)
 
     def log_masses(self, value: int) -> LogMasses:
         """Return the law of one report."""

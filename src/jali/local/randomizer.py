@@ -114,17 +114,26 @@ class Randomizer(Mechanism):
         return np.asarray(np.minimum(np.maximum(values, 0), self.answers - 1), np.int64)
 
 
-def whole_matrix(reports: ArrayLike, columns: int) -> NDArray[Any]:
-    """Return reports as a matrix with one row for each person, or refuse its shape."""
+def whole_matrix(reports: ArrayLike, columns: int, kinds: int = 2) -> NDArray[Any]:
+    """Return reports as a matrix of whole numbers 0 .. kinds - 1, one row for each person; refuse others.
+
+    Reports are public: what is wrong with them may be told.
+    """
     array = np.asarray(reports)
     if array.ndim != 2 or array.shape[1] != columns:
         raise MechanismError(f"reports must be a matrix of {columns} columns, one row for each person.")
-    return array
+    return _in_range(array, kinds)
 
 
-def whole_column(reports: ArrayLike) -> NDArray[Any]:
-    """Return reports as a list of whole numbers, or refuse its shape."""
+def whole_column(reports: ArrayLike, kinds: int = 2) -> NDArray[Any]:
+    """Return reports as a list of whole numbers 0 .. kinds - 1, or refuse them."""
     array = np.asarray(reports)
     if array.ndim != 1:
         raise MechanismError("reports must be a list or array of one whole number per person.")
-    return array
+    return _in_range(array, kinds)
+
+
+def _in_range(reports: NDArray[Any], kinds: int) -> NDArray[Any]:
+    if reports.size and (reports.dtype.kind not in "iub" or reports.min() < 0 or reports.max() >= kinds):
+        raise MechanismError(f"reports must be whole numbers from 0 to {kinds - 1}, as `randomize` makes them.")
+    return reports

@@ -227,3 +227,19 @@ def test_extreme_losses_are_finite_and_ordered(kind: Any, epsilon: str) -> None:
 def test_a_large_truth_is_told_nearly_always() -> None:
     reports = KaryResponse(categories=1000, epsilon=40).randomize(np.arange(1000), bits=SeededBits(4))
     np.testing.assert_array_equal(reports, np.arange(1000))
+
+
+@pytest.mark.parametrize(
+    ("mechanism", "reports"),
+    [
+        (Warner(epsilon=1), [0, 1, 2]),
+        (AlmostRandom(), [0.5, 1]),
+        (KaryResponse(categories=3, epsilon=1), [0, 3]),
+        (KaryResponse(categories=3, epsilon=1), [0, -1]),
+        (UnaryEncoding(categories=2, epsilon=1), [[0, 2]]),
+        (HadamardResponse(categories=3, epsilon=1), [[4, 0]]),
+    ],
+)
+def test_reports_that_no_randomizer_makes_are_refused(mechanism: Randomizer, reports: Any) -> None:
+    with pytest.raises(JaliError, match="reports must be whole numbers from 0 to"):
+        mechanism.estimate(reports)

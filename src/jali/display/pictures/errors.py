@@ -8,6 +8,7 @@ from typing import Any
 from jali.display.pictures.canvas import colour, sheet, titles
 from jali.display.pictures.labels import label_curves
 from jali.errors import CatalogError
+from jali.mechanisms.additive import Additive
 from jali.mechanisms.mechanism import Mechanism
 
 Curve = list[tuple[float, float]]
@@ -19,6 +20,8 @@ def error_curves(
 ) -> dict[str, Curve]:
     """Return points (error, chance that it is exceeded) for each mechanism, down to a chance of `floor`.
 
+    The chance is exact for noise that is added; elsewhere it is what `error` promises, a bound.
+
     Args:
         mechanisms: Each under the name to be written beside it.
         floor: The least chance.
@@ -28,10 +31,10 @@ def error_curves(
     Example:
         >>> from jali.mechanisms import Laplace
         >>> curves = error_curves({"Laplace": Laplace(sensitivity=1, epsilon=1)}, floor=0.01, count=3)
-        >>> [(error, round(chance, 3)) for error, chance in curves["Laplace"]]
-        [(0.0, 0.9), (2.0, 0.095), (4.0, 0.01)]
+        >>> [(error, round(chance, 3)) for error, chance in curves["Laplace"]]  # 0.538 that it is not 0, and so on
+        [(0.0, 0.538), (2.0, 0.073), (4.0, 0.01)]
     """
-    if not mechanisms or not all(isinstance(item, Mechanism) for item in mechanisms.values()):
+    if not isinstance(mechanisms, Mapping) or not mechanisms or not all(map(_is_one, mechanisms.values())):
         raise CatalogError(
             "mechanisms must be a dictionary of mechanisms, each under the name to be written beside it.",
             remedy="For example {'Laplace': Laplace(sensitivity=1, epsilon=1)}.",
@@ -39,7 +42,17 @@ def error_curves(
     if not 0 < floor < 0.9 or count < 2:
         raise CatalogError("floor must be above 0 and below 0.9, and count at least 2.")
     chances = [0.9 * (floor / 0.9) ** (i / (count - 1)) for i in range(count)]
-    return {name: [(float(m.error(1 - c, **shape)), c) for c in chances] for name, m in mechanisms.items()}
+    return {name: [_point(m, chance, shape) for chance in chances] for name, m in mechanisms.items()}
+
+
+def _is_one(item: Any) -> bool:
+    return isinstance(item, Mechanism)
+
+
+def _point(mechanism: Mechanism, chance: float, shape: Mapping[str, Any]) -> tuple[float, float]:
+    size = mechanism.error(1 - chance, **shape)
+    exact = mechanism.tail(size) if isinstance(mechanism, Additive) else chance
+    return float(size), exact
 
 
 def errors(mechanisms: Mapping[str, Mechanism], *, floor: float = _FLOOR, axes: Any = None, **shape: Any) -> Any:
@@ -49,7 +62,9 @@ def errors(mechanisms: Mapping[str, Mechanism], *, floor: float = _FLOOR, axes: 
     lines = []
     for index, (name, curve) in enumerate(curves.items()):
         sizes, chances = zip(*curve, strict=True)
-        lines += axes.plot(sizes, chances, color=colour(index), linewidth=1.8, label=name)
+        # The chance is that of all errors up to the next one.
+        stairs = "steps-post" if isinstance(mechanisms[name], Additive) else "default"
+        lines += axes.plot(sizes, chances, color=colour(index), linewidth=1.8, label=name, drawstyle=stairs)
     axes.set(yscale="log", ylim=(floor, 1))
     axes.set_xlim(left=0)
     titles(axes, "Error: how likely an answer is off by more", "error", "chance that it is exceeded")

@@ -68,7 +68,7 @@ def best_price(
     """Return a price p whose revenue p * #{valuations >= p} is high.
 
     Args:
-        valuations: What each unit would pay: integers, Fractions, Decimals or decimal text; floats with `step`.
+        valuations: What each unit would pay: integers, Fractions or Decimals; floats with `step`.
         prices: The prices to choose from, such as `geometric_prices` lists, or a `PriceRange`. They are public.
         epsilon: The loss.
         adjacency: When two tables are neighbours.
@@ -84,9 +84,10 @@ def best_price(
         docs/proofs/best_price.md has the proof.
 
     Example:
+        >>> from decimal import Decimal
         >>> from jali.mechanisms import best_price, geometric_prices
         >>> prices = geometric_prices(low=1, high=100, ratio="1.1", step="0.01")
-        >>> found = best_price([12, 15, "19.99", 40, 45], prices, epsilon=1, adjacency="replace-one")
+        >>> found = best_price([12, 15, Decimal("19.99"), 40, 45], prices, epsilon=1, adjacency="replace-one")
         >>> found.choice in prices
         True
     """
@@ -212,5 +213,5 @@ def _sorted(valuations: Sequence[Any] | NDArray[Any], step: Fraction | None) -> 
     """Read valuations in rising order; None if there are none, which is no reason to refuse."""
     if len(valuations) == 0:
         return None
-    scores = read_scores(valuations, step)
+    scores = read_scores(valuations, step, name="valuations")
     return Scores(np.sort(scores.integers), scores.unit)

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from fractions import Fraction
 from typing import Any, TypeAlias
 
+import numpy as np
 from numpy.typing import NDArray
 
 from jali.errors import MechanismError
@@ -47,7 +49,8 @@ class Choice:
 
     def __repr__(self) -> str:
         sure = f"{100 * self.confidence:g} %"
-        return f"Choice({self.choice!r}, within {self.error:.3g} of the best at {sure}, {self.loss.event})"
+        shown = str(self.choice) if isinstance(self.choice, Fraction) else repr(self.choice)
+        return f"Choice({shown}, within {self.error:.3g} of the best at {sure}, {self.loss.event})"
 
 
 @dataclass(frozen=True)
@@ -99,7 +102,18 @@ def selection_named(method: str) -> type[PermuteAndFlip] | type[Exponential]:
 
 
 def keys_and_counts(counts: Counts) -> tuple[list[Any], Any]:
-    """Return the public keys and their counts: of a mapping, or of a list, whose keys are its indices."""
-    if isinstance(counts, Mapping):
-        return list(counts.keys()), list(counts.values())
-    return list(range(len(counts))), counts
+    """Return the public keys and their counts: of a mapping or a pandas Series, or of a list, by its indices."""
+    values: Any
+    if callable(getattr(counts, "items", None)):
+        pairs = list(counts.items())  # type: ignore[union-attr]
+        keys, values = [key for key, _ in pairs], [value for _, value in pairs]
+    else:
+        keys, values = list(range(len(counts))), counts
+    if not keys:
+        raise MechanismError("counts must not be empty: there is nothing to choose from.")
+    if not isinstance(values, np.ndarray) and any(isinstance(value, str | bytes) for value in values):
+        raise MechanismError(
+            "counts must be numbers, not text.",
+            remedy="mode(values, keys) and count_members(records, sets) count records.",
+        )
+    return keys, values

@@ -6,6 +6,7 @@ from typing import Literal, TypeAlias, get_args
 
 from jali.errors import MechanismError
 from jali.mechanisms.applications.choice import Choice, Counts, Task, keys_and_counts
+from jali.mechanisms.mechanism import natural
 from jali.mechanisms.selection.gumbel_top_k import GumbelTopK
 from jali.mechanisms.selection.joint_top_k import JointTopK
 from jali.noise import BitSource
@@ -70,6 +71,8 @@ def top_k_task(
     if mechanism not in get_args(Mechanisms):
         raise MechanismError(f"mechanism must be 'joint' or 'gumbel', not {mechanism!r}.")
     keys, values = keys_and_counts(counts)
+    if natural(k, "k") > len(keys):
+        raise MechanismError(f"k is {k}, and there are {len(keys)} keys only.")
     neighbours = Adjacency.of(adjacency)
     chooser: JointTopK | GumbelTopK
     if mechanism == "joint":

@@ -7,7 +7,7 @@ rate * (best score - score), an exact rational that is also known in double with
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
@@ -16,9 +16,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from jali.errors import CatalogError, MechanismError
+from jali.errors import MechanismError
 from jali.noise.doubles import Doubles
-from jali.privacy.rationals import rational
 
 FAR = 2.0**40
 """Exponents beyond this one are not told apart in double; exp(-FAR) is far below anything that is drawn."""
@@ -26,6 +25,7 @@ FAR = 2.0**40
 _WIDE = 1 << 62
 _SURE = 2.0**44  # quotients from here on are rounded by rationals
 _LOOSE = 2.0**-50
+_EXTREME = 5000
 
 
 @dataclass(frozen=True)
@@ -59,7 +59,7 @@ class Scores:
         unit: A rational above 0; score i is integers[i] * unit.
 
     Example:
-        >>> scores = read_scores(["0.5", Fraction(1, 3), 2])
+        >>> scores = read_scores([Decimal("0.5"), Fraction(1, 3), 2])
         >>> scores.integers.tolist(), scores.unit
         ([3, 2, 12], Fraction(1, 6))
         >>> scores.exponents(Fraction(3)).exact(0)
@@ -90,23 +90,24 @@ class Scores:
         return Scores(np.delete(self.integers, place), self.unit)
 
 
-def read_scores(values: Any, step: Fraction | None = None) -> Scores:
+def read_scores(values: Any, step: Fraction | None = None, *, name: str = "scores") -> Scores:
     """Read a list or array of scores.
 
     Args:
-        values: One-dimensional, not empty: integers, Fractions, Decimals or decimal text; floats with `step` only.
+        values: One-dimensional, not empty: integers, Fractions or Decimals; floats with `step` only.
             What is not a finite number counts as 0: an error would tell that it was there.
         step: Round every score x to floor(x/step + 1/2) steps. Scores at most s apart, in either direction, become
             at most ceil(s/step) steps apart in the same direction.
+        name: What a refusal calls them.
     """
-    listed = _listed(values)
+    listed = _listed(values, name)
     if isinstance(listed, np.ndarray) and listed.dtype.kind in "iub" and step is None:
         return Scores(_safe(listed), Fraction(1))
     if step is None:
-        return _over_common_denominator([_exact(item) for item in listed])
+        return _over_common_denominator([_exact(item, name) for item in listed])
     if isinstance(listed, np.ndarray) and listed.dtype.kind == "f" and 1 / step < _WIDE:
         return Scores(_safe(_rounded(listed.astype(np.float64), step)), step)
-    return Scores(_safe(_integers(_nearest(_exact_or_float(item), step) for item in listed)), step)
+    return Scores(_safe(_integers(_nearest(_exact_or_float(item, name), step) for item in listed)), step)
 
 
 def read_at_least(k: int, values: Any, step: Fraction | None) -> Scores:
@@ -122,23 +123,28 @@ def in_steps(sensitivity: Fraction, step: Fraction | None) -> Fraction:
     return sensitivity if step is None else math.ceil(sensitivity / step) * step
 
 
-def _listed(values: Any) -> NDArray[Any] | list[Any]:
+def _listed(values: Any, name: str) -> NDArray[Any] | list[Any]:
     """Return a numeric array where that loses nothing, a plain list otherwise."""
-    array = np.asarray(values) if hasattr(values, "__array__") else _packed(values)
+    array = np.asarray(values) if hasattr(values, "__array__") else _packed(values, name)
     if isinstance(array, np.ndarray):
         if array.ndim != 1:
-            raise MechanismError("scores must be a list or a one-dimensional array.")
+            raise MechanismError(f"{name} must be a list or a one-dimensional array.")
         if array.dtype.kind not in "iubf" or array.dtype.itemsize > 8:
             array = array.tolist()
     if len(array) == 0:
-        raise MechanismError("scores must not be empty: there is nothing to choose from.")
+        raise MechanismError(f"{name} must not be empty: there is nothing to choose from.")
     return array
 
 
-def _packed(values: Any) -> NDArray[Any] | list[Any]:
+def _packed(values: Any, name: str) -> NDArray[Any] | list[Any]:
     """Turn a list of ints or of floats, and of nothing else, into an array."""
-    if isinstance(values, str | bytes) or not isinstance(values, Iterable):
-        raise MechanismError(f"scores must be a list or an array of numbers, not {type(values).__name__}.")
+    if isinstance(values, Mapping):
+        raise MechanismError(
+            f"{name} must be a list or an array of numbers, not a mapping.",
+            remedy="heavy_hitter and top_k take mappings; here give list(mapping.values()).",
+        )
+    if isinstance(values, str | bytes | Set) or not isinstance(values, Iterable):
+        raise MechanismError(f"{name} must be a list or an array of numbers, not {type(values).__name__}.")
     items = list(values)
     kinds = set(map(type, items))
     if kinds == {int}:
@@ -170,30 +176,39 @@ def _over_common_denominator(items: list[Fraction]) -> Scores:
     return Scores(_safe(integers), Fraction(1, denominator))
 
 
-def _exact(item: Any) -> Fraction:
+def _exact(item: Any, name: str) -> Fraction:
     """Read one score that is not a float."""
     if isinstance(item, float | np.floating):
         raise MechanismError(
-            "scores must be exact: integers, Fractions, Decimals or decimal text, not floats.",
-            remedy="Give `step=` to round real scores to a lattice.",
+            f"{name} must be exact: integers, Fractions or Decimals, not floats.",
+            remedy="Give `step=` to round real numbers to a lattice.",
         )
     if isinstance(item, int | np.integer | np.bool_):
         return Fraction(int(item))
     if isinstance(item, Fraction):
         return item
-    if not isinstance(item, Decimal | str):
-        raise MechanismError(f"scores must be numbers, not {type(item).__name__}.")
-    try:
-        return rational(item)
-    except CatalogError:
+    if not isinstance(item, Decimal):
+        raise MechanismError(f"{name} must be numbers, not {type(item).__name__}.")
+    return _of_decimal(item)
+
+
+def _of_decimal(item: Decimal) -> Fraction:
+    """Return a decimal, exactly but for the extremes: clamped to 10^5000 in size, and 0 below 10^-5000.
+
+    Exponents are data: one of 10^9 must not take more time than there is.
+    """
+    if not item.is_finite() or item.adjusted() < -_EXTREME:
         return Fraction(0)
+    if item.adjusted() >= _EXTREME:
+        return Fraction(-(10**_EXTREME) if item.is_signed() else 10**_EXTREME)
+    return Fraction(item)
 
 
-def _exact_or_float(item: Any) -> Fraction:
+def _exact_or_float(item: Any, name: str) -> Fraction:
     if isinstance(item, float | np.floating):
         double = float(item)
         return Fraction(double) if math.isfinite(double) else Fraction(0)
-    return _exact(item)
+    return _exact(item, name)
 
 
 def _nearest(score: Fraction, step: Fraction) -> int:

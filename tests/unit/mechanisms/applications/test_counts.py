@@ -136,9 +136,9 @@ def test_a_task_does_not_show_its_data() -> None:
         (lambda: heavy_hitter([1], epsilon=1, adjacency="both"), "adjacency"),
         (lambda: heavy_hitter([1], epsilon=1, adjacency="add-remove", method="best"), "method"),
         (lambda: heavy_hitter([1], epsilon=1, adjacency="add-remove", confidence=1), "confidence"),
-        (lambda: heavy_hitter([], epsilon=1, adjacency="add-remove"), "candidates|empty"),
+        (lambda: heavy_hitter([], epsilon=1, adjacency="add-remove"), "counts must not be empty"),
         (lambda: mode([1], [1, 1], epsilon=1, adjacency="add-remove"), "keys"),
-        (lambda: top_k([1, 2], 3, epsilon=1, adjacency="add-remove"), "candidates"),
+        (lambda: top_k([1, 2], 3, epsilon=1, adjacency="add-remove"), "k is 3, and there are 2 keys"),
         (lambda: top_k([1, 2], 0, epsilon=1, adjacency="add-remove"), "k"),
         (lambda: top_k([1, 2], 1, epsilon=1, adjacency="add-remove", mechanism="both"), "mechanism"),  # type: ignore[arg-type]
     ],
@@ -150,3 +150,16 @@ def test_bad_arguments_are_refused_by_name(make: Any, name: str) -> None:
 
 def test_tasks_are_all_of_one_kind() -> None:
     assert isinstance(top_k_task([1, 2], 1, epsilon=1, adjacency="add-remove"), Task)
+
+
+def test_a_series_of_counts_keeps_its_keys() -> None:
+    pandas = pytest.importorskip("pandas")
+    visits = pandas.Series(["a"] * 900 + ["b"] * 5).value_counts()
+    assert heavy_hitter(visits, epsilon=1, adjacency="add-remove").choice == "a"
+    assert top_k(visits, 1, epsilon=1, adjacency="add-remove").choice == ("a",)
+
+
+def test_records_instead_of_counts_are_refused_with_the_way_to_count_them() -> None:
+    for records in (list("aaab"), {"a": "many"}):
+        with pytest.raises(JaliError, match="count_members"):
+            heavy_hitter(records, epsilon=1, adjacency="add-remove")

@@ -115,7 +115,7 @@ def test_draws_have_the_law() -> None:
 def test_real_scores_are_rounded_and_sensitivities_are_rounded_up() -> None:
     rounded = GeneralisedExponential(sensitivities=["0.3", "0.5"], epsilon=1, step="1/4")
     exact = GeneralisedExponential(sensitivities=["1/2", "1/2"], epsilon=1)
-    assert rounded.probabilities([0.4, 0.1]) == pytest.approx(exact.probabilities(["1/2", 0]))
+    assert rounded.probabilities([0.4, 0.1]) == pytest.approx(exact.probabilities([Fraction(1, 2), 0]))
     assert rounded.release([math.nan, math.inf]) in (0, 1)
 
 

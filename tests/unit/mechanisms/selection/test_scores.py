@@ -44,17 +44,32 @@ def test_wide_integers_never_overflow(values: Any) -> None:
     assert scores.exponents(Fraction(1, 7)).exact(1) == Fraction(max(whole) - whole[1], 7)
 
 
-def test_fractions_decimals_and_text_share_a_denominator() -> None:
-    scores = read_scores([Fraction(1, 3), Decimal("0.25"), "-1.5", 2, np.int64(3), "1/7"])
+def test_fractions_and_decimals_share_a_denominator() -> None:
+    scores = read_scores([Fraction(1, 3), Decimal("0.25"), Decimal("-1.5"), 2, np.int64(3), Fraction(1, 7)])
     assert fractions(scores) == [Fraction(1, 3), Fraction(1, 4), Fraction(-3, 2), 2, 3, Fraction(1, 7)]
     assert scores.unit == Fraction(1, 84)
 
 
 def test_what_is_no_finite_number_counts_as_zero() -> None:
-    assert fractions(read_scores([Decimal("NaN"), Decimal("Infinity"), "abc", "1e999999", 1])) == [0, 0, 0, 0, 1]
+    odd = [Decimal("NaN"), Decimal("sNaN"), Decimal("Infinity"), Decimal("-Infinity"), 1]
+    assert fractions(read_scores(odd)) == [0, 0, 0, 0, 1]
     read = read_scores(np.array([math.nan, math.inf, -math.inf, 0.3]), Fraction(1, 4))
     assert fractions(read) == [0, 0, 0, Fraction(1, 4)]
     assert fractions(read_scores([math.nan, Fraction(1, 2)], Fraction(1, 4))) == [0, Fraction(1, 2)]
+
+
+def test_decimals_of_any_exponent_are_read_at_once_and_in_order() -> None:
+    """An exponent is data: it may neither hang nor turn a large score into a small one."""
+    texts = ["-1e999999", "-1e400", "-1", "0", "1e-999999", "1e-300", "1", "1e400", "1e999999"]
+    scores = fractions(read_scores([Decimal(text) for text in texts]))
+    assert scores == sorted(scores)
+    assert scores[-2] == 10**400
+
+
+@pytest.mark.parametrize("values", [["a"], ["1"], {"a": 5, "b": 0}, {1, 2}, [b"1"], "12"])
+def test_text_mappings_and_sets_are_refused_by_type(values: Any) -> None:
+    with pytest.raises(MechanismError, match="scores"):
+        read_scores(values)
 
 
 @pytest.mark.parametrize("values", [[0.5, 1.0], np.array([1.0]), [1, 0.5], [np.float32(1)]])

@@ -55,7 +55,7 @@ def test_the_law_is_the_product_of_the_picks(k: int) -> None:
         assert math.exp(mass) == pytest.approx(expected, rel=1e-12)
 
 
-@pytest.mark.parametrize("scores", [SCORES, (0, 0, 0), (100, 0, 0, 0, 0), ("1/2", "0.1", 3)])
+@pytest.mark.parametrize("scores", [SCORES, (0, 0, 0), (100, 0, 0, 0, 0), (Fraction(1, 2), Fraction(1, 10), 3)])
 def test_samples_and_single_releases_have_the_law(scores: tuple[Any, ...]) -> None:
     """Chi-square at a false-alarm rate of 1e-8 each."""
     mechanism = GumbelTopK(k=2, sensitivity=1, epsilon=3)

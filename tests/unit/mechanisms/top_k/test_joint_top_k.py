@@ -132,7 +132,12 @@ def test_uniform_rankings_with_rejected_draws_stay_uniform() -> None:
 
 @pytest.mark.parametrize(
     ("counts", "k", "epsilon"),
-    [((7, 5, 5, 1, 0), 3, 2), ((2, 2, 2, 2), 2, 1), (("1/2", "1/3", 0), 2, 6), ((10**25, 10**25 - 2, 0), 2, 1)],
+    [
+        ((7, 5, 5, 1, 0), 3, 2),
+        ((2, 2, 2, 2), 2, 1),
+        ((Fraction(1, 2), Fraction(1, 3), 0), 2, 6),
+        ((10**25, 10**25 - 2, 0), 2, 1),
+    ],
 )
 def test_releases_have_the_law(counts: tuple[Any, ...], k: int, epsilon: int) -> None:
     """Chi-square at a false-alarm rate of 1e-8."""
