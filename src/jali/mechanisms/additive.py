@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 from abc import abstractmethod
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable
 from fractions import Fraction
 from functools import cached_property
 from typing import Any, ClassVar, Protocol, Self
@@ -19,6 +19,7 @@ from jali.mechanisms.laws.inverse import least_loss
 from jali.mechanisms.laws.law import Law
 from jali.mechanisms.laws.worst import Smooth, allowed_for_one, expected_worst
 from jali.mechanisms.mechanism import LogMasses, Mechanism, miss, natural, parameter
+from jali.mechanisms.values import numbers_in
 from jali.noise import BitSource
 from jali.privacy.rationals import Number, rational
 from jali.privacy.rounding import raised
@@ -98,15 +99,24 @@ class Additive(Mechanism):
             coordinates: Of how many coordinates the largest error is meant.
             parameters: All parameters but the loss.
         """
+        if cls.loss_name in parameters:
+            raise MechanismError(
+                f"{cls.loss_name} is what for_error looks for.", remedy=f"Leave {cls.loss_name} out."
+            )
         wish = f"an error of {within}" if confidence is None else f"an error of {within} at {confidence}"
-        wanted = parameter(within, "within") if confidence is None else _distance(within, "within")
+        _distance(within, "within", positive=confidence is None)
 
         def keeps(loss: Fraction) -> bool:
             mechanism = cls._sampled(loss, parameters)
-            return mechanism is not None and mechanism._keeps(wanted, confidence, coordinates)
+            return mechanism is not None and mechanism._keeps(within, confidence, coordinates)
 
-        cls(**parameters, **{cls.loss_name: 1})._count(coordinates)
-        return cls(**parameters, **{cls.loss_name: least_loss(keeps, wish)})
+        one = cls(**parameters, **{cls.loss_name: 1})
+        one._count(coordinates)
+        return cls(**parameters, **{cls.loss_name: one._least_loss(keeps, wish)})
+
+    def _least_loss(self, keeps: Callable[[Fraction], bool], wish: str) -> Fraction:
+        """Return the least loss that keeps a promise, where errors fall as the loss grows."""
+        return least_loss(keeps, wish)
 
     @classmethod
     def _sampled(cls, loss: Fraction, parameters: dict[str, Any]) -> Self | None:
@@ -116,10 +126,10 @@ class Additive(Mechanism):
         except MechanismError:
             return None
 
-    def _keeps(self, within: Fraction, confidence: float | None, coordinates: int) -> bool:
+    def _keeps(self, within: Number, confidence: float | None, coordinates: int) -> bool:
         if confidence is None:
-            return raised(self.expected_worst(coordinates)) <= within
-        return self._worst_threshold(miss(confidence), coordinates) <= within / (self.step or 1)
+            return raised(self.expected_worst(coordinates)) <= rational(within, "within")
+        return self._worst_threshold(miss(confidence), coordinates) <= self._steps(within, "within")
 
     def release(self, value: Any, *, bits: BitSource | None = None) -> Any:
         """Return the value, or array of values, with noise."""
@@ -164,7 +174,9 @@ class Additive(Mechanism):
         return 1.0 if self.step is None else float(self.step)
 
     def _steps(self, threshold: Number, name: str) -> int:
-        return math.floor(rational(threshold, name) / (self.step or 1))
+        """Return how many whole steps a distance has; a double that stands for a lattice point is that point."""
+        steps = math.floor(rational(threshold, name) / (self.step or 1))
+        return steps + (isinstance(threshold, float) and bool(self.lattice.real(steps + 1) == threshold))
 
 
 class Independent(Additive):
@@ -191,7 +203,7 @@ class Independent(Additive):
 
     def _column(self, place: int, reach: int) -> dict[Any, float]:
         noises = range(-reach, reach + 1)
-        outputs = self.lattice.real(np.array([place + noise for noise in noises])).tolist()
+        outputs = self.lattice.real(np.array([place + noise for noise in noises], dtype=object)).tolist()
         return {output: self.law.log_mass(noise) for output, noise in zip(outputs, noises, strict=True)}
 
     def _worst_threshold(self, allowed: float, count: int) -> int:
@@ -219,7 +231,10 @@ class Together(Additive):
 
     def _sized(self, values: Integers) -> Integers:
         if values.shape != (self.dimension,):
-            raise MechanismError(f"The mechanism was made for dimension={self.dimension}, not for {values.shape}.")
+            raise MechanismError(
+                f"The mechanism was made for dimension={self.dimension}, not for values of shape {values.shape}.",
+                remedy=f"Give one row of values, and dimension={values.size}.",
+            )
         return values
 
     def _count(self, coordinates: int | None) -> int:
@@ -235,9 +250,10 @@ class OneNumber(Independent):
     dimension: ClassVar[int] = 1  # type: ignore[misc]
 
     def _placed(self, value: Any) -> Integers:
-        if np.ndim(value):
+        number = numbers_in(value)
+        if number.ndim:
             raise self._several()
-        return self.lattice.integers(value)
+        return self.lattice.integers(number)
 
     def release_integers(self, values: np.ndarray, *, bits: BitSource | None = None) -> np.ndarray:
         """Add noise to an integer that is on the lattice already."""
@@ -254,8 +270,8 @@ class OneNumber(Independent):
         return 1
 
 
-def _distance(value: Number, name: str) -> Fraction:
-    number = rational(value, name)
-    if number < 0:
+def _distance(value: Number, name: str, *, positive: bool) -> None:
+    if positive:
+        parameter(value, name)
+    elif rational(value, name) < 0:
         raise MechanismError(f"{name} must be at least 0, not {value}.")
-    return number

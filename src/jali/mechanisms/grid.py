@@ -20,6 +20,8 @@ Doubles = NDArray[np.float64]
 _LARGEST_POWER = 900
 _EXACT = 2.0**53
 _SAFE = 2.0**62
+_MOST_DIGITS = 5000
+_LARGEST: int = 10**_MOST_DIGITS
 # Between a quotient of doubles and the true one there are three roundings, and one more after adding 1/2.
 _MARGIN = 2.0**-49
 
@@ -27,7 +29,8 @@ _MARGIN = 2.0**-49
 def nearest_points(values: NDArray[Any], step: Fraction) -> NDArray[Any]:
     """Return floor(x/step + 1/2) for each x, exactly: int64, or Python ints if one of them does not fit.
 
-    A value that is not finite counts as 0: an error would tell that it was there.
+    A value that is not finite counts as 0: an error would tell that it was there. One beyond 10^5000 in size
+    counts as 10^5000 with its sign, which moves no two values further apart.
     """
     doubles = _as_doubles(values)
     extreme = abs(step.numerator.bit_length() - step.denominator.bit_length()) > _LARGEST_POWER
@@ -51,10 +54,31 @@ def points_as_doubles(points: NDArray[Any], step: Fraction) -> Doubles:
 
 
 def nearest_point(value: Any, step: Fraction) -> int:
-    """Return floor(x/step + 1/2) for a number of any kind."""
-    if isinstance(value, float | Decimal) and not math.isfinite(value):
+    """Return floor(x/step + 1/2) for a number of any kind: in time that huge and tiny Decimals do not stretch."""
+    return math.floor(_exact(value, step) / step + Fraction(1, 2))
+
+
+def _exact(value: Any, step: Fraction) -> Fraction | int:
+    """Return a number as the rational it is, within 10^5000; 0 for what is not finite, or far below a step."""
+    if isinstance(value, float | np.floating):
+        return _within(Fraction(*value.as_integer_ratio())) if np.isfinite(value) else 0
+    if not isinstance(value, Decimal):
+        return _within(int(value) if isinstance(value, np.integer | np.bool_) else value)
+    if not value.is_finite() or value.is_zero() or _is_tiny(value, step):
         return 0
-    return math.floor(Fraction(value) / step + Fraction(1, 2))
+    if value.adjusted() > _MOST_DIGITS:
+        return -_LARGEST if value.is_signed() else _LARGEST
+    return _within(Fraction(value))
+
+
+def _within(value: Fraction | int) -> Fraction | int:
+    return value if -_LARGEST <= value <= _LARGEST else _LARGEST if value > 0 else -_LARGEST
+
+
+def _is_tiny(value: Decimal, step: Fraction) -> bool:
+    """Tell that |x| < step/2, from sizes alone: |x| < 10^n <= 8^n for n <= 0, and the step's size in binary."""
+    digits = value.adjusted() + 1
+    return digits <= 0 and 3 * digits < step.numerator.bit_length() - step.denominator.bit_length() - 2
 
 
 def _as_doubles(values: NDArray[Any]) -> Doubles | None:

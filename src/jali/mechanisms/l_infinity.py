@@ -12,11 +12,12 @@ from numpy.typing import NDArray
 
 from jali.errors import MechanismError
 from jali.mechanisms.additive import LEFT_OUT, Together
-from jali.mechanisms.lattice import step_of
+from jali.mechanisms.lattice import refuse_below_one_step, step_of
 from jali.mechanisms.laws.cube import CubeLaw
 from jali.mechanisms.laws.law import Law
 from jali.mechanisms.mechanism import LogMasses, Specimen, natural, parameter
 from jali.mechanisms.sensitivity import Sensitivity, l_infinity_distance
+from jali.mechanisms.values import narrow
 from jali.noise import BitSource
 from jali.noise.shells import CubeRadius
 from jali.noise.uniform import uniform_below
@@ -34,7 +35,7 @@ class LInfinity(Together):
 
     Args:
         sensitivity: How far each coordinate can differ between neighbouring tables, under the adjacency in which
-            the loss is meant.
+            the loss is meant; at least 1 for integers.
         epsilon: The loss.
         dimension: The number of values released together.
         step: The lattice for real values; without it the values must be integers.
@@ -73,6 +74,7 @@ class LInfinity(Together):
     ) -> None:
         self._fill(sensitivity=l_infinity_distance(sensitivity), epsilon=parameter(epsilon, "epsilon"))
         self._fill(dimension=natural(dimension, "dimension"), step=step_of(step))
+        refuse_below_one_step(self.sensitivity, self.step)
         if self.scale > 1 << 60:
             raise MechanismError("scale must be at most 2**60 steps.", remedy="Give a larger epsilon or step.")
 
@@ -106,7 +108,7 @@ class LInfinity(Together):
             places = np.flatnonzero(radii == radius)
             points = uniform_below(2 * radius + 1, len(places) * columns, bits=bits) - radius
             drawn[places] = points.reshape(len(places), columns)
-        return drawn
+        return narrow(drawn)
 
     def log_masses(self, value: Any) -> LogMasses:
         """Return the law of the output on a cube that holds all but 1e-13 of it: for two or three coordinates."""

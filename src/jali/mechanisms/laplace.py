@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from jali.mechanisms.additive import Independent
-from jali.mechanisms.lattice import step_of
+from jali.mechanisms.lattice import refuse_below_one_step, step_of
 from jali.mechanisms.laws import DiscreteLaplaceLaw
 from jali.mechanisms.mechanism import Specimen, natural, parameter
 from jali.mechanisms.sensitivity import Sensitivity, l1_distance
@@ -22,7 +22,7 @@ class Laplace(Independent):
 
     Args:
         sensitivity: How far the values of neighbouring tables are apart in L1 norm, under the adjacency in
-            which the loss is meant.
+            which the loss is meant; at least 1 for integers.
         epsilon: The loss.
         step: The lattice for real values; without it the values must be integers.
         dimension: The number of real values released together (only with `step`).
@@ -59,6 +59,7 @@ class Laplace(Independent):
     ) -> None:
         self._fill(sensitivity=l1_distance(sensitivity), epsilon=parameter(epsilon, "epsilon"))
         self._fill(step=step_of(step), dimension=natural(dimension, "dimension"))
+        refuse_below_one_step(self.sensitivity, self.step)
         self.sampler  # noqa: B018 - refuses, before anything is released, a scale that cannot be sampled
 
     @property

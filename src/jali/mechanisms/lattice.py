@@ -13,6 +13,7 @@ from jali.errors import MechanismError
 from jali.mechanisms.grid import nearest_points, points_as_doubles
 from jali.mechanisms.mechanism import natural, parameter
 from jali.mechanisms.sensitivity import Root
+from jali.mechanisms.values import integers_in, narrow, numbers_in
 from jali.privacy.rationals import Number
 
 Integers = Any  # an int, or a numpy array of int64 or of Python ints
@@ -63,12 +64,13 @@ class Lattice:
 
     def integers(self, value: Any) -> Integers:
         """Put a value or an array on the lattice, as integers."""
-        array = np.asarray(value)
         if self.step is None:
-            return _whole(array)
+            return integers_in(value)
+        array = numbers_in(value)
         if array.size > self.dimension:
             raise MechanismError(
-                f"The mechanism was made for dimension={self.dimension} and got {array.size} values."
+                f"The mechanism was made for dimension={self.dimension} and got {array.size} values.",
+                remedy=f"Give dimension={array.size}.",
             )
         return nearest_points(array, self.step)
 
@@ -84,28 +86,31 @@ def step_of(step: Number | None) -> Fraction | None:
     return None if step is None else parameter(step, "step")
 
 
+def refuse_below_one_step(distance: Fraction, step: Fraction | None) -> None:
+    """Refuse a distance, or a squared one, below 1 for integers: noise for it would hide nothing."""
+    if step is None and distance < 1:
+        raise MechanismError(
+            "sensitivity is below 1, and integers move by whole steps.",
+            remedy="Give `step=` to release real values on a lattice.",
+        )
+
+
 def _root_above(value: Fraction) -> Fraction:
     """Return a rational above the square root, by less than 2^-19."""
     return Fraction(math.isqrt(math.ceil(value * 4**20)) + 1, 2**20)
 
 
 def add(values: Integers, noise: np.ndarray) -> np.ndarray:
-    """Add integers exactly: in int64 where nothing can overflow, in Python integers otherwise."""
+    """Add integers exactly: int64 if every sum fits, Python ints otherwise.
+
+    The type of the result is a function of the result alone. Chosen from the values or from the noise, it would
+    tell of them.
+    """
     array = np.asarray(values)
     if _fits(array) and _fits(noise):
-        return np.asarray(array.astype(np.int64) + noise.astype(np.int64))
-    return np.asarray(array.astype(object) + noise.astype(object))
+        return np.asarray(array.astype(np.int64, copy=False) + noise.astype(np.int64, copy=False))
+    return narrow(np.asarray(array.astype(object) + noise.astype(object), dtype=object))
 
 
 def _fits(array: np.ndarray) -> bool:
     return array.size == 0 or (int(array.min()) > -_SAFE and int(array.max()) < _SAFE)
-
-
-def _whole(array: np.ndarray) -> np.ndarray:
-    if array.dtype == object and all(isinstance(item, int) for item in array.ravel().tolist()):
-        return array
-    if array.dtype.kind not in "iub":
-        raise MechanismError(
-            "This mechanism takes integers.", remedy="Give `step=` to release real numbers on a lattice."
-        )
-    return array

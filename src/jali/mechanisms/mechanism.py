@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, field, fields
+from decimal import Decimal
 from fractions import Fraction
-from typing import Any, ClassVar, TypeAlias
+from inspect import signature
+from typing import Any, ClassVar, Self, TypeAlias
 
 import numpy as np
 
@@ -70,6 +73,13 @@ class Mechanism(ABC):
         """Draw the outcomes of many independent releases: for audits and tests."""
         return [self.outcome(self.release(value, bits=bits)) for _ in range(size)]
 
+    @classmethod
+    def restored(cls, **parameters: Any) -> Self:
+        """Make a mechanism from stored parameters as they are: today's checks do not change yesterday's plan."""
+        made = object.__new__(cls)
+        made._fill(**parameters)
+        return made
+
     def __repr__(self) -> str:
         return f"{type(self).__name__}({', '.join(f'{name}={_shown(value)}' for name, value in _told(self))})"
 
@@ -112,9 +122,11 @@ class Specimen:
 
 
 def _told(mechanism: Mechanism) -> list[tuple[str, Any]]:
-    """Return the parameters that say something, with their names."""
+    """Return the parameters that say something, with their names: one dimension says nothing where it is usual."""
     given = [(f.name, getattr(mechanism, f.name)) for f in fields(mechanism)]  # type: ignore[arg-type]
-    return [(name, value) for name, value in given if value is not None and value is not False]
+    usual = signature(type(mechanism)).parameters
+    silent = ("dimension", 1) if "dimension" in usual and usual["dimension"].default == 1 else None
+    return [pair for pair in given if pair[1] is not None and pair[1] is not False and pair != silent]
 
 
 def _shown(value: Any) -> str:
@@ -141,8 +153,12 @@ def natural(value: int, name: str, *, least: int = 1) -> int:
     return int(value)
 
 
-def miss(confidence: float) -> float:
-    """Return 1 - confidence, for a confidence strictly between 0 and 1."""
-    if not 0 < confidence < 1:
-        raise MechanismError(f"confidence must lie strictly between 0 and 1, not {confidence}.")
-    return 1 - confidence
+def miss(confidence: float | Fraction | Decimal) -> float:
+    """Return 1 - confidence, for a number strictly between 0 and 1; a double below 1 in any case."""
+    try:
+        left = float(1 - confidence) if 0 < confidence < 1 else 0.0
+    except (TypeError, ValueError, ArithmeticError):
+        left = 0.0
+    if left == 0:
+        raise MechanismError(f"confidence must be a number strictly between 0 and 1, not {confidence!r}.")
+    return min(left, math.nextafter(1, 0))

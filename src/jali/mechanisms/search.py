@@ -3,23 +3,28 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterator, Sequence
+import math
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from decimal import Decimal
 from fractions import Fraction
 from typing import Any, TypeAlias
-
-import numpy as np
 
 from jali.errors import MechanismError
 from jali.mechanisms.mechanism import natural
 from jali.mechanisms.sensitivity import Root
+from jali.mechanisms.values import numbers_in
 from jali.noise import BitSource
 from jali.noise.uniform import uniform_below
 from jali.privacy.adjacency import Adjacency
 
 Table: TypeAlias = tuple[Any, ...]
-Pair: TypeAlias = tuple[Table, Table]
+Places: TypeAlias = tuple[int, ...]
+Value: TypeAlias = list[int | Fraction]
 NORMS = ("l1", "l2", "l_infinity")
+# Pairs that are tried if nothing else is said: all of them up to the first number, else so many at random.
+_ALL, _SOME = 200_000, 20_000
+_AT_ONCE = 1000
 
 
 @dataclass(frozen=True)
@@ -30,35 +35,38 @@ class Searched:
         distance: The largest distance between the values of the neighbours tried; a `Root` in the L2 norm.
         neighbours: Two neighbouring tables at that distance.
         tried: How many pairs were tried.
-        exhaustive: Whether these were all pairs, so that the distance is the sensitivity on this domain.
+        exhaustive: Whether these were all pairs of tables of the given size (replace-one), or of any size up to it
+            (add-remove), so that the distance is the sensitivity among them.
     """
 
     distance: Fraction | Root
-    neighbours: Pair
+    neighbours: tuple[Table, Table]
     tried: int
     exhaustive: bool
 
 
 def searched_sensitivity(
     function: Callable[[Table], Any],
-    domain: Sequence[Any],
+    domain: Iterable[Any],
     size: int,
     adjacency: str | Adjacency,
     norm: str = "l1",
     *,
-    limit: int = 200_000,
+    limit: int | None = None,
     bits: BitSource | None = None,
 ) -> Searched:
     """Look for neighbouring tables whose values are far apart.
 
     Args:
         function: From a table, a tuple of records, to a number or a sequence of numbers; floats are taken as the
-            rationals they are.
-        domain: The values that a record can have.
-        size: The number of records: of the larger table under add-remove, of both under replace-one.
+            rationals they are. Under add-remove it must have a value for the empty table too.
+        domain: The values that a record can have, at least one.
+        size: The number of records: of both tables under replace-one, of the larger one under add-remove, where
+            all smaller tables are tried too if all pairs are.
         adjacency: When two tables are neighbours.
         norm: "l1", "l2" or "l_infinity".
-        limit: The largest number of pairs to try. If there are more, so many are drawn at random.
+        limit: The largest number of pairs to try. If there are more, so many are drawn at random. By default all
+            pairs are tried if there are at most 200,000, and 20,000 otherwise.
         bits: Where the random bits come from; the thread's own stream if not given.
 
     Example:
@@ -67,57 +75,109 @@ def searched_sensitivity(
         >>> found.distance, found.exhaustive
         (Fraction(2, 1), True)
     """
-    kind, records = Adjacency.of(adjacency), tuple(domain)
-    measure, count = _norm(norm), natural(size, "size")
-    exhaustive = len(records) ** count * count * max(1, len(records) - 1) <= natural(limit, "limit")
-    pairs = _all_pairs(records, count, kind) if exhaustive else _some_pairs(records, count, kind, limit, bits)
-    values: dict[Table, list[Fraction]] = {}
+    kind, records, measure = Adjacency.of(adjacency), _records(domain), _norm(norm)
+    sizes = range(1, natural(size, "size") + 1) if kind is Adjacency.ADD_REMOVE else range(size, size + 1)
+    exhaustive = _pairs(len(records), sizes, kind) <= (_ALL if limit is None else natural(limit, "limit"))
+    some = _SOME if limit is None else limit
+    pairs = (
+        _all_pairs(len(records), sizes, kind) if exhaustive else _some_pairs(len(records), size, kind, some, bits)
+    )
+    values = _Values(function, records)
     tried, farthest, witness = 0, Fraction(-1), ((), ())
-    for one, other in pairs:
-        tried += 1
-        distance = measure(_value(function, one, values), _value(function, other, values))
+    for tried, (one, other) in enumerate(pairs, 1):  # noqa: B007 - the last number is how many there were
+        distance = measure(values.of(one), values.of(other))
         if distance > farthest:
-            farthest, witness = distance, (one, other)
-    found: Fraction | Root = Root(farthest) if norm == "l2" and farthest > 0 else farthest
+            farthest, witness = distance, (values.table(one), values.table(other))
+    found: Fraction | Root = Root(farthest) if norm == "l2" and farthest > 0 else max(farthest, Fraction(0))
     return Searched(found, witness, tried, exhaustive)
 
 
-def _all_pairs(domain: Table, size: int, adjacency: Adjacency) -> Iterator[Pair]:
-    for table in itertools.product(domain, repeat=size):
-        for place in range(size):
-            if adjacency is Adjacency.ADD_REMOVE:
-                yield table, table[:place] + table[place + 1 :]
-            else:
-                for record in domain:
-                    if record != table[place]:
-                        yield table, (*table[:place], record, *table[place + 1 :])
+class _Values:
+    """The values of a function, of tables that are named by the places of their records in the domain."""
+
+    def __init__(self, function: Callable[[Table], Any], domain: Table) -> None:
+        self.function, self.domain = function, domain
+        self.known: dict[Places, Value] = {}
+        self.length: int | None = None
+
+    def table(self, places: Places) -> Table:
+        return tuple(self.domain[place] for place in places)
+
+    def of(self, places: Places) -> Value:
+        if places not in self.known:
+            self.known[places] = self._read(self.function(self.table(places)))
+        return self.known[places]
+
+    def _read(self, value: Any) -> Value:
+        numbers = [_rational(item) for item in _numbers(value)]
+        if self.length is None:
+            self.length = len(numbers)
+        if len(numbers) != self.length:
+            raise MechanismError("function must return as many numbers for every table.")
+        return numbers
+
+
+def _numbers(value: Any) -> list[Any]:
+    try:
+        numbers: list[Any] = numbers_in(value).ravel().tolist()
+    except MechanismError:
+        numbers = []
+    if not numbers:
+        raise MechanismError(f"function must return a number or a sequence of numbers, not {value!r}.")
+    return numbers
+
+
+def _rational(item: Any) -> int | Fraction:
+    finite = item.is_finite() if isinstance(item, Decimal) else math.isfinite(item)
+    if not finite:
+        raise MechanismError(f"function must return finite numbers, not {item}.")
+    return item if isinstance(item, int) else Fraction(*item.as_integer_ratio())
+
+
+def _records(domain: Iterable[Any]) -> Table:
+    records = tuple(domain) if isinstance(domain, Iterable) else ()
+    if not records:
+        raise MechanismError("domain must have at least one value.", remedy="For example domain=range(10).")
+    return records
+
+
+def _pairs(records: int, sizes: range, adjacency: Adjacency) -> int:
+    """Return how many pairs there are."""
+    others = 1 if adjacency is Adjacency.ADD_REMOVE else records - 1
+    return sum(records**size * size * others for size in sizes)
+
+
+def _all_pairs(records: int, sizes: range, adjacency: Adjacency) -> Iterator[tuple[Places, Places]]:
+    for size in sizes:
+        for table in itertools.product(range(records), repeat=size):
+            for place in range(size):
+                if adjacency is Adjacency.ADD_REMOVE:
+                    yield table, table[:place] + table[place + 1 :]
+                else:
+                    for record in range(records):
+                        if record != table[place]:
+                            yield table, (*table[:place], record, *table[place + 1 :])
 
 
 def _some_pairs(
-    domain: Table, size: int, adjacency: Adjacency, limit: int, bits: BitSource | None
-) -> Iterator[Pair]:
-    for _ in range(limit):
-        *table, record = (domain[i] for i in uniform_below(len(domain), size + 1, bits=bits).tolist())
-        place = int(uniform_below(size, 1, bits=bits)[0])
-        rest = (*table[:place], *table[place + 1 :])
-        other = rest if adjacency is Adjacency.ADD_REMOVE else (*table[:place], record, *table[place + 1 :])
-        yield tuple(table), other
+    records: int, size: int, adjacency: Adjacency, limit: int, bits: BitSource | None
+) -> Iterator[tuple[Places, Places]]:
+    for start in range(0, limit, _AT_ONCE):
+        count = min(_AT_ONCE, limit - start)
+        drawn = uniform_below(records, count * (size + 1), bits=bits).reshape(count, size + 1).tolist()
+        places = uniform_below(size, count, bits=bits).tolist()
+        for (*table, record), place in zip(drawn, places, strict=True):
+            moved = [] if adjacency is Adjacency.ADD_REMOVE else [record]
+            yield tuple(table), (*table[:place], *moved, *table[place + 1 :])
 
 
-def _value(function: Callable[[Table], Any], table: Table, known: dict[Table, list[Fraction]]) -> list[Fraction]:
-    if table not in known:
-        value = function(table)
-        known[table] = [Fraction(item) for item in (np.ravel(value).tolist() if np.ndim(value) else [value])]
-    return known[table]
-
-
-def _norm(name: str) -> Callable[[list[Fraction], list[Fraction]], Fraction]:
+def _norm(name: str) -> Callable[[Value, Value], Fraction]:
     """Return the distance in a norm; in the L2 norm, its square."""
     if name not in NORMS:
         raise MechanismError(f"norm must be one of {', '.join(NORMS)}, not {name!r}.")
 
-    def distance(one: list[Fraction], other: list[Fraction]) -> Fraction:
-        apart = [abs(a - b) for a, b in zip(one, other, strict=True)]
+    def distance(one: Value, other: Value) -> Fraction:
+        apart = [abs(Fraction(a - b)) for a, b in zip(one, other, strict=True)]
         if name == "l1":
             return sum(apart, Fraction(0))
         return sum((a * a for a in apart), Fraction(0)) if name == "l2" else max(apart)

@@ -6,6 +6,7 @@ import math
 from dataclasses import dataclass
 from fractions import Fraction
 
+from jali.errors import MechanismError
 from jali.mechanisms.mechanism import parameter
 from jali.privacy.adjacency import Adjacency
 from jali.privacy.rationals import Number
@@ -75,6 +76,8 @@ class Sensitivity:
         object.__setattr__(self, "l2", l2 if isinstance(l2, Root) else Root(parameter(l2, "l2") ** 2))
         object.__setattr__(self, "l_infinity", parameter(l_infinity, "l_infinity"))
         object.__setattr__(self, "adjacency", Adjacency.of(adjacency))
+        if not isinstance(monotone, bool):
+            raise MechanismError(f"monotone must be True or False, not {monotone!r}.")
         object.__setattr__(self, "monotone", monotone)
 
     def __mul__(self, factor: Number) -> Sensitivity:

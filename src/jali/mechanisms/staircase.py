@@ -2,20 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, partial
+from itertools import pairwise
 from typing import ClassVar
 
+from jali.errors import MechanismError
 from jali.mechanisms.additive import OneNumber
-from jali.mechanisms.lattice import step_of
+from jali.mechanisms.lattice import refuse_below_one_step, step_of
+from jali.mechanisms.laws.inverse import SMALLEST_LOSS, last_loss, least_between, least_loss
 from jali.mechanisms.laws.staircase import StaircaseLaw
 from jali.mechanisms.mechanism import Specimen, parameter
 from jali.mechanisms.sensitivity import Sensitivity, l1_distance
+from jali.noise.exponential import LARGEST_SCALE
 from jali.noise.staircase import DiscreteStaircase
 from jali.privacy.adjacency import Adjacency
 from jali.privacy.losses.pure import Pure
 from jali.privacy.rationals import Number
+
+# Among so many wider treads `for_error` looks for a smaller loss: all of them, up to sensitivities of 128 steps.
+_NEAR = 64
 
 
 @dataclass(frozen=True, repr=False)
@@ -27,7 +35,7 @@ class Staircase(OneNumber):
 
     Args:
         sensitivity: How far the values of neighbouring tables are apart, under the adjacency in which the loss is
-            meant.
+            meant; at least 1 for integers.
         epsilon: The loss.
         step: The lattice for real values; without it the value must be an integer.
 
@@ -57,6 +65,12 @@ class Staircase(OneNumber):
 
     def __init__(self, *, sensitivity: Number | Sensitivity, epsilon: Number, step: Number | None = None) -> None:
         self._fill(sensitivity=l1_distance(sensitivity), epsilon=parameter(epsilon, "epsilon"), step=step_of(step))
+        refuse_below_one_step(self.sensitivity, self.step)
+        if self.lattice.whole_steps(self.sensitivity) > LARGEST_SCALE or 1 / self.epsilon > LARGEST_SCALE:
+            raise MechanismError(
+                "sensitivity must be at most 2**60 steps, and epsilon at least 2**-60.",
+                remedy="Give a larger step or epsilon.",
+            )
         self.sampler  # noqa: B018 - refuses, before anything is released, what cannot be sampled
 
     @property
@@ -73,6 +87,25 @@ class Staircase(OneNumber):
     def sampler(self) -> DiscreteStaircase:
         """The exact sampler of that law."""
         return DiscreteStaircase(1 / self.epsilon, self.law.period, self.law.tread)
+
+    def _least_loss(self, keeps: Callable[[Fraction], bool], wish: str) -> Fraction:
+        """Return the least loss among those at which treads up to 64 wider than the first found are the best.
+
+        With one tread errors fall as the loss grows, but a narrower tread can raise a quantile.
+        """
+        found = least_loss(keeps, wish)
+        first, widest = self._best_tread(found), self._best_tread(SMALLEST_LOSS)
+        edges = [last_loss(partial(self._is_wide, tread), found) for tread in range(first + 1, widest + 1)[:_NEAR]]
+        for edge, lower in pairwise([*edges, SMALLEST_LOSS]):
+            if keeps(edge):
+                found = least_between(keeps, lower, edge)
+        return found
+
+    def _best_tread(self, loss: Fraction) -> int:
+        return StaircaseLaw.best(loss, self.law.period).tread
+
+    def _is_wide(self, tread: int, loss: Fraction) -> bool:
+        return self._best_tread(loss) >= tread
 
     @classmethod
     def specimens(cls) -> tuple[Specimen, ...]:

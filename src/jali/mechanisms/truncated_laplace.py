@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 
 from jali.errors import MechanismError
 from jali.mechanisms.additive import OneNumber
-from jali.mechanisms.lattice import step_of
+from jali.mechanisms.lattice import refuse_below_one_step, step_of
 from jali.mechanisms.laws.truncated_laplace import TruncatedLaplaceLaw, least_limit
 from jali.mechanisms.mechanism import Specimen, parameter
 from jali.mechanisms.sensitivity import Sensitivity, l1_distance
@@ -23,9 +23,11 @@ from jali.privacy.rationals import Number
 class TruncatedLaplace(OneNumber):
     """Add integer noise with mass proportional to exp(-|x| epsilon / sensitivity) on a bounded interval.
 
+    No release is ever further off than `limit`: that bound holds for certain, the one of `error` at a confidence.
+
     Args:
         sensitivity: How far the values of neighbouring tables are apart, under the adjacency in which the loss is
-            meant.
+            meant; at least 1 for integers.
         epsilon: The loss, except with probability delta.
         delta: That probability, below 1/2; the smaller it is, the wider is the interval.
         step: The lattice for real values; without it the value must be an integer.
@@ -67,6 +69,7 @@ class TruncatedLaplace(OneNumber):
         self._fill(delta=parameter(delta, "delta"), step=step_of(step))
         if self.delta >= Fraction(1, 2):
             raise MechanismError(f"delta must be below 1/2, not {delta}.")
+        refuse_below_one_step(self.sensitivity, self.step)
         self.sampler  # noqa: B018 - refuses, before anything is released, what cannot be sampled
 
     @property

@@ -44,9 +44,18 @@ class BalancedTotal(LogConcave):
     def ratio(self, at: int, base: int, precision: int) -> Bounds:
         """Return lo <= 2**precision w(at)/w(base) <= hi."""
         exponent = self.rate * (at - base)
-        work = precision + _GUARD + self.cells.bit_length() + 2 * int(abs(exponent))
+        work = precision + _GUARD + self.cells.bit_length() + self._growth(at, base, exponent)
         lo, hi = self._binomials(at, base, work)
         return with_exponential((lo * lo >> work, -(-hi * hi >> work)), exponent, work, precision)
+
+    def _growth(self, at: int, base: int, exponent: Fraction) -> int:
+        """Return how many digits the binomials take: no more than they have where the exponential is small."""
+        digits, more = 2 * int(abs(exponent)), self.cells - 1
+        if at < base:
+            return digits
+        # As many factors as in the shorter of two products, each at most its first one.
+        factors, above = min((at - base, base + 1 + more), (more, at + 1))
+        return min(digits, 2 * factors * (above.bit_length() - (base + 1).bit_length() + 1))
 
     def _binomials(self, at: int, base: int, work: int) -> Bounds:
         """Bound 2**work C(at + c - 1, c - 1) / C(base + c - 1, c - 1), by the shorter of two products."""

@@ -38,9 +38,16 @@ class CubeRadius(LogConcave):
     def ratio(self, at: int, base: int, precision: int) -> Bounds:
         """Return lo <= 2**precision w(at)/w(base) <= hi."""
         exponent = self.rate * (at - base)
-        work = precision + _GUARD + self.dimension.bit_length() + 2 * int(abs(exponent))
+        work = precision + _GUARD + self.dimension.bit_length() + self._growth(at, base, exponent)
         powers = power_bounds(2 * at + 1, 2 * base + 1, self.dimension, work)
         return with_exponential(powers, exponent, work, precision)
+
+    def _growth(self, at: int, base: int, exponent: Fraction) -> int:
+        """Return how many digits the power takes: no more than it has where the exponential is small beside it."""
+        digits = 2 * int(abs(exponent))
+        if at < base:
+            return digits
+        return min(digits, self.dimension * ((2 * at + 1).bit_length() - (2 * base + 1).bit_length() + 1))
 
 
 def power_bounds(above: int, below: int, exponent: int, precision: int) -> Bounds:

@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any
 
-from jali.mechanisms import Gaussian, Laplace
+from jali.errors import LedgerError
+from jali.mechanisms import Gaussian, Laplace, Root
 from jali.mechanisms.lattice import Lattice
 from jali.query.codec import Form
 
@@ -15,19 +16,28 @@ _INTEGERS = Lattice()
 
 
 def _laplace_parts(noise: Laplace) -> dict[str, Any]:
-    return {"epsilon": noise.epsilon, "lattice": _INTEGERS, "sensitivity": noise.sensitivity}
+    return {"epsilon": noise.epsilon, "lattice": _integers(noise.lattice), "sensitivity": noise.sensitivity}
 
 
-def _laplace(*, epsilon: Any, sensitivity: Any, lattice: Lattice) -> Laplace:  # noqa: ARG001 - always the integers
-    return Laplace(sensitivity=sensitivity, epsilon=epsilon)
+def _laplace(*, epsilon: Any, sensitivity: Any, lattice: Any) -> Laplace:
+    _integers(lattice)
+    return Laplace.restored(sensitivity=sensitivity, epsilon=epsilon, step=None, dimension=1)
 
 
 def _gaussian_parts(noise: Gaussian) -> dict[str, Any]:
-    return {"lattice": _INTEGERS, "rho": noise.rho, "squared_sensitivity": noise.squared_sensitivity}
+    lattice = _integers(noise.lattice)
+    return {"lattice": lattice, "rho": noise.rho, "squared_sensitivity": noise.squared_sensitivity}
 
 
-def _gaussian(*, rho: Any, squared_sensitivity: Any, lattice: Lattice) -> Gaussian:  # noqa: ARG001 - the same
-    return Gaussian.squared(squared_sensitivity=squared_sensitivity, rho=rho)
+def _gaussian(*, rho: Any, squared_sensitivity: Any, lattice: Any) -> Gaussian:
+    _integers(lattice)
+    return Gaussian.restored(sensitivity=Root(squared_sensitivity), rho=rho, step=None, dimension=1)
+
+
+def _integers(lattice: Any) -> Lattice:
+    if lattice != _INTEGERS:
+        raise LedgerError("A stored plan adds noise to integers only.")
+    return _INTEGERS
 
 
 FORMS: Mapping[type, Form] = MappingProxyType(

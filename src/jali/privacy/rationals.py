@@ -107,7 +107,7 @@ def count(value: int, name: str = "count") -> int:
 
 def _sized(written: str) -> str:
     """Return `written` unless it is a number too long or too extreme to be meant ('1e999999999' would hang)."""
-    exponent = re.search(r"[eE]([+-]?\d+)$", written.strip())
+    exponent = re.search(r"[eE]([+-]?[\d_]+)$", written.strip())
     if len(written) > 400 or (exponent and abs(int(exponent[1])) > 300):
         raise _TooLongError
     return written

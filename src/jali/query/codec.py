@@ -28,6 +28,7 @@ class Form:
 
 
 Forms = Mapping[type, Form]
+_OTHER_VERSION = "Open the ledger with the version that wrote it."
 _AS_IT_IS: Forms = MappingProxyType({})
 
 
@@ -99,7 +100,14 @@ class _Reader:
         if issubclass(cls, Enum):
             return cls(value["value"])
         parts = {key: self.alive(part) for key, part in value.items() if key != "@"}
-        return self.forms[cls].make(**parts) if cls in self.forms else _made(cls, parts)
+        return _formed(cls, self.forms[cls], parts) if cls in self.forms else _made(cls, parts)
+
+
+def _formed(cls: type, form: Form, parts: dict[str, Any]) -> Any:
+    try:
+        return form.make(**parts)
+    except TypeError:
+        raise LedgerError(f"A stored {cls.__name__} lacks parts, or has others.", remedy=_OTHER_VERSION) from None
 
 
 def _made(cls: type, parts: dict[str, Any]) -> Any:
@@ -109,7 +117,7 @@ def _made(cls: type, parts: dict[str, Any]) -> Any:
         if part is MISSING:
             raise LedgerError(
                 f"A stored {cls.__name__} has no {f.name}.",
-                remedy="Open the ledger with the version that wrote it.",
+                remedy=_OTHER_VERSION,
             )
         object.__setattr__(made, f.name, part)
     return made

@@ -125,3 +125,9 @@ def test_rounding_down_makes_nothing_of_what_is_not_positive() -> None:
 )
 def test_numbers_are_shown_short(value: Fraction, shown: str) -> None:
     assert decimal(value) == shown
+
+
+@pytest.mark.parametrize("text", ["1e9_999_999_999", "1e-9_999_999_999", "1E+1_000"])
+def test_an_exponent_written_with_underscores_is_sized_too(text: str) -> None:
+    with pytest.raises(CatalogError, match="beyond the range"):
+        rational(text)

@@ -63,6 +63,21 @@ def test_the_noise_of_the_first_ledgers_is_still_read_and_written_alike() -> Non
         assert encode(noise, FORMS) == text
 
 
+def test_noise_on_a_lattice_is_not_written_as_noise_on_integers() -> None:
+    with pytest.raises(LedgerError, match="integers only"):
+        encode(Laplace(sensitivity=1, epsilon=1, step="1/4", dimension=3), FORMS)
+    stepped = encode(Laplace(sensitivity=1, epsilon=1), FORMS).replace('"step":null', '"step":1')
+    with pytest.raises(LedgerError, match="integers only"):
+        decode(stepped, PLAN_CLASSES, FORMS)
+
+
+@pytest.mark.parametrize("change", [("epsilon", "eps"), ('"@":"Laplace",', '"@":"Laplace","more":1,')])
+def test_noise_with_other_parts_is_refused(change: tuple[str, str]) -> None:
+    text = encode(Laplace(sensitivity=1, epsilon=1), FORMS).replace(*change)
+    with pytest.raises(LedgerError, match="Laplace lacks parts"):
+        decode(text, PLAN_CLASSES, FORMS)
+
+
 def test_a_stored_value_that_lacks_a_part_is_refused() -> None:
     with pytest.raises(LedgerError, match="Range has no high"):
         decode('{"@":"Range","low":{"@":"Fraction","value":"1"}}', PLAN_CLASSES)
@@ -187,3 +202,5 @@ def test_reading_runs_no_constructor() -> None:
     """A plan is run as it was frozen: today's checks must not change yesterday's declaration."""
     text = encode(Range(0, 1)).replace('"value":"1"', '"value":"-1"')
     assert decode(text, PLAN_CLASSES, FORMS).high == -1
+    noise = encode(Laplace(sensitivity=1, epsilon=1), FORMS)
+    assert decode(noise.replace('"value":"1"', '"value":"1/2"'), PLAN_CLASSES, FORMS).sensitivity == Fraction(1, 2)

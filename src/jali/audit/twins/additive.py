@@ -27,7 +27,7 @@ TWINS: tuple[Registration, ...] = (
     _twin("Laplace that forgets max_rows", Laplace(sensitivity=1, epsilon=_EPSILON), Pure(_EPSILON), distance=5),
     _twin(
         "Gaussian with variance 1/(4 rho)",
-        Gaussian.squared(squared_sensitivity=Fraction(1, 2), rho=Fraction(1, 8)),
+        Gaussian(sensitivity=1, rho=Fraction(1, 4)),
         Concentrated(Fraction(1, 8)),
         distance=1,
     ),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -11,16 +11,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jali.errors import MechanismError
-from jali.mechanisms.applications.choice import Choice, Task, selection_named
+from jali.mechanisms.applications.choice import Choice, Task, selection_named, sized
 from jali.mechanisms.mechanism import Mechanism, miss, parameter
 from jali.mechanisms.selection.generalised import GeneralisedExponential
 from jali.mechanisms.selection.interval import IntervalExponential
-from jali.mechanisms.selection.piecewise import Piecewise
+from jali.mechanisms.selection.piecewise import Piecewise, read_if_any
 from jali.mechanisms.selection.piecewise_geometric import Whole, narrow
 from jali.mechanisms.selection.scores import Scores, read_scores
 from jali.noise import BitSource
 from jali.privacy.adjacency import Adjacency
 from jali.privacy.rationals import Number, rational
+from jali.privacy.rounding import float_above
 
 _ASSUMED = (
     "The prices are public: they do not depend on the data.",
@@ -60,7 +61,7 @@ def best_price(
     *,
     epsilon: Number,
     adjacency: str | Adjacency,
-    method: str = "permute-and-flip",
+    method: str | None = None,
     step: Number | None = None,
     confidence: float = 0.99,
     bits: BitSource | None = None,
@@ -68,12 +69,13 @@ def best_price(
     """Return a price p whose revenue p * #{valuations >= p} is high.
 
     Args:
-        valuations: What each unit would pay: integers, Fractions or Decimals; floats with `step`.
+        valuations: What each unit would pay: integers, Fractions or Decimals; floats with `step`. What is refused
+            is refused for its type, which is public; an empty list has no types and is a table like any other.
         prices: The prices to choose from, such as `geometric_prices` lists, or a `PriceRange`. They are public.
         epsilon: The loss.
         adjacency: When two tables are neighbours.
-        method: `permute-and-flip`, `exponential`, or `generalised`, whose error grows with the best price rather
-            than with the highest one. A `PriceRange` is always served by the exponential mechanism.
+        method: For listed prices `permute-and-flip`, which is usual, `exponential`, or `generalised`, whose error
+            grows with the best price rather than with the highest one; for a `PriceRange` `exponential` alone.
         step: Round float valuations to multiples of this.
         confidence: The chance that the error holds.
         bits: Where the random bits come from; the thread's own stream if not given.
@@ -103,7 +105,7 @@ def price_task(
     *,
     epsilon: Number,
     adjacency: str | Adjacency,
-    method: str = "permute-and-flip",
+    method: str | None = None,
     step: Number | None = None,
     confidence: float = 0.99,
 ) -> Task:
@@ -111,9 +113,15 @@ def price_task(
     miss(confidence)
     neighbours = Adjacency.of(adjacency)
     sorted_valuations = _sorted(valuations, None if step is None else parameter(step, "step"))
-    if isinstance(prices, PriceRange):
-        return _range_task(sorted_valuations, prices, epsilon, neighbours)
-    return _listed_task(sorted_valuations, prices, epsilon, neighbours, method, confidence)
+    if not isinstance(prices, PriceRange):
+        chosen = "permute-and-flip" if method is None else method
+        return _listed_task(sorted_valuations, prices, epsilon, neighbours, chosen, confidence)
+    if method not in (None, "exponential"):
+        raise MechanismError(
+            f"method must be 'exponential' for a PriceRange, not {method!r}.",
+            remedy="Leave method out, or list the prices, as geometric_prices does.",
+        )
+    return _range_task(sorted_valuations, prices, epsilon, neighbours)
 
 
 def _listed_task(
@@ -124,9 +132,7 @@ def _listed_task(
     method: str,
     confidence: float,
 ) -> Task:
-    offered = list(dict.fromkeys(parameter(price, "prices") for price in prices))
-    if not offered:
-        raise MechanismError("prices must not be empty.")
+    offered = _read_prices(prices)
     units = read_scores(offered)
     mechanism: Mechanism
     shape = {}
@@ -139,7 +145,18 @@ def _listed_task(
         mechanism = selection_named(method)(sensitivity=highest, epsilon=epsilon, adjacency=adjacency)
         shape = {"candidates": len(offered)}
     value = revenues(valuations, units)
-    return Task(mechanism, adjacency, value, offered.__getitem__, _ASSUMED, shape, float(units.unit))
+    return Task(mechanism, adjacency, value, offered.__getitem__, _ASSUMED, shape, float_above(units.unit))
+
+
+def _read_prices(prices: Sequence[Number]) -> list[Fraction]:
+    """Return different prices above 0, in their order."""
+    kind = getattr(getattr(prices, "dtype", None), "kind", "O")
+    if isinstance(prices, Mapping | np.ma.MaskedArray) or kind in "mM":
+        raise MechanismError("prices must be a list of numbers, not a mapping, dates or a masked array.")
+    offered = list(dict.fromkeys(parameter(price, "prices") for price in sized(prices, "prices")))
+    if not offered:
+        raise MechanismError("prices must not be empty.")
+    return offered
 
 
 def _range_task(valuations: Scores | None, prices: PriceRange, epsilon: Number, adjacency: Adjacency) -> Task:
@@ -211,7 +228,5 @@ def _climb(within: PriceRange, ratio: Fraction) -> Iterator[Fraction]:
 
 def _sorted(valuations: Sequence[Any] | NDArray[Any], step: Fraction | None) -> Scores | None:
     """Read valuations in rising order; None if there are none, which is no reason to refuse."""
-    if len(valuations) == 0:
-        return None
-    scores = read_scores(valuations, step, name="valuations")
-    return Scores(np.sort(scores.integers), scores.unit)
+    scores = read_if_any(valuations, step, name="valuations")
+    return None if scores is None else Scores(np.sort(scores.integers), scores.unit)

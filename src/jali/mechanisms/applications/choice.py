@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, TypeAlias
@@ -48,7 +48,7 @@ class Choice:
     assumed: tuple[str, ...]
 
     def __repr__(self) -> str:
-        sure = f"{100 * self.confidence:g} %"
+        sure = f"{100 * float(self.confidence):g} %"
         shown = str(self.choice) if isinstance(self.choice, Fraction) else repr(self.choice)
         return f"Choice({shown}, within {self.error:.3g} of the best at {sure}, {self.loss.event})"
 
@@ -93,9 +93,17 @@ class Task:
         return {self.named(output): mass for output, mass in self.mechanism.log_masses(self.value).items()}
 
 
+def sized(values: Any, name: str) -> Any:
+    """Return a list, an array or another collection, or refuse what is none: for its type alone."""
+    no_list = isinstance(values, str | bytes) or not isinstance(values, Collection)
+    if no_list or getattr(values, "shape", None) == ():
+        raise MechanismError(f"{name} must be a list or an array, not {type(values).__name__}.")
+    return values
+
+
 def selection_named(method: str) -> type[PermuteAndFlip] | type[Exponential]:
     """Return the selection of this name, or refuse it."""
-    if method not in METHODS:
+    if not isinstance(method, str) or method not in METHODS:
         names = " or ".join(f"'{name}'" for name in METHODS)
         raise MechanismError(f"method must be {names}, not {method!r}.")
     return METHODS[method]
@@ -108,7 +116,7 @@ def keys_and_counts(counts: Counts) -> tuple[list[Any], Any]:
         pairs = list(counts.items())  # type: ignore[union-attr]
         keys, values = [key for key, _ in pairs], [value for _, value in pairs]
     else:
-        keys, values = list(range(len(counts))), counts
+        keys, values = list(range(len(sized(counts, "counts")))), counts
     if not keys:
         raise MechanismError("counts must not be empty: there is nothing to choose from.")
     if not isinstance(values, np.ndarray) and any(isinstance(value, str | bytes) for value in values):

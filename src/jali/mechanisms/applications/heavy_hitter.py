@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Container, Iterable, Mapping
 from typing import Any
 
+from jali.errors import MechanismError
 from jali.mechanisms.applications.choice import Choice, Counts, Task, keys_and_counts, selection_named
 from jali.noise import BitSource
 from jali.privacy.adjacency import Adjacency
@@ -81,14 +82,35 @@ def count_members(
 ) -> dict[Any, int]:
     """Count the records in each of several public sets.
 
+    A record is not in a set that cannot tell: an exception of a predicate, or of a container that refuses the
+    record, counts as "no". If it came through, it would tell that such a record is there.
+
     Args:
         records: One item for each record.
-        sets: For each key a container (set, range, ...) or a predicate; it must not depend on the data.
+        sets: For each key a container (set, range, ...) or a predicate; it must not depend on the data. Try a
+            predicate on records of your own first: one that always fails counts nothing.
 
     Example:
         >>> count_members(["a", "b", "a"], {"a": {"a"}, "vowels": {"a", "e"}})
         {'a': 2, 'vowels': 2}
     """
+    if not isinstance(records, Iterable) or not isinstance(sets, Mapping):
+        raise MechanismError("records must be a list, and sets a mapping of keys to sets.")
     listed = list(records)
-    tests = {key: member if callable(member) else member.__contains__ for key, member in sets.items()}
-    return {key: sum(1 for record in listed if test(record)) for key, test in tests.items()}
+    tests = {key: _test(key, member) for key, member in sets.items()}
+    return {key: sum(_passes(test, record) for record in listed) for key, test in tests.items()}
+
+
+def _test(key: Any, member: Container[Any] | Callable[[Any], bool]) -> Callable[[Any], bool]:
+    if callable(member):
+        return member
+    if not isinstance(member, Container):
+        raise MechanismError(f"sets[{key!r}] must be a container or a predicate, not {type(member).__name__}.")
+    return member.__contains__
+
+
+def _passes(test: Callable[[Any], bool], record: Any) -> bool:
+    try:
+        return bool(test(record))
+    except Exception:  # whatever it is, it would tell of the record
+        return False

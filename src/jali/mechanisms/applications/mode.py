@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Any
 
 from jali.errors import MechanismError
-from jali.mechanisms.applications.choice import Choice, Task
+from jali.mechanisms.applications.choice import Choice, Task, sized
 from jali.mechanisms.applications.heavy_hitter import count_task
 from jali.noise import BitSource
 from jali.privacy.adjacency import Adjacency
@@ -27,7 +26,8 @@ def mode(
     """Return a most frequent value among public keys.
 
     Args:
-        values: One value for each unit; those that are not among the keys do not count.
+        values: One value for each unit; those that are not among the keys, or cannot be compared with them, do
+            not count.
         keys: The values that may be returned, all different; they must not depend on the data.
         epsilon: The loss.
         adjacency: When two tables are neighbours.
@@ -47,10 +47,30 @@ def mode(
 
 def mode_task(values: Iterable[Any], keys: Sequence[Any], **given: Any) -> Task:
     """Return the choice of a most frequent value, not yet made."""
-    counts = dict.fromkeys(keys, 0)
+    if not isinstance(values, Iterable) or len(getattr(values, "shape", (0,))) != 1:
+        raise MechanismError(f"values must be a list or a one-dimensional array, not {type(values).__name__}.")
+    counts = _zeros(keys)
+    for value in values:
+        if _among(counts, value):
+            counts[value] += 1
+    return count_task(counts, assumed=("Each unit has one value.",), **given)
+
+
+def _zeros(keys: Sequence[Any]) -> dict[Any, int]:
+    try:
+        counts = dict.fromkeys(sized(keys, "keys"), 0)
+    except TypeError:
+        raise MechanismError("keys must be hashable, such as numbers, text and tuples.") from None
+    if not counts:
+        raise MechanismError("keys must not be empty: there is nothing to choose from.")
     if len(counts) < len(keys):
         raise MechanismError("keys must all be different.")
-    for value, count in Counter(values).items():
-        if value in counts:
-            counts[value] += count
-    return count_task(counts, assumed=("Each unit has one value.",), **given)
+    return counts
+
+
+def _among(counts: dict[Any, int], value: Any) -> bool:
+    """Tell whether a value is a key; one that cannot be hashed or compared is not, and no error tells of it."""
+    try:
+        return value in counts
+    except Exception:  # whatever it is, it would tell of the value
+        return False

@@ -49,16 +49,21 @@ class BalancedLaw(Law):
     def _rate(self) -> float:
         return self._factor / float(self.scale)
 
+    @property
+    def _sinh(self) -> float:
+        """sinh(rate/2), or what is as good as infinite."""
+        return math.sinh(min(self._rate / 2, 300.0))
+
     @cached_property
     def _circle(self) -> tuple[Floats, Floats]:
         """Angles, and the weight of each in the mean of f^d: where that is not negligible."""
         scale = 1 / self._rate
         points = math.ceil(2 * scale * (_DEPTH + 9 * math.sqrt(2 * self.cells))) + 64
-        narrow = math.sqrt(math.expm1(min(_DEPTH / self.cells, 60.0))) * math.sinh(self._rate / 2)
+        narrow = math.sqrt(math.expm1(min(_DEPTH / self.cells, 60.0))) * self._sinh
         share = 1.0 if narrow >= 1 else 2 / math.pi * math.asin(narrow)
         places = np.arange(min(points // 2, math.ceil(points / 2 * share)) + 1.0)
         angles: Floats = 2 * math.pi / points * places
-        logs = -self.cells * np.log1p((np.sin(angles / 2) / math.sinh(self._rate / 2)) ** 2)
+        logs = -self.cells * np.log1p((np.sin(angles / 2) / self._sinh) ** 2)
         # Angles stand for their mirror images too, but for the two that are their own.
         weights = np.exp(logs) * np.where((places == 0) | (2 * places == points), 1.0, 2.0)
         return angles, weights / weights.sum()

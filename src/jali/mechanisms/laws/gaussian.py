@@ -66,7 +66,7 @@ class DiscreteGaussianLaw(Law):
             normaliser = math.log(self.sigma * math.sqrt(2 * math.pi))
         else:
             normaliser = -math.log(_gaussian_masses(self.variance)[0])
-        return -(value**2) / (2 * float(self.variance)) - normaliser
+        return -(value**2) / _twice(self.variance) - normaliser
 
     def tail(self, threshold: int) -> float:
         """Return Pr[|X| > threshold]."""
@@ -96,11 +96,16 @@ class DiscreteGaussianLaw(Law):
         return math.ceil(self.sigma * math.sqrt(-2 * math.log(left / 2)))
 
 
+def _twice(variance: Fraction) -> float:
+    """Return 2 variance as a double above 0: one below 1e-300 puts all the mass on 0 in any case."""
+    return max(2 * float(variance), 1e-300)
+
+
 @lru_cache(maxsize=256)
 def _gaussian_masses(variance: Fraction) -> tuple[float, ...]:
     """Return Pr[X = 0], Pr[X = 1], ... until the terms vanish in double precision."""
     reach = math.ceil(40 * math.sqrt(variance)) + 2
-    weights = [math.exp(-x * x / (2 * float(variance))) for x in range(reach)]
+    weights = [math.exp(-x * x / _twice(variance)) for x in range(reach)]
     normaliser = 2 * math.fsum(weights) - 1
     return tuple(weight / normaliser for weight in weights)
 

@@ -1,4 +1,4 @@
-"""The inverse of an error law: the least loss that keeps a promise."""
+"""The inverse of an error law: the least loss that keeps a promise, and the last at which something holds."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from jali.privacy.rounding import rational_above
 
 _LARGEST = 2.0**60
 _SMALLEST = 2.0**-60
+SMALLEST_LOSS = Fraction(1, 1 << 60)
 _CLOSE = 1 + 1e-11
 
 
@@ -20,11 +21,24 @@ def least_loss(keeps: Callable[[Fraction], bool], wish: str) -> Fraction:
         keeps: Whether the promise is kept at a loss; true from some loss on.
         wish: What is promised, for the refusal if no loss keeps it.
     """
-    low, high = _bracket(keeps, wish)
+    return rational_above(_bisected(keeps, *_bracket(keeps, wish))[1])
+
+
+def least_between(keeps: Callable[[Fraction], bool], low: Fraction, high: Fraction) -> Fraction:
+    """Return the same between two losses, of which the larger keeps the promise."""
+    return min(high, rational_above(_bisected(keeps, float(low), float(high))[1]))
+
+
+def last_loss(holds: Callable[[Fraction], bool], end: Fraction) -> Fraction:
+    """Return the last loss below `end` at which a condition holds, to one part in 10^11; it holds up to there."""
+    return rational_above(_bisected(lambda loss: not holds(loss), _SMALLEST, float(end))[0])
+
+
+def _bisected(keeps: Callable[[Fraction], bool], low: float, high: float) -> tuple[float, float]:
     while high > low * _CLOSE:
         middle = (low * high) ** 0.5
         low, high = (low, middle) if keeps(rational_above(middle)) else (middle, high)
-    return rational_above(high)
+    return low, high
 
 
 def _bracket(keeps: Callable[[Fraction], bool], wish: str) -> tuple[float, float]:

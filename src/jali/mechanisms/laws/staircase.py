@@ -32,7 +32,9 @@ class StaircaseLaw(Law):
         """Return the law with the tread whose expected error is least."""
         b, s = math.exp(-float(epsilon)), -math.expm1(-float(epsilon))
         inside = b * period**2 - s * s / 4
-        wanted = (math.sqrt(max(0.0, inside)) - b * period) / s + 0.5
+        # (sqrt(inside) - b period) / s, without the difference of nearly equal numbers.
+        excess = (b * period**2 - s / 4) / (math.sqrt(inside) + b * period) if inside > 0 else 0.0
+        wanted = excess + 0.5
         nearest = (min(max(1, t), period) for t in (math.floor(wanted), math.floor(wanted) + 1))
         return min((cls(epsilon, period, tread) for tread in nearest), key=lambda law: law.expected)
 

@@ -94,7 +94,7 @@ def least_limit(epsilon: Fraction, delta: Fraction, period: int) -> int:
 
     Proof:
         docs/proofs/truncated_laplace.md: with q = exp(-epsilon/period) and b = exp(-epsilon), it is so if
-        q^(limit+1) (1 - (1 - 2 delta) b) <= delta (1+q) b, which rigorous bounds decide.
+        q^(limit+1-period) (1 - (1 - 2 delta) b) <= delta (1+q), which rigorous bounds decide.
     """
     low, high = period - 2, 2 * period
     while not _light(epsilon, delta, period, high):
@@ -120,12 +120,12 @@ def _light(epsilon: Fraction, delta: Fraction, period: int, limit: int) -> bool:
 def _sides(
     epsilon: Fraction, delta: Fraction, period: int, limit: int, precision: int
 ) -> tuple[tuple[Fraction, Fraction], tuple[Fraction, Fraction]]:
-    """Bound both sides of the inequality, from below and from above."""
+    """Bound both sides of the inequality, from below and from above: not divided by b, they would be tiny."""
     power, whole, single = (
         [Fraction(bound, 1 << precision) for bound in exp_bounds(exponent, precision)]
-        for exponent in (epsilon * (limit + 1) / period, epsilon, epsilon / period)
+        for exponent in (epsilon * (limit + 1 - period) / period, epsilon, epsilon / period)
     )
     falls = sorted(1 - (1 - 2 * delta) * bound for bound in whole)
     left = power[0] * falls[0], power[1] * falls[1]
-    right = delta * (1 + single[0]) * whole[0], delta * (1 + single[1]) * whole[1]
+    right = delta * (1 + single[0]), delta * (1 + single[1])
     return left, right

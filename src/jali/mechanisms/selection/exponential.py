@@ -44,7 +44,8 @@ class Exponential(EvenSelection):
     Error:
         With d candidates and the scale s = 2 sensitivity/epsilon (half of it if monotone), the choice is more than
         t below the best score with a chance of at most (d-1)/(d-1 + exp(t/s)), reached when all others are equal;
-        the expected distance is at most s W((d-1)/e), with Lambert's function W.
+        the expected distance is at most s W((d-1)/e), with Lambert's function W. It grows with d: without
+        `candidates=`, `error(confidence)` is about two of them.
 
     Example:
         >>> from jali.mechanisms import Exponential

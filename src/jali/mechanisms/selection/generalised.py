@@ -13,13 +13,13 @@ from jali.mechanisms.mechanism import Specimen, miss, parameter
 from jali.mechanisms.selection.envelope import distances
 from jali.mechanisms.selection.exponential import Exponential, draw_exponential
 from jali.mechanisms.selection.scores import Exponents, Scores, in_steps
-from jali.mechanisms.selection.selection import Places, Selection
+from jali.mechanisms.selection.selection import Places, Selection, refuse_too_wide
 from jali.noise import BitSource
 from jali.noise.doubles import Doubles
 from jali.privacy.adjacency import Adjacency
 from jali.privacy.losses.bounded_range import BoundedRange
 from jali.privacy.rationals import Number
-from jali.privacy.rounding import rational_above
+from jali.privacy.rounding import float_above, ln_above
 
 
 @dataclass(frozen=True, repr=False, init=False)
@@ -79,6 +79,7 @@ class GeneralisedExponential(Selection):
         )
         if self.failure >= 1:
             raise MechanismError(f"failure must be below 1, not {failure}.")
+        refuse_too_wide(2 * max(self._moves) / self.epsilon)
 
     @property
     def loss(self) -> BoundedRange:
@@ -88,8 +89,17 @@ class GeneralisedExponential(Selection):
     @property
     def margin(self) -> Fraction:
         """How many sensitivities a score is lowered by: 2 ln(d/failure)/epsilon, a little above."""
-        odds = len(self.sensitivities) / self.failure
-        return 2 * rational_above(math.log(odds.numerator) - math.log(odds.denominator)) / self.epsilon
+        return 2 * self._log_odds / self.epsilon
+
+    @property
+    def _log_odds(self) -> Fraction:
+        """The logarithm of d/failure, rounded up."""
+        return ln_above(len(self.sensitivities) / self.failure)
+
+    @property
+    def _moves(self) -> list[Fraction]:
+        """The sensitivities of the scores as they are read."""
+        return [in_steps(each, self.step) for each in self.sensitivities]
 
     def distances(self, scores: Scores) -> list[Fraction]:
         """Return, for each candidate, how far it is behind at most, counted in the sum of two sensitivities."""
@@ -97,8 +107,7 @@ class GeneralisedExponential(Selection):
             raise MechanismError(
                 f"There are {len(self.sensitivities)} sensitivities and {len(scores)} scores: give one for each."
             )
-        moves = [in_steps(each, self.step) for each in self.sensitivities]
-        return distances([score * scores.unit for score in map(int, scores.integers)], moves, self.margin)
+        return distances([score * scores.unit for score in map(int, scores.integers)], self._moves, self.margin)
 
     def exponents(self, scores: Scores) -> Exponents:
         """Return half of epsilon times the distances."""
@@ -119,13 +128,18 @@ class GeneralisedExponential(Selection):
             confidence: The chance that this holds.
             best: The sensitivity of the candidate with the best score; the largest of all if not given.
         """
-        moves = [in_steps(each, self.step) for each in self.sensitivities]
-        top = max(moves) if best is None else in_steps(parameter(best, "best"), self.step)
-        missed, margin = miss(confidence), float(self.margin)
-        odds = (len(moves) - 1) * confidence / missed
-        reached = 2 / float(self.epsilon) * math.log(odds) if odds > 1 else 0.0
-        own = float(min(moves) if reached < margin else max(moves))
-        return max(0.0, (margin + reached) * float(top) + (reached - margin) * own) * (1 + 1e-12)
+        scales = [float_above(2 * move / self.epsilon) for move in self._moves]
+        top = max(scales) if best is None else float_above(2 * self._read_best(best) / self.epsilon)
+        missed, margin, others = miss(confidence), float(self._log_odds), len(scales) - 1
+        reached = max(0.0, math.log(others) + math.log1p(-missed) - math.log(missed)) if others else 0.0
+        own = min(scales) if reached < margin else max(scales)
+        return max(0.0, (margin + reached) * top + (reached - margin) * own) * (1 + 1e-12)
+
+    def _read_best(self, best: Number) -> Fraction:
+        sensitivity = parameter(best, "best")
+        if sensitivity > max(self.sensitivities):
+            raise MechanismError(f"best must be one of the sensitivities, not {best}.")
+        return in_steps(sensitivity, self.step)
 
     @classmethod
     def specimens(cls) -> tuple[Specimen, ...]:

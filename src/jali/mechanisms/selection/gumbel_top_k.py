@@ -15,7 +15,7 @@ from jali.mechanisms.mechanism import LogMasses, Mechanism, Specimen, miss, natu
 from jali.mechanisms.selection.exponential import Exponential
 from jali.mechanisms.selection.levels import largest_gap
 from jali.mechanisms.selection.scores import Scores, read_at_least
-from jali.mechanisms.selection.selection import Places
+from jali.mechanisms.selection.selection import Places, read_candidates
 from jali.mechanisms.selection.worst_case import least_gap
 from jali.mechanisms.sensitivity import Sensitivity
 from jali.noise import BitSource, system_bits
@@ -23,6 +23,7 @@ from jali.privacy.adjacency import Adjacency
 from jali.privacy.composition.compose import Composition, compose
 from jali.privacy.losses.bounded_range import BoundedRange
 from jali.privacy.rationals import Number
+from jali.privacy.rounding import float_above
 
 Ranking: TypeAlias = tuple[int, ...]
 
@@ -48,7 +49,8 @@ class GumbelTopK(Mechanism):
 
     Error:
         With d candidates and s = 2 k sensitivity/epsilon, half of it if monotone, every place i has a score within
-        t of the i-th largest with a chance of at least prod_i 1/(1 + (d-i) exp(-t/s)).
+        t of the i-th largest with a chance of at least prod_i 1/(1 + (d-i) exp(-t/s)). It grows with d: without
+        `candidates=`, `error(confidence)` is about k + 1 of them.
 
     Example:
         >>> from jali.mechanisms import GumbelTopK
@@ -113,13 +115,14 @@ class GumbelTopK(Mechanism):
 
         Args:
             confidence: The chance that this holds.
-            candidates: How many there are; one more than k if not given.
+            candidates: How many there are. The error grows with their number: without it the answer is about
+                k + 1 candidates, and too small for more.
         """
-        count = natural(self.k + 1 if candidates is None else candidates, "candidates", least=self.k)
+        count = read_candidates(self.k + 1 if candidates is None else candidates, least=self.k)
         others = count - np.arange(1, self.k + 1)
         failing = miss(confidence)
         gap = least_gap(lambda x: -math.expm1(-float(np.log1p(others * math.exp(-x)).sum())), failing)
-        return float(self.pick.scale) * gap * (1 + 1e-12)
+        return float_above(self.pick.scale) * gap * (1 + 1e-12)
 
     def release(self, value: Any, *, bits: BitSource | None = None) -> Ranking:
         """Return the indices of k candidates, first pick first.

@@ -20,6 +20,7 @@ from jali.noise import BitSource, system_bits
 from jali.privacy.adjacency import Adjacency
 from jali.privacy.losses.bounded_range import BoundedRange
 from jali.privacy.rationals import Number, rational
+from jali.privacy.rounding import float_above
 
 _MOST_POINTS = 1 << 60
 _AHEAD = 64  # words fetched at a time when many releases are drawn
@@ -115,7 +116,7 @@ class IntervalExponential(Mechanism):
         if self.points == 1:
             return 0.0
         odds = math.log(self.points - 1) + math.log1p(-failing) - math.log(failing)
-        return max(0.0, odds) / float(self.rate) * (1 + 1e-12)
+        return max(0.0, odds) * float_above(1 / self.rate) * (1 + 1e-12)
 
     def release(self, value: Piecewise, *, bits: BitSource | None = None) -> Fraction:
         """Return a point of the lattice with a high score."""

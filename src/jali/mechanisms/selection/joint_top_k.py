@@ -17,11 +17,13 @@ from jali.mechanisms.selection.exponential import Exponential
 from jali.mechanisms.selection.levels import Levels, largest_gap
 from jali.mechanisms.selection.piecewise_geometric import Digits, PiecewiseGeometric, Whole
 from jali.mechanisms.selection.scores import Scores, in_steps, read_at_least
+from jali.mechanisms.selection.selection import read_candidates
 from jali.mechanisms.sensitivity import Sensitivity
 from jali.noise import BitSource, system_bits
 from jali.privacy.adjacency import Adjacency
 from jali.privacy.losses.bounded_range import BoundedRange
 from jali.privacy.rationals import Number
+from jali.privacy.rounding import float_above
 
 Ranking: TypeAlias = tuple[int, ...]
 _AHEAD = 64
@@ -49,7 +51,8 @@ class JointTopK(Mechanism):
 
     Error:
         With M = d!/(d-k)! rankings, Pr[largest gap >= t] <= (M-1) exp(-rate t) / (1 + (M-1) exp(-rate t)), where
-        rate = epsilon/(width * sensitivity); `gap_masses` is the exact law for given counts.
+        rate = epsilon/(width * sensitivity); `gap_masses` is the exact law for given counts. It grows with d:
+        without `candidates=`, `error(confidence)` is about k + 1 of them.
 
     Example:
         >>> from jali.mechanisms import JointTopK
@@ -117,13 +120,14 @@ class JointTopK(Mechanism):
 
         Args:
             confidence: The chance that this holds.
-            candidates: How many there are; one more than k if not given.
+            candidates: How many there are. The error grows with their number: without it the answer is about
+                k + 1 candidates, and too small for more.
         """
         failing = miss(confidence)
-        count = natural(self.k + 1 if candidates is None else candidates, "candidates", least=self.k)
+        count = read_candidates(self.k + 1 if candidates is None else candidates, least=self.k)
         others = math.perm(count, self.k) - 1
         odds = math.log(others) + math.log1p(-failing) - math.log(failing) if others else 0.0
-        return max(0.0, odds) / float(self.rate) * (1 + 1e-12)
+        return max(0.0, odds) * float_above(1 / self.rate) * (1 + 1e-12)
 
     def release(self, value: Any, *, bits: BitSource | None = None) -> Ranking:
         """Return the indices of k candidates, first place first.

@@ -15,6 +15,7 @@ from fractions import Fraction
 from functools import cached_property, lru_cache
 
 import numpy as np
+from numpy.typing import NDArray
 
 from jali.mechanisms.selection.piecewise_geometric import (
     Doubles,
@@ -85,21 +86,29 @@ class Levels:
     def cover(self, unit: Fraction) -> tuple[Whole, Whole]:
         """Cut 0 .. widest - 1 into intervals; return where they start, and the last V of each.
 
-        Intervals are halved while N grows by more than a bit within one that is heavy. They may be cut anywhere:
-        where they are matters for speed only.
+        What lies beyond `_faint_from` is one interval. The others are halved while N grows by more than a bit
+        within one that is heavy. They may be cut anywhere: where they are matters for speed only.
         """
-        starts = np.zeros(1 if self.widest else 0, self.rising.dtype)
-        while True:
-            lasts = np.append(starts[1:], [self.widest] if self.widest else []).astype(self.rising.dtype) - 1
-            first, last = self._bits(starts), self._bits(lasts)
-            counts = _log2(np.minimum(lasts - starts + 1, min(_SAFE, -(-unit.denominator // unit.numerator))))
-            weights = last + counts - products_below(unit, starts) * _LOG2E
-            heavy = weights > weights.max(initial=-math.inf) - _FAINT
-            split = np.flatnonzero(heavy & (last - first > _STEEPEST) & (lasts > starts))
-            if not len(split):
-                return starts, lasts
-            middles = starts[split] + (lasts[split] - starts[split]) // 2 + 1
-            starts = np.sort(np.append(starts, middles))
+        cuts = sorted({0, min(self.widest, self._faint_from(unit)), self.widest})
+        ends = np.array(cuts, self.rising.dtype)
+        parts = self._intervals(ends[:-1], ends[1:] - 1, unit)
+        while len(split := parts.steep()):
+            parts = parts.with_halves(split, self._intervals(*parts.halves(split), unit))
+        order = np.argsort(parts.starts)
+        return parts.starts[order], parts.lasts[order]
+
+    def _faint_from(self, unit: Fraction) -> int:
+        """Return a V from which on all levels together weigh next to nothing against V = 0."""
+        bits = float(self._bits(np.array([self.widest], self.rising.dtype))[0])
+        spread = max(0, unit.denominator.bit_length() - unit.numerator.bit_length() + 1)  # at least log2(1/unit)
+        return math.ceil((math.ceil(bits) + math.ceil(_FAINT) + spread) / unit)
+
+    def _intervals(self, starts: Whole, lasts: Whole, unit: Fraction) -> _Intervals:
+        first, last = self._bits(starts), self._bits(lasts)
+        most = -(-unit.denominator // unit.numerator)
+        fits = starts.dtype == object or most < _SAFE  # machine integers are below _SAFE in any case
+        counts = _log2(np.minimum(lasts - starts + 1, most if fits else _SAFE))
+        return _Intervals(starts, lasts, last - first, last + counts - products_below(unit, starts) * _LOG2E)
 
     def _bits(self, levels: Whole) -> Doubles:
         return np.asarray(np.log2(self.choices(levels).astype(np.float64)).sum(axis=0))
@@ -127,6 +136,43 @@ class Levels:
         ones = np.ones(len(pieces), np.int64)
         caps = self.caps(np.append(lasts, everything))
         return PiecewiseGeometric(unit, pieces, ones, lengths, caps, multiplicity), pieces
+
+
+@dataclass(frozen=True, eq=False)
+class _Intervals:
+    """Intervals of levels, in any order.
+
+    Attributes:
+        starts: The first V of each.
+        lasts: The last V of each.
+        growth: By how many bits N grows within each.
+        weights: About log2 of the weight of each, or above.
+    """
+
+    starts: Whole
+    lasts: Whole
+    growth: Doubles
+    weights: Doubles
+
+    def steep(self) -> NDArray[np.intp]:
+        """Return which intervals are worth halving."""
+        heavy = self.weights > self.weights.max(initial=-math.inf) - _FAINT
+        return np.flatnonzero(heavy & (self.growth > _STEEPEST) & (self.lasts > self.starts))
+
+    def halves(self, which: NDArray[np.intp]) -> tuple[Whole, Whole]:
+        """Return starts and ends of the halves of some."""
+        starts, lasts = self.starts[which], self.lasts[which]
+        middles = starts + (lasts - starts) // 2
+        return np.append(starts, middles + 1), np.append(middles, lasts)
+
+    def with_halves(self, which: NDArray[np.intp], halves: _Intervals) -> _Intervals:
+        """Return the intervals with some of them replaced by their halves."""
+        return _Intervals(
+            np.append(np.delete(self.starts, which), halves.starts),
+            np.append(np.delete(self.lasts, which), halves.lasts),
+            np.append(np.delete(self.growth, which), halves.growth),
+            np.append(np.delete(self.weights, which), halves.weights),
+        )
 
 
 def largest_gap(scores: Scores, ranking: Sequence[int]) -> Fraction:

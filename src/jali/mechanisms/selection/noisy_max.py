@@ -55,7 +55,8 @@ class NoisyMax(EvenSelection):
     Error:
         The worst case has all others equally far below the best: with exponential and Gumbel noise the laws of
         `PermuteAndFlip` and `Exponential`; with Laplace noise the same by quadrature. The largest of d exponential
-        noises has the expectation scale * (1 + 1/2 + ... + 1/d).
+        noises has the expectation scale * (1 + 1/2 + ... + 1/d). Errors grow with the number of candidates:
+        without `candidates=`, `error(confidence)` is about two of them.
 
     Example:
         >>> from jali.mechanisms import NoisyMax

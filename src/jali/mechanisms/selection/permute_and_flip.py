@@ -53,7 +53,8 @@ class PermuteAndFlip(EvenSelection):
 
     Error:
         With d candidates and p = exp(-t/scale), the choice is t or more below the best score with a chance of at
-        most 1 - (1 - (1-p)**d)/(d p), reached when all others are exactly t below.
+        most 1 - (1 - (1-p)**d)/(d p), reached when all others are exactly t below. It grows with d: without
+        `candidates=`, `error(confidence)` is about two of them.
 
     Example:
         >>> from jali.mechanisms import PermuteAndFlip

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_left, bisect_right
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence, Set
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -18,6 +18,7 @@ from jali.mechanisms.selection.piecewise_geometric import Whole, narrow
 from jali.mechanisms.selection.scores import Scores, read_scores
 
 Closed: TypeAlias = Literal["left", "right"]
+_NO_LISTS = (str, bytes, Mapping, Set)
 _NONE = Scores(np.empty(0, np.int64), Fraction(1))
 
 
@@ -50,7 +51,7 @@ class Piecewise:
     ) -> None:
         self.breaks = _read_breaks(breaks)
         self.scores = read_scores(scores)
-        self.slopes = None if slopes is None else read_scores(slopes)
+        self.slopes = None if slopes is None else read_scores(slopes, name="slopes")
         self.closed = closed
         if closed not in get_args(Closed):
             raise MechanismError(f"closed must be 'left' or 'right', not {closed!r}.")
@@ -77,7 +78,16 @@ class Piecewise:
 def _read_breaks(breaks: Sequence[Any] | NDArray[Any] | Scores) -> Scores:
     if isinstance(breaks, Scores):
         return breaks
-    return read_scores(breaks) if len(breaks) else _NONE
+    return read_if_any(breaks, name="breaks") or _NONE
+
+
+def read_if_any(values: Any, step: Fraction | None = None, *, name: str) -> Scores | None:
+    """Read a list or an array of numbers as `read_scores` does, but return None if it is empty."""
+    is_array = hasattr(values, "__array__")
+    if not is_array and (isinstance(values, _NO_LISTS) or not isinstance(values, Collection)):
+        raise MechanismError(f"{name} must be a list or an array of numbers, not {type(values).__name__}.")
+    shape = np.shape(values) if is_array else (len(values),)
+    return None if shape == (0,) else read_scores(values, step, name=name)
 
 
 @dataclass(frozen=True, eq=False)

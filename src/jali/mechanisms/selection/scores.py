@@ -125,12 +125,15 @@ def in_steps(sensitivity: Fraction, step: Fraction | None) -> Fraction:
 
 def _listed(values: Any, name: str) -> NDArray[Any] | list[Any]:
     """Return a numeric array where that loses nothing, a plain list otherwise."""
-    array = np.asarray(values) if hasattr(values, "__array__") else _packed(values, name)
+    array = np.asanyarray(values) if hasattr(values, "__array__") else _packed(values, name)
     if isinstance(array, np.ndarray):
         if array.ndim != 1:
             raise MechanismError(f"{name} must be a list or a one-dimensional array.")
-        if array.dtype.kind not in "iubf" or array.dtype.itemsize > 8:
-            array = array.tolist()
+        if array.dtype.kind not in "iubfO" or isinstance(array, np.ma.MaskedArray):
+            kind = "masked" if isinstance(array, np.ma.MaskedArray) else array.dtype
+            raise MechanismError(f"{name} must be numbers in a plain array, not {kind}.")
+        if array.dtype.kind == "O" or array.dtype.itemsize > 8:
+            array = list(array)
     if len(array) == 0:
         raise MechanismError(f"{name} must not be empty: there is nothing to choose from.")
     return array
@@ -197,7 +200,8 @@ def _of_decimal(item: Decimal) -> Fraction:
 
     Exponents are data: one of 10^9 must not take more time than there is.
     """
-    if not item.is_finite() or item.adjusted() < -_EXTREME:
+    # A zero may have any exponent.
+    if not item.is_finite() or not item or item.adjusted() < -_EXTREME:
         return Fraction(0)
     if item.adjusted() >= _EXTREME:
         return Fraction(-(10**_EXTREME) if item.is_signed() else 10**_EXTREME)
@@ -206,8 +210,8 @@ def _of_decimal(item: Decimal) -> Fraction:
 
 def _exact_or_float(item: Any, name: str) -> Fraction:
     if isinstance(item, float | np.floating):
-        double = float(item)
-        return Fraction(double) if math.isfinite(double) else Fraction(0)
+        # Of a long double too, which a double would round before the step does.
+        return Fraction(*item.as_integer_ratio()) if np.isfinite(item) else Fraction(0)
     return _exact(item, name)
 
 

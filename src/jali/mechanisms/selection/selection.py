@@ -11,6 +11,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from jali.errors import MechanismError
 from jali.mechanisms.mechanism import LogMasses, Mechanism, miss, natural, parameter
 from jali.mechanisms.monotone import read_monotone
 from jali.mechanisms.selection.scores import Exponents, Scores, in_steps, read_scores
@@ -20,9 +21,11 @@ from jali.noise import BitSource, system_bits
 from jali.noise.doubles import Doubles
 from jali.privacy.adjacency import Adjacency
 from jali.privacy.rationals import Number
+from jali.privacy.rounding import float_above
 
 Places = NDArray[np.intp]
 _LARGEST_DOUBLE = Fraction(10) ** 300
+_MOST_CANDIDATES = 1 << 53
 
 
 class Selection(Mechanism):
@@ -117,6 +120,7 @@ class EvenSelection(Selection):
             adjacency=named,
             step=None if step is None else parameter(step, "step"),
         )
+        refuse_too_wide(self.scale)
 
     @property
     def scale(self) -> Fraction:
@@ -140,12 +144,29 @@ class EvenSelection(Selection):
 
         Args:
             confidence: The chance that this holds.
-            candidates: How many there are.
+            candidates: How many there are. The error grows with their number: without it the answer is about
+                two candidates, and too small for more.
         """
-        missed, others = miss(confidence), natural(candidates, "candidates")
-        gap = least_gap(lambda x: self.worst_tail(x, others), missed)
-        return float(self.scale) * gap * (1 + 1e-12)
+        missed, many = miss(confidence), read_candidates(candidates)
+        gap = least_gap(lambda x: self.worst_tail(x, many), missed)
+        return float_above(self.scale) * gap * (1 + 1e-12)
 
     def worst_expected_error(self, candidates: int) -> float:
         """Return the expected distance from the best score for the worst of all scores."""
-        return float(self.scale) * self.worst_mean(natural(candidates, "candidates"))
+        return float_above(self.scale) * self.worst_mean(read_candidates(candidates))
+
+
+def refuse_too_wide(scale: Fraction) -> None:
+    """Refuse noise so wide that its error is beyond what a double holds."""
+    if scale > _LARGEST_DOUBLE:
+        raise MechanismError(
+            "sensitivity/epsilon, the scale of the noise, must be at most 10^300: its error could not be told.",
+            remedy="Count scores in a larger unit, or spend more epsilon.",
+        )
+
+
+def read_candidates(candidates: int, *, least: int = 1) -> int:
+    """Return a number of candidates, or refuse it."""
+    if natural(candidates, "candidates", least=least) > _MOST_CANDIDATES:
+        raise MechanismError("candidates must be at most 2**53.")
+    return int(candidates)

@@ -52,7 +52,7 @@ class Alternative:
         return cls(name, mechanism, mechanism.rms, mechanism.largest if few else None)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Alternatives:
     """The mechanism with the least forecast error, and all that it was compared with.
 
@@ -67,7 +67,7 @@ class Alternatives:
         """The best mechanism."""
         return self.alternatives[0].mechanism
 
-    def __str__(self) -> str:
+    def __repr__(self) -> str:
         rows = [
             ("", "rms error", "largest"),
             *((a.name, f"{a.rms:.6g}", _said(a.largest)) for a in self.alternatives),

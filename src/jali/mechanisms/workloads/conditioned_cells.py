@@ -63,6 +63,7 @@ class ConditionedCells(WorkloadMechanism):
         self._fill(workload=workload_of(workload), epsilon=parameter(epsilon, "epsilon"))
         if self.workload.cells < 2:
             raise MechanismError("workload must have two cells or more.")
+        self.noise  # noqa: B018 - refuses, before anything is released, what cannot be sampled
 
     @cached_property
     def noise(self) -> ConditionedLaplace:
@@ -90,12 +91,12 @@ class ConditionedCells(WorkloadMechanism):
     def error(self, confidence: float, *, answer: int | None = None) -> float:
         """Return the quantile of one answer's error; by default of the answer with the largest variance."""
         allowed = miss(confidence)
-        counted = int(self.workload.counted()[self.worst_answer if answer is None else answer])
+        counted = int(self.workload.counted()[self.numbered(answer)])
         values, masses = self._sum_law(min(counted, self.workload.cells - counted))
         by_size = np.bincount(np.abs(values).astype(np.int64), weights=masses)
         beyond = np.append(np.cumsum(by_size[::-1])[::-1][1:], 0.0)
         # The transforms that made the masses err by less than 1e-13; the last size has nothing beyond it.
-        found = float(np.flatnonzero(beyond <= allowed - 1e-13)[0])
+        found = float(np.flatnonzero(beyond <= max(allowed - 1e-13, 0.0))[0])
         return found if self._zoom == 1 else math.ceil((found + 1) * self._zoom)
 
     @cached_property

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from jali.errors import MechanismError
 
 Floats: TypeAlias = NDArray[np.float64]
+_LARGEST = 1e300
 
 
 def nonnegative(cells: Sequence[float] | NDArray[Any], *, total: float | None = None) -> Floats:
@@ -34,9 +35,7 @@ def nonnegative(cells: Sequence[float] | NDArray[Any], *, total: float | None = 
     noisy = _vector(cells)
     if total is None:
         return np.maximum(noisy, 0.0)
-    if not (total >= 0 and math.isfinite(total)):
-        raise MechanismError(f"total must be a finite number of at least 0, not {total}.")
-    return np.maximum(noisy - _water_level(noisy, float(total)), 0.0)
+    return np.maximum(noisy - _water_level(noisy, _total(total)), 0.0)
 
 
 def with_total(cells: Sequence[float] | NDArray[Any], *, total: float) -> Floats:
@@ -47,7 +46,7 @@ def with_total(cells: Sequence[float] | NDArray[Any], *, total: float) -> Floats
         [4.0, 0.0, 3.0]
     """
     noisy = _vector(cells)
-    return np.asarray(noisy + (total - noisy.sum()) / noisy.size)
+    return np.asarray(noisy + (_total(total) - noisy.sum()) / noisy.size)
 
 
 def rising(values: Sequence[float] | NDArray[Any], *, weights: Sequence[float] | None = None) -> Floats:
@@ -81,7 +80,7 @@ def cumulative(values: Sequence[float] | NDArray[Any], *, total: float | None = 
         >>> cumulative([-1.0, 3.0, 2.0, 9.0], total=8).tolist()
         [0.0, 2.5, 2.5, 8.0]
     """
-    top = math.inf if total is None else float(total)
+    top = math.inf if total is None else _total(total)
     return np.clip(rising(values), 0.0, top)
 
 
@@ -111,8 +110,18 @@ def _pools(values: list[float], weights: list[float]) -> tuple[list[float], list
     return means, lengths
 
 
+def _total(total: float) -> float:
+    if isinstance(total, bool) or not isinstance(total, int | float | np.number) or not 0 <= total < _LARGEST:
+        raise MechanismError(f"total must be a finite number of at least 0, not {total!r}.")
+    return float(total)
+
+
 def _vector(values: Sequence[float] | NDArray[Any]) -> Floats:
-    vector = np.asarray(values, dtype=np.float64)
-    if vector.ndim != 1 or not vector.size:
-        raise MechanismError("Give one row of numbers, at least one.")
+    try:
+        vector = np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError, OverflowError):
+        vector = np.zeros(0)
+    # Noisy values, and so no secret: they may be refused for what they are. Sums of them must not overflow.
+    if vector.ndim != 1 or not vector.size or not (np.abs(vector) < _LARGEST).all():
+        raise MechanismError("Give one row of finite numbers, at least one, below 1e300 in size.")
     return vector

@@ -37,6 +37,8 @@ def _signed(one: NDArray[Any], other: NDArray[Any]) -> list[tuple[int, NDArray[A
 
 
 def _halves(vector: NDArray[Any]) -> list[tuple[int, NDArray[Any]]]:
+    if vector.dtype != object and int(vector.min()) == -(1 << 63):
+        vector = vector.astype(object)  # int64 has no number to take for minus its least
     plus, minus = np.maximum(vector, 0), np.maximum(-vector, 0)
     return [(sign, part) for sign, part in ((1, plus), (-1, minus)) if part.any()]
 

@@ -62,6 +62,7 @@ class CubeAnswers(WorkloadMechanism):
         self._fill(total=public_total(total, self.adjacency))
         if not self.asked.any():
             raise MechanismError("workload asks for the public total only.")
+        self.noise  # noqa: B018 - refuses, before anything is released, what cannot be sampled
 
     @cached_property
     def asked(self) -> NDArray[np.bool_]:

@@ -19,6 +19,7 @@ from jali.mechanisms.combined import AnyLaw
 from jali.mechanisms.lattice import add
 from jali.mechanisms.laws import DiscreteGaussianLaw, DiscreteLaplaceLaw
 from jali.mechanisms.mechanism import LogMasses, Mechanism, natural, parameter
+from jali.mechanisms.values import integers_in, narrow
 from jali.mechanisms.workloads.concentration import sum_quantile
 from jali.mechanisms.workloads.workload import Floats, Workload, workload_of
 from jali.noise import BitSource, DiscreteGaussian, DiscreteLaplace
@@ -114,11 +115,21 @@ class WorkloadMechanism(Mechanism):
 
     def read(self, histogram: Any) -> NDArray[Any]:
         """Return a histogram as an array of integers; other types and lengths are refused."""
-        array = np.asarray(histogram)
-        whole = array.dtype.kind in "iub" or all(isinstance(item, int) for item in array.ravel().tolist())
-        if not whole or array.size != self.workload.cells:
+        try:
+            array = integers_in(histogram)
+        except MechanismError:
+            array = np.zeros(0)
+        if array.size != self.workload.cells:
             raise MechanismError(f"The histogram must be {self.workload.cells} integers, one for each cell.")
-        return array.ravel() if array.dtype == object else _signed(array.ravel())
+        return narrow(array.ravel())
+
+    def numbered(self, answer: int | None) -> int:
+        """Return the number of an answer, from 0; by default of the one with the largest variance."""
+        if answer is None:
+            return self.worst_answer
+        if natural(answer, "answer", least=0) >= self.workload.size:
+            raise MechanismError(f"answer must be below {self.workload.size}, not {answer}: they count from 0.")
+        return int(answer)
 
 
 class LinearRelease(WorkloadMechanism):
@@ -167,7 +178,7 @@ class LinearRelease(WorkloadMechanism):
 
     def error(self, confidence: float, *, answer: int | None = None) -> float:
         """Return what one answer's error stays within; by default of the answer with the largest variance."""
-        return sum_quantile(self.influence(self.worst_answer if answer is None else answer), self.law, confidence)
+        return sum_quantile(self.influence(self.numbered(answer)), self.law, confidence)
 
     def sample(self, value: Any, size: int, *, bits: BitSource | None = None) -> list[Hashable]:
         """Draw the noisy measurements of many releases at once."""
@@ -257,9 +268,3 @@ def doubles(values: NDArray[Any]) -> Floats:
     if values.dtype != object:
         return np.asarray(values, dtype=np.float64)
     return np.array([float(max(-_HUGE, min(_HUGE, item))) for item in values.tolist()], dtype=np.float64)
-
-
-def _signed(array: NDArray[Any]) -> NDArray[Any]:
-    if array.dtype == np.uint64 and array.size and int(array.max()) >= 1 << 63:
-        return array.astype(object)
-    return array.astype(np.int64)

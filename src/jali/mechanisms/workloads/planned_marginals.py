@@ -165,7 +165,7 @@ class PlannedMarginals(WorkloadMechanism):
     def error(self, confidence: float, *, answer: int | None = None) -> float:
         """Return what one cell's error stays within; by default of the marginal with the largest variance."""
         exponent = math.log(2 / miss(confidence))
-        whole = self._marginal(self.worst_answer if answer is None else answer)
+        whole = self._marginal(self.numbered(answer))
         parts = [part for part in self.plan.parts if set(part) <= set(whole)]
         slack = sum(self._slack(part) for part in parts) / self.workload.entries(whole)
         return gaussian_quantile(self._spread_of(whole, true=False), slack, exponent)

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from jali.mechanisms.values import narrow
 from jali.mechanisms.workloads.workload import Marginals
 from jali.privacy.adjacency import Adjacency
 
@@ -133,9 +134,12 @@ def residual(workload: Marginals, histogram: NDArray[Any], part: Part) -> NDArra
 
 
 def centre(table: NDArray[Any]) -> NDArray[Any]:
-    """Centre a table of integers, in Python integers where int64 could overflow."""
+    """Centre a table of integers, in Python integers where int64 could overflow.
+
+    The result is int64 if all of it fits: its type tells no more than it does, and nothing of what was taken off.
+    """
     flat = table.ravel()
     most = max(abs(int(flat.min())), abs(int(flat.max())), 1)
     if table.dtype != object and most * math.prod(table.shape) * 2**table.ndim >= 1 << 62:
         table = table.astype(object)
-    return centred(table)
+    return narrow(centred(table))

@@ -266,9 +266,10 @@ class Marginals(Workload):
     sets: tuple[tuple[int, ...], ...] = ()
 
     def __init__(self, shape: Sequence[int], sets: Sequence[Sequence[int]]) -> None:
-        sizes = tuple(natural(size, "shape", least=2) for size in shape)
-        chosen = tuple(tuple(sorted(set(attributes))) for attributes in sets)
-        if not chosen or any(not 0 <= i < len(sizes) for attributes in chosen for i in attributes):
+        sizes = tuple(natural(size, "shape", least=2) for size in _row(shape, "shape", "(2, 3, 4)"))
+        rows = [_row(attributes, "sets", "[(0, 1), (2,)]") for attributes in _row(sets, "sets", "[(0, 1), (2,)]")]
+        chosen = tuple(tuple(sorted({natural(i, "sets", least=0) for i in row})) for row in rows)
+        if not chosen or any(i >= len(sizes) for attributes in chosen for i in attributes):
             raise MechanismError("sets must name attributes by their numbers, from 0, and at least one marginal.")
         object.__setattr__(self, "shape", sizes)
         object.__setattr__(self, "sets", tuple(dict.fromkeys(chosen)))
@@ -291,8 +292,9 @@ class Marginals(Workload):
         """Return one marginal as a table."""
         others = tuple(i for i in range(len(self.shape)) if i not in attributes)
         array = np.asarray(histogram)
-        if array.dtype.kind in "iub" and array.size and _most(array) * array.size >= 1 << 62:
-            array = array.astype(object)
+        if array.dtype.kind in "iub":
+            roomy = not array.size or _most(array) * array.size < 1 << 62
+            array = array.astype(np.int64 if roomy else object)
         return np.asarray(array.reshape(self.shape).sum(axis=others), dtype=array.dtype)
 
     def answers(self, histogram: NDArray[Any]) -> NDArray[Any]:
@@ -351,6 +353,13 @@ def written(entries: int) -> None:
     """Refuse to write out what would fill the memory."""
     if entries > _WRITTEN:
         raise MechanismError("The workload is too large to be written out.", remedy="Ask for single answers.")
+
+
+def _row(value: Any, name: str, example: str) -> tuple[Any, ...]:
+    """Return the items of a sequence, or refuse what is none."""
+    if isinstance(value, str | bytes) or not hasattr(value, "__len__") or not hasattr(value, "__iter__"):
+        raise MechanismError(f"{name}: {value!r} is not a sequence.", remedy=f"For example {name}={example}.")
+    return tuple(value)
 
 
 def _most(array: NDArray[Any]) -> int:

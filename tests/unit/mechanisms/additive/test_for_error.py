@@ -83,3 +83,35 @@ def test_impossible_and_bad_wishes_are_refused_by_name() -> None:
 def test_a_wish_that_any_noise_fulfils_gets_the_widest_noise_there_is() -> None:
     widest = Laplace.for_error(within=10**30, confidence=0.5, sensitivity=1)
     assert 2**59 < widest.scale <= 2**60
+
+
+@pytest.mark.parametrize(
+    ("sensitivity", "within", "confidence", "known"),
+    [(5, 1, 0.8, 2.6626), (12, 2, 0.8, 3.0057), (3, 0, 0.9, 4.0073), (40, 13, 0.99, None), (7, 9, 0.95, None)],
+)
+def test_the_staircase_loss_is_the_least_though_its_quantiles_jump(
+    sensitivity: int, within: int, confidence: float, known: float | None
+) -> None:
+    found = Staircase.for_error(within=within, confidence=confidence, sensitivity=sensitivity)
+    assert found.error(confidence) <= within
+    for share in range(1, 1000):
+        smaller = Staircase(sensitivity=sensitivity, epsilon=found.epsilon * Fraction(share, 1000))
+        assert smaller.error(confidence) > within
+    assert known is None or float(found.epsilon) == pytest.approx(known, abs=1e-4)
+
+
+@pytest.mark.parametrize("step", ["1/3", "1/7", "3/7", "1/10", "1/1000", "2/3"])
+@pytest.mark.parametrize("confidence", [0.5, 0.9, 0.99])
+def test_the_tail_at_the_error_is_what_was_left(step: str, confidence: float) -> None:
+    for mechanism in (Laplace(sensitivity=1, epsilon=1, step=step), Gaussian(sensitivity=1, rho=1, step=step)):
+        error = mechanism.error(confidence)
+        assert mechanism.tail(error) <= 1 - confidence < mechanism.tail(math.nextafter(error, 0))
+        again = Laplace.for_error(within=error, confidence=confidence, sensitivity=1, step=step)
+        assert again.error(confidence) <= error
+
+
+def test_a_loss_that_is_given_is_refused_for_it_is_what_is_sought() -> None:
+    with pytest.raises(JaliError, match="epsilon is what for_error looks for"):
+        Laplace.for_error(within=1, sensitivity=1, epsilon=2)
+    with pytest.raises(JaliError, match="rho is what for_error looks for"):
+        Gaussian.for_error(within=1, sensitivity=1, rho=2)

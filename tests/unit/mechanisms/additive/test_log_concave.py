@@ -132,3 +132,27 @@ def test_large_subsets_are_drawn_by_what_is_missing() -> None:
         row = uniform_subsets(count, 1000, 1, bits=SeededBits(4))[0]
         assert len(set(row.tolist())) == count
         assert row.tolist() == sorted(row.tolist())
+
+
+@pytest.mark.parametrize(
+    ("law", "at", "base"),
+    [
+        (CubeRadius(3, Fraction(10**5)), 1, 0),
+        (CubeRadius(500, Fraction(800)), 2, 0),
+        (CubeRadius(2000, Fraction(7, 3)), 900, 850),
+        (CubeRadius(200, Fraction(1, 3)), 100, 299),
+        (CubeRadius(5, Fraction(1, 1000)), 10**6, 2000),
+        (BalancedTotal(5, Fraction(10**9)), 3, 0),
+        (BalancedTotal(400, Fraction(6)), 40, 3),
+        (BalancedTotal(30, Fraction(1, 5)), 900, 40),
+        (BalancedTotal(30, Fraction(1, 5)), 40, 300),
+    ],
+    ids=str,
+)
+def test_ratios_are_enclosed_tightly_at_any_rate(law: LogConcave, at: int, base: int) -> None:
+    for precision in (64, 96, 300):
+        lo, hi = law.ratio(at, base, precision)
+        with mpmath.workdps(2000):
+            true = weight(law, at) / weight(law, base) * mpmath.mpf(2) ** precision
+            assert lo <= true <= hi
+            assert hi - lo <= 2 + true * mpmath.mpf(2) ** -(precision - 8)

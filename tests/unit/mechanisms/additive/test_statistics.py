@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Callable
+from decimal import Decimal
 from fractions import Fraction
+from functools import partial
 from typing import Any
 
 import pytest
@@ -173,3 +176,47 @@ def test_bad_arguments_are_refused_by_name() -> None:
         statistics.count(adjacency="swap")
     with pytest.raises(JaliError, match="norm"):
         searched_sensitivity(len, "ab", 2, "replace-one", "l3")
+
+
+def test_under_add_remove_all_sizes_are_tried() -> None:
+    """The number of records that are alone moves most in the smallest tables."""
+
+    def lonely(table: tuple[int, ...]) -> int:
+        return 10 if len(table) == 1 else 0
+
+    found = searched_sensitivity(lonely, range(2), 4, "add-remove")
+    assert found.distance == 10
+    assert found.exhaustive
+    assert found.tried == sum(2**k * k for k in range(1, 5))
+    assert searched_sensitivity(len, "a", 3, "replace-one").distance == 0
+
+
+def test_records_need_not_be_hashable() -> None:
+    found = searched_sensitivity(lambda table: sum(map(sum, table)), [[1], [2, 3]], 2, "replace-one")
+    assert found.distance == 4
+    assert [0] not in found.neighbours[0]
+
+
+def _constant(result: Any, table: tuple[Any, ...]) -> Any:
+    return result
+
+
+def test_results_that_are_no_numbers_are_refused_clearly() -> None:
+    domains: list[Any] = [[], 5]
+    for domain in domains:
+        with pytest.raises(JaliError, match="domain"):
+            searched_sensitivity(sum, domain, 2, "add-remove")
+    results: list[Any] = ["x", None, [], [None], {}, math.nan, [1.0, math.inf], Decimal("NaN")]
+    for result in results:
+        with pytest.raises(JaliError, match="function must return"):
+            searched_sensitivity(partial(_constant, result), "ab", 2, "add-remove")
+    with pytest.raises(JaliError, match="as many numbers"):
+        searched_sensitivity(lambda table: [1] * (1 + len(table)), "ab", 2, "add-remove")
+
+
+def test_a_random_search_stops_by_itself() -> None:
+    found = searched_sensitivity(sum, range(50), 30, "add-remove", bits=SeededBits(4))
+    assert found.tried == 20_000
+    assert found.distance == 49
+    with pytest.raises(JaliError, match="limit"):
+        searched_sensitivity(sum, range(3), 2, "add-remove", limit=0)

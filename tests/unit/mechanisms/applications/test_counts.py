@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections import Counter
+from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
@@ -12,7 +13,7 @@ import numpy as np
 import pytest
 from tests.seeded import SeededBits
 
-from jali.errors import JaliError
+from jali.errors import JaliError, MechanismError
 from jali.mechanisms.applications.choice import Task
 from jali.mechanisms.applications.heavy_hitter import count_members, count_task, heavy_hitter
 from jali.mechanisms.applications.mode import mode, mode_task
@@ -146,6 +147,51 @@ def test_a_task_does_not_show_its_data() -> None:
 def test_bad_arguments_are_refused_by_name(make: Any, name: str) -> None:
     with pytest.raises(JaliError, match=name):
         make()
+
+
+@pytest.mark.parametrize("odd", [Decimal("sNaN"), [1], {}, math.nan, None, np.array([1, 2])])
+def test_a_value_that_cannot_be_compared_counts_for_no_key(odd: Any) -> None:
+    """An error would tell that it is there."""
+    task = mode_task([7, odd, 8, 7], [7, 8], epsilon=1, adjacency="add-remove")
+    assert list(task.value) == [2, 1]
+    sets: dict[str, Any] = {"set": {7}, "range": range(8), "text": "abc", "test": lambda record: record > 7}
+    assert count_members([7, odd, 8], sets) == {"set": 1, "range": 1, "text": 0, "test": 1}
+
+
+def test_a_predicate_that_fails_tells_nothing_of_the_record() -> None:
+    def fails(record: int) -> bool:
+        raise RuntimeError(f"record {record}")
+
+    assert count_members([1, 2], {"never": fails, "even": lambda record: record % 2 == 0}) == {
+        "never": 0,
+        "even": 1,
+    }
+
+
+@pytest.mark.parametrize(
+    ("make", "name"),
+    [
+        (lambda given: heavy_hitter(5, **given), "counts"),  # type: ignore[arg-type]
+        (lambda given: heavy_hitter(None, **given), "counts"),  # type: ignore[arg-type]
+        (lambda given: heavy_hitter(iter([1]), **given), "counts"),  # type: ignore[arg-type]
+        (lambda given: heavy_hitter(np.array(5), **given), "counts"),
+        (lambda given: top_k(5, 1, **given), "counts"),  # type: ignore[arg-type]
+        (lambda given: heavy_hitter([1], method=["x"], **given), "method"),  # type: ignore[arg-type]
+        (lambda given: mode([1], iter([1, 2]), **given), "keys"),  # type: ignore[arg-type]
+        (lambda given: mode([1], None, **given), "keys"),  # type: ignore[arg-type]
+        (lambda given: mode([1], "ab", **given), "keys"),
+        (lambda given: mode([1], [], **given), "keys"),
+        (lambda given: mode([1], [[1], [2]], **given), "keys"),
+        (lambda given: mode(5, [1, 2], **given), "values"),  # type: ignore[arg-type]
+        (lambda given: mode(np.zeros((2, 2)), [1, 2], **given), "values"),
+        (lambda given: count_members(5, {}), "records"),  # type: ignore[arg-type]
+        (lambda given: count_members([5], [1]), "sets"),  # type: ignore[arg-type]
+        (lambda given: count_members([5], {"a": 3}), "sets"),  # type: ignore[dict-item]
+    ],
+)
+def test_arguments_of_the_wrong_type_are_refused_by_name(make: Any, name: str) -> None:
+    with pytest.raises(MechanismError, match=name):
+        make({"epsilon": 1, "adjacency": "add-remove"})
 
 
 def test_tasks_are_all_of_one_kind() -> None:

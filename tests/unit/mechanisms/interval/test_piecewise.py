@@ -90,3 +90,9 @@ def test_machine_integers_and_python_integers_agree() -> None:
 def test_badly_shaped_scores_are_refused_by_name(given_as: dict[str, Any], name: str) -> None:
     with pytest.raises(MechanismError, match=name):
         Piecewise(**given_as)
+
+
+@pytest.mark.parametrize("breaks", [5, None, "", "12", iter([1]), {}, set(), np.array(1), np.zeros((0, 2))])
+def test_breaks_that_are_no_list_are_refused_by_name(breaks: Any) -> None:
+    with pytest.raises(MechanismError, match="breaks"):
+        Piecewise(breaks=breaks, scores=[0])

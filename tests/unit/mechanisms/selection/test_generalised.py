@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import math
+from decimal import Decimal
 from fractions import Fraction
 from itertools import product
 from typing import Any
 
+import mpmath  # type: ignore[import-untyped]
 import numpy as np
 import pytest
 from tests.depth import DEPTH
@@ -76,6 +78,25 @@ def test_the_chosen_score_is_within_two_margins_of_every_candidate(failure: str)
         scores = random.integers(0, int(random.choice([10, 100, 2000])), 6)
         promised = (scores - reach * moves).max()
         assert mechanism.probabilities(scores)[scores < promised].sum() <= float(Fraction(failure))
+
+
+@pytest.mark.parametrize("failure", ["0.99999999999999999", "0.99", "1/3", "1e-300"])
+@pytest.mark.parametrize("size", [1, 7, 1000])
+def test_the_margin_is_never_below_what_the_theorem_needs(failure: str, size: int) -> None:
+    mechanism = GeneralisedExponential(sensitivities=[1] * size, epsilon="2/7", failure=failure)
+    with mpmath.workdps(60):
+        odds = size / Fraction(failure)
+        needed = 7 * (mpmath.log(odds.numerator) - mpmath.log(odds.denominator))
+        margin = mpmath.mpf(mechanism.margin.numerator) / mechanism.margin.denominator
+        assert needed <= margin <= needed * (1 + mpmath.mpf("1e-13"))
+
+
+def test_errors_take_any_kind_of_confidence_and_only_sensitivities_that_there_are() -> None:
+    mechanism = GeneralisedExponential(sensitivities=[1, 2], epsilon=1)
+    errors = {mechanism.error(c) for c in (0.75, Fraction(3, 4), Decimal("0.75"))}  # type: ignore[arg-type]
+    assert len(errors) == 1
+    with pytest.raises(JaliError, match="best"):
+        mechanism.error(0.9, best=3)
 
 
 @pytest.mark.parametrize("confidence", [0.5, 0.9, 0.95, 0.999])

@@ -98,6 +98,41 @@ def test_the_chance_to_miss_agrees_with_the_whole_law(gap: float, candidates: in
     assert missing_laplace(gap, candidates) == pytest.approx(-math.expm1(law[0]), abs=1e-13)
 
 
+def test_many_different_scores_keep_their_laplace_law() -> None:
+    x = [0.0, 0.001, 0.3, 0.31, 1.0, 2.5, 7.0, 7.1, 12.0, 40.0]
+    law = laplace_race_law(np.array(x))
+    for place in (0, 3, 6, 9):
+        assert law[place] == pytest.approx(integrated(x, place, "laplace"), abs=1e-12, rel=1e-12)
+    many = np.append(0, np.sort(np.random.default_rng(8).exponential(10, 2000)))
+    law = laplace_race_law(many)
+    assert math.fsum(np.exp(law)) == pytest.approx(1, abs=1e-12)
+    assert (np.diff(law) < 0).all()
+
+
+@pytest.mark.parametrize("others", [1, 4, 99])
+@pytest.mark.parametrize("confidence", [0.9, 1 - 1e-10, 1 - 1e-14, 1 - 2**-52, 1 - 2**-53])
+@every_noise
+def test_errors_hold_up_to_confidences_next_to_one(noise: Noise, confidence: float, others: int) -> None:
+    """The chance to be further off, in many digits, is what was allowed, and not above it."""
+    error = make(noise, 2).error(confidence, candidates=others + 1)
+    with mpmath.workdps(90):
+        allowed = 1 - mpmath.mpf(confidence)
+        reached = worst_tail(mpmath.mpf(error), others, noise)
+        assert 1 - 1e-9 <= reached / allowed <= 1
+
+
+def worst_tail(x: Any, others: int, noise: Noise) -> Any:
+    """Return the chance to miss the best if all others are x below it."""
+    p = mpmath.exp(-x)
+    if noise == "gumbel":
+        return others * p / (1 + others * p)
+    if noise == "exponential":
+        return 1 - (1 - (1 - p) ** (others + 1)) / ((others + 1) * p)
+    cuts = [-x - 250, -x - 60, -x - 10, *(-x + x * i / 20 for i in range(21)), 1, 4, 16, 60, 250]
+    with mpmath.workdps(40):
+        return mpmath.quad(lambda v: _laplace_density(v) * (1 - _laplace_distribution(v + x) ** others), cuts)
+
+
 @pytest.mark.parametrize("two_sided", [False, True])
 @pytest.mark.parametrize("x", [(0, "1/2"), (0, 2)])
 def test_every_bit_string_ends_the_race_as_the_law_says(two_sided: bool, x: tuple[Any, ...]) -> None:

@@ -66,6 +66,33 @@ def test_decimals_of_any_exponent_are_read_at_once_and_in_order() -> None:
     assert scores[-2] == 10**400
 
 
+def test_a_decimal_zero_is_zero_whatever_its_exponent() -> None:
+    assert fractions(read_scores([Decimal("0E+6000"), Decimal("-0E-6000"), 1])) == [0, 0, 1]
+
+
+def test_long_doubles_are_rounded_once() -> None:
+    """Scores exactly 1 apart stay within one step of 1: rounding to a double first would make it two."""
+    wide = np.longdouble
+    below, above = wide(0.5) - wide(2) ** -54, wide(1.5) - wide(2) ** -54
+    for scores in (np.array([below, above]), [below, above]):
+        read = read_scores(scores, Fraction(1)).integers.tolist()
+        assert read[1] - read[0] == 1
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        np.array([1, 2], "m8[s]"),
+        np.array(["2026-01-01"], "M8[D]"),
+        np.ma.masked_array([1, 2], [False, True]),
+        np.ones(2, complex),
+    ],
+)
+def test_times_masked_and_complex_arrays_are_refused(values: Any) -> None:
+    with pytest.raises(MechanismError, match="scores must be numbers"):
+        read_scores(values)
+
+
 @pytest.mark.parametrize("values", [["a"], ["1"], {"a": 5, "b": 0}, {1, 2}, [b"1"], "12"])
 def test_text_mappings_and_sets_are_refused_by_type(values: Any) -> None:
     with pytest.raises(MechanismError, match="scores"):

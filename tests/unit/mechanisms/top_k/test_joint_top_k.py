@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections import Counter
+from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
@@ -110,6 +111,51 @@ def test_intervals_cover_every_level_once_whatever_the_counts() -> None:
             assert lasts[-1] == levels.widest - 1
             assert (starts[1:] == lasts[:-1] + 1).all()
             assert (lasts >= starts).all()
+
+
+FAR = [
+    ([10**300, 0, 1, 2], Fraction(1, 2)),
+    ([10**5000, 0, 1, 2], Fraction(1, 2)),
+    ([2**4000, 0, 1, 2], Fraction(1, 10**600)),
+    ([10**9999, 1, 0, 10**4999], Fraction(1, 2 * 10**4999)),
+    ([10**i for i in range(0, 5000, 50)], Fraction(1, 3**900)),
+    ([0, 1, 10**600], Fraction(10**600)),
+]
+
+
+@pytest.mark.parametrize(("counts", "unit"), FAR, ids=range(len(FAR)))
+def test_counts_far_apart_take_few_intervals(counts: list[int], unit: Fraction) -> None:
+    """Time grows with the number of intervals; halving alone took one for each bit of the largest gap."""
+    levels = Levels.of(np.array(sorted(counts), object), 2)
+    starts, lasts = levels.cover(unit)
+    assert len(starts) < 150
+    assert (starts[0], lasts[-1]) == (0, levels.widest - 1)
+    assert (starts[1:] == lasts[:-1] + 1).all()
+    weights, _ = levels.law(unit)[0]._weights
+    assert weights[-2] <= 2  # the last interval before the endless one: proposed with a chance of about 2**-40
+
+
+@pytest.mark.parametrize(
+    "counts",
+    [
+        [10**5000, 0, 1, 2],
+        [Decimal("1e999999"), Decimal("1e-4999"), 0, 1],
+        [Fraction(1, 3**i) for i in range(1, 3000, 100)] + [3**i for i in range(1, 3000, 100)],
+    ],
+)
+def test_counts_far_apart_are_ranked(counts: list[Any]) -> None:
+    mechanism = JointTopK(k=2, sensitivity=1, epsilon=1, adjacency="add-remove")
+    assert mechanism.release(counts, bits=SeededBits(1))[0] == counts.index(max(counts))
+
+
+@pytest.mark.parametrize("cut", [0, 1, 3, 6, 100])
+def test_the_law_does_not_depend_on_where_levels_are_cut(cut: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Even a cut through the heaviest levels costs time alone. Chi-square at a false-alarm rate of 1e-8."""
+    monkeypatch.setattr(Levels, "_faint_from", lambda self, unit: cut)
+    mechanism = JointTopK(k=2, sensitivity=1, epsilon=1, adjacency="add-remove")
+    counts = (7, 5, 5, 1, 0)
+    seen = Counter(mechanism.sample(counts, 4000 * DEPTH, bits=SeededBits(22)))
+    _accept(seen, {r: math.exp(m) for r, m in mechanism.log_masses(counts).items()})
 
 
 def test_a_ranking_within_a_level_is_uniform_for_every_bit_string() -> None:

@@ -19,6 +19,7 @@ from jali.mechanisms.workloads.hierarchy import Hierarchy
 from jali.mechanisms.workloads.linear import WorkloadMechanism
 from jali.mechanisms.workloads.noisy_answers import NoisyAnswers
 from jali.mechanisms.workloads.noisy_cells import NoisyCells
+from jali.mechanisms.workloads.planned_marginals import PlannedMarginals
 from jali.mechanisms.workloads.workload import Histogram, Marginals, Ranges, Thresholds, Workload
 from jali.privacy.convert import largest_rho
 
@@ -231,3 +232,58 @@ def test_bad_requests_are_refused_by_name() -> None:
         given: Any = {"adjacency": "replace-one", "total": 3} if kind is CubeAnswers else {}
         with pytest.raises(JaliError, match="workload"):
             kind(workload=Thresholds(1), epsilon=1, **given)
+
+
+MANY: tuple[WorkloadMechanism, ...] = (
+    NoisyAnswers(workload=EIGHT, epsilon=1, adjacency="add-remove"),
+    NoisyCells(workload=EIGHT, epsilon=1, adjacency="add-remove"),
+    Hierarchy(workload=Ranges(5), epsilon=1, adjacency="add-remove"),
+    Factorization(workload=EIGHT, rho=1, adjacency="add-remove"),
+    ConditionedCells(workload=EIGHT, epsilon=1),
+    PlannedMarginals(workload=Marginals((2, 3), [(0,), (1,)]), rho=1, adjacency="add-remove"),
+)
+
+
+@pytest.mark.parametrize("mechanism", MANY, ids=lambda m: type(m).__name__)
+def test_an_answer_is_named_by_a_number_that_there_is(mechanism: Any) -> None:
+    last = mechanism.workload.size - 1
+    assert mechanism.error(0.9, answer=last) >= 0
+    for answer in (-1, last + 1, 100, 1.5, True, "0"):
+        with pytest.raises(JaliError, match="answer"):
+            mechanism.error(0.9, answer=answer)
+
+
+@pytest.mark.parametrize("mechanism", MANY, ids=lambda m: type(m).__name__)
+def test_histograms_are_read_item_by_item_and_by_type(mechanism: Any) -> None:
+    cells = mechanism.workload.cells
+    huge = [2**63, -1, 2**70][:cells] + [1] * (cells - 3)
+    assert mechanism.read(huge).tolist() == huge
+    assert mechanism.read([2**63, *[1] * (cells - 1)]).tolist() == [2**63, *[1] * (cells - 1)]
+    for bad in ([1.0] * cells, ["1"] * cells, [None] * cells, "1" * cells, [1] * (cells + 1), None, [[1], [2, 3]]):
+        with pytest.raises(JaliError, match="histogram"):
+            mechanism.read(bad)
+
+
+@pytest.mark.parametrize("mechanism", MANY, ids=lambda m: type(m).__name__)
+def test_measurements_are_int64_exactly_if_all_of_them_fit(mechanism: Any) -> None:
+    for count in (0, 2**40, 2**59, 2**62, 2**63, 2**70):
+        released = mechanism.release([count] * mechanism.workload.cells, bits=SeededBits(5)).measurements
+        assert (released.dtype == np.int64) == all(-(2**63) <= item < 2**63 for item in released.tolist())
+
+
+def test_conditioned_noise_has_an_error_at_every_confidence() -> None:
+    mechanism = ConditionedCells(workload=EIGHT, epsilon=1)
+    assert mechanism.error(1 - 1e-14) >= mechanism.error(1 - 1e-12) > mechanism.error(0.9)
+
+
+def test_losses_that_no_noise_serves_are_refused_at_once() -> None:
+    with pytest.raises(JaliError, match="scale"):
+        ConditionedCells(workload=EIGHT, epsilon="1e-30")
+    with pytest.raises(JaliError, match="scale"):
+        CubeAnswers(workload=EIGHT, epsilon="1e-30", adjacency="add-remove")
+
+
+def test_a_choice_shows_itself_as_its_table() -> None:
+    choice = best_for(EIGHT, epsilon=1, adjacency="add-remove")
+    assert repr(choice) == str(choice)
+    assert [line.split("  ")[0] for line in repr(choice).splitlines()[1:]] == [a.name for a in choice.alternatives]

@@ -112,3 +112,15 @@ def test_bad_inputs_are_refused() -> None:
             rising([1.0, 2.0], weights=weights)
     with pytest.raises(MechanismError, match="at least one"):
         nonnegative([])
+    for bad in ([math.nan, 1.0], [math.inf], [-math.inf, 2.0], [1e308, 1e308], ["x"], [None], [[1.0]], [10**400]):
+        for project in (nonnegative, rising, cumulative):
+            with pytest.raises(MechanismError, match="finite numbers"):
+                project(bad)  # type: ignore[arg-type]
+        with pytest.raises(MechanismError, match="finite numbers"):
+            with_total(bad, total=1)  # type: ignore[arg-type]
+    totals: list[Any] = [-3, math.nan, math.inf, True, "3"]
+    for wrong in totals:
+        with pytest.raises(MechanismError, match="total"):
+            with_total([1.0], total=wrong)
+        with pytest.raises(MechanismError, match="total"):
+            cumulative([1.0], total=wrong)

@@ -213,3 +213,14 @@ def test_bad_parameters_are_refused_by_name() -> None:
         Factorization(**{**given, "workload": Ranges(8)}, strategy=SQUARE_ROOT)
     with pytest.raises(JaliError, match="at most 1024"):
         Factorization(**{**given, "workload": Ranges(2000)})
+
+
+def test_the_least_int64_is_convolved_like_any_other() -> None:
+    least = -(2**63)
+    assert convolve(np.array([1, 2]), np.array([least, 0, 1])).tolist() == [least, 2 * least, 1, 2]
+    mechanism = Factorization(workload=Thresholds(4), rho=1, adjacency="add-remove", strategy=SQUARE_ROOT, grain=4)
+    first = [int(item) for item in mechanism.measured.apply(np.array([1, 0, 0, 0]))]
+    assert mechanism.measure(np.array([least, 0, 0, 0])).tolist() == [item * least for item in first]
+    best = Factorization(workload=Thresholds(4), rho=1, adjacency="add-remove", strategy=OPTIMAL, grain=4)
+    column = [int(item) for item in best.measure(np.array([1, 0, 0, 0]))]
+    assert best.measure(np.array([least, 0, 0, 0])).tolist() == [item * least for item in column]

@@ -229,3 +229,43 @@ def test_bad_parameters_are_refused_by_name() -> None:
         PlannedMarginals(workload=Thresholds(3), rho=1, adjacency="add-remove")  # type: ignore[arg-type]
     with pytest.raises(JaliError, match="single attributes"):
         PlannedMarginals(workload=Marginals((3,), [(0,)]), rho=1, adjacency="add-remove").log_masses((1, 1, 1))
+
+
+def test_the_type_of_a_centred_table_depends_on_the_centred_table_alone() -> None:
+    table = np.array([[3, 1], [4, 1]])
+    for shift in (0, 2**20, 2**55, 2**60 - 1, 2**60, 2**62, -(2**62)):
+        moved = centre(table + shift)
+        assert moved.dtype == np.int64
+        assert moved.tolist() == centre(table).tolist()
+    assert centre(np.array([[2**61, 0], [0, 0]])).dtype == np.int64
+    assert centre(np.array([[2**63 - 1, 0], [0, 2**63 - 1]])).dtype == object
+
+
+def test_a_release_tells_no_more_by_its_type_than_by_its_values() -> None:
+    mechanism = PlannedMarginals(workload=Marginals((2, 2), [(0, 1)]), rho=8, adjacency="replace-one", total=4)
+    for count in (2**52, 2**58 - 1, 2**58, 2**61, 2**63):
+        released = mechanism.release([count, count, count, count], bits=SeededBits(1)).measurements
+        assert released.dtype == np.int64
+        assert released.tolist() == mechanism.release([0, 0, 0, 0], bits=SeededBits(1)).measurements.tolist()
+
+
+def test_marginals_of_short_integers_and_of_booleans_are_sums() -> None:
+    workload = Marginals((2, 2), [(0,)])
+    assert workload.answers(np.array([100, 100, 100, 27], np.int8)).tolist() == [200, 127]
+    assert workload.answers(np.array([True, True, True, False])).tolist() == [2, 1]
+    assert workload.answers(np.array([2**63, 2**63, 0, 1], np.uint64)).tolist() == [2**64, 1]
+    assert workload.answers(np.array([-(2**63), -(2**63), 0, 1])).tolist() == [-(2**64), 1]
+    assert workload.answers(np.array([0.5, 0.25, 0, 1])).tolist() == [0.75, 1.0]
+
+
+@pytest.mark.parametrize(
+    ("shape", "sets"),
+    [((2, 2), [("a",)]), ((2, 2), [0]), (3, [(0,)]), ((2, 2), [(0.0,)]), ((2, 2), [(True,)]), ([2, 3, 4], 2)],
+)
+def test_attributes_that_are_no_numbers_are_refused_by_name(shape: Any, sets: Any) -> None:
+    with pytest.raises(JaliError, match=r"shape|sets"):
+        Marginals(shape, sets)
+    with pytest.raises(JaliError, match="sets"):
+        Marginals((2, 2), [])
+    with pytest.raises(JaliError, match="sets"):
+        Marginals((2, 2), "01")  # type: ignore[arg-type]
