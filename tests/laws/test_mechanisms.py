@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 from scipy.stats import chi2
+from tests.depth import DEPTH
 from tests.laws.mechanisms import ABOVE_ZERO, LOSSES, SPECIMENS, at_loss, changed, loss_name, parameters
 from tests.seeded import SeededBits
 
@@ -21,7 +22,7 @@ from jali.mechanisms import Mechanism, Root, Sensitivity, Specimen
 from jali.privacy import Adjacency
 
 PROOFS = Path(__file__).parents[2] / "docs" / "proofs"
-DRAWS = 20_000
+DRAWS = 20_000 * DEPTH
 FALSE_ALARM = 1e-8
 CONFIDENCES = (0.5, 0.8, 0.95, 0.999)
 NOT_NUMBERS = (math.nan, math.inf, "x", True)

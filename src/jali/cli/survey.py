@@ -26,15 +26,20 @@ if TYPE_CHECKING:
     from jali.local.simulation import SimulatedSurvey
 
 METHODS = ("auto", "warner", "almost-random", "kary", "unary", "subset", "hadamard")
-_TITLES = {
-    "Warner": "Warner's coin",
-    "AlmostRandom": "two coins",
-    "KaryResponse": "k-ary response",
-    "UnaryEncoding": "unary encoding",
-    "SubsetSelection": "subset selection",
-    "HadamardResponse": "Hadamard response",
+# The word of the option for each randomizer, and its title.
+_NAMES = {
+    "Warner": ("warner", "Warner's coin"),
+    "AlmostRandom": ("almost-random", "two coins"),
+    "KaryResponse": ("kary", "k-ary response"),
+    "UnaryEncoding": ("unary", "unary encoding"),
+    "SubsetSelection": ("subset", "subset selection"),
+    "HadamardResponse": ("hadamard", "Hadamard response"),
 }
-_OPTIONS = {"shares": "--categories", "people": "--people", "epsilon": "--epsilon", "delta": "--delta"}
+_OPTIONS = {"people": "--people", "epsilon": "--epsilon", "delta": "--delta"}
+_EXAMPLE = "Write --categories bus=0.5,car=0.3,foot=0.2, for example."
+# Percentages from here on are written with an exponent.
+_WIDE = 1e7
+_LEAST_EPSILON = Fraction(1, 10**12)
 _MOST_PEOPLE, _MOST_REPEATS = 10**7, 10_000
 _SEE = "See `jali survey --help`."
 
@@ -75,7 +80,7 @@ def survey(
         _confidence(confidence),
         _whole(repeat, "--repeat", _MOST_REPEATS),
     )
-    with _naming_options():
+    with _naming_options(shares="--truth" if categories is None else "--categories"):
         hidden = _shuffled(asked, delta)
         made = asked.run()
     if plot is not None:
@@ -155,27 +160,42 @@ class _Made:
 
 def _answers(truth: str | None, categories: str | None) -> dict[str, Fraction]:
     """Return the answers and their shares."""
-    from jali.privacy.rationals import share
-
     if truth is not None and categories is not None:
         raise CatalogError("--truth and --categories do not go together: a yes/no question has two answers.")
     if categories is None:
-        yes = share(truth or "0.3", "--truth")
+        yes = _share("0.3" if truth is None else truth, "--truth")
         return {"no": 1 - yes, "yes": yes}
-    pairs = [part.rpartition("=") for part in categories.split(",")]
-    names = [name.strip() for name, _, _ in pairs]
-    if not all(names) or len(set(names)) != len(names) or len(names) < 2:
-        raise CatalogError(
-            "--categories needs two names or more, each once, with a share.",
-            remedy="Write --categories bus=0.5,car=0.3,foot=0.2, for example.",
-        )
-    found = {name: share(part, f"The share of {name}") for name, (_, _, part) in zip(names, pairs, strict=True)}
+    found = _named_shares(categories)
     if sum(found.values()) != 1:
         raise CatalogError(
-            f"--categories must have shares that sum to 1, not {float(sum(found.values())):g}.",
-            remedy="Write --categories bus=0.5,car=0.3,foot=0.2, for example.",
+            f"--categories must have shares that sum to 1, not {float(sum(found.values())):g}.", remedy=_EXAMPLE
         )
     return found
+
+
+def _named_shares(categories: str) -> dict[str, Fraction]:
+    """Read NAME=SHARE,..."""
+    found: dict[str, Fraction] = {}
+    for part in categories.split(","):
+        name, share = (piece.strip() for piece in (part if "=" in part else f"{part}=").rsplit("=", 1))
+        if not name:
+            raise CatalogError("--categories: a name is missing.", remedy=_EXAMPLE)
+        if not share:
+            raise CatalogError(f"--categories: the share of {name} is missing.", remedy=_EXAMPLE)
+        if name in found:
+            raise CatalogError(f"--categories names {name} twice: give each once.", remedy=_EXAMPLE)
+        found[name] = _share(share, f"--categories: the share of {name}")
+    if len(found) < 2:
+        raise CatalogError("--categories needs two names or more, each once, with a share.", remedy=_EXAMPLE)
+    return found
+
+
+def _share(text: str, name: str) -> Fraction:
+    """Return a share that is written as 0.3, 3/10 or 30%."""
+    from jali.privacy.rationals import rational, share
+
+    number = text.strip().removesuffix("%")
+    return share(rational(number, name) / 100, name) if number != text.strip() else share(text, name)
 
 
 def _mechanism(method: str, answers: int, epsilon: str | None) -> Randomizer:
@@ -189,6 +209,7 @@ def _mechanism(method: str, answers: int, epsilon: str | None) -> Randomizer:
         Warner,
         best_local,
     )
+    from jali.mechanisms.mechanism import parameter
 
     if method not in METHODS:
         raise CatalogError(f"--method must be one of {', '.join(METHODS)}, not {method}.")
@@ -199,8 +220,12 @@ def _mechanism(method: str, answers: int, epsilon: str | None) -> Randomizer:
         )
     if method == "almost-random" and epsilon is not None:
         raise CatalogError("--epsilon does not go with --method almost-random: two fair coins lose ln 3.")
-    spent = epsilon or "1"
+    spent = "1" if epsilon is None else epsilon
     with _naming_options():
+        if parameter(spent, "epsilon") < _LEAST_EPSILON:
+            raise CatalogError(
+                "--epsilon must be at least 1e-12.", remedy="No crowd is large enough to tell anything below it."
+            )
         if method == "almost-random":
             return AlmostRandom()
         if method == "warner":
@@ -236,13 +261,13 @@ def _confidence(text: str) -> float:
 
 
 @contextmanager
-def _naming_options() -> Iterator[None]:
+def _naming_options(**options: str) -> Iterator[None]:
     """Let an error that begins with the name of a parameter begin with that of its option."""
     try:
         yield
     except (CatalogError, MechanismError) as error:
         name, _, rest = error.message.partition(" ")
-        raise type(error)(f"{_OPTIONS.get(name, name)} {rest}", remedy=error.remedy) from None
+        raise type(error)(f"{(_OPTIONS | options).get(name, name)} {rest}", remedy=error.remedy) from None
 
 
 def _shuffled(asked: _Asked, delta: str) -> ShuffledLoss:
@@ -252,8 +277,7 @@ def _shuffled(asked: _Asked, delta: str) -> ShuffledLoss:
 
 
 def _title(made: _Made) -> str:
-    mechanism = made.asked.mechanism
-    how = _TITLES[type(mechanism).__name__]
+    _, how = _NAMES[type(made.asked.mechanism).__name__]
     who = "1 person answers" if made.asked.people == 1 else f"{made.asked.people:,} people answer"
     return f"{who} by {how}, epsilon {_loss(made)} each"
 
@@ -281,11 +305,14 @@ def _columns(made: _Made) -> list[TextColumn]:
     spans = estimate.interval(confidence)
     digits = _digits(min((high - low) / 2 for low, high in spans))
 
-    def percent(values: Sequence[float]) -> tuple[str, ...]:
-        return tuple(on_point([f"{100 * value:.{digits}f} %" for value in values]))
+    def hundredths(value: float) -> str:
+        return f"{100 * value:.{digits}f}" if abs(100 * value) < _WIDE else f"{100 * value:.2g}"
 
-    ends = tuple(f"{100 * low:.{digits}f} … {100 * high:.{digits}f} %" for low, high in spans)
-    plain = tuple(f"± {100 * width:.{digits}f} %" for width in made.plain)
+    def percent(values: Sequence[float]) -> tuple[str, ...]:
+        return tuple(on_point([f"{hundredths(value)} %" for value in values]))
+
+    ends = tuple(f"{hundredths(low)} … {hundredths(high)} %" for low, high in spans)
+    plain = tuple(f"± {hundredths(width)} %" for width in made.plain)
     return [
         TextColumn("answer", tuple(clean(name) for name in made.asked.answers)),
         TextColumn("truth", percent(made.first.true_shares), right=True),
@@ -316,7 +343,7 @@ def _facts(made: _Made, hidden: ShuffledLoss) -> list[tuple[str, str]]:
             ("worth", f"as much as about {equal:,} plain answer{'s'[: equal != 1]} of people drawn at random")
         ]
     spent = f"epsilon {decimal_above(hidden.bound)} at delta {decimal_above(hidden.failure)}"
-    kind = {"count": "exactly", "clones": "at most"}.get(hidden.method, "no less than alone")
+    kind = {"count": "exactly", "alone": "no less than alone"}.get(hidden.method, "at most")
     told += [("shuffled", f"{spent} for each person ({kind}), if only the shuffled answers are seen")]
     if asked.repeats > 1:
         total = asked.repeats * len(asked.answers)
@@ -338,7 +365,10 @@ def _wrapped(text: str, mark: Callable[[str], str] = str) -> str:
 
 
 def _document(made: _Made, hidden: ShuffledLoss) -> dict[str, Any]:
+    from jali.privacy.rounding import float_above
+
     asked, first = made.asked, made.first
+    method, title = _NAMES[type(asked.mechanism).__name__]
     spans = first.estimate.interval(asked.confidence)
     rows = zip(
         asked.answers.items(),
@@ -353,7 +383,8 @@ def _document(made: _Made, hidden: ShuffledLoss) -> dict[str, Any]:
     )
     return {
         "people": asked.people,
-        "method": type(asked.mechanism).__name__,
+        "method": method,
+        "title": title,
         "epsilon": str(asked.mechanism.loss.event.epsilon),
         "confidence": asked.confidence,
         "error": asked.mechanism.error(asked.confidence, people=asked.people),
@@ -374,7 +405,7 @@ def _document(made: _Made, hidden: ShuffledLoss) -> dict[str, Any]:
         "surveys": asked.repeats,
         "covered": made.covered,
         "shuffled": {
-            "epsilon": str(hidden.bound),
+            "epsilon": float_above(hidden.bound),
             "delta": str(hidden.failure),
             "method": hidden.method,
             "adjacency": hidden.adjacency.value,

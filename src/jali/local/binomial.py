@@ -7,6 +7,7 @@ their digits.
 from __future__ import annotations
 
 import math
+from fractions import Fraction
 from statistics import NormalDist
 from typing import Any, TypeAlias
 
@@ -22,6 +23,8 @@ _STIRLING = np.array(
     [0.0] + [math.lgamma(k + 1) - 0.5 * math.log(2 * math.pi * k) - k * math.log(k) + k for k in range(1, _SMALL)]
 )
 _TINY, _CLOSE = 1e-300, 1e-15
+# A series of eight terms is exact to the last place so near to 0.
+_NEAR, _ODD = 0.1, 2 / np.arange(3, 19, 2)
 _MOST_TERMS, _MOST_STEPS = 100_000, 200
 _ALL_TRIED, _ROUNDS = 2048, 8
 
@@ -49,6 +52,18 @@ def log_mass(count: Any, people: Any, chance: Any) -> Doubles:
     return np.asarray(np.where((c == 0) | (c == n), ends, middle))
 
 
+def tail_ratio(count: Any, people: Any, chance: Any) -> Doubles:
+    """Return Pr[X >= count] / Pr[X = count] for X binomial and a count of at least 1 at or above the mean.
+
+    Example:
+        >>> round(float(tail_ratio(1, 2, 0.25)), 12)  # 7/16 over 3/8
+        1.166666666667
+    """
+    c, n, x = np.broadcast_arrays(*(np.asarray(part, np.float64) for part in (count, people, chance)))
+    inside = np.maximum(c, 1)
+    return np.asarray((1 - x) * _fraction(inside, np.maximum(n - inside + 1, 1), x))
+
+
 def upper_tail(count: Any, people: Any, chance: Any) -> Doubles:
     """Return Pr[X >= count] for X binomial and 0 < chance < 1.
 
@@ -66,7 +81,7 @@ def upper_tail(count: Any, people: Any, chance: Any) -> Doubles:
     return np.asarray(np.where(c <= 0, 1.0, np.where(c > n, 0.0, np.where(near, low, high))))
 
 
-def clopper_pearson(counts: Any, people: int, confidence: float) -> tuple[Doubles, Doubles]:
+def clopper_pearson(counts: Any, people: int, confidence: float | Fraction) -> tuple[Doubles, Doubles]:
     """Return the exact interval of a binomial probability for each count (Clopper and Pearson 1934).
 
     Guarantee:
@@ -93,7 +108,7 @@ def longest_arm(people: int, confidence: float, low: float, high: float) -> floa
     """
     if people <= _ALL_TRIED:
         return float(_arms(np.arange(people + 1), people, confidence, low, high).max())
-    z = NormalDist().inv_cdf(1 - miss(confidence) / 2)
+    z = -NormalDist().inv_cdf(miss(confidence) / 2)
     reach = 1.0
     for _ in range(_ROUNDS):
         nearest = min(max(0.5, low - reach), high + reach)
@@ -155,9 +170,15 @@ def _off_zero(value: Doubles) -> Doubles:
 
 
 def _deviance(count: Doubles, mean: Doubles) -> Doubles:
-    """Return count ln(count/mean) + mean - count, for a count of at least 1."""
+    """Return count ln(count/mean) + mean - count, for a count of at least 1 and a mean above 0."""
     away = (mean - count) / count
-    return np.asarray(count * (away - np.log1p(away)))
+    # Near 0, away - ln(1 + away) cancels; with v = away/(2 + away) it is away v - 2 (v^3/3 + v^5/5 + ...).
+    v = away / (2 + away)
+    near = away * v - v**3 * np.polynomial.polynomial.polyval(v * v, _ODD)
+    # A mean far below the count is lost in 1 + away.
+    below = np.log(count / mean) + away
+    middle = away - np.log1p(np.maximum(away, -0.5))
+    return np.asarray(count * np.select([np.abs(away) < _NEAR, away < -0.5], [near, below], middle))
 
 
 def _stirling_error(count: Doubles) -> Doubles:

@@ -5,9 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 
+from jali.errors import MechanismError
 from jali.local.randomizer import Randomizer
 from jali.mechanisms.mechanism import natural, parameter
 from jali.privacy.rationals import Number
+
+# With more, sums of two categories would soon leave 64 bits, and a table of their shares any memory.
+_MOST = 1 << 32
 
 
 @dataclass(frozen=True, repr=False, init=False)
@@ -18,10 +22,20 @@ class Categorical(Randomizer):
     epsilon: Fraction
 
     def __init__(self, *, categories: int, epsilon: Number) -> None:
-        self._fill(categories=natural(categories, "categories", least=2))
+        self._fill(categories=_several(categories))
         self._fill(epsilon=parameter(epsilon, "epsilon"))
 
     @property
     def answers(self) -> int:
         """How many categories there are."""
         return self.categories
+
+
+def _several(categories: int) -> int:
+    """Return a number of categories, or refuse it by name."""
+    number = natural(categories, "categories", least=2)
+    if number > _MOST:
+        raise MechanismError(
+            f"categories must be at most 2**32, not {categories}.", remedy="Put rare ones together, or hash them."
+        )
+    return number

@@ -14,11 +14,14 @@ from jali.local.clones import Pair, hoeffding, least_epsilon
 
 Masses = NDArray[np.float64]
 
-# Sums of positive masses, each within 1e-11 of itself.
-_SLACK = 1e-10
+# Masses within 1e-11 of themselves, and differences of two of them, which keep nine digits of their sum.
+_SLACK = 1e-9
 _LOST = 1e-8
-# The worst answers of the others are found to this share of epsilon.
-_SETTLED = 1e-9
+# The worst answers of the others are found to this share of epsilon; to the coarser one where the finer takes
+# more laws of the count than this.
+_SETTLED, _COARSE, _MOST_LAWS = 1e-9, 1e-3, 4096
+# So many laws does it take to solve for one epsilon.
+_SOLVING = 40
 
 
 @dataclass(frozen=True)
@@ -35,22 +38,40 @@ class Counted:
     others: int
     goal: float
 
-    def epsilon(self) -> float:
-        """Return the least epsilon for the goal, for the worst answers of the others, to 1e-9 of it.
+    def epsilon(self) -> tuple[float, bool]:
+        """Return the least epsilon for the goal, for the worst answers of the others, and whether to 1e-9 of it.
 
         Guarantee:
-            The maximum over all numbers of yes among the others. Those at the ends are solved first; then no
-            other is left that exceeds the goal at an epsilon larger by 1e-9, or it is solved in turn.
+            Never below the maximum over all numbers of yes among the others. Those at the ends are solved first;
+            then no other is left that exceeds the goal at an epsilon larger by 1e-9, or it is solved in turn.
+            Where that takes too long, for many people at a small loss, an epsilon larger by 1e-3 is returned.
         Proof:
             docs/proofs/shuffling.md, Theorem 2.
         """
-        found = max(self._solved(0), self._solved(self.others))
-        while True:
-            tried = min(self.first, found * (1 + _SETTLED))
-            worse = self._worse(tried)
-            if worse is None:
-                return tried
-            found = max(tried, self._solved(worse))
+        ends = max(self._solved(0), self._solved(self.others))
+        settled = self._settled(ends, _SETTLED, _MOST_LAWS)
+        if settled is not None:
+            return settled, True
+        return self._settled(ends, _COARSE, math.inf) or self.first, False
+
+    def _settled(self, found: float, share: float, most: float) -> float | None:
+        """Return an epsilon, larger by a share than needed at most; None if that takes too many laws."""
+        tried, laws, pending = min(self.first, found * (1 + share)), 0, [(0, self.others)]
+        while pending:
+            low, high = pending.pop()
+            laws += 1
+            if laws > most:
+                return None
+            # What is below the goal here stays below it at every larger epsilon.
+            if self._bound(Pair.at(self.first, tried), low, high) <= self.goal:
+                continue
+            if low < high:
+                middle = (low + high) // 2
+                pending += [(low, middle), (middle + 1, high)]
+            else:
+                tried = min(self.first, max(tried, self._solved(low)) * (1 + share))
+                laws += _SOLVING
+        return tried
 
     def delta(self, epsilon: float, yes: int) -> float:
         """Return delta at an epsilon when so many of the others would answer yes."""
@@ -59,20 +80,6 @@ class Counted:
     def _solved(self, yes: int) -> float:
         law = self._law(yes, self.others - yes)
         return least_epsilon(lambda epsilon: self._told(Pair.at(self.first, epsilon), law), self.goal, self.first)
-
-    def _worse(self, epsilon: float) -> int | None:
-        """Return a number of yes at which delta exceeds the goal, by halving where it may."""
-        pair = Pair.at(self.first, epsilon)
-        pending = [(0, self.others)]
-        while pending:
-            low, high = pending.pop()
-            if self._bound(pair, low, high) <= self.goal:
-                continue
-            if low == high:
-                return low
-            middle = (low + high) // 2
-            pending += [(low, middle), (middle + 1, high)]
-        return None
 
     def _bound(self, pair: Pair, low: int, high: int) -> float:
         """Bound delta for all numbers of yes from low to high: by those who answer alike in all these cases."""
@@ -85,9 +92,10 @@ class Counted:
 
     def _law(self, yes: int, no: int) -> Masses:
         """Return the law of a count of answers, from its first likely value on."""
-        truth = 1 / (1 + math.exp(-self.first))
+        # A truth of nearly 1 is 1 in doubles; the lies keep their digits.
+        lie = math.exp(-self.first) / (1 + math.exp(-self.first))
         outside = _LOST * self.goal
-        return np.convolve(_binomial(yes, truth, outside), _binomial(no, 1 - truth, outside))
+        return np.convolve(_binomial(yes, lie, outside)[::-1], _binomial(no, lie, outside))
 
 
 @lru_cache(maxsize=256)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import TypeAlias
 
 import numpy as np
@@ -14,6 +15,8 @@ from jali.local.binomial import clopper_pearson, longest_arm
 from jali.mechanisms.mechanism import miss, natural
 
 Interval: TypeAlias = tuple[float, float]
+# Shares of more people than this cannot be told apart in doubles.
+_MOST_PEOPLE = 10**15
 
 
 @dataclass(frozen=True)
@@ -76,7 +79,7 @@ class Estimate:
     chances: Chances
 
     def __post_init__(self) -> None:
-        natural(self.people, "people")
+        crowd(self.people)
         if not self.supports or not all(0 <= count <= self.people for count in self.supports):
             raise MechanismError("supports must lie between 0 and people, for at least one category.")
 
@@ -119,7 +122,8 @@ class Estimate:
             people * (1 - Pr[support]) are at least 1.
         """
         outside = miss(confidence) / (len(self.supports) if simultaneous else 1)
-        low, high = clopper_pearson(self.supports, self.people, 1 - outside)
+        # A rational, for 1 - outside may be 1 in doubles.
+        low, high = clopper_pearson(self.supports, self.people, 1 - Fraction(outside))
         ends = zip(low.tolist(), high.tolist(), strict=True)
         return tuple(self._interval(first, last) for first, last in ends)
 
@@ -137,6 +141,14 @@ class Estimate:
     def _interval(self, low: float, high: float) -> Interval:
         first, last = sorted((self._frequency(low), self._frequency(high)))
         return first, last
+
+
+def crowd(people: int) -> int:
+    """Return a number of people, or refuse it by name."""
+    number = natural(people, "people")
+    if number > _MOST_PEOPLE:
+        raise MechanismError(f"people must be at most {_MOST_PEOPLE:,}, not {people}.")
+    return number
 
 
 def onto_simplex(point: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -11,14 +11,15 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from jali.errors import MechanismError
-from jali.local.estimate import Chances, Estimate
-from jali.mechanisms.mechanism import Mechanism, Specimen, miss, natural
+from jali.local.estimate import Chances, Estimate, crowd
+from jali.mechanisms.mechanism import Mechanism, Specimen, miss
 from jali.noise import BitSource, system_bits
 from jali.privacy.adjacency import Adjacency
 from jali.privacy.rationals import Number, share
 from jali.privacy.rounding import float_above
 
 Reports: TypeAlias = NDArray[Any]
+_NOT_WHOLE = "values must be whole numbers: the categories 0, 1, 2 and so on."
 
 
 class Randomizer(Mechanism):
@@ -55,10 +56,7 @@ class Randomizer(Mechanism):
 
     def randomize(self, values: ArrayLike, *, bits: BitSource | None = None) -> Reports:
         """Return the reports of many people, each from coins of their own."""
-        array = np.asarray(values)
-        if array.ndim != 1:
-            raise MechanismError("values must be a list or array of one whole number per person.")
-        return self._randomized(self._categories(array), system_bits() if bits is None else bits)
+        return self._randomized(self._categories(values), system_bits() if bits is None else bits)
 
     def release(self, value: int | bool, *, bits: BitSource | None = None) -> Any:
         """Return one person's report: a whole number, or an array of them."""
@@ -81,7 +79,9 @@ class Randomizer(Mechanism):
             (0.5, 0.5)
         """
         array = np.asarray(reports)
-        return self.estimate_supports(self.supports(array), natural(len(array), "people"))
+        if array.ndim and not len(array):
+            raise MechanismError("Nobody reported: people must be at least 1.")
+        return self.estimate_supports(self.supports(array), len(array))
 
     def estimate_supports(self, supports: ArrayLike, people: int) -> Estimate:
         """Estimate from supports that were counted before, such as sums over many batches of reports."""
@@ -89,12 +89,12 @@ class Randomizer(Mechanism):
 
     def variance(self, frequency: Number = 0, *, people: int = 1) -> float:
         """Return the exact variance of an estimated frequency, over the coins of so many people."""
-        return self.chances.variance(float_above(share(frequency, "frequency")), natural(people, "people"))
+        return self.chances.variance(float_above(share(frequency, "frequency")), crowd(people))
 
     def error(self, confidence: float, *, people: int = 1) -> float:
         """Return what one estimated frequency errs by at most, with a confidence: a bound at every frequency."""
         miss(confidence)
-        return self.chances.half_width(natural(people, "people"), confidence)
+        return self.chances.half_width(crowd(people), confidence)
 
     def deviation(self, value: int, output: Any) -> float:
         """Return how far the frequency of a person's own category, estimated from one report, is from 1."""
@@ -107,11 +107,27 @@ class Randomizer(Mechanism):
             Specimen(case, Adjacency.REPLACE_ONE, tuple(permutations(range(case.answers), 2))) for case in cases
         )
 
-    def _categories(self, values: NDArray[Any]) -> NDArray[np.int64]:
-        objects = values.dtype == object and all(isinstance(item, int | np.integer) for item in values.tolist())
-        if values.size and values.dtype.kind not in "iub" and not objects:
-            raise MechanismError("values must be whole numbers: the categories 0, 1, 2 and so on.")
-        return np.asarray(np.minimum(np.maximum(values, 0), self.answers - 1), np.int64)
+    def _categories(self, values: ArrayLike) -> NDArray[np.int64]:
+        """Return values moved into 0 .. answers - 1; only their types can be refused."""
+        last = self.answers - 1
+        # Left to itself, numpy makes doubles of a list of integers such as 2**63 and -1.
+        array = None if isinstance(values, list | tuple) else np.asarray(values)
+        if array is not None and array.ndim != 1:
+            raise MechanismError("values must be a list or array of one whole number per person.")
+        if array is None or array.dtype == object:
+            return _each_within(values if array is None else array.tolist(), last)
+        if array.dtype.kind not in "iub":
+            raise MechanismError(_NOT_WHOLE)
+        # The larger type of the two: int8 has no 999, and int64 not every uint64.
+        wide = array if array.dtype == np.uint64 else array.astype(np.int64)
+        return np.asarray(np.minimum(np.maximum(wide, 0), last), np.int64)
+
+
+def _each_within(values: Any, last: int) -> NDArray[np.int64]:
+    """Return whole numbers of any size as the nearest of 0 .. last, one by one."""
+    if not all(issubclass(kind, int | np.integer | np.bool_) for kind in set(map(type, values))):
+        raise MechanismError(_NOT_WHOLE)
+    return np.array([min(max(int(value), 0), last) for value in values], np.int64)
 
 
 def whole_matrix(reports: ArrayLike, columns: int, kinds: int = 2) -> NDArray[Any]:

@@ -9,17 +9,22 @@ from fractions import Fraction
 from jali.errors import CatalogError, MechanismError
 from jali.local.clones import Clones
 from jali.local.counted import Counted
+from jali.local.estimate import crowd
 from jali.local.randomizer import Randomizer
-from jali.mechanisms.mechanism import natural, parameter
+from jali.mechanisms.mechanism import parameter
 from jali.numerals import decimal_above
 from jali.privacy.adjacency import Adjacency
 from jali.privacy.losses.approximate import Approximate
 from jali.privacy.losses.randomized_response import RandomizedResponseLoss
 from jali.privacy.rationals import Number, probability
-from jali.privacy.rounding import float_above, float_below, raised, rational_above
+from jali.privacy.rounding import float_above, float_below, lowered, raised, rational_above
 
 # More yes/no answers than this are bounded by clones: the exact count would take minutes.
 MOST_COUNTED = 200_000
+# Clones are summed for so many people, which takes seconds; more people hide at least as well.
+MOST_CLONES = 10**7
+# A smaller delta is below what doubles hold.
+_LEAST = Fraction(1, 10**300)
 # Beyond this loss of one report a crowd that fits a computer hides nothing.
 _LARGEST = 40
 
@@ -30,8 +35,9 @@ class ShuffledLoss(Approximate):
 
     Attributes:
         people: How many take part; the number is public.
-        method: How it was found: "count" (exact), "clones" (a bound), "closed form" (a weaker bound), or
-            "alone" where shuffling does not help and the loss of one report is returned.
+        method: How it was found: "count" (exact), "count, rounded up" (by a thousandth), "clones" (a bound),
+            "closed form" (a weaker bound), or "alone" where shuffling does not help and the loss of one report
+            is returned.
     """
 
     people: int
@@ -62,8 +68,10 @@ def shuffled(mechanism: Randomizer, *, people: int, delta: Number) -> ShuffledLo
     Guarantee:
         (epsilon, delta)-DP of the shuffled reports, for replace-one neighbours, rounded up. For yes/no questions
         epsilon is the least possible, to nine digits: the maximum over all answers of the others, computed from
-        the law of the count (up to 200,000 people). For `KaryResponse` and all others it is the bound that
-        follows when the others are told apart from clones. It is never above the loss of one report.
+        the law of the count (up to 200,000 people; to three digits where nine would take minutes). For
+        `KaryResponse` and all others it is the bound that follows when the others are told apart from clones;
+        beyond ten million people, that of ten million or the closed form, whichever is less. It is never above
+        the loss of one report.
     Proof:
         docs/proofs/shuffling.md, after Feldman, McMillan and Talwar 2021, Theorem 3.2.
 
@@ -74,7 +82,7 @@ def shuffled(mechanism: Randomizer, *, people: int, delta: Number) -> ShuffledLo
     """
     if not isinstance(mechanism, Randomizer):
         raise MechanismError(f"mechanism must be a randomizer of the local model, not {mechanism!r}.")
-    count, failure = natural(people, "people"), _failure(delta)
+    count, failure = crowd(people), _failure(delta)
     alone = mechanism.loss.event.epsilon
     assert alone is not None  # all randomizers are pure
     found, method = (math.inf, "alone") if count == 1 or alone > _LARGEST else _best(mechanism, count, failure)
@@ -102,30 +110,49 @@ def shuffled_bound(*, epsilon: Number, people: int, delta: Number) -> ShuffledLo
         >>> shuffled_bound(epsilon=1, people=1000, delta=1e-6)
         ShuffledLoss(0.566202, 1e-06)
     """
-    alone, count, failure = parameter(epsilon, "epsilon"), natural(people, "people"), _failure(delta)
-    small = float_below(failure)
-    largest = math.log(count / (16 * math.log(2 / small)))
-    if float_above(alone) > largest:
+    alone, count, failure = parameter(epsilon, "epsilon"), crowd(people), _failure(delta)
+    first, small = float_above(alone), float_below(failure)
+    largest = _largest(count, small)
+    if first > largest:
         raise MechanismError(
             f"epsilon must be at most ln(people / (16 ln(2/delta))) = {max(largest, 0.0):.6g} for this bound.",
             remedy="Take more people or a larger delta, or use shuffled(), which has no such limit.",
         )
-    power = math.exp(float_above(alone))
-    root = math.sqrt(power * math.log(4 / small) / count)
-    found = raised(math.log1p((power - 1) / (power + 1) * (8 * root + 8 * power / count)))
-    return ShuffledLoss(rational_above(found), failure, people=count, method="closed form")
+    found = rational_above(_closed_form(first, count, small))
+    return ShuffledLoss(found, failure, people=count, method="closed form")
+
+
+def _largest(people: int, delta: float) -> float:
+    """Return the largest loss of one report for which the closed form is proved."""
+    return math.log(people) - math.log(16 * (math.log(2) - math.log(delta)))
+
+
+def _closed_form(first: float, people: int, delta: float) -> float:
+    power, spread = math.exp(first), math.log(4) - math.log(delta)
+    root = math.exp((first + math.log(spread) - math.log(people)) / 2)
+    each = math.exp(first - math.log(people))
+    return raised(math.log1p(math.expm1(first) / (power + 1) * (8 * root + 8 * each)))
 
 
 def _best(mechanism: Randomizer, people: int, delta: Fraction) -> tuple[float, str]:
     first, goal = float_above(mechanism.loss.event.epsilon or Fraction(0)), float_below(delta)
     if mechanism.answers == 2 and isinstance(mechanism.loss, RandomizedResponseLoss) and people <= MOST_COUNTED:
-        return Counted(first, people - 1, goal).epsilon(), "count"
-    hidden = [Clones(first, people - 1, math.exp(-first))]
+        epsilon, exact = Counted(first, people - 1, goal).epsilon()
+        return epsilon, "count" if exact else "count, rounded up"
+    found = [(clones.epsilon(goal), "clones") for clones in _hidden(mechanism, first, min(people, MOST_CLONES))]
+    if people > MOST_CLONES and first <= _largest(people, goal):
+        found.append((_closed_form(first, people, goal), "closed form"))
+    return min(found)
+
+
+def _hidden(mechanism: Randomizer, first: float, people: int) -> list[Clones]:
+    """Return how a person is hidden by any randomizer, and by randomized response also."""
+    shrunk, others = math.exp(-first), people - 1
+    hidden = [Clones(first, others, lowered(shrunk))]
     if isinstance(mechanism.loss, RandomizedResponseLoss):
-        told = 1 / (1 + (mechanism.answers - 1) * math.exp(-first))
-        lied = told * math.exp(-first)
-        hidden.append(Clones(first, people - 1, 2 * lied, min(1.0, told + lied)))
-    return min(clones.epsilon(goal) for clones in hidden), "clones"
+        told = 1 / (1 + (mechanism.answers - 1) * shrunk)
+        hidden.append(Clones(first, others, lowered(2 * told * shrunk), min(1.0, told * (1 + shrunk))))
+    return hidden
 
 
 def _failure(delta: Number) -> Fraction:
@@ -135,4 +162,6 @@ def _failure(delta: Number) -> Fraction:
         raise MechanismError(problem.message, remedy=problem.remedy) from None
     if not number:
         raise MechanismError("delta must be above 0.", remedy="At delta 0 shuffling hides nothing.")
+    if number < _LEAST:
+        raise MechanismError("delta must be at least 1e-300.")
     return number

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -11,9 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jali.errors import CatalogError, MechanismError
-from jali.local.estimate import Estimate
+from jali.local.estimate import Estimate, crowd
 from jali.local.randomizer import Randomizer
-from jali.mechanisms.mechanism import natural
 from jali.noise import BitSource, system_bits
 from jali.noise.uniform import uniform_below
 from jali.privacy.rationals import Number, share
@@ -60,7 +59,9 @@ def simulate_survey(
         >>> sum(survey.truth), survey.estimate.people
         (1000, 1000)
     """
-    exact, count = shares_of(shares, mechanism.answers), natural(people, "people")
+    if not isinstance(mechanism, Randomizer):
+        raise MechanismError(f"mechanism must be a randomizer of the local model, not {mechanism!r}.")
+    exact, count = shares_of(shares, mechanism.answers), crowd(people)
     source = system_bits() if bits is None else bits
     truth = supports = np.zeros(mechanism.answers, np.int64)
     for start in range(0, count, _BATCH):
@@ -79,6 +80,8 @@ def drawn_values(shares: Sequence[Fraction], size: int, *, bits: BitSource) -> N
 
 def shares_of(shares: Sequence[Number], categories: int) -> tuple[Fraction, ...]:
     """Return shares as rationals that sum to 1, one for each category, or refuse them by name."""
+    if not isinstance(shares, Iterable):
+        raise MechanismError(f"shares must list the share of each category, not {shares!r}.")
     try:
         exact = tuple(share(part, "shares") for part in shares)
     except CatalogError as problem:

@@ -5,12 +5,13 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 
+import mpmath  # type: ignore[import-untyped]
 import numpy as np
 import pytest
 from scipy import stats
 
 from jali.errors import JaliError
-from jali.local.binomial import clopper_pearson, log_mass, longest_arm, upper_tail
+from jali.local.binomial import clopper_pearson, log_mass, longest_arm, tail_ratio, upper_tail
 
 
 def counts_of(people: int) -> np.ndarray:
@@ -31,6 +32,28 @@ def test_far_tails_keep_their_digits() -> None:
     """Exact rationals: 400 of 500 fair coins."""
     exact = Fraction(sum(math.comb(500, c) for c in range(400, 501)), 2**500)
     assert float(upper_tail(400, 500, 0.5)) == pytest.approx(float(exact), rel=1e-11)
+
+
+@pytest.mark.parametrize("people", [2, 10, 1000, 10**6, 10**9])
+@pytest.mark.parametrize("chance", [1e-15, 2.5e-13, 1e-10, 1e-6, 0.001, 0.1, 0.5, 0.999])
+def test_masses_keep_their_digits_wherever_the_mean_is(people: int, chance: float) -> None:
+    """In 60 digits: means far below and far above the count, and close to it."""
+    mean = int(people * chance)
+    near = {mean, int(1.04 * mean) + 1, int(1.2 * mean) + 1, 2 * mean + 1}
+    with mpmath.workdps(60):
+        for count in {0, 1, 2, people // 3, people // 2, people - 1, people} | near:
+            if count > people:
+                continue
+            x = mpmath.mpf(chance)
+            exact = mpmath.log(mpmath.binomial(people, count))
+            exact += count * mpmath.log(x) + (people - count) * mpmath.log(1 - x)
+            assert float(log_mass(count, people, chance)) == pytest.approx(float(exact), rel=1e-13, abs=1e-11)
+
+
+def test_the_tail_over_its_first_mass_agrees_with_rationals() -> None:
+    for people, count in ((2, 1), (40, 20), (40, 39), (40, 40), (301, 151)):
+        exact = Fraction(sum(math.comb(people, c) for c in range(count, people + 1)), math.comb(people, count))
+        assert float(tail_ratio(count, people, 0.5)) == pytest.approx(float(exact), rel=1e-13)
 
 
 def test_nobody_has_no_yes() -> None:

@@ -82,6 +82,34 @@ def test_the_error_holds_at_every_share(mechanism: Randomizer, people: int, conf
         assert law[np.abs(estimates - own / people) <= allowed * (1 + 1e-12)].sum() >= confidence
 
 
+@pytest.mark.parametrize("people", [200, 3000])
+@pytest.mark.parametrize("confidence", [0.9, 0.99])
+@cases
+def test_the_error_is_near_the_quantile_at_the_worst_share(
+    mechanism: Randomizer, people: int, confidence: float
+) -> None:
+    """The exact law of the support of one category at its worst share: the bound is at most a fifth more."""
+    chances, counts = mechanism.chances, np.arange(people + 1)
+    estimates, worst = (counts / people - chances.other) / chances.gap, 0.0
+    for share in np.linspace(0, 1, 21).tolist():
+        off = np.abs(estimates - share)
+        order = np.argsort(off)
+        law = stats.binom.pmf(counts, people, chances.other + chances.gap * share)[order]
+        worst = max(worst, float(off[order][np.searchsorted(law.cumsum(), confidence)]))
+    assert worst <= mechanism.error(confidence, people=people) <= 1.2 * worst
+
+
+def test_a_confidence_next_to_one_is_no_trouble() -> None:
+    nearly = 1 - 1e-16
+    few, many = (Warner(epsilon=1).error(nearly, people=n) for n in (2000, 3000))
+    assert 0.15 < many < few < 0.25
+    estimate = KaryResponse(categories=3, epsilon=1).estimate([0, 1, 2] * 100)
+    for (low, high), (first, last) in zip(
+        estimate.interval(nearly), estimate.interval(nearly, simultaneous=True), strict=True
+    ):
+        assert first < low < high < last
+
+
 @pytest.mark.parametrize("confidence", [0.8, 0.95])
 @pytest.mark.parametrize("share", [0.0, 0.02, 0.3, 1.0])
 @cases
@@ -175,3 +203,6 @@ def test_wrong_supports_are_refused() -> None:
         AlmostRandom().variance(1.5)
     with pytest.raises(JaliError, match="people"):
         AlmostRandom().error(0.9, people=0)
+    for people in (10**16, 10**400):
+        with pytest.raises(JaliError, match="people must be at most"):
+            AlmostRandom().error(0.9, people=people)

@@ -172,6 +172,45 @@ def test_values_outside_the_categories_count_as_the_nearest(mechanism: Randomize
 
 
 @randomizers
+@pytest.mark.parametrize(
+    "outside",
+    [
+        [2**63, -1],
+        (2**64, -(2**64)),
+        [np.uint64(2**63), np.int64(-1)],
+        np.array([2**70, -1], dtype=object),
+    ],
+)
+def test_no_mixture_of_integers_is_refused(mechanism: Randomizer, outside: Any) -> None:
+    """Numpy would make doubles of 2**63 and -1 together: whether a person was refused would tell the value."""
+    inside = mechanism.randomize([mechanism.answers - 1, 0], bits=SeededBits(3))
+    np.testing.assert_array_equal(inside, mechanism.randomize(outside, bits=SeededBits(3)))
+
+
+@pytest.mark.parametrize("kind", [np.int8, np.uint8, np.int16, np.uint16, np.int32, np.int64, np.uint64])
+def test_categories_beyond_a_narrow_type_are_no_trouble(kind: Any) -> None:
+    mechanism = KaryResponse(categories=100_000, epsilon=60)
+    largest = np.iinfo(kind).max
+    reports = mechanism.randomize(np.array([0, 5, largest], kind), bits=SeededBits(3))
+    assert reports.tolist() == [0, 5, min(int(largest), 99_999)]
+
+
+@pytest.mark.parametrize("kind", SEVERAL)
+@pytest.mark.parametrize("categories", [2**32 + 1, 2**62, 2**63 - 1, 10**400])
+def test_more_categories_than_sums_can_hold_are_refused_by_name(kind: Any, categories: int) -> None:
+    with pytest.raises(JaliError, match="categories must be at most"):
+        kind(categories=categories, epsilon=1)
+
+
+def test_the_most_categories_are_told_apart() -> None:
+    mechanism = KaryResponse(categories=2**32, epsilon="1/2")
+    reports = mechanism.randomize(np.full(1000, 2**32 - 1), bits=SeededBits(6))
+    assert reports.min() >= 0
+    assert reports.max() < 2**32
+    assert abs(float(reports.mean()) / 2**31 - 1) < 6 / math.sqrt(3000)
+
+
+@randomizers
 @pytest.mark.parametrize("values", [[0.5, 1.0], [[0, 1]], ["yes"], 1, [None, 1]])
 def test_values_that_are_not_whole_numbers_are_refused_by_type(mechanism: Randomizer, values: Any) -> None:
     with pytest.raises(JaliError, match="values"):

@@ -8,6 +8,8 @@ from fractions import Fraction
 from functools import reduce
 from typing import Any
 
+import mpmath  # type: ignore[import-untyped]
+import numpy as np
 import pytest
 
 from jali.errors import JaliError
@@ -21,7 +23,7 @@ from jali.local import (
     shuffled,
     shuffled_bound,
 )
-from jali.local.clones import Clones
+from jali.local.clones import Clones, Pair, clones_of, told_apart
 from jali.local.counted import Counted
 from jali.privacy import Adjacency
 
@@ -110,7 +112,8 @@ def test_the_epsilon_found_is_the_worst_over_all_crowds(people: int, power: str)
 @pytest.mark.parametrize("people", [30, 200])
 def test_halving_finds_the_same_maximum_as_trying_every_number_of_yes(people: int) -> None:
     counted = Counted(1.0, people - 1, 1e-4)
-    epsilon = counted.epsilon()
+    epsilon, exact = counted.epsilon()
+    assert exact
     assert max(counted.delta(epsilon, yes) for yes in range(people)) <= 1e-4
     assert max(counted.delta(epsilon * (1 - 1e-7), yes) for yes in range(people)) > 1e-4
 
@@ -126,6 +129,61 @@ def test_clones_bound_the_exact_loss_of_every_crowd(categories: int, people: int
     own = Clones(first, people - 1, 2 * lie, float(truth) + lie).delta(epsilon, 1e-9)
     any_ = Clones(first, people - 1, 1 / 3).delta(epsilon, 1e-9)
     assert min(own, any_) >= float(worst)
+
+
+def pair_delta(loss: int, categories: int, epsilon: Fraction) -> mpmath.mpf:
+    """The hockey-stick of two people, the other in a third category, at a loss whose power is no double."""
+    power = mpmath.exp(loss)
+    law = [[power if i == v else 1 for i in range(categories)] for v in range(3)]
+    total = (power + categories - 1) ** 2
+
+    def histograms(value: int) -> dict[tuple[int, ...], mpmath.mpf]:
+        found: dict[tuple[int, ...], mpmath.mpf] = {}
+        for i, one in enumerate(law[value]):
+            for j, other in enumerate(law[2]):
+                key = tuple(sorted((i, j)))
+                found[key] = found.get(key, 0) + one * other / total
+        return found
+
+    p, q = histograms(0), histograms(1)
+    factor = mpmath.exp(mpmath.mpf(epsilon.numerator) / epsilon.denominator)
+    return sum(max(mpmath.mpf(0), p[h] - factor * q[h]) for h in p)
+
+
+@pytest.mark.parametrize("loss", [5, 20, 30, 36, 37, 38, 40])
+@pytest.mark.parametrize("delta", ["1/10", "1e-6", "1e-9", "1e-12"])
+def test_at_a_large_loss_two_people_are_not_claimed_to_hide_one_another(loss: int, delta: str) -> None:
+    """From a loss of 36.7 on, cost/(gain+cost) is 1 in doubles; the one term that is left must stay."""
+    found = shuffled(KaryResponse(categories=3, epsilon=loss), people=2, delta=delta)
+    with mpmath.workdps(60):
+        assert pair_delta(loss, 3, found.bound) <= mpmath.mpf(float(Fraction(delta)))
+
+
+@pytest.mark.parametrize("loss", [1.0, 10.0, 30.0, 40.0, 300.0])
+def test_what_clones_leave_to_tell_apart_is_summed_exactly(loss: float) -> None:
+    """All terms of the definition in 400 digits, for up to 40 clones and epsilons from 0 to nearly the loss."""
+    for share in (0.0, 1e-9, 0.3, 0.9, 1 - 1e-6, 1 - 1e-12):
+        epsilon = loss * share
+        found = told_apart(Pair.at(loss, epsilon), np.arange(41.0))
+        with mpmath.workdps(400):
+            first, power = mpmath.exp(mpmath.mpf(loss)), mpmath.exp(mpmath.mpf(epsilon))
+            gain, cost = (first - power) / (1 + first), (power * first - 1) / (1 + first)
+            for m, value in enumerate(found.tolist()):
+                law = [mpmath.mpf(math.comb(m, c)) / 2**m for c in range(m + 1)]
+                terms = [gain * b - cost * a for b, a in zip([0, *law], [*law, 0], strict=True)]
+                exact = sum(max(mpmath.mpf(0), term) for term in terms)
+                # Near the loss, epsilon - loss itself is known to a unit of the last place only.
+                slack = 1e-12 if share < 0.95 else 4e-16 * loss / (loss - epsilon)
+                assert value == pytest.approx(float(exact), rel=slack + 1e-12)
+
+
+@pytest.mark.parametrize("others", [5, 3000, 10**6])
+def test_clones_in_blocks_lose_no_mass_and_count_at_their_least_number(others: int) -> None:
+    clones, masses = clones_of(others, 0.3, 1e-14)
+    assert len(clones) <= 2048
+    assert masses.sum() == pytest.approx(1, abs=1e-12)
+    mean, width = float(masses @ clones), float(np.diff(clones, append=clones[-1] + 1).max())
+    assert 0.3 * others - width <= mean <= 0.3 * others + 1e-6
 
 
 def test_clones_of_a_few_people_are_summed_exactly() -> None:
@@ -159,6 +217,43 @@ def test_more_people_hide_better_and_never_less_than_alone() -> None:
     assert shuffled(Warner(epsilon=60), people=100, delta=1e-6).method == "alone"
 
 
+@pytest.mark.parametrize(("loss", "people"), [(37, 100), (40, 100), (40, 2), (38, 5000)])
+def test_the_count_is_found_where_the_truth_is_one_in_doubles(loss: int, people: int) -> None:
+    """If all others say no, the count is 0 or 1 but for e^-loss: delta is (E - e^epsilon)/(1 + E), nearly."""
+    found = shuffled(Warner(epsilon=loss), people=people, delta="1e-6")
+    assert found.method == "count"
+    assert float(loss - found.bound) == pytest.approx(1e-6, rel=0.1)
+
+
+def test_millions_of_people_and_tiny_deltas_take_no_time_and_hide_at_least_as_well() -> None:
+    kary = KaryResponse(categories=5, epsilon=1)
+    losses = [shuffled(kary, people=n, delta="1e-6") for n in (10**6, 10**7, 10**9, 10**12)]
+    assert [loss.method for loss in losses] == ["clones", "clones", "closed form", "closed form"]
+    assert [loss.bound for loss in losses] == sorted((loss.bound for loss in losses), reverse=True)
+    assert losses[2].bound == shuffled_bound(epsilon=1, people=10**9, delta="1e-6").bound
+    for mechanism in (kary, Warner(epsilon=1)):
+        assert shuffled(mechanism, people=100, delta="1e-300").method == "alone"
+        assert shuffled(mechanism, people=20_000, delta="1e-300").bound < Fraction(1, 2)
+
+
+def test_blocks_of_clones_change_the_bound_by_next_to_nothing() -> None:
+    """100,000 people: 0.0152820624 when every number of clones is taken by itself."""
+    found = float(shuffled(KaryResponse(categories=5, epsilon=1), people=100_000, delta="1e-6").bound)
+    assert 0.0152820624 <= found <= 0.0152820624 * (1 + 2e-5)
+
+
+def test_a_small_loss_of_many_people_is_rounded_up_a_little() -> None:
+    """10,000 people at 1/100: 0.000193853559 by trying all numbers of yes."""
+    loss = shuffled(Warner(epsilon="1/100"), people=10_000, delta="1e-6")
+    assert loss.method == "count, rounded up"
+    assert 0.000193853559 <= float(loss.bound) <= 0.000193853560 * 1.001
+
+
+def test_a_loss_next_to_nothing_is_no_trouble() -> None:
+    for mechanism in (KaryResponse(categories=3, epsilon="1e-17"), Warner(epsilon="1e-17")):
+        assert shuffled(mechanism, people=100, delta="1e-6").bound <= Fraction(1, 10**12)
+
+
 @pytest.mark.parametrize("kind", [KaryResponse, UnaryEncoding, HadamardResponse])
 def test_every_randomizer_can_be_shuffled(kind: Any) -> None:
     loss = shuffled(kind(categories=5, epsilon=1), people=2000, delta=1e-6)
@@ -188,6 +283,8 @@ def test_the_closed_form_is_refused_outside_of_its_range_by_name() -> None:
         ("delta", {"delta": 0}),
         ("delta", {"delta": 1}),
         ("delta", {"delta": "x"}),
+        ("delta", {"delta": Fraction(1, 10**301)}),
+        ("people", {"people": 10**16}),
         ("mechanism", {"mechanism": "Warner"}),
     ],
 )

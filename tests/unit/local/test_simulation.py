@@ -37,10 +37,15 @@ def test_many_people_are_asked_in_batches_and_counted_once() -> None:
     )
 
 
-@pytest.mark.parametrize("shares", [(0.5, 0.4), (0.5,), (1.5, -0.5), ("x", 1), (1, 0, 0), ("1e-25", 1)])
+@pytest.mark.parametrize("shares", [None, 5, (0.5, 0.4), (0.5,), (1.5, -0.5), ("x", 1), (1, 0, 0), ("1e-25", 1)])
 def test_shares_that_are_none_are_refused_by_name(shares: Any) -> None:
     with pytest.raises(JaliError, match="shares"):
         simulate_survey(AlmostRandom(), shares, 10)
+
+
+def test_what_is_no_randomizer_is_refused() -> None:
+    with pytest.raises(JaliError, match="mechanism"):
+        simulate_survey("Warner", (0.5, 0.5), 10)  # type: ignore[arg-type]
 
 
 def test_nobody_cannot_be_asked() -> None:

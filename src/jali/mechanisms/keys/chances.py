@@ -59,6 +59,11 @@ class Chances:
         precision = _FIRST + self._extra
         return self.bounds(people, precision)[0] / (1 << precision)
 
+    def lost(self, people: int) -> float:
+        """Return 1 - p(people) in double, to the last place or larger by 2^-64 of epsilon and of delta."""
+        precision = _FIRST + self._extra
+        return ((1 << precision) - self.bounds(people, precision)[0]) / (1 << precision)
+
     @cached_property
     def turn(self) -> int:
         """How many steps grow by the factor e^epsilon: p(n-1) <= (1-delta)/(1 + e^epsilon) for n up to here."""

@@ -90,5 +90,5 @@ class GaussianThreshold(NoisyCounts):
         """Return keys of one person, keys near the threshold, and several keys of one person."""
         single = cls(rho="1/8", delta="1/100", adjacency="add-remove")
         several = cls(rho=2, delta="1/10", max_keys=2, adjacency="add-remove")
-        replaced = cls(rho=2, delta="1/10", adjacency="replace-one")
+        replaced = cls(rho=2, delta="1/1000", adjacency="replace-one")
         return threshold_specimens(single, several, replaced, near=6)

@@ -145,10 +145,12 @@ class NoisyCounts(Mechanism):
 def threshold_specimens(
     single: NoisyCounts, several: NoisyCounts, replaced: NoisyCounts, *, near: int
 ) -> tuple[Specimen, ...]:
-    """Return keys of one person, keys near the threshold, and several keys of one person."""
+    """Return keys of one person, keys near the threshold, several keys of one person, and one who moves."""
     alone: Tables = (({}, {"a": 1}), ({"a": near}, {"a": near + 1}))
     both: Tables = (({"a": 2}, {"a": 3, "b": 1}), ({}, {"a": 1, "b": 1}))
-    moved: Tables = (({"a": 1, "b": 1}, {"b": 2}), ({"a": 1}, {"b": 1}))
+    # Of keys that are sure to be released, a move changes two counts: it takes twice the noise.
+    sure: Tables = (({"a": 8, "b": 7}, {"a": 7, "b": 8}),)
+    moved: Tables = (*sure, ({"a": 1, "b": 1}, {"b": 2}), ({"a": 1}, {"b": 1}))
     two, keys = {"keys": 2}, {"a": 3, "b": 2}
     return (
         Specimen(single, Adjacency.ADD_REMOVE, alone, {}, {"a": near}, tight=False),

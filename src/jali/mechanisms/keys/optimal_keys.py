@@ -91,7 +91,7 @@ class OptimalKeys(Mechanism):
 
     def chance(self, people: int) -> float:
         """Return the probability that a key with so many people is released."""
-        return self.chances.near(people)
+        return self.chances.near(natural(people, "people", least=0))
 
     def error(self, confidence: float, *, keys: int = 1) -> int:
         """Return the least number of people from which keys are released with this confidence.
@@ -104,7 +104,7 @@ class OptimalKeys(Mechanism):
         low, high = 0, self.chances.sure
         while high - low > 1:
             middle = (low + high) // 2
-            low, high = (low, middle) if 1 - self.chance(middle) <= each else (middle, high)
+            low, high = (low, middle) if self.chances.lost(middle) <= each else (middle, high)
         return high
 
     def release(self, value: Mapping[Any, int], *, bits: BitSource | None = None) -> tuple[Any, ...]:

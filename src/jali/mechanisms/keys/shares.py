@@ -14,12 +14,17 @@ from jali.privacy.rationals import Number
 # Decimal's ln and exp are correctly rounded; the result is lowered by more than all roundings together.
 _DIGITS, _SLACK = 60, Decimal("1e-40")
 
+# The precision of all bounds grows with the digits of delta.
+_LEAST = Fraction(1, 10**300)
+
 
 def failure(delta: Number) -> Fraction:
-    """Return a parameter `delta` as a rational strictly between 0 and 1."""
+    """Return a parameter `delta` as a rational from 1e-300 to below 1."""
     value = parameter(delta, "delta")
     if value >= 1:
         raise MechanismError(f"delta must be below 1, not {delta}.")
+    if value < _LEAST:
+        raise MechanismError("delta must be at least 1e-300.")
     return value
 
 

@@ -66,11 +66,22 @@ def people_per_key(
         2
     """
     most = natural(max_keys, "max_keys")
-    pairs = list(dict.fromkeys((person, key) for person, key in records))
+    pairs = _pairs(records)
     numbers: dict[Hashable, int] = {}
     people = np.array([numbers.setdefault(person, len(numbers)) for person, _ in pairs], np.int64)
     kept = _chosen(people, most, system_bits() if bits is None else bits)
     return dict(Counter(key for _, key in compress(pairs, kept.tolist())))
+
+
+def _pairs(records: Iterable[tuple[Hashable, Key]]) -> list[tuple[Hashable, Key]]:
+    """Return the different records, or refuse them by type."""
+    try:
+        return list(dict.fromkeys((person, key) for person, key in records))
+    except (TypeError, ValueError) as problem:
+        raise MechanismError(
+            "records must be pairs of a person and a key, both of them hashable.",
+            remedy="For example [('ann', 'rare'), ('bob', 'common')].",
+        ) from problem
 
 
 def _chosen(people: NDArray[np.int64], most: int, bits: BitSource) -> NDArray[np.bool_]:

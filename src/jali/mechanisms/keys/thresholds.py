@@ -50,9 +50,10 @@ def gaussian_threshold(variance: Fraction, delta: Fraction) -> int:
     """Return the least t with Pr[1 + X >= t] <= delta for discrete Gaussian noise X.
 
     Guarantee:
-        The tail is bounded from above by a sum of its terms or, where the standard deviation is above 2^13, of
-        chords over blocks, which exceed it by about (x/sigma)^2 2^-27 of itself. So the threshold is valid, and it
-        is the least unless delta is that close to a probability of the law.
+        The tail is bounded from above by a sum of its terms or, where the standard deviation is above 2^13, over
+        blocks: by chords from one standard deviation on and by midpoints below, which exceed it by about
+        (1 + (x/sigma)^2) 2^-26 of itself. So the threshold is valid, and it is the least unless delta is that
+        close to a probability of the law.
     Proof:
         docs/proofs/unknown_keys.md, Lemma 3.
 
@@ -66,27 +67,42 @@ def gaussian_threshold(variance: Fraction, delta: Fraction) -> int:
     width = 1 << max(0, math.isqrt(int(variance)).bit_length() - 1 - _FINENESS)
 
     def tail(x: int) -> Fraction:
-        # Chords lie above a curve that is convex, as this one is from one standard deviation on.
-        return _gaussian_sum(variance, x, precision, width if x >= sigma + 1 else 1) / normaliser
+        return _gaussian_sum(variance, x, precision, width) / normaliser
 
     return 1 + _least(tail, delta, sigma * _normal_quantile(delta) + 0.5)
 
 
 def _gaussian_sum(variance: Fraction, start: int, precision: int, width: int) -> Fraction:
-    """Bound the sum of exp(-x^2 / (2 variance)) over x >= start from above, by chords over blocks."""
-    first, last = _gaussian_terms(variance, start, precision, width)
-    return Fraction(2 * width * last - (width - 1) * first, 2 << precision)
+    """Bound the sum of exp(-x^2 / (2 variance)) over x >= start from above, over blocks."""
+    turn = math.isqrt(int(variance))
+    if width == 1 or start > turn:
+        return _chords(variance, start, precision, width)
+    # The curve is concave up to `turn` and convex after it; the block between is counted at its larger end.
+    blocks = (turn + 1 - start) // width
+    left = turn + 1 - start - blocks * width
+    between = left * exp_bounds(Fraction((turn + 1 - left) ** 2) / (2 * variance), precision)[1]
+    before = _midpoints(variance, start, precision, width, blocks) + Fraction(between, 1 << precision)
+    return before + _chords(variance, turn + 1, precision, width)
 
 
-def _gaussian_terms(variance: Fraction, start: int, precision: int, width: int) -> tuple[int, int]:
-    """Bound the first term from below, and the sum of the terms at start, start + width, ... from above."""
-    series = Progression(
-        Fraction(start**2) / (2 * variance),
-        Fraction(2 * start * width + width**2) / (2 * variance),
-        Fraction(width**2) / variance,
-    )
+def _chords(variance: Fraction, start: int, precision: int, width: int) -> Fraction:
+    """Bound the sum over x >= start by chords, which lie above a convex curve."""
+    series = _every(variance, Fraction(start), width)
     lows, highs = series.weights(precision, series.rows(precision, precision))
-    return lows[0], sum(highs)
+    return Fraction(2 * width * sum(highs) - (width - 1) * lows[0], 2 << precision)
+
+
+def _midpoints(variance: Fraction, start: int, precision: int, width: int, blocks: int) -> Fraction:
+    """Bound the sum over so many blocks by their midpoints: a concave curve is there above its mean."""
+    series = _every(variance, start + Fraction(width - 1, 2), width)
+    return Fraction(width * sum(series.weights(precision, blocks)[1][:-1]), 1 << precision)
+
+
+def _every(variance: Fraction, start: Fraction, width: int) -> Progression:
+    """Return the terms at start, start + width, start + 2 width and so on."""
+    return Progression(
+        start**2 / (2 * variance), (2 * start * width + width**2) / (2 * variance), Fraction(width**2) / variance
+    )
 
 
 def _normaliser_below(variance: Fraction, precision: int) -> Fraction:
@@ -125,7 +141,7 @@ def _log(delta: Fraction) -> float:
 
 def _normal_quantile(delta: Fraction) -> float:
     """Return the z with Pr[N >= z] = delta, nearly; where doubles end, from exp(-z^2/2) / (z sqrt(2 pi))."""
-    if delta < Fraction(1, 10**290):
+    if delta < Fraction(1, 10**305):
         z = math.sqrt(-2 * _log(delta))
         return math.sqrt(-2 * _log(delta) - math.log(2 * math.pi) - 2 * math.log(z))
     low, high, wanted = 0.0, 40.0, 2 * float(delta)

@@ -19,6 +19,8 @@ from jali.noise import BitSource, DiscreteLaplace
 from jali.privacy.adjacency import Adjacency
 
 Values: TypeAlias = Sequence[Any] | NDArray[Any]
+# The chance that one of them is misjudged is below what doubles hold if there are more.
+_MOST_QUERIES = 10**300
 
 
 class Comparison(Mechanism):
@@ -74,6 +76,8 @@ class Comparison(Mechanism):
             queries: How many values are asked about; they may be chosen by earlier answers.
         """
         asked = natural(queries, "queries")
+        if asked > _MOST_QUERIES:
+            raise MechanismError("queries must be at most 1e300.")
         t = misjudged_by(self.threshold_scale, self.query_scale, asked, confidence)
         # On a lattice the value and the threshold are each moved by at most half a step.
         return t if self.step is None else float((t + 1) * self.step)

@@ -28,10 +28,17 @@ def at_least(scale: Fraction, points: Floats) -> Floats:
     return np.where(points > 0, tail, 1 - tail)
 
 
-def mass(scale: Fraction, points: Floats) -> Floats:
-    """Return Pr[X = x] = tanh(1 / (2 scale)) exp(-|x| / scale)."""
+def log_at_least(scale: Fraction, points: Floats) -> Floats:
+    """Return ln Pr[X >= x], also where the probability is below all doubles."""
     rate = float(1 / scale)
-    return np.asarray(math.tanh(rate / 2) * np.exp(-rate * np.abs(points)))
+    far = -rate * points - math.log1p(math.exp(-rate))
+    return np.where(points > 0, far, np.log1p(-at_least(scale, np.maximum(1 - points, 1))))
+
+
+def log_mass(scale: Fraction, points: Floats) -> Floats:
+    """Return ln Pr[X = x], where Pr[X = x] = tanh(1 / (2 scale)) exp(-|x| / scale)."""
+    rate = float(1 / scale)
+    return np.asarray(math.log(math.tanh(rate / 2)) - rate * np.abs(points))
 
 
 def pattern_masses(
@@ -44,18 +51,24 @@ def pattern_masses(
     """
     reach = math.ceil(_FAR * threshold_scale) + max(map(abs, values), default=0)
     noises = np.arange(-reach, reach + 1, dtype=np.float64)
-    above = [at_least(query_scale, noises - value) for value in values]
-    below = [at_least(query_scale, 1 - noises + value) for value in values]
-    pending: list[tuple[Pattern, Floats]] = [((), mass(threshold_scale, noises))]
+    above = [log_at_least(query_scale, noises - value) for value in values]
+    below = [log_at_least(query_scale, 1 - noises + value) for value in values]
+    pending: list[tuple[Pattern, Floats]] = [((), log_mass(threshold_scale, noises))]
     found: dict[Pattern, float] = {}
     while pending:
-        pattern, weights = pending.pop()
+        pattern, logs = pending.pop()
         if len(pattern) == len(values) or (cutoff is not None and sum(pattern) >= cutoff):
-            found[pattern] = math.log(math.fsum(weights.tolist()))
+            found[pattern] = _log_sum(logs)
         else:
             place = len(pattern)
-            pending += [((*pattern, True), weights * above[place]), ((*pattern, False), weights * below[place])]
+            pending += [((*pattern, True), logs + above[place]), ((*pattern, False), logs + below[place])]
     return found
+
+
+def _log_sum(logs: Floats) -> float:
+    """Return ln of the sum of numbers that are given by their logarithms."""
+    largest = float(logs.max())
+    return largest + math.log(math.fsum(np.exp(logs - largest).tolist()))
 
 
 @lru_cache(maxsize=256)

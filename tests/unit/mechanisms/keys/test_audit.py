@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from jali.audit import Registration, Verdict, audit_exactly
 from jali.mechanisms.keys.chances import Chances
 from jali.mechanisms.keys.gaussian_threshold import GaussianThreshold
 from jali.mechanisms.keys.laplace_threshold import LaplaceThreshold
@@ -113,6 +114,27 @@ def test_a_threshold_one_too_low_is_caught(delta: str, max_keys: int) -> None:
     assert worst_delta(twin, 4.0, 0) > float(Fraction(delta))
     normal = _OneLowerGaussian(rho=1, delta=delta, max_keys=max_keys, adjacency=ADD)
     assert worst_delta(normal, 60.0, 0) > float(Fraction(delta))
+
+
+class _Undoubled(LaplaceThreshold):
+    @property
+    def changed(self) -> int:
+        return self.max_keys
+
+
+class _UndoubledGaussian(GaussianThreshold):
+    @property
+    def changed(self) -> int:
+        return self.max_keys
+
+
+@pytest.mark.parametrize("twin", [_Undoubled, _UndoubledGaussian])
+def test_noise_that_is_not_doubled_for_replacements_is_caught_on_the_specimens(twin: Any) -> None:
+    case = twin.specimens()[2]
+    assert case.mechanism.adjacency is MOVE
+    found = audit_exactly(Registration.of(case))
+    honest = audit_exactly(Registration.of(twin.__base__.specimens()[2]))
+    assert (found.verdict is Verdict.VIOLATION, honest.verdict is Verdict.VIOLATION) == (True, False)
 
 
 def test_noise_for_one_key_is_caught_where_people_have_two() -> None:

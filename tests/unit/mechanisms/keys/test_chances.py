@@ -121,6 +121,34 @@ def test_error_is_the_least_number_of_people_that_is_released_so_often(keys: int
     assert mechanism.error(confidence, keys=keys) == wanted
 
 
+@pytest.mark.parametrize(
+    ("epsilon", "delta"), [("1/10", "1e-17"), ("1", "1e-20"), ("1/4", "1e-15"), ("3", "1e-25")]
+)
+@pytest.mark.parametrize(("confidence", "keys"), [(1 - 1e-12, 10**6), (1 - 1e-15, 1), (1 - 1e-10, 1000)])
+def test_error_keeps_the_digits_of_losses_far_below_those_of_doubles(
+    epsilon: str, delta: str, confidence: float, keys: int
+) -> None:
+    """1 - p(n) down to 1e-18, from the recursion in 80 digits."""
+    mechanism = OptimalKeys(epsilon=epsilon, delta=delta, adjacency="add-remove")
+    with mpmath.workdps(80):
+        p = recursion(mechanism.epsilon, mechanism.delta, mechanism.chances.sure)
+        wanted = next(n for n in range(len(p)) if keys * mpmath.log(p[n] or 1e-99) >= mpmath.log(confidence))
+    assert mechanism.error(confidence, keys=keys) == wanted
+
+
+@pytest.mark.parametrize("people", [1.5, -1, "3", None, True])
+def test_a_number_of_people_that_is_none_is_refused(people: object) -> None:
+    with pytest.raises(MechanismError, match="people"):
+        OptimalKeys(epsilon=1, delta=1e-5, adjacency="add-remove").chance(people)  # type: ignore[arg-type]
+
+
+def test_a_delta_beyond_reason_is_refused_and_a_tiny_one_is_no_trouble() -> None:
+    with pytest.raises(MechanismError, match="delta must be at least"):
+        OptimalKeys(epsilon=1, delta=Fraction(1, 10**3000), adjacency="add-remove")
+    mechanism = OptimalKeys(epsilon=1, delta="1e-300", adjacency="add-remove")
+    assert mechanism.release({"a": 10, "b": 2000}) == ("b",)
+
+
 def test_each_key_spends_its_share() -> None:
     one = OptimalKeys(epsilon=3, delta="3/4", max_keys=2, adjacency="add-remove").chances
     assert one.epsilon == Fraction(3, 2)

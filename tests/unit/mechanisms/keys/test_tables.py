@@ -45,6 +45,22 @@ def test_keys_of_nobody_are_never_released(mechanism: Any) -> None:
     assert len(mechanism.release({})) == 0
 
 
+@pytest.mark.parametrize(
+    "mechanism",
+    [
+        LaplaceThreshold(epsilon="1/100", delta="2/5", adjacency="add-remove"),
+        GaussianThreshold(rho="1/10000", delta="2/5", adjacency="add-remove"),
+        OptimalKeys(epsilon="1/100", delta="2/5", adjacency="add-remove"),
+    ],
+    ids=lambda m: type(m).__name__,
+)
+def test_keys_of_nobody_are_not_released_where_noise_would_often_carry_them(mechanism: Any) -> None:
+    """One person's key passes with a chance near 2/5; noise alone would release 50 empty ones with 1 - 1e-11."""
+    assert sum(len(mechanism.release({"one": 1})) for _ in range(200)) > 20
+    assert not any(mechanism.release({"none": 0, "less": -1}) for _ in range(50))
+    assert not any(mechanism.sample({"none": 0, "less": -1}, 50))
+
+
 def _keys(outcome: Any) -> list[str]:
     return [item if isinstance(item, str) else item[0] for item in outcome]
 
@@ -140,6 +156,14 @@ def test_no_records_make_an_empty_table() -> None:
 def test_a_bad_bound_is_refused_by_name(bad: Any) -> None:
     with pytest.raises(MechanismError, match="max_keys"):
         people_per_key([], max_keys=bad)
+
+
+@pytest.mark.parametrize(
+    "records", [[("a", ["x"])], [(["a"], "x")], [("a", "x", 1)], [("a",)], [1], None, 5, [None]]
+)
+def test_records_that_are_no_pairs_are_refused(records: Any) -> None:
+    with pytest.raises(MechanismError, match="records must be pairs"):
+        people_per_key(records, max_keys=1)
 
 
 def test_the_gaussian_loss_is_read_above_its_delta_only() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from fractions import Fraction
 
 import mpmath  # type: ignore[import-untyped]
@@ -11,7 +12,7 @@ from jali.errors import MechanismError
 from jali.mechanisms.keys.gaussian_threshold import GaussianThreshold
 from jali.mechanisms.keys.laplace_threshold import LaplaceThreshold
 from jali.mechanisms.keys.shares import delta_of_each
-from jali.mechanisms.keys.thresholds import gaussian_threshold, laplace_threshold
+from jali.mechanisms.keys.thresholds import _gaussian_sum, gaussian_threshold, laplace_threshold
 
 DELTAS = [
     Fraction(9, 10),
@@ -80,6 +81,33 @@ def test_the_gaussian_threshold_of_wide_noise_is_valid_and_at_most_one_too_large
         assert passes(threshold - 2) > mpmath.mpf("1e-6")
 
 
+@pytest.mark.parametrize("sigma", [2**13, 2**13 + 4321, 10**6, 22_360_680])
+@pytest.mark.parametrize("delta", ["0.49", "0.4", "0.3", "0.17", "0.159", "0.15", "0.1"])
+def test_the_gaussian_threshold_of_wide_noise_below_one_sigma_is_valid_and_close(sigma: int, delta: str) -> None:
+    """Euler-Maclaurin again; midpoints and chords are too large by less than 2^-25 of the tail."""
+    threshold = gaussian_threshold(Fraction(sigma**2), Fraction(delta))
+    with mpmath.workdps(40):
+
+        def passes(t: int) -> mpmath.mpf:
+            a = mpmath.mpf(t - 1) / sigma
+            density = mpmath.exp(-(a**2) / 2) / mpmath.sqrt(2 * mpmath.pi) / sigma
+            return mpmath.erfc(a / mpmath.sqrt(2)) / 2 + density / 2 + a / sigma * density / 12
+
+        assert passes(threshold) <= mpmath.mpf(delta)
+        assert passes(threshold - 2) > mpmath.mpf(delta) * (1 - mpmath.mpf(2) ** -25)
+
+
+@pytest.mark.parametrize("start", [0, 1, 5000, 8100, 8191, 8192, 8193, 12_000])
+@pytest.mark.parametrize("width", [2, 3, 64])
+def test_blocks_bound_the_gaussian_sum_from_above_and_closely(start: int, width: int) -> None:
+    """Every term by itself, from starts on both sides of one standard deviation."""
+    variance = Fraction(8192**2 + 5)
+    bound = _gaussian_sum(variance, start, 160, width)
+    v = float(variance)
+    exact = math.fsum(math.exp(-(x**2) / (2 * v)) for x in range(start, 90_000))
+    assert 1 - 1e-13 <= float(bound) / exact <= 1 + 8 * (width / 8192) ** 2
+
+
 def test_the_continuous_threshold_of_the_theorem_book_is_near() -> None:
     """1 + ln(1/(2 delta))/epsilon = 11.8197783 without ties; the discrete law needs the next integer but one."""
     continuous = 1 + mpmath.log(1 / mpmath.mpf("2e-5"))
@@ -129,7 +157,7 @@ def test_error_is_the_least_number_of_people_that_is_released_so_often(
     assert people == 1 or all_released(people - 1) < confidence
 
 
-def test_a_delta_of_one_or_more_is_refused() -> None:
-    for bad in (1, 1.5):
+def test_a_delta_of_one_or_more_or_of_next_to_nothing_is_refused() -> None:
+    for bad in (1, 1.5, Fraction(1, 10**3000)):
         with pytest.raises(MechanismError, match="delta"):
             LaplaceThreshold(epsilon=1, delta=bad, adjacency="add-remove")

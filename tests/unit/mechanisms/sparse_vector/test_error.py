@@ -12,6 +12,7 @@ from tests.depth import DEPTH
 from tests.seeded import SeededBits
 
 from jali.errors import MechanismError
+from jali.mechanisms.mechanism import Specimen
 from jali.mechanisms.sparse_vector.above_threshold import AboveThreshold
 from jali.mechanisms.sparse_vector.law import at_least, misjudged_by, pattern_masses
 from jali.mechanisms.sparse_vector.sparse_vector import SparseVector
@@ -126,7 +127,42 @@ def test_tails_agree_with_their_sums() -> None:
         assert found == pytest.approx(summed, rel=1e-13)
 
 
-@pytest.mark.parametrize("bad", [0, -1, 1.5, True])
+@pytest.mark.parametrize(
+    "specimen", [*AboveThreshold.specimens(), *SparseVector.specimens()], ids=lambda specimen: specimen.name
+)
+def test_values_near_the_error_are_misjudged_in_the_specimens(specimen: Specimen) -> None:
+    """So the suite of laws would notice an error that is stated three quarters as large as it is."""
+    mechanism, value = specimen.mechanism, specimen.value
+    claimed = mechanism.error(0.95, **specimen.shape)
+    masses = mechanism.log_masses(value).items()
+    beyond = sum(math.exp(mass) for o, mass in masses if mechanism.deviation(value, o) > 0.7 * claimed)
+    assert 0.05 < beyond < 0.2
+
+
+def test_the_law_of_values_far_from_the_threshold_has_no_end() -> None:
+    """Pr[not above] of one value far up is the tail of the sum of two noises, summed in 40 digits."""
+    mechanism = AboveThreshold(sensitivity=1, epsilon=1)
+    with mpmath.workdps(40):
+        p, q = (
+            mpmath.exp(-mpmath.mpf(s.denominator) / s.numerator)
+            for s in (mechanism.threshold_scale, mechanism.query_scale)
+        )
+
+        def tail(value: int) -> mpmath.mpf:
+            reach = range(-200, value + 4000)
+            mass = (1 - p) / (1 + p)
+            return mpmath.fsum(
+                mass
+                * p ** abs(z)
+                * (q ** (value + 1 - z) / (1 + q) if z <= value else 1 - q ** (z - value) / (1 + q))
+                for z in reach
+            )
+
+        assert mechanism.log_masses([5000])[None] == pytest.approx(float(mpmath.log(tail(5000))), rel=1e-12)
+    assert mechanism.log_masses([100_000])[None] < -30_000
+
+
+@pytest.mark.parametrize("bad", [0, -1, 1.5, True, 10**301])
 def test_a_bad_number_of_queries_is_refused(bad: float) -> None:
     with pytest.raises(MechanismError, match="queries"):
         AboveThreshold(sensitivity=1, epsilon=1).error(0.9, queries=bad)  # type: ignore[arg-type]
