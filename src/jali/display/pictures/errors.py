@@ -16,7 +16,7 @@ _FLOOR = 1e-6
 
 
 def error_curves(
-    mechanisms: Mapping[str, Mechanism], *, floor: float = _FLOOR, count: int = 61, **shape: Any
+    mechanisms: Mapping[str, Mechanism], *, floor: float = _FLOOR, count: int = 241, **shape: Any
 ) -> dict[str, Curve]:
     """Return points (error, chance that it is exceeded) for each mechanism, down to a chance of `floor`.
 
