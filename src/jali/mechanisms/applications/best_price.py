@@ -69,8 +69,8 @@ def best_price(
     """Return a price p whose revenue p * #{valuations >= p} is high.
 
     Args:
-        valuations: What each unit would pay: integers, Fractions or Decimals; floats with `step`. What is refused
-            is refused for its type, which is public; an empty list has no types and is a table like any other.
+        valuations: What each unit would pay: integers or Fractions; floats and Decimals with `step`. What is
+            refused is refused for its type, which is public; an empty list is a table like any other.
         prices: The prices to choose from, such as `geometric_prices` lists, or a `PriceRange`. They are public.
         epsilon: The loss.
         adjacency: When two tables are neighbours.
@@ -89,7 +89,8 @@ def best_price(
         >>> from decimal import Decimal
         >>> from jali.mechanisms import best_price, geometric_prices
         >>> prices = geometric_prices(low=1, high=100, ratio="1.1", step="0.01")
-        >>> found = best_price([12, 15, Decimal("19.99"), 40, 45], prices, epsilon=1, adjacency="replace-one")
+        >>> paid = [12, 15, Decimal("19.99"), 40, 45]
+        >>> found = best_price(paid, prices, epsilon=1, adjacency="replace-one", step="0.01")
         >>> found.choice in prices
         True
     """

@@ -22,7 +22,7 @@ _FINENESS = 12
 
 @lru_cache(maxsize=256)
 def laplace_threshold(scale: Fraction, delta: Fraction) -> int:
-    """Return the least t with Pr[1 + X >= t] <= delta for discrete Laplace noise X.
+    """Return the least t >= 1 with Pr[1 + X >= t] <= delta for discrete Laplace noise X.
 
     Guarantee:
         Pr[X >= x] = q^x / (1+q) for x >= 0, q = exp(-1/scale), is bounded from above to 2^-120 of delta, so that
@@ -47,7 +47,7 @@ def laplace_threshold(scale: Fraction, delta: Fraction) -> int:
 
 @lru_cache(maxsize=256)
 def gaussian_threshold(variance: Fraction, delta: Fraction) -> int:
-    """Return the least t with Pr[1 + X >= t] <= delta for discrete Gaussian noise X.
+    """Return the least t >= 1 with Pr[1 + X >= t] <= delta for discrete Gaussian noise X.
 
     Guarantee:
         The tail is bounded from above by a sum of its terms or, where the standard deviation is above 2^13, over

@@ -128,7 +128,7 @@ class GumbelTopK(Mechanism):
         """Return the indices of k candidates, first pick first.
 
         Args:
-            value: The scores: integers, Fractions or Decimals; floats if there is a step.
+            value: The scores: integers or Fractions; floats and Decimals if there is a step.
             bits: Where the random bits come from; the thread's own stream if not given.
         """
         return self._rankings(value, 1, bits)[0]

@@ -133,7 +133,7 @@ class JointTopK(Mechanism):
         """Return the indices of k candidates, first place first.
 
         Args:
-            value: The counts: integers, Fractions or Decimals; floats if there is a step.
+            value: The counts: integers or Fractions; floats and Decimals if there is a step.
             bits: Where the random bits come from; the thread's own stream if not given.
         """
         draw = _Rankings.of(self.read(value), self.k, self.rate)

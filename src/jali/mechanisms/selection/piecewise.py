@@ -33,7 +33,7 @@ class Piecewise:
         slopes: Likewise; 0 everywhere if not given.
         closed: Which end belongs to a piece: `left` for [break, next break), `right` for (break, next break].
 
-    All numbers are exact: integers, Fractions or Decimals.
+    All numbers are exact: integers or Fractions.
 
     Example:
         >>> count_below = Piecewise(breaks=[3, 3, 8], scores=[0, 1, 2, 3], closed="right")

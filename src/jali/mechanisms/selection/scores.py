@@ -9,7 +9,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
-from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
@@ -17,15 +16,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jali.errors import MechanismError
+from jali.mechanisms.grid import nearest_points
+from jali.mechanisms.values import REAL
 from jali.noise.doubles import Doubles
 
 FAR = 2.0**40
 """Exponents beyond this one are not told apart in double; exp(-FAR) is far below anything that is drawn."""
 
 _WIDE = 1 << 62
-_SURE = 2.0**44  # quotients from here on are rounded by rationals
-_LOOSE = 2.0**-50
-_EXTREME = 5000
 
 
 @dataclass(frozen=True)
@@ -59,7 +57,7 @@ class Scores:
         unit: A rational above 0; score i is integers[i] * unit.
 
     Example:
-        >>> scores = read_scores([Decimal("0.5"), Fraction(1, 3), 2])
+        >>> scores = read_scores([Fraction(1, 2), Fraction(1, 3), 2])
         >>> scores.integers.tolist(), scores.unit
         ([3, 2, 12], Fraction(1, 6))
         >>> scores.exponents(Fraction(3)).exact(0)
@@ -94,8 +92,9 @@ def read_scores(values: Any, step: Fraction | None = None, *, name: str = "score
     """Read a list or array of scores.
 
     Args:
-        values: One-dimensional, not empty: integers, Fractions or Decimals; floats with `step` only.
-            What is not a finite number counts as 0: an error would tell that it was there.
+        values: One-dimensional, not empty: integers or Fractions; floats and Decimals with `step` only, because
+            their exponents are data and one of 10^9 must not take more time than there is. What is not a
+            finite number counts as 0: an error would tell that it was there.
         step: Round every score x to floor(x/step + 1/2) steps. Scores at most s apart, in either direction, become
             at most ceil(s/step) steps apart in the same direction.
         name: What a refusal calls them.
@@ -105,9 +104,7 @@ def read_scores(values: Any, step: Fraction | None = None, *, name: str = "score
         return Scores(_safe(listed), Fraction(1))
     if step is None:
         return _over_common_denominator([_exact(item, name) for item in listed])
-    if isinstance(listed, np.ndarray) and listed.dtype.kind == "f" and 1 / step < _WIDE:
-        return Scores(_safe(_rounded(listed.astype(np.float64), step)), step)
-    return Scores(_safe(_integers(_nearest(_exact_or_float(item, name), step) for item in listed)), step)
+    return Scores(_safe(nearest_points(_reals(listed, name), step)), step)
 
 
 def read_at_least(k: int, values: Any, step: Fraction | None) -> Scores:
@@ -180,61 +177,29 @@ def _over_common_denominator(items: list[Fraction]) -> Scores:
 
 
 def _exact(item: Any, name: str) -> Fraction:
-    """Read one score that is not a float."""
-    if isinstance(item, float | np.floating):
-        raise MechanismError(
-            f"{name} must be exact: integers, Fractions or Decimals, not floats.",
-            remedy="Give `step=` to round real numbers to a lattice.",
-        )
+    """Read one score that is an exact rational by its type."""
     if isinstance(item, int | np.integer | np.bool_):
         return Fraction(int(item))
     if isinstance(item, Fraction):
         return item
-    if not isinstance(item, Decimal):
-        raise MechanismError(f"{name} must be numbers, not {type(item).__name__}.")
-    return _of_decimal(item)
+    if isinstance(item, REAL):
+        raise MechanismError(
+            f"{name} must be exact: integers or Fractions, not {type(item).__name__}.",
+            remedy="Give `step=` to round real numbers to a lattice.",
+        )
+    raise MechanismError(f"{name} must be numbers, not {type(item).__name__}.")
 
 
-def _of_decimal(item: Decimal) -> Fraction:
-    """Return a decimal, exactly but for the extremes: clamped to 10^5000 in size, and 0 below 10^-5000.
-
-    Exponents are data: one of 10^9 must not take more time than there is.
-    """
-    # A zero may have any exponent.
-    if not item.is_finite() or not item or item.adjusted() < -_EXTREME:
-        return Fraction(0)
-    if item.adjusted() >= _EXTREME:
-        return Fraction(-(10**_EXTREME) if item.is_signed() else 10**_EXTREME)
-    return Fraction(item)
-
-
-def _exact_or_float(item: Any, name: str) -> Fraction:
-    if isinstance(item, float | np.floating):
-        # Of a long double too, which a double would round before the step does.
-        return Fraction(*item.as_integer_ratio()) if np.isfinite(item) else Fraction(0)
-    return _exact(item, name)
-
-
-def _nearest(score: Fraction, step: Fraction) -> int:
-    return math.floor(score / step + Fraction(1, 2))
-
-
-def _rounded(scores: Doubles, step: Fraction) -> NDArray[Any]:
-    """Round an array of floats: by doubles where they leave no doubt, by rationals elsewhere."""
-    finite = np.where(np.isfinite(scores), scores, 0.0)
-    with np.errstate(all="ignore"):
-        # Four roundings in all, each of 2**-53 at most, against a margin of 2**-50 (1 + size).
-        shifted = finite * float(1 / step) + 0.5
-        loose = np.abs(shifted) * _LOOSE + _LOOSE
-        low, high = np.floor(shifted - loose), np.floor(shifted + loose)
-        doubtful = np.flatnonzero((low != high) | ~(np.abs(shifted) < _SURE))
-        integers: NDArray[Any] = np.where(np.abs(shifted) < _SURE, low, 0).astype(np.int64)
-    settled = [_nearest(Fraction(finite[place]), step) for place in doubtful.tolist()]
-    if any(abs(score) >= _WIDE for score in settled):
-        integers = integers.astype(object)
-    for place, score in zip(doubtful.tolist(), settled, strict=True):
-        integers[place] = score
-    return integers
+def _reals(listed: NDArray[Any] | list[Any], name: str) -> NDArray[Any]:
+    """Return numbers of any real type in an array that holds them as they are."""
+    if isinstance(listed, np.ndarray):
+        return listed
+    for kind in set(map(type, listed)):
+        if not issubclass(kind, REAL):
+            raise MechanismError(f"{name} must be numbers, not {kind.__name__}.")
+    array = np.empty(len(listed), object)
+    array[:] = listed
+    return array
 
 
 def _multiples(gaps: NDArray[Any], rate: Fraction) -> Doubles:

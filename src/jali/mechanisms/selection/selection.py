@@ -55,7 +55,7 @@ class Selection(Mechanism):
         """Return the index of the chosen candidate.
 
         Args:
-            value: The scores: integers, Fractions or Decimals; floats if the mechanism has a step.
+            value: The scores: integers or Fractions; floats and Decimals if it has a step.
             bits: Where the random bits come from; the thread's own stream if not given.
         """
         return int(self._choices(value, 1, bits)[0])

@@ -100,7 +100,7 @@ def test_the_law_of_the_exponential_mechanism_is_that_of_the_formula() -> None:
 
 
 def test_valuations_may_be_written_in_many_exact_ways() -> None:
-    mixed = [3, Fraction(7, 2), Decimal("3.25"), Decimal("3.999")]
+    mixed = [3, Fraction(7, 2), Fraction(13, 4), Fraction("3.999")]
     task = price_task(mixed, [3, "3.5", 4], epsilon=1, adjacency="add-remove")
     assert [int(v) / 2 for v in task.value] == [12, 7, 0]
     floats = price_task([2.999, 3.001, math.nan], [3], epsilon=1, adjacency="add-remove", step="1/100")

@@ -44,15 +44,15 @@ def test_wide_integers_never_overflow(values: Any) -> None:
     assert scores.exponents(Fraction(1, 7)).exact(1) == Fraction(max(whole) - whole[1], 7)
 
 
-def test_fractions_and_decimals_share_a_denominator() -> None:
-    scores = read_scores([Fraction(1, 3), Decimal("0.25"), Decimal("-1.5"), 2, np.int64(3), Fraction(1, 7)])
+def test_fractions_share_a_denominator() -> None:
+    scores = read_scores([Fraction(1, 3), Fraction(1, 4), Fraction(-3, 2), 2, np.int64(3), Fraction(1, 7)])
     assert fractions(scores) == [Fraction(1, 3), Fraction(1, 4), Fraction(-3, 2), 2, 3, Fraction(1, 7)]
     assert scores.unit == Fraction(1, 84)
 
 
 def test_what_is_no_finite_number_counts_as_zero() -> None:
     odd = [Decimal("NaN"), Decimal("sNaN"), Decimal("Infinity"), Decimal("-Infinity"), 1]
-    assert fractions(read_scores(odd)) == [0, 0, 0, 0, 1]
+    assert fractions(read_scores(odd, Fraction(1))) == [0, 0, 0, 0, 1]
     read = read_scores(np.array([math.nan, math.inf, -math.inf, 0.3]), Fraction(1, 4))
     assert fractions(read) == [0, 0, 0, Fraction(1, 4)]
     assert fractions(read_scores([math.nan, Fraction(1, 2)], Fraction(1, 4))) == [0, Fraction(1, 2)]
@@ -61,13 +61,28 @@ def test_what_is_no_finite_number_counts_as_zero() -> None:
 def test_decimals_of_any_exponent_are_read_at_once_and_in_order() -> None:
     """An exponent is data: it may neither hang nor turn a large score into a small one."""
     texts = ["-1e999999", "-1e400", "-1", "0", "1e-999999", "1e-300", "1", "1e400", "1e999999"]
-    scores = fractions(read_scores([Decimal(text) for text in texts]))
+    scores = fractions(read_scores([Decimal(text) for text in texts], Fraction(1, 8)))
     assert scores == sorted(scores)
     assert scores[-2] == 10**400
 
 
+def test_numbers_read_alike_whatever_their_type_and_keep_their_distances() -> None:
+    """Beyond 10^5000 all kinds are clamped, and what is far below a step is rounded like anything else."""
+    big, small = 10**5000, Fraction(1, 10**6000)
+    one = read_scores([Decimal("2E5000"), big], Fraction(1))
+    assert fractions(one) == fractions(read_scores([2 * big, Fraction(big)], Fraction(1))) == [big, big]
+    near = [Decimal("9" * 1000 + "E-6000"), Decimal("1E-5000")]
+    read = read_scores(near, small).integers.tolist()
+    assert read[1] - read[0] == 1
+
+
+def test_decimals_need_a_step_as_floats_do() -> None:
+    with pytest.raises(MechanismError, match="scores must be exact: integers or Fractions, not Decimal"):
+        read_scores([Decimal("0.5"), 1])
+
+
 def test_a_decimal_zero_is_zero_whatever_its_exponent() -> None:
-    assert fractions(read_scores([Decimal("0E+6000"), Decimal("-0E-6000"), 1])) == [0, 0, 1]
+    assert fractions(read_scores([Decimal("0E+6000"), Decimal("-0E-6000"), 1], Fraction(1))) == [0, 0, 1]
 
 
 def test_long_doubles_are_rounded_once() -> None:
