@@ -110,6 +110,8 @@ class Randomizer(Mechanism):
     def _categories(self, values: ArrayLike) -> NDArray[np.int64]:
         """Return values moved into 0 .. answers - 1; only their types can be refused."""
         last = self.answers - 1
+        if isinstance(values, np.ma.MaskedArray):  # numpy would tell what is under the mask
+            raise MechanismError(_NOT_WHOLE)
         # Left to itself, numpy makes doubles of a list of integers such as 2**63 and -1.
         array = None if isinstance(values, list | tuple) else np.asarray(values)
         if array is not None and array.ndim != 1:

@@ -282,3 +282,8 @@ def test_a_large_truth_is_told_nearly_always() -> None:
 def test_reports_that_no_randomizer_makes_are_refused(mechanism: Randomizer, reports: Any) -> None:
     with pytest.raises(JaliError, match="reports must be whole numbers from 0 to"):
         mechanism.estimate(reports)
+
+
+def test_what_is_under_a_mask_is_not_told() -> None:
+    with pytest.raises(JaliError, match="whole numbers"):
+        Warner(epsilon=1).randomize(np.ma.masked_array([1, 0], [True, False]))

@@ -15,6 +15,7 @@ from jali.mechanisms.lattice import Integers, Lattice, add
 from jali.mechanisms.mechanism import Mechanism, natural
 from jali.mechanisms.sparse_vector.law import misjudged_by
 from jali.mechanisms.sparse_vector.split import threshold_share
+from jali.mechanisms.values import numbers_in
 from jali.noise import BitSource, DiscreteLaplace
 from jali.privacy.adjacency import Adjacency
 
@@ -84,7 +85,7 @@ class Comparison(Mechanism):
 
     def integers(self, values: Any, threshold: Any) -> Integers:
         """Return how far values lie above the threshold, as integers on the lattice."""
-        array = _column(values)
+        array = numbers_in(values)
         if array.ndim != 1:
             raise MechanismError("values must be a sequence of numbers, one for each question.")
         if not array.size:
@@ -115,10 +116,3 @@ class Comparison(Mechanism):
         """Return how far the worst of the values that were misjudged lies from the threshold 0."""
         far = [-v if above else v for v, above in zip(values, pattern, strict=False)]
         return max(0, *far) if far else 0
-
-
-def _column(values: Any) -> NDArray[Any]:
-    """Return values as an array; those of a list one by one, for numpy would mix large integers into doubles."""
-    if isinstance(values, np.ndarray) or not isinstance(values, Sequence):
-        return np.asarray(values)
-    return np.array([v.item() if isinstance(v, np.generic) else v for v in values], dtype=object)

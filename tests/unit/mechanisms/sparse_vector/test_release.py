@@ -108,3 +108,9 @@ def test_numeric_answers_use_noise_that_the_comparison_did_not() -> None:
     mechanism = SparseVector(cutoff=1, sensitivity=1, epsilon="1/100", epsilon_answers=1000)
     outcomes = mechanism.sample([0], 2000, bits=SeededBits(5))
     assert {outcome[0] for outcome in outcomes} == {None, 0}  # type: ignore[index]
+
+
+@pytest.mark.parametrize("values", [np.ma.masked_array([1, 2], [True, False]), ["1"], [None], iter([1])])
+def test_values_that_are_no_numbers_are_refused_by_type(values: Any) -> None:
+    with pytest.raises(MechanismError, match="values must be numbers"):
+        SparseVector(cutoff=1, sensitivity=1, epsilon=1).release(values)
