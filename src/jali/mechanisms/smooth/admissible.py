@@ -1,0 +1,76 @@
+"""What an admissible noise is: a law, a calibration that is proven, and an exact sampler."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from fractions import Fraction
+
+from jali.noise import BitSource
+from jali.noise.reals.law import Law
+from jali.noise.reals.real import Real
+
+
+@dataclass(frozen=True)
+class Price:
+    """What a release may spend: epsilon, epsilon and delta, or rho; the others are None.
+
+    Attributes:
+        epsilon: The loss, pure where there is no delta.
+        delta: The probability of failure that comes with it.
+        rho: The loss in zCDP.
+    """
+
+    epsilon: Fraction | None = None
+    delta: Fraction | None = None
+    rho: Fraction | None = None
+
+
+class AdmissibleNoise(ABC):
+    """A law of a real number Z and a factor alpha, for one beta and one price.
+
+    Guarantee:
+        For any centres c, c' and scales S, S' with |c - c'| <= min(S, S') and |ln S/S'| <= beta, the laws of
+        c + S/alpha Z and c' + S'/alpha Z are as close as the price says, both ways. So f(x) + S(x)/alpha Z keeps
+        the price for every beta-smooth bound S of the local sensitivity of f.
+    """
+
+    alpha: Fraction
+
+    @property
+    @abstractmethod
+    def law(self) -> Law:
+        """The exact sampler of Z: of one number, or of many at once."""
+
+    def draw(self, bits: BitSource) -> Real:
+        """Draw Z, exactly."""
+        return self.law.draw(bits)
+
+    @abstractmethod
+    def survival(self, z: float) -> float:
+        """Return Pr[Z > z] for z >= 0, with a relative error below 1e-11; Z is symmetric."""
+
+    @abstractmethod
+    def log_density(self, z: float) -> float:
+        """Return the logarithm of the density at z."""
+
+    @abstractmethod
+    def quantile(self, confidence: float) -> float:
+        """Return the t with Pr[|Z| <= t] = confidence, from above."""
+
+    @property
+    @abstractmethod
+    def variance(self) -> float:
+        """The variance of Z; infinite where there is none."""
+
+
+class Family(ABC):
+    """A family of admissible noises. Its own parameters are public numbers, fixed before the data is read."""
+
+    @abstractmethod
+    def largest_beta(self, price: Price) -> Fraction:
+        """Return a rational at or below the supremum of the betas for which there is a noise at this price."""
+
+    @abstractmethod
+    def noise(self, beta: Fraction, price: Price) -> AdmissibleNoise:
+        """Return the noise, or refuse a beta or a kind of price that the family has no noise for."""

@@ -1,0 +1,272 @@
+"""The chooser: which noise, and which beta, give the least error, from public numbers alone."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import lru_cache
+from typing import TypeAlias
+
+from jali.errors import MechanismError
+from jali.mechanisms.mechanism import miss, natural, parameter
+from jali.mechanisms.smooth.admissible import AdmissibleNoise, Family, Price
+from jali.mechanisms.smooth.families.cauchy import Cauchy
+from jali.mechanisms.smooth.families.gaussian import SmoothGaussian
+from jali.mechanisms.smooth.families.laplace import SmoothLaplace
+from jali.mechanisms.smooth.families.laplace_log_normal import LaplaceLogNormal
+from jali.mechanisms.smooth.families.poly_place import PolyPlace
+from jali.mechanisms.smooth.families.polynomial import Polynomial
+from jali.mechanisms.smooth.families.price import price_of
+from jali.mechanisms.smooth.families.student_t import StudentT
+from jali.privacy.rationals import Number
+
+Reference: TypeAlias = Callable[[float], float]
+"""The smooth sensitivity of a public table, as a function of beta."""
+
+PURE: tuple[Family, ...] = (
+    PolyPlace(),
+    Cauchy(),
+    *(StudentT(degrees=degrees) for degrees in (2, 3, 5, 8)),
+    *(Polynomial(gamma=gamma) for gamma in (3, 4, 6)),
+)
+APPROXIMATE: tuple[Family, ...] = (SmoothLaplace(), SmoothGaussian())
+CONCENTRATED: tuple[Family, ...] = (LaplaceLogNormal(),)
+# beta is searched from a thousandth of the largest one on.
+_GRID, _FINE, _LEAST = 20, 10, 1e-3
+_GOLDEN = (math.sqrt(5) - 1) / 2
+
+
+@dataclass(frozen=True)
+class NoiseError:
+    """A noise and how wide it is, for a smooth sensitivity of 1.
+
+    Attributes:
+        family: The family.
+        median: What |noise| exceeds half of the time.
+        error: What it exceeds with probability 1 - confidence.
+        stddev: Its standard deviation, which may be infinite.
+    """
+
+    family: Family
+    median: float
+    error: float
+    stddev: float
+
+    @classmethod
+    def of(cls, family: Family, noise: AdmissibleNoise, confidence: float) -> NoiseError:
+        """Measure a noise."""
+        alpha = float(noise.alpha)
+        widths = (noise.quantile(0.5), noise.quantile(confidence), math.sqrt(noise.variance))
+        return cls(family, *(width / alpha for width in widths))
+
+
+@dataclass(frozen=True, repr=False)
+class NoiseErrors:
+    """The noises that a price allows at one beta, the best first.
+
+    Attributes:
+        confidence: What the error is kept with.
+        noises: All of them.
+    """
+
+    confidence: float
+    noises: tuple[NoiseError, ...]
+
+    @property
+    def family(self) -> Family:
+        """The family of least error."""
+        return self.noises[0].family
+
+    def __repr__(self) -> str:
+        head = ("noise, per unit of S", "median", f"{100 * self.confidence:.6g} %", "stddev")
+        rows = [head, *map(_row, self.noises)]
+        widths = [max(len(row[i]) for row in rows) for i in range(4)]
+        return "\n".join("  ".join(map(_aligned, row, (-widths[0], *widths[1:]))) for row in rows)
+
+
+def compare_noises(
+    *,
+    beta: Number,
+    epsilon: Number | None = None,
+    delta: Number | None = None,
+    rho: Number | None = None,
+    confidence: float = 0.95,
+) -> NoiseErrors:
+    """Return the errors of all admissible noises at a beta and a price, the least first.
+
+    Args:
+        beta: How fast distance is discounted in the smooth sensitivity.
+        epsilon: The loss, pure; with a delta the noises that may fail are compared too. Or else
+        rho: The loss in zCDP: pure noises at the root of 2 rho, and Laplace-log-normal noise.
+        delta: The probability of failure.
+        confidence: Which quantile of |noise| is compared.
+
+    Example:
+        >>> compare_noises(beta="1/6", epsilon=1).noises[0].family
+        PolyPlace()
+    """
+    price, stretch = price_of(epsilon, delta, rho), parameter(beta, "beta")
+    miss(confidence)
+    made = _made(families_for(price), stretch, price)
+    found = [NoiseError.of(family, noise, confidence) for family, noise in made]
+    return NoiseErrors(confidence, tuple(sorted(found, key=lambda noise: noise.error)))
+
+
+def best_noise(
+    *,
+    beta: Number,
+    epsilon: Number | None = None,
+    delta: Number | None = None,
+    rho: Number | None = None,
+    confidence: float = 0.95,
+) -> Family:
+    """Return the family whose noise has the least error; the arguments are those of `compare_noises`.
+
+    Example:
+        >>> best_noise(beta="1/6", epsilon=1), best_noise(beta="1/6", epsilon=10)
+        (PolyPlace(), Cauchy())
+    """
+    return compare_noises(beta=beta, epsilon=epsilon, delta=delta, rho=rho, confidence=confidence).family
+
+
+def families_for(price: Price) -> tuple[Family, ...]:
+    """Return the families that have noises for a kind of price."""
+    if price.rho is not None:
+        return PURE + CONCENTRATED
+    return PURE if price.delta is None else PURE + APPROXIMATE
+
+
+@dataclass(frozen=True)
+class Choice:
+    """A family and a beta, and the error they promise on the reference.
+
+    Attributes:
+        family: The family.
+        beta: A rational of three digits.
+        error: The quantile of |noise| on the reference.
+    """
+
+    family: Family
+    beta: Fraction
+    error: float
+
+
+def best_beta(
+    price: Price,
+    *,
+    families: Sequence[Family] | None = None,
+    beta: Fraction | None = None,
+    confidence: float = 0.95,
+    people: int = 1000,
+    reference: Reference | None = None,
+) -> Choice:
+    """Return the family and the beta of least error on a public reference.
+
+    Everything it looks at is public: beta may not be tuned on the table that is to be kept private.
+
+    Args:
+        price: What a release may spend.
+        families: The families to choose from; if not given, all that the price allows.
+        beta: If given, only the family is chosen.
+        confidence: Which quantile of |noise| is compared.
+        people: How many people the reference has, if it is not given: known to all, or a guess.
+        reference: The smooth sensitivity of a public table as a function of beta; if not given, that of the
+            median of numbers spread evenly over [0, 1], the maximum over k of exp(-beta k) min(1, (k+1)/people).
+
+    Example:
+        >>> choice = best_beta(Price(epsilon=Fraction(1)), people=1000)
+        >>> choice.family, round(float(choice.beta), 1), round(choice.error, 4)
+        (PolyPlace(), 0.4, 0.0074)
+    """
+    miss(confidence)
+    chosen = tuple(families_for(price) if families is None else families)
+    count = natural(people, "people")
+    stretch = None if beta is None else parameter(beta, "beta")
+    if reference is None:
+        return _evenly(price, chosen, stretch, confidence, count)
+    return _best(price, chosen, stretch, confidence, reference)
+
+
+def evenly_spread(people: int) -> Reference:
+    """Return the smooth sensitivity of numbers spread evenly over [0, 1]: its largest term is near k = 1/beta."""
+
+    def smooth(beta: float) -> float:
+        turn = math.floor(1 / beta) - 1
+        places = {min(max(k, 0), people - 1) for k in (0, turn, turn + 1, people - 1)}
+        return max(math.exp(-beta * k) * (k + 1) / people for k in places)
+
+    return smooth
+
+
+@lru_cache(maxsize=256)
+def _evenly(
+    price: Price, families: tuple[Family, ...], beta: Fraction | None, confidence: float, people: int
+) -> Choice:
+    return _best(price, families, beta, confidence, evenly_spread(people))
+
+
+def _best(
+    price: Price, families: tuple[Family, ...], beta: Fraction | None, confidence: float, reference: Reference
+) -> Choice:
+    def error(noise: AdmissibleNoise, stretch: Fraction) -> float:
+        return noise.quantile(confidence) / float(noise.alpha) * reference(float(stretch))
+
+    if beta is not None:
+        made = _made(families, beta, price)
+        found = [Choice(family, beta, error(noise, beta)) for family, noise in made]
+    else:
+        found = [_tuned(family, price, error) for family in families]
+    return min(found, key=lambda choice: choice.error)
+
+
+def _tuned(family: Family, price: Price, error: Callable[[AdmissibleNoise, Fraction], float]) -> Choice:
+    """Return the best beta of one family: over a grid, then by golden section around the best of it."""
+    largest = family.largest_beta(price)
+
+    @lru_cache
+    def at(position: float) -> Choice:
+        beta = _three_digits(float(largest) * _LEAST ** (1 - position))
+        noise = _noise(family, beta, price)
+        return Choice(family, beta, math.inf if noise is None else error(noise, beta))
+
+    places = [i / _GRID for i in range(_GRID)]
+    best = min(places, key=lambda place: at(place).error)
+    low, high = max(0.0, best - 1 / _GRID), best + 1 / _GRID
+    for _ in range(_FINE):
+        left, right = high - _GOLDEN * (high - low), low + _GOLDEN * (high - low)
+        low, high = (low, right) if at(left).error <= at(right).error else (left, high)
+    return min(at(best), at((low + high) / 2), key=lambda choice: choice.error)
+
+
+def _made(families: Sequence[Family], beta: Fraction, price: Price) -> list[tuple[Family, AdmissibleNoise]]:
+    """Return the noises that there are at a beta, or refuse it if there is none."""
+    found = [(family, noise) for family in families if (noise := _noise(family, beta, price)) is not None]
+    if not found:
+        largest = max((family.largest_beta(price) for family in families), default=Fraction(0))
+        raise MechanismError(
+            f"beta: no noise is admissible at {float(beta):.6g}; it must be below {float(largest):.6g}.",
+            remedy="Take a smaller beta, or let best_beta() choose.",
+        )
+    return found
+
+
+def _noise(family: Family, beta: Fraction, price: Price) -> AdmissibleNoise | None:
+    """Return the noise of a family, or None where beta is too large for it."""
+    return family.noise(beta, price) if beta < family.largest_beta(price) else None
+
+
+def _three_digits(value: float) -> Fraction:
+    """Round down to three digits."""
+    unit = Fraction(10) ** (math.floor(math.log10(value)) - 2)
+    return math.floor(Fraction(value) / unit) * unit
+
+
+def _aligned(cell: str, width: int) -> str:
+    """Fill a cell up on its left, or on its right if the width is negative."""
+    return cell.rjust(width) if width > 0 else cell.ljust(-width)
+
+
+def _row(noise: NoiseError) -> tuple[str, str, str, str]:
+    return repr(noise.family), f"{noise.median:.4g}", f"{noise.error:.4g}", f"{noise.stddev:.4g}"

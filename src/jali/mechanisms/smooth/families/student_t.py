@@ -1,0 +1,126 @@
+"""Student's noise: the tail falls as a power, so that stretching costs little."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property, lru_cache
+
+from jali.mechanisms.mechanism import natural
+from jali.mechanisms.smooth.admissible import AdmissibleNoise, Family, Price
+from jali.mechanisms.smooth.families.decimals import exp, precise, rational_below, sinh
+from jali.mechanisms.smooth.families.price import admitted, pure_loss
+from jali.mechanisms.smooth.families.reach import reach
+from jali.noise.reals.law import Law
+from jali.noise.reals.student_t import student_t_law
+
+
+@dataclass(frozen=True, init=False)
+class StudentT(Family):
+    """Noise of Student's law: density proportional to (d + z^2)^(-(d+1)/2).
+
+    Args:
+        degrees: The degrees of freedom d; the variance is finite from 3 on.
+
+    Guarantee:
+        The noise is epsilon-DP for beta < epsilon/d, with
+        alpha^2 = 4d min(sinh(e)^2, exp(beta) sinh(e + beta/(d+1)) sinh(e - d beta/(d+1))), e = epsilon/(d+1),
+        and for no larger alpha.
+    Proof:
+        docs/proofs/admissible_noise.md, Theorem 2.
+
+    Example:
+        >>> noise = StudentT(degrees=3).noise(Fraction(1, 6), Price(epsilon=Fraction(1)))
+        >>> round(noise.quantile(0.95) / float(noise.alpha), 2)
+        4.39
+    """
+
+    degrees: int
+
+    def __init__(self, degrees: int = 3) -> None:
+        object.__setattr__(self, "degrees", natural(degrees, "degrees"))
+
+    def largest_beta(self, price: Price) -> Fraction:
+        """Return epsilon over the degrees."""
+        return pure_loss(price) / self.degrees
+
+    def noise(self, beta: Fraction, price: Price) -> StudentNoise:
+        """Return the noise for beta < epsilon/d."""
+        read = admitted(beta, self.largest_beta(price), repr(self))
+        return StudentNoise(student_alpha(self.degrees, read, pure_loss(price)), self.degrees)
+
+
+def student_alpha(degrees: int, beta: Fraction, epsilon: Fraction) -> Fraction:
+    """Return the largest alpha, rounded down; Cauchy noise has one degree."""
+    more = degrees + 1
+    near, far = (epsilon - degrees * beta) / more, (epsilon + beta) / more
+    with precise(near):
+        squares = sinh(epsilon / more) ** 2, exp(beta) * sinh(far) * sinh(near)
+        return rational_below((4 * degrees * min(squares)).sqrt())
+
+
+@dataclass(frozen=True)
+class StudentNoise(AdmissibleNoise):
+    """Student's law with so many degrees, and its factor alpha."""
+
+    alpha: Fraction
+    degrees: int
+
+    @property
+    def law(self) -> Law:
+        """The exact sampler of Z."""
+        return student_t_law(self.degrees)
+
+    def survival(self, z: float) -> float:
+        """Return half the incomplete beta function at d/(d + z^2), from whichever end is near."""
+        degrees, square = self.degrees, z * z
+        if square < 3:
+            return 0.5 - _incomplete_beta(0.5, degrees / 2, square / (degrees + square)) / 2
+        return _incomplete_beta(degrees / 2, 0.5, degrees / (degrees + square), square / (degrees + square)) / 2
+
+    def log_density(self, z: float) -> float:
+        """Return the logarithm of the density."""
+        return self._log_top - (self.degrees + 1) / 2 * math.log1p(z * z / self.degrees)
+
+    def quantile(self, confidence: float) -> float:
+        """Return the t with Pr[|Z| <= t] = confidence, from above."""
+        return _quantile(self.degrees, confidence)
+
+    @property
+    def variance(self) -> float:
+        """d/(d-2), infinite up to d = 2."""
+        return self.degrees / (self.degrees - 2) if self.degrees > 2 else math.inf
+
+    @cached_property
+    def _log_top(self) -> float:
+        return -_log_beta(self.degrees / 2, 0.5) - math.log(self.degrees) / 2
+
+
+def _log_beta(a: float, b: float) -> float:
+    return math.lgamma(a) + math.lgamma(b) - math.lgamma(a + b)
+
+
+def _incomplete_beta(a: float, b: float, x: float, rest: float | None = None) -> float:
+    """Return I_x(a, b) for x < (a+1)/(a+b+2) by its continued fraction; `rest` is 1 - x, if known better."""
+    if x == 0:
+        return 0.0
+    left = 1 - x if rest is None else rest
+    front = math.exp(a * math.log(x) + b * math.log(left) - _log_beta(a, b)) / a
+    return front / _fraction(a, b, x)
+
+
+def _fraction(a: float, b: float, x: float) -> float:
+    """Evaluate 1 + d1/(1 + d2/(1 + ...)) from its far end: so many terms that more change nothing."""
+    value = 1.0
+    for n in range(60 + 6 * math.isqrt(math.ceil(a + b)), 0, -1):
+        even = n * (b - n) * x / ((a + 2 * n - 1) * (a + 2 * n))
+        odd = -(a + n - 1) * (a + b + n - 1) * x / ((a + 2 * n - 2) * (a + 2 * n - 1))
+        value = 1 + odd / (1 + even / value)
+    return value
+
+
+@lru_cache(maxsize=256)
+def _quantile(degrees: int, confidence: float) -> float:
+    """Return a quantile; it does not depend on alpha, and a search over beta asks for it many times."""
+    return reach(StudentNoise(Fraction(1), degrees).survival, confidence)

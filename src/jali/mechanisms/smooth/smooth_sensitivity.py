@@ -1,0 +1,253 @@
+"""A statistic with noise calibrated to its smooth sensitivity on the table at hand."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Hashable
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import Any, ClassVar, TypeAlias
+
+from jali.errors import MechanismError
+from jali.mechanisms.mechanism import LogMasses, Mechanism, Specimen, miss, parameter
+from jali.mechanisms.ruler import Ruler
+from jali.mechanisms.smooth.admissible import AdmissibleNoise, Family, Price
+from jali.mechanisms.smooth.bound import SmoothBound
+from jali.mechanisms.smooth.choice import best_beta
+from jali.mechanisms.smooth.families.cauchy import Cauchy
+from jali.mechanisms.smooth.families.gaussian import SmoothGaussian
+from jali.mechanisms.smooth.families.laplace import SmoothLaplace
+from jali.mechanisms.smooth.families.laplace_log_normal import LaplaceLogNormal
+from jali.mechanisms.smooth.families.poly_place import PolyPlace
+from jali.mechanisms.smooth.families.polynomial import Polynomial
+from jali.mechanisms.smooth.families.price import price_of
+from jali.mechanisms.smooth.families.student_t import StudentT
+from jali.mechanisms.smooth.statistic import Statistic
+from jali.mechanisms.smooth.statistics.mean import Mean
+from jali.mechanisms.smooth.statistics.quantile import Median
+from jali.mechanisms.smooth.statistics.trimmed_mean import TrimmedMean
+from jali.noise import BitSource, system_bits
+from jali.noise.bounds import Bounds
+from jali.noise.reals.real import Enclosure
+from jali.noise.reals.sample import nearest_sample
+from jali.privacy.adjacency import Adjacency
+from jali.privacy.loss import Loss
+from jali.privacy.losses.approximate import Approximate
+from jali.privacy.losses.concentrated import Concentrated
+from jali.privacy.losses.pure import Pure
+from jali.privacy.rationals import Number
+
+Pairs: TypeAlias = tuple[tuple[Any, Any], ...]
+
+
+@dataclass(frozen=True, repr=False)
+class SmoothSensitivity(Mechanism):
+    """Release f(x) + S(x)/alpha Z, where S(x) bounds how far one person can move f on this table and those nearby.
+
+    Noise scaled to the local sensitivity alone would tell of the table by its size; the smooth bound changes by a
+    factor of at most e^beta from one table to its neighbours, and Z is a law that hides such a change as well.
+    Which noise and which beta are public choices, made before the table is read.
+
+    Args:
+        statistic: What is released: it has a public range and knows its smooth sensitivity.
+        epsilon: The loss; with delta, of (epsilon, delta)-DP.
+        delta: The probability of failure, for the noises that have one.
+        rho: The loss in zCDP, in place of epsilon.
+        noise: A family of admissible noises; if not given, the one of least error for evenly spread tables.
+        beta: How fast distance is discounted; if not given, likewise.
+
+    Guarantee:
+        The release is epsilon-DP, (epsilon, delta)-DP or rho-zCDP under the adjacency of the statistic. It is the
+        rounding, to the lattice and into the public range of the statistic, of the ideal real number.
+    Proof:
+        docs/proofs/smooth_sensitivity.md, after Nissim, Raskhodnikova and Smith 2007, Lemma 2.5; the noises are
+        proved admissible in docs/proofs/admissible_noise.md.
+
+    Error:
+        `error(c, smooth=s)` is s/alpha times the c-quantile of |Z|, plus half a step, for a table whose smooth
+        sensitivity is s; without it, for the worst table.
+
+    Example:
+        >>> from jali.mechanisms import Median, SmoothSensitivity
+        >>> ages = Median(low=0, high=120, step=1, adjacency="replace-one")
+        >>> mechanism = SmoothSensitivity(statistic=ages, epsilon=1)
+        >>> mechanism.loss.epsilon(0)
+        1.0
+        >>> 0 <= mechanism.release([23, 35, 35, 61, 70]) <= 120
+        True
+    """
+
+    loss_power: ClassVar[int | None] = None
+    error_is_exact: ClassVar[bool] = False
+
+    statistic: Statistic
+    epsilon: Fraction | None
+    delta: Fraction | None
+    rho: Fraction | None
+    noise: Family | None
+    beta: Fraction | None
+
+    def __init__(
+        self,
+        *,
+        statistic: Statistic,
+        epsilon: Number | None = None,
+        delta: Number | None = None,
+        rho: Number | None = None,
+        noise: Family | None = None,
+        beta: Number | None = None,
+    ) -> None:
+        if not isinstance(statistic, Statistic):
+            raise MechanismError("statistic must be a Statistic.", remedy="Take Median of jali.mechanisms.")
+        if noise is not None and not isinstance(noise, Family):
+            raise MechanismError("noise must be a family of admissible noises, such as PolyPlace().")
+        price = price_of(epsilon, delta, rho)
+        self._fill(statistic=statistic, epsilon=price.epsilon, delta=price.delta, rho=price.rho, noise=noise)
+        self._fill(beta=None if beta is None else parameter(beta, "beta"))
+        self.admissible  # noqa: B018 - refuses a beta or a price that the noise cannot keep
+
+    @property
+    def price(self) -> Price:
+        """What a release may spend."""
+        return Price(self.epsilon, self.delta, self.rho)
+
+    @property
+    def loss(self) -> Loss:
+        """Pure, approximate or concentrated, as it was asked for."""
+        if self.epsilon is None:
+            assert self.rho is not None
+            return Concentrated(self.rho)
+        return Pure(self.epsilon) if self.delta is None else Approximate(self.epsilon, self.delta)
+
+    @cached_property
+    def _choice(self) -> tuple[Family, Fraction]:
+        """The family and the beta, as given or as chosen from public numbers."""
+        if self.noise is not None and self.beta is not None:
+            return self.noise, self.beta
+        families = None if self.noise is None else (self.noise,)
+        chosen = best_beta(self.price, families=families, beta=self.beta)
+        return chosen.family, chosen.beta
+
+    @cached_property
+    def admissible(self) -> AdmissibleNoise:
+        """The noise of a table with smooth sensitivity 1, and its factor alpha."""
+        family, beta = self._choice
+        return family.noise(beta, self.price)
+
+    @cached_property
+    def ruler(self) -> Ruler:
+        """The lattice of the releases."""
+        return Ruler.of(*self.statistic.outputs, self.statistic.step)
+
+    def error(self, confidence: float, *, smooth: Number | None = None) -> float:
+        """Return a t with Pr[|release - value| <= t] >= confidence.
+
+        Args:
+            confidence: Strictly between 0 and 1.
+            smooth: The smooth sensitivity of the table; if not given, that of the worst table.
+        """
+        miss(confidence)
+        size = self.statistic.global_sensitivity() if smooth is None else parameter(smooth, "smooth")
+        noise = float(size / self.admissible.alpha) * self.admissible.quantile(confidence)
+        low, high = self.statistic.outputs
+        return min(float(high - low), noise * (1 + 1e-12) + float(self.statistic.step) / 2)
+
+    def smooth(self, table: Any) -> float:
+        """Return the smooth sensitivity of a table, which is not private."""
+        return float(self._bound(self.statistic.read(table)))
+
+    def release(self, value: Any, *, bits: BitSource | None = None) -> Any:
+        """Return the statistic of a table, with noise."""
+        return self.sample(value, 1, bits=bits)[0]
+
+    def sample(self, value: Any, size: int, *, bits: BitSource | None = None) -> list[Hashable]:
+        """Draw the outcomes of many independent releases; the table is read once."""
+        centre, bound = self._placed(value)
+        source = system_bits() if bits is None else bits
+        marks = nearest_sample(centre, self._scale(bound), self.admissible.law, size, source)
+        return [self._at(mark) for mark in marks]
+
+    def deviation(self, value: Any, output: Any) -> float:
+        """Return how far a release is off the statistic of its table."""
+        return float(abs(Fraction(output) - self.statistic.value(self.statistic.read(value))))
+
+    def log_masses(self, value: Any) -> LogMasses:
+        """Return the law of the release on a short ruler, from the closed form of the noise."""
+        centre, bound = self._placed(value)
+        scale = float(bound) / float(self.admissible.alpha * self.ruler.step)
+        if scale == 0:  # nobody can move the statistic, or by less than doubles tell: it is released as it is
+            return {self._at(math.floor(centre + Fraction(1, 2))): 0.0}
+        cuts = [-math.inf, *(float(mark + Fraction(1, 2) - centre) / scale for mark in range(self.ruler.top))]
+        masses = [self._mass(low, high) for low, high in zip(cuts, [*cuts[1:], math.inf], strict=True)]
+        return {self.ruler.at(mark): math.log(mass) for mark, mass in enumerate(masses) if mass > 0}
+
+    def _mass(self, low: float, high: float) -> float:
+        """Return Pr[low < Z <= high], by the smaller of the two tails."""
+        if low < 0 < high:
+            return 1 - self._tail(-low) - self._tail(high)
+        near, far = sorted((abs(low), abs(high)))
+        return self._tail(near) - self._tail(far)
+
+    def _tail(self, z: float) -> float:
+        return 0.0 if math.isinf(z) else self.admissible.survival(z)
+
+    def _placed(self, table: Any) -> tuple[Fraction, SmoothBound]:
+        """Return where the statistic lies on the ruler, and its smooth bound."""
+        column = self.statistic.read(table)
+        return self.statistic.value(column) / self.ruler.step - self.ruler.first, self._bound(column)
+
+    def _bound(self, column: Any) -> SmoothBound:
+        return self.statistic.smooth(column, self._choice[1])
+
+    def _at(self, mark: int) -> int | float:
+        """Return the value of a mark, clamped to the range."""
+        return self.ruler.at(min(max(mark, 0), self.ruler.top))
+
+    def _scale(self, bound: SmoothBound) -> Enclosure:
+        """Return bounds of the factor of Z, in steps."""
+        factor = 1 / (self.admissible.alpha * self.ruler.step)
+
+        def scale(precision: int) -> Bounds:
+            low, high = bound.bounds(precision)
+            return low * factor.numerator // factor.denominator, -(-high * factor.numerator // factor.denominator)
+
+        return scale
+
+    @classmethod
+    def specimens(cls) -> tuple[Specimen, ...]:
+        """Return medians with every noise under both adjacencies, and two means."""
+        replaced, added = _median(Adjacency.REPLACE_ONE), _median(Adjacency.ADD_REMOVE)
+        column: Any = {"low": 0, "high": 8, "step": 1, "adjacency": Adjacency.REPLACE_ONE}
+        means = Mean(**column), TrimmedMean(trim="1/5", **column)
+        cases = [(cls(statistic=replaced, noise=noise, **price), _SWAPS) for noise, price in _NOISES]
+        cases += [(cls(statistic=added, noise=noise, **price), _ADDS) for noise, price in _NOISES[:2]]
+        cases += [(cls(statistic=mean, epsilon=2), _SWAPS) for mean in means]
+        return tuple(_specimen(mechanism, pairs) for mechanism, pairs in cases)
+
+
+_SWAPS: Pairs = (
+    ((0, 0, 0, 8, 8), (0, 0, 8, 8, 8)),
+    ((1, 2, 4, 6, 7), (1, 2, 5, 6, 7)),
+    ((4, 4, 4, 4, 4), (4, 4, 4, 4, 0)),
+)
+_ADDS: Pairs = (((0, 0, 8, 8), (0, 0, 8, 8, 8)), ((2, 4, 6), (2, 6)), ((4, 4, 4), (4, 4, 4, 8)))
+_NOISES: tuple[tuple[Family, dict[str, Any]], ...] = (
+    (PolyPlace(), {"epsilon": 2}),
+    (Cauchy(), {"epsilon": 2}),
+    (StudentT(degrees=3), {"epsilon": 2}),
+    (Polynomial(gamma=4), {"epsilon": 2}),
+    (SmoothLaplace(), {"epsilon": 2, "delta": "1/100"}),
+    (SmoothGaussian(), {"epsilon": 2, "delta": "1/100"}),
+    (LaplaceLogNormal(), {"rho": 1}),
+)
+
+
+def _median(adjacency: Adjacency) -> Median:
+    return Median(low=0, high=8, step=1, adjacency=adjacency)
+
+
+def _specimen(mechanism: SmoothSensitivity, pairs: Pairs) -> Specimen:
+    typical = pairs[1][0]
+    shape = {"smooth": Fraction(mechanism.smooth(typical))}
+    return Specimen(mechanism, mechanism.statistic.adjacency, pairs, shape, typical, tight=False)

@@ -1,0 +1,1 @@
+"""Statistics of a column with their local and smooth sensitivity."""
