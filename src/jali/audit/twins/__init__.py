@@ -4,8 +4,14 @@ They take generated data only, and nothing else in the package may import them.
 """
 
 from jali.audit.registry import Registration
-from jali.audit.twins import additive, keys, selection, sparse_vector
+from jali.audit.twins import additive, data_dependent, keys, selection, sparse_vector
 
-TWINS: tuple[Registration, ...] = (*additive.TWINS, *selection.TWINS, *sparse_vector.TWINS, *keys.TWINS)
+TWINS: tuple[Registration, ...] = (
+    *additive.TWINS,
+    *selection.TWINS,
+    *sparse_vector.TWINS,
+    *keys.TWINS,
+    *data_dependent.TWINS,
+)
 
 __all__ = ["TWINS"]

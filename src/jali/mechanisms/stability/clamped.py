@@ -1,0 +1,66 @@
+"""Discrete Laplace noise on the marks of a ruler, clamped to its ends."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+from jali.errors import MechanismError
+from jali.mechanisms.mechanism import parameter
+from jali.mechanisms.ruler import Ruler
+from jali.mechanisms.smooth.statistic import Statistic
+from jali.privacy.rationals import Number
+from jali.privacy.rounding import float_above
+
+
+def read_ruler(
+    statistic: Statistic | None, low: Number | None, high: Number | None, step: Number | None
+) -> tuple[Ruler, dict[str, Fraction | None]]:
+    """Return the ruler of the outputs and the fields low, high and step: the statistic's, or declared ones."""
+    if statistic is not None:
+        if not isinstance(statistic, Statistic):
+            raise MechanismError(f"statistic must be a Statistic, not {statistic!r}.")
+        for name, given in (("low", low), ("high", high), ("step", step)):
+            if given is not None:
+                raise MechanismError(f"{name} is told by the statistic.", remedy=f"Leave {name} out.")
+        return Ruler.of(*statistic.outputs, statistic.step), {"low": None, "high": None, "step": None}
+    for name, given in (("low", low), ("high", high)):
+        if given is None:
+            raise MechanismError(
+                f"{name} is missing.", remedy="Give a statistic, or the public range low and high."
+            )
+    ruler = Ruler.of(low, high, step)  # type: ignore[arg-type]
+    return ruler, {"low": ruler.low, "high": ruler.high, "step": ruler.step}
+
+
+def share(value: Number, name: str) -> Fraction:
+    """Return a parameter as a rational strictly between 0 and 1."""
+    part = parameter(value, name)
+    if part >= 1:
+        raise MechanismError(f"{name} must be below 1, not {value}.")
+    return part
+
+
+def length(ruler: Ruler, steps: int) -> int | float:
+    """Return how long so many steps are: an int where the step is whole, else a double from above."""
+    size = steps * ruler.step
+    return size.numerator if ruler.step.denominator == 1 else float_above(size)
+
+
+def steps_in(ruler: Ruler, distance: Fraction) -> int:
+    """Return how many steps a distance has, rounded up, and never more than the ruler has."""
+    return min(math.ceil(distance / ruler.step), ruler.top)
+
+
+def clamped_log_masses(centre: int, top: int, scale: Fraction) -> list[float]:
+    """Return the law of min(max(centre + noise, 0), top) at 0, 1, ..., top."""
+    rate = float(1 / scale)
+    middle = [math.log(math.tanh(rate / 2)) - rate * abs(mark - centre) for mark in range(1, top)]
+    return [_log_tail(centre, rate), *middle, _log_tail(top - centre, rate)]
+
+
+def _log_tail(least: int, rate: float) -> float:
+    """Return ln Pr[noise >= least], by symmetry also of noise <= -least: q^least/(1+q) from 0 on."""
+    if least >= 0:
+        return -rate * least - math.log1p(math.exp(-rate))
+    return math.log1p(-math.exp(-rate * (1 - least)) / (1 + math.exp(-rate)))

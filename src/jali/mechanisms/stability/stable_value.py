@@ -1,0 +1,157 @@
+"""A value that is released as it is, where it does not change nearby."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Hashable
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+
+from jali.errors import MechanismError
+from jali.mechanisms.keys.chances import Chances
+from jali.mechanisms.keys.shares import failure
+from jali.mechanisms.mechanism import LogMasses, Mechanism, Specimen, miss, natural, parameter
+from jali.mechanisms.stability.acceptance import (
+    accepted,
+    by_recursion,
+    least_distance,
+    refuse_extremes,
+    steps,
+)
+from jali.mechanisms.stability.declined import DECLINED
+from jali.noise import BitSource, system_bits
+from jali.privacy.adjacency import Adjacency
+from jali.privacy.losses.approximate import Approximate
+from jali.privacy.rationals import Number
+
+
+class Stable(NamedTuple):
+    """An answer, and how many changes the table can take with the answer still the same.
+
+    Attributes:
+        answer: The exact answer, which is not private.
+        distance: 0 if some neighbouring table has another answer: one less than the number of changes that lead to
+            the nearest table with another answer. It is as secret as the table.
+    """
+
+    answer: Any
+    distance: int
+
+
+@dataclass(frozen=True, repr=False)
+class StableValue(Mechanism):
+    """Release an answer as it is, without noise, or decline: the surer, the further the table is from another one.
+
+    The value is a pair (answer, distance), such as a `Stable`. The distance is 0 if a neighbouring table has
+    another answer, 1 if no neighbour but a neighbour's neighbour has, and so on; a smaller number will do if it
+    changes by at most 1 between neighbours. It is never released.
+
+    Args:
+        epsilon: The loss.
+        delta: The probability, at most, that an answer is told that a neighbouring table does not have.
+
+    Guarantee:
+        The release is (epsilon, delta)-DP, whether it answers or declines, in the adjacency in which distances are
+        counted. Of all mechanisms that tell the right answer or decline, none answers any table more often.
+    Proof:
+        docs/proofs/stable_value.md, Theorems 1 and 2, after Smith and Thakurta 2013, with the chances of
+        Desfontaines, Voss, Gipson and Mandayam 2022, Theorem 1.
+
+    Error:
+        `error(c)` is the least distance d from which it answers with probability c: p(d+1) >= c, where p(0) = 0,
+        p(n) = min(e^epsilon p(n-1) + delta, 1 - e^-epsilon (1 - p(n-1) - delta), 1).
+
+    Example:
+        >>> from jali.mechanisms import StableValue
+        >>> mechanism = StableValue(epsilon=1, delta=1e-5)
+        >>> round(mechanism.chance(9), 6), mechanism.chance(22), mechanism.error(0.95)
+        (0.128183, 1.0, 13)
+        >>> mechanism.release(("Ann", 22)), StableValue(epsilon=1, delta=1e-9).release(("Ann", 0))
+        ('Ann', declined)
+    """
+
+    loss_power: ClassVar[int | None] = None
+    error_is_exact: ClassVar[bool] = False
+
+    epsilon: Fraction
+    delta: Fraction
+
+    def __init__(self, *, epsilon: Number, delta: Number) -> None:
+        self._fill(epsilon=parameter(epsilon, "epsilon"), delta=failure(delta))
+        refuse_extremes(self.epsilon)
+
+    @property
+    def loss(self) -> Approximate:
+        """Epsilon and delta, whether it answers or declines."""
+        return Approximate(self.epsilon, self.delta)
+
+    @cached_property
+    def chances(self) -> Chances:
+        """The chances of an answer; a table at distance d has the one of number d + 1."""
+        return Chances(self.epsilon, self.delta)
+
+    def chance(self, distance: int) -> float:
+        """Return the probability that a table at this distance is answered."""
+        return self.chances.near(steps(self.chances, natural(distance, "distance", least=0)))
+
+    def error(self, confidence: float) -> int:
+        """Return the least distance from which the answer is told with this confidence."""
+        return least_distance(self.chances, miss(confidence))
+
+    def release(self, value: tuple[Any, int], *, bits: BitSource | None = None) -> Any:
+        """Return the answer, or `DECLINED`."""
+        stable = as_stable(value)
+        told = accepted(self.chances, stable.distance, 1, system_bits() if bits is None else bits)
+        return stable.answer if told[0] else DECLINED
+
+    def sample(self, value: tuple[Any, int], size: int, *, bits: BitSource | None = None) -> list[Hashable]:
+        """Draw the outcomes of many independent releases, all at once."""
+        stable = as_stable(value)
+        told = accepted(self.chances, stable.distance, size, system_bits() if bits is None else bits)
+        return [stable.answer if answered else DECLINED for answered in told.tolist()]
+
+    def outcome(self, released: Any) -> Hashable:
+        """Return what was released."""
+        return released  # type: ignore[no-any-return]
+
+    def log_masses(self, value: tuple[Any, int]) -> LogMasses:
+        """Return the law of the answer and of none, by the recursion in doubles."""
+        stable = as_stable(value)
+        epsilon = float(self.epsilon)
+        told, lost = by_recursion(epsilon, float(self.delta), epsilon, stable.distance)
+        return {key: math.log(mass) for key, mass in ((stable.answer, told), (DECLINED, lost)) if mass > 0}
+
+    def deviation(self, value: tuple[Any, int], output: Any) -> int:
+        """Return the distance of a table that was declined, and 0 for an answer."""
+        return as_stable(value).distance if output is DECLINED else 0
+
+    @classmethod
+    def specimens(cls) -> tuple[Specimen, ...]:
+        """Return every distance up to a sure answer, with the same answer next door and with another."""
+        single = cls(epsilon=1, delta="1/100")
+        steep = cls(epsilon=3, delta="1/1000")
+        return (
+            Specimen(single, Adjacency.ADD_REMOVE, _path(single), {}, Stable("a", 3)),
+            Specimen(steep, Adjacency.REPLACE_ONE, _path(steep), {}, Stable("a", 1)),
+        )
+
+
+def as_stable(value: tuple[Any, int]) -> Stable:
+    """Read a pair of an answer and a distance: what is refused is refused for its type."""
+    if not isinstance(value, tuple) or len(value) != 2 or not is_whole(value[1]):
+        raise MechanismError("The value must be a pair (answer, distance) with a whole number of changes.")
+    return Stable(value[0], max(int(value[1]), 0))
+
+
+def is_whole(distance: Any) -> bool:
+    """Tell whether a distance is a whole number by type."""
+    return isinstance(distance, int | np.integer) and not isinstance(distance, bool)
+
+
+def _path(mechanism: StableValue) -> tuple[tuple[Stable, Stable], ...]:
+    same = tuple((Stable("a", d), Stable("a", d + 1)) for d in range(mechanism.chances.sure))
+    return (*same, (Stable("a", 0), Stable("b", 0)))
