@@ -1,0 +1,1 @@
+"""Quantiles: one or many, on a public range or without one."""

@@ -1,0 +1,171 @@
+"""What the private quantiles on a public range share."""
+
+from __future__ import annotations
+
+import math
+from abc import abstractmethod
+from collections.abc import Hashable
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from jali.errors import CatalogError, MechanismError
+from jali.mechanisms.mechanism import LogMasses, Mechanism, Specimen, miss, parameter
+from jali.mechanisms.quantiles.mean_distance import mean_distance
+from jali.mechanisms.quantiles.nested import NestedLaw
+from jali.mechanisms.quantiles.ranks import LinearRanks, Ranks, sorted_marks, usual_target
+from jali.mechanisms.ruler import Marks, Ruler
+from jali.mechanisms.selection.piecewise_geometric import Digits
+from jali.noise import BitSource, system_bits
+from jali.privacy.adjacency import Adjacency
+from jali.privacy.losses.bounded_range import BoundedRange
+from jali.privacy.rationals import Number, rational
+from jali.privacy.rounding import float_above
+
+_AHEAD = 64  # words fetched at a time when many releases are drawn
+
+
+@dataclass(frozen=True, repr=False)
+class Quantile(Mechanism):
+    """One quantile of a column on a public range, by a score of ranks."""
+
+    error_is_exact = False
+
+    at: Fraction
+    low: Fraction
+    high: Fraction
+    step: Fraction | None
+    epsilon: Fraction
+    adjacency: Adjacency
+
+    def __init__(
+        self,
+        *,
+        at: Number,
+        low: Number,
+        high: Number,
+        step: Number | None = None,
+        epsilon: Number,
+        adjacency: str | Adjacency,
+    ) -> None:
+        ruler = Ruler.of(low, high, step)
+        self._fill(at=fraction_of(at), low=ruler.low, high=ruler.high, step=None if step is None else ruler.step)
+        self._fill(epsilon=parameter(epsilon, "epsilon"), adjacency=Adjacency.of(adjacency))
+
+    @property
+    def ruler(self) -> Ruler:
+        """The marks that can be released."""
+        return Ruler.of(self.low, self.high, self.step)
+
+    @property
+    def rate(self) -> Fraction:
+        """What distances of ranks are multiplied by in the exponent."""
+        return self.epsilon / (2 * rank_sensitivity(self.at, self.adjacency))
+
+    @property
+    def loss(self) -> BoundedRange:
+        """Bounded range of epsilon."""
+        return BoundedRange(self.epsilon)
+
+    @abstractmethod
+    def ranks(self, marks: Marks) -> Ranks:
+        """Return the distances from the wanted rank, for marks in rising order."""
+
+    def error(self, confidence: float) -> float:
+        """Return a t such that the rank is within t people of the best one, with this chance, for any column."""
+        return rank_error(self.ruler.top, self.rate, miss(confidence))
+
+    def release(self, value: Any, *, bits: BitSource | None = None) -> int | float:
+        """Return a mark near the quantile of a column.
+
+        Args:
+            value: The column: a list or an array of numbers; those outside the range count as its ends.
+            bits: Where the random bits come from; the thread's own stream if not given.
+        """
+        ruler, law = self._law(value)
+        return ruler.at(law.draw(Digits(system_bits() if bits is None else bits)))
+
+    def sample(self, value: Any, size: int, *, bits: BitSource | None = None) -> list[Hashable]:
+        """Draw the outcomes of many independent releases."""
+        ruler, law = self._law(value)
+        digits = Digits(system_bits() if bits is None else bits, ahead=_AHEAD)
+        return [ruler.at(law.draw(digits)) for _ in range(size)]
+
+    def outcome(self, released: int | float) -> Hashable:
+        """Return the value itself."""
+        return released
+
+    def deviation(self, value: Any, output: int | float) -> Fraction:
+        """Return how much further from the wanted rank an output is than the best mark, in people."""
+        ruler, law = self._law(value)
+        return law.ranks.distance(ruler.nearest(output)) - law.ranks.best
+
+    def log_masses(self, value: Any) -> LogMasses:
+        """Return ln Pr[output] for each mark of a small range."""
+        ruler, law = self._law(value)
+        return {ruler.at(mark): mass for mark, mass in enumerate(log_law(law))}
+
+    def expected_error(self, value: Any) -> float:
+        """Return E|release - quantile| on a given column, in closed form; this number is not private.
+
+        The quantile is the one by linear interpolation, as numpy has it, of the column on its marks.
+        """
+        ruler, law = self._law(value)
+        ranks = law.ranks
+        usual = LinearRanks(ranks.values, ranks.first, ranks.last, usual_target(self.at, len(ranks.values)))
+        return float(ruler.step) * mean_distance(ranks, law.rate, usual.at(usual.target))
+
+    def _law(self, value: Any) -> tuple[Ruler, NestedLaw]:
+        ruler = self.ruler
+        return ruler, NestedLaw(self.ranks(sorted_marks(ruler.marks(value))), self.rate)
+
+    @classmethod
+    def specimens(cls) -> tuple[Specimen, ...]:
+        """Return small columns, with and without equal values, in both adjacencies, and an empty one."""
+        return (
+            _one(cls, "1/2", Adjacency.REPLACE_ONE, (([1, 4, 5], [4, 5, 9]), ([5, 5, 5], [0, 5, 5]))),
+            _one(cls, "1/2", Adjacency.ADD_REMOVE, (([2, 3, 6, 6], [2, 3, 6]), ([], [9]), ([7], []))),
+            _one(cls, "1/4", Adjacency.ADD_REMOVE, (([2, 3, 8, 8], [2, 3, 8]), ([3, 8], [3, 8, 8]))),
+            _one(cls, 1, Adjacency.REPLACE_ONE, (([1, 4, 5], [1, 4, 4]), ([0, 9], [0, 0]))),
+        )
+
+
+def _one(
+    kind: type[Quantile], at: Number, adjacency: Adjacency, neighbours: tuple[tuple[list[int], list[int]], ...]
+) -> Specimen:
+    mechanism = kind(at=at, low=0, high=9, step=1, epsilon=2, adjacency=adjacency)
+    return Specimen(mechanism, adjacency, neighbours, tight=False)
+
+
+def fraction_of(at: Number) -> Fraction:
+    """Return which quantile is wanted, a rational from 0 to 1, or refuse it by name."""
+    try:
+        number = rational(at, "at")
+    except CatalogError as problem:
+        raise MechanismError(problem.message, remedy=problem.remedy) from None
+    if not 0 <= number <= 1:
+        raise MechanismError(f"at must be from 0 to 1, not {at!r}.", remedy="Give 0.5 for the median.")
+    return number
+
+
+def rank_sensitivity(at: Fraction, adjacency: Adjacency) -> Fraction:
+    """Return how far the distance of any one mark can move between neighbours."""
+    return Fraction(1) if adjacency is Adjacency.REPLACE_ONE else max(at, 1 - at)
+
+
+def rank_error(others: int, rate: Fraction, failing: float) -> float:
+    """Return a t that the best mark is missed by with a chance of at most `failing`, among so many others."""
+    if others == 0:
+        return 0.0
+    odds = math.log(others) + math.log1p(-failing) - math.log(failing)
+    return max(0.0, odds) * float_above(1 / rate) * (1 + 1e-12)
+
+
+def log_law(law: NestedLaw) -> list[float]:
+    """Return the logarithm of the mass of each mark of a small range."""
+    ranks = law.ranks
+    distances = [ranks.distance(mark) for mark in range(ranks.first, ranks.last + 1)]
+    best = min(distances)
+    exponents = [-float(law.rate * (distance - best)) for distance in distances]
+    total = math.log(math.fsum(map(math.exp, exponents)))
+    return [exponent - total for exponent in exponents]

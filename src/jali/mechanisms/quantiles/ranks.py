@@ -1,0 +1,124 @@
+"""How far a mark is from a target rank in a sorted column: by steps, or linear between the values.
+
+Both are unimodal: the marks within a given distance form an interval, and its ends are order statistics. So an
+exact draw needs a few of them only, however long the column is.
+"""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+
+import numpy as np
+
+from jali.mechanisms.ruler import Marks
+
+
+@dataclass(frozen=True, eq=False)
+class Ranks(ABC):
+    """A sorted column on the marks `first` .. `last`, and the rank that is wanted.
+
+    Attributes:
+        values: Marks, in rising order, all of them in the range.
+        first: The first mark of the range.
+        last: The last one.
+        target: The rank.
+    """
+
+    values: Marks
+    first: int
+    last: int
+    target: Fraction
+
+    @abstractmethod
+    def span(self, mark: int) -> tuple[Fraction, Fraction]:
+        """Return the least and the largest rank that a mark stands for."""
+
+    @abstractmethod
+    def within(self, distance: Fraction) -> tuple[int, int]:
+        """Return the first and the last mark whose ranks come as near as this; some mark does."""
+
+    @property
+    @abstractmethod
+    def best(self) -> Fraction:
+        """The least distance that a mark has."""
+
+    def distance(self, mark: int) -> Fraction:
+        """Return how far the ranks of a mark are from the target."""
+        least, most = self.span(mark)
+        return max(Fraction(0), least - self.target, self.target - most)
+
+    def counts(self, mark: int) -> tuple[int, int]:
+        """Return how many values are below a mark, and how many at or below it."""
+        return int(self.values.searchsorted(mark, "left")), int(self.values.searchsorted(mark, "right"))
+
+
+class StepRanks(Ranks):
+    """A mark stands for all ranks from #{x < mark} to #{x <= mark}."""
+
+    best = Fraction(0)
+
+    def span(self, mark: int) -> tuple[Fraction, Fraction]:
+        """Return the two counts."""
+        below, up_to = self.counts(mark)
+        return Fraction(below), Fraction(up_to)
+
+    def within(self, distance: Fraction) -> tuple[int, int]:
+        """Return the order statistics at the target less and more the distance."""
+        low, high = math.ceil(self.target - distance), math.floor(self.target + distance)
+        first = self.first if low <= 0 else int(self.values[low - 1])
+        return first, self.last if high >= len(self.values) else int(self.values[high])
+
+
+class LinearRanks(Ranks):
+    """The i-th value has rank i, the ends of the range 0 and n + 1; between them the rank grows evenly."""
+
+    def span(self, mark: int) -> tuple[Fraction, Fraction]:
+        """Return the ranks of the values at a mark, or the rank in proportion between its neighbours."""
+        below, up_to = self.counts(mark)
+        if mark in (self.first, self.last) or below < up_to:
+            least = 0 if mark == self.first else below + 1
+            return Fraction(least), Fraction(len(self.values) + 1 if mark == self.last else up_to)
+        start, end = self._knot(below), self._knot(below + 1)
+        rank = below + Fraction(mark - start, end - start)
+        return rank, rank
+
+    def within(self, distance: Fraction) -> tuple[int, int]:
+        """Return the values of the ranks at the target less and more the distance, rounded inwards."""
+        return math.ceil(self.at(self.target - distance)), math.floor(self.at(self.target + distance))
+
+    def at(self, rank: Fraction) -> Fraction:
+        """Return the value of a rank: a knot, or in proportion between two."""
+        inside = min(max(rank, Fraction(0)), Fraction(len(self.values) + 1))
+        whole = math.floor(inside)
+        start = self._knot(whole)
+        return start + (inside - whole) * (self._knot(whole + 1) - start)
+
+    @cached_property
+    def best(self) -> Fraction:
+        """The distance of the marks beside the value of the target."""
+        aim = self.at(self.target)
+        return min(self.distance(math.floor(aim)), self.distance(math.ceil(aim)))
+
+    def _knot(self, rank: int) -> int:
+        if rank <= 0:
+            return self.first
+        return self.last if rank > len(self.values) else int(self.values[rank - 1])
+
+
+def sorted_marks(marks: Marks | Sequence[int]) -> Marks:
+    """Return marks in rising order."""
+    return np.sort(np.asarray(marks, np.int64))
+
+
+def usual_target(at: Fraction, count: int) -> Fraction:
+    """Return the rank of the quantile `at` among `count` values, counted from 1; `at` if there are none.
+
+    The value of this rank is the quantile by linear interpolation that numpy gives. From one count to the next it
+    grows by `at`, and from 0 to 1 by 1 - at.
+    """
+    return 1 + at * (count - 1) if count else at

@@ -1,0 +1,125 @@
+"""Permute-and-flip for a quantile: exact distances, privacy by brute force, and when it is the default."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections import Counter
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.stats import chi2
+from tests.seeded import SeededBits
+
+from jali.errors import MechanismError
+from jali.mechanisms.quantiles.mark_distances import MarkDistances
+from jali.mechanisms.quantiles.permuted_quantile import MOST_MARKS, PermutedQuantile
+from jali.mechanisms.quantiles.piecewise_laplace import PiecewiseLaplace
+from jali.mechanisms.quantiles.private_quantile import private_median
+from jali.mechanisms.quantiles.ranks import LinearRanks, usual_target
+
+shares = st.sampled_from([Fraction(0), Fraction(1, 3), Fraction(1, 2), Fraction(9, 10), Fraction(1)])
+
+
+def median(**others: Any) -> PermutedQuantile:
+    usual: dict[str, Any] = {"at": "1/2", "low": 0, "high": 4, "step": 1, "epsilon": 1, "adjacency": "replace-one"}
+    return PermutedQuantile(**usual | others)
+
+
+@given(st.lists(st.integers(0, 12), max_size=9), st.integers(12, 14), shares)
+def test_the_distances_of_all_marks_are_those_of_each(table: list[int], top: int, at: Fraction) -> None:
+    ranks = LinearRanks(np.array(sorted(table), np.int64), 0, top, usual_target(at, len(table)))
+    above, below = MarkDistances(ranks).quotients()
+    for mark in range(top + 1):
+        assert Fraction(int(above[mark]), int(below[mark])) == ranks.distance(mark) - ranks.best
+
+
+def test_distances_are_exact_where_int64_would_overflow() -> None:
+    ranks = LinearRanks(np.array([1, 3, 3], np.int64), 0, 9, Fraction(10**20 + 1, 10**20))
+    above, below = MarkDistances(ranks).quotients()
+    assert above.dtype == object
+    assert [Fraction(a, b) for a, b in zip(above, below, strict=True)] == [
+        ranks.distance(mark) - ranks.best for mark in range(10)
+    ]
+
+
+@pytest.mark.parametrize("rate", [Fraction(1, 3), Fraction(7), Fraction(10) ** 300, Fraction(1, 10**300)])
+def test_exponents_in_double_are_as_near_as_promised(rate: Fraction) -> None:
+    ranks = LinearRanks(np.array([1, 30, 31, 700], np.int64), 0, 999, Fraction(5, 2))
+    exponents = MarkDistances(ranks).exponents(rate)
+    for mark in range(1000):
+        exact = exponents.exact(mark)
+        if exact <= 2**40:
+            assert abs(Fraction(float(exponents.doubles[mark])) - exact) <= exact / 2**50 + Fraction(1, 2**900)
+        else:
+            assert exponents.doubles[mark] >= 2.0**40 * (1 - 2.0**-50)
+
+
+@pytest.mark.parametrize("adjacency", ["replace-one", "add-remove"])
+@pytest.mark.parametrize("at", ["1/2", "1/5", "1"])
+def test_no_two_small_neighbours_are_told_apart_by_more_than_epsilon(adjacency: str, at: str) -> None:
+    mechanism = median(at=at, high=3, epsilon=2, adjacency=adjacency)
+    tables = [t for n in range(4) for t in itertools.combinations_with_replacement(range(4), n)]
+    laws = {table: mechanism.log_masses(table) for table in tables}
+    worst = max(
+        abs(laws[one][mark] - laws[other][mark])
+        for one, other in itertools.permutations(tables, 2)
+        if _are_neighbours(one, other, adjacency)
+        for mark in range(4)
+    )
+    assert worst <= 2 * (1 + 1e-12)
+    assert worst > 0.8  # the claim is not idle
+
+
+def _are_neighbours(one: tuple[int, ...], other: tuple[int, ...], adjacency: str) -> bool:
+    apart = Counter(one)
+    apart.subtract(Counter(other))
+    changes = sorted(change for change in apart.values() if change)
+    return changes == [-1, 1] if adjacency == "replace-one" else changes in ([1], [-1])
+
+
+def test_releases_follow_the_law() -> None:
+    mechanism = median(high=9, epsilon=1)
+    table = [1, 4, 4, 6, 8]
+    counts = Counter(mechanism.sample(table, 20_000, bits=SeededBits(5)))
+    expected = {mark: 20_000 * math.exp(log) for mark, log in mechanism.log_masses(table).items()}
+    statistic = math.fsum((counts[mark] - mean) ** 2 / mean for mark, mean in expected.items())
+    assert chi2.sf(statistic, len(expected) - 1) > 1e-8
+
+
+def test_its_rank_error_is_never_above_that_of_the_exponential_mechanism() -> None:
+    random = np.random.default_rng(1)
+    for _ in range(30):
+        table = random.integers(0, 40, random.integers(1, 30)).tolist()
+        one = median(high=40, epsilon=1)
+        other = PiecewiseLaplace(at="1/2", low=0, high=40, step=1, epsilon=1, adjacency="replace-one")
+        errors = [_rank_error(law, other, table) for law in (one.log_masses(table), other.log_masses(table))]
+        assert errors[0] <= errors[1] * (1 + 1e-9)
+
+
+def _rank_error(law: Any, measure: PiecewiseLaplace, table: list[int]) -> float:
+    return math.fsum(math.exp(log) * float(measure.deviation(table, mark)) for mark, log in law.items())
+
+
+def test_few_marks_are_permuted_and_many_are_not() -> None:
+    """On constant data of a few people the two laws differ clearly; the default follows the ruler alone."""
+    bits = SeededBits(9)
+    column = [2] * 3
+
+    def share(step: str, high: int) -> float:
+        given: Any = {"epsilon": 2, "adjacency": "replace-one", "bits": bits}
+        hits = [private_median(column, 0, high, step, **given) == 2 for _ in range(4000)]
+        return float(np.mean(hits))
+
+    few = math.exp(median(epsilon=2).log_masses(column)[2])
+    other = PiecewiseLaplace(at="1/2", low=0, high=4, step=1, epsilon=2, adjacency="replace-one")
+    assert share("1", 4) == pytest.approx(few, abs=0.05)
+    assert few > math.exp(other.log_masses(column)[2]) + 0.08
+    with pytest.raises(MechanismError, match="step"):
+        median(high=MOST_MARKS)
+    assert median(high=MOST_MARKS - 1).ruler.top == MOST_MARKS - 1
+    assert share("1", MOST_MARKS) < 0.01  # too many marks for three people, by either law
