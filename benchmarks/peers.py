@@ -11,7 +11,7 @@ import venv
 from pathlib import Path
 
 import numpy as np
-from benchmarks import accounting
+from benchmarks import accounting, medians
 from benchmarks.measure import Row, at_least, reported
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -29,6 +29,7 @@ def main() -> int:
             *accounting.rows(installed("dp_accounting", DP_ACCOUNTING)),
             *_opendp_rows(),
             *_mechanism_rows(),
+            *_median_rows(),
         ]
     )
 
@@ -74,6 +75,15 @@ def _mechanism_rows() -> list[Row]:
     return [row for peer in list(seconds)[1:] for row in _against(peer, seconds["jali"], seconds[peer])]
 
 
+def _median_rows() -> list[Row]:
+    pythons = {
+        "diffprivlib": installed("diffprivlib", DIFFPRIVLIB),
+        "opendp": installed("opendp", OPENDP),
+        "tumult": installed("tumult", medians.TUMULT),
+    }
+    return medians.rows(pythons, _run, Path(sys.executable))
+
+
 def _against(peer: str, ours: dict[str, float], theirs: dict[str, float]) -> list[Row]:
     titles = {"selection": "selection among 10^5", "vector": "Laplace noise on 10^6 real numbers"}
     return [
@@ -99,10 +109,10 @@ def installed(name: str, packages: list[str]) -> Path:
     return python
 
 
-def _run(python: Path, peer: str, source: Path) -> dict[str, float]:
+def _run(python: Path, peer: str, source: Path, *asked: str) -> dict[str, float]:
     script = ROOT / "benchmarks" / "peer_work" / f"{peer}_work.py"
     paths = {**os.environ, "PYTHONPATH": str(ROOT)}
-    done = subprocess.run([python, script, source], check=True, capture_output=True, text=True, env=paths)
+    done = subprocess.run([python, script, source, *asked], check=True, capture_output=True, text=True, env=paths)
     result: dict[str, float] = json.loads(done.stdout.splitlines()[-1])
     return result
 

@@ -10,6 +10,7 @@ from typing import Any
 import matplotlib
 from PIL import Image
 
+import jali
 from jali import plots as pictures
 from jali.local import KaryResponse
 from jali.mechanisms import Gaussian, Laplace, LInfinity, Mechanism, Root
@@ -47,6 +48,7 @@ def main() -> None:
         "profiles": pictures.profiles(LOSSES),
         "trade_offs": pictures.trade_offs(LOSSES),
         "errors": pictures.errors(NOISES, floor=1e-4),
+        "comparison": jali.compare("median", people=201, draws=4000).plot().axes[0],
         "survey": pictures.survey(SURVEY, ["bus", "bicycle", "car"]),
         "spending": pictures.spending(questions(), Budget(3, "1e-6"), name="table visits"),
     }

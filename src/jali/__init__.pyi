@@ -4,6 +4,7 @@ from . import mechanisms as mechanisms
 from . import plots as plots
 from . import privacy as privacy
 from .answer import Answer as Answer
+from .comparison.compare import compare as compare
 from .database import Database as Database
 from .database import connect as connect
 from .errors import BudgetExceeded as BudgetExceeded

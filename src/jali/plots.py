@@ -1,4 +1,4 @@
-"""Pictures of privacy: composition, profiles, trade-offs, spending, error laws and surveys, by matplotlib.
+"""Pictures of privacy: composition, profiles, trade-offs, spending, errors, comparisons, surveys, by matplotlib.
 
 Each picture has a form without matplotlib, whose name ends in `_curves`: what is drawn, as plain numbers.
 
@@ -10,6 +10,7 @@ Each picture has a form without matplotlib, whose name ends in `_curves`: what i
 
 from __future__ import annotations
 
+from jali.display.pictures.comparison import ErrorDot, comparison, comparison_curves
 from jali.display.pictures.composition import composition, composition_curves
 from jali.display.pictures.errors import error_curves, errors
 from jali.display.pictures.profiles import profile_curves, profiles
@@ -18,8 +19,11 @@ from jali.display.pictures.survey import SurveyBar, survey, survey_curves
 from jali.display.pictures.trade_offs import trade_off_curves, trade_offs
 
 __all__ = [
+    "ErrorDot",
     "Spending",
     "SurveyBar",
+    "comparison",
+    "comparison_curves",
     "composition",
     "composition_curves",
     "error_curves",

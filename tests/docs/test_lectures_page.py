@@ -46,6 +46,14 @@ def test_every_block_shows_a_result_and_is_python() -> None:
         "Which candidate is the best?",
         "Heavy hitters",
         "Pricing a digital good",
+        "Why not the global sensitivity?",
+        "The median.",
+        "The slope of a line.",
+        "Noise scaled to the local sensitivity leaks",
+        "Smooth sensitivity",
+        "Which noise may be scaled to it?",
+        "Propose, test, release",
+        "Privately bounding the local sensitivity",
         "Corrections to the notes",
     ],
 )
@@ -53,7 +61,9 @@ def test_the_page_answers_every_question(question: str) -> None:
     assert re.search(rf"^(## |\*\*){re.escape(question)}", PAGE, re.MULTILINE)
 
 
-@pytest.mark.parametrize("figure", ["[896, 686, 224, 84, 70]", "'35/6'", "('l_inf', 6.67)", "(30, 37)"])
+@pytest.mark.parametrize(
+    "figure", ["[896, 686, 224, 84, 70]", "'35/6'", "('l_inf', 6.67)", "(30, 37)", "63.7628152", "1.04219"]
+)
 def test_the_figures_of_the_theory_are_printed(figure: str) -> None:
     """What is printed is compared by the first test; this one keeps the figures from being edited away."""
     assert figure in PAGE

@@ -26,6 +26,14 @@ ABOVE_ZERO = {
     "epsilon_answers",
     "total",
     "grain",
+    "bound",
+    "test_share",
+    "drift",
+    "bound_share",
+    "reach",
+    "growth",
+    "share",
+    "beta",
 }
 
 

@@ -11,6 +11,7 @@ import typer
 
 from jali.cli import (
     ask,
+    compare,
     demo,
     explain,
     grant,
@@ -49,6 +50,7 @@ VERBS = (
     ("Analyst", ledger.ledger),
     ("To begin with", plan.plan),
     ("To begin with", survey.survey),
+    ("To begin with", compare.compare),
     ("To begin with", demo.demo),
 )
 for _panel, _verb in VERBS:

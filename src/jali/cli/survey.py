@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from jali.cli.drawing import draw_into
 from jali.cli.options import AsJson
 from jali.cli.terminal import ink_for, width_for
 from jali.cli.writing import check_confidence, write_json
@@ -84,7 +85,7 @@ def survey(
         hidden = _shuffled(asked, delta)
         made = asked.run()
     if plot is not None:
-        _draw(made, Path(plot))
+        draw_into(Path(plot), lambda: _figure(made))
     if as_json:
         write_json(_document(made, hidden))
     else:
@@ -413,12 +414,10 @@ def _document(made: _Made, hidden: ShuffledLoss) -> dict[str, Any]:
     }
 
 
-def _draw(made: _Made, path: Path) -> None:
+def _figure(made: _Made) -> Any:
     from jali.display.pictures.survey import survey as draw
-    from jali.display.plots import pyplot
 
     first = made.first
-    pyplot().switch_backend("Agg")
     axes = draw(
         first.estimate,
         tuple(made.asked.answers),
@@ -427,12 +426,4 @@ def _draw(made: _Made, path: Path) -> None:
         confidence=made.asked.confidence,
         title=_title(made),
     )
-    try:
-        axes.figure.savefig(path, dpi=160)
-    except (OSError, ValueError):
-        raise CatalogError(
-            f"--plot: {path} cannot be written.",
-            remedy="Give a file ending in .png, .svg or .pdf in a directory that exists.",
-        ) from None
-    finally:
-        pyplot().close(axes.figure)
+    return axes.figure

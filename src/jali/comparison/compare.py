@@ -1,0 +1,116 @@
+"""One call that measures every mechanism for a statistic."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from jali.comparison.contender import Setting
+from jali.comparison.contenders.field import Field
+from jali.comparison.contenders.registry import STATISTICS
+from jali.comparison.result import Comparison, Result
+from jali.comparison.shapes import HIGH, LOW, SHAPES, generated, line
+from jali.errors import CatalogError
+from jali.mechanisms.mechanism import natural, parameter
+from jali.mechanisms.ruler import range_of
+from jali.privacy.adjacency import Adjacency
+from jali.privacy.rationals import Number, rational
+
+Progress = Callable[[str], None]
+GIVEN = "given"
+_TABLE = 2
+
+
+def compare(
+    statistic: str,
+    data: Any = None,
+    epsilon: Number = 1,
+    *,
+    low: Number | None = None,
+    high: Number | None = None,
+    step: Number | None = None,
+    at: Number = "1/2",
+    delta: Number = "1/1000000",
+    adjacency: str | Adjacency = "replace-one",
+    shapes: tuple[str, ...] | None = None,
+    people: int = 1001,
+    draws: int = 1000,
+    seed: int = 1,
+    progress: Progress | None = None,
+) -> Comparison:
+    """Measure the error of every mechanism for a statistic, on given data or on data that are made up.
+
+    The result is exact about the data, and so NOT private: it is for public or made-up data, and for those who may
+    see the data anyway.
+
+    Args:
+        statistic: "median", "quantile", "minimum", "maximum", "mean", "variance", "mode" or "slope".
+        data: A column, or for "slope" a table of two columns; if not given, six shapes are made up.
+        epsilon: The loss of each release.
+        low: The public range of the data; needed with `data`.
+        high: Likewise.
+        step: The lattice of the values, or None for a fine one.
+        at: Which quantile, for "quantile".
+        delta: The delta of mechanisms that have one.
+        adjacency: When two tables are neighbours.
+        shapes: Which shapes to make up, all by default.
+        people: How many people the made-up shapes have.
+        draws: How many releases are made of each mechanism on each column.
+        seed: Where made-up data come from; noise has no seed.
+        progress: Called with the name of what is measured next.
+
+    Example:
+        >>> from jali import compare
+        >>> result = compare("median", shapes=("constant",), draws=50)
+        >>> result.result("piecewise Laplace", "constant").mean
+        0.0
+    """
+    if statistic not in STATISTICS:
+        raise CatalogError(
+            f"There is nothing to compare for {statistic!r}.", remedy=f"Choose one of {', '.join(STATISTICS)}."
+        )
+    field = STATISTICS[statistic]
+    columns = _given(data, low, high) if data is not None else _made_up(field, shapes, people, seed)
+    least, most = range_of(LOW if low is None else low, HIGH if high is None else high)
+    results: list[Result] = []
+    for shape, column in columns.items():
+        setting = Setting(
+            least,
+            most,
+            None if step is None else parameter(step, "step"),
+            parameter(epsilon, "epsilon"),
+            parameter(delta, "delta"),
+            Adjacency.of(adjacency),
+            len(column),
+            rational(at, "at"),
+        )
+        results += _measured(field, setting, shape, column, natural(draws, "draws"), progress)
+    spent = float(rational(epsilon, "epsilon"))
+    return Comparison(statistic, spent, Adjacency.of(adjacency).value, draws, tuple(results))
+
+
+def _given(data: Any, low: Number | None, high: Number | None) -> dict[str, Any]:
+    if low is None or high is None:
+        raise CatalogError(
+            "low and high must be given with data.", remedy="They are public: never read them off the data."
+        )
+    return {GIVEN: data}
+
+
+def _made_up(field: Field, shapes: tuple[str, ...] | None, people: int, seed: int) -> dict[str, Any]:
+    columns = {
+        shape: generated(shape, natural(people, "people"), natural(seed, "seed", least=0))
+        for shape in (shapes or tuple(SHAPES))
+    }
+    return {shape: line(column, seed) if field.columns == _TABLE else column for shape, column in columns.items()}
+
+
+def _measured(
+    field: Field, setting: Setting, shape: str, column: Any, draws: int, progress: Progress | None
+) -> Iterator[Result]:
+    truth = field.truth(setting, column)
+    for contender in field.contenders(setting):
+        if progress is not None:
+            progress(f"{shape}: {contender.name}")
+        errors = [None if value is None else abs(value - truth) for value in contender.values(column, draws)]
+        yield Result.of(shape, contender.name, str(contender.mechanism.loss.event), errors)

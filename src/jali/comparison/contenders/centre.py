@@ -1,0 +1,56 @@
+"""Contenders for the mean and the variance."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from fractions import Fraction
+from typing import Any
+
+from jali.comparison.contender import Contender, Setting
+from jali.comparison.contenders.field import Field, smooth, true_value, with_global_sensitivity
+from jali.mechanisms.quantiles.clipped_mean import ClippedMean
+from jali.mechanisms.ruler import Ruler
+from jali.mechanisms.smooth.smooth_sensitivity import SmoothSensitivity
+from jali.mechanisms.smooth.statistics.mean import Mean
+from jali.mechanisms.smooth.statistics.trimmed_mean import TrimmedMean
+from jali.mechanisms.smooth.statistics.variance import Variance
+from jali.mechanisms.smooth.statistics.winsorised_mean import WinsorisedMean
+
+_TRIM = Fraction(1, 10)
+# Means and variances are steady everywhere: half of the global sensitivity is a fair proposal.
+_PROPOSED = Fraction(1, 2)
+
+
+def _means(setting: Setting) -> Iterator[Contender]:
+    mean = Mean(**setting.column)
+    yield from with_global_sensitivity(mean, setting)
+    yield from smooth(mean, setting, _PROPOSED)
+    robust = {"trimmed": TrimmedMean, "winsorised": WinsorisedMean}
+    for name, kind in robust.items():
+        statistic = kind(trim=_TRIM, **setting.column)
+        yield Contender(f"smooth, {name}", SmoothSensitivity(statistic=statistic, epsilon=setting.epsilon))
+    yield _clipped(setting)
+
+
+def _clipped(setting: Setting) -> Contender:
+    ruler = Ruler.of(setting.low, setting.high, setting.step)
+    mechanism = ClippedMean(step=ruler.step, epsilon=setting.epsilon, adjacency=setting.adjacency)
+    return Contender("bought clipping bounds", mechanism, lambda released: float(released.value), singly=True)
+
+
+def _variances(setting: Setting) -> Iterator[Contender]:
+    variance = Variance(**setting.column)
+    yield from with_global_sensitivity(variance, setting)
+    yield from smooth(variance, setting, _PROPOSED)
+
+
+def _true_mean(setting: Setting, data: Any) -> float:
+    return true_value(Mean(**setting.column), data)
+
+
+def _true_variance(setting: Setting, data: Any) -> float:
+    return true_value(Variance(**setting.column), data)
+
+
+MEAN = Field(_true_mean, _means)
+VARIANCE = Field(_true_variance, _variances)
