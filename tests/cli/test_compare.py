@@ -6,6 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import duckdb
 import pytest
 
 Runner = Callable[..., Any]
@@ -39,10 +40,8 @@ def test_a_column_of_a_file_is_compared(jali: Runner, tmp_path: Path, kind: str)
 
 
 def _write(path: Path) -> None:
-    import duckdb
-
     rows = "SELECT * FROM (VALUES (30, 1.5), (41, 2), (52, NULL), (67, 4)) AS people(age, visits)"
-    duckdb.sql(rows).write_csv(str(path)) if path.suffix == ".csv" else duckdb.sql(rows).write_parquet(str(path))
+    duckdb.execute(f"COPY ({rows}) TO '{path}'")
 
 
 def test_a_picture_is_drawn_into_a_file(jali: Runner, tmp_path: Path) -> None:

@@ -34,6 +34,9 @@ ABOVE_ZERO = {
     "growth",
     "share",
     "beta",
+    "spread",
+    "matchings",
+    "confidence",
 }
 
 

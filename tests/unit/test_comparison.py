@@ -73,8 +73,9 @@ def test_the_median_of_the_bimodal_shape_is_at_the_edge_of_the_gap() -> None:
     ],
 )
 def test_what_cannot_be_compared_is_refused_by_name(given: dict[str, Any], match: str) -> None:
+    asked: dict[str, Any] = {"statistic": "median", "draws": 2, "people": 5} | given
     with pytest.raises(JaliError, match=match):
-        compare(**{"statistic": "median", "draws": 2, "people": 5} | given)
+        compare(**asked)
 
 
 def result(mechanism: str, mean: float, declined: float = 0.0) -> Result:

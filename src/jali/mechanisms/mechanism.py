@@ -148,7 +148,9 @@ def parameter(value: Number, name: str) -> Fraction:
 
 def natural(value: int, name: str, *, least: int = 1) -> int:
     """Return a parameter as a whole number of at least `least`, or refuse it by name."""
-    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
+    # numpy calls time spans integers
+    no_number = isinstance(value, bool | np.timedelta64) or not isinstance(value, int | np.integer)
+    if no_number or value < least:
         raise MechanismError(f"{name} must be a whole number of at least {least}, not {value!r}.")
     return int(value)
 

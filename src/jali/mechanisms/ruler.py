@@ -23,6 +23,7 @@ Marks = NDArray[np.int64]
 
 _FINE = 30
 _MOST = 1 << 60
+_SAFE = 1 << 62
 _PART = 1 << 15  # values that are read together: what they become on the way stays in the cache
 
 
@@ -81,11 +82,14 @@ class Ruler:
             raise MechanismError("values must be a column: a list or an array of one dimension.")
         first, top, step = self.first, self.top, self.step
         low, high = float_below(self.low), float_above(self.high)
+        # Points that fit int64 cannot be clipped to ends that do not.
+        kind = object if max(abs(first), abs(first + top)) >= _SAFE else None
         marks = np.empty(len(numbers), np.int64)
         for start in range(0, len(numbers), _PART):
             part = slice(start, start + _PART)
             points = nearest_points(self._clamped(numbers[part], low, high), step)
-            marks[part] = np.clip(points, first, first + top) - first
+            wide = points if kind is None else points.astype(kind)
+            marks[part] = np.clip(wide, first, first + top) - first
         return marks
 
     def at(self, mark: int) -> int | float:

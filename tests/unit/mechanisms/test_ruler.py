@@ -69,6 +69,28 @@ def test_what_is_no_number_counts_as_the_mark_nearest_to_0() -> None:
         assert Ruler.of(-9, -5, 1).marks([item]).tolist() == [4]
 
 
+FAR = Ruler.of(1_700_000_000_000, 1_700_000_000_100)  # its first mark is a multiple beyond 64 bits
+
+
+@pytest.mark.parametrize(
+    "column",
+    [[math.nan], [5, Fraction(1, 3)], np.array([5]), [-math.inf, Decimal("NaN")], np.array([5.0, np.nan])],
+)
+def test_no_value_is_refused_on_a_range_far_from_0(column: Any) -> None:
+    assert FAR.marks(column).tolist() == [0] * len(column)
+    mirrored = Ruler.of(-1_700_000_000_100, -1_700_000_000_000)
+    assert set(mirrored.marks(column).tolist()) <= {0, mirrored.top}
+
+
+def test_values_on_a_range_far_from_0_fall_on_their_nearest_mark() -> None:
+    values: list[Any] = [1_700_000_000_050, Fraction(5_100_000_000_001, 3), 1_700_000_000_099.75, 1e300]
+    expected = [nearest(FAR, Fraction(value)) for value in values]
+    assert FAR.marks(values).tolist() == expected
+    column = np.full(32_769, 1_700_000_000_050.0)
+    column[-1] = math.nan  # in a part of its own
+    assert FAR.marks(column).tolist() == [expected[0]] * 32_768 + [0]
+
+
 def test_every_type_of_integers_is_read_to_its_extremes() -> None:
     wide = Ruler.of(-(2**63), 2**64, 2**10)
     for kind in (np.int64, np.uint64, np.int32, np.uint8):

@@ -11,10 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jali.errors import MechanismError
+from jali.mechanisms.keys.forms import one_form
 from jali.mechanisms.mechanism import natural
 from jali.noise import BitSource, system_bits
 
 Key = TypeVar("Key", bound=Hashable)
+_NO_COUNTS = (bool, np.timedelta64)  # numpy calls time spans integers
 
 
 def counts_of(table: Mapping[Any, int]) -> NDArray[Any]:
@@ -22,7 +24,7 @@ def counts_of(table: Mapping[Any, int]) -> NDArray[Any]:
     if not isinstance(table, Mapping):
         raise MechanismError("The value must be a mapping from keys to whole numbers of people.")
     counts = list(table.values())
-    if not all(issubclass(kind, int | np.integer) and kind is not bool for kind in set(map(type, counts))):
+    if not all(issubclass(kind, int | np.integer) and kind not in _NO_COUNTS for kind in set(map(type, counts))):
         raise MechanismError("The value must map keys to whole numbers of people.")
     # Left to itself, numpy makes doubles of integers such as 2**63 and -1 together.
     try:
@@ -48,7 +50,8 @@ def people_per_key(
     """Count the people of each key, where each person counts for at most `max_keys` keys.
 
     Args:
-        records: Pairs (person, key), in any order and any number of times.
+        records: Pairs (person, key), in any order and any number of times. Keys that are equal are told in one
+            form: numbers as ints where they are whole, as `one_form` says.
         max_keys: How many keys a person may count for; of more, a uniformly random choice counts.
         bits: Where the random bits come from; the thread's own stream if not given.
 
@@ -76,7 +79,7 @@ def people_per_key(
 def _pairs(records: Iterable[tuple[Hashable, Key]]) -> list[tuple[Hashable, Key]]:
     """Return the different records, or refuse them by type."""
     try:
-        return list(dict.fromkeys((person, key) for person, key in records))
+        return list(dict.fromkeys((person, one_form(key)) for person, key in records))
     except (TypeError, ValueError) as problem:
         raise MechanismError(
             "records must be pairs of a person and a key, both of them hashable.",

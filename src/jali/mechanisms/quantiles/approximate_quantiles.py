@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from itertools import pairwise
 from typing import Any, TypeAlias
 
-import numpy as np
-
-from jali.errors import MechanismError
 from jali.mechanisms.mechanism import LogMasses, Mechanism, Specimen, miss, natural, parameter
-from jali.mechanisms.quantiles.nested import NestedLaw
-from jali.mechanisms.quantiles.quantile import fraction_of, log_law, rank_error
-from jali.mechanisms.quantiles.ranks import LinearRanks, StepRanks, sorted_marks, usual_target
-from jali.mechanisms.ruler import Marks, Ruler
+from jali.mechanisms.quantiles.rank_quantile import rank_error
+from jali.mechanisms.quantiles.ranks import largest_distance, sorted_marks
+from jali.mechanisms.quantiles.readers import loss_of, rising_quantiles
+from jali.mechanisms.quantiles.turns import Halving, Turn
+from jali.mechanisms.ruler import Ruler
 from jali.mechanisms.selection.piecewise_geometric import Digits
 from jali.noise import BitSource, system_bits
 from jali.privacy.adjacency import Adjacency
@@ -89,14 +86,14 @@ class ApproximateQuantiles(Mechanism):
         adjacency: str | Adjacency,
     ) -> None:
         ruler = Ruler.of(low, high, step)
-        self._fill(at=rising_fractions(at), low=ruler.low, high=ruler.high)
-        self._fill(step=None if step is None else ruler.step, epsilon=parameter(epsilon, "epsilon"))
+        self._fill(at=rising_quantiles(at), low=ruler.low, high=ruler.high)
+        self._fill(step=None if step is None else ruler.step, epsilon=loss_of(epsilon))
         self._fill(adjacency=Adjacency.of(adjacency))
 
     @classmethod
     def for_rho(cls, rho: Number, *, at: Sequence[Number], **others: Any) -> ApproximateQuantiles:
         """Return the mechanism that spends at most rho in zCDP: epsilon is sqrt(8 h rho), rounded down."""
-        levels = len(rising_fractions(at)).bit_length()
+        levels = len(rising_quantiles(at)).bit_length()
         square = 8 * levels * parameter(rho, "rho") * _FINE**2
         return cls(at=at, epsilon=Fraction(math.isqrt(math.floor(square)), _FINE), **others)
 
@@ -118,9 +115,7 @@ class ApproximateQuantiles(Mechanism):
     @cached_property
     def turns(self) -> Turn:
         """The order in which the quantiles are drawn: a public tree."""
-        tree = _turns(self.at, 0, len(self.at), Fraction(0), Fraction(1))
-        assert tree is not None
-        return tree
+        return Turn.first(self.at)
 
     def rate(self, turn: Turn) -> Fraction:
         """Return what ranks are multiplied by in the exponent, for one quantile."""
@@ -152,13 +147,14 @@ class ApproximateQuantiles(Mechanism):
             value: The column: a list or an array of numbers; those outside the range count as its ends.
             bits: Where the random bits come from; the thread's own stream if not given.
         """
-        return self._recursion(value).values(Digits(system_bits() if bits is None else bits))
+        marks = self._halving(value).draw(Digits(system_bits() if bits is None else bits))
+        return tuple(map(self.ruler.at, marks))
 
     def sample(self, value: Any, size: int, *, bits: BitSource | None = None) -> list[Hashable]:
         """Draw the outcomes of many independent releases."""
-        recursion = self._recursion(value)
+        ruler, halving = self.ruler, self._halving(value)
         digits = Digits(system_bits() if bits is None else bits, ahead=_AHEAD)
-        return [recursion.values(digits) for _ in range(size)]
+        return [tuple(map(ruler.at, halving.draw(digits))) for _ in range(size)]
 
     def outcome(self, released: Values) -> Hashable:
         """Return the values themselves."""
@@ -171,12 +167,12 @@ class ApproximateQuantiles(Mechanism):
 
     def log_masses(self, value: Any) -> LogMasses:
         """Return ln Pr[answers] for all answers on a small range."""
-        ruler, recursion = self.ruler, self._recursion(value)
-        return {tuple(map(ruler.at, marks)): mass for marks, mass in recursion.masses(self.turns, recursion.all)}
-
-    def _recursion(self, value: Any) -> _Recursion:
         ruler = self.ruler
-        return _Recursion(self, ruler, sorted_marks(ruler.marks(value)))
+        return {tuple(map(ruler.at, marks)): mass for marks, mass in self._halving(value).log_masses()}
+
+    def _halving(self, value: Any) -> Halving:
+        ruler = self.ruler
+        return Halving(sorted_marks(ruler.marks(value)), ruler.top, self.turns, self.rate)
 
     @classmethod
     def specimens(cls) -> tuple[Specimen, ...]:
@@ -186,116 +182,6 @@ class ApproximateQuantiles(Mechanism):
             _specimen(("1/4", "1/2", "3/4"), Adjacency.REPLACE_ONE, (([1, 2, 4, 4], [2, 4, 4, 5]),)),
             _specimen(("1/10", "1/5", 1), Adjacency.REPLACE_ONE, (([0, 2, 2, 5], [2, 2, 5, 5]),)),
         )
-
-
-@dataclass(frozen=True)
-class Turn:
-    """A quantile, and those that are drawn below and above it.
-
-    Attributes:
-        place: Which of the quantiles.
-        share: Where it lies between the two that are known already, from 0 to 1.
-        parts: The next turns, below and above.
-    """
-
-    place: int
-    share: Fraction
-    parts: tuple[Turn | None, Turn | None]
-
-    @property
-    def sensitivity(self) -> Fraction:
-        """How far one person more or less moves the distance of a mark's rank."""
-        return max(self.share, 1 - self.share)
-
-
-def _turns(at: tuple[Fraction, ...], start: int, stop: int, low: Fraction, high: Fraction) -> Turn | None:
-    if start == stop:
-        return None
-    place = (start + stop) // 2
-    here = at[place]
-    share = (here - low) / (high - low)
-    return Turn(place, share, (_turns(at, start, place, low, here), _turns(at, place + 1, stop, here, high)))
-
-
-@dataclass(frozen=True)
-class _Part:
-    """Values number `start` to `stop` of a sorted column, on the marks `first` to `last`."""
-
-    start: int
-    stop: int
-    first: int
-    last: int
-
-
-@dataclass(frozen=True, eq=False)
-class _Recursion:
-    """The draws on one column."""
-
-    mechanism: ApproximateQuantiles
-    ruler: Ruler
-    column: Marks
-
-    @cached_property
-    def all(self) -> _Part:
-        return _Part(0, len(self.column), 0, self.ruler.top)
-
-    @cached_property
-    def _laws(self) -> dict[tuple[int, _Part], NestedLaw]:
-        return {}
-
-    def values(self, digits: Digits) -> Values:
-        found: dict[int, int] = {}
-        waiting: list[tuple[Turn | None, _Part]] = [(self.mechanism.turns, self.all)]
-        while waiting:
-            turn, part = waiting.pop()
-            if turn is not None:
-                mark = found[turn.place] = self.law(turn, part).draw(digits)
-                waiting += zip(turn.parts, self.split(part, mark), strict=True)
-        return tuple(self.ruler.at(found[place]) for place in range(len(found)))
-
-    def masses(self, turn: Turn | None, part: _Part) -> Iterator[tuple[tuple[int, ...], float]]:
-        """Yield the answers of a turn and all below it, with the logarithms of their probabilities."""
-        if turn is None:
-            yield (), 0.0
-            return
-        for mark, here in enumerate(log_law(self.law(turn, part)), part.first):
-            below, above = self.split(part, mark)
-            uppers = list(self.masses(turn.parts[1], above))
-            for left, one in self.masses(turn.parts[0], below):
-                for right, other in uppers:
-                    yield (*left, mark, *right), here + one + other
-
-    def law(self, turn: Turn, part: _Part) -> NestedLaw:
-        """Return the law of one draw; a few are kept for the next release."""
-        if (turn.place, part) not in self._laws:
-            values = self.column[part.start : part.stop]
-            ranks = LinearRanks(values, part.first, part.last, usual_target(turn.share, len(values)))
-            self._laws[turn.place, part] = NestedLaw(ranks, self.mechanism.rate(turn))
-        return self._laws[turn.place, part]
-
-    def split(self, part: _Part, mark: int) -> tuple[_Part, _Part]:
-        """Cut a part at a mark; half of the values at the mark, rounded down, stay below."""
-        values = self.column[part.start : part.stop]
-        below, up_to = (part.start + int(values.searchsorted(mark, side)) for side in ("left", "right"))
-        cut = below + (up_to - below) // 2
-        return _Part(part.start, cut, part.first, mark), _Part(cut, part.stop, mark, part.last)
-
-
-def rising_fractions(at: Any) -> tuple[Fraction, ...]:
-    """Read quantiles from 0 to 1, each above the one before it, or refuse them by name."""
-    if isinstance(at, str | bytes) or not isinstance(at, Sequence | np.ndarray) or not len(at):
-        raise MechanismError("at must be a list of quantiles from 0 to 1.", remedy="Give at=(0.25, 0.5, 0.75).")
-    found = tuple(map(fraction_of, at))
-    if any(one >= other for one, other in pairwise(found)):
-        raise MechanismError("at must be in rising order, without repetitions.")
-    return found
-
-
-def largest_distance(at: tuple[Fraction, ...], column: Marks, marks: Sequence[int]) -> float:
-    """Return the largest distance of at*n from the ranks #{x < mark} to #{x <= mark}."""
-    last = max((*marks, 0))
-    ranks = (StepRanks(column, 0, last, share * len(column)) for share in at)
-    return float(max(rank.distance(mark) for rank, mark in zip(ranks, marks, strict=True)))
 
 
 def _specimen(

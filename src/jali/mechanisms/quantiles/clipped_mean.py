@@ -15,8 +15,10 @@ import numpy as np
 from jali.errors import MechanismError
 from jali.mechanisms.laws import DiscreteLaplaceLaw
 from jali.mechanisms.mechanism import LogMasses, Mechanism, Specimen, miss, natural, parameter
-from jali.mechanisms.quantiles.clipping_bounds import ClippingBounds, Pair, grouped
+from jali.mechanisms.quantiles.bound_walks import Pair, grouped
+from jali.mechanisms.quantiles.clipping_bounds import ClippingBounds
 from jali.mechanisms.quantiles.noisy_mean import NoisyMean
+from jali.mechanisms.quantiles.readers import loss_of
 from jali.mechanisms.ruler import Marks
 from jali.noise import BitSource, DiscreteLaplace
 from jali.privacy.adjacency import Adjacency
@@ -102,7 +104,7 @@ class ClippedMean(Mechanism):
         spare: int | None = None,
         share: Number = "1/2",
     ) -> None:
-        self._fill(share=parameter(share, "share"), epsilon=parameter(epsilon, "epsilon"))
+        self._fill(share=parameter(share, "share"), epsilon=loss_of(epsilon))
         if self.share >= 1:
             raise MechanismError(f"share must be above 0 and below 1, not {share}.")
         bounds = ClippingBounds(

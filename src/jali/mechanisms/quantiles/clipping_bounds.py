@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 import math
-from collections import defaultdict
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 
-from jali.mechanisms.mechanism import LogMasses, Mechanism, Specimen, miss, parameter
-from jali.mechanisms.quantiles.ladder import growth_of, rungs
-from jali.mechanisms.quantiles.open_range import OpenRange, low_of, quantile_of, reach_of, spare_of
-from jali.mechanisms.quantiles.rank_fork import RankFork
+from jali.errors import MechanismError
+from jali.mechanisms.mechanism import LogMasses, Mechanism, Specimen, parameter
+from jali.mechanisms.quantiles.bound_walks import Pair
+from jali.mechanisms.quantiles.ladder import growth_of
+from jali.mechanisms.quantiles.open_bounds import OpenBounds
+from jali.mechanisms.quantiles.open_range import OpenRange
 from jali.mechanisms.quantiles.rank_walk import RankWalk
+from jali.mechanisms.quantiles.readers import loss_of, low_of, quantile_of, reach_of, spare_of
 from jali.mechanisms.ruler import Marks, Ruler
 from jali.noise import BitSource
 from jali.privacy.adjacency import Adjacency
@@ -24,7 +26,6 @@ from jali.privacy.losses.pure import Pure
 from jali.privacy.rationals import Number
 from jali.privacy.rounding import float_above
 
-Pair: TypeAlias = tuple[int, int]
 # Three times the scale of the threshold's noise: a bound beyond all values is then accepted soon.
 _SPARE = 6
 
@@ -33,10 +34,11 @@ _SPARE = 6
 class ClippingBounds(Mechanism):
     """Find bounds between which nearly all values lie, without a declared range, as one purchase.
 
-    Bounds taken from the data as they are would tell of the largest value; these are paid for. The high bound is
-    an `UnboundedQuantile`. With `low` given, that is the low bound and costs nothing; without, half of epsilon
-    finds the high bound and the other half walks down from it, so that the distance of the bounds, not their
-    distance from 0, decides how finely the low one is placed.
+    Bounds taken from the data as they are would tell of the largest value; these are paid for. With `low` given,
+    that is the low bound and costs nothing, and the high one is an `UnboundedQuantile`. Without, half of epsilon
+    decides on which side of 0 most values lie and finds the bound far out on that side; the other half walks back
+    from it, so that the distance of the bounds, not their distance from 0, decides how finely the second one is
+    placed. A column and its mirror image are treated alike.
 
     Args:
         low: The least value that a column may have, which is then the low bound itself; None if it may have any.
@@ -44,7 +46,7 @@ class ClippingBounds(Mechanism):
         step: The smallest difference that matters; bounds are multiples of it.
         growth: The factor between the distances of neighbouring candidates, at least 1.0001.
         lower: The quantile that the low bound aims at, from 0 to 1; not used where `low` is given.
-        upper: The quantile that the high bound aims at.
+        upper: The quantile that the high bound aims at, above `lower`.
         spare: How many people further inside each bound aims; if not given, 6 over the loss of that bound, which
             keeps it from overshooting the data by a large factor.
         epsilon: The loss of both bounds.
@@ -58,7 +60,8 @@ class ClippingBounds(Mechanism):
     Error:
         `error(c)` is a number t of people: with probability c, neither bound is misjudged by more. So at most
         (1 - upper) n + spare + t values lie above the high bound, unless it is the end of the reach, and at least
-        (1 - upper) n + spare - t above the candidate before it; and the same below the low one, with `lower` n.
+        (1 - upper) n + spare - t above the candidate before it, if one was asked; and the same below the low one,
+        with `lower` n. It holds on whichever side of 0 values lie.
 
     Example:
         >>> from jali.mechanisms import ClippingBounds
@@ -95,10 +98,18 @@ class ClippingBounds(Mechanism):
         spare: int | None = None,
     ) -> None:
         self._fill(lower=quantile_of(lower, "lower"), upper=quantile_of(upper, "upper"))
+        if self.lower >= self.upper:
+            raise MechanismError("lower must be below upper.")
         self._fill(low=low_of(low), reach=reach_of(reach), step=parameter(step, "step"), growth=growth_of(growth))
         self._fill(spare=None if spare is None else spare_of(spare))
-        self._fill(epsilon=parameter(epsilon, "epsilon"), adjacency=Adjacency.of(adjacency))
-        self.error(0.5)  # refuses, before anything is released, a ruler or noise that cannot be made
+        self._fill(epsilon=loss_of(epsilon), adjacency=Adjacency.of(adjacency))
+        self._refuse_the_impossible()
+
+    def _refuse_the_impossible(self) -> None:
+        """Refuse, before anything is released, a ruler or noise that cannot be made."""
+        self.error(0.5)
+        if self._both:
+            self._both.side.error(0.5)
 
     @property
     def loss(self) -> Pure:
@@ -124,21 +135,22 @@ class ClippingBounds(Mechanism):
         """The loss of one end."""
         return self.epsilon / 2 if self.low is None else self.epsilon
 
-    @property
-    def _high(self) -> RankWalk | RankFork:
-        return self._range.finder(self.upper, self.left_out, self._each, self.adjacency, least=1)
+    @cached_property
+    def _both(self) -> OpenBounds | None:
+        """What finds both ends, if neither is known."""
+        if self.low is not None:
+            return None
+        ends = (self.lower, self.upper, self.left_out)
+        return OpenBounds(*ends, self.epsilon, self.adjacency, self._range.origin, self.growth)
 
-    def _low(self, high: int) -> RankWalk:
-        """Return the walk down from the high end."""
-        down = rungs(self.growth, 1, high, longest=self.ruler.top)
-        return RankWalk(1 - self.lower, self.left_out, self._each, self.adjacency, high, -1, down)
+    @property
+    def _high(self) -> RankWalk:
+        """The walk to the high end, if the low one is known."""
+        return self._range.walk(self.upper, self.left_out, self.epsilon, self.adjacency, least=1)
 
     def error(self, confidence: float) -> float:
         """Return a bound on how many people the rank of either end is off, with this confidence."""
-        if self.low is not None:
-            return float_above(self._high.error(confidence))
-        each = 1 - miss(confidence) / 2
-        return float_above(max(self._high.error(each), self._low(self.ruler.top).error(each)))
+        return float_above((self._both or self._high).error(confidence))
 
     def release(self, value: Any, *, bits: BitSource | None = None) -> tuple[int | float, int | float]:
         """Return the low and the high end: ints where the step is whole, else doubles."""
@@ -161,8 +173,7 @@ class ClippingBounds(Mechanism):
     def deviation(self, value: Any, output: tuple[Any, Any]) -> Fraction:
         """Return how many people the worst judgement on the way to the two ends was off."""
         column, (low, high) = self.column(value), map(self.ruler.nearest, output)
-        first = self._high.deviation(column, high)
-        return first if self.low is not None else max(first, self._low(high).deviation(column, low))
+        return self._both.deviation(column, (low, high)) if self._both else self._high.deviation(column, high)
 
     def column(self, value: Any) -> Marks:
         """Return the marks of a column, sorted."""
@@ -170,25 +181,15 @@ class ClippingBounds(Mechanism):
 
     def draw(self, column: Marks, size: int, bits: BitSource | None) -> list[Pair]:
         """Draw many pairs of marks."""
-        highs = self._high.draw(column, size, bits)
-        if self.low is not None:
-            return [(0, high) for high in highs]
-        lows = [0] * size
-        for high, places in grouped(highs).items():
-            for place, low in zip(places, self._low(high).draw(column, len(places), bits), strict=True):
-                lows[place] = low
-        return list(zip(lows, highs, strict=True))
+        if self._both:
+            return self._both.draw(column, size, bits)
+        return [(0, high) for high in self._high.draw(column, size, bits)]
 
     def mark_masses(self, column: Marks) -> dict[Pair, float]:
         """Return ln Pr[pair] for every pair of marks."""
-        highs = self._high.log_masses(column)
-        if self.low is not None:
-            return {(0, high): log for high, log in highs.items()}
-        return {
-            (low, high): log + more
-            for high, log in highs.items()
-            for low, more in self._low(high).log_masses(column).items()
-        }
+        if self._both:
+            return self._both.log_masses(column)
+        return {(0, high): log for high, log in self._high.log_masses(column).items()}
 
     def _told(self, pair: Pair) -> tuple[int | float, int | float]:
         return self.ruler.at(pair[0]), self.ruler.at(pair[1])
@@ -208,11 +209,3 @@ class ClippingBounds(Mechanism):
 
 
 _FEW = (-2, 0, 1, 1, 2, 3)
-
-
-def grouped(items: Iterable[Any]) -> dict[Any, list[int]]:
-    """Return the places of each distinct item."""
-    places: dict[Any, list[int]] = defaultdict(list)
-    for place, item in enumerate(items):
-        places[item].append(place)
-    return dict(places)

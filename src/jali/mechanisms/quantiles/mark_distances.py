@@ -37,8 +37,9 @@ class MarkDistances:
 
         if not _TINY < rate < 1 / _TINY:
             return Exponents.listed([exact(mark) for mark in range(len(above))])
-        # Two integers as doubles, their quotient and its product with the rate: four roundings.
-        doubles = above.astype(np.float64) / below.astype(np.float64) * float(rate)
+        # Two integers as doubles, their quotient, the rate and the product: five roundings. Python divides its own
+        # integers with one rounding, however long they are.
+        doubles = (above / below).astype(np.float64) * float(rate)
         return Exponents(np.minimum(doubles, FAR), exact)
 
     def quotients(self) -> tuple[NDArray[Any], NDArray[Any]]:
@@ -52,7 +53,10 @@ class MarkDistances:
         return off - allowed * gaps, gaps * part
 
     def _kind(self, part: int) -> type[np.int64] | type[object]:
-        """Return int64 if no product can overflow, Python ints otherwise: by public sizes and the count alone."""
+        """Return int64 if no product can overflow, Python ints otherwise.
+
+        `part` depends on the data; the choice changes no quotient, and so no chance of any outcome: time alone.
+        """
         marks = self.ranks.last - self.ranks.first + 1
         return np.int64 if 4 * part * marks * (len(self.ranks.values) + 2) < _SAFE else object
 

@@ -7,6 +7,7 @@ beyond the last level is proposed as a whole, with a chance that is next to noth
 
 from __future__ import annotations
 
+import math
 from bisect import bisect_right
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -116,3 +117,13 @@ class NestedLaw:
 def _above(level: int, precision: int) -> int:
     """Return an integer at least 2**precision * exp(-level)."""
     return exp_bounds(Fraction(level), precision)[1]
+
+
+def log_law(law: NestedLaw) -> list[float]:
+    """Return the logarithm of the mass of each mark of a small range."""
+    ranks = law.ranks
+    distances = [ranks.distance(mark) for mark in range(ranks.first, ranks.last + 1)]
+    best = min(distances)
+    exponents = [-float(law.rate * (distance - best)) for distance in distances]
+    total = math.log(math.fsum(map(math.exp, exponents)))
+    return [exponent - total for exponent in exponents]

@@ -12,7 +12,7 @@ import numpy as np
 from jali.errors import MechanismError
 from jali.mechanisms.mechanism import LogMasses, miss
 from jali.mechanisms.quantiles.mark_distances import MarkDistances
-from jali.mechanisms.quantiles.quantile import Quantile
+from jali.mechanisms.quantiles.rank_quantile import RankQuantile
 from jali.mechanisms.quantiles.ranks import LinearRanks, sorted_marks, usual_target
 from jali.mechanisms.ruler import Marks
 from jali.mechanisms.selection.permute_and_flip import PermuteAndFlip, draw_permute_and_flip, permute_and_flip_law
@@ -26,7 +26,7 @@ MOST_MARKS = 1 << 16
 
 
 @dataclass(frozen=True, repr=False, init=False)
-class PermutedQuantile(Quantile):
+class PermutedQuantile(RankQuantile):
     """Pick one of a few marks whose rank, read linearly between the values, is near that of the quantile.
 
     The distance of a mark is that of `PiecewiseLaplace`. Every mark is accepted on its own with probability

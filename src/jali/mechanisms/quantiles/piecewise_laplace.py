@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from jali.mechanisms.quantiles.quantile import Quantile
+from jali.mechanisms.quantiles.rank_quantile import RankQuantile
 from jali.mechanisms.quantiles.ranks import LinearRanks, Ranks, usual_target
 from jali.mechanisms.ruler import Marks
 
 
 @dataclass(frozen=True, repr=False, init=False)
-class PiecewiseLaplace(Quantile):
+class PiecewiseLaplace(RankQuantile):
     """Pick a mark of a public range whose rank, read linearly between the values, is near that of the quantile.
 
     The i-th of n sorted values has rank i, the ends of the range 0 and n + 1, and between them the rank grows in

@@ -6,7 +6,7 @@ from typing import Any
 
 from jali.mechanisms.quantiles.permuted_quantile import MOST_MARKS, PermutedQuantile
 from jali.mechanisms.quantiles.piecewise_laplace import PiecewiseLaplace
-from jali.mechanisms.quantiles.quantile import Quantile
+from jali.mechanisms.quantiles.rank_quantile import RankQuantile
 from jali.mechanisms.ruler import Ruler
 from jali.noise import BitSource
 from jali.privacy.adjacency import Adjacency
@@ -43,7 +43,7 @@ def private_quantile(
         True
     """
     few = Ruler.of(low, high, step).top < MOST_MARKS  # a public fact
-    kind: type[Quantile] = PermutedQuantile if few else PiecewiseLaplace
+    kind: type[RankQuantile] = PermutedQuantile if few else PiecewiseLaplace
     mechanism = kind(at=at, low=low, high=high, step=step, epsilon=epsilon, adjacency=adjacency)
     return mechanism.release(column, bits=bits)
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from jali.mechanisms.quantiles.quantile import Quantile
+from jali.mechanisms.quantiles.rank_quantile import RankQuantile
 from jali.mechanisms.quantiles.ranks import Ranks, StepRanks
 from jali.mechanisms.ruler import Marks
 
 
 @dataclass(frozen=True, repr=False, init=False)
-class QuantileExponential(Quantile):
+class QuantileExponential(RankQuantile):
     """Pick a mark of a public range whose rank is near that of the quantile: all marks between two values alike.
 
     With n values x, a mark o has the distance from at*n to the interval from #{x < o} to #{x <= o}, so that a

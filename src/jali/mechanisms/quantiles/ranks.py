@@ -122,3 +122,10 @@ def usual_target(at: Fraction, count: int) -> Fraction:
     grows by `at`, and from 0 to 1 by 1 - at.
     """
     return 1 + at * (count - 1) if count else at
+
+
+def largest_distance(at: Sequence[Fraction], column: Marks, marks: Sequence[int]) -> float:
+    """Return the largest distance of at*n from the ranks #{x < mark} to #{x <= mark}."""
+    last = max((*marks, 0))
+    ranks = (StepRanks(column, 0, last, share * len(column)) for share in at)
+    return float(max(rank.distance(mark) for rank, mark in zip(ranks, marks, strict=True)))

@@ -12,9 +12,10 @@ import numpy as np
 
 from jali.mechanisms.mechanism import LogMasses, Mechanism, Specimen, parameter
 from jali.mechanisms.quantiles.ladder import growth_of
-from jali.mechanisms.quantiles.open_range import OpenRange, low_of, quantile_of, reach_of, spare_of
+from jali.mechanisms.quantiles.open_range import OpenRange
 from jali.mechanisms.quantiles.rank_fork import RankFork
 from jali.mechanisms.quantiles.rank_walk import RankWalk
+from jali.mechanisms.quantiles.readers import loss_of, low_of, quantile_of, reach_of, spare_of
 from jali.mechanisms.ruler import Marks, Ruler
 from jali.noise import BitSource
 from jali.privacy.adjacency import Adjacency
@@ -92,7 +93,7 @@ class UnboundedQuantile(Mechanism):
     ) -> None:
         self._fill(at=quantile_of(at, "at"), low=low_of(low), reach=reach_of(reach))
         self._fill(step=parameter(step, "step"), growth=growth_of(growth), spare=spare_of(spare))
-        self._fill(epsilon=parameter(epsilon, "epsilon"), adjacency=Adjacency.of(adjacency))
+        self._fill(epsilon=loss_of(epsilon), adjacency=Adjacency.of(adjacency))
         self._finder.error(0.5)  # refuses, before anything is released, a ruler or noise that cannot be made
 
     @property

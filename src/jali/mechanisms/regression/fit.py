@@ -19,6 +19,7 @@ UNBOUNDED: Interval = (-math.inf, math.inf)
 
 _RARELY = 0.05  # how often the noise may exceed what the ridge is made for
 _RAISED = 1.5  # the least eigenvalue is raised to so many times that noise: measured to be best
+_ROUNDING = 2.0**-44  # what doubles may be off, as a share of the largest entry
 _CLEAR = 2.0  # intervals are given where it is so many times that noise
 
 
@@ -79,6 +80,7 @@ def fit(
     """
     left, right = equations.matrices(sums, people)
     noise = stddev * math.sqrt(equations.terms * math.log(2 * equations.terms**2 / _RARELY))
+    noise = max(noise, _ROUNDING * (1 + float(np.abs(left).max())))  # or hardly any noise would leave it singular
     least = float(np.linalg.eigvalsh(left)[0])
     ridge = max(0.0, _RAISED * noise - least)
     scaled: Matrix = np.linalg.solve(left + ridge * np.eye(equations.terms), right).astype(np.float64)

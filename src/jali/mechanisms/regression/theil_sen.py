@@ -17,6 +17,9 @@ from numpy.typing import NDArray
 from jali.errors import MechanismError
 from jali.mechanisms.mechanism import LogMasses, Mechanism, Specimen, miss, natural, parameter
 from jali.mechanisms.regression.axis import GRAIN, Axis, Marks, Range, read_grain, read_range, read_table
+from jali.mechanisms.regression.below import Below
+from jali.mechanisms.regression.fit import Interval
+from jali.mechanisms.regression.line_intervals import Bands, intervals_of
 from jali.mechanisms.regression.matching import Indices, all_matchings, random_orders, sides_of
 from jali.mechanisms.selection.interval import IntervalExponential
 from jali.mechanisms.selection.piecewise import Piecewise
@@ -26,9 +29,11 @@ from jali.privacy.losses.pure import Pure
 from jali.privacy.rationals import Number
 from jali.privacy.rounding import float_above
 
+Purchase: TypeAlias = tuple[IntervalExponential, Piecewise, int]
 Heights: TypeAlias = tuple[NDArray[np.int64], NDArray[np.int64]]
 
 _MOST_MATCHINGS = 1000
+_LINE = Fraction(2, 3)  # what the line itself may spend, where intervals are bought too
 
 
 @dataclass(frozen=True)
@@ -40,16 +45,29 @@ class Line:
         intercept: The target where the feature is 0.
         points: The two points, at a quarter and at three quarters of the feature's range.
         marks: The released marks of the target at these.
+        bands: The released marks below and above the line at these, where a confidence was asked for.
+        intervals: Of the slope and of the intercept, likewise.
     """
 
     slope: float
     intercept: float
     points: tuple[tuple[float, float], tuple[float, float]]
     marks: tuple[int, int]
+    bands: Bands | None = None
+    intervals: tuple[Interval, Interval] | None = None
 
     def predict(self, x: float) -> float:
         """Return the target of the line at a value of the feature."""
         return self.slope * x + self.intercept
+
+    def interval(self) -> tuple[Interval, Interval] | None:
+        """Return where slope and intercept of the line without noise lie; None if no confidence was asked for.
+
+        With the confidence of the mechanism both hold at once, for the line through the medians of all pairs that
+        were drawn, on the lattice and in the range of the target. They tell of the noise added for privacy, not of
+        the chance of the matchings, nor of how well the people stand for a population.
+        """
+        return self.intervals
 
 
 @dataclass(frozen=True, repr=False)
@@ -67,24 +85,32 @@ class TheilSen(Mechanism):
         matchings: How often people are matched: the noise, as a share of all pairs, does not depend on it, and the
             chance of the matchings matters less the more there are.
         grain: How many marks of the lattice there are from the middle of a range to its ends.
+        confidence: If given, a third of epsilon buys a mark below and one above each of the two medians, and
+            `Line.interval` gives intervals of slope and intercept that hold with this confidence.
 
     A table has one row per person: the feature and the target.
 
     Guarantee:
-        The release is epsilon-DP under add-remove, and under replace-one.
+        The release is epsilon-DP under add-remove, and under replace-one. With a `confidence`, for every table and
+        every choice of the pairs, the medians of the pairs' heights are within the released marks, both at once,
+        with at least that probability.
     Proof:
         docs/proofs/theil_sen.md, after Alabi, McMillan, Sarathy, Smith and Vadhan 2020 (DPTheilSenkMatch).
 
     Error:
         For each released height, the numbers of pairs whose line passes above it and below it differ by at most 2t
         more than at the median, except with probability 4 grain exp(-epsilon t / (4 matchings)) for both heights
-        together.
+        together; with a `confidence`, 2/3 epsilon stand for epsilon.
 
     Example:
         >>> from jali.mechanisms import TheilSen
         >>> mechanism = TheilSen(feature=(0, 10), target=(0, 100), epsilon=1)
         >>> table = [(x % 11, 7 * (x % 11) + 5) for x in range(5000)] + [(10, 0)] * 500
         >>> abs(mechanism.release(table).slope - 7) < 0.5
+        True
+        >>> wide = TheilSen(feature=(0, 10), target=(0, 100), epsilon=4, grain=100, confidence=0.95)
+        >>> (low, high), _ = wide.release(table).interval()
+        >>> low <= 7 <= high
         True
     """
 
@@ -96,6 +122,7 @@ class TheilSen(Mechanism):
     epsilon: Fraction
     matchings: int
     grain: int
+    confidence: Fraction | None
 
     def __init__(
         self,
@@ -105,10 +132,11 @@ class TheilSen(Mechanism):
         epsilon: Number,
         matchings: int = 8,
         grain: int = GRAIN,
+        confidence: Number | None = None,
     ) -> None:
         self._fill(feature=read_range(feature, "feature"), target=read_range(target, "target"))
         self._fill(epsilon=parameter(epsilon, "epsilon"), grain=read_grain(grain))
-        self._fill(matchings=_several(matchings))
+        self._fill(matchings=_several(matchings), confidence=None if confidence is None else _sure(confidence))
 
     @property
     def loss(self) -> Pure:
@@ -124,24 +152,41 @@ class TheilSen(Mechanism):
     def median(self) -> IntervalExponential:
         """What releases each of the two heights, by how unlike the pairs below and above it are."""
         return IntervalExponential(
-            low=-self.grain, high=self.grain, step=1, sensitivity=2 * self.matchings, epsilon=self.epsilon / 2
+            low=-self.grain, high=self.grain, step=1, sensitivity=2 * self.matchings, epsilon=self._for_medians / 2
         )
+
+    @cached_property
+    def below(self) -> Below | None:
+        """What releases marks below the medians, and, of heights upside down, above them; None if none is."""
+        if self.confidence is None:
+            return None
+        left = self.epsilon - self._for_medians
+        return Below(self.grain, self.matchings, left / 4, (1 - self.confidence) / 4)
+
+    @property
+    def _for_medians(self) -> Fraction:
+        return self.epsilon if self.confidence is None else self.epsilon * _LINE
 
     def error(self, confidence: float) -> float:
         """Return a t with Pr[both heights are within t pairs of the best median] >= confidence, for any table."""
         allowed = math.log(4 * self.grain) - math.log(miss(confidence))
-        return allowed * float_above(4 * self.matchings / self.epsilon) * (1 + 1e-12)
+        return allowed * float_above(4 * self.matchings / self._for_medians) * (1 + 1e-12)
 
     def release(self, value: Any, *, bits: BitSource | None = None) -> Line:
         """Return the line."""
         source = system_bits() if bits is None else bits
         heights = self._drawn(read_table(value, self.axes), source)
-        first, second = (self.median.release(_below(pairs), bits=source) for pairs in heights)
-        return self._line(int(first), int(second))
+        drawn = [sign * int(one.release(score, bits=source)) for one, score, sign in self._purchases(heights)]
+        half = len(drawn) // 2
+        first, second = drawn[:half], drawn[half:]
+        bands = None if self.below is None else ((first[1], first[2]), (second[1], second[2]))
+        return self._line((first[0], second[0]), bands)
 
     def outcome(self, released: Line) -> Hashable:
-        """Return the two marks, of which the line is a function."""
-        return released.marks
+        """Return all released marks, of which the line is a function: of the first height, then of the second."""
+        if released.bands is None:
+            return released.marks
+        return sum(((mark, *band) for mark, band in zip(released.marks, released.bands, strict=True)), ())
 
     def sample(self, value: Any, size: int, *, bits: BitSource | None = None) -> list[Hashable]:
         """Draw the outcomes of many independent releases; those with the same pairs together."""
@@ -154,33 +199,51 @@ class TheilSen(Mechanism):
         return [outcome for key, count in drawn.items() for outcome in self._outcomes(key, count, source)]
 
     def _outcomes(self, key: tuple[tuple[int, ...], ...], count: int, bits: BitSource) -> list[Hashable]:
-        columns = [self.median.sample(_below(np.array(pairs, np.int64)), count, bits=bits) for pairs in key]
-        return [(int(one), int(other)) for one, other in zip(*columns, strict=True)]
+        columns = [
+            [sign * int(mark) for mark in one.sample(score, count, bits=bits)]  # type: ignore[call-overload]
+            for one, score, sign in self._purchases(_heights_of(key))
+        ]
+        return list(zip(*columns, strict=True))
 
     def log_masses(self, value: Any) -> LogMasses:
         """Return ln Pr[marks], over all matchings: for few people and a coarse grain."""
-        marks = read_table(value, self.axes)
-        cases = Counter(_key(heights) for heights in self._all_heights(marks))
-        masses: dict[tuple[int, int], float] = {}
+        cases = Counter(_key(heights) for heights in self._all_heights(read_table(value, self.axes)))
+        masses: dict[tuple[int, ...], float] = {}
         for key, count in cases.items():
-            first, second = (self.median.log_masses(_below(np.array(pairs, np.int64))) for pairs in key)
-            for (one, a), (other, b) in itertools.product(first.items(), second.items()):
-                place = int(one), int(other)
-                masses[place] = masses.get(place, 0.0) + math.exp(a + b) * count / cases.total()
+            laws = [
+                [(sign * int(mark), log) for mark, log in one.log_masses(score).items()]
+                for one, score, sign in self._purchases(_heights_of(key))
+            ]
+            for drawn in itertools.product(*laws):
+                place = tuple(mark for mark, _ in drawn)
+                share = math.exp(math.fsum(log for _, log in drawn)) * count / cases.total()
+                masses[place] = masses.get(place, 0.0) + share
         return {place: math.log(mass) for place, mass in masses.items()}
 
-    def deviation(self, value: Any, output: tuple[int, int]) -> float:
+    def deviation(self, value: Any, output: tuple[int, ...]) -> float:
         """Return how many pairs the worse of the two heights is off; at best, over the matchings there may be."""
+        medians = output[:: len(output) // 2]
         return (
             min(
                 max(
                     float(self.median.deviation(_below(pairs), Fraction(mark)))
-                    for pairs, mark in zip(heights, output, strict=True)
+                    for pairs, mark in zip(heights, medians, strict=True)
                 )
                 for heights in self._all_heights(read_table(value, self.axes))
             )
             / 2
         )
+
+    def _purchases(self, heights: Heights) -> list[Purchase]:
+        """Return what is bought at both heights: a mechanism, a score, and the sign of the mark it releases."""
+        return [purchase for pairs in heights for purchase in self._at(pairs)]
+
+    def _at(self, pairs: NDArray[np.int64]) -> list[Purchase]:
+        median: Purchase = (self.median, _below(pairs), 1)
+        if self.below is None:
+            return [median]
+        outer = self.below
+        return [median, (outer.mechanism, outer.score(pairs), 1), (outer.mechanism, outer.score(-pairs), -1)]
 
     def _drawn(self, marks: Marks, bits: BitSource) -> Heights:
         """Match people, and return where the lines of all pairs pass."""
@@ -198,24 +261,32 @@ class TheilSen(Mechanism):
         first, second = (np.sort(np.clip(line, -self.grain, self.grain)) for line in lines)
         return first, second
 
-    def _line(self, first: int, second: int) -> Line:
+    def _line(self, marks: tuple[int, int], bands: Bands | None) -> Line:
         across, up = self.axes
         near, far = across.middle - across.half / 2, across.middle + across.half / 2
-        low, high = up.at(first), up.at(second)
+        low, high = (up.at(mark) for mark in marks)
         slope = (high - low) / across.half
-        points = (float(near), float(low)), (float(far), float(high))
-        return Line(float(slope), float(low - slope * near), points, (first, second))
+        return Line(
+            slope=float(slope),
+            intercept=float(low - slope * near),
+            points=((float(near), float(low)), (float(far), float(high))),
+            marks=marks,
+            bands=bands,
+            intervals=None if bands is None else intervals_of(self.axes, marks, bands),
+        )
 
     @classmethod
     def specimens(cls) -> tuple[Specimen, ...]:
-        """Return a few people on a coarse lattice: replaced, added, and matched twice."""
+        """Return a few people on a coarse lattice: replaced, added, matched twice, and with intervals."""
         one = cls(feature=(-1, 1), target=(-1, 1), epsilon=8, matchings=1, grain=1)
         two = cls(feature=(-1, 1), target=(-1, 1), epsilon=16, matchings=2, grain=1)
+        sure = cls(feature=(-1, 1), target=(-1, 1), epsilon=24, matchings=1, grain=1, confidence="1/2")
         four = [(-1, -1), (-1, -1), (1, -1), (1, -1)]
         return (
             Specimen(one, Adjacency.REPLACE_ONE, ((four, [*four[:3], (1, 1)]),), tight=False),
             Specimen(one, Adjacency.ADD_REMOVE, ((four, [*four, (1, 1)]), (four[:3], four)), tight=False),
             Specimen(two, Adjacency.REPLACE_ONE, ((four, [*four[:3], (1, 1)]),), tight=False),
+            Specimen(sure, Adjacency.REPLACE_ONE, ((four, [*four[:3], (1, 1)]),), tight=False),
         )
 
 
@@ -241,6 +312,18 @@ def _below(pairs: NDArray[np.int64]) -> Piecewise:
 
 def _key(heights: Heights) -> tuple[tuple[int, ...], ...]:
     return tuple(tuple(pairs.tolist()) for pairs in heights)
+
+
+def _heights_of(key: tuple[tuple[int, ...], ...]) -> Heights:
+    first, second = (np.array(pairs, np.int64) for pairs in key)
+    return first, second
+
+
+def _sure(confidence: Number) -> Fraction:
+    level = parameter(confidence, "confidence")
+    if level >= 1:
+        raise MechanismError(f"confidence must be a number strictly between 0 and 1, not {confidence!r}.")
+    return level
 
 
 def _several(matchings: int) -> int:

@@ -78,6 +78,7 @@ class Digits:
 
     def below(self, limit: int) -> int:
         """Return an integer, uniform on 0 .. limit - 1."""
+        assert limit > 0, "There is no integer below this limit."
         width = (limit - 1).bit_length()
         while (value := self.take(width)) >= limit:
             pass

@@ -5,7 +5,9 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import final
 
+from jali.errors import MechanismError
 from jali.noise import BitSource
 from jali.noise.reals.law import Law
 from jali.noise.reals.real import Real
@@ -26,6 +28,7 @@ class Price:
     rho: Fraction | None = None
 
 
+@dataclass(frozen=True)
 class AdmissibleNoise(ABC):
     """A law of a real number Z and a factor alpha, for one beta and one price.
 
@@ -33,9 +36,17 @@ class AdmissibleNoise(ABC):
         For any centres c, c' and scales S, S' with |c - c'| <= min(S, S') and |ln S/S'| <= beta, the laws of
         c + S/alpha Z and c' + S'/alpha Z are as close as the price says, both ways. So f(x) + S(x)/alpha Z keeps
         the price for every beta-smooth bound S of the local sensitivity of f.
+
+    Attributes:
+        alpha: The factor, above 0: an alpha below 0 would be no noise of this law, and a release without a proof.
     """
 
     alpha: Fraction
+
+    @final  # a noise that replaced it would go unchecked
+    def __post_init__(self) -> None:
+        if not isinstance(self.alpha, Fraction) or self.alpha <= 0:
+            raise MechanismError(f"alpha must be a rational above 0 for {type(self).__name__}.")
 
     @property
     @abstractmethod
@@ -48,7 +59,7 @@ class AdmissibleNoise(ABC):
 
     @abstractmethod
     def survival(self, z: float) -> float:
-        """Return Pr[Z > z] for z >= 0, with a relative error below 1e-11; Z is symmetric."""
+        """Return Pr[Z > z] for z >= 0, with a relative error below 1e-11 down to 1e-290; Z is symmetric."""
 
     @abstractmethod
     def log_density(self, z: float) -> float:

@@ -10,7 +10,7 @@ from functools import lru_cache
 from typing import TypeAlias
 
 from jali.errors import MechanismError
-from jali.mechanisms.mechanism import miss, natural, parameter
+from jali.mechanisms.mechanism import miss, natural
 from jali.mechanisms.smooth.admissible import AdmissibleNoise, Family, Price
 from jali.mechanisms.smooth.families.cauchy import Cauchy
 from jali.mechanisms.smooth.families.gaussian import SmoothGaussian
@@ -18,7 +18,7 @@ from jali.mechanisms.smooth.families.laplace import SmoothLaplace
 from jali.mechanisms.smooth.families.laplace_log_normal import LaplaceLogNormal
 from jali.mechanisms.smooth.families.poly_place import PolyPlace
 from jali.mechanisms.smooth.families.polynomial import Polynomial
-from jali.mechanisms.smooth.families.price import price_of
+from jali.mechanisms.smooth.families.price import price_of, stretch_of
 from jali.mechanisms.smooth.families.student_t import StudentT
 from jali.privacy.rationals import Number
 
@@ -36,6 +36,9 @@ CONCENTRATED: tuple[Family, ...] = (LaplaceLogNormal(),)
 # beta is searched from a thousandth of the largest one on.
 _GRID, _FINE, _LEAST = 20, 10, 1e-3
 _GOLDEN = (math.sqrt(5) - 1) / 2
+_MOST_PEOPLE = 10**15
+# Nearer to its largest beta a family may have no noise that digits can tell from none.
+_NEAR = 1 - Fraction(1, 10**9)
 
 
 @dataclass(frozen=True)
@@ -107,7 +110,7 @@ def compare_noises(
         >>> compare_noises(beta="1/6", epsilon=1).noises[0].family
         PolyPlace()
     """
-    price, stretch = price_of(epsilon, delta, rho), parameter(beta, "beta")
+    price, stretch = price_of(epsilon, delta, rho), stretch_of(beta)
     miss(confidence)
     made = _made(families_for(price), stretch, price)
     found = [NoiseError.of(family, noise, confidence) for family, noise in made]
@@ -171,7 +174,7 @@ def best_beta(
         families: The families to choose from; if not given, all that the price allows.
         beta: If given, only the family is chosen.
         confidence: Which quantile of |noise| is compared.
-        people: How many people the reference has, if it is not given: known to all, or a guess.
+        people: How many people the reference has, if it is not given: known to all, or a guess; at most 10^15.
         reference: The smooth sensitivity of a public table as a function of beta; if not given, that of the
             median of numbers spread evenly over [0, 1], the maximum over k of exp(-beta k) min(1, (k+1)/people).
 
@@ -181,12 +184,25 @@ def best_beta(
         (PolyPlace(), 0.4, 0.0074)
     """
     miss(confidence)
-    chosen = tuple(families_for(price) if families is None else families)
+    chosen = families_for(price) if families is None else _families(families)
     count = natural(people, "people")
-    stretch = None if beta is None else parameter(beta, "beta")
+    if count > _MOST_PEOPLE:
+        raise MechanismError(f"people must be at most {_MOST_PEOPLE}.")
+    stretch = None if beta is None else stretch_of(beta)
     if reference is None:
         return _evenly(price, chosen, stretch, confidence, count)
     return _best(price, chosen, stretch, confidence, reference)
+
+
+def _families(given: Sequence[Family]) -> tuple[Family, ...]:
+    """Return the families to choose from, or refuse what is none."""
+    found = tuple(given) if isinstance(given, Sequence) else ()
+    if not found or not all(isinstance(family, Family) for family in found):
+        raise MechanismError(
+            "families must be one or more families of admissible noises.",
+            remedy="Give some, such as [PolyPlace()], or leave it out for all that the price allows.",
+        )
+    return found
 
 
 def evenly_spread(people: int) -> Reference:
@@ -244,7 +260,7 @@ def _made(families: Sequence[Family], beta: Fraction, price: Price) -> list[tupl
     """Return the noises that there are at a beta, or refuse it if there is none."""
     found = [(family, noise) for family in families if (noise := _noise(family, beta, price)) is not None]
     if not found:
-        largest = max((family.largest_beta(price) for family in families), default=Fraction(0))
+        largest = max(family.largest_beta(price) for family in families)
         raise MechanismError(
             f"beta: no noise is admissible at {float(beta):.6g}; it must be below {float(largest):.6g}.",
             remedy="Take a smaller beta, or let best_beta() choose.",
@@ -253,8 +269,8 @@ def _made(families: Sequence[Family], beta: Fraction, price: Price) -> list[tupl
 
 
 def _noise(family: Family, beta: Fraction, price: Price) -> AdmissibleNoise | None:
-    """Return the noise of a family, or None where beta is too large for it."""
-    return family.noise(beta, price) if beta < family.largest_beta(price) else None
+    """Return the noise of a family, or None where beta is too large for it, or all but too large."""
+    return family.noise(beta, price) if beta < family.largest_beta(price) * _NEAR else None
 
 
 def _three_digits(value: float) -> Fraction:

@@ -27,8 +27,10 @@ from jali.mechanisms.smooth.statistic import Statistic
 from jali.mechanisms.smooth.statistics.mean import Mean
 from jali.mechanisms.smooth.statistics.quantile import Median
 from jali.mechanisms.smooth.statistics.trimmed_mean import TrimmedMean
+from jali.mechanisms.smooth.statistics.variance import Variance
 from jali.noise import BitSource, system_bits
 from jali.noise.bounds import Bounds
+from jali.noise.checks import size_of_sample
 from jali.noise.reals.real import Enclosure
 from jali.noise.reals.sample import nearest_sample
 from jali.privacy.adjacency import Adjacency
@@ -36,7 +38,8 @@ from jali.privacy.loss import Loss
 from jali.privacy.losses.approximate import Approximate
 from jali.privacy.losses.concentrated import Concentrated
 from jali.privacy.losses.pure import Pure
-from jali.privacy.rationals import Number
+from jali.privacy.rationals import Number, rational
+from jali.privacy.rounding import float_above
 
 Pairs: TypeAlias = tuple[tuple[Any, Any], ...]
 
@@ -65,8 +68,8 @@ class SmoothSensitivity(Mechanism):
         proved admissible in docs/proofs/admissible_noise.md.
 
     Error:
-        `error(c, smooth=s)` is s/alpha times the c-quantile of |Z|, plus half a step, for a table whose smooth
-        sensitivity is s; without it, for the worst table.
+        `error(c, smooth=s)` is s/alpha times the c-quantile of |Z|, plus what rounding to a mark can do, for a
+        table whose smooth sensitivity is s; without it, for the worst table.
 
     Example:
         >>> from jali.mechanisms import Median, SmoothSensitivity
@@ -148,10 +151,19 @@ class SmoothSensitivity(Mechanism):
             smooth: The smooth sensitivity of the table; if not given, that of the worst table.
         """
         miss(confidence)
-        size = self.statistic.global_sensitivity() if smooth is None else parameter(smooth, "smooth")
-        noise = float(size / self.admissible.alpha) * self.admissible.quantile(confidence)
+        worst = self.statistic.global_sensitivity() if smooth is None else rational(smooth, "smooth")
+        if worst < 0:
+            raise MechanismError(f"smooth must be at least 0, not {smooth}.")
         low, high = self.statistic.outputs
-        return min(float(high - low), noise * (1 + 1e-12) + float(self.statistic.step) / 2)
+        factor = Fraction(self.admissible.quantile(confidence)) * (1 + Fraction(1, 10**12)) / self.admissible.alpha
+        return float_above(min(high - low, worst * factor + self._rounding))
+
+    @property
+    def _rounding(self) -> Fraction:
+        """How far the mark of a value can be off: half a step, or more where the range ends between two marks."""
+        low, high = self.statistic.outputs
+        ends = self.ruler.first * self.ruler.step, (self.ruler.first + self.ruler.top) * self.ruler.step
+        return max(self.ruler.step / 2, ends[0] - low, high - ends[1])
 
     def smooth(self, table: Any) -> float:
         """Return the smooth sensitivity of a table, which is not private."""
@@ -163,9 +175,10 @@ class SmoothSensitivity(Mechanism):
 
     def sample(self, value: Any, size: int, *, bits: BitSource | None = None) -> list[Hashable]:
         """Draw the outcomes of many independent releases; the table is read once."""
+        count = size_of_sample(size)
         centre, bound = self._placed(value)
         source = system_bits() if bits is None else bits
-        marks = nearest_sample(centre, self._scale(bound), self.admissible.law, size, source)
+        marks = nearest_sample(centre, self._scale(bound), self.admissible.law, count, source)
         return [self._at(mark) for mark in marks]
 
     def deviation(self, value: Any, output: Any) -> float:
@@ -216,13 +229,13 @@ class SmoothSensitivity(Mechanism):
 
     @classmethod
     def specimens(cls) -> tuple[Specimen, ...]:
-        """Return medians with every noise under both adjacencies, and two means."""
+        """Return medians with every noise under both adjacencies, two means and a variance."""
         replaced, added = _median(Adjacency.REPLACE_ONE), _median(Adjacency.ADD_REMOVE)
         column: Any = {"low": 0, "high": 8, "step": 1, "adjacency": Adjacency.REPLACE_ONE}
-        means = Mean(**column), TrimmedMean(trim="1/5", **column)
+        others = Mean(**column), TrimmedMean(trim="1/5", **column), Variance(**column | {"step": 5}, mesh=1)
         cases = [(cls(statistic=replaced, noise=noise, **price), _SWAPS) for noise, price in _NOISES]
         cases += [(cls(statistic=added, noise=noise, **price), _ADDS) for noise, price in _NOISES[:2]]
-        cases += [(cls(statistic=mean, epsilon=2), _SWAPS) for mean in means]
+        cases += [(cls(statistic=other, epsilon=2), _SWAPS) for other in others]
         return tuple(_specimen(mechanism, pairs) for mechanism, pairs in cases)
 
 

@@ -247,7 +247,7 @@ class BoundedSensitivity(Mechanism):
 
 def _steps_above(local: Any, ruler: Ruler) -> int:
     """Return a local sensitivity in steps, rounded up, within the ruler; NaN counts as all of it."""
-    if not isinstance(local, REAL):
+    if isinstance(local, np.timedelta64) or not isinstance(local, REAL):  # numpy calls time spans integers
         raise MechanismError(f"The local sensitivity must be a number, not {type(local).__name__}.")
     if isinstance(local, float | np.floating) and not np.isfinite(local):
         return 0 if local < 0 else ruler.top

@@ -149,7 +149,7 @@ def as_stable(value: tuple[Any, int]) -> Stable:
 
 def is_whole(distance: Any) -> bool:
     """Tell whether a distance is a whole number by type."""
-    return isinstance(distance, int | np.integer) and not isinstance(distance, bool)
+    return isinstance(distance, int | np.integer) and not isinstance(distance, bool | np.timedelta64)
 
 
 def _path(mechanism: StableValue) -> tuple[tuple[Stable, Stable], ...]:

@@ -1,4 +1,4 @@
-"""The law of density in proportion to 1/(1 + |z|**gamma), for rational gamma above 1."""
+"""The law of density in proportion to 1/(1 + |z|**gamma), for rational gamma from 1.01 on."""
 
 from __future__ import annotations
 
@@ -16,6 +16,9 @@ from jali.noise.reals.point import Point
 from jali.noise.reals.powers import power_bounds
 from jali.noise.reals.real import Real
 from jali.noise.reals.region import RegionLaw
+
+# Numbers have some 1/(gamma-1) times as many digits as the random bits that they take: below, drawing them hangs.
+LEAST_GAMMA = Fraction(101, 100)
 
 
 @dataclass(frozen=True)
@@ -61,8 +64,11 @@ class _Tail(_Slope):
 def polynomial_law(gamma: Fraction) -> Law:
     """Return the law of density in proportion to 1/(1 + |z|**gamma)."""
     gamma = rational("gamma", gamma)
-    if gamma <= 1:
-        raise MechanismError(f"gamma must be above 1, not {gamma}.")
+    if gamma < LEAST_GAMMA:
+        raise MechanismError(
+            f"gamma must be at least {float(LEAST_GAMMA)}, not {gamma}.",
+            remedy="Nearer to 1 the numbers are too huge to be drawn; take 1.1 or more.",
+        )
     return RegionLaw(_Body(gamma), _Tail(gamma / (gamma - 1)), (gamma - 1) / gamma)
 
 
@@ -70,7 +76,7 @@ def polynomial(gamma: Fraction, bits: BitSource) -> Real:
     """Draw a real number of density in proportion to 1/(1 + |z|**gamma), exactly.
 
     Args:
-        gamma: A rational above 1. Near 1 the numbers are huge and so is the work: they have some 1/(gamma-1) bits.
+        gamma: A rational of at least 1.01. Near 1 the numbers are huge, and so is the work.
         bits: Where the random bits come from.
 
     Proof:

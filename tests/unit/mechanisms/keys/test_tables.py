@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 from collections import Counter
+from decimal import Decimal
+from fractions import Fraction
 from itertools import permutations
 from typing import Any
 
@@ -14,6 +16,7 @@ from scipy.stats import chi2
 from tests.seeded import SeededBits
 
 from jali.errors import MechanismError
+from jali.mechanisms.keys.forms import one_form
 from jali.mechanisms.keys.gaussian_threshold import GaussianThreshold
 from jali.mechanisms.keys.laplace_threshold import LaplaceThreshold
 from jali.mechanisms.keys.optimal_keys import OptimalKeys
@@ -75,7 +78,16 @@ def test_counts_beyond_64_bits_are_exact(mechanism: Any) -> None:
 
 @mechanisms
 @pytest.mark.parametrize(
-    "bad", [{"a": 1.5}, {"a": "1"}, {"a": None}, [("a", 1)], {"a": True, "b": 0.5}, {"a": [1, 2]}]
+    "bad",
+    [
+        {"a": 1.5},
+        {"a": "1"},
+        {"a": None},
+        [("a", 1)],
+        {"a": True, "b": 0.5},
+        {"a": [1, 2]},
+        {"a": np.timedelta64(5, "s")},
+    ],
 )
 def test_tables_of_a_wrong_type_are_refused(mechanism: Any, bad: Any) -> None:
     with pytest.raises(MechanismError, match="The value must"):
@@ -127,6 +139,50 @@ def test_the_choice_of_keys_is_uniform_whatever_the_order_of_the_records(reverse
     expected = draws / math.comb(5, 2)
     assert len(seen) == 10
     assert chi2.sf(sum((n - expected) ** 2 / expected for n in seen.values()), 9) > 1e-8
+
+
+HUGE = 10**5000
+ALIKE: list[tuple[Any, ...]] = [
+    (1, 1.0, True, np.int8(1), np.float32(1), np.True_, Decimal("1.00"), Fraction(1), 1 + 0j),
+    (0, 0.0, -0.0, False, Decimal("-0"), Decimal("0E+3"), np.float64(-0.0)),
+    (0.5, Decimal("0.50"), Fraction(1, 2), np.float16(0.5)),
+    (Decimal("0.1"), Decimal("0.10"), Fraction(1, 10)),
+    (10**50, Decimal("1e50"), Fraction(10**50)),
+    (HUGE, Decimal("1e5000"), Decimal("Infinity"), math.inf, Fraction(HUGE + 1), Decimal("1e999999999")),
+    (0, Fraction(1, HUGE), Decimal("1e-5000"), Decimal("-1e-999999999")),
+    (math.nan, float("nan"), np.float32("nan"), Decimal("NaN"), Decimal("sNaN")),
+    ("a", np.str_("a")),
+    (b"a", np.bytes_(b"a")),
+    ((1, "a"), (1.0, "a"), (True, np.str_("a"))),
+    (frozenset([0, 2]), frozenset([-0.0, 2.0])),
+    (complex(-0.0, 2), complex(0.0, 2)),
+    (Fraction(HUGE + 1, HUGE), 1),
+]
+
+
+@pytest.mark.parametrize("keys", ALIKE, ids=lambda keys: type(keys[0]).__name__)
+def test_keys_that_are_equal_are_told_in_one_form(keys: tuple[Any, ...]) -> None:
+    forms = {(type(one_form(key)), repr(one_form(key))) for key in keys}
+    assert len(forms) == 1
+    for key in keys:
+        (told,) = people_per_key([("ann", keys[0]), ("bob", key)], max_keys=1)
+        assert (type(told), repr(told)) in forms
+        assert people_per_key([("ann", keys[0]), ("ann", key), ("bob", key)], max_keys=2) == {told: 2}
+
+
+def test_one_person_does_not_decide_how_a_key_is_told() -> None:
+    for keys in ALIKE:
+        for odd in keys:
+            others = [(person, keys[0]) for person in range(59)]
+            tables = [people_per_key(r, max_keys=1) for r in ([(-1, odd), *others], [*others, (-1, keys[0])])]
+            assert repr(tables[0]) == repr(tables[1])
+
+
+def test_other_keys_stay_as_they_are() -> None:
+    kept: tuple[Any, ...] = (None, "1", b"x", 7, 2.5, Fraction(1, 3), 1 + 2j, ("a", None), np.timedelta64(5, "s"))
+    for key in kept:
+        assert one_form(key) == key
+        assert type(one_form(key)) is type(key)
 
 
 class _EqualAtFirst(SeededBits):

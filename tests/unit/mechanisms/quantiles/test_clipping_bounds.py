@@ -68,7 +68,9 @@ def test_a_declared_low_end_is_the_low_bound_and_leaves_all_of_epsilon_to_the_ot
     one, both = make(low=0, adjacency="add-remove"), make(adjacency="add-remove")
     assert {pair[0] for pair in one.log_masses((1, 2))} == {0}
     assert one._high.epsilon == 3
-    assert both._high.epsilon + both._low(4).epsilon == 3
+    assert both._both
+    for walks in (both._both.rising, both._both.falling):
+        assert both._both.side.epsilon + walks.away.epsilon + walks.back(4).epsilon == 3
 
 
 @pytest.mark.parametrize("adjacency", ADJACENCIES)
@@ -114,7 +116,9 @@ def test_the_default_spare_is_six_over_the_loss_of_a_bound() -> None:
     assert make(spare=None, adjacency="add-remove").left_out == 4
 
 
-@pytest.mark.parametrize(("name", "bad"), [("lower", -1), ("upper", 2), ("spare", -1), ("growth", 1)])
+@pytest.mark.parametrize(
+    ("name", "bad"), [("lower", -1), ("upper", 2), ("spare", -1), ("growth", 1), ("lower", 1)]
+)
 def test_parameters_outside_their_domain_are_refused(name: str, bad: Any) -> None:
     with pytest.raises(JaliError, match=name):
         make(**({"adjacency": Adjacency.ADD_REMOVE} | {name: bad}))

@@ -107,20 +107,25 @@ def test_the_sum_of_miscounts_moves_by_two_and_by_two_less_twice_the_least_share
 @pytest.mark.parametrize("rate", [Fraction(1, 7), Fraction(2), Fraction(9)])
 @pytest.mark.parametrize("at", [("1/4", "1/2"), (0, "1/3", "1/2", 1)])
 def test_joint_walks_have_the_mass_of_the_closed_form(table: list[int], rate: Fraction, at: Any) -> None:
-    """Each walk's chance times its coin is the mass of its tuples over one constant; few spare bits."""
+    """Each walk's chance times its coin is the mass of its tuples times one constant, and few coins fail."""
     shares = tuple(Fraction(b) - Fraction(a) for a, b in itertools.pairwise((0, *at, 1)))
     lengths = np.diff([-1, *sorted(table), 4]).tolist()
-    law = JointLaw(lengths, tuple(share * len(table) for share in shares), rate, spare=8)
+    law = JointLaw(lengths, tuple(share * len(table) for share in shares), rate)
     chances = dict(_walks(law, len(at), len(lengths)))
     for walk, chance in chances.items():
         factor, exponent = law._coin(walk)
         assert float(factor) * math.exp(-float(exponent)) <= 1 + 1e-12
         ways = math.prod(math.comb(lengths[run.gap] + run.size - 1, run.size) for run in walk)
-        constant = factor * chance / ways  # the same for all walks: exp(-exponent) is left
-        assert constant == Fraction(1 << law._bits, law._arrivals(len(at), len(lengths)).whole)
-        assert exponent == rate * law.cost(reversed(walk))
+        assert factor * chance == ways  # exp(-exponent) is left: a tuple's mass, but for a constant
+        assert exponent == rate * law.cost(reversed(walk)) - law._log_total >= 0
+    accepted = math.fsum(float(f * c) * math.exp(-float(x)) for (f, x), c in _coins(law, chances))
+    assert 0.5 < accepted <= 1 + 1e-12
     tuples = sum(math.prod(math.comb(lengths[r.gap] + r.size - 1, r.size) for r in walk) for walk in chances)
     assert tuples == math.comb(5 + len(at) - 1, len(at))
+
+
+def _coins(law: JointLaw, chances: dict[Any, Fraction]) -> list[tuple[tuple[Fraction, Fraction], Fraction]]:
+    return [(law._coin(walk), chance) for walk, chance in chances.items()]
 
 
 def _walks(law: JointLaw, left: int, gap: int) -> Iterator[tuple[Any, Fraction]]:
@@ -129,26 +134,29 @@ def _walks(law: JointLaw, left: int, gap: int) -> Iterator[tuple[Any, Fraction]]
         yield (), Fraction(1)
         return
     arrivals = law._arrivals(left, gap)
-    assert sum(arrivals.weights) <= arrivals.whole
-    for before, weight in enumerate(arrivals.weights):
+    assert sum(arrivals.tickets.tolist()) <= arrivals._all
+    for before in np.flatnonzero(arrivals.tickets).tolist():
         shares = law._shares(left, before)
-        for size, share in enumerate(shares.weights, 1):
-            if share:
-                for rest, chance in _walks(law, left - size, before):
-                    step = Fraction(weight, arrivals.whole) * Fraction(share, shares.whole)
-                    yield (Run(before, size), *rest), step * chance
+        assert sum(shares.tickets.tolist()) <= shares._all
+        for size in (np.flatnonzero(shares.tickets) + 1).tolist():
+            for rest, chance in _walks(law, left - size, before):
+                yield (Run(before, size), *rest), arrivals.chance(before) * shares.chance(size - 1) * chance
 
 
-def test_sums_of_the_table_bound_the_weights_on_longer_columns() -> None:
+def test_tickets_fit_into_their_whole_on_longer_columns() -> None:
     generator = np.random.default_rng(1)
-    for rate in (Fraction(1, 1000), Fraction(1, 3), Fraction(5)):
+    for rate in (Fraction(1, 1000), Fraction(1, 3), Fraction(5), Fraction(10**6)):
         lengths = generator.integers(0, 50, 120).tolist()
-        law = JointLaw(lengths, (Fraction(61, 2), Fraction(0), Fraction(50), Fraction(77, 2)), rate, spare=4)
+        law = JointLaw(lengths, (Fraction(61, 2), Fraction(0), Fraction(50), Fraction(77, 2)), rate)
         for j, gap in itertools.product((1, 2, 3), range(1, 120, 7)):
             arrivals = law._arrivals(j, gap)
-            assert sum(arrivals.weights) <= arrivals.whole
-        exact = law._arrivals(2, 119)
-        assert exact.whole < sum(exact.weights) * (1 + 1e-3) + 2**40
+            tickets = sum(arrivals.tickets.tolist())
+            assert arrivals._all * (1 - 2.0**-20) < tickets <= arrivals._all
+
+
+def test_gaps_without_places_are_not_proposed() -> None:
+    law = JointLaw([1, 0, 0, 1], (Fraction(3, 2), Fraction(3, 2)), Fraction(1))
+    assert law._arrivals(1, 4).tickets[1:3].tolist() == [0, 0]
 
 
 def test_rising_lists_are_all_alike() -> None:
@@ -253,3 +261,50 @@ def test_quantiles_must_be_given_in_rising_order(kind: type[Any], bad: Any) -> N
 def test_too_many_places_are_refused() -> None:
     with pytest.raises(JaliError, match="spread"):
         quartiles(JointQuantiles, spread=1 << 40)
+
+
+@pytest.mark.parametrize("at", [(1,), ("9/10",), (0, "1/2", 1)])
+@adjacencies
+def test_joint_ranks_are_as_close_as_promised_on_all_small_tables(at: Any, adjacency: Adjacency) -> None:
+    """Exactly, by the law: also where all values lie on the last mark."""
+    mechanism = JointQuantiles(at=at, low=0, high=2, step=1, spread=1, epsilon=40, adjacency=adjacency)
+    tables = [t for n in range(5) for t in itertools.combinations_with_replacement(range(3), n)]
+    for table in map(list, tables):
+        for confidence in (0.5, 0.99):
+            reach = mechanism.error(confidence, ties=max(Counter(table).values(), default=1))
+            masses = mechanism.log_masses(table).items()
+            missed = math.fsum(math.exp(log) for o, log in masses if mechanism.deviation(table, o) > reach)
+            assert missed <= 1 - confidence + 1e-12
+
+
+@pytest.mark.parametrize(("at", "table"), [((1,), [9] * 200), ((1,), [9]), (("9/10",), [0, 9, 9])])
+def test_joint_ranks_are_as_close_as_promised_at_the_last_mark(at: Any, table: list[int]) -> None:
+    mechanism = JointQuantiles(at=at, low=0, high=9, step=1, spread=1, epsilon=100, adjacency="replace-one")
+    reach = mechanism.error(0.8, ties=table.count(9))
+    masses = mechanism.log_masses(table).items()
+    assert math.fsum(math.exp(log) for o, log in masses if mechanism.deviation(table, o) > reach) <= 0.2
+
+
+@pytest.mark.parametrize("table", [[4] * 3000, [2] * 1500 + [4] * 1500, [0] * 2999 + [7]])
+def test_columns_that_share_a_place_are_drawn_with_the_right_law(table: list[int]) -> None:
+    """Masses here are down to exp(-150,000); chi-square at a false-alarm rate of 1e-8."""
+    mechanism = JointQuantiles(
+        at=("1/3", "2/3"), low=0, high=7, step=1, spread=1, epsilon=100, adjacency="add-remove"
+    )
+    draws = 2000 * DEPTH
+    counts = Counter(mechanism.sample(table, draws, bits=SeededBits(4)))
+    cells = {o: draws * math.exp(mass) for o, mass in mechanism.log_masses(table).items()}
+    statistic = math.fsum((counts[o] - e) ** 2 / e for o, e in cells.items() if e >= 5)
+    assert chi2.sf(statistic, len(cells)) > 1e-8
+
+
+@kinds
+@pytest.mark.parametrize("epsilon", [Fraction(1, 10**320), 10**101])
+def test_losses_that_no_error_can_be_told_for_are_refused(kind: type[Any], epsilon: Any) -> None:
+    with pytest.raises(JaliError, match="epsilon"):
+        quartiles(kind, epsilon=epsilon)
+
+
+def test_a_joint_draw_has_a_largest_loss() -> None:
+    with pytest.raises(JaliError, match="epsilon"):
+        quartiles(JointQuantiles, epsilon=10**7)

@@ -20,24 +20,24 @@ from jali.errors import JaliError
 from jali.mechanisms.quantiles.nested import NestedLaw
 from jali.mechanisms.quantiles.piecewise_laplace import PiecewiseLaplace
 from jali.mechanisms.quantiles.private_quantile import private_median, private_quantile
-from jali.mechanisms.quantiles.quantile import Quantile
 from jali.mechanisms.quantiles.quantile_exponential import QuantileExponential
+from jali.mechanisms.quantiles.rank_quantile import RankQuantile
 from jali.mechanisms.quantiles.ranks import LinearRanks, Ranks, StepRanks, usual_target
 from jali.mechanisms.selection.piecewise_geometric import Digits
 
 NINE = list(range(10, 100, 10))
-KINDS: tuple[type[Quantile], ...] = (PiecewiseLaplace, QuantileExponential)
+KINDS: tuple[type[RankQuantile], ...] = (PiecewiseLaplace, QuantileExponential)
 kinds = pytest.mark.parametrize("kind", KINDS)
 quantiles = pytest.mark.parametrize(
     "at", [Fraction(0), Fraction(1, 3), Fraction(1, 2), Fraction(9, 10), Fraction(1)]
 )
 
 
-def median(kind: type[Quantile], epsilon: Any, **others: Any) -> Quantile:
+def median(kind: type[RankQuantile], epsilon: Any, **others: Any) -> RankQuantile:
     return kind(**{"at": "1/2", "low": 0, "high": 100, "epsilon": epsilon, "adjacency": "replace-one"} | others)
 
 
-def plain_distance(kind: type[Quantile], table: list[int], mark: int, top: int, at: Fraction) -> Fraction:
+def plain_distance(kind: type[RankQuantile], table: list[int], mark: int, top: int, at: Fraction) -> Fraction:
     """The distances as the docstrings define them, with loops and without order statistics."""
     n = len(table)
     if kind is QuantileExponential:
@@ -55,7 +55,7 @@ def plain_distance(kind: type[Quantile], table: list[int], mark: int, top: int, 
     return min(max(Fraction(0), low - target, target - high) for low, high in spans)
 
 
-def ranks_of(kind: type[Quantile], table: list[int], top: int, at: Fraction) -> Ranks:
+def ranks_of(kind: type[RankQuantile], table: list[int], top: int, at: Fraction) -> Ranks:
     marks = np.array(sorted(table), np.int64)
     if kind is QuantileExponential:
         return StepRanks(marks, 0, top, at * len(table))
@@ -74,7 +74,7 @@ def ranks_of(kind: type[Quantile], table: list[int], top: int, at: Fraction) -> 
     ],
 )
 def test_the_median_of_nine_values_has_the_error_of_the_theory(
-    kind: type[Quantile], epsilon: Any, expected: float
+    kind: type[RankQuantile], epsilon: Any, expected: float
 ) -> None:
     """Digits are cut, not rounded. The closed forms are those of the continuous laws."""
     error = median(kind, epsilon).expected_error(NINE)
@@ -87,7 +87,7 @@ def test_the_median_of_nine_values_has_the_error_of_the_theory(
 
 
 @kinds
-def test_the_median_of_nine_values_is_within_ten_as_often_as_the_theory_says(kind: type[Quantile]) -> None:
+def test_the_median_of_nine_values_is_within_ten_as_often_as_the_theory_says(kind: type[RankQuantile]) -> None:
     """By the trapezoid rule on steps of 1/100, and by the closed form of the limit."""
     masses = median(kind, 1, step="1/100").log_masses(NINE)
     inside = math.fsum(math.exp(mass) for value, mass in masses.items() if 40 < value < 60)
@@ -98,7 +98,7 @@ def test_the_median_of_nine_values_is_within_ten_as_often_as_the_theory_says(kin
 
 
 @kinds
-def test_releases_of_the_median_have_the_expected_error(kind: type[Quantile]) -> None:
+def test_releases_of_the_median_have_the_expected_error(kind: type[RankQuantile]) -> None:
     """Six standard errors of 3,000 releases; |out - 50| has a standard deviation below 14."""
     mechanism = median(kind, 1)
     draws = np.array(mechanism.sample(NINE, 3000 * DEPTH, bits=SeededBits(4)), np.float64)
@@ -107,7 +107,7 @@ def test_releases_of_the_median_have_the_expected_error(kind: type[Quantile]) ->
 
 
 @kinds
-def test_the_expected_error_is_the_sum_over_all_marks(kind: type[Quantile]) -> None:
+def test_the_expected_error_is_the_sum_over_all_marks(kind: type[RankQuantile]) -> None:
     generator = np.random.default_rng(3)
     for _ in range(150):
         at, epsilon = Fraction(int(generator.integers(0, 11)), 10), generator.choice(["1/1000", "1", "7"])
@@ -120,7 +120,9 @@ def test_the_expected_error_is_the_sum_over_all_marks(kind: type[Quantile]) -> N
 
 @kinds
 @quantiles
-def test_distances_are_as_defined_and_intervals_hold_all_marks_within(kind: type[Quantile], at: Fraction) -> None:
+def test_distances_are_as_defined_and_intervals_hold_what_is_within(
+    kind: type[RankQuantile], at: Fraction
+) -> None:
     top = 5
     for n in range(5):
         for table in map(list, itertools.combinations_with_replacement(range(top + 1), n)):
@@ -138,7 +140,7 @@ def test_distances_are_as_defined_and_intervals_hold_all_marks_within(kind: type
 @kinds
 @quantiles
 def test_no_distance_moves_further_than_the_sensitivity_and_some_do_that_far(
-    kind: type[Quantile], at: Fraction
+    kind: type[RankQuantile], at: Fraction
 ) -> None:
     """All tables of up to five values on six marks, in both adjacencies."""
     top = 5
@@ -178,7 +180,7 @@ def test_another_target_for_an_empty_table_would_break_the_sensitivity(start: Fr
 @pytest.mark.parametrize("table", [[1, 4, 5], [], [3], [2, 2, 2], [0, 5, 5, 5]])
 @pytest.mark.parametrize("epsilon", ["1/3", 4])
 def test_one_attempt_has_the_right_mass_over_all_bit_strings(
-    kind: type[Quantile], table: list[int], epsilon: Any
+    kind: type[RankQuantile], table: list[int], epsilon: Any
 ) -> None:
     """Coarse weights, few levels and a coin of 3 bits at a time; tickets are listed, coins enumerated."""
     top = 5
@@ -213,7 +215,7 @@ def _attempt(law: NestedLaw, ticket: int, bits: ScriptedBits) -> int | None:
 
 @kinds
 @pytest.mark.parametrize("adjacency", ["add-remove", "replace-one"])
-def test_masses_agree_with_many_digits(kind: type[Quantile], adjacency: str) -> None:
+def test_masses_agree_with_many_digits(kind: type[RankQuantile], adjacency: str) -> None:
     at, table, top = Fraction(1, 3), [1, 2, 2, 9], 11
     mechanism = kind(at=at, low=0, high=top, step=1, epsilon="3/2", adjacency=adjacency)
     rate = mpmath.mpf(3) / 4 if adjacency == "replace-one" else mpmath.mpf(9) / 8
@@ -225,7 +227,7 @@ def test_masses_agree_with_many_digits(kind: type[Quantile], adjacency: str) -> 
 
 
 @kinds
-def test_draws_on_a_lattice_of_many_marks_have_the_law_of_their_gaps(kind: type[Quantile]) -> None:
+def test_draws_on_a_lattice_of_many_marks_have_the_law_of_their_gaps(kind: type[RankQuantile]) -> None:
     """Chi-square over the gaps of a million marks, at a false-alarm rate of 1e-8."""
     table = [120_000, 300_000, 310_000, 310_000, 700_000]
     mechanism = kind(at="1/2", low=0, high=10**6, step=1, epsilon="3/2", adjacency="add-remove")
@@ -241,7 +243,7 @@ def test_draws_on_a_lattice_of_many_marks_have_the_law_of_their_gaps(kind: type[
     assert seen[~common].sum() < 30 * DEPTH
 
 
-def _distances(kind: type[Quantile], table: list[int], top: int) -> Any:
+def _distances(kind: type[RankQuantile], table: list[int], top: int) -> Any:
     """The distances of all marks from the median's rank, by interpolation in doubles."""
     marks, values = np.arange(top + 1), np.sort(table)
     left, right = np.searchsorted(values, marks, "left"), np.searchsorted(values, marks, "right")
@@ -256,7 +258,7 @@ def _distances(kind: type[Quantile], table: list[int], top: int) -> Any:
 
 
 @kinds
-def test_constant_columns_give_the_constant(kind: type[Quantile]) -> None:
+def test_constant_columns_give_the_constant(kind: type[RankQuantile]) -> None:
     """With 200 people at epsilon 1 another mark has a chance below 2^30 exp(-45)."""
     for adjacency in ("add-remove", "replace-one"):
         mechanism = median(kind, 1, adjacency=adjacency)
@@ -265,7 +267,7 @@ def test_constant_columns_give_the_constant(kind: type[Quantile]) -> None:
 
 
 @kinds
-def test_an_empty_column_tells_nothing_and_is_answered(kind: type[Quantile]) -> None:
+def test_an_empty_column_tells_nothing_and_is_answered(kind: type[RankQuantile]) -> None:
     mechanism = kind(at="1/4", low=0, high=8, step=1, epsilon=1, adjacency="add-remove")
     masses = mechanism.log_masses([])
     assert max(masses.values()) - min(masses.values()) <= 0.5 + 1e-12
@@ -276,7 +278,7 @@ def test_an_empty_column_tells_nothing_and_is_answered(kind: type[Quantile]) -> 
 
 @kinds
 @pytest.mark.parametrize("epsilon", ["1/1000000000", "1000000000"])
-def test_extreme_losses_are_drawn_exactly(kind: type[Quantile], epsilon: str) -> None:
+def test_extreme_losses_are_drawn_exactly(kind: type[RankQuantile], epsilon: str) -> None:
     draws = np.array(median(kind, epsilon).sample(NINE, 400, bits=SeededBits(2)), np.float64)
     if epsilon.startswith("1/"):
         assert draws.mean() == pytest.approx(50, abs=6 * 29 / 20)  # uniform on the range
@@ -285,7 +287,7 @@ def test_extreme_losses_are_drawn_exactly(kind: type[Quantile], epsilon: str) ->
 
 
 @kinds
-def test_values_outside_the_range_and_nan_are_taken_in(kind: type[Quantile]) -> None:
+def test_values_outside_the_range_and_nan_are_taken_in(kind: type[RankQuantile]) -> None:
     column = [-math.inf, math.nan, 50.0, 1e300, math.inf]
     assert 0 <= median(kind, 1).release(column, bits=SeededBits(3)) <= 100
     assert 0 <= median(kind, 1).release(np.array(column), bits=SeededBits(3)) <= 100
@@ -347,15 +349,29 @@ def test_whole_steps_give_integers_and_others_doubles() -> None:
 @pytest.mark.parametrize(
     ("name", "bad"), [("at", -0.1), ("at", 1.1), ("at", "x"), ("at", None), ("low", 200), ("adjacency", None)]
 )
-def test_bad_parameters_are_refused_by_name(kind: type[Quantile], name: str, bad: Any) -> None:
+def test_bad_parameters_are_refused_by_name(kind: type[RankQuantile], name: str, bad: Any) -> None:
     with pytest.raises(JaliError, match=rf"\b{name}\b"):
         median(kind, 1, **{name: bad})
 
 
 @kinds
-def test_releases_and_samples_have_the_same_law(kind: type[Quantile]) -> None:
+def test_releases_and_samples_have_the_same_law(kind: type[RankQuantile]) -> None:
     mechanism = kind(at="1/2", low=0, high=3, step=1, epsilon=2, adjacency="replace-one")
     masses, bits = mechanism.log_masses([1, 1, 3]), SeededBits(12)
     counts = Counter(mechanism.release([1, 1, 3], bits=bits) for _ in range(1500))
     statistic = sum((counts[y] - 1500 * math.exp(m)) ** 2 / (1500 * math.exp(m)) for y, m in masses.items())
     assert chi2.sf(statistic, 3) > 1e-8
+
+
+@kinds
+def test_quantiles_of_many_digits_are_read_as_the_nearest_short_fraction(kind: type[RankQuantile]) -> None:
+    assert median(kind, 1, at=1 - 0.99).at == Fraction(1, 100)
+    assert median(kind, 1, at=Fraction(1, 10**305)).at == 0
+
+
+@kinds
+@pytest.mark.parametrize("epsilon", [Fraction(1, 10**320), 10**101])
+def test_losses_that_no_error_can_be_told_for_are_refused(kind: type[RankQuantile], epsilon: Any) -> None:
+    with pytest.raises(JaliError, match="epsilon"):
+        median(kind, epsilon)
+    assert math.isfinite(median(kind, Fraction(1, 10**100)).error(0.95))

@@ -206,6 +206,18 @@ def test_no_value_is_refused_and_all_fits_are_finite(adjacency: Adjacency, value
     assert all(map(math.isfinite, (released.intercept, *released.coefficients, *released.sums)))
 
 
+@pytest.mark.parametrize(("rho", "grain"), [(10**4, 1), (10**24, 1 << 15), (10**30, 2)])
+@pytest.mark.parametrize("table", [[], [(0.5, 0.5)], [(1, 1)] * 3000, [(0, 0), (1, 1)] * 500])
+def test_a_regression_with_hardly_any_noise_is_solved(rho: int, grain: int, table: Any) -> None:
+    mechanism = AdaptiveRegression(features=((0, 1),), target=(0, 1), rho=rho, adjacency="add-remove", grain=grain)
+    released = mechanism.release(table, bits=SeededBits(1))
+    assert released.intercept is not None
+    assert all(map(math.isfinite, (released.intercept, *released.coefficients)))
+    if len(table) == 1000:  # a line through two corners
+        assert released.coefficients == pytest.approx((1,))
+        assert released.intercept == pytest.approx(0, abs=1e-9)
+
+
 def test_the_largest_rho_for_a_loss_is_taken() -> None:
     given = {"features": ((0, 1),), "target": (0, 1), "adjacency": "add-remove"}
     assert AdaptiveRegression.for_loss(epsilon=1, delta=1e-6, **given).rho == largest_rho(1, 1e-6)

@@ -15,6 +15,9 @@ from tests.depth import DEPTH
 from tests.seeded import SeededBits
 
 from jali.errors import MechanismError
+from jali.mechanisms.regression.axis import Axis, read_table
+from jali.mechanisms.regression.below import Below
+from jali.mechanisms.regression.line_intervals import intervals_of
 from jali.mechanisms.regression.matching import all_matchings, random_orders, sides_of
 from jali.mechanisms.regression.theil_sen import TheilSen, _below, _height
 
@@ -133,12 +136,18 @@ def _law(heights: list[int], rate: float) -> dict[int, float]:
     return {y: weight / sum(weights.values()) for y, weight in weights.items()}
 
 
-@pytest.mark.parametrize("matchings", [1, 2])
-def test_the_loss_over_all_small_tables_is_at_most_epsilon_in_both_adjacencies(matchings: int) -> None:
-    mechanism = _small(2, matchings)
+@pytest.mark.parametrize(("matchings", "confidence"), [(1, None), (2, None), (1, "1/4")])
+def test_the_loss_over_all_small_tables_is_at_most_epsilon_in_both_adjacencies(
+    matchings: int, confidence: str | None
+) -> None:
+    mechanism = TheilSen(
+        feature=(-1, 1), target=(-1, 1), epsilon=2, matchings=matchings, grain=1, confidence=confidence
+    )
     cells = list(itertools.product((-1, 0, 1), (-1, 1)))
     tables = [
-        t for n in range(4 if matchings == 1 else 3) for t in itertools.combinations_with_replacement(cells, n)
+        t
+        for n in range(4 if matchings == 1 and not confidence else 3)
+        for t in itertools.combinations_with_replacement(cells, n)
     ]
     tables += [((-1, -1), (-1, 1), (1, 1), cell) for cell in cells]
     laws = {tuple(sorted(table)): mechanism.log_masses(list(table)) for table in tables}
@@ -149,6 +158,137 @@ def test_the_loss_over_all_small_tables_is_at_most_epsilon_in_both_adjacencies(m
             if (gone.total(), come.total()) in {(0, 1), (1, 0), (1, 1)}:
                 worst = max(worst, *(abs(law[place] - masses[place]) for place in law))
     assert 0.1 < worst <= 2
+
+
+def _outer_law(outer: Below, heights: list[int]) -> dict[int, float]:
+    """The law of the lower mark from its definition: weights exp(rate q)."""
+    rate, weights = float(outer.epsilon) / (4 * outer.matchings), {}
+    for y in range(-outer.grain, outer.grain + 1):
+        ranks = range(2 * sum(h < y for h in heights), 2 * sum(h <= y for h in heights) + 1)
+        aimed = len(heights) - outer.aim
+        loss = max(ranks[0] - aimed, aimed - ranks[-1], 0)
+        weights[y] = math.exp(-rate * (outer.cap if y == -outer.grain else loss))
+    return {y: weight / sum(weights.values()) for y, weight in weights.items()}
+
+
+CLUMPS = [
+    *([-3] * k + [3] * (2 * n - k) for n in (1, 8, 100, 2000) for k in (n - 1, n, n + 1)),
+    *([h] * n for h in (-4, 0, 4) for n in (1, 10, 1000)),
+    *(sorted(h % 9 - 4 for h in range(n)) for n in (1, 2, 9, 90, 900, 9000)),
+    [],
+]
+
+
+@pytest.mark.parametrize("heights", CLUMPS, ids=len)
+@pytest.mark.parametrize("epsilon", ["1/10", 1, 8])
+def test_the_outer_mark_has_the_law_of_its_definition(heights: list[int], epsilon: Any) -> None:
+    outer = Below(4, 1, Fraction(epsilon), Fraction(1, 80))
+    found = outer.mechanism.log_masses(outer.score(np.array(heights, np.int64)))
+    assert {int(y): math.exp(log) for y, log in found.items()} == pytest.approx(
+        _outer_law(outer, heights), rel=1e-9, abs=1e-300
+    )
+
+
+@pytest.mark.parametrize("failing", [Fraction(1, 80), Fraction(1, 5)])
+def test_an_outer_mark_is_above_a_median_as_rarely_as_promised(failing: Fraction) -> None:
+    """Exactly, from the definition: for clumps with a gap at the median, ties, and all small sets of heights."""
+    small = [list(h) for n in range(5) for h in itertools.combinations_with_replacement((-4, -1, 0, 4), n)]
+    for heights, epsilon in itertools.product([*CLUMPS, *small], (Fraction(1, 10), Fraction(1), Fraction(20))):
+        outer = Below(4, 1, epsilon, failing)
+        law = _outer_law(outer, heights)
+        least = sorted(heights)[(len(heights) - 1) // 2] if heights else -4
+        assert math.fsum(mass for y, mass in law.items() if y > least) <= failing
+
+
+def test_a_score_by_the_pairs_below_alone_would_miss_a_median_beside_a_gap() -> None:
+    """Why a mark stands for all ranks of its pairs: else marks in the gap win, which are above the median."""
+    outer, heights = Below(4, 1, Fraction(1), Fraction(1, 80)), [-3] * 1001 + [3] * 1000
+    weights = {}
+    for y in range(-4, 5):
+        beyond = sum(h < y for h in heights) - sum(h >= y for h in heights) + outer.aim
+        weights[y] = math.exp(-abs(beyond) / 4)
+    assert sum(w for y, w in weights.items() if y > -3) / sum(weights.values()) > 0.99
+
+
+def test_with_pairs_enough_the_first_mark_is_rare() -> None:
+    for heights in ([-3] * 500 + [3] * 500, list(range(-3, 5)) * 200, [4] * 900):
+        outer = Below(4, 1, Fraction(1), Fraction(1, 80))
+        assert outer.aim <= len(heights)
+        assert _outer_law(outer, heights)[-4] <= math.exp(-5)
+
+
+def test_intervals_hold_the_line_of_the_pairs_that_were_drawn() -> None:
+    """The promise of 0.8 is kept by 400 releases in a false-alarm rate below 1e-6, and the intervals are short."""
+    generator = np.random.default_rng(8)
+    x = generator.uniform(0, 10, 1500)
+    table = np.column_stack([x, 20 + 5 * x + generator.normal(0, 5, 1500)])
+    mechanism = TheilSen(feature=(0, 10), target=(0, 100), epsilon=4, matchings=2, grain=200, confidence="0.8")
+    marks, missed, widths = read_table(table, mechanism.axes), 0, []
+    for seed in range(400):
+        line = mechanism.release(table, bits=SeededBits(seed))
+        drawn = mechanism._drawn(marks, SeededBits(seed))  # the pairs come from the first bits
+        slope, intercept = _median_line(mechanism, *drawn)
+        assert line.interval() is not None
+        (low, high), (under, over) = line.interval()  # type: ignore[misc]
+        missed += not (low <= slope <= high and under <= intercept <= over)
+        assert low <= line.slope <= high
+        assert under <= line.intercept <= over
+        widths.append(high - low)
+    assert missed <= 80 + 5 * math.sqrt(64)
+    assert np.median(widths) < 2
+
+
+def _median_line(mechanism: TheilSen, first: np.ndarray, second: np.ndarray) -> tuple[float, float]:
+    up = mechanism.axes[1]
+    low, high = (float(up.at(int(pairs[(len(pairs) - 1) // 2]))) for pairs in (first, second))
+    return (high - low) / 5, low - (high - low) / 5 * 2.5  # quarters at 2.5 and 7.5
+
+
+@pytest.mark.parametrize("table", [[], [(1, 1)], [(5, 1)] * 40, [(0, 0), (10, 100)], [(math.nan, math.inf)] * 9])
+def test_with_few_people_the_interval_is_nearly_all_there_is(table: Any) -> None:
+    """Any mark other than an end has probability at most 1e-10 here, and pairs as few as these add little."""
+    mechanism = TheilSen(feature=(0, 10), target=(0, 100), epsilon="1/1000", confidence="0.9999999999")
+    line = mechanism.release(table, bits=SeededBits(3))
+    assert line.bands == ((-mechanism.grain, mechanism.grain),) * 2
+    assert line.interval() == ((-20, 20), (-50, 150))
+
+
+def test_intervals_of_slope_and_intercept_are_those_over_all_heights_in_the_bands() -> None:
+    generator = np.random.default_rng(9)
+    for _ in range(200):
+        low, width = Fraction(int(generator.integers(-30, 30)), 7), Fraction(int(generator.integers(1, 90)), 11)
+        axes = Axis(low, low + width, 10), Axis(Fraction(-3), Fraction(5), 10)
+        one, other, *ends = generator.integers(-10, 11, 6).tolist()
+        marks, bands = (one, other), ((min(ends[:2]), max(ends[:2])), (min(ends[2:]), max(ends[2:])))
+        heights = [{*band, mark} for band, mark in zip(bands, marks, strict=True)]
+        lines = [_exact_line(axes, near, far) for near in heights[0] for far in heights[1]]
+        found = intervals_of(axes, marks, bands)
+        for (least, most), terms in zip(found, zip(*lines, strict=True), strict=True):
+            assert least <= min(terms)
+            assert most >= max(terms)
+            assert (least, most) == pytest.approx((float(min(terms)), float(max(terms))), rel=1e-15, abs=1e-300)
+
+
+def _exact_line(axes: tuple[Axis, Axis], one: int, other: int) -> tuple[Fraction, Fraction]:
+    across, up = axes
+    near, far = (3 * across.low + across.high) / 4, (across.low + 3 * across.high) / 4
+    slope = (up.at(other) - up.at(one)) / (far - near)
+    return slope, up.at(one) - slope * near
+
+
+def test_the_line_has_two_thirds_of_epsilon_where_intervals_are_bought() -> None:
+    given: dict[str, Any] = {"feature": (0, 1), "target": (0, 1)}
+    plain, sure = TheilSen(epsilon=2, **given), TheilSen(epsilon=3, confidence=0.9, **given)
+    assert sure.median == plain.median
+    assert sure.error(0.9) == plain.error(0.9)
+    assert plain.release([], bits=SeededBits(1)).interval() is None
+    assert sure.below is not None
+    assert 2 * sure.median.epsilon + 4 * sure.below.epsilon == sure.loss.event.epsilon == 3
+
+
+def test_a_tiny_epsilon_gives_the_whole_range() -> None:
+    mechanism = TheilSen(feature=(0, 10), target=(0, 100), epsilon="1e-100", confidence=0.9999999)
+    assert mechanism.release([(1, 2), (3, 4)], bits=SeededBits(1)).interval() == ((-20, 20), (-50, 150))
 
 
 def test_outliers_hardly_move_the_line() -> None:
@@ -220,7 +360,19 @@ def test_without_pairs_every_line_is_as_likely() -> None:
 
 @pytest.mark.parametrize(
     ("name", "bad"),
-    [("feature", (0, 0)), ("target", "x"), ("epsilon", 0), ("matchings", 0), ("matchings", 10**6), ("grain", -1)],
+    [
+        ("feature", (0, 0)),
+        ("target", "x"),
+        ("epsilon", 0),
+        ("matchings", 0),
+        ("matchings", 10**6),
+        ("grain", -1),
+        ("confidence", 0),
+        ("confidence", 1),
+        ("confidence", -1),
+        ("confidence", "x"),
+        ("confidence", math.nan),
+    ],
 )
 def test_bad_parameters_are_refused_by_name(name: str, bad: Any) -> None:
     given = {"feature": (0, 1), "target": (0, 1), "epsilon": 1, name: bad}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
+from typing import Any
 
 import pytest
 
@@ -118,9 +119,43 @@ def test_bad_arguments_are_refused() -> None:
         best_beta(price_of(1), beta=Fraction(2))
     with pytest.raises(MechanismError, match="confidence"):
         best_noise(beta="0.1", epsilon=1, confidence=1.0)
-    with pytest.raises(MechanismError, match="people"):
-        best_beta(price_of(1), people=0)
+    for people in (0, 10**15 + 1, 10**400, 10**5000):
+        with pytest.raises(MechanismError, match="people"):
+            best_beta(price_of(1), people=people)
     with pytest.raises(MechanismError, match="epsilon or rho"):
         best_noise(beta="0.1")
     with pytest.raises(MechanismError, match="delta"):
         best_noise(beta="0.1", rho=1, delta="1e-6")
+
+
+@pytest.mark.parametrize("families", [(), [], ["x"], "x", 5, (PolyPlace(), None)])
+def test_families_that_are_none_are_refused(families: Any) -> None:
+    for beta in (None, Fraction(1, 2)):
+        with pytest.raises(MechanismError, match="families") as refusal:
+            best_beta(price_of(1), families=families, beta=beta)
+        assert refusal.value.remedy
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        *({"epsilon": epsilon} for epsilon in ("1e-9", 50, 700)),
+        *({"epsilon": "1e-9", "delta": delta} for delta in ("1e-300", "0.999999")),
+        *({"epsilon": 700, "delta": delta} for delta in ("1e-300", "1e-6")),
+        *({"rho": rho} for rho in ("5e-19", 1250, 5000, 245000)),
+    ],
+    ids=str,
+)
+def test_there_is_a_choice_at_every_price_that_is_accepted(given: Any) -> None:
+    price = price_of(**given)
+    choice = best_beta(price)
+    assert choice.family.noise(choice.beta, price).alpha > 0
+    assert 0 < choice.error < math.inf
+
+
+@pytest.mark.parametrize("beta", ["1e-330", "1e-19", "2801", "1e300"])
+def test_a_beta_beyond_the_limits_is_refused(beta: str) -> None:
+    with pytest.raises(MechanismError, match="beta"):
+        best_noise(beta=beta, epsilon=1)
+    with pytest.raises(MechanismError, match="beta"):
+        best_beta(price_of(1), beta=Fraction(beta))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
@@ -10,6 +11,7 @@ import pytest
 from jali.errors import MechanismError
 from jali.mechanisms.smooth.admissible import Family, Price
 from jali.mechanisms.smooth.families.cauchy import Cauchy
+from jali.mechanisms.smooth.families.decimals import rational_below
 from jali.mechanisms.smooth.families.gaussian import SmoothGaussian
 from jali.mechanisms.smooth.families.laplace import SmoothLaplace
 from jali.mechanisms.smooth.families.laplace_log_normal import LaplaceLogNormal
@@ -95,9 +97,21 @@ def test_bad_parameters_are_refused_by_name(bad: Any) -> None:
             call()
 
 
-def test_gamma_must_be_above_one_and_degrees_whole() -> None:
-    with pytest.raises(MechanismError, match="gamma"):
-        Polynomial(1)
+@pytest.mark.parametrize("gamma", [1, "1.0001", "1.099", 1001, "1e300"])
+def test_gamma_must_be_from_1_1_to_1000(gamma: Any) -> None:
+    with pytest.raises(MechanismError, match="gamma") as refusal:
+        Polynomial(gamma)
+    assert refusal.value.remedy
+
+
+@pytest.mark.parametrize("degrees", [1001, 10**12, 10**400])
+def test_degrees_must_be_few(degrees: int) -> None:
+    with pytest.raises(MechanismError, match="degrees") as refusal:
+        StudentT(degrees)
+    assert refusal.value.remedy
+
+
+def test_degrees_must_be_whole() -> None:
     with pytest.raises(MechanismError, match="degrees"):
         StudentT(2.5)  # type: ignore[arg-type]
 
@@ -108,9 +122,81 @@ def test_prices_are_of_one_kind() -> None:
             price_of(*arguments)
 
 
-@pytest.mark.parametrize("epsilon", ["1e-12", "1e-3", "50", "700"])
+@pytest.mark.parametrize("epsilon", ["1e-9", "1e-3", "50", "700"])
 def test_extreme_prices_have_noises_too(epsilon: str) -> None:
     price = price_of(epsilon)
     for family, _ in PURE:
-        for share in (Fraction(1, 10**9), Fraction(1, 2), 1 - Fraction(1, 10**9)):
+        for share in (Fraction(1, 10**8), Fraction(1, 2), 1 - Fraction(1, 10**9)):
             assert family.noise(family.largest_beta(price) * share, price).alpha > 0
+
+
+EVERY: list[tuple[Family, Price]] = [
+    *((family, price_of(1)) for family, _ in PURE),
+    (SmoothLaplace(), price_of(1, 1e-6)),
+    (SmoothGaussian(), price_of(1, 1e-6)),
+    (LaplaceLogNormal(), price_of(rho="1/2")),
+]
+
+
+@pytest.mark.parametrize(("family", "price"), EVERY, ids=repr)
+@pytest.mark.parametrize("beta", ["1e-330", "1e-160", "1e-110", "9e-19", "2801", "1e300", "1e400"])
+def test_a_beta_beyond_the_limits_is_refused(family: Family, price: Price, beta: str) -> None:
+    with pytest.raises(MechanismError, match="beta") as refusal:
+        family.noise(Fraction(beta), price)
+    assert refusal.value.remedy
+
+
+@pytest.mark.parametrize("beta", [5000, 50000])
+def test_a_beta_of_endlessly_many_digits_below_the_largest_is_refused(beta: int) -> None:
+    for family, largest in PURE:
+        with pytest.raises(MechanismError, match="beta"):
+            family.noise(largest * (1 - Fraction(1, 10**beta)), price_of(1))
+
+
+@pytest.mark.parametrize("epsilon", ["1e-330", "1e-10", "700.1", "709", "1420", "1e6", "1e20"])
+def test_an_epsilon_beyond_the_limits_is_refused(epsilon: str) -> None:
+    for delta in (None, "1e-6"):
+        with pytest.raises(MechanismError, match="epsilon") as refusal:
+            price_of(epsilon, delta)
+        assert refusal.value.remedy
+    for family, price in EVERY:
+        asked = Price(epsilon=Fraction(epsilon), delta=price.delta)
+        if price.rho is None:
+            with pytest.raises(MechanismError, match="epsilon"):
+                family.largest_beta(asked)
+
+
+@pytest.mark.parametrize("rho", ["1e-330", "4e-19", "245001", "1e20"])
+def test_a_rho_beyond_the_limits_is_refused(rho: str) -> None:
+    for call in (
+        lambda: price_of(rho=rho),
+        lambda: LaplaceLogNormal().largest_beta(Price(rho=Fraction(rho))),
+        lambda: PolyPlace().noise(SMALL, Price(rho=Fraction(rho))),
+    ):
+        with pytest.raises(MechanismError, match="rho") as refusal:
+            call()
+        assert refusal.value.remedy
+
+
+@pytest.mark.parametrize("delta", ["1e-301", "1e-323", "1e-400"])
+def test_a_delta_that_doubles_cannot_hold_is_refused(delta: str) -> None:
+    for call in (
+        lambda: price_of(1, delta),
+        lambda: SmoothGaussian().noise(SMALL, Price(epsilon=Fraction(1), delta=Fraction(delta))),
+        lambda: SmoothLaplace().noise(SMALL, Price(epsilon=Fraction(1), delta=Fraction(delta))),
+    ):
+        with pytest.raises(MechanismError, match="delta") as refusal:
+            call()
+        assert refusal.value.remedy
+
+
+def test_a_rho_of_many_digits_has_a_root() -> None:
+    for rho in (Fraction(10**5000 + 1, 10**5000), Fraction(1, 3) * (1 + Fraction(1, 10**6000))):
+        epsilon = LaplaceLogNormal().largest_beta(Price(rho=rho)) / 4
+        assert 2 * rho * (1 - Fraction(1, 10**16)) < epsilon**2 <= 2 * rho
+
+
+def test_no_rational_is_below_a_number_that_is_not_above_zero() -> None:
+    for value in ("0", "-1", "-1e300"):
+        with pytest.raises(MechanismError, match="alpha"):
+            rational_below(Decimal(value))

@@ -150,11 +150,30 @@ def test_the_noise_shrinks_where_the_data_are_dense() -> None:
 
 
 def test_family_and_beta_do_not_depend_on_the_table() -> None:
-    mechanism = SmoothSensitivity(statistic=median(high=100), epsilon=1)
-    before = mechanism.admissible
-    mechanism.release([0, 50, 100])
-    mechanism.release([50] * 1000)
-    assert mechanism.admissible == before
+    def noise_after(table: list[int]) -> Any:
+        mechanism = SmoothSensitivity(statistic=median(high=100), epsilon=1)
+        mechanism.release(table)
+        return mechanism.admissible, mechanism.error(0.9, smooth=1)
+
+    assert noise_after([0, 50, 100]) == noise_after([50] * 1000) == noise_after([])
+
+
+def test_a_range_that_ends_between_two_marks_is_part_of_the_error() -> None:
+    """The variance of people at both ends is 56.25, and the last mark is 40."""
+    spread = Variance(low=0, high=15, step=20, mesh=1, adjacency="replace-one")
+    mechanism = SmoothSensitivity(statistic=spread, epsilon=1)
+    table = [0] * 5000 + [15] * 5000
+    promised = mechanism.error(0.95, smooth=Fraction(mechanism.smooth(table)))
+    assert mechanism.deviation(table, mechanism.release(table)) == 16.25 <= promised
+
+
+def test_a_table_that_nobody_can_move_has_the_error_of_rounding_alone() -> None:
+    mechanism = SmoothSensitivity(statistic=median(), epsilon=1)
+    assert mechanism.error(0.95, smooth=0) == 0.5
+    with pytest.raises(MechanismError, match="smooth"):
+        mechanism.error(0.95, smooth=-1)
+    with pytest.raises(MechanismError, match="size"):
+        mechanism.sample([1], -1)
 
 
 @pytest.mark.parametrize(

@@ -202,7 +202,10 @@ def test_local_sensitivities_are_rounded_up_within_the_range(local: Any, steps: 
     assert mechanism._read(Measured(3, local))[1] == steps
 
 
-@pytest.mark.parametrize("value", [Measured("x", 1), Measured(1, "x"), Measured(1, None), (1, 2), 3])
+@pytest.mark.parametrize(
+    "value",
+    [Measured("x", 1), Measured(1, "x"), Measured(1, None), (1, 2), 3, Measured(1, np.timedelta64(5, "s"))],
+)
 def test_values_are_refused_for_their_types(value: Any) -> None:
     with pytest.raises(MechanismError):
         BoundedSensitivity(drift=1, epsilon=4, delta="1/20", low=0, high=9, step=1).release(value)

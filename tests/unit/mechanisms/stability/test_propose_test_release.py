@@ -226,10 +226,19 @@ def test_nothing_is_refused_for_its_value(value: Any, distance: Any) -> None:
     assert released is DECLINED or 0 <= released <= 9
 
 
+def test_values_far_below_a_range_far_from_0_are_clamped() -> None:
+    low = 1_700_000_000_000
+    mechanism = ProposeTestRelease(bound=1, epsilon=1, delta=1e-6, low=low, high=low + 100)
+    assert mechanism._read(Proposal(math.nan, 9)) == mechanism._read(Proposal(low, 9)) == (0, 9)
+
+
 WRONG: Any = 1.5
+SPAN: Any = np.timedelta64(5, "s")
 
 
-@pytest.mark.parametrize("value", [Proposal("x", 1), Proposal(1, WRONG), Proposal(1, True), (1, 2), 5, None])
+@pytest.mark.parametrize(
+    "value", [Proposal("x", 1), Proposal(1, WRONG), Proposal(1, True), (1, 2), 5, None, Proposal(1, SPAN)]
+)
 def test_values_are_refused_for_their_types(value: Any) -> None:
     with pytest.raises(MechanismError):
         _whole().release(value)

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import itertools
 import math
+import warnings
 from collections.abc import Callable, Iterator
+from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
@@ -16,7 +18,7 @@ from jali.errors import JaliError, MechanismError
 from jali.mechanisms.selection.scores import read_scores
 from jali.mechanisms.stability.applications.stable_answer import _searched, stable_answer
 from jali.mechanisms.stability.applications.stable_best import best_of, stable_best
-from jali.mechanisms.stability.applications.stable_mode import most_frequent, stable_mode
+from jali.mechanisms.stability.applications.stable_mode import counted, most_frequent, stable_mode
 from jali.mechanisms.stability.declined import DECLINED
 from jali.mechanisms.stability.stable_value import Stable, StableValue
 from jali.privacy.adjacency import Adjacency
@@ -88,6 +90,46 @@ def test_the_mode_is_told_from_a_column_as_from_counts() -> None:
     assert stable_mode(np.array(column), **given).answer == "b"
 
 
+ONE_ODD: list[tuple[Any, Any]] = [
+    (np.array([0.0] * 60), np.array([-0.0] + [0.0] * 59)),
+    ([1] * 60, [1.0] + [1] * 59),
+    ([1] * 60, [True] + [1] * 59),
+    ([Decimal("1.0")] * 60, [Decimal("1.00")] + [Decimal("1.0")] * 59),
+    ([(1, 0.0)] * 60, [(1, -0.0)] + [(1, 0.0)] * 59),
+]
+
+
+@pytest.mark.parametrize(("one", "other"), ONE_ODD)
+def test_one_row_cannot_change_how_a_sure_answer_is_printed(one: Any, other: Any) -> None:
+    given: dict[str, Any] = {"epsilon": 1, "delta": 1e-6, "adjacency": "replace-one"}
+    told = [stable_mode(table, **given).answer for table in (one, other, other[::-1])]
+    assert len({(type(answer), repr(answer)) for answer in told}) == 1
+    assert sorted(counted(other).values()) == [1, 59]
+
+
+def test_rows_of_one_form_count_as_one_category() -> None:
+    column = [float("nan") for _ in range(60)]  # no two of them are equal
+    told = stable_mode(column, epsilon=1, delta=1e-6, adjacency="add-remove")
+    assert math.isnan(told.answer)
+
+
+@pytest.mark.parametrize("kind", [np.int8, np.uint8, np.int16, np.uint16, np.int64, np.uint64])
+@both
+def test_distances_of_neighbours_differ_by_at_most_one_for_every_integer_type(
+    kind: Any, adjacency: Adjacency
+) -> None:
+    top, moved = int(np.iinfo(kind).max), int(adjacency is REPLACE)
+    tables = ({"a": kind(top), "b": kind(0)}, {"a": kind(top - 1), "b": kind(moved)})
+    near_ones = [most_frequent(counts, adjacency).distance for counts in map(counted, tables)]
+    assert near_ones == [most_frequent({"a": top}, adjacency).distance, near_ones[0] - 1]
+    assert [most_frequent(table, adjacency).distance for table in tables] == near_ones
+
+
+def test_counts_of_two_integer_types_are_read() -> None:
+    given: dict[str, Any] = {"epsilon": 1, "delta": 1e-6, "adjacency": "replace-one"}
+    assert stable_mode({"a": np.uint64(90), "b": np.int64(3)}, **given).answer == "a"
+
+
 def test_nothing_in_a_column_is_refused_for_its_value() -> None:
     class Awkward:
         __hash__ = object.__hash__
@@ -106,7 +148,9 @@ def test_a_tie_is_declined_or_has_no_answer() -> None:
     assert all(tie.declined for tie in ties)
 
 
-@pytest.mark.parametrize("table", ["abc", 3, None, {"a": 1.5}, {"a": "x"}, np.zeros((2, 2))])
+@pytest.mark.parametrize(
+    "table", ["abc", 3, None, {"a": 1.5}, {"a": "x"}, np.zeros((2, 2)), {"a": np.timedelta64(5, "s")}]
+)
 def test_tables_of_another_kind_are_refused(table: Any) -> None:
     with pytest.raises(MechanismError):
         stable_mode(table, epsilon=1, delta="1/2", adjacency="add-remove")
@@ -214,7 +258,39 @@ def test_answers_that_cannot_be_compared_differ() -> None:
     assert told.declined
 
 
-@pytest.mark.parametrize("rows", [[], [1, 1], [[]], 3])
+def test_answers_that_are_equal_but_look_different_differ() -> None:
+    given: dict[str, Any] = {"rows": ["a"], "most": 9, "adjacency": "add-remove", "epsilon": 1, "delta": 1e-9}
+    forms: list[tuple[Any, Any]] = [
+        (0.0, -0.0),
+        (1, True),
+        (1, 1.0),
+        (Decimal("1.0"), Decimal("1.00")),
+        ([0.0], [-0.0]),
+    ]
+    for one, other in forms:
+        for count in (4, 5):
+            told = stable_answer(lambda table: (one, other)[len(table) % 2], ["a"] * count, **given)  # noqa: B023
+            assert told.declined
+
+
+def test_warnings_of_the_function_are_not_shown() -> None:
+    def mean_of_nobody(table: tuple[Any, ...]) -> bool:
+        warnings.warn("a secret", stacklevel=1)
+        return bool(np.mean(table) > -1) or bool(np.log(np.zeros(1))[0] > 0)
+
+    with warnings.catch_warnings(record=True) as seen:
+        warnings.simplefilter("always")
+        stable_answer(mean_of_nobody, [1], rows=[1, 2], most=3, adjacency="add-remove", **SURE)
+    assert not seen
+
+
+@pytest.mark.parametrize(("function", "table"), [("text", [1]), (None, [1]), (len, "11"), (len, b"1"), (len, 5)])
+def test_what_is_no_function_or_table_is_refused_for_its_type(function: Any, table: Any) -> None:
+    with pytest.raises(MechanismError, match=r"function|table"):
+        stable_answer(function, table, rows=[1], most=1, adjacency="add-remove", **SURE)
+
+
+@pytest.mark.parametrize("rows", [[], [1, 1], [[]], 3, iter([1]), "ab"])
 def test_bad_rows_are_refused(rows: Any) -> None:
     with pytest.raises(MechanismError, match="rows"):
         stable_answer(len, [1], rows=rows, most=1, epsilon=1, delta="1/2", adjacency="add-remove")

@@ -186,7 +186,18 @@ def test_what_is_said_instead_of_an_answer_tells_no_reason() -> None:
 
 
 @pytest.mark.parametrize(
-    "value", [("a", 1.5), ("a", True), ("a", None), "ab", ["a", 1], ("a", Decimal(1)), 3, ("a",)]
+    "value",
+    [
+        ("a", 1.5),
+        ("a", True),
+        ("a", None),
+        "ab",
+        ["a", 1],
+        ("a", Decimal(1)),
+        3,
+        ("a",),
+        ("a", np.timedelta64(5, "s")),
+    ],
 )
 def test_values_are_refused_for_their_types(value: Any) -> None:
     with pytest.raises(MechanismError, match="pair"):

@@ -361,8 +361,10 @@ def test_degrees_that_are_none_are_refused(degrees: int) -> None:
 
 
 def test_exponents_without_a_law_are_refused() -> None:
-    with pytest.raises(MechanismError, match="gamma"):
-        polynomial_law(Fraction(1))
+    for gamma in (Fraction(1), Fraction("1.0099"), 1 + Fraction(1, 10**400)):
+        with pytest.raises(MechanismError, match="gamma") as refusal:
+            polynomial_law(gamma)
+        assert refusal.value.remedy
     with pytest.raises(MechanismError, match="a must"):
         poly_place_law(Fraction(1))
     with pytest.raises(MechanismError, match="sigma"):

@@ -44,8 +44,6 @@ class Cauchy(Family):
 class CauchyNoise(AdmissibleNoise):
     """The Cauchy law and its factor alpha."""
 
-    alpha: Fraction
-
     @property
     def law(self) -> Law:
         """The exact sampler of Z."""

@@ -11,6 +11,8 @@ from contextlib import contextmanager
 from decimal import MAX_EMAX, MIN_EMIN, ROUND_FLOOR, Context, Decimal, localcontext
 from fractions import Fraction
 
+from jali.errors import MechanismError
+
 _DIGITS = 60
 _SHOWN = 15
 _LESS = 1 - Decimal("1e-30")
@@ -46,5 +48,12 @@ def sinh(value: Fraction) -> Decimal:
 
 
 def rational_below(value: Decimal) -> Fraction:
-    """Return a rational of fifteen digits below a positive number that was computed to thirty digits or more."""
+    """Return a rational of fifteen digits below a number that was computed to thirty digits or more.
+
+    There is no noise of a factor that is not above 0: such a number is refused, never passed on.
+    """
+    if not value > 0:
+        raise MechanismError(
+            "alpha: there is no noise at this beta and this price.", remedy="Take a smaller beta."
+        )
     return Fraction(Context(prec=_SHOWN, rounding=ROUND_FLOOR).multiply(value, _LESS))

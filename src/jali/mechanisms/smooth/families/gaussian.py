@@ -8,9 +8,8 @@ from fractions import Fraction
 from functools import lru_cache
 
 from jali.errors import MechanismError
-from jali.mechanisms.mechanism import parameter
 from jali.mechanisms.smooth.admissible import AdmissibleNoise, Family, Price
-from jali.mechanisms.smooth.families.price import admitted, approximate_loss
+from jali.mechanisms.smooth.families.price import admitted, approximate_loss, below
 from jali.mechanisms.smooth.families.reach import reach
 from jali.noise.reals.gaussian import gaussian_law
 from jali.noise.reals.law import Law
@@ -19,7 +18,12 @@ from jali.privacy.rounding import float_above, float_below
 
 _ROOT = math.sqrt(2)
 _HALVINGS = 50
+# The price may need a shift of a millionth of the largest one that is tried: bisection goes on until it is close.
+_MOST_HALVINGS, _CLOSE = 90, 1 + 1e-13
 _SLACK = 1e-12
+# Tails below the first have lost digits, or all of them, where doubles end: they count as the second.
+_VANISHING, _REST = 1e-307, 2e-307
+_FAR = 1e-290
 
 
 @dataclass(frozen=True)
@@ -50,10 +54,10 @@ class SmoothGaussian(Family):
     def noise(self, beta: Fraction, price: Price) -> GaussianNoise:
         """Return the noise for a beta below the largest."""
         epsilon, delta = approximate_loss(price, repr(self))
-        read = parameter(beta, "beta")
+        read = admitted(beta, epsilon, repr(self))
         alpha = gaussian_alpha(read, epsilon, delta)
         if not alpha:
-            admitted(read, min(read, self.largest_beta(price)), repr(self))
+            raise below(self.largest_beta(price), read, repr(self))
         return GaussianNoise(alpha)
 
 
@@ -69,9 +73,11 @@ def _largest(epsilon: Fraction, delta: Fraction) -> Fraction:
 def gaussian_alpha(beta: Fraction, epsilon: Fraction, delta: Fraction) -> Fraction:
     """Return the largest alpha that was found to keep the price, by bisection; 0 if there is none."""
     low, high = 0.0, math.sqrt(2 * float(epsilon))
-    for _ in range(_HALVINGS):
+    for _ in range(_MOST_HALVINGS):
         middle = (low + high) / 2
         low, high = (middle, high) if _keeps(middle, beta, epsilon, delta) else (low, middle)
+        if high <= low * _CLOSE:
+            break
     return Fraction(low)
 
 
@@ -90,7 +96,7 @@ def _centre(shift: float, stretch: float) -> float:
     edge = math.sqrt(2 * stretch / shrunk)
     if shift > edge * shrunk:
         return shift * edge - shift**2 / 2
-    return stretch + shift**2 / (2 * math.expm1(2 * stretch))
+    return stretch + shift**2 * math.exp(-2 * stretch) / (2 * shrunk)
 
 
 def _outside(shift: float, stretch: float, loss: float) -> float:
@@ -106,16 +112,17 @@ def _outside(shift: float, stretch: float, loss: float) -> float:
 def _tail(wide: float, narrow: float, loss: float) -> float:
     """Return Phi(-wide) - e^loss Phi(-narrow), rounded up."""
     slack = 1e-14 * (narrow**2 + 20)
-    rest = math.erfc(narrow / _ROOT) / 2
-    other = math.exp(min(loss + math.log(rest), 0.0)) if rest > 0 else 0.0
-    return math.erfc(wide / _ROOT) / 2 * (1 + slack) - other * max(0.0, 1 - slack) + 5e-324
+    head, rest = (math.erfc(end / _ROOT) / 2 for end in (wide, narrow))
+    if head < _VANISHING:
+        return _REST
+    # e^loss could raise what doubles have lost of a smaller tail: nothing of it is taken off.
+    other = math.exp(min(loss + math.log(rest), 0.0)) if rest >= _FAR else 0.0
+    return head * (1 + slack) - other * max(0.0, 1 - slack)
 
 
 @dataclass(frozen=True)
 class GaussianNoise(AdmissibleNoise):
     """The normal law of variance 1, and its factor alpha."""
-
-    alpha: Fraction
 
     @property
     def law(self) -> Law:

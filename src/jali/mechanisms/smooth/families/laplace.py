@@ -9,15 +9,16 @@ from fractions import Fraction
 from functools import lru_cache
 
 from jali.errors import MechanismError
-from jali.mechanisms.mechanism import parameter
 from jali.mechanisms.smooth.admissible import AdmissibleNoise, Family, Price
 from jali.mechanisms.smooth.families.decimals import decimal_of, exp, expm1, precise, rational_below
-from jali.mechanisms.smooth.families.price import admitted, approximate_loss
+from jali.mechanisms.smooth.families.price import admitted, approximate_loss, below
 from jali.mechanisms.smooth.families.reach import reach
 from jali.noise.reals.laplace import laplace_law
 from jali.noise.reals.law import Law
 
 _HALVINGS = 60
+# Far more than the roundings of sixty digits can have raised a logarithm.
+_SLACK = Decimal("1e-30")
 
 
 @dataclass(frozen=True)
@@ -49,9 +50,9 @@ class SmoothLaplace(Family):
     def noise(self, beta: Fraction, price: Price) -> LaplaceNoise:
         """Return the noise for a beta below the largest."""
         epsilon, delta = approximate_loss(price, repr(self))
-        read = parameter(beta, "beta")
-        if read >= epsilon or _log_room(read, epsilon, delta) <= 0:
-            admitted(read, min(read, self.largest_beta(price)), repr(self))
+        read = admitted(beta, epsilon, repr(self))
+        if _log_room(read, epsilon, delta) <= 0:
+            raise below(self.largest_beta(price), read, repr(self))
         return LaplaceNoise(laplace_alpha(read, epsilon, delta))
 
 
@@ -73,17 +74,16 @@ def laplace_alpha(beta: Fraction, epsilon: Fraction, delta: Fraction) -> Fractio
 
 
 def _log_room(beta: Fraction, epsilon: Fraction, delta: Fraction) -> Decimal:
-    """Return the logarithm of delta over its value without a shift: cosh(alpha/u) may be that large."""
+    """Return, from below, the logarithm of delta over its value without a shift: of what cosh(alpha/u) may be."""
     with precise(beta):
         growth = exp(beta)
-        return decimal_of(delta).ln() + decimal_of(epsilon + beta) / (growth - 1) - (1 - 1 / growth).ln()
+        value = decimal_of(delta).ln() + decimal_of(epsilon + beta) / (growth - 1) - (1 - 1 / growth).ln()
+        return value - _SLACK
 
 
 @dataclass(frozen=True)
 class LaplaceNoise(AdmissibleNoise):
     """The Laplace law of scale 1, and its factor alpha."""
-
-    alpha: Fraction
 
     @property
     def law(self) -> Law:

@@ -19,6 +19,8 @@ from jali.noise.reals.product import laplace_log_normal_law
 
 # A larger beta would need a scale that varies by e^6 or more: such noise is of no use.
 _LARGEST = 4
+# sigma is above beta/epsilon by this part of it at least: that costs next to nothing, and leaves room for a shift.
+_LEAST_ABOVE = 1e-6
 # Beyond so many standard deviations of its log-concave peak an integrand is below e^-50 of it.
 _REACH, _PANELS = 10.0, 40
 
@@ -55,31 +57,37 @@ class LaplaceLogNormal(Family):
 
 
 def best_sigma(beta: Fraction, epsilon: Fraction) -> Fraction:
-    """Return the sigma of least variance, to four digits: any sigma above beta/epsilon keeps the price.
+    """Return the sigma of least variance, rounded up to four digits: any sigma above beta/epsilon keeps the price.
 
     The variance 2 exp(5 sigma^2) / min(epsilon, exp(beta) (epsilon - beta/sigma))^2 is least at the root of
     5 (epsilon/beta) sigma^3 - 5 sigma^2 - 1, or where the two terms of the minimum meet, if that is earlier.
+    With sigma = (1 + y) beta/epsilon these are y (1 + y)^2 = (epsilon/beta)^2 / 5, and y = 1/(exp(beta) - 1).
     """
-    ratio, stretch = float(epsilon / beta), float(beta)
-    low, high = 1 / ratio, 1 / ratio + 1 + ratio
+    stretch = float(beta)
+    meeting = math.exp(-stretch) / -math.expm1(-stretch)
+    above = max(_LEAST_ABOVE, min(meeting, _root(float(epsilon / beta) ** 2 / 5)))
+    return _four_digits(beta / epsilon * (1 + Fraction(above)))
+
+
+def _root(size: float) -> float:
+    """Return the y with y (1 + y)^2 = size, by bisection."""
+    low, high = 0.0, min(size, math.cbrt(size))
     while high > low * (1 + 1e-12):
         middle = (low + high) / 2
-        low, high = (low, middle) if 5 * ratio * middle**3 - 5 * middle**2 > 1 else (middle, high)
-    meeting = stretch / (float(epsilon) * -math.expm1(-stretch))
-    return _four_digits(min(high, meeting))
+        low, high = (low, middle) if middle * (1 + middle) ** 2 > size else (middle, high)
+    return high
 
 
-def _four_digits(value: float) -> Fraction:
+def _four_digits(value: Fraction) -> Fraction:
     """Round up to four digits, so that sigma stays above beta/epsilon."""
     unit = Fraction(10) ** (math.floor(math.log10(value)) - 3)
-    return math.ceil(Fraction(value) / unit) * unit
+    return math.ceil(value / unit) * unit
 
 
 @dataclass(frozen=True)
 class LogNormalNoise(AdmissibleNoise):
     """The law of X e^(sigma Y), and its factor alpha."""
 
-    alpha: Fraction
     sigma: Fraction
 
     @property

@@ -17,6 +17,7 @@ from jali.mechanisms.smooth.families.reach import reach_of_tail
 from jali.privacy.rationals import Number
 
 _BELOW = 1 - 1e-12
+_MOST_NUMBERS = 10**9
 
 
 def lecture_constants(
@@ -43,6 +44,8 @@ def lecture_constants(
         (Fraction(1, 6), Fraction(1, 36))
     """
     loss, count = parameter(epsilon, "epsilon"), natural(dimension, "dimension")
+    if count > _MOST_NUMBERS:
+        raise MechanismError(f"dimension must be at most {_MOST_NUMBERS}.")
     if isinstance(family, Cauchy | Polynomial):
         gamma = Fraction(2) if isinstance(family, Cauchy) else family.gamma
         return loss / (2 * (gamma + 1)), loss / (2 * count * (gamma + 1))

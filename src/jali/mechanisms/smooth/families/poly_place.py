@@ -61,7 +61,6 @@ def poly_place_alpha(beta: Fraction, epsilon: Fraction) -> Fraction:
 class PolyPlaceNoise(AdmissibleNoise):
     """The law of PolyPlace with the parameter a > 1, and its factor alpha."""
 
-    alpha: Fraction
     a: Fraction
 
     @property

@@ -19,6 +19,8 @@ from jali.noise.reals.polynomial import polynomial_law
 from jali.privacy.rationals import Number
 
 _TERMS = 24
+# Below, quantiles leave the doubles and drawing takes long; above, the tail is a cliff that doubles cannot follow.
+_LEAST_GAMMA, _MOST_GAMMA = Fraction(11, 10), 1000
 
 
 @dataclass(frozen=True, init=False)
@@ -26,7 +28,8 @@ class Polynomial(Family):
     """Noise with density proportional to 1/(1 + |z|^gamma).
 
     Args:
-        gamma: How fast the tail falls, above 1; 2 is Cauchy noise, and the variance is finite above 3.
+        gamma: How fast the tail falls, from 1.1 to 1000; 2 is Cauchy noise, and the variance is finite above 3.
+            Nearer to 1 the noise is so huge that its quantiles leave the doubles and drawing it takes long.
 
     Guarantee:
         The noise is epsilon-DP for beta < epsilon / max(1, gamma - 1), with alpha the least of three closed forms,
@@ -43,8 +46,11 @@ class Polynomial(Family):
 
     def __init__(self, gamma: Number = 3) -> None:
         object.__setattr__(self, "gamma", parameter(gamma, "gamma"))
-        if self.gamma <= 1:
-            raise MechanismError(f"gamma must be above 1, not {gamma}.")
+        if not _LEAST_GAMMA <= self.gamma <= _MOST_GAMMA:
+            raise MechanismError(
+                f"gamma must be from {float(_LEAST_GAMMA)} to {_MOST_GAMMA}.",
+                remedy="Nearer to 1 the noise is too huge to be of use; 3 to 6 are good choices.",
+            )
 
     def __repr__(self) -> str:
         return f"Polynomial(gamma={self.gamma})"
@@ -81,7 +87,6 @@ def _log_rest(exponent: Fraction) -> Decimal:
 class PolynomialNoise(AdmissibleNoise):
     """The law with density proportional to 1/(1 + |z|^gamma), and its factor alpha."""
 
-    alpha: Fraction
     gamma: Fraction
 
     @property

@@ -1,4 +1,4 @@
-"""Reading a price: what kind of loss a family can be calibrated to."""
+"""Reading a price: what kind of loss a family can be calibrated to, and within which public limits."""
 
 from __future__ import annotations
 
@@ -10,23 +10,44 @@ from jali.mechanisms.mechanism import parameter
 from jali.mechanisms.smooth.admissible import Price
 from jali.privacy.rationals import Number
 
+# Beyond these numbers exponentials leave the doubles, or the noise is of no use. Every family works within them.
+LEAST_EPSILON, MOST_EPSILON = Fraction(1, 10**9), Fraction(700)
+LEAST_DELTA = Fraction(1, 10**300)
+LEAST_BETA, MOST_BETA = Fraction(1, 10**18), 4 * MOST_EPSILON
+# A beta nearer to the largest one would need digits without end, for noise without end.
+_NEAREST = 1 - Fraction(1, 10**12)
 _DIGITS = 18
 
 
 def price_of(epsilon: Number | None = None, delta: Number | None = None, rho: Number | None = None) -> Price:
-    """Read a price from arguments: epsilon, epsilon and delta, or rho."""
+    """Read a price from arguments: epsilon, epsilon and delta, or rho.
+
+    Args:
+        epsilon: The loss, from 1e-9 to 700.
+        delta: The probability of failure, at least 1e-300 and below 1.
+        rho: The loss in zCDP; the root of 2 rho is from 1e-9 to 700.
+    """
     if (epsilon is None) == (rho is None):
         raise MechanismError("Give either epsilon or rho, one of them.")
     if rho is not None and delta is not None:
         raise MechanismError("delta goes with epsilon, not with rho.")
-    price = Price(_read(epsilon, "epsilon"), _read(delta, "delta"), _read(rho, "rho"))
-    if price.delta is not None and price.delta >= 1:
-        raise MechanismError(f"delta must be below 1, not {delta}.")
+    read = _read(epsilon, "epsilon"), None if delta is None else _failure(delta), _read(rho, "rho")
+    price = Price(*read)
+    pure_loss(price)
     return price
 
 
 def _read(value: Number | None, name: str) -> Fraction | None:
     return None if value is None else parameter(value, name)
+
+
+def _failure(delta: Number) -> Fraction:
+    read = parameter(delta, "delta")
+    if read >= 1:
+        raise MechanismError(f"delta must be below 1, not {delta}.")
+    if read < LEAST_DELTA:
+        raise MechanismError("delta must be at least 1e-300.", remedy="Leave it out: a pure noise has none.")
+    return read
 
 
 def pure_loss(price: Price) -> Fraction:
@@ -37,10 +58,22 @@ def pure_loss(price: Price) -> Fraction:
         Fraction(1, 1)
     """
     if price.rho is not None:
-        return root_below(2 * parameter(price.rho, "rho"))
+        rho = parameter(price.rho, "rho")
+        _within(rho, LEAST_EPSILON**2 / 2, MOST_EPSILON**2 / 2, "rho")
+        return root_below(2 * rho)
     if price.epsilon is None:
         raise MechanismError("A price needs epsilon or rho.", remedy="Give epsilon, epsilon and delta, or rho.")
-    return parameter(price.epsilon, "epsilon")
+    return _within(parameter(price.epsilon, "epsilon"), LEAST_EPSILON, MOST_EPSILON, "epsilon")
+
+
+def _within(value: Fraction, least: Fraction, most: Fraction, name: str) -> Fraction:
+    """Return a number, or refuse one beyond the limits: each is public, and none depends on a table."""
+    if not least <= value <= most:
+        raise MechanismError(
+            f"{name} must be from {float(least):g} to {float(most):g} for admissible noise.",
+            remedy="Beyond, the noise is of no use, or there is next to none.",
+        )
+    return value
 
 
 def approximate_loss(price: Price, family: str) -> tuple[Fraction, Fraction]:
@@ -50,10 +83,7 @@ def approximate_loss(price: Price, family: str) -> tuple[Fraction, Fraction]:
             f"{family} needs a price of epsilon and delta.",
             remedy="Give both, or take a pure family such as PolyPlace().",
         )
-    delta = parameter(price.delta, "delta")
-    if delta >= 1:
-        raise MechanismError(f"delta must be below 1, not {price.delta}.")
-    return parameter(price.epsilon, "epsilon"), delta
+    return pure_loss(price), _failure(price.delta)
 
 
 def concentrated_loss(price: Price, family: str) -> Fraction:
@@ -65,15 +95,25 @@ def concentrated_loss(price: Price, family: str) -> Fraction:
     return pure_loss(price)
 
 
+def stretch_of(beta: Number) -> Fraction:
+    """Read beta, from 1e-18 to 2800."""
+    return _within(parameter(beta, "beta"), LEAST_BETA, MOST_BETA, "beta")
+
+
 def admitted(beta: Fraction, largest: Fraction, family: str) -> Fraction:
     """Return beta, or refuse one for which there is no noise at this price."""
-    read = parameter(beta, "beta")
-    if read >= largest:
-        raise MechanismError(
-            f"beta must be below {float(largest):.6g} for {family} at this price, not {float(read):.6g}.",
-            remedy="Take a smaller beta; best_beta() finds one.",
-        )
+    read = stretch_of(beta)
+    if read > largest * _NEAREST:
+        raise below(largest, read, family)
     return read
+
+
+def below(largest: Fraction, beta: Fraction, family: str) -> MechanismError:
+    """Return the refusal of a beta that is not below the largest."""
+    return MechanismError(
+        f"beta must be below {float(largest):.6g} for {family} at this price, not {float(beta):.6g}.",
+        remedy="Take a smaller beta; best_beta() finds one.",
+    )
 
 
 def root_below(value: Fraction) -> Fraction:
@@ -81,5 +121,6 @@ def root_below(value: Fraction) -> Fraction:
     top, bottom = math.isqrt(value.numerator), math.isqrt(value.denominator)
     if top * top == value.numerator and bottom * bottom == value.denominator:
         return Fraction(top, bottom)
-    unit = 10 ** (_DIGITS + max(0, len(str(value.denominator)) - len(str(value.numerator))))
+    small = max(0, value.denominator.bit_length() - value.numerator.bit_length())
+    unit = 10 ** (_DIGITS + small // 3)
     return Fraction(math.isqrt(value.numerator * unit * unit // value.denominator), unit)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, lru_cache
 
+from jali.errors import MechanismError
 from jali.mechanisms.mechanism import natural
 from jali.mechanisms.smooth.admissible import AdmissibleNoise, Family, Price
 from jali.mechanisms.smooth.families.decimals import exp, precise, rational_below, sinh
@@ -15,13 +16,16 @@ from jali.mechanisms.smooth.families.reach import reach
 from jali.noise.reals.law import Law
 from jali.noise.reals.student_t import student_t_law
 
+# Beyond, logarithms of the gamma function are too large for tails of eleven digits; and the law is all but normal.
+_MOST_DEGREES = 1000
+
 
 @dataclass(frozen=True, init=False)
 class StudentT(Family):
     """Noise of Student's law: density proportional to (d + z^2)^(-(d+1)/2).
 
     Args:
-        degrees: The degrees of freedom d; the variance is finite from 3 on.
+        degrees: The degrees of freedom d, 1 to 1000; the variance is finite from 3 on.
 
     Guarantee:
         The noise is epsilon-DP for beta < epsilon/d, with
@@ -40,6 +44,10 @@ class StudentT(Family):
 
     def __init__(self, degrees: int = 3) -> None:
         object.__setattr__(self, "degrees", natural(degrees, "degrees"))
+        if self.degrees > _MOST_DEGREES:
+            raise MechanismError(
+                f"degrees must be at most {_MOST_DEGREES}.", remedy="The law is all but normal there; take 3 to 8."
+            )
 
     def largest_beta(self, price: Price) -> Fraction:
         """Return epsilon over the degrees."""
@@ -64,7 +72,6 @@ def student_alpha(degrees: int, beta: Fraction, epsilon: Fraction) -> Fraction:
 class StudentNoise(AdmissibleNoise):
     """Student's law with so many degrees, and its factor alpha."""
 
-    alpha: Fraction
     degrees: int
 
     @property
@@ -74,10 +81,14 @@ class StudentNoise(AdmissibleNoise):
 
     def survival(self, z: float) -> float:
         """Return half the incomplete beta function at d/(d + z^2), from whichever end is near."""
-        degrees, square = self.degrees, z * z
-        if square < 3:
-            return 0.5 - _incomplete_beta(0.5, degrees / 2, square / (degrees + square)) / 2
-        return _incomplete_beta(degrees / 2, 0.5, degrees / (degrees + square), square / (degrees + square)) / 2
+        half, ratio = self.degrees / 2, z / math.sqrt(self.degrees)
+        size = math.log(math.hypot(1, ratio))
+        near, far = -2 * size, 2 * (math.log(ratio) - size) if ratio > 0 else -math.inf
+        return (
+            0.5 - _incomplete_beta(0.5, half, far, near) / 2
+            if z * z < 3
+            else _incomplete_beta(half, 0.5, near, far) / 2
+        )
 
     def log_density(self, z: float) -> float:
         """Return the logarithm of the density."""
@@ -101,13 +112,10 @@ def _log_beta(a: float, b: float) -> float:
     return math.lgamma(a) + math.lgamma(b) - math.lgamma(a + b)
 
 
-def _incomplete_beta(a: float, b: float, x: float, rest: float | None = None) -> float:
-    """Return I_x(a, b) for x < (a+1)/(a+b+2) by its continued fraction; `rest` is 1 - x, if known better."""
-    if x == 0:
-        return 0.0
-    left = 1 - x if rest is None else rest
-    front = math.exp(a * math.log(x) + b * math.log(left) - _log_beta(a, b)) / a
-    return front / _fraction(a, b, x)
+def _incomplete_beta(a: float, b: float, log_x: float, log_rest: float) -> float:
+    """Return I_x(a, b) for x < (a+1)/(a+b+2) by its continued fraction, from ln x and ln (1-x)."""
+    front = math.exp(a * log_x + b * log_rest - _log_beta(a, b)) / a
+    return front / _fraction(a, b, math.exp(log_x))
 
 
 def _fraction(a: float, b: float, x: float) -> float:

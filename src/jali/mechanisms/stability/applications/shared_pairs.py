@@ -25,5 +25,5 @@ def shared_pairs(table: Mapping[Any, int] | Iterable[Any]) -> Measured:
         >>> shared_pairs(["a", "a", "a", "b", "b", "c"])
         Measured(value=4, local=3)
     """
-    sizes = [max(0, int(size)) for size in counted(table).values()]
+    sizes = list(counted(table).values())
     return Measured(sum(size * (size - 1) // 2 for size in sizes), max(sizes, default=0))

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+import warnings
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator
 from typing import Any, TypeAlias
+
+import numpy as np
 
 from jali.errors import MechanismError
 from jali.mechanisms.mechanism import natural
@@ -22,7 +25,7 @@ def stable_answer(
     function: Function,
     table: Iterable[Any],
     *,
-    rows: Sequence[Any],
+    rows: Collection[Any],
     most: int,
     epsilon: Number,
     delta: Number,
@@ -35,8 +38,8 @@ def stable_answer(
     rows under add-remove, and as r^(2 most) under replace-one: this is for small sets of rows and few changes.
 
     Args:
-        function: Of a tuple of rows, which come in the order of `rows`. Its answers are compared by ==; one that
-            fails has the answer None.
+        function: Of a tuple of rows, which come in the order of `rows`. Its answers are the same if they are equal
+            and have the same type and printed form. One that fails has the answer None; warnings are not shown.
         table: The rows of the table; one that is not among `rows` counts as the first of them.
         rows: All rows that a table may have, different and hashable; public.
         most: How many changes are tried at most; public. If none gives another answer, so many are counted.
@@ -59,9 +62,13 @@ def stable_answer(
         True
     """
     mechanism, neighbours = prepared(epsilon, delta, adjacency)
-    places = _places(rows)
+    if not callable(function):
+        raise MechanismError(f"function must be a function of a tuple of rows, not {type(function).__name__}.")
+    places, changes = _places(rows), natural(most, "most")
     start = _counts(table, places)
-    found = _searched(_on_counts(function, list(places)), start, neighbours, natural(most, "most"))
+    with warnings.catch_warnings(), np.errstate(all="ignore"):  # a warning would tell of the table
+        warnings.simplefilter("ignore")
+        found = _searched(_on_counts(function, list(places)), start, neighbours, changes)
     return tell(found, mechanism, neighbours, _ASSUMED, bits)
 
 
@@ -102,14 +109,16 @@ def _on_counts(function: Function, rows: list[Any]) -> Callable[[Counts], Any]:
 
 
 def _differ(one: Any, other: Any) -> bool:
-    """Tell whether two answers differ; those that cannot be compared do."""
+    """Tell whether two answers differ, or look different; those that cannot be compared do."""
     try:
-        return not bool(one == other)
+        return type(one) is not type(other) or repr(one) != repr(other) or not bool(one == other)
     except Exception:  # whatever it is, it would tell of the answers
         return True
 
 
-def _places(rows: Sequence[Any]) -> dict[Hashable, int]:
+def _places(rows: Collection[Any]) -> dict[Hashable, int]:
+    if isinstance(rows, str | bytes) or not isinstance(rows, Collection):
+        raise MechanismError(f"rows must be a list of hashable rows, not {type(rows).__name__}.")
     try:
         places = {row: place for place, row in enumerate(rows)}
     except TypeError:
@@ -120,7 +129,7 @@ def _places(rows: Sequence[Any]) -> dict[Hashable, int]:
 
 
 def _counts(table: Iterable[Any], places: dict[Hashable, int]) -> Counts:
-    if not isinstance(table, Iterable):
+    if isinstance(table, str | bytes) or not isinstance(table, Iterable):
         raise MechanismError(f"table must be a list of rows, not {type(table).__name__}.")
     counts = [0] * len(places)
     for row in table:

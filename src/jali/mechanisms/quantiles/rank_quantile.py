@@ -9,24 +9,24 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from jali.errors import CatalogError, MechanismError
-from jali.mechanisms.mechanism import LogMasses, Mechanism, Specimen, miss, parameter
+from jali.mechanisms.mechanism import LogMasses, Mechanism, Specimen, miss
 from jali.mechanisms.quantiles.mean_distance import mean_distance
-from jali.mechanisms.quantiles.nested import NestedLaw
+from jali.mechanisms.quantiles.nested import NestedLaw, log_law
 from jali.mechanisms.quantiles.ranks import LinearRanks, Ranks, sorted_marks, usual_target
+from jali.mechanisms.quantiles.readers import loss_of, quantile_of
 from jali.mechanisms.ruler import Marks, Ruler
 from jali.mechanisms.selection.piecewise_geometric import Digits
 from jali.noise import BitSource, system_bits
 from jali.privacy.adjacency import Adjacency
 from jali.privacy.losses.bounded_range import BoundedRange
-from jali.privacy.rationals import Number, rational
+from jali.privacy.rationals import Number
 from jali.privacy.rounding import float_above
 
 _AHEAD = 64  # words fetched at a time when many releases are drawn
 
 
 @dataclass(frozen=True, repr=False)
-class Quantile(Mechanism):
+class RankQuantile(Mechanism):
     """One quantile of a column on a public range, by a score of ranks."""
 
     error_is_exact = False
@@ -49,8 +49,9 @@ class Quantile(Mechanism):
         adjacency: str | Adjacency,
     ) -> None:
         ruler = Ruler.of(low, high, step)
-        self._fill(at=fraction_of(at), low=ruler.low, high=ruler.high, step=None if step is None else ruler.step)
-        self._fill(epsilon=parameter(epsilon, "epsilon"), adjacency=Adjacency.of(adjacency))
+        self._fill(at=quantile_of(at, "at"), low=ruler.low, high=ruler.high)
+        self._fill(step=None if step is None else ruler.step)
+        self._fill(epsilon=loss_of(epsilon), adjacency=Adjacency.of(adjacency))
 
     @property
     def ruler(self) -> Ruler:
@@ -131,21 +132,10 @@ class Quantile(Mechanism):
 
 
 def _one(
-    kind: type[Quantile], at: Number, adjacency: Adjacency, neighbours: tuple[tuple[list[int], list[int]], ...]
+    kind: type[RankQuantile], at: Number, adjacency: Adjacency, neighbours: tuple[tuple[list[int], list[int]], ...]
 ) -> Specimen:
     mechanism = kind(at=at, low=0, high=9, step=1, epsilon=2, adjacency=adjacency)
     return Specimen(mechanism, adjacency, neighbours, tight=False)
-
-
-def fraction_of(at: Number) -> Fraction:
-    """Return which quantile is wanted, a rational from 0 to 1, or refuse it by name."""
-    try:
-        number = rational(at, "at")
-    except CatalogError as problem:
-        raise MechanismError(problem.message, remedy=problem.remedy) from None
-    if not 0 <= number <= 1:
-        raise MechanismError(f"at must be from 0 to 1, not {at!r}.", remedy="Give 0.5 for the median.")
-    return number
 
 
 def rank_sensitivity(at: Fraction, adjacency: Adjacency) -> Fraction:
@@ -159,13 +149,3 @@ def rank_error(others: int, rate: Fraction, failing: float) -> float:
         return 0.0
     odds = math.log(others) + math.log1p(-failing) - math.log(failing)
     return max(0.0, odds) * float_above(1 / rate) * (1 + 1e-12)
-
-
-def log_law(law: NestedLaw) -> list[float]:
-    """Return the logarithm of the mass of each mark of a small range."""
-    ranks = law.ranks
-    distances = [ranks.distance(mark) for mark in range(ranks.first, ranks.last + 1)]
-    best = min(distances)
-    exponents = [-float(law.rate * (distance - best)) for distance in distances]
-    total = math.log(math.fsum(map(math.exp, exponents)))
-    return [exponent - total for exponent in exponents]

@@ -1,0 +1,96 @@
+"""Arrays of numbers from the smallest to the largest, as doubles times powers of two, rounded upwards.
+
+Sums, products and exponentials are never below the true ones, and hardly above. Nothing is subtracted, so that
+a relative precision lasts however far apart the numbers are.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from jali.mechanisms.selection.piecewise_geometric import products_below
+from jali.noise.doubles import exp_doubles
+
+_UP = 1 + 2.0**-50  # more than a few roundings take
+_NONE = -(1 << 61)  # the power of 0: below all others
+_LOST = -4000  # what is shifted so far is 0 in double
+_LOG2E = 1.4426950408889634
+_LN2 = 0.6931471805599453
+_LONGEST = 2.0**50
+
+
+@dataclass(frozen=True, eq=False)
+class Scaled:
+    """Numbers f 2^e, at or above 0.
+
+    Attributes:
+        factors: Each f: from 1/2 to below 1, or 0.
+        powers: Each e.
+    """
+
+    factors: NDArray[np.float64]
+    powers: NDArray[np.int64]
+
+    @classmethod
+    def of(cls, factors: Any, powers: Any = 0) -> Scaled:
+        """Take doubles at or above 0 times powers of two, as they are."""
+        found, more = np.frexp(np.asarray(factors, np.float64))
+        return cls(found, np.where(found == 0, _NONE, np.asarray(powers, np.int64) + more))
+
+    @classmethod
+    def integers(cls, numbers: NDArray[np.int64]) -> Scaled:
+        """Take integers at or above 0, rounded up."""
+        return cls.of(numbers.astype(np.float64) * _UP)
+
+    @classmethod
+    def exp(cls, exponent: Fraction) -> Scaled:
+        """Return one number: a bound of e to the power of -exponent, which is at or above 0."""
+        low = min(float(products_below(exponent, np.array([1]))[0]), _LONGEST)
+        whole = math.floor(low * _LOG2E)
+        part = exp_doubles(np.array(max(0.0, low - whole * _LN2)))
+        return cls.of(part * (1 + 2.0**-46), -whole)
+
+    def __len__(self) -> int:
+        return len(self.factors)
+
+    def __getitem__(self, place: Any) -> Scaled:
+        return Scaled(self.factors[place], self.powers[place])
+
+    def __mul__(self, other: Scaled) -> Scaled:
+        return Scaled.of(self.factors * other.factors * _UP, self.powers + other.powers)
+
+    def __add__(self, other: Scaled) -> Scaled:
+        top = np.maximum(self.powers, other.powers)
+        return Scaled.of((self.at(top) + other.at(top)) * _UP, top)
+
+    def at(self, power: Any) -> NDArray[np.float64]:
+        """Return the numbers over 2^power, which is not far below their own, as doubles."""
+        return np.asarray(np.ldexp(self.factors, np.maximum(self.powers - power, _LOST).astype(np.intc)))
+
+    def joined(self, other: Scaled) -> Scaled:
+        """Return both arrays, one after the other."""
+        return Scaled(np.concatenate((self.factors, other.factors)), np.concatenate((self.powers, other.powers)))
+
+    def advanced(self, places: int) -> Scaled:
+        """Return the array without its first places, with as many zeros at its end."""
+        return self[places:].joined(zeros(min(places, len(self))))
+
+    def delayed(self, places: int) -> Scaled:
+        """Return the array without its last places, with as many zeros at its start."""
+        return zeros(min(places, len(self))).joined(self[: max(0, len(self) - places)])
+
+    def sum(self) -> Scaled:
+        """Return the sum of all."""
+        top = int(self.powers.max())
+        return Scaled.of(math.fsum(self.at(top).tolist()) * _UP, top)
+
+
+def zeros(count: int) -> Scaled:
+    """Return so many zeros."""
+    return Scaled(np.zeros(count), np.full(count, _NONE))
