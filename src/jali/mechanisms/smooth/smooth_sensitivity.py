@@ -54,8 +54,8 @@ class SmoothSensitivity(Mechanism):
 
     Args:
         statistic: What is released: it has a public range and knows its smooth sensitivity.
-        epsilon: The loss; with delta, of (epsilon, delta)-DP.
-        delta: The probability of failure, for the noises that have one.
+        epsilon: The loss, from 1e-9 to 700; with delta, of (epsilon, delta)-DP.
+        delta: The probability of failure, at least 1e-300, for the noises that have one.
         rho: The loss in zCDP, in place of epsilon.
         noise: A family of admissible noises; if not given, the one of least error for evenly spread tables.
         beta: How fast distance is discounted; if not given, likewise.
@@ -155,8 +155,11 @@ class SmoothSensitivity(Mechanism):
         if worst < 0:
             raise MechanismError(f"smooth must be at least 0, not {smooth}.")
         low, high = self.statistic.outputs
-        factor = Fraction(self.admissible.quantile(confidence)) * (1 + Fraction(1, 10**12)) / self.admissible.alpha
-        return float_above(min(high - low, worst * factor + self._rounding))
+        reach = self.admissible.quantile(confidence)
+        if math.isinf(reach):
+            return float_above(high - low)
+        noise = worst * Fraction(reach) * (1 + Fraction(1, 10**12)) / self.admissible.alpha
+        return float_above(min(high - low, noise + self._rounding))
 
     @property
     def _rounding(self) -> Fraction:
