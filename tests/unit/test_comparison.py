@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 
 from jali import compare, plots
-from jali.comparison.compare import GIVEN
 from jali.comparison.contenders.registry import STATISTICS
 from jali.comparison.result import Comparison, Result
 from jali.comparison.shapes import FEW, SHAPES, generated, line
+from jali.comparison.tables import GIVEN
 from jali.errors import JaliError
 from jali.mechanisms import PiecewiseLaplace, QuantileExponential
 
@@ -52,6 +52,30 @@ def test_shapes_are_the_same_for_the_same_seed_and_stay_in_their_range(shape: st
     assert line(one, 1).shape == (len(one), 2)
 
 
+def test_made_up_data_fill_the_range_that_is_asked_for() -> None:
+    result = compare("median", shapes=("normal",), people=201, draws=50, low=-2, high=-1)
+    assert result.result("piecewise Laplace", "normal").mean < 0.05
+
+
+def test_people_without_a_value_are_left_out() -> None:
+    nan = float("nan")
+    for data in ([37.0, nan, 37.0] * 40, np.array([37.0, nan] * 60)):
+        result = compare("median", data, 2, low=0, high=100, step=1, draws=20)
+        assert result.result("permute-and-flip", GIVEN).mean == 0
+    rows = [[1.0, nan], [1.0, 2.0], [3.0, 4.0]] * 5
+    assert math.isfinite(compare("slope", rows, low=0, high=10, draws=3).results[0].mean)
+
+
+def test_noise_for_the_worst_table_does_not_know_how_many_people_there_are_under_add_remove() -> None:
+    """Under add-remove the number of people is not public: the mean of nobody is half a range from any other."""
+    wide = compare("mean", [40.0, 60.0] * 500, low=0, high=100, adjacency="add-remove", draws=300)
+    narrow = compare("mean", [40.0, 60.0] * 500, low=0, high=100, adjacency="replace-one", draws=300)
+    name = "Laplace, global sensitivity"
+    assert wide.result(name, GIVEN).mean > 10
+    assert narrow.result(name, GIVEN).mean < 1
+    assert wide.result(name, GIVEN).worst <= 50
+
+
 def test_the_median_of_the_bimodal_shape_is_at_the_edge_of_the_gap() -> None:
     column = np.sort(generated("bimodal", 101, 1))
     assert column[51] - column[49] > 30
@@ -62,6 +86,13 @@ def test_the_median_of_the_bimodal_shape_is_at_the_edge_of_the_gap() -> None:
     [
         ({"statistic": "harmonic mean"}, "harmonic mean"),
         ({"data": NINE}, "low and high"),
+        ({"data": [], "low": 0, "high": 1}, "at least 1 people"),
+        ({"data": 5, "low": 0, "high": 1}, "data must be a column"),
+        ({"data": "text", "low": 0, "high": 1}, "numbers"),
+        ({"data": [[1, 2]], "low": 0, "high": 1}, "data must be a column"),
+        ({"statistic": "slope", "data": [1, 2], "low": 0, "high": 1}, "table of 2 columns"),
+        ({"statistic": "slope", "data": [[1, 2, 3]] * 4, "low": 0, "high": 1}, "table of 2 columns"),
+        ({"statistic": "variance", "data": [1], "low": 0, "high": 1}, "at least 2 people"),
         ({"shapes": ("square",)}, "square"),
         ({"epsilon": 0}, "epsilon"),
         ({"draws": 0}, "draws"),

@@ -98,7 +98,7 @@ def _read(path: Path, column: str | None) -> Any:
     import duckdb
     import numpy as np
 
-    if column is None:
+    if not column:
         raise CatalogError("--column must name the column of --data.")
     names = [name.strip() for name in column.split(",")]
     try:
@@ -110,5 +110,4 @@ def _read(path: Path, column: str | None) -> Any:
             remedy="Give a CSV or Parquet file, and the name of a numeric column.",
         ) from None
     arrays = [np.ma.filled(np.ma.asarray(values, np.float64), np.nan) for values in columns.values()]
-    kept = ~np.isnan(arrays).any(axis=0)  # people without a value are no part of the statistic
-    return arrays[0][kept] if len(arrays) == 1 else np.stack(arrays, axis=1)[kept]
+    return arrays[0] if len(arrays) == 1 else np.stack(arrays, axis=1)

@@ -9,7 +9,8 @@ from jali.comparison.contender import Setting
 from jali.comparison.contenders.field import Field
 from jali.comparison.contenders.registry import STATISTICS
 from jali.comparison.result import Comparison, Result
-from jali.comparison.shapes import HIGH, LOW, SHAPES, generated, line
+from jali.comparison.shapes import HIGH, LOW
+from jali.comparison.tables import Table, given_table, made_up_tables
 from jali.errors import CatalogError
 from jali.mechanisms.mechanism import natural, parameter
 from jali.mechanisms.ruler import range_of
@@ -17,8 +18,6 @@ from jali.privacy.adjacency import Adjacency
 from jali.privacy.rationals import Number, rational
 
 Progress = Callable[[str], None]
-GIVEN = "given"
-_TABLE = 2
 
 
 def compare(
@@ -45,10 +44,11 @@ def compare(
 
     Args:
         statistic: "median", "quantile", "minimum", "maximum", "mean", "variance", "mode" or "slope".
-        data: A column, or for "slope" a table of two columns; if not given, six shapes are made up.
+        data: A column, or for "slope" a table of two columns, feature and target; people with a NaN are left
+            out. If not given, six shapes are made up.
         epsilon: The loss of each release.
-        low: The public range of the data; needed with `data`.
-        high: Likewise.
+        low: The least value, which is public; needed with `data`, 0 if not given.
+        high: The largest one, 100 if not given.
         step: The lattice of the values, or None for a fine one.
         at: Which quantile, for "quantile".
         delta: The delta of mechanisms that have one.
@@ -70,47 +70,33 @@ def compare(
             f"There is nothing to compare for {statistic!r}.", remedy=f"Choose one of {', '.join(STATISTICS)}."
         )
     field = STATISTICS[statistic]
-    columns = _given(data, low, high) if data is not None else _made_up(field, shapes, people, seed)
-    least, most = range_of(LOW if low is None else low, HIGH if high is None else high)
+    ends = LOW if low is None else low, HIGH if high is None else high
+    if data is None:
+        tables = made_up_tables(field, shapes, people, seed, ends)
+    else:
+        tables = given_table(field, data, low, high)
     results: list[Result] = []
-    for shape, column in columns.items():
+    for shape, table in tables.items():
         setting = Setting(
-            least,
-            most,
+            *range_of(*ends),
             None if step is None else parameter(step, "step"),
             parameter(epsilon, "epsilon"),
             parameter(delta, "delta"),
             Adjacency.of(adjacency),
-            len(column),
+            len(table),
             rational(at, "at"),
         )
-        results += _measured(field, setting, shape, column, natural(draws, "draws"), progress)
+        results += _measured(field, setting, shape, table, natural(draws, "draws"), progress)
     spent = float(rational(epsilon, "epsilon"))
     return Comparison(statistic, spent, Adjacency.of(adjacency).value, draws, tuple(results))
 
 
-def _given(data: Any, low: Number | None, high: Number | None) -> dict[str, Any]:
-    if low is None or high is None:
-        raise CatalogError(
-            "low and high must be given with data.", remedy="They are public: never read them off the data."
-        )
-    return {GIVEN: data}
-
-
-def _made_up(field: Field, shapes: tuple[str, ...] | None, people: int, seed: int) -> dict[str, Any]:
-    columns = {
-        shape: generated(shape, natural(people, "people"), natural(seed, "seed", least=0))
-        for shape in (shapes or tuple(SHAPES))
-    }
-    return {shape: line(column, seed) if field.columns == _TABLE else column for shape, column in columns.items()}
-
-
 def _measured(
-    field: Field, setting: Setting, shape: str, column: Any, draws: int, progress: Progress | None
+    field: Field, setting: Setting, shape: str, table: Table, draws: int, progress: Progress | None
 ) -> Iterator[Result]:
-    truth = field.truth(setting, column)
+    truth = field.truth(setting, table)
     for contender in field.contenders(setting):
         if progress is not None:
             progress(f"{shape}: {contender.name}")
-        errors = [None if value is None else abs(value - truth) for value in contender.values(column, draws)]
+        errors = [None if value is None else abs(value - truth) for value in contender.values(table, draws)]
         yield Result.of(shape, contender.name, str(contender.mechanism.loss.event), errors)

@@ -7,7 +7,7 @@ from fractions import Fraction
 from typing import Any
 
 from jali.comparison.contender import Contender, Setting
-from jali.comparison.contenders.field import Field, smooth, true_value, with_global_sensitivity
+from jali.comparison.contenders.field import Field, proposed, smooth, true_value, with_global_sensitivity
 from jali.mechanisms.quantiles.clipped_mean import ClippedMean
 from jali.mechanisms.ruler import Ruler
 from jali.mechanisms.smooth.smooth_sensitivity import SmoothSensitivity
@@ -17,14 +17,14 @@ from jali.mechanisms.smooth.statistics.variance import Variance
 from jali.mechanisms.smooth.statistics.winsorised_mean import WinsorisedMean
 
 _TRIM = Fraction(1, 10)
-# Means and variances are steady everywhere: half of the global sensitivity is a fair proposal.
+# A mean is never far from its global sensitivity, and nothing below that can be proposed; a variance often is.
 _PROPOSED = Fraction(1, 2)
 
 
 def _means(setting: Setting) -> Iterator[Contender]:
     mean = Mean(**setting.column)
     yield from with_global_sensitivity(mean, setting)
-    yield from smooth(mean, setting, _PROPOSED)
+    yield from smooth(mean, setting)
     robust = {"trimmed": TrimmedMean, "winsorised": WinsorisedMean}
     for name, kind in robust.items():
         statistic = kind(trim=_TRIM, **setting.column)
@@ -41,7 +41,8 @@ def _clipped(setting: Setting) -> Contender:
 def _variances(setting: Setting) -> Iterator[Contender]:
     variance = Variance(**setting.column)
     yield from with_global_sensitivity(variance, setting)
-    yield from smooth(variance, setting, _PROPOSED)
+    yield from smooth(variance, setting)
+    yield from proposed(variance, setting, _PROPOSED)
 
 
 def _true_mean(setting: Setting, data: Any) -> float:
@@ -53,4 +54,4 @@ def _true_variance(setting: Setting, data: Any) -> float:
 
 
 MEAN = Field(_true_mean, _means)
-VARIANCE = Field(_true_variance, _variances)
+VARIANCE = Field(_true_variance, _variances, least_people=2)

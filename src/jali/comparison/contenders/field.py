@@ -19,6 +19,7 @@ from jali.mechanisms.smooth.smooth_sensitivity import SmoothSensitivity
 from jali.mechanisms.smooth.statistic import Statistic
 from jali.mechanisms.stability.declined import DECLINED
 from jali.mechanisms.stability.propose_test_release import ProposeTestRelease
+from jali.privacy.adjacency import Adjacency
 
 PURE: tuple[tuple[str, Family], ...] = (
     ("smooth, PolyPlace", PolyPlace()),
@@ -41,11 +42,13 @@ class Field:
         truth: The value of the statistic itself.
         contenders: The mechanisms for a setting.
         columns: How many columns the data have.
+        least_people: How many people there must be for the statistic to move at all.
     """
 
     truth: Callable[[Setting, Any], float]
     contenders: Callable[[Setting], Iterator[Contender]]
     columns: int = 1
+    least_people: int = 1
 
 
 def true_value(statistic: Statistic, data: Any) -> float:
@@ -53,22 +56,33 @@ def true_value(statistic: Statistic, data: Any) -> float:
     return float(statistic.value(statistic.read(data)))
 
 
-def smooth(statistic: Statistic, setting: Setting, proposed: Fraction = _PROPOSED) -> Iterator[Contender]:
-    """Yield smooth sensitivity with each noise, and propose-test-release for a share of the global sensitivity."""
+def smooth(statistic: Statistic, setting: Setting) -> Iterator[Contender]:
+    """Yield smooth sensitivity with each noise."""
     for name, family in PURE:
         yield Contender(name, SmoothSensitivity(statistic=statistic, epsilon=setting.epsilon, noise=family))
     spent: Any = {"statistic": statistic, "epsilon": setting.epsilon, "delta": setting.delta}
     for name, family in WITH_DELTA:
         yield Contender(name, SmoothSensitivity(**spent, noise=family))
-    bound = statistic.global_sensitivity(setting.people) * proposed
-    yield Contender("propose-test-release", ProposeTestRelease(**spent, bound=bound), read_if_answered)
+
+
+def proposed(statistic: Statistic, setting: Setting, share: Fraction = _PROPOSED) -> Iterator[Contender]:
+    """Yield propose-test-release for a share of the global sensitivity, as the guess of `people` has it."""
+    bound = statistic.global_sensitivity(setting.people) * share
+    mechanism = ProposeTestRelease(statistic=statistic, bound=bound, epsilon=setting.epsilon, delta=setting.delta)
+    yield Contender("propose-test-release", mechanism, read_if_answered)
 
 
 def with_global_sensitivity(statistic: Statistic, setting: Setting) -> Iterator[Contender]:
-    """Yield Laplace noise for the worst table there is."""
-    worst = statistic.global_sensitivity(setting.people)
-    noise = Laplace(sensitivity=worst, epsilon=setting.epsilon, step=statistic.step)
-    yield Contender("Laplace, global sensitivity", noise, prepare=lambda data: true_value(statistic, data))
+    """Yield Laplace noise for the worst table there is, clamped to the range as all others are."""
+    known = setting.people if setting.adjacency is Adjacency.REPLACE_ONE else None
+    noise = Laplace(sensitivity=statistic.global_sensitivity(known), epsilon=setting.epsilon, step=statistic.step)
+    low, high = map(float, statistic.outputs)
+    yield Contender(
+        "Laplace, global sensitivity",
+        noise,
+        lambda released: min(max(released, low), high),
+        prepare=lambda data: true_value(statistic, data),
+    )
 
 
 def read_if_answered(outcome: Any) -> float | None:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from jali.comparison.contender import Contender, Setting
-from jali.comparison.contenders.field import Field, smooth
+from jali.comparison.contenders.field import Field, proposed, smooth
 from jali.mechanisms.regression.adaptive import AdaptiveRegression
 from jali.mechanisms.regression.slope import Slope
 from jali.mechanisms.regression.theil_sen import TheilSen
@@ -29,7 +29,9 @@ def _contenders(setting: Setting) -> Iterator[Contender]:
     yield Contender("noisy sums, ridge", adaptive, lambda fitted: float(fitted.coefficients[0]), singly=True)
     robust = TheilSen(feature=ends, target=ends, epsilon=setting.epsilon)
     yield Contender("Theil-Sen", robust, lambda fitted: float(fitted.slope), singly=True)
-    yield from smooth(Slope(feature=ends, target=ends, adjacency=setting.adjacency), setting, _PROPOSED)
+    slope = Slope(feature=ends, target=ends, adjacency=setting.adjacency)
+    yield from smooth(slope, setting)
+    yield from proposed(slope, setting, _PROPOSED)
 
 
 def _truth(setting: Setting, data: Any) -> float:
@@ -39,4 +41,4 @@ def _truth(setting: Setting, data: Any) -> float:
     return float(((across - across.mean()) * (up - up.mean())).sum() / spread) if spread else 0.0
 
 
-SLOPE = Field(_truth, _contenders, columns=2)
+SLOPE = Field(_truth, _contenders, columns=2, least_people=2)

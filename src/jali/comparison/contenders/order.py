@@ -8,7 +8,7 @@ from functools import partial
 from typing import Any
 
 from jali.comparison.contender import Contender, Setting
-from jali.comparison.contenders.field import Field, smooth, true_value, with_global_sensitivity
+from jali.comparison.contenders.field import Field, proposed, smooth, true_value, with_global_sensitivity
 from jali.mechanisms.quantiles.permuted_quantile import MOST_MARKS, PermutedQuantile
 from jali.mechanisms.quantiles.piecewise_laplace import PiecewiseLaplace
 from jali.mechanisms.quantiles.quantile_exponential import QuantileExponential
@@ -31,6 +31,7 @@ def _contenders(make: Make, at: Fraction | None, setting: Setting) -> Iterator[C
     yield Contender("exponential", QuantileExponential(**given))
     yield Contender("unknown range", _unbounded(wanted, ruler, setting))
     yield from smooth(make(setting), setting)
+    yield from proposed(make(setting), setting)
     yield from with_global_sensitivity(make(setting), setting)
 
 

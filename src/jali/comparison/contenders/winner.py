@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from jali.comparison.contender import Contender, Setting
-from jali.comparison.contenders.field import Field, smooth, true_value, with_global_sensitivity
+from jali.comparison.contenders.field import Field, proposed, smooth, true_value, with_global_sensitivity
 from jali.mechanisms import statistics
 from jali.mechanisms.ruler import Ruler
 from jali.mechanisms.selection.exponential import Exponential
@@ -36,6 +36,7 @@ def _contenders(setting: Setting) -> Iterator[Contender]:
 
     yield Contender("stable value", stable, reading, lead)
     yield from smooth(winner, setting)
+    yield from proposed(winner, setting)
     yield from with_global_sensitivity(winner, setting)
 
 

@@ -41,6 +41,9 @@ from jali.privacy.losses.pure import Pure
 from jali.privacy.rationals import Number, rational
 from jali.privacy.rounding import float_above
 
+# The choice for evenly spread tables of very many people is the same for all that are not tiny.
+_MANY = 10**15
+
 Pairs: TypeAlias = tuple[tuple[Any, Any], ...]
 
 
@@ -129,7 +132,7 @@ class SmoothSensitivity(Mechanism):
         if self.noise is not None and self.beta is not None:
             return self.noise, self.beta
         families = None if self.noise is None else (self.noise,)
-        chosen = best_beta(self.price, families=families, beta=self.beta)
+        chosen = best_beta(self.price, families=families, beta=self.beta, people=_MANY)
         return chosen.family, chosen.beta
 
     @cached_property
