@@ -4,14 +4,23 @@ from __future__ import annotations
 
 import sys
 
-from benchmarks import engine, mechanisms, noise, start
+from benchmarks import data_dependent, engine, mechanisms, noise, start
 from benchmarks.measure import Row
+
+
+SECTIONS = {
+    "Noise": noise,
+    "Mechanisms": mechanisms,
+    "Data-dependent mechanisms": data_dependent,
+    "Engine": engine,
+    "Start": start,
+}
 
 
 def main() -> int:
     """Print the tables; fail if a target was missed."""
     missed = 0
-    for title, module in (("Noise", noise), ("Mechanisms", mechanisms), ("Engine", engine), ("Start", start)):
+    for title, module in SECTIONS.items():
         print(f"\n{title}", flush=True)
         rows: list[Row] = module.rows()
         for row in rows:

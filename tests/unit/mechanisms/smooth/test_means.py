@@ -20,7 +20,7 @@ from tests.depth import DEPTH
 from tests.unit.mechanisms.smooth import means_by_hand
 from tests.unit.mechanisms.smooth.means_by_hand import ByHand, Table
 
-from jali.errors import MechanismError
+from jali.errors import JaliError, MechanismError
 from jali.mechanisms.smooth.statistics.location import Location
 from jali.mechanisms.smooth.statistics.mean import Mean
 from jali.mechanisms.smooth.statistics.trimmed_mean import TrimmedMean
@@ -243,7 +243,7 @@ def test_bad_parameters_are_refused_by_name(name: str, bad: Any) -> None:
     statistic = made(name, 10, "1/5", "add-remove")
     for field in fields(statistic):  # type: ignore[arg-type]
         if (field.name, bad) != ("step", None):
-            with pytest.raises(MechanismError, match=field.name):
+            with pytest.raises(JaliError, match=field.name):
                 replace(statistic, **{field.name: bad})  # type: ignore[type-var]
 
 

@@ -194,10 +194,10 @@ def test_divide_and_conquer_keeps_the_largest_of_all_pairs(top: int) -> None:
         logs = [math.log(size) - float(beta) * k if size else -math.inf for k, size in terms]
         best = max(logs)
         near = {term for term, log in zip(terms, logs, strict=True) if log > best - 1e-9}
-        found = crest(Ordered(values.astype(np.int64), top), rank, people, beta)
-        assert is_gentle(beta, people)
-        assert largest(near, beta)[0] in found
-        assert set(found) <= {distance for distance, _ in near}
+        found = crest(Ordered(values.astype(np.int64), top), (rank, rank), people + 1, beta)
+        assert is_gentle(beta, people + 1)
+        assert found is not None
+        assert (found[0] - 1, found[1]) == largest(near, beta)
 
 
 def test_many_people_are_searched_by_divide_and_conquer_to_the_same_end() -> None:

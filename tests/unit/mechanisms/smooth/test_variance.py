@@ -19,7 +19,7 @@ from tests.depth import DEPTH
 from tests.unit.mechanisms.smooth import means_by_hand
 from tests.unit.mechanisms.smooth.means_by_hand import ByHand, Table
 
-from jali.errors import MechanismError
+from jali.errors import JaliError
 from jali.mechanisms.smooth.statistics.variance import Variance
 
 ADJACENCIES = ("replace-one", "add-remove")
@@ -162,7 +162,7 @@ def test_bad_parameters_are_refused_by_name(bad: Any) -> None:
     for field in fields(statistic):
         ends = field.name in ("low", "high") and bad in (0, -1) and bad is not True
         if not ends and not (field.name in ("step", "mesh") and bad is None):
-            with pytest.raises(MechanismError, match=field.name):
+            with pytest.raises(JaliError, match=field.name):
                 replace(statistic, **{field.name: bad})
 
 
