@@ -7,7 +7,6 @@ import sys
 from benchmarks import data_dependent, engine, mechanisms, noise, start
 from benchmarks.measure import Row
 
-
 SECTIONS = {
     "Noise": noise,
     "Mechanisms": mechanisms,

@@ -143,7 +143,7 @@ class Slope(Statistic):
         across, up = (self._reach(moments.count, total, changes) for total in (moments.x, moments.y))
         return self._bound(left, across, up) * self._unit
 
-    def smooth(self, column: Points, beta: Fraction) -> SmoothBound:
+    def _smooth(self, column: Points, beta: Fraction) -> SmoothBound:
         """Return max over k of exp(-beta k) B(k), of which doubles tell the few k that may be the largest."""
         last = self._first_at(column, self.global_sensitivity(), column.moments.count)
         places = sorted({0, last, *self._promising(column, beta, last)})

@@ -6,6 +6,7 @@ import math
 from dataclasses import dataclass
 from fractions import Fraction
 
+from jali.errors import MechanismError
 from jali.noise.bounds import Bounds, exp_bounds
 
 _FIRST = 128
@@ -28,6 +29,10 @@ class SmoothBound:
 
     beta: Fraction
     terms: tuple[tuple[int, Fraction], ...]
+
+    def __post_init__(self) -> None:
+        if not self.beta > 0:
+            raise MechanismError(f"beta must be a number above 0, not {self.beta}.")
 
     def bounds(self, precision: int) -> Bounds:
         """Return integers lo <= 2**precision S <= hi that close in as the precision grows."""

@@ -16,6 +16,7 @@ Term: TypeAlias = tuple[int, int | Fraction]
 """A distance k and a sensitivity a: together a exp(-beta k)."""
 
 _FIRST = 64
+_STEEPEST = Fraction(10**300)  # larger ones are no doubles
 
 
 def smooth_bound(at: Callable[[int], int | Fraction], most: int, beta: Fraction, unit: Fraction) -> SmoothBound:
@@ -119,4 +120,4 @@ def _push(heap: list[tuple[float, Term, Term]], beta: Fraction, left: Term, righ
     Doubles set the order only, so that their errors do no harm.
     """
     if right[0] - left[0] > 1 and right[1] > left[1]:
-        heappush(heap, (float(beta) * left[0] - math.log(right[1]), left, right))
+        heappush(heap, (float(min(beta, _STEEPEST)) * left[0] - math.log(right[1]), left, right))

@@ -7,6 +7,7 @@ from dataclasses import fields
 from fractions import Fraction
 from typing import Any
 
+from jali.mechanisms.mechanism import parameter
 from jali.mechanisms.smooth.bound import SmoothBound
 from jali.privacy.adjacency import Adjacency
 
@@ -51,9 +52,13 @@ class Statistic(ABC):
     def at_distance(self, column: Any, changes: int) -> Fraction:
         """Return A(k), or a bound of it that no neighbour exceeds at k + 1: A(k)(x) <= B(k)(x) <= B(k+1)(y)."""
 
-    @abstractmethod
     def smooth(self, column: Any, beta: Fraction) -> SmoothBound:
-        """Return max over k of exp(-beta k) times what `at_distance` returns."""
+        """Return max over k of exp(-beta k) times what `at_distance` returns; beta is a number above 0."""
+        return self._smooth(column, parameter(beta, "beta"))
+
+    def _smooth(self, column: Any, beta: Fraction) -> SmoothBound:
+        """Return the same, for a beta that has been checked."""
+        raise NotImplementedError
 
     def local(self, column: Any) -> Fraction:
         """Return the local sensitivity, or its bound: noise scaled to it alone would leak."""

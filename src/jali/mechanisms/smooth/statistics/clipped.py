@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 
-from jali.errors import CatalogError, MechanismError
 from jali.mechanisms.mechanism import natural
 from jali.mechanisms.ruler import Marks, Ruler
 from jali.mechanisms.smooth.bound import SmoothBound
@@ -61,7 +60,7 @@ class Clipped(Statistic):
         """Return A(k), or its bound."""
         return self.unit * self.reach(self._sorted(column))(natural(changes, "changes", least=0))
 
-    def smooth(self, column: Marks, beta: Fraction) -> SmoothBound:
+    def _smooth(self, column: Marks, beta: Fraction) -> SmoothBound:
         """Return the largest A(k) exp(-beta k); few of them are computed."""
         at = self.reach(self._sorted(column))
         limit = self.limit(len(column))
@@ -75,11 +74,3 @@ class Clipped(Statistic):
 
     def _sorted(self, column: Marks) -> Sorted:
         return Sorted(column, self.ruler.top)
-
-
-def adjacency_of(value: str | Adjacency) -> Adjacency:
-    """Read an adjacency, or refuse it by name."""
-    try:
-        return Adjacency.of(value)
-    except CatalogError as problem:
-        raise MechanismError(problem.message) from None

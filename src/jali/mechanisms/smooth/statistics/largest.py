@@ -7,12 +7,13 @@ from collections.abc import Callable, Iterator
 from fractions import Fraction
 
 from jali.mechanisms.smooth.bound import SmoothBound
+from jali.mechanisms.smooth.peak import largest
 
 _CLOSE = 1e-9  # far above what doubles lose in a logarithm, so that no term that may be the largest is left out
 
 
 def largest_terms(at: Callable[[int], Fraction], beta: Fraction, most: int, limit: Fraction) -> SmoothBound:
-    """Return max over k <= most of exp(-beta k) at(k), with all terms that may be the largest.
+    """Return max over k <= most of exp(-beta k) at(k), exactly.
 
     Args:
         at: Never falls as k grows, and is never above `limit`.
@@ -26,7 +27,8 @@ def largest_terms(at: Callable[[int], Fraction], beta: Fraction, most: int, limi
             break
         search.look(high)
         search.split(low, high)
-    return SmoothBound(beta, search.terms)
+    distance, size = largest(search.terms, beta)
+    return SmoothBound(beta, ((distance, Fraction(size)),))
 
 
 def _doubling(most: int) -> Iterator[tuple[int, int]]:

@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import Any
 
 from jali.mechanisms.ruler import Marks, Ruler
-from jali.mechanisms.smooth.statistics.clipped import Clipped, adjacency_of
+from jali.mechanisms.smooth.statistics.clipped import Clipped
 from jali.mechanisms.smooth.statistics.sums import Sorted
 from jali.privacy.adjacency import Adjacency
 from jali.privacy.rationals import Number
@@ -19,7 +19,7 @@ class Location(Clipped):
 
     def _declare(self, low: Number, high: Number, step: Number | None, adjacency: str | Adjacency) -> None:
         ruler = Ruler.of(low, high, step)
-        self._set(low=ruler.low, high=ruler.high, step=ruler.step, adjacency=adjacency_of(adjacency))
+        self._set(low=ruler.low, high=ruler.high, step=ruler.step, adjacency=Adjacency.of(adjacency))
 
     def _set(self, **values: Any) -> None:
         for name, value in values.items():

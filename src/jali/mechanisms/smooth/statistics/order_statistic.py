@@ -8,14 +8,24 @@ from fractions import Fraction
 from functools import cached_property
 from typing import Any
 
+import numpy as np
+
 from jali.errors import CatalogError, MechanismError
+from jali.mechanisms.mechanism import natural
 from jali.mechanisms.ruler import Ruler
 from jali.mechanisms.smooth.bound import SmoothBound
-from jali.mechanisms.smooth.peak import Term, horizon, largest, peak
+from jali.mechanisms.smooth.peak import Term, horizon, peak
 from jali.mechanisms.smooth.statistic import Statistic
 from jali.mechanisms.smooth.statistics.crest import crest, is_gentle
+from jali.mechanisms.smooth.statistics.heaviest import heaviest
 from jali.mechanisms.smooth.statistics.ordered import Ordered
-from jali.mechanisms.smooth.statistics.ranks import gap_when_adding, gap_when_replacing, rank_of
+from jali.mechanisms.smooth.statistics.ranks import (
+    gap_when_adding,
+    gap_when_replacing,
+    gaps_when_adding,
+    has_gaps,
+    rank_of,
+)
 from jali.privacy.adjacency import Adjacency
 from jali.privacy.rationals import Number, share
 
@@ -75,25 +85,34 @@ class OrderStatistic(Statistic):
 
     def at_distance(self, column: Ordered, changes: int) -> Fraction:
         """Return A(k), exactly."""
-        return self._gap(column, self.share, changes) * self.step
+        return self._gap(column, self.share, natural(changes, "changes", least=0)) * self.step
 
-    def smooth(self, column: Ordered, beta: Fraction) -> SmoothBound:
+    def _smooth(self, column: Ordered, beta: Fraction) -> SmoothBound:
         """Return the smooth sensitivity, exactly."""
         distance, size = self._peak(column, beta)
         return SmoothBound(beta, ((distance, size * self.step),))
 
     def _peak(self, column: Ordered, beta: Fraction) -> Term:
-        """Find the largest term: by divide and conquer where many distances are about as good."""
+        """Find the largest term: all distances at once where many may be about as good."""
         gap, at, people = self._gap, self.share, len(column)
 
         def size(changes: int) -> int:
             return gap(column, at, changes)
 
-        if self.adjacency is Adjacency.REPLACE_ONE and people > _MANY:
-            reach = horizon(size, people, beta)
-            if reach > _MANY and is_gentle(beta, reach):
-                return largest(((k, size(k)) for k in crest(column, rank_of(at, people), reach, beta)), beta)
-        return peak(size, people, beta)
+        reach = horizon(size, people, beta) if people > _MANY else 0
+        found = self._all_at_once(column, reach, beta) if reach > _MANY else None
+        return peak(size, people, beta) if found is None else found
+
+    def _all_at_once(self, column: Ordered, reach: int, beta: Fraction) -> Term | None:
+        """Find the largest term up to a distance, if there is a way to do so without the search for the peak."""
+        if self.adjacency is Adjacency.ADD_REMOVE:
+            known = has_gaps(self.share)
+            return heaviest(gaps_when_adding(column, self.share, np.arange(reach + 1)), beta) if known else None
+        if not is_gentle(beta, reach + 1):
+            return None
+        rank = rank_of(self.share, len(column))
+        found = crest(column, (rank, rank), reach + 1, beta)
+        return None if found is None else (found[0] - 1, found[1])
 
     @property
     def _gap(self) -> Callable[[Ordered, Fraction, int], int]:

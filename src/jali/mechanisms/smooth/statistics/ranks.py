@@ -9,6 +9,9 @@ from __future__ import annotations
 
 from fractions import Fraction
 
+import numpy as np
+
+from jali.mechanisms.ruler import Marks
 from jali.mechanisms.smooth.statistics.balance import Above, Below
 from jali.mechanisms.smooth.statistics.ordered import Ordered
 from jali.mechanisms.smooth.statistics.widest import widest, widest_of_width
@@ -32,28 +35,37 @@ def gap_when_adding(column: Ordered, at: Fraction, changes: int) -> int:
     """Return A(k) in marks where one person is added or removed (Theorem 3)."""
     if changes >= len(column):
         return column.top
-    if at == Fraction(1, 2):
-        return _median_gap(column, changes)
-    if at == 0:
-        return _least_gap(column, changes)
-    if at == 1:
-        return _largest_gap(column, changes)
+    if has_gaps(at):
+        return int(gaps_when_adding(column, at, np.array([changes]))[0])
     return _upper_gap(column, at, changes) if 2 * at > 1 else _lower_gap(column, at, changes)
 
 
-def _median_gap(column: Ordered, changes: int) -> int:
+def has_gaps(at: Fraction) -> bool:
+    """Tell whether `gaps_when_adding` knows the quantile: the median and both extremes."""
+    return at in (0, Fraction(1, 2), 1)
+
+
+def gaps_when_adding(column: Ordered, at: Fraction, changes: Marks) -> Marks:
+    """Return A(k) in marks for many k at once, where one person is added or removed (Theorem 3)."""
+    if at == Fraction(1, 2):
+        return _median_gaps(column, changes)
+    return _largest_gaps(column, changes) if at == 1 else _least_gaps(column, changes)
+
+
+def _median_gaps(column: Ordered, changes: Marks) -> Marks:
     people = len(column)
-    return column[(changes + people + 2) // 2] - column[-((changes + 1 - people) // 2)]
+    return column.take((changes + people + 2) // 2) - column.take(-((changes + 1 - people) // 2))
 
 
-def _least_gap(column: Ordered, changes: int) -> int:
-    from_low = column[changes + 1]
-    return from_low if changes == len(column) - 1 else max(from_low, column[changes + 2] - column[1])
+def _least_gaps(column: Ordered, changes: Marks) -> Marks:
+    from_first = column.take(changes + 2) - column[1]
+    return np.maximum(column.take(changes + 1), np.where(changes == len(column) - 1, 0, from_first))
 
 
-def _largest_gap(column: Ordered, changes: int) -> int:
+def _largest_gaps(column: Ordered, changes: Marks) -> Marks:
     people = len(column)
-    return max(column.top - column[people - changes], column[people] - column[people - changes - 1])
+    to_last = column[people] - column.take(people - changes - 1)
+    return np.maximum(column.top - column.take(people - changes), to_last)
 
 
 def _upper_gap(column: Ordered, at: Fraction, changes: int) -> int:

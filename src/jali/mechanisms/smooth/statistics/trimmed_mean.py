@@ -8,11 +8,18 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from jali.errors import CatalogError, MechanismError
+from jali.mechanisms.ruler import Marks
+from jali.mechanisms.smooth.bound import SmoothBound
+from jali.mechanisms.smooth.peak import Term, horizon, largest
 from jali.mechanisms.smooth.statistics.blocks import Blocks, Neighbourhood
+from jali.mechanisms.smooth.statistics.crest import crest, is_gentle
 from jali.mechanisms.smooth.statistics.location import Location
+from jali.mechanisms.smooth.statistics.ordered import Ordered
 from jali.mechanisms.smooth.statistics.sums import Sorted
 from jali.privacy.adjacency import Adjacency
 from jali.privacy.rationals import Number, rational
+
+_MANY = 1 << 12
 
 
 @dataclass(frozen=True, repr=False)
@@ -91,6 +98,16 @@ class TrimmedMean(Location):
             return lambda changes: widest(column, cut, changes)
         return Neighbourhood(column, self.centre, self._shape, self._beyond).at
 
+    def _smooth(self, column: Marks, beta: Fraction) -> SmoothBound:
+        """Return the largest A(k) exp(-beta k); by divide and conquer where many may be about as good."""
+        found = None
+        if self.adjacency is Adjacency.REPLACE_ONE and len(column) > _MANY:
+            found = _widest_of_all(self._sorted(column), self.cut(len(column)), self.furthest(len(column)), beta)
+        if found is None:
+            return super()._smooth(column, beta)
+        size = len(column) - 2 * self.cut(len(column))
+        return SmoothBound(beta, ((found[0], found[1] * self.unit / size),))
+
     def _shape(self, size: int) -> tuple[int, int, int]:
         """Return how many should be low and how many high, for one more to raise the mean of so many most."""
         cut = self.cut(size)
@@ -116,6 +133,20 @@ def widest(column: Sorted, cut: int, changes: int) -> Fraction:
     lower = column.window(cut - moved, cut + 2)
     upper = column.window(column.size - cut, column.size - cut + moved + 2)
     return Fraction(int((upper - lower).max()), size)
+
+
+def _widest_of_all(column: Sorted, cut: int, most: int, beta: Fraction) -> Term | None:
+    """Return the largest term under replace-one, its window in marks, if many distances are within reach.
+
+    All pairs of ranks on and beyond those beside the cuts are windows, but for the inmost pair: so two searches.
+    """
+    reach = horizon(lambda changes: widest(column, cut, changes), most, beta)
+    if reach <= _MANY or not is_gentle(beta, reach):
+        return None
+    ordered, upper = Ordered(column.marks.copy(), column.top), column.size - cut
+    ends = ((cut, upper), (cut + 1, upper + 1))
+    found = [term for inner in ends if (term := crest(ordered, inner, reach, beta))]
+    return largest(found, beta) if len(found) == len(ends) else None
 
 
 def _depth(column: Sorted, cut: int, size: int, changes: int) -> Fraction:

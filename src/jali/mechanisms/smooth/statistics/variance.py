@@ -10,7 +10,7 @@ from typing import Any
 
 from jali.mechanisms.mechanism import parameter
 from jali.mechanisms.ruler import Marks, Ruler
-from jali.mechanisms.smooth.statistics.clipped import Clipped, adjacency_of
+from jali.mechanisms.smooth.statistics.clipped import Clipped
 from jali.mechanisms.smooth.statistics.joining import Joining
 from jali.mechanisms.smooth.statistics.replacing import Replacing
 from jali.mechanisms.smooth.statistics.sums import Sorted
@@ -60,7 +60,7 @@ class Variance(Clipped):
         adjacency: str | Adjacency,
     ) -> None:
         ruler = Ruler.of(low, high, None if mesh is None else parameter(mesh, "mesh"))
-        self._set(low=ruler.low, high=ruler.high, mesh=ruler.step, adjacency=adjacency_of(adjacency))
+        self._set(low=ruler.low, high=ruler.high, mesh=ruler.step, adjacency=Adjacency.of(adjacency))
         self._set(step=Ruler.of(*self.outputs, step).step)
 
     def _set(self, **values: Any) -> None:

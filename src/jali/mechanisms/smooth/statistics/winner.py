@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from jali.errors import MechanismError
+from jali.mechanisms.mechanism import natural
 from jali.mechanisms.ruler import Marks, Ruler
 from jali.mechanisms.smooth.bound import SmoothBound
 from jali.mechanisms.smooth.peak import smooth_bound
@@ -81,9 +82,9 @@ class Winner(Statistic):
 
     def at_distance(self, column: Contest, changes: int) -> Fraction:
         """Return A(k), exactly."""
-        return _gap(self._costs(column), changes) * self.step
+        return _gap(self._costs(column), natural(changes, "changes", least=0)) * self.step
 
-    def smooth(self, column: Contest, beta: Fraction) -> SmoothBound:
+    def _smooth(self, column: Contest, beta: Fraction) -> SmoothBound:
         """Return the smooth sensitivity, exactly."""
         costs = self._costs(column)
         most = int(costs.max(initial=0, where=costs < NEVER))
