@@ -56,9 +56,9 @@ class Statistic(ABC):
         """Return max over k of exp(-beta k) times what `at_distance` returns; beta is a number above 0."""
         return self._smooth(column, parameter(beta, "beta"))
 
+    @abstractmethod
     def _smooth(self, column: Any, beta: Fraction) -> SmoothBound:
         """Return the same, for a beta that has been checked."""
-        raise NotImplementedError
 
     def local(self, column: Any) -> Fraction:
         """Return the local sensitivity, or its bound: noise scaled to it alone would leak."""
