@@ -50,7 +50,7 @@ class SmallMedian(Statistic):
     def at_distance(self, column: Any, changes: int) -> Fraction:
         return Fraction(_at_distance(column, min(changes, SIZE)))
 
-    def smooth(self, column: Any, beta: Fraction) -> SmoothBound:
+    def _smooth(self, column: Any, beta: Fraction) -> SmoothBound:
         return SmoothBound(beta, tuple((k, self.at_distance(column, k)) for k in range(SIZE + 1)))
 
 
