@@ -41,7 +41,7 @@ from jali.privacy import (
 
 DOCS = Path(__file__).parents[3] / "docs"
 LOSSES = {"pure": Pure(1), "range": BoundedRange(1), "normal": GaussianLoss(4)}
-PICTURES = ("composition", "profiles", "trade_offs", "spending", "errors", "survey")
+PICTURES = ("comparison", "composition", "profiles", "trade_offs", "spending", "errors", "survey")
 DAY = "2026-01-{:02d}T10:00:00+00:00"
 
 
