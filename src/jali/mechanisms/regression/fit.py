@@ -20,10 +20,11 @@ UNBOUNDED: Interval = (-math.inf, math.inf)
 _RARELY = 0.05  # how often the noise may exceed what the ridge is made for
 _RAISED = 1.5  # the least eigenvalue is raised to so many times that noise: measured to be best
 _ROUNDING = 2.0**-44  # what doubles may be off, as a share of the largest entry
+_USUAL = 0.95  # the confidence that is shown
 _CLEAR = 2.0  # intervals are given where it is so many times that noise
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Fit:
     """A line or a plane fitted to noisy normal equations: all of it is computed from what was released.
 
@@ -57,6 +58,12 @@ class Fit:
         """Return the fitted target of one row of features."""
         return math.fsum(c * x for c, x in zip(self.coefficients, row, strict=True)) + (self.intercept or 0.0)
 
+    def __repr__(self) -> str:
+        slopes = ", ".join(map(_shown, self.coefficients, self.interval(_USUAL)))
+        span = self.intercept_interval(_USUAL)
+        constant = "" if self.intercept is None or span is None else f"; intercept {_shown(self.intercept, span)}"
+        return f"Fit({slopes}{constant}; 95 %)"
+
     def _intervals(self, confidence: float) -> tuple[Interval, ...]:
         reach = NormalDist().inv_cdf(1 - miss(confidence) / 2)
         all_terms = (*(() if self.intercept is None else (self.intercept,)), *self.coefficients)
@@ -64,6 +71,11 @@ class Fit:
             return (UNBOUNDED,) * len(all_terms)
         spreads = [reach * math.sqrt(row[i]) for i, row in enumerate(self.covariance)]
         return tuple((term - spread, term + spread) for term, spread in zip(all_terms, spreads, strict=True))
+
+
+def _shown(term: float, span: Interval) -> str:
+    """Write a coefficient and half the width of its interval."""
+    return f"{term:.4g} ± {(span[1] - span[0]) / 2:.2g}"
 
 
 def fit(

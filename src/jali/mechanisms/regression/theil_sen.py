@@ -36,7 +36,7 @@ _MOST_MATCHINGS = 1000
 _LINE = Fraction(2, 3)  # what the line itself may spend, where intervals are bought too
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Line:
     """A line through two released points.
 
@@ -59,6 +59,13 @@ class Line:
     def predict(self, x: float) -> float:
         """Return the target of the line at a value of the feature."""
         return self.slope * x + self.intercept
+
+    def __repr__(self) -> str:
+        if self.intervals is None:
+            return f"Line(slope {self.slope:.4g}, intercept {self.intercept:.4g})"
+        (low, high), (least, most) = self.intervals
+        slope = f"slope {self.slope:.4g} in [{low:.4g}, {high:.4g}]"
+        return f"Line({slope}, intercept {self.intercept:.4g} in [{least:.4g}, {most:.4g}])"
 
     def interval(self) -> tuple[Interval, Interval] | None:
         """Return where slope and intercept of the line without noise lie; None if no confidence was asked for.

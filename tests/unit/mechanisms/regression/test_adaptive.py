@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+import re
 from collections import Counter
 from fractions import Fraction
 from typing import Any
@@ -245,3 +246,13 @@ def test_bad_parameters_are_refused_by_name(name: str, bad: Any) -> None:
 def test_a_table_with_another_number_of_columns_is_refused() -> None:
     with pytest.raises(MechanismError, match="3 columns"):
         _model(1, "add-remove").release([(1, 2)])
+
+
+def test_a_fit_is_shown_with_what_the_noise_may_have_done() -> None:
+    table = [(x, 2 * x + 1) for x in (-1.0, -0.5, 0.0, 0.5, 1.0)] * 4000
+    mechanism = AdaptiveRegression(features=[(-1, 1)], target=(-3, 3), rho=1, adjacency="replace-one")
+    shown = repr(mechanism.release(table, bits=SeededBits(1)))
+    slope, intercept = r"(1\.99\d*|2(\.00\d*)?)", r"(0\.99\d*|1(\.00\d*)?)"
+    assert re.fullmatch(rf"Fit\({slope} ± 0\.00\d+; intercept {intercept} ± 0\.00\d+; 95 %\)", shown)
+    unclear = AdaptiveRegression(features=[(-1, 1)], target=(-3, 3), rho="1e-6", adjacency="replace-one")
+    assert "± inf" in repr(unclear.release(table[:5], bits=SeededBits(1)))
