@@ -8,7 +8,7 @@ from benchmarks.peer_work.errors import HIGH, LOW, Column, Release, print_errors
 
 from jali.mechanisms import private_median
 
-DRAWS = 8000
+DRAWS = 4000
 
 
 def main(source: str, adjacency: str, step: str) -> None:
