@@ -206,6 +206,10 @@ def test_every_bit_string_leads_where_the_law_says(case: _Case, word_bits: int) 
         assert known - 1e-9 <= wanted <= known + undecided + 1e-9
 
 
+# Further out, doubles tell the order of magnitude of a heavy-tailed number only; integers refine what matters.
+_CLEAR = 1e18
+
+
 @_every
 def test_many_draws_follow_the_closed_law(case: _Case) -> None:
     """Dvoretzky, Kiefer, Wolfowitz, Massart: a larger distance than this has a chance below 1e-8."""
@@ -213,7 +217,8 @@ def test_many_draws_follow_the_closed_law(case: _Case) -> None:
     numbers = np.sort(case.law.draws(size, SeededBits(5)).balls.centre)
     limit = math.sqrt(math.log(2e8) / (2 * size))
     places = np.linspace(0, size - 1, 400).astype(int)
-    points = np.nan_to_num(numbers[places], posinf=1e300, neginf=-1e300)
+    places = places[abs(numbers[places]) < _CLEAR]
+    points = numbers[places]
     wanted = np.array([case.cdf(float(z)) for z in points])
     assert abs(wanted - places / size).max() < limit + 1 / size
     stretched = np.array([case.cdf(1.3 * float(z)) for z in points])
