@@ -104,9 +104,9 @@ def _read(path: Path, column: str | None) -> Any:
     try:
         relation = duckdb.read_parquet(str(path)) if path.suffix == ".parquet" else duckdb.read_csv(str(path))
         columns = relation.select(*(duckdb.ColumnExpression(name).cast("DOUBLE") for name in names)).fetchnumpy()
-    except duckdb.Error as problem:
+    except duckdb.Error:  # its own words may quote a value
         raise CatalogError(
-            f"{path} has no numbers under {column}: {str(problem).splitlines()[0]}",
+            f"{path} has no numbers under {column}.",
             remedy="Give a CSV or Parquet file, and the name of a numeric column.",
         ) from None
     arrays = [np.ma.filled(np.ma.asarray(values, np.float64), np.nan) for values in columns.values()]

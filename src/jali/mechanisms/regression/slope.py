@@ -109,8 +109,7 @@ class Slope(Statistic):
             "grain": read_grain(grain),
             "step": Ruler.of(-limit, limit, step).step,
         }
-        for name, value in values.items():
-            object.__setattr__(self, name, value)
+        self._fill(**values)
         for name, size in (("steepest", self._steepest), ("ridge", self._ridge)):
             if not _EXTREME > size > 1 / _EXTREME:
                 raise MechanismError(f"{name} is beyond all proportion to the ranges of feature and target.")

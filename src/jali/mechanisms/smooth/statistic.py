@@ -60,6 +60,11 @@ class Statistic(ABC):
     def _smooth(self, column: Any, beta: Fraction) -> SmoothBound:
         """Return the same, for a beta that has been checked."""
 
+    def _fill(self, **values: Any) -> None:
+        """Set the fields of a frozen dataclass, once, in its constructor."""
+        for name, value in values.items():
+            object.__setattr__(self, name, value)
+
     def local(self, column: Any) -> Fraction:
         """Return the local sensitivity, or its bound: noise scaled to it alone would leak."""
         return self.at_distance(column, 0)

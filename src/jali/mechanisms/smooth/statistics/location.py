@@ -4,41 +4,20 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from fractions import Fraction
-from functools import cached_property
-from typing import Any
 
-from jali.mechanisms.ruler import Marks, Ruler
+from jali.mechanisms.ruler import Marks
 from jali.mechanisms.smooth.statistics.clipped import Clipped
+from jali.mechanisms.smooth.statistics.on_ruler import OnRuler
 from jali.mechanisms.smooth.statistics.sums import Sorted
-from jali.privacy.adjacency import Adjacency
-from jali.privacy.rationals import Number
 
 
-class Location(Clipped):
+class Location(OnRuler, Clipped):
     """A mean of some kind, between the least and the largest mark; the middle of the range if there are none."""
-
-    def _declare(self, low: Number, high: Number, step: Number | None, adjacency: str | Adjacency) -> None:
-        ruler = Ruler.of(low, high, step)
-        self._set(low=ruler.low, high=ruler.high, step=ruler.step, adjacency=Adjacency.of(adjacency))
-
-    def _set(self, **values: Any) -> None:
-        for name, value in values.items():
-            object.__setattr__(self, name, value)
-
-    @cached_property
-    def ruler(self) -> Ruler:
-        """The lattice of the column, and of what is released."""
-        return Ruler(self.low, self.high, self.step)
 
     @property
     def unit(self) -> Fraction:
         """The step: a mean has the units of the column."""
         return self.step
-
-    @property
-    def outputs(self) -> tuple[Fraction, Fraction]:
-        """The first and the last mark."""
-        return self.ruler.first * self.step, (self.ruler.first + self.ruler.top) * self.step
 
     def value(self, column: Marks) -> Fraction:
         """Return the mean, exactly; of nobody, the middle of the range."""

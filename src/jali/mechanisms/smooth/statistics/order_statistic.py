@@ -5,19 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from jali.errors import CatalogError, MechanismError
 from jali.mechanisms.mechanism import natural
-from jali.mechanisms.ruler import Ruler
 from jali.mechanisms.smooth.bound import SmoothBound
 from jali.mechanisms.smooth.peak import Term, horizon, peak
-from jali.mechanisms.smooth.statistic import Statistic
 from jali.mechanisms.smooth.statistics.crest import crest, is_gentle
 from jali.mechanisms.smooth.statistics.heaviest import heaviest
+from jali.mechanisms.smooth.statistics.on_ruler import OnRuler
 from jali.mechanisms.smooth.statistics.ordered import Ordered
 from jali.mechanisms.smooth.statistics.ranks import (
     gap_when_adding,
@@ -33,7 +31,7 @@ _MANY = 1 << 12
 
 
 @dataclass(frozen=True, repr=False)
-class OrderStatistic(Statistic):
+class OrderStatistic(OnRuler):
     """The value of rank ceil(at n) in a column of n values, clamped to a public range; `low` if there is none.
 
     Guarantee:
@@ -50,25 +48,12 @@ class OrderStatistic(Statistic):
     def __init__(
         self, *, low: Number, high: Number, step: Number | None = None, adjacency: str | Adjacency
     ) -> None:
-        ruler = Ruler.of(low, high, step)
-        values = {"low": ruler.low, "high": ruler.high, "step": ruler.step, "adjacency": Adjacency.of(adjacency)}
-        for name, value in values.items():
-            object.__setattr__(self, name, value)
+        self._declare(low, high, step, adjacency)
 
     @property
     def share(self) -> Fraction:
         """The share of the values at or below the statistic."""
         raise NotImplementedError
-
-    @cached_property
-    def ruler(self) -> Ruler:
-        """The marks of the range."""
-        return Ruler(self.low, self.high, self.step)
-
-    @property
-    def outputs(self) -> tuple[Fraction, Fraction]:
-        """The first and the last mark."""
-        return self.ruler.first * self.step, (self.ruler.first + self.ruler.top) * self.step
 
     def read(self, table: Any) -> Ordered:
         """Clamp a column to the range and put it on the lattice."""

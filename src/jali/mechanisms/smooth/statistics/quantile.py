@@ -39,7 +39,7 @@ class Quantile(OrderStatistic):
         self, *, at: Number, low: Number, high: Number, step: Number | None = None, adjacency: str | Adjacency
     ) -> None:
         super().__init__(low=low, high=high, step=step, adjacency=adjacency)
-        object.__setattr__(self, "at", share_of(at, "at"))
+        self._fill(at=share_of(at, "at"))
 
     @property
     def share(self) -> Fraction:

@@ -7,23 +7,21 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 
-from jali.errors import CatalogError, MechanismError
 from jali.mechanisms.ruler import Marks
 from jali.mechanisms.smooth.bound import SmoothBound
 from jali.mechanisms.smooth.peak import Term, horizon, largest
 from jali.mechanisms.smooth.statistics.blocks import Blocks, Neighbourhood
 from jali.mechanisms.smooth.statistics.crest import crest, is_gentle
-from jali.mechanisms.smooth.statistics.location import Location
+from jali.mechanisms.smooth.statistics.cut_mean import CutMean
 from jali.mechanisms.smooth.statistics.ordered import Ordered
 from jali.mechanisms.smooth.statistics.sums import Sorted
 from jali.privacy.adjacency import Adjacency
-from jali.privacy.rationals import Number, rational
 
 _MANY = 1 << 12
 
 
-@dataclass(frozen=True, repr=False)
-class TrimmedMean(Location):
+@dataclass(frozen=True, init=False, repr=False)
+class TrimmedMean(CutMean):
     """The mean of a clipped column without a fraction of its smallest and as many of its largest values.
 
     Args:
@@ -47,28 +45,6 @@ class TrimmedMean(Location):
         >>> mean.value(ages), mean.local(ages), mean.global_sensitivity(5)
         (Fraction(4, 1), Fraction(29, 1), Fraction(100, 3))
     """
-
-    low: Fraction
-    high: Fraction
-    step: Fraction
-    trim: Fraction
-    adjacency: Adjacency
-
-    def __init__(
-        self,
-        *,
-        low: Number,
-        high: Number,
-        step: Number | None = None,
-        trim: Number,
-        adjacency: str | Adjacency,
-    ) -> None:
-        self._declare(low, high, step, adjacency)
-        self._set(trim=trim_of(trim))
-
-    def cut(self, size: int) -> int:
-        """Return how many values are cut at each end."""
-        return math.floor(self.trim * size)
 
     def centre(self, column: Sorted | Blocks, size: int) -> Fraction:
         """Return the mean of the smallest marks without the cut ones."""
@@ -153,14 +129,3 @@ def _depth(column: Sorted, cut: int, size: int, changes: int) -> Fraction:
     """Return how far the mean of so many ranks after a cut is below the upper cut, after so many changes."""
     total = column.upto(max(cut + size - changes, 0)) - column.upto(max(cut - changes, 0))
     return column.at(column.size + 1 - cut + changes) - Fraction(total, size)
-
-
-def trim_of(value: Number) -> Fraction:
-    """Read a fraction to be cut at each end, or refuse it by name."""
-    try:
-        trim = rational(value, "trim")
-    except CatalogError as problem:
-        raise MechanismError(problem.message, remedy=problem.remedy) from None
-    if not 0 <= trim < Fraction(1, 2):
-        raise MechanismError(f"trim must be at least 0 and below 1/2, not {value}.")
-    return trim

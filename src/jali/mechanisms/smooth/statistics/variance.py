@@ -6,7 +6,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import Any
 
 from jali.mechanisms.mechanism import parameter
 from jali.mechanisms.ruler import Marks, Ruler
@@ -60,12 +59,8 @@ class Variance(Clipped):
         adjacency: str | Adjacency,
     ) -> None:
         ruler = Ruler.of(low, high, None if mesh is None else parameter(mesh, "mesh"))
-        self._set(low=ruler.low, high=ruler.high, mesh=ruler.step, adjacency=Adjacency.of(adjacency))
-        self._set(step=Ruler.of(*self.outputs, step).step)
-
-    def _set(self, **values: Any) -> None:
-        for name, value in values.items():
-            object.__setattr__(self, name, value)
+        self._fill(low=ruler.low, high=ruler.high, mesh=ruler.step, adjacency=Adjacency.of(adjacency))
+        self._fill(step=Ruler.of(*self.outputs, step).step)
 
     @cached_property
     def ruler(self) -> Ruler:

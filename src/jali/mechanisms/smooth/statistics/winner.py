@@ -4,18 +4,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from jali.errors import MechanismError
 from jali.mechanisms.mechanism import natural
-from jali.mechanisms.ruler import Marks, Ruler
+from jali.mechanisms.ruler import Marks
 from jali.mechanisms.smooth.bound import SmoothBound
 from jali.mechanisms.smooth.peak import smooth_bound
-from jali.mechanisms.smooth.statistic import Statistic
 from jali.mechanisms.smooth.statistics.contest import NEVER, Contest
+from jali.mechanisms.smooth.statistics.on_ruler import OnRuler
 from jali.privacy.adjacency import Adjacency
 from jali.privacy.rationals import Number
 
@@ -23,7 +22,7 @@ _MOST_MARKS = 256
 
 
 @dataclass(frozen=True, repr=False)
-class Winner(Statistic):
+class Winner(OnRuler):
     """The most frequent mark of a column, as a number: the smallest of them where several are; `low` if none is.
 
     Args:
@@ -50,22 +49,9 @@ class Winner(Statistic):
     adjacency: Adjacency
 
     def __init__(self, *, low: Number, high: Number, step: Number, adjacency: str | Adjacency) -> None:
-        ruler = Ruler.of(low, high, step)
-        if ruler.top >= _MOST_MARKS:
+        self._declare(low, high, step, adjacency)
+        if self.ruler.top >= _MOST_MARKS:
             raise MechanismError(f"step is so small that the range has more than {_MOST_MARKS} marks.")
-        values = {"low": ruler.low, "high": ruler.high, "step": ruler.step, "adjacency": Adjacency.of(adjacency)}
-        for name, value in values.items():
-            object.__setattr__(self, name, value)
-
-    @cached_property
-    def ruler(self) -> Ruler:
-        """The marks of the range."""
-        return Ruler(self.low, self.high, self.step)
-
-    @property
-    def outputs(self) -> tuple[Fraction, Fraction]:
-        """The first and the last mark."""
-        return self.ruler.first * self.step, (self.ruler.first + self.ruler.top) * self.step
 
     def read(self, table: Any) -> Contest:
         """Clamp a column to the range and count its marks."""

@@ -8,16 +8,15 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from jali.mechanisms.smooth.statistics.blocks import Blocks, Neighbourhood
+from jali.mechanisms.smooth.statistics.cut_mean import CutMean
 from jali.mechanisms.smooth.statistics.gaps import Gaps, widest_gap
-from jali.mechanisms.smooth.statistics.location import Location
 from jali.mechanisms.smooth.statistics.sums import Sorted
-from jali.mechanisms.smooth.statistics.trimmed_mean import trim_of, widest
+from jali.mechanisms.smooth.statistics.trimmed_mean import widest
 from jali.privacy.adjacency import Adjacency
-from jali.privacy.rationals import Number
 
 
-@dataclass(frozen=True, repr=False)
-class WinsorisedMean(Location):
+@dataclass(frozen=True, init=False, repr=False)
+class WinsorisedMean(CutMean):
     """The mean of a clipped column, where a fraction of values at each end is set to the nearest of the others.
 
     Args:
@@ -41,28 +40,6 @@ class WinsorisedMean(Location):
         >>> mean.value(ages), mean.local(ages), mean.global_sensitivity(5)
         (Fraction(4, 1), Fraction(173, 5), Fraction(40, 1))
     """
-
-    low: Fraction
-    high: Fraction
-    step: Fraction
-    trim: Fraction
-    adjacency: Adjacency
-
-    def __init__(
-        self,
-        *,
-        low: Number,
-        high: Number,
-        step: Number | None = None,
-        trim: Number,
-        adjacency: str | Adjacency,
-    ) -> None:
-        self._declare(low, high, step, adjacency)
-        self._set(trim=trim_of(trim))
-
-    def cut(self, size: int) -> int:
-        """Return how many values are replaced at each end."""
-        return math.floor(self.trim * size)
 
     def centre(self, column: Sorted | Blocks, size: int) -> Fraction:
         """Return the mean of the smallest marks, the extreme ones replaced."""
