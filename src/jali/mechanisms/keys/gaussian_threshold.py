@@ -22,24 +22,29 @@ class GaussianThreshold(NoisyCounts):
     """Release the keys of a table whose number of people, with Gaussian noise, reaches a threshold.
 
     As `LaplaceThreshold`, for people with many keys: the noise grows with the square root of `max_keys` only.
+    What the told counts mean is said there.
 
     Args:
         rho: The loss of the noisy counts, in zCDP.
-        delta: The probability, at most, that a key of one person alone is released.
+        delta: The probability, at most, that a key is released which without one person never would be.
         max_keys: How many keys one person may count for.
         adjacency: When two tables are neighbours.
+        least_people: A key of fewer people than this is never released; one of more is released as often as one
+            of least_people - 1 fewer would be without this rule.
 
     Guarantee:
         The release is a mixture: rho-zCDP with weight 1-delta, anything with weight delta. The noise has
         variance max_keys/(2 rho), twice that under replace-one. The threshold is the least t with
-        Pr[1 + noise >= t] <= 1 - (1-delta)^(1/max_keys), ties counted. The variance grows in proportion with
-        max_keys. A filter adds rho and delta; `loss.epsilon(d)` reads it at any d above delta.
+        Pr[least_people + noise >= t] <= 1 - (1-delta)^(1/max_keys), ties counted. The variance grows in proportion
+        with max_keys. A key of fewer than `least_people` is never released. A filter adds rho and delta;
+        `loss.epsilon(d)` reads it at any d above delta.
     Proof:
-        docs/proofs/unknown_keys.md, Theorem 1; the noise after Canonne, Kamath and Steinke 2020, Theorem 14.
+        docs/proofs/unknown_keys.md, Theorem 1; the noise after Canonne, Kamath and Steinke 2020, Theorem 14; for
+        `least_people` Theorem 3.
 
     Error:
         `error(c, keys=k)` is the least number of people from which k keys are all released with probability c,
-        from the exact law: Pr[lost] = Pr[noise < t - people].
+        from the exact law: Pr[lost] = Pr[noise < t - people], and 1 for fewer than least_people.
 
     Example:
         >>> from jali.mechanisms import GaussianThreshold
@@ -54,10 +59,20 @@ class GaussianThreshold(NoisyCounts):
     delta: Fraction
     max_keys: int
     adjacency: Adjacency
+    least_people: int = 1
 
-    def __init__(self, *, rho: Number, delta: Number, max_keys: int = 1, adjacency: str | Adjacency) -> None:
+    def __init__(
+        self,
+        *,
+        rho: Number,
+        delta: Number,
+        max_keys: int = 1,
+        adjacency: str | Adjacency,
+        least_people: int = 1,
+    ) -> None:
         self._fill(rho=parameter(rho, "rho"), delta=failure(delta))
         self._fill(max_keys=natural(max_keys, "max_keys"), adjacency=Adjacency.of(adjacency))
+        self._fill(least_people=natural(least_people, "least_people"))
         self.sampler  # noqa: B018 - refuses, before anything is released, a variance that cannot be sampled
 
     @property
@@ -73,7 +88,7 @@ class GaussianThreshold(NoisyCounts):
     @property
     def threshold(self) -> int:
         """The least noisy count that is released."""
-        return gaussian_threshold(self.variance, self.delta_each)
+        return self.least_people - 1 + gaussian_threshold(self.variance, self.delta_each)
 
     @property
     def law(self) -> DiscreteGaussianLaw:
@@ -87,8 +102,9 @@ class GaussianThreshold(NoisyCounts):
 
     @classmethod
     def specimens(cls) -> tuple[Specimen, ...]:
-        """Return keys of one person, keys near the threshold, and several keys of one person."""
+        """Return keys of one person, keys near the threshold, several keys of one person, and a rule for more."""
         single = cls(rho="1/8", delta="1/100", adjacency="add-remove")
         several = cls(rho=2, delta="1/10", max_keys=2, adjacency="add-remove")
         replaced = cls(rho=2, delta="1/1000", adjacency="replace-one")
-        return threshold_specimens(single, several, replaced, near=6)
+        many = cls(rho=2, delta="1/1000", adjacency="replace-one", least_people=3)
+        return threshold_specimens(single, several, replaced, many, near=6)

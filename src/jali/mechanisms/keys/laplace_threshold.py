@@ -24,22 +24,30 @@ class LaplaceThreshold(NoisyCounts):
     of people (`people_per_key` makes one); a key that is in no record can never appear, so the keys themselves
     are told only where many people share them. To learn the keys alone, `OptimalKeys` finds more of them.
 
+    A key of n people, at least `least_people`, is told with the count n + noise of all its people, if that
+    reaches the threshold. Before this cut the count is unbiased; given that it is told it is too large on
+    average, by E[noise | noise >= threshold - n]: little for keys that are nearly sure to be told, and for those
+    below the threshold it says no more than that they reached it. `interval` counts this in.
+
     Args:
         epsilon: The loss of the noisy counts.
-        delta: The probability, at most, that a key of one person alone is released.
+        delta: The probability, at most, that a key is released which without one person never would be.
         max_keys: How many keys one person may count for.
         adjacency: When two tables are neighbours.
+        least_people: A key of fewer people than this is never released; one of more is released as often as one
+            of least_people - 1 fewer would be without this rule.
 
     Guarantee:
         The release is (epsilon, delta)-DP. The noise has scale max_keys/epsilon, twice that under replace-one. The
-        threshold is the least t with Pr[1 + noise >= t] <= 1 - (1-delta)^(1/max_keys), ties counted. The scale
-        grows in proportion with max_keys.
+        threshold is the least t with Pr[least_people + noise >= t] <= 1 - (1-delta)^(1/max_keys), ties counted.
+        The scale grows in proportion with max_keys. A key of fewer than `least_people` is never released.
     Proof:
-        docs/proofs/unknown_keys.md, Theorem 1, after Korolova, Kenthapadi, Mishra and Ntoulas 2009.
+        docs/proofs/unknown_keys.md, Theorem 1, after Korolova, Kenthapadi, Mishra and Ntoulas 2009, and Theorem 3
+        for `least_people`, after Wilson et al. 2020.
 
     Error:
         `error(c, keys=k)` is the least number of people from which k keys are all released with probability c,
-        from the exact law: Pr[lost] = Pr[noise < t - people].
+        from the exact law: Pr[lost] = Pr[noise < t - people], and 1 for fewer than least_people.
 
     Example:
         >>> from jali.mechanisms import LaplaceThreshold
@@ -48,16 +56,28 @@ class LaplaceThreshold(NoisyCounts):
         (13, 15)
         >>> list(mechanism.release({"rare": 1, "zebra": 0, "common": 1000}))
         ['common']
+        >>> mechanism.interval(1000, 0.95), mechanism.interval(14, 0.95)
+        ((997, 1003), (1, 17))
     """
 
     epsilon: Fraction
     delta: Fraction
     max_keys: int
     adjacency: Adjacency
+    least_people: int = 1
 
-    def __init__(self, *, epsilon: Number, delta: Number, max_keys: int = 1, adjacency: str | Adjacency) -> None:
+    def __init__(
+        self,
+        *,
+        epsilon: Number,
+        delta: Number,
+        max_keys: int = 1,
+        adjacency: str | Adjacency,
+        least_people: int = 1,
+    ) -> None:
         self._fill(epsilon=parameter(epsilon, "epsilon"), delta=failure(delta))
         self._fill(max_keys=natural(max_keys, "max_keys"), adjacency=Adjacency.of(adjacency))
+        self._fill(least_people=natural(least_people, "least_people"))
         self.sampler  # noqa: B018 - refuses, before anything is released, a scale that cannot be sampled
 
     @property
@@ -73,7 +93,7 @@ class LaplaceThreshold(NoisyCounts):
     @property
     def threshold(self) -> int:
         """The least noisy count that is released."""
-        return laplace_threshold(self.scale, self.delta_each)
+        return self.least_people - 1 + laplace_threshold(self.scale, self.delta_each)
 
     @property
     def law(self) -> DiscreteLaplaceLaw:
@@ -87,8 +107,9 @@ class LaplaceThreshold(NoisyCounts):
 
     @classmethod
     def specimens(cls) -> tuple[Specimen, ...]:
-        """Return keys of one person, keys near the threshold, and several keys of one person."""
+        """Return keys of one person, keys near the threshold, several keys of one person, and a rule for more."""
         single = cls(epsilon=1, delta="1/100", adjacency="add-remove")
         several = cls(epsilon=4, delta="1/10", max_keys=2, adjacency="add-remove")
         replaced = cls(epsilon=4, delta="1/10", adjacency="replace-one")
-        return threshold_specimens(single, several, replaced, near=5)
+        many = cls(epsilon=4, delta="1/10", adjacency="replace-one", least_people=3)
+        return threshold_specimens(single, several, replaced, many, near=5)

@@ -8,38 +8,31 @@ from abc import abstractmethod
 from collections.abc import Hashable, Mapping
 from fractions import Fraction
 from itertools import compress
-from typing import Any, Protocol, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from jali.mechanisms.additive import Sampler
 from jali.mechanisms.keys.shares import delta_of_each, keys_changed
-from jali.mechanisms.keys.tables import counts_of, in_public_order
+from jali.mechanisms.keys.tables import counts_in, counts_of, in_public_order
+from jali.mechanisms.keys.told_counts import ToldCount
 from jali.mechanisms.lattice import add
+from jali.mechanisms.laws.law import Law
 from jali.mechanisms.mechanism import LogMasses, Mechanism, Specimen, miss, natural
+from jali.mechanisms.values import narrow
 from jali.noise import BitSource
 from jali.privacy.adjacency import Adjacency
 
 Cell: TypeAlias = tuple[tuple[tuple[Hashable, int], ...], float]
+Told: TypeAlias = tuple[NDArray[np.bool_], NDArray[Any]]
 Tables: TypeAlias = tuple[tuple[dict[str, int], dict[str, int]], ...]
 # What the windows of all keys together leave out.
 _LEFT_OUT = 1e-13
 
 
-class _Law(Protocol):
-    def log_mass(self, value: int) -> float:
-        """Return ln Pr[X = value]."""
-
-    def tail(self, threshold: int) -> float:
-        """Return Pr[|X| > threshold]."""
-
-    def reach(self, left: float) -> int:
-        """Return a t with Pr[|X| > t] <= left."""
-
-
 class NoisyCounts(Mechanism):
-    """Noise on the count of every key that has people; keys whose noisy count reaches a threshold are released."""
+    """Noise on the count of every key that has people enough; those that reach a threshold are released."""
 
     loss_power = None
     error_is_exact = False
@@ -47,6 +40,7 @@ class NoisyCounts(Mechanism):
     delta: Fraction
     max_keys: int
     adjacency: Adjacency
+    least_people: int
 
     @property
     def changed(self) -> int:
@@ -55,7 +49,7 @@ class NoisyCounts(Mechanism):
 
     @property
     def delta_each(self) -> Fraction:
-        """With what probability a key of one person may be released."""
+        """With what probability a key of `least_people` may be released."""
         return delta_of_each(self.delta, self.max_keys)
 
     @property
@@ -65,7 +59,7 @@ class NoisyCounts(Mechanism):
 
     @property
     @abstractmethod
-    def law(self) -> _Law:
+    def law(self) -> Law:
         """The exact law of the noise."""
 
     @property
@@ -95,17 +89,47 @@ class NoisyCounts(Mechanism):
 
     def _lost(self, people: int) -> float:
         """Return the probability that a key with so many people is not released."""
+        if people < self.least_people:
+            return 1.0
         # Pr[people + X < t] = Pr[X > people - t] is half of a two-sided tail.
         beyond = people - self.threshold
         return self.law.tail(beyond) / 2 if beyond >= 0 else 1 - self.law.tail(-beyond - 1) / 2
 
     def release(self, value: Mapping[Any, int], *, bits: BitSource | None = None) -> dict[Any, int]:
         """Return the released keys with their noisy counts, in an order that tells nothing."""
-        counts = counts_of(value)
-        noisy = add(counts, self.sampler.sample(len(counts), bits=bits))
-        released = np.asarray((noisy >= self.threshold) & (counts > 0), np.bool_)
-        told = dict(zip(compress(value, released.tolist()), noisy[released].tolist(), strict=True))
+        released, noisy = self.tell(counts_of(value), bits=bits)
+        told = dict(zip(compress(value, released.tolist()), noisy.tolist(), strict=True))
         return {key: told[key] for key in in_public_order(told)}
+
+    def tell(self, counts: NDArray[Any], *, bits: BitSource | None = None) -> Told:
+        """Return which of these counts are released, in the order given, and the noisy counts of those alone.
+
+        The caller sees to it that each count belongs to another key, and tells the keys in an order that their
+        set determines (`in_public_order`): the order of the counts may tell who came first.
+
+        Args:
+            counts: The numbers of people, one for each key: an array of integers.
+            bits: Where the random bits come from; the thread's own stream if not given.
+        """
+        counts = counts_in(counts)
+        noisy = add(counts, self.sampler.sample(len(counts), bits=bits))
+        released = np.asarray((noisy >= self.threshold) & (counts >= self.least_people), np.bool_)
+        # Narrowed again: the type of all sums would tell of those that are not released.
+        return released, narrow(noisy[released])
+
+    def interval(self, told: int, confidence: float) -> tuple[int, int]:
+        """Return between which numbers of people the true one lies, given the noisy count that was told.
+
+        The confidence holds for every number of people from `least_people` on, given that the key is released:
+        that only counts from the threshold on are told makes them too large, and this counts it in. Far above
+        the threshold the interval is the usual one.
+
+        Args:
+            told: A noisy count that was released.
+            confidence: Strictly between 0 and 1.
+        """
+        count = ToldCount(self.law, self.threshold, self.least_people)
+        return count.interval(natural(told, "told", least=self.threshold), miss(confidence))
 
     def outcome(self, released: Mapping[Any, int]) -> Hashable:
         """Return the pairs of key and noisy count, in their order."""
@@ -113,7 +137,7 @@ class NoisyCounts(Mechanism):
 
     def sample(self, value: Mapping[Any, int], size: int, *, bits: BitSource | None = None) -> list[Hashable]:
         """Draw the outcomes of many independent releases, all at once."""
-        counts = {key: value[key] for key in in_public_order(value) if value[key] > 0}
+        counts = {key: value[key] for key in in_public_order(value) if value[key] >= self.least_people}
         noise = self.sampler.sample(size * len(counts), bits=bits).reshape(size, len(counts))
         noisy: NDArray[Any] = add(np.array([list(counts.values())]), noise)
         least = self.threshold
@@ -123,7 +147,7 @@ class NoisyCounts(Mechanism):
 
     def log_masses(self, value: Mapping[Any, int]) -> LogMasses:
         """Return the law of the released pairs: every key is lost, or released with a count in a window."""
-        keys = [key for key in in_public_order(value) if value[key] > 0]
+        keys = [key for key in in_public_order(value) if value[key] >= self.least_people]
         reach = self.law.reach(_LEFT_OUT / max(1, len(keys)))
         # One window for all, to a power of two, so that neighbours share it.
         last = 1 << (max([self.threshold, *value.values()]) + reach).bit_length()
@@ -143,17 +167,25 @@ class NoisyCounts(Mechanism):
 
 
 def threshold_specimens(
-    single: NoisyCounts, several: NoisyCounts, replaced: NoisyCounts, *, near: int
+    single: NoisyCounts, several: NoisyCounts, replaced: NoisyCounts, many: NoisyCounts, *, near: int
 ) -> tuple[Specimen, ...]:
-    """Return keys of one person, keys near the threshold, several keys of one person, and one who moves."""
+    """Return keys of one person and near the threshold, several of one person, and moves, also with a rule."""
     alone: Tables = (({}, {"a": 1}), ({"a": near}, {"a": near + 1}))
     both: Tables = (({"a": 2}, {"a": 3, "b": 1}), ({}, {"a": 1, "b": 1}))
     # Of keys that are sure to be released, a move changes two counts: it takes twice the noise.
     sure: Tables = (({"a": 8, "b": 7}, {"a": 7, "b": 8}),)
     moved: Tables = (*sure, ({"a": 1, "b": 1}, {"b": 2}), ({"a": 1}, {"b": 1}))
     two, keys = {"keys": 2}, {"a": 3, "b": 2}
+    fewer = many.least_people - 1
+    shifted = tuple((_with_more(one, fewer), _with_more(other, fewer)) for one, other in moved)
     return (
         Specimen(single, Adjacency.ADD_REMOVE, alone, {}, {"a": near}, tight=False),
         Specimen(several, Adjacency.ADD_REMOVE, both, two, keys, tight=False),
         Specimen(replaced, Adjacency.REPLACE_ONE, moved, two, keys, tight=False),
+        Specimen(many, Adjacency.REPLACE_ONE, shifted, two, _with_more(keys, fewer), tight=False),
     )
+
+
+def _with_more(table: dict[str, int], people: int) -> dict[str, int]:
+    """Return a table whose keys a and b have so many more people."""
+    return {key: table.get(key, 0) + people for key in "ab"}

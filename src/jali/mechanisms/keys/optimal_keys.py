@@ -18,7 +18,7 @@ from jali.errors import MechanismError
 from jali.mechanisms.keys.chances import Chances
 from jali.mechanisms.keys.coins import toss
 from jali.mechanisms.keys.shares import delta_of_each, failure, keys_changed
-from jali.mechanisms.keys.tables import counts_of, in_public_order
+from jali.mechanisms.keys.tables import counts_in, counts_of, in_public_order
 from jali.mechanisms.mechanism import LogMasses, Mechanism, Specimen, miss, natural, parameter
 from jali.noise import BitSource, system_bits
 from jali.privacy.adjacency import Adjacency
@@ -34,23 +34,27 @@ class OptimalKeys(Mechanism):
 
     No other mechanism that treats keys alike and independently releases a key of any number of people more often.
     It tells keys only; to learn how many people have them, release the counts of the keys that it told by
-    `Laplace` with sensitivity max_keys, for a loss of their own. `LaplaceThreshold` does both at once.
+    `Laplace` with sensitivity max_keys, for a loss of their own; `LaplaceThreshold` does both at once for less.
 
     Args:
         epsilon: The loss.
-        delta: The probability, at most, that a key of one person alone is released.
+        delta: The probability, at most, that a key is released which without one person never would be.
         max_keys: How many keys one person may count for.
         adjacency: When two tables are neighbours.
+        least_people: A key of fewer people than this is never released; one of more is released as often as one
+            of least_people - 1 fewer would be without this rule.
 
     Guarantee:
         The release is (epsilon, delta)-DP: each key spends epsilon/m and 1 - (1-delta)^(1/m), where m = max_keys,
-        twice that under replace-one. A key that nobody has is never released.
+        twice that under replace-one. A key of fewer than `least_people` is never released.
     Proof:
-        docs/proofs/unknown_keys.md, Theorem 2, after Desfontaines, Voss, Gipson and Mandayam 2022, Theorem 1.
+        docs/proofs/unknown_keys.md, Theorem 2, after Desfontaines, Voss, Gipson and Mandayam 2022, Theorem 1, and
+        Theorem 3 for `least_people`.
 
     Error:
         `error(c, keys=k)` is the least number of people n from which k keys are all released with probability c:
-        p(n)^k >= c, where p(n) = min(e^epsilon p(n-1) + delta, 1 - e^-epsilon (1 - p(n-1) - delta), 1), p(0) = 0.
+        p(n)^k >= c, where p(n) = min(e^epsilon p(n-1) + delta, 1 - e^-epsilon (1 - p(n-1) - delta), 1), and
+        p(n) = 0 for n < least_people.
 
     Example:
         >>> from jali.mechanisms import OptimalKeys
@@ -59,6 +63,8 @@ class OptimalKeys(Mechanism):
         (0.128183, 1.0, 14)
         >>> mechanism.release({"zebra": 0, "horse": 23, "cow": 1000})
         ('cow', 'horse')
+        >>> OptimalKeys(epsilon=1, delta=1e-5, adjacency="add-remove", least_people=10).error(0.95)
+        23
     """
 
     loss_power: ClassVar[int | None] = None
@@ -68,10 +74,20 @@ class OptimalKeys(Mechanism):
     delta: Fraction
     max_keys: int
     adjacency: Adjacency
+    least_people: int = 1
 
-    def __init__(self, *, epsilon: Number, delta: Number, max_keys: int = 1, adjacency: str | Adjacency) -> None:
+    def __init__(
+        self,
+        *,
+        epsilon: Number,
+        delta: Number,
+        max_keys: int = 1,
+        adjacency: str | Adjacency,
+        least_people: int = 1,
+    ) -> None:
         self._fill(epsilon=parameter(epsilon, "epsilon"), delta=failure(delta))
         self._fill(max_keys=natural(max_keys, "max_keys"), adjacency=Adjacency.of(adjacency))
+        self._fill(least_people=natural(least_people, "least_people"))
         if not _LEAST <= self.chances.epsilon <= _MOST:
             raise MechanismError(
                 "epsilon, divided among the keys that one person's change can move, must be from 2**-40 to 2**9.",
@@ -91,7 +107,11 @@ class OptimalKeys(Mechanism):
 
     def chance(self, people: int) -> float:
         """Return the probability that a key with so many people is released."""
-        return self.chances.near(natural(people, "people", least=0))
+        return self.chances.near(self._counted(natural(people, "people", least=0)))
+
+    def _counted(self, people: int) -> int:
+        """Return the number of people that the chance is read at: all but the first least_people - 1."""
+        return max(0, people - self.least_people + 1)
 
     def error(self, confidence: float, *, keys: int = 1) -> int:
         """Return the least number of people from which keys are released with this confidence.
@@ -105,24 +125,39 @@ class OptimalKeys(Mechanism):
         while high - low > 1:
             middle = (low + high) // 2
             low, high = (low, middle) if self.chances.lost(middle) <= each else (middle, high)
-        return high
+        return high + self.least_people - 1
 
     def release(self, value: Mapping[Any, int], *, bits: BitSource | None = None) -> tuple[Any, ...]:
         """Return the released keys, in an order that tells nothing."""
-        released = self._coins(counts_of(value), system_bits() if bits is None else bits)
+        released = self.choose(counts_of(value), bits=bits)
         return tuple(in_public_order(list(compress(value, released.tolist()))))
 
-    def _coins(self, counts: NDArray[Any], bits: BitSource) -> NDArray[np.bool_]:
-        """Toss the coin of each number of people."""
-        sure = self.chances.sure
-        released = np.asarray(counts >= sure, np.bool_)
-        places = np.flatnonzero((counts > 0) & ~released)
-        people, kinds = np.unique(counts[places].astype(np.int64), return_inverse=True)
+    def choose(self, counts: NDArray[Any], *, bits: BitSource | None = None) -> NDArray[np.bool_]:
+        """Return which of these counts are released, in the order given: a release without the keys' names.
+
+        The caller sees to it that each count belongs to another key, and tells the keys in an order that their
+        set determines (`in_public_order`): the order of the counts may tell who came first.
+
+        Args:
+            counts: The numbers of people, one for each key: an array of integers.
+            bits: Where the random bits come from; the thread's own stream if not given.
+
+        Example:
+            >>> import numpy as np
+            >>> from jali.mechanisms import OptimalKeys
+            >>> mechanism = OptimalKeys(epsilon=1, delta=1e-5, adjacency="add-remove", least_people=10)
+            >>> mechanism.choose(np.array([9, 32, 1000])).tolist()
+            [False, True, True]
+        """
+        counts = counts_in(counts)
+        released = np.asarray(counts >= self.chances.sure + self.least_people - 1, np.bool_)
+        places = np.flatnonzero((counts >= self.least_people) & ~released)
+        people, kinds = np.unique(counts[places], return_inverse=True)
 
         def bounds(kind: int, precision: int) -> tuple[int, int]:
-            return self.chances.bounds(int(people[kind]), precision)
+            return self.chances.bounds(self._counted(int(people[kind])), precision)
 
-        released[places] = toss(kinds, bounds, bits)
+        released[places] = toss(kinds, bounds, system_bits() if bits is None else bits)
         return released
 
     def outcome(self, released: tuple[Any, ...]) -> Hashable:
@@ -133,7 +168,7 @@ class OptimalKeys(Mechanism):
         """Draw the outcomes of many independent releases, all at once."""
         keys = in_public_order(value)
         counts = np.tile(counts_of({key: value[key] for key in keys}), size)
-        rows = self._coins(counts, system_bits() if bits is None else bits).reshape(size, len(keys))
+        rows = self.choose(counts, bits=bits).reshape(size, len(keys))
         return [tuple(compress(keys, row)) for row in rows.tolist()]
 
     def log_masses(self, value: Mapping[Any, int]) -> LogMasses:
@@ -145,7 +180,8 @@ class OptimalKeys(Mechanism):
         }
 
     def _cells(self, key: Hashable, people: int) -> list[tuple[tuple[Hashable, ...], float]]:
-        told, lost = by_recursion(float(self.chances.epsilon), float(self.chances.delta), people)
+        one = float(self.chances.epsilon), float(self.chances.delta)
+        told, lost = by_recursion(*one, self._counted(people))
         return [cell for cell in (((key,), told), ((), lost)) if cell[1] > 0]
 
     def deviation(self, value: Mapping[Any, int], output: Any) -> int:
@@ -165,7 +201,20 @@ class OptimalKeys(Mechanism):
             Specimen(single, Adjacency.ADD_REMOVE, steps, {}, {"a": 4}),
             Specimen(several, Adjacency.ADD_REMOVE, two, {"keys": 2}, {"a": 2, "b": 1}),
             Specimen(replaced, Adjacency.REPLACE_ONE, moved, {"keys": 2}, {"a": 2, "b": 1}, tight=False),
+            *_of_many(cls),
         )
+
+
+def _of_many(cls: type[OptimalKeys]) -> tuple[Specimen, ...]:
+    """Return keys of fewer people than are asked for, and of more."""
+    single = cls(epsilon=2, delta="1/100", adjacency="add-remove", least_people=4)
+    replaced = cls(epsilon=4, delta="1/10", max_keys=2, adjacency="replace-one", least_people=3)
+    steps = tuple(({"a": n}, {"a": n + 1}) for n in range(single.chances.sure + 3))
+    moved = (({"a": 3, "b": 3}, {"a": 2, "b": 2}), ({"a": 3, "b": 3, "c": 2}, {"a": 2, "b": 4, "c": 3}))
+    return (
+        Specimen(single, Adjacency.ADD_REMOVE, steps, {}, {"a": 6}),
+        Specimen(replaced, Adjacency.REPLACE_ONE, moved, {"keys": 2}, {"a": 5, "b": 4, "c": 2}, tight=False),
+    )
 
 
 def by_recursion(epsilon: float, delta: float, people: int) -> tuple[float, float]:

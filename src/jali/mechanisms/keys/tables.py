@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from jali.errors import MechanismError
 from jali.mechanisms.keys.forms import one_form
 from jali.mechanisms.mechanism import natural
+from jali.mechanisms.values import integers_in
 from jali.noise import BitSource, system_bits
 
 Key = TypeVar("Key", bound=Hashable)
@@ -31,6 +32,14 @@ def counts_of(table: Mapping[Any, int]) -> NDArray[Any]:
         return np.array(counts, np.int64)
     except OverflowError:
         return np.array([int(count) for count in counts], dtype=object)
+
+
+def counts_in(array: Any) -> NDArray[Any]:
+    """Return numbers of people as they stand, one for each key: integers by type, in one dimension."""
+    counts = integers_in(array)
+    if counts.ndim != 1 or counts.dtype == np.bool_:
+        raise MechanismError("counts must be an array of whole numbers of people, in one dimension.")
+    return counts
 
 
 def in_public_order(keys: Collection[Key]) -> list[Key]:

@@ -61,35 +61,46 @@ def worst_delta(mechanism: Any, epsilon: float, most: int) -> float:
     return max(max(hockey_stick(law(a), law(b), epsilon), hockey_stick(law(b), law(a), epsilon)) for a, b in pairs)
 
 
+@pytest.mark.parametrize("least_people", [1, 3])
 @pytest.mark.parametrize("adjacency", [ADD, MOVE])
 @pytest.mark.parametrize("max_keys", [1, 2])
 def test_laplace_thresholds_never_exceed_delta_and_use_it_as_far_as_integers_allow(
-    max_keys: int, adjacency: Adjacency
+    max_keys: int, adjacency: Adjacency, least_people: int
 ) -> None:
-    mechanism = LaplaceThreshold(epsilon=8, delta="1/1000", max_keys=max_keys, adjacency=adjacency)
-    found = worst_delta(mechanism, 8.0, 3)
+    mechanism = LaplaceThreshold(
+        epsilon=8, delta="1/1000", max_keys=max_keys, adjacency=adjacency, least_people=least_people
+    )
+    found = worst_delta(mechanism, 8.0, least_people + 2)
     q = math.exp(-1 / mechanism.scale)
-    single = q ** (mechanism.threshold - 1) / (1 + q)
+    single = q ** (mechanism.threshold - least_people) / (1 + q)
     assert found <= 1e-3
     # Own keys alone, all of one person, make it: the same under both adjacencies.
     assert found >= (1 - (1 - single) ** max_keys) * (1 - 1e-9)
 
 
+@pytest.mark.parametrize("least_people", [1, 3])
 @pytest.mark.parametrize("adjacency", [ADD, MOVE])
 @pytest.mark.parametrize("max_keys", [1, 2])
-def test_gaussian_thresholds_stay_below_their_profile(max_keys: int, adjacency: Adjacency) -> None:
-    mechanism = GaussianThreshold(rho=2, delta="1/100", max_keys=max_keys, adjacency=adjacency)
+def test_gaussian_thresholds_stay_below_their_profile(
+    max_keys: int, adjacency: Adjacency, least_people: int
+) -> None:
+    mechanism = GaussianThreshold(
+        rho=2, delta="1/100", max_keys=max_keys, adjacency=adjacency, least_people=least_people
+    )
     for epsilon in (1.0, 4.0, 8.0, 20.0):
-        assert worst_delta(mechanism, epsilon, 2) <= mechanism.loss.delta(epsilon) + 1e-12
+        assert worst_delta(mechanism, epsilon, least_people + 1) <= mechanism.loss.delta(epsilon) + 1e-12
     # Far out only the own keys are left.
-    assert 1e-5 < worst_delta(mechanism, 40.0, 2) <= 0.01
+    assert 1e-5 < worst_delta(mechanism, 40.0, least_people + 1) <= 0.01
 
 
+@pytest.mark.parametrize("least_people", [1, 3])
 @pytest.mark.parametrize("adjacency", [ADD, MOVE])
 @pytest.mark.parametrize("max_keys", [1, 2])
-def test_optimal_keys_spend_delta_exactly(max_keys: int, adjacency: Adjacency) -> None:
-    mechanism = OptimalKeys(epsilon=4, delta="1/10", max_keys=max_keys, adjacency=adjacency)
-    found = worst_delta(mechanism, 4.0, mechanism.chances.sure)
+def test_optimal_keys_spend_delta_exactly(max_keys: int, adjacency: Adjacency, least_people: int) -> None:
+    mechanism = OptimalKeys(
+        epsilon=4, delta="1/10", max_keys=max_keys, adjacency=adjacency, least_people=least_people
+    )
+    found = worst_delta(mechanism, 4.0, mechanism.chances.sure + least_people - 1)
     assert found <= 0.1 * (1 + 1e-12)
     if adjacency is ADD:
         assert found == pytest.approx(0.1, rel=1e-9)
@@ -135,6 +146,47 @@ def test_noise_that_is_not_doubled_for_replacements_is_caught_on_the_specimens(t
     found = audit_exactly(Registration.of(case))
     honest = audit_exactly(Registration.of(twin.__base__.specimens()[2]))
     assert (found.verdict is Verdict.VIOLATION, honest.verdict is Verdict.VIOLATION) == (True, False)
+
+
+class _OldThreshold(LaplaceThreshold):
+    """Keys of fewer people are dropped, and the others meet the threshold for keys of one."""
+
+    @property
+    def threshold(self) -> int:
+        return super().threshold - self.least_people + 1
+
+
+class _OldThresholdGaussian(GaussianThreshold):
+    @property
+    def threshold(self) -> int:
+        return super().threshold - self.least_people + 1
+
+
+class _OldChances(OptimalKeys):
+    def _counted(self, people: int) -> int:
+        return people if people >= self.least_people else 0
+
+
+@pytest.mark.parametrize("max_keys", [1, 2])
+@pytest.mark.parametrize(
+    ("twin", "loss", "epsilon"),
+    [
+        (_OldThreshold, {"epsilon": 1}, 1.0),
+        (_OldThresholdGaussian, {"rho": "1/8"}, 40.0),
+        (_OldChances, {"epsilon": 1}, 1.0),
+    ],
+)
+def test_dropping_small_keys_by_their_exact_counts_alone_is_caught(
+    twin: Any, loss: dict[str, Any], epsilon: float, max_keys: int
+) -> None:
+    """The rule tells of the person who makes a key large enough: delta has to pay for it."""
+    one, other = {"a": 4, "b": 4}, {"a": 3, "b": 4 if max_keys == 1 else 3}
+    found = []
+    for kind in (twin, twin.__base__):
+        case = kind(**loss, delta="1/100", max_keys=max_keys, adjacency=ADD, least_people=4)
+        found.append(hockey_stick(case.log_masses(one), case.log_masses(other), epsilon))
+    assert found[1] <= 0.01 * (1 + 1e-9)
+    assert found[0] > 0.0105
 
 
 def test_noise_for_one_key_is_caught_where_people_have_two() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
+from typing import Any
 
 import mpmath  # type: ignore[import-untyped]
 import pytest
@@ -145,8 +146,8 @@ def test_replace_one_doubles_the_noise_and_not_the_share_of_delta() -> None:
 def test_error_is_the_least_number_of_people_that_is_released_so_often(
     mechanism: type[LaplaceThreshold] | type[GaussianThreshold], keys: int, confidence: float
 ) -> None:
-    name = "epsilon" if mechanism is LaplaceThreshold else "rho"
-    case = mechanism(**{name: "1/2"}, delta="1e-4", max_keys=2, adjacency="add-remove")
+    loss: dict[str, Any] = {"epsilon" if mechanism is LaplaceThreshold else "rho": "1/2"}
+    case = mechanism(**loss, delta="1e-4", max_keys=2, adjacency="add-remove")
 
     def all_released(people: int) -> float:
         released = [case.law.log_mass(x) for x in range(case.threshold - people, case.threshold + 400)]

@@ -1,0 +1,60 @@
+"""What a noisy count says that is told only if it reaches a threshold."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+
+from jali.mechanisms.laws.law import Law
+
+# Where the threshold cuts off less than this share of what is allowed to miss, it is not felt.
+_NOT_FELT = 1e-9
+
+
+@dataclass(frozen=True)
+class ToldCount:
+    """The law of n + X given that n + X >= threshold, where n is at least `least`.
+
+    Guarantee:
+        Whatever n is, `interval` holds it with probability at least `confidence`, given that the count is told.
+    Proof:
+        docs/proofs/unknown_keys.md, Lemma 6.
+    """
+
+    law: Law
+    threshold: int
+    least: int
+
+    def interval(self, told: int, missed: float) -> tuple[int, int]:
+        """Return the least and the largest n for which neither tail from `told` on is below missed/2."""
+        # Far above the threshold both ends move along with the count.
+        surplus = max(0, told - self.threshold - 2 * self.law.reach(_NOT_FELT * missed))
+        low, high = _ends(self, told - surplus, missed)
+        return low + surplus, high + surplus
+
+    def _low(self, told: int, allowed: float) -> int:
+        low, high = self.least - 1, told
+        while high - low > 1:
+            n = (low + high) // 2
+            likely = self._reaches(told - n) > allowed * self._reaches(self.threshold - n)
+            low, high = (low, n) if likely else (n, high)
+        return high
+
+    def _high(self, told: int, allowed: float, low: int) -> int:
+        high = told + self.law.reach(allowed / 2) + 1
+        while high - low > 1:
+            n = (low + high) // 2
+            shown = self._reaches(self.threshold - n)
+            likely = shown - self._reaches(told + 1 - n) > allowed * shown
+            low, high = (n, high) if likely else (low, n)
+        return low
+
+    def _reaches(self, value: int) -> float:
+        """Return Pr[X >= value], one side of a symmetric law."""
+        return self.law.tail(value - 1) / 2 if value > 0 else 1 - self.law.tail(-value) / 2
+
+
+@lru_cache(maxsize=1 << 16)
+def _ends(count: ToldCount, told: int, missed: float) -> tuple[int, int]:
+    low = count._low(told, missed / 2)
+    return low, count._high(told, missed / 2, low)
