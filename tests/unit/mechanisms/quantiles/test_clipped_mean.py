@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 from scipy.stats import binom
@@ -59,6 +59,7 @@ def test_the_sums_alone_spend_their_part_exactly() -> None:
     assert largest_ratio(one, other) == pytest.approx(2, rel=1e-12)
 
 
+@settings(deadline=None)
 @given(st.lists(st.integers(0, 2**60), max_size=50))
 def test_sums_of_marks_are_exact_where_int64_would_wrap(marks: list[int]) -> None:
     assert exact_sum(np.array(marks, np.int64)) == sum(marks)

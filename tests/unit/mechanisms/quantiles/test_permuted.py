@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import chi2
 from tests.seeded import SeededBits
@@ -30,6 +30,7 @@ def median(**others: Any) -> PermutedQuantile:
     return PermutedQuantile(**usual | others)
 
 
+@settings(deadline=None)
 @given(st.lists(st.integers(0, 12), max_size=9), st.integers(12, 14), shares)
 def test_the_distances_of_all_marks_are_those_of_each(table: list[int], top: int, at: Fraction) -> None:
     ranks = LinearRanks(np.array(sorted(table), np.int64), 0, top, usual_target(at, len(table)))

@@ -9,7 +9,7 @@ from typing import Any
 import mpmath  # type: ignore[import-untyped]
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.seeded import SeededBits
 
@@ -27,6 +27,7 @@ def exact(number: Scaled) -> Any:
     return mpmath.ldexp(mpmath.mpf(float(number.factors)), int(number.powers))
 
 
+@settings(deadline=None)
 @given(doubles, doubles, powers, st.integers(-2000, 2000))
 def test_sums_and_products_are_rounded_up_and_hardly(one: float, other: float, power: int, apart: int) -> None:
     a, b = Scaled.of(one, power), Scaled.of(other, power + apart)

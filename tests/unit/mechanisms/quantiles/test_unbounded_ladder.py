@@ -7,13 +7,14 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from jali.errors import MechanismError
 from jali.mechanisms.quantiles.ladder import growth_of, ladder, rungs
 
 
+@settings(deadline=None)
 @given(st.fractions(min_value=Fraction(101, 100), max_value=5, max_denominator=1000), st.integers(0, 10**12))
 def test_rungs_rise_from_zero_to_the_top_by_one_or_by_the_factor(growth: Fraction, top: int) -> None:
     made = ladder(growth, top).tolist()
