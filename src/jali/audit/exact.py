@@ -49,8 +49,9 @@ def audit_exactly(registration: Registration) -> Finding:
     The finding is a violation if any reading is exceeded; otherwise it is about the unit of the claim itself.
     """
     first: Finding | None = None
+    laws = [tuple(registration.log_masses(value) for value in pair) for pair in registration.neighbours]
     for reading in _readings(registration.claim):
-        finding = _find(registration, reading)
+        finding = _find(registration, reading, laws)
         if finding.verdict is Verdict.VIOLATION:
             return finding
         first = first or finding
@@ -58,19 +59,17 @@ def audit_exactly(registration: Registration) -> Finding:
     return first
 
 
-def _find(registration: Registration, reading: _Reading) -> Finding:
-    found, witness = max(
-        (_worst(registration, reading, pair) for pair in registration.neighbours), key=lambda worst: worst[0]
-    )
+def _find(registration: Registration, reading: _Reading, laws: list[tuple[LogMasses, ...]]) -> Finding:
+    pairs = zip(registration.neighbours, laws, strict=True)
+    found, witness = max((_worst(reading, pair, law) for pair, law in pairs), key=lambda worst: worst[0])
     verdict = Verdict.VIOLATION if reading.broken_by(found) else Verdict.NOTHING_FOUND
     return Finding(
         registration.name, registration.adjacency, reading.kind, reading.claimed, found, witness, verdict
     )
 
 
-def _worst(registration: Registration, reading: _Reading, pair: tuple[Any, Any]) -> tuple[float, Witness]:
-    p, q = (registration.log_masses(value) for value in pair)
-    loss, at = max(reading.measure(p, q), key=lambda point: point[0])
+def _worst(reading: _Reading, pair: tuple[Any, Any], law: tuple[LogMasses, ...]) -> tuple[float, Witness]:
+    loss, at = max(reading.measure(*law), key=lambda point: point[0])
     return loss, Witness(pair, at)
 
 

@@ -14,6 +14,8 @@ from .gaussian import Gaussian as Gaussian
 from .keys.gaussian_threshold import GaussianThreshold as GaussianThreshold
 from .keys.laplace_threshold import LaplaceThreshold as LaplaceThreshold
 from .keys.optimal_keys import OptimalKeys as OptimalKeys
+from .keys.sizes import GroupSizes as GroupSizes
+from .keys.sizes import group_sizes as group_sizes
 from .keys.tables import people_per_key as people_per_key
 from .l_infinity import LInfinity as LInfinity
 from .laplace import Laplace as Laplace
@@ -25,11 +27,18 @@ from .quantiles.clipping_bounds import ClippingBounds as ClippingBounds
 from .quantiles.joint_quantiles import JointQuantiles as JointQuantiles
 from .quantiles.noisy_mean import NoisyMean as NoisyMean
 from .quantiles.permuted_quantile import PermutedQuantile as PermutedQuantile
+from .quantiles.permuted_weighted_quantile import PermutedWeightedQuantile as PermutedWeightedQuantile
 from .quantiles.piecewise_laplace import PiecewiseLaplace as PiecewiseLaplace
 from .quantiles.private_quantile import private_median as private_median
 from .quantiles.private_quantile import private_quantile as private_quantile
 from .quantiles.quantile_exponential import QuantileExponential as QuantileExponential
+from .quantiles.rank_ends import end_offset as end_offset
+from .quantiles.rank_ends import inner_offset as inner_offset
+from .quantiles.rank_ends import interval_shares as interval_shares
+from .quantiles.rank_reach import rank_reach as rank_reach
 from .quantiles.unbounded_quantile import UnboundedQuantile as UnboundedQuantile
+from .quantiles.weighted_quantile import WeightedQuantile as WeightedQuantile
+from .quantiles.weighted_quantiles import WeightedQuantiles as WeightedQuantiles
 from .registry import MECHANISMS as MECHANISMS
 from .regression.adaptive import AdaptiveRegression as AdaptiveRegression
 from .regression.fit import Fit as Fit
