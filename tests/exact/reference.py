@@ -13,7 +13,8 @@ import duckdb
 import pyarrow as pa
 
 from jali.planner import Plan
-from jali.query.aggregation import CountPeople, CountRows, SumValues
+from jali.query.aggregation import CountPeople, CountRows, CountValues, SumValues
+from jali.query.nodes import Column
 
 
 @dataclass(frozen=True)
@@ -28,7 +29,7 @@ def rows_of(table: pa.Table, where: str | None, values: list[str]) -> list[tuple
     """Evaluate a condition and values row by row in a plain DuckDB."""
     condition = f"({where})" if where else "TRUE"
     columns = ", ".join(["uid", "g", "h", f"coalesce({condition}, FALSE)", *values])
-    with duckdb.connect() as connection:
+    with duckdb.cursor() as connection:
         connection.register("t", table)
         return connection.execute(f"SELECT {columns} FROM t").fetchall()
 
@@ -51,16 +52,22 @@ def lattice_point(value: Any, measure: SumValues) -> int | None:
     return round((clamped_float - float(measure.center)) * float(measure.steps))
 
 
+def groups_of(plan: Plan) -> list[tuple[Any, ...]]:
+    """Return the declared groups, in their order."""
+    return list(product(*(key.values or () for key in plan.aggregation.keys)))
+
+
 def expected_integers(plan: Plan, rows: list[tuple[Any, ...]], person_level: bool) -> list[list[int]]:
     """Return, per measure, the exact integer of every group."""
     kept = [row for row in rows if row[3] and (not person_level or row[0] is not None)]
     weights = plan.aggregation.weights
     per_owner = {} if weights is None else weights_of([r[0] for r in kept], weights.max_rows, weights.resolution)
-    groups = list(product(*(key.values for key in plan.aggregation.keys)))
-    names = [key.column for key in plan.aggregation.keys]
+    groups = groups_of(plan)
+    names = [key.expression.name for key in plan.aggregation.keys if isinstance(key.expression, Column)]
     totals = []
     value_index = 4
     for measure in plan.aggregation.measures:
+        assert not isinstance(measure, CountValues)
         total = dict.fromkeys(groups, 0)
         if isinstance(measure, CountPeople):
             totals.append(_people(plan, kept, groups, names))

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
 from jali.query.aggregation import Aggregation
-from jali.query.catalog import Field, Source, Table
+from jali.query.catalog import Field, Public, Source, Table
+from jali.query.nodes import Value
 
 
 class Engine(Protocol):
@@ -22,15 +23,15 @@ class Engine(Protocol):
     def emit(self, aggregation: Aggregation) -> str:
         """Write an aggregation in the engine's own SQL. Needs no connection and no data."""
 
-    def ready(self, table: Table) -> None:
+    def ready(self, table: Table | Public) -> None:
         """Refuse, before anything is charged, a source that is not there or has other columns than declared.
 
         Raises:
             EngineError: with what is missing: a file, a frame, a column. Nothing about rows.
         """
 
-    def run(self, sql: str, table: Table) -> list[tuple[int, ...]]:
-        """Run emitted SQL and return one row of integers per group, in the order of the declared keys.
+    def run(self, sql: str, tables: Sequence[Table | Public]) -> list[tuple[Any, ...]]:
+        """Run emitted SQL over these tables and return its rows, as `emit` describes them.
 
         Raises:
             EngineError: with a text that does not depend on the data.
@@ -47,6 +48,16 @@ class Engine(Protocol):
 
         Raises:
             CatalogError: if the source is damaged. No analyst and no plan ever learns of this check.
+        """
+
+    def contents(self, table: Public, most: int) -> dict[str, tuple[Value, ...]]:
+        """Return the different values of each column of a public table that has at most so many."""
+
+    def check_key(self, table: Table, column: str) -> None:
+        """Make sure, for the curator, that no two rows of a table have the same value in a column.
+
+        Raises:
+            CatalogError: if two have.
         """
 
     def reopen(self, source: Source) -> None:

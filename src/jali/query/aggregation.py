@@ -1,4 +1,4 @@
-"""What an engine is asked to compute: integer sums over one table, one row per combination of keys."""
+"""What an engine is asked to compute: integers over one relation, one row per combination of keys."""
 
 from __future__ import annotations
 
@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TypeAlias
 
-from jali.query.catalog import Kind, Table
-from jali.query.nodes import Expression, Value
+from jali.query.catalog import Kind
+from jali.query.nodes import Column, Expression, Value
+from jali.query.relation import PerOwner, Relation
 
 
 @dataclass(frozen=True)
@@ -47,17 +48,29 @@ class SumValues:
 
 @dataclass(frozen=True)
 class CountPeople:
-    """The number of people who have a row, each weighed over the groups they appear in."""
+    """The number of people who have a row, or one with a value, each weighed over the groups they appear in."""
+
+    present: Expression | None = None
+    kind: Kind = Kind.INTEGER
 
 
-Measure: TypeAlias = CountRows | SumValues | CountPeople
+@dataclass(frozen=True)
+class CountValues:
+    """The number of different values, of which each person keeps at most `max_rows`, over all groups."""
+
+    value: Expression
+    kind: Kind
+
+
+Measure: TypeAlias = CountRows | SumValues | CountPeople | CountValues
 
 
 @dataclass(frozen=True)
 class Weights:
     """How one person's contribution is bounded: rows weigh floor(resolution * min(1, max_rows / rows)) each.
 
-    `max_groups` bounds, in the same way, how many groups a person counts in for `CountPeople`.
+    `max_groups` bounds, in the same way, how many groups a person counts in for `CountPeople`; where groups are
+    selected, a person keeps so many of them.
     """
 
     max_rows: int
@@ -67,43 +80,113 @@ class Weights:
 
 @dataclass(frozen=True)
 class KeySet:
-    """The declared keys of one grouping column."""
+    """The keys of one grouping expression; `values` is None where they are not known before the data is read."""
 
-    column: str
+    expression: Expression
     kind: Kind
-    values: tuple[Value, ...]
+    values: tuple[Value, ...] | None
+
+
+@dataclass(frozen=True)
+class Marks:
+    """The marks `low + step * i`, i = 0..top, of a number; values beyond the ends count at the ends.
+
+    `low` and `step` are numbers that a double holds exactly.
+    """
+
+    value: Expression
+    kind: Kind
+    low: Fraction
+    step: Fraction
+    top: int
+
+    @property
+    def cells(self) -> int:
+        """How many marks there are."""
+        return self.top + 1
+
+
+@dataclass(frozen=True)
+class Categories:
+    """The declared or enumerated values of an expression, as cells 0, 1, ...; other values are left out."""
+
+    keys: KeySet
+
+    @property
+    def cells(self) -> int:
+        """How many categories there are."""
+        return len(self.keys.values or ())
+
+
+Axis: TypeAlias = Marks | Categories
 
 
 @dataclass(frozen=True)
 class Aggregation:
     """The exact integer aggregate that an engine runs.
 
-    `weights` is None where each row is a person of its own: then every row weighs 1.
+    `weights` is None where each row is a person of its own: then every row weighs 1. With `along` the only
+    measure is the weight of the rows in each cell of an axis, and empty cells are left out of the result. With
+    `selecting`, the result has only the groups that occur, each with the number of people behind it. Rows must
+    also have one of the `required` keys, so that coarser grouping sets count the rows of the finer ones; then this
+    is `one_of_several` sets.
     """
 
-    table: Table
-    where: Expression | None
+    source: Relation
     keys: tuple[KeySet, ...]
     measures: tuple[Measure, ...]
     weights: Weights | None
+    along: Axis | None = None
+    selecting: bool = False
+    required: tuple[KeySet, ...] = ()
+    one_of_several: bool = False
 
     @property
     def groups(self) -> int:
-        """The number of rows of the result."""
-        return math.prod(len(key.values) for key in self.keys)
+        """The number of groups, where it is known before the data is read."""
+        return math.prod(len(key.values or ()) for key in self.keys)
 
     @property
-    def counts_people_once(self) -> bool:
+    def one_group(self) -> bool:
         """Whether a person is in one group at most, so that people need no weight."""
-        return self.groups == 1
+        known = all(key.values is not None for key in self.keys)
+        return known and self.groups == 1 and not self.selecting and (self.along is None or self.along.cells == 1)
+
+    @property
+    def one_row_per_group(self) -> bool:
+        """Whether a person has one row at most in each group: the rows are one for each person and group."""
+        if not isinstance(self.source, PerOwner):
+            return False
+        grouped = {key.expression for key in self.keys}
+        apart = not any(_may_merge(key, self.source) for key in self.keys)
+        return apart and all(Column(key.field.name) in grouped for key in self.source.keys)
 
     def resolution(self, measure: Measure) -> int:
         """Return how many integer units one full weight is."""
-        if self.weights is None or (isinstance(measure, CountPeople) and self.counts_people_once):
+        if self.weights is None or isinstance(measure, CountValues):
+            return 1
+        if isinstance(measure, CountPeople) and self._whole_people(measure):
             return 1
         return self.weights.resolution
+
+    def _whole_people(self, measure: CountPeople) -> bool:
+        """Say whether people are counted whole: in one group, or as those who keep a group that may be selected.
+
+        The sets of a ROLLUP share their units, so there people are weighed in all of them.
+        """
+        return measure.present is None if self.selecting else self.one_group and not self.one_of_several
 
     def unit(self, measure: Measure) -> Fraction:
         """Return what one integer unit of a measure is worth."""
         steps = measure.steps if isinstance(measure, SumValues) else Fraction(1)
         return 1 / (steps * self.resolution(measure))
+
+
+def _may_merge(key: KeySet, source: Relation) -> bool:
+    """Say whether several keys of the rows may be one group: unknown ones that cannot be shown are all NULL.
+
+    These are far dates and times, and computed whole numbers beyond 64 bits.
+    """
+    field = source.field(key.expression.name) if isinstance(key.expression, Column) else None
+    double = key.kind.numeric and (field is None or field.computed)
+    return key.values is None and (double or key.kind in (Kind.DATE, Kind.TIMESTAMP))

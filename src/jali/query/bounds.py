@@ -46,6 +46,29 @@ class Bounds:
         top = None if self.low is None or self.high is None else max(-self.low, self.high)
         return Bounds(Fraction(0), top)
 
+    def rounded(self) -> Bounds:
+        """Return the interval of the doubles nearest to its numbers; an end beyond all doubles is open.
+
+        Rounding to the nearest double never changes an order, so the double of a number from `low` to `high` lies
+        from the double of `low` to the double of `high`.
+        """
+        return self.mapped(_nearest)
+
+    def mapped(self, step: Callable[[Fraction], Fraction | None]) -> Bounds:
+        """Return the interval of a function that never falls, by its values at the ends."""
+        return Bounds(None if self.low is None else step(self.low), None if self.high is None else step(self.high))
+
+    def widened(self, share: Fraction) -> Bounds:
+        """Move each end outwards by a share of its size."""
+        low = None if self.low is None else self.low - abs(self.low) * share
+        high = None if self.high is None else self.high + abs(self.high) * share
+        return Bounds(low, high)
+
+    @property
+    def constant(self) -> Fraction | None:
+        """The only number of the interval, if there is just one."""
+        return self.low if self.low == self.high else None
+
     def union(self, other: Bounds) -> Bounds:
         """Return the least interval that holds both."""
         low = None if self.low is None or other.low is None else min(self.low, other.low)
@@ -62,6 +85,13 @@ class Bounds:
 
 
 ANYTHING = Bounds()
+
+
+def _nearest(value: Fraction) -> Fraction | None:
+    try:
+        return Fraction(float(value))
+    except OverflowError:
+        return None
 
 
 def _sum(a: Fraction | None, b: Fraction | None) -> Fraction | None:

@@ -13,8 +13,8 @@ from typing import Any
 from jali.errors import CatalogError
 from jali.numerals import decimal
 from jali.privacy import Adjacency, Budget
-from jali.privacy.rationals import Number, rational
-from jali.query.bounds import Bounds
+from jali.privacy.rationals import Number, positive, rational
+from jali.query.bounds import ANYTHING, Bounds
 from jali.query.nodes import Value
 
 MAX_KEYS = 1_000_000
@@ -37,31 +37,86 @@ class Kind(StrEnum):
         return self in (Kind.INTEGER, Kind.REAL)
 
 
+End = Fraction | datetime.date | datetime.datetime
+_EPOCH = datetime.datetime(1970, 1, 1)  # noqa: DTZ001 - columns without time zone are read as they are
+_MICROSECOND = datetime.timedelta(microseconds=1)
+
+
+def since_1970(value: End) -> Fraction:
+    """Return a number as it is, a date in days and a time in microseconds since 1970."""
+    if isinstance(value, datetime.datetime):
+        return Fraction((value - _EPOCH) // _MICROSECOND)
+    if isinstance(value, datetime.date):
+        return Fraction((value - _EPOCH.date()).days)
+    return value
+
+
+def _end(value: Number | datetime.date, name: str) -> End:
+    if isinstance(value, datetime.date):
+        plain = _plain_key(value)
+        assert isinstance(plain, datetime.date)
+        return plain
+    return rational(value, name)
+
+
 @dataclass(frozen=True)
 class Range:
     """The public range of a column: what a question sums or averages of it is clamped accordingly.
 
+    Where the curator does not know it, `Range(auto=True)` buys one from the table's budget when the table is
+    protected: once, for `epsilon`, or a twentieth of the budget's. What was bought is stored with its ends.
+
     Example:
         >>> Range(0, 120)
         Range(0, 120)
+        >>> Range(auto=True, epsilon=0.1)
+        Range(auto=True, epsilon=0.1)
     """
 
-    low: Fraction
-    high: Fraction
+    low: End | None
+    high: End | None
+    auto: bool = False
+    epsilon: Fraction | None = None
 
-    def __init__(self, low: Number, high: Number) -> None:
-        object.__setattr__(self, "low", rational(low, "low"))
-        object.__setattr__(self, "high", rational(high, "high"))
-        if self.low > self.high:
+    def __init__(
+        self,
+        low: Number | datetime.date | None = None,
+        high: Number | datetime.date | None = None,
+        *,
+        auto: bool = False,
+        epsilon: Number | None = None,
+    ) -> None:
+        if (low is None) != (high is None) or (low is None and not auto):
+            raise CatalogError("A range has two ends.", remedy="Write Range(0, 120), or Range(auto=True).")
+        if epsilon is not None and not auto:
+            raise CatalogError("A given range has no epsilon.", remedy="Write Range(auto=True, epsilon=0.1).")
+        object.__setattr__(self, "low", None if low is None else _end(low, "low"))
+        object.__setattr__(self, "high", None if high is None else _end(high, "high"))
+        object.__setattr__(self, "auto", bool(auto))
+        object.__setattr__(self, "epsilon", None if epsilon is None else positive(epsilon, "epsilon"))
+        if type(self.low) is not type(self.high):
+            raise CatalogError("Both ends of a range are numbers, or both are dates, or both are times.")
+        if low is not None and self.bounds.low > self.bounds.high:  # type: ignore[operator]
             raise CatalogError(f"A range needs low <= high, not {low} > {high}.")
 
     def __repr__(self) -> str:
-        return f"Range({decimal(self.low)}, {decimal(self.high)})"
+        ends = () if self.low is None or self.high is None else (self.low, self.high)
+        parts = [decimal(end) if isinstance(end, Fraction) else repr(str(end)) for end in ends]
+        parts += ["auto=True"] if self.auto else []
+        parts += [] if self.epsilon is None else [f"epsilon={decimal(self.epsilon)}"]
+        return f"Range({', '.join(parts)})"
+
+    @property
+    def wanted(self) -> bool:
+        """Whether it is still to be bought."""
+        return self.low is None
 
     @property
     def bounds(self) -> Bounds:
-        """The range as an interval."""
-        return Bounds(self.low, self.high)
+        """The range as an interval: of days or microseconds since 1970 where its ends are dates or times."""
+        if self.low is None or self.high is None:
+            return Bounds()
+        return Bounds(since_1970(self.low), since_1970(self.high))
 
 
 @dataclass(frozen=True)
@@ -102,13 +157,19 @@ Declared = Range | Keys | Kind
 
 @dataclass(frozen=True)
 class Field:
-    """A column of a protected table: its type, in the engine's words, is frozen when the table is protected."""
+    """A column: its type, in the engine's words, is frozen when its table is declared.
+
+    `computed` columns are those of subqueries that are made by an expression: their numbers are doubles, and
+    `bounds` is the interval of their values.
+    """
 
     name: str
     kind: Kind
     type: str
     range: Range | None = None
     keys: Keys | None = None
+    computed: bool = False
+    bounds: Bounds = ANYTHING
 
 
 @dataclass(frozen=True)
@@ -121,8 +182,49 @@ class Source:
 
 
 @dataclass(frozen=True)
+class Via:
+    """A unit that is reached through another protected table, by a key that is unique there.
+
+    Example:
+        >>> Via("orders", on="l_orderkey = o_orderkey", unit="o_custkey")
+        Via('orders', on='l_orderkey = o_orderkey', unit='o_custkey')
+
+    Args:
+        table: The table that knows the owner, or knows a table that does.
+        on: The equality of a column here with a unique column there.
+        unit: The column there that names the person; left out if that table is declared with its unit.
+    """
+
+    table: str
+    on: str
+    unit: str
+
+    def __init__(self, table: str, *, on: str, unit: str) -> None:
+        for name, value in (("table", table), ("on", on), ("unit", unit)):
+            object.__setattr__(self, name, value)
+
+    def __repr__(self) -> str:
+        return f"Via({self.table!r}, on={self.on!r}, unit={self.unit!r})"
+
+
+@dataclass(frozen=True)
+class Reach:
+    """A unit through another table, resolved: `here` equals the unique column `there` of `table`."""
+
+    table: Table
+    here: str
+    there: str
+
+
+@dataclass(frozen=True)
 class Table:
-    """A protected table, as the curator declared it."""
+    """A protected table, as the curator declared it.
+
+    Attributes:
+        unit: The column that names the person; None where each row is a person, or where `reach` tells the owner.
+        reach: How the owner is found in another protected table.
+        min_people: A group is shown only when at least so many people stand behind it.
+    """
 
     name: str
     source: Source
@@ -132,11 +234,52 @@ class Table:
     fields: tuple[Field, ...]
     budget: Budget
     rows: int | None = None
+    reach: Reach | None = None
+    min_people: int = 1
 
     def field(self, name: str) -> Field | None:
         """Find a column, ignoring case as SQL does."""
+        return _field(self.fields, name)
+
+    @property
+    def row_level(self) -> bool:
+        """Whether each row is a person of its own."""
+        return self.unit is None and self.reach is None
+
+    @property
+    def owner(self) -> str | None:
+        """What names the people: a column here, or the one that is reached."""
+        return self.unit if self.reach is None else self.reach.table.owner
+
+
+@dataclass(frozen=True)
+class Public:
+    """A public table: its rows are nobody's secret, so its keys and ranges were read off it."""
+
+    name: str
+    source: Source
+    fields: tuple[Field, ...]
+
+    def field(self, name: str) -> Field | None:
+        """Find a column, ignoring case as SQL does."""
+        return _field(self.fields, name)
+
+
+@dataclass(frozen=True)
+class Catalog:
+    """All declared tables."""
+
+    tables: tuple[Table | Public, ...]
+
+    def find(self, name: str) -> Table | Public | None:
+        """Find a table, ignoring case as SQL does."""
         lowered = name.lower()
-        return next((field for field in self.fields if field.name.lower() == lowered), None)
+        return next((table for table in self.tables if table.name.lower() == lowered), None)
+
+
+def _field(fields: tuple[Field, ...], name: str) -> Field | None:
+    lowered = name.lower()
+    return next((field for field in fields if field.name.lower() == lowered), None)
 
 
 def _plain_key(value: Any) -> Value:

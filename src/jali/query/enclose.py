@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from typing import TypeAlias
 
+from jali.query.functions.arithmetic import bucket
 from jali.query.nodes import Call, Expression, Literal
 
 Interval: TypeAlias = tuple[float, float] | None
@@ -48,8 +49,62 @@ def _absolute(parts: Sequence[Part]) -> Part:
 
 
 def _rounded(parts: Sequence[Part]) -> Part:
-    slack = 0.5 if len(parts) == 1 else 0.5 * 10 ** -parts[1][0]
+    slack = 0.5 if len(parts) == 1 else 0.5 * 10.0 ** -parts[1][0]
     return parts[0][0] - slack, parts[0][1] + slack
+
+
+def _rising(function: Callable[[float], float], least: float) -> Callable[[Sequence[Part]], Interval]:
+    """A function that never falls, from `least` on; below, it has no value."""
+
+    def rule(parts: Sequence[Part]) -> Interval:
+        low, high = parts[0]
+        if high < least:
+            return _EVERYTHING
+        return function(max(low, least)), function(high)
+
+    return rule
+
+
+def _logarithm(function: Callable[[float], float]) -> Callable[[float], float]:
+    return lambda value: function(value) if value > 0 else -math.inf
+
+
+def _exponential(value: float) -> float:
+    try:
+        return math.exp(value)
+    except OverflowError:
+        return math.inf
+
+
+def _quotient(parts: Sequence[Part]) -> Part:
+    low, high = _divide(parts)
+    return (low - 1 if low > 0 else low), (high + 1 if high < 0 else high)
+
+
+def _remainder(parts: Sequence[Part]) -> Part:
+    """The remainder has the sign of the first number, is no larger than it, and smaller than the second."""
+    size = max(abs(end) for end in parts[1])
+    return max(min(parts[0][0], 0.0), -size), min(max(parts[0][1], 0.0), size)
+
+
+def _power(parts: Sequence[Part]) -> Part:
+    if parts[0][0] <= 0 or not all(math.isfinite(end) for part in parts for end in part):
+        return _EVERYTHING
+    try:
+        return _corners(math.pow, parts[0], parts[1])
+    except OverflowError:
+        return _EVERYTHING
+
+
+def _clamped(parts: Sequence[Part]) -> Part:
+    low, high = parts[1][0], parts[2][1]
+    return min(max(parts[0][0], low), high), min(max(parts[0][1], low), high)
+
+
+def _bucket(parts: Sequence[Part]) -> Part:
+    (low, high, count) = (part[0] for part in parts[1:])
+    first, last = (bucket(end, low, high, int(count)) for end in parts[0])
+    return first, last
 
 
 _RULES: dict[str, Callable[[Sequence[Part]], Interval]] = {
@@ -60,6 +115,20 @@ _RULES: dict[str, Callable[[Sequence[Part]], Interval]] = {
     "negate": lambda p: (-p[0][1], -p[0][0]),
     "abs": _absolute,
     "round": _rounded,
+    "sign": lambda p: (math.copysign(p[0][0] != 0, p[0][0]), math.copysign(p[0][1] != 0, p[0][1])),
+    "trunc": lambda p: (p[0][0] - (p[0][0] > 0), p[0][1] + (p[0][1] < 0)),
+    "//": _quotient,
+    "%": _remainder,
+    "sqrt": _rising(math.sqrt, 0.0),
+    "exp": lambda p: (_exponential(p[0][0]), _exponential(p[0][1])),
+    "ln": _rising(_logarithm(math.log), 0.0),
+    "log10": _rising(_logarithm(math.log10), 0.0),
+    "log2": _rising(_logarithm(math.log2), 0.0),
+    "power": _power,
+    "clamp": _clamped,
+    "width_bucket": _bucket,
+    "number": lambda p: p[0],
+    "whole": _rounded,
     "floor": lambda p: (p[0][0] - 1, p[0][1]),
     "ceil": lambda p: (p[0][0], p[0][1] + 1),
     "least": lambda p: (min(x[0] for x in p), min(x[1] for x in p)),

@@ -54,7 +54,7 @@ class Estimate:
 def estimate_of(expression: Expression, known: Mapping[Aggregate, Estimate]) -> Estimate | None:
     """Return an expression as one estimate, or None if it is neither linear nor a ratio of linear forms."""
     if isinstance(expression, Aggregate):
-        return known[expression]
+        return known.get(expression)
     if isinstance(expression, Literal) and isinstance(expression.value, int | Fraction):
         return Estimate(Linear((), Fraction(expression.value)))
     if not isinstance(expression, Call):

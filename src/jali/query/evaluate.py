@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import datetime
 import math
+import operator
 from collections.abc import Callable, Mapping
 from fractions import Fraction
 from typing import Any
 
-from jali.query.nodes import Aggregate, Column, Expression, Literal
+from jali.query.functions.arithmetic import bucket
+from jali.query.nodes import Call, Expression, Literal
 
 Values = Mapping[Expression, Any]
 
@@ -17,7 +20,7 @@ def evaluate(expression: Expression, values: Values) -> Any:
     if isinstance(expression, Literal):
         value = expression.value
         return float(value) if isinstance(value, Fraction) else value
-    if isinstance(expression, Column | Aggregate):
+    if expression in values or not isinstance(expression, Call):
         return values[expression]
     arguments = [evaluate(argument, values) for argument in expression.arguments]
     if expression.function in _LENIENT:
@@ -26,8 +29,8 @@ def evaluate(expression: Expression, values: Values) -> Any:
         return None
     try:
         return _finite(_STRICT[expression.function](*arguments))
-    except OverflowError:
-        # Beyond what a double holds: NULL, as for any number that is not finite. Nothing raises after the noise.
+    except (OverflowError, ValueError):
+        # Beyond what a double or a date holds, or without a value: NULL. Nothing raises after the noise.
         return None
 
 
@@ -41,11 +44,55 @@ def _divide(a: float, b: float) -> float | None:
 
 def _round(value: float, digits: int = 0) -> float | int:
     """Round halves away from zero, as SQL does."""
+    if digits < 0:
+        tens: int = 10**-digits
+        return _round(value / tens) * tens
     scaled: float = value * 10**digits
+    if digits and math.isinf(scaled):
+        return value
     whole: int = math.trunc(scaled)
     if abs(scaled - whole) >= 0.5:
         whole += 1 if scaled > 0 else -1
     return whole / 10**digits if digits else whole
+
+
+def _add(a: Any, b: Any) -> Any:
+    return a + datetime.timedelta(days=b) if isinstance(a, datetime.date) else a + b
+
+
+def _subtract(a: Any, b: Any) -> Any:
+    if not isinstance(a, datetime.date):
+        return a - b
+    return (a - b).days if isinstance(b, datetime.date) else a - datetime.timedelta(days=b)
+
+
+def _compared(comparison: Callable[[Any, Any], bool]) -> Callable[[Any, Any], bool]:
+    """Compare values of one kind, and dates with timestamps: a date is the midnight it begins with."""
+
+    def compare(a: Any, b: Any) -> bool:
+        return comparison(_midnight(a), _midnight(b))
+
+    return compare
+
+
+def _midnight(value: Any) -> Any:
+    if isinstance(value, datetime.date) and not isinstance(value, datetime.datetime):
+        return datetime.datetime.combine(value, datetime.time())
+    return value
+
+
+_same = _compared(operator.eq)
+
+
+def _positive(function: Callable[[float], float]) -> Callable[[float], float | None]:
+    return lambda value: function(value) if value > 0 else None
+
+
+def _number(value: Any) -> float:
+    """Read a number. What is no number is a ValueError, so NULL; digits of other scripts are no digits in SQL."""
+    if isinstance(value, str) and not value.isascii():
+        raise ValueError(value)
+    return float(value)
 
 
 def _and(values: list[Any]) -> bool | None:
@@ -68,30 +115,60 @@ def _known(values: list[Any]) -> list[Any]:
 
 
 _STRICT: dict[str, Callable[..., Any]] = {
-    "+": lambda a, b: a + b,
-    "-": lambda a, b: a - b,
-    "*": lambda a, b: a * b,
+    "+": _add,
+    "-": _subtract,
+    "*": operator.mul,
     "/": _divide,
-    "negate": lambda a: -a,
+    "//": lambda a, b: None if b == 0 else math.trunc(a / b),
+    "%": lambda a, b: None if b == 0 else math.fmod(a, b),
+    "negate": operator.neg,
     "abs": abs,
+    "sign": lambda a: (a > 0) - (a < 0),
     "floor": math.floor,
     "ceil": math.ceil,
     "round": _round,
-    "=": lambda a, b: a == b,
-    "<>": lambda a, b: a != b,
-    "<": lambda a, b: a < b,
-    "<=": lambda a, b: a <= b,
-    ">": lambda a, b: a > b,
-    ">=": lambda a, b: a >= b,
-    "not": lambda a: not a,
-    "in": lambda a, *others: a in others,
+    "trunc": math.trunc,
+    "sqrt": math.sqrt,
+    "exp": math.exp,
+    "ln": _positive(math.log),
+    "log10": _positive(math.log10),
+    "log2": _positive(math.log2),
+    "power": math.pow,
+    "clamp": lambda a, low, high: max(min(a, high), low),
+    "width_bucket": lambda a, low, high, count: bucket(float(a), float(low), float(high), count),
+    "=": _same,
+    "<>": lambda a, b: not _same(a, b),
+    "<": _compared(operator.lt),
+    "<=": _compared(operator.le),
+    ">": _compared(operator.gt),
+    ">=": _compared(operator.ge),
+    "not": operator.not_,
+    "in": lambda a, *others: any(_same(a, other) for other in others),
+    "whole": lambda a: round(_number(a)),
+    "number": _number,
+    "year": lambda d: d.year,
+    "quarter": lambda d: (d.month + 2) // 3,
+    "month": lambda d: d.month,
+    "week": lambda d: d.isocalendar().week,
+    "day": lambda d: d.day,
+    "dayofweek": lambda d: d.isoweekday() % 7,
+    "isodow": lambda d: d.isoweekday(),
+    "dayofyear": lambda d: d.timetuple().tm_yday,
+    "hour": lambda d: _midnight(d).hour,
+    "minute": lambda d: _midnight(d).minute,
+    "second": lambda d: _midnight(d).second,
 }
 _LENIENT: dict[str, Callable[[list[Any]], Any]] = {
     "and": _and,
     "or": _or,
     "is null": lambda values: values[0] is None,
+    "is distinct from": lambda values: not _same(*values),
+    "is not distinct from": lambda values: _same(*values),
     "coalesce": lambda values: next(iter(_known(values)), None),
+    "nullif": lambda values: None if _same(*values) else values[0],
     "least": lambda values: min(_known(values), default=None),
     "greatest": lambda values: max(_known(values), default=None),
     "case": _case,
 }
+
+EVALUATED = frozenset(_STRICT) | frozenset(_LENIENT)

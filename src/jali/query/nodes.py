@@ -14,10 +14,11 @@ Value: TypeAlias = bool | int | Fraction | str | datetime.date | datetime.dateti
 
 @dataclass(frozen=True)
 class Column:
-    """A column of the table."""
+    """A column. As written it may name its table; once resolved, its name alone tells it from all others."""
 
     name: str
     position: Position = field(default=None, compare=False)
+    table: str | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,20 +46,51 @@ class Call:
 
 @dataclass(frozen=True)
 class Aggregate:
-    """COUNT, SUM or AVG. `argument` is None for COUNT(*)."""
+    """An aggregate of `query.aggregates` on its arguments; COUNT(*) has none.
+
+    Attributes:
+        function: How nodes call it.
+        argument: What is aggregated, row by row.
+        distinct: Whether equal values count once.
+        others: Further arguments: a second column (CORR), or constants (quantiles, bins, k).
+        filter: The condition of FILTER (WHERE ...).
+        bounds: The range that the question gives for its values; or
+        per_group: for what one person adds to one group.
+    """
 
     function: str
     argument: Expression | None = None
     distinct: bool = False
     position: Position = field(default=None, compare=False)
+    others: tuple[Expression, ...] = ()
+    filter: Expression | None = None
+    bounds: tuple[Fraction, Fraction] | None = None
+    per_group: bool = False
 
 
-Expression: TypeAlias = Column | Literal | Call | Aggregate
+@dataclass(frozen=True)
+class Found:
+    """A subquery in an expression: EXISTS, or `value IN (SELECT ...)`."""
+
+    query: Select | Stacked
+    value: Expression | None = None
+    position: Position = field(default=None, compare=False)
+
+
+@dataclass(frozen=True)
+class Every:
+    """`*` or `t.*` among the outputs of a subquery."""
+
+    table: str | None = None
+    position: Position = field(default=None, compare=False)
+
+
+Expression: TypeAlias = Column | Literal | Call | Aggregate | Found
 
 
 @dataclass(frozen=True)
 class Output:
-    """One column of the answer."""
+    """One column of the answer, or of a subquery."""
 
     name: str
     expression: Expression
@@ -74,26 +106,96 @@ class Ordering:
 
 
 @dataclass(frozen=True)
-class Question:
-    """A whole question over one table."""
+class Named:
+    """A table of the catalog."""
 
-    table: str
+    name: str
+    alias: str | None = None
+    position: Position = field(default=None, compare=False)
+
+
+@dataclass(frozen=True)
+class Joined:
+    """Two relations side by side.
+
+    Attributes:
+        kind: "inner", "left", "right", "full", "semi" or "anti"; a cross join is an inner one without condition.
+        using: Columns of the same name on both sides that must be equal.
+    """
+
+    kind: str
+    left: Source
+    right: Source
+    on: Expression | None = None
+    using: tuple[str, ...] = ()
+    natural: bool = False
+    position: Position = field(default=None, compare=False)
+
+
+@dataclass(frozen=True)
+class Derived:
+    """A subquery in FROM, or a table of WITH."""
+
+    query: Select | Stacked
+    alias: str | None = None
+    columns: tuple[str, ...] = ()
+    position: Position = field(default=None, compare=False)
+
+
+Source: TypeAlias = Named | Joined | Derived
+
+
+@dataclass(frozen=True)
+class Select:
+    """A SELECT inside the question: its rows are intermediate, never released."""
+
+    source: Source
+    outputs: tuple[Output | Every, ...]
+    where: Expression | None = None
+    group_by: tuple[Expression, ...] = ()
+    having: Expression | None = None
+    distinct: bool = False
+    position: Position = field(default=None, compare=False)
+
+
+@dataclass(frozen=True)
+class Stacked:
+    """UNION ALL, or UNION where `distinct`."""
+
+    parts: tuple[Select | Stacked, ...]
+    distinct: bool = False
+    position: Position = field(default=None, compare=False)
+
+
+@dataclass(frozen=True)
+class Question:
+    """A whole question: what is released of a relation.
+
+    Attributes:
+        sets: The grouping sets, each as places in `group_by`; one set with all of them unless written otherwise.
+    """
+
+    source: Source
     outputs: tuple[Output, ...]
     where: Expression | None = None
-    group_by: tuple[Column, ...] = ()
+    group_by: tuple[Expression, ...] = ()
     having: Expression | None = None
     order_by: tuple[Ordering, ...] = ()
     limit: int | None = None
     offset: int = 0
     position: Position = field(default=None, compare=False)
+    sets: tuple[tuple[int, ...], ...] | None = None
 
 
 def children(expression: Expression) -> tuple[Expression, ...]:
-    """Return the direct parts of an expression."""
+    """Return the direct parts of an expression; a subquery's own parts are not among them."""
     if isinstance(expression, Call):
         return expression.arguments
-    if isinstance(expression, Aggregate) and expression.argument is not None:
-        return (expression.argument,)
+    if isinstance(expression, Aggregate):
+        first = () if expression.argument is None else (expression.argument,)
+        return (*first, *expression.others, *(() if expression.filter is None else (expression.filter,)))
+    if isinstance(expression, Found) and expression.value is not None:
+        return (expression.value,)
     return ()
 
 
@@ -102,6 +204,15 @@ def walk(expression: Expression) -> Iterator[Expression]:
     yield expression
     for child in children(expression):
         yield from walk(child)
+
+
+def conjuncts(condition: Expression | None) -> tuple[Expression, ...]:
+    """Return the conditions that must all hold for a condition to hold."""
+    if condition is None:
+        return ()
+    if isinstance(condition, Call) and condition.function == "and":
+        return tuple(part for side in condition.arguments for part in conjuncts(side))
+    return (condition,)
 
 
 def aggregates(question: Question) -> tuple[Aggregate, ...]:

@@ -2,15 +2,30 @@
 
 from __future__ import annotations
 
+import operator
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from fractions import Fraction
 from functools import reduce
+from typing import Any
 
 from sqlglot import exp
 
 from jali.errors import QueryError, Unsupported
-from jali.query.nodes import Aggregate, Call, Column, Expression, Literal, Position, Value
+from jali.query.contribution import Contribution
+from jali.query.nodes import (
+    Call,
+    Column,
+    Expression,
+    Found,
+    Literal,
+    Position,
+    Select,
+    Stacked,
+    Value,
+)
+from jali.query.read_aggregate import REFUSED, is_aggregate, read_aggregate
+from jali.query.read_function import REFUSED_FUNCTIONS, is_function, read_function
 
 _BINARY: dict[type[exp.Expression], str] = {
     exp.Add: "+",
@@ -25,56 +40,63 @@ _BINARY: dict[type[exp.Expression], str] = {
     exp.GTE: ">=",
     exp.And: "and",
     exp.Or: "or",
-    exp.Like: "like",
 }
+_EXACT: dict[str, Callable[[Any, Any], Any]] = {"+": operator.add, "-": operator.sub, "*": operator.mul}
 _UNARY: dict[type[exp.Expression], str] = {
     exp.Neg: "negate",
     exp.Not: "not",
     exp.Abs: "abs",
-    exp.Lower: "lower",
-    exp.Upper: "upper",
 }
 _VARIADIC: dict[type[exp.Expression], str] = {
     exp.Least: "least",
     exp.Greatest: "greatest",
     exp.Coalesce: "coalesce",
 }
-_AGGREGATES: dict[type[exp.Expression], str] = {exp.Count: "count", exp.Sum: "sum", exp.Avg: "avg"}
-_NUMBER_TYPES = {
-    exp.DataType.Type.DOUBLE,
-    exp.DataType.Type.FLOAT,
-    exp.DataType.Type.INT,
-    exp.DataType.Type.BIGINT,
-}
-# Whatever else sqlglot hangs on a node would change its meaning (LIKE with negate=True is NOT LIKE): refused.
+# Whatever else sqlglot hangs on a node would change its meaning (BETWEEN SYMMETRIC): refused.
 _ARGUMENTS: dict[type[exp.Expression], frozenset[str]] = {
-    exp.Count: frozenset({"big_int"}),
-    exp.Like: frozenset({"negate"}),
+    exp.In: frozenset({"query"}),
     exp.Least: frozenset({"ignore_nulls"}),
     exp.Greatest: frozenset({"ignore_nulls"}),
     exp.Column: frozenset({"table"}),
     exp.Literal: frozenset({"is_string"}),
     exp.Between: frozenset({"low", "high"}),
     exp.Case: frozenset({"ifs", "default"}),
-    exp.Cast: frozenset({"to"}),
-    exp.TryCast: frozenset({"to", "safe"}),
-    exp.Round: frozenset({"decimals"}),
-}
-_DATE_TYPES = {
-    exp.DataType.Type.DATE,
-    exp.DataType.Type.TIMESTAMP,
-    exp.DataType.Type.TIMESTAMPNTZ,
-    exp.DataType.Type.DATETIME,
 }
 _COMMON = frozenset({"this", "expression", "expressions"})
 _MAX_DEPTH = 200
+_PAGE = "docs/sql.md shows what is supported."
+_REASONS = {**REFUSED_FUNCTIONS, **REFUSED}
+_MAX_SIZE = 10_000
 
 
 class ExpressionReader:
-    """Turns sqlglot's expressions into nodes, keeping their places in the text."""
+    """Turns sqlglot's expressions into nodes, keeping their places in the text.
 
-    def __init__(self, sql: str) -> None:
+    Args:
+        sql: The text.
+        read_query: Reads a subquery; without it subqueries are refused.
+        bounds: The bounds that calls give by name, by the place where the call begins.
+    """
+
+    def __init__(
+        self,
+        sql: str,
+        read_query: Callable[[exp.Expression], Select | Stacked] | None = None,
+        bounds: Mapping[int, Contribution] | None = None,
+    ) -> None:
         self.sql = sql
+        self.read_query = read_query
+        self.bounds = bounds or {}
+        self.used: set[int] = set()
+        self._sizes: dict[int, tuple[Expression, int]] = {}
+
+    def bounds_at(self, node: exp.Expression) -> Contribution | None:
+        """Return the bounds that a call gives by name."""
+        start = node.meta.get("start")
+        if start is None or start not in self.bounds:
+            return None
+        self.used.add(start)
+        return self.bounds[start]
 
     def position(self, node: exp.Expression) -> Position:
         """Return line and column of the first token of a node that has kept its place."""
@@ -88,25 +110,34 @@ class ExpressionReader:
 
     def refuse(self, node: exp.Expression, what: str, remedy: str | None = None) -> Unsupported:
         """Make the refusal of a construct."""
-        return Unsupported(what, position=self.position(node), remedy=remedy)
+        return Unsupported(what, position=self.position(node), remedy=remedy or _PAGE)
 
     def read(self, node: exp.Expression, depth: int = 0) -> Expression:
         """Read one expression."""
         if depth > _MAX_DEPTH:
             raise self.refuse(node, "The expression is nested too deeply.")
+        if isinstance(node, exp.IgnoreNulls) and is_aggregate(node.this):
+            # Aggregates leave NULL out anyway.
+            node = node.this
+        if is_aggregate(node):
+            return read_aggregate(self, node, depth)
+        if is_function(node):
+            return read_function(self, node, depth)
+        reader = self._reader(node)
+        if reader is None:
+            raise self._unknown(node)
         self._check_arguments(node)
+        return reader(node, depth)
+
+    def _reader(self, node: exp.Expression) -> Callable[[exp.Expression, int], Expression] | None:
         for kinds, reader in (
             (_BINARY, self._binary),
             (_UNARY, self._unary),
             (_VARIADIC, self._variadic),
-            (_AGGREGATES, self._aggregate),
         ):
             if type(node) in kinds:
-                return reader(node, depth)
-        special = self._special().get(type(node))
-        if special is None:
-            raise self._unknown(node)
-        return special(node, depth)
+                return reader
+        return self._special().get(type(node))
 
     def _check_arguments(self, node: exp.Expression) -> None:
         known = _COMMON | _ARGUMENTS.get(type(node), frozenset())
@@ -123,22 +154,27 @@ class ExpressionReader:
             exp.Null: lambda n, _: Literal(None, self.position(n)),
             exp.Is: self._is,
             exp.In: self._in,
+            exp.Exists: self._exists,
             exp.Between: self._between,
             exp.Case: self._case,
-            exp.Cast: self._cast,
-            exp.TryCast: self._cast,
-            exp.Floor: self._rounding("floor"),
-            exp.Ceil: self._rounding("ceil"),
-            exp.Round: self._round,
         }
 
     def _call(self, function: str, node: exp.Expression, *arguments: Expression) -> Call:
-        return Call(function, arguments, self.position(node))
+        """Make a call, and refuse one that has grown too large: BETWEEN and CASE write their subject twice."""
+        made = Call(function, arguments, self.position(node))
+        size = 1 + sum(self._sizes.get(id(a), (a, 1))[1] for a in arguments)
+        if size > _MAX_SIZE:
+            raise self.refuse(node, "The expression is too large.", "Compute it in steps, in subqueries.")
+        # The node is kept beside its size: another one could get its id otherwise.
+        self._sizes[id(made)] = made, size
+        return made
 
     def _binary(self, node: exp.Expression, depth: int) -> Expression:
         left, right = self.read(node.this, depth + 1), self.read(node.expression, depth + 1)
-        call = self._call(_BINARY[type(node)], node, left, right)
-        return self._call("not", node, call) if node.args.get("negate") else call
+        exact = _of_decimals(_BINARY[type(node)], left, right)
+        if exact is not None:
+            return Literal(exact, self.position(node))
+        return self._call(_BINARY[type(node)], node, left, right)
 
     def _unary(self, node: exp.Expression, depth: int) -> Expression:
         inner = self.read(node.this, depth + 1)
@@ -150,25 +186,13 @@ class ExpressionReader:
         arguments = [node.this, *node.expressions]
         return self._call(_VARIADIC[type(node)], node, *(self.read(a, depth + 1) for a in arguments))
 
-    def _aggregate(self, node: exp.Expression, depth: int) -> Expression:
-        function, inner = _AGGREGATES[type(node)], node.this
-        if node.expressions or isinstance(node.parent, exp.Filter | exp.Window):
-            raise self.refuse(node, f"{function.upper()} takes one argument and no FILTER or OVER.")
-        if isinstance(inner, exp.Star) and any(inner.args.values()):
-            raise self.refuse(node, "COUNT(*) takes nothing beside the star.")
-        if function == "count" and (inner is None or isinstance(inner, exp.Star)):
-            return Aggregate("count", None, position=self.position(node))
-        if not isinstance(inner, exp.Distinct):
-            return Aggregate(function, self.read(inner, depth + 1), position=self.position(node))
-        if function != "count" or len(inner.expressions) != 1 or inner.args.get("on"):
-            raise self.refuse(node, "DISTINCT is only supported as COUNT(DISTINCT unit column).")
-        argument = self.read(inner.expressions[0], depth + 1)
-        return Aggregate("count", argument, distinct=True, position=self.position(node))
-
     def _column(self, node: exp.Expression, _: int) -> Expression:
         if isinstance(node.this, exp.Star):
             raise self.refuse(node, "SELECT * would print rows.", "Ask for aggregates such as COUNT(*).")
-        return Column(node.name, self.position(node))
+        if node.args.get("db") or node.args.get("catalog"):
+            raise self.refuse(node, "Columns are written as column, or table.column.")
+        table = node.args.get("table")
+        return Column(node.name, self.position(node), None if table is None else table.name)
 
     def _literal(self, node: exp.Expression, _: int) -> Expression:
         value: Value = node.this if node.is_string else number(node.this)
@@ -183,11 +207,28 @@ class ExpressionReader:
             return self._call("coalesce", node, same, Literal(False))
         raise self._unknown(node)
 
+    def _query(self, node: exp.Expression) -> Select | Stacked:
+        """Read a subquery."""
+        inner = node.this if isinstance(node, exp.Subquery) else node
+        if self.read_query is None or not isinstance(inner, exp.Select | exp.SetOperation):
+            raise self._unknown(node)
+        return self.read_query(inner)
+
+    def _exists(self, node: exp.Expression, _: int) -> Expression:
+        return Found(self._query(node.this), None, self.position(node))
+
     def _in(self, node: exp.Expression, depth: int) -> Expression:
+        query = node.args.get("query")
+        if query is not None:
+            return Found(self._query(query), self.read(node.this, depth + 1), self.position(node))
         values = [self.read(item, depth + 1) for item in node.expressions]
-        if not values or not all(isinstance(v, Literal) and v.value is not None for v in values):
-            raise self.refuse(node, "IN takes a list of constants that are not NULL.")
-        return self._call("in", node, self.read(node.this, depth + 1), *values)
+        if not values:
+            raise self.refuse(node, "IN takes a list of values, or a subquery.")
+        subject = self.read(node.this, depth + 1)
+        if all(isinstance(value, Literal) and value.value is not None for value in values):
+            return self._call("in", node, subject, *values)
+        equal = [self._call("=", node, subject, value) for value in values]
+        return reduce(lambda a, b: self._call("or", node, a, b), equal)
 
     def _between(self, node: exp.Expression, depth: int) -> Expression:
         value = self.read(node.this, depth + 1)
@@ -206,47 +247,33 @@ class ExpressionReader:
         parts.append(Literal(None) if otherwise is None else self.read(otherwise, depth + 1))
         return self._call("case", node, *parts)
 
-    def _cast(self, node: exp.Expression, depth: int) -> Expression:
-        kind = node.args["to"].this
-        if kind in _DATE_TYPES and isinstance(node.this, exp.Literal):
-            # DATE '2026-01-31': the text is read as a date where it is compared with one.
-            return self.read(node.this, depth + 1)
-        if kind not in _NUMBER_TYPES:
-            raise self.refuse(node, "Only casts to numbers are supported.", "Write CAST(column AS DOUBLE).")
-        whole = kind in (exp.DataType.Type.INT, exp.DataType.Type.BIGINT)
-        return self._call("whole" if whole else "number", node, self.read(node.this, depth + 1))
-
-    def _rounding(self, function: str) -> Callable[[exp.Expression, int], Expression]:
-        def reader(node: exp.Expression, depth: int) -> Expression:
-            return self._call(function, node, self.read(node.this, depth + 1))
-
-        return reader
-
-    def _round(self, node: exp.Expression, depth: int) -> Expression:
-        value, decimals = self.read(node.this, depth + 1), node.args.get("decimals")
-        if decimals is None:
-            return self._call("round", node, value)
-        digits = self.read(decimals, depth + 1)
-        if not isinstance(digits, Literal) or not isinstance(digits.value, int) or not 0 <= digits.value <= 15:
-            raise self.refuse(node, "ROUND takes a constant number of digits from 0 to 15.")
-        return self._call("round", node, value, digits)
-
     def _written(self, node: exp.Expression) -> str:
         """Return the name of a construct as the question writes it, where that is known."""
         start = node.meta.get("start")
         word = None if start is None else re.match(r"[A-Za-z_]\w*", self.sql[start:])
-        return (node.key or "this").upper() if word is None else word[0].upper()
+        if word is not None:
+            return word[0].upper()
+        return node.sql_name() if isinstance(node, exp.Func) else (node.key or "this").upper()
 
     def _unknown(self, node: exp.Expression) -> QueryError:
-        if isinstance(node, exp.Subquery | exp.Select | exp.Exists):
-            return self.refuse(node, "Subqueries are not supported.")
+        if isinstance(node, exp.Subquery | exp.Query | exp.Exists):
+            return self.refuse(
+                node,
+                "A subquery cannot stand for a value here: one person could change the value for everybody.",
+                "Use EXISTS or IN, or ask two questions.",
+            )
         if isinstance(node, exp.Window):
             return self.refuse(node, "Window functions are not supported: they would mix people's rows.")
-        if isinstance(node, exp.IgnoreNulls) and type(node.this) not in _AGGREGATES:
+        if isinstance(node, exp.IgnoreNulls):
             return self._unknown(node.this)
         name = node.name if isinstance(node, exp.Anonymous) else self._written(node)
+        others = node.sql_names() if isinstance(node, exp.Func) else []
+        reasons = (_REASONS.get(known.lower()) for known in (name, *others))
+        reason = next((found for found in reasons if found is not None), None)
         return self.refuse(
-            node, f"{name} is not supported.", "The supported functions are listed in docs/questions.md."
+            node,
+            f"{name} is not supported{'' if reason is None else f': {reason}'}.",
+            "The supported functions are listed in docs/sql.md.",
         )
 
 
@@ -259,6 +286,17 @@ def number(written: str) -> int | Fraction:
     if exact is None or abs(exact) > 10**300:
         raise QueryError(f"{written[:40]} is not a number that can be used here.")
     return int(exact) if written.isdigit() else exact
+
+
+def _of_decimals(function: str, left: Expression, right: Expression) -> Fraction | None:
+    """Return 0.06 + 0.01 as 0.07, as SQL's decimals have it: the sum of the doubles is less than 0.07."""
+    if function not in _EXACT or not isinstance(left, Literal) or not isinstance(right, Literal):
+        return None
+    a, b = left.value, right.value
+    if {type(a), type(b)} not in ({Fraction}, {Fraction, int}):
+        return None
+    exact: Fraction = _EXACT[function](a, b)
+    return exact if abs(exact) <= 10**300 else None
 
 
 def conjunction(conditions: list[Expression]) -> Expression | None:

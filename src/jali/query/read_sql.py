@@ -1,141 +1,93 @@
-"""SQL text to a `Question`: one SELECT over one table, checked clause by clause against an allow-list."""
+"""SQL text to a `Question`, checked clause by clause against an allow-list."""
 
 from __future__ import annotations
 
-import logging
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Mapping
 from dataclasses import replace
 from itertools import count
 
-import sqlglot
 from sqlglot import exp
-from sqlglot.errors import ParseError, SqlglotError
 
 from jali.errors import QueryError
+from jali.query.contribution import Contribution
+from jali.query.grouping import read_grouping
 from jali.query.nodes import Call, Column, Expression, Literal, Ordering, Output, Question
+from jali.query.parse import parse
 from jali.query.read_expression import ExpressionReader
+from jali.query.read_relation import RelationReader
 
 _CLAUSES = frozenset(
-    {
-        "expressions",
-        "from_",
-        "where",
-        "group",
-        "having",
-        "order",
-        "limit",
-        "offset",
-        "kind",
-        "hint",
-        "operation_modifiers",
-    }
+    {"expressions", "from_", "joins", "where", "group", "having", "order", "limit", "offset", "with_"}
 )
-_REMEDIES = {
-    "joins": "Joins are not supported.",
-    "with_": "WITH is not supported.",
-    "distinct": "SELECT DISTINCT would print values of rows.",
-    "windows": "Window functions are not supported: they would mix people's rows.",
-    "qualify": "QUALIFY is not supported.",
-    "sample": "Sampling in the question is not supported: it would not be counted in the privacy loss.",
-    "laterals": "Lateral joins are not supported.",
-    "into": "SELECT INTO is not supported.",
-    "locks": "Locking clauses are not supported.",
-}
-_ONE_TABLE = "Ask one SELECT over one protected table."
-_MAX_SQL = 100_000
+# What sqlglot hangs on every SELECT and means nothing.
+_EMPTY = frozenset({"kind", "hint", "operation_modifiers"})
 
 
-def read_sql(sql: str) -> Question:
-    """Read a question, or refuse it with its place and a remedy."""
-    return _SelectReader(sql).question()
+def read_sql(sql: str, bounds: Mapping[int, Contribution] | None = None) -> Question:
+    """Read a question, or refuse it with its place and a remedy.
+
+    Args:
+        sql: The text.
+        bounds: Bounds that calls give by name, by the place where the call begins (`query.bigquery`).
+    """
+    tree = parse(sql)
+    relations = RelationReader(sql, tree, bounds)
+    if not isinstance(tree, exp.Select):
+        raise relations.reader.refuse(
+            tree,
+            "A question is one SELECT statement; UNION, EXCEPT and INTERSECT stand around whole answers here.",
+            "Write SELECT ... FROM (SELECT ... UNION ALL SELECT ...), or ask two questions.",
+        )
+    question = _QuestionReader(tree, relations).question()
+    if set(bounds or ()) != relations.reader.used:
+        raise QueryError(
+            "Contribution bounds stand where they bound nothing.",
+            position=(1, 1),
+            remedy="Give them to aggregates of the question itself.",
+        )
+    return question
 
 
 def read_condition(text: str) -> Expression:
     """Read a condition such as `age > 60`, as the builder's `where` takes it."""
     sql = f"SELECT 1 WHERE {text}"
-    select = _only(_parse(sql), {"expressions", "where"})
+    select = _only(sql, {"expressions", "where"})
     return ExpressionReader(sql).read(select.args["where"].this)
 
 
 def read_value(text: str) -> Expression:
     """Read a value such as `price * quantity`, as the builder's aggregates take it."""
     sql = f"SELECT {text}"
-    select = _only(_parse(sql), {"expressions"})
+    select = _only(sql, {"expressions"})
     if len(select.expressions) != 1:
-        raise QueryError(f"{text!r} is not one value.")
+        raise QueryError(f"{text!r} is not one value.", remedy="Give one expression, such as 'price * quantity'.")
     return ExpressionReader(sql).read(select.expressions[0])
 
 
-def _only(select: exp.Select, clauses: set[str]) -> exp.Select:
+def _only(sql: str, clauses: set[str]) -> exp.Expression:
     """Refuse text that carries clauses of its own."""
+    select = parse(sql)
     extra = [name for name, value in select.args.items() if value and name not in clauses]
-    if extra:
-        raise QueryError("Give one expression, without further clauses.")
+    if extra or not isinstance(select, exp.Select):
+        raise QueryError("Give one expression, without further clauses.", remedy="Such as 'age > 60'.")
     return select
 
 
-def _parse(sql: str) -> exp.Select:
-    if len(sql) > _MAX_SQL or "\x00" in sql or not _is_unicode(sql):
-        raise QueryError(f"A question has at most {_MAX_SQL:,} characters, all of them Unicode and none NUL.")
-    try:
-        with _unlogged():
-            statements = [s for s in sqlglot.parse(sql, read="duckdb") if s is not None]
-    except ParseError as problem:
-        raise _syntax_error(problem) from None
-    except (SqlglotError, RecursionError):
-        raise QueryError("The question is not valid SQL.") from None
-    if len(statements) != 1 or not isinstance(statements[0], exp.Select):
-        raise QueryError(
-            "A question is one SELECT statement.", position=(1, 1), remedy="Write SELECT ... FROM ..."
-        )
-    return statements[0]
-
-
-def _syntax_error(problem: ParseError) -> QueryError:
-    first = problem.errors[0] if problem.errors else {}
-    place = (first["line"], first["col"]) if first.get("line") and first.get("col") else None
-    # sqlglot prints its tokens after "but got", and its classes in quotes: they mean nothing to the reader.
-    said = str(first.get("description", "")).split(" but got")[0].rstrip(".")
-    if not said or "class" in said or "<" in said:
-        said = "The question is not valid SQL"
-    return QueryError(f"{said}.", position=place, remedy="Check the spelling near this place.")
-
-
-def _is_unicode(text: str) -> bool:
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
-
-
-@contextmanager
-def _unlogged() -> Iterator[None]:
-    """Keep sqlglot from logging parts of the question."""
-    logger = logging.getLogger("sqlglot")
-    before = logger.disabled
-    logger.disabled = True
-    try:
-        yield
-    finally:
-        logger.disabled = before
-
-
-class _SelectReader:
-    def __init__(self, sql: str) -> None:
-        self.select = _parse(sql)
-        self.reader = ExpressionReader(sql)
+class _QuestionReader:
+    def __init__(self, select: exp.Select, relations: RelationReader) -> None:
+        self.select = select
+        self.relations = relations
+        self.reader = relations.reader
 
     def question(self) -> Question:
-        self._check_clauses()
+        self.relations.check_clauses(self.select, _CLAUSES | _EMPTY)
+        source = self.relations.source(self.select)
         outputs = tuple(self._output(i, node) for i, node in enumerate(self.select.expressions))
         self.outputs = self._named_apart(outputs)
-        group_by = self._group_by()
-        where = self.select.args.get("where")
-        having = self.select.args.get("having")
+        where, having = self.select.args.get("where"), self.select.args.get("having")
+        group_by, sets = self._group_by()
         return Question(
-            table=self._table(),
+            source=source,
             outputs=self.outputs,
             where=None if where is None else self.reader.read(where.this),
             group_by=group_by,
@@ -144,41 +96,8 @@ class _SelectReader:
             limit=self._whole("limit"),
             offset=self._whole("offset") or 0,
             position=(1, 1),
+            sets=sets,
         )
-
-    def _check_clauses(self) -> None:
-        for clause, value in self.select.args.items():
-            if value and clause not in _CLAUSES:
-                node = value[0] if isinstance(value, list) else value
-                what = _REMEDIES.get(clause, f"The clause {clause.strip('_').upper()} is not supported.")
-                place = node if isinstance(node, exp.Expression) else self.select
-                raise self.reader.refuse(
-                    place, what, _ONE_TABLE if clause in ("joins", "with_", "laterals") else None
-                )
-        if self.select.args.get("kind") or self.select.args.get("hint"):
-            raise self.reader.refuse(self.select, "SELECT AS and hints are not supported.")
-
-    def _table(self) -> str:
-        source = self.select.args.get("from_")
-        table = None if source is None else source.this
-        if not isinstance(table, exp.Table) or not isinstance(table.this, exp.Identifier):
-            place = self.select if table is None else table
-            raise self.reader.refuse(place, "FROM takes the name of one protected table.", _ONE_TABLE)
-        if table.args.get("db") or table.args.get("joins") or table.args.get("sample"):
-            raise self.reader.refuse(table, "FROM takes the plain name of one protected table.")
-        extra = [k for k, v in table.args.items() if v and k not in ("this", "alias")]
-        if extra or (table.args.get("alias") and table.args["alias"].args.get("columns")):
-            raise self.reader.refuse(table, "FROM takes the plain name of one protected table.")
-        self._check_qualifiers({table.name.lower(), (table.alias or table.name).lower()})
-        return table.name
-
-    def _check_qualifiers(self, names: set[str]) -> None:
-        for column in self.select.find_all(exp.Column):
-            if (column.table and column.table.lower() not in names) or column.args.get("db"):
-                raise QueryError(
-                    f"There is no table {column.table} in this question.",
-                    position=self.reader.position(column),
-                )
 
     def _output(self, index: int, node: exp.Expression) -> Output:
         if isinstance(node, exp.Star):
@@ -193,7 +112,9 @@ class _SelectReader:
         """Refuse `0x10`, which would be read as 0 with the alias x10."""
         start = node.args["alias"].meta.get("start", 0)
         if start and (self.reader.sql[start - 1].isalnum() or self.reader.sql[start - 1] == "_"):
-            raise QueryError("This is not a number.", position=self.reader.position(node))
+            raise QueryError(
+                "This is not a number.", position=self.reader.position(node), remedy="Write it in decimal digits."
+            )
 
     @staticmethod
     def _named_apart(outputs: tuple[Output, ...]) -> tuple[Output, ...]:
@@ -206,21 +127,20 @@ class _SelectReader:
             named[name] = replace(output, name=name)
         return tuple(named.values())
 
-    def _group_by(self) -> tuple[Column, ...]:
+    def _group_by(self) -> tuple[tuple[Expression, ...], tuple[tuple[int, ...], ...] | None]:
         group = self.select.args.get("group")
         if group is None:
-            return ()
-        if any(value for key, value in group.args.items() if key != "expressions"):
-            raise self.reader.refuse(
-                group, "GROUP BY takes a list of columns; ROLLUP, CUBE and ALL are not supported."
-            )
-        columns = []
-        for node in group.expressions:
-            expression = self._ordinal(self.reader.read(node))
-            if not isinstance(expression, Column):
-                raise self.reader.refuse(node, "GROUP BY takes columns with declared keys.")
-            columns.append(expression)
-        return tuple(dict.fromkeys(columns))
+            return (), None
+        if group.args.get("all"):
+            return self._group_by_all(), None
+        return read_grouping(group, self.reader, self._ordinal)
+
+    def _group_by_all(self) -> tuple[Expression, ...]:
+        """GROUP BY ALL: every output without an aggregate."""
+        from jali.query.nodes import Aggregate, walk
+
+        kept = (o.expression for o in self.outputs)
+        return tuple(dict.fromkeys(e for e in kept if not any(isinstance(n, Aggregate) for n in walk(e))))
 
     def _order_by(self) -> tuple[Ordering, ...]:
         order = self.select.args.get("order")
@@ -244,12 +164,17 @@ class _SelectReader:
         if not isinstance(expression, Literal) or type(expression.value) is not int:
             return expression
         if not 1 <= expression.value <= len(self.outputs):
-            raise QueryError(f"There is no output {expression.value}.", position=expression.position)
+            raise QueryError(
+                f"There is no output {expression.value}.",
+                position=expression.position,
+                remedy=f"The outputs are numbered from 1 to {len(self.outputs)}.",
+            )
         return self.outputs[expression.value - 1].expression
 
-    def _aliased(self, expression: Expression, *, but: tuple[Column, ...] = ()) -> Expression:
+    def _aliased(self, expression: Expression, *, but: tuple[Expression, ...] = ()) -> Expression:
         """Replace written aliases by what they stand for, outside aggregates; grouped columns win in HAVING."""
-        if isinstance(expression, Column) and expression.name.lower() not in {c.name.lower() for c in but}:
+        kept = {column.name.lower() for column in but if isinstance(column, Column)}
+        if isinstance(expression, Column) and expression.table is None and expression.name.lower() not in kept:
             return self.aliases.get(expression.name.lower(), expression)
         if isinstance(expression, Call):
             inner = tuple(self._aliased(argument, but=but) for argument in expression.arguments)
@@ -285,4 +210,6 @@ def _default_name(node: exp.Expression, index: int) -> str:
         if isinstance(inner, exp.Distinct):
             return "people"
         return node.key
+    if isinstance(node, exp.AggFunc) and isinstance(node.this, exp.Column):
+        return f"{node.sql_name().lower()}_{node.this.name}"
     return f"column_{index + 1}"

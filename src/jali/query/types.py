@@ -8,31 +8,33 @@ from fractions import Fraction
 
 from jali.errors import QueryError, Unsupported
 from jali.query.bounds import Bounds
-from jali.query.catalog import Field, Kind, Table
+from jali.query.catalog import Field, Kind, Public, Table, since_1970
 from jali.query.functions import FUNCTIONS, Type
-from jali.query.nodes import Aggregate, Call, Column, Expression, Literal, Value
+from jali.query.nodes import Aggregate, Call, Column, Expression, Found, Literal, Value
+from jali.query.relation import Fields
 
 _COMPARISONS = frozenset({"=", "<>", "<", "<=", ">", ">=", "in"})
 _DATES = {Kind.DATE: datetime.date, Kind.TIMESTAMP: datetime.datetime}
 
 
-def find_field(column: Column, table: Table) -> Field:
+def find_field(column: Column, fields: Fields) -> Field:
     """Return the declared column, or refuse and name the columns there are."""
-    field = table.field(column.name)
+    field = fields.field(column.name)
     if field is None:
-        names = ", ".join(f.name for f in table.fields)
+        names = ", ".join(f.name for f in fields.fields)
+        where = f"Table {fields.name}" if isinstance(fields, Table | Public) else "The question"
         raise QueryError(
-            f"Table {table.name} has no column {column.name}.",
+            f"{where} has no column {column.name}.",
             position=column.position,
             remedy=f"Its columns are {names}. Text takes single quotes: '{column.name}'.",
         )
     return field
 
 
-def type_of(expression: Expression, table: Table) -> Type:
-    """Return the type of an expression over the rows of a table."""
+def type_of(expression: Expression, fields: Fields) -> Type:
+    """Return the type of an expression over rows with these columns."""
     if isinstance(expression, Column):
-        return _column_type(find_field(expression, table))
+        return column_type(find_field(expression, fields))
     if isinstance(expression, Literal):
         return literal_type(expression.value)
     if isinstance(expression, Aggregate):
@@ -41,7 +43,13 @@ def type_of(expression: Expression, table: Table) -> Type:
             position=expression.position,
             remedy="Use HAVING for conditions on aggregates.",
         )
-    return call_type(expression, [type_of(argument, table) for argument in expression.arguments])
+    if isinstance(expression, Found):
+        raise Unsupported(
+            "A subquery cannot stand here.",
+            position=expression.position,
+            remedy="Use it in WHERE, or in CASE WHEN EXISTS (...).",
+        )
+    return call_type(expression, [type_of(argument, fields) for argument in expression.arguments])
 
 
 def call_type(call: Call, arguments: list[Type]) -> Type:
@@ -77,39 +85,28 @@ def literal_type(value: Value) -> Type:
         return Type(kind, Bounds(Fraction(value), Fraction(value)), nullable=False)
     if isinstance(value, str):
         return Type(Kind.TEXT, nullable=False)
-    return Type(Kind.TIMESTAMP if isinstance(value, datetime.datetime) else Kind.DATE, nullable=False)
+    kind, moment = Kind.TIMESTAMP if isinstance(value, datetime.datetime) else Kind.DATE, since_1970(value)
+    return Type(kind, Bounds(moment, moment), nullable=False)
 
 
-def _column_type(field: Field) -> Type:
-    bounds = field.range.bounds if field.range is not None else Bounds()
-    if bounds == Bounds() and field.keys is not None and field.kind is Kind.INTEGER:
-        numbers = [value for value in field.keys.values if isinstance(value, int)]
-        bounds = Bounds(Fraction(min(numbers)), Fraction(max(numbers)))
+def column_type(field: Field) -> Type:
+    """Return the type of a column, as declared or computed."""
+    bounds = field.range.bounds if field.range is not None else field.bounds
+    if bounds == Bounds() and field.keys is not None and field.kind in (Kind.INTEGER, *_DATES):
+        places = [_place(value) for value in field.keys.values if value is not None]
+        bounds = Bounds(min(places), max(places))
     return Type(field.kind, bounds)
 
 
-def qualified(expression: Expression, table: Table) -> Expression:
-    """Spell columns as declared, and read text as a date where it is compared with one."""
-    if isinstance(expression, Column):
-        field = find_field(expression, table)
-        if field.kind is Kind.OTHER:
-            raise Unsupported(
-                f"Column {field.name} has a type that questions cannot use.", position=expression.position
-            )
-        return replace(expression, name=field.name)
-    if isinstance(expression, Literal):
-        return expression
-    if isinstance(expression, Aggregate):
-        inner = None if expression.argument is None else qualified(expression.argument, table)
-        return replace(expression, argument=inner)
-    arguments = tuple(qualified(argument, table) for argument in expression.arguments)
-    if expression.function in _COMPARISONS:
-        arguments = _dated(arguments, table)
-    return replace(expression, arguments=arguments)
+def dated(call: Call, fields: Fields) -> Call:
+    """Read text as a date where it is compared with one."""
+    if call.function not in _COMPARISONS:
+        return call
+    return replace(call, arguments=_dated(call.arguments, fields))
 
 
-def _dated(arguments: tuple[Expression, ...], table: Table) -> tuple[Expression, ...]:
-    kinds = {find_field(a, table).kind for a in arguments if isinstance(a, Column)}
+def _dated(arguments: tuple[Expression, ...], fields: Fields) -> tuple[Expression, ...]:
+    kinds = {type_of(a, fields).kind for a in arguments if isinstance(a, Column | Call | Literal)}
     wanted = next((kind for kind in _DATES if kind in kinds), None)
     if wanted is None:
         return arguments
@@ -130,3 +127,11 @@ def _as_date(literal: Literal, kind: Kind) -> Literal:
             position=literal.position,
             remedy="Write '2026-01-31', without a time zone.",
         ) from None
+
+
+def _place(value: Value) -> Fraction:
+    """Return the place of a whole number, date or time on its axis."""
+    if isinstance(value, datetime.date):
+        return since_1970(value)
+    assert isinstance(value, int)
+    return Fraction(value)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 
 import jali
 from jali.errors import QueryError
-from jali.query.builder import TableQuestion
+from jali.query.builder import TableQuestion, median, quantile, stddev
 from jali.query.read_sql import read_sql
 
 
@@ -44,6 +45,57 @@ PAIRS = [
     (
         START.group_by("ward").group_by("day").agg(n=jali.count()),
         "SELECT ward, day, COUNT(*) AS n FROM visits GROUP BY ward, day",
+    ),
+    (
+        START.agg(m=median("age"), s=stddev("age"), q=quantile("age", 0.25, "1/2", 1)),
+        "SELECT MEDIAN(age) AS m, STDDEV(age) AS s, QUANTILE_CONT(age, [0.25, 0.5, 1]) AS q FROM visits",
+    ),
+    (
+        START.agg(n=jali.count(where="paid"), a=jali.mean("age", where="ward = 'A'")),
+        "SELECT COUNT(*) FILTER (WHERE paid) AS n, AVG(age) FILTER (WHERE ward = 'A') AS a FROM visits",
+    ),
+    (
+        START.agg(spread="MAX(age) - MIN(age)", top="APPROX_TOP_K(ward, 3)"),
+        "SELECT MAX(age) - MIN(age) AS spread, APPROX_TOP_K(ward, 3) AS top FROM visits",
+    ),
+    (
+        START.group_by("visits.ward", decade="FLOOR(age / 10)").agg(n=jali.count()),
+        "SELECT visits.ward, FLOOR(age / 10) AS decade, COUNT(*) AS n FROM visits GROUP BY visits.ward, 2",
+    ),
+    (
+        START.group_by("FLOOR(age / 10)").agg(n=jali.count()),
+        'SELECT FLOOR(age / 10) AS "FLOOR(age / 10)", COUNT(*) AS n FROM visits GROUP BY 1',
+    ),
+    (
+        START.rollup("ward", "day").agg(n=jali.count()),
+        "SELECT ward, day, COUNT(*) AS n FROM visits GROUP BY ROLLUP (ward, day)",
+    ),
+    (
+        START.cube("ward", "day").agg(n=jali.count()),
+        "SELECT ward, day, COUNT(*) AS n FROM visits GROUP BY CUBE (ward, day)",
+    ),
+    (
+        START.group_by("paid").rollup("ward", "day").agg(n=jali.count()),
+        "SELECT paid, ward, day, COUNT(*) AS n FROM visits "
+        "GROUP BY GROUPING SETS ((paid, ward, day), (paid, ward), (paid))",
+    ),
+    (
+        START.group_by("ward").agg(n=jali.count()).having("n > 10 AND AVG(age) < 60").having("ward <> 'B'"),
+        "SELECT ward, COUNT(*) AS n FROM visits GROUP BY ward HAVING (n > 10 AND AVG(age) < 60) AND ward <> 'B'",
+    ),
+    (
+        START.group_by("ward")
+        .agg(n=jali.count())
+        .order_by("n", descending=True)
+        .order_by("ward")
+        .limit(3, offset=1),
+        "SELECT ward, COUNT(*) AS n FROM visits GROUP BY ward ORDER BY n DESC, ward LIMIT 3 OFFSET 1",
+    ),
+    (
+        START.join("patients", on="visits.uid = patients.id")
+        .join("wards", using=["ward"], kind="left")
+        .agg(n="COUNT(*)"),
+        "SELECT COUNT(*) AS n FROM visits JOIN patients ON visits.uid = patients.id LEFT JOIN wards USING (ward)",
     ),
 ]
 
@@ -81,6 +133,33 @@ def test_grouping_twice_by_a_column_is_grouping_once() -> None:
 def test_what_is_no_aggregate_is_refused_when_it_is_given(wrong: Any) -> None:
     with pytest.raises(QueryError, match="n"):
         START.agg(n=wrong)
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        lambda: START.join("patients", on="a = b", kind="cross"),
+        lambda: START.limit(-1),
+        lambda: START.limit(3, offset=True),
+        lambda: START.group_by(3),  # type: ignore[arg-type]
+        lambda: START.rollup(ward=3),  # type: ignore[arg-type]
+        lambda: quantile("age", "half"),
+        lambda: START.agg(n="age + 1"),
+        lambda: START.having("n > 1; DROP TABLE visits"),
+        lambda: START.order_by("n DESC"),
+    ],
+)
+def test_what_is_written_wrongly_is_refused_at_its_step_with_a_remedy(wrong: Callable[[], Any]) -> None:
+    with pytest.raises(QueryError) as refused:
+        wrong()
+    assert refused.value.remedy
+
+
+def test_terms_reach_the_session_as_they_are_given() -> None:
+    terms = {"rho": "1/8", "delta": 1e-9, "max_rows": 2, "max_groups": 3, "min_people": 10}
+    built = START.agg(n=jali.count())
+    assert built.ask(**terms) == ("asked", built.question, terms)
+    assert built.explain(**terms) == ("explained", built.question, terms)
 
 
 def test_two_outputs_of_one_name_are_refused_or_named_apart() -> None:

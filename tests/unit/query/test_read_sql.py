@@ -13,6 +13,7 @@ from jali.query.nodes import (
     Column,
     Expression,
     Literal,
+    Named,
     Ordering,
     Output,
     Question,
@@ -154,8 +155,12 @@ def test_a_whole_question_is_read() -> None:
         """
     )
     assert read == Question(
-        table="visits",
-        outputs=(Output("The Ward", WARD), Output("n", ROWS), Output("avg_age", Aggregate("avg", AGE))),
+        source=Named("visits", "v"),
+        outputs=(
+            Output("The Ward", Column("ward", table="v")),
+            Output("n", ROWS),
+            Output("avg_age", Aggregate("avg", AGE)),
+        ),
         where=call(">", AGE, Literal(60)),
         group_by=(WARD,),
         having=call(">", ROWS, Literal(10)),
@@ -177,13 +182,13 @@ def test_a_whole_question_is_read() -> None:
     ],
 )
 def test_the_same_question_may_be_written_in_several_ways(sql: str) -> None:
-    assert read_sql(sql) == Question("visits", (Output("count", ROWS),))
+    assert read_sql(sql) == Question(Named("visits"), (Output("count", ROWS),))
 
 
-@pytest.mark.parametrize("written", ["ward", "1", "v.ward", "visits.ward"])
-def test_group_by_takes_a_column_or_its_place(written: str) -> None:
+@pytest.mark.parametrize(("written", "table"), [("ward", None), ("1", None), ("v.ward", "v")])
+def test_group_by_takes_a_column_or_its_place(written: str, table: str | None) -> None:
     read = read_sql(f"SELECT ward AS w, COUNT(*) FROM visits AS v GROUP BY {written}")
-    assert read.group_by == (WARD,)
+    assert read.group_by == (Column("ward", table=table),)
 
 
 @pytest.mark.parametrize("written", ["COUNT(*)", "n", "N", "2"])
@@ -252,14 +257,15 @@ def test_equal_aggregates_are_listed_once_in_order_of_appearance() -> None:
     assert aggregates(read) == (Aggregate("sum", AGE), ROWS, Aggregate("avg", AGE))
 
 
-def test_a_date_is_read_as_text_until_it_meets_a_date() -> None:
-    for written in ("DATE '2026-01-31'", "'2026-01-31'::DATE", "CAST('2026-01-31' AS DATE)", "'2026-01-31'"):
-        assert read_value(written) == Literal("2026-01-31")
+def test_a_date_is_read_as_a_date_and_text_stays_text() -> None:
+    for written in ("DATE '2026-01-31'", "'2026-01-31'::DATE", "CAST('2026-01-31' AS DATE)"):
+        assert read_value(written) == Literal(datetime.date(2026, 1, 31))
+    assert read_value("'2026-01-31'") == Literal("2026-01-31")
 
 
 def test_a_timestamp_is_read_like_a_date() -> None:
     for written in ("TIMESTAMP '2026-01-31 10:00:00'", "'2026-01-31 10:00:00'::TIMESTAMP"):
-        assert read_value(written) == Literal("2026-01-31 10:00:00")
+        assert read_value(written) == Literal(datetime.datetime(2026, 1, 31, 10))  # noqa: DTZ001
 
 
 def test_literals_of_python_are_values_too() -> None:

@@ -10,8 +10,9 @@ import pytest
 
 from jali.errors import QueryError, Unsupported
 from jali.planner import make_plan
-from jali.privacy import Adjacency, Budget, Pure
-from jali.query.catalog import Field, Keys, Kind, Range, Source, Table
+from jali.planner.terms import terms_of
+from jali.privacy import Adjacency, Budget
+from jali.query.catalog import Catalog, Field, Keys, Kind, Range, Source, Table
 from jali.query.read_sql import read_condition, read_sql, read_value
 
 TABLE = Table(
@@ -34,18 +35,18 @@ TABLE = Table(
     ),
     budget=Budget(1),
 )
+CATALOG = Catalog((TABLE,))
 
 
 def refusal_of(sql: str) -> QueryError:
     with pytest.raises(QueryError) as refused:
-        make_plan(read_sql(sql), TABLE, Pure(1))
+        make_plan(read_sql(sql), CATALOG, terms_of(epsilon=1))
     return refused.value
 
 
 # Whole statements that are understood and not answered: each with a word that its reason must have.
 UNSUPPORTED: list[tuple[str, str]] = [
     # clauses
-    ("WITH c AS (SELECT * FROM visits) SELECT COUNT(*) FROM c", "WITH"),
     ("WITH RECURSIVE c AS (SELECT 1) SELECT COUNT(*) FROM visits", "WITH"),
     ("SELECT DISTINCT COUNT(*) FROM visits", "DISTINCT"),
     ("SELECT DISTINCT ON (ward) ward, COUNT(*) FROM visits GROUP BY ward", "DISTINCT"),
@@ -65,16 +66,23 @@ UNSUPPORTED: list[tuple[str, str]] = [
     ("SELECT COUNT(*) FROM visits LIMIT ALL", "LIMIT"),
     ("SELECT COUNT(*) FROM visits FETCH FIRST 3 ROWS ONLY", "LIMIT"),
     ("SELECT COUNT(*) FROM visits LIMIT 1 OFFSET age", "OFFSET"),
+    ("SELECT COUNT(*) FROM visits UNION SELECT COUNT(*) FROM visits", "one SELECT"),
+    ("SELECT COUNT(*) FROM visits UNION ALL SELECT COUNT(*) FROM visits", "one SELECT"),
+    ("SELECT COUNT(*) FROM visits EXCEPT SELECT 1", "one SELECT"),
+    ("SELECT COUNT(*) FROM visits INTERSECT SELECT 1", "one SELECT"),
     # tables
+    ("SELECT COUNT(*) FROM visits POSITIONAL JOIN visits AS w", "POSITIONAL"),
+    ("SELECT COUNT(*) FROM visits, LATERAL (SELECT 1)", "FROM takes"),
+    ("SELECT COUNT(*) OVER () FROM visits", "Window"),
+    ("SELECT COUNT(*) FROM visits AS v, visits AS w", "same person"),
+    ("SELECT COUNT(*) FROM visits AS v JOIN visits AS w ON v.ward = w.ward", "same person"),
+    ("SELECT COUNT(*) FROM visits AS v JOIN visits AS w ON v.uid = w.uid OR v.age = w.age", "same person"),
+    ("SELECT COUNT(*) FROM (SELECT ward FROM visits GROUP BY ward)", "different people"),
+    ("SELECT COUNT(*) FROM (SELECT DISTINCT ward FROM visits)", "different people"),
+    ("SELECT COUNT(*) FROM (SELECT COUNT(*) FROM visits)", "different people"),
+    ("SELECT COUNT(*) FROM (SELECT * FROM visits LIMIT 3)", "LIMIT"),
+    ("SELECT uid, COUNT(*) FROM visits GROUP BY uid", "each person"),
     ("SELECT COUNT(*)", "FROM"),
-    ("SELECT COUNT(*) FROM visits, others", "Joins"),
-    ("SELECT COUNT(*) FROM visits JOIN others USING (uid)", "Joins"),
-    ("SELECT COUNT(*) FROM visits LEFT JOIN others ON visits.uid = others.uid", "Joins"),
-    ("SELECT COUNT(*) FROM visits NATURAL JOIN others", "Joins"),
-    ("SELECT COUNT(*) FROM visits CROSS JOIN others", "Joins"),
-    ("SELECT COUNT(*) FROM visits POSITIONAL JOIN others", "Joins"),
-    ("SELECT COUNT(*) FROM visits SEMI JOIN others USING (uid)", "Joins"),
-    ("SELECT COUNT(*) FROM visits, LATERAL (SELECT 1)", "Joins"),
     ("SELECT COUNT(*) FROM visits PIVOT (COUNT(*) FOR ward IN ('A'))", "FROM"),
     ("SELECT COUNT(*) FROM visits UNPIVOT (v FOR n IN (age))", "FROM"),
     ("SELECT COUNT(*) FROM visits AS v(a)", "FROM"),
@@ -82,8 +90,6 @@ UNSUPPORTED: list[tuple[str, str]] = [
     ("SELECT COUNT(*) FROM ONLY visits", "FROM"),
     ("SELECT COUNT(*) FROM main.visits", "plain name"),
     ("SELECT COUNT(*) FROM memory.main.visits", "plain name"),
-    ("SELECT COUNT(*) FROM (SELECT * FROM visits)", "FROM"),
-    ("SELECT COUNT(*) FROM (SELECT * FROM visits) AS v", "FROM"),
     ("SELECT COUNT(*) FROM (VALUES (1)) AS v(a)", "FROM"),
     ("SELECT COUNT(*) FROM read_parquet('visits.parquet')", "FROM"),
     ("SELECT COUNT(*) FROM read_csv('/etc/passwd')", "FROM"),
@@ -99,39 +105,21 @@ UNSUPPORTED: list[tuple[str, str]] = [
     ("SELECT 1 FROM visits", "rows"),
     ("SELECT main.visits.age, COUNT(*) FROM visits", "COLUMN"),
     # aggregates
-    ("SELECT COUNT(*) FILTER (WHERE age > 3) FROM visits", "FILTER"),
-    ("SELECT COUNT(*) OVER () FROM visits", "OVER"),
     ("SELECT SUM(age) OVER (PARTITION BY ward) FROM visits", "not supported"),
     ("SELECT COUNT(age ORDER BY cost) FROM visits", "ORDER"),
-    ("SELECT SUM(age IGNORE NULLS) FROM visits", "IGNORENULLS"),
-    ("SELECT SUM(age) IGNORE NULLS FROM visits", "IGNORENULLS"),
     ("SELECT COUNT(DISTINCT uid, age) FROM visits", "DISTINCT"),
-    ("SELECT COUNT(DISTINCT age) FROM visits", "people"),
-    ("SELECT COUNT(DISTINCT uid + 0) FROM visits", "people"),
     ("SELECT SUM(DISTINCT age) FROM visits", "DISTINCT"),
     ("SELECT AVG(DISTINCT age) FROM visits", "DISTINCT"),
-    ("SELECT MIN(age) FROM visits", "MIN"),
-    ("SELECT MAX(age) FROM visits", "MAX"),
-    ("SELECT MEDIAN(age) FROM visits", "MEDIAN"),
-    ("SELECT QUANTILE_CONT(age, 0.5) FROM visits", "PERCENTILE"),
-    ("SELECT STDDEV(age) FROM visits", "STDDEV"),
     ("SELECT FIRST(age) FROM visits", "FIRST"),
     ("SELECT ANY_VALUE(age) FROM visits", "not supported"),
     ("SELECT LIST(age) FROM visits", "LIST"),
-    ("SELECT STRING_AGG(note) FROM visits", "GROUPCONCAT"),
-    ("SELECT approx_count_distinct(uid) FROM visits", "APPROX"),
-    ("SELECT ARG_MAX(note, age) FROM visits", "ARGMAX"),
+    ("SELECT STRING_AGG(note) FROM visits", "would print rows"),
+    ("SELECT ARG_MAX(note, age) FROM visits", "value of a row"),
     ("SELECT SUM(free) FROM visits", "range"),
     ("SELECT AVG(age / cost) FROM visits", "unbounded"),
     ("SELECT SUM(NULL) FROM visits", "unbounded"),
     # grouping and ordering
-    ("SELECT COUNT(*) FROM visits GROUP BY ALL", "GROUP BY"),
-    ("SELECT COUNT(*) FROM visits GROUP BY ROLLUP (ward)", "ROLLUP"),
-    ("SELECT COUNT(*) FROM visits GROUP BY CUBE (ward)", "CUBE"),
-    ("SELECT COUNT(*) FROM visits GROUP BY GROUPING SETS ((ward), ())", "GROUPING"),
-    ("SELECT COUNT(*) FROM visits GROUP BY ()", "TUPLE"),
     ("SELECT COUNT(*) FROM visits GROUP BY lower(ward)", "keys"),
-    ("SELECT COUNT(*) FROM visits GROUP BY CASE WHEN paid THEN 1 END", "keys"),
     ("SELECT note, COUNT(*) FROM visits GROUP BY note", "keys"),
     ("SELECT ward, COUNT(*) FROM visits GROUP BY ward ORDER BY ward COLLATE NOCASE", "COLLATE"),
     ("SELECT ward, COUNT(*) FROM visits GROUP BY ward ORDER BY random()", "RAND"),
@@ -142,62 +130,37 @@ UNSUPPORTED: list[tuple[str, str]] = [
 
 # Conditions over rows that are understood and not answered.
 CONDITIONS: list[tuple[str, str]] = [
-    ("note ILIKE 'a%'", "ILIKE"),
-    ("note NOT ILIKE 'a%'", "ILIKE"),
     ("note LIKE 'a!%' ESCAPE '!'", "ESCAPE"),
     ("note LIKE ANY ('a', 'b')", "ANY"),
     ("note SIMILAR TO 'a.*'", "SIMILAR"),
-    ("note ~ 'a.*'", "REGEXP"),
     ("note GLOB 'a*'", "GLOB"),
-    ("regexp_matches(note, 'a')", "REGEXP"),
     ("note COLLATE NOCASE = 'a'", "COLLATE"),
-    ("note || 'x' = 'ax'", "DPIPE"),
     ("note[1] = 'a'", "BRACKET"),
-    ("length(note) > 3", "LENGTH"),
     ("repeat(note, 1000000) = ''", "REPEAT"),
-    ("age IN (SELECT age FROM visits)", "IN"),
-    ("age NOT IN (SELECT age FROM visits)", "IN"),
-    ("EXISTS (SELECT 1 FROM visits)", "Subqueries"),
-    ("age > (SELECT AVG(age) FROM visits)", "Subqueries"),
+    ("age IN (SELECT age FROM visits)", "same person"),
+    ("age NOT IN (SELECT age FROM visits)", "same person"),
+    ("EXISTS (SELECT 1 FROM visits)", "same person"),
+    ("age > (SELECT AVG(age) FROM visits)", "subquery"),
     ("age > ANY (SELECT age FROM visits)", "ANY"),
-    ("age IN (1, NULL)", "NULL"),
     ("age IN ()", "IN"),
-    ("age IN (cost)", "constants"),
     ("(age, cost) IN ((1, 2))", "TUPLE"),
     ("age BETWEEN SYMMETRIC 5 AND 1", "SYMMETRIC"),
-    ("age IS DISTINCT FROM 3", "NULLSAFE"),
-    ("age IS NOT DISTINCT FROM 3", "NULLSAFE"),
-    ("age % 2 = 0", "MOD"),
-    ("age // 2 = 0", "INTDIV"),
-    ("age ** 2 = 0", "POW"),
     ("age & 2 = 0", "BITWISE"),
     ("age << 2 = 0", "BITWISE"),
     ("~age = 0", "BITWISE"),
     ("xor(paid, paid)", "XOR"),
-    ("sqrt(age) > 1", "SQRT"),
     ("hash(uid) > 3", "hash"),
     ("random() < 0.5", "RAND"),
     ("uuid() IS NULL", "UUID"),
     ("at < now()", "now"),
-    ("at < CURRENT_TIMESTAMP", "CURRENTTIMESTAMP"),
-    ("day < CURRENT_DATE", "CURRENTDATE"),
+    ("at < CURRENT_TIMESTAMP", "when the question runs"),
+    ("day < CURRENT_DATE", "when the question runs"),
     ("day < today()", "TODAY"),
-    ("year(day) = 2026", "YEAR"),
-    ("EXTRACT(year FROM day) = 2026", "EXTRACT"),
-    ("day + INTERVAL 1 DAY > '2026-01-01'", "INTERVAL"),
     ("nextval('s') > 1", "NEXTVAL"),
     ("getenv('HOME') = ''", "getenv"),
     ("age = ?", "PLACEHOLDER"),
     ("age = $1", "PLACEHOLDER"),
     ("age = :a", "PLACEHOLDER"),
-    ("NULLIF(age, 0) = 1", "NULLIF"),
-    ("IF(paid, 1, 0) = 1", "IF"),
-    ("CAST(age AS VARCHAR) = '1'", "cast"),
-    ("CAST(note AS DECIMAL(10, 2)) = 1", "cast"),
-    ("CAST(note AS DATE) = '2026-01-01'", "cast"),
-    ("ROUND(cost, -1) = 1", "ROUND"),
-    ("ROUND(cost, 16) = 1", "ROUND"),
-    ("ROUND(cost, age) = 1", "ROUND"),
     ("FLOOR(cost, 1) = 1", "FLOOR"),
     ("[1, 2] IS NULL", "ARRAY"),
     ("{'a': 1} IS NULL", "STRUCT"),
@@ -225,10 +188,6 @@ def test_an_unsupported_construct_is_refused_with_its_place(sql: str) -> None:
 
 
 WRONG: list[tuple[str, str]] = [
-    ("SELECT COUNT(*) FROM visits UNION SELECT COUNT(*) FROM visits", "one SELECT"),
-    ("SELECT COUNT(*) FROM visits UNION ALL SELECT COUNT(*) FROM visits", "one SELECT"),
-    ("SELECT COUNT(*) FROM visits EXCEPT SELECT 1", "one SELECT"),
-    ("SELECT COUNT(*) FROM visits INTERSECT SELECT 1", "one SELECT"),
     ("SELECT COUNT(*) FROM visits; SELECT COUNT(*) FROM visits", "one SELECT"),
     ("SELECT COUNT(*) FROM visits; DROP TABLE visits", "one SELECT"),
     ("", "one SELECT"),
@@ -269,18 +228,17 @@ WRONG: list[tuple[str, str]] = [
     ("SELECT COUNT(*) FROM visits WHERE age", "condition"),
     ("SELECT ward, COUNT(*) FROM visits GROUP BY ward HAVING COUNT(*)", "condition"),
     ("SELECT COUNT(*) FROM visits WHERE COUNT(*) > 3", "HAVING"),
-    ("SELECT SUM(COUNT(*)) FROM visits", "row by row"),
+    ("SELECT SUM(COUNT(*)) FROM visits", "inside another"),
     ("SELECT SUM(note) FROM visits", "CAST"),
     ("SELECT SUM(paid) FROM visits", "number"),
     ("SELECT SUM(1), SUM(TRUE) FROM visits", "number"),
     ("SELECT AVG(day) FROM visits", "number"),
     ("SELECT COUNT(*) FROM visits WHERE age > 'x'", "one kind"),
     ("SELECT COUNT(*) FROM visits WHERE paid = 1", "one kind"),
-    ("SELECT COUNT(*) FROM visits WHERE day > at", "one kind"),
     ("SELECT COUNT(*) FROM visits WHERE age + note > 1", "numbers"),
     ("SELECT COUNT(*) FROM visits WHERE LOWER(age) = 'a'", "text"),
     ("SELECT COUNT(*) FROM visits WHERE note LIKE age", "text"),
-    ("SELECT COUNT(*) FROM visits WHERE paid AND age", "conditions"),
+    ("SELECT COUNT(*) FROM visits WHERE paid AND age", "condition"),
     ("SELECT COUNT(*) FROM visits WHERE CASE WHEN age THEN 1 END = 1", "conditions"),
     ("SELECT COUNT(*) FROM visits WHERE day = 'soon'", "date"),
     ("SELECT COUNT(*) FROM visits WHERE at = 'soon'", "timestamp"),
@@ -334,7 +292,7 @@ def test_a_syntax_error_does_not_speak_of_the_parser() -> None:
 
 def test_a_long_conjunction_is_read() -> None:
     many = " AND ".join(f"age <> {k}" for k in range(150))
-    assert make_plan(read_sql(f"SELECT COUNT(*) FROM visits WHERE {many}"), TABLE, Pure(1))
+    assert make_plan(read_sql(f"SELECT COUNT(*) FROM visits WHERE {many}"), CATALOG, terms_of(epsilon=1))
 
 
 @pytest.mark.parametrize("sql", ["EXPLAIN SELECT COUNT(*) FROM visits", "CALL x()", "SELECT COUNT(*) FROM visits"])

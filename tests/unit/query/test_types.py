@@ -8,14 +8,14 @@ from fractions import Fraction
 import pytest
 
 from jali.engines.duckdb.expressions import WRITTEN
-from jali.errors import QueryError, Unsupported
+from jali.errors import QueryError
 from jali.privacy import Adjacency, Budget
 from jali.query.bounds import ANYTHING, Bounds
 from jali.query.catalog import Field, Keys, Kind, Range, Source, Table
 from jali.query.functions import FUNCTIONS, Type
 from jali.query.nodes import Aggregate, Call, Column, Literal, Value
 from jali.query.read_sql import read_value
-from jali.query.types import call_type, find_field, literal_type, qualified, type_of
+from jali.query.types import call_type, dated, find_field, literal_type, type_of
 
 TABLE = Table(
     name="t",
@@ -59,8 +59,8 @@ def bounds(low: int | str, high: int | str) -> Bounds:
         ("-n", Kind.INTEGER, bounds(-9, 0)),
         ("ABS(n - 5)", Kind.INTEGER, bounds(0, 5)),
         ("FLOOR(x)", Kind.INTEGER, bounds(0, 2)),
-        ("CEIL(x)", Kind.INTEGER, bounds(0, 2)),
-        ("ROUND(x)", Kind.INTEGER, bounds(0, 2)),
+        ("CEIL(x)", Kind.INTEGER, bounds(1, 2)),
+        ("ROUND(x)", Kind.INTEGER, bounds(1, 2)),
         ("LEAST(u, 5)", Kind.REAL, Bounds(None, Fraction(5))),
         ("LEAST(GREATEST(u, 0), 5)", Kind.REAL, bounds(0, 5)),
         ("COALESCE(n, -1)", Kind.INTEGER, bounds(-1, 9)),
@@ -93,7 +93,6 @@ def test_an_expression_has_a_kind_and_an_interval(written: str, kind: Kind | Non
         "ABS(d)",
         "s > 1",
         "b = 1",
-        "d > at",
         "n AND b",
         "NOT n",
         "LOWER(n)",
@@ -150,7 +149,6 @@ def test_a_constant_has_the_kind_of_its_value(value: Value, kind: Kind | None) -
 
 def test_columns_are_found_without_regard_to_case() -> None:
     assert find_field(Column("N"), TABLE).name == "n"
-    assert qualified(read_value("N + X"), TABLE) == read_value("n + x")
 
 
 def test_an_unknown_column_is_refused_with_the_columns_there_are() -> None:
@@ -158,11 +156,6 @@ def test_an_unknown_column_is_refused_with_the_columns_there_are() -> None:
         find_field(Column("nope", (3, 4)), TABLE)
     assert refused.value.position == (3, 4)
     assert "n, x, u" in (refused.value.remedy or "")
-
-
-def test_a_column_of_another_type_cannot_be_used() -> None:
-    with pytest.raises(Unsupported, match="Column o"):
-        qualified(Column("o", (1, 1)), TABLE)
 
 
 def test_an_aggregate_has_no_place_among_rows() -> None:
@@ -184,26 +177,22 @@ DAY, NOON = datetime.date(2026, 1, 31), datetime.datetime(2026, 1, 31, 12)  # no
     ],
 )
 def test_text_beside_a_date_is_read_as_a_date(written: str, value: Value) -> None:
-    made = qualified(read_value(written), TABLE)
-    assert isinstance(made, Call)
-    assert Literal(value) in made.arguments
+    read = read_value(written)
+    assert isinstance(read, Call)
+    assert Literal(value) in dated(read, TABLE).arguments
 
 
-@pytest.mark.parametrize(
-    "written", ["d = 'soon'", "d = '2026-02-30'", "at = 'noon'", "d BETWEEN '2026-01-01' AND 'x'"]
-)
+@pytest.mark.parametrize("written", ["d = 'soon'", "d = '2026-02-30'", "at = 'noon'", "d IN ('2026-01-01', 'x')"])
 def test_text_beside_a_date_that_is_no_date_is_refused_in_its_place(written: str) -> None:
+    read = read_value(written)
+    assert isinstance(read, Call)
     with pytest.raises(QueryError) as refused:
-        qualified(read_value(written), TABLE)
+        dated(read, TABLE)
     assert refused.value.position is not None
     assert refused.value.remedy
 
 
 def test_text_beside_text_stays_text() -> None:
-    assert qualified(read_value("s = '2026-01-31'"), TABLE) == read_value("s = '2026-01-31'")
-
-
-def test_conditions_on_arithmetic_of_aggregates_are_resolved() -> None:
-    """After the noise, `COUNT(*) * 2 > 10` is as good as `COUNT(*) > 5`."""
-    for written in ("COUNT(*) * 2 > 10", "SUM(n) / COUNT(*) > 5", "COUNT(*) + 1 IN (1, 2)"):
-        assert qualified(read_value(written), TABLE) == read_value(written)
+    read = read_value("s = '2026-01-31'")
+    assert isinstance(read, Call)
+    assert dated(read, TABLE) == read

@@ -4,20 +4,21 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from jali.engines.duckdb.emit import emit
-from jali.engines.duckdb.expressions import quoted, text
+from jali.engines.duckdb.expressions import Emitter, quoted, text
 from jali.engines.duckdb.files import fingerprint, header, matches_header
 from jali.engines.duckdb.frames import readable
-from jali.engines.duckdb.sources import FRAME_PREFIX, attached_name, plain_scan
+from jali.engines.duckdb.sources import FRAME_PREFIX, attached_name, plain_scan, scan
 from jali.engines.duckdb.spill import SpillDirectory
 from jali.engines.duckdb.types import field_of, text_field
 from jali.errors import CatalogError, EngineError
 from jali.query.aggregation import Aggregation
-from jali.query.catalog import Field, Kind, Source, Table
+from jali.query.catalog import Field, Kind, Public, Source, Table
+from jali.query.nodes import Column, Value
 
 if TYPE_CHECKING:
     import duckdb
@@ -65,7 +66,7 @@ class DuckDBEngine:
         return tuple(field_of(row[0], row[1]) for row in described)
 
     def _described(self, source: Source, frame: Any) -> list[Any] | None:
-        cursor = self._cursor(source, None if frame is None else readable(frame))
+        cursor = self._cursor([source], None if frame is None else readable(frame))
         if source.format == "duckdb":
             # A view may be drawn at random, or read another protected table: only tables are one source.
             known = "SELECT 1 FROM duckdb_tables() WHERE database_name = ? AND lower(table_name) = lower(?)"
@@ -73,7 +74,7 @@ class DuckDBEngine:
                 return None
         return cursor.execute(f"DESCRIBE SELECT * FROM {plain_scan(source)}").fetchall()
 
-    def ready(self, table: Table) -> None:
+    def ready(self, table: Table | Public) -> None:
         """Refuse a file that is gone, a frame that is not attached, and a CSV file with other columns."""
         source = table.source
         if source.format == "frame" and source.location not in self._frames:
@@ -92,14 +93,15 @@ class DuckDBEngine:
                 remedy="Put the columns back in their order, or protect the file under another name.",
             )
 
-    def run(self, sql: str, table: Table) -> list[tuple[int, ...]]:
+    def run(self, sql: str, tables: Sequence[Table | Public]) -> list[tuple[Any, ...]]:
         """Run emitted SQL; whatever goes wrong becomes one error whose text does not depend on the data."""
-        source = table.source
-        before = fingerprint(source)
+        sources = [table.source for table in tables]
+        before = [fingerprint(source) for source in sources]
         interrupted = False
         try:
-            self.ready(table)
-            rows = self._cursor(source).execute(sql).fetchall()
+            for table in tables:
+                self.ready(table)
+            rows = self._cursor(sources).execute(sql).fetchall()
         except Exception as problem:
             # DuckDB's messages quote values of rows: nothing of them is kept but whether it was Ctrl-C.
             rows, interrupted = None, type(problem) is RuntimeError and problem.args == ("Query interrupted",)
@@ -108,9 +110,36 @@ class DuckDBEngine:
         if interrupted:
             raise KeyboardInterrupt
         # Raised outside the handler, so that DuckDB's own exception is not even the context of ours.
-        if rows is None or fingerprint(source) != before:
+        if rows is None or [fingerprint(source) for source in sources] != before:
             raise EngineError("The engine could not run this question.")
         return rows
+
+    def contents(self, table: Public, most: int) -> dict[str, tuple[Value, ...]]:
+        """Return the different values of each column of a public table that has at most so many."""
+        cursor, found = self._cursor([table.source]), {}
+        emitter = Emitter(table)
+        for field in table.fields:
+            if field.kind is Kind.OTHER:
+                continue
+            value = emitter.write(Column(field.name))
+            rows = cursor.execute(
+                f"SELECT DISTINCT {value} AS v FROM {scan(table)} ORDER BY v NULLS LAST LIMIT {most + 1}"
+            ).fetchall()
+            if len(rows) <= most:
+                found[field.name] = tuple(row[0] for row in rows)
+        return found
+
+    def check_key(self, table: Table, column: str) -> None:
+        """Refuse a column in which two rows of a table have the same value."""
+        value = Emitter(table).write(Column(column))
+        twice = (
+            f"SELECT 1 FROM {scan(table)} WHERE {value} IS NOT NULL GROUP BY {value} HAVING count(*) > 1 LIMIT 1"
+        )
+        if self._cursor([table.source]).execute(twice).fetchall():
+            raise CatalogError(
+                f"Column {column} of {table.name} is not unique, so it cannot tell who owns a row.",
+                remedy="Reach the unit through a column that is unique.",
+            )
 
     def check(self, table: Table) -> None:
         """Read a Parquet file in full: text that is not UTF-8 or a damaged page would fail questions later."""
@@ -118,7 +147,7 @@ class DuckDBEngine:
             return
         columns = ", ".join(f"bit_xor(hash({quoted(field.name)}))" for field in table.fields)
         try:
-            self._cursor(table.source).execute(f"SELECT {columns} FROM {plain_scan(table.source)}").fetchall()
+            self._cursor([table.source]).execute(f"SELECT {columns} FROM {plain_scan(table.source)}").fetchall()
             sound = True
         except Exception:
             sound = False
@@ -144,7 +173,7 @@ class DuckDBEngine:
                 self._spill.remove()
             self._spill, self._attached = None, set()
 
-    def _cursor(self, source: Source, frame: Any = None) -> duckdb.DuckDBPyConnection:
+    def _cursor(self, sources: Sequence[Source], frame: Any = None) -> duckdb.DuckDBPyConnection:
         with self._lock:
             if self._process != os.getpid():
                 # DuckDB's threads do not survive a fork: the child opens its own and leaves the parent's alone.
@@ -152,7 +181,8 @@ class DuckDBEngine:
             if self._connection is None:
                 self._connection = self._open()
             cursor = self._connection.cursor()
-            self._make_readable(cursor, source, frame)
+            for source in sources:
+                self._make_readable(cursor, source, frame)
             return cursor
 
     def _open(self) -> duckdb.DuckDBPyConnection:

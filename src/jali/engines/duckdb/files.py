@@ -6,7 +6,7 @@ import csv
 from pathlib import Path
 
 from jali.errors import CatalogError
-from jali.query.catalog import Source, Table
+from jali.query.catalog import Public, Source, Table
 
 
 def header(location: str) -> list[str]:
@@ -17,7 +17,7 @@ def header(location: str) -> list[str]:
     return names
 
 
-def matches_header(table: Table) -> bool:
+def matches_header(table: Table | Public) -> bool:
     """Say whether a CSV file still has the columns it was declared with, in their places."""
     if table.source.format != "csv":
         return True

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from jali.engines.duckdb.expressions import quoted, text
-from jali.query.catalog import Field, Kind, Source, Table
+from jali.query.catalog import Field, Kind, Public, Source, Table
 
 FRAME_PREFIX = "frame "
 _ATTACHED = "source "
@@ -16,8 +16,8 @@ _CSV_OPTIONS = (
 )
 
 
-def scan(table: Table) -> str:
-    """Write the FROM item of a protected table."""
+def scan(table: Table | Public) -> str:
+    """Write the FROM item of a table."""
     if table.source.format == "csv":
         return _csv(table.source, table.fields)
     if table.source.format == "duckdb":

@@ -1,0 +1,283 @@
+"""How each function is written in DuckDB's SQL. Each form is total: a value or NULL for every input.
+
+Where a function of DuckDB fails on some values, these are made NULL before it (NULLIF, TRY_CAST), or the failure
+is made NULL (TRY). LEAST and GREATEST leave NULLs out: GREATEST(NULL, 0) is 0, which NULLIF then makes NULL again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, TypeAlias
+
+from jali.engines.duckdb.literals import constant, text
+from jali.engines.duckdb.types import type_name
+from jali.query.catalog import Kind
+from jali.query.functions.days import PARTS
+from jali.query.functions.texts import LONGEST_PART
+from jali.query.nodes import Call, Expression, Literal
+
+if TYPE_CHECKING:
+    from jali.engines.duckdb.expressions import Emitter
+
+Template: TypeAlias = "Callable[[Emitter, Call], str]"
+_INFINITE = "'inf'::DOUBLE"
+_BELOW_ZERO = "'-5e-324'::DOUBLE"
+_BEFORE_DAY = PARTS[: PARTS.index("day") + 1]
+
+
+def _operator(emitter: Emitter, call: Call) -> str:
+    left, right = call.arguments
+    if emitter.kind(left) is Kind.DATE:
+        return _date_arithmetic(emitter, call)
+    return f"({emitter.real(left)} {call.function} {emitter.real(right)})"
+
+
+def _date_arithmetic(emitter: Emitter, call: Call) -> str:
+    left, right = call.arguments
+    if emitter.kind(right) is Kind.DATE:
+        return _number(f"date_diff('day', {emitter.write(right)}, {emitter.write(left)})")
+    days = f"TRY_CAST({emitter.real(right)} AS INTEGER)"
+    return f"TRY({emitter.write(left)} {call.function} {days})"
+
+
+def _comparison(emitter: Emitter, call: Call) -> str:
+    left, right = emitter.alike(call.arguments)
+    return f"({left} {call.function.upper()} {right})"
+
+
+def _logic(emitter: Emitter, call: Call) -> str:
+    left, right = (emitter.condition(a) for a in call.arguments)
+    return f"({left} {call.function.upper()} {right})"
+
+
+def _in(emitter: Emitter, call: Call) -> str:
+    value, *others = emitter.alike(call.arguments)
+    return f"({value} IN ({', '.join(others)}))"
+
+
+def _numeric(emitter: Emitter, call: Call) -> str:
+    return f"{call.function}({', '.join(emitter.real(a) for a in call.arguments)})"
+
+
+def _extreme(emitter: Emitter, call: Call) -> str:
+    if emitter.kind(call) in (Kind.DATE, Kind.TIMESTAMP):
+        return f"{call.function}({', '.join(emitter.alike(call.arguments))})"
+    return _numeric(emitter, call)
+
+
+def _divide(emitter: Emitter, call: Call) -> str:
+    return f"({emitter.real(call.arguments[0])} / nullif({emitter.real(call.arguments[1])}, 0))"
+
+
+def _remainder(emitter: Emitter, call: Call) -> str:
+    return f"({emitter.real(call.arguments[0])} % nullif({emitter.real(call.arguments[1])}, 0))"
+
+
+def _round(emitter: Emitter, call: Call) -> str:
+    digits = [constant(a.value) for a in call.arguments[1:] if isinstance(a, Literal)]
+    return f"round({', '.join([emitter.real(call.arguments[0]), *digits])})"
+
+
+def _number(written: str) -> str:
+    """Every number that is computed is a double."""
+    return f"CAST({written} AS DOUBLE)"
+
+
+def _logarithm(emitter: Emitter, call: Call) -> str:
+    return f"{call.function}(nullif(greatest({emitter.real(call.arguments[0])}, 0), 0))"
+
+
+def _root(emitter: Emitter, call: Call) -> str:
+    # No double lies between 0 and this one, so every number below 0 becomes it, and then NULL.
+    return f"sqrt(nullif(greatest({emitter.real(call.arguments[0])}, {_BELOW_ZERO}), {_BELOW_ZERO}))"
+
+
+def _clamp(emitter: Emitter, call: Call) -> str:
+    low, high = (emitter.real(a) for a in call.arguments[1:])
+    return _once(
+        emitter.real(call.arguments[0]),
+        lambda v: f"CASE WHEN {v} <= {_INFINITE} THEN greatest(least({v}, {high}), {low}) END",
+    )
+
+
+def _bucket(emitter: Emitter, call: Call) -> str:
+    value, low, high, count = (emitter.real(a) for a in call.arguments)
+    return _once(
+        value,
+        lambda v: (
+            f"CASE WHEN {v} < {low} THEN '0.0'::DOUBLE WHEN {v} < {high} "
+            f"THEN least(floor(({v} - {low}) * {count} / ({high} - {low})), {count} - 1) + 1 "
+            f"WHEN {v} <= {_INFINITE} THEN {count} + 1 END"
+        ),
+    )
+
+
+def _once(written: str, make: Callable[[str], str]) -> str:
+    """Use a value several times. A long one is bound to a name: nested calls would double the query each time."""
+    if len(written) <= 100:
+        return make(written)
+    return f"list_transform([{written}], lambda v: {make('v')})[1]"
+
+
+def _coalesce(emitter: Emitter, call: Call) -> str:
+    return _chosen(emitter, call, f"coalesce({', '.join(emitter.alike(call.arguments))})")
+
+
+def _nullif(emitter: Emitter, call: Call) -> str:
+    return _chosen(emitter, call, f"nullif({', '.join(emitter.alike(call.arguments))})")
+
+
+def _case(emitter: Emitter, call: Call) -> str:
+    conditions = [emitter.condition(a) for a in call.arguments[:-1:2]]
+    *values, otherwise = emitter.alike((*call.arguments[1::2], call.arguments[-1]))
+    branches = " ".join(f"WHEN {c} THEN {v}" for c, v in zip(conditions, values, strict=True))
+    return _chosen(emitter, call, f"CASE {branches} ELSE {otherwise} END")
+
+
+def _chosen(emitter: Emitter, call: Call, written: str) -> str:
+    # A chosen number is declared a double like any other computed number, whatever it was chosen from.
+    return _number(written) if emitter.is_double(call) else written
+
+
+def _texts(emitter: Emitter, call: Call) -> str:
+    return f"{call.function}({', '.join(emitter.typed(a, Kind.TEXT) for a in call.arguments)})"
+
+
+def _measure(emitter: Emitter, call: Call) -> str:
+    return _number(_texts(emitter, call))
+
+
+def _part_of_text(emitter: Emitter, call: Call) -> str:
+    first, *places = call.arguments
+    return f"{call.function}({', '.join([emitter.typed(first, Kind.TEXT), *map(emitter.write, places)])})"
+
+
+def _like(emitter: Emitter, call: Call) -> str:
+    value, pattern = (emitter.typed(a, Kind.TEXT) for a in call.arguments)
+    return f"({value} {call.function.upper()} {pattern})"
+
+
+def _replace(emitter: Emitter, call: Call) -> str:
+    value, *others = call.arguments
+    old, new = (len(a.value) if isinstance(a, Literal) and isinstance(a.value, str) else 0 for a in others)
+    # As much of the text as leaves the result no longer than the longest part.
+    kept = LONGEST_PART // max(1, -(-new // max(1, old)))
+    words = ", ".join(emitter.typed(a, Kind.TEXT) for a in others)
+    return f"replace(left({emitter.typed(value, Kind.TEXT)}, {kept}), {words})"
+
+
+def _joined(emitter: Emitter, call: Call) -> str:
+    parts = [_part(emitter, a) for a in call.arguments]
+    return f"({' || '.join(parts)})" if call.function == "||" else f"concat({', '.join(parts)})"
+
+
+def _part(emitter: Emitter, expression: Expression) -> str:
+    if isinstance(expression, Literal) and isinstance(expression.value, str):
+        return text(expression.value)
+    return f"left({_as_text(emitter, expression)}, {LONGEST_PART})"
+
+
+def _as_text(emitter: Emitter, expression: Expression) -> str:
+    if emitter.is_double(expression) and emitter.kind(expression) is Kind.INTEGER:
+        # A whole double would be written with a decimal point.
+        return f"TRY_CAST(TRY_CAST({emitter.write(expression)} AS BIGINT) AS VARCHAR)"
+    return f"TRY_CAST({emitter.typed(expression, Kind.TEXT)} AS VARCHAR)"
+
+
+def _date_part(emitter: Emitter, call: Call) -> str:
+    # DuckDB fails on the week of the first days of its calendar.
+    return _number(f"TRY({call.function}({emitter.typed(call.arguments[0], Kind.DATE)}))")
+
+
+def _date_name(emitter: Emitter, call: Call) -> str:
+    return f"{call.function}({emitter.typed(call.arguments[0], Kind.DATE)})"
+
+
+def _truncated(part: str) -> Template:
+    def template(emitter: Emitter, call: Call) -> str:
+        (moment,) = _moments(emitter, call)
+        return _dated(emitter, call, f"TRY(date_trunc('{part}', {moment}))")
+
+    return template
+
+
+def _counted(function: str, part: str) -> Template:
+    def template(emitter: Emitter, call: Call) -> str:
+        one, other = _moments(emitter, call)
+        return _number(f"TRY({function}('{part}', {one}, {other}))")
+
+    return template
+
+
+def _moments(emitter: Emitter, call: Call) -> list[str]:
+    return [f"TRY_CAST({emitter.typed(a, Kind.TIMESTAMP)} AS TIMESTAMP)" for a in call.arguments]
+
+
+def _moved(unit: str) -> Template:
+    def template(emitter: Emitter, call: Call) -> str:
+        value, amount = call.arguments
+        return _dated(
+            emitter, call, f"TRY({emitter.typed(value, Kind.DATE)} + to_{unit}({emitter.write(amount)}))"
+        )
+
+    return template
+
+
+def _dated(emitter: Emitter, call: Call, written: str) -> str:
+    return f"TRY_CAST({written} AS {type_name(emitter.kind(call) or Kind.TIMESTAMP)})"
+
+
+def _cast(kind: Kind) -> Template:
+    return lambda emitter, call: f"TRY_CAST({emitter.typed(call.arguments[0], kind)} AS {type_name(kind)})"
+
+
+def _unary(prefix: str, suffix: str = "") -> Template:
+    return lambda emitter, call: f"({prefix}{emitter.write(call.arguments[0])}{suffix})"
+
+
+TEMPLATES: dict[str, Template] = {
+    **dict.fromkeys(("+", "-", "*"), _operator),
+    **dict.fromkeys(("=", "<>", "<", "<=", ">", ">=", "is distinct from", "is not distinct from"), _comparison),
+    **dict.fromkeys(("and", "or"), _logic),
+    **dict.fromkeys(("abs", "floor", "ceil", "trunc", "exp", "isnan", "isinf", "isfinite"), _numeric),
+    **dict.fromkeys(("least", "greatest"), _extreme),
+    **dict.fromkeys(("ln", "log10", "log2"), _logarithm),
+    **dict.fromkeys(("lower", "upper", "trim", "ltrim", "rtrim"), _texts),
+    **dict.fromkeys(("starts_with", "ends_with", "contains", "regexp_matches", "regexp_full_match"), _texts),
+    **dict.fromkeys(("length", "strpos"), _measure),
+    **dict.fromkeys(("substring", "left", "right"), _part_of_text),
+    **dict.fromkeys(("like", "ilike"), _like),
+    **dict.fromkeys(("||", "concat"), _joined),
+    **dict.fromkeys(("year", "quarter", "month", "week", "day", "dayofweek", "isodow", "dayofyear"), _date_part),
+    **dict.fromkeys(("hour", "minute", "second"), _date_part),
+    **dict.fromkeys(("monthname", "dayname"), _date_name),
+    **{f"trunc {part}": _truncated(part) for part in PARTS},
+    **{f"diff {part}": _counted("date_diff", part) for part in PARTS},
+    **{f"sub {part}": _counted("date_sub", part) for part in PARTS},
+    **{f"add {unit}": _moved(unit) for unit in ("months", "days", "seconds")},
+    "last_day": lambda e, c: f"TRY(last_day({e.typed(c.arguments[0], Kind.DATE)}))",
+    "/": _divide,
+    "//": lambda e, c: f"trunc{_divide(e, c)}",
+    "%": _remainder,
+    "negate": lambda e, c: f"(-{e.real(c.arguments[0])})",
+    "sign": lambda e, c: _number(_numeric(e, c)),
+    "round": _round,
+    "sqrt": _root,
+    "power": lambda e, c: f"pow({e.real(c.arguments[0])}, {e.real(c.arguments[1])})",
+    "clamp": _clamp,
+    "width_bucket": _bucket,
+    "not": lambda e, c: f"(NOT {e.condition(c.arguments[0])})",
+    "is null": _unary("", " IS NULL"),
+    "in": _in,
+    "coalesce": _coalesce,
+    "nullif": _nullif,
+    "case": _case,
+    "replace": _replace,
+    # DuckDB casts to integers by rounding halves to even; 64-bit casts would fail where a double does not.
+    "whole": lambda e, c: f"round_even(TRY_CAST({e.write(c.arguments[0])} AS DOUBLE), 0)",
+    "number": _cast(Kind.REAL),
+    "text": lambda e, c: _as_text(e, c.arguments[0]),
+    "date": _cast(Kind.DATE),
+    "timestamp": _cast(Kind.TIMESTAMP),
+    "boolean": _cast(Kind.BOOLEAN),
+}

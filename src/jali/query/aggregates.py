@@ -1,0 +1,168 @@
+"""The one table of aggregates: how each is written, what it takes and what kind it gives."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+
+from jali.errors import QueryError
+from jali.query.catalog import Kind
+from jali.query.functions import Type
+from jali.query.nodes import Aggregate, Literal
+from jali.query.relation import Relation
+from jali.query.types import type_of
+
+_NUMBER = "Use CAST(column AS DOUBLE) where text should be read as a number."
+MOST_QUANTILES = 64
+MOST_BINS = 10_000
+
+
+@dataclass(frozen=True)
+class AggregateFunction:
+    """One aggregate of the question language.
+
+    Attributes:
+        name: How nodes call it.
+        shape: How people write it.
+        takes: What its argument must be: "anything", "number", "ordered" (a number, date or time) or "rows".
+        columns: How many further columns it takes.
+        constants: Checks its further constants.
+        gives: The kind of its value; None for a value of its argument's kind.
+        example: A question that uses it.
+    """
+
+    name: str
+    shape: str
+    takes: str
+    gives: Kind | None = Kind.REAL
+    columns: int = 0
+    constants: Callable[[Aggregate], None] | None = None
+
+    def check(self, aggregate: Aggregate, kind: Type | None, others: list[Type]) -> None:
+        """Refuse arguments of the wrong kind."""
+        if kind is not None and not self._accepts(kind):
+            wanted = {"number": "a number", "ordered": "a number, a date or a time"}[self.takes]
+            raise QueryError(f"{self.name.upper()} takes {wanted}.", position=aggregate.position, remedy=_NUMBER)
+        if self.columns and not all(other.numeric for other in others):
+            raise QueryError(f"{self.shape} takes numbers.", position=aggregate.position, remedy=_NUMBER)
+        if self.constants is not None:
+            self.constants(aggregate)
+
+    def _accepts(self, kind: Type) -> bool:
+        if self.takes == "number":
+            return kind.numeric
+        return self.takes != "ordered" or kind.numeric or kind.kind in (Kind.DATE, Kind.TIMESTAMP)
+
+
+def number(aggregate: Aggregate, place: int) -> Fraction:
+    """Return a constant argument of an aggregate."""
+    from jali.query.evaluate import evaluate
+
+    other = aggregate.others[place]
+    value = other.value if isinstance(other, Literal) else evaluate(other, {})
+    if isinstance(value, bool) or not isinstance(value, int | float | Fraction):
+        raise QueryError(
+            f"{aggregate.function.upper()} takes constant numbers here.",
+            position=aggregate.position,
+            remedy="Write numbers, not columns.",
+        )
+    return Fraction(str(value)) if isinstance(value, float) else Fraction(value)
+
+
+def numbers(aggregate: Aggregate) -> tuple[Fraction, ...]:
+    """Return all constant arguments of an aggregate."""
+    return tuple(number(aggregate, place) for place in range(len(aggregate.others)))
+
+
+def _quantiles(aggregate: Aggregate) -> None:
+    found = numbers(aggregate)
+    if not 1 <= len(found) <= MOST_QUANTILES or not all(0 <= at <= 1 for at in found):
+        raise QueryError(
+            f"Quantiles are 1 to {MOST_QUANTILES} numbers from 0 to 1.",
+            position=aggregate.position,
+            remedy="Write QUANTILE_CONT(x, 0.5) or QUANTILE_CONT(x, [0.25, 0.5, 0.75]).",
+        )
+
+
+def _even_quantiles(aggregate: Aggregate) -> None:
+    found = numbers(aggregate)
+    if len(found) != 1 or found[0].denominator != 1 or not 1 <= found[0] < MOST_QUANTILES:
+        raise QueryError(
+            "APPROX_QUANTILES takes the number of equal parts.",
+            position=aggregate.position,
+            remedy="Write APPROX_QUANTILES(x, 4) for quartiles.",
+        )
+
+
+def _top(aggregate: Aggregate) -> None:
+    found = numbers(aggregate)
+    if len(found) != 1 or found[0].denominator != 1 or not 1 <= found[0] <= 1000:
+        raise QueryError(
+            "APPROX_TOP_K takes how many values are wanted, from 1 to 1,000.",
+            position=aggregate.position,
+            remedy="Write APPROX_TOP_K(ward, 3).",
+        )
+
+
+def _bins(aggregate: Aggregate) -> None:
+    if not aggregate.others:
+        return
+    found = numbers(aggregate)
+    if len(found) > MOST_BINS or list(found) != sorted(set(found)):
+        raise QueryError(
+            f"Bins are at most {MOST_BINS:,} rising numbers.",
+            position=aggregate.position,
+            remedy="Write HISTOGRAM(x, [10, 20, 30]).",
+        )
+
+
+_ONE = [
+    ("var_pop", "VAR_POP"),
+    ("var_samp", "VAR_SAMP"),
+    ("stddev_pop", "STDDEV_POP"),
+    ("stddev_samp", "STDDEV_SAMP"),
+]
+_REGRESSION = ("slope", "intercept", "count", "avgx", "avgy", "sxx", "syy", "sxy", "r2")
+_TWO = ("covar_pop", "covar_samp", "corr", *(f"regr_{name}" for name in _REGRESSION))
+
+AGGREGATES: dict[str, AggregateFunction] = {
+    function.name: function
+    for function in (
+        AggregateFunction("count", "COUNT(*), COUNT(x), COUNT(DISTINCT x)", "anything"),
+        AggregateFunction("sum", "SUM(x)", "number"),
+        AggregateFunction("avg", "AVG(x)", "number"),
+        *(AggregateFunction(name, f"{shown}(x)", "number") for name, shown in _ONE),
+        *(AggregateFunction(name, f"{name.upper()}(y, x)", "number", columns=1) for name in _TWO),
+        AggregateFunction("median", "MEDIAN(x)", "ordered", None),
+        AggregateFunction("quantile_cont", "QUANTILE_CONT(x, 0.5)", "ordered", None, constants=_quantiles),
+        AggregateFunction("quantile_disc", "QUANTILE_DISC(x, 0.5)", "ordered", None, constants=_quantiles),
+        AggregateFunction(
+            "approx_quantiles", "APPROX_QUANTILES(x, 4)", "ordered", None, constants=_even_quantiles
+        ),
+        AggregateFunction("min", "MIN(x)", "ordered", None),
+        AggregateFunction("max", "MAX(x)", "ordered", None),
+        AggregateFunction("mode", "MODE(x)", "anything", None),
+        AggregateFunction("approx_top_k", "APPROX_TOP_K(x, 3)", "anything", None, constants=_top),
+        AggregateFunction("histogram", "HISTOGRAM(x), HISTOGRAM(x, [10, 20])", "anything", constants=_bins),
+        AggregateFunction("cdf", "CDF(x, [10, 20])", "anything", constants=_bins),
+    )
+}
+_LISTS = ("approx_top_k", "approx_quantiles", "histogram", "cdf")
+
+
+def gives_list(aggregate: Aggregate) -> bool:
+    """Say whether the value is a list of values."""
+    several = aggregate.function in ("quantile_cont", "quantile_disc") and len(aggregate.others) > 1
+    return several or aggregate.function in _LISTS
+
+
+def result_type(aggregate: Aggregate, relation: Relation) -> Type:
+    """Return the kind of an aggregate's value, as expressions after the noise see it."""
+    if gives_list(aggregate):
+        return Type(Kind.OTHER)
+    kind = AGGREGATES[aggregate.function].gives
+    if kind is None and aggregate.argument is not None:
+        own_kind = type_of(aggregate.argument, relation).kind
+        return Type(Kind.REAL if own_kind is None or own_kind.numeric else own_kind)
+    return Type(kind)

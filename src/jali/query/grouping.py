@@ -1,0 +1,72 @@
+"""GROUP BY as written: expressions, ROLLUP, CUBE and GROUPING SETS, as one list of grouping sets."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import combinations, product
+
+from sqlglot import exp
+
+from jali.query.nodes import Expression
+from jali.query.read_expression import ExpressionReader
+
+Set = tuple[Expression, ...]
+_MAX_SETS = 64
+
+
+def read_grouping(
+    group: exp.Expression, reader: ExpressionReader, ordinal: Callable[[Expression], Expression]
+) -> tuple[tuple[Expression, ...], tuple[tuple[int, ...], ...] | None]:
+    """Return the grouping expressions, and the grouping sets as places among them (None for a plain list)."""
+    extra = [name for name, value in group.args.items() if value and name not in _LISTS]
+    if extra:
+        raise reader.refuse(group, f"GROUP BY takes no {extra[0].upper()} here.")
+    terms = [*group.expressions, *(item for name in _LISTS[1:] for item in group.args.get(name) or [])]
+
+    def one(node: exp.Expression) -> Expression:
+        return ordinal(reader.read(node))
+
+    choices = [_choices(term, one) for term in terms]
+    if all(len(choice) == 1 for choice in choices):
+        return tuple(dict.fromkeys(e for choice in choices for e in choice[0])), None
+    if _count(choices) > _MAX_SETS:
+        raise reader.refuse(
+            group, f"GROUP BY asks for more than {_MAX_SETS} grouping sets.", "List fewer of them."
+        )
+    sets = [tuple(dict.fromkeys(e for part in chosen for e in part)) for chosen in product(*choices)]
+    every = tuple(dict.fromkeys(e for one_set in sets for e in one_set))
+    places = (tuple(sorted(every.index(e) for e in one_set)) for one_set in sets)
+    return every, tuple(dict.fromkeys(places))
+
+
+_LISTS = ("expressions", "rollup", "cube", "grouping_sets")
+
+
+def _count(choices: list[list[Set]]) -> int:
+    total = 1
+    for choice in choices:
+        total *= len(choice)
+    return total
+
+
+def _choices(node: exp.Expression, one: Callable[[exp.Expression], Expression]) -> list[Set]:
+    """Return the sets that one term of GROUP BY stands for; several terms are crossed."""
+    if isinstance(node, exp.Rollup):
+        parts = [_members(item, one) for item in node.expressions]
+        return [_joined(parts[:length]) for length in range(len(parts), -1, -1)]
+    if isinstance(node, exp.Cube):
+        parts = [_members(item, one) for item in node.expressions]
+        return [_joined(c) for length in range(len(parts), -1, -1) for c in combinations(parts, length)]
+    if isinstance(node, exp.GroupingSets):
+        return [chosen for item in node.expressions for chosen in _choices(item, one)]
+    return [_members(node, one)]
+
+
+def _members(node: exp.Expression, one: Callable[[exp.Expression], Expression]) -> Set:
+    if isinstance(node, exp.Tuple):
+        return tuple(one(item) for item in node.expressions)
+    return (one(node.this) if isinstance(node, exp.Paren) else one(node),)
+
+
+def _joined(parts: list[Set] | tuple[Set, ...]) -> Set:
+    return tuple(e for part in parts for e in part)

@@ -1,0 +1,71 @@
+"""SQL text to sqlglot's tree, strictly: what is not one valid statement is refused with its place."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import sqlglot
+from sqlglot import exp
+from sqlglot.errors import ParseError, SqlglotError
+
+from jali.errors import QueryError
+
+_MAX_SQL = 100_000
+
+
+def parse(sql: str) -> exp.Select | exp.SetOperation:
+    """Parse one SELECT, or a UNION of them."""
+    check_text(sql)
+    try:
+        with _unlogged():
+            statements = [s for s in sqlglot.parse(sql, read="duckdb") if s is not None]
+    except ParseError as problem:
+        raise _syntax_error(problem) from None
+    except (SqlglotError, RecursionError):
+        raise QueryError("The question is not valid SQL.", remedy="Check brackets and quotes.") from None
+    if len(statements) != 1 or not isinstance(statements[0], exp.Select | exp.SetOperation):
+        raise QueryError(
+            "A question is one SELECT statement.", position=(1, 1), remedy="Write SELECT ... FROM ..."
+        )
+    return statements[0]
+
+
+def check_text(sql: str) -> None:
+    """Refuse a text that is too long or that no file could hold."""
+    if len(sql) > _MAX_SQL or "\x00" in sql or not _is_unicode(sql):
+        raise QueryError(
+            f"A question has at most {_MAX_SQL:,} characters, all of them Unicode and none NUL.",
+            remedy="Shorten it, or declare the list that it holds as keys.",
+        )
+
+
+def _syntax_error(problem: ParseError) -> QueryError:
+    first = problem.errors[0] if problem.errors else {}
+    place = (first["line"], first["col"]) if first.get("line") and first.get("col") else None
+    # sqlglot prints its tokens after "but got", and its classes in quotes: they mean nothing to the reader.
+    said = str(first.get("description", "")).split(" but got")[0].rstrip(".")
+    if not said or "class" in said or "<" in said:
+        said = "The question is not valid SQL"
+    return QueryError(f"{said}.", position=place, remedy="Check the spelling near this place.")
+
+
+def _is_unicode(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+@contextmanager
+def _unlogged() -> Iterator[None]:
+    """Keep sqlglot from logging parts of the question."""
+    logger = logging.getLogger("sqlglot")
+    before = logger.disabled
+    logger.disabled = True
+    try:
+        yield
+    finally:
+        logger.disabled = before

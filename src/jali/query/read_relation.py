@@ -1,0 +1,246 @@
+"""FROM, WITH and subqueries to nodes: which relations a question speaks of, before any name is resolved."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from sqlglot import exp
+
+from jali.errors import Unsupported
+from jali.query.contribution import Contribution
+from jali.query.nodes import Derived, Every, Expression, Joined, Named, Output, Select, Source, Stacked
+from jali.query.read_expression import ExpressionReader
+
+_INNER_CLAUSES = frozenset(
+    {"expressions", "from_", "joins", "where", "group", "having", "distinct", "order", "with_"}
+)
+_EMPTY = frozenset({"kind", "hint", "operation_modifiers"})
+_REMEDIES = {
+    "distinct": "SELECT DISTINCT would print values of rows.",
+    "windows": "Window functions are not supported: they would mix people's rows.",
+    "qualify": "QUALIFY is not supported: it needs window functions, which mix people's rows.",
+    "sample": "Sampling in the question is not supported: it would not be counted in the privacy loss.",
+    "laterals": "Lateral joins are not supported.",
+    "into": "SELECT INTO is not supported.",
+    "locks": "Locking clauses are not supported.",
+    "pivots": "PIVOT is not supported: its columns would be read off the data.",
+    "limit": "LIMIT in a subquery picks some people's rows because of others' rows.",
+    "offset": "OFFSET in a subquery picks some people's rows because of others' rows.",
+}
+_MAX_DEPTH = 40
+_JOIN_ARGUMENTS = frozenset({"this", "side", "kind", "on", "using", "method"})
+
+
+class RelationReader:
+    """Reads relations, and the subqueries of expressions."""
+
+    def __init__(self, sql: str, tree: exp.Expression, bounds: Mapping[int, Contribution] | None = None) -> None:
+        self.reader = ExpressionReader(sql, self.query, bounds)
+        self._tree = tree
+        self._depth = 0
+
+    def check_clauses(self, select: exp.Expression, allowed: frozenset[str]) -> None:
+        """Refuse clauses that are not on the list."""
+        for clause, value in select.args.items():
+            if value and clause not in allowed:
+                node = value[0] if isinstance(value, list) else value
+                place = node if isinstance(node, exp.Expression) else select
+                what = _REMEDIES.get(clause, f"The clause {clause.strip('_').upper()} is not supported.")
+                raise self.reader.refuse(place, what, "Leave it out.")
+        if select.args.get("kind") or select.args.get("hint"):
+            raise self.reader.refuse(select, "SELECT AS and hints are not supported.", "Leave them out.")
+
+    def source(self, select: exp.Expression) -> Source:
+        """Read FROM and the joins after it."""
+        start = select.args.get("from_")
+        if start is None:
+            raise self.reader.refuse(select, "The question has no FROM.", "Name a protected table: FROM visits.")
+        return self._joined(start.this, select.args.get("joins") or [])
+
+    def query(self, node: exp.Expression) -> Select | Stacked:
+        """Read a subquery."""
+        self._depth += 1
+        if self._depth > _MAX_DEPTH:
+            raise self.reader.refuse(node, "Subqueries are nested too deeply.", "Ask in several steps.")
+        try:
+            return self._query(node)
+        finally:
+            self._depth -= 1
+
+    def _query(self, node: exp.Expression) -> Select | Stacked:
+        if isinstance(node, exp.Subquery):
+            return self.query(node.this)
+        if isinstance(node, exp.Union):
+            return self._union(node)
+        if isinstance(node, exp.Select):
+            return self._select(node)
+        raise self.reader.refuse(
+            node, f"{node.key.upper()} is not supported.", "Use SELECT, UNION ALL, or a condition with NOT EXISTS."
+        )
+
+    def _union(self, node: exp.Union) -> Stacked:
+        extra = [
+            k for k, v in node.args.items() if v and k not in ("this", "expression", "distinct", "with_", "order")
+        ]
+        if extra:
+            raise self.reader.refuse(node, f"UNION takes no {extra[0].upper()} here.", "Leave it out.")
+        parts = (self.query(node.this), self.query(node.expression))
+        return Stacked(parts, bool(node.args.get("distinct")), self.reader.position(node))
+
+    def _select(self, node: exp.Select) -> Select:
+        self.check_clauses(node, _INNER_CLAUSES | _EMPTY)
+        where, having = node.args.get("where"), node.args.get("having")
+        distinct = node.args.get("distinct")
+        if distinct is not None and distinct.args.get("on"):
+            raise self.reader.refuse(distinct, "DISTINCT ON picks rows by their order.", "Use GROUP BY.")
+        outputs = tuple(self._output(i, item) for i, item in enumerate(node.expressions))
+        return Select(
+            source=self.source(node),
+            outputs=outputs,
+            where=None if where is None else self.reader.read(where.this),
+            group_by=self._group_by(node, outputs),
+            having=None if having is None else self.reader.read(having.this),
+            distinct=distinct is not None,
+            position=self.reader.position(node),
+        )
+
+    def _output(self, index: int, node: exp.Expression) -> Output | Every:
+        if isinstance(node, exp.Star):
+            if any(node.args.values()):
+                raise self.reader.refuse(node, "* takes no EXCLUDE or REPLACE here.", "List the columns.")
+            return Every(None, self.reader.position(node))
+        if isinstance(node, exp.Column) and isinstance(node.this, exp.Star):
+            return Every(node.table, self.reader.position(node))
+        inner = node.this if isinstance(node, exp.Alias) else node
+        name = node.alias or (inner.name if isinstance(inner, exp.Column) else f"column_{index + 1}")
+        return Output(name, self.reader.read(inner))
+
+    def _group_by(self, node: exp.Select, outputs: tuple[Output | Every, ...]) -> tuple[Expression, ...]:
+        from jali.query.grouping import read_grouping
+        from jali.query.nodes import Aggregate, Literal, walk
+
+        group = node.args.get("group")
+        if group is None:
+            return ()
+        plain = [o for o in outputs if isinstance(o, Output)]
+        if group.args.get("all"):
+            kept = (o.expression for o in plain)
+            return tuple(e for e in kept if not any(isinstance(n, Aggregate) for n in walk(e)))
+
+        def ordinal(expression: Expression) -> Expression:
+            if isinstance(expression, Literal) and type(expression.value) is int:
+                if not 1 <= expression.value <= len(plain) or len(plain) != len(outputs):
+                    raise Unsupported(
+                        f"There is no output {expression.value}.", position=expression.position, remedy="Name it."
+                    )
+                return plain[expression.value - 1].expression
+            return expression
+
+        keys, sets = read_grouping(group, self.reader, ordinal)
+        if sets is not None:
+            raise self.reader.refuse(group, "A subquery takes a plain GROUP BY.", "Move ROLLUP or CUBE outside.")
+        return keys
+
+    def _joined(self, first: exp.Expression, joins: list[exp.Expression]) -> Source:
+        source = self._item(first)
+        for join in joins:
+            source = self._join(source, join)
+        return source
+
+    def _join(self, left: Source, join: exp.Expression) -> Joined:
+        extra = [name for name, value in join.args.items() if value and name not in _JOIN_ARGUMENTS]
+        side, kind = (join.args.get(name) or "" for name in ("side", "kind"))
+        method = join.args.get("method") or ""
+        wanted = (side or kind or "inner").lower()
+        wanted = {"cross": "inner", "": "inner"}.get(wanted, wanted)
+        if (
+            extra
+            or wanted not in ("inner", "left", "right", "full", "semi", "anti")
+            or method not in ("", "NATURAL")
+        ):
+            raise self.reader.refuse(
+                join,
+                f"This kind of join ({' '.join(filter(None, (method, side, kind)))}) is not supported.",
+                "Use INNER, LEFT, RIGHT, FULL, SEMI, ANTI or CROSS JOIN.",
+            )
+        if side and kind and kind != "OUTER":
+            wanted = kind.lower() if kind in ("SEMI", "ANTI") else wanted
+        on, using = join.args.get("on"), join.args.get("using") or []
+        return Joined(
+            kind=wanted,
+            left=left,
+            right=self._item(join.this),
+            on=None if on is None else self.reader.read(on),
+            using=tuple(item.name for item in using),
+            natural=method == "NATURAL",
+            position=self.reader.position(join.this),
+        )
+
+    def _item(self, node: exp.Expression) -> Source:
+        joins = node.args.get("joins") or []
+        if isinstance(node, exp.Paren):
+            return self._joined(node.this, joins)
+        if isinstance(node, exp.Subquery):
+            return self._joined_after(self._derived(node), joins)
+        if isinstance(node, exp.Table) and isinstance(node.this, exp.Identifier):
+            return self._joined_after(self._table(node), joins)
+        raise self.reader.refuse(
+            node, "FROM takes tables and subqueries.", "Name a protected or public table, or write (SELECT ...)."
+        )
+
+    def _joined_after(self, source: Source, joins: list[exp.Expression]) -> Source:
+        for join in joins:
+            source = self._join(source, join)
+        return source
+
+    def _derived(self, node: exp.Subquery) -> Source:
+        extra = [k for k, v in node.args.items() if v and k not in ("this", "alias", "joins")]
+        if extra:
+            raise self.reader.refuse(node, _REMEDIES.get(extra[0], f"{extra[0].upper()} is not supported here."))
+        if isinstance(node.this, exp.Table):
+            return self._item(node.this)
+        alias = node.args.get("alias")
+        columns = () if alias is None else tuple(c.name for c in alias.args.get("columns") or [])
+        return Derived(self.query(node.this), node.alias or None, columns, self.reader.position(node))
+
+    def _table(self, node: exp.Table) -> Source:
+        extra = [k for k, v in node.args.items() if v and k not in ("this", "alias", "joins")]
+        alias = node.args.get("alias")
+        columns = () if alias is None else tuple(c.name for c in alias.args.get("columns") or [])
+        common = None if extra else self._common_table(node)
+        if common is not None:
+            names = columns or tuple(c.name for c in common.args["alias"].args.get("columns") or [])
+            return Derived(self.query(common.this), node.alias or node.name, names, self.reader.position(node))
+        if extra or columns:
+            what = _REMEDIES.get(extra[0]) if extra else None
+            raise self.reader.refuse(
+                node, what or "FROM takes the plain name of a table.", "Write FROM visits, or FROM visits AS v."
+            )
+        return Named(node.name, node.alias or None, self.reader.position(node))
+
+    def _common_table(self, node: exp.Table) -> exp.Expression | None:
+        """Find the WITH table of this name that is in sight; one cannot see itself nor those after it."""
+        here: Any = node
+        inside: set[int] = set()
+        while here is not None:
+            inside.add(id(here))
+            found = here.args.get("with_")
+            if found is not None:
+                if found.args.get("recursive"):
+                    raise self.reader.refuse(found, "WITH RECURSIVE is not supported.", "Use a plain WITH.")
+                named = self._named_before(found, node.name.lower(), inside)
+                if named is not None:
+                    return named
+            here = here.parent
+        return None
+
+    @staticmethod
+    def _named_before(found: exp.Expression, name: str, inside: set[int]) -> exp.Expression | None:
+        seen: exp.Expression | None = None
+        for common in found.expressions:
+            if id(common) in inside:
+                break
+            if common.alias.lower() == name:
+                seen = common
+        return seen
