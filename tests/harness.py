@@ -3,12 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
+from dataclasses import replace
+from fractions import Fraction
 from typing import Any
 from unittest.mock import patch
 
 import numpy as np
 
+from jali.mechanisms.keys.optimal_keys import OptimalKeys
+from jali.mechanisms.quantiles.permuted_weighted_quantile import PermutedWeightedQuantile
+from jali.mechanisms.quantiles.weighted_quantile import WeightedQuantile
+from jali.mechanisms.selection.exponential import Exponential
+from jali.mechanisms.selection.permute_and_flip import PermuteAndFlip
 from jali.noise import DiscreteGaussian, DiscreteLaplace
 
 
@@ -16,8 +23,40 @@ def _silence(self: Any, size: int, **_: Any) -> np.ndarray:
     return np.zeros(size, dtype=np.int64)
 
 
+def _best_mark(self: WeightedQuantile, value: Any, size: int, bits: Any) -> list[int]:
+    """The mark nearest to the quantile itself: without noise nothing is moved in or out."""
+    del bits
+    ranks = replace(self, offset=Fraction(0)).ranks(value)
+    return [round(ranks.at(ranks.target))] * size
+
+
+def _best_place(self: Any, exponents: Any, size: int, bits: Any) -> np.ndarray:
+    """The heaviest; of several the first."""
+    del self, bits
+    best = min(range(len(exponents)), key=exponents.exact)
+    return np.full(size, best, dtype=np.int64)
+
+
+def _likely(self: OptimalKeys, counts: np.ndarray, **_: Any) -> np.ndarray:
+    """The keys that are released more often than not."""
+    return np.array([self.chance(int(count)) >= 0.5 for count in counts], dtype=np.bool_)
+
+
+_QUIET: tuple[tuple[type, str, Any], ...] = (
+    (DiscreteLaplace, "sample", _silence),
+    (DiscreteGaussian, "sample", _silence),
+    (WeightedQuantile, "draws", _best_mark),
+    (PermutedWeightedQuantile, "draws", _best_mark),
+    (PermuteAndFlip, "draw", _best_place),
+    (Exponential, "draw", _best_place),
+    (OptimalKeys, "choose", _likely),
+)
+
+
 @contextmanager
 def noise_off() -> Iterator[None]:
-    """Make every release exact. This switch lives here and nowhere in the package."""
-    with patch.object(DiscreteLaplace, "sample", _silence), patch.object(DiscreteGaussian, "sample", _silence):
+    """Make every release exact and every choice the best. This switch lives here and nowhere in the package."""
+    with ExitStack() as patched:
+        for kind, name, quiet in _QUIET:
+            patched.enter_context(patch.object(kind, name, quiet))
         yield

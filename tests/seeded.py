@@ -22,10 +22,10 @@ class SeededBits:
     """Reproducible bits from a seed."""
 
     def __init__(self, seed: int) -> None:
-        self._generator = np.random.default_rng(seed)
+        self._generator = np.random.PCG64(seed)
 
     def words(self, count: int) -> NDArray[np.uint64]:
-        return self._generator.integers(0, 1 << 64, count, np.uint64)
+        return self._generator.random_raw(count)
 
     def integers(self, count: int, width: int) -> Words:
         if width == 0:

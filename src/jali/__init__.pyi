@@ -21,9 +21,13 @@ from .privacy import Budget as Budget
 from .query.builder import count as count
 from .query.builder import count_people as count_people
 from .query.builder import mean as mean
+from .query.builder import median as median
+from .query.builder import quantile as quantile
+from .query.builder import stddev as stddev
 from .query.builder import sum as sum  # noqa: A004 - read as jali.sum
 from .query.catalog import Keys as Keys
 from .query.catalog import Range as Range
+from .query.catalog import Via as Via
 from .session import Session as Session
 
 __version__: str

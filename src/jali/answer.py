@@ -4,41 +4,29 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
-from fractions import Fraction
+from dataclasses import asdict, dataclass, field
 from functools import cached_property
-from itertools import product
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any
 
-from jali.display.numbers import half_width, show_error, show_number
+from jali.display.cells import ALL, show_cell
 from jali.errors import QueryError
 from jali.privacy import Event
-from jali.query.aggregation import KeySet
-from jali.query.bounds import Bounds
-from jali.query.estimate import Estimate, Linear, estimate_of
+from jali.query.aggregation import Marks
+from jali.query.estimate import Estimate, estimate_of
+from jali.query.estimates import Cells, Picked
 from jali.query.evaluate import evaluate
-from jali.query.nodes import Aggregate, Call, Column, Expression, Literal, Question, walk
+from jali.query.nodes import Aggregate, Call, Column, Expression, Literal, walk
+from jali.reading import Interval, LevelReading, Release, Released
 
 if TYPE_CHECKING:
     import pandas
     import polars
     import pyarrow
 
-    from jali.mechanisms.laws import DiscreteGaussianLaw, DiscreteLaplaceLaw
+    from jali.display.plotted import Plotted, Point
+    from jali.mechanisms.keys.sizes import GroupSizes
 
-Interval: TypeAlias = tuple[float, float] | None
 CONFIDENCE = 0.95
-
-
-@dataclass(frozen=True)
-class Release:
-    """What left through the noise, and the public facts needed to read it."""
-
-    question: Question
-    keys: tuple[KeySet, ...]
-    estimates: tuple[tuple[Aggregate, Estimate], ...]
-    laws: tuple[DiscreteLaplaceLaw | DiscreteGaussianLaw, ...]
-    noisy: tuple[tuple[int, ...], ...]
 
 
 @dataclass(frozen=True)
@@ -47,15 +35,17 @@ class Answer:
 
     Attributes:
         release: The noisy integers and how they are read.
-        cost: The loss that was charged for it.
+        cost: The loss that was charged for it, to the table that it cost most.
         receipt: The ledger's name for it.
         cached: Whether it had been answered before, so that the table was not charged again.
+        costs: The loss for each table.
     """
 
     release: Release = field(repr=False)
     cost: Event
     receipt: str
     cached: bool = False
+    costs: tuple[tuple[str, Event], ...] = ()
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -68,6 +58,39 @@ class Answer:
         outputs = self.release.question.outputs
         return [tuple(evaluate(o.expression, self._values[i]) for o in outputs) for i in self._order]
 
+    @cached_property
+    def shown_rows(self) -> list[tuple[Any, ...]]:
+        """The rows as people see them: `(all)` stands where a total leaves out a key, which is no NULL."""
+        pairs = zip(self.rows, self.totals, strict=True)
+        return [
+            tuple(ALL if name in left_out else value for name, value in zip(self.columns, row, strict=True))
+            for row, left_out in pairs
+        ]
+
+    @cached_property
+    def totals(self) -> list[tuple[str, ...]]:
+        """For each row the columns whose keys it sums over, as totals of ROLLUP, CUBE and GROUPING SETS do."""
+        places = {key.expression: place for place, key in enumerate(self.release.keys)}
+        keys = [(o.name, places[o.expression]) for o in self.release.question.outputs if o.expression in places]
+        levels = [level for level in self.release.levels for _ in level.groups]
+        return [tuple(name for name, place in keys if place not in levels[i].places) for i in self._order]
+
+    @cached_property
+    def group_sizes(self) -> GroupSizes | None:
+        """How many people a group needed to be shown; None where all groups were known before. Public."""
+        if self.release.selection is None:
+            return None
+        from jali.mechanisms.keys.sizes import group_sizes
+
+        return group_sizes(self.release.selection)
+
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        """What has to be said below the table."""
+        if self.group_sizes is None:
+            return ()
+        return (f"Groups were chosen privately: {self.group_sizes}.",)
+
     def interval(self, confidence: float = CONFIDENCE) -> list[tuple[Interval, ...]]:
         """Return, per row and column, an interval for the bounded truth; None for keys.
 
@@ -78,29 +101,35 @@ class Answer:
         return [tuple(column[i] for column in columns) for i in self._order]
 
     @cached_property
-    def _groups(self) -> list[tuple[Any, ...]]:
-        return list(product(*(key.values for key in self.release.keys)))
+    def _values(self) -> list[dict[Expression, Any]]:
+        """The value of every grouping expression and aggregate, level by level and group by group."""
+        found: list[dict[Expression, Any]] = []
+        for level, reading in zip(self.release.levels, self.release.readings, strict=True):
+            columns = {a: reading.values(e) for a, e in self.release.estimates}
+            for index, group in enumerate(level.groups):
+                row = self._keys(level, group)
+                row |= {aggregate: column[index] for aggregate, column in columns.items()}
+                found.append(row)
+        return found
+
+    def _keys(self, level: Released, group: tuple[Any, ...]) -> dict[Expression, Any]:
+        """The keys of a group; those that its grouping set leaves out are NULL, and GROUPING tells which."""
+        row: dict[Expression, Any] = {key.expression: None for key in self.release.keys}
+        row |= {
+            self.release.keys[place].expression: value for place, value in zip(level.places, group, strict=True)
+        }
+        here = {self.release.keys[place].expression for place in level.places}
+        for call in self._groupings:
+            bits = ["0" if argument in here else "1" for argument in call.arguments]
+            row[call] = int("".join(bits), 2)
+        return row
 
     @cached_property
-    def _values(self) -> list[dict[Expression, Any]]:
-        """The value of every grouping column and aggregate, group by group."""
-        columns = [Column(key.column) for key in self.release.keys]
-        values: list[dict[Expression, Any]] = [dict(zip(columns, g, strict=True)) for g in self._groups]
-        for aggregate, estimate in self.release.estimates:
-            for group, row in enumerate(values):
-                row[aggregate] = self._value(estimate, group)
-        return values
-
-    def _value(self, estimate: Estimate, group: int) -> float | int | None:
-        above = self._linear(estimate.numerator, group)
-        if estimate.denominator is None:
-            return _plain(above)
-        below = self._linear(estimate.denominator, group)
-        # A ratio over a count that is not positive says nothing, as AVG of no rows says NULL.
-        return None if below <= 0 else _within(_float(above / below), estimate.bounds)
-
-    def _linear(self, form: Linear, group: int) -> Fraction:
-        return form.constant + sum((c * self.release.noisy[i][group] for i, c in form.terms), Fraction(0))
+    def _groupings(self) -> list[Call]:
+        question = self.release.question
+        roots = [o.expression for o in question.outputs] + [o.expression for o in question.order_by]
+        roots += [] if question.having is None else [question.having]
+        return [n for root in roots for n in walk(root) if isinstance(n, Call) and n.function == "grouping"]
 
     @cached_property
     def _order(self) -> list[int]:
@@ -120,54 +149,29 @@ class Answer:
         stop = None if question.limit is None else question.offset + question.limit
         return kept[question.offset : stop]
 
-    def _column_intervals(self, expression: Expression, confidence: float) -> Sequence[Interval]:
-        groups = len(self._groups)
+    def _column_intervals(self, expression: Expression, confidence: float) -> list[Interval]:
+        return [span for reading in self.release.readings for span in self._spans(reading, expression, confidence)]
+
+    def _spans(self, reading: LevelReading, expression: Expression, confidence: float) -> Sequence[Interval]:
         if not _has_aggregate(expression):
-            return [None] * groups
-        estimate = estimate_of(expression, dict(self.release.estimates))
+            return [None] * len(reading)
+        if isinstance(expression, Aggregate):
+            return reading.intervals(dict(self.release.estimates)[expression], confidence)
+        estimate = estimate_of(expression, self.release.known)
         if estimate is not None:
-            return self._estimate_intervals(estimate, confidence)
-        return self._composed(expression, confidence)
+            return reading.intervals(estimate, confidence)
+        return self._composed(reading, expression, confidence)
 
-    def _estimate_intervals(self, estimate: Estimate, confidence: float) -> Sequence[Interval]:
-        if estimate.denominator is not None:
-            return self._ratio_intervals(estimate, confidence)
-        from jali.mechanisms.combined import linear_quantile
-
-        form = estimate.numerator
-        laws = [self.release.laws[i] for i, _ in form.terms]
-        width = linear_quantile([_float(c) for _, c in form.terms], laws, confidence)
-        centers = (_float(self._linear(form, group)) for group in range(len(self._groups)))
-        return [(center - width, center + width) for center in centers]
-
-    def _ratio_intervals(self, estimate: Estimate, confidence: float) -> Sequence[Interval]:
-        import numpy as np
-
-        from jali.mechanisms.combined import Form, ratio_interval
-
-        indices = estimate.measures
-        above, below = dict(estimate.numerator.terms), dict((estimate.denominator or Linear()).terms)
-        constant = Fraction(0) if estimate.denominator is None else estimate.denominator.constant
-        low, high = ratio_interval(
-            Form([_float(above.get(i, Fraction(0))) for i in indices], _float(estimate.numerator.constant)),
-            Form([_float(below.get(i, Fraction(0))) for i in indices], _float(constant)),
-            [self.release.laws[i] for i in indices],
-            [np.array([float(x) for x in self.release.noisy[i]]) for i in indices],
-            confidence=confidence,
-            bounds=_ends(estimate.bounds),
-        )
-        return list(zip(low.tolist(), high.tolist(), strict=True))
-
-    def _composed(self, expression: Expression, confidence: float) -> Sequence[Interval]:
+    def _composed(self, reading: LevelReading, expression: Expression, confidence: float) -> Sequence[Interval]:
         """Evaluate on intervals that hold together with the wanted confidence (union bound)."""
         from jali.query.enclose import enclose
 
-        parts = _estimable_parts(expression, dict(self.release.estimates))
+        parts = _estimable_parts(expression, self.release.known)
         each = 1 - (1 - confidence) / max(1, len(parts))
-        known = {part: self._column_intervals(part, each) for part in parts}
+        known = {part: self._spans(reading, part, each) for part in parts}
         return [
             enclose(expression, {part: column[group] for part, column in known.items()})
-            for group in range(len(self._groups))
+            for group in range(len(reading))
         ]
 
     def __repr__(self) -> str:
@@ -176,18 +180,20 @@ class Answer:
     def __str__(self) -> str:
         from jali.display.text import answer_table
 
-        return (
-            f"{answer_table(self.columns, self.rows, self.interval())}\ncost {self.cost}, receipt {self.receipt}"
-        )
+        table = answer_table(self.columns, self.shown_rows, self.interval())
+        return "\n".join([table, *self.remarks, f"cost {self.cost}, receipt {self.receipt}"])
 
     def summary(self) -> str:
         """One line: the first value with its error bar, and how many rows there are."""
         if not self.rows:
             return "no rows"
-        cells = zip(self.columns, self.rows[0], self.interval()[0], strict=True)
-        shown = ", ".join(f"{name} {_cell(value, span)}" for name, value, span in cells)
-        more = f" and {len(self.rows) - 1} more rows" if len(self.rows) > 1 else ""
-        return f"{shown} at {CONFIDENCE:.0%}{more}"
+        spans = self.interval()[0]
+        cells = zip(self.columns, self.shown_rows[0], spans, strict=True)
+        sure = "" if all(span is None for span in spans) else f" at {CONFIDENCE:.0%}"
+        shown = ", ".join(f"{name} {show_cell(value, span)}" for name, value, span in cells)
+        rest = len(self.rows) - 1
+        more = f" and {rest} more row{'s' if rest > 1 else ''}" if rest else ""
+        return f"{shown}{sure}{more}"
 
     def __iter__(self) -> Iterator[tuple[Any, ...]]:
         return iter(self.rows)
@@ -200,43 +206,58 @@ class Answer:
         return [dict(zip(self.columns, row, strict=True)) for row in self.rows]
 
     def to_json(self, confidence: float = CONFIDENCE) -> dict[str, Any]:
-        """Return everything a program needs, as plain JSON values."""
+        """Return everything a program needs, as plain JSON values.
+
+        A list is a list, a mapping is a list of pairs of label and value, and their intervals have the same shape.
+        """
         return {
             "columns": list(self.columns),
             "rows": [[_jsonable(value) for value in row] for row in self.rows],
             "intervals": [[_json_interval(span) for span in row] for row in self.interval(confidence)],
             "confidence": confidence,
-            "cost": {"kind": self.cost.kind, "amount": str(self.cost.amount), "delta": str(self.cost.delta)},
+            "totals": [list(names) for names in self.totals],
+            "group_sizes": None if self.group_sizes is None else asdict(self.group_sizes),
+            "cost": _json_event(self.cost),
+            "costs": {table: _json_event(cost) for table, cost in self.costs},
             "receipt": self.receipt,
             "cached": self.cached,
         }
 
     def to_arrow(self) -> pyarrow.Table:
-        """Return an Arrow table, with `_low` and `_high` beside each noisy column."""
-        import pyarrow
+        """Return an Arrow table, with `_low` and `_high` beside each noisy column; mappings have a map type."""
+        from jali.display.frames import arrow_table
 
-        return pyarrow.table(self._wide())
+        return arrow_table(self._wide())
 
     def to_pandas(self) -> pandas.DataFrame:
-        """Return a pandas frame, with `_low` and `_high` beside each noisy column."""
+        """Return a pandas frame, with `_low` and `_high` beside each noisy column; cells may be lists or dicts."""
         import pandas
 
         return pandas.DataFrame(self._wide())
 
     def to_polars(self) -> polars.DataFrame:
-        """Return a polars frame, with `_low` and `_high` beside each noisy column."""
-        import polars
+        """Return a polars frame, with `_low` and `_high` beside each noisy column; mappings are lists of pairs."""
+        from jali.display.frames import polars_frame
 
-        return polars.DataFrame(self._wide())
+        return polars_frame(self._wide())
 
     def _wide(self) -> dict[str, list[Any]]:
         spans, wide = self.interval(), {}
         for j, output in enumerate(self.release.question.outputs):
             wide[output.name] = [row[j] for row in self.rows]
-            if _has_aggregate(output.expression):
+            if self._has_interval(output.expression):
                 for end, suffix in ((0, "_low"), (1, "_high")):
                     wide[self._free(output.name + suffix)] = [_end(row[j], end) for row in spans]
         return wide
+
+    def _has_interval(self, expression: Expression) -> bool:
+        """Whether a column has intervals: chosen words, such as a mode, have none."""
+        estimate = self._estimate(expression)
+        words = isinstance(estimate, Picked) and not isinstance(estimate.axis, Marks)
+        return _has_aggregate(expression) and not words
+
+    def _estimate(self, expression: Expression) -> Any:
+        return dict(self.release.estimates).get(expression) if isinstance(expression, Aggregate) else None
 
     def _free(self, name: str) -> str:
         """Return a name that no output has."""
@@ -247,30 +268,49 @@ class Answer:
     def _repr_html_(self) -> str:
         from jali.display.html import answer_table
 
-        return answer_table(self.columns, self.rows, self.interval(), f"cost {self.cost} · receipt {self.receipt}")
+        caption = f"cost {self.cost} · receipt {self.receipt}"
+        return answer_table(self.columns, self.shown_rows, self.interval(), caption, self.remarks)
 
     def plot(self, column: str | None = None) -> Any:
-        """Draw one noisy column with its error bars (needs matplotlib)."""
-        from jali.display.plots import bars
+        """Draw one noisy column with its error bars and return the axes (needs matplotlib).
 
-        return bars(self.plot_data(column), column or self._first_noisy)
+        Histograms are bars side by side, distribution functions are steps with a band, and groups of two keys
+        have a colour for each of the second.
+        """
+        from jali.display.pictures.answers import draw
 
-    @property
-    def _first_noisy(self) -> str:
-        return next(o.name for o in self.release.question.outputs if _has_aggregate(o.expression))
+        return draw(self._plotted(column))
 
-    def plot_data(self, column: str | None = None) -> list[tuple[str, float | None, Interval]]:
-        """Return what `plot` draws: label, value and interval per row."""
-        outputs = self.release.question.outputs
-        noisy = [j for j, output in enumerate(outputs) if _has_aggregate(output.expression)]
+    def plot_data(self, column: str | None = None) -> list[Point]:
+        """Return what `plot` draws: label, value and interval for each value."""
+        return self._plotted(column).points
+
+    def _plotted(self, column: str | None) -> Plotted:
+        from jali.display.plotted import Plotted
+
         if column is not None and column not in self.columns:
             raise QueryError(f"The answer has no column {column}.", remedy=f"It has {', '.join(self.columns)}.")
-        chosen = self.columns.index(column or self._first_noisy)
-        labels = [j for j in range(len(self.columns)) if j not in noisy]
-        return [
-            (", ".join(show_number(row[j]) for j in labels), row[chosen], spans[chosen])
-            for row, spans in zip(self.rows, self.interval(), strict=True)
-        ]
+        outputs = self.release.question.outputs
+        drawn = [o.name for o in outputs if self._has_interval(o.expression)]
+        if not drawn or (column is not None and column not in drawn):
+            raise QueryError(
+                f"{column or 'The answer'} has no numbers to draw.",
+                remedy=f"Draw {', '.join(drawn)}." if drawn else "Ask for a count or a histogram.",
+            )
+        chosen = self.columns.index(column or drawn[0])
+        keys = [j for j, output in enumerate(outputs) if not _has_aggregate(output.expression)]
+        estimate = self._estimate(outputs[chosen].expression)
+        return Plotted(
+            self.columns[chosen],
+            [tuple(row[j] for j in keys) for row in self.shown_rows],
+            [row[chosen] for row in self.rows],
+            [spans[chosen] for spans in self.interval()],
+            cumulative=isinstance(estimate, Cells) and estimate.cumulative,
+        )
+
+
+def _json_event(event: Event) -> dict[str, str]:
+    return {"kind": event.kind, "amount": str(event.amount), "delta": str(event.delta)}
 
 
 def _has_aggregate(expression: Expression) -> bool:
@@ -281,49 +321,36 @@ def _estimable_parts(expression: Expression, known: dict[Aggregate, Estimate]) -
     """Return the largest parts that are estimates in their own right."""
     if isinstance(expression, Literal | Column):
         return []
-    if estimate_of(expression, known) is not None:
+    if isinstance(expression, Aggregate) or estimate_of(expression, known) is not None:
         return [expression]
     inner = expression.arguments if isinstance(expression, Call) else ()
     return list(dict.fromkeys(part for argument in inner for part in _estimable_parts(argument, known)))
 
 
-def _plain(value: Fraction) -> float | int:
-    return value.numerator if value.denominator == 1 else _float(value)
-
-
-def _float(value: Fraction) -> float:
-    """Return the nearest double; an infinity beyond all doubles. Nothing raises after the noise."""
-    try:
-        return float(value)
-    except OverflowError:
-        return math.inf if value > 0 else -math.inf
-
-
-def _within(value: float, bounds: Bounds) -> float:
-    low, high = _ends(bounds)
-    return min(max(value, low), high)
-
-
-def _ends(bounds: Bounds) -> tuple[float, float]:
-    low = -math.inf if bounds.low is None else _float(bounds.low)
-    return low, math.inf if bounds.high is None else _float(bounds.high)
-
-
-def _cell(value: Any, span: Interval) -> str:
-    return f"{show_number(value, half_width(span))} {show_error(value, span)}".strip()
-
-
-def _end(span: Interval, end: int) -> float | None:
+def _end(span: Interval, end: int) -> Any:
+    """Return one end of an interval; of several intervals, the end of each."""
+    if isinstance(span, dict):
+        return {label: _end(inner, end) for label, inner in span.items()}
+    if isinstance(span, list):
+        return [_end(inner, end) for inner in span]
     return None if span is None else _finite(span[end])
 
 
-def _finite(value: float) -> float | None:
-    return value if math.isfinite(value) else None
+def _finite(value: Any) -> Any:
+    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def _jsonable(value: Any) -> Any:
-    return value if value is None or isinstance(value, bool | int | float | str) else value.isoformat()
+    if isinstance(value, dict):
+        return [[_jsonable(label), _jsonable(inner)] for label, inner in value.items()]
+    if isinstance(value, list | tuple):
+        return [_jsonable(inner) for inner in value]
+    return _finite(value) if value is None or isinstance(value, bool | int | float | str) else value.isoformat()
 
 
-def _json_interval(span: Interval) -> list[float | None] | None:
-    return None if span is None else [_finite(span[0]), _finite(span[1])]
+def _json_interval(span: Interval) -> Any:
+    if isinstance(span, dict):
+        return [[_jsonable(label), _json_interval(inner)] for label, inner in span.items()]
+    if isinstance(span, list):
+        return [_json_interval(inner) for inner in span]
+    return None if span is None else [_jsonable(span[0]), _jsonable(span[1])]

@@ -10,19 +10,27 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from jali.answer import Answer, Release
-from jali.declare import declare_table
+from jali.answer import Answer
+from jali.declare import declare_public, declare_table
+from jali.drawing import draw
 from jali.errors import CatalogError, EngineError, LedgerError, QueryError
 from jali.ledger import Debit, Receipt, SqliteLedger, Verification, grant_account, table_account
+from jali.ledger.charge import charge
 from jali.numerals import decimal
 from jali.planner import FORMS, PLAN_CLASSES, Plan, make_plan
-from jali.planner.show_expression import show_question
-from jali.privacy import Adjacency, Budget, Concentrated, Event, Filter, Loss, Pure
+from jali.planner.buy_range import purchase_key, purchase_name, range_plan, wanted, with_range
+from jali.planner.clause import check_unit, with_clause
+from jali.planner.show_question import show_question
+from jali.planner.terms import terms_of
+from jali.privacy import NOTHING, Adjacency, Budget, Event, Filter
 from jali.privacy.rationals import Number
-from jali.query.catalog import Declared, Table
+from jali.query.bigquery import read_clause
+from jali.query.catalog import Catalog, Declared, Field, Public, Table, Via
 from jali.query.codec import decode, encode
 from jali.query.nodes import Question
+from jali.query.parse import check_text
 from jali.query.read_sql import read_sql
+from jali.reading import Release, Released, all_groups
 
 if TYPE_CHECKING:
     from jali.engines import Engine
@@ -103,27 +111,30 @@ class Database:
         name: str,
         source: Any,
         *,
-        unit: str | None,
+        unit: str | Via | None,
         budget: Budget,
         max_rows: int | None = None,
         columns: Mapping[str, Declared | str] | None = None,
         adjacency: str | Adjacency = Adjacency.ADD_REMOVE,
         rows: int | None = None,
         relation: str | None = None,
+        min_people: int = 1,
     ) -> Table:
         """Protect a table: from now on it is read only through noise.
 
         Args:
             name: What questions call it.
             source: A path to Parquet, CSV or a DuckDB file; or a pandas, polars or Arrow table.
-            unit: The column that names the person; None if each row is a person.
+            unit: The column that names the person; None if each row is a person; `Via(...)` if another protected
+                table knows whose row it is.
             budget: What may ever be spent on it, over all analysts: they may collude.
             max_rows: For how many rows one person may count (needed with a unit).
             columns: Public knowledge about columns: `Range(low, high)`, `Keys([...])`, or a kind such as "date"
-                for a column of a CSV file.
+                for a column of a CSV file. `Range(auto=True)` buys a range from the budget, now and once.
             adjacency: "add-remove" or "replace-one".
             rows: A public guess of the number of rows, for forecasts only.
             relation: The table inside a DuckDB file, if it has another name.
+            min_people: Show a group only when at least so many people stand behind it, decided privately.
 
         Protecting the same source again with other ranges, keys or bounds makes a new version of the
         declaration; what was spent stays spent.
@@ -139,14 +150,74 @@ class Database:
             adjacency=Adjacency.of(adjacency),
             rows=rows,
             relation=relation,
+            min_people=min_people,
             others=self._tables(),
         )
         self._engine.check(table)
-        body = encode(table)
-        if decode(body, PLAN_CLASSES) != table:
-            raise CatalogError("This declaration cannot be stored.")
+        if table.reach is not None:
+            self._engine.check_key(table.reach.table, table.reach.there)
+        table = self._with_paid(table)
+        plans = [(field, self._emitted(range_plan(table, field))) for field in wanted(table)]
+        self._check_affordable(table, [plan for _, plan in plans])
+        self._check_storable(table)
         self._ledger.open_account(table_account(table.name), budget)
-        self._ledger.declare(table.name, body)
+        self._ledger.declare(table.name, encode(table))
+        for field, plan in plans:
+            bought = self._buy(table, field, plan)
+            table = with_range(table, field, bought.rows[0], bought.cost.epsilon)
+            self._ledger.declare(table.name, encode(table))
+        return table
+
+    @staticmethod
+    def _check_storable(table: Table | Public) -> None:
+        if decode(encode(table), PLAN_CLASSES) != table:
+            raise CatalogError("This declaration cannot be stored.")
+
+    def _with_paid(self, table: Table) -> Table:
+        """Give columns the ranges that were bought before; a purchase that was cut off is completed."""
+        if not wanted(table):
+            return table
+        paid = {receipt.question: receipt.id for receipt in self._ledger.receipts(CURATOR)}
+        for field in wanted(table):
+            name = purchase_name(table, field)
+            if name in paid:
+                bought = self.redeem(paid[name])
+                table = with_range(table, field, bought.rows[0], bought.cost.epsilon)
+        return table
+
+    def _check_affordable(self, table: Table, plans: list[Plan]) -> None:
+        """Refuse before anything is declared or charged, if the budget cannot pay for all ranges together."""
+        budgets = {table.name: table.budget} | {other.name: other.budget for other in self.tables()}
+        for name in {name for plan in plans for name, _ in plan.costs}:
+            account = table_account(name)
+            costs = sum((dict(plan.costs)[name] for plan in plans), NOTHING)
+            charge(Debit(account, costs), budgets[name], self._spent(account))
+
+    def _spent(self, account: str) -> Event:
+        return NOTHING if self._ledger.budget(account) is None else self._ledger.spent(account)
+
+    def _buy(self, table: Table, field: Field, plan: Plan) -> Answer:
+        """Buy a column's range like any question: debit durably, read, draw, store."""
+        text = encode(plan, FORMS)
+        receipt = self._ledger.reserve(
+            analyst=CURATOR,
+            question=purchase_name(table, field),
+            key=purchase_key(table, field, text),
+            plan=text,
+            debits=self._debits(plan, None),
+            resume=True,
+        )
+        return self._fulfil(receipt, plan, lambda _: None)
+
+    def publish(self, name: str, source: Any, *, relation: str | None = None) -> Public:
+        """Declare a public table: its rows are nobody's secret, and questions may join it freely.
+
+        Its columns' values become keys, and its numbers' least and largest values their range: read now, once.
+        Publish it again when it changes.
+        """
+        table = declare_public(self._engine, name=name, source=source, relation=relation, others=self._tables())
+        self._check_storable(table)
+        self._ledger.declare(table.name, encode(table))
         return table
 
     def grant(self, analyst: str, table: str, budget: Budget) -> None:
@@ -165,10 +236,14 @@ class Database:
         self._ledger.refresh(found.name)
         self._engine.reopen(found.source)
         self._engine.check(found)
+        for other in self.tables():
+            if other.reach is not None and other.reach.table.name == found.name:
+                self._engine.check_key(found, other.reach.there)
 
     def attach(self, table: str, frame: Any) -> None:
-        """Give the in-memory frame of a protected table again, after the database was reopened."""
-        found = self.table_named(table)
+        """Give the in-memory frame of a table again, after the database was reopened."""
+        public = {other.name.lower(): other for other in self.public_tables()}
+        found = public.get(table.lower()) or self.table_named(table)
         if found.source.format != "frame":
             raise CatalogError(f"Table {found.name} is read from {found.source.location}, not from a frame.")
         fresh = {f.name: f.kind for f in self._engine.fields(found.source, {}, frame)}
@@ -183,19 +258,29 @@ class Database:
 
     def tables(self) -> tuple[Table, ...]:
         """Return the protected tables, as declared."""
-        return tuple(self._tables().values())
+        return tuple(table for table in self._tables().values() if isinstance(table, Table))
+
+    def public_tables(self) -> tuple[Public, ...]:
+        """Return the public tables, as declared."""
+        return tuple(table for table in self._tables().values() if isinstance(table, Public))
+
+    @property
+    def catalog(self) -> Catalog:
+        """All declared tables."""
+        return Catalog(tuple(self._tables().values()))
 
     def table_named(self, name: str) -> Table:
         """Return a protected table, or refuse and name those there are."""
         lowered = name.lower()
-        for table in self._tables().values():
+        for table in self.tables():
             if table.name.lower() == lowered:
                 return table
-        known = ", ".join(self._tables()) or "none yet"
+        known = ", ".join(table.name for table in self.tables()) or "none yet"
         raise QueryError(f"There is no protected table {name}.", remedy=f"Protected tables: {known}.")
 
-    def _tables(self) -> dict[str, Table]:
-        return {d.name: _table(d.body) for d in self._ledger.declarations()}
+    def _tables(self) -> dict[str, Table | Public]:
+        read = {d.name: _table(d.body) for d in self._ledger.declarations()}
+        return {name: _linked(table, read) for name, table in read.items()}
 
     # Questions.
 
@@ -206,16 +291,44 @@ class Database:
         return Session(self, _analyst(analyst))
 
     def explain(
-        self, question: str | Question, *, epsilon: Number | None = None, rho: Number | None = None
+        self,
+        question: str | Question,
+        *,
+        epsilon: Number | None = None,
+        rho: Number | None = None,
+        delta: Number | None = None,
+        max_rows: int | None = None,
+        max_groups: int | None = None,
+        min_people: int | None = None,
     ) -> Plan:
         """Plan a question without asking it. Free: no data is read and nothing is spent."""
+        asked = {"epsilon": epsilon, "rho": rho, "delta": delta}
+        bounds = {"max_rows": max_rows, "max_groups": max_groups, "min_people": min_people}
+        return self._planned(question, asked | bounds)
+
+    def _planned(self, question: str | Question, given: dict[str, Any]) -> Plan:
         if not isinstance(question, str | Question):
             raise QueryError(
                 "A question is SQL text.", remedy="Write db.ask('SELECT COUNT(*) FROM ...', epsilon=0.1)."
             )
-        parsed = read_sql(question) if isinstance(question, str) else question
-        plan = make_plan(parsed, self.table_named(parsed.table), loss_of(epsilon, rho))
-        return replace(plan, sql=self._engine.emit(plan.aggregation))
+        if isinstance(question, Question):
+            return self._emitted(make_plan(question, self.catalog, terms_of(**given)))
+        check_text(question)
+        text, clause, bounds = read_clause(question)
+        parsed = read_sql(text, bounds)
+        terms = terms_of(**given) if clause is None else with_clause(clause, given)
+        plan = make_plan(parsed, self.catalog, terms)
+        if clause is not None:
+            check_unit(clause, plan)
+        return self._emitted(plan)
+
+    def _emitted(self, plan: Plan) -> Plan:
+        """Write the engine's queries of a plan."""
+        levels = (
+            replace(level, parts=tuple(replace(p, sql=self._engine.emit(p.aggregation)) for p in level.parts))
+            for level in plan.levels
+        )
+        return replace(plan, levels=tuple(levels))
 
     def ask(
         self,
@@ -223,6 +336,10 @@ class Database:
         *,
         epsilon: Number | None = None,
         rho: Number | None = None,
+        delta: Number | None = None,
+        max_rows: int | None = None,
+        max_groups: int | None = None,
+        min_people: int | None = None,
         analyst: str | None = None,
         on_stage: Stage | None = None,
     ) -> Answer:
@@ -232,21 +349,29 @@ class Database:
             question: SQL text, or a built question.
             epsilon: The loss of the whole question, by Laplace noise; or
             rho: in zCDP, by Gaussian noise.
+            delta: Pays for choosing groups that nobody declared, and for `min_people`.
+            max_rows: For how many rows one person may count, where it is not the declared number.
+            max_groups: In how many groups one person may count, where groups are chosen or people counted.
+            min_people: Show a group only when at least so many people stand behind it.
             analyst: Whose grant pays besides the table; the curator has none.
             on_stage: Called with the name of each stage as it begins.
         """
         stage = on_stage or (lambda _: None)
         stage("planning")
-        plan = self.explain(question, epsilon=epsilon, rho=rho)
+        asked = {"epsilon": epsilon, "rho": rho, "delta": delta}
+        bounds = {"max_rows": max_rows, "max_groups": max_groups, "min_people": min_people}
+        plan = self._planned(question, asked | bounds)
         text = encode(plan, FORMS)
-        key = self._key(plan.table, text)
+        key = self._key(plan, text)
         debits = self._debits(plan, analyst)
-        stored = self._ledger.recall(key, analyst=analyst or CURATOR, grant=debits[1] if analyst else None)
+        grants = debits[len(plan.costs) :]
+        stored = self._ledger.recall(key, analyst=analyst or CURATOR, grant=grants or None)
         if stored is not None and stored.answer is not None:
             return self._answer(
                 decode(stored.plan, PLAN_CLASSES, FORMS), stored.receipt, stored.answer, cached=True
             )
-        self._engine.ready(plan.table)
+        for table in plan.read:
+            self._engine.ready(table)
         stage("reserving")
         receipt = self._ledger.reserve(
             analyst=analyst or CURATOR,
@@ -280,36 +405,56 @@ class Database:
 
     def _drawn(self, plan: Plan) -> str:
         """Return one noisy draw, as text. The exact integers go no further than this."""
-        exact = self._engine.run(plan.sql, plan.table)
+        failed: EngineError | None = None
         try:
-            noisy = _with_noise(plan, exact) if len(exact) == plan.aggregation.groups else None
+            drawn = draw(plan, lambda part: self._engine.run(part.sql, plan.read))
+        except EngineError as problem:
+            failed = problem
         except Exception:
-            noisy = None
-        finally:
-            exact.clear()
-        if noisy is None:
-            raise EngineError("The engine's result could not be used.")
-        return encode(noisy)
+            failed = EngineError("The engine's result could not be used.")
+        if failed is not None:
+            # Raised anew: the frames of the drawing hold exact numbers.
+            raise EngineError(failed.message, remedy=failed.remedy)
+        return encode(drawn)
 
     @staticmethod
     def _answer(plan: Plan, receipt: str, stored: str, *, cached: bool) -> Answer:
-        laws = tuple(mechanism.law for mechanism in plan.mechanisms)
-        noisy = decode(stored, ())
-        release = Release(plan.question, plan.aggregation.keys, plan.estimates, laws, noisy)
-        return Answer(release, plan.cost, receipt, cached)
+        groups, noisy = decode(stored, ())
+        levels = tuple(
+            Released(
+                level.places,
+                all_groups([plan.keys[place] for place in level.places]) if groups is None else groups,
+                tuple(getattr(part.mechanisms[i], "law", None) for part, i in level.releases),
+                released,
+            )
+            for level, released in zip(plan.levels, noisy, strict=True)
+        )
+        release = Release(
+            plan.question,
+            plan.keys,
+            plan.estimates,
+            plan.aggregation.measures,
+            levels,
+            plan.selection,
+            plan.told,
+        )
+        return Answer(release, plan.cost, receipt, cached, plan.costs)
 
-    def _key(self, table: Table, plan: str) -> str:
+    def _key(self, plan: Plan, text: str) -> str:
         """The cache's key: the frozen plan, and the versions that the curator advances. Nothing of the data."""
-        declared = self._ledger.declaration(table.name)
-        assert declared is not None
-        whole = f"{declared.version}\n{declared.data_version}\n{plan}"
-        return hashlib.sha256(whole.encode()).hexdigest()
+        versions = ""
+        for table in plan.read:
+            declared = self._ledger.declaration(table.name)
+            assert declared is not None
+            versions += f"{declared.version}\n{declared.data_version}\n"
+        return hashlib.sha256((versions + text).encode()).hexdigest()
 
     def _debits(self, plan: Plan, analyst: str | None) -> tuple[Debit, ...]:
-        table = Debit(table_account(plan.table.name), plan.cost)
+        """Charge every protected table what the question costs it, and the analyst's grants as much."""
+        tables = tuple(Debit(table_account(name), cost) for name, cost in plan.costs)
         if analyst is None:
-            return (table,)
-        return table, Debit(self._grant(analyst, plan.table.name), plan.cost)
+            return tables
+        return tables + tuple(Debit(self._grant(analyst, name), cost) for name, cost in plan.costs)
 
     def _grant(self, analyst: str, table: str) -> str:
         account = grant_account(analyst, table)
@@ -353,31 +498,22 @@ class Database:
 
 
 @lru_cache(maxsize=256)
-def _table(body: str) -> Table:
+def _table(body: str) -> Table | Public:
     """Read a declaration; the same text is the same table."""
-    table: Table = decode(body, PLAN_CLASSES)
+    table: Table | Public = decode(body, PLAN_CLASSES)
     return table
+
+
+def _linked(table: Table | Public, tables: Mapping[str, Table | Public]) -> Table | Public:
+    """Let a table that reaches its unit through another see that one as it is declared now."""
+    if isinstance(table, Public) or table.reach is None:
+        return table
+    there = _linked(tables[table.reach.table.name], tables)
+    assert isinstance(there, Table)
+    return replace(table, reach=replace(table.reach, table=there))
 
 
 def _analyst(name: str) -> str:
     if not isinstance(name, str) or not name.strip() or name == CURATOR:
         raise CatalogError(f"An analyst needs a name other than {CURATOR!r}.")
     return name
-
-
-def loss_of(epsilon: Number | None, rho: Number | None) -> Loss:
-    """Return the loss that a question names: exactly one of epsilon and rho."""
-    if (epsilon is None) == (rho is None):
-        raise QueryError("A question needs one loss.", remedy="Give epsilon=0.1, or rho=0.005 for Gaussian noise.")
-    return Pure(epsilon) if epsilon is not None else Concentrated(rho or 0)
-
-
-def _with_noise(plan: Plan, exact: list[tuple[int, ...]]) -> tuple[tuple[int, ...], ...]:
-    """Add noise to each measure, over all groups at once. The exact integers go no further."""
-    import numpy as np
-
-    noisy = []
-    for index, mechanism in enumerate(plan.mechanisms):
-        column = np.array([int(row[index]) for row in exact], dtype=object)
-        noisy.append(tuple(int(value) for value in mechanism.release_integers(column)))
-    return tuple(noisy)

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import datetime
+import math
 import re
 from collections.abc import Mapping
 from dataclasses import replace
+from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from jali.errors import CatalogError
 from jali.privacy import Adjacency, Budget
-from jali.query.catalog import Declared, Field, Keys, Kind, Range, Source, Table
+from jali.query.catalog import Declared, Field, Keys, Kind, Public, Range, Reach, Source, Table, Via
 
 if TYPE_CHECKING:
     from jali.engines import Engine
@@ -20,6 +23,8 @@ _FORMATS = {".parquet": "parquet", ".pq": "parquet", ".csv": "csv", ".duckdb": "
 _UNIT_KINDS = (Kind.INTEGER, Kind.TEXT, Kind.DATE, Kind.TIMESTAMP, Kind.BOOLEAN)
 _MAX_ROWS = 1 << 30
 _PATTERN = frozenset("*?[]{}")
+# A public column with more different values than this has no keys.
+_PUBLIC_KEYS = 10_000
 
 
 def declare_table(
@@ -27,18 +32,18 @@ def declare_table(
     *,
     name: str,
     source: Any,
-    unit: str | None,
+    unit: str | Via | None,
     budget: Budget,
     max_rows: int | None,
     columns: Mapping[str, Declared | str],
     adjacency: Adjacency,
     rows: int | None,
     relation: str | None,
-    others: Mapping[str, Table],
+    min_people: int,
+    others: Mapping[str, Table | Public],
 ) -> Table:
     """Make the declaration of a table, or refuse it and say what is wrong."""
-    if not _NAME.fullmatch(name):
-        raise CatalogError(f"A table's name is letters, digits and underscores, not {name!r}.")
+    _check_name(name)
     if not isinstance(budget, Budget):
         raise CatalogError("budget must be a jali.Budget.", remedy="Write jali.Budget(epsilon=1, delta=1e-6).")
     frame = None if isinstance(source, str | Path) else source
@@ -48,18 +53,99 @@ def declare_table(
     table = Table(
         name=name,
         source=place,
-        unit=_unit(unit, fields),
+        unit=None if isinstance(unit, Via) else _unit(unit, fields),
         max_rows=_bound(unit, max_rows),
         adjacency=adjacency,
         fields=_with_declared(fields, declared),
         budget=budget,
         rows=_guess(rows),
+        reach=_reach(unit, fields, others) if isinstance(unit, Via) else None,
+        min_people=_least_people(min_people),
     )
     _check_others(table, others)
     if frame is not None:
         _check_frame(engine.holder(frame), name)
         engine.attach(name, frame)
     return table
+
+
+def declare_public(
+    engine: Engine,
+    *,
+    name: str,
+    source: Any,
+    relation: str | None,
+    others: Mapping[str, Table | Public],
+) -> Public:
+    """Make the declaration of a public table: its keys and ranges are read off it, as anybody could."""
+    _check_name(name)
+    frame = None if isinstance(source, str | Path) else source
+    place = _source(name, source, relation)
+    earlier = next((other for other in others.values() if other.name.lower() == name.lower()), None)
+    if isinstance(earlier, Table) or (earlier is not None and earlier.name != name):
+        raise CatalogError(f"There is a table {earlier.name} already.", remedy="Publish it under another name.")
+    for other in others.values():
+        if isinstance(other, Table) and _same_source(place, other.source):
+            raise CatalogError(
+                f"This source is protected, as {other.name}.", remedy="A protected source cannot be public."
+            )
+    if frame is not None:
+        _check_frame(engine.holder(frame), name)
+        engine.attach(name, frame)
+    table = Public(name, place, engine.fields(place, {}, frame))
+    contents = engine.contents(table, _PUBLIC_KEYS)
+    return replace(table, fields=tuple(_public_field(field, contents.get(field.name)) for field in table.fields))
+
+
+def _public_field(field: Field, values: tuple[Any, ...] | None) -> Field:
+    """Give a public column its values as keys, and its numbers as a range."""
+    known = [value for value in values or () if value is not None]
+    if not known:
+        return field
+    if field.kind.numeric:
+        numbers = [Fraction(value) for value in known if math.isfinite(value)]
+        field = replace(field, range=Range(min(numbers), max(numbers)) if numbers else None)
+    return field if field.kind is Kind.REAL else replace(field, keys=Keys(list(values or ())))
+
+
+def _check_name(name: str) -> None:
+    if not isinstance(name, str) or not _NAME.fullmatch(name):
+        raise CatalogError(
+            f"A table's name is letters, digits and underscores, not {name!r}.", remedy="Choose such a name."
+        )
+
+
+def _reach(via: Via, fields: tuple[Field, ...], others: Mapping[str, Table | Public]) -> Reach:
+    """Resolve a unit that another protected table knows."""
+    there = next((t for t in others.values() if t.name.lower() == str(via.table).lower()), None)
+    if not isinstance(there, Table) or there.row_level:
+        raise CatalogError(
+            f"There is no protected table {via.table} with a unit.", remedy="Protect that table first."
+        )
+    if str(there.owner).lower() != str(via.unit).lower():
+        raise CatalogError(f"The unit of {there.name} is {there.owner}, not {via.unit}.", remedy="Name its unit.")
+    sides = [side.strip().strip('"').split(".")[-1] for side in str(via.on).split("=")]
+    mine = [next((f for f in fields if f.name.lower() == side.lower()), None) for side in sides]
+    theirs = [there.field(side) for side in sides]
+    pairs = [(mine[0], theirs[1]), (mine[1], theirs[0])] if len(sides) == 2 else []
+    for here, other in pairs:
+        if here is not None and other is not None:
+            if here.type != other.type:
+                raise CatalogError(
+                    f"{here.name} is {here.type}, {other.name} is {other.type}.",
+                    remedy="Store both columns in one type.",
+                )
+            return Reach(there, here.name, other.name)
+    raise CatalogError(
+        f"{via.on!r} is not an equality of a column here and one of {there.name}.",
+        remedy="Write on='l_orderkey = o_orderkey'.",
+    )
+
+
+def _least_people(value: int) -> int:
+    if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= _MAX_ROWS:
+        raise CatalogError("min_people must be a whole number, at least 1.", remedy="Write min_people=10.")
+    return value
 
 
 def _check_frame(holder: str | None, name: str) -> None:
@@ -101,7 +187,9 @@ def _as_declared(column: str, value: Declared | str) -> Declared:
 
 def _kind(declared: Declared) -> str:
     if isinstance(declared, Range):
-        return Kind.REAL
+        if isinstance(declared.low, datetime.datetime):
+            return Kind.TIMESTAMP
+        return Kind.DATE if isinstance(declared.low, datetime.date) else Kind.REAL
     return declared.kind if isinstance(declared, Keys) else declared
 
 
@@ -116,7 +204,7 @@ def _unit(unit: str | None, fields: tuple[Field, ...]) -> str | None:
     return found.name
 
 
-def _bound(unit: str | None, max_rows: int | None) -> int:
+def _bound(unit: str | Via | None, max_rows: int | None) -> int:
     if unit is None:
         if max_rows not in (None, 1):
             raise CatalogError("Without a unit each row is a person, so max_rows is 1.")
@@ -147,8 +235,13 @@ def _with_declared(fields: tuple[Field, ...], declared: Mapping[str, Declared]) 
 
 def _declared_field(field: Field, declared: Declared | None) -> Field:
     if isinstance(declared, Range):
-        if not field.kind.numeric:
-            raise CatalogError(f"Column {field.name} is {field.kind.value} and cannot have a range.")
+        if declared.wanted:
+            return _wanted(field, declared)
+        if not (field.kind.numeric if isinstance(declared.low, Fraction) else field.kind is _kind(declared)):
+            raise CatalogError(
+                f"Column {field.name} is {field.kind.value} and cannot have the range {declared}.",
+                remedy="Give numbers for numbers, dates for dates, times for times.",
+            )
         return replace(field, range=declared)
     if isinstance(declared, Keys):
         if field.kind is not declared.kind:
@@ -159,7 +252,16 @@ def _declared_field(field: Field, declared: Declared | None) -> Field:
     return field
 
 
-def _check_others(table: Table, others: Mapping[str, Table]) -> None:
+def _wanted(field: Field, declared: Range) -> Field:
+    if not field.kind.numeric and field.kind not in (Kind.DATE, Kind.TIMESTAMP):
+        raise CatalogError(
+            f"Column {field.name} is {field.kind.value}: it has no range that could be bought.",
+            remedy="Ranges are bought for numbers, dates and times.",
+        )
+    return replace(field, range=declared)
+
+
+def _check_others(table: Table, others: Mapping[str, Table | Public]) -> None:
     for other in others.values():
         same_name = other.name.lower() == table.name.lower()
         if same_name and other.name != table.name:
@@ -170,13 +272,15 @@ def _check_others(table: Table, others: Mapping[str, Table]) -> None:
                 remedy="One source has one budget: ask that table.",
             )
     earlier = others.get(table.name)
+    if isinstance(earlier, Public):
+        raise CatalogError(f"There is a public table {table.name} already.", remedy="Choose another name.")
     if earlier is not None:
         _check_unchanged(table, earlier)
 
 
 def _check_unchanged(table: Table, earlier: Table) -> None:
     """What the ledger's entries mean must not change under them."""
-    for part in ("unit", "adjacency", "budget", "source"):
+    for part in ("unit", "reach", "adjacency", "budget", "source"):
         if getattr(table, part) != getattr(earlier, part):
             raise CatalogError(
                 f"Table {table.name} is protected already with another {part}.",

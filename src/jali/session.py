@@ -35,16 +35,30 @@ class Session:
         *,
         epsilon: Number | None = None,
         rho: Number | None = None,
+        delta: Number | None = None,
         on_stage: Stage | None = None,
+        **bounds: int | None,
     ) -> Answer:
-        """Ask in SQL, for the loss of `epsilon` (Laplace noise) or `rho` (Gaussian noise)."""
-        return self._database.ask(question, epsilon=epsilon, rho=rho, analyst=self.analyst, on_stage=on_stage)
+        """Ask in SQL, for the loss of `epsilon` (Laplace noise) or `rho` (Gaussian noise).
+
+        Groups that nobody declared are chosen for `delta`. `max_rows`, `max_groups` and `min_people` are as in
+        `Database.ask`.
+        """
+        return self._database.ask(
+            question, epsilon=epsilon, rho=rho, delta=delta, analyst=self.analyst, on_stage=on_stage, **bounds
+        )
 
     def explain(
-        self, question: str | Question, *, epsilon: Number | None = None, rho: Number | None = None
+        self,
+        question: str | Question,
+        *,
+        epsilon: Number | None = None,
+        rho: Number | None = None,
+        delta: Number | None = None,
+        **bounds: int | None,
     ) -> Plan:
         """Show how a question would be answered and what it would cost. Free."""
-        return self._database.explain(question, epsilon=epsilon, rho=rho)
+        return self._database.explain(question, epsilon=epsilon, rho=rho, delta=delta, **bounds)
 
     def table(self, name: str) -> TableQuestion:
         """Begin a question on a table, in Python."""

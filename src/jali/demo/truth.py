@@ -8,17 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from fractions import Fraction
-from itertools import product
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
+from jali.query.estimate import Estimate, Linear
 from jali.query.evaluate import evaluate
-from jali.query.nodes import Column
+from jali.reading import all_groups
 
 if TYPE_CHECKING:
     from jali.planner import Plan
-    from jali.query.estimate import Estimate, Linear
     from jali.query.nodes import Expression
 
 Rows = list[tuple[Any, ...]]
@@ -49,15 +48,13 @@ class SyntheticTruth:
     def bounded(self, plan: Plan) -> Rows:
         """Answer on the clamped and weighted data: the number that the noise is added to."""
         exact = self._connection.execute(plan.sql).fetchall()
-        groups = product(*(key.values for key in plan.aggregation.keys))
-        return [_outputs(plan, group, row) for group, row in zip(groups, exact, strict=True)]
+        pairs = zip(all_groups(plan.keys), exact, strict=True)
+        return [_outputs(plan, group, row) for group, row in pairs]
 
 
 def _outputs(plan: Plan, group: Sequence[Any], exact: Sequence[int]) -> tuple[Any, ...]:
-    values: dict[Expression, Any] = {
-        Column(key.column): value for key, value in zip(plan.aggregation.keys, group, strict=True)
-    }
-    values |= {aggregate: _value(estimate, exact) for aggregate, estimate in plan.estimates}
+    values: dict[Expression, Any] = {key.expression: value for key, value in zip(plan.keys, group, strict=True)}
+    values |= {a: _value(e, exact) for a, e in plan.estimates if isinstance(e, Estimate)}
     return tuple(evaluate(output.expression, values) for output in plan.question.outputs)
 
 

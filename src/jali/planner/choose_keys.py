@@ -1,4 +1,4 @@
-"""Rule: groups come from declared keys, never from the data."""
+"""Rule: groups come from public facts, or are chosen privately; never read off the data."""
 
 from __future__ import annotations
 
@@ -7,30 +7,76 @@ from dataclasses import replace
 
 from jali.errors import Unsupported
 from jali.planner.draft import Draft
+from jali.planner.key_values import kept_values, key_values
+from jali.planner.show_expression import show_expression
 from jali.query.aggregation import KeySet
-from jali.query.catalog import MAX_KEYS, Table
-from jali.query.nodes import Column
-from jali.query.types import find_field
+from jali.query.catalog import MAX_KEYS, Kind
+from jali.query.nodes import Expression
+from jali.query.ownership import own, protected
+from jali.query.types import type_of
+
+_GROUPABLE = (Kind.INTEGER, Kind.TEXT, Kind.BOOLEAN, Kind.DATE, Kind.TIMESTAMP)
 
 
 def choose_keys(draft: Draft) -> Draft:
-    """Give each grouping column its declared keys, or refuse and say how to declare them."""
-    keys = tuple(_keys_of(column, draft.table) for column in draft.question.group_by)
-    if math.prod(len(key.values) for key in keys) > MAX_KEYS:
+    """Give each grouping expression its keys; with a delta, keys that nobody declared are chosen privately."""
+    least = max([draft.terms.min_people or 1, *(table.min_people for table in protected(draft.rows))])
+    keys = tuple(_keys_of(expression, draft) for expression in draft.question.group_by)
+    selecting = least > 1 or any(key.values is None for key in keys)
+    known = math.prod(len(key.values) for key in keys if key.values is not None)
+    if known > MAX_KEYS:
         raise Unsupported(
             f"The keys of this grouping multiply to more than {MAX_KEYS:,} groups.",
             position=draft.question.group_by[0].position,
             remedy="Group by fewer columns.",
         )
-    return replace(draft, keys=keys)
+    if selecting:
+        _check_selecting(draft, least)
+    return replace(draft, keys=keys, selecting=selecting, min_people=least)
 
 
-def _keys_of(column: Column, table: Table) -> KeySet:
-    field = find_field(column, table)
-    if field.keys is None:
+def _keys_of(expression: Expression, draft: Draft) -> KeySet:
+    kind = type_of(expression, draft.rows).kind or Kind.INTEGER
+    _check_owner(expression, draft)
+    values = kept_values(expression, key_values(expression, draft.rows), draft.rows)
+    if values is None and kind not in _GROUPABLE:
         raise Unsupported(
-            f"The keys of column {field.name} are not declared; reading them off the data would leak them.",
-            position=column.position,
-            remedy=f"Ask the curator to declare them, Keys([...]), for {table.name}.{field.name}.",
+            f"GROUP BY {show_expression(expression)} has too many possible groups: it is a real number.",
+            position=expression.position,
+            remedy=f"Group by bins: FLOOR({show_expression(expression)} / 10), or a column with declared keys.",
         )
-    return KeySet(field.name, field.kind, field.keys.values)
+    if values is None and not draft.terms.delta:
+        shown = show_expression(expression)
+        raise Unsupported(
+            f"The keys of {shown} are not declared; reading them off the data would leak them.",
+            position=expression.position,
+            remedy=f"Ask with delta=1e-9, so that groups of many people are chosen privately; or ask the curator"
+            f" to declare them, Keys([...]), for {shown}.",
+        )
+    return KeySet(expression, kind, values)
+
+
+def _check_owner(expression: Expression, draft: Draft) -> None:
+    from jali.query.nodes import Column
+
+    if isinstance(expression, Column) and expression.name in own(draft.rows).owner_columns():
+        raise Unsupported(
+            f"GROUP BY {expression.name} would print one row for each person.",
+            position=expression.position,
+            remedy="Group by it inside a subquery, and aggregate over the people outside.",
+        )
+
+
+def _check_selecting(draft: Draft, least: int) -> None:
+    if not draft.terms.delta:
+        raise Unsupported(
+            f"Groups of fewer than {least} people are not shown, and deciding which are needs a delta.",
+            position=draft.question.position,
+            remedy="Ask with delta=1e-9.",
+        )
+    if draft.question.sets is not None:
+        raise Unsupported(
+            "ROLLUP, CUBE and GROUPING SETS need declared keys, and no minimum number of people.",
+            position=draft.question.position,
+            remedy="Declare the keys, or ask for each grouping set by itself.",
+        )

@@ -1,4 +1,4 @@
-"""Rule: each aggregate becomes integer measures, clamped to public ranges and put on a lattice."""
+"""Rule: each aggregate becomes integer measures, clamped to public ranges, or draws along a public axis."""
 
 from __future__ import annotations
 
@@ -8,109 +8,279 @@ from dataclasses import replace
 from fractions import Fraction
 
 from jali.errors import Unsupported
-from jali.planner.bound_contributions import RESOLUTION
+from jali.mechanisms.moments.kinds import KINDS, SQUARE_CENTER
+from jali.planner.axes import bins_of, categories_of, marks_of
 from jali.planner.draft import Draft
-from jali.planner.show_expression import show_expression
-from jali.query.aggregation import CountPeople, CountRows, Measure, SumValues
+from jali.planner.lattice import double, ends_of, filtered, steps_for
+from jali.planner.part import Draw
+from jali.query.aggregates import gives_list, number, numbers
+from jali.query.aggregation import CountPeople, CountRows, CountValues, Measure, SumValues
 from jali.query.bounds import Bounds
-from jali.query.catalog import Kind, Table
+from jali.query.catalog import Kind
 from jali.query.estimate import Estimate, Linear
-from jali.query.functions import Type
-from jali.query.nodes import Aggregate, Column, Expression, aggregates, walk
-from jali.query.types import find_field, type_of
+from jali.query.estimates import AnyEstimate, Cells, Moment, Pick, Picked, Span
+from jali.query.nodes import Aggregate, Call, Column, Expression, Literal, aggregates
+from jali.query.ownership import own
+from jali.query.types import type_of
 
 # Noise is sampled up to scale 2^60. A person moves a weighted sum by max_rows * 2^20 * 2^bits steps, and a
 # measure gets a share of the loss: what is left of 58 bits is how finely values are put on the lattice.
 _NOISE_BITS = 58
 _MOST_BITS = 30
 _LEAST_BITS = 8
-_DOUBLE_LIMIT = Fraction(2) ** 1000
 
 
 def measure_aggregates(draft: Draft) -> Draft:
     """List the measures that the aggregates need, each once, and how the aggregates are made from them."""
-    drafted = _Measuring(draft.table, lattice_bits(draft))
-    estimates = tuple((a, drafted.estimate(a)) for a in aggregates(draft.question))
-    return replace(draft, measures=tuple(drafted.measures), estimates=estimates)
+    found = _Measuring(draft)
+    made = [(a, found.estimate(a)) for a in aggregates(draft.question)]
+    # Draws are released after the measures, those of one axis together: their places are known only now.
+    axes = list(dict.fromkeys(draw.axis for draw in found.draws))
+    draws = sorted(found.draws, key=lambda draw: axes.index(draw.axis))
+    places = [len(found.measures) + draws.index(draw) for draw in found.draws]
+    estimates = tuple((a, _placed(e, places)) for a, e in made)
+    return replace(draft, measures=tuple(found.measures), draws=tuple(draws), estimates=estimates)
+
+
+def _placed(estimate: AnyEstimate, places: list[int]) -> AnyEstimate:
+    """Turn places among the draws into places among all releases."""
+    if isinstance(estimate, Cells):
+        return replace(estimate, release=places[estimate.release])
+    if not isinstance(estimate, Picked):
+        return estimate
+
+    def moved(place: int | None) -> int | None:
+        return None if place is None else places[place]
+
+    picks = (replace(p, value=places[p.value], low=moved(p.low), high=moved(p.high)) for p in estimate.picks)
+    return replace(estimate, picks=tuple(picks))
 
 
 class _Measuring:
     """Collects distinct measures and refers to them by number, with coefficient 1 per unit of the measure."""
 
-    def __init__(self, table: Table, bits: int) -> None:
-        self.table = table
-        self.bits = bits
+    def __init__(self, draft: Draft) -> None:
+        self.draft = draft
+        self.rows = draft.rows
+        self.bits = lattice_bits(draft)
         self.measures: list[Measure] = []
+        self.draws: list[Draw] = []
 
     def term(self, measure: Measure) -> Linear:
         if measure not in self.measures:
             self.measures.append(measure)
         return Linear(((self.measures.index(measure), Fraction(1)),))
 
-    def estimate(self, aggregate: Aggregate) -> Estimate:
+    def draw(self, draw: Draw) -> int:
+        if draw not in self.draws:
+            self.draws.append(draw)
+        return self.draws.index(draw)
+
+    def estimate(self, written: Aggregate) -> AnyEstimate:
+        aggregate = filtered(written)
+        if aggregate.function in KINDS:
+            return self._moment(aggregate)
+        return _MAKERS[aggregate.function](self, aggregate)
+
+    # Numbers with noise.
+
+    def count(self, aggregate: Aggregate) -> Estimate:
         if aggregate.distinct:
-            return Estimate(self.term(CountPeople()))
+            return Estimate(self.term(self._distinct(aggregate)))
         if aggregate.argument is None:
             return Estimate(self.term(CountRows()))
-        if aggregate.function == "count":
-            return Estimate(self.term(self._present(aggregate.argument)))
-        return (self._mean if aggregate.function == "avg" else self._sum)(aggregate.argument)
+        return Estimate(self.term(self._present(aggregate.argument)))
+
+    def _distinct(self, aggregate: Aggregate) -> Measure:
+        """People, if what is counted is the owner; values otherwise."""
+        argument = aggregate.argument
+        assert argument is not None
+        owners, people, present = own(self.rows), argument, None
+        filtered_by = isinstance(argument, Call) and argument.function == "case" and len(argument.arguments) == 3
+        if isinstance(argument, Call) and filtered_by and argument.arguments[2] == Literal(None):
+            people = argument.arguments[1]
+            present = Call("case", (argument.arguments[0], Literal(1), Literal(None)))
+        if isinstance(people, Column) and people.name in owners.owner_columns():
+            return CountPeople(present)
+        return CountValues(argument, self._kind(argument))
 
     def _present(self, argument: Expression) -> CountRows:
-        return CountRows(argument, _kind(argument, self.table))
+        return CountRows(argument, self._kind(argument))
 
-    def _sum(self, argument: Expression) -> Estimate:
-        low, high = _ends(argument, self.table)
-        return Estimate(self.term(self._on_lattice(argument, low, high, Fraction(0))))
+    def sum(self, aggregate: Aggregate) -> Estimate:
+        assert aggregate.argument is not None
+        low, high = self._ends(aggregate, aggregate.argument)
+        return Estimate(self.term(self._on_lattice(aggregate.argument, low, high, Fraction(0))))
 
-    def _mean(self, argument: Expression) -> Estimate:
+    def mean(self, aggregate: Aggregate) -> Estimate:
         """Centre the values, so that the sum's sensitivity is half the width of the range."""
-        low, high = _ends(argument, self.table)
-        middle = _double((low + high) / 2, math.floor)
-        if _kind(argument, self.table) is Kind.INTEGER:
-            middle = Fraction(math.floor(middle))
-        above = self.term(self._on_lattice(argument, low, high, middle))
-        below = self.term(self._present(argument))
+        assert aggregate.argument is not None
+        low, high = self._ends(aggregate, aggregate.argument)
+        middle = self._middle(aggregate.argument, low, high)
+        above = self.term(self._on_lattice(aggregate.argument, low, high, middle))
+        below = self.term(self._present(aggregate.argument))
         return Estimate(above + below.scaled(middle), below, Bounds(low, high))
 
+    def _ends(self, aggregate: Aggregate, argument: Expression) -> tuple[Fraction, Fraction]:
+        """The range of a value: as the question bounds it, or as public facts do."""
+        if aggregate.bounds is None:
+            return ends_of(argument, self.rows)
+        low, high = aggregate.bounds
+        return double(low, math.floor), double(high, math.ceil)
+
+    def _middle(self, argument: Expression, low: Fraction, high: Fraction) -> Fraction:
+        middle = double((low + high) / 2, math.floor)
+        return Fraction(math.floor(middle)) if self._kind(argument) is Kind.INTEGER else middle
+
     def _on_lattice(self, argument: Expression, low: Fraction, high: Fraction, center: Fraction) -> SumValues:
-        kind = _kind(argument, self.table)
+        kind = self._kind(argument)
         reach = max(abs(low - center), abs(high - center))
         whole = kind is Kind.INTEGER and reach <= 1 << self.bits
-        steps = Fraction(1) if whole else Fraction(2) ** (self.bits - _exponent(reach, self.bits))
-        return SumValues(argument, kind, low, high, center, steps)
+        return SumValues(argument, kind, low, high, center, Fraction(1) if whole else steps_for(reach, self.bits))
 
+    def _kind(self, argument: Expression) -> Kind:
+        return type_of(argument, self.rows).kind or Kind.INTEGER
 
-def _kind(argument: Expression, table: Table) -> Kind:
-    return type_of(argument, table).kind or Kind.INTEGER
+    # Moments.
 
+    def _moment(self, aggregate: Aggregate) -> AnyEstimate:
+        assert aggregate.argument is not None
+        if not aggregate.others:
+            return self._one_variable(aggregate, aggregate.argument)
+        return self._two_variables(aggregate, aggregate.argument, aggregate.others[0])
 
-def _ends(argument: Expression, table: Table) -> tuple[Fraction, Fraction]:
-    """Return the public range of an expression as numbers that a double holds, or say which column lacks one."""
-    found: Type = type_of(argument, table)
-    low, high = found.bounds.low, found.bounds.high
-    if low is None or high is None or max(abs(low), abs(high)) > _DOUBLE_LIMIT:
-        raise _no_range(argument, table)
-    if found.kind is Kind.INTEGER:
-        low, high = Fraction(math.ceil(low)), Fraction(math.floor(high))
-    return _double(low, math.floor), max(_double(high, math.ceil), _double(low, math.floor))
-
-
-def _no_range(argument: Expression, table: Table) -> Unsupported:
-    columns = [node for node in walk(argument) if isinstance(node, Column)]
-    missing = [c.name for c in columns if find_field(c, table).range is None]
-    if missing:
-        return Unsupported(
-            f"Column {missing[0]} has no declared range, so one person could move this sum without limit.",
-            position=argument.position,
-            remedy=f"Ask the curator to declare one, Range(low, high), for {table.name}.{missing[0]}; "
-            f"or clamp the value in the question: LEAST(GREATEST({show_expression(argument)}, 0), 100).",
+    def _one_variable(self, aggregate: Aggregate, argument: Expression) -> Moment:
+        low, high = self._ends(aggregate, argument)
+        span = Span(low, high, self._middle(argument, low, high))
+        count = self.term(self._present(argument))
+        clamped = Call("clamp", (argument, Literal(low), Literal(high)))
+        sums = (
+            ("n", count),
+            ("sx", self.term(self._on_lattice(argument, low, high, span.center))),
+            ("sxx", self._square(clamped, span, count)),
         )
-    return Unsupported(
-        "The range of this expression is unbounded.",
-        position=argument.position,
-        remedy="Clamp it: LEAST(GREATEST(expression, low), high).",
-    )
+        return Moment(aggregate.function, sums, span)
+
+    def _two_variables(self, aggregate: Aggregate, first: Expression, second: Expression) -> Moment:
+        """SQL writes the explained variable first: REGR_SLOPE(y, x). Only rows that have both values count."""
+        needed = KINDS[aggregate.function]
+        y_span, x_span = (self._span(e) for e in (first, second))
+        y, x = (self._clamped(e, s) for e, s in ((first, y_span), (second, x_span)))
+        both = Call("*", (x, y))
+        count = self.term(CountRows(both, Kind.REAL))
+        makers: dict[str, Callable[[], Linear]] = {
+            "n": lambda: count,
+            "sx": lambda: self.term(self._paired(x, y, x_span)),
+            "sy": lambda: self.term(self._paired(y, x, y_span)),
+            "sxx": lambda: self._square(_where_present(x, y), x_span, count),
+            "syy": lambda: self._square(_where_present(y, x), y_span, count),
+            "sxy": lambda: self.term(self._product(x, x_span, y, y_span)),
+        }
+        return Moment(aggregate.function, tuple((name, makers[name]()) for name in needed), x_span, y_span)
+
+    def _span(self, argument: Expression) -> Span:
+        low, high = ends_of(argument, self.rows)
+        return Span(low, high, self._middle(argument, low, high))
+
+    @staticmethod
+    def _clamped(argument: Expression, span: Span) -> Expression:
+        return Call("clamp", (argument, Literal(span.low), Literal(span.high)), argument.position)
+
+    def _paired(self, value: Expression, other: Expression, span: Span) -> SumValues:
+        return self._on_lattice(_where_present(value, other), span.low, span.high, span.center)
+
+    def _square(self, value: Expression, span: Span, count: Linear) -> Linear:
+        """The sum of squares: each less half of the largest, which halves how far one can move it."""
+        centred = Call("-", (value, Literal(span.center)))
+        largest = double(_reach(span) ** 2, math.ceil)
+        center = double(largest * Fraction(SQUARE_CENTER), math.floor)
+        square = Call("*", (centred, centred))
+        measure = SumValues(
+            square, Kind.REAL, Fraction(0), largest, center, steps_for(max(center, largest - center), self.bits)
+        )
+        return self.term(measure) + count.scaled(center)
+
+    def _product(self, x: Expression, x_span: Span, y: Expression, y_span: Span) -> SumValues:
+        centred = (Call("-", (x, Literal(x_span.center))), Call("-", (y, Literal(y_span.center))))
+        reach = double(_reach(x_span) * _reach(y_span), math.ceil)
+        return SumValues(Call("*", centred), Kind.REAL, -reach, reach, Fraction(0), steps_for(reach, self.bits))
+
+    # Draws along an axis.
+
+    def quantiles(self, aggregate: Aggregate) -> Picked:
+        levels = numbers(aggregate) or (Fraction(1, 2),)
+        if aggregate.function == "approx_quantiles":
+            parts = int(number(aggregate, 0))
+            levels = tuple(Fraction(i, parts) for i in range(parts + 1))
+        return self._picked(aggregate, levels)
+
+    def minimum(self, aggregate: Aggregate) -> Picked:
+        return self._picked(aggregate, (Fraction(0),))
+
+    def maximum(self, aggregate: Aggregate) -> Picked:
+        return self._picked(aggregate, (Fraction(1),))
+
+    def _picked(self, aggregate: Aggregate, levels: tuple[Fraction, ...]) -> Picked:
+        assert aggregate.argument is not None
+        axis = marks_of(aggregate.argument, self.draft, aggregate.bounds)
+        steps = aggregate.function == "quantile_disc"
+        picks = []
+        for at in levels:
+            value = self.draw(Draw(axis, "quantile", at, steps=steps))
+            low = self.draw(Draw(axis, "quantile", at, -1, steps=steps)) if at > 0 else None
+            high = self.draw(Draw(axis, "quantile", at, 1, steps=steps)) if at < 1 else None
+            picks.append(Pick(value, low, high))
+        return Picked(axis, tuple(picks), gives_list(aggregate))
+
+    def mode(self, aggregate: Aggregate) -> Picked:
+        assert aggregate.argument is not None
+        axis = categories_of(aggregate, aggregate.argument, self.draft)
+        return Picked(axis, (Pick(self.draw(Draw(axis, "top"))),))
+
+    def top(self, aggregate: Aggregate) -> Picked:
+        assert aggregate.argument is not None
+        axis = categories_of(aggregate, aggregate.argument, self.draft)
+        picks = int(number(aggregate, 0))
+        if picks > axis.cells:
+            raise Unsupported(
+                f"There are only {axis.cells} values to pick from.",
+                position=aggregate.position,
+                remedy=f"Ask for at most {axis.cells}.",
+            )
+        return Picked(axis, (Pick(self.draw(Draw(axis, "top", picks=picks))),), several=True)
+
+    def cells(self, aggregate: Aggregate) -> Cells:
+        assert aggregate.argument is not None
+        axis, labels = bins_of(aggregate, aggregate.argument, self.draft)
+        resolution = 1 if self.draft.weights is None else self.draft.weights.resolution
+        place = self.draw(Draw(axis, "cells"))
+        return Cells(place, axis, labels, Fraction(1, resolution), aggregate.function == "cdf")
+
+
+_MAKERS: dict[str, Callable[[_Measuring, Aggregate], AnyEstimate]] = {
+    "count": _Measuring.count,
+    "sum": _Measuring.sum,
+    "avg": _Measuring.mean,
+    "median": _Measuring.quantiles,
+    "quantile_cont": _Measuring.quantiles,
+    "quantile_disc": _Measuring.quantiles,
+    "approx_quantiles": _Measuring.quantiles,
+    "min": _Measuring.minimum,
+    "max": _Measuring.maximum,
+    "mode": _Measuring.mode,
+    "approx_top_k": _Measuring.top,
+    "histogram": _Measuring.cells,
+    "cdf": _Measuring.cells,
+}
+
+
+def _where_present(value: Expression, other: Expression) -> Expression:
+    """A value where another one is there too; both are clamped, so there is no NaN."""
+    return Call("case", (Call("is null", (other,)), Literal(None), value))
+
+
+def _reach(span: Span) -> Fraction:
+    return max(span.high - span.center, span.center - span.low)
 
 
 def lattice_bits(draft: Draft) -> int:
@@ -119,28 +289,10 @@ def lattice_bits(draft: Draft) -> int:
     The rounding error of a sum of n rows is then at most n 2^-35 of its noise scale, or n epsilon 2^-30 where
     the bits are capped.
     """
-    event = draft.loss.event
+    event = draft.terms.loss.event
     loss = event.epsilon if event.epsilon is not None else Fraction(math.sqrt(2 * event.rho))
-    parts = 4 * max(4, len(aggregates(draft.question)))
+    parts = 4 * max(4, 3 * len(aggregates(draft.question))) * len(draft.sets)
     bits = _NOISE_BITS - math.ceil(parts / loss).bit_length()
-    if draft.owner is not None:
-        bits -= (RESOLUTION - 1).bit_length() + draft.table.max_rows.bit_length()
+    if draft.weights is not None:
+        bits -= (draft.weights.resolution - 1).bit_length() + draft.weights.max_rows.bit_length()
     return min(_MOST_BITS, max(_LEAST_BITS, bits))
-
-
-def _exponent(reach: Fraction, bits: int) -> int:
-    """Return the least e with reach <= 2^e, within what a double can scale by."""
-    if reach == 0:
-        return bits
-    exponent = reach.numerator.bit_length() - reach.denominator.bit_length() - 1
-    while Fraction(2) ** exponent < reach:
-        exponent += 1
-    return max(exponent, -900)
-
-
-def _double(value: Fraction, direction: Callable[[Fraction], int]) -> Fraction:
-    """Return a number near `value` that a double holds exactly, at or beyond it in the given direction."""
-    nearest, down = float(value), direction is math.floor
-    if Fraction(nearest) != value and (Fraction(nearest) > value) == down:
-        nearest = math.nextafter(nearest, -math.inf if down else math.inf)
-    return Fraction(nearest)

@@ -2,53 +2,143 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import reduce
 
 from jali.errors import JaliError
 from jali.mechanisms import Gaussian, Laplace
+from jali.mechanisms.keys.gaussian_threshold import GaussianThreshold
+from jali.mechanisms.keys.laplace_threshold import LaplaceThreshold
+from jali.mechanisms.keys.noisy_counts import NoisyCounts
+from jali.mechanisms.keys.optimal_keys import OptimalKeys
 from jali.mechanisms.lattice import Lattice
-from jali.planner.choose_mechanisms import aggregation_of
-from jali.planner.draft import Draft, Mechanism
-from jali.planner.sensitivity import l1_sensitivity, squared_l2_sensitivity
+from jali.mechanisms.quantiles.permuted_weighted_quantile import PermutedWeightedQuantile
+from jali.mechanisms.quantiles.weighted_quantile import WeightedQuantile
+from jali.mechanisms.selection.exponential import Exponential
+from jali.mechanisms.selection.permute_and_flip import PermuteAndFlip
+from jali.planner.draft import Draft
+from jali.planner.paid import paid
+from jali.planner.part import Draw, Level, Part
+from jali.planner.tell import Selection, selected, told_place
 from jali.privacy import NOTHING, Adjacency, Budget, Event
-from jali.query.aggregation import Aggregation, CountPeople, CountRows, KeySet, SumValues, Weights
+from jali.query.aggregation import (
+    Aggregation,
+    Categories,
+    CountPeople,
+    CountRows,
+    CountValues,
+    KeySet,
+    Marks,
+    SumValues,
+    Weights,
+)
 from jali.query.bounds import Bounds
-from jali.query.catalog import Field, Keys, Kind, Range, Source, Table
+from jali.query.catalog import Field, Keys, Kind, Public, Range, Reach, Source, Table
 from jali.query.estimate import Estimate, Linear
-from jali.query.nodes import Aggregate, Call, Column, Literal, Ordering, Output, Question
+from jali.query.estimates import AnyEstimate, Cells, Moment, Pick, Picked, Span
+from jali.query.nodes import (
+    Aggregate,
+    Call,
+    Column,
+    Derived,
+    Every,
+    Found,
+    Joined,
+    Literal,
+    Named,
+    Ordering,
+    Output,
+    Question,
+    Select,
+    Stacked,
+)
+from jali.query.ownership import changes, most_changes, own, protected
+from jali.query.relation import (
+    Compute,
+    Computed,
+    Keep,
+    Match,
+    Pair,
+    PerOwner,
+    Relation,
+    Scan,
+    Stack,
+    Summary,
+    sources,
+)
 
 
 @dataclass(frozen=True)
 class Plan:
-    """A frozen plan: the engine's query, the noise, the loss, and how the answer is made from the releases.
+    """A frozen plan: the engine's queries, the noise, the loss, and how the answer is made from the releases.
 
     Attributes:
         question: The question, with every name resolved.
-        aggregation: The exact integer aggregate to run.
-        sql: The same, in the engine's own words.
-        mechanisms: One per measure.
-        estimates: How each aggregate is made from the noisy measures.
-        cost: The loss of the whole question.
+        keys: The keys of each grouping expression.
+        levels: One for each grouping set: what is computed, and through which mechanisms it leaves.
+        estimates: How each aggregate is made from the releases of a level.
+        cost: The loss of the whole question, for the table that it costs most.
+        costs: The loss for each protected table.
+        selection: How the groups that are shown are chosen, where they are not known before: by coins, or by the
+            noisy count of their people, which then stands among the mechanisms too and is paid once.
     """
 
     question: Question
-    aggregation: Aggregation
-    estimates: tuple[tuple[Aggregate, Estimate], ...]
-    mechanisms: tuple[Mechanism, ...]
+    keys: tuple[KeySet, ...]
+    levels: tuple[Level, ...]
+    estimates: tuple[tuple[Aggregate, AnyEstimate], ...]
     cost: Event
-    sql: str = ""
+    costs: tuple[tuple[str, Event], ...] = ()
+    selection: Selection | None = None
+
+    @property
+    def source(self) -> Relation:
+        """The owned rows that the question is about."""
+        return self.levels[0].aggregation.source
+
+    @property
+    def aggregation(self) -> Aggregation:
+        """What is computed of each group, first of all."""
+        return self.levels[0].aggregation
+
+    @property
+    def tables(self) -> tuple[Table, ...]:
+        """The protected tables."""
+        return protected(self.source)
 
     @property
     def table(self) -> Table:
-        """The protected table."""
-        return self.aggregation.table
+        """The first protected table."""
+        return self.tables[0]
+
+    @property
+    def read(self) -> tuple[Table | Public, ...]:
+        """Every table that is read, public ones too."""
+        return sources(self.source)
+
+    @property
+    def parts(self) -> tuple[Part, ...]:
+        """The queries of all levels."""
+        return tuple(part for level in self.levels for part in level.parts)
+
+    @property
+    def sql(self) -> str:
+        """The engine's queries."""
+        return ";\n\n".join(part.sql for part in self.parts)
 
     @property
     def events(self) -> tuple[Event, ...]:
-        """The loss of each measure."""
-        return tuple(mechanism.loss.event for mechanism in self.mechanisms)
+        """The loss of each release: first that of choosing the groups, which tells a count too where it can."""
+        found = tuple(m.loss.event for p in self.parts for m in p.mechanisms if not isinstance(m, NoisyCounts))
+        return found if self.selection is None else (self.selection.loss.event, *found)
+
+    @property
+    def told(self) -> int | None:
+        """Which release of the chosen groups is the count that they were chosen by, if it is told."""
+        if not isinstance(self.selection, NoisyCounts):
+            return None
+        return told_place(self.aggregation.measures, self.aggregation.weights, most_changes(self.source))
 
     def __str__(self) -> str:
         from jali.planner.explain import explain
@@ -63,9 +153,19 @@ class Plan:
 
 PLAN_CLASSES: tuple[type, ...] = (
     Plan,
+    Level,
+    Part,
+    Draw,
     Question,
     Output,
     Ordering,
+    Named,
+    Joined,
+    Derived,
+    Select,
+    Stacked,
+    Every,
+    Found,
     Column,
     Literal,
     Call,
@@ -74,10 +174,24 @@ PLAN_CLASSES: tuple[type, ...] = (
     CountRows,
     SumValues,
     CountPeople,
+    CountValues,
     Weights,
     KeySet,
+    Marks,
+    Categories,
+    Scan,
+    Compute,
+    Computed,
+    Keep,
+    Pair,
+    Match,
+    Stack,
+    PerOwner,
+    Summary,
     Kind,
     Table,
+    Public,
+    Reach,
     Field,
     Source,
     Range,
@@ -87,8 +201,20 @@ PLAN_CLASSES: tuple[type, ...] = (
     Bounds,
     Estimate,
     Linear,
+    Moment,
+    Span,
+    Picked,
+    Pick,
+    Cells,
     Laplace,
     Gaussian,
+    WeightedQuantile,
+    PermutedWeightedQuantile,
+    PermuteAndFlip,
+    Exponential,
+    OptimalKeys,
+    LaplaceThreshold,
+    GaussianThreshold,
     Lattice,
     Event,
 )
@@ -96,16 +222,34 @@ PLAN_CLASSES: tuple[type, ...] = (
 
 def finish(draft: Draft) -> Plan:
     """Freeze a finished draft, after computing its loss again from what will really run."""
-    aggregation = aggregation_of(draft)
     plan = Plan(
         question=draft.question,
-        aggregation=aggregation,
-        estimates=tuple((a, _in_units(e, aggregation)) for a, e in draft.estimates),
-        mechanisms=draft.mechanisms,
-        cost=draft.loss.event,
+        keys=draft.keys,
+        levels=draft.levels,
+        estimates=tuple((a, _in_units(e, draft.levels[0].aggregation)) for a, e in draft.estimates),
+        cost=NOTHING,
+        selection=draft.selection,
     )
+    costs = tuple((table.name, spent(plan, changes(plan.source, table))) for table in plan.tables)
+    plan = replace(plan, costs=costs, cost=spent(plan, most_changes(plan.source)))
+    asked, cost = draft.terms.loss.event, plan.cost
+    within = cost.rho <= asked.rho if asked.epsilon is None else cost.epsilon == asked.epsilon
+    if not within or cost.delta > draft.terms.delta:
+        raise _unpaid()
     check_loss(plan)
     return plan
+
+
+def spent(plan: Plan, moved: int) -> Event:
+    """Return the loss for a table of which one unit changes so many bounded vectors."""
+    events = [paid(part, i, moved) for part in plan.parts for i in range(len(part.mechanisms))]
+    if plan.selection is not None:
+        chosen = selected(plan.selection, plan.aggregation, moved)
+        if chosen is None:
+            raise _unpaid()
+        events.append(chosen)
+    total = reduce(Event.__add__, events, NOTHING)
+    return replace(total, epsilon=None) if any(event.epsilon is None for event in events) else total
 
 
 def check_loss(plan: Plan) -> None:
@@ -114,31 +258,37 @@ def check_loss(plan: Plan) -> None:
     The loss is computed again from the scales of the noise and from sensitivities derived anew; a plan whose
     parts do not fit each other never runs.
     """
-    fitting = len(plan.mechanisms) == len(plan.aggregation.measures)
-    spent = (
-        NOTHING
-        if not fitting
-        else reduce(Event.__add__, (_paid(plan.aggregation, i, m) for i, m in enumerate(plan.mechanisms)), NOTHING)
+    fitting = all(len(p.mechanisms) == len(p.draws or p.aggregation.measures) for p in plan.parts)
+    owned = not own(plan.source).public and [name for name, _ in plan.costs] == [t.name for t in plan.tables]
+    if not (fitting and owned and _told_once(plan)) or spent(plan, most_changes(plan.source)) != plan.cost:
+        raise _unpaid()
+    if any(
+        spent(plan, changes(plan.source, t)) != cost for t, (_, cost) in zip(plan.tables, plan.costs, strict=True)
+    ):
+        raise _unpaid()
+
+
+def _told_once(plan: Plan) -> bool:
+    """Say whether no count leaves by the noise of a selection but the one that the groups are chosen by."""
+    all_of = [m for part in plan.parts for m in part.mechanisms]
+    found = [(place, m) for place, m in enumerate(all_of) if isinstance(m, NoisyCounts)]
+    return found == ([] if plan.told is None else [(plan.told, plan.selection)])
+
+
+def _unpaid() -> JaliError:
+    return JaliError(
+        "The plan's noise does not match its loss; nothing was asked.", remedy="Please report this question."
     )
-    same = spent.rho == plan.cost.rho if plan.cost.epsilon is None else spent.epsilon == plan.cost.epsilon
-    if not (fitting and same):
-        raise JaliError(
-            "The plan's noise does not match its loss; nothing was asked. Please report this question."
-        )
 
 
-def _paid(aggregation: Aggregation, index: int, mechanism: Mechanism) -> Event:
-    measure = aggregation.measures[index]
-    if isinstance(mechanism, Gaussian):
-        return Event(None, squared_l2_sensitivity(aggregation, measure) / (2 * mechanism.variance))
-    epsilon = l1_sensitivity(aggregation, measure) / mechanism.scale
-    return Event(epsilon, epsilon**2 / 2)
-
-
-def _in_units(estimate: Estimate, aggregation: Aggregation) -> Estimate:
+def _in_units(estimate: AnyEstimate, aggregation: Aggregation) -> AnyEstimate:
     """Turn coefficients per unit of a measure into coefficients per integer step of it."""
-    below = None if estimate.denominator is None else _steps(estimate.denominator, aggregation)
-    return Estimate(_steps(estimate.numerator, aggregation), below, estimate.bounds)
+    if isinstance(estimate, Estimate):
+        below = None if estimate.denominator is None else _steps(estimate.denominator, aggregation)
+        return Estimate(_steps(estimate.numerator, aggregation), below, estimate.bounds)
+    if isinstance(estimate, Moment):
+        return replace(estimate, sums=tuple((name, _steps(form, aggregation)) for name, form in estimate.sums))
+    return estimate
 
 
 def _steps(form: Linear, aggregation: Aggregation) -> Linear:

@@ -6,17 +6,39 @@ from dataclasses import replace
 
 from jali.errors import QueryError, Unsupported
 from jali.planner.draft import Draft
-from jali.query.catalog import Kind, Table
+from jali.planner.resolve import Level, Resolver, is_bare
+from jali.query.aggregates import AGGREGATES, result_type
+from jali.query.catalog import Kind
 from jali.query.functions import FUNCTIONS, Type
-from jali.query.nodes import Aggregate, Call, Column, Expression, Literal, Output, Question, aggregates
-from jali.query.types import call_type, find_field, literal_type, qualified, type_of
+from jali.query.nodes import (
+    Aggregate,
+    Call,
+    Column,
+    Expression,
+    Joined,
+    Literal,
+    Named,
+    Ordering,
+    Output,
+    Question,
+    Source,
+    aggregates,
+    walk,
+)
+from jali.query.ownership import own
+from jali.query.relation import Relation
+from jali.query.types import call_type, literal_type, type_of
 
 
 def qualify_names(draft: Draft) -> Draft:
     """Resolve the question against the catalog, or refuse it with the place and a remedy."""
-    question = _resolved(draft.question, draft.table)
-    if question.where is not None:
-        _expect_condition(type_of(question.where, draft.table), question.where, "WHERE")
+    question, relation = _resolved(draft.question, Resolver(draft.catalog))
+    if own(relation).public:
+        raise Unsupported(
+            "All tables of the question are public.",
+            position=question.position,
+            remedy="Read them directly: public tables need no noise.",
+        )
     if not aggregates(question):
         raise Unsupported(
             "The question asks for no aggregate, so it would print rows.",
@@ -24,100 +46,140 @@ def qualify_names(draft: Draft) -> Draft:
             remedy="Ask for COUNT, SUM or AVG.",
         )
     for aggregate in aggregates(question):
-        _check_aggregate(aggregate, draft.table)
-    _check_after(question, draft.table)
-    return replace(draft, question=question)
+        _check_aggregate(aggregate, relation)
+    _check_after(question, relation)
+    return replace(draft, question=question, relation=relation)
 
 
-def _resolved(question: Question, table: Table) -> Question:
+def _resolved(question: Question, resolver: Resolver) -> tuple[Question, Relation]:
+    roots = [*question.group_by, *(o.expression for o in question.outputs)]
+    roots += [] if question.having is None else [question.having]
+    roots += [ordering.expression for ordering in question.order_by]
+    bare = is_bare(question.source, [*roots, *([] if question.where is None else [question.where])])
+    # Bounds per group put a relation over the table: then its columns need names of their own.
+    bare = bare and not any(aggregate.per_group for aggregate in aggregates(question))
+    level = resolver.top(question.source, question.where, bare=bare)
+    groups = [_grouping(e, question, level) for e in question.group_by]
+    found, level = resolver.expressions([*groups, *roots[len(groups) :]], level)
+    source = _named_as_declared(question.source, resolver)
+    return replace(_rebuilt(question, found), source=source), level.relation
+
+
+def _named_as_declared(source: Source, resolver: Resolver) -> Source:
+    """Call tables what the curator calls them: a question in other letters is the same question."""
+    if isinstance(source, Joined):
+        left, right = (_named_as_declared(side, resolver) for side in (source.left, source.right))
+        return replace(source, left=left, right=right)
+    if not isinstance(source, Named):
+        return source
+    found = resolver.catalog.find(source.name)
+    return source if found is None else replace(source, name=found.name)
+
+
+def _rebuilt(question: Question, found: list[Expression]) -> Question:
+    """Put resolved expressions back in their places: groups, outputs, HAVING, ORDER BY."""
+    rest = iter(found)
+    groups = [next(rest) for _ in question.group_by]
+    outputs = tuple(Output(o.name, next(rest)) for o in question.outputs)
+    having = None if question.having is None else next(rest)
+    order_by = tuple(Ordering(next(rest), o.descending, o.nulls_first) for o in question.order_by)
+    kept = tuple(dict.fromkeys(groups))
+    sets = question.sets
+    if sets is not None:
+        places = [kept.index(group) for group in groups]
+        sets = tuple(dict.fromkeys(tuple(sorted({places[i] for i in one})) for one in sets))
+    # Where and from where are in the relation now.
     return replace(
-        question,
-        outputs=tuple(Output(o.name, qualified(o.expression, table)) for o in question.outputs),
-        where=None if question.where is None else qualified(question.where, table),
-        table=table.name,
-        group_by=tuple(dict.fromkeys(_grouping_column(column, question, table) for column in question.group_by)),
-        having=None if question.having is None else qualified(question.having, table),
-        order_by=tuple(replace(o, expression=qualified(o.expression, table)) for o in question.order_by),
+        question, outputs=outputs, where=None, group_by=kept, having=having, order_by=order_by, sets=sets
     )
 
 
-def _grouping_column(column: Column, question: Question, table: Table) -> Column:
-    """Find a grouping column: a column of the table, or else the alias of one, as DuckDB does."""
-    if table.field(column.name) is None:
+def _grouping(expression: Expression, question: Question, level: Level) -> Expression:
+    """Read a name of GROUP BY: a column of the tables, or else the alias of an output, as DuckDB does."""
+    if isinstance(expression, Column) and expression.table is None and not level.scope.knows(expression):
         for output in question.outputs:
-            if output.name.lower() == column.name.lower() and isinstance(output.expression, Column):
-                column = replace(output.expression, position=column.position)
-    return replace(column, name=find_field(column, table).name)
+            plain = not any(isinstance(node, Aggregate) for node in walk(output.expression))
+            if output.name.lower() == expression.name.lower() and plain:
+                return output.expression
+    return expression
+
+
+def _check_aggregate(aggregate: Aggregate, relation: Relation) -> None:
+    for inner in (aggregate.argument, *aggregate.others, aggregate.filter):
+        if inner is not None and any(isinstance(node, Aggregate) for node in walk(inner)):
+            raise QueryError(
+                "An aggregate stands inside another one.",
+                position=aggregate.position,
+                remedy="Aggregate per person in a subquery first.",
+            )
+    if aggregate.filter is not None:
+        _expect_condition(type_of(aggregate.filter, relation), aggregate.filter, "FILTER")
+    shape = AGGREGATES[aggregate.function]
+    kind = None if aggregate.argument is None else type_of(aggregate.argument, relation)
+    shape.check(aggregate, kind, [type_of(other, relation) for other in aggregate.others])
+    if aggregate.distinct and own(relation).row_level and isinstance(aggregate.argument, Column):
+        return
 
 
 def _expect_condition(kind: Type, expression: Expression, clause: str) -> None:
     if kind.kind not in (Kind.BOOLEAN, None):
-        raise QueryError(f"{clause} takes a condition.", position=expression.position)
-
-
-def _check_aggregate(aggregate: Aggregate, table: Table) -> None:
-    if aggregate.argument is None:
-        return
-    kind = type_of(aggregate.argument, table)
-    if aggregate.distinct:
-        _check_people(aggregate, table)
-    elif aggregate.function != "count" and not kind.numeric:
         raise QueryError(
-            f"{aggregate.function.upper()} takes a number.",
-            position=aggregate.position,
-            remedy="Use CAST(column AS DOUBLE) where text should be read as a number.",
+            f"{clause} takes a condition.", position=expression.position, remedy="Compare it with a value."
         )
 
 
-def _check_people(aggregate: Aggregate, table: Table) -> None:
-    if table.unit is None:
-        raise Unsupported(
-            f"Table {table.name} has no unit column: each row is a person.",
-            position=aggregate.position,
-            remedy="Ask for COUNT(*).",
-        )
-    if not isinstance(aggregate.argument, Column) or aggregate.argument.name != table.unit:
-        raise Unsupported(
-            "COUNT(DISTINCT ...) counts people only.",
-            position=aggregate.position,
-            remedy=f"Write COUNT(DISTINCT {table.unit}).",
-        )
-
-
-def _check_after(question: Question, table: Table) -> None:
+def _check_after(question: Question, relation: Relation) -> None:
     """Check what is computed after the noise: it may use aggregates and grouping columns only."""
     for output in question.outputs:
-        _after_type(output.expression, question, table)
+        _after_type(output.expression, question, relation)
     if question.having is not None:
-        _expect_condition(_after_type(question.having, question, table), question.having, "HAVING")
+        _expect_condition(_after_type(question.having, question, relation), question.having, "HAVING")
     for ordering in question.order_by:
-        _after_type(ordering.expression, question, table)
+        if _after_type(ordering.expression, question, relation).kind is Kind.OTHER:
+            raise QueryError(
+                "ORDER BY takes one value of each row, not a list of them.",
+                position=ordering.expression.position,
+                remedy="Order by another column, or by COUNT(*).",
+            )
 
 
-def _after_type(expression: Expression, question: Question, table: Table) -> Type:
+def _after_type(expression: Expression, question: Question, relation: Relation) -> Type:
+    if expression in question.group_by:
+        return type_of(expression, relation)
     if isinstance(expression, Aggregate):
-        return Type(Kind.REAL)
+        return result_type(expression, relation)
     if isinstance(expression, Literal):
         return literal_type(expression.value)
+    if isinstance(expression, Column) and expression.name.startswith("found."):
+        raise Unsupported(
+            "A subquery cannot stand beside aggregates.", position=expression.position, remedy="Use it in WHERE."
+        )
     if isinstance(expression, Column):
-        return _grouping_type(expression, question, table)
-    return _after_call(expression, question, table)
-
-
-def _grouping_type(column: Column, question: Question, table: Table) -> Type:
-    if column not in question.group_by:
         raise QueryError(
-            f"Column {column.name} is neither grouped nor aggregated.",
-            position=column.position,
+            f"Column {expression.name} is neither grouped nor aggregated.",
+            position=expression.position,
             remedy="Add it to GROUP BY, or put it inside an aggregate.",
         )
-    return type_of(column, table)
+    if isinstance(expression, Call):
+        return _after_call(expression, question, relation)
+    raise Unsupported("A subquery cannot stand here.", position=expression.position, remedy="Use it in WHERE.")
 
 
-def _after_call(call: Call, question: Question, table: Table) -> Type:
+def _after_call(call: Call, question: Question, relation: Relation) -> Type:
+    if call.function == "grouping":
+        return _grouping_type(call, question)
     if not FUNCTIONS[call.function].after:
         raise Unsupported(
             f"{FUNCTIONS[call.function].shape} works on rows, not on aggregates or keys.",
             position=call.position,
+            remedy="Use it inside the aggregate, or in GROUP BY.",
         )
-    return call_type(call, [_after_type(argument, question, table) for argument in call.arguments])
+    return call_type(call, [_after_type(argument, question, relation) for argument in call.arguments])
+
+
+def _grouping_type(call: Call, question: Question) -> Type:
+    if not call.arguments or any(argument not in question.group_by for argument in call.arguments):
+        raise QueryError(
+            "GROUPING takes grouped columns.", position=call.position, remedy="Name columns of GROUP BY."
+        )
+    return Type(Kind.INTEGER)

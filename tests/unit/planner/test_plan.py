@@ -4,29 +4,58 @@ from __future__ import annotations
 
 import inspect
 import sys
+from collections.abc import Iterator
 from dataclasses import replace
 from fractions import Fraction
 from typing import Any, get_type_hints
 
 import pytest
+from tests.declared import VISITS
 from tests.golden.cases import FILES, Case, plan_of, read_cases
-from tests.golden.catalog import VISITS
+from tests.golden.catalog import clinic
 
 import jali
 from jali.errors import JaliError
 from jali.mechanisms import Gaussian, Laplace
 from jali.planner import RULES, Draft, Plan, make_plan
 from jali.planner.plan import check_loss
-from jali.privacy import Adjacency, Concentrated, Loss, Pure
+from jali.planner.terms import Terms, terms_of
+from jali.privacy import Adjacency, Concentrated, Pure
 from jali.query.aggregation import CountRows, SumValues
-from jali.query.catalog import Table
+from jali.query.catalog import Catalog
 from jali.query.nodes import Column, Question
 from jali.query.read_sql import read_sql
+from jali.query.relation import Scan
 
 CASES = [case for path in FILES for case in read_cases(path)]
+
+
+@pytest.fixture(scope="module")
+def catalog() -> Iterator[Catalog]:
+    with clinic() as declared:
+        yield declared.catalog
+
+
 SQL = "SELECT ward, COUNT(*), AVG(age) FROM visits GROUP BY ward"
-LAPLACE = make_plan(read_sql(SQL), VISITS, Pure(1))
-GAUSSIAN = make_plan(read_sql(SQL), VISITS, Concentrated("1/8"))
+CATALOG = Catalog((VISITS,))
+
+
+def planned(sql: str, **terms: Any) -> Plan:
+    return make_plan(read_sql(sql), CATALOG, terms_of(**terms))
+
+
+LAPLACE = planned(SQL, epsilon=1)
+GAUSSIAN = planned(SQL, rho="1/8")
+
+
+def altered(plan: Plan, **parts: Any) -> Plan:
+    """Return the plan with other parts in its only query."""
+    ((part,),) = [level.parts for level in plan.levels]
+    return replace(plan, levels=(replace(plan.levels[0], parts=(replace(part, **parts),)),))
+
+
+def mechanisms_of(plan: Plan) -> tuple[Any, ...]:
+    return plan.parts[0].mechanisms
 
 
 def stopped(plan: Plan) -> None:
@@ -35,35 +64,36 @@ def stopped(plan: Plan) -> None:
 
 
 @pytest.mark.parametrize("case", CASES, ids=[case.title for case in CASES])
-def test_an_honest_plan_passes(case: Case) -> None:
-    check_loss(plan_of(case))
+def test_an_honest_plan_passes(case: Case, catalog: Catalog) -> None:
+    check_loss(plan_of(case, catalog))
 
 
 @pytest.mark.parametrize("plan", [LAPLACE, GAUSSIAN], ids=["Laplace", "Gaussian"])
 @pytest.mark.parametrize("index", [0, 1, 2])
 @pytest.mark.parametrize("factor", [Fraction(999, 1000), Fraction(1001, 1000), Fraction(1, 2)])
 def test_noise_of_another_scale_is_stopped(plan: Plan, index: int, factor: Fraction) -> None:
-    mechanisms: list[Any] = list(plan.mechanisms)
+    mechanisms: list[Any] = list(mechanisms_of(plan))
     honest = mechanisms[index]
     mechanisms[index] = (
         Laplace(sensitivity=honest.sensitivity * factor, epsilon=honest.epsilon)
         if isinstance(honest, Laplace)
         else Gaussian.squared(squared_sensitivity=honest.squared_sensitivity * factor, rho=honest.rho)
     )
-    stopped(replace(plan, mechanisms=tuple(mechanisms)))
+    stopped(altered(plan, mechanisms=tuple(mechanisms)))
 
 
 @pytest.mark.parametrize("plan", [LAPLACE, GAUSSIAN], ids=["Laplace", "Gaussian"])
 def test_a_missing_or_an_additional_mechanism_is_stopped(plan: Plan) -> None:
-    stopped(replace(plan, mechanisms=plan.mechanisms[:-1]))
-    stopped(replace(plan, mechanisms=()))
-    stopped(replace(plan, mechanisms=(*plan.mechanisms, plan.mechanisms[0])))
+    every = mechanisms_of(plan)
+    stopped(altered(plan, mechanisms=every[:-1]))
+    stopped(altered(plan, mechanisms=()))
+    stopped(altered(plan, mechanisms=(*every, every[0])))
 
 
 @pytest.mark.parametrize("plan", [LAPLACE, GAUSSIAN], ids=["Laplace", "Gaussian"])
 def test_a_measure_without_noise_is_stopped(plan: Plan) -> None:
     more = replace(plan.aggregation, measures=(*plan.aggregation.measures, CountRows()))
-    stopped(replace(plan, aggregation=more))
+    stopped(altered(plan, aggregation=more))
 
 
 def test_a_smaller_cost_than_the_noise_pays_for_is_stopped() -> None:
@@ -76,18 +106,18 @@ def test_a_wider_measure_than_the_noise_was_made_for_is_stopped() -> None:
     measures = tuple(
         replace(m, high=m.high * 2) if isinstance(m, SumValues) else m for m in LAPLACE.aggregation.measures
     )
-    stopped(replace(LAPLACE, aggregation=replace(LAPLACE.aggregation, measures=measures)))
+    stopped(altered(LAPLACE, aggregation=replace(LAPLACE.aggregation, measures=measures)))
 
 
 def test_more_rows_a_person_than_the_noise_was_made_for_are_stopped() -> None:
     assert LAPLACE.aggregation.weights is not None
     weights = replace(LAPLACE.aggregation.weights, max_rows=6)
-    stopped(replace(LAPLACE, aggregation=replace(LAPLACE.aggregation, weights=weights)))
+    stopped(altered(LAPLACE, aggregation=replace(LAPLACE.aggregation, weights=weights)))
 
 
 def test_the_other_adjacency_is_stopped() -> None:
     table = replace(VISITS, adjacency=Adjacency.REPLACE_ONE)
-    stopped(replace(LAPLACE, aggregation=replace(LAPLACE.aggregation, table=table)))
+    stopped(altered(LAPLACE, aggregation=replace(LAPLACE.aggregation, source=Scan(table))))
 
 
 def test_a_pure_cost_with_gaussian_noise_is_stopped() -> None:
@@ -101,7 +131,7 @@ def test_a_gaussian_cost_is_not_paid_by_laplace_noise_of_less_loss() -> None:
 def test_a_plan_is_made_from_a_question_a_declaration_and_a_loss() -> None:
     """None of the three holds data, so nothing that is planned can depend on it."""
     hints = get_type_hints(make_plan)
-    assert hints == {"question": Question, "table": Table, "loss": Loss, "return": Plan}
+    assert hints == {"question": Question, "catalog": Catalog, "terms": Terms, "return": Plan}
     for rule in RULES:
         assert list(get_type_hints(rule).values()) == [Draft, Draft]
 
@@ -118,21 +148,21 @@ def test_the_planner_imports_no_engine() -> None:
 def test_the_plan_is_the_same_whatever_the_rows_are() -> None:
     import pyarrow as pa
 
-    def planned(ages: list[int | None]) -> Plan:
+    def explained(ages: list[int | None]) -> Plan:
         with jali.connect() as db:
             rows = pa.table({"age": pa.array(ages, pa.int64()), "ward": pa.array(["A"] * len(ages), pa.string())})
             columns: dict[str, jali.Range | jali.Keys] = {"age": jali.Range(0, 120), "ward": jali.Keys(["A", "B"])}
             db.protect("visits", rows, unit=None, columns=columns, budget=jali.Budget(1))
             return db.explain("SELECT ward, COUNT(*), AVG(age) FROM visits GROUP BY ward", epsilon=1)
 
-    empty, full = planned([]), planned([1, None, 2**62])
+    empty, full = explained([]), explained([1, None, 2**62])
     assert empty == full
     assert str(empty) == str(full)
 
 
 @pytest.mark.parametrize("written", ["ward", "WARD", "w", "W", "1", "v.ward", "ward, w", "w, WARD, 1"])
 def test_group_by_takes_a_column_its_alias_or_its_place_once(written: str) -> None:
-    plan = make_plan(read_sql(f"SELECT ward AS w, COUNT(*) FROM visits AS v GROUP BY {written}"), VISITS, Pure(1))
+    plan = planned(f"SELECT ward AS w, COUNT(*) FROM visits AS v GROUP BY {written}", epsilon=1)
     assert plan.question.group_by == (Column("ward"),)
     assert plan.aggregation.groups == 4
 
@@ -140,11 +170,11 @@ def test_group_by_takes_a_column_its_alias_or_its_place_once(written: str) -> No
 def test_a_column_of_the_table_wins_over_an_alias_in_group_by() -> None:
     """As in DuckDB, where `SELECT level AS ward ... GROUP BY ward` groups by the column ward."""
     with pytest.raises(jali.QueryError, match="level"):
-        make_plan(read_sql("SELECT level AS ward, COUNT(*) FROM visits GROUP BY ward"), VISITS, Pure(1))
+        planned("SELECT level AS ward, COUNT(*) FROM visits GROUP BY ward", epsilon=1)
 
 
 @pytest.mark.parametrize("case", CASES, ids=[case.title for case in CASES])
-def test_every_plan_explains_itself(case: Case) -> None:
-    text = str(plan_of(case))
+def test_every_plan_explains_itself(case: Case, catalog: Catalog) -> None:
+    text = str(plan_of(case, catalog))
     assert "cost" in text
-    assert str(plan_of(case).cost) in text
+    assert str(plan_of(case, catalog).cost) in text

@@ -1,0 +1,176 @@
+"""Ranges that are bought: where nearly all values of a column lie, as a plan like that of any question.
+
+Numbers are counted on a public scale of signed powers of two, dates and times on one of days. The plan draws the
+least and the largest cell, aimed so far inside that with a chance of 0.998 neither is beyond all values: the best
+bound of a sum is about the (1/epsilon)-th largest value, not the largest (Amin, Kulesza, Munoz Medina and
+Vassilvitskii 2019, "Bounding user contributions: a bias-variance trade-off in differential privacy").
+
+Proof:
+    docs/proofs/bought_range.md.
+"""
+
+from __future__ import annotations
+
+import datetime
+import hashlib
+import math
+from dataclasses import replace
+from fractions import Fraction
+from typing import Any
+
+from jali.mechanisms.quantiles.weighted_quantile import WeightedQuantile
+from jali.planner import RULES, Draft, Plan
+from jali.planner.part import Draw, Level, Mechanism, Part
+from jali.planner.plan import finish
+from jali.planner.split_loss import split_loss
+from jali.planner.terms import Terms
+from jali.privacy import Pure
+from jali.query.catalog import Catalog, Field, Kind, Range, Table, since_1970
+from jali.query.estimates import Picked
+from jali.query.nodes import Aggregate, Call, Column, Expression, Literal, Named, Output, Question
+
+# What one range costs where nothing else is said: this part of the table's epsilon.
+SHARE = Fraction(1, 20)
+# Powers of two from 2^-64 to 2^64: smaller numbers count as the smallest, larger ones as the largest.
+_LAST = 64
+_CELLS = 2 * _LAST + 1
+# How surely each end is not beyond all values: a purchase is never repeated.
+_CONFIDENCE = 0.999
+_DATES = (datetime.date(1900, 1, 1), datetime.date(2100, 1, 1))
+_DAY = {Kind.DATE: 1, Kind.TIMESTAMP: 86_400_000_000}
+
+
+def wanted(table: Table) -> tuple[Field, ...]:
+    """Return the columns whose range is still to be bought."""
+    return tuple(field for field in table.fields if field.range is not None and field.range.wanted)
+
+
+def price(table: Table, field: Field) -> Fraction:
+    """Return the epsilon of a column's range: as declared, or a public share of the budget."""
+    given = None if field.range is None else field.range.epsilon
+    return SHARE * table.budget.epsilon if given is None else given
+
+
+def purchase_name(table: Table, field: Field) -> str:
+    """Return how the ledger calls the purchase. No question reads so, and there is one for each column."""
+    return f"RANGE OF {table.name}.{field.name}"
+
+
+def purchase_key(table: Table, field: Field, plan: str) -> str:
+    """Return the ledger's key of the purchase: the frozen plan, and which column it is for."""
+    return hashlib.sha256(f"{purchase_name(table, field)}\n{plan}".encode()).hexdigest()
+
+
+def range_plan(table: Table, field: Field) -> Plan:
+    """Plan the purchase of one column's range: both ends together, in one release."""
+    # The purchase shows no groups, so no minimum of people applies to it.
+    draft = Draft(
+        _question(table, field), Catalog((replace(table, min_people=1),)), Terms(Pure(price(table, field)))
+    )
+    for rule in RANGE_RULES:
+        draft = rule(draft)
+    return finish(draft)
+
+
+def without_intervals(draft: Draft) -> Draft:
+    """Rule: the two ends are released alone, so that nothing is spent on the ends of their intervals."""
+    ends = tuple(draw for draw in draft.draws if not draw.end)
+    estimates = []
+    for aggregate, estimate in draft.estimates:
+        assert isinstance(estimate, Picked)
+        place = ends.index(draft.draws[estimate.picks[0].value])
+        alone = replace(estimate.picks[0], value=place, low=None, high=None)
+        estimates.append((aggregate, replace(estimate, picks=(alone,))))
+    return replace(draft, draws=ends, estimates=tuple(estimates))
+
+
+def aim_inside(draft: Draft) -> Draft:
+    """Rule: aim as far inside as the draw may err, so that an empty rest of the scale is seldom drawn."""
+    return replace(draft, levels=tuple(_aimed_level(level) for level in draft.levels))
+
+
+_BEFORE = RULES.index(split_loss)
+RANGE_RULES = (*RULES[:_BEFORE], without_intervals, *RULES[_BEFORE:], aim_inside)
+
+
+def _aimed_level(level: Level) -> Level:
+    return replace(level, parts=tuple(_aimed_part(part) for part in level.parts))
+
+
+def _aimed_part(part: Part) -> Part:
+    pairs = zip(part.mechanisms, part.draws, strict=True)
+    return replace(part, mechanisms=tuple(_aimed(mechanism, draw) for mechanism, draw in pairs))
+
+
+def _aimed(mechanism: Mechanism, draw: Draw) -> Mechanism:
+    assert isinstance(mechanism, WeightedQuantile)
+    inwards = math.ceil(mechanism.error(_CONFIDENCE))
+    return replace(mechanism, offset=Fraction(inwards if draw.at == 0 else -inwards))
+
+
+def _question(table: Table, field: Field) -> Question:
+    scale, ends = _scale(field)
+    outputs = tuple(
+        Output(name, Aggregate(f, scale, bounds=ends)) for name, f in (("low", "min"), ("high", "max"))
+    )
+    return Question(Named(table.name), outputs)
+
+
+def _scale(field: Field) -> tuple[Expression, tuple[Fraction, Fraction]]:
+    """Return what is counted of a row, and between which ends."""
+    column = Column(field.name)
+    if field.kind.numeric:
+        return _power(column), (Fraction(-_CELLS), Fraction(_CELLS))
+    low, high = (since_1970(date) * _DAY[field.kind] for date in _DATES)
+    return column, (low, high)
+
+
+def _power(column: Column) -> Expression:
+    """The cell of a number: 0 for 0, and n for a number above 2^(n-66) up to 2^(n-65); below 0 likewise."""
+    above = Call("+", (_exponent(column), Literal(_LAST + 1)))
+    below = Call("-", (Literal(-_LAST - 1), _exponent(Call("negate", (column,)))))
+    zero = Literal(0)
+    return Call(
+        "case",
+        (
+            *(Call(">", (column, zero)), above),
+            *(Call("<", (column, zero)), below),
+            *(Call("=", (column, zero)), zero),
+            Literal(None),
+        ),
+    )
+
+
+def _exponent(value: Expression) -> Expression:
+    return Call("clamp", (Call("ceil", (Call("log2", (value,)),)), Literal(-_LAST), Literal(_LAST)))
+
+
+def with_range(table: Table, field: Field, drawn: tuple[Any, ...], epsilon: Fraction | None) -> Table:
+    """Return the declaration with the range that was bought, and what it cost."""
+    bought = range_of(field, drawn, epsilon)
+    fields = tuple(replace(f, range=bought) if f.name == field.name else f for f in table.fields)
+    return replace(table, fields=fields)
+
+
+def range_of(field: Field, drawn: tuple[Any, ...], epsilon: Fraction | None) -> Range:
+    """Return the range between two cells, whichever way round the noise put them."""
+    low, high = sorted(drawn)
+    if not field.kind.numeric:
+        # A cell is up to two days wide: one more on either side holds all of it.
+        return Range(_day(low, -1, field.kind), _day(high, 2, field.kind), auto=True, epsilon=epsilon)
+    ends = _least(low), -_least(-high)
+    if field.kind is Kind.INTEGER:
+        ends = Fraction(math.ceil(ends[0])), Fraction(math.floor(ends[1]))
+    return Range(*ends, auto=True, epsilon=epsilon)
+
+
+def _least(cell: int) -> Fraction:
+    """Return the power of two at or below every number of a cell; 0 for the numbers next to it."""
+    if cell > 1:
+        return Fraction(2) ** (cell - _LAST - 2)
+    return Fraction(0) if cell >= 0 else -(Fraction(2) ** (-cell - _LAST - 1))
+
+
+def _day(cell: datetime.date, days: int, kind: Kind) -> datetime.date:
+    day = datetime.date(cell.year, cell.month, cell.day) + datetime.timedelta(days=days)
+    return day if kind is Kind.DATE else datetime.datetime(day.year, day.month, day.day)  # noqa: DTZ001

@@ -1,0 +1,102 @@
+"""BigQuery's clause as terms: its options say what the arguments of `ask` say.
+
+`docs/bigquery.md` has the table: which option becomes which term, and where Jali differs.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from jali.errors import QueryError
+from jali.planner.plan import Plan
+from jali.planner.terms import Terms, terms_of
+from jali.privacy.rationals import rational
+from jali.query.bigquery import PrivacyClause
+from jali.query.nodes import Named
+from jali.query.ownership import own
+from jali.query.relation import PerOwner, Relation
+
+_LEAVE_ONE = "Leave one of them out."
+
+
+def with_clause(clause: PrivacyClause, given: dict[str, Any]) -> Terms:
+    """Join the options of the clause with the arguments; what both say must be the same."""
+    options = {
+        "epsilon": clause.epsilon,
+        "delta": clause.delta,
+        "max_rows": clause.max_rows,
+        "max_groups": clause.max_groups,
+        "min_people": clause.min_people,
+    }
+    merged = dict(given)
+    for name, value in options.items():
+        if value is None:
+            continue
+        if merged.get(name) is not None and rational(merged[name], name) != value:
+            raise QueryError(
+                f"The clause and the arguments give different values of {name}.",
+                position=clause.position,
+                remedy=_LEAVE_ONE,
+            )
+        merged[name] = value
+    if merged.get("rho") is not None and merged.get("epsilon") is not None:
+        raise QueryError(
+            "The clause gives epsilon, the arguments give rho.", position=clause.position, remedy=_LEAVE_ONE
+        )
+    return terms_of(**merged)
+
+
+def check_unit(clause: PrivacyClause, plan: Plan) -> None:
+    """Refuse a clause that names another privacy unit than the catalog, or another way to choose groups."""
+    if clause.unit is not None:
+        _check_named(clause, clause.unit, plan)
+    if clause.selection == "PUBLIC_GROUPS" and plan.selection is not None:
+        least = plan.selection.least_people > 1
+        reason = "groups of few people are left out" if least else "the groups are not all declared"
+        raise QueryError(
+            f"group_selection_strategy is PUBLIC_GROUPS, but {reason}.",
+            position=clause.position,
+            remedy="Leave the option out: groups are then chosen privately."
+            + ("" if least else " Or ask the curator to declare the keys."),
+        )
+
+
+def _check_named(clause: PrivacyClause, unit: str, plan: Plan) -> None:
+    names = unit_names(plan)
+    written = unit if clause.unit_table is None else f"{clause.unit_table}.{unit}"
+    if written.lower() in names:
+        return
+    if not names:
+        raise QueryError(
+            f"privacy_unit_column is {written}, but in {plan.table.name} each row is a person.",
+            position=clause.position,
+            remedy="Leave the option out, or ask the curator to declare a unit.",
+        )
+    declared = ", ".join(f"{table.name}.{table.owner}" for table in plan.tables)
+    raise QueryError(
+        f"privacy_unit_column is {written}, but the catalog says {declared}.",
+        position=clause.position,
+        remedy="Name the declared unit, or leave the option out.",
+    )
+
+
+def unit_names(plan: Plan) -> frozenset[str]:
+    """Return what the unit may be called: its declared name, or a column of FROM that is proved to hold it."""
+    declared = {(table.name, table.owner) for table in plan.tables if table.owner is not None}
+    rows = _rows(plan.source)
+    held = {(_before(name), name.rpartition(".")[2]) for name in own(rows).owner_columns()}
+    source = plan.question.source
+    if isinstance(source, Named) and source.alias is not None:
+        held |= {(source.alias, column) for _, column in declared}
+    pairs = declared | held
+    found = {column for _, column in pairs} | {f"{table}.{column}" for table, column in pairs if table}
+    return frozenset(name.lower() for name in found)
+
+
+def _before(name: str) -> str:
+    return name.rpartition(".")[0]
+
+
+def _rows(relation: Relation) -> Relation:
+    """Return the rows of FROM: bounds per group put one relation over them."""
+    return relation.source if isinstance(relation, PerOwner) else relation

@@ -1,0 +1,171 @@
+"""The groups of a question: where their keys come from, and how those that nobody declared are chosen."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from jali.display.numbers import show_amount
+from jali.mechanisms.keys.laplace_threshold import LaplaceThreshold
+from jali.mechanisms.keys.noisy_counts import NoisyCounts
+from jali.mechanisms.keys.optimal_keys import OptimalKeys
+from jali.mechanisms.keys.sizes import group_sizes
+from jali.planner.explanation import pages
+from jali.planner.explanation.notes import KeyNote, SelectionNote
+from jali.planner.explanation.releases import amount
+from jali.planner.explanation.words import CONFIDENCE, listed, moved, person, plural, set_label
+from jali.planner.explanation.written import written
+from jali.planner.plan import Plan
+from jali.planner.show_expression import show_value
+from jali.planner.tell import Threshold
+from jali.privacy import decimal
+from jali.query.aggregation import KeySet
+from jali.query.catalog import Kind, Public
+from jali.query.nodes import Column, Expression, walk
+from jali.query.ownership import most_changes
+from jali.query.relation import Compute, Keep, Match, Pair, PerOwner, Relation, Scan, Stack
+from jali.query.types import find_field, type_of
+
+_SHOWN = 8
+
+
+def key_notes(plan: Plan) -> tuple[KeyNote, ...]:
+    """Say of each grouping expression which keys it has."""
+    return tuple(_note(plan, key) for key in plan.keys)
+
+
+def groups(plan: Plan) -> int | None:
+    """Return the number of groups, where it is known before the data is read."""
+    return None if plan.selection is not None else plan.aggregation.groups
+
+
+def sets(plan: Plan) -> tuple[tuple[str, int], ...]:
+    """Return the grouping sets with their numbers of groups, where there are several."""
+    if len(plan.levels) == 1:
+        return ()
+    return tuple((set_label(plan, i), level.aggregation.groups) for i, level in enumerate(plan.levels))
+
+
+def _note(plan: Plan, key: KeySet) -> KeyNote:
+    shown = written(key.expression)
+    if key.values is None:
+        meaning = "Not declared: which keys appear is chosen privately"
+        return KeyNote(shown, "chosen", None, (), meaning)
+    origin, source = _origin(plan, key.expression)
+    values = tuple(map(_key, key.values[:_SHOWN]))
+    return KeyNote(shown, origin, len(key.values), values, f"{source}: {_fate(plan)}")
+
+
+def _key(value: Any) -> str:
+    return value if isinstance(value, str) else show_value(value)
+
+
+def _fate(plan: Plan) -> str:
+    counts = ""
+    if plan.aggregation.weights is not None and not plan.aggregation.required:
+        counts = f", though they still count toward the rows of their {person(plan)}"
+    dropped = f"rows with other values are dropped{counts}"
+    if plan.selection is None:
+        return f"every key appears, also with no rows; {dropped}"
+    return f"{dropped}; which groups appear is chosen privately"
+
+
+def _origin(plan: Plan, expression: Expression) -> tuple[str, str]:
+    columns = list(dict.fromkeys(node for node in walk(expression) if isinstance(node, Column)))
+    declared = [find_field(column, plan.source).keys is not None for column in columns]
+    if isinstance(expression, Column) and declared[0]:
+        table = table_of(plan.source, expression.name)
+        if isinstance(table, Public):
+            return "public", f"From the public table {table.name}"
+        return "declared", "Declared"
+    return "enumerated", _enumerated(plan, expression, [column.name for column in columns], set(declared))
+
+
+def _enumerated(plan: Plan, expression: Expression, columns: list[str], declared: set[bool]) -> str:
+    if type_of(expression, plan.source).kind is Kind.BOOLEAN:
+        return "All that a condition can be"
+    if not columns:
+        return "The only value there is"
+    ranges = "range" if len(columns) == 1 else "ranges"
+    facts = "keys and ranges" if len(declared) == 2 else ("keys" if True in declared else ranges)
+    return f"All values that the declared {facts} of {listed(columns)} allow"
+
+
+def table_of(relation: Relation, column: str) -> object:
+    """Return the table that a column is read from unchanged, or None."""
+    if isinstance(relation, Scan):
+        return relation.table
+    if isinstance(relation, Keep | Match):
+        return table_of(relation.source, column)
+    if isinstance(relation, Pair):
+        inside = relation.left if relation.left.field(column) is not None else relation.right
+        return table_of(inside, column)
+    if isinstance(relation, Stack):
+        return None
+    made = relation.keys if isinstance(relation, PerOwner) else relation.columns
+    assert isinstance(relation, PerOwner | Compute)
+    found = next((m.expression for m in made if m.field.name == column), None)
+    return table_of(relation.source, found.name) if isinstance(found, Column) else None
+
+
+# Groups that are chosen.
+
+
+def selection_note(plan: Plan) -> SelectionNote | None:
+    """Say how large a group must be to appear, and what choosing costs."""
+    if plan.selection is None:
+        return None
+    chosen, event = plan.selection, plan.selection.loss.event
+    sizes = group_sizes(chosen, confidence=CONFIDENCE)
+    loss = amount(plan, event)
+    kind = plan.cost.kind
+    return SelectionNote(
+        meaning=_meaning(plan),
+        likely=sizes.likely,
+        even=sizes.even,
+        least=sizes.least,
+        sizes=str(sizes),
+        max_groups=_most_groups(plan),
+        because=f"one {person(plan)} is in at most {plural(_most_groups(plan), 'group')}{moved(plan)}",
+        mechanism=_mechanism(plan),
+        loss=f"{kind} {decimal(loss)} and delta {decimal(event.delta)}",
+        exact_loss=str(loss),
+        share=float(loss / plan.cost.amount),
+        theorems=(pages.UNKNOWN_KEYS if isinstance(chosen, OptimalKeys) else pages.TOLD_KEYS,),
+    )
+
+
+def _meaning(plan: Plan) -> str:
+    people = "rows" if plan.aggregation.weights is None else f"different {person(plan)}"
+    told = (
+        "only whether it appears is told"
+        if plan.told is None
+        else "with noise it is told of each group that appears"
+    )
+    return f"how many {people} are behind each group that occurs; {told}"
+
+
+def _most_groups(plan: Plan) -> int:
+    assert plan.selection is not None
+    weights = plan.aggregation.weights
+    return plan.selection.max_keys if weights is None else weights.max_groups
+
+
+def _mechanism(plan: Plan) -> str:
+    kept = (
+        ""
+        if plan.aggregation.weights is None
+        else (f"; a {person(plan)} in more groups keeps {plural(_most_groups(plan), 'group')}, by a fixed hash")
+    )
+    if isinstance(plan.selection, NoisyCounts):
+        told = "" if plan.told is None else "; that count is told"
+        least = f"{plan.selection.threshold:,}"
+        return f"{_noise(plan.selection)}: a group appears if its noisy count is at least {least}{told}{kept}"
+    pairs = f", shared by up to {plural(most_changes(plan.source) * _most_groups(plan), 'group')}"
+    return f"optimal partition selection: the likeliest coin for each group that the loss allows{pairs}{kept}"
+
+
+def _noise(chosen: Threshold) -> str:
+    if isinstance(chosen, LaplaceThreshold):
+        return f"discrete Laplace noise of scale {show_amount(float(chosen.scale))} and a threshold"
+    return f"discrete Gaussian noise of sigma {show_amount(math.sqrt(chosen.variance))} and a threshold"

@@ -1,0 +1,271 @@
+"""What is released with noise: counts and sums for each group, and the cells of histograms."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from fractions import Fraction
+
+from jali.display.numbers import show_amount
+from jali.mechanisms import Gaussian, Laplace
+from jali.mechanisms.keys.laplace_threshold import LaplaceThreshold
+from jali.mechanisms.keys.noisy_counts import NoisyCounts
+from jali.mechanisms.laws import DiscreteGaussianLaw, DiscreteLaplaceLaw
+from jali.planner.choose_mechanisms import noise_for
+from jali.planner.explanation import pages
+from jali.planner.explanation.notes import Alternative, InSet, MeasureNote
+from jali.planner.explanation.releases import Release, amount, release, shown
+from jali.planner.explanation.words import CONFIDENCE, moved, one_row_each, one_table, person, plural, set_label
+from jali.planner.explanation.written import condition_of, factors, guard, written
+from jali.planner.part import Noise
+from jali.planner.plan import Plan
+from jali.planner.sensitivity import l1_sensitivity, squared_l2_sensitivity
+from jali.planner.tell import Threshold, keys_alone
+from jali.privacy import Concentrated, Pure, decimal
+from jali.query.aggregation import Axis, Categories, CountPeople, CountRows, CountValues, Measure, SumValues
+from jali.query.nodes import Aggregate, Call, Column, Expression, Literal
+from jali.query.ownership import most_changes
+
+
+def measure_note(plan: Plan, place: int) -> MeasureNote:
+    """Explain one release with noise."""
+    one = release(plan, 0, place)
+    measure, noise = one.measure, noise_of(one)
+    laplace = isinstance(noise, Laplace | LaplaceThreshold)
+    scale = noise.scale if isinstance(noise, Laplace | LaplaceThreshold) else math.sqrt(noise.variance)
+    return MeasureNote(
+        name=_name(plan, one),
+        meaning=_meaning(plan, one),
+        sensitivity=_sensitivity(one, squared=not laplace),
+        norm="L1" if laplace else "L2",
+        because=_because(plan, measure),
+        mechanism="discrete Laplace" if laplace else "discrete Gaussian",
+        scale=float(scale) * worth(one),
+        stddev=noise.law.stddev * worth(one),
+        loss=shown(plan, one.event),
+        exact_loss=str(amount(plan, one.event)),
+        share=one.share,
+        half_width=half_width(one),
+        where="in each group" if one.draw is None else "in each cell",
+        alternatives=tuple(_alternatives(plan, one)),
+        theorems=_theorems(plan, laplace=laplace),
+        sets=in_sets(plan, place, half_width),
+        told=place == plan.told,
+    )
+
+
+def noise_of(one: Release) -> Noise | Threshold:
+    """Return the noise of a release that has one."""
+    assert isinstance(one.mechanism, Laplace | Gaussian | NoisyCounts)
+    return one.mechanism
+
+
+def worth(one: Release) -> float:
+    """Return what one integer unit of a release is worth."""
+    return float(one.part.aggregation.unit(one.measure))
+
+
+def half_width(one: Release) -> float:
+    """Return what the noise of a release stays within."""
+    return noise_of(one).law.quantile(CONFIDENCE) * worth(one)
+
+
+def _theorems(plan: Plan, *, laplace: bool) -> tuple[str, ...]:
+    found = [pages.LAPLACE if laplace else pages.GAUSSIAN]
+    found += [] if plan.aggregation.weights is None else [pages.WEIGHTS]
+    return (*found, *([] if one_table(plan) else [pages.OWNERSHIP]))
+
+
+def in_sets(plan: Plan, place: int, width: Callable[[Release], float]) -> tuple[InSet, ...]:
+    """Return how one release leaves for each grouping set, where there are several."""
+    if len(plan.levels) == 1:
+        return ()
+    return tuple(_in_set(plan, level, release(plan, level, place), width) for level in range(len(plan.levels)))
+
+
+def _in_set(plan: Plan, level: int, one: Release, width: Callable[[Release], float]) -> InSet:
+    groups = plan.levels[level].aggregation.groups
+    return InSet(set_label(plan, level), groups, shown(plan, one.event), one.share, width(one))
+
+
+# What it is.
+
+
+def _name(plan: Plan, one: Release) -> str:
+    return measure_name(plan, one.measure) if one.draw is None else f"COUNT(*) by {axis_name(one.draw.axis)}"
+
+
+def measure_name(plan: Plan, measure: Measure) -> str:
+    """Write a measure as the aggregate it is."""
+    if isinstance(measure, CountPeople):
+        return _filtered(Column(person(plan)), measure.present, distinct=True)
+    if isinstance(measure, CountValues):
+        return written(Aggregate("count", measure.value, distinct=True))
+    if isinstance(measure, SumValues):
+        value, condition = condition_of(measure.value)
+        center = f" - {show_center(measure.center)}" if measure.center else ""
+        where = "" if condition is None else f" FILTER (WHERE {written(condition)})"
+        return f"SUM({written(value)}{center}){where}{_guarded(measure.value)}"
+    both = () if measure.present is None else factors(measure.present)
+    return f"COUNT({', '.join(both)})" if both else written(Aggregate("count", measure.present))
+
+
+def _guarded(value: Expression) -> str:
+    other = guard(value)
+    return "" if other is None else f" where {written(other)} is not NULL"
+
+
+def _filtered(value: Expression, present: Expression | None, *, distinct: bool) -> str:
+    condition = None if present is None else condition_of(present)[1]
+    return written(Aggregate("count", value, distinct, filter=condition))
+
+
+def axis_name(axis: Axis) -> str:
+    """Write what an axis is about; bins that a question writes are about their column."""
+    expression = axis.keys.expression if isinstance(axis, Categories) else axis.value
+    columns = _binned(expression)
+    return written(expression) if columns is None else f"bins of {written(columns)}"
+
+
+def _binned(expression: Expression) -> Expression | None:
+    """Return the value that CASE WHEN x <= 1 THEN 0 WHEN x <= 2 THEN 1 ... puts in bins."""
+    if not isinstance(expression, Call) or expression.function != "case":
+        return None
+    first, place = expression.arguments[0], expression.arguments[1]
+    at_most = isinstance(first, Call) and first.function == "<=" and place == Literal(0)
+    return first.arguments[0] if at_most and isinstance(first, Call) else None
+
+
+def show_center(center: Fraction) -> str:
+    """Write the middle of a range, in brackets where it is negative."""
+    return decimal(center) if center >= 0 else f"({decimal(center)})"
+
+
+def _meaning(plan: Plan, one: Release) -> str:
+    if one.draw is not None:
+        each = " of each group" if plan.keys else ""
+        return f"{_weighted(plan)}number of rows in each of the {plural(one.draw.axis.cells, 'cell')}{each}"
+    measure = one.measure
+    if isinstance(measure, CountPeople):
+        return _people(plan, measure)
+    if isinstance(measure, CountValues):
+        return f"number of different values of {written(measure.value)}{_kept(plan)}"
+    if isinstance(measure, SumValues):
+        return f"{_weighted(plan)}{_sum(measure)}"
+    return f"{_weighted(plan)}number of rows{_present(measure)}"
+
+
+def _kept(plan: Plan) -> str:
+    weights = plan.aggregation.weights
+    if weights is None:
+        return ""
+    return f"; each {person(plan)} keeps at most {weights.max_rows:,} of theirs, by a fixed hash, not weighed"
+
+
+def _weighted(plan: Plan) -> str:
+    return "" if plan.aggregation.weights is None else "weighted "
+
+
+def _people(plan: Plan, measure: CountPeople) -> str:
+    if plan.selection is not None and measure.present is None:
+        return f"how many different {person(plan)} keep the group"
+    spread = "" if plan.aggregation.one_group else ", spread over the groups they appear in"
+    return f"how many different {person(plan)} have a row{_present(measure)}{spread}"
+
+
+def _present(measure: CountRows | CountPeople) -> str:
+    if measure.present is None:
+        return ""
+    both = factors(measure.present)
+    if both:
+        return f" where {' and '.join(both)} are not NULL"
+    value, condition = condition_of(measure.present)
+    where = [] if condition is None else [written(condition)]
+    there = [] if value == Literal(1) else [f"{written(value)} is not NULL"]
+    return f" where {' and '.join(where + there)}"
+
+
+def _sum(measure: SumValues) -> str:
+    low, high = decimal(measure.low), decimal(measure.high)
+    value, condition = condition_of(measure.value)
+    where = _guarded(measure.value) if condition is None else f" where {written(condition)}"
+    center = f", less {decimal(measure.center)} (the middle)" if measure.center else ""
+    step = "whole numbers" if measure.steps == 1 else f"multiples of 1/{measure.steps}"
+    return f"sum of {written(value)}{where} clamped to [{low}, {high}]{center}, in {step}; NULL and NaN count 0"
+
+
+# How far a person can move it.
+
+
+def _sensitivity(one: Release, *, squared: bool) -> float:
+    aggregation, changes = one.part.aggregation, most_changes(one.plan.source)
+    if squared:
+        return math.sqrt(squared_l2_sensitivity(aggregation, one.measure, changes)) * worth(one)
+    return float(l1_sensitivity(aggregation, one.measure, changes)) * worth(one)
+
+
+def _because(plan: Plan, measure: Measure) -> str:
+    weights, who = plan.aggregation.weights, person(plan)
+    if isinstance(measure, CountPeople):
+        groups = 1 if weights is None or plan.aggregation.one_group else weights.max_groups
+        return f"one {who} counts in at most {plural(groups, 'group')}{moved(plan)}"
+    if isinstance(measure, CountValues):
+        kept = 1 if weights is None else weights.max_rows
+        return f"one {who} keeps at most {plural(kept, 'value')}{moved(plan)}"
+    each = f" of at most {show_amount(largest(measure))} each" if isinstance(measure, SumValues) else ""
+    rows = plural(1 if weights is None else weights.max_rows, "row")
+    return (f"{rows}{each}" if weights is None else f"one {who}: {rows}{each}") + moved(plan)
+
+
+def largest(measure: SumValues) -> float:
+    """Return the largest value that a row adds, from the middle."""
+    return float(max(abs(measure.least), abs(measure.most)) / measure.steps)
+
+
+# What else there was.
+
+
+def _alternatives(plan: Plan, one: Release) -> list[Alternative]:
+    noise, measure = noise_of(one), one.measure
+    if not isinstance(noise, Laplace | Gaussian):
+        return [_apart(plan, one)]
+    found = [_other_noise(one, noise)]
+    weights = plan.aggregation.weights
+    if weights is not None and not one_row_each(plan) and isinstance(measure, CountRows | SumValues):
+        outcome = "the same noise, plus an error of its own from the draw, and a sort of the table"
+        found.append(Alternative(f"sampling {plural(weights.max_rows, 'row')} a person", outcome, half_width(one)))
+    if isinstance(measure, SumValues) and measure.center and largest(measure):
+        found.append(_without_centre(one, measure))
+    return found
+
+
+def _apart(plan: Plan, one: Release) -> Alternative:
+    """Return what half of the loss for the groups and half for the count would have given."""
+    noise, weights, changes = noise_of(one), plan.aggregation.weights, most_changes(plan.source)
+    assert isinstance(noise, NoisyCounts)
+    half = Pure(noise.epsilon / 2) if isinstance(noise, LaplaceThreshold) else Concentrated(noise.rho / 2)
+    likely = keys_alone(half, noise.delta, weights, changes, noise.least_people).error(CONFIDENCE)
+    width = noise_for(one.part.aggregation, one.measure, half, changes).law.quantile(CONFIDENCE) * worth(one)
+    outcome = f"± {show_amount(width)}, and a group of {likely:,} people"
+    return Alternative("groups chosen apart, half for each", f"{outcome} appears with 95 %", width)
+
+
+def _other_noise(one: Release, noise: Noise) -> Alternative:
+    aggregation, changes = one.part.aggregation, most_changes(one.plan.source)
+    if isinstance(noise, Laplace):
+        rho = noise.epsilon**2 / 2
+        gaussian = DiscreteGaussianLaw(squared_l2_sensitivity(aggregation, one.measure, changes) / (2 * rho))
+        width = gaussian.quantile(CONFIDENCE) * worth(one)
+        outcome = f"± {show_amount(width)} at rho = epsilon²/2 = {decimal(rho)}, but no pure epsilon: "
+        return Alternative("discrete Gaussian", f"{outcome}ask with rho for it, on a budget with a delta", width)
+    epsilon = math.sqrt(2 * noise.rho)
+    laplace = DiscreteLaplaceLaw(l1_sensitivity(aggregation, one.measure, changes) / Fraction(epsilon))
+    width = laplace.quantile(CONFIDENCE) * worth(one)
+    outcome = f"± {show_amount(width)} at epsilon = sqrt(2 rho) = {show_amount(epsilon)}, the same rho"
+    return Alternative("discrete Laplace", outcome, width)
+
+
+def _without_centre(one: Release, measure: SumValues) -> Alternative:
+    factor = float(max(abs(measure.low), abs(measure.high))) / largest(measure)
+    width = half_width(one) * factor
+    return Alternative("values not centred", f"± {show_amount(width)}, {factor:.2g} times the noise", width)

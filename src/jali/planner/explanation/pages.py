@@ -1,0 +1,29 @@
+"""The pages with the proofs that an explanation leans on."""
+
+from __future__ import annotations
+
+LAPLACE = "docs/proofs/laplace.md (Ghosh, Roughgarden and Sundararajan 2012, Theorem 1.1)"
+GAUSSIAN = "docs/proofs/gaussian.md (Canonne, Kamath and Steinke 2020, Theorem 14)"
+WEIGHTS = "docs/proofs/weights.md"
+OWNERSHIP = "docs/proofs/ownership.md"
+QUANTILE = "docs/proofs/weighted_quantile.md"
+PERMUTE_AND_FLIP = "docs/proofs/permute_and_flip.md (McKenna and Sheldon 2020)"
+EXPONENTIAL = "docs/proofs/exponential.md (McSherry and Talwar 2007)"
+UNKNOWN_KEYS = "docs/proofs/unknown_keys.md (Desfontaines, Voss, Gipson and Mandayam 2022, Theorem 1)"
+TOLD_KEYS = "docs/proofs/unknown_keys.md (Korolova, Kenthapadi, Mishra and Ntoulas 2009)"
+GROUPING_SETS = "docs/proofs/grouping_sets.md"
+INTERVALS = "docs/proofs/intervals.md"
+
+PAGES = (
+    LAPLACE,
+    GAUSSIAN,
+    WEIGHTS,
+    OWNERSHIP,
+    QUANTILE,
+    PERMUTE_AND_FLIP,
+    EXPONENTIAL,
+    UNKNOWN_KEYS,
+    TOLD_KEYS,
+    GROUPING_SETS,
+    INTERVALS,
+)

@@ -1,0 +1,106 @@
+"""The releases of a plan in the order in which they are explained: the ends of an interval with their quantile."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+
+from jali.numerals import decimal_above
+from jali.planner.paid import paid
+from jali.planner.part import Draw, Mechanism, Part
+from jali.planner.plan import Plan
+from jali.privacy import Event
+from jali.query.aggregation import CountRows, Measure
+from jali.query.ownership import most_changes
+
+
+@dataclass(frozen=True)
+class Release:
+    """One release of one grouping set."""
+
+    plan: Plan
+    part: Part
+    index: int
+
+    @property
+    def mechanism(self) -> Mechanism:
+        """Through what it leaves."""
+        return self.part.mechanisms[self.index]
+
+    @property
+    def draw(self) -> Draw | None:
+        """What is drawn along an axis, if it is that."""
+        return self.part.draws[self.index] if self.part.draws else None
+
+    @property
+    def measure(self) -> Measure:
+        """What is measured with noise; in each cell of an axis it is the weight of the rows."""
+        return CountRows() if self.part.draws else self.part.aggregation.measures[self.index]
+
+    @property
+    def event(self) -> Event:
+        """What it costs the table that the question costs most."""
+        return paid(self.part, self.index, most_changes(self.plan.source))
+
+    @property
+    def share(self) -> float:
+        """What part of the question's loss that is."""
+        return float(amount(self.plan, self.event) / self.plan.cost.amount)
+
+    @property
+    def resolution(self) -> int:
+        """How many units of weight a whole row has."""
+        weights = self.part.aggregation.weights
+        return 1 if weights is None else weights.resolution
+
+
+@dataclass(frozen=True)
+class Noted:
+    """The releases that one note is about, by their places in a set: the value, and the ends around it."""
+
+    place: int
+    ends: tuple[int, ...] = ()
+
+
+def release(plan: Plan, level: int, place: int) -> Release:
+    """Return one release of one grouping set."""
+    part, index = plan.levels[level].releases[place]
+    return Release(plan, part, index)
+
+
+def noted(plan: Plan) -> tuple[Noted, ...]:
+    """Return what there is to note, in order; every grouping set has the same releases."""
+    draws = list(_draws(plan))
+    around: dict[tuple[int, Fraction], tuple[int, ...]] = {}
+    for place, (part, draw) in enumerate(draws):
+        if draw is not None and draw.end:
+            around[part, draw.at] = (*around.get((part, draw.at), ()), place)
+    return tuple(
+        Noted(place, () if draw is None or draw.kind != "quantile" else around.get((part, draw.at), ()))
+        for place, (part, draw) in enumerate(draws)
+        if draw is None or not draw.end
+    )
+
+
+def _draws(plan: Plan) -> Iterator[tuple[int, Draw | None]]:
+    """Yield what is drawn by each release, if anything, and the number of its part: one axis each."""
+    for number, part in enumerate(plan.levels[0].parts):
+        yield from ((number, draw) for draw in part.draws or (None,) * len(part.mechanisms))
+
+
+def note_of(plan: Plan, place: int) -> int:
+    """Return the place of the note about a release."""
+    return next(i for i, one in enumerate(noted(plan)) if place == one.place or place in one.ends)
+
+
+def amount(plan: Plan, event: Event) -> Fraction:
+    """Return a loss in the unit of the question's."""
+    if plan.cost.epsilon is None or event.epsilon is None:
+        return event.rho
+    return event.epsilon
+
+
+def shown(plan: Plan, event: Event) -> str:
+    """Write a loss in the unit of the question's."""
+    return f"{plan.cost.kind} {decimal_above(amount(plan, event))}"

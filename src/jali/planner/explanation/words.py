@@ -1,0 +1,85 @@
+"""Words that all parts of an explanation share."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from jali.display.numbers import show_amount
+from jali.planner.plan import Plan
+from jali.query.ownership import most_changes, own
+from jali.query.relation import Compute, Keep, PerOwner, Scan
+
+CONFIDENCE = 0.95
+_MOVED = {
+    1: "",
+    2: "; taken away and put in elsewhere",
+    4: "; taken away and put in elsewhere, for two people",
+}
+
+
+def person(plan: Plan) -> str:
+    """Return what names one privacy unit."""
+    return own(plan.source).unit or "row"
+
+
+def one_row_each(plan: Plan) -> bool:
+    """Say whether every person has one row at most: a subquery made one for each."""
+    relation = plan.source
+    while isinstance(relation, Keep | Compute):
+        relation = relation.source
+    return isinstance(relation, PerOwner) and own(relation).max_rows == 1
+
+
+def scanned(plan: Plan) -> bool:
+    """Say whether the rows are those of one table."""
+    relation = plan.source
+    while isinstance(relation, Keep):
+        relation = relation.source
+    return isinstance(relation, Scan)
+
+
+def one_table(plan: Plan) -> bool:
+    """Say whether the rows are those of one table that names their owners itself."""
+    return scanned(plan) and len(plan.tables) == 1
+
+
+def plural(count: int, noun: str) -> str:
+    """Write a number of things.
+
+    Example:
+        >>> plural(1, "row"), plural(1200, "row")
+        ('1 row', '1,200 rows')
+    """
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"
+
+
+def rows_of(amount: float) -> str:
+    """Write a number of rows that need not be whole.
+
+    Example:
+        >>> rows_of(1.0), rows_of(0.5)
+        ('1 row', '0.5 rows')
+    """
+    return f"{show_amount(amount)} {'row' if amount == 1 else 'rows'}"
+
+
+def listed(items: Sequence[str]) -> str:
+    """Write a list.
+
+    Example:
+        >>> listed(["a"]), listed(["a", "b", "c"])
+        ('a', 'a, b and c')
+    """
+    return items[0] if len(items) == 1 else f"{', '.join(items[:-1])} and {items[-1]}"
+
+
+def moved(plan: Plan) -> str:
+    """Say what else one unit moves beside one bounded vector."""
+    return _MOVED[most_changes(plan.source)]
+
+
+def set_label(plan: Plan, level: int) -> str:
+    """Name a grouping set by its keys."""
+    from jali.planner.explanation.written import written
+
+    return f"({', '.join(written(plan.keys[place].expression) for place in plan.levels[level].places)})"

@@ -1,0 +1,171 @@
+"""The values that a grouping expression can have, from public facts: declared keys, ranges, and constants."""
+
+from __future__ import annotations
+
+import datetime
+import math
+from fractions import Fraction
+from itertools import product
+
+from jali.query.catalog import MAX_KEYS, Field, Kind
+from jali.query.evaluate import evaluate
+from jali.query.functions import FUNCTIONS, Type
+from jali.query.nodes import Call, Column, Expression, Literal, Value, conjuncts, walk
+from jali.query.relation import Fields, Keep, Relation
+from jali.query.types import find_field, type_of
+
+_EPOCH = datetime.date(1970, 1, 1)
+# Up to here every whole number is a double of its own.
+_EXACT = 1 << 53
+_SPACING = {"year": 12, "quarter": 3, "month": 1}
+
+
+def key_values(expression: Expression, fields: Fields) -> tuple[Value, ...] | None:
+    """Return all values that an expression can have, in their order; None where public facts do not tell.
+
+    A declared column has its keys. A function of declared columns has the function's values at their keys. CASE
+    has its constants. A condition is true, false or NULL. A whole number in a known range, and a date in one, can
+    be each number or date between the ends.
+    """
+    found = _known(expression, fields)
+    return None if found is None or _alike(expression, found, fields) else found
+
+
+def _alike(expression: Expression, values: tuple[Value, ...], fields: Fields) -> bool:
+    """Say whether two values may be one double. A computed number is a double: its row would be in two groups."""
+    stored = isinstance(expression, Column) and not find_field(expression, fields).computed
+    return not stored and any(isinstance(value, int) and abs(value) > _EXACT for value in values)
+
+
+def _known(expression: Expression, fields: Fields) -> tuple[Value, ...] | None:
+    if isinstance(expression, Column):
+        return _of_column(find_field(expression, fields), type_of(expression, fields))
+    if isinstance(expression, Literal):
+        return (_plain(expression.value),)
+    if not isinstance(expression, Call):
+        return None
+    found = _mapped(expression, fields) or _chosen(expression, fields) or _truncated(expression, fields)
+    return found or _between(type_of(expression, fields))
+
+
+def kept_values(
+    expression: Expression, values: tuple[Value, ...] | None, rows: Relation
+) -> tuple[Value, ...] | None:
+    """Leave out the keys that WHERE leaves out: conditions on the grouping expression alone are public facts."""
+    if values is None:
+        return None
+    conditions = [c for c in _conditions(rows) if _speaks_of(c, expression)]
+    kept = tuple(v for v in values if all(evaluate(c, {expression: v}) is True for c in conditions))
+    return kept or values
+
+
+def _conditions(rows: Relation) -> list[Expression]:
+    found: list[Expression] = []
+    while isinstance(rows, Keep):
+        found += conjuncts(rows.condition)
+        rows = rows.source
+    return found
+
+
+def _speaks_of(condition: Expression, expression: Expression) -> bool:
+    """Say whether a condition can be decided from the value of an expression, after the noise as before."""
+    if condition == expression:
+        return True
+    if isinstance(condition, Call) and FUNCTIONS[condition.function].after:
+        return all(_speaks_of(argument, expression) for argument in condition.arguments)
+    return isinstance(condition, Literal)
+
+
+def _of_column(field: Field, kind: Type) -> tuple[Value, ...] | None:
+    if field.keys is not None:
+        return field.keys.values
+    return _between(kind)
+
+
+def _between(kind: Type) -> tuple[Value, ...] | None:
+    if kind.kind is Kind.BOOLEAN:
+        return (True, False, None) if kind.nullable else (True, False)
+    low, high = kind.bounds.low, kind.bounds.high
+    if low is None or high is None or kind.kind not in (Kind.INTEGER, Kind.DATE):
+        return None
+    first, last = math.ceil(low), math.floor(high)
+    if last - first >= MAX_KEYS:
+        return None
+    if kind.kind is Kind.DATE:
+        return tuple(_EPOCH + datetime.timedelta(days=day) for day in range(first, last + 1))
+    return tuple(range(first, last + 1))
+
+
+def _mapped(call: Call, fields: Fields) -> tuple[Value, ...] | None:
+    """Evaluate a function at all declared keys of its columns."""
+    nodes = list(walk(call))
+    columns = list(dict.fromkeys(node for node in nodes if isinstance(node, Column)))
+    calls = [node for node in nodes if isinstance(node, Call)]
+    keys = [find_field(column, fields).keys for column in columns]
+    if not columns or any(k is None for k in keys) or not all(FUNCTIONS[c.function].after for c in calls):
+        return None
+    lists = [k.values for k in keys if k is not None]
+    if math.prod(len(values) for values in lists) > MAX_KEYS:
+        return None
+    found = (evaluate(call, dict(zip(columns, row, strict=True))) for row in product(*lists))
+    return _distinct([_plain(value) for value in found])
+
+
+def _chosen(call: Call, fields: Fields) -> tuple[Value, ...] | None:
+    """CASE and COALESCE have the values of their branches."""
+    if call.function == "case":
+        branches = [*call.arguments[1:-1:2], call.arguments[-1]]
+    elif call.function == "coalesce":
+        branches = list(call.arguments)
+    else:
+        return None
+    parts = [key_values(branch, fields) for branch in branches]
+    if any(part is None for part in parts):
+        return None
+    return _distinct([value for part in parts if part is not None for value in part])
+
+
+def _truncated(call: Call, fields: Fields) -> tuple[Value, ...] | None:
+    """DATE_TRUNC of a date in a known range: the first days of its months, quarters or years."""
+    if not call.function.startswith("trunc "):
+        return None
+    part, kind = call.function.removeprefix("trunc "), type_of(call, fields)
+    low, high = kind.bounds.low, kind.bounds.high
+    if low is None or high is None:
+        return None
+    days = 1 if kind.kind is Kind.DATE else 86_400_000_000
+    first, last = (_EPOCH + datetime.timedelta(days=math.floor(end / days)) for end in (low, high))
+    dates = _starts(part, first, last)
+    if dates is None or kind.kind is Kind.DATE:
+        return dates
+    return tuple(datetime.datetime(d.year, d.month, d.day) for d in dates)  # type: ignore[union-attr] # noqa: DTZ001
+
+
+def _starts(part: str, first: datetime.date, last: datetime.date) -> tuple[Value, ...] | None:
+    if part == "day":
+        count = (last - first).days + 1
+        return tuple(first + datetime.timedelta(days=i) for i in range(count)) if count <= MAX_KEYS else None
+    if part == "week":
+        monday = first - datetime.timedelta(days=first.weekday())
+        return tuple(monday + datetime.timedelta(weeks=i) for i in range((last - monday).days // 7 + 1))
+    if part not in _SPACING:
+        return None
+    months = range(12 * first.year + first.month - 1, 12 * last.year + last.month)
+    return tuple(datetime.date(m // 12, m % 12 + 1, 1) for m in months if m % _SPACING[part] == 0)
+
+
+def _plain(value: object) -> Value:
+    if isinstance(value, float) and value.is_integer():
+        return int(value)
+    if isinstance(value, Fraction) and value.denominator == 1:
+        return int(value)
+    return value  # type: ignore[return-value]
+
+
+def _distinct(values: list[Value]) -> tuple[Value, ...] | None:
+    """Return each value once; None if there are fractions, which cannot be compared exactly."""
+    if any(isinstance(value, float | Fraction) for value in values):
+        return None
+    known = [value for value in values if value is not None]
+    found = tuple(dict.fromkeys(known))
+    return (*found, None) if len(known) < len(values) else found

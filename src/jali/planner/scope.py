@@ -1,0 +1,77 @@
+"""Scopes: which columns a name can mean at a place of the question."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from jali.errors import QueryError
+from jali.query.nodes import Column
+
+
+@dataclass(frozen=True)
+class Visible:
+    """A column that can be named: by its own name, or with the table's name before it."""
+
+    name: str
+    column: str
+    table: str | None = None
+    merged: bool = False
+
+
+@dataclass(frozen=True)
+class Scope:
+    """The columns of FROM, and around a subquery those of the query around it."""
+
+    columns: tuple[Visible, ...]
+    outer: Scope | None = None
+
+    def __add__(self, other: Scope) -> Scope:
+        return Scope(self.columns + other.columns, self.outer)
+
+    def tables(self) -> set[str]:
+        """Return the names of the tables in sight."""
+        return {visible.table.lower() for visible in self.columns if visible.table is not None}
+
+    def find(self, column: Column) -> Column:
+        """Return the column that a written one means, under its unique name."""
+        found = self._matching(column)
+        if not found and self.outer is not None:
+            return self.outer.find(column)
+        if len({visible.column for visible in found}) > 1:
+            tables = " and ".join(str(visible.table) for visible in found)
+            raise QueryError(
+                f"Column {column.name} is in several tables: {tables}.",
+                position=column.position,
+                remedy=f"Write {found[0].table}.{column.name}.",
+            )
+        if not found:
+            raise self._unknown(column)
+        return replace(column, name=found[0].column, table=None)
+
+    def knows(self, column: Column) -> bool:
+        """Say whether a name means a column of this scope, not of one around it."""
+        return bool(self._matching(column))
+
+    def _matching(self, column: Column) -> list[Visible]:
+        name, table = column.name.lower(), None if column.table is None else column.table.lower()
+        same = [v for v in self.columns if v.name.lower() == name]
+        if table is not None:
+            return [v for v in same if v.table is not None and v.table.lower() == table]
+        merged = [v for v in same if v.merged]
+        return merged or same
+
+    def _unknown(self, column: Column) -> QueryError:
+        if column.table is not None and column.table.lower() not in self.tables():
+            return QueryError(
+                f"There is no table {column.table} in this question.",
+                position=column.position,
+                remedy=f"Its tables are {', '.join(sorted(self.tables())) or 'without a name'}.",
+            )
+        names = ", ".join(dict.fromkeys(visible.name for visible in self.columns))
+        tables = {visible.table for visible in self.columns}
+        where = f"Table {next(iter(tables))}" if len(tables) == 1 and None not in tables else "The question"
+        return QueryError(
+            f"{where} has no column {column.name}.",
+            position=column.position,
+            remedy=f"Its columns are {names}. Text takes single quotes: '{column.name}'.",
+        )

@@ -1,0 +1,389 @@
+"""Reading: the values and intervals of aggregates from what was released. Post-processing, which costs nothing."""
+
+from __future__ import annotations
+
+import datetime
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property, lru_cache
+from itertools import product
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from jali.query.aggregation import Categories, CountRows, KeySet, Marks, Measure, SumValues
+from jali.query.bounds import Bounds
+from jali.query.catalog import Kind
+from jali.query.estimate import Estimate, Linear
+from jali.query.estimates import AnyEstimate, Cells, Moment, Pick, Picked, Span
+from jali.query.nodes import Aggregate, Question
+
+if TYPE_CHECKING:
+    from jali.mechanisms.combined import Form
+    from jali.mechanisms.moments import Axis as Variable
+
+Interval: TypeAlias = Any  # (low, high), a list or a mapping of such, or None
+_EPOCH = datetime.datetime(1970, 1, 1)  # noqa: DTZ001 - columns without time zone are read as they are
+
+
+@dataclass(frozen=True)
+class Released:
+    """One grouping set: the places of its keys, its groups, and what was released of them.
+
+    Attributes:
+        laws: The law of the noise of each release; None for a choice.
+        noisy: For each release one entry per group.
+        rows: Which releases count or sum rows, so that their totals add up over groups.
+    """
+
+    places: tuple[int, ...]
+    groups: tuple[tuple[Any, ...], ...]
+    laws: tuple[Any, ...]
+    noisy: tuple[tuple[Any, ...], ...]
+
+
+@dataclass(frozen=True)
+class Release:
+    """What left through the noise, and the public facts needed to read it.
+
+    Attributes:
+        selection: How the groups were chosen, where they were.
+        told: Which release is the count that they were chosen by: only counts from a threshold on are told.
+    """
+
+    question: Question
+    keys: tuple[KeySet, ...]
+    estimates: tuple[tuple[Aggregate, AnyEstimate], ...]
+    measures: tuple[Measure, ...]
+    levels: tuple[Released, ...]
+    selection: Any = None
+    told: int | None = None
+
+    @property
+    def noisy(self) -> tuple[tuple[Any, ...], ...]:
+        """What was released of the first grouping set."""
+        return self.levels[0].noisy
+
+    @cached_property
+    def known(self) -> dict[Aggregate, Estimate]:
+        """The aggregates that are linear forms or ratios of them."""
+        return {a: e for a, e in self.estimates if isinstance(e, Estimate)}
+
+    @cached_property
+    def readings(self) -> tuple[LevelReading, ...]:
+        """One reading for each grouping set."""
+        return tuple(LevelReading(self, index) for index in range(len(self.levels)))
+
+
+def all_groups(keys: Sequence[KeySet]) -> tuple[tuple[Any, ...], ...]:
+    """Return every combination of declared keys, in order."""
+    return tuple(product(*(key.values or () for key in keys)))
+
+
+class LevelReading:
+    """Reads the aggregates of one grouping set."""
+
+    def __init__(self, release: Release, index: int) -> None:
+        self.release = release
+        self.index = index
+        self.level = release.levels[index]
+
+    def __len__(self) -> int:
+        return len(self.level.groups)
+
+    # Values.
+
+    def values(self, estimate: AnyEstimate) -> list[Any]:
+        """Return the value of an aggregate in each group."""
+        if isinstance(estimate, Moment):
+            return self._moments(estimate)
+        if isinstance(estimate, Picked):
+            return [self._picked(estimate, group) for group in range(len(self))]
+        if isinstance(estimate, Cells):
+            return [self._cells(estimate, group) for group in range(len(self))]
+        agreed = self._agreed(estimate)
+        if agreed is not None:
+            return [float(value) for value in agreed]
+        return [self._value(estimate, group) for group in range(len(self))]
+
+    def _value(self, estimate: Estimate, group: int) -> float | int | None:
+        above = self._linear(estimate.numerator, group)
+        if estimate.denominator is None:
+            return _plain(above)
+        below = self._linear(estimate.denominator, group)
+        # A ratio over a count that is not positive says nothing, as AVG of no rows says NULL.
+        return None if below <= 0 else _within(to_float(above / below), estimate.bounds)
+
+    def _linear(self, form: Linear, group: int) -> Fraction:
+        return form.constant + sum((c * self.level.noisy[i][group] for i, c in form.terms), Fraction(0))
+
+    def _moments(self, moment: Moment) -> list[Any]:
+        import numpy as np
+
+        from jali.mechanisms.moments import moment_value
+
+        sums = {
+            name: np.array([to_float(self._linear(form, group)) for group in range(len(self))])
+            for name, form in moment.sums
+        }
+        found = moment_value(
+            moment.kind, sums, _variable(moment.x), None if moment.y is None else _variable(moment.y)
+        )
+        return [float(value) if math.isfinite(value) else None for value in found]
+
+    def _picked(self, picked: Picked, group: int) -> Any:
+        values = [v for pick in picked.picks for v in self._pick(picked, pick, group)]
+        return values if picked.several else values[0]
+
+    def _pick(self, picked: Picked, pick: Pick, group: int) -> list[Any]:
+        cell = self.level.noisy[pick.value][group]
+        return [cell_value(picked.axis, c) for c in (cell if isinstance(cell, tuple) else (cell,))]
+
+    def _cells(self, cells: Cells, group: int) -> dict[Any, Any]:
+        return dict(zip(_labels(cells), self._cell_numbers(cells, group), strict=True))
+
+    def _cell_numbers(self, cells: Cells, group: int) -> list[float]:
+        from itertools import accumulate
+
+        numbers = [to_float(cells.worth * cell) for cell in self.level.noisy[cells.release][group]]
+        return list(accumulate(numbers)) if cells.cumulative else numbers
+
+    # Intervals.
+
+    def intervals(self, estimate: AnyEstimate, confidence: float) -> Sequence[Interval]:
+        """Return an interval for the aggregate in each group."""
+        if isinstance(estimate, Moment):
+            return self._moment_intervals(estimate, confidence)
+        if isinstance(estimate, Picked):
+            return [self._picked_interval(estimate, group, confidence) for group in range(len(self))]
+        if isinstance(estimate, Cells):
+            return [self._cells_interval(estimate, group, confidence) for group in range(len(self))]
+        if self.release.told in estimate.measures:
+            return self._told_intervals(estimate, confidence)
+        if estimate.denominator is not None:
+            return self._ratio_intervals(estimate, confidence)
+        return self._linear_intervals(estimate, confidence)
+
+    def _linear_intervals(self, estimate: Estimate, confidence: float) -> Sequence[Interval]:
+        from jali.mechanisms.combined import linear_quantile
+
+        if self._agreed(estimate) is not None:
+            return self._agreed_intervals(estimate, confidence)
+        form = estimate.numerator
+        laws = [self.level.laws[i] for i, _ in form.terms]
+        width = linear_quantile([to_float(c) for _, c in form.terms], laws, confidence)
+        centers = (to_float(self._linear(form, group)) for group in range(len(self)))
+        return [(center - width, center + width) for center in centers]
+
+    def _ratio_intervals(self, estimate: Estimate, confidence: float) -> Sequence[Interval]:
+        from jali.mechanisms.combined import ratio_interval
+
+        indices = estimate.measures
+        below = estimate.denominator or Linear()
+        low, high = ratio_interval(
+            _form(estimate.numerator, indices),
+            _form(below, indices),
+            [self.level.laws[i] for i in indices],
+            self._columns(indices),
+            confidence=confidence,
+            bounds=ends(estimate.bounds),
+        )
+        return list(zip(low.tolist(), high.tolist(), strict=True))
+
+    def _columns(self, indices: Sequence[int]) -> list[Any]:
+        import numpy as np
+
+        return [np.array([float(x) for x in self.level.noisy[i]]) for i in indices]
+
+    def _moment_intervals(self, moment: Moment, confidence: float) -> Sequence[Interval]:
+        from jali.mechanisms.moments import moment_interval
+
+        indices = sorted({i for _, form in moment.sums for i, _ in form.terms})
+        if not len(self):
+            return []
+        low, high = moment_interval(
+            moment.kind,
+            {name: _form(form, indices) for name, form in moment.sums},
+            [self.level.laws[i] for i in indices],
+            self._columns(indices),
+            confidence=confidence,
+            x=_variable(moment.x),
+            y=None if moment.y is None else _variable(moment.y),
+        )
+        return list(zip(low.tolist(), high.tolist(), strict=True))
+
+    def _picked_interval(self, picked: Picked, group: int, confidence: float) -> Interval:
+        if not isinstance(picked.axis, Marks):
+            return None
+        spans = [self._pick_interval(picked.axis, pick, group, confidence) for pick in picked.picks]
+        return spans if picked.several else spans[0]
+
+    def _pick_interval(self, axis: Marks, pick: Pick, group: int, confidence: float) -> Interval:
+        """The ends that were bought, which hold at their own confidence; beyond it, the ends of the range.
+
+        A mark stands for the values nearest to it: the ends are moved out by half a step.
+        """
+        bought = confidence <= pick.confidence
+        value = self.level.noisy[pick.value][group]
+        low = self.level.noisy[pick.low][group] if bought and pick.low is not None else 0
+        high = self.level.noisy[pick.high][group] if bought and pick.high is not None else axis.top
+        low, high = min(low, high, value), max(low, high, value)
+        return cell_value(axis, low, -0.5), cell_value(axis, high, 0.5)
+
+    def _cells_interval(self, cells: Cells, group: int, confidence: float) -> Interval:
+        law, worth = self.level.laws[cells.release], to_float(cells.worth)
+        numbers = self._cell_numbers(cells, group)
+        counts = range(1, len(numbers) + 1) if cells.cumulative else [1] * len(numbers)
+        widths = {n: _sum_width(law, n, worth, confidence) for n in set(counts)}
+        spans = [(x - widths[n], x + widths[n]) for x, n in zip(numbers, counts, strict=True)]
+        return dict(zip(_labels(cells), spans, strict=True))
+
+    # A count that was told with its group.
+
+    def _told_intervals(self, estimate: Estimate, confidence: float) -> Sequence[Interval]:
+        """Return what the estimate can be while the told count, and the rest of each form, are in their intervals.
+
+        That of the told count holds given that the group is shown, which the noise of the others does not depend
+        on. All of them hold together by the union bound; a linear form, and a ratio of two whose denominator is
+        not 0, is monotone in each of them, so that its extremes are at the corners.
+        """
+        forms = [form for form in (estimate.numerator, estimate.denominator) if form is not None]
+        rests = [Linear(tuple(t for t in f.terms if t[0] != self.release.told), f.constant) for f in forms]
+        each = 1 - (1 - confidence) / (1 + sum(bool(rest.terms) for rest in rests))
+        widths = [self._rest_width(rest, each) for rest in rests]
+        factors = [to_float(sum((c for i, c in f.terms if i == self.release.told), Fraction(0))) for f in forms]
+        found = []
+        for group in range(len(self)):
+            centers = [to_float(self._linear(rest, group)) for rest in rests]
+            sides = [(c - w, c + w) for c, w in zip(centers, widths, strict=True)]
+            found.append(_hull(self._told_span(group, each), sides, factors, estimate.bounds))
+        return found
+
+    def _rest_width(self, rest: Linear, confidence: float) -> float:
+        from jali.mechanisms.combined import linear_quantile
+
+        laws = [self.level.laws[i] for i, _ in rest.terms]
+        return linear_quantile([to_float(c) for _, c in rest.terms], laws, confidence)
+
+    def _told_span(self, group: int, confidence: float) -> tuple[int, int]:
+        assert self.release.told is not None
+        low, high = self.release.selection.interval(self.level.noisy[self.release.told][group], confidence)
+        return low, high
+
+    # Grouping sets: totals that agree.
+
+    def _agreed(self, estimate: Estimate) -> Any:
+        """Return the values of a count or sum of rows over all grouping sets, averaged so that totals agree."""
+        return _agreement(self.release, estimate)[0][self.index] if _adds_up(self.release, estimate) else None
+
+    def _agreed_intervals(self, estimate: Estimate, confidence: float) -> Sequence[Interval]:
+        from jali.mechanisms.workloads.grouping_sets import intervals
+
+        sizes, sets, tables, laws, scale = _agreement(self.release, estimate)[1]
+        low, high = intervals(sizes, sets, tables, laws, confidence)[self.index]
+        return [(a * scale, b * scale) for a, b in zip(low.ravel().tolist(), high.ravel().tolist(), strict=True)]
+
+
+def _hull(
+    told: tuple[int, int], sides: list[tuple[float, float]], factors: list[float], bounds: Bounds
+) -> tuple[float, float]:
+    """Return the least and the largest of rest + factor * told, or of the ratio of two such forms, over a box."""
+    corners = [
+        [side + factor * n for n in told for side in pair] for pair, factor in zip(sides, factors, strict=True)
+    ]
+    if len(corners) == 1:
+        return min(corners[0]), max(corners[0])
+    below = corners[1]
+    if not (min(below) > 0 or max(below) < 0):
+        return ends(bounds)
+    # Both forms have the same told count: its two ends come in the first and the last pair of corners.
+    ratios = [a / b for place in (0, 2) for a in corners[0][place : place + 2] for b in below[place : place + 2]]
+    if any(math.isnan(ratio) for ratio in ratios):
+        return ends(bounds)
+    return _within(min(ratios), bounds), _within(max(ratios), bounds)
+
+
+def _adds_up(release: Release, estimate: Estimate) -> bool:
+    terms = estimate.numerator.terms
+    if len(release.levels) == 1 or estimate.denominator is not None or len(terms) != 1:
+        return False
+    return isinstance(release.measures[terms[0][0]], CountRows | SumValues)
+
+
+def _agreement(release: Release, estimate: Estimate) -> tuple[list[Any], Any]:
+    import numpy as np
+
+    from jali.mechanisms.workloads.grouping_sets import consistent, variances_of
+
+    ((place, factor),) = estimate.numerator.terms
+    sizes = [len(key.values or ()) for key in release.keys]
+    sets = [level.places for level in release.levels]
+    tables = [np.array(level.noisy[place], dtype=object) for level in release.levels]
+    laws = [level.laws[place] for level in release.levels]
+    scale = to_float(factor)
+    found = consistent(sizes, sets, tables, variances_of(laws))
+    return [table.ravel() * scale for table in found], (sizes, sets, tables, laws, scale)
+
+
+@lru_cache(maxsize=1024)
+def _sum_width(law: Any, count: int, worth: float, confidence: float) -> float:
+    if count == 1:
+        return float(law.quantile(confidence)) * worth
+    from jali.mechanisms.workloads.weighted_sums import Term, weighted_quantile
+
+    return float(weighted_quantile([Term(1.0, count, law)], confidence)) * worth
+
+
+def cell_value(axis: Marks | Categories, cell: int, shift: float = 0.0) -> Any:
+    """Return what a cell of an axis stands for."""
+    if isinstance(axis, Categories):
+        return (axis.keys.values or ())[cell]
+    low, high = axis.low, axis.low + axis.top * axis.step
+    whole = axis.kind is not Kind.REAL and axis.step == 1
+    exact = axis.low + axis.step * (cell if whole else cell + Fraction(shift))
+    value = min(max(exact, low), high)
+    if axis.kind is Kind.DATE:
+        return (_EPOCH + datetime.timedelta(days=int(value))).date()
+    if axis.kind is Kind.TIMESTAMP:
+        return _EPOCH + datetime.timedelta(microseconds=int(value))
+    return int(value) if axis.kind is Kind.INTEGER and value.denominator == 1 else to_float(value)
+
+
+def _labels(cells: Cells) -> list[Any]:
+    return [to_float(label) if isinstance(label, Fraction) else label for label in cells.labels]
+
+
+def _variable(span: Span) -> Variable:
+    from jali.mechanisms.moments import Axis as Variable
+
+    return Variable(float(span.low), float(span.high), float(span.center))
+
+
+def _form(form: Linear, indices: Sequence[int]) -> Form:
+    from jali.mechanisms.combined import Form
+
+    terms = dict(form.terms)
+    return Form([to_float(terms.get(i, Fraction(0))) for i in indices], to_float(form.constant))
+
+
+def _plain(value: Fraction) -> float | int:
+    return value.numerator if value.denominator == 1 else to_float(value)
+
+
+def to_float(value: Fraction) -> float:
+    """Return the nearest double; an infinity beyond all doubles. Nothing raises after the noise."""
+    try:
+        return float(value)
+    except OverflowError:
+        return math.inf if value > 0 else -math.inf
+
+
+def _within(value: float, bounds: Bounds) -> float:
+    low, high = ends(bounds)
+    return min(max(value, low), high)
+
+
+def ends(bounds: Bounds) -> tuple[float, float]:
+    """Return an interval in doubles."""
+    low = -math.inf if bounds.low is None else to_float(bounds.low)
+    return low, math.inf if bounds.high is None else to_float(bounds.high)
