@@ -39,7 +39,10 @@ def test_a_program_gets_one_json_document(jali: Runner, clinic: Path) -> None:
     assert all(spans[0] is None and spans[1][0] < spans[1][1] for spans in document["intervals"])
     assert document["cost"] == {"kind": "rho", "amount": "1/100", "delta": "0"}
     assert document["confidence"] == 0.9
-    assert set(document["remaining"]) == {"epsilon", "rho"}
+    assert document["costs"] == {"visits": document["cost"]}
+    assert {table: set(left) for table, left in document["remaining"].items()} == {"visits": {"epsilon", "rho"}}
+    assert document["totals"] == [[], [], []]
+    assert document["group_sizes"] is None
     assert document["cached"] is False
 
 

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import datetime
 import sqlite3
 from collections.abc import Callable
 from contextlib import closing
@@ -41,7 +42,13 @@ def test_protect_says_what_was_declared(jali: Runner, tmp_path: Path, visits: Pa
     ).document
     assert document["budget"] == {"epsilon": "2", "delta": "1/1000000"}
     assert document["adjacency"] == "add-remove"
-    assert document["columns"]["seen"] == "date"
+    assert {column["name"]: column["kind"] for column in document["columns"]}["seen"] == "date"
+    assert (document["unit"], document["via"], document["min_people"], document["version"]) == (
+        "patient_id",
+        None,
+        1,
+        1,
+    )
 
 
 def test_protecting_again_says_that_it_is_a_change(jali: Runner, clinic: Path, visits: Path) -> None:
@@ -80,7 +87,8 @@ def test_tables_are_listed_as_they_were_declared(jali: Runner, clinic: Path, vis
     assert (table["table"], table["max_rows"], table["rows"]) == ("visits", 5, 5000)
     assert columns["age"]["range"] == ["0", "120"]
     assert (columns["ward"]["keys"], columns["ward"]["key_count"]) == (["A", "B", "C"], 3)
-    assert columns["seen"] == {"name": "seen", "kind": "date", "range": None, "keys": None, "key_count": None}
+    nothing = {"range": None, "range_epsilon": None, "keys": None, "key_count": None}
+    assert columns["seen"] == {"name": "seen", "kind": "date"} | nothing
 
 
 def test_long_lists_of_keys_are_cut_and_counted(jali: Runner, tmp_path: Path, visits: Path) -> None:
@@ -208,6 +216,14 @@ def test_ranges_and_keys_are_read_as_they_are_written(tmp_path: Path) -> None:
     listed = tmp_path / "cities.txt"
     listed.write_text("Paris, TX\nRome\n", encoding="utf-8")
     assert read_range("t=-5:1/3") == ("t", Range(-5, "1/3"))
+    assert read_range("t=auto") == ("t", Range(auto=True))
+    assert read_range("t=auto:1/4") == ("t", Range(auto=True, epsilon="0.25"))
+    assert read_range("t=0..1.5") == ("t", Range(0, "1.5"))
+    first, last = datetime.date(2025, 1, 1), datetime.date(2025, 12, 31)
+    assert read_range("day=2025-01-01:2025-12-31") == read_range("day=2025-01-01..2025-12-31")
+    assert read_range("day=2025-01-01:2025-12-31") == ("day", Range(first, last))
+    eight, nine = (datetime.datetime(2025, 1, 1, hour) for hour in (8, 9))  # noqa: DTZ001 - as columns are read
+    assert read_range("at=2025-01-01T08:00..2025-01-01 09:00:00") == ("at", Range(eight, nine))
     assert read_keys("ward=A,B") == ("ward", Keys(["A", "B"]))
     assert read_keys("floor=0,1,-1") == ("floor", Keys([0, 1, -1]))
     assert read_keys("code=01,02") == ("code", Keys(["01", "02"]))
@@ -225,6 +241,11 @@ def test_ranges_and_keys_are_read_as_they_are_written(tmp_path: Path) -> None:
         (["age=5"], [], []),
         (["age=9:5"], [], []),
         (["age=a:b"], [], []),
+        (["age=auto:none"], [], []),
+        (["day=2025-01-01:5"], [], []),
+        (["day=2025-02-30:2025-03-01"], [], []),
+        (["day=2025-12-31:2025-01-01"], [], []),
+        (["at=2025-01-01T08:00:2025-01-01T09:00"], [], []),
         ([], ["ward="], []),
         ([], ["ward=A,A"], []),
         ([], ["ward=@/no/such/file"], []),

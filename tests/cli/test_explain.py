@@ -34,6 +34,25 @@ def test_a_program_gets_the_same_facts(jali: Runner, clinic: Path) -> None:
     assert document["sql"].startswith("WITH ")
 
 
+def test_groups_that_nobody_declared_are_explained_with_a_delta(jali: Runner, clinic: Path) -> None:
+    sql = "SELECT code, COUNT(*) AS n, MEDIAN(cost) AS m FROM visits GROUP BY code"
+    terms = ("--epsilon", "1", "--delta", "1e-6", "--max-groups", "1", "--min-people", "7")
+    document = jali("explain", clinic, sql, *terms, "--json").document
+    assert document["selection"]["least"] == 7
+    assert document["selection"]["max_groups"] == 1
+    assert document["keys"][0]["origin"] == "chosen"
+    assert [m["kind"] for m in document["measures"]] == ["noise", "quantile"]
+    assert len(document["queries"]) == 2
+    assert "one of fewer than 7 never" in " ".join(jali("explain", clinic, sql, *terms).out.split())
+    assert jali("explain", clinic, sql, "--epsilon", "1").code == 4
+
+
+def test_a_question_may_bound_people_more_tightly(jali: Runner, clinic: Path) -> None:
+    document = jali("explain", clinic, SQL, "--epsilon", "0.1", "--max-rows", "2", "--json").document
+    assert "at most 2 rows" in document["contribution"]
+    assert "The question asks for 2; declared is 5 (visits)" in document["contribution"]
+
+
 @pytest.mark.parametrize("program", ["duckdb", "rich", "pandas", "scipy"])
 def test_explaining_from_a_cold_shell_loads_no_heavy_library(clinic: Path, program: str) -> None:
     code = (

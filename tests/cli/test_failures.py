@@ -48,7 +48,7 @@ def test_every_error_has_its_exit_code(error: JaliError, code: int) -> None:
     [
         ("SELECT foo FROM visits", 2, 1, 8),
         ("SELECT COUNT(*) AS n\nFROM visits\nWHERE nothing > 1", 2, 3, 7),
-        ("SELECT COUNT(*) FROM visits GROUP BY age", 4, 1, 38),
+        ("SELECT COUNT(*) FROM visits GROUP BY floor", 4, 1, 38),
     ],
 )
 def test_a_caret_stands_under_the_place_that_is_wrong(
@@ -149,7 +149,9 @@ def test_remedies_speak_of_options_and_verbs(jali: Runner, clinic: Path, visits:
     no_grant = said("ask", clinic, COUNT, *loss, "--analyst", "o'neil b")
     assert f"Ask the curator for it: jali grant {clinic} {name} visits --epsilon NUMBER" in no_grant
     assert "--max-rows is missing." in said(*protect, "--unit", "patient_id")
-    assert "--range floor=LOW:HIGH; or clamp" in said("ask", clinic, "SELECT SUM(floor) FROM visits", *loss)
+    assert "--range floor=LOW:HIGH, or --range floor=auto; or clamp" in said(
+        "ask", clinic, "SELECT SUM(floor) FROM visits", *loss
+    )
     assert "--keys floor=A,B,..." in said(
         "ask", clinic, "SELECT floor, COUNT(*) FROM visits GROUP BY floor", *loss
     )

@@ -19,6 +19,7 @@ from jali.cli import (
     ledger,
     plan,
     protect,
+    publish,
     redeem,
     refresh,
     survey,
@@ -40,6 +41,7 @@ app = typer.Typer(
 VERBS = (
     ("Curator", init.init),
     ("Curator", protect.protect),
+    ("Curator", publish.publish),
     ("Curator", grant.grant),
     ("Curator", refresh.refresh),
     ("Curator", verify.verify),

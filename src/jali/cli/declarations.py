@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from jali.query.nodes import Value
 
 _INTEGER = re.compile(r"[+-]?(0|[1-9][0-9]*)")
+_DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
+_TIME = re.compile(_DATE.pattern + r"[T ][0-9:.]+")
 _TRUTH = {"true": True, "false": False}
 
 
@@ -36,14 +38,32 @@ def read_columns(ranges: Sequence[str], keys: Sequence[str], kinds: Sequence[str
 
 
 def read_range(text: str) -> tuple[str, Range]:
-    """Read `age=0:120`."""
+    """Read `age=0:120`, `day=2025-01-01:2025-12-31` or `at=2025-01-01T08:00..2025-01-01T18:00`.
+
+    `age=auto` and `age=auto:0.1` buy a range from the budget.
+    """
     from jali.query.catalog import Range
 
     column, value = _halves(text, "--range age=0:120")
-    low, colon, high = value.partition(":")
-    if not colon:
+    low, between, high = value.partition(".." if ".." in value else ":")
+    if low == "auto":
+        return column, Range(auto=True, epsilon=high or None)
+    if not between:
         raise CatalogError(f"--range {text} has no ':'.", remedy="Write --range age=0:120.")
-    return column, Range(low, high)
+    if between == ":" and ":" in high:
+        raise CatalogError(f"--range {text} has several ':'.", remedy="Write LOW..HIGH where the ends are times.")
+    return column, Range(_read_end(low), _read_end(high))
+
+
+def _read_end(text: str) -> str | datetime.date:
+    """Read a date or a time; a number is left as it is written."""
+    for pattern, read in ((_DATE, datetime.date.fromisoformat), (_TIME, datetime.datetime.fromisoformat)):
+        if pattern.fullmatch(text):
+            try:
+                return read(text)
+            except ValueError:
+                raise CatalogError(f"There is no day or time {text}.", remedy="Write 2025-01-31.") from None
+    return text
 
 
 def read_keys(text: str) -> tuple[str, Keys]:

@@ -6,7 +6,17 @@ import sys
 
 from jali.cli.failures import about
 from jali.cli.opening import open_database, read_question
-from jali.cli.options import AsJson, DatabasePath, Epsilon, Question, Rho
+from jali.cli.options import (
+    AsJson,
+    DatabasePath,
+    Delta,
+    Epsilon,
+    MaxGroups,
+    MaxRows,
+    MinPeople,
+    Question,
+    Rho,
+)
 from jali.cli.terminal import ink_for, width_for
 from jali.cli.writing import write_json
 
@@ -16,15 +26,23 @@ def explain(
     sql: Question,
     epsilon: Epsilon = None,
     rho: Rho = None,
+    delta: Delta = None,
+    max_rows: MaxRows = None,
+    max_groups: MaxGroups = None,
+    min_people: MinPeople = None,
     as_json: AsJson = False,
 ) -> None:
     """Show how a question would be answered, and what it would cost. Free: no data is read.
 
     Example: [bold]jali explain clinic.jali "SELECT AVG(age) FROM visits" --epsilon 0.1[/bold]
+
+    How large a group must be to appear: [bold]jali explain clinic.jali "SELECT drug, COUNT(*) FROM visits
+    GROUP BY drug" --epsilon 1 --delta 1e-9[/bold]
     """
+    bounds = {"max_rows": max_rows, "max_groups": max_groups, "min_people": min_people}
     question = read_question(sql)
     with open_database(database) as opened, about(database, question):
-        plan = opened.explain(question, epsilon=epsilon, rho=rho)
+        plan = opened.explain(question, epsilon=epsilon, rho=rho, delta=delta, **bounds)
     if as_json:
         from jali.planner.explanation import explanation
 

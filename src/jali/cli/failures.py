@@ -39,7 +39,8 @@ EXIT_CODES: tuple[tuple[type[JaliError], int], ...] = (
 
 
 # Errors speak to Python; on the command line the same words are options and verbs. {0}, {1} are the groups of the
-# pattern; {database} and {analyst} are what the command line named; {path} is a group to be quoted.
+# pattern, {option} is the first of them as an option; {database} and {analyst} are what the command line named;
+# {path} is a group to be quoted.
 _NAME = r"""('[^'\\]*'|"[^"\\]*")"""
 _TRANSLATIONS = (
     (r"Give epsilon=([\d.]+), or rho=([\d.]+)", "Give --epsilon {0}, or --rho {1}"),
@@ -54,10 +55,28 @@ _TRANSLATIONS = (
     (r"^max_rows (is missing|must be)", "--max-rows {0}"),
     (r"so max_rows is 1\.", "so --max-rows is 1."),
     (r"^rows must be", "--rows must be"),
+    (r"^min_people must be", "--min-people must be"),
+    (r"^Write min_people=10\.", "Write --min-people 10."),
+    (r"^(max_rows|max_groups|min_people) is a whole number", "{option} is a whole number"),
+    (r"^Give (max_rows|max_groups|min_people)=10", "Give {option} 10"),
+    (r"^Give delta=(\S+), for", "Give --delta {0}, for"),
+    (r"^Ask with delta=([\d.e-]+\d)", "Ask with --delta {0}"),
     (r"^Ranges, keys, max_rows and rows may change", "--range, --keys, --max-rows and --rows may change"),
     (r"^Give a Range, Keys, or one of:", "Give --range, --keys, or --kind with one of:"),
-    (r"declare one, Range\(low, high\), for \w+\.(\w+)", "declare one: jali protect ... --range {0}=LOW:HIGH"),
-    (r"declare them, Keys\(\[\.\.\.\]\), for \w+\.(\w+)\.", "declare them: jali protect ... --keys {0}=A,B,..."),
+    (
+        r"declare one, Range\(low, high\)(?: or Range\(auto=True\))?, for (?:\w+\.)?(\w+)",
+        "declare one: jali protect ... --range {0}=LOW:HIGH, or --range {0}=auto",
+    ),
+    (
+        r"declare them, Keys\(\[\.\.\.\]\), for (?:\w+\.)?(\w+)\.",
+        "declare them: jali protect ... --keys {0}=A,B,...",
+    ),
+    (
+        r"declare the keys of (?:\w+\.)?(\w+), Keys\(\[\.\.\.\]\),",
+        "declare its keys, jali protect ... --keys {0}=A,B,...,",
+    ),
+    (r"^Write on='l_orderkey = o_orderkey'\.", "Write --on 'l_orderkey = o_orderkey'."),
+    (r"^Write Range\(0, 120\), or Range\(auto=True\)\.", "Write --range age=0:120, or --range age=auto."),
     (r"such as 0\.5 or '1/3'", "such as 0.5 or 1/3"),
     (r"^Look at your list of receipts\.", "See: jali ledger {database}"),
     (r"^Give it again: db\.attach\(.*, frame\)\.$", "It is in the memory of a Python program: ask it from there."),
@@ -109,7 +128,9 @@ def in_options(text: str, asked: Asked = NOTHING) -> str:
         found = pattern.search(text)
         if found is not None:
             path = shlex.quote(found.groupdict().get("path", ""))
-            said = words.format(*map(_in_shell, found.groups()), database=named, analyst=payer, path=path)
+            option = "" if not found.groups() else "--" + str(found.group(1)).replace("_", "-")
+            named_so = {"database": named, "analyst": payer, "path": path, "option": option}
+            said = words.format(*map(_in_shell, found.groups()), **named_so)
             text = text[: found.start()] + said + text[found.end() :]
     return text
 

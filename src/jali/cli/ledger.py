@@ -88,11 +88,18 @@ def _receipts_table(receipts: Sequence[Receipt], ink: Ink) -> str:
             TextColumn("receipt", tuple(r.id for r in receipts)),
             TextColumn("state", tuple(r.state.value for r in receipts)),
             TextColumn("analyst", tuple(clean(r.analyst) for r in receipts)),
-            TextColumn("cost", tuple(str(r.debits[0].event) for r in receipts)),
+            TextColumn("cost", tuple(_cost(r) for r in receipts)),
             TextColumn("question", tuple(_short(r.question) for r in receipts)),
         ],
         ink=ink,
     )
+
+
+def _cost(receipt: Receipt) -> str:
+    """Write what a question cost; where tables paid differently, the dearest and that there are others."""
+    events = {debit.event for debit in receipt.debits}
+    dearest = max(events, key=lambda event: event.amount)
+    return f"{dearest}, less elsewhere" if len(events) > 1 else str(dearest)
 
 
 def _short(question: str) -> str:

@@ -11,8 +11,24 @@ Question = Annotated[
     str, typer.Argument(metavar="SQL", help="One SELECT statement; [bold]-[/bold] reads it from stdin.")
 ]
 Epsilon = Annotated[
-    str | None, typer.Option(metavar="NUMBER", help="The loss of the whole question, by Laplace noise.")
+    str | None,
+    typer.Option(metavar="NUMBER", help="The loss of the whole question, by Laplace noise; or the SQL says it."),
 ]
+Delta = Annotated[
+    str | None,
+    typer.Option(metavar="NUMBER", help="Pays for choosing groups that nobody declared, and for --min-people."),
+]
+MaxRows = Annotated[
+    int | None, typer.Option(metavar="NUMBER", help="For how many rows one person may count, if not as declared.")
+]
+MaxGroups = Annotated[
+    int | None,
+    typer.Option(metavar="NUMBER", help="In how many groups one person may count, where groups are chosen."),
+]
+MinPeople = Annotated[
+    int | None, typer.Option(metavar="NUMBER", help="Show a group only if so many people stand behind it.")
+]
+Relation = Annotated[str | None, typer.Option(metavar="NAME", help="The table inside a DuckDB file.")]
 Rho = Annotated[str | None, typer.Option(metavar="NUMBER", help="The loss in zCDP instead, by Gaussian noise.")]
 Analyst = Annotated[str | None, typer.Option(metavar="NAME", help="Whose grant pays too; the curator has none.")]
 Confidence = Annotated[float, typer.Option(metavar="NUMBER", help="The confidence of each interval.")]

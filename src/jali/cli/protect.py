@@ -8,14 +8,14 @@ import typer
 
 from jali.cli.declarations import guessed_integers, read_columns
 from jali.cli.opening import open_database
-from jali.cli.options import AsJson, BudgetDelta, BudgetEpsilon, DatabasePath
-from jali.cli.tables import table_facts
+from jali.cli.options import AsJson, BudgetDelta, BudgetEpsilon, DatabasePath, Relation
+from jali.cli.tables import table_facts, table_json
 from jali.cli.writing import write_json
 from jali.display.text import facts
 from jali.errors import CatalogError
 
 if TYPE_CHECKING:
-    from jali.query.catalog import Table
+    from jali.query.catalog import Table, Via
 
 CSV = (
     "CSV is read line by line: one record per line, commas, quotes doubled inside quotes; other lines are "
@@ -31,12 +31,25 @@ def protect(
     delta: BudgetDelta = "0",
     unit: Annotated[str | None, typer.Option(metavar="COLUMN", help="The column that names the person.")] = None,
     no_unit: Annotated[bool, typer.Option("--no-unit", help="Each row is a person.")] = False,
+    via: Annotated[
+        str | None,
+        typer.Option(metavar="TABLE", help="The protected table that has the unit, where this one has it not."),
+    ] = None,
+    on: Annotated[
+        str | None,
+        typer.Option(metavar="EQUALITY", help="How rows find it: 'a column here = a unique column there'."),
+    ] = None,
     max_rows: Annotated[
         int | None, typer.Option(metavar="NUMBER", help="For how many rows one person may count.")
     ] = None,
     ranges: Annotated[
         list[str] | None,
-        typer.Option("--range", metavar="COLUMN=LOW:HIGH", help="Values outside are clamped. Repeatable."),
+        typer.Option(
+            "--range",
+            metavar="COLUMN=LOW:HIGH",
+            help="Numbers or dates; values outside are clamped. Times are written LOW..HIGH. COLUMN=auto buys a "
+            "range from the budget. Repeatable.",
+        ),
     ] = None,
     keys: Annotated[
         list[str] | None,
@@ -55,7 +68,10 @@ def protect(
     rows: Annotated[
         int | None, typer.Option(metavar="NUMBER", help="A public guess of the rows, for forecasts only.")
     ] = None,
-    relation: Annotated[str | None, typer.Option(metavar="NAME", help="The table inside a DuckDB file.")] = None,
+    min_people: Annotated[
+        int, typer.Option(metavar="NUMBER", help="Show a group only if so many people stand behind it.")
+    ] = 1,
+    relation: Relation = None,
     as_json: AsJson = False,
 ) -> None:
     """Protect a table: from now on it is read only through noise, within a budget that never resets.
@@ -64,6 +80,9 @@ def protect(
 
     Example: [bold]jali protect clinic.jali visits visits.parquet --unit patient_id --max-rows 5
     --range age=0:120 --keys ward=A,B,C --epsilon 3 --delta 1e-6 --rows 200000[/bold]
+
+    A unit that another table has: [bold]jali protect shop.jali lines lines.parquet --unit customer --via orders
+    --on 'order_id = id' --max-rows 50 --range price=0:100 --range day=2025-01-01:2025-12-31 --epsilon 3[/bold]
     """
     if no_unit == (unit is not None):
         raise CatalogError(
@@ -79,18 +98,33 @@ def protect(
             made = opened.protect(
                 table,
                 source,
-                unit=unit,
+                unit=_unit(unit, via, on),
                 budget=Budget(epsilon=epsilon, delta=delta),
                 max_rows=max_rows,
                 columns=columns,
                 adjacency=adjacency,
                 rows=rows,
+                min_people=min_people,
                 relation=relation,
             )
         except CatalogError as error:
             raise _with_remedy(error, keys or []) from None
         version = opened.version(made.name)
     _write(made, before, version, as_json=as_json)
+
+
+def _unit(unit: str | None, via: str | None, on: str | None) -> str | Via | None:
+    """Return the unit: a column, one that is reached through another table, or none."""
+    from jali.query.catalog import Via
+
+    if via is None and on is None:
+        return unit
+    if unit is None or via is None or on is None:
+        raise CatalogError(
+            "A unit that another table has needs --unit, --via and --on.",
+            remedy="Write --unit customer --via orders --on 'order_id = id'.",
+        )
+    return Via(via, on=on, unit=unit)
 
 
 def _with_remedy(error: CatalogError, keys: list[str]) -> CatalogError:
@@ -103,17 +137,7 @@ def _with_remedy(error: CatalogError, keys: list[str]) -> CatalogError:
 
 def _write(table: Table, before: int, version: int, *, as_json: bool) -> None:
     if as_json:
-        write_json(
-            {
-                "table": table.name,
-                "unit": table.unit,
-                "max_rows": table.max_rows,
-                "adjacency": table.adjacency.value,
-                "budget": {"epsilon": str(table.budget.epsilon), "delta": str(table.budget.delta)},
-                "columns": {field.name: field.kind.value for field in table.fields},
-                "version": version,
-            }
-        )
+        write_json(table_json(table) | {"version": version})
         return
     print(_headline(table.name, before, version))
     print(facts(table_facts(table)))

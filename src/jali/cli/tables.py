@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from jali.cli.opening import open_database
@@ -12,57 +13,89 @@ from jali.cli.writing import write_json
 from jali.display.text import clean, facts
 
 if TYPE_CHECKING:
-    from jali.query.catalog import Field, Table
+    from jali.query.catalog import Field, Public, Range, Table
 
 _SHOWN_KEYS = 5
 
 
 def tables(database: DatabasePath, as_json: AsJson = False) -> None:
-    """List the protected tables: whose privacy counts, within which bounds and budget, and every column.
+    """List the tables: whose privacy counts, within which bounds and budget, every column, and the public ones.
 
     Example: [bold]jali tables clinic.jali[/bold]
     """
     with open_database(database) as opened:
-        found = opened.tables()
+        found, public = opened.tables(), opened.public_tables()
     if as_json:
-        write_json({"tables": [_table_json(table) for table in found]})
+        write_json({"tables": [table_json(table) for table in found], "public": [public_json(p) for p in public]})
         return
     ink = ink_for(sys.stdout)
-    blocks = [f"{ink.strong(clean(table.name))}\n{facts(table_facts(table), ink=ink)}" for table in found]
+    described = [(t.name, table_facts(t)) for t in found] + [(p.name, public_facts(p)) for p in public]
+    blocks = [f"{ink.strong(clean(name))}\n{facts(pairs, ink=ink)}" for name, pairs in described]
     print("\n\n".join(blocks) or "No table is protected yet.")
 
 
 def table_facts(table: Table) -> list[tuple[str, str]]:
     """Say what was declared about a table."""
-    unit = "each row is a person" if table.unit is None else f"{table.unit}, at most {table.max_rows:,} rows each"
     guess = [] if table.rows is None else [("Rows", f"{table.rows:,}, a public guess")]
+    least = [("Groups", f"shown from {table.min_people:,} people on")] if table.min_people > 1 else []
     return [
-        ("Unit", clean(unit)),
+        ("Unit", clean(_unit(table))),
         ("Adjacency", table.adjacency.value),
         ("Budget", f"{table.budget}, for ever"),
         *guess,
+        *least,
         *((clean(field.name), _field(field)) for field in table.fields),
     ]
 
 
-def _field(field: Field) -> str:
-    from jali.privacy import decimal
+def public_facts(table: Public) -> list[tuple[str, str]]:
+    """Say what is known about a public table."""
+    return [("Public", "nobody's secret"), *((clean(field.name), _field(field)) for field in table.fields)]
 
-    if field.range is not None:
-        return f"{field.kind.value} from {decimal(field.range.low)} to {decimal(field.range.high)}"
+
+def _unit(table: Table) -> str:
+    if table.row_level:
+        return "each row is a person"
+    reach = table.reach
+    way = "" if reach is None else f", through {reach.table.name} on {reach.here} = {reach.there}"
+    return f"{table.owner}{way}, at most {table.max_rows:,} row{'' if table.max_rows == 1 else 's'} each"
+
+
+def _field(field: Field) -> str:
     if field.keys is not None:
         values = field.keys.values
         more = ", …" if len(values) > _SHOWN_KEYS else ""
         shown = ", ".join("NULL" if value is None else str(value) for value in values[:_SHOWN_KEYS])
         return f"{field.kind.value}, {len(values):,} key{'' if len(values) == 1 else 's'}: {clean(shown)}{more}"
+    if field.range is not None:
+        return f"{field.kind.value} {_range(field.range)}"
     return field.kind.value
 
 
-def _table_json(table: Table) -> dict[str, Any]:
+def _range(declared: Range) -> str:
+    """Write a range, and what it cost where it was bought."""
+    if declared.wanted:
+        return "whose range is still to be bought"
+    cost = "" if declared.epsilon is None else f", bought for epsilon {_end(declared.epsilon)}"
+    return f"from {_end(declared.low)} to {_end(declared.high)}{cost}"
+
+
+def _end(value: Any) -> str:
+    from jali.privacy import decimal
+
+    return decimal(value) if isinstance(value, Fraction) else str(value)
+
+
+def table_json(table: Table) -> dict[str, Any]:
+    """Return a protected table as plain JSON values."""
+    reach = table.reach
+    via = None if reach is None else {"table": reach.table.name, "here": reach.here, "there": reach.there}
     return {
         "table": table.name,
-        "unit": table.unit,
+        "unit": table.owner,
+        "via": via,
         "max_rows": table.max_rows,
+        "min_people": table.min_people,
         "adjacency": table.adjacency.value,
         "budget": {"epsilon": str(table.budget.epsilon), "delta": str(table.budget.delta)},
         "rows": table.rows,
@@ -70,11 +103,19 @@ def _table_json(table: Table) -> dict[str, Any]:
     }
 
 
+def public_json(table: Public) -> dict[str, Any]:
+    """Return a public table as plain JSON values."""
+    return {"table": table.name, "columns": [_field_json(field) for field in table.fields]}
+
+
 def _field_json(field: Field) -> dict[str, Any]:
-    ends = None if field.range is None else [str(field.range.low), str(field.range.high)]
+    known = None if field.range is None or field.range.wanted else field.range
+    ends = None if known is None else [str(known.low), str(known.high)]
     keys = None if field.keys is None else [_plain(value) for value in field.keys.values[:_SHOWN_KEYS]]
     count = None if field.keys is None else len(field.keys.values)
-    return {"name": field.name, "kind": field.kind.value, "range": ends, "keys": keys, "key_count": count}
+    bought = None if known is None or known.epsilon is None else str(known.epsilon)
+    ranged = {"name": field.name, "kind": field.kind.value, "range": ends, "range_epsilon": bought}
+    return ranged | {"keys": keys, "key_count": count}
 
 
 def _plain(value: Any) -> Any:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 import sys
-from itertools import chain
+import textwrap
 from typing import TYPE_CHECKING, Any
 
 from jali.cli.terminal import ink_for
-from jali.display.text import answer_table, legend
+from jali.display.cells import flat
+from jali.display.text import WIDTH, answer_table, clean, facts, legend
 from jali.errors import CatalogError
 
 if TYPE_CHECKING:
@@ -30,18 +31,30 @@ def write_answer(
     answer: Answer, database: Database, *, analyst: str | None, confidence: float, as_json: bool
 ) -> None:
     """Write an answer, what it cost, and what is left."""
-    left = database.remaining(answer.release.question.table, analyst=analyst)
+    left = {table: database.remaining(table, analyst=analyst) for table, _ in answer.costs}
     if as_json:
-        write_json(answer.to_json(confidence) | {"analyst": analyst, "remaining": remaining_json(left)})
+        remaining = {table: remaining_json(amount) for table, amount in left.items()}
+        write_json(answer.to_json(confidence) | {"analyst": analyst, "remaining": remaining})
         return
     ink = ink_for(sys.stdout)
     spans = answer.interval(confidence)
-    print(f"{answer_table(answer.columns, answer.rows, spans, ink=ink)}\n")
-    shown = legend(list(chain(*answer.rows)), list(chain(*spans)), confidence)
-    if shown:
-        print(ink.faint(shown))
-    again = ", answered before: the table was not charged again" if answer.cached else ""
-    print(f"cost {answer.cost}{again} · left {left} · receipt {answer.receipt}")
+    print(f"{answer_table(answer.columns, answer.shown_rows, spans, ink=ink)}\n")
+    shown = legend(*flat(answer.rows, spans), confidence)
+    for line in (shown, *answer.remarks):
+        if line:
+            print(ink.faint(textwrap.fill(line, WIDTH)))
+    print(_account(answer, left))
+
+
+def _account(answer: Answer, left: dict[str, Remaining]) -> str:
+    """Say what was paid and what is left, table by table where there are several."""
+    if len(left) == 1:
+        again = ", answered before: the table was not charged again" if answer.cached else ""
+        (rest,) = left.values()
+        return f"cost {answer.cost}{again} · left {rest} · receipt {answer.receipt}"
+    lines = [(clean(table), f"cost {cost} · left {left[table]}") for table, cost in answer.costs]
+    again = " · answered before: the tables were not charged again" if answer.cached else ""
+    return f"{facts(lines, indent=0)}\nreceipt {answer.receipt}{again}"
 
 
 def check_confidence(confidence: float) -> None:

@@ -2,34 +2,56 @@
 
 from __future__ import annotations
 
+import datetime
 import math
 from collections.abc import Iterable, Sequence
 from html import escape
 from typing import Any
 
-from jali.display.numbers import Interval, half_width, show_error, show_number
+from jali.display.cells import Intervals, Line, has_labels, lines
+from jali.display.numbers import Interval, half_width, is_number, show_error, show_key, show_number
 
 _FONT = "font-family:system-ui,sans-serif;font-size:13px;line-height:1.45"
 _HEAD = "text-align:{side};padding:4px 12px;border-bottom:1px solid rgba(128,128,128,.5);font-weight:600"
-_CELL = "text-align:{side};padding:3px 12px;font-variant-numeric:tabular-nums;white-space:nowrap"
+_CELL = (
+    "text-align:{side};padding:3px 12px;vertical-align:top;font-variant-numeric:tabular-nums;white-space:nowrap"
+)
 _FAINT = "opacity:.65"
 _CAPTION = f"caption-side:bottom;text-align:left;padding:6px 12px;{_FAINT}"
 _SVG_WIDTH, _SVG_HEIGHT = 140, 14
+# What a row of HTML cells holds: one tuple of cells a line.
+_Stack = list[str]
 
 
 def answer_table(
     columns: Sequence[str],
     rows: Sequence[Sequence[Any]],
-    intervals: Sequence[Sequence[Interval]],
+    intervals: Sequence[Sequence[Intervals]],
     caption: str,
+    remarks: Sequence[str] = (),
 ) -> str:
-    """Write an answer as a table: keys, and each noisy number with its error bar, drawn to a common scale."""
-    made = [_column(name, [row[j] for row in rows], [s[j] for s in intervals]) for j, name in enumerate(columns)]
-    head = "".join(column[0] for column in made)
-    body = "".join(f"<tr>{''.join(column[1][i] for column in made)}</tr>" for i in range(len(rows)))
-    foot = f'<caption style="{_CAPTION}">{escape(caption)}</caption>'
+    """Write an answer as a table: keys, and each noisy number with its error bar, drawn to a common scale.
+
+    A cell that holds several values takes a line for each; the other cells of its row reach over all of them.
+    """
+    cells = [
+        [lines(*pair) for pair in zip(row, spans, strict=True)] for row, spans in zip(rows, intervals, strict=True)
+    ]
+    heights = [max(1, *(len(cell) for cell in row)) for row in cells]
+    made = [
+        _column(name, [row[j] for row in cells], heights, labelled=has_labels([row[j] for row in rows]))
+        for j, name in enumerate(columns)
+    ]
+    head = "".join(heading for heading, _ in made)
+    body = "".join(
+        f"<tr>{''.join(stacks[i][k] for _, stacks in made)}</tr>"
+        for i, height in enumerate(heights)
+        for k in range(height)
+    )
+    foot = "".join(f"<div>{escape(line)}</div>" for line in (*remarks, caption))
     return (
-        f'<table class="jali-answer" style="border-collapse:collapse;{_FONT}">{foot}'
+        f'<table class="jali-answer" style="border-collapse:collapse;{_FONT}">'
+        f'<caption style="{_CAPTION}">{foot}</caption>'
         f"<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
     )
 
@@ -67,15 +89,39 @@ def card(body: str) -> str:
     )
 
 
-def _column(name: str, values: list[Any], spans: list[Interval]) -> tuple[str, list[str]]:
-    if all(span is None for span in spans):
-        return _head(name, "left"), [_cell(escape(show_number(value)), "left") for value in values]
+def _column(name: str, cells: list[list[Line]], heights: list[int], *, labelled: bool) -> tuple[str, list[_Stack]]:
+    """Return the heading of an output, and per row of the answer its cells, line by line."""
+    every = [line for cell in cells for line in cell]
+    spans = [line.interval for line in every]
+    noisy = any(span is not None for span in spans)
     scale = _scale(spans)
-    cells = [
-        _cell(_number(value, span), "right") + _cell(_bar(value, span, scale), "left")
-        for value, span in zip(values, spans, strict=True)
+    stacks = [
+        _filled(
+            [_cells(line, scale, labelled=labelled, noisy=noisy) for line in cell], height, labelled + 1 + noisy
+        )
+        for cell, height in zip(cells, heights, strict=True)
     ]
-    return _head(name, "right") + _head("", "left"), cells
+    side = "right" if noisy else "left"
+    heads = [_head(name, "left"), _head("value", side)] if labelled else [_head(name, side)]
+    return "".join([*heads, *([_head("", "left")] if noisy else [])]), stacks
+
+
+def _cells(line: Line, scale: tuple[float, float], *, labelled: bool, noisy: bool) -> list[tuple[str, str]]:
+    """Return the cells of one value, each with its side: its label, itself with its error, and a bar."""
+    made = [(escape(show_key(line.label)), "left")] if labelled else []
+    if not noisy:
+        return [*made, (escape(show_key(line.value)), "left")]
+    number, bar = _number(line.value, line.interval), _bar(line.value, line.interval, scale)
+    return [*made, (number, "right"), (bar, "left")]
+
+
+def _filled(stack: list[list[tuple[str, str]]], height: int, width: int) -> _Stack:
+    """Write the lines of a cell; the last one reaches down to the end of its row."""
+    stack = stack or [[("", "left")] * width]
+    rest = height - len(stack)
+    reach = [1] * (len(stack) - 1) + [rest + 1]
+    written = ["".join(_cell(*cell, rows=r) for cell in line) for line, r in zip(stack, reach, strict=True)]
+    return written + [""] * rest
 
 
 def _number(value: Any, span: Interval) -> str:
@@ -87,24 +133,35 @@ def _head(name: str, side: str) -> str:
     return f'<th scope="col" style="{_HEAD.format(side=side)}">{escape(name)}</th>'
 
 
-def _cell(inner: str, side: str) -> str:
-    return f'<td style="{_CELL.format(side=side)}">{inner}</td>'
+def _cell(inner: str, side: str, *, rows: int = 1) -> str:
+    reach = f' rowspan="{rows}"' if rows > 1 else ""
+    return f'<td{reach} style="{_CELL.format(side=side)}">{inner}</td>'
 
 
 def _scale(spans: Iterable[Interval]) -> tuple[float, float]:
     """Return the ends of a common axis, from 0 where that does not squeeze the bars."""
-    ends = [end for span in spans if span is not None for end in span if math.isfinite(end)]
+    numbers = [span for span in spans if span is not None]
+    ends = [end for span in numbers for end in map(_position, span) if math.isfinite(end)]
     low, high = (min(ends), max(ends)) if ends else (0.0, 1.0)
     if 0 < low <= high / 2:
         low = 0.0
     return (low, high) if high > low else (low - 1, high + 1)
 
 
+def _position(value: Any) -> float:
+    """Return where a number, date or time stands on an axis; NaN for what has no place there."""
+    if isinstance(value, datetime.datetime):
+        return value.toordinal() + (value.hour * 3600 + value.minute * 60 + value.second) / 86400
+    if isinstance(value, datetime.date):
+        return float(value.toordinal())
+    return float(value) if is_number(value) else math.nan
+
+
 def _bar(value: Any, span: Interval, scale: tuple[float, float]) -> str:
     """Draw the interval as a line and the value as a dot."""
-    if span is None or not isinstance(value, int | float) or not math.isfinite(value):
+    if span is None or not math.isfinite(_position(value)):
         return ""
-    left, right, dot = (_place(x, scale) for x in (*span, float(value)))
+    left, right, dot = (_place(_position(x), scale) for x in (*span, value))
     middle = _SVG_HEIGHT / 2
     return (
         f'<svg width="{_SVG_WIDTH}" height="{_SVG_HEIGHT}" role="img" aria-label="interval">'

@@ -1,20 +1,26 @@
-"""Numbers as people read them: no more digits than the error bar carries."""
+"""Numbers and dates as people read them: no more digits than the error bar carries."""
 
 from __future__ import annotations
 
 import math
 from typing import Any, TypeAlias
 
-Interval: TypeAlias = tuple[float, float] | None
+# Two ends: numbers, dates or times.
+Interval: TypeAlias = tuple[Any, Any] | None
 # How far from the middle of its interval a value may be shown with ±, in half-widths.
 _CENTRED = 0.05
 
 
 def half_width(interval: Interval) -> float | None:
-    """Return half the length of an interval; None where there is none or it is unbounded."""
-    if interval is None or not all(math.isfinite(end) for end in interval):
+    """Return half the length of an interval; None where there is none, or it is unbounded or one of dates."""
+    if interval is None or not all(is_number(end) and math.isfinite(end) for end in interval):
         return None
-    return (interval[1] - interval[0]) / 2
+    return (float(interval[1]) - float(interval[0])) / 2
+
+
+def is_number(value: Any) -> bool:
+    """Whether a value is a number, which a truth value is not."""
+    return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 def digits_for(width: float | None) -> int:
@@ -33,11 +39,21 @@ def show_number(value: Any, width: float | None = None) -> str:
     """
     if value is None:
         return "NULL"
-    if isinstance(value, bool) or not isinstance(value, int | float):
+    if not is_number(value):
         return str(value)
     if isinstance(value, int):
         return f"{value:,}"
     return f"{value:,.{digits_for(width)}f}"
+
+
+def show_key(value: Any) -> str:
+    """Write a key, a label or a chosen word: a year is 2025, not 2,025.
+
+    Example:
+        >>> show_key(2025), show_key(0.5), show_key(None), show_key("A")
+        ('2025', '0.5', 'NULL', 'A')
+    """
+    return "NULL" if value is None else str(value)
 
 
 def show_width(width: float | None) -> str:
@@ -51,11 +67,15 @@ def centred(value: Any, interval: Interval) -> bool:
     Example:
         >>> centred(10.0, (8.0, 12.0)), centred(0.0, (0.0, 2.24)), centred(None, (0.0, 100.0))
         (True, False, False)
+
+    Ends that are whole numbers were chosen among values, as those of a quantile are: they are shown themselves.
     """
     width = half_width(interval)
-    if interval is None or width is None or not isinstance(value, int | float) or not math.isfinite(value):
+    if interval is not None and all(isinstance(end, int) for end in interval):
         return False
-    middle = interval[0] + width
+    if interval is None or width is None or not is_number(value) or not math.isfinite(value):
+        return False
+    middle = float(interval[0]) + width
     return abs(float(value) - middle) <= _CENTRED * width + 1e-12 * abs(middle)
 
 
@@ -63,8 +83,8 @@ def show_interval(interval: Interval) -> str:
     """Write the two ends of an interval.
 
     Example:
-        >>> show_interval((0.0, 2.24)), show_interval((-math.inf, 12.0))
-        ('0.0 … 2.2', '-∞ … 12.00')
+        >>> show_interval((0.0, 2.24)), show_interval((-math.inf, 12.0)), show_interval((44, 54))
+        ('0.0 … 2.2', '-∞ … 12.00', '44 … 54')
     """
     if interval is None:
         return ""
@@ -82,7 +102,11 @@ def show_error(value: Any, interval: Interval) -> str:
     return show_width(half_width(interval)) if centred(value, interval) else show_interval(interval)
 
 
-def _show_end(end: float, digits: int) -> str:
+def _show_end(end: Any, digits: int) -> str:
+    if not is_number(end):
+        return str(end)
+    if isinstance(end, int):
+        return f"{end:,}"
     if math.isfinite(end):
         return f"{end:,.{digits}f}"
     return "∞" if end > 0 else "-∞"

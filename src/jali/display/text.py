@@ -8,8 +8,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from jali.display.cells import Intervals, Line, has_labels, lines
 from jali.display.ink import PLAIN, Ink
-from jali.display.numbers import Interval, centred, half_width, show_error, show_number
+from jali.display.numbers import Interval, centred, half_width, is_number, show_error, show_key, show_number
 
 WIDTH, NARROWEST = 100, 80
 _GAP = "  "
@@ -61,16 +62,25 @@ def table(columns: Sequence[TextColumn], *, ink: Ink = PLAIN) -> str:
 def answer_table(
     columns: Sequence[str],
     rows: Sequence[Sequence[Any]],
-    intervals: Sequence[Sequence[Interval]],
+    intervals: Sequence[Sequence[Intervals]],
     *,
     ink: Ink = PLAIN,
 ) -> str:
-    """Write an answer: keys, and each noisy number with its error bar beside it."""
+    """Write an answer: keys, and each noisy number with its error bar beside it.
+
+    A cell that holds several values takes a line for each, and the rest of its row stands on the first of them.
+    """
     if not rows:
         return "No rows."
+    cells = [
+        [lines(*pair) for pair in zip(row, spans, strict=True)] for row, spans in zip(rows, intervals, strict=True)
+    ]
+    heights = [max(1, *(len(cell) for cell in row)) for row in cells]
     made: list[TextColumn] = []
     for j, name in enumerate(columns):
-        made += _answer_columns(clean(name), [row[j] for row in rows], [spans[j] for spans in intervals])
+        column = [[*row[j], *[None] * (height - len(row[j]))] for row, height in zip(cells, heights, strict=True)]
+        every = [line for part in column for line in part]
+        made += _answer_columns(clean(name), every, labelled=has_labels([row[j] for row in rows]))
     return table(made, ink=ink)
 
 
@@ -124,13 +134,31 @@ def on_point(texts: Sequence[str]) -> list[str]:
     ]
 
 
-def _answer_columns(name: str, values: list[Any], spans: list[Interval]) -> list[TextColumn]:
+def _answer_columns(name: str, every: list[Line | None], *, labelled: bool) -> list[TextColumn]:
+    """Return the columns of one output, over all lines; None is an empty place."""
+    held = [line for line in every if line is not None]
+    made = _number_columns(
+        "value" if labelled else name, [line.value for line in held], [line.interval for line in held]
+    )
+    labels = [clean(show_key(line.label)) for line in held]
+    numeric = all(is_number(line.label) for line in held)
+    made = [TextColumn(name, tuple(labels), right=numeric), *made] if labelled else made
+    return [_spread(column, every) for column in made]
+
+
+def _number_columns(name: str, values: list[Any], spans: list[Interval]) -> list[TextColumn]:
     if all(span is None for span in spans):
-        numeric = all(isinstance(v, int | float) and not isinstance(v, bool) for v in values)
-        return [TextColumn(name, tuple(clean(show_number(v)) for v in values), right=numeric)]
+        numeric = all(is_number(v) for v in values)
+        return [TextColumn(name, tuple(clean(show_key(v)) for v in values), right=numeric)]
     widths = [half_width(span) for span in spans]
     shown = [show_number(v, w) for v, w in zip(values, widths, strict=True)]
     return [TextColumn(name, tuple(on_point(shown)), right=True), errors(values, spans)]
+
+
+def _spread(column: TextColumn, every: list[Line | None]) -> TextColumn:
+    """Put the cells of a column where there is a line, and nothing elsewhere."""
+    cells = iter(column.cells)
+    return TextColumn(column.heading, tuple("" if line is None else next(cells) for line in every), column.right)
 
 
 def _joined(cells: list[str]) -> str:

@@ -1,10 +1,13 @@
 from __future__ import annotations
 
+import datetime
 import math
 from html.parser import HTMLParser
 
 from jali.display.html import answer_table, card, facts, folded, section
 
+# How an opening cell is written, and how many lines it covers.
+COVERED = ((" style", 1), (' rowspan="2"', 2), (' rowspan="3"', 3))
 NASTY = '<img src=x onerror=alert(1)> & "quoted"'
 
 
@@ -69,3 +72,31 @@ def test_bars_survive_empty_unbounded_and_single_point_scales() -> None:
         read(page)
         assert 'x1="nan"' not in page
     assert read(answer_table(("x",), [], [], "")).seen.count("tr") == 1
+
+
+def test_a_cell_of_several_values_is_a_stack_beside_cells_that_reach_over_it() -> None:
+    rows = [("A", {20: 1.0, "above": 2.0}, [1, 2, 3]), ("B", {}, ["x"])]
+    spans = [(None, {20: (0.0, 2.0), "above": (1.0, 3.0)}, None), (None, {}, None)]
+    page = answer_table(("ward", "h", "top"), rows, spans, "cost", ["a remark & more"])
+    reader = read(page)
+    assert reader.seen.count("tr") == 1 + 3 + 1
+    assert reader.seen.count("th") == 1 + 3 + 1
+    # ward reaches over three lines, and so do the last of two bins: its label, its number and its bar over two.
+    assert (page.count('rowspan="3"'), page.count('rowspan="2"')) == (1, 3)
+    assert reader.text.index("a remark & more") < reader.text.index("cost")
+    assert all(word in reader.text for word in ("above", "value", "x"))
+    widths = [sum(page.count(f"<td{reach}") * rows for reach, rows in COVERED)]
+    assert widths == [5 * (3 + 1)]
+
+
+def test_dates_have_bars_too() -> None:
+    first, last = datetime.date(2025, 1, 1), datetime.date(2025, 3, 1)
+    middle = datetime.date(2025, 2, 1)
+    page = answer_table(("day",), [(middle,), (None,)], [((first, last),), ((first, last),)], "")
+    assert read(page).seen.count("svg") == 1
+    assert "2025-01-01 … 2025-03-01" in page
+    at = datetime.datetime(2025, 2, 1, 12)  # noqa: DTZ001 - columns without time zone are read as they are
+    assert (
+        read(answer_table(("at",), [(at,)], [((at, at + datetime.timedelta(hours=1)),)], "")).seen.count("svg")
+        == 1
+    )

@@ -57,6 +57,11 @@ def test_integer_keys_stand_right_and_no_rows_say_so() -> None:
     assert answer_table(("n",), [], []) == "No rows."
 
 
+def test_a_year_as_a_key_is_no_amount() -> None:
+    shown = answer_table(("year", "n"), [(2025, 2025)], [(None, (2000.0, 2050.0))]).splitlines()
+    assert shown[2].split() == ["2025", "2,025", "25"]
+
+
 def test_wide_characters_keep_the_columns_straight() -> None:
     lines = table([TextColumn("病棟", ("A", "内科")), TextColumn("n", ("1", "2"), right=True)]).splitlines()
     assert {cell_width(line) for line in lines} == {7}
