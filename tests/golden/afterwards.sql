@@ -5,11 +5,13 @@
 SELECT ward, COUNT(*) AS n FROM visits GROUP BY ward HAVING n > 10 ORDER BY n DESC, ward LIMIT 2 OFFSET 1;
 
 -- plan
---   unit     patient_id, at most 5 rows each; add-remove
---   keys     ward: A, B, it's, None
---   groups   4
+--   table    visits: patient_id; add-remove; a change moves 1 vector; epsilon 1
+--   rows     all of visits
+--   bound    a person counts for at most 5 rows, and as a person in at most 4 groups
+--   keys     ward: 4 declared: A, B, it's, NULL
+--   by       (ward): 4 groups
 --   [0]      rows; one integer is 1/1048576; moves by L1 5; Laplace, scale 5; epsilon 1
---   value 1  COUNT = 1/1048576 x [0]
+--   value 1  COUNT(*) = 1/1048576 x [0]
 --   cost     epsilon 1
 
 -- engine
@@ -25,16 +27,17 @@ SELECT coalesce(m0, 0) FROM keys0 LEFT JOIN totals ON keys0.value IS NOT DISTINC
 SELECT SUM(cost) / COUNT(*) AS per_visit FROM visits;
 
 -- plan
---   unit     patient_id, at most 5 rows each; add-remove
---   groups   1
---   [0]      sum of values in [0, 1000]; one integer is 1/1099511627776; moves by L1 5000; Laplace, scale 10000; epsilon 0.5
+--   table    visits: patient_id; add-remove; a change moves 1 vector; epsilon 1
+--   rows     all of visits
+--   bound    a person counts for at most 5 rows, and as a person in at most 1 group
+--   [0]      sum of cost in [0, 1000]; one integer is 1/1099511627776; moves by L1 5000; Laplace, scale 10000; epsilon 0.5
 --   [1]      rows; one integer is 1/1048576; moves by L1 5; Laplace, scale 10; epsilon 0.5
---   value 1  SUM = 1/1099511627776 x [0]
---   value 2  COUNT = 1/1048576 x [1]
+--   value 1  SUM(cost) = 1/1099511627776 x [0]
+--   value 2  COUNT(*) = 1/1048576 x [1]
 --   cost     epsilon 1
 
 -- engine
-WITH contributions AS NOT MATERIALIZED (SELECT TRY_CAST("patient_id" AS BIGINT) AS owner, (CAST(greatest(least(TRY_CAST("cost" AS DOUBLE), '1000.0'::DOUBLE), '0.0'::DOUBLE) * '1048576.0'::DOUBLE AS INTEGER)) * CAST(coalesce(TRY_CAST("cost" AS DOUBLE) <= 'inf'::DOUBLE, FALSE) AS INTEGER) AS v0 FROM read_parquet('/data/visits.parquet', hive_partitioning = false) WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL),
+WITH contributions AS NOT MATERIALIZED (SELECT (CAST(greatest(least(TRY_CAST("cost" AS DOUBLE), '1000.0'::DOUBLE), '0.0'::DOUBLE) * '1048576.0'::DOUBLE AS INTEGER)) * CAST(coalesce(TRY_CAST("cost" AS DOUBLE) <= 'inf'::DOUBLE, FALSE) AS INTEGER) AS v0, TRY_CAST("patient_id" AS BIGINT) AS owner FROM read_parquet('/data/visits.parquet', hive_partitioning = false) WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL),
 weights AS (SELECT owner, CAST(least(1048576, 5242880 // count(*)) AS BIGINT) AS w FROM contributions GROUP BY owner),
 totals AS (SELECT sum(w * v0) AS m0, sum(w) AS m1 FROM contributions JOIN weights USING (owner))
 SELECT coalesce(m0, 0), coalesce(m1, 0) FROM totals;
@@ -45,16 +48,17 @@ SELECT coalesce(m0, 0), coalesce(m1, 0) FROM totals;
 SELECT ROUND(100 * COUNT(age) / COUNT(*), 1) AS known, GREATEST(COUNT(*), 0) AS n FROM visits;
 
 -- plan
---   unit     patient_id, at most 5 rows each; add-remove
---   groups   1
---   [0]      rows with a value; one integer is 1/1048576; moves by L1 5; Laplace, scale 10; epsilon 0.5
+--   table    visits: patient_id; add-remove; a change moves 1 vector; epsilon 1
+--   rows     all of visits
+--   bound    a person counts for at most 5 rows, and as a person in at most 1 group
+--   [0]      rows with age; one integer is 1/1048576; moves by L1 5; Laplace, scale 10; epsilon 0.5
 --   [1]      rows; one integer is 1/1048576; moves by L1 5; Laplace, scale 10; epsilon 0.5
---   value 1  COUNT = 1/1048576 x [0]
---   value 2  COUNT = 1/1048576 x [1]
+--   value 1  COUNT(age) = 1/1048576 x [0]
+--   value 2  COUNT(*) = 1/1048576 x [1]
 --   cost     epsilon 1
 
 -- engine
-WITH contributions AS NOT MATERIALIZED (SELECT TRY_CAST("patient_id" AS BIGINT) AS owner, CAST((TRY_CAST("age" AS BIGINT) IS NOT NULL) AS INTEGER) AS v0 FROM read_parquet('/data/visits.parquet', hive_partitioning = false) WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL),
+WITH contributions AS NOT MATERIALIZED (SELECT CAST((TRY_CAST("age" AS BIGINT) IS NOT NULL) AS INTEGER) AS v0, TRY_CAST("patient_id" AS BIGINT) AS owner FROM read_parquet('/data/visits.parquet', hive_partitioning = false) WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL),
 weights AS (SELECT owner, CAST(least(1048576, 5242880 // count(*)) AS BIGINT) AS w FROM contributions GROUP BY owner),
 totals AS (SELECT sum(w * v0) AS m0, sum(w) AS m1 FROM contributions JOIN weights USING (owner))
 SELECT coalesce(m0, 0), coalesce(m1, 0) FROM totals;
@@ -65,18 +69,20 @@ SELECT coalesce(m0, 0), coalesce(m1, 0) FROM totals;
 SELECT ward, COUNT(*) AS n FROM visits GROUP BY ward ORDER BY SUM(cost);
 
 -- plan
---   unit     patient_id, at most 5 rows each; add-remove
---   keys     ward: A, B, it's, None
---   groups   4
+--   table    visits: patient_id; add-remove; a change moves 1 vector; epsilon 1
+--   rows     all of visits
+--   bound    a person counts for at most 5 rows, and as a person in at most 4 groups
+--   keys     ward: 4 declared: A, B, it's, NULL
+--   by       (ward): 4 groups
 --   [0]      rows; one integer is 1/1048576; moves by L1 5; Laplace, scale 10; epsilon 0.5
---   [1]      sum of values in [0, 1000]; one integer is 1/1099511627776; moves by L1 5000; Laplace, scale 10000; epsilon 0.5
---   value 1  COUNT = 1/1048576 x [0]
---   value 2  SUM = 1/1099511627776 x [1]
+--   [1]      sum of cost in [0, 1000]; one integer is 1/1099511627776; moves by L1 5000; Laplace, scale 10000; epsilon 0.5
+--   value 1  COUNT(*) = 1/1048576 x [0]
+--   value 2  SUM(cost) = 1/1099511627776 x [1]
 --   cost     epsilon 1
 
 -- engine
 WITH keys0 AS (SELECT unnest(range(4)) AS place, unnest('["A", "B", "it''s", NULL]'::VARCHAR[]) AS value),
-contributions AS NOT MATERIALIZED (SELECT TRY_CAST("ward" AS VARCHAR) AS k0, TRY_CAST("patient_id" AS BIGINT) AS owner, (CAST(greatest(least(TRY_CAST("cost" AS DOUBLE), '1000.0'::DOUBLE), '0.0'::DOUBLE) * '1048576.0'::DOUBLE AS INTEGER)) * CAST(coalesce(TRY_CAST("cost" AS DOUBLE) <= 'inf'::DOUBLE, FALSE) AS INTEGER) AS v1 FROM read_parquet('/data/visits.parquet', hive_partitioning = false) WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL),
+contributions AS NOT MATERIALIZED (SELECT TRY_CAST("ward" AS VARCHAR) AS k0, (CAST(greatest(least(TRY_CAST("cost" AS DOUBLE), '1000.0'::DOUBLE), '0.0'::DOUBLE) * '1048576.0'::DOUBLE AS INTEGER)) * CAST(coalesce(TRY_CAST("cost" AS DOUBLE) <= 'inf'::DOUBLE, FALSE) AS INTEGER) AS v1, TRY_CAST("patient_id" AS BIGINT) AS owner FROM read_parquet('/data/visits.parquet', hive_partitioning = false) WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL),
 weights AS (SELECT owner, CAST(least(1048576, 5242880 // count(*)) AS BIGINT) AS w FROM contributions GROUP BY owner),
 totals AS (SELECT k0, sum(w) AS m0, sum(w * v1) AS m1 FROM contributions JOIN weights USING (owner) GROUP BY k0)
 SELECT coalesce(m0, 0), coalesce(m1, 0) FROM keys0 LEFT JOIN totals ON keys0.value IS NOT DISTINCT FROM totals.k0 ORDER BY keys0.place;

@@ -5,10 +5,11 @@
 SELECT COUNT(*) FROM visits;
 
 -- plan
---   unit     patient_id, at most 5 rows each; add-remove
---   groups   1
+--   table    visits: patient_id; add-remove; a change moves 1 vector; epsilon 1
+--   rows     all of visits
+--   bound    a person counts for at most 5 rows, and as a person in at most 1 group
 --   [0]      rows; one integer is 1/1048576; moves by L1 5; Laplace, scale 5; epsilon 1
---   value 1  COUNT = 1/1048576 x [0]
+--   value 1  COUNT(*) = 1/1048576 x [0]
 --   cost     epsilon 1
 
 -- engine
@@ -23,14 +24,15 @@ SELECT coalesce(m0, 0) FROM totals;
 SELECT COUNT(weight) FROM visits;
 
 -- plan
---   unit     patient_id, at most 5 rows each; add-remove
---   groups   1
---   [0]      rows with a value; one integer is 1/1048576; moves by L1 5; Laplace, scale 5; epsilon 1
---   value 1  COUNT = 1/1048576 x [0]
+--   table    visits: patient_id; add-remove; a change moves 1 vector; epsilon 1
+--   rows     all of visits
+--   bound    a person counts for at most 5 rows, and as a person in at most 1 group
+--   [0]      rows with weight; one integer is 1/1048576; moves by L1 5; Laplace, scale 5; epsilon 1
+--   value 1  COUNT(weight) = 1/1048576 x [0]
 --   cost     epsilon 1
 
 -- engine
-WITH contributions AS NOT MATERIALIZED (SELECT TRY_CAST("patient_id" AS BIGINT) AS owner, CAST(coalesce(TRY_CAST("weight" AS DOUBLE) <= 'inf'::DOUBLE, FALSE) AS INTEGER) AS v0 FROM read_parquet('/data/visits.parquet', hive_partitioning = false) WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL),
+WITH contributions AS NOT MATERIALIZED (SELECT CAST(coalesce(TRY_CAST("weight" AS DOUBLE) <= 'inf'::DOUBLE, FALSE) AS INTEGER) AS v0, TRY_CAST("patient_id" AS BIGINT) AS owner FROM read_parquet('/data/visits.parquet', hive_partitioning = false) WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL),
 weights AS (SELECT owner, CAST(least(1048576, 5242880 // count(*)) AS BIGINT) AS w FROM contributions GROUP BY owner),
 totals AS (SELECT sum(w * v0) AS m0 FROM contributions JOIN weights USING (owner))
 SELECT coalesce(m0, 0) FROM totals;
@@ -41,16 +43,17 @@ SELECT coalesce(m0, 0) FROM totals;
 SELECT COUNT(DISTINCT patient_id) AS patients FROM visits;
 
 -- plan
---   unit     patient_id, at most 5 rows each; add-remove
---   groups   1
+--   table    visits: patient_id; add-remove; a change moves 1 vector; epsilon 0.5
+--   rows     all of visits
+--   bound    a person counts for at most 5 rows, and as a person in at most 1 group
 --   [0]      people; one integer is 1; moves by L1 1; Laplace, scale 2; epsilon 0.5
---   value 1  COUNT DISTINCT = [0]
+--   value 1  COUNT(DISTINCT patient_id) = [0]
 --   cost     epsilon 0.5
 
 -- engine
 WITH contributions AS NOT MATERIALIZED (SELECT TRY_CAST("patient_id" AS BIGINT) AS owner FROM read_parquet('/data/visits.parquet', hive_partitioning = false) WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL),
-people AS (SELECT count(DISTINCT owner) AS m0 FROM contributions)
-SELECT coalesce(m0, 0) FROM people;
+people0 AS (SELECT count(DISTINCT owner) AS m0 FROM contributions)
+SELECT coalesce(m0, 0) FROM people0;
 
 
 -- # Patients and visits share the loss
@@ -58,20 +61,21 @@ SELECT coalesce(m0, 0) FROM people;
 SELECT COUNT(DISTINCT patient_id) AS patients, COUNT(*) AS visits FROM visits;
 
 -- plan
---   unit     patient_id, at most 5 rows each; add-remove
---   groups   1
+--   table    visits: patient_id; add-remove; a change moves 1 vector; epsilon 1
+--   rows     all of visits
+--   bound    a person counts for at most 5 rows, and as a person in at most 1 group
 --   [0]      people; one integer is 1; moves by L1 1; Laplace, scale 2; epsilon 0.5
 --   [1]      rows; one integer is 1/1048576; moves by L1 5; Laplace, scale 10; epsilon 0.5
---   value 1  COUNT DISTINCT = [0]
---   value 2  COUNT = 1/1048576 x [1]
+--   value 1  COUNT(DISTINCT patient_id) = [0]
+--   value 2  COUNT(*) = 1/1048576 x [1]
 --   cost     epsilon 1
 
 -- engine
 WITH contributions AS NOT MATERIALIZED (SELECT TRY_CAST("patient_id" AS BIGINT) AS owner FROM read_parquet('/data/visits.parquet', hive_partitioning = false) WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL),
 weights AS (SELECT owner, CAST(least(1048576, 5242880 // count(*)) AS BIGINT) AS w FROM contributions GROUP BY owner),
 totals AS (SELECT sum(w) AS m1 FROM contributions JOIN weights USING (owner)),
-people AS (SELECT count(DISTINCT owner) AS m0 FROM contributions)
-SELECT coalesce(m0, 0), coalesce(m1, 0) FROM totals CROSS JOIN people;
+people0 AS (SELECT count(DISTINCT owner) AS m0 FROM contributions)
+SELECT coalesce(m0, 0), coalesce(m1, 0) FROM totals CROSS JOIN people0;
 
 
 -- # The same count twice is measured once
@@ -79,10 +83,11 @@ SELECT coalesce(m0, 0), coalesce(m1, 0) FROM totals CROSS JOIN people;
 SELECT COUNT(*) AS n, COUNT(*) AS again FROM visits;
 
 -- plan
---   unit     patient_id, at most 5 rows each; add-remove
---   groups   1
+--   table    visits: patient_id; add-remove; a change moves 1 vector; epsilon 1
+--   rows     all of visits
+--   bound    a person counts for at most 5 rows, and as a person in at most 1 group
 --   [0]      rows; one integer is 1/1048576; moves by L1 5; Laplace, scale 5; epsilon 1
---   value 1  COUNT = 1/1048576 x [0]
+--   value 1  COUNT(*) = 1/1048576 x [0]
 --   cost     epsilon 1
 
 -- engine

@@ -5,10 +5,11 @@
 SELECT COUNT(*) FROM orders;
 
 -- plan
---   unit     client, at most 2 rows each; add-remove
---   groups   1
+--   table    orders: client; add-remove; a change moves 1 vector; epsilon 1
+--   rows     all of orders
+--   bound    a person counts for at most 2 rows, and as a person in at most 1 group
 --   [0]      rows; one integer is 1/1048576; moves by L1 2; Laplace, scale 2; epsilon 1
---   value 1  COUNT = 1/1048576 x [0]
+--   value 1  COUNT(*) = 1/1048576 x [0]
 --   cost     epsilon 1
 
 -- engine
@@ -23,14 +24,15 @@ SELECT coalesce(m0, 0) FROM totals;
 SELECT SUM(price) FROM orders;
 
 -- plan
---   unit     client, at most 2 rows each; add-remove
---   groups   1
---   [0]      sum of values in [0, about 99.99]; one integer is 1/8796093022208; moves by L1 419388457/2097152; Laplace, scale 419388457/2097152; epsilon 1
---   value 1  SUM = 1/8796093022208 x [0]
+--   table    orders: client; add-remove; a change moves 1 vector; epsilon 1
+--   rows     all of orders
+--   bound    a person counts for at most 2 rows, and as a person in at most 1 group
+--   [0]      sum of price in [0, about 99.99]; one integer is 1/8796093022208; moves by L1 419388457/2097152; Laplace, scale 419388457/2097152; epsilon 1
+--   value 1  SUM(price) = 1/8796093022208 x [0]
 --   cost     epsilon 1
 
 -- engine
-WITH contributions AS NOT MATERIALIZED (SELECT TRY_CAST("client" AS VARCHAR) AS owner, (CAST(greatest(least(TRY_CAST("price" AS DOUBLE), '99.99000000000001'::DOUBLE), '0.0'::DOUBLE) * '8388608.0'::DOUBLE AS INTEGER)) * CAST(coalesce(TRY_CAST("price" AS DOUBLE) <= 'inf'::DOUBLE, FALSE) AS INTEGER) AS v0 FROM (SELECT CASE WHEN starts_with(f[1], '"') THEN replace(f[1][2:-2], '""', '"') ELSE nullif(f[1], '') END AS "client", CASE WHEN starts_with(f[2], '"') THEN replace(f[2][2:-2], '""', '"') ELSE nullif(f[2], '') END AS "item", CASE WHEN starts_with(f[3], '"') THEN replace(f[3][2:-2], '""', '"') ELSE nullif(f[3], '') END AS "price", CASE WHEN starts_with(f[4], '"') THEN replace(f[4][2:-2], '""', '"') ELSE nullif(f[4], '') END AS "pieces", CASE WHEN starts_with(f[5], '"') THEN replace(f[5][2:-2], '""', '"') ELSE nullif(f[5], '') END AS "sent", CASE WHEN starts_with(f[6], '"') THEN replace(f[6][2:-2], '""', '"') ELSE nullif(f[6], '') END AS "gift", CASE WHEN starts_with(f[7], '"') THEN replace(f[7][2:-2], '""', '"') ELSE nullif(f[7], '') END AS "order total" FROM (SELECT line, regexp_extract_all(line || ',', '("(?:[^"]|"")*"|[^",]*),', 1) AS f FROM read_csv('/data/orders.csv', columns = {'line': 'VARCHAR'}, delim = '', quote = '', escape = '', header = false, skip = 1, auto_detect = false, ignore_errors = true, strict_mode = false)) WHERE len(f) = 7 AND array_to_string(f, ',') = line) WHERE TRY_CAST("client" AS VARCHAR) IS NOT NULL),
+WITH contributions AS NOT MATERIALIZED (SELECT (CAST(greatest(least(TRY_CAST("price" AS DOUBLE), '99.99000000000001'::DOUBLE), '0.0'::DOUBLE) * '8388608.0'::DOUBLE AS INTEGER)) * CAST(coalesce(TRY_CAST("price" AS DOUBLE) <= 'inf'::DOUBLE, FALSE) AS INTEGER) AS v0, TRY_CAST("client" AS VARCHAR) AS owner FROM (SELECT CASE WHEN starts_with(f[1], '"') THEN replace(f[1][2:-2], '""', '"') ELSE nullif(f[1], '') END AS "client", CASE WHEN starts_with(f[2], '"') THEN replace(f[2][2:-2], '""', '"') ELSE nullif(f[2], '') END AS "item", CASE WHEN starts_with(f[3], '"') THEN replace(f[3][2:-2], '""', '"') ELSE nullif(f[3], '') END AS "price", CASE WHEN starts_with(f[4], '"') THEN replace(f[4][2:-2], '""', '"') ELSE nullif(f[4], '') END AS "pieces", CASE WHEN starts_with(f[5], '"') THEN replace(f[5][2:-2], '""', '"') ELSE nullif(f[5], '') END AS "sent", CASE WHEN starts_with(f[6], '"') THEN replace(f[6][2:-2], '""', '"') ELSE nullif(f[6], '') END AS "gift", CASE WHEN starts_with(f[7], '"') THEN replace(f[7][2:-2], '""', '"') ELSE nullif(f[7], '') END AS "order total" FROM (SELECT line, regexp_extract_all(line || ',', '("(?:[^"]|"")*"|[^",]*),', 1) AS f FROM read_csv('/data/orders.csv', columns = {'line': 'VARCHAR'}, delim = '', quote = '', escape = '', header = false, skip = 1, auto_detect = false, ignore_errors = true, strict_mode = false)) WHERE len(f) = 7 AND array_to_string(f, ',') = line) WHERE TRY_CAST("client" AS VARCHAR) IS NOT NULL),
 weights AS (SELECT owner, CAST(least(1048576, 2097152 // count(*)) AS BIGINT) AS w FROM contributions GROUP BY owner),
 totals AS (SELECT sum(w * v0) AS m0 FROM contributions JOIN weights USING (owner))
 SELECT coalesce(m0, 0) FROM totals;
@@ -41,11 +43,14 @@ SELECT coalesce(m0, 0) FROM totals;
 SELECT pieces, COUNT(*) FROM orders WHERE sent > '2026-01-01' AND gift GROUP BY pieces;
 
 -- plan
---   unit     client, at most 2 rows each; add-remove
---   keys     pieces: 1, 2
---   groups   2
+--   table    orders: client; add-remove; a change moves 1 vector; epsilon 1
+--   rows     where sent > '2026-01-01' AND gift
+--   rows       all of orders
+--   bound    a person counts for at most 2 rows, and as a person in at most 2 groups
+--   keys     pieces: 2 declared: 1, 2
+--   by       (pieces): 2 groups
 --   [0]      rows; one integer is 1/1048576; moves by L1 2; Laplace, scale 2; epsilon 1
---   value 1  COUNT = 1/1048576 x [0]
+--   value 1  COUNT(*) = 1/1048576 x [0]
 --   cost     epsilon 1
 
 -- engine
@@ -61,17 +66,19 @@ SELECT coalesce(m0, 0) FROM keys0 LEFT JOIN totals ON keys0.value IS NOT DISTINC
 SELECT item, AVG("order total") FROM orders GROUP BY item;
 
 -- plan
---   unit     client, at most 2 rows each; add-remove
---   keys     item: pen, ink
---   groups   2
---   [0]      sum of values in [-50, 50]; one integer is 1/17592186044416; moves by L1 100; Laplace, scale 409600/2419; epsilon 0.590577
---   [1]      rows with a value; one integer is 1/1048576; moves by L1 2; Laplace, scale 8192/1677; epsilon 0.409424
---   value 1  AVG = (1/17592186044416 x [0]) / (1/1048576 x [1]), kept in [-50, 50]
+--   table    orders: client; add-remove; a change moves 1 vector; epsilon 1
+--   rows     all of orders
+--   bound    a person counts for at most 2 rows, and as a person in at most 2 groups
+--   keys     item: 2 declared: pen, ink
+--   by       (item): 2 groups
+--   [0]      sum of order total in [-50, 50]; one integer is 1/17592186044416; moves by L1 100; Laplace, scale 409600/2419; epsilon 0.590577
+--   [1]      rows with order total; one integer is 1/1048576; moves by L1 2; Laplace, scale 8192/1677; epsilon 0.409424
+--   value 1  AVG(order total) = (1/17592186044416 x [0]) / (1/1048576 x [1]), kept in [-50, 50]
 --   cost     epsilon 1
 
 -- engine
 WITH keys0 AS (SELECT unnest(range(2)) AS place, unnest('["pen", "ink"]'::VARCHAR[]) AS value),
-contributions AS NOT MATERIALIZED (SELECT TRY_CAST("item" AS VARCHAR) AS k0, TRY_CAST("client" AS VARCHAR) AS owner, (CAST(greatest(least(TRY_CAST("order total" AS DOUBLE), '50.0'::DOUBLE), '-50.0'::DOUBLE) * '16777216.0'::DOUBLE AS INTEGER)) * CAST(coalesce(TRY_CAST("order total" AS DOUBLE) <= 'inf'::DOUBLE, FALSE) AS INTEGER) AS v0, CAST(coalesce(TRY_CAST("order total" AS DOUBLE) <= 'inf'::DOUBLE, FALSE) AS INTEGER) AS v1 FROM (SELECT CASE WHEN starts_with(f[1], '"') THEN replace(f[1][2:-2], '""', '"') ELSE nullif(f[1], '') END AS "client", CASE WHEN starts_with(f[2], '"') THEN replace(f[2][2:-2], '""', '"') ELSE nullif(f[2], '') END AS "item", CASE WHEN starts_with(f[3], '"') THEN replace(f[3][2:-2], '""', '"') ELSE nullif(f[3], '') END AS "price", CASE WHEN starts_with(f[4], '"') THEN replace(f[4][2:-2], '""', '"') ELSE nullif(f[4], '') END AS "pieces", CASE WHEN starts_with(f[5], '"') THEN replace(f[5][2:-2], '""', '"') ELSE nullif(f[5], '') END AS "sent", CASE WHEN starts_with(f[6], '"') THEN replace(f[6][2:-2], '""', '"') ELSE nullif(f[6], '') END AS "gift", CASE WHEN starts_with(f[7], '"') THEN replace(f[7][2:-2], '""', '"') ELSE nullif(f[7], '') END AS "order total" FROM (SELECT line, regexp_extract_all(line || ',', '("(?:[^"]|"")*"|[^",]*),', 1) AS f FROM read_csv('/data/orders.csv', columns = {'line': 'VARCHAR'}, delim = '', quote = '', escape = '', header = false, skip = 1, auto_detect = false, ignore_errors = true, strict_mode = false)) WHERE len(f) = 7 AND array_to_string(f, ',') = line) WHERE TRY_CAST("client" AS VARCHAR) IS NOT NULL),
+contributions AS NOT MATERIALIZED (SELECT TRY_CAST("item" AS VARCHAR) AS k0, (CAST(greatest(least(TRY_CAST("order total" AS DOUBLE), '50.0'::DOUBLE), '-50.0'::DOUBLE) * '16777216.0'::DOUBLE AS INTEGER)) * CAST(coalesce(TRY_CAST("order total" AS DOUBLE) <= 'inf'::DOUBLE, FALSE) AS INTEGER) AS v0, CAST(coalesce(TRY_CAST("order total" AS DOUBLE) <= 'inf'::DOUBLE, FALSE) AS INTEGER) AS v1, TRY_CAST("client" AS VARCHAR) AS owner FROM (SELECT CASE WHEN starts_with(f[1], '"') THEN replace(f[1][2:-2], '""', '"') ELSE nullif(f[1], '') END AS "client", CASE WHEN starts_with(f[2], '"') THEN replace(f[2][2:-2], '""', '"') ELSE nullif(f[2], '') END AS "item", CASE WHEN starts_with(f[3], '"') THEN replace(f[3][2:-2], '""', '"') ELSE nullif(f[3], '') END AS "price", CASE WHEN starts_with(f[4], '"') THEN replace(f[4][2:-2], '""', '"') ELSE nullif(f[4], '') END AS "pieces", CASE WHEN starts_with(f[5], '"') THEN replace(f[5][2:-2], '""', '"') ELSE nullif(f[5], '') END AS "sent", CASE WHEN starts_with(f[6], '"') THEN replace(f[6][2:-2], '""', '"') ELSE nullif(f[6], '') END AS "gift", CASE WHEN starts_with(f[7], '"') THEN replace(f[7][2:-2], '""', '"') ELSE nullif(f[7], '') END AS "order total" FROM (SELECT line, regexp_extract_all(line || ',', '("(?:[^"]|"")*"|[^",]*),', 1) AS f FROM read_csv('/data/orders.csv', columns = {'line': 'VARCHAR'}, delim = '', quote = '', escape = '', header = false, skip = 1, auto_detect = false, ignore_errors = true, strict_mode = false)) WHERE len(f) = 7 AND array_to_string(f, ',') = line) WHERE TRY_CAST("client" AS VARCHAR) IS NOT NULL),
 weights AS (SELECT owner, CAST(least(1048576, 2097152 // count(*)) AS BIGINT) AS w FROM contributions GROUP BY owner),
 totals AS (SELECT k0, sum(w * v0) AS m0, sum(w * v1) AS m1 FROM contributions JOIN weights USING (owner) GROUP BY k0)
 SELECT coalesce(m0, 0), coalesce(m1, 0) FROM keys0 LEFT JOIN totals ON keys0.value IS NOT DISTINCT FROM totals.k0 ORDER BY keys0.place;

@@ -5,10 +5,12 @@
 SELECT COUNT(*) FROM visits WHERE age > 60 AND age <= 90 OR level = 1 OR level <> age;
 
 -- plan
---   unit     patient_id, at most 5 rows each; add-remove
---   groups   1
+--   table    visits: patient_id; add-remove; a change moves 1 vector; epsilon 1
+--   rows     where age > 60 AND age <= 90 OR level = 1 OR level <> age
+--   rows       all of visits
+--   bound    a person counts for at most 5 rows, and as a person in at most 1 group
 --   [0]      rows; one integer is 1/1048576; moves by L1 5; Laplace, scale 5; epsilon 1
---   value 1  COUNT = 1/1048576 x [0]
+--   value 1  COUNT(*) = 1/1048576 x [0]
 --   cost     epsilon 1
 
 -- engine
@@ -23,10 +25,12 @@ SELECT coalesce(m0, 0) FROM totals;
 SELECT COUNT(*) FROM visits WHERE age * 2 + level - 1 < 100;
 
 -- plan
---   unit     patient_id, at most 5 rows each; add-remove
---   groups   1
+--   table    visits: patient_id; add-remove; a change moves 1 vector; epsilon 1
+--   rows     where age * 2 + level - 1 < 100
+--   rows       all of visits
+--   bound    a person counts for at most 5 rows, and as a person in at most 1 group
 --   [0]      rows; one integer is 1/1048576; moves by L1 5; Laplace, scale 5; epsilon 1
---   value 1  COUNT = 1/1048576 x [0]
+--   value 1  COUNT(*) = 1/1048576 x [0]
 --   cost     epsilon 1
 
 -- engine
@@ -41,10 +45,12 @@ SELECT coalesce(m0, 0) FROM totals;
 SELECT COUNT(*) FROM visits WHERE cost / age >= 0.1;
 
 -- plan
---   unit     patient_id, at most 5 rows each; add-remove
---   groups   1
+--   table    visits: patient_id; add-remove; a change moves 1 vector; epsilon 1
+--   rows     where cost / age >= 0.1
+--   rows       all of visits
+--   bound    a person counts for at most 5 rows, and as a person in at most 1 group
 --   [0]      rows; one integer is 1/1048576; moves by L1 5; Laplace, scale 5; epsilon 1
---   value 1  COUNT = 1/1048576 x [0]
+--   value 1  COUNT(*) = 1/1048576 x [0]
 --   cost     epsilon 1
 
 -- engine
@@ -56,17 +62,19 @@ SELECT coalesce(m0, 0) FROM totals;
 
 -- # Rounding
 -- loss: epsilon 1
-SELECT COUNT(*) FROM visits WHERE FLOOR(cost) = CEIL(weight) AND ROUND(cost, 1) = ROUND(weight);
+SELECT COUNT(*) FROM visits WHERE FLOOR(cost) > CEIL(weight) AND ROUND(cost, 1) <> ROUND(weight);
 
 -- plan
---   unit     patient_id, at most 5 rows each; add-remove
---   groups   1
+--   table    visits: patient_id; add-remove; a change moves 1 vector; epsilon 1
+--   rows     where FLOOR(cost) > CEIL(weight) AND ROUND(cost, 1) <> ROUND(weight)
+--   rows       all of visits
+--   bound    a person counts for at most 5 rows, and as a person in at most 1 group
 --   [0]      rows; one integer is 1/1048576; moves by L1 5; Laplace, scale 5; epsilon 1
---   value 1  COUNT = 1/1048576 x [0]
+--   value 1  COUNT(*) = 1/1048576 x [0]
 --   cost     epsilon 1
 
 -- engine
-WITH contributions AS NOT MATERIALIZED (SELECT TRY_CAST("patient_id" AS BIGINT) AS owner FROM read_parquet('/data/visits.parquet', hive_partitioning = false) WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL AND ((floor(TRY_CAST("cost" AS DOUBLE)) = ceil(TRY_CAST("weight" AS DOUBLE))) AND (round(TRY_CAST("cost" AS DOUBLE), 1) = round(TRY_CAST("weight" AS DOUBLE))))),
+WITH contributions AS NOT MATERIALIZED (SELECT TRY_CAST("patient_id" AS BIGINT) AS owner FROM read_parquet('/data/visits.parquet', hive_partitioning = false) WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL AND ((floor(TRY_CAST("cost" AS DOUBLE)) > ceil(TRY_CAST("weight" AS DOUBLE))) AND (round(TRY_CAST("cost" AS DOUBLE), 1) <> round(TRY_CAST("weight" AS DOUBLE))))),
 weights AS (SELECT owner, CAST(least(1048576, 5242880 // count(*)) AS BIGINT) AS w FROM contributions GROUP BY owner),
 totals AS (SELECT sum(w) AS m0 FROM contributions JOIN weights USING (owner))
 SELECT coalesce(m0, 0) FROM totals;
@@ -77,10 +85,12 @@ SELECT coalesce(m0, 0) FROM totals;
 SELECT COUNT(*) FROM visits WHERE ABS(-weight) > 1;
 
 -- plan
---   unit     patient_id, at most 5 rows each; add-remove
---   groups   1
+--   table    visits: patient_id; add-remove; a change moves 1 vector; epsilon 1
+--   rows     where ABS(-weight) > 1
+--   rows       all of visits
+--   bound    a person counts for at most 5 rows, and as a person in at most 1 group
 --   [0]      rows; one integer is 1/1048576; moves by L1 5; Laplace, scale 5; epsilon 1
---   value 1  COUNT = 1/1048576 x [0]
+--   value 1  COUNT(*) = 1/1048576 x [0]
 --   cost     epsilon 1
 
 -- engine
@@ -92,17 +102,19 @@ SELECT coalesce(m0, 0) FROM totals;
 
 -- # NULL
 -- loss: epsilon 1
-SELECT COUNT(*) FROM visits WHERE note IS NULL AND age IS NOT NULL AND COALESCE(age, level, 0) = 0;
+SELECT COUNT(*) FROM visits WHERE note IS NULL AND age IS NOT NULL AND COALESCE(age, level, 0) < 50;
 
 -- plan
---   unit     patient_id, at most 5 rows each; add-remove
---   groups   1
+--   table    visits: patient_id; add-remove; a change moves 1 vector; epsilon 1
+--   rows     where note IS NULL AND NOT age IS NULL AND COALESCE(age, level, 0) < 50
+--   rows       all of visits
+--   bound    a person counts for at most 5 rows, and as a person in at most 1 group
 --   [0]      rows; one integer is 1/1048576; moves by L1 5; Laplace, scale 5; epsilon 1
---   value 1  COUNT = 1/1048576 x [0]
+--   value 1  COUNT(*) = 1/1048576 x [0]
 --   cost     epsilon 1
 
 -- engine
-WITH contributions AS NOT MATERIALIZED (SELECT TRY_CAST("patient_id" AS BIGINT) AS owner FROM read_parquet('/data/visits.parquet', hive_partitioning = false) WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL AND (((TRY_CAST("note" AS VARCHAR) IS NULL) AND (NOT (TRY_CAST("age" AS BIGINT) IS NULL))) AND (CAST(coalesce(TRY_CAST("age" AS BIGINT), TRY_CAST("level" AS BIGINT), 0) AS DOUBLE) = '0.0'::DOUBLE))),
+WITH contributions AS NOT MATERIALIZED (SELECT TRY_CAST("patient_id" AS BIGINT) AS owner FROM read_parquet('/data/visits.parquet', hive_partitioning = false) WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL AND (((TRY_CAST("note" AS VARCHAR) IS NULL) AND (NOT (TRY_CAST("age" AS BIGINT) IS NULL))) AND (CAST(coalesce(TRY_CAST("age" AS BIGINT), TRY_CAST("level" AS BIGINT), 0) AS DOUBLE) < '50.0'::DOUBLE))),
 weights AS (SELECT owner, CAST(least(1048576, 5242880 // count(*)) AS BIGINT) AS w FROM contributions GROUP BY owner),
 totals AS (SELECT sum(w) AS m0 FROM contributions JOIN weights USING (owner))
 SELECT coalesce(m0, 0) FROM totals;
@@ -113,10 +125,12 @@ SELECT coalesce(m0, 0) FROM totals;
 SELECT COUNT(*) FROM visits WHERE ward IN ('A', 'it''s') AND age NOT IN (1, 2);
 
 -- plan
---   unit     patient_id, at most 5 rows each; add-remove
---   groups   1
+--   table    visits: patient_id; add-remove; a change moves 1 vector; epsilon 1
+--   rows     where ward IN ('A', 'it''s') AND NOT age IN (1, 2)
+--   rows       all of visits
+--   bound    a person counts for at most 5 rows, and as a person in at most 1 group
 --   [0]      rows; one integer is 1/1048576; moves by L1 5; Laplace, scale 5; epsilon 1
---   value 1  COUNT = 1/1048576 x [0]
+--   value 1  COUNT(*) = 1/1048576 x [0]
 --   cost     epsilon 1
 
 -- engine
@@ -131,10 +145,12 @@ SELECT coalesce(m0, 0) FROM totals;
 SELECT COUNT(*) FROM visits WHERE note NOT LIKE '%x_' AND LOWER(note) = 'a' AND UPPER(ward) = 'B';
 
 -- plan
---   unit     patient_id, at most 5 rows each; add-remove
---   groups   1
+--   table    visits: patient_id; add-remove; a change moves 1 vector; epsilon 1
+--   rows     where NOT note LIKE '%x_' AND LOWER(note) = 'a' AND UPPER(ward) = 'B'
+--   rows       all of visits
+--   bound    a person counts for at most 5 rows, and as a person in at most 1 group
 --   [0]      rows; one integer is 1/1048576; moves by L1 5; Laplace, scale 5; epsilon 1
---   value 1  COUNT = 1/1048576 x [0]
+--   value 1  COUNT(*) = 1/1048576 x [0]
 --   cost     epsilon 1
 
 -- engine
@@ -148,11 +164,16 @@ SELECT coalesce(m0, 0) FROM totals;
 -- loss: epsilon 1
 SELECT COUNT(*) FROM visits WHERE day >= '2026-01-01' AND at < '2026-01-02 12:30:00';
 
+-- plain
+SELECT COUNT(*) FROM visits WHERE day >= '2026-01-01' AND "at" < '2026-01-02 12:30:00';
+
 -- plan
---   unit     patient_id, at most 5 rows each; add-remove
---   groups   1
+--   table    visits: patient_id; add-remove; a change moves 1 vector; epsilon 1
+--   rows     where day >= '2026-01-01' AND at < '2026-01-02 12:30:00'
+--   rows       all of visits
+--   bound    a person counts for at most 5 rows, and as a person in at most 1 group
 --   [0]      rows; one integer is 1/1048576; moves by L1 5; Laplace, scale 5; epsilon 1
---   value 1  COUNT = 1/1048576 x [0]
+--   value 1  COUNT(*) = 1/1048576 x [0]
 --   cost     epsilon 1
 
 -- engine
@@ -167,10 +188,12 @@ SELECT coalesce(m0, 0) FROM totals;
 SELECT COUNT(*) FROM visits WHERE NOT paid OR paid IS TRUE OR CASE WHEN age > 1 THEN paid ELSE FALSE END;
 
 -- plan
---   unit     patient_id, at most 5 rows each; add-remove
---   groups   1
+--   table    visits: patient_id; add-remove; a change moves 1 vector; epsilon 1
+--   rows     where NOT paid OR COALESCE(paid = TRUE, FALSE) OR CASE WHEN age > 1 THEN paid ELSE FALSE END
+--   rows       all of visits
+--   bound    a person counts for at most 5 rows, and as a person in at most 1 group
 --   [0]      rows; one integer is 1/1048576; moves by L1 5; Laplace, scale 5; epsilon 1
---   value 1  COUNT = 1/1048576 x [0]
+--   value 1  COUNT(*) = 1/1048576 x [0]
 --   cost     epsilon 1
 
 -- engine
@@ -185,10 +208,12 @@ SELECT coalesce(m0, 0) FROM totals;
 SELECT COUNT(*) FROM visits WHERE age BETWEEN 18 AND 65;
 
 -- plan
---   unit     patient_id, at most 5 rows each; add-remove
---   groups   1
+--   table    visits: patient_id; add-remove; a change moves 1 vector; epsilon 1
+--   rows     where age >= 18 AND age <= 65
+--   rows       all of visits
+--   bound    a person counts for at most 5 rows, and as a person in at most 1 group
 --   [0]      rows; one integer is 1/1048576; moves by L1 5; Laplace, scale 5; epsilon 1
---   value 1  COUNT = 1/1048576 x [0]
+--   value 1  COUNT(*) = 1/1048576 x [0]
 --   cost     epsilon 1
 
 -- engine
@@ -203,10 +228,12 @@ SELECT coalesce(m0, 0) FROM totals;
 SELECT COUNT(*) FROM visits WHERE patient_id = 7;
 
 -- plan
---   unit     patient_id, at most 5 rows each; add-remove
---   groups   1
+--   table    visits: patient_id; add-remove; a change moves 1 vector; epsilon 1
+--   rows     where patient_id = 7
+--   rows       all of visits
+--   bound    a person counts for at most 5 rows, and as a person in at most 1 group
 --   [0]      rows; one integer is 1/1048576; moves by L1 5; Laplace, scale 5; epsilon 1
---   value 1  COUNT = 1/1048576 x [0]
+--   value 1  COUNT(*) = 1/1048576 x [0]
 --   cost     epsilon 1
 
 -- engine

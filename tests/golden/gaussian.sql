@@ -5,10 +5,11 @@
 SELECT COUNT(*) FROM visits;
 
 -- plan
---   unit     patient_id, at most 5 rows each; add-remove
---   groups   1
+--   table    visits: patient_id; add-remove; a change moves 1 vector; rho 0.125
+--   rows     all of visits
+--   bound    a person counts for at most 5 rows, and as a person in at most 1 group
 --   [0]      rows; one integer is 1/1048576; moves by L2 5; Gaussian, sigma 10; rho 0.125
---   value 1  COUNT = 1/1048576 x [0]
+--   value 1  COUNT(*) = 1/1048576 x [0]
 --   cost     rho 0.125
 
 -- engine
@@ -23,17 +24,19 @@ SELECT coalesce(m0, 0) FROM totals;
 SELECT ward, AVG(cost) FROM visits GROUP BY ward;
 
 -- plan
---   unit     patient_id, at most 5 rows each; add-remove
---   keys     ward: A, B, it's, None
---   groups   4
---   [0]      sum of values in [0, 1000], less 500; one integer is 1/1099511627776; moves by L2 2500; Gaussian, sigma sqrt(102400000000/2597); rho 0.0792542
---   [1]      rows with a value; one integer is 1/1048576; moves by L2 5; Gaussian, sigma sqrt(409600/1499); rho 0.0457459
---   value 1  AVG = (1/1099511627776 x [0] + 125/262144 x [1]) / (1/1048576 x [1]), kept in [0, 1000]
+--   table    visits: patient_id; add-remove; a change moves 1 vector; rho 0.125
+--   rows     all of visits
+--   bound    a person counts for at most 5 rows, and as a person in at most 4 groups
+--   keys     ward: 4 declared: A, B, it's, NULL
+--   by       (ward): 4 groups
+--   [0]      sum of cost in [0, 1000], less 500; one integer is 1/1099511627776; moves by L2 2500; Gaussian, sigma sqrt(102400000000/2597); rho 0.0792542
+--   [1]      rows with cost; one integer is 1/1048576; moves by L2 5; Gaussian, sigma sqrt(409600/1499); rho 0.0457459
+--   value 1  AVG(cost) = (1/1099511627776 x [0] + 125/262144 x [1]) / (1/1048576 x [1]), kept in [0, 1000]
 --   cost     rho 0.125
 
 -- engine
 WITH keys0 AS (SELECT unnest(range(4)) AS place, unnest('["A", "B", "it''s", NULL]'::VARCHAR[]) AS value),
-contributions AS NOT MATERIALIZED (SELECT TRY_CAST("ward" AS VARCHAR) AS k0, TRY_CAST("patient_id" AS BIGINT) AS owner, (CAST((greatest(least(TRY_CAST("cost" AS DOUBLE), '1000.0'::DOUBLE), '0.0'::DOUBLE) - '500.0'::DOUBLE) * '1048576.0'::DOUBLE AS INTEGER)) * CAST(coalesce(TRY_CAST("cost" AS DOUBLE) <= 'inf'::DOUBLE, FALSE) AS INTEGER) AS v0, CAST(coalesce(TRY_CAST("cost" AS DOUBLE) <= 'inf'::DOUBLE, FALSE) AS INTEGER) AS v1 FROM read_parquet('/data/visits.parquet', hive_partitioning = false) WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL),
+contributions AS NOT MATERIALIZED (SELECT TRY_CAST("ward" AS VARCHAR) AS k0, (CAST((greatest(least(TRY_CAST("cost" AS DOUBLE), '1000.0'::DOUBLE), '0.0'::DOUBLE) - '500.0'::DOUBLE) * '1048576.0'::DOUBLE AS INTEGER)) * CAST(coalesce(TRY_CAST("cost" AS DOUBLE) <= 'inf'::DOUBLE, FALSE) AS INTEGER) AS v0, CAST(coalesce(TRY_CAST("cost" AS DOUBLE) <= 'inf'::DOUBLE, FALSE) AS INTEGER) AS v1, TRY_CAST("patient_id" AS BIGINT) AS owner FROM read_parquet('/data/visits.parquet', hive_partitioning = false) WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL),
 weights AS (SELECT owner, CAST(least(1048576, 5242880 // count(*)) AS BIGINT) AS w FROM contributions GROUP BY owner),
 totals AS (SELECT k0, sum(w * v0) AS m0, sum(w * v1) AS m1 FROM contributions JOIN weights USING (owner) GROUP BY k0)
 SELECT coalesce(m0, 0), coalesce(m1, 0) FROM keys0 LEFT JOIN totals ON keys0.value IS NOT DISTINCT FROM totals.k0 ORDER BY keys0.place;
@@ -44,20 +47,22 @@ SELECT coalesce(m0, 0), coalesce(m1, 0) FROM keys0 LEFT JOIN totals ON keys0.val
 SELECT ward, COUNT(DISTINCT patient_id) AS patients FROM visits GROUP BY ward;
 
 -- plan
---   unit     patient_id, at most 5 rows each; add-remove
---   keys     ward: A, B, it's, None
---   groups   4
+--   table    visits: patient_id; add-remove; a change moves 1 vector; rho 0.125
+--   rows     all of visits
+--   bound    a person counts for at most 5 rows, and as a person in at most 4 groups
+--   keys     ward: 4 declared: A, B, it's, NULL
+--   by       (ward): 4 groups
 --   [0]      people; one integer is 1/1048576; moves by L2 2; Gaussian, sigma 4; rho 0.125
---   value 1  COUNT DISTINCT = 1/1048576 x [0]
+--   value 1  COUNT(DISTINCT patient_id) = 1/1048576 x [0]
 --   cost     rho 0.125
 
 -- engine
 WITH keys0 AS (SELECT unnest(range(4)) AS place, unnest('["A", "B", "it''s", NULL]'::VARCHAR[]) AS value),
 contributions AS NOT MATERIALIZED (SELECT TRY_CAST("ward" AS VARCHAR) AS k0, TRY_CAST("patient_id" AS BIGINT) AS owner FROM read_parquet('/data/visits.parquet', hive_partitioning = false) WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL),
-pairs AS (SELECT owner, k0 FROM (SELECT DISTINCT owner, k0 FROM contributions) JOIN keys0 ON keys0.value IS NOT DISTINCT FROM k0),
-shares AS (SELECT owner, CAST(least(1048576, 4194304 // count(*)) AS BIGINT) AS w FROM pairs GROUP BY owner),
-people AS (SELECT k0, sum(w) AS m0 FROM pairs JOIN shares USING (owner) GROUP BY k0)
-SELECT coalesce(m0, 0) FROM keys0 LEFT JOIN people ON keys0.value IS NOT DISTINCT FROM people.k0 ORDER BY keys0.place;
+pairs0 AS (SELECT owner, d.k0 FROM (SELECT DISTINCT owner, k0 FROM contributions) AS d JOIN keys0 ON keys0.value IS NOT DISTINCT FROM d.k0),
+shares0 AS (SELECT owner, CAST(least(1048576, 4194304 // count(*)) AS BIGINT) AS w FROM pairs0 GROUP BY owner),
+people0 AS (SELECT k0, sum(w) AS m0 FROM pairs0 JOIN shares0 USING (owner) GROUP BY k0)
+SELECT coalesce(m0, 0) FROM keys0 LEFT JOIN people0 ON keys0.value IS NOT DISTINCT FROM people0.k0 ORDER BY keys0.place;
 
 
 -- # Gaussian noise where one patient is replaced
@@ -65,11 +70,13 @@ SELECT coalesce(m0, 0) FROM keys0 LEFT JOIN people ON keys0.value IS NOT DISTINC
 SELECT ward, COUNT(*) FROM stays GROUP BY ward;
 
 -- plan
---   unit     patient_id, at most 5 rows each; replace-one
---   keys     ward: A, B, it's, None
---   groups   4
+--   table    stays: patient_id; replace-one; a change moves 2 vectors; rho 0.125
+--   rows     all of stays
+--   bound    a person counts for at most 5 rows, and as a person in at most 4 groups
+--   keys     ward: 4 declared: A, B, it's, NULL
+--   by       (ward): 4 groups
 --   [0]      rows; one integer is 1/1048576; moves by L2 sqrt(50); Gaussian, sigma sqrt(200); rho 0.125
---   value 1  COUNT = 1/1048576 x [0]
+--   value 1  COUNT(*) = 1/1048576 x [0]
 --   cost     rho 0.125
 
 -- engine
@@ -85,11 +92,13 @@ SELECT coalesce(m0, 0) FROM keys0 LEFT JOIN totals ON keys0.value IS NOT DISTINC
 SELECT level, SUM(age) FROM people GROUP BY level;
 
 -- plan
---   unit     each row is a person; add-remove
---   keys     level: 1, 2, 3
---   groups   3
---   [0]      sum of values in [0, 120]; one integer is 1; moves by L2 120; Gaussian, sigma 240; rho 0.125
---   value 1  SUM = [0]
+--   table    people: each row is a person; add-remove; a change moves 1 vector; rho 0.125
+--   rows     all of people
+--   bound    every row counts 1
+--   keys     level: 3 declared: 1, 2, 3
+--   by       (level): 3 groups
+--   [0]      sum of age in [0, 120]; one integer is 1; moves by L2 120; Gaussian, sigma 240; rho 0.125
+--   value 1  SUM(age) = [0]
 --   cost     rho 0.125
 
 -- engine

@@ -5,11 +5,13 @@
 SELECT ward, COUNT(*) AS n FROM visits GROUP BY ward;
 
 -- plan
---   unit     patient_id, at most 5 rows each; add-remove
---   keys     ward: A, B, it's, None
---   groups   4
+--   table    visits: patient_id; add-remove; a change moves 1 vector; epsilon 1
+--   rows     all of visits
+--   bound    a person counts for at most 5 rows, and as a person in at most 4 groups
+--   keys     ward: 4 declared: A, B, it's, NULL
+--   by       (ward): 4 groups
 --   [0]      rows; one integer is 1/1048576; moves by L1 5; Laplace, scale 5; epsilon 1
---   value 1  COUNT = 1/1048576 x [0]
+--   value 1  COUNT(*) = 1/1048576 x [0]
 --   cost     epsilon 1
 
 -- engine
@@ -25,20 +27,22 @@ SELECT coalesce(m0, 0) FROM keys0 LEFT JOIN totals ON keys0.value IS NOT DISTINC
 SELECT ward, COUNT(DISTINCT patient_id) AS patients FROM visits GROUP BY ward;
 
 -- plan
---   unit     patient_id, at most 5 rows each; add-remove
---   keys     ward: A, B, it's, None
---   groups   4
+--   table    visits: patient_id; add-remove; a change moves 1 vector; epsilon 1
+--   rows     all of visits
+--   bound    a person counts for at most 5 rows, and as a person in at most 4 groups
+--   keys     ward: 4 declared: A, B, it's, NULL
+--   by       (ward): 4 groups
 --   [0]      people; one integer is 1/1048576; moves by L1 4; Laplace, scale 4; epsilon 1
---   value 1  COUNT DISTINCT = 1/1048576 x [0]
+--   value 1  COUNT(DISTINCT patient_id) = 1/1048576 x [0]
 --   cost     epsilon 1
 
 -- engine
 WITH keys0 AS (SELECT unnest(range(4)) AS place, unnest('["A", "B", "it''s", NULL]'::VARCHAR[]) AS value),
 contributions AS NOT MATERIALIZED (SELECT TRY_CAST("ward" AS VARCHAR) AS k0, TRY_CAST("patient_id" AS BIGINT) AS owner FROM read_parquet('/data/visits.parquet', hive_partitioning = false) WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL),
-pairs AS (SELECT owner, k0 FROM (SELECT DISTINCT owner, k0 FROM contributions) JOIN keys0 ON keys0.value IS NOT DISTINCT FROM k0),
-shares AS (SELECT owner, CAST(least(1048576, 4194304 // count(*)) AS BIGINT) AS w FROM pairs GROUP BY owner),
-people AS (SELECT k0, sum(w) AS m0 FROM pairs JOIN shares USING (owner) GROUP BY k0)
-SELECT coalesce(m0, 0) FROM keys0 LEFT JOIN people ON keys0.value IS NOT DISTINCT FROM people.k0 ORDER BY keys0.place;
+pairs0 AS (SELECT owner, d.k0 FROM (SELECT DISTINCT owner, k0 FROM contributions) AS d JOIN keys0 ON keys0.value IS NOT DISTINCT FROM d.k0),
+shares0 AS (SELECT owner, CAST(least(1048576, 4194304 // count(*)) AS BIGINT) AS w FROM pairs0 GROUP BY owner),
+people0 AS (SELECT k0, sum(w) AS m0 FROM pairs0 JOIN shares0 USING (owner) GROUP BY k0)
+SELECT coalesce(m0, 0) FROM keys0 LEFT JOIN people0 ON keys0.value IS NOT DISTINCT FROM people0.k0 ORDER BY keys0.place;
 
 
 -- # Counts and means by ward and level
@@ -46,21 +50,23 @@ SELECT coalesce(m0, 0) FROM keys0 LEFT JOIN people ON keys0.value IS NOT DISTINC
 SELECT ward, level, COUNT(*) AS n, AVG(age) AS mean FROM visits GROUP BY ward, level;
 
 -- plan
---   unit     patient_id, at most 5 rows each; add-remove
---   keys     ward: A, B, it's, None
---   keys     level: 1, 2, 3
---   groups   12
+--   table    visits: patient_id; add-remove; a change moves 1 vector; epsilon 1
+--   rows     all of visits
+--   bound    a person counts for at most 5 rows, and as a person in at most 5 groups
+--   keys     ward: 4 declared: A, B, it's, NULL
+--   keys     level: 3 declared: 1, 2, 3
+--   by       (ward, level): 12 groups
 --   [0]      rows; one integer is 1/1048576; moves by L1 5; Laplace, scale 10240/761; epsilon 0.371583
---   [1]      sum of values in [0, 120], less 60; one integer is 1/1048576; moves by L1 300; Laplace, scale 15360/19; epsilon 0.371094
---   [2]      rows with a value; one integer is 1/1048576; moves by L1 5; Laplace, scale 10240/527; epsilon 0.257325
---   value 1  COUNT = 1/1048576 x [0]
---   value 2  AVG = (1/1048576 x [1] + 15/262144 x [2]) / (1/1048576 x [2]), kept in [0, 120]
+--   [1]      sum of age in [0, 120], less 60; one integer is 1/1048576; moves by L1 300; Laplace, scale 15360/19; epsilon 0.371094
+--   [2]      rows with age; one integer is 1/1048576; moves by L1 5; Laplace, scale 10240/527; epsilon 0.257325
+--   value 1  COUNT(*) = 1/1048576 x [0]
+--   value 2  AVG(age) = (1/1048576 x [1] + 15/262144 x [2]) / (1/1048576 x [2]), kept in [0, 120]
 --   cost     epsilon 1
 
 -- engine
 WITH keys0 AS (SELECT unnest(range(4)) AS place, unnest('["A", "B", "it''s", NULL]'::VARCHAR[]) AS value),
 keys1 AS (SELECT unnest(range(3)) AS place, unnest('[1, 2, 3]'::BIGINT[]) AS value),
-contributions AS NOT MATERIALIZED (SELECT TRY_CAST("ward" AS VARCHAR) AS k0, TRY_CAST("level" AS BIGINT) AS k1, TRY_CAST("patient_id" AS BIGINT) AS owner, (CAST(greatest(least(TRY_CAST("age" AS BIGINT), 120), 0) AS INTEGER) - 60) * CAST((TRY_CAST("age" AS BIGINT) IS NOT NULL) AS INTEGER) AS v1, CAST((TRY_CAST("age" AS BIGINT) IS NOT NULL) AS INTEGER) AS v2 FROM read_parquet('/data/visits.parquet', hive_partitioning = false) WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL),
+contributions AS NOT MATERIALIZED (SELECT TRY_CAST("ward" AS VARCHAR) AS k0, TRY_CAST("level" AS BIGINT) AS k1, (CAST(greatest(least(TRY_CAST("age" AS BIGINT), 120), 0) AS INTEGER) - 60) * CAST((TRY_CAST("age" AS BIGINT) IS NOT NULL) AS INTEGER) AS v1, CAST((TRY_CAST("age" AS BIGINT) IS NOT NULL) AS INTEGER) AS v2, TRY_CAST("patient_id" AS BIGINT) AS owner FROM read_parquet('/data/visits.parquet', hive_partitioning = false) WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL),
 weights AS (SELECT owner, CAST(least(1048576, 5242880 // count(*)) AS BIGINT) AS w FROM contributions GROUP BY owner),
 totals AS (SELECT k0, k1, sum(w) AS m0, sum(w * v1) AS m1, sum(w * v2) AS m2 FROM contributions JOIN weights USING (owner) GROUP BY k0, k1)
 SELECT coalesce(m0, 0), coalesce(m1, 0), coalesce(m2, 0) FROM keys0 CROSS JOIN keys1 LEFT JOIN totals ON keys0.value IS NOT DISTINCT FROM totals.k0 AND keys1.value IS NOT DISTINCT FROM totals.k1 ORDER BY keys0.place, keys1.place;
@@ -71,18 +77,20 @@ SELECT coalesce(m0, 0), coalesce(m1, 0), coalesce(m2, 0) FROM keys0 CROSS JOIN k
 SELECT day, paid, SUM(cost) FROM visits GROUP BY day, paid;
 
 -- plan
---   unit     patient_id, at most 5 rows each; add-remove
---   keys     day: 2026-01-01, 2026-01-02
---   keys     paid: True, False
---   groups   4
---   [0]      sum of values in [0, 1000]; one integer is 1/1099511627776; moves by L1 5000; Laplace, scale 5000; epsilon 1
---   value 1  SUM = 1/1099511627776 x [0]
+--   table    visits: patient_id; add-remove; a change moves 1 vector; epsilon 1
+--   rows     all of visits
+--   bound    a person counts for at most 5 rows, and as a person in at most 4 groups
+--   keys     day: 2 declared: 2026-01-01, 2026-01-02
+--   keys     paid: 2 declared: TRUE, FALSE
+--   by       (day, paid): 4 groups
+--   [0]      sum of cost in [0, 1000]; one integer is 1/1099511627776; moves by L1 5000; Laplace, scale 5000; epsilon 1
+--   value 1  SUM(cost) = 1/1099511627776 x [0]
 --   cost     epsilon 1
 
 -- engine
 WITH keys0 AS (SELECT unnest(range(2)) AS place, unnest('["2026-01-01", "2026-01-02"]'::DATE[]) AS value),
 keys1 AS (SELECT unnest(range(2)) AS place, unnest('[True, False]'::BOOLEAN[]) AS value),
-contributions AS NOT MATERIALIZED (SELECT TRY_CAST("day" AS DATE) AS k0, TRY_CAST("paid" AS BOOLEAN) AS k1, TRY_CAST("patient_id" AS BIGINT) AS owner, (CAST(greatest(least(TRY_CAST("cost" AS DOUBLE), '1000.0'::DOUBLE), '0.0'::DOUBLE) * '1048576.0'::DOUBLE AS INTEGER)) * CAST(coalesce(TRY_CAST("cost" AS DOUBLE) <= 'inf'::DOUBLE, FALSE) AS INTEGER) AS v0 FROM read_parquet('/data/visits.parquet', hive_partitioning = false) WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL),
+contributions AS NOT MATERIALIZED (SELECT TRY_CAST("day" AS DATE) AS k0, TRY_CAST("paid" AS BOOLEAN) AS k1, (CAST(greatest(least(TRY_CAST("cost" AS DOUBLE), '1000.0'::DOUBLE), '0.0'::DOUBLE) * '1048576.0'::DOUBLE AS INTEGER)) * CAST(coalesce(TRY_CAST("cost" AS DOUBLE) <= 'inf'::DOUBLE, FALSE) AS INTEGER) AS v0, TRY_CAST("patient_id" AS BIGINT) AS owner FROM read_parquet('/data/visits.parquet', hive_partitioning = false) WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL),
 weights AS (SELECT owner, CAST(least(1048576, 5242880 // count(*)) AS BIGINT) AS w FROM contributions GROUP BY owner),
 totals AS (SELECT k0, k1, sum(w * v0) AS m0 FROM contributions JOIN weights USING (owner) GROUP BY k0, k1)
 SELECT coalesce(m0, 0) FROM keys0 CROSS JOIN keys1 LEFT JOIN totals ON keys0.value IS NOT DISTINCT FROM totals.k0 AND keys1.value IS NOT DISTINCT FROM totals.k1 ORDER BY keys0.place, keys1.place;
@@ -93,11 +101,14 @@ SELECT coalesce(m0, 0) FROM keys0 CROSS JOIN keys1 LEFT JOIN totals ON keys0.val
 SELECT ward AS w, COUNT(*) FROM visits WHERE paid GROUP BY w;
 
 -- plan
---   unit     patient_id, at most 5 rows each; add-remove
---   keys     ward: A, B, it's, None
---   groups   4
+--   table    visits: patient_id; add-remove; a change moves 1 vector; epsilon 1
+--   rows     where paid
+--   rows       all of visits
+--   bound    a person counts for at most 5 rows, and as a person in at most 4 groups
+--   keys     ward: 4 declared: A, B, it's, NULL
+--   by       (ward): 4 groups
 --   [0]      rows; one integer is 1/1048576; moves by L1 5; Laplace, scale 5; epsilon 1
---   value 1  COUNT = 1/1048576 x [0]
+--   value 1  COUNT(*) = 1/1048576 x [0]
 --   cost     epsilon 1
 
 -- engine

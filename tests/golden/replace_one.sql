@@ -5,10 +5,11 @@
 SELECT COUNT(*) FROM stays;
 
 -- plan
---   unit     patient_id, at most 5 rows each; replace-one
---   groups   1
+--   table    stays: patient_id; replace-one; a change moves 2 vectors; epsilon 1
+--   rows     all of stays
+--   bound    a person counts for at most 5 rows, and as a person in at most 1 group
 --   [0]      rows; one integer is 1/1048576; moves by L1 5; Laplace, scale 5; epsilon 1
---   value 1  COUNT = 1/1048576 x [0]
+--   value 1  COUNT(*) = 1/1048576 x [0]
 --   cost     epsilon 1
 
 -- engine
@@ -23,11 +24,13 @@ SELECT coalesce(m0, 0) FROM totals;
 SELECT ward, COUNT(*) FROM stays GROUP BY ward;
 
 -- plan
---   unit     patient_id, at most 5 rows each; replace-one
---   keys     ward: A, B, it's, None
---   groups   4
+--   table    stays: patient_id; replace-one; a change moves 2 vectors; epsilon 1
+--   rows     all of stays
+--   bound    a person counts for at most 5 rows, and as a person in at most 4 groups
+--   keys     ward: 4 declared: A, B, it's, NULL
+--   by       (ward): 4 groups
 --   [0]      rows; one integer is 1/1048576; moves by L1 10; Laplace, scale 10; epsilon 1
---   value 1  COUNT = 1/1048576 x [0]
+--   value 1  COUNT(*) = 1/1048576 x [0]
 --   cost     epsilon 1
 
 -- engine
@@ -43,15 +46,16 @@ SELECT coalesce(m0, 0) FROM keys0 LEFT JOIN totals ON keys0.value IS NOT DISTINC
 SELECT AVG(age) FROM stays;
 
 -- plan
---   unit     patient_id, at most 5 rows each; replace-one
---   groups   1
---   [0]      sum of values in [0, 120], less 60; one integer is 1/1048576; moves by L1 600; Laplace, scale 2457600/2419; epsilon 0.590577
---   [1]      rows with a value; one integer is 1/1048576; moves by L1 5; Laplace, scale 20480/1677; epsilon 0.409424
---   value 1  AVG = (1/1048576 x [0] + 15/262144 x [1]) / (1/1048576 x [1]), kept in [0, 120]
+--   table    stays: patient_id; replace-one; a change moves 2 vectors; epsilon 1
+--   rows     all of stays
+--   bound    a person counts for at most 5 rows, and as a person in at most 1 group
+--   [0]      sum of age in [0, 120], less 60; one integer is 1/1048576; moves by L1 600; Laplace, scale 2457600/2419; epsilon 0.590577
+--   [1]      rows with age; one integer is 1/1048576; moves by L1 5; Laplace, scale 20480/1677; epsilon 0.409424
+--   value 1  AVG(age) = (1/1048576 x [0] + 15/262144 x [1]) / (1/1048576 x [1]), kept in [0, 120]
 --   cost     epsilon 1
 
 -- engine
-WITH contributions AS NOT MATERIALIZED (SELECT TRY_CAST("patient_id" AS BIGINT) AS owner, (CAST(greatest(least(TRY_CAST("age" AS BIGINT), 120), 0) AS INTEGER) - 60) * CAST((TRY_CAST("age" AS BIGINT) IS NOT NULL) AS INTEGER) AS v0, CAST((TRY_CAST("age" AS BIGINT) IS NOT NULL) AS INTEGER) AS v1 FROM (SELECT "patient_id", "age", "cost", "weight", "level", CAST("ward" AS VARCHAR) COLLATE "C" AS "ward", CAST("note" AS VARCHAR) COLLATE "C" AS "note", "paid", "day", "at" FROM "source /data/clinic.duckdb"."stays") WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL),
+WITH contributions AS NOT MATERIALIZED (SELECT (CAST(greatest(least(TRY_CAST("age" AS BIGINT), 120), 0) AS INTEGER) - 60) * CAST((TRY_CAST("age" AS BIGINT) IS NOT NULL) AS INTEGER) AS v0, CAST((TRY_CAST("age" AS BIGINT) IS NOT NULL) AS INTEGER) AS v1, TRY_CAST("patient_id" AS BIGINT) AS owner FROM (SELECT "patient_id", "age", "cost", "weight", "level", CAST("ward" AS VARCHAR) COLLATE "C" AS "ward", CAST("note" AS VARCHAR) COLLATE "C" AS "note", "paid", "day", "at" FROM "source /data/clinic.duckdb"."stays") WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL),
 weights AS (SELECT owner, CAST(least(1048576, 5242880 // count(*)) AS BIGINT) AS w FROM contributions GROUP BY owner),
 totals AS (SELECT sum(w * v0) AS m0, sum(w * v1) AS m1 FROM contributions JOIN weights USING (owner))
 SELECT coalesce(m0, 0), coalesce(m1, 0) FROM totals;
@@ -62,20 +66,22 @@ SELECT coalesce(m0, 0), coalesce(m1, 0) FROM totals;
 SELECT level, COUNT(DISTINCT patient_id) AS patients FROM stays GROUP BY level;
 
 -- plan
---   unit     patient_id, at most 5 rows each; replace-one
---   keys     level: 1, 2, 3
---   groups   3
+--   table    stays: patient_id; replace-one; a change moves 2 vectors; epsilon 1
+--   rows     all of stays
+--   bound    a person counts for at most 5 rows, and as a person in at most 3 groups
+--   keys     level: 3 declared: 1, 2, 3
+--   by       (level): 3 groups
 --   [0]      people; one integer is 1/1048576; moves by L1 3; Laplace, scale 3; epsilon 1
---   value 1  COUNT DISTINCT = 1/1048576 x [0]
+--   value 1  COUNT(DISTINCT patient_id) = 1/1048576 x [0]
 --   cost     epsilon 1
 
 -- engine
 WITH keys0 AS (SELECT unnest(range(3)) AS place, unnest('[1, 2, 3]'::BIGINT[]) AS value),
 contributions AS NOT MATERIALIZED (SELECT TRY_CAST("level" AS BIGINT) AS k0, TRY_CAST("patient_id" AS BIGINT) AS owner FROM (SELECT "patient_id", "age", "cost", "weight", "level", CAST("ward" AS VARCHAR) COLLATE "C" AS "ward", CAST("note" AS VARCHAR) COLLATE "C" AS "note", "paid", "day", "at" FROM "source /data/clinic.duckdb"."stays") WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL),
-pairs AS (SELECT owner, k0 FROM (SELECT DISTINCT owner, k0 FROM contributions) JOIN keys0 ON keys0.value IS NOT DISTINCT FROM k0),
-shares AS (SELECT owner, CAST(least(1048576, 3145728 // count(*)) AS BIGINT) AS w FROM pairs GROUP BY owner),
-people AS (SELECT k0, sum(w) AS m0 FROM pairs JOIN shares USING (owner) GROUP BY k0)
-SELECT coalesce(m0, 0) FROM keys0 LEFT JOIN people ON keys0.value IS NOT DISTINCT FROM people.k0 ORDER BY keys0.place;
+pairs0 AS (SELECT owner, d.k0 FROM (SELECT DISTINCT owner, k0 FROM contributions) AS d JOIN keys0 ON keys0.value IS NOT DISTINCT FROM d.k0),
+shares0 AS (SELECT owner, CAST(least(1048576, 3145728 // count(*)) AS BIGINT) AS w FROM pairs0 GROUP BY owner),
+people0 AS (SELECT k0, sum(w) AS m0 FROM pairs0 JOIN shares0 USING (owner) GROUP BY k0)
+SELECT coalesce(m0, 0) FROM keys0 LEFT JOIN people0 ON keys0.value IS NOT DISTINCT FROM people0.k0 ORDER BY keys0.place;
 
 
 -- # A row replaced by a row
@@ -83,13 +89,15 @@ SELECT coalesce(m0, 0) FROM keys0 LEFT JOIN people ON keys0.value IS NOT DISTINC
 SELECT level, COUNT(*), SUM(cost) FROM voters GROUP BY level;
 
 -- plan
---   unit     each row is a person; replace-one
---   keys     level: 1, 2, 3
---   groups   3
+--   table    voters: each row is a person; replace-one; a change moves 2 vectors; epsilon 1
+--   rows     all of voters
+--   bound    every row counts 1
+--   keys     level: 3 declared: 1, 2, 3
+--   by       (level): 3 groups
 --   [0]      rows; one integer is 1; moves by L1 2; Laplace, scale 4; epsilon 0.5
---   [1]      sum of values in [0, 1000]; one integer is 1/1048576; moves by L1 2000; Laplace, scale 4000; epsilon 0.5
---   value 1  COUNT = [0]
---   value 2  SUM = 1/1048576 x [1]
+--   [1]      sum of cost in [0, 1000]; one integer is 1/1048576; moves by L1 2000; Laplace, scale 4000; epsilon 0.5
+--   value 1  COUNT(*) = [0]
+--   value 2  SUM(cost) = 1/1048576 x [1]
 --   cost     epsilon 1
 
 -- engine

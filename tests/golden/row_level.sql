@@ -5,10 +5,11 @@
 SELECT COUNT(*) FROM people;
 
 -- plan
---   unit     each row is a person; add-remove
---   groups   1
+--   table    people: each row is a person; add-remove; a change moves 1 vector; epsilon 1
+--   rows     all of people
+--   bound    every row counts 1
 --   [0]      rows; one integer is 1; moves by L1 1; Laplace, scale 1; epsilon 1
---   value 1  COUNT = [0]
+--   value 1  COUNT(*) = [0]
 --   cost     epsilon 1
 
 -- engine
@@ -22,18 +23,21 @@ SELECT coalesce(m0, 0) FROM totals;
 SELECT ward, COUNT(*) AS n, COUNT(weight) AS known, SUM(cost) AS cost, AVG(age) AS age FROM people WHERE paid GROUP BY ward;
 
 -- plan
---   unit     each row is a person; add-remove
---   keys     ward: A, B, it's, None
---   groups   4
+--   table    people: each row is a person; add-remove; a change moves 1 vector; epsilon 1
+--   rows     where paid
+--   rows       all of people
+--   bound    every row counts 1
+--   keys     ward: 4 declared: A, B, it's, NULL
+--   by       (ward): 4 groups
 --   [0]      rows; one integer is 1; moves by L1 1; Laplace, scale 4096/875; epsilon 0.213624
---   [1]      rows with a value; one integer is 1; moves by L1 1; Laplace, scale 512/109; epsilon 0.212891
---   [2]      sum of values in [0, 1000]; one integer is 1/1048576; moves by L1 1000; Laplace, scale 512000/109; epsilon 0.212891
---   [3]      sum of values in [0, 120], less 60; one integer is 1; moves by L1 60; Laplace, scale 30720/109; epsilon 0.212891
---   [4]      rows with a value; one integer is 1; moves by L1 1; Laplace, scale 4096/605; epsilon 0.147706
---   value 1  COUNT = [0]
---   value 2  COUNT = [1]
---   value 3  SUM = 1/1048576 x [2]
---   value 4  AVG = ([3] + 60 x [4]) / ([4]), kept in [0, 120]
+--   [1]      rows with weight; one integer is 1; moves by L1 1; Laplace, scale 512/109; epsilon 0.212891
+--   [2]      sum of cost in [0, 1000]; one integer is 1/1048576; moves by L1 1000; Laplace, scale 512000/109; epsilon 0.212891
+--   [3]      sum of age in [0, 120], less 60; one integer is 1; moves by L1 60; Laplace, scale 30720/109; epsilon 0.212891
+--   [4]      rows with age; one integer is 1; moves by L1 1; Laplace, scale 4096/605; epsilon 0.147706
+--   value 1  COUNT(*) = [0]
+--   value 2  COUNT(weight) = [1]
+--   value 3  SUM(cost) = 1/1048576 x [2]
+--   value 4  AVG(age) = ([3] + 60 x [4]) / ([4]), kept in [0, 120]
 --   cost     epsilon 1
 
 -- engine
@@ -48,12 +52,14 @@ SELECT coalesce(m0, 0), coalesce(m1, 0), coalesce(m2, 0), coalesce(m3, 0), coale
 SELECT ward, day, COUNT(*) FROM people GROUP BY ward, day;
 
 -- plan
---   unit     each row is a person; add-remove
---   keys     ward: A, B, it's, None
---   keys     day: 2026-01-01, 2026-01-02
---   groups   8
+--   table    people: each row is a person; add-remove; a change moves 1 vector; epsilon 1
+--   rows     all of people
+--   bound    every row counts 1
+--   keys     ward: 4 declared: A, B, it's, NULL
+--   keys     day: 2 declared: 2026-01-01, 2026-01-02
+--   by       (ward, day): 8 groups
 --   [0]      rows; one integer is 1; moves by L1 1; Laplace, scale 1; epsilon 1
---   value 1  COUNT = [0]
+--   value 1  COUNT(*) = [0]
 --   cost     epsilon 1
 
 -- engine

@@ -5,14 +5,15 @@
 SELECT SUM(age) FROM visits;
 
 -- plan
---   unit     patient_id, at most 5 rows each; add-remove
---   groups   1
---   [0]      sum of values in [0, 120]; one integer is 1/1048576; moves by L1 600; Laplace, scale 600; epsilon 1
---   value 1  SUM = 1/1048576 x [0]
+--   table    visits: patient_id; add-remove; a change moves 1 vector; epsilon 1
+--   rows     all of visits
+--   bound    a person counts for at most 5 rows, and as a person in at most 1 group
+--   [0]      sum of age in [0, 120]; one integer is 1/1048576; moves by L1 600; Laplace, scale 600; epsilon 1
+--   value 1  SUM(age) = 1/1048576 x [0]
 --   cost     epsilon 1
 
 -- engine
-WITH contributions AS NOT MATERIALIZED (SELECT TRY_CAST("patient_id" AS BIGINT) AS owner, (CAST(greatest(least(TRY_CAST("age" AS BIGINT), 120), 0) AS INTEGER)) * CAST((TRY_CAST("age" AS BIGINT) IS NOT NULL) AS INTEGER) AS v0 FROM read_parquet('/data/visits.parquet', hive_partitioning = false) WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL),
+WITH contributions AS NOT MATERIALIZED (SELECT (CAST(greatest(least(TRY_CAST("age" AS BIGINT), 120), 0) AS INTEGER)) * CAST((TRY_CAST("age" AS BIGINT) IS NOT NULL) AS INTEGER) AS v0, TRY_CAST("patient_id" AS BIGINT) AS owner FROM read_parquet('/data/visits.parquet', hive_partitioning = false) WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL),
 weights AS (SELECT owner, CAST(least(1048576, 5242880 // count(*)) AS BIGINT) AS w FROM contributions GROUP BY owner),
 totals AS (SELECT sum(w * v0) AS m0 FROM contributions JOIN weights USING (owner))
 SELECT coalesce(m0, 0) FROM totals;
@@ -23,14 +24,15 @@ SELECT coalesce(m0, 0) FROM totals;
 SELECT SUM(cost) FROM visits;
 
 -- plan
---   unit     patient_id, at most 5 rows each; add-remove
---   groups   1
---   [0]      sum of values in [0, 1000]; one integer is 1/1099511627776; moves by L1 5000; Laplace, scale 5000; epsilon 1
---   value 1  SUM = 1/1099511627776 x [0]
+--   table    visits: patient_id; add-remove; a change moves 1 vector; epsilon 1
+--   rows     all of visits
+--   bound    a person counts for at most 5 rows, and as a person in at most 1 group
+--   [0]      sum of cost in [0, 1000]; one integer is 1/1099511627776; moves by L1 5000; Laplace, scale 5000; epsilon 1
+--   value 1  SUM(cost) = 1/1099511627776 x [0]
 --   cost     epsilon 1
 
 -- engine
-WITH contributions AS NOT MATERIALIZED (SELECT TRY_CAST("patient_id" AS BIGINT) AS owner, (CAST(greatest(least(TRY_CAST("cost" AS DOUBLE), '1000.0'::DOUBLE), '0.0'::DOUBLE) * '1048576.0'::DOUBLE AS INTEGER)) * CAST(coalesce(TRY_CAST("cost" AS DOUBLE) <= 'inf'::DOUBLE, FALSE) AS INTEGER) AS v0 FROM read_parquet('/data/visits.parquet', hive_partitioning = false) WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL),
+WITH contributions AS NOT MATERIALIZED (SELECT (CAST(greatest(least(TRY_CAST("cost" AS DOUBLE), '1000.0'::DOUBLE), '0.0'::DOUBLE) * '1048576.0'::DOUBLE AS INTEGER)) * CAST(coalesce(TRY_CAST("cost" AS DOUBLE) <= 'inf'::DOUBLE, FALSE) AS INTEGER) AS v0, TRY_CAST("patient_id" AS BIGINT) AS owner FROM read_parquet('/data/visits.parquet', hive_partitioning = false) WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL),
 weights AS (SELECT owner, CAST(least(1048576, 5242880 // count(*)) AS BIGINT) AS w FROM contributions GROUP BY owner),
 totals AS (SELECT sum(w * v0) AS m0 FROM contributions JOIN weights USING (owner))
 SELECT coalesce(m0, 0) FROM totals;
@@ -41,14 +43,15 @@ SELECT coalesce(m0, 0) FROM totals;
 SELECT SUM(cost - 2 * age) AS margin FROM visits;
 
 -- plan
---   unit     patient_id, at most 5 rows each; add-remove
---   groups   1
---   [0]      sum of values in [-240, 1000]; one integer is 1/1099511627776; moves by L1 5000; Laplace, scale 5000; epsilon 1
---   value 1  SUM = 1/1099511627776 x [0]
+--   table    visits: patient_id; add-remove; a change moves 1 vector; epsilon 1
+--   rows     all of visits
+--   bound    a person counts for at most 5 rows, and as a person in at most 1 group
+--   [0]      sum of cost - 2 * age in [-240, 1000]; one integer is 1/1099511627776; moves by L1 5000; Laplace, scale 5000; epsilon 1
+--   value 1  SUM(cost - 2 * age) = 1/1099511627776 x [0]
 --   cost     epsilon 1
 
 -- engine
-WITH contributions AS NOT MATERIALIZED (SELECT TRY_CAST("patient_id" AS BIGINT) AS owner, (CAST(greatest(least((TRY_CAST("cost" AS DOUBLE) - ('2.0'::DOUBLE * CAST(TRY_CAST("age" AS BIGINT) AS DOUBLE))), '1000.0'::DOUBLE), '-240.0'::DOUBLE) * '1048576.0'::DOUBLE AS INTEGER)) * CAST(coalesce((TRY_CAST("cost" AS DOUBLE) - ('2.0'::DOUBLE * CAST(TRY_CAST("age" AS BIGINT) AS DOUBLE))) <= 'inf'::DOUBLE, FALSE) AS INTEGER) AS v0 FROM read_parquet('/data/visits.parquet', hive_partitioning = false) WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL),
+WITH contributions AS NOT MATERIALIZED (SELECT (CAST(greatest(least((TRY_CAST("cost" AS DOUBLE) - ('2.0'::DOUBLE * CAST(TRY_CAST("age" AS BIGINT) AS DOUBLE))), '1000.0'::DOUBLE), '-240.0'::DOUBLE) * '1048576.0'::DOUBLE AS INTEGER)) * CAST(coalesce((TRY_CAST("cost" AS DOUBLE) - ('2.0'::DOUBLE * CAST(TRY_CAST("age" AS BIGINT) AS DOUBLE))) <= 'inf'::DOUBLE, FALSE) AS INTEGER) AS v0, TRY_CAST("patient_id" AS BIGINT) AS owner FROM read_parquet('/data/visits.parquet', hive_partitioning = false) WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL),
 weights AS (SELECT owner, CAST(least(1048576, 5242880 // count(*)) AS BIGINT) AS w FROM contributions GROUP BY owner),
 totals AS (SELECT sum(w * v0) AS m0 FROM contributions JOIN weights USING (owner))
 SELECT coalesce(m0, 0) FROM totals;
@@ -59,14 +62,15 @@ SELECT coalesce(m0, 0) FROM totals;
 SELECT SUM(LEAST(GREATEST(weight, 0), 200)) AS weight FROM visits;
 
 -- plan
---   unit     patient_id, at most 5 rows each; add-remove
---   groups   1
---   [0]      sum of values in [0, 200]; one integer is 1/4398046511104; moves by L1 1000; Laplace, scale 1000; epsilon 1
---   value 1  SUM = 1/4398046511104 x [0]
+--   table    visits: patient_id; add-remove; a change moves 1 vector; epsilon 1
+--   rows     all of visits
+--   bound    a person counts for at most 5 rows, and as a person in at most 1 group
+--   [0]      sum of LEAST(GREATEST(weight, 0), 200) in [0, 200]; one integer is 1/4398046511104; moves by L1 1000; Laplace, scale 1000; epsilon 1
+--   value 1  SUM(LEAST(GREATEST(weight, 0), 200)) = 1/4398046511104 x [0]
 --   cost     epsilon 1
 
 -- engine
-WITH contributions AS NOT MATERIALIZED (SELECT TRY_CAST("patient_id" AS BIGINT) AS owner, (CAST(greatest(least(least(greatest(TRY_CAST("weight" AS DOUBLE), '0.0'::DOUBLE), '200.0'::DOUBLE), '200.0'::DOUBLE), '0.0'::DOUBLE) * '4194304.0'::DOUBLE AS INTEGER)) * CAST(coalesce(least(greatest(TRY_CAST("weight" AS DOUBLE), '0.0'::DOUBLE), '200.0'::DOUBLE) <= 'inf'::DOUBLE, FALSE) AS INTEGER) AS v0 FROM read_parquet('/data/visits.parquet', hive_partitioning = false) WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL),
+WITH contributions AS NOT MATERIALIZED (SELECT (CAST(greatest(least(least(greatest(TRY_CAST("weight" AS DOUBLE), '0.0'::DOUBLE), '200.0'::DOUBLE), '200.0'::DOUBLE), '0.0'::DOUBLE) * '4194304.0'::DOUBLE AS INTEGER)) * CAST(coalesce(least(greatest(TRY_CAST("weight" AS DOUBLE), '0.0'::DOUBLE), '200.0'::DOUBLE) <= 'inf'::DOUBLE, FALSE) AS INTEGER) AS v0, TRY_CAST("patient_id" AS BIGINT) AS owner FROM read_parquet('/data/visits.parquet', hive_partitioning = false) WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL),
 weights AS (SELECT owner, CAST(least(1048576, 5242880 // count(*)) AS BIGINT) AS w FROM contributions GROUP BY owner),
 totals AS (SELECT sum(w * v0) AS m0 FROM contributions JOIN weights USING (owner))
 SELECT coalesce(m0, 0) FROM totals;
@@ -77,14 +81,15 @@ SELECT coalesce(m0, 0) FROM totals;
 SELECT SUM(CASE WHEN paid THEN 1 ELSE 0 END) AS paid FROM visits;
 
 -- plan
---   unit     patient_id, at most 5 rows each; add-remove
---   groups   1
---   [0]      sum of values in [0, 1]; one integer is 1/1048576; moves by L1 5; Laplace, scale 5; epsilon 1
---   value 1  SUM = 1/1048576 x [0]
+--   table    visits: patient_id; add-remove; a change moves 1 vector; epsilon 1
+--   rows     all of visits
+--   bound    a person counts for at most 5 rows, and as a person in at most 1 group
+--   [0]      sum of CASE WHEN paid THEN 1 ELSE 0 END in [0, 1]; one integer is 1/1048576; moves by L1 5; Laplace, scale 5; epsilon 1
+--   value 1  SUM(CASE WHEN paid THEN 1 ELSE 0 END) = 1/1048576 x [0]
 --   cost     epsilon 1
 
 -- engine
-WITH contributions AS NOT MATERIALIZED (SELECT TRY_CAST("patient_id" AS BIGINT) AS owner, (CAST(greatest(least(CAST(CASE WHEN TRY_CAST("paid" AS BOOLEAN) THEN 1 ELSE 0 END AS DOUBLE), '1.0'::DOUBLE), '0.0'::DOUBLE) * '1.0'::DOUBLE AS INTEGER)) * CAST(coalesce(CAST(CASE WHEN TRY_CAST("paid" AS BOOLEAN) THEN 1 ELSE 0 END AS DOUBLE) <= 'inf'::DOUBLE, FALSE) AS INTEGER) AS v0 FROM read_parquet('/data/visits.parquet', hive_partitioning = false) WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL),
+WITH contributions AS NOT MATERIALIZED (SELECT (CAST(greatest(least(CAST(CASE WHEN TRY_CAST("paid" AS BOOLEAN) THEN 1 ELSE 0 END AS DOUBLE), '1.0'::DOUBLE), '0.0'::DOUBLE) * '1.0'::DOUBLE AS INTEGER)) * CAST(coalesce(CAST(CASE WHEN TRY_CAST("paid" AS BOOLEAN) THEN 1 ELSE 0 END AS DOUBLE) <= 'inf'::DOUBLE, FALSE) AS INTEGER) AS v0, TRY_CAST("patient_id" AS BIGINT) AS owner FROM read_parquet('/data/visits.parquet', hive_partitioning = false) WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL),
 weights AS (SELECT owner, CAST(least(1048576, 5242880 // count(*)) AS BIGINT) AS w FROM contributions GROUP BY owner),
 totals AS (SELECT sum(w * v0) AS m0 FROM contributions JOIN weights USING (owner))
 SELECT coalesce(m0, 0) FROM totals;
@@ -94,15 +99,19 @@ SELECT coalesce(m0, 0) FROM totals;
 -- loss: epsilon 1
 SELECT SUM(LEAST(GREATEST(CAST(note AS DOUBLE), -1), 1)) AS s FROM visits;
 
+-- plain
+SELECT SUM(LEAST(GREATEST(TRY_CAST(note AS DOUBLE), -1), 1)) AS s FROM visits;
+
 -- plan
---   unit     patient_id, at most 5 rows each; add-remove
---   groups   1
---   [0]      sum of values in [-1, 1]; one integer is 1/1125899906842624; moves by L1 5; Laplace, scale 5; epsilon 1
---   value 1  SUM = 1/1125899906842624 x [0]
+--   table    visits: patient_id; add-remove; a change moves 1 vector; epsilon 1
+--   rows     all of visits
+--   bound    a person counts for at most 5 rows, and as a person in at most 1 group
+--   [0]      sum of LEAST(GREATEST(CAST(note AS DOUBLE), -1), 1) in [-1, 1]; one integer is 1/1125899906842624; moves by L1 5; Laplace, scale 5; epsilon 1
+--   value 1  SUM(LEAST(GREATEST(CAST(note AS DOUBLE), -1), 1)) = 1/1125899906842624 x [0]
 --   cost     epsilon 1
 
 -- engine
-WITH contributions AS NOT MATERIALIZED (SELECT TRY_CAST("patient_id" AS BIGINT) AS owner, (CAST(greatest(least(least(greatest(TRY_CAST(TRY_CAST("note" AS VARCHAR) AS DOUBLE), '-1.0'::DOUBLE), '1.0'::DOUBLE), '1.0'::DOUBLE), '-1.0'::DOUBLE) * '1073741824.0'::DOUBLE AS INTEGER)) * CAST(coalesce(least(greatest(TRY_CAST(TRY_CAST("note" AS VARCHAR) AS DOUBLE), '-1.0'::DOUBLE), '1.0'::DOUBLE) <= 'inf'::DOUBLE, FALSE) AS INTEGER) AS v0 FROM read_parquet('/data/visits.parquet', hive_partitioning = false) WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL),
+WITH contributions AS NOT MATERIALIZED (SELECT (CAST(greatest(least(least(greatest(TRY_CAST(TRY_CAST("note" AS VARCHAR) AS DOUBLE), '-1.0'::DOUBLE), '1.0'::DOUBLE), '1.0'::DOUBLE), '-1.0'::DOUBLE) * '1073741824.0'::DOUBLE AS INTEGER)) * CAST(coalesce(least(greatest(TRY_CAST(TRY_CAST("note" AS VARCHAR) AS DOUBLE), '-1.0'::DOUBLE), '1.0'::DOUBLE) <= 'inf'::DOUBLE, FALSE) AS INTEGER) AS v0, TRY_CAST("patient_id" AS BIGINT) AS owner FROM read_parquet('/data/visits.parquet', hive_partitioning = false) WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL),
 weights AS (SELECT owner, CAST(least(1048576, 5242880 // count(*)) AS BIGINT) AS w FROM contributions GROUP BY owner),
 totals AS (SELECT sum(w * v0) AS m0 FROM contributions JOIN weights USING (owner))
 SELECT coalesce(m0, 0) FROM totals;
@@ -113,14 +122,15 @@ SELECT coalesce(m0, 0) FROM totals;
 SELECT SUM(level) FROM visits;
 
 -- plan
---   unit     patient_id, at most 5 rows each; add-remove
---   groups   1
---   [0]      sum of values in [1, 3]; one integer is 1/1048576; moves by L1 15; Laplace, scale 15; epsilon 1
---   value 1  SUM = 1/1048576 x [0]
+--   table    visits: patient_id; add-remove; a change moves 1 vector; epsilon 1
+--   rows     all of visits
+--   bound    a person counts for at most 5 rows, and as a person in at most 1 group
+--   [0]      sum of level in [1, 3]; one integer is 1/1048576; moves by L1 15; Laplace, scale 15; epsilon 1
+--   value 1  SUM(level) = 1/1048576 x [0]
 --   cost     epsilon 1
 
 -- engine
-WITH contributions AS NOT MATERIALIZED (SELECT TRY_CAST("patient_id" AS BIGINT) AS owner, (CAST(greatest(least(TRY_CAST("level" AS BIGINT), 3), 1) AS INTEGER)) * CAST((TRY_CAST("level" AS BIGINT) IS NOT NULL) AS INTEGER) AS v0 FROM read_parquet('/data/visits.parquet', hive_partitioning = false) WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL),
+WITH contributions AS NOT MATERIALIZED (SELECT (CAST(greatest(least(TRY_CAST("level" AS BIGINT), 3), 1) AS INTEGER)) * CAST((TRY_CAST("level" AS BIGINT) IS NOT NULL) AS INTEGER) AS v0, TRY_CAST("patient_id" AS BIGINT) AS owner FROM read_parquet('/data/visits.parquet', hive_partitioning = false) WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL),
 weights AS (SELECT owner, CAST(least(1048576, 5242880 // count(*)) AS BIGINT) AS w FROM contributions GROUP BY owner),
 totals AS (SELECT sum(w * v0) AS m0 FROM contributions JOIN weights USING (owner))
 SELECT coalesce(m0, 0) FROM totals;
@@ -130,15 +140,19 @@ SELECT coalesce(m0, 0) FROM totals;
 -- loss: epsilon 1
 SELECT SUM(LEAST(GREATEST(CAST(note AS INTEGER), 0), 9)) AS s FROM visits;
 
+-- plain
+SELECT SUM(LEAST(GREATEST(TRY_CAST(note AS INTEGER), 0), 9)) AS s FROM visits;
+
 -- plan
---   unit     patient_id, at most 5 rows each; add-remove
---   groups   1
---   [0]      sum of values in [0, 9]; one integer is 1/1048576; moves by L1 45; Laplace, scale 45; epsilon 1
---   value 1  SUM = 1/1048576 x [0]
+--   table    visits: patient_id; add-remove; a change moves 1 vector; epsilon 1
+--   rows     all of visits
+--   bound    a person counts for at most 5 rows, and as a person in at most 1 group
+--   [0]      sum of LEAST(GREATEST(CAST(note AS INTEGER), 0), 9) in [0, 9]; one integer is 1/1048576; moves by L1 45; Laplace, scale 45; epsilon 1
+--   value 1  SUM(LEAST(GREATEST(CAST(note AS INTEGER), 0), 9)) = 1/1048576 x [0]
 --   cost     epsilon 1
 
 -- engine
-WITH contributions AS NOT MATERIALIZED (SELECT TRY_CAST("patient_id" AS BIGINT) AS owner, (CAST(greatest(least(least(greatest(round_even(TRY_CAST(TRY_CAST("note" AS VARCHAR) AS DOUBLE), 0), '0.0'::DOUBLE), '9.0'::DOUBLE), '9.0'::DOUBLE), '0.0'::DOUBLE) * '1.0'::DOUBLE AS INTEGER)) * CAST(coalesce(least(greatest(round_even(TRY_CAST(TRY_CAST("note" AS VARCHAR) AS DOUBLE), 0), '0.0'::DOUBLE), '9.0'::DOUBLE) <= 'inf'::DOUBLE, FALSE) AS INTEGER) AS v0 FROM read_parquet('/data/visits.parquet', hive_partitioning = false) WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL),
+WITH contributions AS NOT MATERIALIZED (SELECT (CAST(greatest(least(least(greatest(round_even(TRY_CAST(TRY_CAST("note" AS VARCHAR) AS DOUBLE), 0), '0.0'::DOUBLE), '9.0'::DOUBLE), '9.0'::DOUBLE), '0.0'::DOUBLE) * '1.0'::DOUBLE AS INTEGER)) * CAST(coalesce(least(greatest(round_even(TRY_CAST(TRY_CAST("note" AS VARCHAR) AS DOUBLE), 0), '0.0'::DOUBLE), '9.0'::DOUBLE) <= 'inf'::DOUBLE, FALSE) AS INTEGER) AS v0, TRY_CAST("patient_id" AS BIGINT) AS owner FROM read_parquet('/data/visits.parquet', hive_partitioning = false) WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL),
 weights AS (SELECT owner, CAST(least(1048576, 5242880 // count(*)) AS BIGINT) AS w FROM contributions GROUP BY owner),
 totals AS (SELECT sum(w * v0) AS m0 FROM contributions JOIN weights USING (owner))
 SELECT coalesce(m0, 0) FROM totals;

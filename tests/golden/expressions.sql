@@ -1,0 +1,614 @@
+-- Expressions: ranges pass through them by interval arithmetic, and each gives a value or NULL for any row.
+
+-- # Bins of ten years
+-- loss: epsilon 1
+SELECT FLOOR(age / 10) AS decade, COUNT(*) AS n FROM visits GROUP BY FLOOR(age / 10);
+
+-- plan
+--   table    visits: patient_id; add-remove; a change moves 1 vector; epsilon 1
+--   rows     all of visits
+--   bound    a person counts for at most 5 rows, and as a person in at most 5 groups
+--   keys     FLOOR(age / 10): 13 enumerated: 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, ...
+--   by       (FLOOR(age / 10)): 13 groups
+--   [0]      rows; one integer is 1/1048576; moves by L1 5; Laplace, scale 5; epsilon 1
+--   value 1  COUNT(*) = 1/1048576 x [0]
+--   cost     epsilon 1
+
+-- engine
+WITH keys0 AS (SELECT unnest(range(13)) AS place, unnest('[0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12]'::BIGINT[]) AS value),
+contributions AS NOT MATERIALIZED (SELECT floor((CAST(TRY_CAST("age" AS BIGINT) AS DOUBLE) / nullif('10.0'::DOUBLE, 0))) AS k0, TRY_CAST("patient_id" AS BIGINT) AS owner FROM read_parquet('/data/visits.parquet', hive_partitioning = false) WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL),
+weights AS (SELECT owner, CAST(least(1048576, 5242880 // count(*)) AS BIGINT) AS w FROM contributions GROUP BY owner),
+totals AS (SELECT k0, sum(w) AS m0 FROM contributions JOIN weights USING (owner) GROUP BY k0)
+SELECT coalesce(m0, 0) FROM keys0 LEFT JOIN totals ON keys0.value IS NOT DISTINCT FROM totals.k0 ORDER BY keys0.place;
+
+
+-- # Whole division makes bins too
+-- loss: epsilon 1
+SELECT age // 20 AS bin, SUM(cost) AS cost FROM visits GROUP BY bin;
+
+-- plan
+--   table    visits: patient_id; add-remove; a change moves 1 vector; epsilon 1
+--   rows     all of visits
+--   bound    a person counts for at most 5 rows, and as a person in at most 5 groups
+--   keys     age // 20: 7 enumerated: 0, 1, 2, 3, 4, 5, 6
+--   by       (age // 20): 7 groups
+--   [0]      sum of cost in [0, 1000]; one integer is 1/1099511627776; moves by L1 5000; Laplace, scale 5000; epsilon 1
+--   value 1  SUM(cost) = 1/1099511627776 x [0]
+--   cost     epsilon 1
+
+-- engine
+WITH keys0 AS (SELECT unnest(range(7)) AS place, unnest('[0, 1, 2, 3, 4, 5, 6]'::BIGINT[]) AS value),
+contributions AS NOT MATERIALIZED (SELECT trunc(CAST(TRY_CAST("age" AS BIGINT) AS DOUBLE) / nullif('20.0'::DOUBLE, 0)) AS k0, (CAST(greatest(least(TRY_CAST("cost" AS DOUBLE), '1000.0'::DOUBLE), '0.0'::DOUBLE) * '1048576.0'::DOUBLE AS INTEGER)) * CAST(coalesce(TRY_CAST("cost" AS DOUBLE) <= 'inf'::DOUBLE, FALSE) AS INTEGER) AS v0, TRY_CAST("patient_id" AS BIGINT) AS owner FROM read_parquet('/data/visits.parquet', hive_partitioning = false) WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL),
+weights AS (SELECT owner, CAST(least(1048576, 5242880 // count(*)) AS BIGINT) AS w FROM contributions GROUP BY owner),
+totals AS (SELECT k0, sum(w * v0) AS m0 FROM contributions JOIN weights USING (owner) GROUP BY k0)
+SELECT coalesce(m0, 0) FROM keys0 LEFT JOIN totals ON keys0.value IS NOT DISTINCT FROM totals.k0 ORDER BY keys0.place;
+
+
+-- # Buckets of equal width
+-- loss: epsilon 1
+SELECT WIDTH_BUCKET(cost, 0, 1000, 4) AS bucket, COUNT(*) AS n FROM visits WHERE cost IS NOT NULL GROUP BY bucket;
+
+-- plain
+SELECT CAST(FLOOR(cost / 250) AS INTEGER) + 1 AS bucket, COUNT(*) AS n FROM visits WHERE cost IS NOT NULL GROUP BY bucket;
+
+-- plan
+--   table    visits: patient_id; add-remove; a change moves 1 vector; epsilon 1
+--   rows     where NOT cost IS NULL
+--   rows       all of visits
+--   bound    a person counts for at most 5 rows, and as a person in at most 5 groups
+--   keys     WIDTH_BUCKET(cost, 0, 1000, 4): 5 enumerated: 1, 2, 3, 4, 5
+--   by       (WIDTH_BUCKET(cost, 0, 1000, 4)): 5 groups
+--   [0]      rows; one integer is 1/1048576; moves by L1 5; Laplace, scale 5; epsilon 1
+--   value 1  COUNT(*) = 1/1048576 x [0]
+--   cost     epsilon 1
+
+-- engine
+WITH keys0 AS (SELECT unnest(range(5)) AS place, unnest('[1, 2, 3, 4, 5]'::BIGINT[]) AS value),
+contributions AS NOT MATERIALIZED (SELECT CASE WHEN TRY_CAST("cost" AS DOUBLE) < '0.0'::DOUBLE THEN '0.0'::DOUBLE WHEN TRY_CAST("cost" AS DOUBLE) < '1000.0'::DOUBLE THEN least(floor((TRY_CAST("cost" AS DOUBLE) - '0.0'::DOUBLE) * '4.0'::DOUBLE / ('1000.0'::DOUBLE - '0.0'::DOUBLE)), '4.0'::DOUBLE - 1) + 1 WHEN TRY_CAST("cost" AS DOUBLE) <= 'inf'::DOUBLE THEN '4.0'::DOUBLE + 1 END AS k0, TRY_CAST("patient_id" AS BIGINT) AS owner FROM read_parquet('/data/visits.parquet', hive_partitioning = false) WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL AND (NOT (TRY_CAST("cost" AS DOUBLE) IS NULL))),
+weights AS (SELECT owner, CAST(least(1048576, 5242880 // count(*)) AS BIGINT) AS w FROM contributions GROUP BY owner),
+totals AS (SELECT k0, sum(w) AS m0 FROM contributions JOIN weights USING (owner) GROUP BY k0)
+SELECT coalesce(m0, 0) FROM keys0 LEFT JOIN totals ON keys0.value IS NOT DISTINCT FROM totals.k0 ORDER BY keys0.place;
+
+
+-- # CASE as a key
+-- loss: epsilon 1
+SELECT CASE WHEN age < 18 THEN 'child' WHEN age < 65 THEN 'adult' ELSE 'old' END AS stage, COUNT(*) AS n FROM visits GROUP BY stage;
+
+-- plan
+--   table    visits: patient_id; add-remove; a change moves 1 vector; epsilon 1
+--   rows     all of visits
+--   bound    a person counts for at most 5 rows, and as a person in at most 3 groups
+--   keys     CASE WHEN age < 18 THEN 'child' WHEN age < 65 THEN 'adult' ELSE 'old' END: 3 enumerated: child, adult, old
+--   by       (CASE WHEN age < 18 THEN 'child' WHEN age < 65 THEN 'adult' ELSE 'old' END): 3 groups
+--   [0]      rows; one integer is 1/1048576; moves by L1 5; Laplace, scale 5; epsilon 1
+--   value 1  COUNT(*) = 1/1048576 x [0]
+--   cost     epsilon 1
+
+-- engine
+WITH keys0 AS (SELECT unnest(range(3)) AS place, unnest('["child", "adult", "old"]'::VARCHAR[]) AS value),
+contributions AS NOT MATERIALIZED (SELECT CASE WHEN (TRY_CAST("age" AS BIGINT) < 18) THEN 'child' WHEN (TRY_CAST("age" AS BIGINT) < 65) THEN 'adult' ELSE 'old' END AS k0, TRY_CAST("patient_id" AS BIGINT) AS owner FROM read_parquet('/data/visits.parquet', hive_partitioning = false) WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL),
+weights AS (SELECT owner, CAST(least(1048576, 5242880 // count(*)) AS BIGINT) AS w FROM contributions GROUP BY owner),
+totals AS (SELECT k0, sum(w) AS m0 FROM contributions JOIN weights USING (owner) GROUP BY k0)
+SELECT coalesce(m0, 0) FROM keys0 LEFT JOIN totals ON keys0.value IS NOT DISTINCT FROM totals.k0 ORDER BY keys0.place;
+
+
+-- # A condition as a key
+-- loss: epsilon 1
+SELECT age >= 65 AS old, AVG(cost) AS cost FROM visits GROUP BY old;
+
+-- plan
+--   table    visits: patient_id; add-remove; a change moves 1 vector; epsilon 1
+--   rows     all of visits
+--   bound    a person counts for at most 5 rows, and as a person in at most 3 groups
+--   keys     age >= 65: 3 enumerated: TRUE, FALSE, NULL
+--   by       (age >= 65): 3 groups
+--   [0]      sum of cost in [0, 1000], less 500; one integer is 1/2199023255552; moves by L1 2500; Laplace, scale 10240000/2419; epsilon 0.590577
+--   [1]      rows with cost; one integer is 1/1048576; moves by L1 5; Laplace, scale 20480/1677; epsilon 0.409424
+--   value 1  AVG(cost) = (1/2199023255552 x [0] + 125/262144 x [1]) / (1/1048576 x [1]), kept in [0, 1000]
+--   cost     epsilon 1
+
+-- engine
+WITH keys0 AS (SELECT unnest(range(3)) AS place, unnest('[True, False, NULL]'::BOOLEAN[]) AS value),
+contributions AS NOT MATERIALIZED (SELECT (TRY_CAST("age" AS BIGINT) >= 65) AS k0, (CAST((greatest(least(TRY_CAST("cost" AS DOUBLE), '1000.0'::DOUBLE), '0.0'::DOUBLE) - '500.0'::DOUBLE) * '2097152.0'::DOUBLE AS INTEGER)) * CAST(coalesce(TRY_CAST("cost" AS DOUBLE) <= 'inf'::DOUBLE, FALSE) AS INTEGER) AS v0, CAST(coalesce(TRY_CAST("cost" AS DOUBLE) <= 'inf'::DOUBLE, FALSE) AS INTEGER) AS v1, TRY_CAST("patient_id" AS BIGINT) AS owner FROM read_parquet('/data/visits.parquet', hive_partitioning = false) WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL),
+weights AS (SELECT owner, CAST(least(1048576, 5242880 // count(*)) AS BIGINT) AS w FROM contributions GROUP BY owner),
+totals AS (SELECT k0, sum(w * v0) AS m0, sum(w * v1) AS m1 FROM contributions JOIN weights USING (owner) GROUP BY k0)
+SELECT coalesce(m0, 0), coalesce(m1, 0) FROM keys0 LEFT JOIN totals ON keys0.value IS NOT DISTINCT FROM totals.k0 ORDER BY keys0.place;
+
+
+-- # COALESCE gives missing keys a name
+-- loss: epsilon 1
+SELECT COALESCE(ward, 'none') AS ward, COUNT(*) AS n FROM visits GROUP BY COALESCE(ward, 'none');
+
+-- plan
+--   table    visits: patient_id; add-remove; a change moves 1 vector; epsilon 1
+--   rows     all of visits
+--   bound    a person counts for at most 5 rows, and as a person in at most 4 groups
+--   keys     COALESCE(ward, 'none'): 4 enumerated: A, B, it's, none
+--   by       (COALESCE(ward, 'none')): 4 groups
+--   [0]      rows; one integer is 1/1048576; moves by L1 5; Laplace, scale 5; epsilon 1
+--   value 1  COUNT(*) = 1/1048576 x [0]
+--   cost     epsilon 1
+
+-- engine
+WITH keys0 AS (SELECT unnest(range(4)) AS place, unnest('["A", "B", "it''s", "none"]'::VARCHAR[]) AS value),
+contributions AS NOT MATERIALIZED (SELECT coalesce(TRY_CAST("ward" AS VARCHAR), 'none') AS k0, TRY_CAST("patient_id" AS BIGINT) AS owner FROM read_parquet('/data/visits.parquet', hive_partitioning = false) WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL),
+weights AS (SELECT owner, CAST(least(1048576, 5242880 // count(*)) AS BIGINT) AS w FROM contributions GROUP BY owner),
+totals AS (SELECT k0, sum(w) AS m0 FROM contributions JOIN weights USING (owner) GROUP BY k0)
+SELECT coalesce(m0, 0) FROM keys0 LEFT JOIN totals ON keys0.value IS NOT DISTINCT FROM totals.k0 ORDER BY keys0.place;
+
+
+-- # A function of a declared key
+-- loss: epsilon 1
+SELECT level % 2 AS odd, COUNT(*) AS n FROM visits GROUP BY odd;
+
+-- plan
+--   table    visits: patient_id; add-remove; a change moves 1 vector; epsilon 1
+--   rows     all of visits
+--   bound    a person counts for at most 5 rows, and as a person in at most 2 groups
+--   keys     level % 2: 2 enumerated: 1, 0
+--   by       (level % 2): 2 groups
+--   [0]      rows; one integer is 1/1048576; moves by L1 5; Laplace, scale 5; epsilon 1
+--   value 1  COUNT(*) = 1/1048576 x [0]
+--   cost     epsilon 1
+
+-- engine
+WITH keys0 AS (SELECT unnest(range(2)) AS place, unnest('[1, 0]'::BIGINT[]) AS value),
+contributions AS NOT MATERIALIZED (SELECT (CAST(TRY_CAST("level" AS BIGINT) AS DOUBLE) % nullif('2.0'::DOUBLE, 0)) AS k0, TRY_CAST("patient_id" AS BIGINT) AS owner FROM read_parquet('/data/visits.parquet', hive_partitioning = false) WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL),
+weights AS (SELECT owner, CAST(least(1048576, 5242880 // count(*)) AS BIGINT) AS w FROM contributions GROUP BY owner),
+totals AS (SELECT k0, sum(w) AS m0 FROM contributions JOIN weights USING (owner) GROUP BY k0)
+SELECT coalesce(m0, 0) FROM keys0 LEFT JOIN totals ON keys0.value IS NOT DISTINCT FROM totals.k0 ORDER BY keys0.place;
+
+
+-- # The product of two ranges
+-- loss: epsilon 1
+SELECT SUM(cost * level) AS weighted FROM visits;
+
+-- plan
+--   table    visits: patient_id; add-remove; a change moves 1 vector; epsilon 1
+--   rows     all of visits
+--   bound    a person counts for at most 5 rows, and as a person in at most 1 group
+--   [0]      sum of cost * level in [0, 3000]; one integer is 1/274877906944; moves by L1 15000; Laplace, scale 15000; epsilon 1
+--   value 1  SUM(cost * level) = 1/274877906944 x [0]
+--   cost     epsilon 1
+
+-- engine
+WITH contributions AS NOT MATERIALIZED (SELECT (CAST(greatest(least((TRY_CAST("cost" AS DOUBLE) * CAST(TRY_CAST("level" AS BIGINT) AS DOUBLE)), '3000.0'::DOUBLE), '0.0'::DOUBLE) * '262144.0'::DOUBLE AS INTEGER)) * CAST(coalesce((TRY_CAST("cost" AS DOUBLE) * CAST(TRY_CAST("level" AS BIGINT) AS DOUBLE)) <= 'inf'::DOUBLE, FALSE) AS INTEGER) AS v0, TRY_CAST("patient_id" AS BIGINT) AS owner FROM read_parquet('/data/visits.parquet', hive_partitioning = false) WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL),
+weights AS (SELECT owner, CAST(least(1048576, 5242880 // count(*)) AS BIGINT) AS w FROM contributions GROUP BY owner),
+totals AS (SELECT sum(w * v0) AS m0 FROM contributions JOIN weights USING (owner))
+SELECT coalesce(m0, 0) FROM totals;
+
+
+-- # A square has no negative values
+-- loss: epsilon 1
+SELECT AVG((age - 50) * (age - 50)) AS spread FROM visits;
+
+-- plan
+--   table    visits: patient_id; add-remove; a change moves 1 vector; epsilon 1
+--   rows     all of visits
+--   bound    a person counts for at most 5 rows, and as a person in at most 1 group
+--   [0]      sum of (age - 50) * (age - 50) in [-3500, 4900], less 700; one integer is 1/1048576; moves by L1 21000; Laplace, scale 86016000/2419; epsilon 0.590577
+--   [1]      rows with (age - 50) * (age - 50); one integer is 1/1048576; moves by L1 5; Laplace, scale 20480/1677; epsilon 0.409424
+--   value 1  AVG((age - 50) * (age - 50)) = (1/1048576 x [0] + 175/262144 x [1]) / (1/1048576 x [1]), kept in [-3500, 4900]
+--   cost     epsilon 1
+
+-- engine
+WITH contributions AS NOT MATERIALIZED (SELECT (CAST((greatest(least(((CAST(TRY_CAST("age" AS BIGINT) AS DOUBLE) - '50.0'::DOUBLE) * (CAST(TRY_CAST("age" AS BIGINT) AS DOUBLE) - '50.0'::DOUBLE)), '4900.0'::DOUBLE), '-3500.0'::DOUBLE) - '700.0'::DOUBLE) * '1.0'::DOUBLE AS INTEGER)) * CAST(coalesce(((CAST(TRY_CAST("age" AS BIGINT) AS DOUBLE) - '50.0'::DOUBLE) * (CAST(TRY_CAST("age" AS BIGINT) AS DOUBLE) - '50.0'::DOUBLE)) <= 'inf'::DOUBLE, FALSE) AS INTEGER) AS v0, CAST(coalesce(((CAST(TRY_CAST("age" AS BIGINT) AS DOUBLE) - '50.0'::DOUBLE) * (CAST(TRY_CAST("age" AS BIGINT) AS DOUBLE) - '50.0'::DOUBLE)) <= 'inf'::DOUBLE, FALSE) AS INTEGER) AS v1, TRY_CAST("patient_id" AS BIGINT) AS owner FROM read_parquet('/data/visits.parquet', hive_partitioning = false) WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL),
+weights AS (SELECT owner, CAST(least(1048576, 5242880 // count(*)) AS BIGINT) AS w FROM contributions GROUP BY owner),
+totals AS (SELECT sum(w * v0) AS m0, sum(w * v1) AS m1 FROM contributions JOIN weights USING (owner))
+SELECT coalesce(m0, 0), coalesce(m1, 0) FROM totals;
+
+
+-- # LEAST and GREATEST bound a column
+-- loss: epsilon 1
+SELECT AVG(LEAST(GREATEST(weight, 10), 40)) AS mean FROM visits;
+
+-- plan
+--   table    visits: patient_id; add-remove; a change moves 1 vector; epsilon 1
+--   rows     all of visits
+--   bound    a person counts for at most 5 rows, and as a person in at most 1 group
+--   [0]      sum of LEAST(GREATEST(weight, 10), 40) in [10, 40], less 25; one integer is 1/70368744177664; moves by L1 75; Laplace, scale 307200/2419; epsilon 0.590577
+--   [1]      rows with LEAST(GREATEST(weight, 10), 40); one integer is 1/1048576; moves by L1 5; Laplace, scale 20480/1677; epsilon 0.409424
+--   value 1  AVG(LEAST(GREATEST(weight, 10), 40)) = (1/70368744177664 x [0] + 25/1048576 x [1]) / (1/1048576 x [1]), kept in [10, 40]
+--   cost     epsilon 1
+
+-- engine
+WITH contributions AS NOT MATERIALIZED (SELECT (CAST((greatest(least(least(greatest(TRY_CAST("weight" AS DOUBLE), '10.0'::DOUBLE), '40.0'::DOUBLE), '40.0'::DOUBLE), '10.0'::DOUBLE) - '25.0'::DOUBLE) * '67108864.0'::DOUBLE AS INTEGER)) * CAST(coalesce(least(greatest(TRY_CAST("weight" AS DOUBLE), '10.0'::DOUBLE), '40.0'::DOUBLE) <= 'inf'::DOUBLE, FALSE) AS INTEGER) AS v0, CAST(coalesce(least(greatest(TRY_CAST("weight" AS DOUBLE), '10.0'::DOUBLE), '40.0'::DOUBLE) <= 'inf'::DOUBLE, FALSE) AS INTEGER) AS v1, TRY_CAST("patient_id" AS BIGINT) AS owner FROM read_parquet('/data/visits.parquet', hive_partitioning = false) WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL),
+weights AS (SELECT owner, CAST(least(1048576, 5242880 // count(*)) AS BIGINT) AS w FROM contributions GROUP BY owner),
+totals AS (SELECT sum(w * v0) AS m0, sum(w * v1) AS m1 FROM contributions JOIN weights USING (owner))
+SELECT coalesce(m0, 0), coalesce(m1, 0) FROM totals;
+
+
+-- # CLAMP bounds it in one word
+-- loss: epsilon 1
+SELECT SUM(CLAMP(weight, 10, 40)) AS total FROM visits;
+
+-- plain
+SELECT SUM(LEAST(GREATEST(weight, 10), 40)) AS total FROM visits WHERE weight IS NOT NULL;
+
+-- plan
+--   table    visits: patient_id; add-remove; a change moves 1 vector; epsilon 1
+--   rows     all of visits
+--   bound    a person counts for at most 5 rows, and as a person in at most 1 group
+--   [0]      sum of CLAMP(weight, 10, 40) in [10, 40]; one integer is 1/17592186044416; moves by L1 200; Laplace, scale 200; epsilon 1
+--   value 1  SUM(CLAMP(weight, 10, 40)) = 1/17592186044416 x [0]
+--   cost     epsilon 1
+
+-- engine
+WITH contributions AS NOT MATERIALIZED (SELECT (CAST(greatest(least(CASE WHEN TRY_CAST("weight" AS DOUBLE) <= 'inf'::DOUBLE THEN greatest(least(TRY_CAST("weight" AS DOUBLE), '40.0'::DOUBLE), '10.0'::DOUBLE) END, '40.0'::DOUBLE), '10.0'::DOUBLE) * '16777216.0'::DOUBLE AS INTEGER)) * CAST(coalesce(CASE WHEN TRY_CAST("weight" AS DOUBLE) <= 'inf'::DOUBLE THEN greatest(least(TRY_CAST("weight" AS DOUBLE), '40.0'::DOUBLE), '10.0'::DOUBLE) END <= 'inf'::DOUBLE, FALSE) AS INTEGER) AS v0, TRY_CAST("patient_id" AS BIGINT) AS owner FROM read_parquet('/data/visits.parquet', hive_partitioning = false) WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL),
+weights AS (SELECT owner, CAST(least(1048576, 5242880 // count(*)) AS BIGINT) AS w FROM contributions GROUP BY owner),
+totals AS (SELECT sum(w * v0) AS m0 FROM contributions JOIN weights USING (owner))
+SELECT coalesce(m0, 0) FROM totals;
+
+
+-- # Roots and logarithms
+-- loss: epsilon 1
+-- tolerance: 1e-5
+SELECT SUM(SQRT(cost)) AS roots, SUM(LN(cost + 1)) AS logarithms FROM visits;
+
+-- plan
+--   table    visits: patient_id; add-remove; a change moves 1 vector; epsilon 1
+--   rows     all of visits
+--   bound    a person counts for at most 5 rows, and as a person in at most 1 group
+--   [0]      sum of SQRT(cost) in [0, about 31.6227766]; one integer is 1/35184372088832; moves by L1 1326355385/8388608; Laplace, scale 1326355385/4194304; epsilon 0.5
+--   [1]      sum of LN(cost + 1) in [0, about 6.908754779]; one integer is 1/140737488355328; moves by L1 about 34.5437739; Laplace, scale about 69.08754781; epsilon 0.5
+--   value 1  SUM(SQRT(cost)) = 1/35184372088832 x [0]
+--   value 2  SUM(LN(cost + 1)) = 1/140737488355328 x [1]
+--   cost     epsilon 1
+
+-- engine
+WITH contributions AS NOT MATERIALIZED (SELECT (CAST(greatest(least(sqrt(nullif(greatest(TRY_CAST("cost" AS DOUBLE), '-5e-324'::DOUBLE), '-5e-324'::DOUBLE)), '31.622776601683793'::DOUBLE), '0.0'::DOUBLE) * '33554432.0'::DOUBLE AS INTEGER)) * CAST(coalesce(sqrt(nullif(greatest(TRY_CAST("cost" AS DOUBLE), '-5e-324'::DOUBLE), '-5e-324'::DOUBLE)) <= 'inf'::DOUBLE, FALSE) AS INTEGER) AS v0, (CAST(greatest(least(ln(nullif(greatest((TRY_CAST("cost" AS DOUBLE) + '1.0'::DOUBLE), 0), 0)), '6.908754779315245'::DOUBLE), '0.0'::DOUBLE) * '134217728.0'::DOUBLE AS INTEGER)) * CAST(coalesce(ln(nullif(greatest((TRY_CAST("cost" AS DOUBLE) + '1.0'::DOUBLE), 0), 0)) <= 'inf'::DOUBLE, FALSE) AS INTEGER) AS v1, TRY_CAST("patient_id" AS BIGINT) AS owner FROM read_parquet('/data/visits.parquet', hive_partitioning = false) WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL),
+weights AS (SELECT owner, CAST(least(1048576, 5242880 // count(*)) AS BIGINT) AS w FROM contributions GROUP BY owner),
+totals AS (SELECT sum(w * v0) AS m0, sum(w * v1) AS m1 FROM contributions JOIN weights USING (owner))
+SELECT coalesce(m0, 0), coalesce(m1, 0) FROM totals;
+
+
+-- # Powers
+-- loss: epsilon 1
+-- tolerance: 1e-5
+SELECT AVG(POWER(level, 2)) AS squares FROM visits;
+
+-- plan
+--   table    visits: patient_id; add-remove; a change moves 1 vector; epsilon 1
+--   rows     all of visits
+--   bound    a person counts for at most 5 rows, and as a person in at most 1 group
+--   [0]      sum of POWER(level, 2) in [about 1, about 9], less about 5; one integer is 1/140737488355328; moves by L1 about 20.00000004; Laplace, scale 45497535/1343488; epsilon 0.590577
+--   [1]      rows with POWER(level, 2); one integer is 1/1048576; moves by L1 5; Laplace, scale 20480/1677; epsilon 0.409424
+--   value 1  AVG(POWER(level, 2)) = (1/140737488355328 x [0] + about 4.768371582e-06 x [1]) / (1/1048576 x [1]), kept in [about 1, about 9]
+--   cost     epsilon 1
+
+-- engine
+WITH contributions AS NOT MATERIALIZED (SELECT (CAST((greatest(least(pow(CAST(TRY_CAST("level" AS BIGINT) AS DOUBLE), '2.0'::DOUBLE), '9.000000000000032'::DOUBLE), '0.9999999999999964'::DOUBLE) - '5.000000000000014'::DOUBLE) * '134217728.0'::DOUBLE AS INTEGER)) * CAST(coalesce(pow(CAST(TRY_CAST("level" AS BIGINT) AS DOUBLE), '2.0'::DOUBLE) <= 'inf'::DOUBLE, FALSE) AS INTEGER) AS v0, CAST(coalesce(pow(CAST(TRY_CAST("level" AS BIGINT) AS DOUBLE), '2.0'::DOUBLE) <= 'inf'::DOUBLE, FALSE) AS INTEGER) AS v1, TRY_CAST("patient_id" AS BIGINT) AS owner FROM read_parquet('/data/visits.parquet', hive_partitioning = false) WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL),
+weights AS (SELECT owner, CAST(least(1048576, 5242880 // count(*)) AS BIGINT) AS w FROM contributions GROUP BY owner),
+totals AS (SELECT sum(w * v0) AS m0, sum(w * v1) AS m1 FROM contributions JOIN weights USING (owner))
+SELECT coalesce(m0, 0), coalesce(m1, 0) FROM totals;
+
+
+-- # Signs and whole parts
+-- loss: epsilon 1
+SELECT SUM(SIGN(age - 40)) AS signs, SUM(TRUNC(cost / 4)) AS quarters FROM visits;
+
+-- plan
+--   table    visits: patient_id; add-remove; a change moves 1 vector; epsilon 1
+--   rows     all of visits
+--   bound    a person counts for at most 5 rows, and as a person in at most 1 group
+--   [0]      sum of SIGN(age - 40) in [-1, 1]; one integer is 1/1048576; moves by L1 5; Laplace, scale 10; epsilon 0.5
+--   [1]      sum of TRUNC(cost / 4) in [0, 250]; one integer is 1/1048576; moves by L1 1250; Laplace, scale 2500; epsilon 0.5
+--   value 1  SUM(SIGN(age - 40)) = 1/1048576 x [0]
+--   value 2  SUM(TRUNC(cost / 4)) = 1/1048576 x [1]
+--   cost     epsilon 1
+
+-- engine
+WITH contributions AS NOT MATERIALIZED (SELECT (CAST(greatest(least(CAST(sign((CAST(TRY_CAST("age" AS BIGINT) AS DOUBLE) - '40.0'::DOUBLE)) AS DOUBLE), '1.0'::DOUBLE), '-1.0'::DOUBLE) * '1.0'::DOUBLE AS INTEGER)) * CAST(coalesce(CAST(sign((CAST(TRY_CAST("age" AS BIGINT) AS DOUBLE) - '40.0'::DOUBLE)) AS DOUBLE) <= 'inf'::DOUBLE, FALSE) AS INTEGER) AS v0, (CAST(greatest(least(trunc((TRY_CAST("cost" AS DOUBLE) / nullif('4.0'::DOUBLE, 0))), '250.0'::DOUBLE), '0.0'::DOUBLE) * '1.0'::DOUBLE AS INTEGER)) * CAST(coalesce(trunc((TRY_CAST("cost" AS DOUBLE) / nullif('4.0'::DOUBLE, 0))) <= 'inf'::DOUBLE, FALSE) AS INTEGER) AS v1, TRY_CAST("patient_id" AS BIGINT) AS owner FROM read_parquet('/data/visits.parquet', hive_partitioning = false) WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL),
+weights AS (SELECT owner, CAST(least(1048576, 5242880 // count(*)) AS BIGINT) AS w FROM contributions GROUP BY owner),
+totals AS (SELECT sum(w * v0) AS m0, sum(w * v1) AS m1 FROM contributions JOIN weights USING (owner))
+SELECT coalesce(m0, 0), coalesce(m1, 0) FROM totals;
+
+
+-- # Exponentials and other logarithms
+-- loss: epsilon 1
+-- tolerance: 1e-5
+SELECT AVG(EXP(level)) AS e, AVG(LOG10(cost + 1)) AS ten, AVG(LOG2(cost + 1)) AS two FROM visits;
+
+-- plan
+--   table    visits: patient_id; add-remove; a change moves 1 vector; epsilon 1
+--   rows     all of visits
+--   bound    a person counts for at most 5 rows, and as a person in at most 1 group
+--   [0]      sum of EXP(level) in [about 2.718281828, about 20.08553692], less about 11.40190938; one integer is 1/35184372088832; moves by L1 about 43.41813788; Laplace, scale 1456870955/6610944; epsilon 0.197022
+--   [1]      rows with EXP(level); one integer is 1/1048576; moves by L1 5; Laplace, scale 20480/559; epsilon 0.136475
+--   [2]      sum of LOG10(cost + 1) in [0, about 3.000434077], less about 1.500217039; one integer is 1/281474976710656; moves by L1 about 7.501085196; Laplace, scale about 38.11965876; epsilon 0.196778
+--   [3]      rows with LOG10(cost + 1); one integer is 1/1048576; moves by L1 5; Laplace, scale 20480/559; epsilon 0.136475
+--   [4]      sum of LOG2(cost + 1) in [0, about 9.967226259], less about 4.983613129; one integer is 1/70368744177664; moves by L1 209027885/8388608; Laplace, scale 6742835/53248; epsilon 0.196778
+--   [5]      rows with LOG2(cost + 1); one integer is 1/1048576; moves by L1 5; Laplace, scale 20480/559; epsilon 0.136475
+--   value 1  AVG(EXP(level)) = (1/35184372088832 x [0] + about 1.087370813e-05 x [1]) / (1/1048576 x [1]), kept in [about 2.718281828, about 20.08553692]
+--   value 2  AVG(LOG10(cost + 1)) = (1/281474976710656 x [2] + about 1.430718459e-06 x [3]) / (1/1048576 x [3]), kept in [0, about 3.000434077]
+--   value 3  AVG(LOG2(cost + 1)) = (1/70368744177664 x [4] + about 4.752743844e-06 x [5]) / (1/1048576 x [5]), kept in [0, about 9.967226259]
+--   cost     epsilon 1
+
+-- engine
+WITH contributions AS NOT MATERIALIZED (SELECT (CAST((greatest(least(exp(CAST(TRY_CAST("level" AS BIGINT) AS DOUBLE)), '20.085536923187743'::DOUBLE), '2.7182818284590353'::DOUBLE) - '11.401909375823388'::DOUBLE) * '33554432.0'::DOUBLE AS INTEGER)) * CAST(coalesce(exp(CAST(TRY_CAST("level" AS BIGINT) AS DOUBLE)) <= 'inf'::DOUBLE, FALSE) AS INTEGER) AS v0, CAST(coalesce(exp(CAST(TRY_CAST("level" AS BIGINT) AS DOUBLE)) <= 'inf'::DOUBLE, FALSE) AS INTEGER) AS v1, (CAST((greatest(least(log10(nullif(greatest((TRY_CAST("cost" AS DOUBLE) + '1.0'::DOUBLE), 0), 0)), '3.00043407747933'::DOUBLE), '0.0'::DOUBLE) - '1.500217038739665'::DOUBLE) * '268435456.0'::DOUBLE AS INTEGER)) * CAST(coalesce(log10(nullif(greatest((TRY_CAST("cost" AS DOUBLE) + '1.0'::DOUBLE), 0), 0)) <= 'inf'::DOUBLE, FALSE) AS INTEGER) AS v2, CAST(coalesce(log10(nullif(greatest((TRY_CAST("cost" AS DOUBLE) + '1.0'::DOUBLE), 0), 0)) <= 'inf'::DOUBLE, FALSE) AS INTEGER) AS v3, (CAST((greatest(least(log2(nullif(greatest((TRY_CAST("cost" AS DOUBLE) + '1.0'::DOUBLE), 0), 0)), '9.967226258836028'::DOUBLE), '0.0'::DOUBLE) - '4.983613129418014'::DOUBLE) * '67108864.0'::DOUBLE AS INTEGER)) * CAST(coalesce(log2(nullif(greatest((TRY_CAST("cost" AS DOUBLE) + '1.0'::DOUBLE), 0), 0)) <= 'inf'::DOUBLE, FALSE) AS INTEGER) AS v4, CAST(coalesce(log2(nullif(greatest((TRY_CAST("cost" AS DOUBLE) + '1.0'::DOUBLE), 0), 0)) <= 'inf'::DOUBLE, FALSE) AS INTEGER) AS v5, TRY_CAST("patient_id" AS BIGINT) AS owner FROM read_parquet('/data/visits.parquet', hive_partitioning = false) WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL),
+weights AS (SELECT owner, CAST(least(1048576, 5242880 // count(*)) AS BIGINT) AS w FROM contributions GROUP BY owner),
+totals AS (SELECT sum(w * v0) AS m0, sum(w * v1) AS m1, sum(w * v2) AS m2, sum(w * v3) AS m3, sum(w * v4) AS m4, sum(w * v5) AS m5 FROM contributions JOIN weights USING (owner))
+SELECT coalesce(m0, 0), coalesce(m1, 0), coalesce(m2, 0), coalesce(m3, 0), coalesce(m4, 0), coalesce(m5, 0) FROM totals;
+
+
+-- # Numbers that are none
+-- loss: epsilon 1
+SELECT COUNT(*) AS n FROM visits WHERE NOT ISNAN(cost) AND ISFINITE(cost) AND NOT ISINF(weight);
+
+-- plan
+--   table    visits: patient_id; add-remove; a change moves 1 vector; epsilon 1
+--   rows     where NOT ISNAN(cost) AND ISFINITE(cost) AND NOT ISINF(weight)
+--   rows       all of visits
+--   bound    a person counts for at most 5 rows, and as a person in at most 1 group
+--   [0]      rows; one integer is 1/1048576; moves by L1 5; Laplace, scale 5; epsilon 1
+--   value 1  COUNT(*) = 1/1048576 x [0]
+--   cost     epsilon 1
+
+-- engine
+WITH contributions AS NOT MATERIALIZED (SELECT TRY_CAST("patient_id" AS BIGINT) AS owner FROM read_parquet('/data/visits.parquet', hive_partitioning = false) WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL AND (((NOT isnan(TRY_CAST("cost" AS DOUBLE))) AND isfinite(TRY_CAST("cost" AS DOUBLE))) AND (NOT isinf(TRY_CAST("weight" AS DOUBLE))))),
+weights AS (SELECT owner, CAST(least(1048576, 5242880 // count(*)) AS BIGINT) AS w FROM contributions GROUP BY owner),
+totals AS (SELECT sum(w) AS m0 FROM contributions JOIN weights USING (owner))
+SELECT coalesce(m0, 0) FROM totals;
+
+
+-- # Text: ends and places
+-- loss: epsilon 1
+SELECT COUNT(*) AS n FROM visits WHERE ENDS_WITH(note, 'y') OR STRPOS(note, 's') = 3 OR RIGHT(note, 1) = '7' OR SUBSTRING(note, 1, 2) = 'A';
+
+-- plan
+--   table    visits: patient_id; add-remove; a change moves 1 vector; epsilon 1
+--   rows     where ENDS_WITH(note, 'y') OR STRPOS(note, 's') = 3 OR RIGHT(note, 1) = '7' OR SUBSTRING(note, 1, 2) = 'A'
+--   rows       all of visits
+--   bound    a person counts for at most 5 rows, and as a person in at most 1 group
+--   [0]      rows; one integer is 1/1048576; moves by L1 5; Laplace, scale 5; epsilon 1
+--   value 1  COUNT(*) = 1/1048576 x [0]
+--   cost     epsilon 1
+
+-- engine
+WITH contributions AS NOT MATERIALIZED (SELECT TRY_CAST("patient_id" AS BIGINT) AS owner FROM read_parquet('/data/visits.parquet', hive_partitioning = false) WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL AND (((ends_with(TRY_CAST("note" AS VARCHAR), 'y') OR (CAST(strpos(TRY_CAST("note" AS VARCHAR), 's') AS DOUBLE) = '3.0'::DOUBLE)) OR (right(TRY_CAST("note" AS VARCHAR), 1) = '7')) OR (substring(TRY_CAST("note" AS VARCHAR), 1, 2) = 'A'))),
+weights AS (SELECT owner, CAST(least(1048576, 5242880 // count(*)) AS BIGINT) AS w FROM contributions GROUP BY owner),
+totals AS (SELECT sum(w) AS m0 FROM contributions JOIN weights USING (owner))
+SELECT coalesce(m0, 0) FROM totals;
+
+
+-- # Text: trimmed and replaced
+-- loss: epsilon 1
+SELECT COUNT(*) AS n FROM visits WHERE TRIM(note) = 'A' OR LTRIM(note, 'x') = '-ray' OR RTRIM(note, 't') = 'res' OR REPLACE(note, '7', '8') = '8' OR CONCAT(note, level) = '21';
+
+-- plan
+--   table    visits: patient_id; add-remove; a change moves 1 vector; epsilon 1
+--   rows     where TRIM(note) = 'A' OR LTRIM(note, 'x') = '-ray' OR RTRIM(note, 't') = 'res' OR REPLACE(note, '7', '8') = '8' OR CONCAT(note, level) = '21'
+--   rows       all of visits
+--   bound    a person counts for at most 5 rows, and as a person in at most 1 group
+--   [0]      rows; one integer is 1/1048576; moves by L1 5; Laplace, scale 5; epsilon 1
+--   value 1  COUNT(*) = 1/1048576 x [0]
+--   cost     epsilon 1
+
+-- engine
+WITH contributions AS NOT MATERIALIZED (SELECT TRY_CAST("patient_id" AS BIGINT) AS owner FROM read_parquet('/data/visits.parquet', hive_partitioning = false) WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL AND (((((trim(TRY_CAST("note" AS VARCHAR)) = 'A') OR (ltrim(TRY_CAST("note" AS VARCHAR), 'x') = '-ray')) OR (rtrim(TRY_CAST("note" AS VARCHAR), 't') = 'res')) OR (replace(left(TRY_CAST("note" AS VARCHAR), 10000), '7', '8') = '8')) OR (concat(left(TRY_CAST(TRY_CAST("note" AS VARCHAR) AS VARCHAR), 10000), left(TRY_CAST(TRY_CAST("level" AS BIGINT) AS VARCHAR), 10000)) = '21'))),
+weights AS (SELECT owner, CAST(least(1048576, 5242880 // count(*)) AS BIGINT) AS w FROM contributions GROUP BY owner),
+totals AS (SELECT sum(w) AS m0 FROM contributions JOIN weights USING (owner))
+SELECT coalesce(m0, 0) FROM totals;
+
+
+-- # Text: a whole match
+-- loss: epsilon 1
+SELECT COUNT(*) AS n FROM visits WHERE REGEXP_FULL_MATCH(note, '[a-z]+');
+
+-- plan
+--   table    visits: patient_id; add-remove; a change moves 1 vector; epsilon 1
+--   rows     where REGEXP_FULL_MATCH(note, '[a-z]+')
+--   rows       all of visits
+--   bound    a person counts for at most 5 rows, and as a person in at most 1 group
+--   [0]      rows; one integer is 1/1048576; moves by L1 5; Laplace, scale 5; epsilon 1
+--   value 1  COUNT(*) = 1/1048576 x [0]
+--   cost     epsilon 1
+
+-- engine
+WITH contributions AS NOT MATERIALIZED (SELECT TRY_CAST("patient_id" AS BIGINT) AS owner FROM read_parquet('/data/visits.parquet', hive_partitioning = false) WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL AND regexp_full_match(TRY_CAST("note" AS VARCHAR), '[a-z]+')),
+weights AS (SELECT owner, CAST(least(1048576, 5242880 // count(*)) AS BIGINT) AS w FROM contributions GROUP BY owner),
+totals AS (SELECT sum(w) AS m0 FROM contributions JOIN weights USING (owner))
+SELECT coalesce(m0, 0) FROM totals;
+
+
+-- # Casts to text, dates, times and conditions
+-- loss: epsilon 1
+SELECT COUNT(*) AS n FROM visits WHERE CAST(level AS TEXT) = '1' OR CAST("at" AS DATE) > DATE '2026-01-03' OR CAST(day AS TIMESTAMP) < TIMESTAMP '2026-01-01 12:00:00' AND CAST(level - 2 AS BOOLEAN);
+
+-- plan
+--   table    visits: patient_id; add-remove; a change moves 1 vector; epsilon 1
+--   rows     where CAST(level AS TEXT) = '1' OR CAST(at AS DATE) > '2026-01-03' OR CAST(day AS TIMESTAMP) < '2026-01-01 12:00:00' AND CAST(level - 2 AS BOOLEAN)
+--   rows       all of visits
+--   bound    a person counts for at most 5 rows, and as a person in at most 1 group
+--   [0]      rows; one integer is 1/1048576; moves by L1 5; Laplace, scale 5; epsilon 1
+--   value 1  COUNT(*) = 1/1048576 x [0]
+--   cost     epsilon 1
+
+-- engine
+WITH contributions AS NOT MATERIALIZED (SELECT TRY_CAST("patient_id" AS BIGINT) AS owner FROM read_parquet('/data/visits.parquet', hive_partitioning = false) WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL AND (((TRY_CAST(TRY_CAST("level" AS BIGINT) AS VARCHAR) = '1') OR (TRY_CAST(TRY_CAST("at" AS TIMESTAMP) AS DATE) > DATE '2026-01-03')) OR ((TRY_CAST(TRY_CAST("day" AS DATE) AS TIMESTAMP) < TIMESTAMP '2026-01-01 12:00:00') AND TRY_CAST((CAST(TRY_CAST("level" AS BIGINT) AS DOUBLE) - '2.0'::DOUBLE) AS BOOLEAN)))),
+weights AS (SELECT owner, CAST(least(1048576, 5242880 // count(*)) AS BIGINT) AS w FROM contributions GROUP BY owner),
+totals AS (SELECT sum(w) AS m0 FROM contributions JOIN weights USING (owner))
+SELECT coalesce(m0, 0) FROM totals;
+
+
+-- # Text: length, parts and joins
+-- loss: epsilon 1
+SELECT COUNT(*) AS n FROM visits WHERE LENGTH(note) = 1 OR LEFT(note, 1) = 'x' OR note || ward = 'AA';
+
+-- plan
+--   table    visits: patient_id; add-remove; a change moves 1 vector; epsilon 1
+--   rows     where LENGTH(note) = 1 OR LEFT(note, 1) = 'x' OR note || ward = 'AA'
+--   rows       all of visits
+--   bound    a person counts for at most 5 rows, and as a person in at most 1 group
+--   [0]      rows; one integer is 1/1048576; moves by L1 5; Laplace, scale 5; epsilon 1
+--   value 1  COUNT(*) = 1/1048576 x [0]
+--   cost     epsilon 1
+
+-- engine
+WITH contributions AS NOT MATERIALIZED (SELECT TRY_CAST("patient_id" AS BIGINT) AS owner FROM read_parquet('/data/visits.parquet', hive_partitioning = false) WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL AND (((CAST(length(TRY_CAST("note" AS VARCHAR)) AS DOUBLE) = '1.0'::DOUBLE) OR (left(TRY_CAST("note" AS VARCHAR), 1) = 'x')) OR ((left(TRY_CAST(TRY_CAST("note" AS VARCHAR) AS VARCHAR), 10000) || left(TRY_CAST(TRY_CAST("ward" AS VARCHAR) AS VARCHAR), 10000)) = 'AA'))),
+weights AS (SELECT owner, CAST(least(1048576, 5242880 // count(*)) AS BIGINT) AS w FROM contributions GROUP BY owner),
+totals AS (SELECT sum(w) AS m0 FROM contributions JOIN weights USING (owner))
+SELECT coalesce(m0, 0) FROM totals;
+
+
+-- # Text: patterns
+-- loss: epsilon 1
+SELECT COUNT(*) AS n FROM visits WHERE note ILIKE 'R%' OR STARTS_WITH(note, 'x') OR CONTAINS(note, 'ray');
+
+-- plan
+--   table    visits: patient_id; add-remove; a change moves 1 vector; epsilon 1
+--   rows     where note ILIKE 'R%' OR STARTS_WITH(note, 'x') OR CONTAINS(note, 'ray')
+--   rows       all of visits
+--   bound    a person counts for at most 5 rows, and as a person in at most 1 group
+--   [0]      rows; one integer is 1/1048576; moves by L1 5; Laplace, scale 5; epsilon 1
+--   value 1  COUNT(*) = 1/1048576 x [0]
+--   cost     epsilon 1
+
+-- engine
+WITH contributions AS NOT MATERIALIZED (SELECT TRY_CAST("patient_id" AS BIGINT) AS owner FROM read_parquet('/data/visits.parquet', hive_partitioning = false) WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL AND (((TRY_CAST("note" AS VARCHAR) ILIKE 'R%') OR starts_with(TRY_CAST("note" AS VARCHAR), 'x')) OR contains(TRY_CAST("note" AS VARCHAR), 'ray'))),
+weights AS (SELECT owner, CAST(least(1048576, 5242880 // count(*)) AS BIGINT) AS w FROM contributions GROUP BY owner),
+totals AS (SELECT sum(w) AS m0 FROM contributions JOIN weights USING (owner))
+SELECT coalesce(m0, 0) FROM totals;
+
+
+-- # Text: regular expressions
+-- loss: epsilon 1
+SELECT COUNT(*) AS n FROM visits WHERE REGEXP_MATCHES(note, '^[0-9]+$');
+
+-- plan
+--   table    visits: patient_id; add-remove; a change moves 1 vector; epsilon 1
+--   rows     where REGEXP_MATCHES(note, '^[0-9]+$')
+--   rows       all of visits
+--   bound    a person counts for at most 5 rows, and as a person in at most 1 group
+--   [0]      rows; one integer is 1/1048576; moves by L1 5; Laplace, scale 5; epsilon 1
+--   value 1  COUNT(*) = 1/1048576 x [0]
+--   cost     epsilon 1
+
+-- engine
+WITH contributions AS NOT MATERIALIZED (SELECT TRY_CAST("patient_id" AS BIGINT) AS owner FROM read_parquet('/data/visits.parquet', hive_partitioning = false) WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL AND regexp_matches(TRY_CAST("note" AS VARCHAR), '^[0-9]+$')),
+weights AS (SELECT owner, CAST(least(1048576, 5242880 // count(*)) AS BIGINT) AS w FROM contributions GROUP BY owner),
+totals AS (SELECT sum(w) AS m0 FROM contributions JOIN weights USING (owner))
+SELECT coalesce(m0, 0) FROM totals;
+
+
+-- # A cast that fails is NULL
+-- loss: epsilon 1
+SELECT COUNT(TRY_CAST(note AS INTEGER)) AS n FROM visits;
+
+-- plan
+--   table    visits: patient_id; add-remove; a change moves 1 vector; epsilon 1
+--   rows     all of visits
+--   bound    a person counts for at most 5 rows, and as a person in at most 1 group
+--   [0]      rows with CAST(note AS INTEGER); one integer is 1/1048576; moves by L1 5; Laplace, scale 5; epsilon 1
+--   value 1  COUNT(CAST(note AS INTEGER)) = 1/1048576 x [0]
+--   cost     epsilon 1
+
+-- engine
+WITH contributions AS NOT MATERIALIZED (SELECT CAST(coalesce(round_even(TRY_CAST(TRY_CAST("note" AS VARCHAR) AS DOUBLE), 0) <= 'inf'::DOUBLE, FALSE) AS INTEGER) AS v0, TRY_CAST("patient_id" AS BIGINT) AS owner FROM read_parquet('/data/visits.parquet', hive_partitioning = false) WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL),
+weights AS (SELECT owner, CAST(least(1048576, 5242880 // count(*)) AS BIGINT) AS w FROM contributions GROUP BY owner),
+totals AS (SELECT sum(w * v0) AS m0 FROM contributions JOIN weights USING (owner))
+SELECT coalesce(m0, 0) FROM totals;
+
+
+-- # IS DISTINCT FROM tells NULLs apart
+-- loss: epsilon 1
+SELECT COUNT(*) AS n FROM visits WHERE ward IS DISTINCT FROM 'A';
+
+-- plan
+--   table    visits: patient_id; add-remove; a change moves 1 vector; epsilon 1
+--   rows     where ward IS DISTINCT FROM 'A'
+--   rows       all of visits
+--   bound    a person counts for at most 5 rows, and as a person in at most 1 group
+--   [0]      rows; one integer is 1/1048576; moves by L1 5; Laplace, scale 5; epsilon 1
+--   value 1  COUNT(*) = 1/1048576 x [0]
+--   cost     epsilon 1
+
+-- engine
+WITH contributions AS NOT MATERIALIZED (SELECT TRY_CAST("patient_id" AS BIGINT) AS owner FROM read_parquet('/data/visits.parquet', hive_partitioning = false) WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL AND (TRY_CAST("ward" AS VARCHAR) IS DISTINCT FROM 'A')),
+weights AS (SELECT owner, CAST(least(1048576, 5242880 // count(*)) AS BIGINT) AS w FROM contributions GROUP BY owner),
+totals AS (SELECT sum(w) AS m0 FROM contributions JOIN weights USING (owner))
+SELECT coalesce(m0, 0) FROM totals;
+
+
+-- # A condition that is NULL is not met
+-- loss: epsilon 1
+SELECT COUNT(*) AS n FROM visits WHERE NOT (age > 40);
+
+-- plan
+--   table    visits: patient_id; add-remove; a change moves 1 vector; epsilon 1
+--   rows     where NOT age > 40
+--   rows       all of visits
+--   bound    a person counts for at most 5 rows, and as a person in at most 1 group
+--   [0]      rows; one integer is 1/1048576; moves by L1 5; Laplace, scale 5; epsilon 1
+--   value 1  COUNT(*) = 1/1048576 x [0]
+--   cost     epsilon 1
+
+-- engine
+WITH contributions AS NOT MATERIALIZED (SELECT TRY_CAST("patient_id" AS BIGINT) AS owner FROM read_parquet('/data/visits.parquet', hive_partitioning = false) WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL AND (NOT (TRY_CAST("age" AS BIGINT) > 40))),
+weights AS (SELECT owner, CAST(least(1048576, 5242880 // count(*)) AS BIGINT) AS w FROM contributions GROUP BY owner),
+totals AS (SELECT sum(w) AS m0 FROM contributions JOIN weights USING (owner))
+SELECT coalesce(m0, 0) FROM totals;
+
+
+-- # FILTER
+-- loss: epsilon 1
+SELECT COUNT(*) FILTER (WHERE paid) AS paid, SUM(cost) FILTER (WHERE level = 1) AS first, AVG(age) FILTER (WHERE ward = 'A') AS age FROM visits;
+
+-- plan
+--   table    visits: patient_id; add-remove; a change moves 1 vector; epsilon 1
+--   rows     all of visits
+--   bound    a person counts for at most 5 rows, and as a person in at most 1 group
+--   [0]      rows with CASE WHEN paid THEN 1 ELSE NULL END; one integer is 1/1048576; moves by L1 5; Laplace, scale 2048/111; epsilon 0.270997
+--   [1]      sum of CASE WHEN level = 1 THEN cost ELSE NULL END in [0, 1000]; one integer is 1/549755813888; moves by L1 5000; Laplace, scale 20480000/1109; epsilon 0.270752
+--   [2]      sum of CASE WHEN ward = 'A' THEN age ELSE NULL END in [0, 120], less 60; one integer is 1/1048576; moves by L1 300; Laplace, scale 1228800/1109; epsilon 0.270752
+--   [3]      rows with CASE WHEN ward = 'A' THEN age ELSE NULL END; one integer is 1/1048576; moves by L1 5; Laplace, scale 80/3; epsilon 0.1875
+--   value 1  COUNT(*) FILTER (WHERE paid) = 1/1048576 x [0]
+--   value 2  SUM(cost) FILTER (WHERE level = 1) = 1/549755813888 x [1]
+--   value 3  AVG(age) FILTER (WHERE ward = 'A') = (1/1048576 x [2] + 15/262144 x [3]) / (1/1048576 x [3]), kept in [0, 120]
+--   cost     epsilon 1
+
+-- engine
+WITH contributions AS NOT MATERIALIZED (SELECT CAST(coalesce(CAST(CASE WHEN TRY_CAST("paid" AS BOOLEAN) THEN 1 ELSE NULL END AS DOUBLE) <= 'inf'::DOUBLE, FALSE) AS INTEGER) AS v0, (CAST(greatest(least(CAST(CASE WHEN (TRY_CAST("level" AS BIGINT) = 1) THEN TRY_CAST("cost" AS DOUBLE) ELSE NULL END AS DOUBLE), '1000.0'::DOUBLE), '0.0'::DOUBLE) * '524288.0'::DOUBLE AS INTEGER)) * CAST(coalesce(CAST(CASE WHEN (TRY_CAST("level" AS BIGINT) = 1) THEN TRY_CAST("cost" AS DOUBLE) ELSE NULL END AS DOUBLE) <= 'inf'::DOUBLE, FALSE) AS INTEGER) AS v1, (CAST((greatest(least(CAST(CASE WHEN (TRY_CAST("ward" AS VARCHAR) = 'A') THEN TRY_CAST("age" AS BIGINT) ELSE NULL END AS DOUBLE), '120.0'::DOUBLE), '0.0'::DOUBLE) - '60.0'::DOUBLE) * '1.0'::DOUBLE AS INTEGER)) * CAST(coalesce(CAST(CASE WHEN (TRY_CAST("ward" AS VARCHAR) = 'A') THEN TRY_CAST("age" AS BIGINT) ELSE NULL END AS DOUBLE) <= 'inf'::DOUBLE, FALSE) AS INTEGER) AS v2, CAST(coalesce(CAST(CASE WHEN (TRY_CAST("ward" AS VARCHAR) = 'A') THEN TRY_CAST("age" AS BIGINT) ELSE NULL END AS DOUBLE) <= 'inf'::DOUBLE, FALSE) AS INTEGER) AS v3, TRY_CAST("patient_id" AS BIGINT) AS owner FROM read_parquet('/data/visits.parquet', hive_partitioning = false) WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL),
+weights AS (SELECT owner, CAST(least(1048576, 5242880 // count(*)) AS BIGINT) AS w FROM contributions GROUP BY owner),
+totals AS (SELECT sum(w * v0) AS m0, sum(w * v1) AS m1, sum(w * v2) AS m2, sum(w * v3) AS m3 FROM contributions JOIN weights USING (owner))
+SELECT coalesce(m0, 0), coalesce(m1, 0), coalesce(m2, 0), coalesce(m3, 0) FROM totals;
+
+
+-- # COUNT_IF
+-- loss: epsilon 1
+SELECT COUNT_IF(age > 50) AS old FROM visits;
+
+-- plan
+--   table    visits: patient_id; add-remove; a change moves 1 vector; epsilon 1
+--   rows     all of visits
+--   bound    a person counts for at most 5 rows, and as a person in at most 1 group
+--   [0]      rows with CASE WHEN age > 50 THEN 1 ELSE NULL END; one integer is 1/1048576; moves by L1 5; Laplace, scale 5; epsilon 1
+--   value 1  COUNT(*) FILTER (WHERE age > 50) = 1/1048576 x [0]
+--   cost     epsilon 1
+
+-- engine
+WITH contributions AS NOT MATERIALIZED (SELECT CAST(coalesce(CAST(CASE WHEN (TRY_CAST("age" AS BIGINT) > 50) THEN 1 ELSE NULL END AS DOUBLE) <= 'inf'::DOUBLE, FALSE) AS INTEGER) AS v0, TRY_CAST("patient_id" AS BIGINT) AS owner FROM read_parquet('/data/visits.parquet', hive_partitioning = false) WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL),
+weights AS (SELECT owner, CAST(least(1048576, 5242880 // count(*)) AS BIGINT) AS w FROM contributions GROUP BY owner),
+totals AS (SELECT sum(w * v0) AS m0 FROM contributions JOIN weights USING (owner))
+SELECT coalesce(m0, 0) FROM totals;
+
+
+-- # IF and NULLIF
+-- loss: epsilon 1
+SELECT SUM(IF(paid, level, 0)) AS paid, COUNT(NULLIF(level, 1)) AS others FROM visits;
+
+-- plan
+--   table    visits: patient_id; add-remove; a change moves 1 vector; epsilon 1
+--   rows     all of visits
+--   bound    a person counts for at most 5 rows, and as a person in at most 1 group
+--   [0]      sum of CASE WHEN paid THEN level ELSE 0 END in [0, 3]; one integer is 1/1048576; moves by L1 15; Laplace, scale 30; epsilon 0.5
+--   [1]      rows with NULLIF(level, 1); one integer is 1/1048576; moves by L1 5; Laplace, scale 10; epsilon 0.5
+--   value 1  SUM(CASE WHEN paid THEN level ELSE 0 END) = 1/1048576 x [0]
+--   value 2  COUNT(NULLIF(level, 1)) = 1/1048576 x [1]
+--   cost     epsilon 1
+
+-- engine
+WITH contributions AS NOT MATERIALIZED (SELECT (CAST(greatest(least(CAST(CASE WHEN TRY_CAST("paid" AS BOOLEAN) THEN TRY_CAST("level" AS BIGINT) ELSE 0 END AS DOUBLE), '3.0'::DOUBLE), '0.0'::DOUBLE) * '1.0'::DOUBLE AS INTEGER)) * CAST(coalesce(CAST(CASE WHEN TRY_CAST("paid" AS BOOLEAN) THEN TRY_CAST("level" AS BIGINT) ELSE 0 END AS DOUBLE) <= 'inf'::DOUBLE, FALSE) AS INTEGER) AS v0, CAST(coalesce(CAST(nullif(TRY_CAST("level" AS BIGINT), 1) AS DOUBLE) <= 'inf'::DOUBLE, FALSE) AS INTEGER) AS v1, TRY_CAST("patient_id" AS BIGINT) AS owner FROM read_parquet('/data/visits.parquet', hive_partitioning = false) WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL),
+weights AS (SELECT owner, CAST(least(1048576, 5242880 // count(*)) AS BIGINT) AS w FROM contributions GROUP BY owner),
+totals AS (SELECT sum(w * v0) AS m0, sum(w * v1) AS m1 FROM contributions JOIN weights USING (owner))
+SELECT coalesce(m0, 0), coalesce(m1, 0) FROM totals;

@@ -1,0 +1,178 @@
+-- Histograms, distribution functions, modes and top-k: cells that public facts list.
+
+-- # Counts in written bins
+-- loss: epsilon 1
+SELECT HISTOGRAM(age, [20, 40, 60, 80]) AS ages FROM visits;
+
+-- plan
+--   table    visits: patient_id; add-remove; a change moves 1 vector; epsilon 1
+--   rows     all of visits
+--   bound    a person counts for at most 5 rows, and as a person in at most 1 group
+--   [0]      cells of CASE WHEN age <= 20 THEN 0 WHEN age <= 40 THEN 1 WHEN age <= 60 THEN 2 WHEN age <= 80 THEN 3 ELSE CASE WHEN age IS NULL THEN NULL ELSE 4 END END, 5 values; one integer is 1/1048576; moves by L1 5; Laplace, scale 5; epsilon 1
+--   value 1  HISTOGRAM(age, [20, 40, 60, 80]) = 1/1048576 x [0] for 20, 40, 60, 80, above
+--   cost     epsilon 1
+
+-- engine
+WITH contributions AS NOT MATERIALIZED (SELECT list_position('[0, 1, 2, 3, 4]'::BIGINT[], TRY_CAST(CAST(CASE WHEN (TRY_CAST("age" AS BIGINT) <= 20) THEN '0.0'::DOUBLE WHEN (TRY_CAST("age" AS BIGINT) <= 40) THEN '1.0'::DOUBLE WHEN (TRY_CAST("age" AS BIGINT) <= 60) THEN '2.0'::DOUBLE WHEN (TRY_CAST("age" AS BIGINT) <= 80) THEN '3.0'::DOUBLE ELSE CAST(CASE WHEN (TRY_CAST("age" AS BIGINT) IS NULL) THEN NULL ELSE 4 END AS DOUBLE) END AS DOUBLE) AS BIGINT)) - 1 AS cell, TRY_CAST("patient_id" AS BIGINT) AS owner FROM read_parquet('/data/visits.parquet', hive_partitioning = false) WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL),
+weights AS (SELECT owner, CAST(least(1048576, 5242880 // count(*)) AS BIGINT) AS w FROM contributions GROUP BY owner),
+totals AS (SELECT cell, sum(w) AS m0 FROM contributions JOIN weights USING (owner) WHERE cell IS NOT NULL GROUP BY cell)
+SELECT 0, cell, m0 FROM totals;
+
+
+-- # Counts of declared values
+-- loss: epsilon 1
+SELECT HISTOGRAM(level) AS levels FROM visits;
+
+-- plan
+--   table    visits: patient_id; add-remove; a change moves 1 vector; epsilon 1
+--   rows     all of visits
+--   bound    a person counts for at most 5 rows, and as a person in at most 1 group
+--   [0]      cells of level, 3 values; one integer is 1/1048576; moves by L1 5; Laplace, scale 5; epsilon 1
+--   value 1  HISTOGRAM(level) = 1/1048576 x [0] for 1, 2, 3
+--   cost     epsilon 1
+
+-- engine
+WITH contributions AS NOT MATERIALIZED (SELECT list_position('[1, 2, 3]'::BIGINT[], TRY_CAST(TRY_CAST("level" AS BIGINT) AS BIGINT)) - 1 AS cell, TRY_CAST("patient_id" AS BIGINT) AS owner FROM read_parquet('/data/visits.parquet', hive_partitioning = false) WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL),
+weights AS (SELECT owner, CAST(least(1048576, 5242880 // count(*)) AS BIGINT) AS w FROM contributions GROUP BY owner),
+totals AS (SELECT cell, sum(w) AS m0 FROM contributions JOIN weights USING (owner) WHERE cell IS NOT NULL GROUP BY cell)
+SELECT 0, cell, m0 FROM totals;
+
+
+-- # A distribution function
+-- loss: epsilon 1
+SELECT CDF(age, [20, 40, 60, 80]) AS ages FROM visits;
+
+-- plain
+SELECT MAP {20: COUNT(*) FILTER (WHERE age <= 20), 40: COUNT(*) FILTER (WHERE age <= 40), 60: COUNT(*) FILTER (WHERE age <= 60), 80: COUNT(*) FILTER (WHERE age <= 80), 1000: COUNT(age)} AS ages FROM visits;
+
+-- plan
+--   table    visits: patient_id; add-remove; a change moves 1 vector; epsilon 1
+--   rows     all of visits
+--   bound    a person counts for at most 5 rows, and as a person in at most 1 group
+--   [0]      cells of CASE WHEN age <= 20 THEN 0 WHEN age <= 40 THEN 1 WHEN age <= 60 THEN 2 WHEN age <= 80 THEN 3 ELSE CASE WHEN age IS NULL THEN NULL ELSE 4 END END, 5 values; one integer is 1/1048576; moves by L1 5; Laplace, scale 5; epsilon 1
+--   value 1  CDF(age, [20, 40, 60, 80]) = running sums of 1/1048576 x [0] for 20, 40, 60, 80, above
+--   cost     epsilon 1
+
+-- engine
+WITH contributions AS NOT MATERIALIZED (SELECT list_position('[0, 1, 2, 3, 4]'::BIGINT[], TRY_CAST(CAST(CASE WHEN (TRY_CAST("age" AS BIGINT) <= 20) THEN '0.0'::DOUBLE WHEN (TRY_CAST("age" AS BIGINT) <= 40) THEN '1.0'::DOUBLE WHEN (TRY_CAST("age" AS BIGINT) <= 60) THEN '2.0'::DOUBLE WHEN (TRY_CAST("age" AS BIGINT) <= 80) THEN '3.0'::DOUBLE ELSE CAST(CASE WHEN (TRY_CAST("age" AS BIGINT) IS NULL) THEN NULL ELSE 4 END AS DOUBLE) END AS DOUBLE) AS BIGINT)) - 1 AS cell, TRY_CAST("patient_id" AS BIGINT) AS owner FROM read_parquet('/data/visits.parquet', hive_partitioning = false) WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL),
+weights AS (SELECT owner, CAST(least(1048576, 5242880 // count(*)) AS BIGINT) AS w FROM contributions GROUP BY owner),
+totals AS (SELECT cell, sum(w) AS m0 FROM contributions JOIN weights USING (owner) WHERE cell IS NOT NULL GROUP BY cell)
+SELECT 0, cell, m0 FROM totals;
+
+
+-- # A histogram by ward
+-- loss: epsilon 1
+SELECT ward, HISTOGRAM(cost, [250, 500, 750]) AS costs FROM visits GROUP BY ward;
+
+-- plan
+--   table    visits: patient_id; add-remove; a change moves 1 vector; epsilon 1
+--   rows     all of visits
+--   bound    a person counts for at most 5 rows, and as a person in at most 4 groups
+--   keys     ward: 4 declared: A, B, it's, NULL
+--   by       (ward): 4 groups
+--   [0]      cells of CASE WHEN cost <= 250 THEN 0 WHEN cost <= 500 THEN 1 WHEN cost <= 750 THEN 2 ELSE CASE WHEN cost IS NULL THEN NULL ELSE 3 END END, 4 values; one integer is 1/1048576; moves by L1 5; Laplace, scale 5; epsilon 1
+--   value 1  HISTOGRAM(cost, [250, 500, 750]) = 1/1048576 x [0] for 250, 500, 750, above
+--   cost     epsilon 1
+
+-- engine
+WITH keys0 AS (SELECT unnest(range(4)) AS place, unnest('["A", "B", "it''s", NULL]'::VARCHAR[]) AS value),
+contributions AS NOT MATERIALIZED (SELECT TRY_CAST("ward" AS VARCHAR) AS k0, list_position('[0, 1, 2, 3]'::BIGINT[], TRY_CAST(CAST(CASE WHEN (TRY_CAST("cost" AS DOUBLE) <= '250.0'::DOUBLE) THEN '0.0'::DOUBLE WHEN (TRY_CAST("cost" AS DOUBLE) <= '500.0'::DOUBLE) THEN '1.0'::DOUBLE WHEN (TRY_CAST("cost" AS DOUBLE) <= '750.0'::DOUBLE) THEN '2.0'::DOUBLE ELSE CAST(CASE WHEN (TRY_CAST("cost" AS DOUBLE) IS NULL) THEN NULL ELSE 3 END AS DOUBLE) END AS DOUBLE) AS BIGINT)) - 1 AS cell, TRY_CAST("patient_id" AS BIGINT) AS owner FROM read_parquet('/data/visits.parquet', hive_partitioning = false) WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL),
+weights AS (SELECT owner, CAST(least(1048576, 5242880 // count(*)) AS BIGINT) AS w FROM contributions GROUP BY owner),
+totals AS (SELECT k0, cell, sum(w) AS m0 FROM contributions JOIN weights USING (owner) WHERE cell IS NOT NULL GROUP BY k0, cell)
+SELECT keys0.place * 1, cell, m0 FROM keys0 JOIN totals ON keys0.value IS NOT DISTINCT FROM totals.k0;
+
+
+-- # The most frequent ward
+-- loss: epsilon 1
+SELECT MODE(ward) AS ward FROM visits;
+
+-- plan
+--   table    visits: patient_id; add-remove; a change moves 1 vector; epsilon 1
+--   rows     all of visits
+--   bound    a person counts for at most 5 rows, and as a person in at most 1 group
+--   [0]      the heaviest of ward, 3 values; weights move by 5242880 units; permute-and-flip; epsilon 1
+--   value 1  MODE(ward) = [0]
+--   cost     epsilon 1
+
+-- engine
+WITH contributions AS NOT MATERIALIZED (SELECT list_position('["A", "B", "it''s"]'::VARCHAR[], TRY_CAST(TRY_CAST("ward" AS VARCHAR) AS VARCHAR)) - 1 AS cell, TRY_CAST("patient_id" AS BIGINT) AS owner FROM read_parquet('/data/visits.parquet', hive_partitioning = false) WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL),
+weights AS (SELECT owner, CAST(least(1048576, 5242880 // count(*)) AS BIGINT) AS w FROM contributions GROUP BY owner),
+totals AS (SELECT cell, sum(w) AS m0 FROM contributions JOIN weights USING (owner) WHERE cell IS NOT NULL GROUP BY cell)
+SELECT 0, cell, m0 FROM totals;
+
+
+-- # The two most frequent wards
+-- loss: epsilon 1
+SELECT APPROX_TOP_K(ward, 2) AS wards FROM visits;
+
+-- plan
+--   table    visits: patient_id; add-remove; a change moves 1 vector; epsilon 1
+--   rows     all of visits
+--   bound    a person counts for at most 5 rows, and as a person in at most 1 group
+--   [0]      the 2 heaviest, one after the other, of ward, 3 values; weights move by 5242880 units; permute-and-flip for each pick; epsilon 0.5
+--   value 1  APPROX_TOP_K(ward, 2) = [0]
+--   cost     epsilon 1
+
+-- engine
+WITH contributions AS NOT MATERIALIZED (SELECT list_position('["A", "B", "it''s"]'::VARCHAR[], TRY_CAST(TRY_CAST("ward" AS VARCHAR) AS VARCHAR)) - 1 AS cell, TRY_CAST("patient_id" AS BIGINT) AS owner FROM read_parquet('/data/visits.parquet', hive_partitioning = false) WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL),
+weights AS (SELECT owner, CAST(least(1048576, 5242880 // count(*)) AS BIGINT) AS w FROM contributions GROUP BY owner),
+totals AS (SELECT cell, sum(w) AS m0 FROM contributions JOIN weights USING (owner) WHERE cell IS NOT NULL GROUP BY cell)
+SELECT 0, cell, m0 FROM totals;
+
+
+-- # The most frequent drug of a public list
+-- loss: epsilon 1
+SELECT MODE(d.drug) AS drug FROM prescriptions r JOIN drugs d ON r.drug = d.drug;
+
+-- plan
+--   table    prescriptions: patient_id; add-remove; a change moves 1 vector; epsilon 1
+--   public   drugs
+--   rows     inner join, with public rows, on r.drug = d.drug
+--   rows       all of prescriptions as r
+--   rows       all of drugs as d
+--   bound    a person counts for at most 4 rows, and as a person in at most 1 group
+--   [0]      the heaviest of d.drug, 2 values; weights move by 4194304 units; permute-and-flip; epsilon 1
+--   value 1  MODE(d.drug) = [0]
+--   cost     epsilon 1
+
+-- engine
+WITH contributions AS MATERIALIZED (SELECT list_position('["aspirin", "codeine"]'::VARCHAR[], TRY_CAST("d.drug" AS VARCHAR)) - 1 AS cell, owner FROM (SELECT l.owner AS owner, "d.drug" FROM (SELECT TRY_CAST("patient_id" AS BIGINT) AS owner, TRY_CAST("drug" AS VARCHAR) AS "r.drug" FROM "frame prescriptions" WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL) AS l JOIN (SELECT TRY_CAST("drug" AS VARCHAR) AS "d.drug" FROM "frame drugs") AS r ON ("r.drug" = "d.drug"))),
+weights AS (SELECT owner, CAST(least(1048576, 4194304 // count(*)) AS BIGINT) AS w FROM contributions GROUP BY owner),
+totals AS (SELECT cell, sum(w) AS m0 FROM contributions JOIN weights USING (owner) WHERE cell IS NOT NULL GROUP BY cell)
+SELECT 0, cell, m0 FROM totals;
+
+
+-- # The most frequent number
+-- loss: rho 1/8
+SELECT MODE(level) AS level FROM people;
+
+-- plan
+--   table    people: each row is a person; add-remove; a change moves 1 vector; rho 0.125
+--   rows     all of people
+--   bound    every row counts 1
+--   [0]      the heaviest of level, 3 values; weights move by 1 units; exponential; epsilon 1
+--   value 1  MODE(level) = [0]
+--   cost     rho 0.125
+
+-- engine
+WITH contributions AS NOT MATERIALIZED (SELECT list_position('[1, 2, 3]'::BIGINT[], TRY_CAST(TRY_CAST("level" AS BIGINT) AS BIGINT)) - 1 AS cell FROM "frame people"),
+totals AS (SELECT cell, count(*) AS m0 FROM contributions WHERE cell IS NOT NULL GROUP BY cell)
+SELECT 0, cell, m0 FROM totals;
+
+
+-- # A histogram with Gaussian noise
+-- loss: rho 1/8
+SELECT HISTOGRAM(age, [30, 60]) AS ages FROM people;
+
+-- plan
+--   table    people: each row is a person; add-remove; a change moves 1 vector; rho 0.125
+--   rows     all of people
+--   bound    every row counts 1
+--   [0]      cells of CASE WHEN age <= 30 THEN 0 WHEN age <= 60 THEN 1 ELSE CASE WHEN age IS NULL THEN NULL ELSE 2 END END, 3 values; one integer is 1; moves by L2 1; Gaussian, sigma 2; rho 0.125
+--   value 1  HISTOGRAM(age, [30, 60]) = 1 x [0] for 30, 60, above
+--   cost     rho 0.125
+
+-- engine
+WITH contributions AS NOT MATERIALIZED (SELECT list_position('[0, 1, 2]'::BIGINT[], TRY_CAST(CAST(CASE WHEN (TRY_CAST("age" AS BIGINT) <= 30) THEN '0.0'::DOUBLE WHEN (TRY_CAST("age" AS BIGINT) <= 60) THEN '1.0'::DOUBLE ELSE CAST(CASE WHEN (TRY_CAST("age" AS BIGINT) IS NULL) THEN NULL ELSE 2 END AS DOUBLE) END AS DOUBLE) AS BIGINT)) - 1 AS cell FROM "frame people"),
+totals AS (SELECT cell, count(*) AS m0 FROM contributions WHERE cell IS NOT NULL GROUP BY cell)
+SELECT 0, cell, m0 FROM totals;

@@ -1,0 +1,246 @@
+-- Public tables: their rows are nobody's secret; the rows of a join belong to the people of the other side.
+
+-- # Visits by floor: the keys come from the public table
+-- loss: epsilon 1
+SELECT w.floor, COUNT(*) AS n FROM visits v JOIN wards w ON v.ward = w.ward GROUP BY w.floor;
+
+-- plan
+--   table    visits: patient_id; add-remove; a change moves 1 vector; epsilon 1
+--   public   wards
+--   rows     inner join, with public rows, on v.ward = w.ward
+--   rows       all of visits as v
+--   rows       all of wards as w
+--   bound    a person counts for at most 5 rows, and as a person in at most 3 groups
+--   keys     w.floor: 3 declared: 1, 2, 3
+--   by       (w.floor): 3 groups
+--   [0]      rows; one integer is 1/1048576; moves by L1 5; Laplace, scale 5; epsilon 1
+--   value 1  COUNT(*) = 1/1048576 x [0]
+--   cost     epsilon 1
+
+-- engine
+WITH keys0 AS (SELECT unnest(range(3)) AS place, unnest('[1, 2, 3]'::BIGINT[]) AS value),
+contributions AS MATERIALIZED (SELECT "w.floor" AS k0, owner FROM (SELECT l.owner AS owner, "w.floor" FROM (SELECT TRY_CAST("patient_id" AS BIGINT) AS owner, TRY_CAST("ward" AS VARCHAR) AS "v.ward" FROM read_parquet('/data/visits.parquet', hive_partitioning = false) WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL) AS l JOIN (SELECT TRY_CAST("ward" AS VARCHAR) AS "w.ward", TRY_CAST("floor" AS BIGINT) AS "w.floor" FROM "frame wards") AS r ON ("v.ward" = "w.ward"))),
+weights AS (SELECT owner, CAST(least(1048576, 5242880 // count(*)) AS BIGINT) AS w FROM contributions GROUP BY owner),
+totals AS (SELECT k0, sum(w) AS m0 FROM contributions JOIN weights USING (owner) GROUP BY k0)
+SELECT coalesce(m0, 0) FROM keys0 LEFT JOIN totals ON keys0.value IS NOT DISTINCT FROM totals.k0 ORDER BY keys0.place;
+
+
+-- # The range of beds is public too
+-- loss: epsilon 1
+SELECT SUM(w.beds) AS beds FROM visits v JOIN wards w ON v.ward = w.ward;
+
+-- plan
+--   table    visits: patient_id; add-remove; a change moves 1 vector; epsilon 1
+--   public   wards
+--   rows     inner join, with public rows, on v.ward = w.ward
+--   rows       all of visits as v
+--   rows       all of wards as w
+--   bound    a person counts for at most 5 rows, and as a person in at most 1 group
+--   [0]      sum of w.beds in [8, 30]; one integer is 1/1048576; moves by L1 150; Laplace, scale 150; epsilon 1
+--   value 1  SUM(w.beds) = 1/1048576 x [0]
+--   cost     epsilon 1
+
+-- engine
+WITH contributions AS MATERIALIZED (SELECT (CAST(greatest(least("w.beds", 30), 8) AS INTEGER)) * CAST(("w.beds" IS NOT NULL) AS INTEGER) AS v0, owner FROM (SELECT l.owner AS owner, "w.beds" FROM (SELECT TRY_CAST("patient_id" AS BIGINT) AS owner, TRY_CAST("ward" AS VARCHAR) AS "v.ward" FROM read_parquet('/data/visits.parquet', hive_partitioning = false) WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL) AS l JOIN (SELECT TRY_CAST("ward" AS VARCHAR) AS "w.ward", TRY_CAST("beds" AS BIGINT) AS "w.beds" FROM "frame wards") AS r ON ("v.ward" = "w.ward"))),
+weights AS (SELECT owner, CAST(least(1048576, 5242880 // count(*)) AS BIGINT) AS w FROM contributions GROUP BY owner),
+totals AS (SELECT sum(w * v0) AS m0 FROM contributions JOIN weights USING (owner))
+SELECT coalesce(m0, 0) FROM totals;
+
+
+-- # A left join keeps visits of unknown wards
+-- loss: epsilon 1
+SELECT COUNT(*) AS n, COUNT(w.ward) AS known FROM visits v LEFT JOIN wards w ON v.ward = w.ward;
+
+-- plan
+--   table    visits: patient_id; add-remove; a change moves 1 vector; epsilon 1
+--   public   wards
+--   rows     left join, with public rows, on v.ward = w.ward
+--   rows       all of visits as v
+--   rows       all of wards as w
+--   bound    a person counts for at most 5 rows, and as a person in at most 1 group
+--   [0]      rows; one integer is 1/1048576; moves by L1 5; Laplace, scale 10; epsilon 0.5
+--   [1]      rows with w.ward; one integer is 1/1048576; moves by L1 5; Laplace, scale 10; epsilon 0.5
+--   value 1  COUNT(*) = 1/1048576 x [0]
+--   value 2  COUNT(w.ward) = 1/1048576 x [1]
+--   cost     epsilon 1
+
+-- engine
+WITH contributions AS MATERIALIZED (SELECT CAST(("w.ward" IS NOT NULL) AS INTEGER) AS v1, owner FROM (SELECT l.owner AS owner, "w.ward" FROM (SELECT TRY_CAST("patient_id" AS BIGINT) AS owner, TRY_CAST("ward" AS VARCHAR) AS "v.ward" FROM read_parquet('/data/visits.parquet', hive_partitioning = false) WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL) AS l LEFT JOIN (SELECT TRY_CAST("ward" AS VARCHAR) AS "w.ward" FROM "frame wards") AS r ON ("v.ward" = "w.ward"))),
+weights AS (SELECT owner, CAST(least(1048576, 5242880 // count(*)) AS BIGINT) AS w FROM contributions GROUP BY owner),
+totals AS (SELECT sum(w) AS m0, sum(w * v1) AS m1 FROM contributions JOIN weights USING (owner))
+SELECT coalesce(m0, 0), coalesce(m1, 0) FROM totals;
+
+
+-- # A public table that multiplies rows is bounded
+-- loss: epsilon 1
+SELECT d.maker, COUNT(*) AS n FROM prescriptions r JOIN drugs d USING (drug) GROUP BY d.maker;
+
+-- plan
+--   table    prescriptions: patient_id; add-remove; a change moves 1 vector; epsilon 1
+--   public   drugs
+--   rows     inner join, with public rows, on r.drug = d.drug
+--   rows       all of prescriptions as r
+--   rows       all of drugs as d
+--   bound    a person counts for at most 4 rows, and as a person in at most 3 groups
+--   keys     d.maker: 3 declared: Asha, Bodhi, Chitra
+--   by       (d.maker): 3 groups
+--   [0]      rows; one integer is 1/1048576; moves by L1 4; Laplace, scale 4; epsilon 1
+--   value 1  COUNT(*) = 1/1048576 x [0]
+--   cost     epsilon 1
+
+-- engine
+WITH keys0 AS (SELECT unnest(range(3)) AS place, unnest('["Asha", "Bodhi", "Chitra"]'::VARCHAR[]) AS value),
+contributions AS MATERIALIZED (SELECT "d.maker" AS k0, owner FROM (SELECT l.owner AS owner, "d.maker" FROM (SELECT TRY_CAST("patient_id" AS BIGINT) AS owner, TRY_CAST("drug" AS VARCHAR) AS "r.drug" FROM "frame prescriptions" WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL) AS l JOIN (SELECT TRY_CAST("drug" AS VARCHAR) AS "d.drug", TRY_CAST("maker" AS VARCHAR) AS "d.maker" FROM "frame drugs") AS r ON ("r.drug" = "d.drug"))),
+weights AS (SELECT owner, CAST(least(1048576, 4194304 // count(*)) AS BIGINT) AS w FROM contributions GROUP BY owner),
+totals AS (SELECT k0, sum(w) AS m0 FROM contributions JOIN weights USING (owner) GROUP BY k0)
+SELECT coalesce(m0, 0) FROM keys0 LEFT JOIN totals ON keys0.value IS NOT DISTINCT FROM totals.k0 ORDER BY keys0.place;
+
+
+-- # Price times pieces
+-- loss: epsilon 1
+SELECT SUM(d.price * r.pieces) AS worth FROM prescriptions r JOIN drugs d ON r.drug = d.drug;
+
+-- plan
+--   table    prescriptions: patient_id; add-remove; a change moves 1 vector; epsilon 1
+--   public   drugs
+--   rows     inner join, with public rows, on r.drug = d.drug
+--   rows       all of prescriptions as r
+--   rows       all of drugs as d
+--   bound    a person counts for at most 4 rows, and as a person in at most 1 group
+--   [0]      sum of d.price * r.pieces in [0, 120]; one integer is 1/8796093022208; moves by L1 480; Laplace, scale 480; epsilon 1
+--   value 1  SUM(d.price * r.pieces) = 1/8796093022208 x [0]
+--   cost     epsilon 1
+
+-- engine
+WITH contributions AS MATERIALIZED (SELECT (CAST(greatest(least(("d.price" * CAST("r.pieces" AS DOUBLE)), '120.0'::DOUBLE), '0.0'::DOUBLE) * '8388608.0'::DOUBLE AS INTEGER)) * CAST(coalesce(("d.price" * CAST("r.pieces" AS DOUBLE)) <= 'inf'::DOUBLE, FALSE) AS INTEGER) AS v0, owner FROM (SELECT l.owner AS owner, "r.pieces", "d.price" FROM (SELECT TRY_CAST("patient_id" AS BIGINT) AS owner, TRY_CAST("drug" AS VARCHAR) AS "r.drug", TRY_CAST("pieces" AS BIGINT) AS "r.pieces" FROM "frame prescriptions" WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL) AS l JOIN (SELECT TRY_CAST("drug" AS VARCHAR) AS "d.drug", TRY_CAST("price" AS DOUBLE) AS "d.price" FROM "frame drugs") AS r ON ("r.drug" = "d.drug"))),
+weights AS (SELECT owner, CAST(least(1048576, 4194304 // count(*)) AS BIGINT) AS w FROM contributions GROUP BY owner),
+totals AS (SELECT sum(w * v0) AS m0 FROM contributions JOIN weights USING (owner))
+SELECT coalesce(m0, 0) FROM totals;
+
+
+-- # A cross join with public rows
+-- loss: epsilon 1, max_rows 12
+SELECT w.ward, COUNT(*) AS n FROM visits v CROSS JOIN wards w WHERE v.level >= w.floor GROUP BY w.ward;
+
+-- plan
+--   table    visits: patient_id; add-remove; a change moves 1 vector; epsilon 1
+--   public   wards
+--   rows     where v.level >= w.floor
+--   rows       inner join, with public rows
+--   rows         all of visits as v
+--   rows         all of wards as w
+--   bound    a person counts for at most 12 rows, and as a person in at most 4 groups
+--   keys     w.ward: 4 declared: A, B, D, it's
+--   by       (w.ward): 4 groups
+--   [0]      rows; one integer is 1/1048576; moves by L1 12; Laplace, scale 12; epsilon 1
+--   value 1  COUNT(*) = 1/1048576 x [0]
+--   cost     epsilon 1
+
+-- engine
+WITH keys0 AS (SELECT unnest(range(4)) AS place, unnest('["A", "B", "D", "it''s"]'::VARCHAR[]) AS value),
+contributions AS MATERIALIZED (SELECT "w.ward" AS k0, owner FROM (SELECT l.owner AS owner, "v.level", "w.ward", "w.floor" FROM (SELECT TRY_CAST("patient_id" AS BIGINT) AS owner, TRY_CAST("level" AS BIGINT) AS "v.level" FROM read_parquet('/data/visits.parquet', hive_partitioning = false) WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL) AS l JOIN (SELECT TRY_CAST("ward" AS VARCHAR) AS "w.ward", TRY_CAST("floor" AS BIGINT) AS "w.floor" FROM "frame wards") AS r ON TRUE) WHERE ("v.level" >= "w.floor")),
+weights AS (SELECT owner, CAST(least(1048576, 12582912 // count(*)) AS BIGINT) AS w FROM contributions GROUP BY owner),
+totals AS (SELECT k0, sum(w) AS m0 FROM contributions JOIN weights USING (owner) GROUP BY k0)
+SELECT coalesce(m0, 0) FROM keys0 LEFT JOIN totals ON keys0.value IS NOT DISTINCT FROM totals.k0 ORDER BY keys0.place;
+
+
+-- # Rows that are people with a public table
+-- loss: epsilon 1
+SELECT w.floor, AVG(p.age) AS age FROM people p JOIN wards w ON p.ward = w.ward GROUP BY w.floor;
+
+-- plan
+--   table    people: each row is a person; add-remove; a change moves 1 vector; epsilon 1
+--   public   wards
+--   rows     inner join, with public rows, on p.ward = w.ward
+--   rows       all of people as p
+--   rows       all of wards as w
+--   bound    a person counts for at most 1 row, and as a person in at most 1 group
+--   keys     w.floor: 3 declared: 1, 2, 3
+--   by       (w.floor): 3 groups
+--   [0]      sum of p.age in [0, 120], less 60; one integer is 1/1048576; moves by L1 60; Laplace, scale 245760/2419; epsilon 0.590577
+--   [1]      rows with p.age; one integer is 1/1048576; moves by L1 1; Laplace, scale 4096/1677; epsilon 0.409424
+--   value 1  AVG(p.age) = (1/1048576 x [0] + 15/262144 x [1]) / (1/1048576 x [1]), kept in [0, 120]
+--   cost     epsilon 1
+
+-- engine
+WITH keys0 AS (SELECT unnest(range(3)) AS place, unnest('[1, 2, 3]'::BIGINT[]) AS value),
+contributions AS MATERIALIZED (SELECT "w.floor" AS k0, (CAST(greatest(least("p.age", 120), 0) AS INTEGER) - 60) * CAST(("p.age" IS NOT NULL) AS INTEGER) AS v0, CAST(("p.age" IS NOT NULL) AS INTEGER) AS v1, owner FROM (SELECT l.owner AS owner, "p.age", "w.floor" FROM (SELECT row_number() OVER () AS owner, TRY_CAST("age" AS BIGINT) AS "p.age", TRY_CAST("ward" AS VARCHAR) AS "p.ward" FROM "frame people") AS l JOIN (SELECT TRY_CAST("ward" AS VARCHAR) AS "w.ward", TRY_CAST("floor" AS BIGINT) AS "w.floor" FROM "frame wards") AS r ON ("p.ward" = "w.ward"))),
+weights AS (SELECT owner, CAST(least(1048576, 1048576 // count(*)) AS BIGINT) AS w FROM contributions GROUP BY owner),
+totals AS (SELECT k0, sum(w * v0) AS m0, sum(w * v1) AS m1 FROM contributions JOIN weights USING (owner) GROUP BY k0)
+SELECT coalesce(m0, 0), coalesce(m1, 0) FROM keys0 LEFT JOIN totals ON keys0.value IS NOT DISTINCT FROM totals.k0 ORDER BY keys0.place;
+
+
+-- # The keys of a protected column, listed by a public table
+-- loss: epsilon 1
+SELECT d.drug, COUNT(*) AS n FROM prescriptions r JOIN (SELECT DISTINCT drug FROM drugs) AS d ON r.drug = d.drug GROUP BY d.drug;
+
+-- plan
+--   table    prescriptions: patient_id; add-remove; a change moves 1 vector; epsilon 1
+--   public   drugs
+--   rows     inner join, with public rows, on r.drug = d.drug
+--   rows       all of prescriptions as r
+--   rows       columns d.drug = distinct.drug
+--   rows         one row per distinct.drug = select.drug
+--   rows           columns select.drug = drugs.drug
+--   rows             all of drugs as drugs
+--   bound    a person counts for at most 4 rows, and as a person in at most 2 groups
+--   keys     d.drug: 2 declared: aspirin, codeine
+--   by       (d.drug): 2 groups
+--   [0]      rows; one integer is 1/1048576; moves by L1 4; Laplace, scale 4; epsilon 1
+--   value 1  COUNT(*) = 1/1048576 x [0]
+--   cost     epsilon 1
+
+-- engine
+WITH keys0 AS (SELECT unnest(range(2)) AS place, unnest('["aspirin", "codeine"]'::VARCHAR[]) AS value),
+contributions AS MATERIALIZED (SELECT "d.drug" AS k0, owner FROM (SELECT l.owner AS owner, "d.drug" FROM (SELECT TRY_CAST("patient_id" AS BIGINT) AS owner, TRY_CAST("drug" AS VARCHAR) AS "r.drug" FROM "frame prescriptions" WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL) AS l JOIN (SELECT "distinct.drug" AS "d.drug" FROM (SELECT "select.drug" AS "distinct.drug" FROM (SELECT "drugs.drug" AS "select.drug" FROM (SELECT TRY_CAST("drug" AS VARCHAR) AS "drugs.drug" FROM "frame drugs")) GROUP BY "select.drug")) AS r ON ("r.drug" = "d.drug"))),
+weights AS (SELECT owner, CAST(least(1048576, 4194304 // count(*)) AS BIGINT) AS w FROM contributions GROUP BY owner),
+totals AS (SELECT k0, sum(w) AS m0 FROM contributions JOIN weights USING (owner) GROUP BY k0)
+SELECT coalesce(m0, 0) FROM keys0 LEFT JOIN totals ON keys0.value IS NOT DISTINCT FROM totals.k0 ORDER BY keys0.place;
+
+
+-- # A public table summarised first
+-- loss: epsilon 1
+SELECT AVG(d.price) AS price FROM prescriptions r JOIN (SELECT drug, MIN(price) AS price FROM drugs GROUP BY drug) AS d ON r.drug = d.drug;
+
+-- plan
+--   table    prescriptions: patient_id; add-remove; a change moves 1 vector; epsilon 1
+--   public   drugs
+--   rows     inner join, with public rows, on r.drug = d.drug
+--   rows       all of prescriptions as r
+--   rows       columns d.drug = select.drug, d.price = select.price
+--   rows         columns select.drug = person.key0, select.price = person.min0
+--   rows           one row per person.key0 = drugs.drug; person.min0 = MIN(drugs.price) in [5/4, 4]
+--   rows             all of drugs as drugs
+--   bound    a person counts for at most 4 rows, and as a person in at most 1 group
+--   [0]      sum of d.price in [5/4, 4], less 21/8; one integer is 1/562949953421312; moves by L1 11/2; Laplace, scale 22528/2419; epsilon 0.590577
+--   [1]      rows with d.price; one integer is 1/1048576; moves by L1 4; Laplace, scale 16384/1677; epsilon 0.409424
+--   value 1  AVG(d.price) = (1/562949953421312 x [0] + 21/8388608 x [1]) / (1/1048576 x [1]), kept in [5/4, 4]
+--   cost     epsilon 1
+
+-- engine
+WITH contributions AS MATERIALIZED (SELECT (CAST((greatest(least("d.price", '4.0'::DOUBLE), '1.25'::DOUBLE) - '2.625'::DOUBLE) * '536870912.0'::DOUBLE AS INTEGER)) * CAST(coalesce("d.price" <= 'inf'::DOUBLE, FALSE) AS INTEGER) AS v0, CAST(coalesce("d.price" <= 'inf'::DOUBLE, FALSE) AS INTEGER) AS v1, owner FROM (SELECT l.owner AS owner, "d.price" FROM (SELECT TRY_CAST("patient_id" AS BIGINT) AS owner, TRY_CAST("drug" AS VARCHAR) AS "r.drug" FROM "frame prescriptions" WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL) AS l JOIN (SELECT "select.drug" AS "d.drug", "select.price" AS "d.price" FROM (SELECT "person.key0" AS "select.drug", "person.min0" AS "select.price" FROM (SELECT "drugs.drug" AS "person.key0", CAST(min("drugs.price") FILTER (WHERE coalesce("drugs.price" <= 'inf'::DOUBLE, FALSE)) AS DOUBLE) + 0.0 AS "person.min0" FROM (SELECT TRY_CAST("drug" AS VARCHAR) AS "drugs.drug", TRY_CAST("price" AS DOUBLE) AS "drugs.price" FROM "frame drugs") GROUP BY "drugs.drug"))) AS r ON ("r.drug" = "d.drug"))),
+weights AS (SELECT owner, CAST(least(1048576, 4194304 // count(*)) AS BIGINT) AS w FROM contributions GROUP BY owner),
+totals AS (SELECT sum(w * v0) AS m0, sum(w * v1) AS m1 FROM contributions JOIN weights USING (owner))
+SELECT coalesce(m0, 0), coalesce(m1, 0) FROM totals;
+
+
+-- # A right join keeps the rows that have an owner
+-- loss: epsilon 1
+SELECT COUNT(*) AS n FROM wards w RIGHT JOIN visits v ON v.ward = w.ward;
+
+-- plan
+--   table    visits: patient_id; add-remove; a change moves 1 vector; epsilon 1
+--   public   wards
+--   rows     left join, with public rows, on v.ward = w.ward
+--   rows       all of visits as v
+--   rows       all of wards as w
+--   bound    a person counts for at most 5 rows, and as a person in at most 1 group
+--   [0]      rows; one integer is 1/1048576; moves by L1 5; Laplace, scale 5; epsilon 1
+--   value 1  COUNT(*) = 1/1048576 x [0]
+--   cost     epsilon 1
+
+-- engine
+WITH contributions AS MATERIALIZED (SELECT owner FROM (SELECT l.owner AS owner FROM (SELECT TRY_CAST("patient_id" AS BIGINT) AS owner, TRY_CAST("ward" AS VARCHAR) AS "v.ward" FROM read_parquet('/data/visits.parquet', hive_partitioning = false) WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL) AS l LEFT JOIN (SELECT TRY_CAST("ward" AS VARCHAR) AS "w.ward" FROM "frame wards") AS r ON ("v.ward" = "w.ward"))),
+weights AS (SELECT owner, CAST(least(1048576, 5242880 // count(*)) AS BIGINT) AS w FROM contributions GROUP BY owner),
+totals AS (SELECT sum(w) AS m0 FROM contributions JOIN weights USING (owner))
+SELECT coalesce(m0, 0) FROM totals;

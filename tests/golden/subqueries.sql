@@ -1,0 +1,238 @@
+-- Subqueries and WITH: their rows are intermediate and keep their owners.
+
+-- # Columns made in a subquery
+-- loss: epsilon 1
+SELECT SUM(x) AS total FROM (SELECT cost + age AS x FROM visits WHERE paid) AS t;
+
+-- plan
+--   table    visits: patient_id; add-remove; a change moves 1 vector; epsilon 1
+--   rows     columns t.x = select.x
+--   rows       columns select.x = visits.cost + visits.age
+--   rows         where visits.paid
+--   rows           all of visits as visits
+--   bound    a person counts for at most 5 rows, and as a person in at most 1 group
+--   [0]      sum of t.x in [0, 1120]; one integer is 1/549755813888; moves by L1 5600; Laplace, scale 5600; epsilon 1
+--   value 1  SUM(t.x) = 1/549755813888 x [0]
+--   cost     epsilon 1
+
+-- engine
+WITH contributions AS MATERIALIZED (SELECT (CAST(greatest(least("t.x", '1120.0'::DOUBLE), '0.0'::DOUBLE) * '524288.0'::DOUBLE AS INTEGER)) * CAST(coalesce("t.x" <= 'inf'::DOUBLE, FALSE) AS INTEGER) AS v0, owner FROM (SELECT owner AS owner, "select.x" AS "t.x" FROM (SELECT owner AS owner, ("visits.cost" + CAST("visits.age" AS DOUBLE)) AS "select.x" FROM (SELECT owner AS owner, "visits.age", "visits.cost" FROM (SELECT TRY_CAST("patient_id" AS BIGINT) AS owner, TRY_CAST("age" AS BIGINT) AS "visits.age", TRY_CAST("cost" AS DOUBLE) AS "visits.cost", TRY_CAST("paid" AS BOOLEAN) AS "visits.paid" FROM read_parquet('/data/visits.parquet', hive_partitioning = false) WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL) WHERE "visits.paid")))),
+weights AS (SELECT owner, CAST(least(1048576, 5242880 // count(*)) AS BIGINT) AS w FROM contributions GROUP BY owner),
+totals AS (SELECT sum(w * v0) AS m0 FROM contributions JOIN weights USING (owner))
+SELECT coalesce(m0, 0) FROM totals;
+
+
+-- # A table of WITH
+-- loss: epsilon 1
+WITH paid_visits AS (SELECT patient_id, cost, ward FROM visits WHERE paid) SELECT ward, SUM(cost) AS cost FROM paid_visits GROUP BY ward;
+
+-- plan
+--   table    visits: patient_id; add-remove; a change moves 1 vector; epsilon 1
+--   rows     columns paid_visits.patient_id = select.patient_id, paid_visits.cost = select.cost, paid_visits.ward = select.ward
+--   rows       columns select.patient_id = visits.patient_id, select.cost = visits.cost, select.ward = visits.ward
+--   rows         where visits.paid
+--   rows           all of visits as visits
+--   bound    a person counts for at most 5 rows, and as a person in at most 4 groups
+--   keys     paid_visits.ward: 4 declared: A, B, it's, NULL
+--   by       (paid_visits.ward): 4 groups
+--   [0]      sum of paid_visits.cost in [0, 1000]; one integer is 1/1099511627776; moves by L1 5000; Laplace, scale 5000; epsilon 1
+--   value 1  SUM(paid_visits.cost) = 1/1099511627776 x [0]
+--   cost     epsilon 1
+
+-- engine
+WITH keys0 AS (SELECT unnest(range(4)) AS place, unnest('["A", "B", "it''s", NULL]'::VARCHAR[]) AS value),
+contributions AS MATERIALIZED (SELECT "paid_visits.ward" AS k0, (CAST(greatest(least("paid_visits.cost", '1000.0'::DOUBLE), '0.0'::DOUBLE) * '1048576.0'::DOUBLE AS INTEGER)) * CAST(coalesce("paid_visits.cost" <= 'inf'::DOUBLE, FALSE) AS INTEGER) AS v0, owner FROM (SELECT owner AS owner, "select.cost" AS "paid_visits.cost", "select.ward" AS "paid_visits.ward" FROM (SELECT owner AS owner, "visits.cost" AS "select.cost", "visits.ward" AS "select.ward" FROM (SELECT owner AS owner, "visits.cost", "visits.ward" FROM (SELECT TRY_CAST("patient_id" AS BIGINT) AS owner, TRY_CAST("cost" AS DOUBLE) AS "visits.cost", TRY_CAST("ward" AS VARCHAR) AS "visits.ward", TRY_CAST("paid" AS BOOLEAN) AS "visits.paid" FROM read_parquet('/data/visits.parquet', hive_partitioning = false) WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL) WHERE "visits.paid")))),
+weights AS (SELECT owner, CAST(least(1048576, 5242880 // count(*)) AS BIGINT) AS w FROM contributions GROUP BY owner),
+totals AS (SELECT k0, sum(w * v0) AS m0 FROM contributions JOIN weights USING (owner) GROUP BY k0)
+SELECT coalesce(m0, 0) FROM keys0 LEFT JOIN totals ON keys0.value IS NOT DISTINCT FROM totals.k0 ORDER BY keys0.place;
+
+
+-- # A table of WITH that reads another one
+-- loss: epsilon 1
+WITH a AS (SELECT patient_id, age FROM visits), b AS (SELECT patient_id FROM a WHERE age > 40) SELECT COUNT(*) AS n FROM b;
+
+-- plan
+--   table    visits: patient_id; add-remove; a change moves 1 vector; epsilon 1
+--   rows     columns b.patient_id = select_2.patient_id
+--   rows       columns select_2.patient_id = a.patient_id
+--   rows         where a.age > 40
+--   rows           columns a.patient_id = select.patient_id, a.age = select.age
+--   rows             columns select.patient_id = visits.patient_id, select.age = visits.age
+--   rows               all of visits as visits
+--   bound    a person counts for at most 5 rows, and as a person in at most 1 group
+--   [0]      rows; one integer is 1/1048576; moves by L1 5; Laplace, scale 5; epsilon 1
+--   value 1  COUNT(*) = 1/1048576 x [0]
+--   cost     epsilon 1
+
+-- engine
+WITH contributions AS MATERIALIZED (SELECT owner FROM (SELECT owner AS owner FROM (SELECT owner AS owner FROM (SELECT owner AS owner FROM (SELECT owner AS owner, "select.age" AS "a.age" FROM (SELECT owner AS owner, "visits.age" AS "select.age" FROM (SELECT TRY_CAST("patient_id" AS BIGINT) AS owner, TRY_CAST("age" AS BIGINT) AS "visits.age" FROM read_parquet('/data/visits.parquet', hive_partitioning = false) WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL))) WHERE ("a.age" > 40))))),
+weights AS (SELECT owner, CAST(least(1048576, 5242880 // count(*)) AS BIGINT) AS w FROM contributions GROUP BY owner),
+totals AS (SELECT sum(w) AS m0 FROM contributions JOIN weights USING (owner))
+SELECT coalesce(m0, 0) FROM totals;
+
+
+-- # A table of WITH that is read twice
+-- loss: epsilon 1, max_rows 9
+WITH a AS (SELECT patient_id, level FROM visits) SELECT COUNT(*) AS n FROM a x JOIN a y ON x.patient_id = y.patient_id AND x.level < y.level;
+
+-- plan
+--   table    visits: patient_id; add-remove; a change moves 1 vector; epsilon 1
+--   rows     inner join, within each owner, on x.patient_id = y.patient_id AND x.level < y.level
+--   rows       columns x.patient_id = select.patient_id, x.level = select.level
+--   rows         columns select.patient_id = visits.patient_id, select.level = visits.level
+--   rows           all of visits as visits
+--   rows       columns y.patient_id = select_2.patient_id, y.level = select_2.level
+--   rows         columns select_2.patient_id = visits_2.patient_id, select_2.level = visits_2.level
+--   rows           all of visits as visits_2
+--   bound    a person counts for at most 9 rows, and as a person in at most 1 group
+--   [0]      rows; one integer is 1/1048576; moves by L1 9; Laplace, scale 9; epsilon 1
+--   value 1  COUNT(*) = 1/1048576 x [0]
+--   cost     epsilon 1
+
+-- engine
+WITH contributions AS MATERIALIZED (SELECT owner FROM (SELECT l.owner AS owner FROM (SELECT owner AS owner, "select.patient_id" AS "x.patient_id", "select.level" AS "x.level" FROM (SELECT owner AS owner, "visits.patient_id" AS "select.patient_id", "visits.level" AS "select.level" FROM (SELECT TRY_CAST("patient_id" AS BIGINT) AS owner, TRY_CAST("patient_id" AS BIGINT) AS "visits.patient_id", TRY_CAST("level" AS BIGINT) AS "visits.level" FROM read_parquet('/data/visits.parquet', hive_partitioning = false) WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL))) AS l JOIN (SELECT owner AS owner, "select_2.patient_id" AS "y.patient_id", "select_2.level" AS "y.level" FROM (SELECT owner AS owner, "visits_2.patient_id" AS "select_2.patient_id", "visits_2.level" AS "select_2.level" FROM (SELECT TRY_CAST("patient_id" AS BIGINT) AS owner, TRY_CAST("patient_id" AS BIGINT) AS "visits_2.patient_id", TRY_CAST("level" AS BIGINT) AS "visits_2.level" FROM read_parquet('/data/visits.parquet', hive_partitioning = false) WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL))) AS r ON l.owner = r.owner AND (("x.patient_id" = "y.patient_id") AND ("x.level" < "y.level")))),
+weights AS (SELECT owner, CAST(least(1048576, 9437184 // count(*)) AS BIGINT) AS w FROM contributions GROUP BY owner),
+totals AS (SELECT sum(w) AS m0 FROM contributions JOIN weights USING (owner))
+SELECT coalesce(m0, 0) FROM totals;
+
+
+-- # Columns renamed in brackets
+-- loss: epsilon 1
+SELECT AVG(years) AS mean FROM (SELECT patient_id, age FROM visits) AS t(id, years);
+
+-- plan
+--   table    visits: patient_id; add-remove; a change moves 1 vector; epsilon 1
+--   rows     columns t.id = select.patient_id, t.years = select.age
+--   rows       columns select.patient_id = visits.patient_id, select.age = visits.age
+--   rows         all of visits as visits
+--   bound    a person counts for at most 5 rows, and as a person in at most 1 group
+--   [0]      sum of t.years in [0, 120], less 60; one integer is 1/1048576; moves by L1 300; Laplace, scale 1228800/2419; epsilon 0.590577
+--   [1]      rows with t.years; one integer is 1/1048576; moves by L1 5; Laplace, scale 20480/1677; epsilon 0.409424
+--   value 1  AVG(t.years) = (1/1048576 x [0] + 15/262144 x [1]) / (1/1048576 x [1]), kept in [0, 120]
+--   cost     epsilon 1
+
+-- engine
+WITH contributions AS MATERIALIZED (SELECT (CAST(greatest(least("t.years", 120), 0) AS INTEGER) - 60) * CAST(("t.years" IS NOT NULL) AS INTEGER) AS v0, CAST(("t.years" IS NOT NULL) AS INTEGER) AS v1, owner FROM (SELECT owner AS owner, "select.age" AS "t.years" FROM (SELECT owner AS owner, "visits.age" AS "select.age" FROM (SELECT TRY_CAST("patient_id" AS BIGINT) AS owner, TRY_CAST("age" AS BIGINT) AS "visits.age" FROM read_parquet('/data/visits.parquet', hive_partitioning = false) WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL)))),
+weights AS (SELECT owner, CAST(least(1048576, 5242880 // count(*)) AS BIGINT) AS w FROM contributions GROUP BY owner),
+totals AS (SELECT sum(w * v0) AS m0, sum(w * v1) AS m1 FROM contributions JOIN weights USING (owner))
+SELECT coalesce(m0, 0), coalesce(m1, 0) FROM totals;
+
+
+-- # The owner under another name is still the owner
+-- loss: epsilon 1
+SELECT COUNT(DISTINCT id) AS people FROM (SELECT patient_id AS id FROM visits WHERE level = 2) AS t;
+
+-- plan
+--   table    visits: patient_id; add-remove; a change moves 1 vector; epsilon 1
+--   rows     columns t.id = select.id
+--   rows       columns select.id = visits.patient_id
+--   rows         where visits.level = 2
+--   rows           all of visits as visits
+--   bound    a person counts for at most 5 rows, and as a person in at most 1 group
+--   [0]      people; one integer is 1; moves by L1 1; Laplace, scale 1; epsilon 1
+--   value 1  COUNT(DISTINCT t.id) = [0]
+--   cost     epsilon 1
+
+-- engine
+WITH contributions AS MATERIALIZED (SELECT owner FROM (SELECT owner AS owner FROM (SELECT owner AS owner FROM (SELECT owner AS owner FROM (SELECT TRY_CAST("patient_id" AS BIGINT) AS owner, TRY_CAST("level" AS BIGINT) AS "visits.level" FROM read_parquet('/data/visits.parquet', hive_partitioning = false) WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL) WHERE ("visits.level" = 2))))),
+people0 AS (SELECT count(DISTINCT owner) AS m0 FROM contributions)
+SELECT coalesce(m0, 0) FROM people0;
+
+
+-- # All columns of a subquery
+-- loss: epsilon 1
+SELECT level, COUNT(*) AS n FROM (SELECT * FROM visits WHERE age < 50) AS t GROUP BY level;
+
+-- plan
+--   table    visits: patient_id; add-remove; a change moves 1 vector; epsilon 1
+--   rows     columns t.patient_id = select.patient_id, t.age = select.age, t.cost = select.cost, t.weight = select.weight, t.level = select.level, t.ward = select.ward, t.note = select.note, t.paid = select.paid, t.day = select.day, t.at = select.at
+--   rows       columns select.patient_id = visits.patient_id, select.age = visits.age, select.cost = visits.cost, select.weight = visits.weight, select.level = visits.level, select.ward = visits.ward, select.note = visits.note, select.paid = visits.paid, select.day = visits.day, select.at = visits.at
+--   rows         where visits.age < 50
+--   rows           all of visits as visits
+--   bound    a person counts for at most 5 rows, and as a person in at most 3 groups
+--   keys     t.level: 3 declared: 1, 2, 3
+--   by       (t.level): 3 groups
+--   [0]      rows; one integer is 1/1048576; moves by L1 5; Laplace, scale 5; epsilon 1
+--   value 1  COUNT(*) = 1/1048576 x [0]
+--   cost     epsilon 1
+
+-- engine
+WITH keys0 AS (SELECT unnest(range(3)) AS place, unnest('[1, 2, 3]'::BIGINT[]) AS value),
+contributions AS MATERIALIZED (SELECT "t.level" AS k0, owner FROM (SELECT owner AS owner, "select.level" AS "t.level" FROM (SELECT owner AS owner, "visits.level" AS "select.level" FROM (SELECT owner AS owner, "visits.level" FROM (SELECT TRY_CAST("patient_id" AS BIGINT) AS owner, TRY_CAST("age" AS BIGINT) AS "visits.age", TRY_CAST("level" AS BIGINT) AS "visits.level" FROM read_parquet('/data/visits.parquet', hive_partitioning = false) WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL) WHERE ("visits.age" < 50))))),
+weights AS (SELECT owner, CAST(least(1048576, 5242880 // count(*)) AS BIGINT) AS w FROM contributions GROUP BY owner),
+totals AS (SELECT k0, sum(w) AS m0 FROM contributions JOIN weights USING (owner) GROUP BY k0)
+SELECT coalesce(m0, 0) FROM keys0 LEFT JOIN totals ON keys0.value IS NOT DISTINCT FROM totals.k0 ORDER BY keys0.place;
+
+
+-- # A subquery inside a subquery
+-- loss: epsilon 1
+SELECT COUNT(*) AS n FROM (SELECT x + 1 AS y FROM (SELECT level * 2 AS x FROM visits) AS a) AS b WHERE y > 4;
+
+-- plan
+--   table    visits: patient_id; add-remove; a change moves 1 vector; epsilon 1
+--   rows     where b.y > 4
+--   rows       columns b.y = select_2.y
+--   rows         columns select_2.y = a.x + 1
+--   rows           columns a.x = select.x
+--   rows             columns select.x = visits.level * 2
+--   rows               all of visits as visits
+--   bound    a person counts for at most 5 rows, and as a person in at most 1 group
+--   [0]      rows; one integer is 1/1048576; moves by L1 5; Laplace, scale 5; epsilon 1
+--   value 1  COUNT(*) = 1/1048576 x [0]
+--   cost     epsilon 1
+
+-- engine
+WITH contributions AS MATERIALIZED (SELECT owner FROM (SELECT owner AS owner, "select_2.y" AS "b.y" FROM (SELECT owner AS owner, ("a.x" + '1.0'::DOUBLE) AS "select_2.y" FROM (SELECT owner AS owner, "select.x" AS "a.x" FROM (SELECT owner AS owner, (CAST("visits.level" AS DOUBLE) * '2.0'::DOUBLE) AS "select.x" FROM (SELECT TRY_CAST("patient_id" AS BIGINT) AS owner, TRY_CAST("level" AS BIGINT) AS "visits.level" FROM read_parquet('/data/visits.parquet', hive_partitioning = false) WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL))))) WHERE ("b.y" > '4.0'::DOUBLE)),
+weights AS (SELECT owner, CAST(least(1048576, 5242880 // count(*)) AS BIGINT) AS w FROM contributions GROUP BY owner),
+totals AS (SELECT sum(w) AS m0 FROM contributions JOIN weights USING (owner))
+SELECT coalesce(m0, 0) FROM totals;
+
+
+-- # A subquery joined with a table
+-- loss: epsilon 1
+SELECT p.sex, SUM(t.cost) AS cost FROM (SELECT patient_id, cost FROM visits WHERE level = 1) AS t JOIN patients p ON p.patient_id = t.patient_id GROUP BY p.sex;
+
+-- plan
+--   table    visits: patient_id; add-remove; a change moves 1 vector; epsilon 1
+--   table    patients: patient_id; add-remove; a change moves 1 vector; epsilon 1
+--   rows     inner join, within each owner, on p.patient_id = t.patient_id
+--   rows       columns t.patient_id = select.patient_id, t.cost = select.cost
+--   rows         columns select.patient_id = visits.patient_id, select.cost = visits.cost
+--   rows           where visits.level = 1
+--   rows             all of visits as visits
+--   rows       all of patients as p
+--   bound    a person counts for at most 5 rows, and as a person in at most 3 groups
+--   keys     p.sex: 3 declared: f, m, NULL
+--   by       (p.sex): 3 groups
+--   [0]      sum of t.cost in [0, 1000]; one integer is 1/1099511627776; moves by L1 5000; Laplace, scale 5000; epsilon 1
+--   value 1  SUM(t.cost) = 1/1099511627776 x [0]
+--   cost     epsilon 1
+
+-- engine
+WITH keys0 AS (SELECT unnest(range(3)) AS place, unnest('["f", "m", NULL]'::VARCHAR[]) AS value),
+contributions AS MATERIALIZED (SELECT "p.sex" AS k0, (CAST(greatest(least("t.cost", '1000.0'::DOUBLE), '0.0'::DOUBLE) * '1048576.0'::DOUBLE AS INTEGER)) * CAST(coalesce("t.cost" <= 'inf'::DOUBLE, FALSE) AS INTEGER) AS v0, owner FROM (SELECT l.owner AS owner, "t.cost", "p.sex" FROM (SELECT owner AS owner, "select.patient_id" AS "t.patient_id", "select.cost" AS "t.cost" FROM (SELECT owner AS owner, "visits.patient_id" AS "select.patient_id", "visits.cost" AS "select.cost" FROM (SELECT owner AS owner, "visits.patient_id", "visits.cost" FROM (SELECT TRY_CAST("patient_id" AS BIGINT) AS owner, TRY_CAST("patient_id" AS BIGINT) AS "visits.patient_id", TRY_CAST("cost" AS DOUBLE) AS "visits.cost", TRY_CAST("level" AS BIGINT) AS "visits.level" FROM read_parquet('/data/visits.parquet', hive_partitioning = false) WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL) WHERE ("visits.level" = 1)))) AS l JOIN (SELECT TRY_CAST("patient_id" AS BIGINT) AS owner, TRY_CAST("patient_id" AS BIGINT) AS "p.patient_id", TRY_CAST("sex" AS VARCHAR) AS "p.sex" FROM "frame patients" WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL) AS r ON l.owner = r.owner AND ("p.patient_id" = "t.patient_id"))),
+weights AS (SELECT owner, CAST(least(1048576, 5242880 // count(*)) AS BIGINT) AS w FROM contributions GROUP BY owner),
+totals AS (SELECT k0, sum(w * v0) AS m0 FROM contributions JOIN weights USING (owner) GROUP BY k0)
+SELECT coalesce(m0, 0) FROM keys0 LEFT JOIN totals ON keys0.value IS NOT DISTINCT FROM totals.k0 ORDER BY keys0.place;
+
+
+-- # Rows that are people, through a subquery
+-- loss: epsilon 1
+SELECT AVG(double_age) AS mean FROM (SELECT age * 2 AS double_age FROM people) AS t;
+
+-- plan
+--   table    people: each row is a person; add-remove; a change moves 1 vector; epsilon 1
+--   rows     columns t.double_age = select.double_age
+--   rows       columns select.double_age = people.age * 2
+--   rows         all of people as people
+--   bound    a person counts for at most 1 row, and as a person in at most 1 group
+--   [0]      sum of t.double_age in [0, 240], less 120; one integer is 1/1048576; moves by L1 120; Laplace, scale 491520/2419; epsilon 0.590577
+--   [1]      rows with t.double_age; one integer is 1/1048576; moves by L1 1; Laplace, scale 4096/1677; epsilon 0.409424
+--   value 1  AVG(t.double_age) = (1/1048576 x [0] + 15/131072 x [1]) / (1/1048576 x [1]), kept in [0, 240]
+--   cost     epsilon 1
+
+-- engine
+WITH contributions AS MATERIALIZED (SELECT (CAST((greatest(least("t.double_age", '240.0'::DOUBLE), '0.0'::DOUBLE) - '120.0'::DOUBLE) * '1.0'::DOUBLE AS INTEGER)) * CAST(coalesce("t.double_age" <= 'inf'::DOUBLE, FALSE) AS INTEGER) AS v0, CAST(coalesce("t.double_age" <= 'inf'::DOUBLE, FALSE) AS INTEGER) AS v1, owner FROM (SELECT owner AS owner, "select.double_age" AS "t.double_age" FROM (SELECT owner AS owner, (CAST("people.age" AS DOUBLE) * '2.0'::DOUBLE) AS "select.double_age" FROM (SELECT row_number() OVER () AS owner, TRY_CAST("age" AS BIGINT) AS "people.age" FROM "frame people")))),
+weights AS (SELECT owner, CAST(least(1048576, 1048576 // count(*)) AS BIGINT) AS w FROM contributions GROUP BY owner),
+totals AS (SELECT sum(w * v0) AS m0, sum(w * v1) AS m1 FROM contributions JOIN weights USING (owner))
+SELECT coalesce(m0, 0), coalesce(m1, 0) FROM totals;

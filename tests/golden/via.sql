@@ -1,0 +1,345 @@
+-- Via: the owner is reached through a unique key of another protected table, in one step or two.
+
+-- # Lines of sales
+-- loss: epsilon 1
+SELECT COUNT(*) AS n, SUM(amount * quantity) AS worth FROM lines;
+
+-- plan
+--   table    lines: customer through sales (sale_id = sale_id); add-remove; a change moves 1 vector; epsilon 1
+--   table    sales: customer; add-remove; a change moves 1 vector; epsilon 1
+--   rows     all of lines as lines
+--   bound    a person counts for at most 8 rows, and as a person in at most 1 group
+--   [0]      rows; one integer is 1/1048576; moves by L1 8; Laplace, scale 16; epsilon 0.5
+--   [1]      sum of lines.amount * lines.quantity in [0, 10000]; one integer is 1/34359738368; moves by L1 80000; Laplace, scale 160000; epsilon 0.5
+--   value 1  COUNT(*) = 1/1048576 x [0]
+--   value 2  SUM(lines.amount * lines.quantity) = 1/34359738368 x [1]
+--   cost     epsilon 1
+
+-- engine
+WITH contributions AS MATERIALIZED (SELECT (CAST(greatest(least(("lines.amount" * CAST("lines.quantity" AS DOUBLE)), '10000.0'::DOUBLE), '0.0'::DOUBLE) * '32768.0'::DOUBLE AS INTEGER)) * CAST(coalesce(("lines.amount" * CAST("lines.quantity" AS DOUBLE)) <= 'inf'::DOUBLE, FALSE) AS INTEGER) AS v1, owner FROM (SELECT reached.owner AS owner, here."lines.amount", here."lines.quantity" FROM (SELECT TRY_CAST("amount" AS DOUBLE) AS "lines.amount", TRY_CAST("quantity" AS BIGINT) AS "lines.quantity", TRY_CAST("sale_id" AS BIGINT) AS reached_by FROM "frame lines") AS here JOIN (SELECT owner, "reached.sale_id" AS there FROM (SELECT TRY_CAST("customer" AS BIGINT) AS owner, TRY_CAST("sale_id" AS BIGINT) AS "reached.sale_id" FROM "frame sales" WHERE TRY_CAST("customer" AS BIGINT) IS NOT NULL)) AS reached ON here.reached_by = reached.there)),
+weights AS (SELECT owner, CAST(least(1048576, 8388608 // count(*)) AS BIGINT) AS w FROM contributions GROUP BY owner),
+totals AS (SELECT sum(w) AS m0, sum(w * v1) AS m1 FROM contributions JOIN weights USING (owner))
+SELECT coalesce(m0, 0), coalesce(m1, 0) FROM totals;
+
+
+-- # Customers who bought codeine
+-- loss: epsilon 1
+SELECT COUNT(*) AS n FROM (SELECT DISTINCT s.customer FROM sales s JOIN lines l ON l.sale_id = s.sale_id WHERE l.drug = 'codeine') AS t;
+
+-- plan
+--   table    sales: customer; add-remove; a change moves 1 vector; epsilon 1
+--   table    lines: customer through sales (sale_id = sale_id); add-remove; a change moves 1 vector; epsilon 1
+--   rows     columns t.customer = distinct.customer
+--   rows       one row per owner and distinct.customer = select.customer
+--   rows         columns select.customer = s.customer
+--   rows           where l.drug = 'codeine'
+--   rows             inner join, within each owner, on l.sale_id = s.sale_id
+--   rows               all of sales as s
+--   rows               all of lines as l
+--   bound    a person counts for at most 1 row, and as a person in at most 1 group
+--   [0]      rows; one integer is 1/1048576; moves by L1 1; Laplace, scale 1; epsilon 1
+--   value 1  COUNT(*) = 1/1048576 x [0]
+--   cost     epsilon 1
+
+-- engine
+WITH contributions AS MATERIALIZED (SELECT owner FROM (SELECT owner AS owner FROM (SELECT owner AS owner FROM (SELECT owner AS owner, "s.customer" AS "select.customer" FROM (SELECT owner AS owner, "s.customer" FROM (SELECT l.owner AS owner, "s.customer", "l.drug" FROM (SELECT TRY_CAST("customer" AS BIGINT) AS owner, TRY_CAST("sale_id" AS BIGINT) AS "s.sale_id", TRY_CAST("customer" AS BIGINT) AS "s.customer" FROM "frame sales" WHERE TRY_CAST("customer" AS BIGINT) IS NOT NULL) AS l JOIN (SELECT reached.owner AS owner, here."l.sale_id", here."l.drug" FROM (SELECT TRY_CAST("sale_id" AS BIGINT) AS "l.sale_id", TRY_CAST("drug" AS VARCHAR) AS "l.drug", TRY_CAST("sale_id" AS BIGINT) AS reached_by FROM "frame lines") AS here JOIN (SELECT owner, "reached.sale_id" AS there FROM (SELECT TRY_CAST("customer" AS BIGINT) AS owner, TRY_CAST("sale_id" AS BIGINT) AS "reached.sale_id" FROM "frame sales" WHERE TRY_CAST("customer" AS BIGINT) IS NOT NULL)) AS reached ON here.reached_by = reached.there) AS r ON l.owner = r.owner AND ("l.sale_id" = "s.sale_id")) WHERE ("l.drug" = 'codeine'))) GROUP BY owner, "select.customer"))),
+weights AS (SELECT owner, CAST(least(1048576, 1048576 // count(*)) AS BIGINT) AS w FROM contributions GROUP BY owner),
+totals AS (SELECT sum(w) AS m0 FROM contributions JOIN weights USING (owner))
+SELECT coalesce(m0, 0) FROM totals;
+
+
+-- # A join on the declared key is a join of owners
+-- loss: epsilon 1
+SELECT s.shop, SUM(l.amount) AS amount FROM sales s JOIN lines l ON l.sale_id = s.sale_id GROUP BY s.shop;
+
+-- plan
+--   table    sales: customer; add-remove; a change moves 1 vector; epsilon 1
+--   table    lines: customer through sales (sale_id = sale_id); add-remove; a change moves 1 vector; epsilon 1
+--   rows     inner join, within each owner, on l.sale_id = s.sale_id
+--   rows       all of sales as s
+--   rows       all of lines as l
+--   bound    a person counts for at most 8 rows, and as a person in at most 2 groups
+--   keys     s.shop: 2 declared: north, south
+--   by       (s.shop): 2 groups
+--   [0]      sum of l.amount in [0, 500]; one integer is 1/1099511627776; moves by L1 4000; Laplace, scale 4000; epsilon 1
+--   value 1  SUM(l.amount) = 1/1099511627776 x [0]
+--   cost     epsilon 1
+
+-- engine
+WITH keys0 AS (SELECT unnest(range(2)) AS place, unnest('["north", "south"]'::VARCHAR[]) AS value),
+contributions AS MATERIALIZED (SELECT "s.shop" AS k0, (CAST(greatest(least("l.amount", '500.0'::DOUBLE), '0.0'::DOUBLE) * '1048576.0'::DOUBLE AS INTEGER)) * CAST(coalesce("l.amount" <= 'inf'::DOUBLE, FALSE) AS INTEGER) AS v0, owner FROM (SELECT l.owner AS owner, "s.shop", "l.amount" FROM (SELECT TRY_CAST("customer" AS BIGINT) AS owner, TRY_CAST("sale_id" AS BIGINT) AS "s.sale_id", TRY_CAST("shop" AS VARCHAR) AS "s.shop" FROM "frame sales" WHERE TRY_CAST("customer" AS BIGINT) IS NOT NULL) AS l JOIN (SELECT reached.owner AS owner, here."l.sale_id", here."l.amount" FROM (SELECT TRY_CAST("sale_id" AS BIGINT) AS "l.sale_id", TRY_CAST("amount" AS DOUBLE) AS "l.amount", TRY_CAST("sale_id" AS BIGINT) AS reached_by FROM "frame lines") AS here JOIN (SELECT owner, "reached.sale_id" AS there FROM (SELECT TRY_CAST("customer" AS BIGINT) AS owner, TRY_CAST("sale_id" AS BIGINT) AS "reached.sale_id" FROM "frame sales" WHERE TRY_CAST("customer" AS BIGINT) IS NOT NULL)) AS reached ON here.reached_by = reached.there) AS r ON l.owner = r.owner AND ("l.sale_id" = "s.sale_id"))),
+weights AS (SELECT owner, CAST(least(1048576, 8388608 // count(*)) AS BIGINT) AS w FROM contributions GROUP BY owner),
+totals AS (SELECT k0, sum(w * v0) AS m0 FROM contributions JOIN weights USING (owner) GROUP BY k0)
+SELECT coalesce(m0, 0) FROM keys0 LEFT JOIN totals ON keys0.value IS NOT DISTINCT FROM totals.k0 ORDER BY keys0.place;
+
+
+-- # The same join from the other side
+-- loss: epsilon 1
+SELECT s.shop, COUNT(*) AS n FROM lines l JOIN sales s USING (sale_id) WHERE s.sold >= '2025-07-01' GROUP BY s.shop;
+
+-- plan
+--   table    lines: customer through sales (sale_id = sale_id); add-remove; a change moves 1 vector; epsilon 1
+--   table    sales: customer; add-remove; a change moves 1 vector; epsilon 1
+--   rows     where s.sold >= '2025-07-01'
+--   rows       inner join, within each owner, on l.sale_id = s.sale_id
+--   rows         all of lines as l
+--   rows         all of sales as s
+--   bound    a person counts for at most 8 rows, and as a person in at most 2 groups
+--   keys     s.shop: 2 declared: north, south
+--   by       (s.shop): 2 groups
+--   [0]      rows; one integer is 1/1048576; moves by L1 8; Laplace, scale 8; epsilon 1
+--   value 1  COUNT(*) = 1/1048576 x [0]
+--   cost     epsilon 1
+
+-- engine
+WITH keys0 AS (SELECT unnest(range(2)) AS place, unnest('["north", "south"]'::VARCHAR[]) AS value),
+contributions AS MATERIALIZED (SELECT "s.shop" AS k0, owner FROM (SELECT l.owner AS owner, "s.shop", "s.sold" FROM (SELECT reached.owner AS owner, here."l.sale_id" FROM (SELECT TRY_CAST("sale_id" AS BIGINT) AS "l.sale_id", TRY_CAST("sale_id" AS BIGINT) AS reached_by FROM "frame lines") AS here JOIN (SELECT owner, "reached.sale_id" AS there FROM (SELECT TRY_CAST("customer" AS BIGINT) AS owner, TRY_CAST("sale_id" AS BIGINT) AS "reached.sale_id" FROM "frame sales" WHERE TRY_CAST("customer" AS BIGINT) IS NOT NULL)) AS reached ON here.reached_by = reached.there) AS l JOIN (SELECT TRY_CAST("customer" AS BIGINT) AS owner, TRY_CAST("sale_id" AS BIGINT) AS "s.sale_id", TRY_CAST("shop" AS VARCHAR) AS "s.shop", TRY_CAST("sold" AS DATE) AS "s.sold" FROM "frame sales" WHERE TRY_CAST("customer" AS BIGINT) IS NOT NULL) AS r ON l.owner = r.owner AND ("l.sale_id" = "s.sale_id")) WHERE ("s.sold" >= DATE '2025-07-01')),
+weights AS (SELECT owner, CAST(least(1048576, 8388608 // count(*)) AS BIGINT) AS w FROM contributions GROUP BY owner),
+totals AS (SELECT k0, sum(w) AS m0 FROM contributions JOIN weights USING (owner) GROUP BY k0)
+SELECT coalesce(m0, 0) FROM keys0 LEFT JOIN totals ON keys0.value IS NOT DISTINCT FROM totals.k0 ORDER BY keys0.place;
+
+
+-- # Two steps to the owner
+-- loss: epsilon 1
+SELECT SUM(refund) AS refunds FROM refunds;
+
+-- plan
+--   table    refunds: customer through lines (line_id = line_id); add-remove; a change moves 1 vector; epsilon 1
+--   table    lines: customer through sales (sale_id = sale_id); add-remove; a change moves 1 vector; epsilon 1
+--   table    sales: customer; add-remove; a change moves 1 vector; epsilon 1
+--   rows     all of refunds as refunds
+--   bound    a person counts for at most 4 rows, and as a person in at most 1 group
+--   [0]      sum of refunds.refund in [0, 500]; one integer is 1/2199023255552; moves by L1 2000; Laplace, scale 2000; epsilon 1
+--   value 1  SUM(refunds.refund) = 1/2199023255552 x [0]
+--   cost     epsilon 1
+
+-- engine
+WITH contributions AS MATERIALIZED (SELECT (CAST(greatest(least("refunds.refund", '500.0'::DOUBLE), '0.0'::DOUBLE) * '2097152.0'::DOUBLE AS INTEGER)) * CAST(coalesce("refunds.refund" <= 'inf'::DOUBLE, FALSE) AS INTEGER) AS v0, owner FROM (SELECT reached.owner AS owner, here."refunds.refund" FROM (SELECT TRY_CAST("refund" AS DOUBLE) AS "refunds.refund", TRY_CAST("line_id" AS BIGINT) AS reached_by FROM "frame refunds") AS here JOIN (SELECT owner, "reached.line_id" AS there FROM (SELECT reached.owner AS owner, here."reached.line_id" FROM (SELECT TRY_CAST("line_id" AS BIGINT) AS "reached.line_id", TRY_CAST("sale_id" AS BIGINT) AS reached_by FROM "frame lines") AS here JOIN (SELECT owner, "reached.sale_id" AS there FROM (SELECT TRY_CAST("customer" AS BIGINT) AS owner, TRY_CAST("sale_id" AS BIGINT) AS "reached.sale_id" FROM "frame sales" WHERE TRY_CAST("customer" AS BIGINT) IS NOT NULL)) AS reached ON here.reached_by = reached.there)) AS reached ON here.reached_by = reached.there)),
+weights AS (SELECT owner, CAST(least(1048576, 4194304 // count(*)) AS BIGINT) AS w FROM contributions GROUP BY owner),
+totals AS (SELECT sum(w * v0) AS m0 FROM contributions JOIN weights USING (owner))
+SELECT coalesce(m0, 0) FROM totals;
+
+
+-- # Refunds with their lines and sales
+-- loss: epsilon 1
+SELECT s.shop, SUM(r.refund) AS refunds, SUM(l.amount) AS amount FROM refunds r JOIN lines l ON r.line_id = l.line_id JOIN sales s ON l.sale_id = s.sale_id GROUP BY s.shop;
+
+-- plan
+--   table    refunds: customer through lines (line_id = line_id); add-remove; a change moves 1 vector; epsilon 1
+--   table    lines: customer through sales (sale_id = sale_id); add-remove; a change moves 1 vector; epsilon 1
+--   table    sales: customer; add-remove; a change moves 1 vector; epsilon 1
+--   rows     inner join, within each owner, on l.sale_id = s.sale_id
+--   rows       inner join, within each owner, on r.line_id = l.line_id
+--   rows         all of refunds as r
+--   rows         all of lines as l
+--   rows       all of sales as s
+--   bound    a person counts for at most 8 rows, and as a person in at most 2 groups
+--   keys     s.shop: 2 declared: north, south
+--   by       (s.shop): 2 groups
+--   [0]      sum of r.refund in [0, 500]; one integer is 1/1099511627776; moves by L1 4000; Laplace, scale 8000; epsilon 0.5
+--   [1]      sum of l.amount in [0, 500]; one integer is 1/1099511627776; moves by L1 4000; Laplace, scale 8000; epsilon 0.5
+--   value 1  SUM(r.refund) = 1/1099511627776 x [0]
+--   value 2  SUM(l.amount) = 1/1099511627776 x [1]
+--   cost     epsilon 1
+
+-- engine
+WITH keys0 AS (SELECT unnest(range(2)) AS place, unnest('["north", "south"]'::VARCHAR[]) AS value),
+contributions AS MATERIALIZED (SELECT "s.shop" AS k0, (CAST(greatest(least("r.refund", '500.0'::DOUBLE), '0.0'::DOUBLE) * '1048576.0'::DOUBLE AS INTEGER)) * CAST(coalesce("r.refund" <= 'inf'::DOUBLE, FALSE) AS INTEGER) AS v0, (CAST(greatest(least("l.amount", '500.0'::DOUBLE), '0.0'::DOUBLE) * '1048576.0'::DOUBLE AS INTEGER)) * CAST(coalesce("l.amount" <= 'inf'::DOUBLE, FALSE) AS INTEGER) AS v1, owner FROM (SELECT l.owner AS owner, "r.refund", "l.amount", "s.shop" FROM (SELECT l.owner AS owner, "r.refund", "l.sale_id", "l.amount" FROM (SELECT reached.owner AS owner, here."r.line_id", here."r.refund" FROM (SELECT TRY_CAST("line_id" AS BIGINT) AS "r.line_id", TRY_CAST("refund" AS DOUBLE) AS "r.refund", TRY_CAST("line_id" AS BIGINT) AS reached_by FROM "frame refunds") AS here JOIN (SELECT owner, "reached.line_id" AS there FROM (SELECT reached.owner AS owner, here."reached.line_id" FROM (SELECT TRY_CAST("line_id" AS BIGINT) AS "reached.line_id", TRY_CAST("sale_id" AS BIGINT) AS reached_by FROM "frame lines") AS here JOIN (SELECT owner, "reached.sale_id" AS there FROM (SELECT TRY_CAST("customer" AS BIGINT) AS owner, TRY_CAST("sale_id" AS BIGINT) AS "reached.sale_id" FROM "frame sales" WHERE TRY_CAST("customer" AS BIGINT) IS NOT NULL)) AS reached ON here.reached_by = reached.there)) AS reached ON here.reached_by = reached.there) AS l JOIN (SELECT reached.owner AS owner, here."l.line_id", here."l.sale_id", here."l.amount" FROM (SELECT TRY_CAST("line_id" AS BIGINT) AS "l.line_id", TRY_CAST("sale_id" AS BIGINT) AS "l.sale_id", TRY_CAST("amount" AS DOUBLE) AS "l.amount", TRY_CAST("sale_id" AS BIGINT) AS reached_by FROM "frame lines") AS here JOIN (SELECT owner, "reached.sale_id" AS there FROM (SELECT TRY_CAST("customer" AS BIGINT) AS owner, TRY_CAST("sale_id" AS BIGINT) AS "reached.sale_id" FROM "frame sales" WHERE TRY_CAST("customer" AS BIGINT) IS NOT NULL)) AS reached ON here.reached_by = reached.there) AS r ON l.owner = r.owner AND ("r.line_id" = "l.line_id")) AS l JOIN (SELECT TRY_CAST("customer" AS BIGINT) AS owner, TRY_CAST("sale_id" AS BIGINT) AS "s.sale_id", TRY_CAST("shop" AS VARCHAR) AS "s.shop" FROM "frame sales" WHERE TRY_CAST("customer" AS BIGINT) IS NOT NULL) AS r ON l.owner = r.owner AND ("l.sale_id" = "s.sale_id"))),
+weights AS (SELECT owner, CAST(least(1048576, 8388608 // count(*)) AS BIGINT) AS w FROM contributions GROUP BY owner),
+totals AS (SELECT k0, sum(w * v0) AS m0, sum(w * v1) AS m1 FROM contributions JOIN weights USING (owner) GROUP BY k0)
+SELECT coalesce(m0, 0), coalesce(m1, 0) FROM keys0 LEFT JOIN totals ON keys0.value IS NOT DISTINCT FROM totals.k0 ORDER BY keys0.place;
+
+
+-- # Lines without a refund
+-- loss: epsilon 1
+SELECT COUNT(*) AS n FROM lines l WHERE NOT EXISTS (SELECT 1 FROM refunds r WHERE r.line_id = l.line_id);
+
+-- plan
+--   table    lines: customer through sales (sale_id = sale_id); add-remove; a change moves 1 vector; epsilon 1
+--   table    sales: customer; add-remove; a change moves 1 vector; epsilon 1
+--   table    refunds: customer through lines (line_id = line_id); add-remove; a change moves 2 vectors; epsilon 1
+--   rows     where NOT found.1
+--   rows       found.1 says whether there is a partner, within each owner, on r.line_id = l.line_id
+--   rows         all of lines as l
+--   rows         all of refunds as r
+--   bound    a person counts for at most 8 rows, and as a person in at most 1 group
+--   [0]      rows; one integer is 1/1048576; moves by L1 8; Laplace, scale 8; epsilon 1
+--   value 1  COUNT(*) = 1/1048576 x [0]
+--   cost     epsilon 1
+
+-- engine
+WITH contributions AS MATERIALIZED (SELECT owner FROM (SELECT s.owner AS owner, EXISTS (SELECT 1 FROM (SELECT reached.owner AS owner, here."r.line_id" FROM (SELECT TRY_CAST("line_id" AS BIGINT) AS "r.line_id", TRY_CAST("line_id" AS BIGINT) AS reached_by FROM "frame refunds") AS here JOIN (SELECT owner, "reached.line_id" AS there FROM (SELECT reached.owner AS owner, here."reached.line_id" FROM (SELECT TRY_CAST("line_id" AS BIGINT) AS "reached.line_id", TRY_CAST("sale_id" AS BIGINT) AS reached_by FROM "frame lines") AS here JOIN (SELECT owner, "reached.sale_id" AS there FROM (SELECT TRY_CAST("customer" AS BIGINT) AS owner, TRY_CAST("sale_id" AS BIGINT) AS "reached.sale_id" FROM "frame sales" WHERE TRY_CAST("customer" AS BIGINT) IS NOT NULL)) AS reached ON here.reached_by = reached.there)) AS reached ON here.reached_by = reached.there) AS o WHERE s.owner = o.owner AND ("r.line_id" = "l.line_id")) AS "found.1" FROM (SELECT reached.owner AS owner, here."l.line_id" FROM (SELECT TRY_CAST("line_id" AS BIGINT) AS "l.line_id", TRY_CAST("sale_id" AS BIGINT) AS reached_by FROM "frame lines") AS here JOIN (SELECT owner, "reached.sale_id" AS there FROM (SELECT TRY_CAST("customer" AS BIGINT) AS owner, TRY_CAST("sale_id" AS BIGINT) AS "reached.sale_id" FROM "frame sales" WHERE TRY_CAST("customer" AS BIGINT) IS NOT NULL)) AS reached ON here.reached_by = reached.there) AS s) WHERE (NOT "found.1")),
+weights AS (SELECT owner, CAST(least(1048576, 8388608 // count(*)) AS BIGINT) AS w FROM contributions GROUP BY owner),
+totals AS (SELECT sum(w) AS m0 FROM contributions JOIN weights USING (owner))
+SELECT coalesce(m0, 0) FROM totals;
+
+
+-- # Worth of each sale
+-- loss: epsilon 1
+SELECT AVG(worth) AS mean FROM (SELECT sale_id, SUM(amount) AS worth FROM lines GROUP BY sale_id) AS t;
+
+-- plan
+--   table    lines: customer through sales (sale_id = sale_id); add-remove; a change moves 1 vector; epsilon 1
+--   table    sales: customer; add-remove; a change moves 1 vector; epsilon 1
+--   rows     columns t.sale_id = select.sale_id, t.worth = select.worth
+--   rows       columns select.sale_id = person.key0, select.worth = person.sum0
+--   rows         one row per owner and person.key0 = lines.sale_id; person.sum0 = SUM(lines.amount) in [0, 4000]
+--   rows           all of lines as lines
+--   bound    a person counts for at most 8 rows, and as a person in at most 1 group
+--   [0]      sum of t.worth in [0, 4000], less 2000; one integer is 1/274877906944; moves by L1 16000; Laplace, scale 65536000/2419; epsilon 0.590577
+--   [1]      rows with t.worth; one integer is 1/1048576; moves by L1 8; Laplace, scale 32768/1677; epsilon 0.409424
+--   value 1  AVG(t.worth) = (1/274877906944 x [0] + 125/65536 x [1]) / (1/1048576 x [1]), kept in [0, 4000]
+--   cost     epsilon 1
+
+-- engine
+WITH contributions AS MATERIALIZED (SELECT (CAST((greatest(least("t.worth", '4000.0'::DOUBLE), '0.0'::DOUBLE) - '2000.0'::DOUBLE) * '262144.0'::DOUBLE AS INTEGER)) * CAST(coalesce("t.worth" <= 'inf'::DOUBLE, FALSE) AS INTEGER) AS v0, CAST(coalesce("t.worth" <= 'inf'::DOUBLE, FALSE) AS INTEGER) AS v1, owner FROM (SELECT owner AS owner, "select.worth" AS "t.worth" FROM (SELECT owner AS owner, "person.sum0" AS "select.worth" FROM (SELECT owner AS owner, CASE WHEN (count(*) FILTER (WHERE coalesce("lines.amount" <= 'inf'::DOUBLE, FALSE))) > 0 THEN greatest(least(CAST(sum(CAST(greatest(least("lines.amount", '500.0'::DOUBLE), '0.0'::DOUBLE) * '2147483648.0'::DOUBLE AS BIGINT)) FILTER (WHERE coalesce("lines.amount" <= 'inf'::DOUBLE, FALSE)) AS DOUBLE) / '2147483648.0'::DOUBLE, '4000.0'::DOUBLE), '0.0'::DOUBLE) END AS "person.sum0" FROM (SELECT reached.owner AS owner, here."lines.sale_id", here."lines.amount" FROM (SELECT TRY_CAST("sale_id" AS BIGINT) AS "lines.sale_id", TRY_CAST("amount" AS DOUBLE) AS "lines.amount", TRY_CAST("sale_id" AS BIGINT) AS reached_by FROM "frame lines") AS here JOIN (SELECT owner, "reached.sale_id" AS there FROM (SELECT TRY_CAST("customer" AS BIGINT) AS owner, TRY_CAST("sale_id" AS BIGINT) AS "reached.sale_id" FROM "frame sales" WHERE TRY_CAST("customer" AS BIGINT) IS NOT NULL)) AS reached ON here.reached_by = reached.there) GROUP BY owner, "lines.sale_id")))),
+weights AS (SELECT owner, CAST(least(1048576, 8388608 // count(*)) AS BIGINT) AS w FROM contributions GROUP BY owner),
+totals AS (SELECT sum(w * v0) AS m0, sum(w * v1) AS m1 FROM contributions JOIN weights USING (owner))
+SELECT coalesce(m0, 0), coalesce(m1, 0) FROM totals;
+
+
+-- # Lines of some sales, by IN
+-- loss: epsilon 1
+SELECT COUNT(*) AS n FROM lines WHERE sale_id IN (SELECT sale_id FROM sales WHERE shop = 'north');
+
+-- plan
+--   table    lines: customer through sales (sale_id = sale_id); add-remove; a change moves 1 vector; epsilon 1
+--   table    sales: customer; add-remove; a change moves 1 vector; epsilon 1
+--   rows     rows that have a partner, within each owner, on lines.sale_id = sales.sale_id
+--   rows       all of lines as lines
+--   rows       where sales.shop = 'north'
+--   rows         all of sales as sales
+--   bound    a person counts for at most 8 rows, and as a person in at most 1 group
+--   [0]      rows; one integer is 1/1048576; moves by L1 8; Laplace, scale 8; epsilon 1
+--   value 1  COUNT(*) = 1/1048576 x [0]
+--   cost     epsilon 1
+
+-- engine
+WITH contributions AS MATERIALIZED (SELECT owner FROM (SELECT s.owner AS owner FROM (SELECT reached.owner AS owner, here."lines.sale_id" FROM (SELECT TRY_CAST("sale_id" AS BIGINT) AS "lines.sale_id", TRY_CAST("sale_id" AS BIGINT) AS reached_by FROM "frame lines") AS here JOIN (SELECT owner, "reached.sale_id" AS there FROM (SELECT TRY_CAST("customer" AS BIGINT) AS owner, TRY_CAST("sale_id" AS BIGINT) AS "reached.sale_id" FROM "frame sales" WHERE TRY_CAST("customer" AS BIGINT) IS NOT NULL)) AS reached ON here.reached_by = reached.there) AS s SEMI JOIN (SELECT owner AS owner, "sales.sale_id" FROM (SELECT TRY_CAST("customer" AS BIGINT) AS owner, TRY_CAST("sale_id" AS BIGINT) AS "sales.sale_id", TRY_CAST("shop" AS VARCHAR) AS "sales.shop" FROM "frame sales" WHERE TRY_CAST("customer" AS BIGINT) IS NOT NULL) WHERE ("sales.shop" = 'north')) AS o ON s.owner = o.owner AND ("lines.sale_id" = "sales.sale_id"))),
+weights AS (SELECT owner, CAST(least(1048576, 8388608 // count(*)) AS BIGINT) AS w FROM contributions GROUP BY owner),
+totals AS (SELECT sum(w) AS m0 FROM contributions JOIN weights USING (owner))
+SELECT coalesce(m0, 0) FROM totals;
+
+
+-- # Sales with a dear line, by IN
+-- loss: epsilon 1
+SELECT shop, COUNT(*) AS n FROM sales WHERE sale_id IN (SELECT sale_id FROM lines WHERE amount > 100) GROUP BY shop;
+
+-- plan
+--   table    sales: customer; add-remove; a change moves 1 vector; epsilon 1
+--   table    lines: customer through sales (sale_id = sale_id); add-remove; a change moves 1 vector; epsilon 1
+--   rows     rows that have a partner, within each owner, on sales.sale_id = lines.sale_id
+--   rows       all of sales as sales
+--   rows       where lines.amount > 100
+--   rows         all of lines as lines
+--   bound    a person counts for at most 3 rows, and as a person in at most 2 groups
+--   keys     sales.shop: 2 declared: north, south
+--   by       (sales.shop): 2 groups
+--   [0]      rows; one integer is 1/1048576; moves by L1 3; Laplace, scale 3; epsilon 1
+--   value 1  COUNT(*) = 1/1048576 x [0]
+--   cost     epsilon 1
+
+-- engine
+WITH keys0 AS (SELECT unnest(range(2)) AS place, unnest('["north", "south"]'::VARCHAR[]) AS value),
+contributions AS MATERIALIZED (SELECT "sales.shop" AS k0, owner FROM (SELECT s.owner AS owner, "sales.shop" FROM (SELECT TRY_CAST("customer" AS BIGINT) AS owner, TRY_CAST("sale_id" AS BIGINT) AS "sales.sale_id", TRY_CAST("shop" AS VARCHAR) AS "sales.shop" FROM "frame sales" WHERE TRY_CAST("customer" AS BIGINT) IS NOT NULL) AS s SEMI JOIN (SELECT owner AS owner, "lines.sale_id" FROM (SELECT reached.owner AS owner, here."lines.sale_id", here."lines.amount" FROM (SELECT TRY_CAST("sale_id" AS BIGINT) AS "lines.sale_id", TRY_CAST("amount" AS DOUBLE) AS "lines.amount", TRY_CAST("sale_id" AS BIGINT) AS reached_by FROM "frame lines") AS here JOIN (SELECT owner, "reached.sale_id" AS there FROM (SELECT TRY_CAST("customer" AS BIGINT) AS owner, TRY_CAST("sale_id" AS BIGINT) AS "reached.sale_id" FROM "frame sales" WHERE TRY_CAST("customer" AS BIGINT) IS NOT NULL)) AS reached ON here.reached_by = reached.there) WHERE ("lines.amount" > '100.0'::DOUBLE)) AS o ON s.owner = o.owner AND ("sales.sale_id" = "lines.sale_id"))),
+weights AS (SELECT owner, CAST(least(1048576, 3145728 // count(*)) AS BIGINT) AS w FROM contributions GROUP BY owner),
+totals AS (SELECT k0, sum(w) AS m0 FROM contributions JOIN weights USING (owner) GROUP BY k0)
+SELECT coalesce(m0, 0) FROM keys0 LEFT JOIN totals ON keys0.value IS NOT DISTINCT FROM totals.k0 ORDER BY keys0.place;
+
+
+-- # Sales with a refund, two steps away
+-- loss: epsilon 1
+SELECT COUNT(*) AS n FROM sales s WHERE EXISTS (SELECT 1 FROM refunds r JOIN lines l ON r.line_id = l.line_id WHERE l.sale_id = s.sale_id);
+
+-- plan
+--   table    sales: customer; add-remove; a change moves 1 vector; epsilon 1
+--   table    refunds: customer through lines (line_id = line_id); add-remove; a change moves 1 vector; epsilon 1
+--   table    lines: customer through sales (sale_id = sale_id); add-remove; a change moves 1 vector; epsilon 1
+--   rows     rows that have a partner, within each owner, on l.sale_id = s.sale_id
+--   rows       all of sales as s
+--   rows       inner join, within each owner, on r.line_id = l.line_id
+--   rows         all of refunds as r
+--   rows         all of lines as l
+--   bound    a person counts for at most 3 rows, and as a person in at most 1 group
+--   [0]      rows; one integer is 1/1048576; moves by L1 3; Laplace, scale 3; epsilon 1
+--   value 1  COUNT(*) = 1/1048576 x [0]
+--   cost     epsilon 1
+
+-- engine
+WITH contributions AS MATERIALIZED (SELECT owner FROM (SELECT s.owner AS owner FROM (SELECT TRY_CAST("customer" AS BIGINT) AS owner, TRY_CAST("sale_id" AS BIGINT) AS "s.sale_id" FROM "frame sales" WHERE TRY_CAST("customer" AS BIGINT) IS NOT NULL) AS s SEMI JOIN (SELECT l.owner AS owner, "l.sale_id" FROM (SELECT reached.owner AS owner, here."r.line_id" FROM (SELECT TRY_CAST("line_id" AS BIGINT) AS "r.line_id", TRY_CAST("line_id" AS BIGINT) AS reached_by FROM "frame refunds") AS here JOIN (SELECT owner, "reached.line_id" AS there FROM (SELECT reached.owner AS owner, here."reached.line_id" FROM (SELECT TRY_CAST("line_id" AS BIGINT) AS "reached.line_id", TRY_CAST("sale_id" AS BIGINT) AS reached_by FROM "frame lines") AS here JOIN (SELECT owner, "reached.sale_id" AS there FROM (SELECT TRY_CAST("customer" AS BIGINT) AS owner, TRY_CAST("sale_id" AS BIGINT) AS "reached.sale_id" FROM "frame sales" WHERE TRY_CAST("customer" AS BIGINT) IS NOT NULL)) AS reached ON here.reached_by = reached.there)) AS reached ON here.reached_by = reached.there) AS l JOIN (SELECT reached.owner AS owner, here."l.line_id", here."l.sale_id" FROM (SELECT TRY_CAST("line_id" AS BIGINT) AS "l.line_id", TRY_CAST("sale_id" AS BIGINT) AS "l.sale_id", TRY_CAST("sale_id" AS BIGINT) AS reached_by FROM "frame lines") AS here JOIN (SELECT owner, "reached.sale_id" AS there FROM (SELECT TRY_CAST("customer" AS BIGINT) AS owner, TRY_CAST("sale_id" AS BIGINT) AS "reached.sale_id" FROM "frame sales" WHERE TRY_CAST("customer" AS BIGINT) IS NOT NULL)) AS reached ON here.reached_by = reached.there) AS r ON l.owner = r.owner AND ("r.line_id" = "l.line_id")) AS o ON s.owner = o.owner AND ("l.sale_id" = "s.sale_id"))),
+weights AS (SELECT owner, CAST(least(1048576, 3145728 // count(*)) AS BIGINT) AS w FROM contributions GROUP BY owner),
+totals AS (SELECT sum(w) AS m0 FROM contributions JOIN weights USING (owner))
+SELECT coalesce(m0, 0) FROM totals;
+
+
+-- # Lines of the same sale
+-- loss: epsilon 1
+SELECT COUNT(*) AS pairs FROM lines a JOIN lines b ON a.sale_id = b.sale_id;
+
+-- plan
+--   table    lines: customer through sales (sale_id = sale_id); add-remove; a change moves 1 vector; epsilon 1
+--   table    sales: customer; add-remove; a change moves 1 vector; epsilon 1
+--   rows     inner join, within each owner, on a.sale_id = b.sale_id
+--   rows       all of lines as a
+--   rows       all of lines as b
+--   bound    a person counts for at most 8 rows, and as a person in at most 1 group
+--   [0]      rows; one integer is 1/1048576; moves by L1 8; Laplace, scale 8; epsilon 1
+--   value 1  COUNT(*) = 1/1048576 x [0]
+--   cost     epsilon 1
+
+-- engine
+WITH contributions AS MATERIALIZED (SELECT owner FROM (SELECT l.owner AS owner FROM (SELECT reached.owner AS owner, here."a.sale_id" FROM (SELECT TRY_CAST("sale_id" AS BIGINT) AS "a.sale_id", TRY_CAST("sale_id" AS BIGINT) AS reached_by FROM "frame lines") AS here JOIN (SELECT owner, "reached.sale_id" AS there FROM (SELECT TRY_CAST("customer" AS BIGINT) AS owner, TRY_CAST("sale_id" AS BIGINT) AS "reached.sale_id" FROM "frame sales" WHERE TRY_CAST("customer" AS BIGINT) IS NOT NULL)) AS reached ON here.reached_by = reached.there) AS l JOIN (SELECT reached.owner AS owner, here."b.sale_id" FROM (SELECT TRY_CAST("sale_id" AS BIGINT) AS "b.sale_id", TRY_CAST("sale_id" AS BIGINT) AS reached_by FROM "frame lines") AS here JOIN (SELECT owner, "reached.sale_id" AS there FROM (SELECT TRY_CAST("customer" AS BIGINT) AS owner, TRY_CAST("sale_id" AS BIGINT) AS "reached.sale_id" FROM "frame sales" WHERE TRY_CAST("customer" AS BIGINT) IS NOT NULL)) AS reached ON here.reached_by = reached.there) AS r ON l.owner = r.owner AND ("a.sale_id" = "b.sale_id"))),
+weights AS (SELECT owner, CAST(least(1048576, 8388608 // count(*)) AS BIGINT) AS w FROM contributions GROUP BY owner),
+totals AS (SELECT sum(w) AS m0 FROM contributions JOIN weights USING (owner))
+SELECT coalesce(m0, 0) FROM totals;
+
+
+-- # Lines with a public table
+-- loss: epsilon 1
+SELECT d.maker, SUM(l.quantity) AS quantity FROM lines l JOIN drugs d ON l.drug = d.drug GROUP BY d.maker;
+
+-- plan
+--   table    lines: customer through sales (sale_id = sale_id); add-remove; a change moves 1 vector; epsilon 1
+--   table    sales: customer; add-remove; a change moves 1 vector; epsilon 1
+--   public   drugs
+--   rows     inner join, with public rows, on l.drug = d.drug
+--   rows       all of lines as l
+--   rows       all of drugs as d
+--   bound    a person counts for at most 8 rows, and as a person in at most 3 groups
+--   keys     d.maker: 3 declared: Asha, Bodhi, Chitra
+--   by       (d.maker): 3 groups
+--   [0]      sum of l.quantity in [0, 20]; one integer is 1/1048576; moves by L1 160; Laplace, scale 160; epsilon 1
+--   value 1  SUM(l.quantity) = 1/1048576 x [0]
+--   cost     epsilon 1
+
+-- engine
+WITH keys0 AS (SELECT unnest(range(3)) AS place, unnest('["Asha", "Bodhi", "Chitra"]'::VARCHAR[]) AS value),
+contributions AS MATERIALIZED (SELECT "d.maker" AS k0, (CAST(greatest(least("l.quantity", 20), 0) AS INTEGER)) * CAST(("l.quantity" IS NOT NULL) AS INTEGER) AS v0, owner FROM (SELECT l.owner AS owner, "l.quantity", "d.maker" FROM (SELECT reached.owner AS owner, here."l.drug", here."l.quantity" FROM (SELECT TRY_CAST("drug" AS VARCHAR) AS "l.drug", TRY_CAST("quantity" AS BIGINT) AS "l.quantity", TRY_CAST("sale_id" AS BIGINT) AS reached_by FROM "frame lines") AS here JOIN (SELECT owner, "reached.sale_id" AS there FROM (SELECT TRY_CAST("customer" AS BIGINT) AS owner, TRY_CAST("sale_id" AS BIGINT) AS "reached.sale_id" FROM "frame sales" WHERE TRY_CAST("customer" AS BIGINT) IS NOT NULL)) AS reached ON here.reached_by = reached.there) AS l JOIN (SELECT TRY_CAST("drug" AS VARCHAR) AS "d.drug", TRY_CAST("maker" AS VARCHAR) AS "d.maker" FROM "frame drugs") AS r ON ("l.drug" = "d.drug"))),
+weights AS (SELECT owner, CAST(least(1048576, 8388608 // count(*)) AS BIGINT) AS w FROM contributions GROUP BY owner),
+totals AS (SELECT k0, sum(w * v0) AS m0 FROM contributions JOIN weights USING (owner) GROUP BY k0)
+SELECT coalesce(m0, 0) FROM keys0 LEFT JOIN totals ON keys0.value IS NOT DISTINCT FROM totals.k0 ORDER BY keys0.place;
+
+
+-- # Sales with their lines, also those without any left
+-- loss: epsilon 1
+SELECT s.shop, COUNT(l.line_id) AS dear FROM sales s LEFT JOIN lines l ON l.sale_id = s.sale_id AND l.amount > 200 GROUP BY s.shop;
+
+-- plan
+--   table    sales: customer; add-remove; a change moves 1 vector; epsilon 0.5
+--   table    lines: customer through sales (sale_id = sale_id); add-remove; a change moves 2 vectors; epsilon 1
+--   rows     left join, within each owner, on l.sale_id = s.sale_id AND l.amount > 200
+--   rows       all of sales as s
+--   rows       all of lines as l
+--   bound    a person counts for at most 8 rows, and as a person in at most 2 groups
+--   keys     s.shop: 2 declared: north, south
+--   by       (s.shop): 2 groups
+--   [0]      rows with l.line_id; one integer is 1/1048576; moves by L1 16; Laplace, scale 16; epsilon 1
+--   value 1  COUNT(l.line_id) = 1/1048576 x [0]
+--   cost     epsilon 1
+
+-- engine
+WITH keys0 AS (SELECT unnest(range(2)) AS place, unnest('["north", "south"]'::VARCHAR[]) AS value),
+contributions AS MATERIALIZED (SELECT "s.shop" AS k0, CAST(("l.line_id" IS NOT NULL) AS INTEGER) AS v0, owner FROM (SELECT l.owner AS owner, "s.shop", "l.line_id" FROM (SELECT TRY_CAST("customer" AS BIGINT) AS owner, TRY_CAST("sale_id" AS BIGINT) AS "s.sale_id", TRY_CAST("shop" AS VARCHAR) AS "s.shop" FROM "frame sales" WHERE TRY_CAST("customer" AS BIGINT) IS NOT NULL) AS l LEFT JOIN (SELECT reached.owner AS owner, here."l.line_id", here."l.sale_id", here."l.amount" FROM (SELECT TRY_CAST("line_id" AS BIGINT) AS "l.line_id", TRY_CAST("sale_id" AS BIGINT) AS "l.sale_id", TRY_CAST("amount" AS DOUBLE) AS "l.amount", TRY_CAST("sale_id" AS BIGINT) AS reached_by FROM "frame lines") AS here JOIN (SELECT owner, "reached.sale_id" AS there FROM (SELECT TRY_CAST("customer" AS BIGINT) AS owner, TRY_CAST("sale_id" AS BIGINT) AS "reached.sale_id" FROM "frame sales" WHERE TRY_CAST("customer" AS BIGINT) IS NOT NULL)) AS reached ON here.reached_by = reached.there) AS r ON l.owner = r.owner AND (("l.sale_id" = "s.sale_id") AND ("l.amount" > '200.0'::DOUBLE)))),
+weights AS (SELECT owner, CAST(least(1048576, 8388608 // count(*)) AS BIGINT) AS w FROM contributions GROUP BY owner),
+totals AS (SELECT k0, sum(w * v0) AS m0 FROM contributions JOIN weights USING (owner) GROUP BY k0)
+SELECT coalesce(m0, 0) FROM keys0 LEFT JOIN totals ON keys0.value IS NOT DISTINCT FROM totals.k0 ORDER BY keys0.place;
