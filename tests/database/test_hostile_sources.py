@@ -105,7 +105,7 @@ def test_no_value_makes_a_wide_integer_range_raise(bounds: tuple[int, int], valu
         with noise_off():
             noisy = db.ask("SELECT AVG(x), SUM(x), COUNT(x) FROM t", epsilon=1).release.noisy
         for measure, values in zip(plan.aggregation.measures, noisy, strict=True):
-            assert abs(values[0]) <= 2 * l1_sensitivity(plan.aggregation, measure)
+            assert abs(values[0]) <= 2 * l1_sensitivity(plan.aggregation, measure, 1)
 
 
 def test_text_is_compared_by_its_bytes_whatever_the_collation_of_the_source(tmp_path: Path) -> None:

@@ -159,7 +159,7 @@ def outcome(db: jali.Database, sql: str) -> dict[str, Any]:
                 "keys": [tuple(row[j] for j in keys) for row in answer.rows],
                 "cost": answer.cost,
                 "question": answer.release.question,
-                "laws": answer.release.laws,
+                "laws": [level.laws for level in answer.release.levels],
             }
     return seen | {"stages": stages, "warned": [str(w.message) for w in warned]}
 

@@ -21,7 +21,9 @@ from jali.ledger import State
 def processes() -> multiprocessing.context.ForkServerContext:
     """Children are forked from a clean server that has imported everything, and nothing else."""
     context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload(["tests.database.clinic", "jali.database", "jali.engines.duckdb.engine"])
+    context.set_forkserver_preload(
+        ["tests.database.clinic", "jali.database", "jali.engines.duckdb.engine", "sqlite3"]
+    )
     return context
 
 

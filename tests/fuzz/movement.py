@@ -1,0 +1,227 @@
+"""How far the exact numbers of a plan move between neighbours, against what the plan declares."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import lru_cache
+from typing import Any, TypeAlias
+
+from tests.fuzz.neighbours import Neighbour
+from tests.fuzz.world import House
+
+from jali.engines.duckdb.emit import emit
+from jali.engines.duckdb.relations import select
+from jali.mechanisms import Gaussian, Laplace
+from jali.mechanisms.quantiles.weighted_quantile import WeightedQuantile
+from jali.mechanisms.selection.exponential import Exponential
+from jali.mechanisms.selection.permute_and_flip import PermuteAndFlip
+from jali.planner import Plan, reach, sensitivity
+from jali.planner.part import Part
+from jali.query import ownership
+from jali.query.aggregation import CountPeople, CountRows
+from jali.query.catalog import Table
+
+Rows: TypeAlias = list[tuple[Any, ...]]
+# An integer for each place of a vector; places that are not there hold 0.
+Vector: TypeAlias = dict[Any, int]
+
+
+@dataclass(frozen=True)
+class Exact:
+    """Everything that is exact about a plan on one world.
+
+    Attributes:
+        parts: The rows of each part.
+        every: The rows of each part as they were if nobody's groups were dropped.
+        owned: How many rows each owner has, by their content.
+    """
+
+    parts: tuple[Rows, ...]
+    every: tuple[Rows, ...]
+    owned: Counter[str]
+
+
+def exact(plan: Plan, house: House, *, with_owners: bool) -> Exact:
+    """Run the queries of a plan, and those that look behind it."""
+
+    def run(sql: str) -> Rows:
+        return house.engine.run(sql, plan.read)
+
+    parts = tuple(run(part.sql) for part in plan.parts)
+    every = tuple(
+        run(_unlimited(part)) if _hides(part) else rows for part, rows in zip(plan.parts, parts, strict=True)
+    )
+    return Exact(parts, every, Counter(map(repr, run(_owned(plan)) if with_owners else [])))
+
+
+def _hides(part: Part) -> bool:
+    return part.aggregation.selecting and not part.draws and part.aggregation.weights is not None
+
+
+def _owned(plan: Plan) -> str:
+    names = frozenset(field.name for field in plan.source.fields if field.kind.value != "other")
+    return select(plan.source, names)
+
+
+@lru_cache(maxsize=64)
+def _unlimited(part: Part) -> str:
+    """The query without the bound on a person's groups.
+
+    Which groups are shown is decided by their people, after the noise could have been added to all of them: a
+    group that nobody keeps has its measures, too, though it is never shown.
+    """
+    weights = part.aggregation.weights
+    assert weights is not None
+    return emit(replace(part.aggregation, weights=replace(weights, max_groups=1 << 30)))
+
+
+def check_equal(one: Exact, other: Exact) -> None:
+    """Fail if anything moved at all; the order of rows means nothing."""
+    for before, after in zip(one.parts, other.parts, strict=True):
+        assert Counter(map(_group, before)) == Counter(map(_group, after)), "something moved"
+
+
+def check_movement(plan: Plan, table: Table, before: Exact, after: Exact) -> None:
+    """Fail if a neighbour in this table moved something further than the plan declares."""
+    changes = ownership.changes(plan.source, table)
+    pairs = zip(plan.parts, before.parts, after.parts, before.every, after.every, strict=True)
+    for part, one, other, all_one, all_other in pairs:
+        if part.draws:
+            _check_axis(part, one, other, changes)
+        elif part.aggregation.selecting:
+            _check_selected(part, one, other, changes)
+            _check_measures(part, all_one, all_other, changes)
+        else:
+            assert len(one) == len(other) == part.aggregation.groups
+            _check_measures(part, one, other, changes)
+
+
+def _moved(one: Vector, other: Vector) -> list[int]:
+    return [abs(one.get(place, 0) - other.get(place, 0)) for place in one.keys() | other.keys()]
+
+
+def _check_measures(part: Part, one: Rows, other: Rows, changes: int) -> None:
+    aggregation = part.aggregation
+    width = len(aggregation.keys) if aggregation.selecting else 0
+    first = width + 1 if aggregation.selecting else 0
+    for i, measure in enumerate(aggregation.measures):
+        if aggregation.selecting and isinstance(measure, CountPeople) and measure.present is None:
+            continue
+        moved = _moved(*(_vector(rows, width, first + i) for rows in (one, other)))
+        most = sensitivity.l1_sensitivity(aggregation, measure, changes)
+        assert sum(moved) <= most, ("L1", measure, sum(moved), most)
+        squared = sensitivity.squared_l2_sensitivity(aggregation, measure, changes)
+        assert sum(m * m for m in moved) <= squared, ("L2", measure, moved, squared)
+
+
+def _vector(rows: Rows, width: int, column: int) -> Vector:
+    """One measure by its groups: by their keys where there are any to tell, else by their order."""
+    if width:
+        return {_group(row[:width]): int(row[column]) for row in rows}
+    return {place: int(row[column]) for place, row in enumerate(rows)}
+
+
+def _group(keys: tuple[Any, ...]) -> str:
+    """A name of a group; whole numbers come as doubles, of which two are zero."""
+    return repr([key + 0.0 if isinstance(key, float) else key for key in keys])
+
+
+def _check_selected(part: Part, one: Rows, other: Rows, changes: int) -> None:
+    """One person keeps so many groups, and counts once in each."""
+    aggregation = part.aggregation
+    width = len(aggregation.keys)
+    groups = 1 if aggregation.weights is None else aggregation.weights.max_groups
+    moved = _moved(*(_vector(rows, width, width) for rows in (one, other)))
+    assert sum(moved) <= groups * changes, ("people", moved, groups, changes)
+    assert max(moved, default=0) <= max(1, changes // 2), ("people of a group", moved)
+    for i, measure in enumerate(aggregation.measures):
+        if isinstance(measure, CountPeople) and measure.present is None:
+            most = sensitivity.l1_sensitivity(aggregation, measure, changes)
+            squared = sensitivity.squared_l2_sensitivity(aggregation, measure, changes)
+            shown = _moved(*(_vector(rows, width, width + 1 + i) for rows in (one, other)))
+            assert sum(shown) <= most, (measure, shown, most)
+            assert sum(m * m for m in shown) <= squared, (measure, shown, squared)
+
+
+def _check_axis(part: Part, one: Rows, other: Rows, changes: int) -> None:
+    """Weights of cells in L1 and L2, those of picks by their largest move, quantiles by their distances."""
+    aggregation = part.aggregation
+    width = len(aggregation.keys) if aggregation.selecting else 1
+    cells = [_cells(rows, width) for rows in (one, other)]
+    moved = _moved(*cells)
+    assert sum(moved) <= reach.weight_reach(aggregation) * changes, ("cells", sum(moved), changes)
+    groups = [_by_group(vector) for vector in cells]
+    for draw, mechanism in zip(part.draws, part.mechanisms, strict=True):
+        if isinstance(mechanism, Laplace | Gaussian):
+            assert sum(moved) <= sensitivity.l1_sensitivity(aggregation, CountRows(), changes)
+            squared = sensitivity.squared_l2_sensitivity(aggregation, CountRows(), changes)
+            assert sum(m * m for m in moved) <= squared
+        elif isinstance(mechanism, WeightedQuantile):
+            most = reach.rank_sensitivity(aggregation, draw.at, changes)
+            assert _ranks_moved(mechanism, *groups) <= most, ("ranks", draw)
+        else:
+            assert isinstance(mechanism, PermuteAndFlip | Exponential)
+            most = reach.cell_reach(aggregation, changes)
+            assert _largest_moved(*groups) <= most, ("picks", draw)
+            assert isinstance(mechanism, PermuteAndFlip | Exponential)
+            assert not mechanism.monotone or changes > 1 or _one_way(*cells)
+
+
+def _cells(rows: Rows, width: int) -> Vector:
+    return {(_group(row[:width]), int(row[width])): int(row[width + 1]) for row in rows}
+
+
+def _by_group(cells: Vector) -> dict[str, dict[int, int]]:
+    found: dict[str, dict[int, int]] = {}
+    for (group, cell), weight in cells.items():
+        found.setdefault(group, {})[cell] = weight
+    return found
+
+
+def _largest_moved(one: dict[str, dict[int, int]], other: dict[str, dict[int, int]]) -> int:
+    """The largest move of a cell in each group, over all groups."""
+    return sum(max(_moved(one.get(g, {}), other.get(g, {}))) for g in one.keys() | other.keys())
+
+
+def _one_way(one: Vector, other: Vector) -> bool:
+    signs = {
+        (one.get(p, 0) > other.get(p, 0)) - (one.get(p, 0) < other.get(p, 0)) for p in one.keys() | other.keys()
+    }
+    return not {-1, 1} <= signs
+
+
+def _ranks_moved(
+    mechanism: WeightedQuantile, one: dict[str, dict[int, int]], other: dict[str, dict[int, int]]
+) -> Fraction:
+    """The largest move of a mark's distance in each group, over all groups."""
+    total = Fraction(0)
+    for group in one.keys() | other.keys():
+        sides = [side.get(group, {}) for side in (one, other)]
+        ranks = [mechanism.ranks((list(side), list(side.values()))) for side in sides]
+        places = _telling(mechanism.top, [*sides[0], *sides[1]])
+        total += max(abs(ranks[0].distance(place) - ranks[1].distance(place)) for place in places)
+    return total
+
+
+def _telling(top: int, marks: Iterable[int]) -> Sequence[int]:
+    """Marks at, beside and between those that hold rows, and the ends."""
+    near = {mark + step for mark in marks for step in (-1, 0, 1)} | {0, top, top // 2}
+    return sorted(place for place in near if 0 <= place <= top)
+
+
+def check_owners(plan: Plan, neighbour: Neighbour, before: Exact, after: Exact) -> None:
+    """Fail if a row has no owner, if another person's rows moved, or if a needed table was not needed."""
+    assert not any(row.startswith("(None,") for row in before.owned + after.owned), "a row without owner"
+    if neighbour.table == "readings":
+        return
+    touched = {f"({person}," for person in (neighbour.gone, neighbour.new) if person is not None}
+    moved = (before.owned - after.owned) + (after.owned - before.owned)
+    others = [row for row in moved if not any(row.startswith(mine) for mine in touched)]
+    assert not others, ("the rows of somebody else moved", others)
+    if neighbour.table in ownership.own(plan.source).needed and neighbour.gone != neighbour.new:
+        left = [row for row in after.owned if row.startswith(f"({neighbour.gone},")]
+        early = [row for row in before.owned if row.startswith(f"({neighbour.new},")]
+        assert not left + early, "there are rows without the table that they are said to need"
