@@ -48,11 +48,11 @@ def test_the_examples_of_every_module_run(name: str) -> None:
 
 def test_the_examples_of_the_readme_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    write_parquet(
-        "SELECT i % 9 AS patient_id, 20 + i % 60 AS age, 'A' AS ward FROM range(99) t(i)", Path("visits.parquet")
-    )
+    visits = "SELECT i % 9 AS patient_id, 20 + i % 60 AS age, 'A' AS ward, 'flu' AS diagnosis FROM range(99) t(i)"
+    write_parquet(visits, Path("visits.parquet"))
+    write_parquet("SELECT i AS id, 'f' AS sex FROM range(9) t(i)", Path("patients.parquet"))
     blocks = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL)
-    assert len(blocks) >= 3
+    assert len(blocks) >= 4
     space: dict[str, object] = {}
     for block in blocks:
         if block.startswith(">>>"):
