@@ -5,7 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from jali.privacy import NOTHING, Approximate, Budget, Concentrated, Event, Filter, Loss, Pure
@@ -106,6 +106,7 @@ budgets = st.builds(
 )
 
 
+@settings(deadline=None)
 @given(budgets, st.lists(losses, max_size=6))
 def test_the_largest_loss_is_admitted_and_anything_larger_is_not(budget: Budget, wanted: list[Loss]) -> None:
     rule, spent = Filter(budget), NOTHING
@@ -124,6 +125,7 @@ def test_the_largest_loss_is_admitted_and_anything_larger_is_not(budget: Budget,
     assert rule.largest(spent, Concentrated(1).event) == rho
 
 
+@settings(deadline=None)
 @given(budgets, st.lists(losses, max_size=8))
 def test_an_account_that_followed_the_filter_keeps_the_rule_at_every_step(
     budget: Budget, wanted: list[Loss]

@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from jali.errors import CatalogError
@@ -39,6 +39,7 @@ def test_a_number_is_read_as_it_is_written(written: Any, read: Fraction) -> None
 
 
 # Beyond 1e300 a number is refused: nobody means it.
+@settings(deadline=None)
 @given(st.one_of(st.just(0.0), st.floats(1e-300, 1e300), st.floats(-1e300, -1e-300)))
 def test_a_float_stands_for_the_decimal_text_that_python_prints(value: float) -> None:
     assert rational(value, "epsilon") == Fraction(repr(value))
@@ -93,6 +94,7 @@ fractions = st.builds(
 )
 
 
+@settings(deadline=None)
 @given(fractions)
 def test_a_shown_number_never_exceeds_the_number(value: Fraction) -> None:
     shown = Fraction(decimal(value))
@@ -100,6 +102,7 @@ def test_a_shown_number_never_exceeds_the_number(value: Fraction) -> None:
     assert shown > value * (1 - Fraction(1, 10**5))
 
 
+@settings(deadline=None)
 @given(fractions)
 def test_rounding_down_keeps_six_digits(value: Fraction) -> None:
     rounded = below(value)

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.depth import DEPTH
 from tests.seeded import SeededBits
@@ -55,6 +55,7 @@ def _neighbours(table: Table, adjacency: Adjacency) -> Iterator[Table]:
 
 
 @adjacencies
+@settings(deadline=None)
 @given(table=tables, ridge=ridges, steepest=limits)
 def test_the_local_sensitivity_is_the_largest_change_over_all_neighbours(
     adjacency: Adjacency, table: Table, ridge: Fraction, steepest: Fraction
@@ -67,6 +68,7 @@ def test_the_local_sensitivity_is_the_largest_change_over_all_neighbours(
 
 
 @adjacencies
+@settings(deadline=None)
 @given(
     table=tables,
     ridge=ridges,
@@ -138,6 +140,7 @@ def _check_neighbours(statistic: Slope, table: Any, beta: Fraction, found: float
         assert math.exp(-beta) * (1 - 1e-12) <= near / found <= math.exp(beta) * (1 + 1e-12)
 
 
+@settings(deadline=None)
 @given(table=st.lists(st.sampled_from(CELLS), min_size=2, max_size=7), person=st.sampled_from(CELLS))
 def test_the_formula_of_sherman_and_morrison_gives_the_change(table: Table, person: tuple[int, int]) -> None:
     """On centred data: A^-1 x (y - x theta) / (1 + x A^-1 x) for who comes, A^-1 x r / (1 - h) for who goes."""
@@ -155,6 +158,7 @@ def test_the_formula_of_sherman_and_morrison_gives_the_change(table: Table, pers
     assert _slope(table[1:], ridge, Fraction(10**9)) == theta - change
 
 
+@settings(deadline=None)
 @given(table=st.lists(st.sampled_from(CELLS), max_size=6), ridge=ridges)
 def test_the_least_and_the_largest_slope_with_one_more_point_are_found(table: Table, ridge: Fraction) -> None:
     moments = Moments(0, 0, 0, 0, 0)

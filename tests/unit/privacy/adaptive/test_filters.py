@@ -9,7 +9,7 @@ from typing import Any
 
 import mpmath  # type: ignore[import-untyped]
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.unit.privacy.adaptive.games import Sums, damage, exp_below, response
 
@@ -123,6 +123,7 @@ losses = st.one_of(
 )
 
 
+@settings(deadline=None)
 @given(st.sampled_from(RULES), st.lists(losses, max_size=6))
 def test_the_largest_loss_is_admitted_and_anything_larger_is_not(rule: Rule, wanted: list[Loss]) -> None:
     spent = NOTHING
