@@ -3,33 +3,25 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
-from typing import Any, TypeAlias
+from typing import Any
 
-from jali.mechanisms.mechanism import LogMasses, Mechanism, Specimen, miss, natural, parameter
-from jali.mechanisms.quantiles.rank_quantile import rank_error
+from jali.mechanisms.mechanism import Specimen, miss, natural, parameter
+from jali.mechanisms.quantiles.halved_quantiles import HalvedQuantiles, Values
 from jali.mechanisms.quantiles.ranks import largest_distance, sorted_marks
 from jali.mechanisms.quantiles.readers import loss_of, rising_quantiles
 from jali.mechanisms.quantiles.turns import Halving, Turn
 from jali.mechanisms.ruler import Ruler
-from jali.mechanisms.selection.piecewise_geometric import Digits
-from jali.noise import BitSource, system_bits
 from jali.privacy.adjacency import Adjacency
-from jali.privacy.composition.compose import Composition, compose
-from jali.privacy.losses.bounded_range import BoundedRange
 from jali.privacy.rationals import Number
 
-Values: TypeAlias = tuple[int | float, ...]
-
-_AHEAD = 64
 _FINE = 1 << 40
 
 
 @dataclass(frozen=True, repr=False)
-class ApproximateQuantiles(Mechanism):
+class ApproximateQuantiles(HalvedQuantiles):
     """Release many quantiles: the middle one of the column, then on its two sides in the same way.
 
     Every quantile is drawn as by `PiecewiseLaplace`, from the values and the range between its neighbours that
@@ -66,8 +58,6 @@ class ApproximateQuantiles(Mechanism):
         Fraction(1, 16)
     """
 
-    error_is_exact = False
-
     at: tuple[Fraction, ...]
     low: Fraction
     high: Fraction
@@ -97,26 +87,6 @@ class ApproximateQuantiles(Mechanism):
         square = 8 * levels * parameter(rho, "rho") * _FINE**2
         return cls(at=at, epsilon=Fraction(math.isqrt(math.floor(square)), _FINE), **others)
 
-    @property
-    def ruler(self) -> Ruler:
-        """The marks that can be released."""
-        return Ruler.of(self.low, self.high, self.step)
-
-    @property
-    def levels(self) -> int:
-        """How many quantiles are drawn one after the other, on the longest way."""
-        return len(self.at).bit_length()
-
-    @property
-    def loss(self) -> Composition:
-        """A bounded range of epsilon/levels, on every level."""
-        return compose((BoundedRange(self.epsilon / self.levels), self.levels))
-
-    @cached_property
-    def turns(self) -> Turn:
-        """The order in which the quantiles are drawn: a public tree."""
-        return Turn.first(self.at)
-
     def rate(self, turn: Turn) -> Fraction:
         """Return what ranks are multiplied by in the exponent, for one quantile."""
         level = self.epsilon / self.levels
@@ -133,44 +103,15 @@ class ApproximateQuantiles(Mechanism):
             ties: How many people share one value at most, on the marks.
         """
         shared, each = natural(ties, "ties"), miss(confidence) / len(self.at)
-        return self._error(self.turns, each, 0.5 + (shared + 1) // 2)
-
-    def _error(self, turn: Turn, failing: float, split: float) -> float:
-        """Add up the errors along the worst way down."""
-        own = rank_error(self.ruler.top, self.rate(turn), failing) + split
-        return own + max((self._error(part, failing, split) for part in turn.parts if part), default=0.0)
-
-    def release(self, value: Any, *, bits: BitSource | None = None) -> Values:
-        """Return values near the quantiles of a column, in rising order.
-
-        Args:
-            value: The column: a list or an array of numbers; those outside the range count as its ends.
-            bits: Where the random bits come from; the thread's own stream if not given.
-        """
-        marks = self._halving(value).draw(Digits(system_bits() if bits is None else bits))
-        return tuple(map(self.ruler.at, marks))
-
-    def sample(self, value: Any, size: int, *, bits: BitSource | None = None) -> list[Hashable]:
-        """Draw the outcomes of many independent releases."""
-        ruler, halving = self.ruler, self._halving(value)
-        digits = Digits(system_bits() if bits is None else bits, ahead=_AHEAD)
-        return [tuple(map(ruler.at, halving.draw(digits))) for _ in range(size)]
-
-    def outcome(self, released: Values) -> Hashable:
-        """Return the values themselves."""
-        return released
+        return self.summed_error(self.turns, each, 0.5 + (shared + 1) // 2)
 
     def deviation(self, value: Any, output: Values) -> float:
         """Return how far the rank of any answer is from its due, in people."""
         ruler = self.ruler
         return largest_distance(self.at, sorted_marks(ruler.marks(value)), [ruler.nearest(y) for y in output])
 
-    def log_masses(self, value: Any) -> LogMasses:
-        """Return ln Pr[answers] for all answers on a small range."""
-        ruler = self.ruler
-        return {tuple(map(ruler.at, marks)): mass for marks, mass in self._halving(value).log_masses()}
-
-    def _halving(self, value: Any) -> Halving:
+    def halving(self, value: Any) -> Halving:
+        """Return the draws on a column."""
         ruler = self.ruler
         return Halving(sorted_marks(ruler.marks(value)), ruler.top, self.turns, self.rate)
 

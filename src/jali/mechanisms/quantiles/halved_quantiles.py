@@ -28,12 +28,15 @@ class HalvedQuantiles(Mechanism):
     error_is_exact = False
 
     at: tuple[Fraction, ...]
+    low: Fraction
+    high: Fraction
+    step: Fraction | None
     epsilon: Fraction
 
-    @property
-    @abstractmethod
+    @cached_property
     def ruler(self) -> Ruler:
         """The marks that can be released."""
+        return Ruler.of(self.low, self.high, self.step)
 
     @abstractmethod
     def rate(self, turn: Turn) -> Fraction:
@@ -64,7 +67,12 @@ class HalvedQuantiles(Mechanism):
         return own + max((self.summed_error(part, failing, split) for part in turn.parts if part), default=0.0)
 
     def release(self, value: Any, *, bits: BitSource | None = None) -> Values:
-        """Return values near the quantiles, in rising order."""
+        """Return values near the quantiles, in rising order.
+
+        Args:
+            value: The column: numbers, where those outside the range count as its ends; or (marks, weights).
+            bits: Where the random bits come from; the thread's own stream if not given.
+        """
         return self.sample(value, 1, bits=bits)[0]  # type: ignore[return-value]
 
     def sample(self, value: Any, size: int, *, bits: BitSource | None = None) -> list[Hashable]:

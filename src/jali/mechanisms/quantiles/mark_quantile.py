@@ -1,36 +1,88 @@
-"""What quantiles that are drawn as marks of a ruler share, whatever the law is."""
+"""What quantiles that are drawn as marks of a ruler share, whatever the ranks count."""
 
 from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Hashable
-from typing import Any
+from fractions import Fraction
+from functools import cached_property
+from typing import Any, ClassVar
 
+from jali.errors import MechanismError
 from jali.mechanisms.mechanism import LogMasses, Mechanism
+from jali.mechanisms.quantiles.nested import NestedLaw, log_law
 from jali.mechanisms.ruler import Ruler
+from jali.mechanisms.selection.piecewise_geometric import Digits
 from jali.noise import BitSource, system_bits
+from jali.privacy.loss import Loss
+from jali.privacy.losses.bounded_range import BoundedRange
+from jali.privacy.rationals import Number
+
+_AHEAD = 16  # words fetched at a time
 
 
 class MarkQuantile(Mechanism):
-    """A quantile that is a mark of a public ruler."""
+    """A quantile that is a mark of a public ruler, with a mass that falls with the distance of its rank."""
 
     error_is_exact = False
+    most_marks: ClassVar[int] = 1 << 61  # more than any ruler has
+    for_more_marks: ClassVar[str] = ""  # the mechanism to take instead
+
+    low: Fraction
+    high: Fraction
+    step: Fraction | None
+    epsilon: Fraction
+
+    def _fill_ruler(self, low: Number, high: Number, step: Number | None) -> None:
+        """Set the range and the step, or refuse a ruler of too many marks."""
+        ruler = Ruler.of(low, high, step)
+        self._fill(low=ruler.low, high=ruler.high, step=None if step is None else ruler.step)
+        if ruler.top >= self.most_marks:
+            most = f"2**{self.most_marks.bit_length() - 1}"
+            raise MechanismError(
+                f"step is so small that there are more than {most} marks.", remedy=f"Take {self.for_more_marks}."
+            )
+
+    @cached_property
+    def ruler(self) -> Ruler:
+        """The marks that can be released."""
+        return Ruler.of(self.low, self.high, self.step)
+
+    @cached_property
+    def top(self) -> int:
+        """The number of the last mark."""
+        return self.ruler.top
 
     @property
     @abstractmethod
-    def ruler(self) -> Ruler:
-        """The marks that can be released."""
+    def rate(self) -> Fraction:
+        """What distances of ranks are multiplied by in the exponent."""
+
+    @property
+    def loss(self) -> Loss:
+        """Bounded range of epsilon."""
+        return BoundedRange(self.epsilon)
 
     @abstractmethod
+    def law(self, value: Any) -> NestedLaw:
+        """Return the law with mass proportional to exp(-rate * distance)."""
+
     def draws(self, value: Any, size: int, bits: BitSource) -> list[int]:
         """Draw the marks of many independent releases."""
+        law, digits = self.law(value), Digits(bits, ahead=_AHEAD)
+        return [law.draw(digits) for _ in range(size)]
 
-    @abstractmethod
     def log_law(self, value: Any) -> list[float]:
         """Return ln Pr[mark] for each mark of a short ruler."""
+        return log_law(self.law(value))
 
     def release(self, value: Any, *, bits: BitSource | None = None) -> int | float:
-        """Return the value of a mark near the quantile."""
+        """Return the value of a mark near the quantile.
+
+        Args:
+            value: The column: numbers, where those outside the range count as its ends; or (marks, weights).
+            bits: Where the random bits come from; the thread's own stream if not given.
+        """
         return self.sample(value, 1, bits=bits)[0]  # type: ignore[return-value]
 
     def sample(self, value: Any, size: int, *, bits: BitSource | None = None) -> list[Hashable]:
@@ -41,6 +93,11 @@ class MarkQuantile(Mechanism):
     def outcome(self, released: int | float) -> Hashable:
         """Return the value itself."""
         return released
+
+    def deviation(self, value: Any, output: int | float) -> Fraction:
+        """Return how much further from the target an output is than the best mark, in people or in weight."""
+        ranks = self.law(value).ranks
+        return ranks.distance(self.ruler.nearest(output)) - ranks.best
 
     def log_masses(self, value: Any) -> LogMasses:
         """Return ln Pr[output] for each mark of a short ruler."""

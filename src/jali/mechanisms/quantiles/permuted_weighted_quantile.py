@@ -5,21 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
-from jali.mechanisms.mechanism import miss
+from jali.mechanisms.quantiles.flipped_quantile import FlippedQuantile
 from jali.mechanisms.quantiles.mark_flips import MarkFlips
-from jali.mechanisms.quantiles.permuted_quantile import MOST_MARKS
 from jali.mechanisms.quantiles.weighted_quantile import WeightedQuantile
 from jali.mechanisms.quantiles.window_distances import WindowDistances
-from jali.mechanisms.selection.permute_and_flip import PermuteAndFlip, draw_permute_and_flip, permute_and_flip_law
 from jali.mechanisms.selection.scores import Exponents
 from jali.noise import BitSource
-from jali.privacy.losses.pure import Pure
 
 
 @dataclass(frozen=True, repr=False, init=False)
-class PermutedWeightedQuantile(WeightedQuantile):
+class PermutedWeightedQuantile(FlippedQuantile, WeightedQuantile):
     """Pick one of a few marks whose rank by weight is near that of a quantile.
 
     The distance of a mark is that of `WeightedQuantile`. Every mark is accepted on its own with probability
@@ -58,32 +53,14 @@ class PermutedWeightedQuantile(WeightedQuantile):
         Fraction(1, 2)
     """
 
-    most_marks = MOST_MARKS
-
-    @property
-    def loss(self) -> Pure:
-        """Epsilon, pure."""
-        return Pure(self.epsilon)
-
-    def error(self, confidence: float) -> float:
-        """Return a t such that the rank is within t units of the best one, with this chance, for any rows."""
-        miss(confidence)
-        among = PermuteAndFlip(sensitivity=self.sensitivity, epsilon=self.epsilon)
-        return among.error(confidence, candidates=self.top + 1)
+    for_more_marks = "WeightedQuantile"
 
     def draws(self, value: Any, size: int, bits: BitSource) -> list[int]:
         """Draw the marks of many independent releases."""
         if size == 1:  # the same law; many releases of one column toss their coins in blocks instead
             return [MarkFlips(self.ranks(value), self.rate).draw(bits)]
-        marks: list[int] = draw_permute_and_flip(self._exponents(value), size, bits).tolist()
-        return marks
+        return super().draws(value, size, bits)
 
-    def log_law(self, value: Any) -> list[float]:
-        """Return ln Pr[mark] for each mark of a short ruler."""
-        exponents = self._exponents(value)
-        exact = np.array([float(exponents.exact(mark)) for mark in range(len(exponents))])
-        law: list[float] = permute_and_flip_law(exact).tolist()
-        return law
-
-    def _exponents(self, value: Any) -> Exponents:
+    def exponents(self, value: Any) -> Exponents:
+        """Return rate * (distance - best) for each mark."""
         return WindowDistances(self.ranks(value)).exponents(self.rate, 0, self.top)

@@ -4,32 +4,25 @@ from __future__ import annotations
 
 import math
 from abc import abstractmethod
-from collections.abc import Hashable
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from jali.mechanisms.mechanism import LogMasses, Mechanism, Specimen, miss
+from jali.mechanisms.mechanism import Specimen, miss
+from jali.mechanisms.quantiles.mark_quantile import MarkQuantile
 from jali.mechanisms.quantiles.mean_distance import mean_distance
-from jali.mechanisms.quantiles.nested import NestedLaw, log_law
+from jali.mechanisms.quantiles.nested import NestedLaw
 from jali.mechanisms.quantiles.ranks import LinearRanks, Ranks, sorted_marks, usual_target
 from jali.mechanisms.quantiles.readers import loss_of, quantile_of
-from jali.mechanisms.ruler import Marks, Ruler
-from jali.mechanisms.selection.piecewise_geometric import Digits
-from jali.noise import BitSource, system_bits
+from jali.mechanisms.ruler import Marks
 from jali.privacy.adjacency import Adjacency
-from jali.privacy.losses.bounded_range import BoundedRange
 from jali.privacy.rationals import Number
 from jali.privacy.rounding import float_above
 
-_AHEAD = 64  # words fetched at a time when many releases are drawn
-
 
 @dataclass(frozen=True, repr=False)
-class RankQuantile(Mechanism):
+class RankQuantile(MarkQuantile):
     """One quantile of a column on a public range, by a score of ranks."""
-
-    error_is_exact = False
 
     at: Fraction
     low: Fraction
@@ -48,77 +41,35 @@ class RankQuantile(Mechanism):
         epsilon: Number,
         adjacency: str | Adjacency,
     ) -> None:
-        ruler = Ruler.of(low, high, step)
-        self._fill(at=quantile_of(at, "at"), low=ruler.low, high=ruler.high)
-        self._fill(step=None if step is None else ruler.step)
-        self._fill(epsilon=loss_of(epsilon), adjacency=Adjacency.of(adjacency))
-
-    @property
-    def ruler(self) -> Ruler:
-        """The marks that can be released."""
-        return Ruler.of(self.low, self.high, self.step)
+        self._fill_ruler(low, high, step)
+        self._fill(at=quantile_of(at, "at"), epsilon=loss_of(epsilon), adjacency=Adjacency.of(adjacency))
 
     @property
     def rate(self) -> Fraction:
         """What distances of ranks are multiplied by in the exponent."""
         return self.epsilon / (2 * rank_sensitivity(self.at, self.adjacency))
 
-    @property
-    def loss(self) -> BoundedRange:
-        """Bounded range of epsilon."""
-        return BoundedRange(self.epsilon)
-
     @abstractmethod
     def ranks(self, marks: Marks) -> Ranks:
         """Return the distances from the wanted rank, for marks in rising order."""
 
+    def law(self, value: Any) -> NestedLaw:
+        """Return the law with mass proportional to exp(-rate * distance)."""
+        return NestedLaw(self.ranks(sorted_marks(self.ruler.marks(value))), self.rate)
+
     def error(self, confidence: float) -> float:
         """Return a t such that the rank is within t people of the best one, with this chance, for any column."""
-        return rank_error(self.ruler.top, self.rate, miss(confidence))
-
-    def release(self, value: Any, *, bits: BitSource | None = None) -> int | float:
-        """Return a mark near the quantile of a column.
-
-        Args:
-            value: The column: a list or an array of numbers; those outside the range count as its ends.
-            bits: Where the random bits come from; the thread's own stream if not given.
-        """
-        ruler, law = self._law(value)
-        return ruler.at(law.draw(Digits(system_bits() if bits is None else bits)))
-
-    def sample(self, value: Any, size: int, *, bits: BitSource | None = None) -> list[Hashable]:
-        """Draw the outcomes of many independent releases."""
-        ruler, law = self._law(value)
-        digits = Digits(system_bits() if bits is None else bits, ahead=_AHEAD)
-        return [ruler.at(law.draw(digits)) for _ in range(size)]
-
-    def outcome(self, released: int | float) -> Hashable:
-        """Return the value itself."""
-        return released
-
-    def deviation(self, value: Any, output: int | float) -> Fraction:
-        """Return how much further from the wanted rank an output is than the best mark, in people."""
-        ruler, law = self._law(value)
-        return law.ranks.distance(ruler.nearest(output)) - law.ranks.best
-
-    def log_masses(self, value: Any) -> LogMasses:
-        """Return ln Pr[output] for each mark of a small range."""
-        ruler, law = self._law(value)
-        return {ruler.at(mark): mass for mark, mass in enumerate(log_law(law))}
+        return rank_error(self.top, self.rate, miss(confidence))
 
     def expected_error(self, value: Any) -> float:
         """Return E|release - quantile| on a given column, in closed form; this number is not private.
 
         The quantile is the one by linear interpolation, as numpy has it, of the column on its marks.
         """
-        ruler, law = self._law(value)
+        law = self.law(value)
         ranks = law.ranks
         usual = LinearRanks(ranks.values, ranks.first, ranks.last, usual_target(self.at, len(ranks.values)))
-        return float(ruler.step) * mean_distance(ranks, law.rate, usual.at(usual.target))
-
-    def _law(self, value: Any) -> tuple[Ruler, NestedLaw]:
-        ruler = self.ruler
-        return ruler, NestedLaw(self.ranks(sorted_marks(ruler.marks(value))), self.rate)
+        return float(self.ruler.step) * mean_distance(ranks, law.rate, usual.at(usual.target))
 
     @classmethod
     def specimens(cls) -> tuple[Specimen, ...]:

@@ -6,26 +6,20 @@ import math
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import Any
 
 from jali.errors import CatalogError, MechanismError
 from jali.mechanisms.mechanism import Specimen, miss, natural, parameter
 from jali.mechanisms.quantiles.mark_quantile import MarkQuantile
-from jali.mechanisms.quantiles.nested import NestedLaw, log_law
+from jali.mechanisms.quantiles.nested import NestedLaw
 from jali.mechanisms.quantiles.rank_quantile import rank_error
 from jali.mechanisms.quantiles.rank_reach import rank_reach
 from jali.mechanisms.quantiles.readers import loss_of, quantile_of
 from jali.mechanisms.quantiles.weighted_marks import WeightedMarks
 from jali.mechanisms.quantiles.window_ranks import WindowRanks, weighted_target
-from jali.mechanisms.ruler import Ruler
-from jali.mechanisms.selection.piecewise_geometric import Digits
-from jali.noise import BitSource
 from jali.privacy.adjacency import Adjacency
-from jali.privacy.loss import Loss
-from jali.privacy.losses.bounded_range import BoundedRange
 from jali.privacy.rationals import Number, rational
 
-_AHEAD = 16  # words fetched at a time
 _SPARE = 5  # levels beyond the logarithm of the number of marks: one proposal in e^5 is wasted at most
 _FURTHEST = 1 << 60
 _LEAST, _MOST = Fraction(1, 10**80), 10**80
@@ -77,8 +71,6 @@ class WeightedQuantile(MarkQuantile):
         35
     """
 
-    most_marks: ClassVar[int] = 1 << 61  # more than any ruler has
-
     at: Fraction
     low: Fraction
     high: Fraction
@@ -100,36 +92,14 @@ class WeightedQuantile(MarkQuantile):
         offset: Number = 0,
         window: int = 1,
     ) -> None:
-        ruler = Ruler.of(low, high, step)
-        self._fill(at=quantile_of(at, "at"), low=ruler.low, high=ruler.high)
-        self._fill(step=None if step is None else ruler.step)
-        self._fill(sensitivity=_sensitivity_of(sensitivity), epsilon=loss_of(epsilon))
+        self._fill_ruler(low, high, step)
+        self._fill(at=quantile_of(at, "at"), sensitivity=_sensitivity_of(sensitivity), epsilon=loss_of(epsilon))
         self._fill(offset=_offset_of(offset), window=natural(window, "window"))
-        if ruler.top >= self.most_marks:
-            raise MechanismError(
-                f"step is so small that there are more than {self.most_marks} marks.",
-                remedy="Take WeightedQuantile.",
-            )
-
-    @cached_property
-    def ruler(self) -> Ruler:
-        """The marks that can be released."""
-        return Ruler.of(self.low, self.high, self.step)
-
-    @cached_property
-    def top(self) -> int:
-        """The number of the last mark."""
-        return self.ruler.top
 
     @cached_property
     def rate(self) -> Fraction:
         """What distances of ranks are multiplied by in the exponent."""
         return self.epsilon / (2 * self.sensitivity)
-
-    @property
-    def loss(self) -> Loss:
-        """Bounded range of epsilon."""
-        return BoundedRange(self.epsilon)
 
     def ranks(self, value: Any) -> WindowRanks:
         """Return the distances of the marks for (marks, weights)."""
@@ -137,26 +107,13 @@ class WeightedQuantile(MarkQuantile):
         target = weighted_target(self.at, column.total, self.window) + self.offset
         return WindowRanks.of(column, (0, self.top), self.window, target)
 
+    def law(self, value: Any) -> NestedLaw:
+        """Return the law with mass proportional to exp(-rate * distance)."""
+        return NestedLaw(self.ranks(value), self.rate, levels=told_apart(self.top))
+
     def error(self, confidence: float) -> float:
         """Return a t such that the rank is within t units of the best one, with this chance, for any rows."""
         return rank_error(self.top, self.rate, miss(confidence))
-
-    def draws(self, value: Any, size: int, bits: BitSource) -> list[int]:
-        """Draw the marks of many independent releases."""
-        law, digits = self._law(value), Digits(bits, ahead=_AHEAD)
-        return [law.draw(digits) for _ in range(size)]
-
-    def log_law(self, value: Any) -> list[float]:
-        """Return ln Pr[mark] for each mark of a short ruler."""
-        return log_law(self._law(value))
-
-    def deviation(self, value: Any, output: int | float) -> Fraction:
-        """Return how much further from the target an output is than the best mark, in units of weight."""
-        ranks = self.ranks(value)
-        return ranks.distance(self.ruler.nearest(output)) - ranks.best
-
-    def _law(self, value: Any) -> NestedLaw:
-        return NestedLaw(self.ranks(value), self.rate, levels=told_apart(self.top))
 
     @classmethod
     def specimens(cls) -> tuple[Specimen, ...]:

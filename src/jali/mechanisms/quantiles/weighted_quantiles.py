@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
 from typing import Any
 
 from jali.mechanisms.mechanism import Specimen, miss, natural, parameter
@@ -91,11 +90,6 @@ class WeightedQuantiles(HalvedQuantiles):
         self._fill(step=None if step is None else ruler.step, reach=parameter(reach, "reach"))
         self._fill(changes=natural(changes, "changes"), groups=natural(groups, "groups"))
         self._fill(epsilon=loss_of(epsilon), window=natural(window, "window"))
-
-    @cached_property
-    def ruler(self) -> Ruler:
-        """The marks that can be released."""
-        return Ruler.of(self.low, self.high, self.step)
 
     def rate(self, turn: Turn) -> Fraction:
         """Return what ranks are multiplied by in the exponent, for one quantile."""

@@ -120,8 +120,9 @@ def test_few_marks_are_permuted_and_many_are_not() -> None:
     other = PiecewiseLaplace(at="1/2", low=0, high=4, step=1, epsilon=2, adjacency="replace-one")
     assert share("1", 4) == pytest.approx(few, abs=0.09)
     assert few > math.exp(other.log_masses(column)[2]) + 0.08
-    with pytest.raises(MechanismError, match="step"):
+    with pytest.raises(MechanismError, match=r"2\*\*16 marks") as refused:
         median(high=MOST_MARKS)
+    assert refused.value.remedy == "Take PiecewiseLaplace."
     assert median(high=MOST_MARKS - 1).ruler.top == MOST_MARKS - 1
     assert share("1", MOST_MARKS) < 0.01  # too many marks for three people, by either law
 

@@ -467,8 +467,9 @@ def test_the_largest_value_is_aimed_at_from_inside(kind: type[WeightedQuantile])
 
 def test_few_marks_only_are_permuted() -> None:
     assert quantile(PermutedWeightedQuantile, high=MOST_MARKS - 1).top == MOST_MARKS - 1
-    with pytest.raises(MechanismError, match="step"):
+    with pytest.raises(MechanismError, match=r"2\*\*16 marks") as refused:
         quantile(PermutedWeightedQuantile, high=MOST_MARKS)
+    assert refused.value.remedy == "Take WeightedQuantile."
     assert quantile(WeightedQuantile, high=MOST_MARKS).top == MOST_MARKS
 
 
