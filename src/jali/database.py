@@ -18,7 +18,7 @@ from jali.ledger import Debit, Receipt, SqliteLedger, Verification, grant_accoun
 from jali.ledger.charge import charge
 from jali.numerals import decimal
 from jali.planner import FORMS, PLAN_CLASSES, Plan, make_plan
-from jali.planner.buy_range import purchase_key, purchase_name, range_plan, wanted, with_range
+from jali.planner.buy_range import check_enough_rows, purchase_key, purchase_name, range_plan, wanted, with_range
 from jali.planner.clause import check_unit, with_clause
 from jali.planner.show_question import show_question
 from jali.planner.terms import terms_of
@@ -158,6 +158,7 @@ class Database:
             self._engine.check_key(table.reach.table, table.reach.there)
         table = self._with_paid(table)
         plans = [(field, self._emitted(range_plan(table, field))) for field in wanted(table)]
+        check_enough_rows(table, [plan for _, plan in plans])
         self._check_affordable(table, [plan for _, plan in plans])
         self._check_storable(table)
         self._ledger.open_account(table_account(table.name), budget)
@@ -209,13 +210,18 @@ class Database:
         )
         return self._fulfil(receipt, plan, lambda _: None)
 
-    def publish(self, name: str, source: Any, *, relation: str | None = None) -> Public:
+    def publish(
+        self, name: str, source: Any, *, kinds: Mapping[str, str] | None = None, relation: str | None = None
+    ) -> Public:
         """Declare a public table: its rows are nobody's secret, and questions may join it freely.
 
         Its columns' values become keys, and its numbers' least and largest values their range: read now, once.
-        Publish it again when it changes.
+        Publish it again when it changes. Columns of a CSV file are text, unless `kinds` says "integer", "real",
+        "date", "timestamp" or "boolean".
         """
-        table = declare_public(self._engine, name=name, source=source, relation=relation, others=self._tables())
+        table = declare_public(
+            self._engine, name=name, source=source, kinds=kinds or {}, relation=relation, others=self._tables()
+        )
         self._check_storable(table)
         self._ledger.declare(table.name, encode(table))
         return table

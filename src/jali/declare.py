@@ -74,6 +74,7 @@ def declare_public(
     *,
     name: str,
     source: Any,
+    kinds: Mapping[str, str],
     relation: str | None,
     others: Mapping[str, Table | Public],
 ) -> Public:
@@ -92,7 +93,9 @@ def declare_public(
     if frame is not None:
         _check_frame(engine.holder(frame), name)
         engine.attach(name, frame)
-    table = Public(name, place, engine.fields(place, {}, frame))
+    declared = {column: _as_declared(column, kind) for column, kind in kinds.items()}
+    fields = engine.fields(place, {column: _kind(kind) for column, kind in declared.items()}, frame)
+    table = Public(name, place, _with_declared(fields, declared))
     contents = engine.contents(table, _PUBLIC_KEYS)
     return replace(table, fields=tuple(_public_field(field, contents.get(field.name)) for field in table.fields))
 

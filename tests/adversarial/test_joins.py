@@ -57,7 +57,7 @@ UNEQUAL = {
 def test_a_join_that_does_not_equate_the_owners_is_refused(db: jali.Database, condition: str, kind: str) -> None:
     refused = refusal(db, f"SELECT COUNT(*) FROM visits AS v {kind} patients AS p ON {condition}")
     assert "same person" in str(refused)
-    assert "uid = pid" in (refused.remedy or "")
+    assert "visits.uid = patients.pid" in (refused.remedy or "")
 
 
 OTHER = {

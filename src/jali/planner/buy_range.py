@@ -18,6 +18,7 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
+from jali.errors import CatalogError
 from jali.mechanisms.quantiles.weighted_quantile import WeightedQuantile
 from jali.planner import RULES, Draft, Plan
 from jali.planner.part import Draw, Level, Mechanism, Part
@@ -70,6 +71,25 @@ def range_plan(table: Table, field: Field) -> Plan:
     for rule in RANGE_RULES:
         draft = rule(draft)
     return finish(draft)
+
+
+def check_enough_rows(table: Table, plans: list[Plan]) -> None:
+    """Refuse a purchase that would say nothing, as far as the public guess of the rows tells."""
+    needed = max((rows_needed(plan) for plan in plans), default=0)
+    if table.rows is not None and table.rows < needed:
+        raise CatalogError(
+            f"For this epsilon a range needs about {needed:,} rows; {table.rows:,} are declared.",
+            remedy="Give the range itself, or pay more: Range(auto=True, epsilon=...).",
+        )
+
+
+def rows_needed(plan: Plan) -> int:
+    """Return how many rows a purchase needs, so that both ends are among them: twice the error of one."""
+    (part,) = plan.parts
+    weights = part.aggregation.weights
+    resolution = 1 if weights is None else weights.resolution
+    errors = (m.error(_CONFIDENCE) for m in part.mechanisms if isinstance(m, WeightedQuantile))
+    return math.ceil(2 * max(errors) / resolution)
 
 
 def without_intervals(draft: Draft) -> Draft:

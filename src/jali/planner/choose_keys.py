@@ -11,7 +11,7 @@ from jali.planner.key_values import kept_values, key_values
 from jali.planner.show_expression import show_expression
 from jali.query.aggregation import KeySet
 from jali.query.catalog import MAX_KEYS, Kind
-from jali.query.nodes import Expression
+from jali.query.nodes import Column, Expression, walk
 from jali.query.ownership import own, protected
 from jali.query.types import type_of
 
@@ -50,15 +50,21 @@ def _keys_of(expression: Expression, draft: Draft) -> KeySet:
         raise Unsupported(
             f"The keys of {shown} are not declared; reading them off the data would leak them.",
             position=expression.position,
-            remedy=f"Ask with delta=1e-9, so that groups of many people are chosen privately; or ask the curator"
-            f" to declare them, Keys([...]), for {shown}.",
+            remedy="Ask with delta=1e-9, so that groups of many people are chosen privately; or ask the curator"
+            f" to declare {_what_to_declare(expression, kind)}.",
         )
     return KeySet(expression, kind, values)
 
 
-def _check_owner(expression: Expression, draft: Draft) -> None:
-    from jali.query.nodes import Column
+def _what_to_declare(expression: Expression, kind: Kind) -> str:
+    """Keys of a column; where whole numbers or dates are made of columns, a range of those tells all keys."""
+    columns = dict.fromkeys(node.name for node in walk(expression) if isinstance(node, Column))
+    if isinstance(expression, Column) or kind not in (Kind.INTEGER, Kind.DATE, Kind.TIMESTAMP) or not columns:
+        return f"them, Keys([...]), for {show_expression(expression)}"
+    return f"one, Range(low, high), for {' and '.join(columns)}"
 
+
+def _check_owner(expression: Expression, draft: Draft) -> None:
     if isinstance(expression, Column) and expression.name in own(draft.rows).owner_columns():
         raise Unsupported(
             f"GROUP BY {expression.name} would print one row for each person.",

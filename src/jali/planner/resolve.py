@@ -575,9 +575,13 @@ def _unequal(one: Ownership, other: Ownership, position: Position) -> Unsupporte
     return Unsupported(
         "The question does not say that both rows belong to the same person.",
         position=position,
-        remedy=f"Add the equality of the two units to the condition: {one.unit} = {other.unit}"
-        " (each with its table's name).",
+        remedy=f"Add the equality of the two units to the condition: {_owner(one)} = {_owner(other)}.",
     )
+
+
+def _owner(owners: Ownership) -> str:
+    """Name the unit with its table, where there is one."""
+    return f"{next(iter(owners.needed))}.{owners.unit}" if len(owners.needed) == 1 else str(owners.unit)
 
 
 def _merges(owners: Ownership, position: Position) -> Unsupported:

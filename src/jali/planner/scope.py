@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from difflib import get_close_matches
 
 from jali.errors import QueryError
 from jali.query.nodes import Column
@@ -67,11 +68,18 @@ class Scope:
                 position=column.position,
                 remedy=f"Its tables are {', '.join(sorted(self.tables())) or 'without a name'}.",
             )
-        names = ", ".join(dict.fromkeys(visible.name for visible in self.columns))
-        tables = {visible.table for visible in self.columns}
+        seen = [v for v in self.columns if column.table in (None, v.table) or _same(column.table, v.table)]
+        names = list(dict.fromkeys(visible.name for visible in seen))
+        tables = {visible.table for visible in seen}
         where = f"Table {next(iter(tables))}" if len(tables) == 1 and None not in tables else "The question"
+        near = get_close_matches(column.name, names, n=1)
+        hint = f"Did you mean {near[0]}? " if near else ""
         return QueryError(
             f"{where} has no column {column.name}.",
             position=column.position,
-            remedy=f"Its columns are {names}. Text takes single quotes: '{column.name}'.",
+            remedy=f"{hint}Its columns are {', '.join(names)}. Text takes single quotes: '{column.name}'.",
         )
+
+
+def _same(one: str | None, other: str | None) -> bool:
+    return one is not None and other is not None and one.lower() == other.lower()

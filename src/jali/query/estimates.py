@@ -10,7 +10,6 @@ from jali.query.aggregation import Axis, Categories
 from jali.query.estimate import Estimate, Linear
 from jali.query.nodes import Value
 
-
 # The confidence at which the ends of a quantile's interval are bought: two of them hold together at 95 %.
 BOUGHT = 0.975
 

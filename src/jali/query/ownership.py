@@ -21,7 +21,7 @@ from typing import TypeAlias
 from jali.privacy import Adjacency
 from jali.query.catalog import Public, Table
 from jali.query.nodes import Column
-from jali.query.relation import Compute, Keep, Match, Pair, PerOwner, Relation, Scan, Stack, sources
+from jali.query.relation import Compute, Computed, Keep, Match, Pair, PerOwner, Relation, Scan, Stack, sources
 
 # What the value of a column tells about the owner: it is the owner, or a unique key that has one owner.
 Token: TypeAlias = tuple[str, str]
@@ -138,13 +138,14 @@ def _owner_type(table: Table) -> str:
 
 
 def _computed(relation: Compute, source: Ownership) -> Ownership:
+    return replace(source, copies=_handed_on(relation.columns, source))
+
+
+def _handed_on(columns: tuple[Computed, ...], source: Ownership) -> tuple[tuple[str, Token], ...]:
+    """Return what the columns that are mere copies tell about the owner."""
     tokens = dict(source.copies)
-    copies = tuple(
-        (column.field.name, tokens[column.expression.name])
-        for column in relation.columns
-        if isinstance(column.expression, Column) and column.expression.name in tokens
-    )
-    return replace(source, copies=copies)
+    plain = [(c.field.name, c.expression.name) for c in columns if isinstance(c.expression, Column)]
+    return tuple((name, tokens[original]) for name, original in plain if original in tokens)
 
 
 def _paired(pair: Pair, left: Ownership, right: Ownership) -> Ownership:
@@ -180,12 +181,7 @@ def _stacked(one: Ownership, other: Ownership) -> Ownership:
 
 
 def _per_owner(relation: PerOwner, source: Ownership) -> Ownership:
-    tokens = dict(source.copies)
-    copies = tuple(
-        (key.field.name, tokens[key.expression.name])
-        for key in relation.keys
-        if isinstance(key.expression, Column) and key.expression.name in tokens
-    )
+    copies = _handed_on(relation.keys, source)
     alone = all(dict(copies).get(key.field.name) == OWNER for key in relation.keys)
     return replace(source, copies=copies, max_rows=1 if alone else source.max_rows)
 
