@@ -17,7 +17,7 @@ PATIENTS = pa.table({"id": [1, 2, 3], "sex": ["f", "m", "f"]})
 def db() -> jali.Database:
     made = jali.connect()
     budget = jali.Budget(1000)
-    keys = {"ward": jali.Keys(["A", "B"]), "age": jali.Range(0, 120)}
+    keys: dict[str, jali.Keys | jali.Range] = {"ward": jali.Keys(["A", "B"]), "age": jali.Range(0, 120)}
     made.protect("visits", VISITS, unit="patient_id", max_rows=2, columns=keys, budget=budget)
     made.protect("patients", PATIENTS, unit="id", max_rows=1, budget=budget)
     return made
