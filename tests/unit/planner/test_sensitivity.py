@@ -114,7 +114,11 @@ def test_no_person_moves_a_measure_further_than_its_sensitivity(
     assert squared <= squared_l2_sensitivity(asked, measure, changes)
 
 
-@pytest.mark.parametrize(("name", "groups", "max_rows"), [w for w in WORLDS if w[1] < 3 and (w[2] or 1) == 1])
+# Two groups of sums show no more than two groups of rows do, in a hundred times the time.
+SMALL = [w for w in WORLDS if (w[2] or 1) == 1 and (w[1] == 1 or (w[1] == 2 and "sum" not in w[0]))]
+
+
+@pytest.mark.parametrize(("name", "groups", "max_rows"), [*SMALL, ("sum of 0 to 2", 2, 1)])
 def test_two_people_at_once_move_it_no_further_than_twice(name: str, groups: int, max_rows: int | None) -> None:
     measure = MEASURES[name]
     asked = aggregation(groups, max_rows, measure)
