@@ -33,7 +33,6 @@ class Released:
     Attributes:
         laws: The law of the noise of each release; None for a choice.
         noisy: For each release one entry per group.
-        rows: Which releases count or sum rows, so that their totals add up over groups.
     """
 
     places: tuple[int, ...]

@@ -117,8 +117,6 @@ def _check_aggregate(aggregate: Aggregate, relation: Relation) -> None:
     shape = AGGREGATES[aggregate.function]
     kind = None if aggregate.argument is None else type_of(aggregate.argument, relation)
     shape.check(aggregate, kind, [type_of(other, relation) for other in aggregate.others])
-    if aggregate.distinct and own(relation).row_level and isinstance(aggregate.argument, Column):
-        return
 
 
 def _expect_condition(kind: Type, expression: Expression, clause: str) -> None:

@@ -29,7 +29,6 @@ class AggregateFunction:
         columns: How many further columns it takes.
         constants: Checks its further constants.
         gives: The kind of its value; None for a value of its argument's kind.
-        example: A question that uses it.
     """
 
     name: str

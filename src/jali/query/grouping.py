@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from itertools import combinations, product
 
 from sqlglot import exp
 
-from jali.query.nodes import Expression
+from jali.query.nodes import Aggregate, Expression, Output, walk
 from jali.query.read_expression import ExpressionReader
 
 Set = tuple[Expression, ...]
@@ -40,6 +40,12 @@ def read_grouping(
 
 
 _LISTS = ("expressions", "rollup", "cube", "grouping_sets")
+
+
+def plain_outputs(outputs: Sequence[Output]) -> tuple[Expression, ...]:
+    """GROUP BY ALL: every output without an aggregate."""
+    kept = (output.expression for output in outputs)
+    return tuple(dict.fromkeys(e for e in kept if not any(isinstance(node, Aggregate) for node in walk(e))))
 
 
 def _count(choices: list[list[Set]]) -> int:

@@ -9,7 +9,8 @@ from sqlglot import exp
 
 from jali.errors import Unsupported
 from jali.query.contribution import Contribution
-from jali.query.nodes import Derived, Every, Expression, Joined, Named, Output, Select, Source, Stacked
+from jali.query.grouping import plain_outputs, read_grouping
+from jali.query.nodes import Derived, Every, Expression, Joined, Literal, Named, Output, Select, Source, Stacked
 from jali.query.read_expression import ExpressionReader
 
 _INNER_CLAUSES = frozenset(
@@ -35,9 +36,8 @@ _JOIN_ARGUMENTS = frozenset({"this", "side", "kind", "on", "using", "method"})
 class RelationReader:
     """Reads relations, and the subqueries of expressions."""
 
-    def __init__(self, sql: str, tree: exp.Expression, bounds: Mapping[int, Contribution] | None = None) -> None:
+    def __init__(self, sql: str, bounds: Mapping[int, Contribution] | None = None) -> None:
         self.reader = ExpressionReader(sql, self.query, bounds)
-        self._tree = tree
         self._depth = 0
 
     def check_clauses(self, select: exp.Expression, allowed: frozenset[str]) -> None:
@@ -117,16 +117,12 @@ class RelationReader:
         return Output(name, self.reader.read(inner))
 
     def _group_by(self, node: exp.Select, outputs: tuple[Output | Every, ...]) -> tuple[Expression, ...]:
-        from jali.query.grouping import read_grouping
-        from jali.query.nodes import Aggregate, Literal, walk
-
         group = node.args.get("group")
         if group is None:
             return ()
         plain = [o for o in outputs if isinstance(o, Output)]
         if group.args.get("all"):
-            kept = (o.expression for o in plain)
-            return tuple(e for e in kept if not any(isinstance(n, Aggregate) for n in walk(e)))
+            return plain_outputs(plain)
 
         def ordinal(expression: Expression) -> Expression:
             if isinstance(expression, Literal) and type(expression.value) is int:

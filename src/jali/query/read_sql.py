@@ -10,7 +10,7 @@ from sqlglot import exp
 
 from jali.errors import QueryError
 from jali.query.contribution import Contribution
-from jali.query.grouping import read_grouping
+from jali.query.grouping import plain_outputs, read_grouping
 from jali.query.nodes import Call, Column, Expression, Literal, Ordering, Output, Question
 from jali.query.parse import parse
 from jali.query.read_expression import ExpressionReader
@@ -31,7 +31,7 @@ def read_sql(sql: str, bounds: Mapping[int, Contribution] | None = None) -> Ques
         bounds: Bounds that calls give by name, by the place where the call begins (`query.bigquery`).
     """
     tree = parse(sql)
-    relations = RelationReader(sql, tree, bounds)
+    relations = RelationReader(sql, bounds)
     if not isinstance(tree, exp.Select):
         raise relations.reader.refuse(
             tree,
@@ -132,15 +132,8 @@ class _QuestionReader:
         if group is None:
             return (), None
         if group.args.get("all"):
-            return self._group_by_all(), None
+            return plain_outputs(self.outputs), None
         return read_grouping(group, self.reader, self._ordinal)
-
-    def _group_by_all(self) -> tuple[Expression, ...]:
-        """GROUP BY ALL: every output without an aggregate."""
-        from jali.query.nodes import Aggregate, walk
-
-        kept = (o.expression for o in self.outputs)
-        return tuple(dict.fromkeys(e for e in kept if not any(isinstance(n, Aggregate) for n in walk(e))))
 
     def _order_by(self) -> tuple[Ordering, ...]:
         order = self.select.args.get("order")
