@@ -2,6 +2,7 @@
 
 One table, one loss (epsilon 1; delta 1e-6 for unknown keys, otherwise none), the same bound on what a person may
 count for. Each side answers a question many times; its error is set beside Jali's in the same adjacency.
+`python -m benchmarks.aggregates 200 keys min` asks so often, and those questions only.
 """
 
 from __future__ import annotations
@@ -22,14 +23,15 @@ SETTINGS = (Setting(ROW, ADD_REMOVE), Setting(ROW, REPLACE_ONE), Setting(PERSON,
 _WIDTH = 11
 
 
-def main(runs: int = RUNS) -> int:
+def main(runs: int = RUNS, *names: str) -> int:
     """Print the tables; fail if Jali errs more than the best peer anywhere, beyond what sampling explains."""
     table = generated()
+    asked = {name for question in QUESTIONS if question.name in names for name in (question.name, question.peers)}
     with tempfile.TemporaryDirectory() as directory:
         source = Path(directory) / "visits.npz"
         columns = table.columns
         np.savez(source, **columns)  # type: ignore[arg-type]
-        answers = {side.title: ask(side, source, runs) for side in SIDES}
+        answers = {side.title: ask(side, source, runs, sorted(asked - {""})) for side in SIDES}
     for title, found in answers.items():
         if found.problem:
             print(f"{title} could not be asked: {found.problem}")
@@ -86,4 +88,4 @@ def _cell(score: Score | None, missing: str) -> str:
 
 
 if __name__ == "__main__":
-    sys.exit(main(*(int(argument) for argument in sys.argv[1:])))
+    sys.exit(main(int(sys.argv[1]), *sys.argv[2:]) if len(sys.argv) > 1 else main())

@@ -6,7 +6,7 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -60,12 +60,12 @@ class Answers:
     problem: str = ""
 
 
-def ask(side: Side, source: Path, runs: int) -> Answers:
-    """Run a side's script; a side that cannot be installed or run is left out, with its message."""
+def ask(side: Side, source: Path, runs: int, names: Iterable[str] = ()) -> Answers:
+    """Run a side's script, on some questions or on all; one that cannot be run is left out, with its message."""
     script = ROOT / "benchmarks" / "peer_work" / f"{side.script}_aggregates_work.py"
     paths = {**os.environ, "PYTHONPATH": str(ROOT)}
     try:
-        command = [str(side.python), "-W", "ignore", str(script), str(source), str(runs)]
+        command = [str(side.python), "-W", "ignore", str(script), str(source), str(runs), *names]
         done = subprocess.run(command, check=True, capture_output=True, text=True, env=paths)
     except subprocess.CalledProcessError as problem:
         return Answers(problem=((problem.stderr or "").strip().splitlines() or [str(problem)])[-1])

@@ -7,7 +7,7 @@ from fractions import Fraction
 
 from jali.mechanisms.keys.noisy_counts import NoisyCounts, threshold_specimens
 from jali.mechanisms.keys.shares import failure
-from jali.mechanisms.keys.thresholds import gaussian_threshold
+from jali.mechanisms.keys.thresholds import gaussian_coin, gaussian_threshold
 from jali.mechanisms.laws import DiscreteGaussianLaw
 from jali.mechanisms.mechanism import Specimen, natural, parameter
 from jali.noise import DiscreteGaussian
@@ -35,8 +35,9 @@ class GaussianThreshold(NoisyCounts):
     Guarantee:
         The release is a mixture: rho-zCDP with weight 1-delta, anything with weight delta. The noise has
         variance max_keys/(2 rho), twice that under replace-one. The threshold is the least t with
-        Pr[least_people + noise >= t] <= 1 - (1-delta)^(1/max_keys), ties counted. The variance grows in proportion
-        with max_keys. A key of fewer than `least_people` is never released. A filter adds rho and delta;
+        Pr[least_people + noise >= t] <= 1 - (1-delta)^(1/max_keys), ties counted; a noisy count of t-1 is released
+        by a coin, which spends what is left to that bound. The variance grows in proportion with max_keys.
+        A key of fewer than `least_people` is never released. A filter adds rho and delta;
         `loss.epsilon(d)` reads it at any d above delta.
     Proof:
         docs/proofs/unknown_keys.md, Theorem 1; the noise after Canonne, Kamath and Steinke 2020, Theorem 14; for
@@ -44,13 +45,14 @@ class GaussianThreshold(NoisyCounts):
 
     Error:
         `error(c, keys=k)` is the least number of people from which k keys are all released with probability c,
-        from the exact law: Pr[lost] = Pr[noise < t - people], and 1 for fewer than least_people.
+        from the exact law: Pr[lost] = Pr[noise < t-1 - people] + (1 - coin) Pr[noise = t-1 - people], and 1 for
+        fewer than least_people.
 
     Example:
         >>> from jali.mechanisms import GaussianThreshold
         >>> mechanism = GaussianThreshold(rho=0.125, delta=1e-5, max_keys=4, adjacency="add-remove")
         >>> mechanism.threshold, mechanism.error(0.95)
-        (20, 27)
+        (20, 26)
         >>> list(mechanism.release({"rare": 1, "zebra": 0, "common": 1000}))
         ['common']
     """
@@ -87,8 +89,13 @@ class GaussianThreshold(NoisyCounts):
 
     @property
     def threshold(self) -> int:
-        """The least noisy count that is released."""
+        """The least noisy count that is always released."""
         return self.least_people - 1 + gaussian_threshold(self.variance, self.delta_each)
+
+    @property
+    def coin(self) -> Fraction:
+        """With what probability a noisy count one below the threshold is released."""
+        return gaussian_coin(self.variance, self.delta_each)
 
     @property
     def law(self) -> DiscreteGaussianLaw:
@@ -107,4 +114,4 @@ class GaussianThreshold(NoisyCounts):
         several = cls(rho=2, delta="1/10", max_keys=2, adjacency="add-remove")
         replaced = cls(rho=2, delta="1/1000", adjacency="replace-one")
         many = cls(rho=2, delta="1/1000", adjacency="replace-one", least_people=3)
-        return threshold_specimens(single, several, replaced, many, near=6)
+        return threshold_specimens(single, several, replaced, many, near=6, tight=False)

@@ -7,7 +7,7 @@ from fractions import Fraction
 
 from jali.mechanisms.keys.noisy_counts import NoisyCounts, threshold_specimens
 from jali.mechanisms.keys.shares import failure
-from jali.mechanisms.keys.thresholds import laplace_threshold
+from jali.mechanisms.keys.thresholds import laplace_coin, laplace_threshold
 from jali.mechanisms.laws import DiscreteLaplaceLaw
 from jali.mechanisms.mechanism import Specimen, natural, parameter
 from jali.noise import DiscreteLaplace
@@ -25,9 +25,9 @@ class LaplaceThreshold(NoisyCounts):
     are told only where many people share them. To learn the keys alone, `OptimalKeys` finds more of them.
 
     A key of n people, at least `least_people`, is told with the count n + noise of all its people, if that
-    reaches the threshold. Before this cut the count is unbiased; given that it is told it is too large on
-    average, by E[noise | noise >= threshold - n]: little for keys that are nearly sure to be told, and for those
-    below the threshold it says no more than that they reached it. `interval` counts this in.
+    reaches the threshold, or by a coin if it is one below it. Before this cut the count is unbiased; given that
+    it is told it is too large on average, by E[noise | told]: little for keys that are nearly sure to be told,
+    and for those below the threshold it says no more than that they came near. `interval` counts this in.
 
     Args:
         epsilon: The loss of the noisy counts.
@@ -39,21 +39,23 @@ class LaplaceThreshold(NoisyCounts):
 
     Guarantee:
         The release is (epsilon, delta)-DP. The noise has scale max_keys/epsilon, twice that under replace-one. The
-        threshold is the least t with Pr[least_people + noise >= t] <= 1 - (1-delta)^(1/max_keys), ties counted.
-        The scale grows in proportion with max_keys. A key of fewer than `least_people` is never released.
+        threshold is the least t with Pr[least_people + noise >= t] <= 1 - (1-delta)^(1/max_keys), ties counted; a
+        noisy count of t-1 is released by a coin, which spends what is left to that bound. The scale
+        grows in proportion with max_keys. A key of fewer than `least_people` is never released.
     Proof:
         docs/proofs/unknown_keys.md, Theorem 1, after Korolova, Kenthapadi, Mishra and Ntoulas 2009, and Theorem 3
         for `least_people`, after Wilson et al. 2020.
 
     Error:
         `error(c, keys=k)` is the least number of people from which k keys are all released with probability c,
-        from the exact law: Pr[lost] = Pr[noise < t - people], and 1 for fewer than least_people.
+        from the exact law: Pr[lost] = Pr[noise < t-1 - people] + (1 - coin) Pr[noise = t-1 - people], and 1 for
+        fewer than least_people.
 
     Example:
         >>> from jali.mechanisms import LaplaceThreshold
         >>> mechanism = LaplaceThreshold(epsilon=1, delta=1e-5, adjacency="add-remove")
-        >>> mechanism.threshold, mechanism.error(0.95)
-        (13, 15)
+        >>> mechanism.threshold, round(float(mechanism.coin), 6), mechanism.error(0.95)
+        (13, 0.713672, 15)
         >>> list(mechanism.release({"rare": 1, "zebra": 0, "common": 1000}))
         ['common']
         >>> mechanism.interval(1000, 0.95), mechanism.interval(14, 0.95)
@@ -92,8 +94,13 @@ class LaplaceThreshold(NoisyCounts):
 
     @property
     def threshold(self) -> int:
-        """The least noisy count that is released."""
+        """The least noisy count that is always released."""
         return self.least_people - 1 + laplace_threshold(self.scale, self.delta_each)
+
+    @property
+    def coin(self) -> Fraction:
+        """With what probability a noisy count one below the threshold is released."""
+        return laplace_coin(self.scale, self.delta_each)
 
     @property
     def law(self) -> DiscreteLaplaceLaw:
@@ -112,4 +119,4 @@ class LaplaceThreshold(NoisyCounts):
         several = cls(epsilon=4, delta="1/10", max_keys=2, adjacency="add-remove")
         replaced = cls(epsilon=4, delta="1/10", adjacency="replace-one")
         many = cls(epsilon=4, delta="1/10", adjacency="replace-one", least_people=3)
-        return threshold_specimens(single, several, replaced, many, near=5)
+        return threshold_specimens(single, several, replaced, many, near=5, tight=True)

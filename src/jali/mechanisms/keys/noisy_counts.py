@@ -21,7 +21,7 @@ from jali.mechanisms.lattice import add
 from jali.mechanisms.laws.law import Law
 from jali.mechanisms.mechanism import LogMasses, Mechanism, Specimen, miss, natural
 from jali.mechanisms.values import narrow
-from jali.noise import BitSource
+from jali.noise import BitSource, bernoulli
 from jali.privacy.adjacency import Adjacency
 
 Cell: TypeAlias = tuple[tuple[tuple[Hashable, int], ...], float]
@@ -32,7 +32,10 @@ _LEFT_OUT = 1e-13
 
 
 class NoisyCounts(Mechanism):
-    """Noise on the count of every key that has people enough; those that reach a threshold are released."""
+    """Noise on the count of every key that has people enough; those that reach a threshold are released.
+
+    One below the threshold a coin decides: it spends what a whole number leaves of delta.
+    """
 
     loss_power = None
     error_is_exact = False
@@ -55,7 +58,17 @@ class NoisyCounts(Mechanism):
     @property
     @abstractmethod
     def threshold(self) -> int:
-        """The least noisy count that is released."""
+        """The least noisy count that is always released."""
+
+    @property
+    @abstractmethod
+    def coin(self) -> Fraction:
+        """With what probability a noisy count one below the threshold is released."""
+
+    @property
+    def least_told(self) -> int:
+        """The least noisy count that can be released."""
+        return self.threshold - (self.coin > 0)
 
     @property
     @abstractmethod
@@ -91,9 +104,10 @@ class NoisyCounts(Mechanism):
         """Return the probability that a key with so many people is not released."""
         if people < self.least_people:
             return 1.0
-        # Pr[people + X < t] = Pr[X > people - t] is half of a two-sided tail.
-        beyond = people - self.threshold
-        return self.law.tail(beyond) / 2 if beyond >= 0 else 1 - self.law.tail(-beyond - 1) / 2
+        # People + X is below t-1, or it is t-1 and the coin falls; Pr[X > beyond] is half of a two-sided tail.
+        beyond = people - self.threshold + 1
+        below = self.law.tail(beyond) / 2 if beyond >= 0 else 1 - self.law.tail(-beyond - 1) / 2
+        return below + float(1 - self.coin) * math.exp(self.law.log_mass(beyond))
 
     def release(self, value: Mapping[Any, int], *, bits: BitSource | None = None) -> dict[Any, int]:
         """Return the released keys with their noisy counts, in an order that tells nothing."""
@@ -113,23 +127,30 @@ class NoisyCounts(Mechanism):
         """
         counts = counts_in(counts)
         noisy = add(counts, self.sampler.sample(len(counts), bits=bits))
-        released = np.asarray((noisy >= self.threshold) & (counts >= self.least_people), np.bool_)
+        released = self._passing(noisy, bits) & np.asarray(counts >= self.least_people, np.bool_)
         # Narrowed again: the type of all sums would tell of those that are not released.
         return released, narrow(noisy[released])
+
+    def _passing(self, noisy: NDArray[Any], bits: BitSource | None) -> NDArray[np.bool_]:
+        """Return which noisy counts pass: a choice that looks at them alone."""
+        passing = np.asarray(noisy >= self.threshold, np.bool_)
+        below = np.asarray(noisy == self.threshold - 1, np.bool_)
+        passing[below] = bernoulli(self.coin, int(below.sum()), bits=bits)
+        return passing
 
     def interval(self, told: int, confidence: float) -> tuple[int, int]:
         """Return between which numbers of people the true one lies, given the noisy count that was told.
 
         The confidence holds for every number of people from `least_people` on, given that the key is released:
-        that only counts from the threshold on are told makes them too large, and this counts it in. Far above
-        the threshold the interval is the usual one.
+        that only counts near the threshold and above are told makes them too large, and this counts it in. Far
+        above the threshold the interval is the usual one.
 
         Args:
             told: A noisy count that was released.
             confidence: Strictly between 0 and 1.
         """
-        count = ToldCount(self.law, self.threshold, self.least_people)
-        return count.interval(natural(told, "told", least=self.threshold), miss(confidence))
+        count = ToldCount(self.law, self.threshold, self.least_people, float(self.coin))
+        return count.interval(natural(told, "told", least=self.least_told), miss(confidence))
 
     def outcome(self, released: Mapping[Any, int]) -> Hashable:
         """Return the pairs of key and noisy count, in their order."""
@@ -140,10 +161,8 @@ class NoisyCounts(Mechanism):
         counts = {key: value[key] for key in in_public_order(value) if value[key] >= self.least_people}
         noise = self.sampler.sample(size * len(counts), bits=bits).reshape(size, len(counts))
         noisy: NDArray[Any] = add(np.array([list(counts.values())]), noise)
-        least = self.threshold
-        return [
-            tuple((key, n) for key, n in zip(counts, row, strict=True) if n >= least) for row in noisy.tolist()
-        ]
+        rows = zip(noisy.tolist(), self._passing(noisy, bits).tolist(), strict=True)
+        return [tuple(compress(zip(counts, row, strict=True), passing)) for row, passing in rows]
 
     def log_masses(self, value: Mapping[Any, int]) -> LogMasses:
         """Return the law of the released pairs: every key is lost, or released with a count in a window."""
@@ -156,8 +175,10 @@ class NoisyCounts(Mechanism):
         return {sum((part for part, _ in cell), ()): sum(log for _, log in cell) for cell in cells}
 
     def _cells(self, key: Hashable, people: int, last: int) -> list[Cell]:
-        lost = self._lost(people)
-        told: list[Cell] = [(((key, n),), self.law.log_mass(n - people)) for n in range(self.threshold, last + 1)]
+        lost, least = self._lost(people), self.threshold
+        told: list[Cell] = [(((key, n),), self.law.log_mass(n - people)) for n in range(least, last + 1)]
+        if self.coin:
+            told.append((((key, least - 1),), math.log(self.coin) + self.law.log_mass(least - 1 - people)))
         return [((), math.log(lost)), *told] if lost > 0 else told
 
     def deviation(self, value: Mapping[Any, int], output: Any) -> int:
@@ -167,7 +188,7 @@ class NoisyCounts(Mechanism):
 
 
 def threshold_specimens(
-    single: NoisyCounts, several: NoisyCounts, replaced: NoisyCounts, many: NoisyCounts, *, near: int
+    single: NoisyCounts, several: NoisyCounts, replaced: NoisyCounts, many: NoisyCounts, *, near: int, tight: bool
 ) -> tuple[Specimen, ...]:
     """Return keys of one person and near the threshold, several of one person, and moves, also with a rule."""
     alone: Tables = (({}, {"a": 1}), ({"a": near}, {"a": near + 1}))
@@ -179,10 +200,10 @@ def threshold_specimens(
     fewer = many.least_people - 1
     shifted = tuple((_with_more(one, fewer), _with_more(other, fewer)) for one, other in moved)
     return (
-        Specimen(single, Adjacency.ADD_REMOVE, alone, {}, {"a": near}, tight=False),
-        Specimen(several, Adjacency.ADD_REMOVE, both, two, keys, tight=False),
-        Specimen(replaced, Adjacency.REPLACE_ONE, moved, two, keys, tight=False),
-        Specimen(many, Adjacency.REPLACE_ONE, shifted, two, _with_more(keys, fewer), tight=False),
+        Specimen(single, Adjacency.ADD_REMOVE, alone, {}, {"a": near}, tight=tight),
+        Specimen(several, Adjacency.ADD_REMOVE, both, two, keys, tight=tight),
+        Specimen(replaced, Adjacency.REPLACE_ONE, moved, two, keys, tight=tight),
+        Specimen(many, Adjacency.REPLACE_ONE, shifted, two, _with_more(keys, fewer), tight=tight),
     )
 
 

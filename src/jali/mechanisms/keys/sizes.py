@@ -34,9 +34,9 @@ class GroupSizes:
     confidence: float
 
     def __str__(self) -> str:
-        never = f"one of fewer than {self.least} never" if self.least > 1 else "one of nobody never"
+        never = f"one of fewer than {self.least:,} never" if self.least > 1 else "an empty one never"
         shown = f"a group of {_people(self.likely)} appears with {100 * self.confidence:.12g} %"
-        return f"{shown}, one of {self.even} with 50 %, {never}"
+        return f"{shown}, one of {self.even:,} with 50 %, {never}"
 
 
 def group_sizes(mechanism: ShowsKeys, *, confidence: float = 0.95) -> GroupSizes:
@@ -57,4 +57,4 @@ def group_sizes(mechanism: ShowsKeys, *, confidence: float = 0.95) -> GroupSizes
 
 
 def _people(number: int) -> str:
-    return "1 person" if number == 1 else f"{number} people"
+    return "1 person" if number == 1 else f"{number:,} people"

@@ -1,11 +1,14 @@
-"""The least thresholds that one person's key passes with probability at most delta, from rigorous bounds."""
+"""Thresholds and coins one below them, which one person's key passes with probability at most delta.
+
+All from rigorous bounds.
+"""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
 from fractions import Fraction
-from functools import lru_cache
+from functools import lru_cache, partial
 
 from jali.noise.bounds import exp_bounds
 from jali.noise.ladder import Progression
@@ -18,6 +21,8 @@ _SMOOTH = 16
 _PI_BELOW = Fraction(314159265358979323846, 10**20)
 # Blocks of a Gaussian tail are at most a 2^12-th of the standard deviation wide.
 _FINENESS = 12
+# The chance of a coin is a multiple of 2^-64.
+_COIN_BITS = 64
 
 
 @lru_cache(maxsize=256)
@@ -34,15 +39,35 @@ def laplace_threshold(scale: Fraction, delta: Fraction) -> int:
         >>> laplace_threshold(Fraction(1), Fraction(1, 10**5))
         13
     """
-    precision = _precision(delta)
-
-    def tail(x: int) -> Fraction:
-        return Fraction(
-            exp_bounds(x / scale, precision)[1], (1 << precision) + exp_bounds(1 / scale, precision)[0]
-        )
-
     guess = float(scale) * (-_log(delta) - math.log1p(math.exp(-1 / float(scale))))
-    return 1 + _least(tail, delta, guess)
+    return 1 + _least(partial(_laplace_tail, scale, _precision(delta)), delta, guess)
+
+
+@lru_cache(maxsize=256)
+def laplace_coin(scale: Fraction, delta: Fraction) -> Fraction:
+    """Return with what probability a count one below `laplace_threshold` may pass too: what delta leaves.
+
+    Guarantee:
+        With t the threshold, Pr[1 + X >= t] + coin Pr[1 + X = t-1] <= delta. The coin is a multiple of 2^-64, at
+        most 1, and 0 for t = 1.
+    Proof:
+        docs/proofs/unknown_keys.md, Lemma 7.
+
+    Example:
+        >>> round(float(laplace_coin(Fraction(1), Fraction(1, 10**5))), 6)
+        0.713672
+    """
+    above, precision = laplace_threshold(scale, delta) - 1, _precision(delta)
+    if above == 0:
+        return Fraction(0)
+    one, small = 1 << precision, exp_bounds(1 / scale, precision)[0]
+    mass = Fraction(exp_bounds((above - 1) / scale, precision)[1] * (one - small), one * (one + small))
+    return _coin(delta - _laplace_tail(scale, precision, above), mass)
+
+
+def _laplace_tail(scale: Fraction, precision: int, x: int) -> Fraction:
+    """Bound Pr[X >= x] from above."""
+    return Fraction(exp_bounds(x / scale, precision)[1], (1 << precision) + exp_bounds(1 / scale, precision)[0])
 
 
 @lru_cache(maxsize=256)
@@ -61,15 +86,35 @@ def gaussian_threshold(variance: Fraction, delta: Fraction) -> int:
         >>> gaussian_threshold(Fraction(1), Fraction(1, 10**5))
         6
     """
-    precision = _precision(delta)
-    normaliser = _normaliser_below(variance, precision)
-    sigma = math.sqrt(variance)
+    tail = partial(_gaussian_tail, variance, _precision(delta))
+    return 1 + _least(tail, delta, math.sqrt(variance) * _normal_quantile(delta) + 0.5)
+
+
+@lru_cache(maxsize=256)
+def gaussian_coin(variance: Fraction, delta: Fraction) -> Fraction:
+    """Return with what probability a count one below `gaussian_threshold` may pass too: what delta leaves.
+
+    Guarantee:
+        As `laplace_coin`.
+    Proof:
+        docs/proofs/unknown_keys.md, Lemma 7.
+
+    Example:
+        >>> round(float(gaussian_coin(Fraction(1), Fraction(1, 10**5))), 6)
+        0.063567
+    """
+    above, precision = gaussian_threshold(variance, delta) - 1, _precision(delta)
+    if above == 0:
+        return Fraction(0)
+    weight = Fraction(exp_bounds(Fraction((above - 1) ** 2) / (2 * variance), precision)[1], 1 << precision)
+    mass = weight / _normaliser_below(variance, precision)
+    return _coin(delta - _gaussian_tail(variance, precision, above), mass)
+
+
+def _gaussian_tail(variance: Fraction, precision: int, x: int) -> Fraction:
+    """Bound Pr[X >= x] from above."""
     width = 1 << max(0, math.isqrt(int(variance)).bit_length() - 1 - _FINENESS)
-
-    def tail(x: int) -> Fraction:
-        return _gaussian_sum(variance, x, precision, width) / normaliser
-
-    return 1 + _least(tail, delta, sigma * _normal_quantile(delta) + 0.5)
+    return _gaussian_sum(variance, x, precision, width) / _normaliser_below(variance, precision)
 
 
 def _gaussian_sum(variance: Fraction, start: int, precision: int, width: int) -> Fraction:
@@ -105,6 +150,7 @@ def _every(variance: Fraction, start: Fraction, width: int) -> Progression:
     )
 
 
+@lru_cache(maxsize=256)
 def _normaliser_below(variance: Fraction, precision: int) -> Fraction:
     """Bound the sum of exp(-x^2 / (2 variance)) over all integers from below."""
     if variance >= _SMOOTH:
@@ -129,6 +175,11 @@ def _least(tail: Callable[[int], Fraction], delta: Fraction, guess: float) -> in
         middle = (low + high) // 2
         low, high = (low, middle) if tail(middle) <= delta else (middle, high)
     return high
+
+
+def _coin(left: Fraction, mass: Fraction) -> Fraction:
+    """Return left/mass, at most 1, rounded down to a multiple of 2^-64."""
+    return Fraction(min(1 << _COIN_BITS, math.floor(left * (1 << _COIN_BITS) / mass)), 1 << _COIN_BITS)
 
 
 def _precision(delta: Fraction) -> int:

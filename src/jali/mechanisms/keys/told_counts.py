@@ -1,7 +1,8 @@
-"""What a noisy count says that is told only if it reaches a threshold."""
+"""What a noisy count says that is told only if it reaches a threshold, or by a coin if it is one below it."""
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -13,7 +14,9 @@ _NOT_FELT = 1e-9
 
 @dataclass(frozen=True)
 class ToldCount:
-    """The law of n + X given that n + X >= threshold, where n is at least `least`.
+    """The law of n + X given that it is told, where n is at least `least`.
+
+    It is told from the threshold on, and one below the threshold with probability `coin`.
 
     Guarantee:
         Whatever n is, `interval` holds it with probability at least `confidence`, given that the count is told.
@@ -24,19 +27,26 @@ class ToldCount:
     law: Law
     threshold: int
     least: int
+    coin: float = 0.0
 
     def interval(self, told: int, missed: float) -> tuple[int, int]:
-        """Return the least and the largest n for which neither tail from `told` on is below missed/2."""
+        """Return the least and the largest n for which neither tail from `told` on is below missed/2.
+
+        One below the threshold counts as at the threshold: a coin of a small chance is no news of n.
+        """
+        told = max(told, self.threshold)
         # Far above the threshold both ends move along with the count.
         surplus = max(0, told - self.threshold - 2 * self.law.reach(_NOT_FELT * missed))
         low, high = _ends(self, told - surplus, missed)
         return low + surplus, high + surplus
 
     def _low(self, told: int, allowed: float) -> int:
+        if told == self.threshold:  # every told count is at least this
+            return self.least
         low, high = self.least - 1, told
         while high - low > 1:
             n = (low + high) // 2
-            likely = self._reaches(told - n) > allowed * self._reaches(self.threshold - n)
+            likely = self._reaches(told - n) > allowed * self._shown(n)
             low, high = (low, n) if likely else (n, high)
         return high
 
@@ -44,10 +54,15 @@ class ToldCount:
         high = told + self.law.reach(allowed / 2) + 1
         while high - low > 1:
             n = (low + high) // 2
-            shown = self._reaches(self.threshold - n)
+            shown = self._shown(n)
             likely = shown - self._reaches(told + 1 - n) > allowed * shown
             low, high = (n, high) if likely else (low, n)
         return low
+
+    def _shown(self, n: int) -> float:
+        """Return the probability that a count of n people is told."""
+        missing = self.threshold - n
+        return self._reaches(missing) + self.coin * math.exp(self.law.log_mass(missing - 1))
 
     def _reaches(self, value: int) -> float:
         """Return Pr[X >= value], one side of a symmetric law."""

@@ -45,7 +45,9 @@ def released(mechanism: Any, people: int) -> float:
             return float(chances(BEST.chances.epsilon, BEST.chances.delta, 7, people)[people])
     if people < 7:
         return 0.0
-    return math.fsum(math.exp(mechanism.law.log_mass(x)) for x in range(mechanism.threshold - people, 400))
+    least = mechanism.threshold - people
+    by_coin = float(mechanism.coin) * math.exp(mechanism.law.log_mass(least - 1))
+    return math.fsum((by_coin, *(math.exp(mechanism.law.log_mass(x)) for x in range(least, 400))))
 
 
 def test_chances_start_at_the_rule_and_go_on_as_without_it() -> None:
@@ -61,7 +63,7 @@ def test_the_threshold_is_the_least_that_a_key_of_the_least_number_of_people_sel
 ) -> None:
     each = float(mechanism.delta_each)
     assert each == pytest.approx(1 - math.sqrt(1 - 1e-4), rel=1e-12)
-    assert released(mechanism, 7) <= each
+    assert released(mechanism, 7) == pytest.approx(each, rel=1e-12)
     lower = math.fsum(math.exp(mechanism.law.log_mass(x)) for x in range(mechanism.threshold - 1 - 7, 400))
     assert lower > each
 
@@ -93,7 +95,7 @@ def test_sizes_are_said_in_one_sentence() -> None:
     )
     assert (
         str(GroupSizes(1, 1, 1, 0.999))
-        == "a group of 1 person appears with 99.9 %, one of 1 with 50 %, one of nobody never"
+        == "a group of 1 person appears with 99.9 %, one of 1 with 50 %, an empty one never"
     )
 
 
@@ -166,10 +168,24 @@ def test_told_counts_are_those_of_all_people_with_noise(mechanism: Any) -> None:
     counts = np.arange(3000) % 60
     noise = mechanism.sampler.sample(len(counts), bits=SeededBits(6))
     told, noisy = mechanism.tell(counts, bits=SeededBits(6))
-    wanted = (counts >= 7) & (counts + noise >= mechanism.threshold)
-    assert told.tolist() == wanted.tolist()
-    assert noisy.tolist() == (counts + noise)[wanted].tolist()
+    enough, beyond = counts >= 7, counts + noise - mechanism.threshold
+    assert told[beyond != -1].tolist() == (enough & (beyond >= 0))[beyond != -1].tolist()
+    assert not told[~enough].any()
+    assert noisy.tolist() == (counts + noise)[told].tolist()
     assert 500 < told.sum() < 2700
+
+
+@noisy_ones
+def test_one_below_the_threshold_a_coin_tells_and_looks_at_nothing_else(mechanism: Any) -> None:
+    """Six standard deviations, for three numbers of people and two mechanisms: a false alarm below 1e-7."""
+    for people in (8, mechanism.threshold - 1, mechanism.threshold + 2):
+        counts = np.full(200_000, people)
+        noise = mechanism.sampler.sample(len(counts), bits=SeededBits(8))
+        told, _ = mechanism.tell(counts, bits=SeededBits(8))
+        tossed = told[counts + noise == mechanism.threshold - 1]
+        coin = float(mechanism.coin)
+        assert abs(tossed.sum() - coin * len(tossed)) <= 6 * (coin * (1 - coin) * len(tossed)) ** 0.5 + 6
+        assert people < mechanism.threshold - 1 or 1000 < len(tossed) < 150_000
 
 
 @noisy_ones

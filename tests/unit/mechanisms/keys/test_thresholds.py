@@ -13,7 +13,13 @@ from jali.errors import MechanismError
 from jali.mechanisms.keys.gaussian_threshold import GaussianThreshold
 from jali.mechanisms.keys.laplace_threshold import LaplaceThreshold
 from jali.mechanisms.keys.shares import delta_of_each
-from jali.mechanisms.keys.thresholds import _gaussian_sum, gaussian_threshold, laplace_threshold
+from jali.mechanisms.keys.thresholds import (
+    _gaussian_sum,
+    gaussian_coin,
+    gaussian_threshold,
+    laplace_coin,
+    laplace_threshold,
+)
 
 DELTAS = [
     Fraction(9, 10),
@@ -67,6 +73,47 @@ def test_the_gaussian_threshold_is_the_least(variance: Fraction, delta: Fraction
         assert threshold == 1 or gaussian_passes(variance, threshold - 1) > allowed
 
 
+def spends_what_is_left(passes: Any, threshold: int, coin: Fraction, delta: Fraction) -> bool:
+    """Whether the coin fits into delta, and one larger by 2^-63 would not."""
+    allowed = mpmath.mpf(delta.numerator) / delta.denominator
+    mass = passes(threshold - 1) - passes(threshold)
+    left = allowed - passes(threshold) - mass * mpmath.mpf(coin.numerator) / coin.denominator
+    return bool(0 <= left <= mass * mpmath.mpf(2) ** -63)
+
+
+@pytest.mark.parametrize("scale", [Fraction(1, 5), Fraction(1), Fraction(10, 7), Fraction(250)])
+@pytest.mark.parametrize("delta", DELTAS[2:])
+def test_the_laplace_coin_spends_what_a_whole_threshold_leaves(scale: Fraction, delta: Fraction) -> None:
+    threshold, coin = laplace_threshold(scale, delta), laplace_coin(scale, delta)
+    assert 0 <= coin < 1
+    with mpmath.workdps(100):
+        assert spends_what_is_left(lambda t: laplace_passes(scale, t), threshold, coin, delta)
+
+
+@pytest.mark.parametrize("variance", [Fraction(1, 9), Fraction(1), Fraction(31, 2), Fraction(16), Fraction(900)])
+@pytest.mark.parametrize("delta", DELTAS[2:])
+def test_the_gaussian_coin_spends_what_a_whole_threshold_leaves(variance: Fraction, delta: Fraction) -> None:
+    """Of the normaliser 20 digits are known where the variance is large: the coin is as close to the best."""
+    threshold, coin = gaussian_threshold(variance, delta), gaussian_coin(variance, delta)
+    assert 0 <= coin < 1
+    with mpmath.workdps(100):
+        assert spends_what_is_left(lambda t: gaussian_passes(variance, t), threshold, coin, delta)
+
+
+def test_where_one_person_already_passes_there_is_no_coin() -> None:
+    """So that no count below the least number of people is told."""
+    assert laplace_threshold(Fraction(1), Fraction(9, 10)) == gaussian_threshold(Fraction(1), Fraction(9, 10)) == 1
+    assert laplace_coin(Fraction(1), Fraction(9, 10)) == gaussian_coin(Fraction(1), Fraction(9, 10)) == 0
+    bold = LaplaceThreshold(epsilon=1, delta="9/10", adjacency="add-remove", least_people=5)
+    assert bold.least_told == bold.threshold == 5
+
+
+@pytest.mark.parametrize("coin", [laplace_coin, gaussian_coin])
+def test_next_to_no_noise_leaves_one_person_the_coin_of_delta(coin: Any) -> None:
+    """Then 1 + noise is 1, one below a threshold of 2, and the coin is all there is: to 2^-64."""
+    assert 0 <= Fraction(1, 1000) - coin(Fraction(1, 10**6), Fraction(1, 1000)) <= Fraction(1, 1 << 64)
+
+
 @pytest.mark.parametrize("sigma", [2**13, 10**6])
 def test_the_gaussian_threshold_of_wide_noise_is_valid_and_at_most_one_too_large(sigma: int) -> None:
     """Euler-Maclaurin: the sum from a is the integral plus f(a)/2 - f'(a)/12, to 1e-9 of itself here."""
@@ -78,8 +125,9 @@ def test_the_gaussian_threshold_of_wide_noise_is_valid_and_at_most_one_too_large
             density = mpmath.exp(-(a**2) / 2) / mpmath.sqrt(2 * mpmath.pi) / sigma
             return mpmath.erfc(a / mpmath.sqrt(2)) / 2 + density / 2 + a / sigma * density / 12
 
-        assert passes(threshold) <= mpmath.mpf("1e-6")
         assert passes(threshold - 2) > mpmath.mpf("1e-6")
+        coin = float(gaussian_coin(Fraction(sigma**2), Fraction(1, 10**6)))
+        assert passes(threshold) * (1 - coin) + passes(threshold - 1) * coin <= mpmath.mpf("1e-6")
 
 
 @pytest.mark.parametrize("sigma", [2**13, 2**13 + 4321, 10**6, 22_360_680])
@@ -150,8 +198,10 @@ def test_error_is_the_least_number_of_people_that_is_released_so_often(
     case = mechanism(**loss, delta="1e-4", max_keys=2, adjacency="add-remove")
 
     def all_released(people: int) -> float:
-        released = [case.law.log_mass(x) for x in range(case.threshold - people, case.threshold + 400)]
-        return sum(map(mpmath.exp, released)) ** keys  # type: ignore[no-any-return]
+        least = case.threshold - people
+        released = sum(mpmath.exp(case.law.log_mass(x)) for x in range(least, case.threshold + 400))
+        by_coin = float(case.coin) * mpmath.exp(case.law.log_mass(least - 1))
+        return (released + by_coin) ** keys  # type: ignore[no-any-return]
 
     people = case.error(confidence, keys=keys)
     assert all_released(people) >= confidence * (1 - 1e-12)
