@@ -65,17 +65,19 @@ def enumerate_masses(
     run: Callable[[ScriptedBits], Outcome], depth: int
 ) -> tuple[dict[Outcome, Fraction], Fraction]:
     """Feed every bit string up to `depth` bits; return the exact mass of each outcome, and what is left."""
-    masses: dict[Outcome, Fraction] = defaultdict(Fraction)
-    undecided = Fraction(0)
+    # Whole numbers of strings of `depth` bits: sums of fractions would take longer than the samplers.
+    strings: dict[Outcome, int] = defaultdict(int)
+    undecided = 0
     pending = [(0, 0)]
     while pending:
         value, length = pending.pop()
         try:
-            masses[run(ScriptedBits(value, length))] += Fraction(1, 1 << length)
+            strings[run(ScriptedBits(value, length))] += 1 << (depth - length)
         except OutOfBitsError as end:
             if length + end.missing > depth:
-                undecided += Fraction(1, 1 << length)
+                undecided += 1 << (depth - length)
             else:
                 more = range(1 << end.missing)
                 pending += [(value << end.missing | extra, length + end.missing) for extra in more]
-    return dict(masses), undecided
+    masses = {outcome: Fraction(count, 1 << depth) for outcome, count in strings.items()}
+    return masses, Fraction(undecided, 1 << depth)

@@ -1,4 +1,4 @@
-"""Sums of independent noises: tails, quantiles, and intervals for ratios of noisy sums.
+"""Linear forms in noises: quantiles, deviations, and intervals for ratios of noisy sums.
 
 Statement:
     Discrete Laplace noise of scale b is the difference of two floored exponentials, so it lies within 1 of a
@@ -6,7 +6,8 @@ Statement:
     normal variable of standard deviation sigma (Canonne, Kamath and Steinke 2020, Proposition 25). A combination
     sum c_i X_i therefore lies within sum |c_i| of the same combination of continuous variables, whose tail is
     known in closed form for up to a dozen Laplace terms and for any number of normal ones, and is bounded by
-    Chernoff's inequality otherwise. A single term uses its exact discrete law.
+    Chernoff's inequality otherwise. Coordinates of one cube have a closed form as well (`cube_tails.py`), and
+    noises of several kinds are folded (`tails.py`). A single term uses its exact discrete law.
 Proof:
     docs/proofs/intervals.md.
 """
@@ -15,7 +16,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple, TypeAlias
 
@@ -24,17 +24,27 @@ from numpy.typing import NDArray
 
 from jali.mechanisms.laws import DiscreteGaussianLaw, DiscreteLaplaceLaw
 from jali.mechanisms.mechanism import miss
+from jali.mechanisms.noises import NoiseLaw, Noises
 
 Floats: TypeAlias = NDArray[np.float64]
 Flags: TypeAlias = NDArray[np.bool_]
 AnyLaw: TypeAlias = DiscreteLaplaceLaw | DiscreteGaussianLaw
 # Halving an interval 48 times leaves less of it than a double can tell.
 _HALVINGS = 48
-# With more terms the closed form of the Laplace tail loses too many digits.
-_MANY = 12
 
 
-def linear_quantile(coefficients: Sequence[float], laws: Sequence[AnyLaw], confidence: float) -> float:
+def linear_stddev(coefficients: Sequence[float], laws: Sequence[NoiseLaw]) -> float:
+    """Return the standard deviation of sum c_i X_i: no two noises are correlated, not even those of one cube.
+
+    Example:
+        >>> from fractions import Fraction
+        >>> linear_stddev([3.0, -4.0], [DiscreteGaussianLaw(Fraction(10**6))] * 2)
+        5000.0
+    """
+    return math.hypot(*(c * law.stddev for c, law in zip(coefficients, laws, strict=True)))
+
+
+def linear_quantile(coefficients: Sequence[float], laws: Sequence[NoiseLaw], confidence: float) -> float:
     """Return a t with Pr[|sum c_i X_i| <= t] >= confidence; the least such t for a single term."""
     if not laws:
         return 0.0
@@ -44,7 +54,7 @@ def linear_quantile(coefficients: Sequence[float], laws: Sequence[AnyLaw], confi
         return _several_quantile(coefficients, laws, miss(confidence))
 
 
-def _several_quantile(coefficients: Sequence[float], laws: Sequence[AnyLaw], allowed: float) -> float:
+def _several_quantile(coefficients: Sequence[float], laws: Sequence[NoiseLaw], allowed: float) -> float:
     noises = Noises.of(laws)
     columns = [np.array([c]) for c in coefficients]
     low, high = (
@@ -61,29 +71,6 @@ def _several_quantile(coefficients: Sequence[float], laws: Sequence[AnyLaw], all
         middle = (low + high) / 2
         low, high = (low, middle) if beyond(middle) <= allowed else (middle, high)
     return high
-
-
-@dataclass(frozen=True)
-class Noises:
-    """Independent noises of one family, each with its scale (Laplace) or standard deviation (Gaussian)."""
-
-    spreads: tuple[float, ...]
-    gaussian: bool
-
-    @classmethod
-    def of(cls, laws: Sequence[AnyLaw]) -> Noises:
-        """Read the noises of a question, which are all of one family."""
-        gaussian = isinstance(laws[0], DiscreteGaussianLaw)
-        return cls(tuple(_spread(law) for law in laws), gaussian)
-
-    def tail(self, coefficients: Sequence[Floats], threshold: Floats) -> Floats:
-        """Return an upper bound on Pr[|sum c_i X_i| >= threshold], elementwise over arrays of coefficients."""
-        sizes = [np.abs(c) for c in coefficients]
-        beyond = np.maximum(0.0, threshold - sum(sizes))
-        scales = [size * spread for size, spread in zip(sizes, self.spreads, strict=True)]
-        if self.gaussian:
-            return _normal_tail(_ratio(beyond, np.sqrt(sum(s * s for s in scales))))
-        return _laplace_tail(scales, beyond) if len(scales) <= _MANY else _chernoff_tail(scales, beyond)
 
 
 class Form(NamedTuple):
@@ -103,7 +90,7 @@ class Form(NamedTuple):
 def ratio_interval(
     above: Form,
     below: Form,
-    laws: Sequence[AnyLaw],
+    laws: Sequence[NoiseLaw],
     values: Sequence[Floats],
     *,
     confidence: float,
@@ -173,52 +160,3 @@ def _edge(test: _RatioTest, inside: Floats, outside: Floats) -> Floats:
         kept = test.keeps(middle)
         near, far = np.where(kept, middle, near), np.where(kept, far, middle)
     return np.where(kept_end, outside, far)
-
-
-def _spread(law: AnyLaw) -> float:
-    return law.sigma if isinstance(law, DiscreteGaussianLaw) else float(law.scale)
-
-
-def _ratio(above: Floats, below: Floats) -> Floats:
-    """Divide, where 0/0 is 0 and x/0 is infinite: noise of no size never exceeds a positive threshold."""
-    safe = np.where(below > 0, below, 1.0)
-    return np.where(below > 0, above / safe, np.where(above > 0, np.inf, 0.0))
-
-
-def _normal_tail(z: Floats) -> Floats:
-    return np.array([math.erfc(value / math.sqrt(2)) for value in z.tolist()])
-
-
-def _laplace_tail(scales: Sequence[Floats], t: Floats) -> Floats:
-    """Pr[|sum b_i L_i| >= t] = sum_i w_i exp(-t/b_i), w_i = prod over j != i of b_i^2 / (b_i^2 - b_j^2).
-
-    The tail grows with every scale, so scales that are too close for this formula are moved apart, upwards.
-    """
-    widened = _apart(np.sort(np.stack(scales), axis=0))
-    total = np.zeros_like(t)
-    for i, scale in enumerate(widened):
-        others = np.delete(widened, i, axis=0)
-        weight = np.prod(1 / (1 - (others / scale) ** 2), axis=0)
-        # Beyond 700 scales the exponential is 0 in double precision.
-        total += weight * np.exp(-np.minimum(t / scale, 700.0))
-    return np.clip(total, 0.0, 1.0)
-
-
-def _apart(scales: Floats) -> Floats:
-    """Raise sorted scales so that each is at least 3 % above the one before (6 % among many)."""
-    ratio = 1.03 if len(scales) <= 4 else 1.06
-    widened: Floats = np.maximum(scales, np.maximum(scales[-1] * 1e-9, 1e-300))
-    for i in range(1, len(widened)):
-        widened[i] = np.maximum(widened[i], ratio * widened[i - 1])
-    return widened
-
-
-def _chernoff_tail(scales: Sequence[Floats], t: Floats) -> Floats:
-    """Bound the tail by 2 min over s of exp(-s t) / prod(1 - (s b_i)^2), on a grid of s."""
-    largest = np.maximum.reduce(list(scales))
-    best = np.ones_like(t)
-    for share in np.linspace(0.02, 0.98, 49):
-        s = share / np.where(largest > 0, largest, 1.0)
-        log = -s * t - sum(np.log1p(-((s * b) ** 2)) for b in scales)
-        best = np.minimum(best, 2 * np.exp(log))
-    return best

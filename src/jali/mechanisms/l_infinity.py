@@ -13,17 +13,19 @@ from numpy.typing import NDArray
 from jali.errors import MechanismError
 from jali.mechanisms.additive import LEFT_OUT, Together
 from jali.mechanisms.lattice import refuse_below_one_step, step_of
+from jali.mechanisms.laws.coordinate import CoordinateLaw
 from jali.mechanisms.laws.cube import CubeLaw
-from jali.mechanisms.laws.law import Law
 from jali.mechanisms.mechanism import LogMasses, Specimen, natural, parameter
 from jali.mechanisms.sensitivity import Sensitivity, l_infinity_distance
 from jali.mechanisms.values import narrow
 from jali.noise import BitSource
 from jali.noise.shells import CubeRadius
-from jali.noise.uniform import uniform_below
+from jali.noise.uniform import uniform_below_each
 from jali.privacy.adjacency import Adjacency
 from jali.privacy.losses.pure import Pure
 from jali.privacy.rationals import Number
+
+_NARROW = 1 << 60  # twice a radius below this, and one more, is a machine integer
 
 
 @dataclass(frozen=True, repr=False)
@@ -95,20 +97,15 @@ class LInfinity(Together):
         return CubeLaw(self.dimension, 1 / self.scale)
 
     @property
-    def law(self) -> Law:
+    def law(self) -> CoordinateLaw:
         """The law of the noise of one coordinate, in steps of the lattice."""
-        return self.cube.largest(1)
+        return CoordinateLaw(self.cube, 0)
 
     def noise(self, rows: int, columns: int, *, bits: BitSource | None = None) -> NDArray[Any]:
         """Draw the noise of `rows` releases: a radius for each, then points that are uniform in its cube."""
-        radii = np.array(CubeRadius(self.dimension, 1 / self.scale).sample(rows, bits=bits), dtype=np.object_)
-        wide = 2 * max(radii, default=0) + 1 > 1 << 62
-        drawn = np.empty((rows, columns), object if wide else np.int64)
-        for radius in set(radii.tolist()):
-            places = np.flatnonzero(radii == radius)
-            points = uniform_below(2 * radius + 1, len(places) * columns, bits=bits) - radius
-            drawn[places] = points.reshape(len(places), columns)
-        return narrow(drawn)
+        radii = CubeRadius(self.dimension, 1 / self.scale).draw(rows, bits=bits)
+        radii = np.repeat(radii.astype(object) if radii.max(initial=0) > _NARROW else radii, columns)
+        return narrow((uniform_below_each(2 * radii + 1, bits=bits) - radii).reshape(rows, columns))
 
     def log_masses(self, value: Any) -> LogMasses:
         """Return the law of the output on a cube that holds all but 1e-13 of it: for two or three coordinates."""

@@ -162,5 +162,7 @@ def miss(confidence: float | Fraction | Decimal) -> float:
     except (TypeError, ValueError, ArithmeticError):
         left = 0.0
     if left == 0:
-        raise MechanismError(f"confidence must be a number strictly between 0 and 1, not {confidence!r}.")
+        raise MechanismError(
+            f"confidence must be a number strictly between 0 and 1, not {confidence!r}.", remedy="Give 0.95."
+        )
     return min(left, math.nextafter(1, 0))

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -65,12 +66,12 @@ class Ruler:
             raise MechanismError("step is so small that the range has more than 2**60 marks.")
         return ruler
 
-    @property
+    @cached_property
     def first(self) -> int:
         """The first mark, as a multiple of the step."""
         return math.ceil(self.low / self.step)
 
-    @property
+    @cached_property
     def top(self) -> int:
         """The number of the last mark."""
         return math.floor(self.high / self.step) - self.first

@@ -12,6 +12,7 @@ from jali.noise.bits import BitSource, system_bits
 from jali.noise.checks import size_of_sample
 
 _WORD = 64
+_BLOCK = 1 << 14
 
 
 def uniform_below(bound: int, size: int, *, bits: BitSource | None = None) -> NDArray[Any]:
@@ -43,6 +44,52 @@ def uniform_below(bound: int, size: int, *, bits: BitSource | None = None) -> ND
         missing -= len(drawn)
         kept.append(drawn)
     return np.concatenate(kept)
+
+
+def uniform_below_each(bounds: NDArray[Any], *, bits: BitSource | None = None) -> NDArray[Any]:
+    """Draw an integer for each bound b, uniform on 0 .. b - 1: int64, or Python ints for wide bounds.
+
+    Args:
+        bounds: A one-dimensional array of integers, at least 1.
+        bits: Where the random bits come from; the thread's own stream if not given.
+
+    Guarantee:
+        The integers are independent and each value has probability exactly 1/b.
+    Proof:
+        docs/proofs/l_infinity.md, Lemma 1: the rest of a word modulo b, for words below a multiple of b.
+
+    Example:
+        >>> import numpy as np
+        >>> from jali.noise.uniform import uniform_below_each
+        >>> uniform_below_each(np.array([1, 1]))
+        array([0, 0])
+    """
+    source = system_bits() if bits is None else bits
+    if len(bounds) and bounds.min() < 1:
+        raise MechanismError(f"bounds must be at least 1, not {bounds.min()}.")
+    if len(bounds) and bounds.max() > 1 << _WORD - 2:
+        return np.array([uniform_below(int(b), 1, bits=source)[0] for b in bounds.tolist()], object)
+    drawn = np.empty(len(bounds), np.int64)
+    for start in range(0, len(bounds), _BLOCK):
+        drawn[start : start + _BLOCK] = _below_each(bounds[start : start + _BLOCK], source)
+    return drawn
+
+
+def _below_each(bounds: NDArray[Any], bits: BitSource) -> NDArray[np.int64]:
+    drawn, missing = np.empty(len(bounds), np.int64), np.arange(len(bounds))
+    while len(missing):
+        found, kept = _rests(bounds[missing].astype(np.uint64), bits)
+        drawn[missing[kept]] = found[kept]
+        missing = missing[~kept]
+    return drawn
+
+
+def _rests(bounds: NDArray[np.uint64], bits: BitSource) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+    """Return a word modulo each bound, and whether the word is below the last multiple of it that is a word."""
+    top = np.uint64((1 << _WORD) - 1)
+    words = bits.integers(len(bounds), _WORD).astype(np.uint64)
+    kept = words <= top - (top - bounds + np.uint64(1)) % bounds
+    return (words % bounds).astype(np.int64), kept
 
 
 def _words(count: int, width: int, bits: BitSource) -> NDArray[Any]:

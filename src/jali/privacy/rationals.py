@@ -61,7 +61,7 @@ def positive(value: Number, name: str) -> Fraction:
     """Return `value` as a rational above 0."""
     number = rational(value, name)
     if number <= 0:
-        raise CatalogError(f"{name} must be above 0, not {value}.")
+        raise CatalogError(f"{name} must be above 0, not {value}.", remedy="Give a number such as 0.1.")
     return number
 
 

@@ -19,7 +19,10 @@ def float_above(value: Fraction) -> float:
         True
     """
     nearest = float(value)
-    return nearest if nearest >= value else math.nextafter(nearest, math.inf)
+    # Whole numbers are compared: a comparison of Fraction with a double makes two more Fractions.
+    top, bottom = nearest.as_integer_ratio()
+    above = top * value.denominator >= value.numerator * bottom
+    return nearest if above else math.nextafter(nearest, math.inf)
 
 
 def float_below(value: Fraction) -> float:

@@ -17,19 +17,20 @@ from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
-from jali.mechanisms.combined import AnyLaw, Form
+from jali.mechanisms.combined import Form
 from jali.mechanisms.mechanism import miss
 from jali.mechanisms.moments import line, spread
 from jali.mechanisms.moments.axis import Axis
 from jali.mechanisms.moments.facts import Ends, Facts
 from jali.mechanisms.moments.sums import Floats, Reading
 from jali.mechanisms.moments.value import moment_value
+from jali.mechanisms.noises import NoiseLaw
 
 
 def moment_interval(
     kind: str,
     forms: Mapping[str, Form],
-    laws: Sequence[AnyLaw],
+    laws: Sequence[NoiseLaw],
     values: Sequence[Floats],
     *,
     confidence: float,
@@ -41,7 +42,7 @@ def moment_interval(
     Args:
         kind: A name of `KINDS`.
         forms: Each sum that the kind needs, as a linear form in the noisy values.
-        laws: The laws of the values' noises, which are independent and of one family.
+        laws: The laws of the values' noises.
         values: The noisy values, an array over the groups for each.
         confidence: Strictly between 0 and 1.
         x: The variable of a variance; the explaining variable of a regression.

@@ -20,7 +20,7 @@ import math
 
 import numpy as np
 
-from jali.mechanisms.combined import Flags, Noises
+from jali.mechanisms.combined import Flags
 from jali.mechanisms.moments.sums import Floats, Reading
 
 # Distances down to 2^-50 of the range, found to 0.06 %: an interval need not be sharper than that.
@@ -33,12 +33,16 @@ class Inversion:
     def __init__(self, reading: Reading, above: Floats, below: Floats, allowed: float) -> None:
         above, below = _alike(above, below, reading)
         self.above, self.below, self.allowed = reading.value(above), reading.value(below), allowed
-        top, bottom, reach = reading.coefficients(above), reading.coefficients(below), reading.reach(allowed)
+        top, bottom, reach = (
+            reading.coefficients(above),
+            reading.coefficients(below),
+            reading.noises.reach(allowed),
+        )
         self.top_slack = np.einsum("i,ivg->vg", reach, np.abs(top - top[:, :1]))
         self.bottom_slack = np.einsum("i,ivg->vg", reach, np.abs(bottom - bottom[:, :1]))
         used = [i for i in range(len(top)) if top[i, 0].any() or bottom[i, 0].any()] or [0]
         self.top, self.bottom = top[used, 0], bottom[used, 0]
-        self.noises = Noises(tuple(reading.noises.spreads[i] for i in used), reading.noises.gaussian)
+        self.noises = reading.noises.only(used)
 
     def interval(
         self, low: Floats | float, high: Floats | float, scale: Floats | float = 1.0

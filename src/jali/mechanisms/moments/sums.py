@@ -5,14 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from statistics import NormalDist
 from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from jali.mechanisms.combined import AnyLaw, Form, Noises
+from jali.mechanisms.combined import Form
 from jali.mechanisms.moments.axis import Axis
+from jali.mechanisms.noises import NoiseLaw, Noises
 
 Floats: TypeAlias = NDArray[np.float64]
 _NAMES = ("one", "n", "sx", "sy", "sxx", "syy", "sxy")
@@ -45,7 +45,7 @@ class Reading:
     Attributes:
         sums: One row per sum, the constant first; one column per group.
         shares: One row per sum, one column per noise.
-        noises: The independent noises.
+        noises: The noises of the values.
     """
 
     sums: Floats
@@ -54,7 +54,7 @@ class Reading:
 
     @classmethod
     def of(
-        cls, forms: Mapping[str, Form], laws: Sequence[AnyLaw], values: Sequence[Floats], x: Axis, y: Axis
+        cls, forms: Mapping[str, Form], laws: Sequence[NoiseLaw], values: Sequence[Floats], x: Axis, y: Axis
     ) -> Reading:
         """Read the sums from linear forms in the noisy values; a sum that is not given is never asked for."""
         sums, shares = np.zeros((len(_NAMES), len(values[0]))), np.zeros((len(_NAMES), len(laws)))
@@ -75,8 +75,3 @@ class Reading:
     def coefficients(self, wanted: Floats) -> Floats:
         """Return the coefficients of the noises in such forms, of shape (noises, corners, groups)."""
         return np.asarray(np.einsum("k...,ki->i...", wanted, self.shares))
-
-    def reach(self, allowed: float) -> Floats:
-        """Return per noise a t with Pr[|noise| >= t] <= allowed: a norm of the unit vectors, coupling included."""
-        far = -NormalDist().inv_cdf(allowed / 2) if self.noises.gaussian else -math.log(allowed)
-        return np.array([spread * far * (1 + 1e-9) + 1 for spread in self.noises.spreads])

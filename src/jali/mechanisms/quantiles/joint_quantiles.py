@@ -8,6 +8,7 @@ from collections import defaultdict
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -107,7 +108,7 @@ class JointQuantiles(Mechanism):
                 "spread is so large that there are more than 2**62 places.", remedy="Give a wider step."
             )
 
-    @property
+    @cached_property
     def ruler(self) -> Ruler:
         """The marks that can be released."""
         return Ruler.of(self.low, self.high, self.step)

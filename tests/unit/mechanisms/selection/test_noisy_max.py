@@ -51,7 +51,7 @@ def integrated(x: list[float], place: int, noise: Noise) -> float:
             parts = max(1, math.ceil((end - start) / 2))
             cuts += [start + (end - start) * part / parts for part in range(parts)]
         cuts += [kinks[-1] + further for further in (0, 1, 2, 4, 8, 16, 32, 80)]
-        return float(mpmath.log(mpmath.quad(wins, cuts)) - own)
+        return float(mpmath.log(mpmath.quad(wins, cuts, method="gauss-legendre")) - own)
 
 
 def _laplace_density(y: Any) -> Any:
@@ -128,9 +128,13 @@ def worst_tail(x: Any, others: int, noise: Noise) -> Any:
         return others * p / (1 + others * p)
     if noise == "exponential":
         return 1 - (1 - (1 - p) ** (others + 1)) / ((others + 1) * p)
+
+    def tail(v: Any) -> Any:
+        return _laplace_density(v) * (1 - _laplace_distribution(v + x) ** others)
+
     cuts = [-x - 250, -x - 60, -x - 10, *(-x + x * i / 20 for i in range(21)), 1, 4, 16, 60, 250]
     with mpmath.workdps(40):
-        return mpmath.quad(lambda v: _laplace_density(v) * (1 - _laplace_distribution(v + x) ** others), cuts)
+        return mpmath.quad(tail, cuts, method="gauss-legendre")
 
 
 @pytest.mark.parametrize("two_sided", [False, True])
