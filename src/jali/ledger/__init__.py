@@ -5,6 +5,7 @@ It knows nothing of SQL, plans or answers: they are texts that it keeps and give
 
 from jali.ledger.debit import Debit, grant_account, table_account
 from jali.ledger.declaration import Declaration
+from jali.ledger.parts import Part, PartLine
 from jali.ledger.protocol import Ledger
 from jali.ledger.receipt import MAX_ATTEMPTS, Receipt, Reservation, State
 from jali.ledger.sqlite import SqliteLedger
@@ -15,6 +16,8 @@ __all__ = [
     "Debit",
     "Declaration",
     "Ledger",
+    "Part",
+    "PartLine",
     "Receipt",
     "Reservation",
     "SqliteLedger",

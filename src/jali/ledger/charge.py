@@ -6,51 +6,51 @@ from fractions import Fraction
 
 from jali.errors import BudgetExceeded, LedgerError
 from jali.ledger.debit import Debit
-from jali.privacy import Budget, Event, Filter
+from jali.ledger.parts import Sums, hindered
+from jali.privacy import NOTHING, Budget, Event, Filter
 
 _EVENT_BITS = 4096
-_SUM_BITS = 1024
-_UNIT = 1 << 1000
 
 
 def charge(debit: Debit, budget: Budget, spent: Event) -> Event:
-    """Return the new sum of the account, or raise `BudgetExceeded`.
+    """Return the new sum of an account without parts, or raise `BudgetExceeded`."""
+    return settled(debit, budget, Sums(common=spent)).spent
+
+
+def settled(debit: Debit, budget: Budget, sums: Sums) -> Sums:
+    """Return the new sums of the account, or raise `BudgetExceeded`.
 
     Guarantee:
-        The result is at least `spent + event` in every part, and equal to it as long as denominators have at
-        most 1,024 bits. The filter admitted `event` after `spent`.
+        The new sum is at least that of `parts.py` in every number, and equal to it as long as denominators have at
+        most 1,024 bits. The filter admits it.
     """
-    if not payable(debit.event):
+    if not payable(debit):
         raise LedgerError(f"A loss below zero, or of endless digits, cannot be charged to {debit.account}.")
-    if not Filter(budget).admits(spent, debit.event):
-        raise _refusal(debit, budget, spent)
-    return total(spent, debit.event)
+    after = sums.after(debit)
+    if not Filter(budget).admits(NOTHING, after.spent):
+        raise _refusal(debit, budget, sums)
+    return after
 
 
-def payable(event: Event) -> bool:
-    """Say whether no part of the event is negative, which would be a refund, or has over 4,096 bits."""
-    parts = (event.epsilon or Fraction(0), event.rho, event.delta)
-    return all(part >= 0 and max(part.numerator, part.denominator).bit_length() <= _EVENT_BITS for part in parts)
+def payable(debit: Debit) -> bool:
+    """Say whether no number of a debit is negative, which would be a refund, or has over 4,096 bits."""
+    events = [debit.event] + (
+        [debit.part.apart] if debit.part is not None and debit.part.apart is not None else []
+    )
+    numbers = [number for event in events for number in (event.epsilon or Fraction(0), event.rho, event.delta)]
+    return all(n >= 0 and max(n.numerator, n.denominator).bit_length() <= _EVENT_BITS for n in numbers)
 
 
-def total(spent: Event, event: Event) -> Event:
-    """Add exactly, but round up where someone chose denominators that multiply without end.
-
-    Without the rounding, a few hundred questions with epsilon = 1/(a large prime) make sums of a million
-    digits.
-    """
-    both = spent + event
-    return Event(None if both.epsilon is None else _short(both.epsilon), _short(both.rho), _short(both.delta))
+def counted_on(together: int | None, budget: Budget, sums: Sums) -> Event:
+    """Return the sum that a further event is added to, as the filter will see it."""
+    if together is None:
+        return sums.spent
+    return hindered(sums.before(together), sums.spent, epsilon=budget.epsilon, rho=Filter(budget).rho)
 
 
-def _short(value: Fraction) -> Fraction:
-    if value.denominator.bit_length() <= _SUM_BITS:
-        return value
-    return Fraction(-(-value.numerator * _UNIT // value.denominator), _UNIT)
-
-
-def _refusal(debit: Debit, budget: Budget, spent: Event) -> BudgetExceeded:
-    event, left = debit.event, budget.delta_events - spent.delta
+def _refusal(debit: Debit, budget: Budget, sums: Sums) -> BudgetExceeded:
+    event, spent = debit.event, counted_on(None if debit.part is None else debit.part.together, budget, sums)
+    left = budget.delta_events - spent.delta
     if event.delta > left:
         return BudgetExceeded(debit.account, kind="delta", requested=event.delta, remaining=left)
     rule = Filter(budget)

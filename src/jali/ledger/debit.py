@@ -6,6 +6,7 @@ import json
 import re
 from dataclasses import dataclass
 
+from jali.ledger.parts import Part
 from jali.privacy import Event
 
 _WORD = re.compile(r"[\w.@+-]+")
@@ -18,10 +19,12 @@ class Debit:
     Attributes:
         account: The name of the account, made by `table_account` or `grant_account`.
         event: What is added to the sum of the account.
+        part: The part of the account's people that it concerns; None where it concerns all of them.
     """
 
     account: str
     event: Event
+    part: Part | None = None
 
 
 def table_account(table: str) -> str:

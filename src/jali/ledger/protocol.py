@@ -6,6 +6,7 @@ from typing import Protocol
 
 from jali.ledger.debit import Debit
 from jali.ledger.declaration import Declaration
+from jali.ledger.parts import Part, PartLine
 from jali.ledger.receipt import Receipt, Reservation
 from jali.ledger.verification import Verification
 from jali.privacy import Budget, Event
@@ -16,7 +17,8 @@ class Ledger(Protocol):
 
     Guarantee:
         At every moment, also after a crash, the sum of an account is at least the sum of the events of all
-        answers given that it pays for, and the filter of its budget admitted every one of them.
+        answers given that it pays for, and the filter of its budget admitted every one of them. Where events name
+        parts, the sum is the one that `parts.py` states.
     Proof:
         docs/proofs/ledger.md.
     """
@@ -49,12 +51,24 @@ class Ledger(Protocol):
     def spent(self, account: str) -> Event:
         """Return the sum of everything charged to an account, open reservations included."""
 
+    def counted_on(self, account: str, part: Part) -> Event:
+        """Return the sum that a further event of a part would be added to, as the filter sees it."""
+
+    def after(self, debit: Debit) -> Event:
+        """Return what the sum of an account would be after a debit. Nothing is charged or refused."""
+
+    def parts(self, account: str) -> tuple[PartLine, ...]:
+        """Return what an account was charged for each part, scheme after scheme."""
+
     def recall(self, key: str, *, analyst: str, grant: Debit | tuple[Debit, ...] | None) -> Reservation | None:
         """Return the released answer of an equal key, or None.
 
         The first time that this analyst sees it, `grant` is charged; who reserved it has paid already. Only
         grants of this analyst can be charged, a table never. A question over several tables has several.
         """
+
+    def answered(self, key: str, *, analyst: str) -> bool:
+        """Say whether `recall` would give this analyst an answer that is paid already. Nothing is charged."""
 
     def reserve(
         self, *, analyst: str, question: str, key: str, plan: str, debits: tuple[Debit, ...], resume: bool = False

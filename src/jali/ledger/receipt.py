@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 
 from jali.ledger.debit import Debit
@@ -41,8 +41,9 @@ class Receipt:
 
 @dataclass(frozen=True)
 class Reservation:
-    """The frozen plan of a receipt, and its answer once it was released."""
+    """The frozen plan of a receipt, its answer once it was released, and what was charged for it."""
 
     receipt: str
     plan: str
     answer: str | None
+    debits: tuple[Debit, ...] = field(default=(), compare=False)

@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 
 from jali.errors import JaliError, LedgerError
 from jali.ledger.debit import Debit
+from jali.ledger.parts import Part
 from jali.privacy import Budget, Event
 
 _T = TypeVar("_T")
@@ -45,13 +46,17 @@ def read_budget(row: _Row) -> Budget:
 
 
 def write_debits(debits: Sequence[Debit]) -> list[dict[str, Any]]:
-    """Write debits, in order."""
-    return [{"account": debit.account, "event": write_event(debit.event)} for debit in debits]
+    """Write debits, in order; a debit that concerns everybody names no part."""
+    return [
+        {"account": debit.account, "event": write_event(debit.event)}
+        | ({} if debit.part is None else {"part": _write_part(debit.part)})
+        for debit in debits
+    ]
 
 
 def read_debits(rows: Sequence[Mapping[str, Any]]) -> tuple[Debit, ...]:
     """Read debits as `write_debits` wrote them."""
-    return intact(lambda: tuple(Debit(row["account"], _event(row["event"])) for row in rows))
+    return intact(lambda: tuple(Debit(row["account"], _event(row["event"]), _part(row)) for row in rows))
 
 
 def read_debits_text(text: str) -> tuple[Debit, ...]:
@@ -72,6 +77,21 @@ def intact(read: Callable[[], _T]) -> _T:
 def _event(row: _Row) -> Event:
     epsilon = None if row["epsilon"] is None else _number(row["epsilon"])
     return Event(epsilon, _number(row["rho"]), _number(row["delta"]))
+
+
+def _write_part(part: Part) -> dict[str, Any]:
+    apart = None if part.apart is None else write_event(part.apart)
+    return {"scheme": part.scheme, "key": part.key, "together": part.together, "apart": apart}
+
+
+def _part(debit: Mapping[str, Any]) -> Part | None:
+    if "part" not in debit:
+        return None
+    row = debit["part"]
+    if row["together"] not in (1, 2) or not all(isinstance(row[name], str) for name in ("scheme", "key")):
+        raise ValueError
+    apart = None if row["apart"] is None else _event(row["apart"])
+    return Part(row["scheme"], row["key"], row["together"], apart)
 
 
 def _budget(row: _Row) -> Budget:

@@ -9,9 +9,10 @@ from typing import Any
 
 from jali.errors import JaliError
 from jali.ledger.chain import GENESIS, Entry, Kind, canonical, link
-from jali.ledger.charge import payable, total
+from jali.ledger.charge import payable
 from jali.ledger.debit import Debit, grants_of
 from jali.ledger.declaration import Declaration
+from jali.ledger.parts import Part, PartSum, Sums, added, largest
 from jali.ledger.receipt import MAX_ATTEMPTS
 from jali.ledger.record import read_budget, read_debits, write_budget, write_event
 from jali.privacy import NOTHING, Budget, Event, Filter
@@ -30,10 +31,33 @@ _FIELDS: dict[str, dict[str, type]] = {
 
 
 @dataclass(frozen=True)
+class _Scheme:
+    """The sum of a scheme; under the empty name, of what concerns everybody."""
+
+    seq: int
+    together: int
+    spent: Event
+
+
+@dataclass
 class _Account:
     seq: int
     budget: Budget
-    spent: Event
+    spent: Event = NOTHING
+    schemes: dict[str, _Scheme] = field(default_factory=dict)
+    parts: dict[str, dict[str, PartSum]] = field(default_factory=dict)
+
+    def sums(self, part: Part | None) -> Sums:
+        """Return the sums as a debit of this part sees them."""
+        if part is None and not self.schemes:
+            return Sums(common=self.spent)
+        spent = {name: scheme.spent for name, scheme in self.schemes.items()}
+        common = spent.pop("", self.spent)
+        if part is None:
+            return Sums(common, added(spent.values()))
+        own, parts = spent.pop(part.scheme, NOTHING), self.parts.get(part.scheme, {})
+        rivals = [found.apart for key, found in parts.items() if key != part.key and part.together == 2]
+        return Sums(common, added(spent.values()), own, parts.get(part.key, PartSum()), largest(rivals))
 
 
 @dataclass(frozen=True)
@@ -57,6 +81,7 @@ class Replay:
     _accounts: dict[str, _Account] = field(default_factory=dict)
     _receipts: dict[str, _Receipt] = field(default_factory=dict)
     _seen: set[tuple[str, str]] = field(default_factory=set)
+    _schemes: int = 0
 
     def step(self, entry: Entry) -> None:
         """Take the next entry: check its link, then its meaning."""
@@ -105,6 +130,17 @@ class Replay:
             },
             "receipts": {_row(found) for found in self._receipts.values()},
             "seen": set(self._seen),
+            "schemes": {
+                (found.seq, account, name, found.together, canonical(write_event(found.spent)))
+                for account, paid in self._accounts.items()
+                for name, found in paid.schemes.items()
+            },
+            "parts": {
+                (account, scheme, key, canonical(write_event(found.inside)), canonical(write_event(found.apart)))
+                for account, paid in self._accounts.items()
+                for scheme, parts in paid.parts.items()
+                for key, found in parts.items()
+            },
         }
 
     def _check_link(self, entry: Entry) -> None:
@@ -148,7 +184,7 @@ class Replay:
         if body["account"] in self._accounts:
             self._find(seq, f"opens {body['account']} a second time")
         else:
-            self._accounts[body["account"]] = _Account(seq, read_budget(body["budget"]), NOTHING)
+            self._accounts[body["account"]] = _Account(seq, read_budget(body["budget"]))
 
     def _reserve(self, seq: int, body: dict[str, Any]) -> None:
         if body["receipt"] in self._receipts:
@@ -204,12 +240,34 @@ class Replay:
             if account is None:
                 self._find(seq, f"charges {debit.account}, which was never opened")
                 continue
-            if not payable(debit.event):
+            if not payable(debit) or not self._fits_scheme(account, debit.part):
                 self._find(seq, f"charges {debit.account} what cannot be charged")
                 continue
-            if not Filter(account.budget).admits(account.spent, debit.event):
+            after = account.sums(debit.part).after(debit)
+            if not Filter(account.budget).admits(NOTHING, after.spent):
                 self._find(seq, f"charges {debit.account} more than its budget admits")
-            self._accounts[debit.account] = replace(account, spent=total(account.spent, debit.event))
+            self._keep(account, debit.part, after)
+
+    @staticmethod
+    def _fits_scheme(account: _Account, part: Part | None) -> bool:
+        if part is None:
+            return True
+        known = account.schemes.get(part.scheme)
+        return bool(part.scheme) and (known is None or known.together == part.together)
+
+    def _keep(self, account: _Account, part: Part | None, after: Sums) -> None:
+        account.spent = after.spent
+        if part is not None or account.schemes:
+            self._keep_scheme(account, "", 0, after.common)
+        if part is not None:
+            self._keep_scheme(account, part.scheme, part.together, after.scheme)
+            account.parts.setdefault(part.scheme, {})[part.key] = after.part
+
+    def _keep_scheme(self, account: _Account, name: str, together: int, spent: Event) -> None:
+        if name not in account.schemes:
+            self._schemes += 1
+            account.schemes[name] = _Scheme(self._schemes, together, spent)
+        account.schemes[name] = replace(account.schemes[name], spent=spent)
 
     def _find(self, seq: int, what: str) -> None:
         self.problems.append(f"Entry {seq} {what}.")

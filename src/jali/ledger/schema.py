@@ -10,7 +10,9 @@ if TYPE_CHECKING:
     import sqlite3
 
 APPLICATION = int.from_bytes(b"Jali")
-VERSION = "1"
+VERSION = "2"
+# Schema 1 has no parts. Such a ledger is read as it is, and gets their tables with the first debit of a part.
+BEFORE_PARTS = "1"
 
 # `entries` is the truth, `plans` and `answers` hold the long texts that entries name by digest. All three
 # only grow. The other tables follow from them, change in the same transaction, and are checked by `verify`.
@@ -31,6 +33,15 @@ _TABLES = (
     "CREATE INDEX receipts_open ON receipts (key) WHERE released IS NULL",
     "CREATE INDEX receipts_by_analyst ON receipts (analyst)",
     "CREATE TABLE seen (receipt TEXT NOT NULL, analyst TEXT NOT NULL, PRIMARY KEY (receipt, analyst))",
+)
+
+# What was charged for parts: the sum of each scheme, under an empty name that of what concerns everybody, and the
+# sums of each part. Only accounts with debits of parts are in them.
+_PART_TABLES = (
+    "CREATE TABLE schemes (seq INTEGER PRIMARY KEY, account TEXT NOT NULL, scheme TEXT NOT NULL,"
+    " together INTEGER NOT NULL, spent TEXT NOT NULL, UNIQUE (account, scheme))",
+    "CREATE TABLE parts (account TEXT NOT NULL, scheme TEXT NOT NULL, key TEXT NOT NULL, inside TEXT NOT NULL,"
+    " apart TEXT NOT NULL, PRIMARY KEY (account, scheme, key))",
 )
 
 # The triggers stop mistakes; the chain shows what went past them. The trigger on INSERT also stops REPLACE,
@@ -58,10 +69,24 @@ def create(connection: sqlite3.Connection) -> None:
     """Make the tables of an empty ledger, in one transaction."""
     connection.execute("BEGIN IMMEDIATE")
     connection.execute(f"PRAGMA application_id = {APPLICATION}")
-    for statement in _TABLES + _TRIGGERS:
+    for statement in _TABLES + _PART_TABLES + _TRIGGERS:
         connection.execute(statement)
     connection.execute("INSERT INTO meta VALUES ('schema', ?)", (VERSION,))
     connection.execute("COMMIT")
+
+
+def add_parts(connection: sqlite3.Connection) -> None:
+    """Give a ledger of schema 1 the tables of parts, in the transaction of the caller."""
+    if not has_parts(connection):
+        for statement in _PART_TABLES:
+            connection.execute(statement)
+        connection.execute("UPDATE meta SET value = ? WHERE name = 'schema'", (VERSION,))
+
+
+def has_parts(connection: sqlite3.Connection) -> bool:
+    """Say whether a ledger has the tables of parts."""
+    row = connection.execute("SELECT value FROM meta WHERE name = 'schema'").fetchone()
+    return bool(row == (VERSION,))
 
 
 def check(connection: sqlite3.Connection, name: str) -> None:
@@ -69,7 +94,7 @@ def check(connection: sqlite3.Connection, name: str) -> None:
     if connection.execute("PRAGMA application_id").fetchone() != (APPLICATION,):
         raise LedgerError(f"{name} is not a Jali ledger.", remedy="Name another file.")
     row = connection.execute("SELECT value FROM meta WHERE name = 'schema'").fetchone()
-    if row != (VERSION,):
+    if row not in ((VERSION,), (BEFORE_PARTS,)):
         found = "none" if row is None else row[0]
         raise LedgerError(
             f"{name} has the ledger schema {found}; this version of Jali reads schema {VERSION}.",

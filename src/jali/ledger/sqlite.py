@@ -12,9 +12,10 @@ from typing import Any, Self
 
 from jali.errors import CatalogError, LedgerError
 from jali.ledger.chain import Kind, fingerprint
-from jali.ledger.charge import charge
+from jali.ledger.charge import counted_on, settled
 from jali.ledger.debit import Debit, grants_of
 from jali.ledger.declaration import Declaration
+from jali.ledger.parts import Part, PartLine
 from jali.ledger.receipt import MAX_ATTEMPTS, Receipt, Reservation
 from jali.ledger.record import write_budget, write_debits
 from jali.ledger.store import Store
@@ -128,6 +129,23 @@ class SqliteLedger:
         with self._reading() as tables:
             return _known(tables, account).spent
 
+    def counted_on(self, account: str, part: Part) -> Event:
+        """Return the sum that a further event of a part would be added to, as the filter sees it."""
+        with self._reading() as tables:
+            found = _known(tables, account)
+            return counted_on(part.together, found.budget, tables.sums(account, found.spent, part))
+
+    def after(self, debit: Debit) -> Event:
+        """Return what the sum of an account would be after a debit. Nothing is charged or refused."""
+        with self._reading() as tables:
+            spent = _known(tables, debit.account).spent
+            return tables.sums(debit.account, spent, debit.part).after(debit).spent
+
+    def parts(self, account: str) -> tuple[PartLine, ...]:
+        """Return what an account was charged for each part, scheme after scheme."""
+        with self._reading() as tables:
+            return tables.part_lines(account)
+
     def recall(self, key: str, *, analyst: str, grant: Debit | tuple[Debit, ...] | None) -> Reservation | None:
         """Return the released answer of an equal key, or None.
 
@@ -144,6 +162,12 @@ class SqliteLedger:
         if not hit.paid:
             self._see(hit.receipt, analyst, _own(analyst, grant))
         return Reservation(hit.receipt, hit.plan, hit.answer)
+
+    def answered(self, key: str, *, analyst: str) -> bool:
+        """Say whether `recall` would give this analyst an answer that is paid already. Nothing is charged."""
+        with self._reading() as tables:
+            hit = tables.hit(key, analyst)
+        return hit is not None and hit.paid
 
     def reserve(
         self, *, analyst: str, question: str, key: str, plan: str, debits: tuple[Debit, ...], resume: bool = False
@@ -180,7 +204,7 @@ class SqliteLedger:
             line = _allowed(tables, receipt, analyst)
             if line.answer is None:
                 _count_attempt(tables, receipt, line.attempts + 1)
-        return Reservation(receipt, line.plan, line.answer)
+        return Reservation(receipt, line.plan, line.answer, line.debits)
 
     def release(self, receipt: str, answer: str) -> str:
         """Store the answer of an open receipt and close it. Return the stored answer, whoever was first.
@@ -232,7 +256,18 @@ def _spend(tables: Tables, debits: Sequence[Debit]) -> None:
     """Charge every debit, in order; the transaction of the caller undoes all if one is refused."""
     for debit in debits:
         account = _known(tables, debit.account)
-        tables.put_spent(debit.account, charge(debit, account.budget, account.spent))
+        _check_scheme(tables, debit)
+        sums = tables.sums(debit.account, account.spent, debit.part)
+        tables.put_sums(debit.account, settled(debit, account.budget, sums), debit.part)
+
+
+def _check_scheme(tables: Tables, debit: Debit) -> None:
+    """Refuse a scheme without a name, or one whose units touched more or fewer parts in other debits."""
+    if debit.part is None:
+        return
+    known = tables.together(debit.account, debit.part.scheme)
+    if not debit.part.scheme or debit.part.together not in (1, 2) or known not in (None, debit.part.together):
+        raise LedgerError(f"The scheme {debit.part.scheme!r} cannot be charged to {debit.account} like this.")
 
 
 def _known(tables: Tables, name: str) -> Account:

@@ -7,8 +7,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from jali.ledger import schema
 from jali.ledger.chain import GENESIS, Entry, Kind, canonical
+from jali.ledger.debit import Debit
 from jali.ledger.declaration import Declaration
+from jali.ledger.parts import Part, PartLine, PartSum, Sums, added, largest
 from jali.ledger.receipt import Receipt, State
 from jali.ledger.record import intact, read_budget, read_debits_text, read_event, write_budget, write_event
 from jali.privacy import NOTHING, Budget, Event
@@ -35,6 +38,7 @@ class Line:
     attempts: int
     plan: str
     answer: str | None
+    debits: tuple[Debit, ...]
 
 
 @dataclass(frozen=True)
@@ -102,6 +106,82 @@ class Tables:
         """Replace the sum of an account."""
         self._run("UPDATE accounts SET spent = ? WHERE name = ?", (canonical(write_event(spent)), name))
 
+    def sums(self, account: str, spent: Event, part: Part | None) -> Sums:
+        """Return the sums of an account whose sum is `spent`, as a debit of this part sees them."""
+        rows = self._schemes(account)
+        if part is None and not rows:
+            return Sums(common=spent)
+        sums = {scheme: _event(text) for scheme, text in rows}
+        common = sums.pop("", spent)
+        if part is None:
+            return Sums(common, added(sums.values()))
+        own = sums.pop(part.scheme, NOTHING)
+        mine, rival = self._part_sums(account, part)
+        return Sums(common, added(sums.values()), own, mine, rival)
+
+    def _schemes(self, account: str) -> list[tuple[str, str]]:
+        if not schema.has_parts(self._connection):
+            return []
+        return list(self._run("SELECT scheme, spent FROM schemes WHERE account = ? ORDER BY seq", (account,)))
+
+    def _part_sums(self, account: str, part: Part) -> tuple[PartSum, Event]:
+        """Return the sums of a part; and the largest of the others where a unit can touch two of them."""
+        if not schema.has_parts(self._connection):
+            return PartSum(), NOTHING
+        row = self._one(
+            "SELECT inside, apart FROM parts WHERE (account, scheme, key) = (?, ?, ?)",
+            (account, part.scheme, part.key),
+        )
+        mine = PartSum() if row is None else PartSum(_event(row[0]), _event(row[1]))
+        if part.together == 1:
+            return mine, NOTHING
+        others = self._run(
+            "SELECT apart FROM parts WHERE account = ? AND scheme = ? AND key <> ?",
+            (account, part.scheme, part.key),
+        )
+        return mine, largest(_event(text) for (text,) in others)
+
+    def together(self, account: str, scheme: str) -> int | None:
+        """Return how many parts of a scheme one unit can touch; None if nothing was charged for the scheme."""
+        if not schema.has_parts(self._connection):
+            return None
+        row = self._one("SELECT together FROM schemes WHERE account = ? AND scheme = ?", (account, scheme))
+        return None if row is None else int(row[0])
+
+    def put_sums(self, account: str, sums: Sums, part: Part | None) -> None:
+        """Replace the sums of an account after a debit."""
+        self.put_spent(account, sums.spent)
+        if part is None and not self._schemes(account):
+            return
+        schema.add_parts(self._connection)
+        self._put_scheme(account, "", 0, sums.common)
+        if part is not None:
+            self._put_scheme(account, part.scheme, part.together, sums.scheme)
+            inside, apart = (canonical(write_event(event)) for event in (sums.part.inside, sums.part.apart))
+            self._run(
+                "INSERT INTO parts VALUES (?, ?, ?, ?, ?) ON CONFLICT (account, scheme, key) DO UPDATE"
+                " SET inside = excluded.inside, apart = excluded.apart",
+                (account, part.scheme, part.key, inside, apart),
+            )
+
+    def _put_scheme(self, account: str, scheme: str, together: int, spent: Event) -> None:
+        self._run(
+            "INSERT INTO schemes (account, scheme, together, spent) VALUES (?, ?, ?, ?)"
+            " ON CONFLICT (account, scheme) DO UPDATE SET spent = excluded.spent",
+            (account, scheme, together, canonical(write_event(spent))),
+        )
+
+    def part_lines(self, account: str) -> tuple[PartLine, ...]:
+        """Return what an account was charged for each part, scheme after scheme."""
+        if not schema.has_parts(self._connection):
+            return ()
+        rows = self._run(
+            "SELECT parts.scheme, key, inside FROM parts JOIN schemes USING (account, scheme)"
+            " WHERE account = ? ORDER BY seq, key",
+            (account,),
+        )
+        return tuple(PartLine(scheme, key, _event(inside)) for scheme, key, inside in rows)
+
     def put_receipt(self, seq: int, *, body: dict[str, Any], plan: str) -> None:
         """Keep a new open receipt, its plan, and its first attempt."""
         names = ("receipt", "analyst", "question", "key")
@@ -112,11 +192,11 @@ class Tables:
     def line(self, receipt: str) -> Line | None:
         """Return the state of one receipt."""
         row = self._one(
-            "SELECT analyst, attempts, plans.body, answers.body FROM receipts"
+            "SELECT analyst, attempts, plans.body, answers.body, debits FROM receipts"
             " JOIN plans ON plans.receipt = id LEFT JOIN answers ON answers.receipt = id WHERE id = ?",
             (receipt,),
         )
-        return None if row is None else Line(*row)
+        return None if row is None else Line(row[0], row[1], row[2], row[3], read_debits_text(row[4]))
 
     def put_attempt(self, receipt: str, attempts: int) -> None:
         """Keep the number of attempts."""
@@ -168,6 +248,10 @@ class Tables:
 
     def _one(self, statement: str, values: Any = ()) -> Any:
         return self._connection.execute(statement, values).fetchone()
+
+
+def _event(text: str) -> Event:
+    return read_event(intact(lambda: json.loads(text)))
 
 
 def _receipt(row: tuple[Any, ...]) -> Receipt:
