@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from fractions import Fraction
@@ -11,16 +11,23 @@ from unittest.mock import patch
 
 import numpy as np
 
+from jali.mechanisms import LInfinity
+from jali.mechanisms.keys.noisy_counts import NoisyCounts
 from jali.mechanisms.keys.optimal_keys import OptimalKeys
 from jali.mechanisms.quantiles.permuted_weighted_quantile import PermutedWeightedQuantile
 from jali.mechanisms.quantiles.weighted_quantile import WeightedQuantile
 from jali.mechanisms.selection.exponential import Exponential
 from jali.mechanisms.selection.permute_and_flip import PermuteAndFlip
 from jali.noise import DiscreteGaussian, DiscreteLaplace
+from jali.planner import Plan
 
 
 def _silence(self: Any, size: int, **_: Any) -> np.ndarray:
     return np.zeros(size, dtype=np.int64)
+
+
+def _joint_silence(self: Any, rows: int, columns: int, **_: Any) -> np.ndarray:
+    return np.zeros((rows, columns), dtype=np.int64)
 
 
 def _best_mark(self: WeightedQuantile, value: Any, size: int, bits: Any) -> list[int]:
@@ -42,14 +49,21 @@ def _likely(self: OptimalKeys, counts: np.ndarray, **_: Any) -> np.ndarray:
     return np.array([self.chance(int(count)) >= 0.5 for count in counts], dtype=np.bool_)
 
 
+def _reached(self: NoisyCounts, noisy: Any, _bits: Any) -> Any:
+    """Tell what reaches the threshold, and nothing by the coin one below it."""
+    return np.asarray(noisy >= self.threshold, np.bool_)
+
+
 _QUIET: tuple[tuple[type, str, Any], ...] = (
     (DiscreteLaplace, "sample", _silence),
     (DiscreteGaussian, "sample", _silence),
+    (LInfinity, "noise", _joint_silence),
     (WeightedQuantile, "draws", _best_mark),
     (PermutedWeightedQuantile, "draws", _best_mark),
     (PermuteAndFlip, "draw", _best_place),
     (Exponential, "draw", _best_place),
     (OptimalKeys, "choose", _likely),
+    (NoisyCounts, "_passing", _reached),
 )
 
 
@@ -60,3 +74,9 @@ def noise_off() -> Iterator[None]:
         for kind, name, quiet in _QUIET:
             patched.enter_context(patch.object(kind, name, quiet))
         yield
+
+
+def in_measures(plan: Plan, noisy: Sequence[Sequence[int]], level: int = 0) -> list[list[Fraction]]:
+    """What was released of each measure, in integer units of the measure: joint noise is added to multiples."""
+    times = [plan.levels[level].times(place) for place in range(len(noisy))]
+    return [[Fraction(value, factor) for value in column] for column, factor in zip(noisy, times, strict=True)]

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import sys
+import tempfile
 from typing import Any
 
 from benchmarks.peer_work.questioned import PERSON, Numbers, Release, measure
@@ -48,6 +49,7 @@ def _spark() -> Any:
         SparkSession.builder.master("local[2]")
         .config("spark.sql.shuffle.partitions", "2")
         .config("spark.ui.enabled", "false")
+        .config("spark.sql.warehouse.dir", tempfile.mkdtemp(prefix="warehouse-"))
         .config("spark.driver.memory", "3g")
         .getOrCreate()
     )

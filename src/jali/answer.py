@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from jali.display.cells import ALL, show_cell
+from jali.display.cells import ALL, flat, show_cell
 from jali.errors import QueryError
 from jali.privacy import Event
 from jali.query.aggregation import Marks
@@ -17,6 +17,7 @@ from jali.query.estimates import Cells, Picked
 from jali.query.evaluate import evaluate
 from jali.query.nodes import Aggregate, Call, Column, Expression, Literal, walk
 from jali.reading import Interval, LevelReading, Release, Released
+from jali.sampling import SamplingErrors, comparison, sampling_bounds, sampling_errors, widened
 
 if TYPE_CHECKING:
     import pandas
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from jali.mechanisms.keys.sizes import GroupSizes
 
 CONFIDENCE = 0.95
+REHEARSAL = "Rehearsal: synthetic data. No number of this answer is about anybody."
 
 
 @dataclass(frozen=True)
@@ -39,6 +41,9 @@ class Answer:
         receipt: The ledger's name for it.
         cached: Whether it had been answered before, so that the table was not charged again.
         costs: The loss for each table.
+        notes: What the plan has to say about the answer, in sentences without their stops.
+        rehearsed: Whether it is about made-up rows: `Database.rehearse`.
+        batched: Whether it is one of a batch: cost, costs and receipt are those of the whole batch.
     """
 
     release: Release = field(repr=False)
@@ -46,6 +51,9 @@ class Answer:
     receipt: str
     cached: bool = False
     costs: tuple[tuple[str, Event], ...] = ()
+    notes: tuple[str, ...] = ()
+    rehearsed: bool = False
+    batched: bool = False
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -87,18 +95,97 @@ class Answer:
     @property
     def remarks(self) -> tuple[str, ...]:
         """What has to be said below the table."""
-        if self.group_sizes is None:
-            return ()
-        return (f"Groups were chosen privately: {self.group_sizes}.",)
+        chosen = () if self.group_sizes is None else (f"Groups were chosen privately: {self.group_sizes}.",)
+        rehearsal = (REHEARSAL,) if self.rehearsed else ()
+        return rehearsal + chosen + tuple(f"{note}." for note in self.notes) + self._removals + self._comparisons
 
-    def interval(self, confidence: float = CONFIDENCE) -> list[tuple[Interval, ...]]:
+    def interval(self, confidence: float = CONFIDENCE, *, sampling: bool = False) -> list[tuple[Interval, ...]]:
         """Return, per row and column, an interval for the bounded truth; None for keys.
 
         The confidence is per number. Intervals for COUNT and SUM follow the exact law of the noise; for ratios
         they invert a test; for other arithmetic they combine intervals that hold together.
+
+        Args:
+            confidence: How often an interval holds.
+            sampling: Whether the intervals are for the population that the rows are a random sample of, with both
+                errors in them; None for columns without `sampling_error`.
         """
-        columns = [self._column_intervals(o.expression, confidence) for o in self.release.question.outputs]
+        if confidence == CONFIDENCE and not sampling:
+            return list(self._usual)
+        find = self._population_intervals if sampling else self._column_intervals
+        columns = [find(o.expression, confidence) for o in self.release.question.outputs]
         return [tuple(column[i] for column in columns) for i in self._order]
+
+    @cached_property
+    def _usual(self) -> list[tuple[Interval, ...]]:
+        columns = [self._column_intervals(o.expression, CONFIDENCE) for o in self.release.question.outputs]
+        return [tuple(column[i] for column in columns) for i in self._order]
+
+    def removed_rows(self, confidence: float = CONFIDENCE) -> tuple[float, Interval] | None:
+        """Return how many of the declared rows of a table bounding left out of COUNT(*), and an interval. Free.
+
+        None where no rows are declared, or not all of them are asked about. `Database.removed` buys an estimate.
+        """
+        from jali.removed import uncounted
+
+        return uncounted(self.release, confidence)
+
+    @property
+    def _removals(self) -> tuple[str, ...]:
+        from jali.removed import uncounted_said
+
+        return uncounted_said(self.release, CONFIDENCE)
+
+    # Sampling error.
+
+    def sampling_error(self, column: str) -> list[float | None]:
+        """Return the standard error of each row's number as an estimate for a population.
+
+        The rows of the table are taken for a random sample of it. Means, proportions, slopes, intercepts and
+        correlations have one, estimated from released numbers, so for nothing; None elsewhere.
+        `sampling_at_most` says where it is a bound. docs/questions.md, "Sampling error".
+        """
+        found = self._sampled(self._named(column))
+        return [None] * len(self) if found is None else [found.each[i] for i in self._order]
+
+    def sampling_at_most(self, column: str) -> bool:
+        """Say whether the sampling error of a column is the most it can be, rather than an estimate."""
+        found = self._sampled(self._named(column))
+        return found is not None and found.at_most
+
+    def _sampled(self, expression: Expression) -> SamplingErrors | None:
+        """The sampling errors of a column, in all groups of all grouping sets."""
+        parts = [sampling_errors(reading, expression) for reading in self.release.readings]
+        found = [part for part in parts if part is not None]
+        if not found or len(found) < len(parts):
+            return None
+        return SamplingErrors(tuple(e for part in found for e in part.each), any(part.at_most for part in found))
+
+    def _population_intervals(self, expression: Expression, confidence: float) -> list[Interval]:
+        errors = self._sampled(expression)
+        if errors is None:
+            return [None] * len(self._values)
+        values = [evaluate(expression, row) for row in self._values]
+        bounds = sampling_bounds(self._estimate(expression))
+        rows = zip(values, self._column_intervals(expression, confidence), errors.each, strict=True)
+        return [widened(value, span, error, bounds, confidence) for value, span, error in rows]
+
+    @property
+    def _comparisons(self) -> tuple[str, ...]:
+        """Which error dominates, column by column."""
+        said = []
+        for j, output in enumerate(self.release.question.outputs):
+            errors = self._sampled(output.expression) if _has_aggregate(output.expression) else None
+            if errors is not None:
+                shown = SamplingErrors(tuple(errors.each[i] for i in self._order), errors.at_most)
+                said.append(comparison(output.name, [row[j] for row in self._usual], shown, CONFIDENCE))
+        return tuple(line for line in said if line)
+
+    def _named(self, column: str) -> Expression:
+        """The expression of a column, or a refusal that names those there are."""
+        if column not in self.columns:
+            raise QueryError(f"The answer has no column {column}.", remedy=f"It has {', '.join(self.columns)}.")
+        return self.release.question.outputs[self.columns.index(column)].expression
 
     @cached_property
     def _values(self) -> list[dict[Expression, Any]]:
@@ -174,14 +261,22 @@ class Answer:
             for group in range(len(reading))
         ]
 
+    @property
+    def _paid(self) -> str:
+        return f"cost: part of a batch of {self.cost}" if self.batched else f"cost {self.cost}"
+
     def __repr__(self) -> str:
-        return f"Answer({self.summary()}; cost {self.cost}; receipt {self.receipt})"
+        rehearsal = "rehearsal on synthetic data: " if self.rehearsed else ""
+        return f"Answer({rehearsal}{self.summary()}; {self._paid}; receipt {self.receipt})"
 
     def __str__(self) -> str:
-        from jali.display.text import answer_table
+        from jali.display.text import answer_table, legend
 
-        table = answer_table(self.columns, self.shown_rows, self.interval())
-        return "\n".join([table, *self.remarks, f"cost {self.cost}, receipt {self.receipt}"])
+        spans = self.interval()
+        table = answer_table(self.columns, self.shown_rows, spans)
+        said = [line for line in (legend(*flat(self.rows, spans), CONFIDENCE), *self.remarks) if line]
+        again = ", answered before: the table was not charged again" if self.cached else ""
+        return "\n".join([table, "", *said, f"{self._paid}{again}, receipt {self.receipt}"])
 
     def summary(self) -> str:
         """One line: the first value with its error bar, and how many rows there are."""
@@ -215,12 +310,16 @@ class Answer:
             "rows": [[_jsonable(value) for value in row] for row in self.rows],
             "intervals": [[_json_interval(span) for span in row] for row in self.interval(confidence)],
             "confidence": confidence,
+            "sampling_errors": [list(row) for row in zip(*map(self.sampling_error, self.columns), strict=True)],
+            "sampling_at_most": [self.sampling_at_most(column) for column in self.columns],
             "totals": [list(names) for names in self.totals],
             "group_sizes": None if self.group_sizes is None else asdict(self.group_sizes),
+            "notes": list(self.notes),
             "cost": _json_event(self.cost),
             "costs": {table: _json_event(cost) for table, cost in self.costs},
             "receipt": self.receipt,
             "cached": self.cached,
+            "rehearsed": self.rehearsed,
         }
 
     def to_arrow(self) -> pyarrow.Table:
@@ -268,7 +367,7 @@ class Answer:
     def _repr_html_(self) -> str:
         from jali.display.html import answer_table
 
-        caption = f"cost {self.cost} · receipt {self.receipt}"
+        caption = f"{self._paid} · receipt {self.receipt}"
         return answer_table(self.columns, self.shown_rows, self.interval(), caption, self.remarks)
 
     def plot(self, column: str | None = None) -> Any:
@@ -288,8 +387,8 @@ class Answer:
     def _plotted(self, column: str | None) -> Plotted:
         from jali.display.plotted import Plotted
 
-        if column is not None and column not in self.columns:
-            raise QueryError(f"The answer has no column {column}.", remedy=f"It has {', '.join(self.columns)}.")
+        if column is not None:
+            self._named(column)
         outputs = self.release.question.outputs
         drawn = [o.name for o in outputs if self._has_interval(o.expression)]
         if not drawn or (column is not None and column not in drawn):

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from jali.errors import CatalogError
 from jali.privacy import Adjacency, Budget
 from jali.query.catalog import Declared, Field, Keys, Kind, Public, Range, Reach, Source, Table, Via
+from jali.query.spelling import meant
 
 if TYPE_CHECKING:
     from jali.engines import Engine
@@ -41,6 +42,7 @@ def declare_table(
     relation: str | None,
     min_people: int,
     others: Mapping[str, Table | Public],
+    unique: bool = False,
 ) -> Table:
     """Make the declaration of a table, or refuse it and say what is wrong."""
     _check_name(name)
@@ -54,18 +56,18 @@ def declare_table(
         name=name,
         source=place,
         unit=None if isinstance(unit, Via) else _unit(unit, fields),
-        max_rows=_bound(unit, max_rows),
+        max_rows=_bound(unit, _one_row(unit, max_rows) if unique else max_rows),
         adjacency=adjacency,
         fields=_with_declared(fields, declared),
         budget=budget,
         rows=_guess(rows),
         reach=_reach(unit, fields, others) if isinstance(unit, Via) else None,
         min_people=_least_people(min_people),
+        unique=bool(unique),
     )
     _check_others(table, others)
     if frame is not None:
         _check_frame(engine.holder(frame), name)
-        engine.attach(name, frame)
     return table
 
 
@@ -201,7 +203,7 @@ def _unit(unit: str | None, fields: tuple[Field, ...]) -> str | None:
         return None
     found = next((f for f in fields if f.name.lower() == unit.lower()), None)
     if found is None:
-        raise CatalogError(f"There is no column {unit} to be the unit.", remedy=_columns(fields))
+        raise CatalogError(f"There is no column {unit} to be the unit.", remedy=_columns(fields, unit))
     if found.kind not in _UNIT_KINDS:
         raise CatalogError(f"Column {unit} cannot name people: it is {found.kind.value}.")
     return found.name
@@ -219,6 +221,17 @@ def _bound(unit: str | Via | None, max_rows: int | None) -> int:
     return max_rows
 
 
+def _one_row(unit: str | Via | None, max_rows: int | None) -> int:
+    """Return the bound of a table where nobody has two rows."""
+    if not isinstance(unit, str):
+        raise CatalogError(
+            "Only a column of this table can be unique in it.", remedy="Name it as the unit, or leave unique out."
+        )
+    if max_rows not in (None, 1):
+        raise CatalogError("Where the unit is unique, max_rows is 1.", remedy="Write max_rows=1, or leave it out.")
+    return 1
+
+
 def _guess(rows: int | None) -> int | None:
     if rows is not None and (isinstance(rows, bool) or not isinstance(rows, int) or rows < 1):
         raise CatalogError("rows must be a whole number, at least 1.")
@@ -232,7 +245,7 @@ def _with_declared(fields: tuple[Field, ...], declared: Mapping[str, Declared]) 
         raise CatalogError("Two columns differ in upper and lower case only.", remedy="Rename one of them.")
     for column in declared:
         if column.lower() not in known:
-            raise CatalogError(f"There is no column {column}.", remedy=_columns(fields))
+            raise CatalogError(f"There is no column {column}.", remedy=_columns(fields, column))
     return tuple(_declared_field(field, lowered.get(field.name.lower())) for field in fields)
 
 
@@ -301,5 +314,7 @@ def _same_source(one: Source, other: Source) -> bool:
     return same and one.relation.lower() == other.relation.lower()
 
 
-def _columns(fields: tuple[Field, ...]) -> str:
-    return f"Its columns are {', '.join(field.name for field in fields)}."
+def _columns(fields: tuple[Field, ...], name: str) -> str:
+    """Name the columns there are, and first the one that a wrong name is nearest to."""
+    names = [field.name for field in fields]
+    return f"{meant(name, names)}Its columns are {', '.join(names)}."

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import chain, pairwise
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -14,11 +15,15 @@ from jali.mechanisms.keys.optimal_keys import OptimalKeys
 from jali.mechanisms.keys.tables import in_public_order
 from jali.mechanisms.quantiles.weighted_quantile import WeightedQuantile
 from jali.planner import Plan
-from jali.planner.part import Choice, Draw, Level, Mechanism, Noise, Part
+from jali.planner.cells import MeasuredCells
+from jali.planner.joint import block_of
+from jali.planner.part import Choice, Coordinate, Draw, Level, Mechanism, Noise, Part
 from jali.query.catalog import Kind
 
 Rows: TypeAlias = list[tuple[Any, ...]]
 Run: TypeAlias = Callable[[Part], Rows]
+# The cells of one group that hold rows, and what these weigh.
+Cells: TypeAlias = tuple[NDArray[np.int64], NDArray[np.int64]]
 # The groups, where they were chosen, and per level and release one entry for each group.
 Drawn: TypeAlias = tuple[tuple[tuple[Any, ...], ...] | None, tuple[tuple[tuple[Any, ...], ...], ...]]
 
@@ -36,8 +41,7 @@ def _level(level: Level, run: Run) -> tuple[tuple[Any, ...], ...]:
     for part in level.parts:
         rows = run(part)
         if part.draws:
-            by_group = _by_group(rows, 1)
-            found += _draws(part, [by_group.get((place,), []) for place in range(groups)])
+            found += _draws(part, _by_place(rows, groups))
         else:
             if len(rows) != groups:
                 raise ValueError("the engine returned another number of groups")
@@ -58,7 +62,7 @@ def _selected(plan: Plan, level: Level, run: Run) -> Drawn:
         found.insert(plan.told, tuple(kept[group][1] for group in groups))
     for part in others:
         by_group = _by_group(run(part), width, lambda row: _keys(plan, row))
-        found += _draws(part, [by_group.get(group, []) for group in groups])
+        found += _draws(part, [_columns(by_group.get(group, [])) for group in groups])
     return groups, (tuple(found),)
 
 
@@ -88,13 +92,43 @@ def _by_group(
     return found
 
 
+def _by_place(rows: Rows, groups: int) -> list[Cells]:
+    """Collect cells and weights by the places of known groups. There may be millions."""
+    table = np.fromiter(chain.from_iterable(rows), np.int64, 3 * len(rows)).reshape(-1, 3)
+    # In the order of the cells too: what is drawn sorts them, each time, and finds them sorted.
+    table = table[np.lexsort((table[:, 1], table[:, 0]))]
+    ends = np.searchsorted(table[:, 0], np.arange(groups + 1)).tolist()
+    return [(table[i:j, 1], table[i:j, 2]) for i, j in pairwise(ends)]
+
+
+def _columns(pairs: list[tuple[int, int]]) -> Cells:
+    cells, weights = zip(*pairs, strict=True) if pairs else ((), ())
+    return np.array(cells, dtype=np.int64), np.array(weights, dtype=np.int64)
+
+
 def _measures(part: Part, rows: Rows, first: int) -> list[tuple[int, ...]]:
     """Add noise to each measure, over all groups at once; a count that is told has its own already."""
-    return [
-        tuple(_noisy(mechanism, [int(row[first + i]) for row in rows]))
-        for i, mechanism in enumerate(part.mechanisms)
-        if isinstance(mechanism, Laplace | Gaussian)
-    ]
+    joint = _together(part, rows, first)
+    found = []
+    for i, mechanism in enumerate(part.mechanisms):
+        if isinstance(mechanism, Coordinate):
+            found.append(joint[i])
+        elif isinstance(mechanism, Laplace | Gaussian):
+            found.append(tuple(_noisy(mechanism, [int(row[first + i]) for row in rows])))
+    return found
+
+
+def _together(part: Part, rows: Rows, first: int) -> dict[int, tuple[int, ...]]:
+    """Add joint noise to the measures that leave together, independently in each group."""
+    block = block_of(part)
+    if not block or not rows:
+        return dict.fromkeys(block, ())
+    joint = next(iter(block.values())).joint
+    noise = joint.noise(len(rows), joint.dimension).tolist()
+    return {
+        i: tuple(int(row[first + i]) * c.times + z[c.place] for row, z in zip(rows, noise, strict=True))
+        for i, c in block.items()
+    }
 
 
 def _noisy(mechanism: Noise, exact: list[int]) -> list[int]:
@@ -103,36 +137,39 @@ def _noisy(mechanism: Noise, exact: list[int]) -> list[int]:
     return [int(value) for value in mechanism.release_integers(np.array(exact, dtype=object))]
 
 
-def _draws(part: Part, cells: list[list[tuple[int, int]]]) -> list[tuple[Any, ...]]:
+def _draws(part: Part, cells: list[Cells]) -> list[tuple[Any, ...]]:
     """Release each draw of an axis, for all groups."""
     pairs = zip(part.draws, part.mechanisms, strict=True)
     return [_drawn(part, draw, mechanism, cells) for draw, mechanism in pairs]
 
 
-def _drawn(part: Part, draw: Draw, mechanism: Mechanism, cells: list[list[tuple[int, int]]]) -> tuple[Any, ...]:
+def _drawn(part: Part, draw: Draw, mechanism: Mechanism, cells: list[Cells]) -> tuple[Any, ...]:
     assert part.aggregation.along is not None
-    assert not isinstance(mechanism, NoisyCounts)
+    assert not isinstance(mechanism, NoisyCounts | Coordinate)
     width = part.aggregation.along.cells
     if isinstance(mechanism, WeightedQuantile):
-        return tuple(_mark(mechanism, group) for group in cells)
+        return tuple(int(mechanism.release(group)) for group in cells)
     dense = [_dense(group, width) for group in cells]
+    if isinstance(mechanism, MeasuredCells):
+        return _measured_cells(mechanism, dense)
     if isinstance(mechanism, Laplace | Gaussian):
         noisy = _noisy(mechanism, [weight for group in dense for weight in group])
         return tuple(tuple(noisy[i * width : (i + 1) * width]) for i in range(len(cells)))
     return tuple(_picks(mechanism, group, draw.picks) for group in dense)
 
 
-def _mark(mechanism: WeightedQuantile, group: list[tuple[int, int]]) -> int:
-    marks = np.array([mark for mark, _ in group], dtype=np.int64)
-    weights = np.array([weight for _, weight in group], dtype=np.int64)
-    return int(mechanism.release((marks, weights)))
+def _measured_cells(mechanism: MeasuredCells, groups: list[list[int]]) -> tuple[tuple[int, ...], ...]:
+    """Add noise to what a strategy measures of each group."""
+    strategy = mechanism.strategy
+    exact = [int(x) for group in groups for x in strategy.measure(np.array(group, dtype=object))]
+    noisy, size = _noisy(mechanism.noise, exact), strategy.measurements
+    return tuple(tuple(noisy[i * size : (i + 1) * size]) for i in range(len(groups)))
 
 
-def _dense(group: list[tuple[int, int]], width: int) -> list[int]:
-    found = [0] * width
-    for cell, weight in group:
-        found[cell] = weight
-    return found
+def _dense(group: Cells, width: int) -> list[int]:
+    found = np.zeros(width, dtype=np.int64)
+    found[group[0]] = group[1]
+    return found.tolist()
 
 
 def _picks(mechanism: Choice, weights: list[int], count: int) -> tuple[int, ...]:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, lru_cache
-from itertools import product
+from itertools import accumulate, pairwise, product
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from jali.query.aggregation import Categories, CountRows, KeySet, Marks, Measure, SumValues
@@ -48,6 +48,8 @@ class Release:
     Attributes:
         selection: How the groups were chosen, where they were.
         told: Which release is the count that they were chosen by: only counts from a threshold on are told.
+        max_rows: For how many rows one person counts in a group, at most.
+        rows: How many rows the curator guesses there are, where all rows of one table are asked about and bounded.
     """
 
     question: Question
@@ -57,6 +59,8 @@ class Release:
     levels: tuple[Released, ...]
     selection: Any = None
     told: int | None = None
+    max_rows: int = 1
+    rows: int | None = None
 
     @property
     def noisy(self) -> tuple[tuple[Any, ...], ...]:
@@ -67,6 +71,11 @@ class Release:
     def known(self) -> dict[Aggregate, Estimate]:
         """The aggregates that are linear forms or ratios of them."""
         return {a: e for a, e in self.estimates if isinstance(e, Estimate)}
+
+    @cached_property
+    def agreements(self) -> dict[Estimate, tuple[list[Any], Any]]:
+        """What was found of estimates whose totals agree."""
+        return {}
 
     @cached_property
     def readings(self) -> tuple[LevelReading, ...]:
@@ -103,30 +112,36 @@ class LevelReading:
         agreed = self._agreed(estimate)
         if agreed is not None:
             return [float(value) for value in agreed]
-        return [self._value(estimate, group) for group in range(len(self))]
-
-    def _value(self, estimate: Estimate, group: int) -> float | int | None:
-        above = self._linear(estimate.numerator, group)
         if estimate.denominator is None:
-            return _plain(above)
-        below = self._linear(estimate.denominator, group)
-        # A ratio over a count that is not positive says nothing, as AVG of no rows says NULL.
-        return None if below <= 0 else _within(to_float(above / below), estimate.bounds)
+            return [_plain(number) for number in self._numbers(estimate)]
+        return self._ratios(estimate.numerator, estimate.denominator, estimate.bounds)
 
-    def _linear(self, form: Linear, group: int) -> Fraction:
-        return form.constant + sum((c * self.level.noisy[i][group] for i, c in form.terms), Fraction(0))
+    def _ratios(self, numerator: Linear, denominator: Linear, bounds: Bounds) -> list[float | None]:
+        """A ratio over a count that is not positive says nothing, as AVG of no rows says NULL."""
+        pairs = zip(self._linear(numerator), self._linear(denominator), strict=True)
+        return [None if below <= 0 else _within(to_float(above / below), bounds) for above, below in pairs]
+
+    def _numbers(self, estimate: Estimate) -> list[Fraction]:
+        """The values of a linear form; the nearest whole numbers where the exact ones are whole."""
+        released = self._linear(estimate.numerator)
+        return [Fraction(round(number)) for number in released] if estimate.whole else released
+
+    def _linear(self, form: Linear) -> list[Fraction]:
+        """The form in each group, over one denominator: sums of fractions take ten times as long."""
+        below = math.lcm(form.constant.denominator, *(c.denominator for _, c in form.terms))
+        terms = [(int(c * below), self.level.noisy[i]) for i, c in form.terms]
+        constant = int(form.constant * below)
+        groups = range(len(self))
+        return [Fraction(constant + sum(c * noisy[group] for c, noisy in terms), below) for group in groups]
 
     def _moments(self, moment: Moment) -> list[Any]:
         import numpy as np
 
         from jali.mechanisms.moments import moment_value
 
-        sums = {
-            name: np.array([to_float(self._linear(form, group)) for group in range(len(self))])
-            for name, form in moment.sums
-        }
+        sums = {name: np.array([to_float(number) for number in self._linear(form)]) for name, form in moment.sums}
         found = moment_value(
-            moment.kind, sums, _variable(moment.x), None if moment.y is None else _variable(moment.y)
+            moment.kind, sums, variable(moment.x), None if moment.y is None else variable(moment.y)
         )
         return [float(value) if math.isfinite(value) else None for value in found]
 
@@ -142,10 +157,15 @@ class LevelReading:
         return dict(zip(_labels(cells), self._cell_numbers(cells, group), strict=True))
 
     def _cell_numbers(self, cells: Cells, group: int) -> list[float]:
-        from itertools import accumulate
+        numbers = self._unpooled(cells, group)
+        return _rising(numbers) if cells.cumulative else numbers
 
-        numbers = [to_float(cells.worth * cell) for cell in self.level.noisy[cells.release][group]]
-        return list(accumulate(numbers)) if cells.cumulative else numbers
+    def _unpooled(self, cells: Cells, group: int) -> list[float]:
+        """The numbers as the noise left them, without bias: those of a distribution function may fall."""
+        noisy, law = self.level.noisy[cells.release][group], self.level.laws[cells.release]
+        if hasattr(law, "running"):
+            return [to_float(cells.worth) * float(x) for x in law.running(noisy)]
+        return [to_float(cells.worth * n) for n in (accumulate(noisy) if cells.cumulative else noisy)]
 
     # Intervals.
 
@@ -166,12 +186,15 @@ class LevelReading:
     def _linear_intervals(self, estimate: Estimate, confidence: float) -> Sequence[Interval]:
         from jali.mechanisms.combined import linear_quantile
 
-        if self._agreed(estimate) is not None:
+        if _adds_up(self.release, estimate):
             return self._agreed_intervals(estimate, confidence)
         form = estimate.numerator
         laws = [self.level.laws[i] for i, _ in form.terms]
         width = linear_quantile([to_float(c) for _, c in form.terms], laws, confidence)
-        centers = (to_float(self._linear(form, group)) for group in range(len(self)))
+        if estimate.whole:
+            # The nearest whole number is within a whole distance of the exact one if what was released is.
+            width = float(math.ceil(width))
+        centers = map(to_float, self._numbers(estimate))
         return [(center - width, center + width) for center in centers]
 
     def _ratio_intervals(self, estimate: Estimate, confidence: float) -> Sequence[Interval]:
@@ -206,8 +229,8 @@ class LevelReading:
             [self.level.laws[i] for i in indices],
             self._columns(indices),
             confidence=confidence,
-            x=_variable(moment.x),
-            y=None if moment.y is None else _variable(moment.y),
+            x=variable(moment.x),
+            y=None if moment.y is None else variable(moment.y),
         )
         return list(zip(low.tolist(), high.tolist(), strict=True))
 
@@ -230,12 +253,18 @@ class LevelReading:
         return cell_value(axis, low, -0.5), cell_value(axis, high, 0.5)
 
     def _cells_interval(self, cells: Cells, group: int, confidence: float) -> Interval:
-        law, worth = self.level.laws[cells.release], to_float(cells.worth)
-        numbers = self._cell_numbers(cells, group)
-        counts = range(1, len(numbers) + 1) if cells.cumulative else [1] * len(numbers)
-        widths = {n: _sum_width(law, n, worth, confidence) for n in set(counts)}
-        spans = [(x - widths[n], x + widths[n]) for x, n in zip(numbers, counts, strict=True)]
+        """Around the numbers before they were made to rise, and out to what is shown."""
+        widths = self._cell_widths(cells, confidence)
+        numbers = zip(self._unpooled(cells, group), self._cell_numbers(cells, group), widths, strict=True)
+        spans = [(min(x - width, shown), max(x + width, shown)) for x, shown, width in numbers]
         return dict(zip(_labels(cells), spans, strict=True))
+
+    def _cell_widths(self, cells: Cells, confidence: float) -> list[float]:
+        law, worth, size = self.level.laws[cells.release], to_float(cells.worth), len(cells.labels)
+        if hasattr(law, "running"):
+            return [float(width) * worth for width in law.widths(confidence)]
+        counts = range(1, size + 1) if cells.cumulative else [1] * size
+        return [_sum_width(law, count, worth, confidence) for count in counts]
 
     # A count that was told with its group.
 
@@ -252,10 +281,9 @@ class LevelReading:
         widths = [self._rest_width(rest, each) for rest in rests]
         factors = [to_float(sum((c for i, c in f.terms if i == self.release.told), Fraction(0))) for f in forms]
         found = []
-        for group in range(len(self)):
-            centers = [to_float(self._linear(rest, group)) for rest in rests]
-            sides = [(c - w, c + w) for c, w in zip(centers, widths, strict=True)]
-            found.append(_hull(self._told_span(group, each), sides, factors, estimate.bounds))
+        for told, *centers in zip(self._told_spans(each), *map(self._linear, rests), strict=True):
+            sides = [(to_float(c) - w, to_float(c) + w) for c, w in zip(centers, widths, strict=True)]
+            found.append(_hull(told, sides, factors, estimate.bounds))
         return found
 
     def _rest_width(self, rest: Linear, confidence: float) -> float:
@@ -264,10 +292,12 @@ class LevelReading:
         laws = [self.level.laws[i] for i, _ in rest.terms]
         return linear_quantile([to_float(c) for _, c in rest.terms], laws, confidence)
 
-    def _told_span(self, group: int, confidence: float) -> tuple[int, int]:
+    def _told_spans(self, confidence: float) -> list[tuple[int, int]]:
+        """The interval of each group's told count; many groups have the same count."""
         assert self.release.told is not None
-        low, high = self.release.selection.interval(self.level.noisy[self.release.told][group], confidence)
-        return low, high
+        told = self.level.noisy[self.release.told]
+        spans = {count: self.release.selection.interval(count, confidence) for count in set(told)}
+        return [spans[count] for count in told]
 
     # Grouping sets: totals that agree.
 
@@ -310,6 +340,12 @@ def _adds_up(release: Release, estimate: Estimate) -> bool:
 
 
 def _agreement(release: Release, estimate: Estimate) -> tuple[list[Any], Any]:
+    if estimate not in release.agreements:
+        release.agreements[estimate] = _fitted(release, estimate)
+    return release.agreements[estimate]
+
+
+def _fitted(release: Release, estimate: Estimate) -> tuple[list[Any], Any]:
     import numpy as np
 
     from jali.mechanisms.workloads.grouping_sets import consistent, variances_of
@@ -333,6 +369,15 @@ def _sum_width(law: Any, count: int, worth: float, confidence: float) -> float:
     return float(weighted_quantile([Term(1.0, count, law)], confidence)) * worth
 
 
+def _rising(numbers: list[float]) -> list[float]:
+    """Return the nearest numbers that never fall; none of them is changed where none falls."""
+    if all(a <= b for a, b in pairwise(numbers)):
+        return numbers
+    from jali.mechanisms.workloads.consistency import rising
+
+    return [float(number) for number in rising(numbers)]
+
+
 def cell_value(axis: Marks | Categories, cell: int, shift: float = 0.0) -> Any:
     """Return what a cell of an axis stands for."""
     if isinstance(axis, Categories):
@@ -352,7 +397,8 @@ def _labels(cells: Cells) -> list[Any]:
     return [to_float(label) if isinstance(label, Fraction) else label for label in cells.labels]
 
 
-def _variable(span: Span) -> Variable:
+def variable(span: Span) -> Variable:
+    """Return a variable's public range, in doubles."""
     from jali.mechanisms.moments import Axis as Variable
 
     return Variable(float(span.low), float(span.high), float(span.center))

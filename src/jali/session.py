@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Unpack
 
 from jali.database import Database, Remaining, Stage
+from jali.partition import Partition
+from jali.planner.membership import PartOf
+from jali.planner.terms import Given, spelled_out
 from jali.query.builder import TableQuestion
-from jali.query.nodes import Question
+from jali.query.nodes import Question, Value
 
 if TYPE_CHECKING:
     from jali.answer import Answer
+    from jali.batch import Batch, BatchAnswer
     from jali.ledger import Receipt
     from jali.planner import Plan
     from jali.privacy.rationals import Number
+    from jali.removed import Removed
 
 
 class Session:
@@ -29,44 +35,61 @@ class Session:
     def __repr__(self) -> str:
         return f"Session({self.analyst!r})"
 
-    def ask(
-        self,
-        question: str | Question,
-        *,
-        epsilon: Number | None = None,
-        rho: Number | None = None,
-        delta: Number | None = None,
-        on_stage: Stage | None = None,
-        **bounds: int | None,
-    ) -> Answer:
+    @spelled_out
+    def ask(self, question: str | Question, *, on_stage: Stage | None = None, **terms: Unpack[Given]) -> Answer:
         """Ask in SQL, for the loss of `epsilon` (Laplace noise) or `rho` (Gaussian noise).
 
         Groups that nobody declared are chosen for `delta`. `max_rows`, `max_groups` and `min_people` are as in
-        `Database.ask`.
+        `Database.ask`; so is `within`, which finds the least loss for an accuracy.
         """
-        return self._database.ask(
-            question, epsilon=epsilon, rho=rho, delta=delta, analyst=self.analyst, on_stage=on_stage, **bounds
+        return self._database.ask(question, analyst=self.analyst, on_stage=on_stage, **terms)
+
+    @spelled_out
+    def explain(self, question: str | Question, **terms: Unpack[Given]) -> Plan:
+        """Show how a question would be answered and what it would cost. Free."""
+        return self._database.explain(question, analyst=self.analyst, **terms)
+
+    def batch(
+        self,
+        *,
+        epsilon: Number | None = None,
+        rho: Number | None = None,
+        delta: Number | None = None,
+        agree: bool = True,
+        on_stage: Stage | None = None,
+    ) -> Batch:
+        """Begin a batch: questions that are planned jointly, charged once, and answered so that they agree.
+
+        Use it in a `with` statement. The arguments are as in `Database.batch`.
+        """
+        return self._database.batch(
+            epsilon=epsilon, rho=rho, delta=delta, agree=agree, analyst=self.analyst, on_stage=on_stage
         )
 
-    def explain(
+    def removed(
         self,
         question: str | Question,
         *,
         epsilon: Number | None = None,
         rho: Number | None = None,
-        delta: Number | None = None,
-        **bounds: int | None,
-    ) -> Plan:
-        """Show how a question would be answered and what it would cost. Free."""
-        return self._database.explain(question, epsilon=epsilon, rho=rho, delta=delta, **bounds)
+        max_rows: int | None = None,
+        on_stage: Stage | None = None,
+    ) -> Removed:
+        """Estimate what clamping and bounding take from a question. The arguments are as in `Database.removed`."""
+        return self._database.removed(
+            question, epsilon=epsilon, rho=rho, max_rows=max_rows, analyst=self.analyst, on_stage=on_stage
+        )
 
     def table(self, name: str) -> TableQuestion:
         """Begin a question on a table, in Python."""
-        return TableQuestion(name, self.ask, self.explain)
+        return TableQuestion(name, self.ask, self.explain, parter=self._partition)
 
-    def remaining(self, table: str) -> Remaining:
-        """Return the largest loss that a further question on a table would be granted."""
-        return self._database.remaining(table, analyst=self.analyst)
+    def _partition(self, table: str, by: str) -> Partition:
+        return Partition(self, table, by, self._database.part_keys(table, by))
+
+    def remaining(self, table: str, *, part: Mapping[str, Value] | PartOf | None = None) -> Remaining:
+        """Return the largest loss that a further question on a table, or on a part of it, would be granted."""
+        return self._database.remaining(table, analyst=self.analyst, part=part)
 
     def receipts(self) -> tuple[Receipt, ...]:
         """Return this analyst's receipts, oldest first."""
@@ -75,3 +98,7 @@ class Session:
     def redeem(self, receipt: str, *, on_stage: Stage | None = None) -> Answer:
         """Give the one answer that a receipt stands for."""
         return self._database.redeem(receipt, analyst=self.analyst, on_stage=on_stage)
+
+    def redeem_batch(self, receipt: str, *, on_stage: Stage | None = None) -> BatchAnswer:
+        """Give the answers that the receipt of a batch stands for."""
+        return self._database.redeem_batch(receipt, analyst=self.analyst, on_stage=on_stage)

@@ -40,7 +40,9 @@ def test_a_program_gets_one_json_document(jali: Runner, clinic: Path) -> None:
     assert document["cost"] == {"kind": "rho", "amount": "1/100", "delta": "0"}
     assert document["confidence"] == 0.9
     assert document["costs"] == {"visits": document["cost"]}
-    assert {table: set(left) for table, left in document["remaining"].items()} == {"visits": {"epsilon", "rho"}}
+    assert {table: set(left) for table, left in document["remaining"].items()} == {
+        "visits": {"epsilon", "rho", "delta"}
+    }
     assert document["totals"] == [[], [], []]
     assert document["group_sizes"] is None
     assert document["cached"] is False

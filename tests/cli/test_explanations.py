@@ -14,6 +14,7 @@ from jali.display.ink import Ink
 from jali.planner import Plan
 from jali.planner.explain import FREE, explain, explain_html, sql_lines
 from jali.planner.explanation import explanation
+from jali.planner.explanation.notes import MeasureNote
 from jali.planner.show_expression import show_expression
 from jali.query.read_sql import read_condition, read_value
 
@@ -51,8 +52,15 @@ def test_every_aggregate_is_explained_in_every_setting(visits: Path, aggregate: 
         keys = ("ward, ", " GROUP BY ward") if grouped else ("", "")
         sql = f"SELECT {keys[0]}{aggregate} AS x FROM visits{keys[1]}"
         plan = plan_of(visits, sql, unit=unit, adjacency=adjacency, kind=kind)
-        text, noise = explain(plan), "Laplace" if kind == "epsilon" else "Gaussian"
+        text, noise = explain(plan), "discrete Laplace" if kind == "epsilon" else "discrete Gaussian"
         other, norm = ("Gaussian", "L1") if kind == "epsilon" else ("Laplace", "L2")
+        page = noise.split()[1].lower()
+        if kind == "epsilon" and "AVG" in aggregate:
+            noise, other, page = (
+                "joint (K-norm) of 2 measures, [1] and [2],",
+                "Laplace, 1/2 of the loss",
+                "joint_noise",
+            )
         for fact in (
             "Privacy unit",
             unit or "each row is a person",
@@ -60,11 +68,11 @@ def test_every_aggregate_is_explained_in_every_setting(visits: Path, aggregate: 
             "at most 5 rows" if unit else "each row is a person of its own",
             aggregate,
             f"in {norm} norm",
-            f"discrete {noise} noise",
+            f"{noise} noise",
             f"instead of   discrete {other}",
             f"cost {kind} 0.",
             "± ",
-            f"docs/proofs/{noise.lower()}.md",
+            f"docs/proofs/{page}.md",
             FREE,
         ):
             assert fact in text, (fact, text)
@@ -130,11 +138,20 @@ def test_alternatives_say_what_they_would_have_given(visits: Path) -> None:
     sql = "SELECT AVG(age) AS a FROM visits"
     pure = explanation(plan_of(visits, sql)).measures[0]
     names = [alternative.name for alternative in pure.alternatives]
-    assert names == ["discrete Gaussian", "sampling 5 rows a person", "values not centred"]
-    gaussian, _, plain = (alternative.half_width for alternative in pure.alternatives)
+    assert names == [
+        "discrete Laplace, 1/2 of the loss each",
+        "discrete Gaussian, 1/2 of rho = epsilon²/2 = 0.005 each",
+        "sampling 5 rows a person",
+        "values not centred",
+    ]
+    apart, gaussian, _, plain = (alternative.half_width for alternative in pure.alternatives)
+    assert apart is not None
     assert gaussian is not None
     assert plain is not None
-    assert gaussian < pure.half_width < plain
+    assert gaussian < pure.half_width < apart < plain
+    # Two together have a variance of 4, two halves of the loss 8, and the same rho has 2.
+    assert isinstance(pure, MeasureNote)
+    assert pure.stddev == pytest.approx(2 * pure.scale, rel=1e-3)
     concentrated = explanation(plan_of(visits, sql, kind="rho")).measures[0]
     laplace = concentrated.alternatives[0].half_width
     assert laplace is not None

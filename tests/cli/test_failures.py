@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import math
 import os
 import shlex
 import shutil
@@ -78,15 +79,19 @@ def test_the_budget_refuses_with_requested_remaining_and_difference(jali: Runner
     outcome = jali("ask", clinic, COUNT, "--epsilon", "0.3", "--analyst", "ana")
     assert outcome.code == 3
     block = [line.split() for line in outcome.err.splitlines() if line.startswith("  ")]
-    assert block == [
+    assert block[:3] == [
         ["Requested", "epsilon", "0.3"],
         ["Remaining", "epsilon", "0.1"],
         ["Difference", "epsilon", "0.2"],
     ]
     assert "A question with epsilon 0.1 would still be answered." in outcome.err
+    # Five rows at epsilon 0.1: Laplace noise of scale 50, whose 95 % quantile is 50 ln 20 = 149.8.
+    assert " ".join(block[3]) == "this question epsilon 0.1: COUNT(*) ± 150, 3 % of a group of 5,000 rows"
     error = jali("ask", clinic, COUNT, "--epsilon", "0.3", "--analyst", "ana", "--json").document["error"]
     assert (error["type"], error["account"], error["kind"]) == ("BudgetExceeded", "grant ana on visits", "epsilon")
     assert (error["requested"], error["remaining"], error["difference"]) == ("3/10", "1/10", "1/5")
+    assert [(fit["change"], fit["kind"], fit["amount"]) for fit in error["fits"]] == [(None, "epsilon", "1/10")]
+    assert abs(error["fits"][0]["within"]["n"] - 50 * math.log(20)) < 1
     assert len(jali("ledger", clinic, "--json").document["receipts"]) == 1
 
 
@@ -143,7 +148,7 @@ def test_remedies_speak_of_options_and_verbs(jali: Runner, clinic: Path, visits:
         assert jali(*arguments, "--json").document["error"]["remedy"] in outcome.err
         return str(outcome.err)
 
-    assert "Give --epsilon 0.1, or --rho 0.005 for Gaussian noise." in said("ask", clinic, COUNT)
+    assert "Give --epsilon 0.1, or --rho 0.005 for Gaussian noise; or --within 20," in said("ask", clinic, COUNT)
     loss, protect = ("--epsilon", "1"), ("protect", clinic, "own", visits, "--epsilon", "1")
     name = shlex.quote("o'neil b")
     no_grant = said("ask", clinic, COUNT, *loss, "--analyst", "o'neil b")
@@ -244,3 +249,43 @@ def test_the_caret_finds_its_place_in_long_and_wide_lines() -> None:
     line, mark = caret("SELECT 病, oops", (1, 11)).splitlines()
     assert len(mark) - 1 == len("  SELECT 病, ") + 1
     assert "\x1b" not in caret("SELECT '\x1b[2J', oops", (1, 17))
+
+
+@pytest.mark.parametrize(
+    ("said", "meant"),
+    [
+        (
+            "within= is above 0. Give within=20, for example.",
+            "--within is above 0. Give --within 20, for example.",
+        ),
+        (
+            'Leave one of them out. noise="gaussian" looks for a rho.',
+            "Leave one of them out. --noise gaussian looks for a rho.",
+        ),
+        (
+            'Give within=20, or within={"n": 20} for some outputs.',
+            "Give --within 20, or --within n=20 for some outputs.",
+        ),
+        ("Write it again: db.prepare('visits').", "Write it again: jali prepare c.jali visits"),
+        (
+            "Ask them one by one, or together in a batch.",
+            "Ask them one by one, or together: jali batch c.jali FILE.",
+        ),
+        (
+            "Ask the curator to declare them, Keys([...]), for diagnosis; or partition otherwise.",
+            "Ask the curator to declare them: jali protect ... --keys diagnosis=A,B,...; or partition otherwise.",
+        ),
+    ],
+)
+def test_newer_remedies_speak_of_options_too(said: str, meant: str) -> None:
+    assert in_options(said, Asked("c.jali")) == meant
+
+
+def test_a_file_of_data_is_told_from_a_ledger_before_its_rights_are(jali: Runner, tmp_path: Path) -> None:
+    data = tmp_path / "visits.csv"
+    data.write_text("a,b\n1,2\n")
+    data.chmod(0o644)
+    outcome = jali("ask", data, COUNT, "--epsilon", "1")
+    assert outcome.code == 5
+    assert "is not a Jali ledger" in outcome.err
+    assert "chmod" not in outcome.err

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import math
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -133,8 +134,8 @@ def measured(answers: list[Answer], truth: list[Truth], keys: int) -> list[Measu
 
 def _columns(rows: list[Any], spans: list[Any], truth: list[Truth], keys: int) -> Iterator[tuple[Any, Any, Truth]]:
     for place, column in enumerate(truth, start=keys):
-        values = np.array([numbers(row[place]) for row in rows])
-        yield values, np.array([ends(span[place]) for span in spans]), column
+        values = np.array([_flat(row[place]) for row in rows])
+        yield values, np.array([_pairs(span[place]) for span in spans]), column
 
 
 def _compared(
@@ -148,20 +149,30 @@ def _compared(
 
 def numbers(value: Any) -> NDArray[Any]:
     """Return a value, the values of a list or those of a mapping as numbers; days are counted."""
+    return np.array(_flat(value))
+
+
+def _flat(value: Any) -> list[float]:
     if isinstance(value, dict | list):
-        inner = value.values() if isinstance(value, dict) else value
-        return np.concatenate([numbers(one) for one in inner])
+        return [number for one in _inner(value) for number in _flat(one)]
     if isinstance(value, datetime.date):
-        return np.array([float(value.toordinal())])
-    return np.array([np.nan if value is None else float(value)])
+        return [float(value.toordinal())]
+    return [math.nan if value is None else float(value)]
+
+
+def _inner(value: dict[Any, Any] | list[Any]) -> Collection[Any]:
+    return value.values() if isinstance(value, dict) else value
 
 
 def ends(span: Any) -> NDArray[Any]:
     """Return the ends of an interval, or of several."""
+    return np.array(_pairs(span))
+
+
+def _pairs(span: Any) -> list[list[float]]:
     if isinstance(span, dict | list):
-        inner = span.values() if isinstance(span, dict) else span
-        return np.concatenate([ends(one) for one in inner])
-    return np.column_stack([numbers(end) for end in span])
+        return [pair for one in _inner(span) for pair in _pairs(one)]
+    return [[number for end in span for number in _flat(end)]]
 
 
 @contextmanager

@@ -57,10 +57,10 @@ def test_intervals_of_quantiles_cover_and_are_tight(unit: str | None, loss: dict
 
 @pytest.mark.parametrize("at", [0.1, 0.25, 0.5, 0.9])
 def test_of_whole_rows_the_true_quantiles_are_those_of_plain_sql(at: float) -> None:
-    for values, weighed in by_group(visits(), "points", None).values():
-        rows = f"(SELECT unnest({values.tolist()}::DOUBLE[]) AS x)"
-        asked = f"SELECT quantile_cont(x, {at}), quantile_disc(x, {at}) FROM {rows}"
-        with duckdb.connect() as connection:
+    with duckdb.connect() as connection:
+        for values, weighed in by_group(visits(), "points", None).values():
+            rows = f"(SELECT unnest({values.tolist()}::DOUBLE[]) AS x)"
+            asked = f"SELECT quantile_cont(x, {at}), quantile_disc(x, {at}) FROM {rows}"
             ((between, row),) = connection.execute(asked).fetchall()
-        assert between_rows(values, weighed, at) == pytest.approx(between)
-        assert at_row(values, weighed, at) == row
+            assert between_rows(values, weighed, at) == pytest.approx(between)
+            assert at_row(values, weighed, at) == row

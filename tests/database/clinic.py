@@ -10,10 +10,11 @@ from typing import Any
 from tests.parquet import write_parquet
 
 import jali
-from jali.database import Database
+from jali.database import asking
+from jali.database.asking import Asking
 from jali.engines.duckdb import DuckDBEngine
 from jali.ledger import SqliteLedger
-from jali.mechanisms import Additive
+from jali.mechanisms import LInfinity
 from jali.query.read_sql import read_sql
 
 COLUMNS: dict[str, jali.Range | jali.Keys] = {
@@ -24,14 +25,14 @@ COLUMNS: dict[str, jali.Range | jali.Keys] = {
 
 # The walk of one question, in order: where a process may die. Each is tried before and after.
 STEPS: tuple[tuple[Any, str], ...] = (
-    (Database, "_planned"),
-    (Database, "_key"),
+    (Asking, "plan"),
+    (Asking, "key"),
     (SqliteLedger, "recall"),
     (SqliteLedger, "reserve"),
     (DuckDBEngine, "run"),
-    (Additive, "release_integers"),
+    (LInfinity, "noise"),
     (SqliteLedger, "release"),
-    (Database, "_answer"),
+    (asking, "answer_of"),
 )
 
 # The first question makes the parser's tables: children that are forked after this import find them made.

@@ -17,7 +17,7 @@ from tests.harness import noise_off
 from tests.parquet import write_parquet
 
 import jali
-from jali.database import Database
+from jali.database import Database, asking
 from jali.engines.duckdb import DuckDBEngine
 from jali.ledger import SqliteLedger
 from jali.mechanisms.quantiles.weighted_quantile import WeightedQuantile
@@ -268,7 +268,7 @@ STEPS = [
     (DuckDBEngine, "run", True),
     (SqliteLedger, "release", False),
     (SqliteLedger, "release", True),
-    (Database, "_answer", True),
+    (asking, "answer_of", True),
 ]
 
 

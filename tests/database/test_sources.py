@@ -595,9 +595,9 @@ def test_a_frame_is_replaced_by_protecting_or_attaching_another() -> None:
     with protected(PLAIN) as db:
         db.ask("SELECT COUNT(*) FROM t", epsilon=1)
         db.attach("t", PLAIN.slice(0, 1))
-        assert db.ask("SELECT COUNT(*) FROM t", epsilon=1).rows == [(3,)]  # until the curator says it is new
-        db.refresh("t")
         assert db.ask("SELECT COUNT(*) FROM t", epsilon=1).rows == [(1,)]
+        db.protect("t", PLAIN.slice(0, 2), unit=None, budget=BUDGET)
+        assert db.ask("SELECT COUNT(*) FROM t", epsilon=1).rows == [(2,)]
 
 
 @pytest.mark.parametrize(

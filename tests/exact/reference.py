@@ -91,7 +91,9 @@ def expected_integers(plan: Plan, rows: list[tuple[Any, ...]], person_level: boo
 def _added(measure: CountRows | SumValues, row: tuple[Any, ...], index: int) -> int:
     value = row[index]
     if isinstance(measure, SumValues):
-        return lattice_point(value, measure) or 0
+        # Where a missing value counts as 0, the centre is taken off each row.
+        point = lattice_point(value, measure.own if measure.missing is not None else measure)
+        return (point or 0) + (measure.missing or 0)
     return int(value is not None and not (isinstance(value, float) and math.isnan(value)))
 
 

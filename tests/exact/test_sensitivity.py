@@ -8,7 +8,7 @@ from __future__ import annotations
 import pytest
 from tests.exact.strategies import table_of
 from tests.exact.test_plain_sql import database
-from tests.harness import noise_off
+from tests.harness import in_measures, noise_off
 
 from jali.planner.sensitivity import l1_sensitivity
 from jali.query.ownership import changes
@@ -25,10 +25,10 @@ def test_the_declared_sensitivity_is_reached(adjacency: str) -> None:
     neighbour = table_of(filler if adjacency == "add-remove" else filler + moved)
     with database(one, "uid", 2, adjacency) as db, noise_off():
         plan = db.explain(EXTREME, epsilon=1)
-        before = db.ask(EXTREME, epsilon=1).release.levels[0].noisy
+        before = in_measures(plan, db.ask(EXTREME, epsilon=1).release.noisy)
         db.attach("t", neighbour)
         db.refresh("t")
-        after = db.ask(EXTREME, epsilon=1).release.levels[0].noisy
+        after = in_measures(plan, db.ask(EXTREME, epsilon=1).release.noisy)
     for i, measure in enumerate(plan.aggregation.measures[:4]):
         moved_by = sum(abs(x - y) for x, y in zip(before[i], after[i], strict=True))
         declared = l1_sensitivity(plan.aggregation, measure, changes(plan.source, plan.table))

@@ -9,6 +9,7 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import Any, TypeAlias
 
+import numpy as np
 from tests.fuzz.neighbours import Neighbour
 from tests.fuzz.world import House
 
@@ -18,8 +19,11 @@ from jali.mechanisms import Gaussian, Laplace
 from jali.mechanisms.quantiles.weighted_quantile import WeightedQuantile
 from jali.mechanisms.selection.exponential import Exponential
 from jali.mechanisms.selection.permute_and_flip import PermuteAndFlip
-from jali.planner import Plan, reach, sensitivity
-from jali.planner.part import Part
+from jali.planner import Plan, cells, reach, sensitivity
+from jali.planner.cells import MeasuredCells
+from jali.planner.joint import block_reach
+from jali.planner.paid import paid
+from jali.planner.part import Coordinate, Part
 from jali.query import ownership
 from jali.query.aggregation import CountPeople, CountRows
 from jali.query.catalog import Table
@@ -94,9 +98,11 @@ def check_movement(plan: Plan, table: Table, before: Exact, after: Exact) -> Non
         elif part.aggregation.selecting:
             _check_selected(part, one, other, changes)
             _check_measures(part, all_one, all_other, changes)
+            _check_together(part, all_one, all_other, changes)
         else:
             assert len(one) == len(other) == part.aggregation.groups
             _check_measures(part, one, other, changes)
+            _check_together(part, one, other, changes)
 
 
 def _moved(one: Vector, other: Vector) -> list[int]:
@@ -111,10 +117,29 @@ def _check_measures(part: Part, one: Rows, other: Rows, changes: int) -> None:
         if aggregation.selecting and isinstance(measure, CountPeople) and measure.present is None:
             continue
         moved = _moved(*(_vector(rows, width, first + i) for rows in (one, other)))
-        most = sensitivity.l1_sensitivity(aggregation, measure, changes)
-        assert sum(moved) <= most, ("L1", measure, sum(moved), most)
+        if not sensitivity.by_length(aggregation, measure):
+            most = sensitivity.l1_sensitivity(aggregation, measure, changes)
+            assert sum(moved) <= most, ("L1", measure, sum(moved), most)
         squared = sensitivity.squared_l2_sensitivity(aggregation, measure, changes)
         assert sum(m * m for m in moved) <= squared, ("L2", measure, moved, squared)
+
+
+def _check_together(part: Part, one: Rows, other: Rows, changes: int) -> None:
+    """Measures that leave together move by their largest multiple in each group, over all groups."""
+    aggregation = part.aggregation
+    width = len(aggregation.keys) if aggregation.selecting else 0
+    first = width + 1 if aggregation.selecting else 0
+    block = {i: m for i, m in enumerate(part.mechanisms) if isinstance(m, Coordinate)}
+    if not block:
+        return
+    pairs = [(m.times, [_vector(rows, width, first + i) for rows in (one, other)]) for i, m in block.items()]
+    groups = {group for _, vectors in pairs for vector in vectors for group in vector}
+    moved = sum(max(times * abs(a.get(g, 0) - b.get(g, 0)) for times, (a, b) in pairs) for g in groups)
+    most = block_reach(aggregation, {i: m.times for i, m in block.items()}, changes)
+    assert moved <= most, ("together", list(block), moved, most)
+    # Nobody is charged less than that, at the scale that is drawn.
+    charged = sum((paid(part, i, changes).epsilon or Fraction(0)) for i in block)
+    assert charged >= moved / next(iter(block.values())).joint.scale
 
 
 def _vector(rows: Rows, width: int, column: int) -> Vector:
@@ -150,15 +175,17 @@ def _check_axis(part: Part, one: Rows, other: Rows, changes: int) -> None:
     """Weights of cells in L1 and L2, those of picks by their largest move, quantiles by their distances."""
     aggregation = part.aggregation
     width = len(aggregation.keys) if aggregation.selecting else 1
-    cells = [_cells(rows, width) for rows in (one, other)]
-    moved = _moved(*cells)
+    sides = [_cells(rows, width) for rows in (one, other)]
+    moved = _moved(*sides)
     assert sum(moved) <= reach.weight_reach(aggregation) * changes, ("cells", sum(moved), changes)
-    groups = [_by_group(vector) for vector in cells]
+    groups = [_by_group(vector) for vector in sides]
     for draw, mechanism in zip(part.draws, part.mechanisms, strict=True):
         if isinstance(mechanism, Laplace | Gaussian):
             assert sum(moved) <= sensitivity.l1_sensitivity(aggregation, CountRows(), changes)
             squared = sensitivity.squared_l2_sensitivity(aggregation, CountRows(), changes)
             assert sum(m * m for m in moved) <= squared
+        elif isinstance(mechanism, MeasuredCells):
+            _check_strategy(mechanism, part, groups[0], groups[1], changes)
         elif isinstance(mechanism, WeightedQuantile):
             most = reach.rank_sensitivity(aggregation, draw.at, changes)
             assert _ranks_moved(mechanism, *groups) <= most, ("ranks", draw)
@@ -167,7 +194,24 @@ def _check_axis(part: Part, one: Rows, other: Rows, changes: int) -> None:
             most = reach.cell_reach(aggregation, changes)
             assert _largest_moved(*groups) <= most, ("picks", draw)
             assert isinstance(mechanism, PermuteAndFlip | Exponential)
-            assert not mechanism.monotone or changes > 1 or _one_way(*cells)
+            assert not mechanism.monotone or changes > 1 or _one_way(*sides)
+
+
+def _check_strategy(
+    mechanism: MeasuredCells,
+    part: Part,
+    one: dict[str, dict[int, int]],
+    other: dict[str, dict[int, int]],
+    changes: int,
+) -> None:
+    """What a strategy measures of the cells, in L1 and L2 over all groups."""
+    strategy, moved = mechanism.strategy, []
+    for group in one.keys() | other.keys():
+        sides = [[side.get(group, {}).get(i, 0) for i in range(strategy.cells)] for side in (one, other)]
+        before, after = (strategy.measure(np.array(side, dtype=object)) for side in sides)
+        moved += [abs(int(a) - int(b)) for a, b in zip(before, after, strict=True)]
+    assert sum(moved) <= cells.strategy_l1(strategy, part.aggregation, changes)
+    assert sum(m * m for m in moved) <= cells.strategy_squared_l2(strategy, part.aggregation, changes)
 
 
 def _cells(rows: Rows, width: int) -> Vector:

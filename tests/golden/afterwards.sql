@@ -16,7 +16,7 @@ SELECT ward, COUNT(*) AS n FROM visits GROUP BY ward HAVING n > 10 ORDER BY n DE
 
 -- engine
 WITH keys0 AS (SELECT unnest(range(4)) AS place, unnest('["A", "B", "it''s", NULL]'::VARCHAR[]) AS value),
-contributions AS NOT MATERIALIZED (SELECT TRY_CAST("ward" AS VARCHAR) AS k0, TRY_CAST("patient_id" AS BIGINT) AS owner FROM read_parquet('/data/visits.parquet', hive_partitioning = false) WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL),
+contributions AS NOT MATERIALIZED (SELECT TRY_CAST("ward" AS VARCHAR) AS k0, TRY_CAST("patient_id" AS BIGINT) AS owner FROM read_parquet('/data/visits.parquet', hive_partitioning = false, can_have_nan = true) WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL),
 weights AS (SELECT owner, CAST(least(1048576, 5242880 // count(*)) AS BIGINT) AS w FROM contributions GROUP BY owner),
 totals AS (SELECT k0, sum(w) AS m0 FROM contributions JOIN weights USING (owner) GROUP BY k0)
 SELECT coalesce(m0, 0) FROM keys0 LEFT JOIN totals ON keys0.value IS NOT DISTINCT FROM totals.k0 ORDER BY keys0.place;
@@ -30,14 +30,14 @@ SELECT SUM(cost) / COUNT(*) AS per_visit FROM visits;
 --   table    visits: patient_id; add-remove; a change moves 1 vector; epsilon 1
 --   rows     all of visits
 --   bound    a person counts for at most 5 rows, and as a person in at most 1 group
---   [0]      sum of cost in [0, 1000]; one integer is 1/1099511627776; moves by L1 5000; Laplace, scale 10000; epsilon 0.5
---   [1]      rows; one integer is 1/1048576; moves by L1 5; Laplace, scale 10; epsilon 0.5
---   value 1  SUM(cost) = 1/1099511627776 x [0]
---   value 2  COUNT(*) = 1/1048576 x [1]
+--   [0]      sum of cost in [0, 1000], less 500; one integer is 1/1099511627776, 1 times; moves by L1 2500; joint noise of 2, scale 2500; epsilon 1
+--   [1]      rows; one integer is 1/1048576, 524288000 times; moves by L1 5; joint noise of 2, scale 5; epsilon 1
+--   value 1  SUM(cost) = 1/1099511627776 x [0] + 1/1099511627776 x [1]
+--   value 2  COUNT(*) = 1/549755813888000 x [1]
 --   cost     epsilon 1
 
 -- engine
-WITH contributions AS NOT MATERIALIZED (SELECT (CAST(greatest(least(TRY_CAST("cost" AS DOUBLE), '1000.0'::DOUBLE), '0.0'::DOUBLE) * '1048576.0'::DOUBLE AS INTEGER)) * CAST(coalesce(TRY_CAST("cost" AS DOUBLE) <= 'inf'::DOUBLE, FALSE) AS INTEGER) AS v0, TRY_CAST("patient_id" AS BIGINT) AS owner FROM read_parquet('/data/visits.parquet', hive_partitioning = false) WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL),
+WITH contributions AS NOT MATERIALIZED (SELECT CASE WHEN TRY_CAST("cost" AS DOUBLE) BETWEEN '0.0'::DOUBLE AND '1000.0'::DOUBLE THEN TRY_CAST(TRY_CAST("cost" AS DOUBLE) * '1048576.0'::DOUBLE AS INTEGER) WHEN TRY_CAST("cost" AS DOUBLE) < '0.0'::DOUBLE THEN 0 WHEN TRY_CAST("cost" AS DOUBLE) <= 'inf'::DOUBLE THEN 1048576000 ELSE 0 END + -524288000 AS v0, TRY_CAST("patient_id" AS BIGINT) AS owner FROM read_parquet('/data/visits.parquet', hive_partitioning = false, can_have_nan = true) WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL),
 weights AS (SELECT owner, CAST(least(1048576, 5242880 // count(*)) AS BIGINT) AS w FROM contributions GROUP BY owner),
 totals AS (SELECT sum(w * v0) AS m0, sum(w) AS m1 FROM contributions JOIN weights USING (owner))
 SELECT coalesce(m0, 0), coalesce(m1, 0) FROM totals;
@@ -51,14 +51,14 @@ SELECT ROUND(100 * COUNT(age) / COUNT(*), 1) AS known, GREATEST(COUNT(*), 0) AS 
 --   table    visits: patient_id; add-remove; a change moves 1 vector; epsilon 1
 --   rows     all of visits
 --   bound    a person counts for at most 5 rows, and as a person in at most 1 group
---   [0]      rows with age; one integer is 1/1048576; moves by L1 5; Laplace, scale 10; epsilon 0.5
---   [1]      rows; one integer is 1/1048576; moves by L1 5; Laplace, scale 10; epsilon 0.5
+--   [0]      rows with age; one integer is 1/1048576, 1 times; moves by L1 5; joint noise of 2, scale 5; epsilon 1
+--   [1]      rows; one integer is 1/1048576, 1 times; moves by L1 5; joint noise of 2, scale 5; epsilon 1
 --   value 1  COUNT(age) = 1/1048576 x [0]
 --   value 2  COUNT(*) = 1/1048576 x [1]
 --   cost     epsilon 1
 
 -- engine
-WITH contributions AS NOT MATERIALIZED (SELECT CAST((TRY_CAST("age" AS BIGINT) IS NOT NULL) AS INTEGER) AS v0, TRY_CAST("patient_id" AS BIGINT) AS owner FROM read_parquet('/data/visits.parquet', hive_partitioning = false) WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL),
+WITH contributions AS NOT MATERIALIZED (SELECT CAST((TRY_CAST("age" AS BIGINT) IS NOT NULL) AS INTEGER) AS v0, TRY_CAST("patient_id" AS BIGINT) AS owner FROM read_parquet('/data/visits.parquet', hive_partitioning = false, can_have_nan = true) WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL),
 weights AS (SELECT owner, CAST(least(1048576, 5242880 // count(*)) AS BIGINT) AS w FROM contributions GROUP BY owner),
 totals AS (SELECT sum(w * v0) AS m0, sum(w) AS m1 FROM contributions JOIN weights USING (owner))
 SELECT coalesce(m0, 0), coalesce(m1, 0) FROM totals;
@@ -74,15 +74,15 @@ SELECT ward, COUNT(*) AS n FROM visits GROUP BY ward ORDER BY SUM(cost);
 --   bound    a person counts for at most 5 rows, and as a person in at most 4 groups
 --   keys     ward: 4 declared: A, B, it's, NULL
 --   by       (ward): 4 groups
---   [0]      rows; one integer is 1/1048576; moves by L1 5; Laplace, scale 10; epsilon 0.5
---   [1]      sum of cost in [0, 1000]; one integer is 1/1099511627776; moves by L1 5000; Laplace, scale 10000; epsilon 0.5
---   value 1  COUNT(*) = 1/1048576 x [0]
---   value 2  SUM(cost) = 1/1099511627776 x [1]
+--   [0]      rows; one integer is 1/1048576, 524288000 times; moves by L1 5; joint noise of 2, scale 5; epsilon 1
+--   [1]      sum of cost in [0, 1000], less 500; one integer is 1/1099511627776, 1 times; moves by L1 2500; joint noise of 2, scale 2500; epsilon 1
+--   value 1  COUNT(*) = 1/549755813888000 x [0]
+--   value 2  SUM(cost) = 1/1099511627776 x [0] + 1/1099511627776 x [1]
 --   cost     epsilon 1
 
 -- engine
 WITH keys0 AS (SELECT unnest(range(4)) AS place, unnest('["A", "B", "it''s", NULL]'::VARCHAR[]) AS value),
-contributions AS NOT MATERIALIZED (SELECT TRY_CAST("ward" AS VARCHAR) AS k0, (CAST(greatest(least(TRY_CAST("cost" AS DOUBLE), '1000.0'::DOUBLE), '0.0'::DOUBLE) * '1048576.0'::DOUBLE AS INTEGER)) * CAST(coalesce(TRY_CAST("cost" AS DOUBLE) <= 'inf'::DOUBLE, FALSE) AS INTEGER) AS v1, TRY_CAST("patient_id" AS BIGINT) AS owner FROM read_parquet('/data/visits.parquet', hive_partitioning = false) WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL),
+contributions AS NOT MATERIALIZED (SELECT TRY_CAST("ward" AS VARCHAR) AS k0, CASE WHEN TRY_CAST("cost" AS DOUBLE) BETWEEN '0.0'::DOUBLE AND '1000.0'::DOUBLE THEN TRY_CAST(TRY_CAST("cost" AS DOUBLE) * '1048576.0'::DOUBLE AS INTEGER) WHEN TRY_CAST("cost" AS DOUBLE) < '0.0'::DOUBLE THEN 0 WHEN TRY_CAST("cost" AS DOUBLE) <= 'inf'::DOUBLE THEN 1048576000 ELSE 0 END + -524288000 AS v1, TRY_CAST("patient_id" AS BIGINT) AS owner FROM read_parquet('/data/visits.parquet', hive_partitioning = false, can_have_nan = true) WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL),
 weights AS (SELECT owner, CAST(least(1048576, 5242880 // count(*)) AS BIGINT) AS w FROM contributions GROUP BY owner),
 totals AS (SELECT k0, sum(w) AS m0, sum(w * v1) AS m1 FROM contributions JOIN weights USING (owner) GROUP BY k0)
 SELECT coalesce(m0, 0), coalesce(m1, 0) FROM keys0 LEFT JOIN totals ON keys0.value IS NOT DISTINCT FROM totals.k0 ORDER BY keys0.place;

@@ -8,13 +8,13 @@ SELECT AVG(age) FROM visits;
 --   table    visits: patient_id; add-remove; a change moves 1 vector; epsilon 1
 --   rows     all of visits
 --   bound    a person counts for at most 5 rows, and as a person in at most 1 group
---   [0]      sum of age in [0, 120], less 60; one integer is 1/1048576; moves by L1 300; Laplace, scale 1228800/2419; epsilon 0.590577
---   [1]      rows with age; one integer is 1/1048576; moves by L1 5; Laplace, scale 20480/1677; epsilon 0.409424
---   value 1  AVG(age) = (1/1048576 x [0] + 15/262144 x [1]) / (1/1048576 x [1]), kept in [0, 120]
+--   [0]      sum of age in [0, 120], less 60; one integer is 1/1048576, 1 times; moves by L1 300; joint noise of 2, scale 300; epsilon 1
+--   [1]      rows with age; one integer is 1/1048576, 60 times; moves by L1 5; joint noise of 2, scale 5; epsilon 1
+--   value 1  AVG(age) = (1/1048576 x [0] + 1/1048576 x [1]) / (1/62914560 x [1]), kept in [0, 120]
 --   cost     epsilon 1
 
 -- engine
-WITH contributions AS NOT MATERIALIZED (SELECT (CAST(greatest(least(TRY_CAST("age" AS BIGINT), 120), 0) AS INTEGER) - 60) * CAST((TRY_CAST("age" AS BIGINT) IS NOT NULL) AS INTEGER) AS v0, CAST((TRY_CAST("age" AS BIGINT) IS NOT NULL) AS INTEGER) AS v1, TRY_CAST("patient_id" AS BIGINT) AS owner FROM read_parquet('/data/visits.parquet', hive_partitioning = false) WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL),
+WITH contributions AS NOT MATERIALIZED (SELECT CASE WHEN TRY_CAST("age" AS BIGINT) BETWEEN 0 AND 120 THEN TRY_CAST(TRY_CAST("age" AS BIGINT) AS INTEGER) - 60 WHEN TRY_CAST("age" AS BIGINT) < 0 THEN -60 WHEN TRY_CAST("age" AS BIGINT) > 120 THEN 60 ELSE 0 END AS v0, CAST((TRY_CAST("age" AS BIGINT) IS NOT NULL) AS INTEGER) AS v1, TRY_CAST("patient_id" AS BIGINT) AS owner FROM read_parquet('/data/visits.parquet', hive_partitioning = false, can_have_nan = true) WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL),
 weights AS (SELECT owner, CAST(least(1048576, 5242880 // count(*)) AS BIGINT) AS w FROM contributions GROUP BY owner),
 totals AS (SELECT sum(w * v0) AS m0, sum(w * v1) AS m1 FROM contributions JOIN weights USING (owner))
 SELECT coalesce(m0, 0), coalesce(m1, 0) FROM totals;
@@ -28,13 +28,13 @@ SELECT AVG(cost) FROM visits;
 --   table    visits: patient_id; add-remove; a change moves 1 vector; epsilon 1
 --   rows     all of visits
 --   bound    a person counts for at most 5 rows, and as a person in at most 1 group
---   [0]      sum of cost in [0, 1000], less 500; one integer is 1/2199023255552; moves by L1 2500; Laplace, scale 10240000/2419; epsilon 0.590577
---   [1]      rows with cost; one integer is 1/1048576; moves by L1 5; Laplace, scale 20480/1677; epsilon 0.409424
---   value 1  AVG(cost) = (1/2199023255552 x [0] + 125/262144 x [1]) / (1/1048576 x [1]), kept in [0, 1000]
+--   [0]      sum of cost in [0, 1000], less 500; one integer is 1/2199023255552, 1 times; moves by L1 2500; joint noise of 2, scale 2500; epsilon 1
+--   [1]      rows with cost; one integer is 1/1048576, 1048576000 times; moves by L1 5; joint noise of 2, scale 5; epsilon 1
+--   value 1  AVG(cost) = (1/2199023255552 x [0] + 1/2199023255552 x [1]) / (1/1099511627776000 x [1]), kept in [0, 1000]
 --   cost     epsilon 1
 
 -- engine
-WITH contributions AS NOT MATERIALIZED (SELECT (CAST((greatest(least(TRY_CAST("cost" AS DOUBLE), '1000.0'::DOUBLE), '0.0'::DOUBLE) - '500.0'::DOUBLE) * '2097152.0'::DOUBLE AS INTEGER)) * CAST(coalesce(TRY_CAST("cost" AS DOUBLE) <= 'inf'::DOUBLE, FALSE) AS INTEGER) AS v0, CAST(coalesce(TRY_CAST("cost" AS DOUBLE) <= 'inf'::DOUBLE, FALSE) AS INTEGER) AS v1, TRY_CAST("patient_id" AS BIGINT) AS owner FROM read_parquet('/data/visits.parquet', hive_partitioning = false) WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL),
+WITH contributions AS NOT MATERIALIZED (SELECT CASE WHEN TRY_CAST("cost" AS DOUBLE) BETWEEN '0.0'::DOUBLE AND '1000.0'::DOUBLE THEN TRY_CAST((TRY_CAST("cost" AS DOUBLE) - '500.0'::DOUBLE) * '2097152.0'::DOUBLE AS INTEGER) WHEN TRY_CAST("cost" AS DOUBLE) < '0.0'::DOUBLE THEN -1048576000 WHEN TRY_CAST("cost" AS DOUBLE) <= 'inf'::DOUBLE THEN 1048576000 ELSE 0 END AS v0, CAST(coalesce(TRY_CAST("cost" AS DOUBLE) <= 'inf'::DOUBLE, FALSE) AS INTEGER) AS v1, TRY_CAST("patient_id" AS BIGINT) AS owner FROM read_parquet('/data/visits.parquet', hive_partitioning = false, can_have_nan = true) WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL),
 weights AS (SELECT owner, CAST(least(1048576, 5242880 // count(*)) AS BIGINT) AS w FROM contributions GROUP BY owner),
 totals AS (SELECT sum(w * v0) AS m0, sum(w * v1) AS m1 FROM contributions JOIN weights USING (owner))
 SELECT coalesce(m0, 0), coalesce(m1, 0) FROM totals;
@@ -48,14 +48,14 @@ SELECT AVG(age) AS mean, COUNT(age) AS n FROM visits;
 --   table    visits: patient_id; add-remove; a change moves 1 vector; epsilon 1
 --   rows     all of visits
 --   bound    a person counts for at most 5 rows, and as a person in at most 1 group
---   [0]      sum of age in [0, 120], less 60; one integer is 1/1048576; moves by L1 300; Laplace, scale 1228800/1949; epsilon 0.475831
---   [1]      rows with age; one integer is 1/1048576; moves by L1 5; Laplace, scale 20480/2147; epsilon 0.52417
---   value 1  AVG(age) = (1/1048576 x [0] + 15/262144 x [1]) / (1/1048576 x [1]), kept in [0, 120]
---   value 2  COUNT(age) = 1/1048576 x [1]
+--   [0]      sum of age in [0, 120], less 60; one integer is 1/1048576, 1 times; moves by L1 300; joint noise of 2, scale 300; epsilon 1
+--   [1]      rows with age; one integer is 1/1048576, 60 times; moves by L1 5; joint noise of 2, scale 5; epsilon 1
+--   value 1  AVG(age) = (1/1048576 x [0] + 1/1048576 x [1]) / (1/62914560 x [1]), kept in [0, 120]
+--   value 2  COUNT(age) = 1/62914560 x [1]
 --   cost     epsilon 1
 
 -- engine
-WITH contributions AS NOT MATERIALIZED (SELECT (CAST(greatest(least(TRY_CAST("age" AS BIGINT), 120), 0) AS INTEGER) - 60) * CAST((TRY_CAST("age" AS BIGINT) IS NOT NULL) AS INTEGER) AS v0, CAST((TRY_CAST("age" AS BIGINT) IS NOT NULL) AS INTEGER) AS v1, TRY_CAST("patient_id" AS BIGINT) AS owner FROM read_parquet('/data/visits.parquet', hive_partitioning = false) WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL),
+WITH contributions AS NOT MATERIALIZED (SELECT CASE WHEN TRY_CAST("age" AS BIGINT) BETWEEN 0 AND 120 THEN TRY_CAST(TRY_CAST("age" AS BIGINT) AS INTEGER) - 60 WHEN TRY_CAST("age" AS BIGINT) < 0 THEN -60 WHEN TRY_CAST("age" AS BIGINT) > 120 THEN 60 ELSE 0 END AS v0, CAST((TRY_CAST("age" AS BIGINT) IS NOT NULL) AS INTEGER) AS v1, TRY_CAST("patient_id" AS BIGINT) AS owner FROM read_parquet('/data/visits.parquet', hive_partitioning = false, can_have_nan = true) WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL),
 weights AS (SELECT owner, CAST(least(1048576, 5242880 // count(*)) AS BIGINT) AS w FROM contributions GROUP BY owner),
 totals AS (SELECT sum(w * v0) AS m0, sum(w * v1) AS m1 FROM contributions JOIN weights USING (owner))
 SELECT coalesce(m0, 0), coalesce(m1, 0) FROM totals;
@@ -69,18 +69,17 @@ SELECT AVG(age) AS mean, SUM(age) AS total FROM visits;
 --   table    visits: patient_id; add-remove; a change moves 1 vector; epsilon 1
 --   rows     all of visits
 --   bound    a person counts for at most 5 rows, and as a person in at most 1 group
---   [0]      sum of age in [0, 120], less 60; one integer is 1/1048576; moves by L1 300; Laplace, scale 614400/761; epsilon 0.371583
---   [1]      rows with age; one integer is 1/1048576; moves by L1 5; Laplace, scale 10240/527; epsilon 0.257325
---   [2]      sum of age in [0, 120]; one integer is 1/1048576; moves by L1 600; Laplace, scale 30720/19; epsilon 0.371094
---   value 1  AVG(age) = (1/1048576 x [0] + 15/262144 x [1]) / (1/1048576 x [1]), kept in [0, 120]
---   value 2  SUM(age) = 1/1048576 x [2]
+--   [0]      sum of age in [0, 120], less 60; one integer is 1/1048576, 1 times; moves by L1 300; joint noise of 2, scale 300; epsilon 1
+--   [1]      rows with age; one integer is 1/1048576, 60 times; moves by L1 5; joint noise of 2, scale 5; epsilon 1
+--   value 1  AVG(age) = (1/1048576 x [0] + 1/1048576 x [1]) / (1/62914560 x [1]), kept in [0, 120]
+--   value 2  SUM(age) = 1/1048576 x [0] + 1/1048576 x [1]
 --   cost     epsilon 1
 
 -- engine
-WITH contributions AS NOT MATERIALIZED (SELECT (CAST(greatest(least(TRY_CAST("age" AS BIGINT), 120), 0) AS INTEGER) - 60) * CAST((TRY_CAST("age" AS BIGINT) IS NOT NULL) AS INTEGER) AS v0, CAST((TRY_CAST("age" AS BIGINT) IS NOT NULL) AS INTEGER) AS v1, (CAST(greatest(least(TRY_CAST("age" AS BIGINT), 120), 0) AS INTEGER)) * CAST((TRY_CAST("age" AS BIGINT) IS NOT NULL) AS INTEGER) AS v2, TRY_CAST("patient_id" AS BIGINT) AS owner FROM read_parquet('/data/visits.parquet', hive_partitioning = false) WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL),
+WITH contributions AS NOT MATERIALIZED (SELECT CASE WHEN TRY_CAST("age" AS BIGINT) BETWEEN 0 AND 120 THEN TRY_CAST(TRY_CAST("age" AS BIGINT) AS INTEGER) - 60 WHEN TRY_CAST("age" AS BIGINT) < 0 THEN -60 WHEN TRY_CAST("age" AS BIGINT) > 120 THEN 60 ELSE 0 END AS v0, CAST((TRY_CAST("age" AS BIGINT) IS NOT NULL) AS INTEGER) AS v1, TRY_CAST("patient_id" AS BIGINT) AS owner FROM read_parquet('/data/visits.parquet', hive_partitioning = false, can_have_nan = true) WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL),
 weights AS (SELECT owner, CAST(least(1048576, 5242880 // count(*)) AS BIGINT) AS w FROM contributions GROUP BY owner),
-totals AS (SELECT sum(w * v0) AS m0, sum(w * v1) AS m1, sum(w * v2) AS m2 FROM contributions JOIN weights USING (owner))
-SELECT coalesce(m0, 0), coalesce(m1, 0), coalesce(m2, 0) FROM totals;
+totals AS (SELECT sum(w * v0) AS m0, sum(w * v1) AS m1 FROM contributions JOIN weights USING (owner))
+SELECT coalesce(m0, 0), coalesce(m1, 0) FROM totals;
 
 
 -- # A mean of a ratio whose denominator is never 0
@@ -92,13 +91,13 @@ SELECT AVG(cost / (age + 1)) AS r FROM visits;
 --   table    visits: patient_id; add-remove; a change moves 1 vector; epsilon 1
 --   rows     all of visits
 --   bound    a person counts for at most 5 rows, and as a person in at most 1 group
---   [0]      sum of cost / (age + 1) in [0, 1000], less 500; one integer is 1/2199023255552; moves by L1 2500; Laplace, scale 10240000/2419; epsilon 0.590577
---   [1]      rows with cost / (age + 1); one integer is 1/1048576; moves by L1 5; Laplace, scale 20480/1677; epsilon 0.409424
---   value 1  AVG(cost / (age + 1)) = (1/2199023255552 x [0] + 125/262144 x [1]) / (1/1048576 x [1]), kept in [0, 1000]
+--   [0]      sum of cost / (age + 1) in [0, 1000], less 500; one integer is 1/2199023255552, 1 times; moves by L1 2500; joint noise of 2, scale 2500; epsilon 1
+--   [1]      rows with cost / (age + 1); one integer is 1/1048576, 1048576000 times; moves by L1 5; joint noise of 2, scale 5; epsilon 1
+--   value 1  AVG(cost / (age + 1)) = (1/2199023255552 x [0] + 1/2199023255552 x [1]) / (1/1099511627776000 x [1]), kept in [0, 1000]
 --   cost     epsilon 1
 
 -- engine
-WITH contributions AS NOT MATERIALIZED (SELECT (CAST((greatest(least((TRY_CAST("cost" AS DOUBLE) / nullif((CAST(TRY_CAST("age" AS BIGINT) AS DOUBLE) + '1.0'::DOUBLE), 0)), '1000.0'::DOUBLE), '0.0'::DOUBLE) - '500.0'::DOUBLE) * '2097152.0'::DOUBLE AS INTEGER)) * CAST(coalesce((TRY_CAST("cost" AS DOUBLE) / nullif((CAST(TRY_CAST("age" AS BIGINT) AS DOUBLE) + '1.0'::DOUBLE), 0)) <= 'inf'::DOUBLE, FALSE) AS INTEGER) AS v0, CAST(coalesce((TRY_CAST("cost" AS DOUBLE) / nullif((CAST(TRY_CAST("age" AS BIGINT) AS DOUBLE) + '1.0'::DOUBLE), 0)) <= 'inf'::DOUBLE, FALSE) AS INTEGER) AS v1, TRY_CAST("patient_id" AS BIGINT) AS owner FROM read_parquet('/data/visits.parquet', hive_partitioning = false) WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL),
+WITH contributions AS NOT MATERIALIZED (SELECT (CAST((greatest(least((TRY_CAST("cost" AS DOUBLE) / nullif((CAST(TRY_CAST("age" AS BIGINT) AS DOUBLE) + '1.0'::DOUBLE), 0)), '1000.0'::DOUBLE), '0.0'::DOUBLE) - '500.0'::DOUBLE) * '2097152.0'::DOUBLE AS INTEGER)) * CAST(coalesce((TRY_CAST("cost" AS DOUBLE) / nullif((CAST(TRY_CAST("age" AS BIGINT) AS DOUBLE) + '1.0'::DOUBLE), 0)) <= 'inf'::DOUBLE, FALSE) AS INTEGER) AS v0, CAST(coalesce((TRY_CAST("cost" AS DOUBLE) / nullif((CAST(TRY_CAST("age" AS BIGINT) AS DOUBLE) + '1.0'::DOUBLE), 0)) <= 'inf'::DOUBLE, FALSE) AS INTEGER) AS v1, TRY_CAST("patient_id" AS BIGINT) AS owner FROM read_parquet('/data/visits.parquet', hive_partitioning = false, can_have_nan = true) WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL),
 weights AS (SELECT owner, CAST(least(1048576, 5242880 // count(*)) AS BIGINT) AS w FROM contributions GROUP BY owner),
 totals AS (SELECT sum(w * v0) AS m0, sum(w * v1) AS m1 FROM contributions JOIN weights USING (owner))
 SELECT coalesce(m0, 0), coalesce(m1, 0) FROM totals;

@@ -3,7 +3,7 @@
 A file is a list of cases:
 
     -- # What the question is about
-    -- loss: epsilon 1/2, delta 1e-6, max_rows 4
+    -- loss: epsilon 1/2, delta 1e-6, max_rows 4, part ward=A
     -- tolerance: 1e-6
     SELECT COUNT(*) FROM visits;
 
@@ -69,7 +69,14 @@ class Case:
     def terms(self) -> dict[str, Any]:
         """The arguments of `ask` besides the question; none where BigQuery's clause says all."""
         pairs = [] if self.loss == "as the clause says" else [term.split() for term in self.loss.split(", ")]
-        return {name: int(value) if name in _WHOLE else value for name, value in pairs}
+        return {name: _term(name, value) for name, value in pairs}
+
+
+def _term(name: str, value: str) -> Any:
+    if name == "part":
+        by, _, key = value.partition("=")
+        return {by: key}
+    return int(value) if name in _WHOLE else value
 
 
 def read_cases(path: Path) -> list[Case]:

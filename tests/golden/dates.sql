@@ -38,7 +38,7 @@ SELECT DATE_TRUNC('month', given) AS month, SUM(pieces) AS pieces FROM prescript
 
 -- engine
 WITH keys0 AS (SELECT unnest(range(12)) AS place, unnest('["2025-01-01", "2025-02-01", "2025-03-01", "2025-04-01", "2025-05-01", "2025-06-01", "2025-07-01", "2025-08-01", "2025-09-01", "2025-10-01", "2025-11-01", "2025-12-01"]'::DATE[]) AS value),
-contributions AS NOT MATERIALIZED (SELECT TRY_CAST(TRY(date_trunc('month', TRY_CAST(TRY_CAST("given" AS DATE) AS TIMESTAMP))) AS DATE) AS k0, (CAST(greatest(least(TRY_CAST("pieces" AS BIGINT), 30), 0) AS INTEGER)) * CAST((TRY_CAST("pieces" AS BIGINT) IS NOT NULL) AS INTEGER) AS v0, TRY_CAST("patient_id" AS BIGINT) AS owner FROM "frame prescriptions" WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL),
+contributions AS NOT MATERIALIZED (SELECT TRY_CAST(TRY(date_trunc('month', TRY_CAST(TRY_CAST("given" AS DATE) AS TIMESTAMP))) AS DATE) AS k0, CASE WHEN TRY_CAST("pieces" AS BIGINT) BETWEEN 0 AND 30 THEN TRY_CAST(TRY_CAST("pieces" AS BIGINT) AS INTEGER) WHEN TRY_CAST("pieces" AS BIGINT) < 0 THEN 0 WHEN TRY_CAST("pieces" AS BIGINT) > 30 THEN 30 ELSE 0 END AS v0, TRY_CAST("patient_id" AS BIGINT) AS owner FROM "frame prescriptions" WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL),
 weights AS (SELECT owner, CAST(least(1048576, 4194304 // count(*)) AS BIGINT) AS w FROM contributions GROUP BY owner),
 totals AS (SELECT k0, sum(w * v0) AS m0 FROM contributions JOIN weights USING (owner) GROUP BY k0)
 SELECT coalesce(m0, 0) FROM keys0 LEFT JOIN totals ON keys0.value IS NOT DISTINCT FROM totals.k0 ORDER BY keys0.place;
@@ -54,14 +54,14 @@ SELECT QUARTER(given) AS quarter, AVG(dose) AS dose FROM prescriptions GROUP BY 
 --   bound    a person counts for at most 4 rows, and as a person in at most 4 groups
 --   keys     QUARTER(given): 4 enumerated: 1, 2, 3, 4
 --   by       (QUARTER(given)): 4 groups
---   [0]      sum of dose in [0, 100], less 50; one integer is 1/17592186044416; moves by L1 200; Laplace, scale 819200/2419; epsilon 0.590577
---   [1]      rows with dose; one integer is 1/1048576; moves by L1 4; Laplace, scale 16384/1677; epsilon 0.409424
---   value 1  AVG(dose) = (1/17592186044416 x [0] + 25/524288 x [1]) / (1/1048576 x [1]), kept in [0, 100]
+--   [0]      sum of dose in [0, 100], less 50; one integer is 1/17592186044416, 1 times; moves by L1 200; joint noise of 2, scale 200; epsilon 1
+--   [1]      rows with dose; one integer is 1/1048576, 838860800 times; moves by L1 4; joint noise of 2, scale 4; epsilon 1
+--   value 1  AVG(dose) = (1/17592186044416 x [0] + 1/17592186044416 x [1]) / (1/879609302220800 x [1]), kept in [0, 100]
 --   cost     epsilon 1
 
 -- engine
 WITH keys0 AS (SELECT unnest(range(4)) AS place, unnest('[1, 2, 3, 4]'::BIGINT[]) AS value),
-contributions AS NOT MATERIALIZED (SELECT CAST(TRY(quarter(TRY_CAST("given" AS DATE))) AS DOUBLE) AS k0, (CAST((greatest(least(TRY_CAST("dose" AS DOUBLE), '100.0'::DOUBLE), '0.0'::DOUBLE) - '50.0'::DOUBLE) * '16777216.0'::DOUBLE AS INTEGER)) * CAST(coalesce(TRY_CAST("dose" AS DOUBLE) <= 'inf'::DOUBLE, FALSE) AS INTEGER) AS v0, CAST(coalesce(TRY_CAST("dose" AS DOUBLE) <= 'inf'::DOUBLE, FALSE) AS INTEGER) AS v1, TRY_CAST("patient_id" AS BIGINT) AS owner FROM "frame prescriptions" WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL),
+contributions AS NOT MATERIALIZED (SELECT CAST(TRY(quarter(TRY_CAST("given" AS DATE))) AS DOUBLE) AS k0, CASE WHEN TRY_CAST("dose" AS DOUBLE) BETWEEN '0.0'::DOUBLE AND '100.0'::DOUBLE THEN TRY_CAST((TRY_CAST("dose" AS DOUBLE) - '50.0'::DOUBLE) * '16777216.0'::DOUBLE AS INTEGER) WHEN TRY_CAST("dose" AS DOUBLE) < '0.0'::DOUBLE THEN -838860800 WHEN TRY_CAST("dose" AS DOUBLE) <= 'inf'::DOUBLE THEN 838860800 ELSE 0 END AS v0, CAST(coalesce(TRY_CAST("dose" AS DOUBLE) <= 'inf'::DOUBLE, FALSE) AS INTEGER) AS v1, TRY_CAST("patient_id" AS BIGINT) AS owner FROM "frame prescriptions" WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL),
 weights AS (SELECT owner, CAST(least(1048576, 4194304 // count(*)) AS BIGINT) AS w FROM contributions GROUP BY owner),
 totals AS (SELECT k0, sum(w * v0) AS m0, sum(w * v1) AS m1 FROM contributions JOIN weights USING (owner) GROUP BY k0)
 SELECT coalesce(m0, 0), coalesce(m1, 0) FROM keys0 LEFT JOIN totals ON keys0.value IS NOT DISTINCT FROM totals.k0 ORDER BY keys0.place;
@@ -122,14 +122,14 @@ SELECT YEAR(born) // 10 AS decade, AVG(height) AS height FROM patients GROUP BY 
 --   bound    a person counts for at most 1 row, and as a person in at most 1 group
 --   keys     YEAR(born) // 10: 11 enumerated: 192, 193, 194, 195, 196, 197, 198, 199, 200, 201, 202
 --   by       (YEAR(born) // 10): 11 groups
---   [0]      sum of height in [50, 250], less 150; one integer is 1/8796093022208; moves by L1 100; Laplace, scale 409600/2419; epsilon 0.590577
---   [1]      rows with height; one integer is 1/1048576; moves by L1 1; Laplace, scale 4096/1677; epsilon 0.409424
---   value 1  AVG(height) = (1/8796093022208 x [0] + 75/524288 x [1]) / (1/1048576 x [1]), kept in [50, 250]
+--   [0]      sum of height in [50, 250], less 150; one integer is 1/8796093022208, 1 times; moves by L1 100; joint noise of 2, scale 100; epsilon 1
+--   [1]      rows with height; one integer is 1/1048576, 838860800 times; moves by L1 1; joint noise of 2, scale 1; epsilon 1
+--   value 1  AVG(height) = (1/8796093022208 x [0] + about 1.705302566e-13 x [1]) / (1/879609302220800 x [1]), kept in [50, 250]
 --   cost     epsilon 1
 
 -- engine
 WITH keys0 AS (SELECT unnest(range(11)) AS place, unnest('[192, 193, 194, 195, 196, 197, 198, 199, 200, 201, 202]'::BIGINT[]) AS value),
-contributions AS NOT MATERIALIZED (SELECT trunc(CAST(TRY(year(TRY_CAST("born" AS DATE))) AS DOUBLE) / nullif('10.0'::DOUBLE, 0)) AS k0, (CAST((greatest(least(TRY_CAST("height" AS DOUBLE), '250.0'::DOUBLE), '50.0'::DOUBLE) - '150.0'::DOUBLE) * '8388608.0'::DOUBLE AS INTEGER)) * CAST(coalesce(TRY_CAST("height" AS DOUBLE) <= 'inf'::DOUBLE, FALSE) AS INTEGER) AS v0, CAST(coalesce(TRY_CAST("height" AS DOUBLE) <= 'inf'::DOUBLE, FALSE) AS INTEGER) AS v1, TRY_CAST("patient_id" AS BIGINT) AS owner FROM "frame patients" WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL),
+contributions AS NOT MATERIALIZED (SELECT trunc(CAST(TRY(year(TRY_CAST("born" AS DATE))) AS DOUBLE) / nullif('10.0'::DOUBLE, 0)) AS k0, CASE WHEN TRY_CAST("height" AS DOUBLE) BETWEEN '50.0'::DOUBLE AND '250.0'::DOUBLE THEN TRY_CAST((TRY_CAST("height" AS DOUBLE) - '150.0'::DOUBLE) * '8388608.0'::DOUBLE AS INTEGER) WHEN TRY_CAST("height" AS DOUBLE) < '50.0'::DOUBLE THEN -838860800 WHEN TRY_CAST("height" AS DOUBLE) <= 'inf'::DOUBLE THEN 838860800 ELSE 0 END AS v0, CAST(coalesce(TRY_CAST("height" AS DOUBLE) <= 'inf'::DOUBLE, FALSE) AS INTEGER) AS v1, TRY_CAST("patient_id" AS BIGINT) AS owner FROM "frame patients" WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL),
 weights AS (SELECT owner, CAST(least(1048576, 1048576 // count(*)) AS BIGINT) AS w FROM contributions GROUP BY owner),
 totals AS (SELECT k0, sum(w * v0) AS m0, sum(w * v1) AS m1 FROM contributions JOIN weights USING (owner) GROUP BY k0)
 SELECT coalesce(m0, 0), coalesce(m1, 0) FROM keys0 LEFT JOIN totals ON keys0.value IS NOT DISTINCT FROM totals.k0 ORDER BY keys0.place;
@@ -165,9 +165,9 @@ SELECT AVG(DATE_DIFF('day', born, DATE '2025-01-01')) AS days FROM patients;
 --   table    patients: patient_id; add-remove; a change moves 1 vector; epsilon 1
 --   rows     all of patients
 --   bound    a person counts for at most 1 row, and as a person in at most 1 group
---   [0]      sum of DATE_DIFF('day', born, DATE '2025-01-01') in [1462, 38352], less 19907; one integer is 1/1048576; moves by L1 18445; Laplace, scale 75550720/2419; epsilon 0.590577
---   [1]      rows with DATE_DIFF('day', born, DATE '2025-01-01'); one integer is 1/1048576; moves by L1 1; Laplace, scale 4096/1677; epsilon 0.409424
---   value 1  AVG(DATE_DIFF('day', born, DATE '2025-01-01')) = (1/1048576 x [0] + 19907/1048576 x [1]) / (1/1048576 x [1]), kept in [1462, 38352]
+--   [0]      sum of DATE_DIFF('day', born, DATE '2025-01-01') in [1462, 38352], less 19907; one integer is 1/1048576, 1 times; moves by L1 18445; joint noise of 2, scale 18445; epsilon 1
+--   [1]      rows with DATE_DIFF('day', born, DATE '2025-01-01'); one integer is 1/1048576, 18445 times; moves by L1 1; joint noise of 2, scale 1; epsilon 1
+--   value 1  AVG(DATE_DIFF('day', born, DATE '2025-01-01')) = (1/1048576 x [0] + about 1.029265092e-06 x [1]) / (1/19340984320 x [1]), kept in [1462, 38352]
 --   cost     epsilon 1
 
 -- engine
@@ -188,9 +188,9 @@ SELECT AVG(r.given - p.born) AS days FROM prescriptions r JOIN patients p ON r.p
 --   rows       all of prescriptions as r
 --   rows       all of patients as p
 --   bound    a person counts for at most 4 rows, and as a person in at most 1 group
---   [0]      sum of r.given - p.born in [1462, 38716], less 20089; one integer is 1/1048576; moves by L1 74508; Laplace, scale 305184768/2419; epsilon 0.590577
---   [1]      rows with r.given - p.born; one integer is 1/1048576; moves by L1 4; Laplace, scale 16384/1677; epsilon 0.409424
---   value 1  AVG(r.given - p.born) = (1/1048576 x [0] + 20089/1048576 x [1]) / (1/1048576 x [1]), kept in [1462, 38716]
+--   [0]      sum of r.given - p.born in [1462, 38716], less 20089; one integer is 1/1048576, 1 times; moves by L1 74508; joint noise of 2, scale 74508; epsilon 1
+--   [1]      rows with r.given - p.born; one integer is 1/1048576, 18627 times; moves by L1 4; joint noise of 2, scale 4; epsilon 1
+--   value 1  AVG(r.given - p.born) = (1/1048576 x [0] + about 1.028526512e-06 x [1]) / (1/19531825152 x [1]), kept in [1462, 38716]
 --   cost     epsilon 1
 
 -- engine
@@ -230,15 +230,15 @@ SELECT MINUTE(taken) // 30 AS half, COUNT(*) AS n, SUM(SECOND(taken)) AS seconds
 --   bound    a person counts for at most 4 rows, and as a person in at most 2 groups
 --   keys     MINUTE(taken) // 30: 2 enumerated: 0, 1
 --   by       (MINUTE(taken) // 30): 2 groups
---   [0]      rows; one integer is 1/1048576; moves by L1 4; Laplace, scale 8; epsilon 0.5
---   [1]      sum of SECOND(taken) in [0, 59]; one integer is 1/1048576; moves by L1 236; Laplace, scale 472; epsilon 0.5
---   value 1  COUNT(*) = 1/1048576 x [0]
---   value 2  SUM(SECOND(taken)) = 1/1048576 x [1]
+--   [0]      rows; one integer is 1/1048576, 30 times; moves by L1 4; joint noise of 2, scale 4; epsilon 1
+--   [1]      sum of SECOND(taken) in [0, 59], less 29; one integer is 1/1048576, 1 times; moves by L1 120; joint noise of 2, scale 120; epsilon 1
+--   value 1  COUNT(*) = 1/31457280 x [0]
+--   value 2  SUM(SECOND(taken)) = about 9.218851725e-07 x [0] + 1/1048576 x [1]
 --   cost     epsilon 1
 
 -- engine
 WITH keys0 AS (SELECT unnest(range(2)) AS place, unnest('[0, 1]'::BIGINT[]) AS value),
-contributions AS NOT MATERIALIZED (SELECT trunc(CAST(TRY(minute(TRY_CAST("taken" AS TIMESTAMP))) AS DOUBLE) / nullif('30.0'::DOUBLE, 0)) AS k0, (CAST(greatest(least(CAST(TRY(second(TRY_CAST("taken" AS TIMESTAMP))) AS DOUBLE), '59.0'::DOUBLE), '0.0'::DOUBLE) * '1.0'::DOUBLE AS INTEGER)) * CAST(coalesce(CAST(TRY(second(TRY_CAST("taken" AS TIMESTAMP))) AS DOUBLE) <= 'inf'::DOUBLE, FALSE) AS INTEGER) AS v1, TRY_CAST("patient_id" AS BIGINT) AS owner FROM "frame prescriptions" WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL),
+contributions AS NOT MATERIALIZED (SELECT trunc(CAST(TRY(minute(TRY_CAST("taken" AS TIMESTAMP))) AS DOUBLE) / nullif('30.0'::DOUBLE, 0)) AS k0, (CAST(greatest(least(CAST(TRY(second(TRY_CAST("taken" AS TIMESTAMP))) AS DOUBLE), '59.0'::DOUBLE), '0.0'::DOUBLE) * '1.0'::DOUBLE AS INTEGER)) * CAST(coalesce(CAST(TRY(second(TRY_CAST("taken" AS TIMESTAMP))) AS DOUBLE) <= 'inf'::DOUBLE, FALSE) AS INTEGER) + -29 AS v1, TRY_CAST("patient_id" AS BIGINT) AS owner FROM "frame prescriptions" WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL),
 weights AS (SELECT owner, CAST(least(1048576, 4194304 // count(*)) AS BIGINT) AS w FROM contributions GROUP BY owner),
 totals AS (SELECT k0, sum(w) AS m0, sum(w * v1) AS m1 FROM contributions JOIN weights USING (owner) GROUP BY k0)
 SELECT coalesce(m0, 0), coalesce(m1, 0) FROM keys0 LEFT JOIN totals ON keys0.value IS NOT DISTINCT FROM totals.k0 ORDER BY keys0.place;
@@ -272,9 +272,9 @@ SELECT AVG(LAST_DAY(given) - given) AS days FROM prescriptions;
 --   table    prescriptions: patient_id; add-remove; a change moves 1 vector; epsilon 1
 --   rows     all of prescriptions
 --   bound    a person counts for at most 4 rows, and as a person in at most 1 group
---   [0]      sum of LAST_DAY(given) - given in [-334, 364], less 15; one integer is 1/1048576; moves by L1 1396; Laplace, scale 5718016/2419; epsilon 0.590577
---   [1]      rows with LAST_DAY(given) - given; one integer is 1/1048576; moves by L1 4; Laplace, scale 16384/1677; epsilon 0.409424
---   value 1  AVG(LAST_DAY(given) - given) = (1/1048576 x [0] + 15/1048576 x [1]) / (1/1048576 x [1]), kept in [-334, 364]
+--   [0]      sum of LAST_DAY(given) - given in [-334, 364], less 15; one integer is 1/1048576, 1 times; moves by L1 1396; joint noise of 2, scale 1396; epsilon 1
+--   [1]      rows with LAST_DAY(given) - given; one integer is 1/1048576, 349 times; moves by L1 4; joint noise of 2, scale 4; epsilon 1
+--   value 1  AVG(LAST_DAY(given) - given) = (1/1048576 x [0] + about 4.098886747e-08 x [1]) / (1/365953024 x [1]), kept in [-334, 364]
 --   cost     epsilon 1
 
 -- engine
@@ -292,9 +292,9 @@ SELECT AVG(DATE_SUB('month', born, DATE '2025-06-15')) AS months FROM patients;
 --   table    patients: patient_id; add-remove; a change moves 1 vector; epsilon 1
 --   rows     all of patients
 --   bound    a person counts for at most 1 row, and as a person in at most 1 group
---   [0]      sum of DATE_SUB('month', born, DATE '2025-06-15') in [53, 1265], less 659; one integer is 1/1048576; moves by L1 606; Laplace, scale 2482176/2419; epsilon 0.590577
---   [1]      rows with DATE_SUB('month', born, DATE '2025-06-15'); one integer is 1/1048576; moves by L1 1; Laplace, scale 4096/1677; epsilon 0.409424
---   value 1  AVG(DATE_SUB('month', born, DATE '2025-06-15')) = (1/1048576 x [0] + 659/1048576 x [1]) / (1/1048576 x [1]), kept in [53, 1265]
+--   [0]      sum of DATE_SUB('month', born, DATE '2025-06-15') in [53, 1265], less 659; one integer is 1/1048576, 1 times; moves by L1 606; joint noise of 2, scale 606; epsilon 1
+--   [1]      rows with DATE_SUB('month', born, DATE '2025-06-15'); one integer is 1/1048576, 606 times; moves by L1 1; joint noise of 2, scale 1; epsilon 1
+--   value 1  AVG(DATE_SUB('month', born, DATE '2025-06-15')) = (1/1048576 x [0] + about 1.037081476e-06 x [1]) / (1/635437056 x [1]), kept in [53, 1265]
 --   cost     epsilon 1
 
 -- engine
@@ -379,7 +379,7 @@ SELECT MEDIAN(given) AS day FROM prescriptions;
 --   cost     epsilon 1
 
 -- engine
-WITH contributions AS NOT MATERIALIZED (SELECT CASE WHEN (TRY_CAST("given" AS DATE) IS NOT NULL) THEN CAST(greatest(least(round((greatest(least(CAST(date_diff('day', DATE '1970-01-01', TRY_CAST("given" AS DATE)) AS DOUBLE), '20453.0'::DOUBLE), '20089.0'::DOUBLE) - '20089.0'::DOUBLE) / '1.0'::DOUBLE), 364), 0) AS BIGINT) END AS cell, TRY_CAST("patient_id" AS BIGINT) AS owner FROM "frame prescriptions" WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL),
+WITH contributions AS NOT MATERIALIZED (SELECT CASE WHEN CAST(date_diff('day', DATE '1970-01-01', TRY_CAST("given" AS DATE)) AS DOUBLE) BETWEEN '20089.0'::DOUBLE AND '20453.0'::DOUBLE THEN TRY_CAST(round((CAST(date_diff('day', DATE '1970-01-01', TRY_CAST("given" AS DATE)) AS DOUBLE) - '20089.0'::DOUBLE) / '1.0'::DOUBLE) AS INTEGER) WHEN CAST(date_diff('day', DATE '1970-01-01', TRY_CAST("given" AS DATE)) AS DOUBLE) < '20089.0'::DOUBLE THEN 0 WHEN CAST(date_diff('day', DATE '1970-01-01', TRY_CAST("given" AS DATE)) AS DOUBLE) <= 'inf'::DOUBLE THEN 364 ELSE NULL END AS cell, TRY_CAST("patient_id" AS BIGINT) AS owner FROM "frame prescriptions" WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL),
 weights AS (SELECT owner, CAST(least(1048576, 4194304 // count(*)) AS BIGINT) AS w FROM contributions GROUP BY owner),
 totals AS (SELECT cell, sum(w) AS m0 FROM contributions JOIN weights USING (owner) WHERE cell IS NOT NULL GROUP BY cell)
 SELECT 0, cell, m0 FROM totals;
@@ -400,7 +400,7 @@ SELECT MEDIAN(taken) AS moment FROM prescriptions;
 --   cost     epsilon 1
 
 -- engine
-WITH contributions AS NOT MATERIALIZED (SELECT CASE WHEN (TRY_CAST("taken" AS TIMESTAMP) IS NOT NULL) THEN CAST(greatest(least(round((greatest(least(CAST(epoch_us(TRY_CAST("taken" AS TIMESTAMP)) AS DOUBLE), '1767225599047500.0'::DOUBLE), '1735689600000000.0'::DOUBLE) - '1735689600000000.0'::DOUBLE) / '481208500.0'::DOUBLE), 65535), 0) AS BIGINT) END AS cell, TRY_CAST("patient_id" AS BIGINT) AS owner FROM "frame prescriptions" WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL),
+WITH contributions AS NOT MATERIALIZED (SELECT CASE WHEN CAST(epoch_us(TRY_CAST("taken" AS TIMESTAMP)) AS DOUBLE) BETWEEN '1735689600000000.0'::DOUBLE AND '1767225599047500.0'::DOUBLE THEN TRY_CAST(round((CAST(epoch_us(TRY_CAST("taken" AS TIMESTAMP)) AS DOUBLE) - '1735689600000000.0'::DOUBLE) / '481208500.0'::DOUBLE) AS INTEGER) WHEN CAST(epoch_us(TRY_CAST("taken" AS TIMESTAMP)) AS DOUBLE) < '1735689600000000.0'::DOUBLE THEN 0 WHEN CAST(epoch_us(TRY_CAST("taken" AS TIMESTAMP)) AS DOUBLE) <= 'inf'::DOUBLE THEN 65535 ELSE NULL END AS cell, TRY_CAST("patient_id" AS BIGINT) AS owner FROM "frame prescriptions" WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL),
 weights AS (SELECT owner, CAST(least(1048576, 4194304 // count(*)) AS BIGINT) AS w FROM contributions GROUP BY owner),
 totals AS (SELECT cell, sum(w) AS m0 FROM contributions JOIN weights USING (owner) WHERE cell IS NOT NULL GROUP BY cell)
 SELECT 0, cell, m0 FROM totals;
@@ -423,12 +423,12 @@ SELECT MAX(given) AS last, MIN(given) FILTER (WHERE pieces > 5) AS first FROM pr
 --   cost     epsilon 1
 
 -- engine
-WITH contributions AS NOT MATERIALIZED (SELECT CASE WHEN (TRY_CAST("given" AS DATE) IS NOT NULL) THEN CAST(greatest(least(round((greatest(least(CAST(date_diff('day', DATE '1970-01-01', TRY_CAST("given" AS DATE)) AS DOUBLE), '20453.0'::DOUBLE), '20089.0'::DOUBLE) - '20089.0'::DOUBLE) / '1.0'::DOUBLE), 364), 0) AS BIGINT) END AS cell, TRY_CAST("patient_id" AS BIGINT) AS owner FROM "frame prescriptions" WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL),
+WITH contributions AS NOT MATERIALIZED (SELECT CASE WHEN CAST(date_diff('day', DATE '1970-01-01', TRY_CAST("given" AS DATE)) AS DOUBLE) BETWEEN '20089.0'::DOUBLE AND '20453.0'::DOUBLE THEN TRY_CAST(round((CAST(date_diff('day', DATE '1970-01-01', TRY_CAST("given" AS DATE)) AS DOUBLE) - '20089.0'::DOUBLE) / '1.0'::DOUBLE) AS INTEGER) WHEN CAST(date_diff('day', DATE '1970-01-01', TRY_CAST("given" AS DATE)) AS DOUBLE) < '20089.0'::DOUBLE THEN 0 WHEN CAST(date_diff('day', DATE '1970-01-01', TRY_CAST("given" AS DATE)) AS DOUBLE) <= 'inf'::DOUBLE THEN 364 ELSE NULL END AS cell, TRY_CAST("patient_id" AS BIGINT) AS owner FROM "frame prescriptions" WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL),
 weights AS (SELECT owner, CAST(least(1048576, 4194304 // count(*)) AS BIGINT) AS w FROM contributions GROUP BY owner),
 totals AS (SELECT cell, sum(w) AS m0 FROM contributions JOIN weights USING (owner) WHERE cell IS NOT NULL GROUP BY cell)
 SELECT 0, cell, m0 FROM totals;
 
-WITH contributions AS NOT MATERIALIZED (SELECT CASE WHEN (CASE WHEN (TRY_CAST("pieces" AS BIGINT) > 5) THEN TRY_CAST("given" AS DATE) ELSE NULL END IS NOT NULL) THEN CAST(greatest(least(round((greatest(least(CAST(date_diff('day', DATE '1970-01-01', CASE WHEN (TRY_CAST("pieces" AS BIGINT) > 5) THEN TRY_CAST("given" AS DATE) ELSE NULL END) AS DOUBLE), '20453.0'::DOUBLE), '20089.0'::DOUBLE) - '20089.0'::DOUBLE) / '1.0'::DOUBLE), 364), 0) AS BIGINT) END AS cell, TRY_CAST("patient_id" AS BIGINT) AS owner FROM "frame prescriptions" WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL),
+WITH contributions AS NOT MATERIALIZED (SELECT CASE WHEN CAST(date_diff('day', DATE '1970-01-01', CASE WHEN (TRY_CAST("pieces" AS BIGINT) > 5) THEN TRY_CAST("given" AS DATE) ELSE NULL END) AS DOUBLE) BETWEEN '20089.0'::DOUBLE AND '20453.0'::DOUBLE THEN TRY_CAST(round((CAST(date_diff('day', DATE '1970-01-01', CASE WHEN (TRY_CAST("pieces" AS BIGINT) > 5) THEN TRY_CAST("given" AS DATE) ELSE NULL END) AS DOUBLE) - '20089.0'::DOUBLE) / '1.0'::DOUBLE) AS INTEGER) WHEN CAST(date_diff('day', DATE '1970-01-01', CASE WHEN (TRY_CAST("pieces" AS BIGINT) > 5) THEN TRY_CAST("given" AS DATE) ELSE NULL END) AS DOUBLE) < '20089.0'::DOUBLE THEN 0 WHEN CAST(date_diff('day', DATE '1970-01-01', CASE WHEN (TRY_CAST("pieces" AS BIGINT) > 5) THEN TRY_CAST("given" AS DATE) ELSE NULL END) AS DOUBLE) <= 'inf'::DOUBLE THEN 364 ELSE NULL END AS cell, TRY_CAST("patient_id" AS BIGINT) AS owner FROM "frame prescriptions" WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL),
 weights AS (SELECT owner, CAST(least(1048576, 4194304 // count(*)) AS BIGINT) AS w FROM contributions GROUP BY owner),
 totals AS (SELECT cell, sum(w) AS m0 FROM contributions JOIN weights USING (owner) WHERE cell IS NOT NULL GROUP BY cell)
 SELECT 0, cell, m0 FROM totals;

@@ -13,7 +13,7 @@ SELECT COUNT(DISTINCT note) AS notes FROM visits;
 --   cost     epsilon 1
 
 -- engine
-WITH contributions AS NOT MATERIALIZED (SELECT CASE WHEN (TRY_CAST("note" AS VARCHAR) IS NOT NULL) THEN TRY_CAST("note" AS VARCHAR) END AS v0, TRY_CAST("patient_id" AS BIGINT) AS owner FROM read_parquet('/data/visits.parquet', hive_partitioning = false) WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL),
+WITH contributions AS NOT MATERIALIZED (SELECT CASE WHEN (TRY_CAST("note" AS VARCHAR) IS NOT NULL) THEN TRY_CAST("note" AS VARCHAR) END AS v0, TRY_CAST("patient_id" AS BIGINT) AS owner FROM read_parquet('/data/visits.parquet', hive_partitioning = false, can_have_nan = true) WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL),
 kept0 AS (SELECT owner, v0 FROM (SELECT owner, d.v0 AS v0, row_number() OVER (PARTITION BY owner ORDER BY md5(CAST(owner AS VARCHAR) || '|' || coalesce(CAST(d.v0 AS VARCHAR), '')), d.v0) AS place FROM (SELECT DISTINCT owner, v0 FROM contributions WHERE v0 IS NOT NULL) AS d) WHERE place <= 5),
 values0 AS (SELECT count(DISTINCT v0) AS m0 FROM kept0)
 SELECT coalesce(m0, 0) FROM values0;
@@ -35,7 +35,7 @@ SELECT ward, COUNT(DISTINCT age) AS ages FROM visits GROUP BY ward;
 
 -- engine
 WITH keys0 AS (SELECT unnest(range(4)) AS place, unnest('["A", "B", "it''s", NULL]'::VARCHAR[]) AS value),
-contributions AS NOT MATERIALIZED (SELECT TRY_CAST("ward" AS VARCHAR) AS k0, CASE WHEN (TRY_CAST("age" AS BIGINT) IS NOT NULL) THEN TRY_CAST("age" AS BIGINT) END AS v0, TRY_CAST("patient_id" AS BIGINT) AS owner FROM read_parquet('/data/visits.parquet', hive_partitioning = false) WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL),
+contributions AS NOT MATERIALIZED (SELECT TRY_CAST("ward" AS VARCHAR) AS k0, CASE WHEN (TRY_CAST("age" AS BIGINT) IS NOT NULL) THEN TRY_CAST("age" AS BIGINT) END AS v0, TRY_CAST("patient_id" AS BIGINT) AS owner FROM read_parquet('/data/visits.parquet', hive_partitioning = false, can_have_nan = true) WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL),
 kept0 AS (SELECT owner, k0, v0 FROM (SELECT owner, d.k0 AS k0, d.v0 AS v0, row_number() OVER (PARTITION BY owner ORDER BY md5(CAST(owner AS VARCHAR) || '|' || coalesce(CAST(d.k0 AS VARCHAR), '') || '|' || coalesce(CAST(d.v0 AS VARCHAR), '')), d.k0, d.v0) AS place FROM (SELECT DISTINCT owner, k0, v0 FROM contributions WHERE v0 IS NOT NULL) AS d JOIN keys0 ON keys0.value IS NOT DISTINCT FROM d.k0) WHERE place <= 5),
 values0 AS (SELECT k0, count(DISTINCT v0) AS m0 FROM kept0 GROUP BY k0)
 SELECT coalesce(m0, 0) FROM keys0 LEFT JOIN values0 ON keys0.value IS NOT DISTINCT FROM values0.k0 ORDER BY keys0.place;
@@ -60,7 +60,7 @@ SELECT ward, COUNT(*) AS patients FROM (SELECT DISTINCT patient_id, ward FROM vi
 
 -- engine
 WITH keys0 AS (SELECT unnest(range(4)) AS place, unnest('["A", "B", "it''s", NULL]'::VARCHAR[]) AS value),
-contributions AS MATERIALIZED (SELECT "t.ward" AS k0, owner FROM (SELECT owner AS owner, "distinct.ward" AS "t.ward" FROM (SELECT owner AS owner, "select.ward" AS "distinct.ward" FROM (SELECT owner AS owner, "visits.patient_id" AS "select.patient_id", "visits.ward" AS "select.ward" FROM (SELECT TRY_CAST("patient_id" AS BIGINT) AS owner, TRY_CAST("patient_id" AS BIGINT) AS "visits.patient_id", TRY_CAST("ward" AS VARCHAR) AS "visits.ward" FROM read_parquet('/data/visits.parquet', hive_partitioning = false) WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL)) GROUP BY owner, "select.patient_id", "select.ward"))),
+contributions AS MATERIALIZED (SELECT "t.ward" AS k0, owner FROM (SELECT owner AS owner, "distinct.ward" AS "t.ward" FROM (SELECT owner AS owner, "select.ward" AS "distinct.ward" FROM (SELECT owner AS owner, "visits.patient_id" AS "select.patient_id", "visits.ward" AS "select.ward" FROM (SELECT TRY_CAST("patient_id" AS BIGINT) AS owner, TRY_CAST("patient_id" AS BIGINT) AS "visits.patient_id", TRY_CAST("ward" AS VARCHAR) AS "visits.ward" FROM read_parquet('/data/visits.parquet', hive_partitioning = false, can_have_nan = true) WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL)) GROUP BY owner, "select.patient_id", "select.ward"))),
 weights AS (SELECT owner, CAST(least(1048576, 5242880 // count(*)) AS BIGINT) AS w FROM contributions GROUP BY owner),
 totals AS (SELECT k0, sum(w) AS m0 FROM contributions JOIN weights USING (owner) GROUP BY k0)
 SELECT coalesce(m0, 0) FROM keys0 LEFT JOIN totals ON keys0.value IS NOT DISTINCT FROM totals.k0 ORDER BY keys0.place;
@@ -80,7 +80,7 @@ SELECT COUNT(DISTINCT patient_id) AS patients FROM visits WHERE age > 60;
 --   cost     epsilon 1
 
 -- engine
-WITH contributions AS NOT MATERIALIZED (SELECT TRY_CAST("patient_id" AS BIGINT) AS owner FROM read_parquet('/data/visits.parquet', hive_partitioning = false) WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL AND (TRY_CAST("age" AS BIGINT) > 60)),
+WITH contributions AS NOT MATERIALIZED (SELECT TRY_CAST("patient_id" AS BIGINT) AS owner FROM read_parquet('/data/visits.parquet', hive_partitioning = false, can_have_nan = true) WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL AND (TRY_CAST("age" AS BIGINT) > 60)),
 people0 AS (SELECT count(DISTINCT owner) AS m0 FROM contributions)
 SELECT coalesce(m0, 0) FROM people0;
 
@@ -101,7 +101,7 @@ SELECT ward, COUNT(DISTINCT patient_id) FILTER (WHERE paid) AS patients FROM vis
 
 -- engine
 WITH keys0 AS (SELECT unnest(range(4)) AS place, unnest('["A", "B", "it''s", NULL]'::VARCHAR[]) AS value),
-contributions AS NOT MATERIALIZED (SELECT TRY_CAST("ward" AS VARCHAR) AS k0, coalesce(CAST(CASE WHEN TRY_CAST("paid" AS BOOLEAN) THEN 1 ELSE NULL END AS DOUBLE) <= 'inf'::DOUBLE, FALSE) AS v0, TRY_CAST("patient_id" AS BIGINT) AS owner FROM read_parquet('/data/visits.parquet', hive_partitioning = false) WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL),
+contributions AS NOT MATERIALIZED (SELECT TRY_CAST("ward" AS VARCHAR) AS k0, coalesce(CAST(CASE WHEN TRY_CAST("paid" AS BOOLEAN) THEN 1 ELSE NULL END AS DOUBLE) <= 'inf'::DOUBLE, FALSE) AS v0, TRY_CAST("patient_id" AS BIGINT) AS owner FROM read_parquet('/data/visits.parquet', hive_partitioning = false, can_have_nan = true) WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL),
 pairs0 AS (SELECT owner, d.k0 FROM (SELECT DISTINCT owner, k0 FROM contributions WHERE v0) AS d JOIN keys0 ON keys0.value IS NOT DISTINCT FROM d.k0),
 shares0 AS (SELECT owner, CAST(least(1048576, 4194304 // count(*)) AS BIGINT) AS w FROM pairs0 GROUP BY owner),
 people0 AS (SELECT k0, sum(w) AS m0 FROM pairs0 JOIN shares0 USING (owner) GROUP BY k0)
@@ -121,7 +121,7 @@ SELECT COUNT(DISTINCT age // 10) AS decades FROM visits;
 --   cost     epsilon 1
 
 -- engine
-WITH contributions AS NOT MATERIALIZED (SELECT CASE WHEN coalesce(trunc(CAST(TRY_CAST("age" AS BIGINT) AS DOUBLE) / nullif('10.0'::DOUBLE, 0)) <= 'inf'::DOUBLE, FALSE) THEN trunc(CAST(TRY_CAST("age" AS BIGINT) AS DOUBLE) / nullif('10.0'::DOUBLE, 0)) + 0.0 END AS v0, TRY_CAST("patient_id" AS BIGINT) AS owner FROM read_parquet('/data/visits.parquet', hive_partitioning = false) WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL),
+WITH contributions AS NOT MATERIALIZED (SELECT CASE WHEN coalesce(trunc(CAST(TRY_CAST("age" AS BIGINT) AS DOUBLE) / nullif('10.0'::DOUBLE, 0)) <= 'inf'::DOUBLE, FALSE) THEN trunc(CAST(TRY_CAST("age" AS BIGINT) AS DOUBLE) / nullif('10.0'::DOUBLE, 0)) + 0.0 END AS v0, TRY_CAST("patient_id" AS BIGINT) AS owner FROM read_parquet('/data/visits.parquet', hive_partitioning = false, can_have_nan = true) WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL),
 kept0 AS (SELECT owner, v0 FROM (SELECT owner, d.v0 AS v0, row_number() OVER (PARTITION BY owner ORDER BY md5(CAST(owner AS VARCHAR) || '|' || coalesce(CAST(d.v0 AS VARCHAR), '')), d.v0) AS place FROM (SELECT DISTINCT owner, v0 FROM contributions WHERE v0 IS NOT NULL) AS d) WHERE place <= 5),
 values0 AS (SELECT count(DISTINCT v0) AS m0 FROM kept0)
 SELECT coalesce(m0, 0) FROM values0;
@@ -183,7 +183,7 @@ SELECT APPROX_COUNT_DISTINCT(level) AS levels FROM visits;
 --   cost     epsilon 1
 
 -- engine
-WITH contributions AS NOT MATERIALIZED (SELECT CASE WHEN (TRY_CAST("level" AS BIGINT) IS NOT NULL) THEN TRY_CAST("level" AS BIGINT) END AS v0, TRY_CAST("patient_id" AS BIGINT) AS owner FROM read_parquet('/data/visits.parquet', hive_partitioning = false) WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL),
+WITH contributions AS NOT MATERIALIZED (SELECT CASE WHEN (TRY_CAST("level" AS BIGINT) IS NOT NULL) THEN TRY_CAST("level" AS BIGINT) END AS v0, TRY_CAST("patient_id" AS BIGINT) AS owner FROM read_parquet('/data/visits.parquet', hive_partitioning = false, can_have_nan = true) WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL),
 kept0 AS (SELECT owner, v0 FROM (SELECT owner, d.v0 AS v0, row_number() OVER (PARTITION BY owner ORDER BY md5(CAST(owner AS VARCHAR) || '|' || coalesce(CAST(d.v0 AS VARCHAR), '')), d.v0) AS place FROM (SELECT DISTINCT owner, v0 FROM contributions WHERE v0 IS NOT NULL) AS d) WHERE place <= 5),
 values0 AS (SELECT count(DISTINCT v0) AS m0 FROM kept0)
 SELECT coalesce(m0, 0) FROM values0;

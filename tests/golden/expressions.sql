@@ -16,7 +16,7 @@ SELECT FLOOR(age / 10) AS decade, COUNT(*) AS n FROM visits GROUP BY FLOOR(age /
 
 -- engine
 WITH keys0 AS (SELECT unnest(range(13)) AS place, unnest('[0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12]'::BIGINT[]) AS value),
-contributions AS NOT MATERIALIZED (SELECT floor((CAST(TRY_CAST("age" AS BIGINT) AS DOUBLE) / nullif('10.0'::DOUBLE, 0))) AS k0, TRY_CAST("patient_id" AS BIGINT) AS owner FROM read_parquet('/data/visits.parquet', hive_partitioning = false) WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL),
+contributions AS NOT MATERIALIZED (SELECT floor((CAST(TRY_CAST("age" AS BIGINT) AS DOUBLE) / nullif('10.0'::DOUBLE, 0))) AS k0, TRY_CAST("patient_id" AS BIGINT) AS owner FROM read_parquet('/data/visits.parquet', hive_partitioning = false, can_have_nan = true) WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL),
 weights AS (SELECT owner, CAST(least(1048576, 5242880 // count(*)) AS BIGINT) AS w FROM contributions GROUP BY owner),
 totals AS (SELECT k0, sum(w) AS m0 FROM contributions JOIN weights USING (owner) GROUP BY k0)
 SELECT coalesce(m0, 0) FROM keys0 LEFT JOIN totals ON keys0.value IS NOT DISTINCT FROM totals.k0 ORDER BY keys0.place;
@@ -38,7 +38,7 @@ SELECT age // 20 AS bin, SUM(cost) AS cost FROM visits GROUP BY bin;
 
 -- engine
 WITH keys0 AS (SELECT unnest(range(7)) AS place, unnest('[0, 1, 2, 3, 4, 5, 6]'::BIGINT[]) AS value),
-contributions AS NOT MATERIALIZED (SELECT trunc(CAST(TRY_CAST("age" AS BIGINT) AS DOUBLE) / nullif('20.0'::DOUBLE, 0)) AS k0, (CAST(greatest(least(TRY_CAST("cost" AS DOUBLE), '1000.0'::DOUBLE), '0.0'::DOUBLE) * '1048576.0'::DOUBLE AS INTEGER)) * CAST(coalesce(TRY_CAST("cost" AS DOUBLE) <= 'inf'::DOUBLE, FALSE) AS INTEGER) AS v0, TRY_CAST("patient_id" AS BIGINT) AS owner FROM read_parquet('/data/visits.parquet', hive_partitioning = false) WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL),
+contributions AS NOT MATERIALIZED (SELECT trunc(CAST(TRY_CAST("age" AS BIGINT) AS DOUBLE) / nullif('20.0'::DOUBLE, 0)) AS k0, CASE WHEN TRY_CAST("cost" AS DOUBLE) BETWEEN '0.0'::DOUBLE AND '1000.0'::DOUBLE THEN TRY_CAST(TRY_CAST("cost" AS DOUBLE) * '1048576.0'::DOUBLE AS INTEGER) WHEN TRY_CAST("cost" AS DOUBLE) < '0.0'::DOUBLE THEN 0 WHEN TRY_CAST("cost" AS DOUBLE) <= 'inf'::DOUBLE THEN 1048576000 ELSE 0 END AS v0, TRY_CAST("patient_id" AS BIGINT) AS owner FROM read_parquet('/data/visits.parquet', hive_partitioning = false, can_have_nan = true) WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL),
 weights AS (SELECT owner, CAST(least(1048576, 5242880 // count(*)) AS BIGINT) AS w FROM contributions GROUP BY owner),
 totals AS (SELECT k0, sum(w * v0) AS m0 FROM contributions JOIN weights USING (owner) GROUP BY k0)
 SELECT coalesce(m0, 0) FROM keys0 LEFT JOIN totals ON keys0.value IS NOT DISTINCT FROM totals.k0 ORDER BY keys0.place;
@@ -64,7 +64,7 @@ SELECT CAST(FLOOR(cost / 250) AS INTEGER) + 1 AS bucket, COUNT(*) AS n FROM visi
 
 -- engine
 WITH keys0 AS (SELECT unnest(range(5)) AS place, unnest('[1, 2, 3, 4, 5]'::BIGINT[]) AS value),
-contributions AS NOT MATERIALIZED (SELECT CASE WHEN TRY_CAST("cost" AS DOUBLE) < '0.0'::DOUBLE THEN '0.0'::DOUBLE WHEN TRY_CAST("cost" AS DOUBLE) < '1000.0'::DOUBLE THEN least(floor((TRY_CAST("cost" AS DOUBLE) - '0.0'::DOUBLE) * '4.0'::DOUBLE / ('1000.0'::DOUBLE - '0.0'::DOUBLE)), '4.0'::DOUBLE - 1) + 1 WHEN TRY_CAST("cost" AS DOUBLE) <= 'inf'::DOUBLE THEN '4.0'::DOUBLE + 1 END AS k0, TRY_CAST("patient_id" AS BIGINT) AS owner FROM read_parquet('/data/visits.parquet', hive_partitioning = false) WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL AND (NOT (TRY_CAST("cost" AS DOUBLE) IS NULL))),
+contributions AS NOT MATERIALIZED (SELECT CASE WHEN TRY_CAST("cost" AS DOUBLE) < '0.0'::DOUBLE THEN '0.0'::DOUBLE WHEN TRY_CAST("cost" AS DOUBLE) < '1000.0'::DOUBLE THEN least(floor((TRY_CAST("cost" AS DOUBLE) - '0.0'::DOUBLE) * '4.0'::DOUBLE / ('1000.0'::DOUBLE - '0.0'::DOUBLE)), '4.0'::DOUBLE - 1) + 1 WHEN TRY_CAST("cost" AS DOUBLE) <= 'inf'::DOUBLE THEN '4.0'::DOUBLE + 1 END AS k0, TRY_CAST("patient_id" AS BIGINT) AS owner FROM read_parquet('/data/visits.parquet', hive_partitioning = false, can_have_nan = true) WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL AND (NOT (TRY_CAST("cost" AS DOUBLE) IS NULL))),
 weights AS (SELECT owner, CAST(least(1048576, 5242880 // count(*)) AS BIGINT) AS w FROM contributions GROUP BY owner),
 totals AS (SELECT k0, sum(w) AS m0 FROM contributions JOIN weights USING (owner) GROUP BY k0)
 SELECT coalesce(m0, 0) FROM keys0 LEFT JOIN totals ON keys0.value IS NOT DISTINCT FROM totals.k0 ORDER BY keys0.place;
@@ -86,7 +86,7 @@ SELECT CASE WHEN age < 18 THEN 'child' WHEN age < 65 THEN 'adult' ELSE 'old' END
 
 -- engine
 WITH keys0 AS (SELECT unnest(range(3)) AS place, unnest('["child", "adult", "old"]'::VARCHAR[]) AS value),
-contributions AS NOT MATERIALIZED (SELECT CASE WHEN (TRY_CAST("age" AS BIGINT) < 18) THEN 'child' WHEN (TRY_CAST("age" AS BIGINT) < 65) THEN 'adult' ELSE 'old' END AS k0, TRY_CAST("patient_id" AS BIGINT) AS owner FROM read_parquet('/data/visits.parquet', hive_partitioning = false) WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL),
+contributions AS NOT MATERIALIZED (SELECT CASE WHEN (TRY_CAST("age" AS BIGINT) < 18) THEN 'child' WHEN (TRY_CAST("age" AS BIGINT) < 65) THEN 'adult' ELSE 'old' END AS k0, TRY_CAST("patient_id" AS BIGINT) AS owner FROM read_parquet('/data/visits.parquet', hive_partitioning = false, can_have_nan = true) WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL),
 weights AS (SELECT owner, CAST(least(1048576, 5242880 // count(*)) AS BIGINT) AS w FROM contributions GROUP BY owner),
 totals AS (SELECT k0, sum(w) AS m0 FROM contributions JOIN weights USING (owner) GROUP BY k0)
 SELECT coalesce(m0, 0) FROM keys0 LEFT JOIN totals ON keys0.value IS NOT DISTINCT FROM totals.k0 ORDER BY keys0.place;
@@ -102,14 +102,14 @@ SELECT age >= 65 AS old, AVG(cost) AS cost FROM visits GROUP BY old;
 --   bound    a person counts for at most 5 rows, and as a person in at most 3 groups
 --   keys     age >= 65: 3 enumerated: TRUE, FALSE, NULL
 --   by       (age >= 65): 3 groups
---   [0]      sum of cost in [0, 1000], less 500; one integer is 1/2199023255552; moves by L1 2500; Laplace, scale 10240000/2419; epsilon 0.590577
---   [1]      rows with cost; one integer is 1/1048576; moves by L1 5; Laplace, scale 20480/1677; epsilon 0.409424
---   value 1  AVG(cost) = (1/2199023255552 x [0] + 125/262144 x [1]) / (1/1048576 x [1]), kept in [0, 1000]
+--   [0]      sum of cost in [0, 1000], less 500; one integer is 1/2199023255552, 1 times; moves by L1 2500; joint noise of 2, scale 2500; epsilon 1
+--   [1]      rows with cost; one integer is 1/1048576, 1048576000 times; moves by L1 5; joint noise of 2, scale 5; epsilon 1
+--   value 1  AVG(cost) = (1/2199023255552 x [0] + 1/2199023255552 x [1]) / (1/1099511627776000 x [1]), kept in [0, 1000]
 --   cost     epsilon 1
 
 -- engine
 WITH keys0 AS (SELECT unnest(range(3)) AS place, unnest('[True, False, NULL]'::BOOLEAN[]) AS value),
-contributions AS NOT MATERIALIZED (SELECT (TRY_CAST("age" AS BIGINT) >= 65) AS k0, (CAST((greatest(least(TRY_CAST("cost" AS DOUBLE), '1000.0'::DOUBLE), '0.0'::DOUBLE) - '500.0'::DOUBLE) * '2097152.0'::DOUBLE AS INTEGER)) * CAST(coalesce(TRY_CAST("cost" AS DOUBLE) <= 'inf'::DOUBLE, FALSE) AS INTEGER) AS v0, CAST(coalesce(TRY_CAST("cost" AS DOUBLE) <= 'inf'::DOUBLE, FALSE) AS INTEGER) AS v1, TRY_CAST("patient_id" AS BIGINT) AS owner FROM read_parquet('/data/visits.parquet', hive_partitioning = false) WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL),
+contributions AS NOT MATERIALIZED (SELECT (TRY_CAST("age" AS BIGINT) >= 65) AS k0, CASE WHEN TRY_CAST("cost" AS DOUBLE) BETWEEN '0.0'::DOUBLE AND '1000.0'::DOUBLE THEN TRY_CAST((TRY_CAST("cost" AS DOUBLE) - '500.0'::DOUBLE) * '2097152.0'::DOUBLE AS INTEGER) WHEN TRY_CAST("cost" AS DOUBLE) < '0.0'::DOUBLE THEN -1048576000 WHEN TRY_CAST("cost" AS DOUBLE) <= 'inf'::DOUBLE THEN 1048576000 ELSE 0 END AS v0, CAST(coalesce(TRY_CAST("cost" AS DOUBLE) <= 'inf'::DOUBLE, FALSE) AS INTEGER) AS v1, TRY_CAST("patient_id" AS BIGINT) AS owner FROM read_parquet('/data/visits.parquet', hive_partitioning = false, can_have_nan = true) WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL),
 weights AS (SELECT owner, CAST(least(1048576, 5242880 // count(*)) AS BIGINT) AS w FROM contributions GROUP BY owner),
 totals AS (SELECT k0, sum(w * v0) AS m0, sum(w * v1) AS m1 FROM contributions JOIN weights USING (owner) GROUP BY k0)
 SELECT coalesce(m0, 0), coalesce(m1, 0) FROM keys0 LEFT JOIN totals ON keys0.value IS NOT DISTINCT FROM totals.k0 ORDER BY keys0.place;
@@ -131,7 +131,7 @@ SELECT COALESCE(ward, 'none') AS ward, COUNT(*) AS n FROM visits GROUP BY COALES
 
 -- engine
 WITH keys0 AS (SELECT unnest(range(4)) AS place, unnest('["A", "B", "it''s", "none"]'::VARCHAR[]) AS value),
-contributions AS NOT MATERIALIZED (SELECT coalesce(TRY_CAST("ward" AS VARCHAR), 'none') AS k0, TRY_CAST("patient_id" AS BIGINT) AS owner FROM read_parquet('/data/visits.parquet', hive_partitioning = false) WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL),
+contributions AS NOT MATERIALIZED (SELECT coalesce(TRY_CAST("ward" AS VARCHAR), 'none') AS k0, TRY_CAST("patient_id" AS BIGINT) AS owner FROM read_parquet('/data/visits.parquet', hive_partitioning = false, can_have_nan = true) WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL),
 weights AS (SELECT owner, CAST(least(1048576, 5242880 // count(*)) AS BIGINT) AS w FROM contributions GROUP BY owner),
 totals AS (SELECT k0, sum(w) AS m0 FROM contributions JOIN weights USING (owner) GROUP BY k0)
 SELECT coalesce(m0, 0) FROM keys0 LEFT JOIN totals ON keys0.value IS NOT DISTINCT FROM totals.k0 ORDER BY keys0.place;
@@ -153,7 +153,7 @@ SELECT level % 2 AS odd, COUNT(*) AS n FROM visits GROUP BY odd;
 
 -- engine
 WITH keys0 AS (SELECT unnest(range(2)) AS place, unnest('[1, 0]'::BIGINT[]) AS value),
-contributions AS NOT MATERIALIZED (SELECT (CAST(TRY_CAST("level" AS BIGINT) AS DOUBLE) % nullif('2.0'::DOUBLE, 0)) AS k0, TRY_CAST("patient_id" AS BIGINT) AS owner FROM read_parquet('/data/visits.parquet', hive_partitioning = false) WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL),
+contributions AS NOT MATERIALIZED (SELECT (CAST(TRY_CAST("level" AS BIGINT) AS DOUBLE) % nullif('2.0'::DOUBLE, 0)) AS k0, TRY_CAST("patient_id" AS BIGINT) AS owner FROM read_parquet('/data/visits.parquet', hive_partitioning = false, can_have_nan = true) WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL),
 weights AS (SELECT owner, CAST(least(1048576, 5242880 // count(*)) AS BIGINT) AS w FROM contributions GROUP BY owner),
 totals AS (SELECT k0, sum(w) AS m0 FROM contributions JOIN weights USING (owner) GROUP BY k0)
 SELECT coalesce(m0, 0) FROM keys0 LEFT JOIN totals ON keys0.value IS NOT DISTINCT FROM totals.k0 ORDER BY keys0.place;
@@ -172,7 +172,7 @@ SELECT SUM(cost * level) AS weighted FROM visits;
 --   cost     epsilon 1
 
 -- engine
-WITH contributions AS NOT MATERIALIZED (SELECT (CAST(greatest(least((TRY_CAST("cost" AS DOUBLE) * CAST(TRY_CAST("level" AS BIGINT) AS DOUBLE)), '3000.0'::DOUBLE), '0.0'::DOUBLE) * '262144.0'::DOUBLE AS INTEGER)) * CAST(coalesce((TRY_CAST("cost" AS DOUBLE) * CAST(TRY_CAST("level" AS BIGINT) AS DOUBLE)) <= 'inf'::DOUBLE, FALSE) AS INTEGER) AS v0, TRY_CAST("patient_id" AS BIGINT) AS owner FROM read_parquet('/data/visits.parquet', hive_partitioning = false) WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL),
+WITH contributions AS NOT MATERIALIZED (SELECT (CAST(greatest(least((TRY_CAST("cost" AS DOUBLE) * CAST(TRY_CAST("level" AS BIGINT) AS DOUBLE)), '3000.0'::DOUBLE), '0.0'::DOUBLE) * '262144.0'::DOUBLE AS INTEGER)) * CAST(coalesce((TRY_CAST("cost" AS DOUBLE) * CAST(TRY_CAST("level" AS BIGINT) AS DOUBLE)) <= 'inf'::DOUBLE, FALSE) AS INTEGER) AS v0, TRY_CAST("patient_id" AS BIGINT) AS owner FROM read_parquet('/data/visits.parquet', hive_partitioning = false, can_have_nan = true) WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL),
 weights AS (SELECT owner, CAST(least(1048576, 5242880 // count(*)) AS BIGINT) AS w FROM contributions GROUP BY owner),
 totals AS (SELECT sum(w * v0) AS m0 FROM contributions JOIN weights USING (owner))
 SELECT coalesce(m0, 0) FROM totals;
@@ -186,13 +186,13 @@ SELECT AVG((age - 50) * (age - 50)) AS spread FROM visits;
 --   table    visits: patient_id; add-remove; a change moves 1 vector; epsilon 1
 --   rows     all of visits
 --   bound    a person counts for at most 5 rows, and as a person in at most 1 group
---   [0]      sum of (age - 50) * (age - 50) in [-3500, 4900], less 700; one integer is 1/1048576; moves by L1 21000; Laplace, scale 86016000/2419; epsilon 0.590577
---   [1]      rows with (age - 50) * (age - 50); one integer is 1/1048576; moves by L1 5; Laplace, scale 20480/1677; epsilon 0.409424
---   value 1  AVG((age - 50) * (age - 50)) = (1/1048576 x [0] + 175/262144 x [1]) / (1/1048576 x [1]), kept in [-3500, 4900]
+--   [0]      sum of (age - 50) * (age - 50) in [-3500, 4900], less 700; one integer is 1/1048576, 1 times; moves by L1 21000; joint noise of 2, scale 21000; epsilon 1
+--   [1]      rows with (age - 50) * (age - 50); one integer is 1/1048576, 4200 times; moves by L1 5; joint noise of 2, scale 5; epsilon 1
+--   value 1  AVG((age - 50) * (age - 50)) = (1/1048576 x [0] + 1/6291456 x [1]) / (1/4404019200 x [1]), kept in [-3500, 4900]
 --   cost     epsilon 1
 
 -- engine
-WITH contributions AS NOT MATERIALIZED (SELECT (CAST((greatest(least(((CAST(TRY_CAST("age" AS BIGINT) AS DOUBLE) - '50.0'::DOUBLE) * (CAST(TRY_CAST("age" AS BIGINT) AS DOUBLE) - '50.0'::DOUBLE)), '4900.0'::DOUBLE), '-3500.0'::DOUBLE) - '700.0'::DOUBLE) * '1.0'::DOUBLE AS INTEGER)) * CAST(coalesce(((CAST(TRY_CAST("age" AS BIGINT) AS DOUBLE) - '50.0'::DOUBLE) * (CAST(TRY_CAST("age" AS BIGINT) AS DOUBLE) - '50.0'::DOUBLE)) <= 'inf'::DOUBLE, FALSE) AS INTEGER) AS v0, CAST(coalesce(((CAST(TRY_CAST("age" AS BIGINT) AS DOUBLE) - '50.0'::DOUBLE) * (CAST(TRY_CAST("age" AS BIGINT) AS DOUBLE) - '50.0'::DOUBLE)) <= 'inf'::DOUBLE, FALSE) AS INTEGER) AS v1, TRY_CAST("patient_id" AS BIGINT) AS owner FROM read_parquet('/data/visits.parquet', hive_partitioning = false) WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL),
+WITH contributions AS NOT MATERIALIZED (SELECT (CAST((greatest(least(((CAST(TRY_CAST("age" AS BIGINT) AS DOUBLE) - '50.0'::DOUBLE) * (CAST(TRY_CAST("age" AS BIGINT) AS DOUBLE) - '50.0'::DOUBLE)), '4900.0'::DOUBLE), '-3500.0'::DOUBLE) - '700.0'::DOUBLE) * '1.0'::DOUBLE AS INTEGER)) * CAST(coalesce(((CAST(TRY_CAST("age" AS BIGINT) AS DOUBLE) - '50.0'::DOUBLE) * (CAST(TRY_CAST("age" AS BIGINT) AS DOUBLE) - '50.0'::DOUBLE)) <= 'inf'::DOUBLE, FALSE) AS INTEGER) AS v0, CAST(coalesce(((CAST(TRY_CAST("age" AS BIGINT) AS DOUBLE) - '50.0'::DOUBLE) * (CAST(TRY_CAST("age" AS BIGINT) AS DOUBLE) - '50.0'::DOUBLE)) <= 'inf'::DOUBLE, FALSE) AS INTEGER) AS v1, TRY_CAST("patient_id" AS BIGINT) AS owner FROM read_parquet('/data/visits.parquet', hive_partitioning = false, can_have_nan = true) WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL),
 weights AS (SELECT owner, CAST(least(1048576, 5242880 // count(*)) AS BIGINT) AS w FROM contributions GROUP BY owner),
 totals AS (SELECT sum(w * v0) AS m0, sum(w * v1) AS m1 FROM contributions JOIN weights USING (owner))
 SELECT coalesce(m0, 0), coalesce(m1, 0) FROM totals;
@@ -206,13 +206,13 @@ SELECT AVG(LEAST(GREATEST(weight, 10), 40)) AS mean FROM visits;
 --   table    visits: patient_id; add-remove; a change moves 1 vector; epsilon 1
 --   rows     all of visits
 --   bound    a person counts for at most 5 rows, and as a person in at most 1 group
---   [0]      sum of LEAST(GREATEST(weight, 10), 40) in [10, 40], less 25; one integer is 1/70368744177664; moves by L1 75; Laplace, scale 307200/2419; epsilon 0.590577
---   [1]      rows with LEAST(GREATEST(weight, 10), 40); one integer is 1/1048576; moves by L1 5; Laplace, scale 20480/1677; epsilon 0.409424
---   value 1  AVG(LEAST(GREATEST(weight, 10), 40)) = (1/70368744177664 x [0] + 25/1048576 x [1]) / (1/1048576 x [1]), kept in [10, 40]
+--   [0]      sum of LEAST(GREATEST(weight, 10), 40) in [10, 40], less 25; one integer is 1/70368744177664, 1 times; moves by L1 75; joint noise of 2, scale 75; epsilon 1
+--   [1]      rows with LEAST(GREATEST(weight, 10), 40); one integer is 1/1048576, 1006632960 times; moves by L1 5; joint noise of 2, scale 5; epsilon 1
+--   value 1  AVG(LEAST(GREATEST(weight, 10), 40)) = (1/70368744177664 x [0] + about 2.368475786e-14 x [1]) / (1/1055531162664960 x [1]), kept in [10, 40]
 --   cost     epsilon 1
 
 -- engine
-WITH contributions AS NOT MATERIALIZED (SELECT (CAST((greatest(least(least(greatest(TRY_CAST("weight" AS DOUBLE), '10.0'::DOUBLE), '40.0'::DOUBLE), '40.0'::DOUBLE), '10.0'::DOUBLE) - '25.0'::DOUBLE) * '67108864.0'::DOUBLE AS INTEGER)) * CAST(coalesce(least(greatest(TRY_CAST("weight" AS DOUBLE), '10.0'::DOUBLE), '40.0'::DOUBLE) <= 'inf'::DOUBLE, FALSE) AS INTEGER) AS v0, CAST(coalesce(least(greatest(TRY_CAST("weight" AS DOUBLE), '10.0'::DOUBLE), '40.0'::DOUBLE) <= 'inf'::DOUBLE, FALSE) AS INTEGER) AS v1, TRY_CAST("patient_id" AS BIGINT) AS owner FROM read_parquet('/data/visits.parquet', hive_partitioning = false) WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL),
+WITH contributions AS NOT MATERIALIZED (SELECT (CAST((greatest(least(least(greatest(TRY_CAST("weight" AS DOUBLE), '10.0'::DOUBLE), '40.0'::DOUBLE), '40.0'::DOUBLE), '10.0'::DOUBLE) - '25.0'::DOUBLE) * '67108864.0'::DOUBLE AS INTEGER)) * CAST(coalesce(least(greatest(TRY_CAST("weight" AS DOUBLE), '10.0'::DOUBLE), '40.0'::DOUBLE) <= 'inf'::DOUBLE, FALSE) AS INTEGER) AS v0, CAST(coalesce(least(greatest(TRY_CAST("weight" AS DOUBLE), '10.0'::DOUBLE), '40.0'::DOUBLE) <= 'inf'::DOUBLE, FALSE) AS INTEGER) AS v1, TRY_CAST("patient_id" AS BIGINT) AS owner FROM read_parquet('/data/visits.parquet', hive_partitioning = false, can_have_nan = true) WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL),
 weights AS (SELECT owner, CAST(least(1048576, 5242880 // count(*)) AS BIGINT) AS w FROM contributions GROUP BY owner),
 totals AS (SELECT sum(w * v0) AS m0, sum(w * v1) AS m1 FROM contributions JOIN weights USING (owner))
 SELECT coalesce(m0, 0), coalesce(m1, 0) FROM totals;
@@ -234,7 +234,7 @@ SELECT SUM(LEAST(GREATEST(weight, 10), 40)) AS total FROM visits WHERE weight IS
 --   cost     epsilon 1
 
 -- engine
-WITH contributions AS NOT MATERIALIZED (SELECT (CAST(greatest(least(CASE WHEN TRY_CAST("weight" AS DOUBLE) <= 'inf'::DOUBLE THEN greatest(least(TRY_CAST("weight" AS DOUBLE), '40.0'::DOUBLE), '10.0'::DOUBLE) END, '40.0'::DOUBLE), '10.0'::DOUBLE) * '16777216.0'::DOUBLE AS INTEGER)) * CAST(coalesce(CASE WHEN TRY_CAST("weight" AS DOUBLE) <= 'inf'::DOUBLE THEN greatest(least(TRY_CAST("weight" AS DOUBLE), '40.0'::DOUBLE), '10.0'::DOUBLE) END <= 'inf'::DOUBLE, FALSE) AS INTEGER) AS v0, TRY_CAST("patient_id" AS BIGINT) AS owner FROM read_parquet('/data/visits.parquet', hive_partitioning = false) WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL),
+WITH contributions AS NOT MATERIALIZED (SELECT (CAST(greatest(least(CASE WHEN TRY_CAST("weight" AS DOUBLE) <= 'inf'::DOUBLE THEN greatest(least(TRY_CAST("weight" AS DOUBLE), '40.0'::DOUBLE), '10.0'::DOUBLE) END, '40.0'::DOUBLE), '10.0'::DOUBLE) * '16777216.0'::DOUBLE AS INTEGER)) * CAST(coalesce(CASE WHEN TRY_CAST("weight" AS DOUBLE) <= 'inf'::DOUBLE THEN greatest(least(TRY_CAST("weight" AS DOUBLE), '40.0'::DOUBLE), '10.0'::DOUBLE) END <= 'inf'::DOUBLE, FALSE) AS INTEGER) AS v0, TRY_CAST("patient_id" AS BIGINT) AS owner FROM read_parquet('/data/visits.parquet', hive_partitioning = false, can_have_nan = true) WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL),
 weights AS (SELECT owner, CAST(least(1048576, 5242880 // count(*)) AS BIGINT) AS w FROM contributions GROUP BY owner),
 totals AS (SELECT sum(w * v0) AS m0 FROM contributions JOIN weights USING (owner))
 SELECT coalesce(m0, 0) FROM totals;
@@ -249,17 +249,18 @@ SELECT SUM(SQRT(cost)) AS roots, SUM(LN(cost + 1)) AS logarithms FROM visits;
 --   table    visits: patient_id; add-remove; a change moves 1 vector; epsilon 1
 --   rows     all of visits
 --   bound    a person counts for at most 5 rows, and as a person in at most 1 group
---   [0]      sum of SQRT(cost) in [0, about 31.6227766]; one integer is 1/35184372088832; moves by L1 1326355385/8388608; Laplace, scale 1326355385/4194304; epsilon 0.5
---   [1]      sum of LN(cost + 1) in [0, about 6.908754779]; one integer is 1/140737488355328; moves by L1 about 34.5437739; Laplace, scale about 69.08754781; epsilon 0.5
---   value 1  SUM(SQRT(cost)) = 1/35184372088832 x [0]
---   value 2  SUM(LN(cost + 1)) = 1/140737488355328 x [1]
+--   [0]      sum of SQRT(cost) in [0, about 31.6227766], less about 15.81138828; one integer is 1/35184372088832, 16 times; moves by L1 about 79.05694172; joint noise of 3, scale about 79.05694172; epsilon 1
+--   [1]      rows; one integer is 1/1048576, 8488674480 times; moves by L1 5; joint noise of 3, scale 5; epsilon 1
+--   [2]      sum of LN(cost + 1) in [0, about 6.908754779], less about 3.454377383; one integer is 1/140737488355328, 18 times; moves by L1 about 17.27188699; joint noise of 3, scale about 17.56820927; epsilon 1
+--   value 1  SUM(SQRT(cost)) = 1/562949953421312 x [0] + about 1.776356833e-15 x [1]
+--   value 2  SUM(LN(cost + 1)) = about 3.880877983e-16 x [1] + 1/2533274790395904 x [2]
 --   cost     epsilon 1
 
 -- engine
-WITH contributions AS NOT MATERIALIZED (SELECT (CAST(greatest(least(sqrt(nullif(greatest(TRY_CAST("cost" AS DOUBLE), '-5e-324'::DOUBLE), '-5e-324'::DOUBLE)), '31.622776601683793'::DOUBLE), '0.0'::DOUBLE) * '33554432.0'::DOUBLE AS INTEGER)) * CAST(coalesce(sqrt(nullif(greatest(TRY_CAST("cost" AS DOUBLE), '-5e-324'::DOUBLE), '-5e-324'::DOUBLE)) <= 'inf'::DOUBLE, FALSE) AS INTEGER) AS v0, (CAST(greatest(least(ln(nullif(greatest((TRY_CAST("cost" AS DOUBLE) + '1.0'::DOUBLE), 0), 0)), '6.908754779315245'::DOUBLE), '0.0'::DOUBLE) * '134217728.0'::DOUBLE AS INTEGER)) * CAST(coalesce(ln(nullif(greatest((TRY_CAST("cost" AS DOUBLE) + '1.0'::DOUBLE), 0), 0)) <= 'inf'::DOUBLE, FALSE) AS INTEGER) AS v1, TRY_CAST("patient_id" AS BIGINT) AS owner FROM read_parquet('/data/visits.parquet', hive_partitioning = false) WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL),
+WITH contributions AS NOT MATERIALIZED (SELECT (CAST(greatest(least(sqrt(nullif(greatest(TRY_CAST("cost" AS DOUBLE), '-5e-324'::DOUBLE), '-5e-324'::DOUBLE)), '31.622776601683793'::DOUBLE), '0.0'::DOUBLE) * '33554432.0'::DOUBLE AS INTEGER)) * CAST(coalesce(sqrt(nullif(greatest(TRY_CAST("cost" AS DOUBLE), '-5e-324'::DOUBLE), '-5e-324'::DOUBLE)) <= 'inf'::DOUBLE, FALSE) AS INTEGER) + -530542153 AS v0, (CAST(greatest(least(ln(nullif(greatest((TRY_CAST("cost" AS DOUBLE) + '1.0'::DOUBLE), 0), 0)), '6.908754779315245'::DOUBLE), '0.0'::DOUBLE) * '134217728.0'::DOUBLE AS INTEGER)) * CAST(coalesce(ln(nullif(greatest((TRY_CAST("cost" AS DOUBLE) + '1.0'::DOUBLE), 0), 0)) <= 'inf'::DOUBLE, FALSE) AS INTEGER) + -463638684 AS v2, TRY_CAST("patient_id" AS BIGINT) AS owner FROM read_parquet('/data/visits.parquet', hive_partitioning = false, can_have_nan = true) WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL),
 weights AS (SELECT owner, CAST(least(1048576, 5242880 // count(*)) AS BIGINT) AS w FROM contributions GROUP BY owner),
-totals AS (SELECT sum(w * v0) AS m0, sum(w * v1) AS m1 FROM contributions JOIN weights USING (owner))
-SELECT coalesce(m0, 0), coalesce(m1, 0) FROM totals;
+totals AS (SELECT sum(w * v0) AS m0, sum(w) AS m1, sum(w * v2) AS m2 FROM contributions JOIN weights USING (owner))
+SELECT coalesce(m0, 0), coalesce(m1, 0), coalesce(m2, 0) FROM totals;
 
 
 -- # Powers
@@ -271,13 +272,13 @@ SELECT AVG(POWER(level, 2)) AS squares FROM visits;
 --   table    visits: patient_id; add-remove; a change moves 1 vector; epsilon 1
 --   rows     all of visits
 --   bound    a person counts for at most 5 rows, and as a person in at most 1 group
---   [0]      sum of POWER(level, 2) in [about 1, about 9], less about 5; one integer is 1/140737488355328; moves by L1 about 20.00000004; Laplace, scale 45497535/1343488; epsilon 0.590577
---   [1]      rows with POWER(level, 2); one integer is 1/1048576; moves by L1 5; Laplace, scale 20480/1677; epsilon 0.409424
---   value 1  AVG(POWER(level, 2)) = (1/140737488355328 x [0] + about 4.768371582e-06 x [1]) / (1/1048576 x [1]), kept in [about 1, about 9]
+--   [0]      sum of POWER(level, 2) in [about 1, about 9], less about 5; one integer is 1/140737488355328, 1 times; moves by L1 about 20.00000004; joint noise of 2, scale about 20.00000004; epsilon 1
+--   [1]      rows with POWER(level, 2); one integer is 1/1048576, 536870913 times; moves by L1 5; joint noise of 2, scale 5; epsilon 1
+--   value 1  AVG(POWER(level, 2)) = (1/140737488355328 x [0] + about 8.88178418e-15 x [1]) / (1/562949954469888 x [1]), kept in [about 1, about 9]
 --   cost     epsilon 1
 
 -- engine
-WITH contributions AS NOT MATERIALIZED (SELECT (CAST((greatest(least(pow(CAST(TRY_CAST("level" AS BIGINT) AS DOUBLE), '2.0'::DOUBLE), '9.000000000000032'::DOUBLE), '0.9999999999999964'::DOUBLE) - '5.000000000000014'::DOUBLE) * '134217728.0'::DOUBLE AS INTEGER)) * CAST(coalesce(pow(CAST(TRY_CAST("level" AS BIGINT) AS DOUBLE), '2.0'::DOUBLE) <= 'inf'::DOUBLE, FALSE) AS INTEGER) AS v0, CAST(coalesce(pow(CAST(TRY_CAST("level" AS BIGINT) AS DOUBLE), '2.0'::DOUBLE) <= 'inf'::DOUBLE, FALSE) AS INTEGER) AS v1, TRY_CAST("patient_id" AS BIGINT) AS owner FROM read_parquet('/data/visits.parquet', hive_partitioning = false) WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL),
+WITH contributions AS NOT MATERIALIZED (SELECT (CAST((greatest(least(pow(CAST(TRY_CAST("level" AS BIGINT) AS DOUBLE), '2.0'::DOUBLE), '9.000000000000032'::DOUBLE), '0.9999999999999964'::DOUBLE) - '5.000000000000014'::DOUBLE) * '134217728.0'::DOUBLE AS INTEGER)) * CAST(coalesce(pow(CAST(TRY_CAST("level" AS BIGINT) AS DOUBLE), '2.0'::DOUBLE) <= 'inf'::DOUBLE, FALSE) AS INTEGER) AS v0, CAST(coalesce(pow(CAST(TRY_CAST("level" AS BIGINT) AS DOUBLE), '2.0'::DOUBLE) <= 'inf'::DOUBLE, FALSE) AS INTEGER) AS v1, TRY_CAST("patient_id" AS BIGINT) AS owner FROM read_parquet('/data/visits.parquet', hive_partitioning = false, can_have_nan = true) WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL),
 weights AS (SELECT owner, CAST(least(1048576, 5242880 // count(*)) AS BIGINT) AS w FROM contributions GROUP BY owner),
 totals AS (SELECT sum(w * v0) AS m0, sum(w * v1) AS m1 FROM contributions JOIN weights USING (owner))
 SELECT coalesce(m0, 0), coalesce(m1, 0) FROM totals;
@@ -291,14 +292,14 @@ SELECT SUM(SIGN(age - 40)) AS signs, SUM(TRUNC(cost / 4)) AS quarters FROM visit
 --   table    visits: patient_id; add-remove; a change moves 1 vector; epsilon 1
 --   rows     all of visits
 --   bound    a person counts for at most 5 rows, and as a person in at most 1 group
---   [0]      sum of SIGN(age - 40) in [-1, 1]; one integer is 1/1048576; moves by L1 5; Laplace, scale 10; epsilon 0.5
---   [1]      sum of TRUNC(cost / 4) in [0, 250]; one integer is 1/1048576; moves by L1 1250; Laplace, scale 2500; epsilon 0.5
---   value 1  SUM(SIGN(age - 40)) = 1/1048576 x [0]
+--   [0]      sum of SIGN(age - 40) in [-1, 1]; one integer is 1/1048576, 250 times; moves by L1 5; joint noise of 2, scale 5; epsilon 1
+--   [1]      sum of TRUNC(cost / 4) in [0, 250]; one integer is 1/1048576, 1 times; moves by L1 1250; joint noise of 2, scale 1250; epsilon 1
+--   value 1  SUM(SIGN(age - 40)) = 1/262144000 x [0]
 --   value 2  SUM(TRUNC(cost / 4)) = 1/1048576 x [1]
 --   cost     epsilon 1
 
 -- engine
-WITH contributions AS NOT MATERIALIZED (SELECT (CAST(greatest(least(CAST(sign((CAST(TRY_CAST("age" AS BIGINT) AS DOUBLE) - '40.0'::DOUBLE)) AS DOUBLE), '1.0'::DOUBLE), '-1.0'::DOUBLE) * '1.0'::DOUBLE AS INTEGER)) * CAST(coalesce(CAST(sign((CAST(TRY_CAST("age" AS BIGINT) AS DOUBLE) - '40.0'::DOUBLE)) AS DOUBLE) <= 'inf'::DOUBLE, FALSE) AS INTEGER) AS v0, (CAST(greatest(least(trunc((TRY_CAST("cost" AS DOUBLE) / nullif('4.0'::DOUBLE, 0))), '250.0'::DOUBLE), '0.0'::DOUBLE) * '1.0'::DOUBLE AS INTEGER)) * CAST(coalesce(trunc((TRY_CAST("cost" AS DOUBLE) / nullif('4.0'::DOUBLE, 0))) <= 'inf'::DOUBLE, FALSE) AS INTEGER) AS v1, TRY_CAST("patient_id" AS BIGINT) AS owner FROM read_parquet('/data/visits.parquet', hive_partitioning = false) WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL),
+WITH contributions AS NOT MATERIALIZED (SELECT (CAST(greatest(least(CAST(sign((CAST(TRY_CAST("age" AS BIGINT) AS DOUBLE) - '40.0'::DOUBLE)) AS DOUBLE), '1.0'::DOUBLE), '-1.0'::DOUBLE) * '1.0'::DOUBLE AS INTEGER)) * CAST(coalesce(CAST(sign((CAST(TRY_CAST("age" AS BIGINT) AS DOUBLE) - '40.0'::DOUBLE)) AS DOUBLE) <= 'inf'::DOUBLE, FALSE) AS INTEGER) AS v0, (CAST(greatest(least(trunc((TRY_CAST("cost" AS DOUBLE) / nullif('4.0'::DOUBLE, 0))), '250.0'::DOUBLE), '0.0'::DOUBLE) * '1.0'::DOUBLE AS INTEGER)) * CAST(coalesce(trunc((TRY_CAST("cost" AS DOUBLE) / nullif('4.0'::DOUBLE, 0))) <= 'inf'::DOUBLE, FALSE) AS INTEGER) AS v1, TRY_CAST("patient_id" AS BIGINT) AS owner FROM read_parquet('/data/visits.parquet', hive_partitioning = false, can_have_nan = true) WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL),
 weights AS (SELECT owner, CAST(least(1048576, 5242880 // count(*)) AS BIGINT) AS w FROM contributions GROUP BY owner),
 totals AS (SELECT sum(w * v0) AS m0, sum(w * v1) AS m1 FROM contributions JOIN weights USING (owner))
 SELECT coalesce(m0, 0), coalesce(m1, 0) FROM totals;
@@ -313,19 +314,19 @@ SELECT AVG(EXP(level)) AS e, AVG(LOG10(cost + 1)) AS ten, AVG(LOG2(cost + 1)) AS
 --   table    visits: patient_id; add-remove; a change moves 1 vector; epsilon 1
 --   rows     all of visits
 --   bound    a person counts for at most 5 rows, and as a person in at most 1 group
---   [0]      sum of EXP(level) in [about 2.718281828, about 20.08553692], less about 11.40190938; one integer is 1/35184372088832; moves by L1 about 43.41813788; Laplace, scale 1456870955/6610944; epsilon 0.197022
---   [1]      rows with EXP(level); one integer is 1/1048576; moves by L1 5; Laplace, scale 20480/559; epsilon 0.136475
---   [2]      sum of LOG10(cost + 1) in [0, about 3.000434077], less about 1.500217039; one integer is 1/281474976710656; moves by L1 about 7.501085196; Laplace, scale about 38.11965876; epsilon 0.196778
---   [3]      rows with LOG10(cost + 1); one integer is 1/1048576; moves by L1 5; Laplace, scale 20480/559; epsilon 0.136475
---   [4]      sum of LOG2(cost + 1) in [0, about 9.967226259], less about 4.983613129; one integer is 1/70368744177664; moves by L1 209027885/8388608; Laplace, scale 6742835/53248; epsilon 0.196778
---   [5]      rows with LOG2(cost + 1); one integer is 1/1048576; moves by L1 5; Laplace, scale 20480/559; epsilon 0.136475
---   value 1  AVG(EXP(level)) = (1/35184372088832 x [0] + about 1.087370813e-05 x [1]) / (1/1048576 x [1]), kept in [about 2.718281828, about 20.08553692]
---   value 2  AVG(LOG10(cost + 1)) = (1/281474976710656 x [2] + about 1.430718459e-06 x [3]) / (1/1048576 x [3]), kept in [0, about 3.000434077]
---   value 3  AVG(LOG2(cost + 1)) = (1/70368744177664 x [4] + about 4.752743844e-06 x [5]) / (1/1048576 x [5]), kept in [0, about 9.967226259]
+--   [0]      sum of EXP(level) in [about 2.718281828, about 20.08553692], less about 11.40190938; one integer is 1/35184372088832, 44 times; moves by L1 about 43.41813788; joint noise of 6, scale about 43.6426775; epsilon 1
+--   [1]      rows with EXP(level); one integer is 1/1048576, 12886766240 times; moves by L1 5; joint noise of 6, scale 5; epsilon 1
+--   [2]      sum of LOG10(cost + 1) in [0, about 3.000434077], less about 1.500217039; one integer is 1/281474976710656, 32 times; moves by L1 about 7.501085196; joint noise of 6, scale about 7.501085196; epsilon 1
+--   [3]      rows with LOG10(cost + 1); one integer is 1/1048576, 12886766240 times; moves by L1 5; joint noise of 6, scale 5; epsilon 1
+--   [4]      sum of LOG2(cost + 1) in [0, about 9.967226259], less about 4.983613129; one integer is 1/70368744177664, 38 times; moves by L1 209027885/8388608; joint noise of 6, scale about 25.26681329; epsilon 1
+--   [5]      rows with LOG2(cost + 1); one integer is 1/1048576, 12886766240 times; moves by L1 5; joint noise of 6, scale 5; epsilon 1
+--   value 1  AVG(EXP(level)) = (1/1548112371908608 x [0] + about 8.437887308e-16 x [1]) / (1/13512753796874240 x [1]), kept in [about 2.718281828, about 20.08553692]
+--   value 2  AVG(LOG10(cost + 1)) = (1/9007199254740992 x [2] + about 1.110223024e-16 x [3]) / (1/13512753796874240 x [3]), kept in [0, about 3.000434077]
+--   value 3  AVG(LOG2(cost + 1)) = (1/2674012278751232 x [4] + about 3.688081056e-16 x [5]) / (1/13512753796874240 x [5]), kept in [0, about 9.967226259]
 --   cost     epsilon 1
 
 -- engine
-WITH contributions AS NOT MATERIALIZED (SELECT (CAST((greatest(least(exp(CAST(TRY_CAST("level" AS BIGINT) AS DOUBLE)), '20.085536923187743'::DOUBLE), '2.7182818284590353'::DOUBLE) - '11.401909375823388'::DOUBLE) * '33554432.0'::DOUBLE AS INTEGER)) * CAST(coalesce(exp(CAST(TRY_CAST("level" AS BIGINT) AS DOUBLE)) <= 'inf'::DOUBLE, FALSE) AS INTEGER) AS v0, CAST(coalesce(exp(CAST(TRY_CAST("level" AS BIGINT) AS DOUBLE)) <= 'inf'::DOUBLE, FALSE) AS INTEGER) AS v1, (CAST((greatest(least(log10(nullif(greatest((TRY_CAST("cost" AS DOUBLE) + '1.0'::DOUBLE), 0), 0)), '3.00043407747933'::DOUBLE), '0.0'::DOUBLE) - '1.500217038739665'::DOUBLE) * '268435456.0'::DOUBLE AS INTEGER)) * CAST(coalesce(log10(nullif(greatest((TRY_CAST("cost" AS DOUBLE) + '1.0'::DOUBLE), 0), 0)) <= 'inf'::DOUBLE, FALSE) AS INTEGER) AS v2, CAST(coalesce(log10(nullif(greatest((TRY_CAST("cost" AS DOUBLE) + '1.0'::DOUBLE), 0), 0)) <= 'inf'::DOUBLE, FALSE) AS INTEGER) AS v3, (CAST((greatest(least(log2(nullif(greatest((TRY_CAST("cost" AS DOUBLE) + '1.0'::DOUBLE), 0), 0)), '9.967226258836028'::DOUBLE), '0.0'::DOUBLE) - '4.983613129418014'::DOUBLE) * '67108864.0'::DOUBLE AS INTEGER)) * CAST(coalesce(log2(nullif(greatest((TRY_CAST("cost" AS DOUBLE) + '1.0'::DOUBLE), 0), 0)) <= 'inf'::DOUBLE, FALSE) AS INTEGER) AS v4, CAST(coalesce(log2(nullif(greatest((TRY_CAST("cost" AS DOUBLE) + '1.0'::DOUBLE), 0), 0)) <= 'inf'::DOUBLE, FALSE) AS INTEGER) AS v5, TRY_CAST("patient_id" AS BIGINT) AS owner FROM read_parquet('/data/visits.parquet', hive_partitioning = false) WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL),
+WITH contributions AS NOT MATERIALIZED (SELECT (CAST((greatest(least(exp(CAST(TRY_CAST("level" AS BIGINT) AS DOUBLE)), '20.085536923187743'::DOUBLE), '2.7182818284590353'::DOUBLE) - '11.401909375823388'::DOUBLE) * '33554432.0'::DOUBLE AS INTEGER)) * CAST(coalesce(exp(CAST(TRY_CAST("level" AS BIGINT) AS DOUBLE)) <= 'inf'::DOUBLE, FALSE) AS INTEGER) AS v0, CAST(coalesce(exp(CAST(TRY_CAST("level" AS BIGINT) AS DOUBLE)) <= 'inf'::DOUBLE, FALSE) AS INTEGER) AS v1, (CAST((greatest(least(log10(nullif(greatest((TRY_CAST("cost" AS DOUBLE) + '1.0'::DOUBLE), 0), 0)), '3.00043407747933'::DOUBLE), '0.0'::DOUBLE) - '1.500217038739665'::DOUBLE) * '268435456.0'::DOUBLE AS INTEGER)) * CAST(coalesce(log10(nullif(greatest((TRY_CAST("cost" AS DOUBLE) + '1.0'::DOUBLE), 0), 0)) <= 'inf'::DOUBLE, FALSE) AS INTEGER) AS v2, CAST(coalesce(log10(nullif(greatest((TRY_CAST("cost" AS DOUBLE) + '1.0'::DOUBLE), 0), 0)) <= 'inf'::DOUBLE, FALSE) AS INTEGER) AS v3, (CAST((greatest(least(log2(nullif(greatest((TRY_CAST("cost" AS DOUBLE) + '1.0'::DOUBLE), 0), 0)), '9.967226258836028'::DOUBLE), '0.0'::DOUBLE) - '4.983613129418014'::DOUBLE) * '67108864.0'::DOUBLE AS INTEGER)) * CAST(coalesce(log2(nullif(greatest((TRY_CAST("cost" AS DOUBLE) + '1.0'::DOUBLE), 0), 0)) <= 'inf'::DOUBLE, FALSE) AS INTEGER) AS v4, CAST(coalesce(log2(nullif(greatest((TRY_CAST("cost" AS DOUBLE) + '1.0'::DOUBLE), 0), 0)) <= 'inf'::DOUBLE, FALSE) AS INTEGER) AS v5, TRY_CAST("patient_id" AS BIGINT) AS owner FROM read_parquet('/data/visits.parquet', hive_partitioning = false, can_have_nan = true) WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL),
 weights AS (SELECT owner, CAST(least(1048576, 5242880 // count(*)) AS BIGINT) AS w FROM contributions GROUP BY owner),
 totals AS (SELECT sum(w * v0) AS m0, sum(w * v1) AS m1, sum(w * v2) AS m2, sum(w * v3) AS m3, sum(w * v4) AS m4, sum(w * v5) AS m5 FROM contributions JOIN weights USING (owner))
 SELECT coalesce(m0, 0), coalesce(m1, 0), coalesce(m2, 0), coalesce(m3, 0), coalesce(m4, 0), coalesce(m5, 0) FROM totals;
@@ -345,7 +346,7 @@ SELECT COUNT(*) AS n FROM visits WHERE NOT ISNAN(cost) AND ISFINITE(cost) AND NO
 --   cost     epsilon 1
 
 -- engine
-WITH contributions AS NOT MATERIALIZED (SELECT TRY_CAST("patient_id" AS BIGINT) AS owner FROM read_parquet('/data/visits.parquet', hive_partitioning = false) WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL AND (((NOT isnan(TRY_CAST("cost" AS DOUBLE))) AND isfinite(TRY_CAST("cost" AS DOUBLE))) AND (NOT isinf(TRY_CAST("weight" AS DOUBLE))))),
+WITH contributions AS NOT MATERIALIZED (SELECT TRY_CAST("patient_id" AS BIGINT) AS owner FROM read_parquet('/data/visits.parquet', hive_partitioning = false, can_have_nan = true) WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL AND (((NOT isnan(TRY_CAST("cost" AS DOUBLE))) AND isfinite(TRY_CAST("cost" AS DOUBLE))) AND (NOT isinf(TRY_CAST("weight" AS DOUBLE))))),
 weights AS (SELECT owner, CAST(least(1048576, 5242880 // count(*)) AS BIGINT) AS w FROM contributions GROUP BY owner),
 totals AS (SELECT sum(w) AS m0 FROM contributions JOIN weights USING (owner))
 SELECT coalesce(m0, 0) FROM totals;
@@ -365,7 +366,7 @@ SELECT COUNT(*) AS n FROM visits WHERE ENDS_WITH(note, 'y') OR STRPOS(note, 's')
 --   cost     epsilon 1
 
 -- engine
-WITH contributions AS NOT MATERIALIZED (SELECT TRY_CAST("patient_id" AS BIGINT) AS owner FROM read_parquet('/data/visits.parquet', hive_partitioning = false) WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL AND (((ends_with(TRY_CAST("note" AS VARCHAR), 'y') OR (CAST(strpos(TRY_CAST("note" AS VARCHAR), 's') AS DOUBLE) = '3.0'::DOUBLE)) OR (right(TRY_CAST("note" AS VARCHAR), 1) = '7')) OR (substring(TRY_CAST("note" AS VARCHAR), 1, 2) = 'A'))),
+WITH contributions AS NOT MATERIALIZED (SELECT TRY_CAST("patient_id" AS BIGINT) AS owner FROM read_parquet('/data/visits.parquet', hive_partitioning = false, can_have_nan = true) WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL AND (((ends_with(TRY_CAST("note" AS VARCHAR), 'y') OR (CAST(strpos(TRY_CAST("note" AS VARCHAR), 's') AS DOUBLE) = '3.0'::DOUBLE)) OR (right(TRY_CAST("note" AS VARCHAR), 1) = '7')) OR (substring(TRY_CAST("note" AS VARCHAR), 1, 2) = 'A'))),
 weights AS (SELECT owner, CAST(least(1048576, 5242880 // count(*)) AS BIGINT) AS w FROM contributions GROUP BY owner),
 totals AS (SELECT sum(w) AS m0 FROM contributions JOIN weights USING (owner))
 SELECT coalesce(m0, 0) FROM totals;
@@ -385,7 +386,7 @@ SELECT COUNT(*) AS n FROM visits WHERE TRIM(note) = 'A' OR LTRIM(note, 'x') = '-
 --   cost     epsilon 1
 
 -- engine
-WITH contributions AS NOT MATERIALIZED (SELECT TRY_CAST("patient_id" AS BIGINT) AS owner FROM read_parquet('/data/visits.parquet', hive_partitioning = false) WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL AND (((((trim(TRY_CAST("note" AS VARCHAR)) = 'A') OR (ltrim(TRY_CAST("note" AS VARCHAR), 'x') = '-ray')) OR (rtrim(TRY_CAST("note" AS VARCHAR), 't') = 'res')) OR (replace(left(TRY_CAST("note" AS VARCHAR), 10000), '7', '8') = '8')) OR (concat(left(TRY_CAST(TRY_CAST("note" AS VARCHAR) AS VARCHAR), 10000), left(TRY_CAST(TRY_CAST("level" AS BIGINT) AS VARCHAR), 10000)) = '21'))),
+WITH contributions AS NOT MATERIALIZED (SELECT TRY_CAST("patient_id" AS BIGINT) AS owner FROM read_parquet('/data/visits.parquet', hive_partitioning = false, can_have_nan = true) WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL AND (((((trim(TRY_CAST("note" AS VARCHAR)) = 'A') OR (ltrim(TRY_CAST("note" AS VARCHAR), 'x') = '-ray')) OR (rtrim(TRY_CAST("note" AS VARCHAR), 't') = 'res')) OR (replace(left(TRY_CAST("note" AS VARCHAR), 10000), '7', '8') = '8')) OR (concat(left(TRY_CAST(TRY_CAST("note" AS VARCHAR) AS VARCHAR), 10000), left(TRY_CAST(TRY_CAST("level" AS BIGINT) AS VARCHAR), 10000)) = '21'))),
 weights AS (SELECT owner, CAST(least(1048576, 5242880 // count(*)) AS BIGINT) AS w FROM contributions GROUP BY owner),
 totals AS (SELECT sum(w) AS m0 FROM contributions JOIN weights USING (owner))
 SELECT coalesce(m0, 0) FROM totals;
@@ -405,7 +406,7 @@ SELECT COUNT(*) AS n FROM visits WHERE REGEXP_FULL_MATCH(note, '[a-z]+');
 --   cost     epsilon 1
 
 -- engine
-WITH contributions AS NOT MATERIALIZED (SELECT TRY_CAST("patient_id" AS BIGINT) AS owner FROM read_parquet('/data/visits.parquet', hive_partitioning = false) WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL AND regexp_full_match(TRY_CAST("note" AS VARCHAR), '[a-z]+')),
+WITH contributions AS NOT MATERIALIZED (SELECT TRY_CAST("patient_id" AS BIGINT) AS owner FROM read_parquet('/data/visits.parquet', hive_partitioning = false, can_have_nan = true) WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL AND regexp_full_match(TRY_CAST("note" AS VARCHAR), '[a-z]+')),
 weights AS (SELECT owner, CAST(least(1048576, 5242880 // count(*)) AS BIGINT) AS w FROM contributions GROUP BY owner),
 totals AS (SELECT sum(w) AS m0 FROM contributions JOIN weights USING (owner))
 SELECT coalesce(m0, 0) FROM totals;
@@ -425,7 +426,7 @@ SELECT COUNT(*) AS n FROM visits WHERE CAST(level AS TEXT) = '1' OR CAST("at" AS
 --   cost     epsilon 1
 
 -- engine
-WITH contributions AS NOT MATERIALIZED (SELECT TRY_CAST("patient_id" AS BIGINT) AS owner FROM read_parquet('/data/visits.parquet', hive_partitioning = false) WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL AND (((TRY_CAST(TRY_CAST("level" AS BIGINT) AS VARCHAR) = '1') OR (TRY_CAST(TRY_CAST("at" AS TIMESTAMP) AS DATE) > DATE '2026-01-03')) OR ((TRY_CAST(TRY_CAST("day" AS DATE) AS TIMESTAMP) < TIMESTAMP '2026-01-01 12:00:00') AND TRY_CAST((CAST(TRY_CAST("level" AS BIGINT) AS DOUBLE) - '2.0'::DOUBLE) AS BOOLEAN)))),
+WITH contributions AS NOT MATERIALIZED (SELECT TRY_CAST("patient_id" AS BIGINT) AS owner FROM read_parquet('/data/visits.parquet', hive_partitioning = false, can_have_nan = true) WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL AND (((TRY_CAST(TRY_CAST("level" AS BIGINT) AS VARCHAR) = '1') OR (TRY_CAST(TRY_CAST("at" AS TIMESTAMP) AS DATE) > DATE '2026-01-03')) OR ((TRY_CAST(TRY_CAST("day" AS DATE) AS TIMESTAMP) < TIMESTAMP '2026-01-01 12:00:00') AND TRY_CAST((CAST(TRY_CAST("level" AS BIGINT) AS DOUBLE) - '2.0'::DOUBLE) AS BOOLEAN)))),
 weights AS (SELECT owner, CAST(least(1048576, 5242880 // count(*)) AS BIGINT) AS w FROM contributions GROUP BY owner),
 totals AS (SELECT sum(w) AS m0 FROM contributions JOIN weights USING (owner))
 SELECT coalesce(m0, 0) FROM totals;
@@ -445,7 +446,7 @@ SELECT COUNT(*) AS n FROM visits WHERE LENGTH(note) = 1 OR LEFT(note, 1) = 'x' O
 --   cost     epsilon 1
 
 -- engine
-WITH contributions AS NOT MATERIALIZED (SELECT TRY_CAST("patient_id" AS BIGINT) AS owner FROM read_parquet('/data/visits.parquet', hive_partitioning = false) WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL AND (((CAST(length(TRY_CAST("note" AS VARCHAR)) AS DOUBLE) = '1.0'::DOUBLE) OR (left(TRY_CAST("note" AS VARCHAR), 1) = 'x')) OR ((left(TRY_CAST(TRY_CAST("note" AS VARCHAR) AS VARCHAR), 10000) || left(TRY_CAST(TRY_CAST("ward" AS VARCHAR) AS VARCHAR), 10000)) = 'AA'))),
+WITH contributions AS NOT MATERIALIZED (SELECT TRY_CAST("patient_id" AS BIGINT) AS owner FROM read_parquet('/data/visits.parquet', hive_partitioning = false, can_have_nan = true) WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL AND (((CAST(length(TRY_CAST("note" AS VARCHAR)) AS DOUBLE) = '1.0'::DOUBLE) OR (left(TRY_CAST("note" AS VARCHAR), 1) = 'x')) OR ((left(TRY_CAST(TRY_CAST("note" AS VARCHAR) AS VARCHAR), 10000) || left(TRY_CAST(TRY_CAST("ward" AS VARCHAR) AS VARCHAR), 10000)) = 'AA'))),
 weights AS (SELECT owner, CAST(least(1048576, 5242880 // count(*)) AS BIGINT) AS w FROM contributions GROUP BY owner),
 totals AS (SELECT sum(w) AS m0 FROM contributions JOIN weights USING (owner))
 SELECT coalesce(m0, 0) FROM totals;
@@ -465,7 +466,7 @@ SELECT COUNT(*) AS n FROM visits WHERE note ILIKE 'R%' OR STARTS_WITH(note, 'x')
 --   cost     epsilon 1
 
 -- engine
-WITH contributions AS NOT MATERIALIZED (SELECT TRY_CAST("patient_id" AS BIGINT) AS owner FROM read_parquet('/data/visits.parquet', hive_partitioning = false) WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL AND (((TRY_CAST("note" AS VARCHAR) ILIKE 'R%') OR starts_with(TRY_CAST("note" AS VARCHAR), 'x')) OR contains(TRY_CAST("note" AS VARCHAR), 'ray'))),
+WITH contributions AS NOT MATERIALIZED (SELECT TRY_CAST("patient_id" AS BIGINT) AS owner FROM read_parquet('/data/visits.parquet', hive_partitioning = false, can_have_nan = true) WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL AND (((TRY_CAST("note" AS VARCHAR) ILIKE 'R%') OR starts_with(TRY_CAST("note" AS VARCHAR), 'x')) OR contains(TRY_CAST("note" AS VARCHAR), 'ray'))),
 weights AS (SELECT owner, CAST(least(1048576, 5242880 // count(*)) AS BIGINT) AS w FROM contributions GROUP BY owner),
 totals AS (SELECT sum(w) AS m0 FROM contributions JOIN weights USING (owner))
 SELECT coalesce(m0, 0) FROM totals;
@@ -485,7 +486,7 @@ SELECT COUNT(*) AS n FROM visits WHERE REGEXP_MATCHES(note, '^[0-9]+$');
 --   cost     epsilon 1
 
 -- engine
-WITH contributions AS NOT MATERIALIZED (SELECT TRY_CAST("patient_id" AS BIGINT) AS owner FROM read_parquet('/data/visits.parquet', hive_partitioning = false) WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL AND regexp_matches(TRY_CAST("note" AS VARCHAR), '^[0-9]+$')),
+WITH contributions AS NOT MATERIALIZED (SELECT TRY_CAST("patient_id" AS BIGINT) AS owner FROM read_parquet('/data/visits.parquet', hive_partitioning = false, can_have_nan = true) WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL AND regexp_matches(TRY_CAST("note" AS VARCHAR), '^[0-9]+$')),
 weights AS (SELECT owner, CAST(least(1048576, 5242880 // count(*)) AS BIGINT) AS w FROM contributions GROUP BY owner),
 totals AS (SELECT sum(w) AS m0 FROM contributions JOIN weights USING (owner))
 SELECT coalesce(m0, 0) FROM totals;
@@ -504,7 +505,7 @@ SELECT COUNT(TRY_CAST(note AS INTEGER)) AS n FROM visits;
 --   cost     epsilon 1
 
 -- engine
-WITH contributions AS NOT MATERIALIZED (SELECT CAST(coalesce(round_even(TRY_CAST(TRY_CAST("note" AS VARCHAR) AS DOUBLE), 0) <= 'inf'::DOUBLE, FALSE) AS INTEGER) AS v0, TRY_CAST("patient_id" AS BIGINT) AS owner FROM read_parquet('/data/visits.parquet', hive_partitioning = false) WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL),
+WITH contributions AS NOT MATERIALIZED (SELECT CAST(coalesce(round_even(TRY_CAST(TRY_CAST("note" AS VARCHAR) AS DOUBLE), 0) <= 'inf'::DOUBLE, FALSE) AS INTEGER) AS v0, TRY_CAST("patient_id" AS BIGINT) AS owner FROM read_parquet('/data/visits.parquet', hive_partitioning = false, can_have_nan = true) WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL),
 weights AS (SELECT owner, CAST(least(1048576, 5242880 // count(*)) AS BIGINT) AS w FROM contributions GROUP BY owner),
 totals AS (SELECT sum(w * v0) AS m0 FROM contributions JOIN weights USING (owner))
 SELECT coalesce(m0, 0) FROM totals;
@@ -524,7 +525,7 @@ SELECT COUNT(*) AS n FROM visits WHERE ward IS DISTINCT FROM 'A';
 --   cost     epsilon 1
 
 -- engine
-WITH contributions AS NOT MATERIALIZED (SELECT TRY_CAST("patient_id" AS BIGINT) AS owner FROM read_parquet('/data/visits.parquet', hive_partitioning = false) WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL AND (TRY_CAST("ward" AS VARCHAR) IS DISTINCT FROM 'A')),
+WITH contributions AS NOT MATERIALIZED (SELECT TRY_CAST("patient_id" AS BIGINT) AS owner FROM read_parquet('/data/visits.parquet', hive_partitioning = false, can_have_nan = true) WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL AND (TRY_CAST("ward" AS VARCHAR) IS DISTINCT FROM 'A')),
 weights AS (SELECT owner, CAST(least(1048576, 5242880 // count(*)) AS BIGINT) AS w FROM contributions GROUP BY owner),
 totals AS (SELECT sum(w) AS m0 FROM contributions JOIN weights USING (owner))
 SELECT coalesce(m0, 0) FROM totals;
@@ -544,7 +545,7 @@ SELECT COUNT(*) AS n FROM visits WHERE NOT (age > 40);
 --   cost     epsilon 1
 
 -- engine
-WITH contributions AS NOT MATERIALIZED (SELECT TRY_CAST("patient_id" AS BIGINT) AS owner FROM read_parquet('/data/visits.parquet', hive_partitioning = false) WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL AND (NOT (TRY_CAST("age" AS BIGINT) > 40))),
+WITH contributions AS NOT MATERIALIZED (SELECT TRY_CAST("patient_id" AS BIGINT) AS owner FROM read_parquet('/data/visits.parquet', hive_partitioning = false, can_have_nan = true) WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL AND (NOT (TRY_CAST("age" AS BIGINT) > 40))),
 weights AS (SELECT owner, CAST(least(1048576, 5242880 // count(*)) AS BIGINT) AS w FROM contributions GROUP BY owner),
 totals AS (SELECT sum(w) AS m0 FROM contributions JOIN weights USING (owner))
 SELECT coalesce(m0, 0) FROM totals;
@@ -558,17 +559,17 @@ SELECT COUNT(*) FILTER (WHERE paid) AS paid, SUM(cost) FILTER (WHERE level = 1) 
 --   table    visits: patient_id; add-remove; a change moves 1 vector; epsilon 1
 --   rows     all of visits
 --   bound    a person counts for at most 5 rows, and as a person in at most 1 group
---   [0]      rows with CASE WHEN paid THEN 1 ELSE NULL END; one integer is 1/1048576; moves by L1 5; Laplace, scale 2048/111; epsilon 0.270997
---   [1]      sum of CASE WHEN level = 1 THEN cost ELSE NULL END in [0, 1000]; one integer is 1/549755813888; moves by L1 5000; Laplace, scale 20480000/1109; epsilon 0.270752
---   [2]      sum of CASE WHEN ward = 'A' THEN age ELSE NULL END in [0, 120], less 60; one integer is 1/1048576; moves by L1 300; Laplace, scale 1228800/1109; epsilon 0.270752
---   [3]      rows with CASE WHEN ward = 'A' THEN age ELSE NULL END; one integer is 1/1048576; moves by L1 5; Laplace, scale 80/3; epsilon 0.1875
---   value 1  COUNT(*) FILTER (WHERE paid) = 1/1048576 x [0]
+--   [0]      rows with CASE WHEN paid THEN 1 ELSE NULL END; one integer is 1/1048576, 524288000 times; moves by L1 5; joint noise of 4, scale 5; epsilon 1
+--   [1]      sum of CASE WHEN level = 1 THEN cost ELSE NULL END in [0, 1000]; one integer is 1/549755813888, 1 times; moves by L1 5000; joint noise of 4, scale 5000; epsilon 1
+--   [2]      sum of CASE WHEN ward = 'A' THEN age ELSE NULL END in [0, 120], less 60; one integer is 1/1048576, 8738133 times; moves by L1 300; joint noise of 4, scale 2621440000/8738133; epsilon 1
+--   [3]      rows with CASE WHEN ward = 'A' THEN age ELSE NULL END; one integer is 1/1048576, 524288000 times; moves by L1 5; joint noise of 4, scale 5; epsilon 1
+--   value 1  COUNT(*) FILTER (WHERE paid) = 1/549755813888000 x [0]
 --   value 2  SUM(cost) FILTER (WHERE level = 1) = 1/549755813888 x [1]
---   value 3  AVG(age) FILTER (WHERE ward = 'A') = (1/1048576 x [2] + 15/262144 x [3]) / (1/1048576 x [3]), kept in [0, 120]
+--   value 3  AVG(age) FILTER (WHERE ward = 'A') = (1/9162596548608 x [2] + about 1.091393642e-13 x [3]) / (1/549755813888000 x [3]), kept in [0, 120]
 --   cost     epsilon 1
 
 -- engine
-WITH contributions AS NOT MATERIALIZED (SELECT CAST(coalesce(CAST(CASE WHEN TRY_CAST("paid" AS BOOLEAN) THEN 1 ELSE NULL END AS DOUBLE) <= 'inf'::DOUBLE, FALSE) AS INTEGER) AS v0, (CAST(greatest(least(CAST(CASE WHEN (TRY_CAST("level" AS BIGINT) = 1) THEN TRY_CAST("cost" AS DOUBLE) ELSE NULL END AS DOUBLE), '1000.0'::DOUBLE), '0.0'::DOUBLE) * '524288.0'::DOUBLE AS INTEGER)) * CAST(coalesce(CAST(CASE WHEN (TRY_CAST("level" AS BIGINT) = 1) THEN TRY_CAST("cost" AS DOUBLE) ELSE NULL END AS DOUBLE) <= 'inf'::DOUBLE, FALSE) AS INTEGER) AS v1, (CAST((greatest(least(CAST(CASE WHEN (TRY_CAST("ward" AS VARCHAR) = 'A') THEN TRY_CAST("age" AS BIGINT) ELSE NULL END AS DOUBLE), '120.0'::DOUBLE), '0.0'::DOUBLE) - '60.0'::DOUBLE) * '1.0'::DOUBLE AS INTEGER)) * CAST(coalesce(CAST(CASE WHEN (TRY_CAST("ward" AS VARCHAR) = 'A') THEN TRY_CAST("age" AS BIGINT) ELSE NULL END AS DOUBLE) <= 'inf'::DOUBLE, FALSE) AS INTEGER) AS v2, CAST(coalesce(CAST(CASE WHEN (TRY_CAST("ward" AS VARCHAR) = 'A') THEN TRY_CAST("age" AS BIGINT) ELSE NULL END AS DOUBLE) <= 'inf'::DOUBLE, FALSE) AS INTEGER) AS v3, TRY_CAST("patient_id" AS BIGINT) AS owner FROM read_parquet('/data/visits.parquet', hive_partitioning = false) WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL),
+WITH contributions AS NOT MATERIALIZED (SELECT CAST(coalesce(CAST(CASE WHEN TRY_CAST("paid" AS BOOLEAN) THEN 1 ELSE NULL END AS DOUBLE) <= 'inf'::DOUBLE, FALSE) AS INTEGER) AS v0, (CAST(greatest(least(CAST(CASE WHEN (TRY_CAST("level" AS BIGINT) = 1) THEN TRY_CAST("cost" AS DOUBLE) ELSE NULL END AS DOUBLE), '1000.0'::DOUBLE), '0.0'::DOUBLE) * '524288.0'::DOUBLE AS INTEGER)) * CAST(coalesce(CAST(CASE WHEN (TRY_CAST("level" AS BIGINT) = 1) THEN TRY_CAST("cost" AS DOUBLE) ELSE NULL END AS DOUBLE) <= 'inf'::DOUBLE, FALSE) AS INTEGER) AS v1, (CAST((greatest(least(CAST(CASE WHEN (TRY_CAST("ward" AS VARCHAR) = 'A') THEN TRY_CAST("age" AS BIGINT) ELSE NULL END AS DOUBLE), '120.0'::DOUBLE), '0.0'::DOUBLE) - '60.0'::DOUBLE) * '1.0'::DOUBLE AS INTEGER)) * CAST(coalesce(CAST(CASE WHEN (TRY_CAST("ward" AS VARCHAR) = 'A') THEN TRY_CAST("age" AS BIGINT) ELSE NULL END AS DOUBLE) <= 'inf'::DOUBLE, FALSE) AS INTEGER) AS v2, CAST(coalesce(CAST(CASE WHEN (TRY_CAST("ward" AS VARCHAR) = 'A') THEN TRY_CAST("age" AS BIGINT) ELSE NULL END AS DOUBLE) <= 'inf'::DOUBLE, FALSE) AS INTEGER) AS v3, TRY_CAST("patient_id" AS BIGINT) AS owner FROM read_parquet('/data/visits.parquet', hive_partitioning = false, can_have_nan = true) WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL),
 weights AS (SELECT owner, CAST(least(1048576, 5242880 // count(*)) AS BIGINT) AS w FROM contributions GROUP BY owner),
 totals AS (SELECT sum(w * v0) AS m0, sum(w * v1) AS m1, sum(w * v2) AS m2, sum(w * v3) AS m3 FROM contributions JOIN weights USING (owner))
 SELECT coalesce(m0, 0), coalesce(m1, 0), coalesce(m2, 0), coalesce(m3, 0) FROM totals;
@@ -587,7 +588,7 @@ SELECT COUNT_IF(age > 50) AS old FROM visits;
 --   cost     epsilon 1
 
 -- engine
-WITH contributions AS NOT MATERIALIZED (SELECT CAST(coalesce(CAST(CASE WHEN (TRY_CAST("age" AS BIGINT) > 50) THEN 1 ELSE NULL END AS DOUBLE) <= 'inf'::DOUBLE, FALSE) AS INTEGER) AS v0, TRY_CAST("patient_id" AS BIGINT) AS owner FROM read_parquet('/data/visits.parquet', hive_partitioning = false) WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL),
+WITH contributions AS NOT MATERIALIZED (SELECT CAST(coalesce(CAST(CASE WHEN (TRY_CAST("age" AS BIGINT) > 50) THEN 1 ELSE NULL END AS DOUBLE) <= 'inf'::DOUBLE, FALSE) AS INTEGER) AS v0, TRY_CAST("patient_id" AS BIGINT) AS owner FROM read_parquet('/data/visits.parquet', hive_partitioning = false, can_have_nan = true) WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL),
 weights AS (SELECT owner, CAST(least(1048576, 5242880 // count(*)) AS BIGINT) AS w FROM contributions GROUP BY owner),
 totals AS (SELECT sum(w * v0) AS m0 FROM contributions JOIN weights USING (owner))
 SELECT coalesce(m0, 0) FROM totals;
@@ -601,14 +602,14 @@ SELECT SUM(IF(paid, level, 0)) AS paid, COUNT(NULLIF(level, 1)) AS others FROM v
 --   table    visits: patient_id; add-remove; a change moves 1 vector; epsilon 1
 --   rows     all of visits
 --   bound    a person counts for at most 5 rows, and as a person in at most 1 group
---   [0]      sum of CASE WHEN paid THEN level ELSE 0 END in [0, 3]; one integer is 1/1048576; moves by L1 15; Laplace, scale 30; epsilon 0.5
---   [1]      rows with NULLIF(level, 1); one integer is 1/1048576; moves by L1 5; Laplace, scale 10; epsilon 0.5
+--   [0]      sum of CASE WHEN paid THEN level ELSE 0 END in [0, 3]; one integer is 1/1048576, 1 times; moves by L1 15; joint noise of 2, scale 15; epsilon 1
+--   [1]      rows with NULLIF(level, 1); one integer is 1/1048576, 3 times; moves by L1 5; joint noise of 2, scale 5; epsilon 1
 --   value 1  SUM(CASE WHEN paid THEN level ELSE 0 END) = 1/1048576 x [0]
---   value 2  COUNT(NULLIF(level, 1)) = 1/1048576 x [1]
+--   value 2  COUNT(NULLIF(level, 1)) = 1/3145728 x [1]
 --   cost     epsilon 1
 
 -- engine
-WITH contributions AS NOT MATERIALIZED (SELECT (CAST(greatest(least(CAST(CASE WHEN TRY_CAST("paid" AS BOOLEAN) THEN TRY_CAST("level" AS BIGINT) ELSE 0 END AS DOUBLE), '3.0'::DOUBLE), '0.0'::DOUBLE) * '1.0'::DOUBLE AS INTEGER)) * CAST(coalesce(CAST(CASE WHEN TRY_CAST("paid" AS BOOLEAN) THEN TRY_CAST("level" AS BIGINT) ELSE 0 END AS DOUBLE) <= 'inf'::DOUBLE, FALSE) AS INTEGER) AS v0, CAST(coalesce(CAST(nullif(TRY_CAST("level" AS BIGINT), 1) AS DOUBLE) <= 'inf'::DOUBLE, FALSE) AS INTEGER) AS v1, TRY_CAST("patient_id" AS BIGINT) AS owner FROM read_parquet('/data/visits.parquet', hive_partitioning = false) WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL),
+WITH contributions AS NOT MATERIALIZED (SELECT (CAST(greatest(least(CAST(CASE WHEN TRY_CAST("paid" AS BOOLEAN) THEN TRY_CAST("level" AS BIGINT) ELSE 0 END AS DOUBLE), '3.0'::DOUBLE), '0.0'::DOUBLE) * '1.0'::DOUBLE AS INTEGER)) * CAST(coalesce(CAST(CASE WHEN TRY_CAST("paid" AS BOOLEAN) THEN TRY_CAST("level" AS BIGINT) ELSE 0 END AS DOUBLE) <= 'inf'::DOUBLE, FALSE) AS INTEGER) AS v0, CAST(coalesce(CAST(nullif(TRY_CAST("level" AS BIGINT), 1) AS DOUBLE) <= 'inf'::DOUBLE, FALSE) AS INTEGER) AS v1, TRY_CAST("patient_id" AS BIGINT) AS owner FROM read_parquet('/data/visits.parquet', hive_partitioning = false, can_have_nan = true) WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL),
 weights AS (SELECT owner, CAST(least(1048576, 5242880 // count(*)) AS BIGINT) AS w FROM contributions GROUP BY owner),
 totals AS (SELECT sum(w * v0) AS m0, sum(w * v1) AS m1 FROM contributions JOIN weights USING (owner))
 SELECT coalesce(m0, 0), coalesce(m1, 0) FROM totals;

@@ -11,8 +11,10 @@ from jali.mechanisms.keys.noisy_counts import NoisyCounts
 from jali.mechanisms.quantiles.permuted_weighted_quantile import PermutedWeightedQuantile
 from jali.mechanisms.quantiles.weighted_quantile import WeightedQuantile
 from jali.mechanisms.selection.permute_and_flip import PermuteAndFlip
+from jali.mechanisms.workloads.cell_strategies import TreeOfCells
 from jali.planner import Plan
-from jali.planner.part import Choice, Draw, Level, Noise, Part
+from jali.planner.cells import MeasuredCells
+from jali.planner.part import Choice, Coordinate, Draw, Level, Noise, Part
 from jali.planner.sensitivity import l1_sensitivity, squared_l2_sensitivity
 from jali.planner.show_expression import show_aggregate, show_expression, show_value
 from jali.query.aggregation import (
@@ -30,7 +32,7 @@ from jali.query.estimate import Estimate, Linear
 from jali.query.estimates import AnyEstimate, Cells, Moment, Pick, Picked
 from jali.query.nodes import Column, Expression
 from jali.query.ownership import changes, most_changes, own
-from jali.query.relation import Compute, Keep, Match, Pair, Relation, Scan, Stack, Summary
+from jali.query.relation import Belonging, Compute, Keep, Match, Pair, Relation, Scan, Stack, Summary
 
 _SHOWN_KEYS = 12
 
@@ -75,7 +77,8 @@ def _bound(aggregation: Aggregation) -> str:
         return "every row counts 1"
     groups = "1 group" if weights.max_groups == 1 else f"{weights.max_groups} groups"
     rows = "1 row" if weights.max_rows == 1 else f"{weights.max_rows} rows"
-    return f"a person counts for at most {rows}, and as a person in at most {groups}"
+    length = " by the L2 norm over the groups" if weights.norm == "l2" else ""
+    return f"a person counts for at most {rows}{length}, and as a person in at most {groups}"
 
 
 def _relation(relation: Relation, indent: str = "") -> Iterator[str]:
@@ -110,6 +113,9 @@ def _node(relation: Relation) -> str:
     if isinstance(relation, Compute):
         columns = (f"{c.field.name} = {show_expression(c.expression)}" for c in relation.columns)
         return f"columns {', '.join(columns)}"
+    if isinstance(relation, Belonging):
+        part = f"{show_expression(relation.expression)} = {relation.values[relation.place]}"
+        return f"of the owners who belong to {part}, one of {len(relation.values)} parts"
     keys = ", ".join(f"{key.field.name} = {show_expression(key.expression)}" for key in relation.keys)
     each = "" if own(relation).public else "owner and "
     return f"one row per {each}{keys}" + "".join(f"; {_summary(summary)}" for summary in relation.summaries)
@@ -169,15 +175,24 @@ def _level(plan: Plan, level: Level) -> Iterator[str]:
 # Releases.
 
 
+def _coin(mechanism: NoisyCounts) -> str:
+    return f", or {float(mechanism.coin):.4f} of those one below" if mechanism.coin else ""
+
+
 def _release(plan: Plan, part: Part, index: int) -> str:
     mechanism = part.mechanisms[index]
     if isinstance(mechanism, Laplace | Gaussian):
         measure = CountRows() if part.draws else part.aggregation.measures[index]
         what = f"cells of {_axis(part.draws[index].axis)}" if part.draws else _described(measure)
         return f"{what}; {_noise(plan, part.aggregation, measure, mechanism)}"
+    if isinstance(mechanism, Coordinate):
+        return f"{_described(part.aggregation.measures[index])}; {_joint(plan, part, index, mechanism)}"
     if isinstance(mechanism, NoisyCounts):
         described = _described(part.aggregation.measures[index])
-        return f"{described}; told with the groups, if at least {mechanism.threshold}; {_law(mechanism)}"
+        least = f"{mechanism.threshold}{_coin(mechanism)}"
+        return f"{described}; told with the groups, if at least {least}; {_law(mechanism)}"
+    if isinstance(mechanism, MeasuredCells):
+        return f"{_measured(part.draws[index], mechanism)}; {mechanism.loss.event}"
     return f"{_drawn(part.draws[index], mechanism)}; {mechanism.loss.event}"
 
 
@@ -186,6 +201,14 @@ def _law(mechanism: NoisyCounts) -> str:
         return f"Laplace, scale {_number(mechanism.scale)}"
     assert isinstance(mechanism, GaussianThreshold)
     return f"Gaussian, sigma {_root(mechanism.variance)}"
+
+
+def _joint(plan: Plan, part: Part, index: int, mechanism: Coordinate) -> str:
+    measure = part.aggregation.measures[index]
+    worth, joint = part.aggregation.unit(measure), mechanism.joint
+    reach = _number(l1_sensitivity(part.aggregation, measure, most_changes(plan.source)) * worth)
+    noise = f"joint noise of {joint.dimension}, scale {_number(joint.scale * worth / mechanism.times)}"
+    return f"one integer is {worth}, {mechanism.times} times; moves by L1 {reach}; {noise}; {joint.loss.event}"
 
 
 def _noise(plan: Plan, aggregation: Aggregation, measure: Measure, mechanism: Noise) -> str:
@@ -216,6 +239,14 @@ def _axis(axis: Axis) -> str:
         step, low = _number(axis.step), _number(axis.low)
         return f"{show_expression(axis.value)}, {axis.cells} marks from {low} by {step}"
     return f"{show_expression(axis.keys.expression)}, {axis.cells} values"
+
+
+def _measured(draw: Draw, mechanism: MeasuredCells) -> str:
+    strategy, noise = mechanism.strategy, mechanism.noise
+    what = f"tree {strategy.fanouts}" if isinstance(strategy, TreeOfCells) else "square root of summing"
+    size = noise.scale if isinstance(noise, Laplace) else noise.variance
+    law = f"Laplace, scale {size}" if isinstance(noise, Laplace) else f"Gaussian, variance {size}"
+    return f"{what} over {_axis(draw.axis)}; {law}"
 
 
 def _drawn(draw: Draw, mechanism: Choice) -> str:

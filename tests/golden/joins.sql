@@ -19,7 +19,7 @@ SELECT p.sex, COUNT(*) AS n FROM visits AS v JOIN patients AS p ON v.patient_id 
 
 -- engine
 WITH keys0 AS (SELECT unnest(range(3)) AS place, unnest('["f", "m", NULL]'::VARCHAR[]) AS value),
-contributions AS MATERIALIZED (SELECT "p.sex" AS k0, owner FROM (SELECT l.owner AS owner, "p.sex" FROM (SELECT TRY_CAST("patient_id" AS BIGINT) AS owner, TRY_CAST("patient_id" AS BIGINT) AS "v.patient_id" FROM read_parquet('/data/visits.parquet', hive_partitioning = false) WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL) AS l JOIN (SELECT TRY_CAST("patient_id" AS BIGINT) AS owner, TRY_CAST("patient_id" AS BIGINT) AS "p.patient_id", TRY_CAST("sex" AS VARCHAR) AS "p.sex" FROM "frame patients" WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL) AS r ON l.owner = r.owner AND ("v.patient_id" = "p.patient_id"))),
+contributions AS MATERIALIZED (SELECT "p.sex" AS k0, owner FROM (SELECT l.owner AS owner, "p.sex" FROM (SELECT TRY_CAST("patient_id" AS BIGINT) AS owner, TRY_CAST("patient_id" AS BIGINT) AS "v.patient_id" FROM read_parquet('/data/visits.parquet', hive_partitioning = false, can_have_nan = true) WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL) AS l JOIN (SELECT TRY_CAST("patient_id" AS BIGINT) AS owner, TRY_CAST("patient_id" AS BIGINT) AS "p.patient_id", TRY_CAST("sex" AS VARCHAR) AS "p.sex" FROM "frame patients" WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL) AS r ON l.owner = r.owner AND ("v.patient_id" = "p.patient_id"))),
 weights AS (SELECT owner, CAST(least(1048576, 5242880 // count(*)) AS BIGINT) AS w FROM contributions GROUP BY owner),
 totals AS (SELECT k0, sum(w) AS m0 FROM contributions JOIN weights USING (owner) GROUP BY k0)
 SELECT coalesce(m0, 0) FROM keys0 LEFT JOIN totals ON keys0.value IS NOT DISTINCT FROM totals.k0 ORDER BY keys0.place;
@@ -37,14 +37,14 @@ SELECT COUNT(*) AS n, SUM(cost) AS cost FROM visits JOIN patients USING (patient
 --   rows         all of visits as visits
 --   rows         all of patients as patients
 --   bound    a person counts for at most 5 rows, and as a person in at most 1 group
---   [0]      rows; one integer is 1/1048576; moves by L1 5; Laplace, scale 10; epsilon 0.5
---   [1]      sum of visits.cost in [0, 1000]; one integer is 1/1099511627776; moves by L1 5000; Laplace, scale 10000; epsilon 0.5
---   value 1  COUNT(*) = 1/1048576 x [0]
---   value 2  SUM(visits.cost) = 1/1099511627776 x [1]
+--   [0]      rows; one integer is 1/1048576, 524288000 times; moves by L1 5; joint noise of 2, scale 5; epsilon 1
+--   [1]      sum of visits.cost in [0, 1000], less 500; one integer is 1/1099511627776, 1 times; moves by L1 2500; joint noise of 2, scale 2500; epsilon 1
+--   value 1  COUNT(*) = 1/549755813888000 x [0]
+--   value 2  SUM(visits.cost) = 1/1099511627776 x [0] + 1/1099511627776 x [1]
 --   cost     epsilon 1
 
 -- engine
-WITH contributions AS MATERIALIZED (SELECT (CAST(greatest(least("visits.cost", '1000.0'::DOUBLE), '0.0'::DOUBLE) * '1048576.0'::DOUBLE AS INTEGER)) * CAST(coalesce("visits.cost" <= 'inf'::DOUBLE, FALSE) AS INTEGER) AS v1, owner FROM (SELECT l.owner AS owner, "visits.cost", "patients.sex" FROM (SELECT TRY_CAST("patient_id" AS BIGINT) AS owner, TRY_CAST("patient_id" AS BIGINT) AS "visits.patient_id", TRY_CAST("cost" AS DOUBLE) AS "visits.cost" FROM read_parquet('/data/visits.parquet', hive_partitioning = false) WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL) AS l JOIN (SELECT TRY_CAST("patient_id" AS BIGINT) AS owner, TRY_CAST("patient_id" AS BIGINT) AS "patients.patient_id", TRY_CAST("sex" AS VARCHAR) AS "patients.sex" FROM "frame patients" WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL) AS r ON l.owner = r.owner AND ("visits.patient_id" = "patients.patient_id")) WHERE ("patients.sex" = 'f')),
+WITH contributions AS MATERIALIZED (SELECT CASE WHEN "visits.cost" BETWEEN '0.0'::DOUBLE AND '1000.0'::DOUBLE THEN TRY_CAST("visits.cost" * '1048576.0'::DOUBLE AS INTEGER) WHEN "visits.cost" < '0.0'::DOUBLE THEN 0 WHEN "visits.cost" <= 'inf'::DOUBLE THEN 1048576000 ELSE 0 END + -524288000 AS v1, owner FROM (SELECT l.owner AS owner, "visits.cost", "patients.sex" FROM (SELECT TRY_CAST("patient_id" AS BIGINT) AS owner, TRY_CAST("patient_id" AS BIGINT) AS "visits.patient_id", TRY_CAST("cost" AS DOUBLE) AS "visits.cost" FROM read_parquet('/data/visits.parquet', hive_partitioning = false, can_have_nan = true) WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL) AS l JOIN (SELECT TRY_CAST("patient_id" AS BIGINT) AS owner, TRY_CAST("patient_id" AS BIGINT) AS "patients.patient_id", TRY_CAST("sex" AS VARCHAR) AS "patients.sex" FROM "frame patients" WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL) AS r ON l.owner = r.owner AND ("visits.patient_id" = "patients.patient_id")) WHERE ("patients.sex" = 'f')),
 weights AS (SELECT owner, CAST(least(1048576, 5242880 // count(*)) AS BIGINT) AS w FROM contributions GROUP BY owner),
 totals AS (SELECT sum(w) AS m0, sum(w * v1) AS m1 FROM contributions JOIN weights USING (owner))
 SELECT coalesce(m0, 0), coalesce(m1, 0) FROM totals;
@@ -61,13 +61,13 @@ SELECT AVG(height) AS height FROM visits NATURAL JOIN patients;
 --   rows       all of visits as visits
 --   rows       all of patients as patients
 --   bound    a person counts for at most 5 rows, and as a person in at most 1 group
---   [0]      sum of patients.height in [50, 250], less 150; one integer is 1/8796093022208; moves by L1 500; Laplace, scale 2048000/2419; epsilon 0.590577
---   [1]      rows with patients.height; one integer is 1/1048576; moves by L1 5; Laplace, scale 20480/1677; epsilon 0.409424
---   value 1  AVG(patients.height) = (1/8796093022208 x [0] + 75/524288 x [1]) / (1/1048576 x [1]), kept in [50, 250]
+--   [0]      sum of patients.height in [50, 250], less 150; one integer is 1/8796093022208, 1 times; moves by L1 500; joint noise of 2, scale 500; epsilon 1
+--   [1]      rows with patients.height; one integer is 1/1048576, 838860800 times; moves by L1 5; joint noise of 2, scale 5; epsilon 1
+--   value 1  AVG(patients.height) = (1/8796093022208 x [0] + about 1.705302566e-13 x [1]) / (1/879609302220800 x [1]), kept in [50, 250]
 --   cost     epsilon 1
 
 -- engine
-WITH contributions AS MATERIALIZED (SELECT (CAST((greatest(least("patients.height", '250.0'::DOUBLE), '50.0'::DOUBLE) - '150.0'::DOUBLE) * '8388608.0'::DOUBLE AS INTEGER)) * CAST(coalesce("patients.height" <= 'inf'::DOUBLE, FALSE) AS INTEGER) AS v0, CAST(coalesce("patients.height" <= 'inf'::DOUBLE, FALSE) AS INTEGER) AS v1, owner FROM (SELECT l.owner AS owner, "patients.height" FROM (SELECT TRY_CAST("patient_id" AS BIGINT) AS owner, TRY_CAST("patient_id" AS BIGINT) AS "visits.patient_id" FROM read_parquet('/data/visits.parquet', hive_partitioning = false) WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL) AS l JOIN (SELECT TRY_CAST("patient_id" AS BIGINT) AS owner, TRY_CAST("patient_id" AS BIGINT) AS "patients.patient_id", TRY_CAST("height" AS DOUBLE) AS "patients.height" FROM "frame patients" WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL) AS r ON l.owner = r.owner AND ("visits.patient_id" = "patients.patient_id"))),
+WITH contributions AS MATERIALIZED (SELECT CASE WHEN "patients.height" BETWEEN '50.0'::DOUBLE AND '250.0'::DOUBLE THEN TRY_CAST(("patients.height" - '150.0'::DOUBLE) * '8388608.0'::DOUBLE AS INTEGER) WHEN "patients.height" < '50.0'::DOUBLE THEN -838860800 WHEN "patients.height" <= 'inf'::DOUBLE THEN 838860800 ELSE 0 END AS v0, CAST(coalesce("patients.height" <= 'inf'::DOUBLE, FALSE) AS INTEGER) AS v1, owner FROM (SELECT l.owner AS owner, "patients.height" FROM (SELECT TRY_CAST("patient_id" AS BIGINT) AS owner, TRY_CAST("patient_id" AS BIGINT) AS "visits.patient_id" FROM read_parquet('/data/visits.parquet', hive_partitioning = false, can_have_nan = true) WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL) AS l JOIN (SELECT TRY_CAST("patient_id" AS BIGINT) AS owner, TRY_CAST("patient_id" AS BIGINT) AS "patients.patient_id", TRY_CAST("height" AS DOUBLE) AS "patients.height" FROM "frame patients" WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL) AS r ON l.owner = r.owner AND ("visits.patient_id" = "patients.patient_id"))),
 weights AS (SELECT owner, CAST(least(1048576, 5242880 // count(*)) AS BIGINT) AS w FROM contributions GROUP BY owner),
 totals AS (SELECT sum(w * v0) AS m0, sum(w * v1) AS m1 FROM contributions JOIN weights USING (owner))
 SELECT coalesce(m0, 0), coalesce(m1, 0) FROM totals;
@@ -90,7 +90,7 @@ SELECT COUNT(*) AS n FROM visits v, prescriptions r WHERE v.patient_id = r.patie
 --   cost     epsilon 1
 
 -- engine
-WITH contributions AS MATERIALIZED (SELECT owner FROM (SELECT l.owner AS owner, "v.patient_id", "v.paid", "r.patient_id" FROM (SELECT TRY_CAST("patient_id" AS BIGINT) AS owner, TRY_CAST("patient_id" AS BIGINT) AS "v.patient_id", TRY_CAST("paid" AS BOOLEAN) AS "v.paid" FROM read_parquet('/data/visits.parquet', hive_partitioning = false) WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL) AS l JOIN (SELECT TRY_CAST("patient_id" AS BIGINT) AS owner, TRY_CAST("patient_id" AS BIGINT) AS "r.patient_id" FROM "frame prescriptions" WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL) AS r ON l.owner = r.owner) WHERE (("v.patient_id" = "r.patient_id") AND "v.paid")),
+WITH contributions AS MATERIALIZED (SELECT owner FROM (SELECT l.owner AS owner, "v.patient_id", "v.paid", "r.patient_id" FROM (SELECT TRY_CAST("patient_id" AS BIGINT) AS owner, TRY_CAST("patient_id" AS BIGINT) AS "v.patient_id", TRY_CAST("paid" AS BOOLEAN) AS "v.paid" FROM read_parquet('/data/visits.parquet', hive_partitioning = false, can_have_nan = true) WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL) AS l JOIN (SELECT TRY_CAST("patient_id" AS BIGINT) AS owner, TRY_CAST("patient_id" AS BIGINT) AS "r.patient_id" FROM "frame prescriptions" WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL) AS r ON l.owner = r.owner) WHERE (("v.patient_id" = "r.patient_id") AND "v.paid")),
 weights AS (SELECT owner, CAST(least(1048576, 5242880 // count(*)) AS BIGINT) AS w FROM contributions GROUP BY owner),
 totals AS (SELECT sum(w) AS m0 FROM contributions JOIN weights USING (owner))
 SELECT coalesce(m0, 0) FROM totals;
@@ -107,15 +107,15 @@ SELECT COUNT(*) AS n, AVG(r.dose) AS dose FROM visits v JOIN prescriptions r ON 
 --   rows       all of visits as v
 --   rows       all of prescriptions as r
 --   bound    a person counts for at most 5 rows, and as a person in at most 1 group
---   [0]      rows; one integer is 1/1048576; moves by L1 5; Laplace, scale 10240/761; epsilon 0.371583
---   [1]      sum of r.dose in [0, 100], less 50; one integer is 1/17592186044416; moves by L1 250; Laplace, scale 12800/19; epsilon 0.371094
---   [2]      rows with r.dose; one integer is 1/1048576; moves by L1 5; Laplace, scale 10240/527; epsilon 0.257325
---   value 1  COUNT(*) = 1/1048576 x [0]
---   value 2  AVG(r.dose) = (1/17592186044416 x [1] + 25/524288 x [2]) / (1/1048576 x [2]), kept in [0, 100]
+--   [0]      rows; one integer is 1/1048576, 838860800 times; moves by L1 5; joint noise of 3, scale 5; epsilon 1
+--   [1]      sum of r.dose in [0, 100], less 50; one integer is 1/17592186044416, 1 times; moves by L1 250; joint noise of 3, scale 250; epsilon 1
+--   [2]      rows with r.dose; one integer is 1/1048576, 838860800 times; moves by L1 5; joint noise of 3, scale 5; epsilon 1
+--   value 1  COUNT(*) = 1/879609302220800 x [0]
+--   value 2  AVG(r.dose) = (1/17592186044416 x [1] + 1/17592186044416 x [2]) / (1/879609302220800 x [2]), kept in [0, 100]
 --   cost     epsilon 1
 
 -- engine
-WITH contributions AS MATERIALIZED (SELECT (CAST((greatest(least("r.dose", '100.0'::DOUBLE), '0.0'::DOUBLE) - '50.0'::DOUBLE) * '16777216.0'::DOUBLE AS INTEGER)) * CAST(coalesce("r.dose" <= 'inf'::DOUBLE, FALSE) AS INTEGER) AS v1, CAST(coalesce("r.dose" <= 'inf'::DOUBLE, FALSE) AS INTEGER) AS v2, owner FROM (SELECT l.owner AS owner, "r.dose" FROM (SELECT TRY_CAST("patient_id" AS BIGINT) AS owner, TRY_CAST("patient_id" AS BIGINT) AS "v.patient_id", TRY_CAST("cost" AS DOUBLE) AS "v.cost" FROM read_parquet('/data/visits.parquet', hive_partitioning = false) WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL) AS l JOIN (SELECT TRY_CAST("patient_id" AS BIGINT) AS owner, TRY_CAST("patient_id" AS BIGINT) AS "r.patient_id", TRY_CAST("dose" AS DOUBLE) AS "r.dose" FROM "frame prescriptions" WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL) AS r ON l.owner = r.owner AND (("v.patient_id" = "r.patient_id") AND ("v.cost" > "r.dose")))),
+WITH contributions AS MATERIALIZED (SELECT CASE WHEN "r.dose" BETWEEN '0.0'::DOUBLE AND '100.0'::DOUBLE THEN TRY_CAST(("r.dose" - '50.0'::DOUBLE) * '16777216.0'::DOUBLE AS INTEGER) WHEN "r.dose" < '0.0'::DOUBLE THEN -838860800 WHEN "r.dose" <= 'inf'::DOUBLE THEN 838860800 ELSE 0 END AS v1, CAST(coalesce("r.dose" <= 'inf'::DOUBLE, FALSE) AS INTEGER) AS v2, owner FROM (SELECT l.owner AS owner, "r.dose" FROM (SELECT TRY_CAST("patient_id" AS BIGINT) AS owner, TRY_CAST("patient_id" AS BIGINT) AS "v.patient_id", TRY_CAST("cost" AS DOUBLE) AS "v.cost" FROM read_parquet('/data/visits.parquet', hive_partitioning = false, can_have_nan = true) WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL) AS l JOIN (SELECT TRY_CAST("patient_id" AS BIGINT) AS owner, TRY_CAST("patient_id" AS BIGINT) AS "r.patient_id", TRY_CAST("dose" AS DOUBLE) AS "r.dose" FROM "frame prescriptions" WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL) AS r ON l.owner = r.owner AND (("v.patient_id" = "r.patient_id") AND ("v.cost" > "r.dose")))),
 weights AS (SELECT owner, CAST(least(1048576, 5242880 // count(*)) AS BIGINT) AS w FROM contributions GROUP BY owner),
 totals AS (SELECT sum(w) AS m0, sum(w * v1) AS m1, sum(w * v2) AS m2 FROM contributions JOIN weights USING (owner))
 SELECT coalesce(m0, 0), coalesce(m1, 0), coalesce(m2, 0) FROM totals;
@@ -134,15 +134,15 @@ SELECT p.sex, COUNT(*) AS n, COUNT(v.patient_id) AS visits FROM patients p LEFT 
 --   bound    a person counts for at most 5 rows, and as a person in at most 3 groups
 --   keys     p.sex: 3 declared: f, m, NULL
 --   by       (p.sex): 3 groups
---   [0]      rows; one integer is 1/1048576; moves by L1 10; Laplace, scale 20; epsilon 0.5
---   [1]      rows with v.patient_id; one integer is 1/1048576; moves by L1 10; Laplace, scale 20; epsilon 0.5
+--   [0]      rows; one integer is 1/1048576, 1 times; moves by L1 10; joint noise of 2, scale 10; epsilon 1
+--   [1]      rows with v.patient_id; one integer is 1/1048576, 1 times; moves by L1 10; joint noise of 2, scale 10; epsilon 1
 --   value 1  COUNT(*) = 1/1048576 x [0]
 --   value 2  COUNT(v.patient_id) = 1/1048576 x [1]
 --   cost     epsilon 1
 
 -- engine
 WITH keys0 AS (SELECT unnest(range(3)) AS place, unnest('["f", "m", NULL]'::VARCHAR[]) AS value),
-contributions AS MATERIALIZED (SELECT "p.sex" AS k0, CAST(("v.patient_id" IS NOT NULL) AS INTEGER) AS v1, owner FROM (SELECT l.owner AS owner, "p.sex", "v.patient_id" FROM (SELECT TRY_CAST("patient_id" AS BIGINT) AS owner, TRY_CAST("patient_id" AS BIGINT) AS "p.patient_id", TRY_CAST("sex" AS VARCHAR) AS "p.sex" FROM "frame patients" WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL) AS l LEFT JOIN (SELECT TRY_CAST("patient_id" AS BIGINT) AS owner, TRY_CAST("patient_id" AS BIGINT) AS "v.patient_id" FROM read_parquet('/data/visits.parquet', hive_partitioning = false) WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL) AS r ON l.owner = r.owner AND ("v.patient_id" = "p.patient_id"))),
+contributions AS MATERIALIZED (SELECT "p.sex" AS k0, CAST(("v.patient_id" IS NOT NULL) AS INTEGER) AS v1, owner FROM (SELECT l.owner AS owner, "p.sex", "v.patient_id" FROM (SELECT TRY_CAST("patient_id" AS BIGINT) AS owner, TRY_CAST("patient_id" AS BIGINT) AS "p.patient_id", TRY_CAST("sex" AS VARCHAR) AS "p.sex" FROM "frame patients" WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL) AS l LEFT JOIN (SELECT TRY_CAST("patient_id" AS BIGINT) AS owner, TRY_CAST("patient_id" AS BIGINT) AS "v.patient_id" FROM read_parquet('/data/visits.parquet', hive_partitioning = false, can_have_nan = true) WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL) AS r ON l.owner = r.owner AND ("v.patient_id" = "p.patient_id"))),
 weights AS (SELECT owner, CAST(least(1048576, 5242880 // count(*)) AS BIGINT) AS w FROM contributions GROUP BY owner),
 totals AS (SELECT k0, sum(w) AS m0, sum(w * v1) AS m1 FROM contributions JOIN weights USING (owner) GROUP BY k0)
 SELECT coalesce(m0, 0), coalesce(m1, 0) FROM keys0 LEFT JOIN totals ON keys0.value IS NOT DISTINCT FROM totals.k0 ORDER BY keys0.place;
@@ -182,14 +182,14 @@ SELECT COUNT(*) AS n, SUM(v.cost) AS cost FROM visits v RIGHT JOIN patients p US
 --   rows       all of patients as p
 --   rows       all of visits as v
 --   bound    a person counts for at most 5 rows, and as a person in at most 1 group
---   [0]      rows; one integer is 1/1048576; moves by L1 5; Laplace, scale 10; epsilon 0.5
---   [1]      sum of v.cost in [0, 1000]; one integer is 1/1099511627776; moves by L1 5000; Laplace, scale 10000; epsilon 0.5
---   value 1  COUNT(*) = 1/1048576 x [0]
+--   [0]      rows; one integer is 1/1048576, 1048576000 times; moves by L1 5; joint noise of 2, scale 5; epsilon 1
+--   [1]      sum of v.cost in [0, 1000]; one integer is 1/1099511627776, 1 times; moves by L1 5000; joint noise of 2, scale 5000; epsilon 1
+--   value 1  COUNT(*) = 1/1099511627776000 x [0]
 --   value 2  SUM(v.cost) = 1/1099511627776 x [1]
 --   cost     epsilon 1
 
 -- engine
-WITH contributions AS MATERIALIZED (SELECT (CAST(greatest(least("v.cost", '1000.0'::DOUBLE), '0.0'::DOUBLE) * '1048576.0'::DOUBLE AS INTEGER)) * CAST(coalesce("v.cost" <= 'inf'::DOUBLE, FALSE) AS INTEGER) AS v1, owner FROM (SELECT l.owner AS owner, "v.cost" FROM (SELECT TRY_CAST("patient_id" AS BIGINT) AS owner, TRY_CAST("patient_id" AS BIGINT) AS "p.patient_id" FROM "frame patients" WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL) AS l LEFT JOIN (SELECT TRY_CAST("patient_id" AS BIGINT) AS owner, TRY_CAST("patient_id" AS BIGINT) AS "v.patient_id", TRY_CAST("cost" AS DOUBLE) AS "v.cost" FROM read_parquet('/data/visits.parquet', hive_partitioning = false) WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL) AS r ON l.owner = r.owner AND ("p.patient_id" = "v.patient_id"))),
+WITH contributions AS MATERIALIZED (SELECT CASE WHEN "v.cost" BETWEEN '0.0'::DOUBLE AND '1000.0'::DOUBLE THEN TRY_CAST("v.cost" * '1048576.0'::DOUBLE AS INTEGER) WHEN "v.cost" < '0.0'::DOUBLE THEN 0 WHEN "v.cost" <= 'inf'::DOUBLE THEN 1048576000 ELSE 0 END AS v1, owner FROM (SELECT l.owner AS owner, "v.cost" FROM (SELECT TRY_CAST("patient_id" AS BIGINT) AS owner, TRY_CAST("patient_id" AS BIGINT) AS "p.patient_id" FROM "frame patients" WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL) AS l LEFT JOIN (SELECT TRY_CAST("patient_id" AS BIGINT) AS owner, TRY_CAST("patient_id" AS BIGINT) AS "v.patient_id", TRY_CAST("cost" AS DOUBLE) AS "v.cost" FROM read_parquet('/data/visits.parquet', hive_partitioning = false, can_have_nan = true) WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL) AS r ON l.owner = r.owner AND ("p.patient_id" = "v.patient_id"))),
 weights AS (SELECT owner, CAST(least(1048576, 5242880 // count(*)) AS BIGINT) AS w FROM contributions GROUP BY owner),
 totals AS (SELECT sum(w) AS m0, sum(w * v1) AS m1 FROM contributions JOIN weights USING (owner))
 SELECT coalesce(m0, 0), coalesce(m1, 0) FROM totals;
@@ -206,16 +206,16 @@ SELECT COUNT(*) AS n, COUNT(r.drug) AS prescribed, COUNT(v.level) AS seen FROM v
 --   rows       all of visits as v
 --   rows       all of prescriptions as r
 --   bound    a person counts for at most 5 rows, and as a person in at most 1 group
---   [0]      rows; one integer is 1/1048576; moves by L1 5; Laplace, scale 10240/683; epsilon 0.333497
---   [1]      rows with r.drug; one integer is 1/1048576; moves by L1 5; Laplace, scale 4096/273; epsilon 0.333252
---   [2]      rows with v.level; one integer is 1/1048576; moves by L1 5; Laplace, scale 4096/273; epsilon 0.333252
+--   [0]      rows; one integer is 1/1048576, 1 times; moves by L1 5; joint noise of 3, scale 5; epsilon 1
+--   [1]      rows with r.drug; one integer is 1/1048576, 1 times; moves by L1 5; joint noise of 3, scale 5; epsilon 1
+--   [2]      rows with v.level; one integer is 1/1048576, 1 times; moves by L1 5; joint noise of 3, scale 5; epsilon 1
 --   value 1  COUNT(*) = 1/1048576 x [0]
 --   value 2  COUNT(r.drug) = 1/1048576 x [1]
 --   value 3  COUNT(v.level) = 1/1048576 x [2]
 --   cost     epsilon 1
 
 -- engine
-WITH contributions AS MATERIALIZED (SELECT CAST(("r.drug" IS NOT NULL) AS INTEGER) AS v1, CAST(("v.level" IS NOT NULL) AS INTEGER) AS v2, owner FROM (SELECT coalesce(l.owner, r.owner) AS owner, "v.level", "r.drug" FROM (SELECT TRY_CAST("patient_id" AS BIGINT) AS owner, TRY_CAST("patient_id" AS BIGINT) AS "v.patient_id", TRY_CAST("level" AS BIGINT) AS "v.level" FROM read_parquet('/data/visits.parquet', hive_partitioning = false) WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL) AS l FULL JOIN (SELECT TRY_CAST("patient_id" AS BIGINT) AS owner, TRY_CAST("patient_id" AS BIGINT) AS "r.patient_id", TRY_CAST("drug" AS VARCHAR) AS "r.drug" FROM "frame prescriptions" WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL) AS r ON l.owner = r.owner AND (("v.patient_id" = "r.patient_id") AND ("v.level" = 1)))),
+WITH contributions AS MATERIALIZED (SELECT CAST(("r.drug" IS NOT NULL) AS INTEGER) AS v1, CAST(("v.level" IS NOT NULL) AS INTEGER) AS v2, owner FROM (SELECT coalesce(l.owner, r.owner) AS owner, "v.level", "r.drug" FROM (SELECT TRY_CAST("patient_id" AS BIGINT) AS owner, TRY_CAST("patient_id" AS BIGINT) AS "v.patient_id", TRY_CAST("level" AS BIGINT) AS "v.level" FROM read_parquet('/data/visits.parquet', hive_partitioning = false, can_have_nan = true) WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL) AS l FULL JOIN (SELECT TRY_CAST("patient_id" AS BIGINT) AS owner, TRY_CAST("patient_id" AS BIGINT) AS "r.patient_id", TRY_CAST("drug" AS VARCHAR) AS "r.drug" FROM "frame prescriptions" WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL) AS r ON l.owner = r.owner AND (("v.patient_id" = "r.patient_id") AND ("v.level" = 1)))),
 weights AS (SELECT owner, CAST(least(1048576, 5242880 // count(*)) AS BIGINT) AS w FROM contributions GROUP BY owner),
 totals AS (SELECT sum(w) AS m0, sum(w * v1) AS m1, sum(w * v2) AS m2 FROM contributions JOIN weights USING (owner))
 SELECT coalesce(m0, 0), coalesce(m1, 0), coalesce(m2, 0) FROM totals;
@@ -243,7 +243,7 @@ SELECT p.sex, SUM(r.dose) AS dose FROM visits v JOIN patients p ON v.patient_id 
 
 -- engine
 WITH keys0 AS (SELECT unnest(range(3)) AS place, unnest('["f", "m", NULL]'::VARCHAR[]) AS value),
-contributions AS MATERIALIZED (SELECT "p.sex" AS k0, (CAST(greatest(least("r.dose", '100.0'::DOUBLE), '0.0'::DOUBLE) * '8388608.0'::DOUBLE AS INTEGER)) * CAST(coalesce("r.dose" <= 'inf'::DOUBLE, FALSE) AS INTEGER) AS v0, owner FROM (SELECT l.owner AS owner, "p.sex", "r.dose" FROM (SELECT l.owner AS owner, "p.patient_id", "p.sex" FROM (SELECT TRY_CAST("patient_id" AS BIGINT) AS owner, TRY_CAST("patient_id" AS BIGINT) AS "v.patient_id" FROM read_parquet('/data/visits.parquet', hive_partitioning = false) WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL) AS l JOIN (SELECT TRY_CAST("patient_id" AS BIGINT) AS owner, TRY_CAST("patient_id" AS BIGINT) AS "p.patient_id", TRY_CAST("sex" AS VARCHAR) AS "p.sex" FROM "frame patients" WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL) AS r ON l.owner = r.owner AND ("v.patient_id" = "p.patient_id")) AS l JOIN (SELECT TRY_CAST("patient_id" AS BIGINT) AS owner, TRY_CAST("patient_id" AS BIGINT) AS "r.patient_id", TRY_CAST("dose" AS DOUBLE) AS "r.dose" FROM "frame prescriptions" WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL) AS r ON l.owner = r.owner AND ("r.patient_id" = "p.patient_id"))),
+contributions AS MATERIALIZED (SELECT "p.sex" AS k0, CASE WHEN "r.dose" BETWEEN '0.0'::DOUBLE AND '100.0'::DOUBLE THEN TRY_CAST("r.dose" * '8388608.0'::DOUBLE AS INTEGER) WHEN "r.dose" < '0.0'::DOUBLE THEN 0 WHEN "r.dose" <= 'inf'::DOUBLE THEN 838860800 ELSE 0 END AS v0, owner FROM (SELECT l.owner AS owner, "p.sex", "r.dose" FROM (SELECT l.owner AS owner, "p.patient_id", "p.sex" FROM (SELECT TRY_CAST("patient_id" AS BIGINT) AS owner, TRY_CAST("patient_id" AS BIGINT) AS "v.patient_id" FROM read_parquet('/data/visits.parquet', hive_partitioning = false, can_have_nan = true) WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL) AS l JOIN (SELECT TRY_CAST("patient_id" AS BIGINT) AS owner, TRY_CAST("patient_id" AS BIGINT) AS "p.patient_id", TRY_CAST("sex" AS VARCHAR) AS "p.sex" FROM "frame patients" WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL) AS r ON l.owner = r.owner AND ("v.patient_id" = "p.patient_id")) AS l JOIN (SELECT TRY_CAST("patient_id" AS BIGINT) AS owner, TRY_CAST("patient_id" AS BIGINT) AS "r.patient_id", TRY_CAST("dose" AS DOUBLE) AS "r.dose" FROM "frame prescriptions" WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL) AS r ON l.owner = r.owner AND ("r.patient_id" = "p.patient_id"))),
 weights AS (SELECT owner, CAST(least(1048576, 5242880 // count(*)) AS BIGINT) AS w FROM contributions GROUP BY owner),
 totals AS (SELECT k0, sum(w * v0) AS m0 FROM contributions JOIN weights USING (owner) GROUP BY k0)
 SELECT coalesce(m0, 0) FROM keys0 LEFT JOIN totals ON keys0.value IS NOT DISTINCT FROM totals.k0 ORDER BY keys0.place;
@@ -264,7 +264,7 @@ SELECT COUNT(*) AS pairs FROM visits a JOIN visits b ON a.patient_id = b.patient
 --   cost     epsilon 1
 
 -- engine
-WITH contributions AS MATERIALIZED (SELECT owner FROM (SELECT l.owner AS owner FROM (SELECT TRY_CAST("patient_id" AS BIGINT) AS owner, TRY_CAST("patient_id" AS BIGINT) AS "a.patient_id" FROM read_parquet('/data/visits.parquet', hive_partitioning = false) WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL) AS l JOIN (SELECT TRY_CAST("patient_id" AS BIGINT) AS owner, TRY_CAST("patient_id" AS BIGINT) AS "b.patient_id" FROM read_parquet('/data/visits.parquet', hive_partitioning = false) WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL) AS r ON l.owner = r.owner AND ("a.patient_id" = "b.patient_id"))),
+WITH contributions AS MATERIALIZED (SELECT owner FROM (SELECT l.owner AS owner FROM (SELECT TRY_CAST("patient_id" AS BIGINT) AS owner, TRY_CAST("patient_id" AS BIGINT) AS "a.patient_id" FROM read_parquet('/data/visits.parquet', hive_partitioning = false, can_have_nan = true) WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL) AS l JOIN (SELECT TRY_CAST("patient_id" AS BIGINT) AS owner, TRY_CAST("patient_id" AS BIGINT) AS "b.patient_id" FROM read_parquet('/data/visits.parquet', hive_partitioning = false, can_have_nan = true) WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL) AS r ON l.owner = r.owner AND ("a.patient_id" = "b.patient_id"))),
 weights AS (SELECT owner, CAST(least(1048576, 9437184 // count(*)) AS BIGINT) AS w FROM contributions GROUP BY owner),
 totals AS (SELECT sum(w) AS m0 FROM contributions JOIN weights USING (owner))
 SELECT coalesce(m0, 0) FROM totals;
@@ -288,7 +288,7 @@ SELECT a.ward, COUNT(*) AS dearer FROM visits a JOIN visits b ON a.patient_id = 
 
 -- engine
 WITH keys0 AS (SELECT unnest(range(4)) AS place, unnest('["A", "B", "it''s", NULL]'::VARCHAR[]) AS value),
-contributions AS MATERIALIZED (SELECT "a.ward" AS k0, owner FROM (SELECT l.owner AS owner, "a.ward" FROM (SELECT TRY_CAST("patient_id" AS BIGINT) AS owner, TRY_CAST("patient_id" AS BIGINT) AS "a.patient_id", TRY_CAST("cost" AS DOUBLE) AS "a.cost", TRY_CAST("ward" AS VARCHAR) AS "a.ward" FROM read_parquet('/data/visits.parquet', hive_partitioning = false) WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL) AS l JOIN (SELECT TRY_CAST("patient_id" AS BIGINT) AS owner, TRY_CAST("patient_id" AS BIGINT) AS "b.patient_id", TRY_CAST("cost" AS DOUBLE) AS "b.cost" FROM read_parquet('/data/visits.parquet', hive_partitioning = false) WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL) AS r ON l.owner = r.owner AND (("a.patient_id" = "b.patient_id") AND ("b.cost" > "a.cost")))),
+contributions AS MATERIALIZED (SELECT "a.ward" AS k0, owner FROM (SELECT l.owner AS owner, "a.ward" FROM (SELECT TRY_CAST("patient_id" AS BIGINT) AS owner, TRY_CAST("patient_id" AS BIGINT) AS "a.patient_id", TRY_CAST("cost" AS DOUBLE) AS "a.cost", TRY_CAST("ward" AS VARCHAR) AS "a.ward" FROM read_parquet('/data/visits.parquet', hive_partitioning = false, can_have_nan = true) WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL) AS l JOIN (SELECT TRY_CAST("patient_id" AS BIGINT) AS owner, TRY_CAST("patient_id" AS BIGINT) AS "b.patient_id", TRY_CAST("cost" AS DOUBLE) AS "b.cost" FROM read_parquet('/data/visits.parquet', hive_partitioning = false, can_have_nan = true) WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL) AS r ON l.owner = r.owner AND (("a.patient_id" = "b.patient_id") AND ("b.cost" > "a.cost")))),
 weights AS (SELECT owner, CAST(least(1048576, 9437184 // count(*)) AS BIGINT) AS w FROM contributions GROUP BY owner),
 totals AS (SELECT k0, sum(w) AS m0 FROM contributions JOIN weights USING (owner) GROUP BY k0)
 SELECT coalesce(m0, 0) FROM keys0 LEFT JOIN totals ON keys0.value IS NOT DISTINCT FROM totals.k0 ORDER BY keys0.place;
@@ -326,7 +326,7 @@ SELECT p.sex, SUM(v.cost) AS cost FROM visits v JOIN patients p USING (patient_i
 --   rows     inner join, within each owner, on v.patient_id = p.patient_id
 --   rows       all of visits as v
 --   rows       all of patients as p
---   bound    a person counts for at most 5 rows, and as a person in at most 3 groups
+--   bound    a person counts for at most 5 rows by the L2 norm over the groups, and as a person in at most 3 groups
 --   keys     p.sex: 3 declared: f, m, NULL
 --   by       (p.sex): 3 groups
 --   [0]      sum of v.cost in [0, 1000]; one integer is 1/549755813888; moves by L2 5000; Gaussian, sigma 10000; rho 0.125
@@ -335,8 +335,10 @@ SELECT p.sex, SUM(v.cost) AS cost FROM visits v JOIN patients p USING (patient_i
 
 -- engine
 WITH keys0 AS (SELECT unnest(range(3)) AS place, unnest('["f", "m", NULL]'::VARCHAR[]) AS value),
-contributions AS MATERIALIZED (SELECT "p.sex" AS k0, (CAST(greatest(least("v.cost", '1000.0'::DOUBLE), '0.0'::DOUBLE) * '524288.0'::DOUBLE AS INTEGER)) * CAST(coalesce("v.cost" <= 'inf'::DOUBLE, FALSE) AS INTEGER) AS v0, owner FROM (SELECT l.owner AS owner, "v.cost", "p.sex" FROM (SELECT TRY_CAST("patient_id" AS BIGINT) AS owner, TRY_CAST("patient_id" AS BIGINT) AS "v.patient_id", TRY_CAST("cost" AS DOUBLE) AS "v.cost" FROM read_parquet('/data/visits.parquet', hive_partitioning = false) WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL) AS l JOIN (SELECT TRY_CAST("patient_id" AS BIGINT) AS owner, TRY_CAST("patient_id" AS BIGINT) AS "p.patient_id", TRY_CAST("sex" AS VARCHAR) AS "p.sex" FROM "frame patients" WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL) AS r ON l.owner = r.owner AND ("v.patient_id" = "p.patient_id"))),
-weights AS (SELECT owner, CAST(least(1048576, 5242880 // count(*)) AS BIGINT) AS w FROM contributions GROUP BY owner),
+contributions AS MATERIALIZED (SELECT "p.sex" AS k0, CASE WHEN "v.cost" BETWEEN '0.0'::DOUBLE AND '1000.0'::DOUBLE THEN TRY_CAST("v.cost" * '524288.0'::DOUBLE AS INTEGER) WHEN "v.cost" < '0.0'::DOUBLE THEN 0 WHEN "v.cost" <= 'inf'::DOUBLE THEN 524288000 ELSE 0 END AS v0, owner FROM (SELECT l.owner AS owner, "v.cost", "p.sex" FROM (SELECT TRY_CAST("patient_id" AS BIGINT) AS owner, TRY_CAST("patient_id" AS BIGINT) AS "v.patient_id", TRY_CAST("cost" AS DOUBLE) AS "v.cost" FROM read_parquet('/data/visits.parquet', hive_partitioning = false, can_have_nan = true) WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL) AS l JOIN (SELECT TRY_CAST("patient_id" AS BIGINT) AS owner, TRY_CAST("patient_id" AS BIGINT) AS "p.patient_id", TRY_CAST("sex" AS VARCHAR) AS "p.sex" FROM "frame patients" WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL) AS r ON l.owner = r.owner AND ("v.patient_id" = "p.patient_id"))),
+pairs AS (SELECT owner, k0, count(*) AS n FROM contributions GROUP BY owner, k0),
+lengths AS (SELECT owner, sum(CAST(n AS HUGEINT) * n) AS squared FROM pairs JOIN keys0 ON keys0.value IS NOT DISTINCT FROM pairs.k0 GROUP BY owner),
+weights AS (SELECT owner, CASE WHEN w * w * squared <= 27487790694400 THEN w WHEN (w - 1) * (w - 1) * squared <= 27487790694400 THEN w - 1 ELSE 0 END AS w FROM (SELECT owner, squared, CAST(least(1048576, floor('5242880.0'::DOUBLE / sqrt(CAST(squared AS DOUBLE)))) AS BIGINT) AS w FROM lengths)),
 totals AS (SELECT k0, sum(w * v0) AS m0 FROM contributions JOIN weights USING (owner) GROUP BY k0)
 SELECT coalesce(m0, 0) FROM keys0 LEFT JOIN totals ON keys0.value IS NOT DISTINCT FROM totals.k0 ORDER BY keys0.place;
 
@@ -360,7 +362,7 @@ SELECT s.ward, COUNT(*) AS n FROM stays s LEFT JOIN visits v USING (patient_id) 
 
 -- engine
 WITH keys0 AS (SELECT unnest(range(4)) AS place, unnest('["A", "B", "it''s", NULL]'::VARCHAR[]) AS value),
-contributions AS MATERIALIZED (SELECT "s.ward" AS k0, owner FROM (SELECT l.owner AS owner, "s.ward" FROM (SELECT TRY_CAST("patient_id" AS BIGINT) AS owner, TRY_CAST("patient_id" AS BIGINT) AS "s.patient_id", TRY_CAST("ward" AS VARCHAR) AS "s.ward" FROM (SELECT "patient_id", "age", "cost", "weight", "level", CAST("ward" AS VARCHAR) COLLATE "C" AS "ward", CAST("note" AS VARCHAR) COLLATE "C" AS "note", "paid", "day", "at" FROM "source /data/clinic.duckdb"."stays") WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL) AS l LEFT JOIN (SELECT TRY_CAST("patient_id" AS BIGINT) AS owner, TRY_CAST("patient_id" AS BIGINT) AS "v.patient_id" FROM read_parquet('/data/visits.parquet', hive_partitioning = false) WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL) AS r ON l.owner = r.owner AND ("s.patient_id" = "v.patient_id"))),
+contributions AS MATERIALIZED (SELECT "s.ward" AS k0, owner FROM (SELECT l.owner AS owner, "s.ward" FROM (SELECT TRY_CAST("patient_id" AS BIGINT) AS owner, TRY_CAST("patient_id" AS BIGINT) AS "s.patient_id", TRY_CAST("ward" AS VARCHAR) AS "s.ward" FROM (SELECT "patient_id", "age", "cost", "weight", "level", CAST("ward" AS VARCHAR) COLLATE "C" AS "ward", CAST("note" AS VARCHAR) COLLATE "C" AS "note", "paid", "day", "at" FROM "source /data/clinic.duckdb"."stays") WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL) AS l LEFT JOIN (SELECT TRY_CAST("patient_id" AS BIGINT) AS owner, TRY_CAST("patient_id" AS BIGINT) AS "v.patient_id" FROM read_parquet('/data/visits.parquet', hive_partitioning = false, can_have_nan = true) WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL) AS r ON l.owner = r.owner AND ("s.patient_id" = "v.patient_id"))),
 weights AS (SELECT owner, CAST(least(1048576, 9437184 // count(*)) AS BIGINT) AS w FROM contributions GROUP BY owner),
 totals AS (SELECT k0, sum(w) AS m0 FROM contributions JOIN weights USING (owner) GROUP BY k0)
 SELECT coalesce(m0, 0) FROM keys0 LEFT JOIN totals ON keys0.value IS NOT DISTINCT FROM totals.k0 ORDER BY keys0.place;

@@ -19,7 +19,7 @@ SELECT w.floor, COUNT(*) AS n FROM visits v JOIN wards w ON v.ward = w.ward GROU
 
 -- engine
 WITH keys0 AS (SELECT unnest(range(3)) AS place, unnest('[1, 2, 3]'::BIGINT[]) AS value),
-contributions AS MATERIALIZED (SELECT "w.floor" AS k0, owner FROM (SELECT l.owner AS owner, "w.floor" FROM (SELECT TRY_CAST("patient_id" AS BIGINT) AS owner, TRY_CAST("ward" AS VARCHAR) AS "v.ward" FROM read_parquet('/data/visits.parquet', hive_partitioning = false) WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL) AS l JOIN (SELECT TRY_CAST("ward" AS VARCHAR) AS "w.ward", TRY_CAST("floor" AS BIGINT) AS "w.floor" FROM "frame wards") AS r ON ("v.ward" = "w.ward"))),
+contributions AS MATERIALIZED (SELECT "w.floor" AS k0, owner FROM (SELECT l.owner AS owner, "w.floor" FROM (SELECT TRY_CAST("patient_id" AS BIGINT) AS owner, TRY_CAST("ward" AS VARCHAR) AS "v.ward" FROM read_parquet('/data/visits.parquet', hive_partitioning = false, can_have_nan = true) WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL) AS l JOIN (SELECT TRY_CAST("ward" AS VARCHAR) AS "w.ward", TRY_CAST("floor" AS BIGINT) AS "w.floor" FROM "frame wards") AS r ON ("v.ward" = "w.ward"))),
 weights AS (SELECT owner, CAST(least(1048576, 5242880 // count(*)) AS BIGINT) AS w FROM contributions GROUP BY owner),
 totals AS (SELECT k0, sum(w) AS m0 FROM contributions JOIN weights USING (owner) GROUP BY k0)
 SELECT coalesce(m0, 0) FROM keys0 LEFT JOIN totals ON keys0.value IS NOT DISTINCT FROM totals.k0 ORDER BY keys0.place;
@@ -41,7 +41,7 @@ SELECT SUM(w.beds) AS beds FROM visits v JOIN wards w ON v.ward = w.ward;
 --   cost     epsilon 1
 
 -- engine
-WITH contributions AS MATERIALIZED (SELECT (CAST(greatest(least("w.beds", 30), 8) AS INTEGER)) * CAST(("w.beds" IS NOT NULL) AS INTEGER) AS v0, owner FROM (SELECT l.owner AS owner, "w.beds" FROM (SELECT TRY_CAST("patient_id" AS BIGINT) AS owner, TRY_CAST("ward" AS VARCHAR) AS "v.ward" FROM read_parquet('/data/visits.parquet', hive_partitioning = false) WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL) AS l JOIN (SELECT TRY_CAST("ward" AS VARCHAR) AS "w.ward", TRY_CAST("beds" AS BIGINT) AS "w.beds" FROM "frame wards") AS r ON ("v.ward" = "w.ward"))),
+WITH contributions AS MATERIALIZED (SELECT CASE WHEN "w.beds" BETWEEN 8 AND 30 THEN TRY_CAST("w.beds" AS INTEGER) WHEN "w.beds" < 8 THEN 8 WHEN "w.beds" > 30 THEN 30 ELSE 0 END AS v0, owner FROM (SELECT l.owner AS owner, "w.beds" FROM (SELECT TRY_CAST("patient_id" AS BIGINT) AS owner, TRY_CAST("ward" AS VARCHAR) AS "v.ward" FROM read_parquet('/data/visits.parquet', hive_partitioning = false, can_have_nan = true) WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL) AS l JOIN (SELECT TRY_CAST("ward" AS VARCHAR) AS "w.ward", TRY_CAST("beds" AS BIGINT) AS "w.beds" FROM "frame wards") AS r ON ("v.ward" = "w.ward"))),
 weights AS (SELECT owner, CAST(least(1048576, 5242880 // count(*)) AS BIGINT) AS w FROM contributions GROUP BY owner),
 totals AS (SELECT sum(w * v0) AS m0 FROM contributions JOIN weights USING (owner))
 SELECT coalesce(m0, 0) FROM totals;
@@ -58,14 +58,14 @@ SELECT COUNT(*) AS n, COUNT(w.ward) AS known FROM visits v LEFT JOIN wards w ON 
 --   rows       all of visits as v
 --   rows       all of wards as w
 --   bound    a person counts for at most 5 rows, and as a person in at most 1 group
---   [0]      rows; one integer is 1/1048576; moves by L1 5; Laplace, scale 10; epsilon 0.5
---   [1]      rows with w.ward; one integer is 1/1048576; moves by L1 5; Laplace, scale 10; epsilon 0.5
+--   [0]      rows; one integer is 1/1048576, 1 times; moves by L1 5; joint noise of 2, scale 5; epsilon 1
+--   [1]      rows with w.ward; one integer is 1/1048576, 1 times; moves by L1 5; joint noise of 2, scale 5; epsilon 1
 --   value 1  COUNT(*) = 1/1048576 x [0]
 --   value 2  COUNT(w.ward) = 1/1048576 x [1]
 --   cost     epsilon 1
 
 -- engine
-WITH contributions AS MATERIALIZED (SELECT CAST(("w.ward" IS NOT NULL) AS INTEGER) AS v1, owner FROM (SELECT l.owner AS owner, "w.ward" FROM (SELECT TRY_CAST("patient_id" AS BIGINT) AS owner, TRY_CAST("ward" AS VARCHAR) AS "v.ward" FROM read_parquet('/data/visits.parquet', hive_partitioning = false) WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL) AS l LEFT JOIN (SELECT TRY_CAST("ward" AS VARCHAR) AS "w.ward" FROM "frame wards") AS r ON ("v.ward" = "w.ward"))),
+WITH contributions AS MATERIALIZED (SELECT CAST(("w.ward" IS NOT NULL) AS INTEGER) AS v1, owner FROM (SELECT l.owner AS owner, "w.ward" FROM (SELECT TRY_CAST("patient_id" AS BIGINT) AS owner, TRY_CAST("ward" AS VARCHAR) AS "v.ward" FROM read_parquet('/data/visits.parquet', hive_partitioning = false, can_have_nan = true) WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL) AS l LEFT JOIN (SELECT TRY_CAST("ward" AS VARCHAR) AS "w.ward" FROM "frame wards") AS r ON ("v.ward" = "w.ward"))),
 weights AS (SELECT owner, CAST(least(1048576, 5242880 // count(*)) AS BIGINT) AS w FROM contributions GROUP BY owner),
 totals AS (SELECT sum(w) AS m0, sum(w * v1) AS m1 FROM contributions JOIN weights USING (owner))
 SELECT coalesce(m0, 0), coalesce(m1, 0) FROM totals;
@@ -138,7 +138,7 @@ SELECT w.ward, COUNT(*) AS n FROM visits v CROSS JOIN wards w WHERE v.level >= w
 
 -- engine
 WITH keys0 AS (SELECT unnest(range(4)) AS place, unnest('["A", "B", "D", "it''s"]'::VARCHAR[]) AS value),
-contributions AS MATERIALIZED (SELECT "w.ward" AS k0, owner FROM (SELECT l.owner AS owner, "v.level", "w.ward", "w.floor" FROM (SELECT TRY_CAST("patient_id" AS BIGINT) AS owner, TRY_CAST("level" AS BIGINT) AS "v.level" FROM read_parquet('/data/visits.parquet', hive_partitioning = false) WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL) AS l JOIN (SELECT TRY_CAST("ward" AS VARCHAR) AS "w.ward", TRY_CAST("floor" AS BIGINT) AS "w.floor" FROM "frame wards") AS r ON TRUE) WHERE ("v.level" >= "w.floor")),
+contributions AS MATERIALIZED (SELECT "w.ward" AS k0, owner FROM (SELECT l.owner AS owner, "v.level", "w.ward", "w.floor" FROM (SELECT TRY_CAST("patient_id" AS BIGINT) AS owner, TRY_CAST("level" AS BIGINT) AS "v.level" FROM read_parquet('/data/visits.parquet', hive_partitioning = false, can_have_nan = true) WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL) AS l JOIN (SELECT TRY_CAST("ward" AS VARCHAR) AS "w.ward", TRY_CAST("floor" AS BIGINT) AS "w.floor" FROM "frame wards") AS r ON TRUE) WHERE ("v.level" >= "w.floor")),
 weights AS (SELECT owner, CAST(least(1048576, 12582912 // count(*)) AS BIGINT) AS w FROM contributions GROUP BY owner),
 totals AS (SELECT k0, sum(w) AS m0 FROM contributions JOIN weights USING (owner) GROUP BY k0)
 SELECT coalesce(m0, 0) FROM keys0 LEFT JOIN totals ON keys0.value IS NOT DISTINCT FROM totals.k0 ORDER BY keys0.place;
@@ -157,14 +157,14 @@ SELECT w.floor, AVG(p.age) AS age FROM people p JOIN wards w ON p.ward = w.ward 
 --   bound    a person counts for at most 1 row, and as a person in at most 1 group
 --   keys     w.floor: 3 declared: 1, 2, 3
 --   by       (w.floor): 3 groups
---   [0]      sum of p.age in [0, 120], less 60; one integer is 1/1048576; moves by L1 60; Laplace, scale 245760/2419; epsilon 0.590577
---   [1]      rows with p.age; one integer is 1/1048576; moves by L1 1; Laplace, scale 4096/1677; epsilon 0.409424
---   value 1  AVG(p.age) = (1/1048576 x [0] + 15/262144 x [1]) / (1/1048576 x [1]), kept in [0, 120]
+--   [0]      sum of p.age in [0, 120], less 60; one integer is 1/1048576, 1 times; moves by L1 60; joint noise of 2, scale 60; epsilon 1
+--   [1]      rows with p.age; one integer is 1/1048576, 60 times; moves by L1 1; joint noise of 2, scale 1; epsilon 1
+--   value 1  AVG(p.age) = (1/1048576 x [0] + 1/1048576 x [1]) / (1/62914560 x [1]), kept in [0, 120]
 --   cost     epsilon 1
 
 -- engine
 WITH keys0 AS (SELECT unnest(range(3)) AS place, unnest('[1, 2, 3]'::BIGINT[]) AS value),
-contributions AS MATERIALIZED (SELECT "w.floor" AS k0, (CAST(greatest(least("p.age", 120), 0) AS INTEGER) - 60) * CAST(("p.age" IS NOT NULL) AS INTEGER) AS v0, CAST(("p.age" IS NOT NULL) AS INTEGER) AS v1, owner FROM (SELECT l.owner AS owner, "p.age", "w.floor" FROM (SELECT row_number() OVER () AS owner, TRY_CAST("age" AS BIGINT) AS "p.age", TRY_CAST("ward" AS VARCHAR) AS "p.ward" FROM "frame people") AS l JOIN (SELECT TRY_CAST("ward" AS VARCHAR) AS "w.ward", TRY_CAST("floor" AS BIGINT) AS "w.floor" FROM "frame wards") AS r ON ("p.ward" = "w.ward"))),
+contributions AS MATERIALIZED (SELECT "w.floor" AS k0, CASE WHEN "p.age" BETWEEN 0 AND 120 THEN TRY_CAST("p.age" AS INTEGER) - 60 WHEN "p.age" < 0 THEN -60 WHEN "p.age" > 120 THEN 60 ELSE 0 END AS v0, CAST(("p.age" IS NOT NULL) AS INTEGER) AS v1, owner FROM (SELECT l.owner AS owner, "p.age", "w.floor" FROM (SELECT row_number() OVER () AS owner, TRY_CAST("age" AS BIGINT) AS "p.age", TRY_CAST("ward" AS VARCHAR) AS "p.ward" FROM "frame people") AS l JOIN (SELECT TRY_CAST("ward" AS VARCHAR) AS "w.ward", TRY_CAST("floor" AS BIGINT) AS "w.floor" FROM "frame wards") AS r ON ("p.ward" = "w.ward"))),
 weights AS (SELECT owner, CAST(least(1048576, 1048576 // count(*)) AS BIGINT) AS w FROM contributions GROUP BY owner),
 totals AS (SELECT k0, sum(w * v0) AS m0, sum(w * v1) AS m1 FROM contributions JOIN weights USING (owner) GROUP BY k0)
 SELECT coalesce(m0, 0), coalesce(m1, 0) FROM keys0 LEFT JOIN totals ON keys0.value IS NOT DISTINCT FROM totals.k0 ORDER BY keys0.place;
@@ -212,13 +212,13 @@ SELECT AVG(d.price) AS price FROM prescriptions r JOIN (SELECT drug, MIN(price) 
 --   rows           one row per person.key0 = drugs.drug; person.min0 = MIN(drugs.price) in [5/4, 4]
 --   rows             all of drugs as drugs
 --   bound    a person counts for at most 4 rows, and as a person in at most 1 group
---   [0]      sum of d.price in [5/4, 4], less 21/8; one integer is 1/562949953421312; moves by L1 11/2; Laplace, scale 22528/2419; epsilon 0.590577
---   [1]      rows with d.price; one integer is 1/1048576; moves by L1 4; Laplace, scale 16384/1677; epsilon 0.409424
---   value 1  AVG(d.price) = (1/562949953421312 x [0] + 21/8388608 x [1]) / (1/1048576 x [1]), kept in [5/4, 4]
+--   [0]      sum of d.price in [5/4, 4], less 21/8; one integer is 1/562949953421312, 1 times; moves by L1 11/2; joint noise of 2, scale 11/2; epsilon 1
+--   [1]      rows with d.price; one integer is 1/1048576, 738197504 times; moves by L1 4; joint noise of 2, scale 4; epsilon 1
+--   value 1  AVG(d.price) = (1/562949953421312 x [0] + about 3.391226693e-15 x [1]) / (1/774056185954304 x [1]), kept in [5/4, 4]
 --   cost     epsilon 1
 
 -- engine
-WITH contributions AS MATERIALIZED (SELECT (CAST((greatest(least("d.price", '4.0'::DOUBLE), '1.25'::DOUBLE) - '2.625'::DOUBLE) * '536870912.0'::DOUBLE AS INTEGER)) * CAST(coalesce("d.price" <= 'inf'::DOUBLE, FALSE) AS INTEGER) AS v0, CAST(coalesce("d.price" <= 'inf'::DOUBLE, FALSE) AS INTEGER) AS v1, owner FROM (SELECT l.owner AS owner, "d.price" FROM (SELECT TRY_CAST("patient_id" AS BIGINT) AS owner, TRY_CAST("drug" AS VARCHAR) AS "r.drug" FROM "frame prescriptions" WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL) AS l JOIN (SELECT "select.drug" AS "d.drug", "select.price" AS "d.price" FROM (SELECT "person.key0" AS "select.drug", "person.min0" AS "select.price" FROM (SELECT "drugs.drug" AS "person.key0", CAST(min("drugs.price") FILTER (WHERE coalesce("drugs.price" <= 'inf'::DOUBLE, FALSE)) AS DOUBLE) + 0.0 AS "person.min0" FROM (SELECT TRY_CAST("drug" AS VARCHAR) AS "drugs.drug", TRY_CAST("price" AS DOUBLE) AS "drugs.price" FROM "frame drugs") GROUP BY "drugs.drug"))) AS r ON ("r.drug" = "d.drug"))),
+WITH contributions AS MATERIALIZED (SELECT CASE WHEN "d.price" BETWEEN '1.25'::DOUBLE AND '4.0'::DOUBLE THEN TRY_CAST(("d.price" - '2.625'::DOUBLE) * '536870912.0'::DOUBLE AS INTEGER) WHEN "d.price" < '1.25'::DOUBLE THEN -738197504 WHEN "d.price" <= 'inf'::DOUBLE THEN 738197504 ELSE 0 END AS v0, CAST(coalesce("d.price" <= 'inf'::DOUBLE, FALSE) AS INTEGER) AS v1, owner FROM (SELECT l.owner AS owner, "d.price" FROM (SELECT TRY_CAST("patient_id" AS BIGINT) AS owner, TRY_CAST("drug" AS VARCHAR) AS "r.drug" FROM "frame prescriptions" WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL) AS l JOIN (SELECT "select.drug" AS "d.drug", "select.price" AS "d.price" FROM (SELECT "person.key0" AS "select.drug", "person.min0" AS "select.price" FROM (SELECT "drugs.drug" AS "person.key0", CAST(min("drugs.price") FILTER (WHERE coalesce("drugs.price" <= 'inf'::DOUBLE, FALSE)) AS DOUBLE) + 0.0 AS "person.min0" FROM (SELECT TRY_CAST("drug" AS VARCHAR) AS "drugs.drug", TRY_CAST("price" AS DOUBLE) AS "drugs.price" FROM "frame drugs") GROUP BY "drugs.drug"))) AS r ON ("r.drug" = "d.drug"))),
 weights AS (SELECT owner, CAST(least(1048576, 4194304 // count(*)) AS BIGINT) AS w FROM contributions GROUP BY owner),
 totals AS (SELECT sum(w * v0) AS m0, sum(w * v1) AS m1 FROM contributions JOIN weights USING (owner))
 SELECT coalesce(m0, 0), coalesce(m1, 0) FROM totals;
@@ -240,7 +240,7 @@ SELECT COUNT(*) AS n FROM wards w RIGHT JOIN visits v ON v.ward = w.ward;
 --   cost     epsilon 1
 
 -- engine
-WITH contributions AS MATERIALIZED (SELECT owner FROM (SELECT l.owner AS owner FROM (SELECT TRY_CAST("patient_id" AS BIGINT) AS owner, TRY_CAST("ward" AS VARCHAR) AS "v.ward" FROM read_parquet('/data/visits.parquet', hive_partitioning = false) WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL) AS l LEFT JOIN (SELECT TRY_CAST("ward" AS VARCHAR) AS "w.ward" FROM "frame wards") AS r ON ("v.ward" = "w.ward"))),
+WITH contributions AS MATERIALIZED (SELECT owner FROM (SELECT l.owner AS owner FROM (SELECT TRY_CAST("patient_id" AS BIGINT) AS owner, TRY_CAST("ward" AS VARCHAR) AS "v.ward" FROM read_parquet('/data/visits.parquet', hive_partitioning = false, can_have_nan = true) WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL) AS l LEFT JOIN (SELECT TRY_CAST("ward" AS VARCHAR) AS "w.ward" FROM "frame wards") AS r ON ("v.ward" = "w.ward"))),
 weights AS (SELECT owner, CAST(least(1048576, 5242880 // count(*)) AS BIGINT) AS w FROM contributions GROUP BY owner),
 totals AS (SELECT sum(w) AS m0 FROM contributions JOIN weights USING (owner))
 SELECT coalesce(m0, 0) FROM totals;

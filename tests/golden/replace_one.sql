@@ -49,13 +49,13 @@ SELECT AVG(age) FROM stays;
 --   table    stays: patient_id; replace-one; a change moves 2 vectors; epsilon 1
 --   rows     all of stays
 --   bound    a person counts for at most 5 rows, and as a person in at most 1 group
---   [0]      sum of age in [0, 120], less 60; one integer is 1/1048576; moves by L1 600; Laplace, scale 2457600/2419; epsilon 0.590577
---   [1]      rows with age; one integer is 1/1048576; moves by L1 5; Laplace, scale 20480/1677; epsilon 0.409424
---   value 1  AVG(age) = (1/1048576 x [0] + 15/262144 x [1]) / (1/1048576 x [1]), kept in [0, 120]
+--   [0]      sum of age in [0, 120], less 60; one integer is 1/1048576, 1 times; moves by L1 600; joint noise of 2, scale 600; epsilon 1
+--   [1]      rows with age; one integer is 1/1048576, 120 times; moves by L1 5; joint noise of 2, scale 5; epsilon 1
+--   value 1  AVG(age) = (1/1048576 x [0] + 1/2097152 x [1]) / (1/125829120 x [1]), kept in [0, 120]
 --   cost     epsilon 1
 
 -- engine
-WITH contributions AS NOT MATERIALIZED (SELECT (CAST(greatest(least(TRY_CAST("age" AS BIGINT), 120), 0) AS INTEGER) - 60) * CAST((TRY_CAST("age" AS BIGINT) IS NOT NULL) AS INTEGER) AS v0, CAST((TRY_CAST("age" AS BIGINT) IS NOT NULL) AS INTEGER) AS v1, TRY_CAST("patient_id" AS BIGINT) AS owner FROM (SELECT "patient_id", "age", "cost", "weight", "level", CAST("ward" AS VARCHAR) COLLATE "C" AS "ward", CAST("note" AS VARCHAR) COLLATE "C" AS "note", "paid", "day", "at" FROM "source /data/clinic.duckdb"."stays") WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL),
+WITH contributions AS NOT MATERIALIZED (SELECT CASE WHEN TRY_CAST("age" AS BIGINT) BETWEEN 0 AND 120 THEN TRY_CAST(TRY_CAST("age" AS BIGINT) AS INTEGER) - 60 WHEN TRY_CAST("age" AS BIGINT) < 0 THEN -60 WHEN TRY_CAST("age" AS BIGINT) > 120 THEN 60 ELSE 0 END AS v0, CAST((TRY_CAST("age" AS BIGINT) IS NOT NULL) AS INTEGER) AS v1, TRY_CAST("patient_id" AS BIGINT) AS owner FROM (SELECT "patient_id", "age", "cost", "weight", "level", CAST("ward" AS VARCHAR) COLLATE "C" AS "ward", CAST("note" AS VARCHAR) COLLATE "C" AS "note", "paid", "day", "at" FROM "source /data/clinic.duckdb"."stays") WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL),
 weights AS (SELECT owner, CAST(least(1048576, 5242880 // count(*)) AS BIGINT) AS w FROM contributions GROUP BY owner),
 totals AS (SELECT sum(w * v0) AS m0, sum(w * v1) AS m1 FROM contributions JOIN weights USING (owner))
 SELECT coalesce(m0, 0), coalesce(m1, 0) FROM totals;
@@ -94,14 +94,14 @@ SELECT level, COUNT(*), SUM(cost) FROM voters GROUP BY level;
 --   bound    every row counts 1
 --   keys     level: 3 declared: 1, 2, 3
 --   by       (level): 3 groups
---   [0]      rows; one integer is 1; moves by L1 2; Laplace, scale 4; epsilon 0.5
---   [1]      sum of cost in [0, 1000]; one integer is 1/1048576; moves by L1 2000; Laplace, scale 4000; epsilon 0.5
---   value 1  COUNT(*) = [0]
---   value 2  SUM(cost) = 1/1048576 x [1]
+--   [0]      rows; one integer is 1, 524288000 times; moves by L1 2; joint noise of 2, scale 2; epsilon 1
+--   [1]      sum of cost in [0, 1000], less 500; one integer is 1/1048576, 1 times; moves by L1 1000; joint noise of 2, scale 1000; epsilon 1
+--   value 1  COUNT(*) = 1/524288000 x [0]
+--   value 2  SUM(cost) = 1/1048576 x [0] + 1/1048576 x [1]
 --   cost     epsilon 1
 
 -- engine
 WITH keys0 AS (SELECT unnest(range(3)) AS place, unnest('[1, 2, 3]'::BIGINT[]) AS value),
-contributions AS NOT MATERIALIZED (SELECT TRY_CAST("level" AS BIGINT) AS k0, (CAST(greatest(least(TRY_CAST("cost" AS DOUBLE), '1000.0'::DOUBLE), '0.0'::DOUBLE) * '1048576.0'::DOUBLE AS INTEGER)) * CAST(coalesce(TRY_CAST("cost" AS DOUBLE) <= 'inf'::DOUBLE, FALSE) AS INTEGER) AS v1 FROM "frame voters"),
+contributions AS NOT MATERIALIZED (SELECT TRY_CAST("level" AS BIGINT) AS k0, CASE WHEN TRY_CAST("cost" AS DOUBLE) BETWEEN '0.0'::DOUBLE AND '1000.0'::DOUBLE THEN TRY_CAST(TRY_CAST("cost" AS DOUBLE) * '1048576.0'::DOUBLE AS INTEGER) WHEN TRY_CAST("cost" AS DOUBLE) < '0.0'::DOUBLE THEN 0 WHEN TRY_CAST("cost" AS DOUBLE) <= 'inf'::DOUBLE THEN 1048576000 ELSE 0 END + -524288000 AS v1 FROM "frame voters"),
 totals AS (SELECT k0, count(*) AS m0, sum(v1) AS m1 FROM contributions GROUP BY k0)
 SELECT coalesce(m0, 0), coalesce(m1, 0) FROM keys0 LEFT JOIN totals ON keys0.value IS NOT DISTINCT FROM totals.k0 ORDER BY keys0.place;

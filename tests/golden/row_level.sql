@@ -29,20 +29,20 @@ SELECT ward, COUNT(*) AS n, COUNT(weight) AS known, SUM(cost) AS cost, AVG(age) 
 --   bound    every row counts 1
 --   keys     ward: 4 declared: A, B, it's, NULL
 --   by       (ward): 4 groups
---   [0]      rows; one integer is 1; moves by L1 1; Laplace, scale 4096/875; epsilon 0.213624
---   [1]      rows with weight; one integer is 1; moves by L1 1; Laplace, scale 512/109; epsilon 0.212891
---   [2]      sum of cost in [0, 1000]; one integer is 1/1048576; moves by L1 1000; Laplace, scale 512000/109; epsilon 0.212891
---   [3]      sum of age in [0, 120], less 60; one integer is 1; moves by L1 60; Laplace, scale 30720/109; epsilon 0.212891
---   [4]      rows with age; one integer is 1; moves by L1 1; Laplace, scale 4096/605; epsilon 0.147706
---   value 1  COUNT(*) = [0]
---   value 2  COUNT(weight) = [1]
---   value 3  SUM(cost) = 1/1048576 x [2]
---   value 4  AVG(age) = ([3] + 60 x [4]) / ([4]), kept in [0, 120]
+--   [0]      rows; one integer is 1, 524288000 times; moves by L1 1; joint noise of 5, scale 1; epsilon 1
+--   [1]      rows with weight; one integer is 1, 524288000 times; moves by L1 1; joint noise of 5, scale 1; epsilon 1
+--   [2]      sum of cost in [0, 1000], less 500; one integer is 1/1048576, 1 times; moves by L1 500; joint noise of 5, scale 500; epsilon 1
+--   [3]      sum of age in [0, 120], less 60; one integer is 1, 8738133 times; moves by L1 60; joint noise of 5, scale 524288000/8738133; epsilon 1
+--   [4]      rows with age; one integer is 1, 524288000 times; moves by L1 1; joint noise of 5, scale 1; epsilon 1
+--   value 1  COUNT(*) = 1/524288000 x [0]
+--   value 2  COUNT(weight) = 1/524288000 x [1]
+--   value 3  SUM(cost) = 1/1048576 x [0] + 1/1048576 x [2]
+--   value 4  AVG(age) = (1/8738133 x [3] + about 1.14440918e-07 x [4]) / (1/524288000 x [4]), kept in [0, 120]
 --   cost     epsilon 1
 
 -- engine
 WITH keys0 AS (SELECT unnest(range(4)) AS place, unnest('["A", "B", "it''s", NULL]'::VARCHAR[]) AS value),
-contributions AS NOT MATERIALIZED (SELECT TRY_CAST("ward" AS VARCHAR) AS k0, CAST(coalesce(TRY_CAST("weight" AS DOUBLE) <= 'inf'::DOUBLE, FALSE) AS INTEGER) AS v1, (CAST(greatest(least(TRY_CAST("cost" AS DOUBLE), '1000.0'::DOUBLE), '0.0'::DOUBLE) * '1048576.0'::DOUBLE AS INTEGER)) * CAST(coalesce(TRY_CAST("cost" AS DOUBLE) <= 'inf'::DOUBLE, FALSE) AS INTEGER) AS v2, (CAST(greatest(least(TRY_CAST("age" AS BIGINT), 120), 0) AS INTEGER) - 60) * CAST((TRY_CAST("age" AS BIGINT) IS NOT NULL) AS INTEGER) AS v3, CAST((TRY_CAST("age" AS BIGINT) IS NOT NULL) AS INTEGER) AS v4 FROM "frame people" WHERE TRY_CAST("paid" AS BOOLEAN)),
+contributions AS NOT MATERIALIZED (SELECT TRY_CAST("ward" AS VARCHAR) AS k0, CAST(coalesce(TRY_CAST("weight" AS DOUBLE) <= 'inf'::DOUBLE, FALSE) AS INTEGER) AS v1, CASE WHEN TRY_CAST("cost" AS DOUBLE) BETWEEN '0.0'::DOUBLE AND '1000.0'::DOUBLE THEN TRY_CAST(TRY_CAST("cost" AS DOUBLE) * '1048576.0'::DOUBLE AS INTEGER) WHEN TRY_CAST("cost" AS DOUBLE) < '0.0'::DOUBLE THEN 0 WHEN TRY_CAST("cost" AS DOUBLE) <= 'inf'::DOUBLE THEN 1048576000 ELSE 0 END + -524288000 AS v2, CASE WHEN TRY_CAST("age" AS BIGINT) BETWEEN 0 AND 120 THEN TRY_CAST(TRY_CAST("age" AS BIGINT) AS INTEGER) - 60 WHEN TRY_CAST("age" AS BIGINT) < 0 THEN -60 WHEN TRY_CAST("age" AS BIGINT) > 120 THEN 60 ELSE 0 END AS v3, CAST((TRY_CAST("age" AS BIGINT) IS NOT NULL) AS INTEGER) AS v4 FROM "frame people" WHERE TRY_CAST("paid" AS BOOLEAN)),
 totals AS (SELECT k0, count(*) AS m0, sum(v1) AS m1, sum(v2) AS m2, sum(v3) AS m3, sum(v4) AS m4 FROM contributions GROUP BY k0)
 SELECT coalesce(m0, 0), coalesce(m1, 0), coalesce(m2, 0), coalesce(m3, 0), coalesce(m4, 0) FROM keys0 LEFT JOIN totals ON keys0.value IS NOT DISTINCT FROM totals.k0 ORDER BY keys0.place;
 

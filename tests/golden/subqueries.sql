@@ -16,7 +16,7 @@ SELECT SUM(x) AS total FROM (SELECT cost + age AS x FROM visits WHERE paid) AS t
 --   cost     epsilon 1
 
 -- engine
-WITH contributions AS MATERIALIZED (SELECT (CAST(greatest(least("t.x", '1120.0'::DOUBLE), '0.0'::DOUBLE) * '524288.0'::DOUBLE AS INTEGER)) * CAST(coalesce("t.x" <= 'inf'::DOUBLE, FALSE) AS INTEGER) AS v0, owner FROM (SELECT owner AS owner, "select.x" AS "t.x" FROM (SELECT owner AS owner, ("visits.cost" + CAST("visits.age" AS DOUBLE)) AS "select.x" FROM (SELECT owner AS owner, "visits.age", "visits.cost" FROM (SELECT TRY_CAST("patient_id" AS BIGINT) AS owner, TRY_CAST("age" AS BIGINT) AS "visits.age", TRY_CAST("cost" AS DOUBLE) AS "visits.cost", TRY_CAST("paid" AS BOOLEAN) AS "visits.paid" FROM read_parquet('/data/visits.parquet', hive_partitioning = false) WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL) WHERE "visits.paid")))),
+WITH contributions AS MATERIALIZED (SELECT CASE WHEN "t.x" BETWEEN '0.0'::DOUBLE AND '1120.0'::DOUBLE THEN TRY_CAST("t.x" * '524288.0'::DOUBLE AS INTEGER) WHEN "t.x" < '0.0'::DOUBLE THEN 0 WHEN "t.x" <= 'inf'::DOUBLE THEN 587202560 ELSE 0 END AS v0, owner FROM (SELECT owner AS owner, "select.x" AS "t.x" FROM (SELECT owner AS owner, ("visits.cost" + CAST("visits.age" AS DOUBLE)) AS "select.x" FROM (SELECT owner AS owner, "visits.age", "visits.cost" FROM (SELECT TRY_CAST("patient_id" AS BIGINT) AS owner, TRY_CAST("age" AS BIGINT) AS "visits.age", TRY_CAST("cost" AS DOUBLE) AS "visits.cost", TRY_CAST("paid" AS BOOLEAN) AS "visits.paid" FROM read_parquet('/data/visits.parquet', hive_partitioning = false, can_have_nan = true) WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL) WHERE "visits.paid")))),
 weights AS (SELECT owner, CAST(least(1048576, 5242880 // count(*)) AS BIGINT) AS w FROM contributions GROUP BY owner),
 totals AS (SELECT sum(w * v0) AS m0 FROM contributions JOIN weights USING (owner))
 SELECT coalesce(m0, 0) FROM totals;
@@ -41,7 +41,7 @@ WITH paid_visits AS (SELECT patient_id, cost, ward FROM visits WHERE paid) SELEC
 
 -- engine
 WITH keys0 AS (SELECT unnest(range(4)) AS place, unnest('["A", "B", "it''s", NULL]'::VARCHAR[]) AS value),
-contributions AS MATERIALIZED (SELECT "paid_visits.ward" AS k0, (CAST(greatest(least("paid_visits.cost", '1000.0'::DOUBLE), '0.0'::DOUBLE) * '1048576.0'::DOUBLE AS INTEGER)) * CAST(coalesce("paid_visits.cost" <= 'inf'::DOUBLE, FALSE) AS INTEGER) AS v0, owner FROM (SELECT owner AS owner, "select.cost" AS "paid_visits.cost", "select.ward" AS "paid_visits.ward" FROM (SELECT owner AS owner, "visits.cost" AS "select.cost", "visits.ward" AS "select.ward" FROM (SELECT owner AS owner, "visits.cost", "visits.ward" FROM (SELECT TRY_CAST("patient_id" AS BIGINT) AS owner, TRY_CAST("cost" AS DOUBLE) AS "visits.cost", TRY_CAST("ward" AS VARCHAR) AS "visits.ward", TRY_CAST("paid" AS BOOLEAN) AS "visits.paid" FROM read_parquet('/data/visits.parquet', hive_partitioning = false) WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL) WHERE "visits.paid")))),
+contributions AS MATERIALIZED (SELECT "paid_visits.ward" AS k0, CASE WHEN "paid_visits.cost" BETWEEN '0.0'::DOUBLE AND '1000.0'::DOUBLE THEN TRY_CAST("paid_visits.cost" * '1048576.0'::DOUBLE AS INTEGER) WHEN "paid_visits.cost" < '0.0'::DOUBLE THEN 0 WHEN "paid_visits.cost" <= 'inf'::DOUBLE THEN 1048576000 ELSE 0 END AS v0, owner FROM (SELECT owner AS owner, "select.cost" AS "paid_visits.cost", "select.ward" AS "paid_visits.ward" FROM (SELECT owner AS owner, "visits.cost" AS "select.cost", "visits.ward" AS "select.ward" FROM (SELECT owner AS owner, "visits.cost", "visits.ward" FROM (SELECT TRY_CAST("patient_id" AS BIGINT) AS owner, TRY_CAST("cost" AS DOUBLE) AS "visits.cost", TRY_CAST("ward" AS VARCHAR) AS "visits.ward", TRY_CAST("paid" AS BOOLEAN) AS "visits.paid" FROM read_parquet('/data/visits.parquet', hive_partitioning = false, can_have_nan = true) WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL) WHERE "visits.paid")))),
 weights AS (SELECT owner, CAST(least(1048576, 5242880 // count(*)) AS BIGINT) AS w FROM contributions GROUP BY owner),
 totals AS (SELECT k0, sum(w * v0) AS m0 FROM contributions JOIN weights USING (owner) GROUP BY k0)
 SELECT coalesce(m0, 0) FROM keys0 LEFT JOIN totals ON keys0.value IS NOT DISTINCT FROM totals.k0 ORDER BY keys0.place;
@@ -65,7 +65,7 @@ WITH a AS (SELECT patient_id, age FROM visits), b AS (SELECT patient_id FROM a W
 --   cost     epsilon 1
 
 -- engine
-WITH contributions AS MATERIALIZED (SELECT owner FROM (SELECT owner AS owner FROM (SELECT owner AS owner FROM (SELECT owner AS owner FROM (SELECT owner AS owner, "select.age" AS "a.age" FROM (SELECT owner AS owner, "visits.age" AS "select.age" FROM (SELECT TRY_CAST("patient_id" AS BIGINT) AS owner, TRY_CAST("age" AS BIGINT) AS "visits.age" FROM read_parquet('/data/visits.parquet', hive_partitioning = false) WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL))) WHERE ("a.age" > 40))))),
+WITH contributions AS MATERIALIZED (SELECT owner FROM (SELECT owner AS owner FROM (SELECT owner AS owner FROM (SELECT owner AS owner FROM (SELECT owner AS owner, "select.age" AS "a.age" FROM (SELECT owner AS owner, "visits.age" AS "select.age" FROM (SELECT TRY_CAST("patient_id" AS BIGINT) AS owner, TRY_CAST("age" AS BIGINT) AS "visits.age" FROM read_parquet('/data/visits.parquet', hive_partitioning = false, can_have_nan = true) WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL))) WHERE ("a.age" > 40))))),
 weights AS (SELECT owner, CAST(least(1048576, 5242880 // count(*)) AS BIGINT) AS w FROM contributions GROUP BY owner),
 totals AS (SELECT sum(w) AS m0 FROM contributions JOIN weights USING (owner))
 SELECT coalesce(m0, 0) FROM totals;
@@ -90,7 +90,7 @@ WITH a AS (SELECT patient_id, level FROM visits) SELECT COUNT(*) AS n FROM a x J
 --   cost     epsilon 1
 
 -- engine
-WITH contributions AS MATERIALIZED (SELECT owner FROM (SELECT l.owner AS owner FROM (SELECT owner AS owner, "select.patient_id" AS "x.patient_id", "select.level" AS "x.level" FROM (SELECT owner AS owner, "visits.patient_id" AS "select.patient_id", "visits.level" AS "select.level" FROM (SELECT TRY_CAST("patient_id" AS BIGINT) AS owner, TRY_CAST("patient_id" AS BIGINT) AS "visits.patient_id", TRY_CAST("level" AS BIGINT) AS "visits.level" FROM read_parquet('/data/visits.parquet', hive_partitioning = false) WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL))) AS l JOIN (SELECT owner AS owner, "select_2.patient_id" AS "y.patient_id", "select_2.level" AS "y.level" FROM (SELECT owner AS owner, "visits_2.patient_id" AS "select_2.patient_id", "visits_2.level" AS "select_2.level" FROM (SELECT TRY_CAST("patient_id" AS BIGINT) AS owner, TRY_CAST("patient_id" AS BIGINT) AS "visits_2.patient_id", TRY_CAST("level" AS BIGINT) AS "visits_2.level" FROM read_parquet('/data/visits.parquet', hive_partitioning = false) WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL))) AS r ON l.owner = r.owner AND (("x.patient_id" = "y.patient_id") AND ("x.level" < "y.level")))),
+WITH contributions AS MATERIALIZED (SELECT owner FROM (SELECT l.owner AS owner FROM (SELECT owner AS owner, "select.patient_id" AS "x.patient_id", "select.level" AS "x.level" FROM (SELECT owner AS owner, "visits.patient_id" AS "select.patient_id", "visits.level" AS "select.level" FROM (SELECT TRY_CAST("patient_id" AS BIGINT) AS owner, TRY_CAST("patient_id" AS BIGINT) AS "visits.patient_id", TRY_CAST("level" AS BIGINT) AS "visits.level" FROM read_parquet('/data/visits.parquet', hive_partitioning = false, can_have_nan = true) WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL))) AS l JOIN (SELECT owner AS owner, "select_2.patient_id" AS "y.patient_id", "select_2.level" AS "y.level" FROM (SELECT owner AS owner, "visits_2.patient_id" AS "select_2.patient_id", "visits_2.level" AS "select_2.level" FROM (SELECT TRY_CAST("patient_id" AS BIGINT) AS owner, TRY_CAST("patient_id" AS BIGINT) AS "visits_2.patient_id", TRY_CAST("level" AS BIGINT) AS "visits_2.level" FROM read_parquet('/data/visits.parquet', hive_partitioning = false, can_have_nan = true) WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL))) AS r ON l.owner = r.owner AND (("x.patient_id" = "y.patient_id") AND ("x.level" < "y.level")))),
 weights AS (SELECT owner, CAST(least(1048576, 9437184 // count(*)) AS BIGINT) AS w FROM contributions GROUP BY owner),
 totals AS (SELECT sum(w) AS m0 FROM contributions JOIN weights USING (owner))
 SELECT coalesce(m0, 0) FROM totals;
@@ -106,13 +106,13 @@ SELECT AVG(years) AS mean FROM (SELECT patient_id, age FROM visits) AS t(id, yea
 --   rows       columns select.patient_id = visits.patient_id, select.age = visits.age
 --   rows         all of visits as visits
 --   bound    a person counts for at most 5 rows, and as a person in at most 1 group
---   [0]      sum of t.years in [0, 120], less 60; one integer is 1/1048576; moves by L1 300; Laplace, scale 1228800/2419; epsilon 0.590577
---   [1]      rows with t.years; one integer is 1/1048576; moves by L1 5; Laplace, scale 20480/1677; epsilon 0.409424
---   value 1  AVG(t.years) = (1/1048576 x [0] + 15/262144 x [1]) / (1/1048576 x [1]), kept in [0, 120]
+--   [0]      sum of t.years in [0, 120], less 60; one integer is 1/1048576, 1 times; moves by L1 300; joint noise of 2, scale 300; epsilon 1
+--   [1]      rows with t.years; one integer is 1/1048576, 60 times; moves by L1 5; joint noise of 2, scale 5; epsilon 1
+--   value 1  AVG(t.years) = (1/1048576 x [0] + 1/1048576 x [1]) / (1/62914560 x [1]), kept in [0, 120]
 --   cost     epsilon 1
 
 -- engine
-WITH contributions AS MATERIALIZED (SELECT (CAST(greatest(least("t.years", 120), 0) AS INTEGER) - 60) * CAST(("t.years" IS NOT NULL) AS INTEGER) AS v0, CAST(("t.years" IS NOT NULL) AS INTEGER) AS v1, owner FROM (SELECT owner AS owner, "select.age" AS "t.years" FROM (SELECT owner AS owner, "visits.age" AS "select.age" FROM (SELECT TRY_CAST("patient_id" AS BIGINT) AS owner, TRY_CAST("age" AS BIGINT) AS "visits.age" FROM read_parquet('/data/visits.parquet', hive_partitioning = false) WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL)))),
+WITH contributions AS MATERIALIZED (SELECT CASE WHEN "t.years" BETWEEN 0 AND 120 THEN TRY_CAST("t.years" AS INTEGER) - 60 WHEN "t.years" < 0 THEN -60 WHEN "t.years" > 120 THEN 60 ELSE 0 END AS v0, CAST(("t.years" IS NOT NULL) AS INTEGER) AS v1, owner FROM (SELECT owner AS owner, "select.age" AS "t.years" FROM (SELECT owner AS owner, "visits.age" AS "select.age" FROM (SELECT TRY_CAST("patient_id" AS BIGINT) AS owner, TRY_CAST("age" AS BIGINT) AS "visits.age" FROM read_parquet('/data/visits.parquet', hive_partitioning = false, can_have_nan = true) WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL)))),
 weights AS (SELECT owner, CAST(least(1048576, 5242880 // count(*)) AS BIGINT) AS w FROM contributions GROUP BY owner),
 totals AS (SELECT sum(w * v0) AS m0, sum(w * v1) AS m1 FROM contributions JOIN weights USING (owner))
 SELECT coalesce(m0, 0), coalesce(m1, 0) FROM totals;
@@ -134,7 +134,7 @@ SELECT COUNT(DISTINCT id) AS people FROM (SELECT patient_id AS id FROM visits WH
 --   cost     epsilon 1
 
 -- engine
-WITH contributions AS MATERIALIZED (SELECT owner FROM (SELECT owner AS owner FROM (SELECT owner AS owner FROM (SELECT owner AS owner FROM (SELECT TRY_CAST("patient_id" AS BIGINT) AS owner, TRY_CAST("level" AS BIGINT) AS "visits.level" FROM read_parquet('/data/visits.parquet', hive_partitioning = false) WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL) WHERE ("visits.level" = 2))))),
+WITH contributions AS MATERIALIZED (SELECT owner FROM (SELECT owner AS owner FROM (SELECT owner AS owner FROM (SELECT owner AS owner FROM (SELECT TRY_CAST("patient_id" AS BIGINT) AS owner, TRY_CAST("level" AS BIGINT) AS "visits.level" FROM read_parquet('/data/visits.parquet', hive_partitioning = false, can_have_nan = true) WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL) WHERE ("visits.level" = 2))))),
 people0 AS (SELECT count(DISTINCT owner) AS m0 FROM contributions)
 SELECT coalesce(m0, 0) FROM people0;
 
@@ -158,7 +158,7 @@ SELECT level, COUNT(*) AS n FROM (SELECT * FROM visits WHERE age < 50) AS t GROU
 
 -- engine
 WITH keys0 AS (SELECT unnest(range(3)) AS place, unnest('[1, 2, 3]'::BIGINT[]) AS value),
-contributions AS MATERIALIZED (SELECT "t.level" AS k0, owner FROM (SELECT owner AS owner, "select.level" AS "t.level" FROM (SELECT owner AS owner, "visits.level" AS "select.level" FROM (SELECT owner AS owner, "visits.level" FROM (SELECT TRY_CAST("patient_id" AS BIGINT) AS owner, TRY_CAST("age" AS BIGINT) AS "visits.age", TRY_CAST("level" AS BIGINT) AS "visits.level" FROM read_parquet('/data/visits.parquet', hive_partitioning = false) WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL) WHERE ("visits.age" < 50))))),
+contributions AS MATERIALIZED (SELECT "t.level" AS k0, owner FROM (SELECT owner AS owner, "select.level" AS "t.level" FROM (SELECT owner AS owner, "visits.level" AS "select.level" FROM (SELECT owner AS owner, "visits.level" FROM (SELECT TRY_CAST("patient_id" AS BIGINT) AS owner, TRY_CAST("age" AS BIGINT) AS "visits.age", TRY_CAST("level" AS BIGINT) AS "visits.level" FROM read_parquet('/data/visits.parquet', hive_partitioning = false, can_have_nan = true) WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL) WHERE ("visits.age" < 50))))),
 weights AS (SELECT owner, CAST(least(1048576, 5242880 // count(*)) AS BIGINT) AS w FROM contributions GROUP BY owner),
 totals AS (SELECT k0, sum(w) AS m0 FROM contributions JOIN weights USING (owner) GROUP BY k0)
 SELECT coalesce(m0, 0) FROM keys0 LEFT JOIN totals ON keys0.value IS NOT DISTINCT FROM totals.k0 ORDER BY keys0.place;
@@ -182,7 +182,7 @@ SELECT COUNT(*) AS n FROM (SELECT x + 1 AS y FROM (SELECT level * 2 AS x FROM vi
 --   cost     epsilon 1
 
 -- engine
-WITH contributions AS MATERIALIZED (SELECT owner FROM (SELECT owner AS owner, "select_2.y" AS "b.y" FROM (SELECT owner AS owner, ("a.x" + '1.0'::DOUBLE) AS "select_2.y" FROM (SELECT owner AS owner, "select.x" AS "a.x" FROM (SELECT owner AS owner, (CAST("visits.level" AS DOUBLE) * '2.0'::DOUBLE) AS "select.x" FROM (SELECT TRY_CAST("patient_id" AS BIGINT) AS owner, TRY_CAST("level" AS BIGINT) AS "visits.level" FROM read_parquet('/data/visits.parquet', hive_partitioning = false) WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL))))) WHERE ("b.y" > '4.0'::DOUBLE)),
+WITH contributions AS MATERIALIZED (SELECT owner FROM (SELECT owner AS owner, "select_2.y" AS "b.y" FROM (SELECT owner AS owner, ("a.x" + '1.0'::DOUBLE) AS "select_2.y" FROM (SELECT owner AS owner, "select.x" AS "a.x" FROM (SELECT owner AS owner, (CAST("visits.level" AS DOUBLE) * '2.0'::DOUBLE) AS "select.x" FROM (SELECT TRY_CAST("patient_id" AS BIGINT) AS owner, TRY_CAST("level" AS BIGINT) AS "visits.level" FROM read_parquet('/data/visits.parquet', hive_partitioning = false, can_have_nan = true) WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL))))) WHERE ("b.y" > '4.0'::DOUBLE)),
 weights AS (SELECT owner, CAST(least(1048576, 5242880 // count(*)) AS BIGINT) AS w FROM contributions GROUP BY owner),
 totals AS (SELECT sum(w) AS m0 FROM contributions JOIN weights USING (owner))
 SELECT coalesce(m0, 0) FROM totals;
@@ -210,7 +210,7 @@ SELECT p.sex, SUM(t.cost) AS cost FROM (SELECT patient_id, cost FROM visits WHER
 
 -- engine
 WITH keys0 AS (SELECT unnest(range(3)) AS place, unnest('["f", "m", NULL]'::VARCHAR[]) AS value),
-contributions AS MATERIALIZED (SELECT "p.sex" AS k0, (CAST(greatest(least("t.cost", '1000.0'::DOUBLE), '0.0'::DOUBLE) * '1048576.0'::DOUBLE AS INTEGER)) * CAST(coalesce("t.cost" <= 'inf'::DOUBLE, FALSE) AS INTEGER) AS v0, owner FROM (SELECT l.owner AS owner, "t.cost", "p.sex" FROM (SELECT owner AS owner, "select.patient_id" AS "t.patient_id", "select.cost" AS "t.cost" FROM (SELECT owner AS owner, "visits.patient_id" AS "select.patient_id", "visits.cost" AS "select.cost" FROM (SELECT owner AS owner, "visits.patient_id", "visits.cost" FROM (SELECT TRY_CAST("patient_id" AS BIGINT) AS owner, TRY_CAST("patient_id" AS BIGINT) AS "visits.patient_id", TRY_CAST("cost" AS DOUBLE) AS "visits.cost", TRY_CAST("level" AS BIGINT) AS "visits.level" FROM read_parquet('/data/visits.parquet', hive_partitioning = false) WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL) WHERE ("visits.level" = 1)))) AS l JOIN (SELECT TRY_CAST("patient_id" AS BIGINT) AS owner, TRY_CAST("patient_id" AS BIGINT) AS "p.patient_id", TRY_CAST("sex" AS VARCHAR) AS "p.sex" FROM "frame patients" WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL) AS r ON l.owner = r.owner AND ("p.patient_id" = "t.patient_id"))),
+contributions AS MATERIALIZED (SELECT "p.sex" AS k0, CASE WHEN "t.cost" BETWEEN '0.0'::DOUBLE AND '1000.0'::DOUBLE THEN TRY_CAST("t.cost" * '1048576.0'::DOUBLE AS INTEGER) WHEN "t.cost" < '0.0'::DOUBLE THEN 0 WHEN "t.cost" <= 'inf'::DOUBLE THEN 1048576000 ELSE 0 END AS v0, owner FROM (SELECT l.owner AS owner, "t.cost", "p.sex" FROM (SELECT owner AS owner, "select.patient_id" AS "t.patient_id", "select.cost" AS "t.cost" FROM (SELECT owner AS owner, "visits.patient_id" AS "select.patient_id", "visits.cost" AS "select.cost" FROM (SELECT owner AS owner, "visits.patient_id", "visits.cost" FROM (SELECT TRY_CAST("patient_id" AS BIGINT) AS owner, TRY_CAST("patient_id" AS BIGINT) AS "visits.patient_id", TRY_CAST("cost" AS DOUBLE) AS "visits.cost", TRY_CAST("level" AS BIGINT) AS "visits.level" FROM read_parquet('/data/visits.parquet', hive_partitioning = false, can_have_nan = true) WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL) WHERE ("visits.level" = 1)))) AS l JOIN (SELECT TRY_CAST("patient_id" AS BIGINT) AS owner, TRY_CAST("patient_id" AS BIGINT) AS "p.patient_id", TRY_CAST("sex" AS VARCHAR) AS "p.sex" FROM "frame patients" WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL) AS r ON l.owner = r.owner AND ("p.patient_id" = "t.patient_id"))),
 weights AS (SELECT owner, CAST(least(1048576, 5242880 // count(*)) AS BIGINT) AS w FROM contributions GROUP BY owner),
 totals AS (SELECT k0, sum(w * v0) AS m0 FROM contributions JOIN weights USING (owner) GROUP BY k0)
 SELECT coalesce(m0, 0) FROM keys0 LEFT JOIN totals ON keys0.value IS NOT DISTINCT FROM totals.k0 ORDER BY keys0.place;
@@ -226,13 +226,13 @@ SELECT AVG(double_age) AS mean FROM (SELECT age * 2 AS double_age FROM people) A
 --   rows       columns select.double_age = people.age * 2
 --   rows         all of people as people
 --   bound    a person counts for at most 1 row, and as a person in at most 1 group
---   [0]      sum of t.double_age in [0, 240], less 120; one integer is 1/1048576; moves by L1 120; Laplace, scale 491520/2419; epsilon 0.590577
---   [1]      rows with t.double_age; one integer is 1/1048576; moves by L1 1; Laplace, scale 4096/1677; epsilon 0.409424
---   value 1  AVG(t.double_age) = (1/1048576 x [0] + 15/131072 x [1]) / (1/1048576 x [1]), kept in [0, 240]
+--   [0]      sum of t.double_age in [0, 240], less 120; one integer is 1/1048576, 1 times; moves by L1 120; joint noise of 2, scale 120; epsilon 1
+--   [1]      rows with t.double_age; one integer is 1/1048576, 120 times; moves by L1 1; joint noise of 2, scale 1; epsilon 1
+--   value 1  AVG(t.double_age) = (1/1048576 x [0] + 1/1048576 x [1]) / (1/125829120 x [1]), kept in [0, 240]
 --   cost     epsilon 1
 
 -- engine
-WITH contributions AS MATERIALIZED (SELECT (CAST((greatest(least("t.double_age", '240.0'::DOUBLE), '0.0'::DOUBLE) - '120.0'::DOUBLE) * '1.0'::DOUBLE AS INTEGER)) * CAST(coalesce("t.double_age" <= 'inf'::DOUBLE, FALSE) AS INTEGER) AS v0, CAST(coalesce("t.double_age" <= 'inf'::DOUBLE, FALSE) AS INTEGER) AS v1, owner FROM (SELECT owner AS owner, "select.double_age" AS "t.double_age" FROM (SELECT owner AS owner, (CAST("people.age" AS DOUBLE) * '2.0'::DOUBLE) AS "select.double_age" FROM (SELECT row_number() OVER () AS owner, TRY_CAST("age" AS BIGINT) AS "people.age" FROM "frame people")))),
+WITH contributions AS MATERIALIZED (SELECT CASE WHEN "t.double_age" BETWEEN '0.0'::DOUBLE AND '240.0'::DOUBLE THEN TRY_CAST(("t.double_age" - '120.0'::DOUBLE) * '1.0'::DOUBLE AS INTEGER) WHEN "t.double_age" < '0.0'::DOUBLE THEN -120 WHEN "t.double_age" <= 'inf'::DOUBLE THEN 120 ELSE 0 END AS v0, CAST(coalesce("t.double_age" <= 'inf'::DOUBLE, FALSE) AS INTEGER) AS v1, owner FROM (SELECT owner AS owner, "select.double_age" AS "t.double_age" FROM (SELECT owner AS owner, (CAST("people.age" AS DOUBLE) * '2.0'::DOUBLE) AS "select.double_age" FROM (SELECT row_number() OVER () AS owner, TRY_CAST("age" AS BIGINT) AS "people.age" FROM "frame people")))),
 weights AS (SELECT owner, CAST(least(1048576, 1048576 // count(*)) AS BIGINT) AS w FROM contributions GROUP BY owner),
 totals AS (SELECT sum(w * v0) AS m0, sum(w * v1) AS m1 FROM contributions JOIN weights USING (owner))
 SELECT coalesce(m0, 0), coalesce(m1, 0) FROM totals;

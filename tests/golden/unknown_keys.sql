@@ -38,13 +38,13 @@ SELECT city, AVG(height) AS height FROM patients GROUP BY city HAVING COUNT(DIST
 --   keys     city: chosen
 --   choice   groups by their people, at most 1 for a person, add-remove; never below 11 people; epsilon 10, delta 0.001; one of 12 people is shown with 95 %
 --   by       (city): groups that are chosen
---   [0]      sum of height in [50, 250], less 150; one integer is 1/8796093022208; moves by L1 100; Laplace, scale 20480/2419; epsilon 11.8116
---   [1]      rows with height; one integer is 1/1048576; moves by L1 1; Laplace, scale 1024/8385; epsilon 8.18848
---   value 1  AVG(height) = (1/8796093022208 x [0] + 75/524288 x [1]) / (1/1048576 x [1]), kept in [50, 250]
+--   [0]      sum of height in [50, 250], less 150; one integer is 1/8796093022208, 1 times; moves by L1 100; joint noise of 2, scale 5; epsilon 20
+--   [1]      rows with height; one integer is 1/1048576, 838860800 times; moves by L1 1; joint noise of 2, scale 1/20; epsilon 20
+--   value 1  AVG(height) = (1/8796093022208 x [0] + about 1.705302566e-13 x [1]) / (1/879609302220800 x [1]), kept in [50, 250]
 --   cost     epsilon 30, delta 0.001
 
 -- engine
-WITH contributions AS NOT MATERIALIZED (SELECT TRY_CAST("city" AS VARCHAR) AS k0, (CAST((greatest(least(TRY_CAST("height" AS DOUBLE), '250.0'::DOUBLE), '50.0'::DOUBLE) - '150.0'::DOUBLE) * '8388608.0'::DOUBLE AS INTEGER)) * CAST(coalesce(TRY_CAST("height" AS DOUBLE) <= 'inf'::DOUBLE, FALSE) AS INTEGER) AS v0, CAST(coalesce(TRY_CAST("height" AS DOUBLE) <= 'inf'::DOUBLE, FALSE) AS INTEGER) AS v1, TRY_CAST("patient_id" AS BIGINT) AS owner FROM "frame patients" WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL),
+WITH contributions AS NOT MATERIALIZED (SELECT TRY_CAST("city" AS VARCHAR) AS k0, CASE WHEN TRY_CAST("height" AS DOUBLE) BETWEEN '50.0'::DOUBLE AND '250.0'::DOUBLE THEN TRY_CAST((TRY_CAST("height" AS DOUBLE) - '150.0'::DOUBLE) * '8388608.0'::DOUBLE AS INTEGER) WHEN TRY_CAST("height" AS DOUBLE) < '50.0'::DOUBLE THEN -838860800 WHEN TRY_CAST("height" AS DOUBLE) <= 'inf'::DOUBLE THEN 838860800 ELSE 0 END AS v0, CAST(coalesce(TRY_CAST("height" AS DOUBLE) <= 'inf'::DOUBLE, FALSE) AS INTEGER) AS v1, TRY_CAST("patient_id" AS BIGINT) AS owner FROM "frame patients" WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL),
 weights AS (SELECT owner, CAST(least(1048576, 1048576 // count(*)) AS BIGINT) AS w FROM contributions GROUP BY owner),
 totals AS (SELECT k0, sum(w * v0) AS m0, sum(w * v1) AS m1 FROM contributions JOIN weights USING (owner) GROUP BY k0),
 groups AS (SELECT owner, k0 FROM (SELECT owner, d.k0 AS k0, row_number() OVER (PARTITION BY owner ORDER BY md5(CAST(owner AS VARCHAR) || '|' || coalesce(CAST(d.k0 AS VARCHAR), '')), d.k0) AS place FROM (SELECT DISTINCT owner, k0 FROM contributions) AS d) WHERE place <= 1),
@@ -64,13 +64,13 @@ SELECT note, COUNT(*) AS n, COUNT(DISTINCT patient_id) AS people FROM visits GRO
 --   choice   groups by their people, at most 5 for a person, add-remove; epsilon 20, delta 0.001; one of 4 people is shown with 95 %
 --   by       (note): groups that are chosen
 --   [0]      rows; one integer is 1/1048576; moves by L1 5; Laplace, scale 1/2; epsilon 10
---   [1]      people; told with the groups, if at least 4; Laplace, scale 1/4
+--   [1]      people; told with the groups, if at least 4, or 0.6000 of those one below; Laplace, scale 1/4
 --   value 1  COUNT(*) = 1/1048576 x [0]
 --   value 2  COUNT(DISTINCT patient_id) = [1]
 --   cost     epsilon 30, delta 0.001
 
 -- engine
-WITH contributions AS NOT MATERIALIZED (SELECT TRY_CAST("note" AS VARCHAR) AS k0, TRY_CAST("patient_id" AS BIGINT) AS owner FROM read_parquet('/data/visits.parquet', hive_partitioning = false) WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL),
+WITH contributions AS NOT MATERIALIZED (SELECT TRY_CAST("note" AS VARCHAR) AS k0, TRY_CAST("patient_id" AS BIGINT) AS owner FROM read_parquet('/data/visits.parquet', hive_partitioning = false, can_have_nan = true) WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL),
 weights AS (SELECT owner, CAST(least(1048576, 5242880 // count(*)) AS BIGINT) AS w FROM contributions GROUP BY owner),
 totals AS (SELECT k0, sum(w) AS m0 FROM contributions JOIN weights USING (owner) GROUP BY k0),
 groups AS (SELECT owner, k0 FROM (SELECT owner, d.k0 AS k0, row_number() OVER (PARTITION BY owner ORDER BY md5(CAST(owner AS VARCHAR) || '|' || coalesce(CAST(d.k0 AS VARCHAR), '')), d.k0) AS place FROM (SELECT DISTINCT owner, k0 FROM contributions) AS d) WHERE place <= 5),
@@ -121,7 +121,7 @@ SELECT note, SUM(cost) AS cost FROM visits GROUP BY note;
 --   cost     epsilon 30, delta 0.001
 
 -- engine
-WITH contributions AS NOT MATERIALIZED (SELECT TRY_CAST("note" AS VARCHAR) AS k0, (CAST(greatest(least(TRY_CAST("cost" AS DOUBLE), '1000.0'::DOUBLE), '0.0'::DOUBLE) * '1048576.0'::DOUBLE AS INTEGER)) * CAST(coalesce(TRY_CAST("cost" AS DOUBLE) <= 'inf'::DOUBLE, FALSE) AS INTEGER) AS v0, TRY_CAST("patient_id" AS BIGINT) AS owner FROM read_parquet('/data/visits.parquet', hive_partitioning = false) WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL),
+WITH contributions AS NOT MATERIALIZED (SELECT TRY_CAST("note" AS VARCHAR) AS k0, CASE WHEN TRY_CAST("cost" AS DOUBLE) BETWEEN '0.0'::DOUBLE AND '1000.0'::DOUBLE THEN TRY_CAST(TRY_CAST("cost" AS DOUBLE) * '1048576.0'::DOUBLE AS INTEGER) WHEN TRY_CAST("cost" AS DOUBLE) < '0.0'::DOUBLE THEN 0 WHEN TRY_CAST("cost" AS DOUBLE) <= 'inf'::DOUBLE THEN 1048576000 ELSE 0 END AS v0, TRY_CAST("patient_id" AS BIGINT) AS owner FROM read_parquet('/data/visits.parquet', hive_partitioning = false, can_have_nan = true) WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL),
 weights AS (SELECT owner, CAST(least(1048576, 5242880 // count(*)) AS BIGINT) AS w FROM contributions GROUP BY owner),
 totals AS (SELECT k0, sum(w * v0) AS m0 FROM contributions JOIN weights USING (owner) GROUP BY k0),
 groups AS (SELECT owner, k0 FROM (SELECT owner, d.k0 AS k0, row_number() OVER (PARTITION BY owner ORDER BY md5(CAST(owner AS VARCHAR) || '|' || coalesce(CAST(d.k0 AS VARCHAR), '')), d.k0) AS place FROM (SELECT DISTINCT owner, k0 FROM contributions) AS d) WHERE place <= 3),
@@ -143,16 +143,16 @@ SELECT answer, COUNT(*) AS n, AVG(score) AS score FROM surveys GROUP BY answer H
 --   keys     answer: 4 declared: yes, no, perhaps, never
 --   choice   groups by their people, at most 1 for a person, add-remove; never below 10 people; epsilon 3.33334, delta 0.001; one of 13 people is shown with 95 %
 --   by       (answer): groups that are chosen
---   [0]      rows; one integer is 1/1048576; moves by L1 1; Laplace, scale 1536/3805; epsilon 2.47722
---   [1]      sum of score in [0, 10], less 5; one integer is 1/1048576; moves by L1 5; Laplace, scale 192/95; epsilon 2.47396
---   [2]      rows with score; one integer is 1/1048576; moves by L1 1; Laplace, scale 1536/2635; epsilon 1.7155
---   value 1  COUNT(*) = 1/1048576 x [0]
---   value 2  AVG(score) = (1/1048576 x [1] + 5/1048576 x [2]) / (1/1048576 x [2]), kept in [0, 10]
+--   [0]      rows; one integer is 1/1048576, 5 times; moves by L1 1; joint noise of 3, scale 3/20; epsilon 6.66667
+--   [1]      sum of score in [0, 10], less 5; one integer is 1/1048576, 1 times; moves by L1 5; joint noise of 3, scale 3/4; epsilon 6.66667
+--   [2]      rows with score; one integer is 1/1048576, 5 times; moves by L1 1; joint noise of 3, scale 3/20; epsilon 6.66667
+--   value 1  COUNT(*) = 1/5242880 x [0]
+--   value 2  AVG(score) = (1/1048576 x [1] + 1/1048576 x [2]) / (1/5242880 x [2]), kept in [0, 10]
 --   cost     epsilon 10, delta 0.001
 
 -- engine
 WITH keys0 AS (SELECT unnest(range(4)) AS place, unnest('["yes", "no", "perhaps", "never"]'::VARCHAR[]) AS value),
-contributions AS NOT MATERIALIZED (SELECT TRY_CAST("answer" AS VARCHAR) AS k0, (CAST(greatest(least(TRY_CAST("score" AS BIGINT), 10), 0) AS INTEGER) - 5) * CAST((TRY_CAST("score" AS BIGINT) IS NOT NULL) AS INTEGER) AS v1, CAST((TRY_CAST("score" AS BIGINT) IS NOT NULL) AS INTEGER) AS v2, TRY_CAST("person" AS BIGINT) AS owner FROM "frame surveys" WHERE TRY_CAST("person" AS BIGINT) IS NOT NULL),
+contributions AS NOT MATERIALIZED (SELECT TRY_CAST("answer" AS VARCHAR) AS k0, CASE WHEN TRY_CAST("score" AS BIGINT) BETWEEN 0 AND 10 THEN TRY_CAST(TRY_CAST("score" AS BIGINT) AS INTEGER) - 5 WHEN TRY_CAST("score" AS BIGINT) < 0 THEN -5 WHEN TRY_CAST("score" AS BIGINT) > 10 THEN 5 ELSE 0 END AS v1, CAST((TRY_CAST("score" AS BIGINT) IS NOT NULL) AS INTEGER) AS v2, TRY_CAST("person" AS BIGINT) AS owner FROM "frame surveys" WHERE TRY_CAST("person" AS BIGINT) IS NOT NULL),
 weights AS (SELECT owner, CAST(least(1048576, 1048576 // count(*)) AS BIGINT) AS w FROM contributions GROUP BY owner),
 totals AS (SELECT k0, sum(w) AS m0, sum(w * v1) AS m1, sum(w * v2) AS m2 FROM contributions JOIN weights USING (owner) GROUP BY k0),
 groups AS (SELECT owner, k0 FROM (SELECT owner, d.k0 AS k0, row_number() OVER (PARTITION BY owner ORDER BY md5(CAST(owner AS VARCHAR) || '|' || coalesce(CAST(d.k0 AS VARCHAR), '')), d.k0) AS place FROM (SELECT DISTINCT owner, k0 FROM contributions) AS d JOIN keys0 ON keys0.value IS NOT DISTINCT FROM d.k0) WHERE place <= 1),
@@ -169,14 +169,14 @@ SELECT COUNT(*) AS n, SUM(score) AS score FROM surveys;
 --   rows     all of surveys
 --   bound    a person counts for at most 1 row, and as a person in at most 1 group
 --   choice   groups by their people, at most 1 for a person, add-remove; never below 10 people; epsilon 3.33334, delta 0.001; one of 13 people is shown with 95 %
---   [0]      rows; one integer is 1/1048576; moves by L1 1; Laplace, scale 3/10; epsilon 3.33334
---   [1]      sum of score in [0, 10]; one integer is 1/1048576; moves by L1 10; Laplace, scale 3; epsilon 3.33334
---   value 1  COUNT(*) = 1/1048576 x [0]
---   value 2  SUM(score) = 1/1048576 x [1]
+--   [0]      rows; one integer is 1/1048576, 5 times; moves by L1 1; joint noise of 2, scale 3/20; epsilon 6.66667
+--   [1]      sum of score in [0, 10], less 5; one integer is 1/1048576, 1 times; moves by L1 5; joint noise of 2, scale 3/4; epsilon 6.66667
+--   value 1  COUNT(*) = 1/5242880 x [0]
+--   value 2  SUM(score) = 1/1048576 x [0] + 1/1048576 x [1]
 --   cost     epsilon 10, delta 0.001
 
 -- engine
-WITH contributions AS NOT MATERIALIZED (SELECT (CAST(greatest(least(TRY_CAST("score" AS BIGINT), 10), 0) AS INTEGER)) * CAST((TRY_CAST("score" AS BIGINT) IS NOT NULL) AS INTEGER) AS v1, TRY_CAST("person" AS BIGINT) AS owner FROM "frame surveys" WHERE TRY_CAST("person" AS BIGINT) IS NOT NULL),
+WITH contributions AS NOT MATERIALIZED (SELECT CASE WHEN TRY_CAST("score" AS BIGINT) BETWEEN 0 AND 10 THEN TRY_CAST(TRY_CAST("score" AS BIGINT) AS INTEGER) WHEN TRY_CAST("score" AS BIGINT) < 0 THEN 0 WHEN TRY_CAST("score" AS BIGINT) > 10 THEN 10 ELSE 0 END + -5 AS v1, TRY_CAST("person" AS BIGINT) AS owner FROM "frame surveys" WHERE TRY_CAST("person" AS BIGINT) IS NOT NULL),
 weights AS (SELECT owner, CAST(least(1048576, 1048576 // count(*)) AS BIGINT) AS w FROM contributions GROUP BY owner),
 totals AS (SELECT sum(w) AS m0, sum(w * v1) AS m1 FROM contributions JOIN weights USING (owner)),
 chosen AS (SELECT count(DISTINCT owner) AS people FROM contributions)
@@ -233,7 +233,7 @@ groups AS (SELECT owner, k0 FROM (SELECT owner, d.k0 AS k0, row_number() OVER (P
 chosen AS (SELECT k0, count(*) AS people FROM groups GROUP BY k0)
 SELECT chosen.k0, chosen.people FROM chosen;
 
-WITH contributions AS NOT MATERIALIZED (SELECT TRY_CAST("drug" AS VARCHAR) AS k0, CASE WHEN (TRY_CAST("pieces" AS BIGINT) IS NOT NULL) THEN CAST(greatest(least(round((greatest(least(CAST(TRY_CAST("pieces" AS BIGINT) AS DOUBLE), '30.0'::DOUBLE), '0.0'::DOUBLE) - '0.0'::DOUBLE) / '1.0'::DOUBLE), 30), 0) AS BIGINT) END AS cell, TRY_CAST("patient_id" AS BIGINT) AS owner FROM "frame prescriptions" WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL),
+WITH contributions AS NOT MATERIALIZED (SELECT TRY_CAST("drug" AS VARCHAR) AS k0, CASE WHEN CAST(TRY_CAST("pieces" AS BIGINT) AS DOUBLE) BETWEEN '0.0'::DOUBLE AND '30.0'::DOUBLE THEN TRY_CAST(round((CAST(TRY_CAST("pieces" AS BIGINT) AS DOUBLE) - '0.0'::DOUBLE) / '1.0'::DOUBLE) AS INTEGER) WHEN CAST(TRY_CAST("pieces" AS BIGINT) AS DOUBLE) < '0.0'::DOUBLE THEN 0 WHEN CAST(TRY_CAST("pieces" AS BIGINT) AS DOUBLE) <= 'inf'::DOUBLE THEN 30 ELSE NULL END AS cell, TRY_CAST("patient_id" AS BIGINT) AS owner FROM "frame prescriptions" WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL),
 weights AS (SELECT owner, CAST(least(1048576, 4194304 // count(*)) AS BIGINT) AS w FROM contributions GROUP BY owner),
 totals AS (SELECT k0, cell, sum(w) AS m0 FROM contributions JOIN weights USING (owner) WHERE cell IS NOT NULL GROUP BY k0, cell)
 SELECT totals.k0, cell, m0 FROM totals;
@@ -255,7 +255,7 @@ SELECT city, SUM(height) AS height FROM patients GROUP BY city;
 --   cost     rho 50, delta 0.001
 
 -- engine
-WITH contributions AS NOT MATERIALIZED (SELECT TRY_CAST("city" AS VARCHAR) AS k0, (CAST(greatest(least(TRY_CAST("height" AS DOUBLE), '250.0'::DOUBLE), '50.0'::DOUBLE) * '4194304.0'::DOUBLE AS INTEGER)) * CAST(coalesce(TRY_CAST("height" AS DOUBLE) <= 'inf'::DOUBLE, FALSE) AS INTEGER) AS v0, TRY_CAST("patient_id" AS BIGINT) AS owner FROM "frame patients" WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL),
+WITH contributions AS NOT MATERIALIZED (SELECT TRY_CAST("city" AS VARCHAR) AS k0, CASE WHEN TRY_CAST("height" AS DOUBLE) BETWEEN '50.0'::DOUBLE AND '250.0'::DOUBLE THEN TRY_CAST(TRY_CAST("height" AS DOUBLE) * '4194304.0'::DOUBLE AS INTEGER) WHEN TRY_CAST("height" AS DOUBLE) < '50.0'::DOUBLE THEN 209715200 WHEN TRY_CAST("height" AS DOUBLE) <= 'inf'::DOUBLE THEN 1048576000 ELSE 0 END AS v0, TRY_CAST("patient_id" AS BIGINT) AS owner FROM "frame patients" WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL),
 weights AS (SELECT owner, CAST(least(1048576, 1048576 // count(*)) AS BIGINT) AS w FROM contributions GROUP BY owner),
 totals AS (SELECT k0, sum(w * v0) AS m0 FROM contributions JOIN weights USING (owner) GROUP BY k0),
 groups AS (SELECT owner, k0 FROM (SELECT owner, d.k0 AS k0, row_number() OVER (PARTITION BY owner ORDER BY md5(CAST(owner AS VARCHAR) || '|' || coalesce(CAST(d.k0 AS VARCHAR), '')), d.k0) AS place FROM (SELECT DISTINCT owner, k0 FROM contributions) AS d) WHERE place <= 1),
@@ -274,7 +274,7 @@ SELECT note, COUNT(*) AS n FROM people GROUP BY note;
 --   keys     note: chosen
 --   choice   groups by their people, at most 1 for a person, add-remove; epsilon 10, delta 0.001; one of 2 people is shown with 95 %
 --   by       (note): groups that are chosen
---   [0]      rows; told with the groups, if at least 2; Laplace, scale 1/10
+--   [0]      rows; told with the groups, if at least 2, or 0.0010 of those one below; Laplace, scale 1/10
 --   value 1  COUNT(*) = [0]
 --   cost     epsilon 10, delta 0.001
 
@@ -325,7 +325,7 @@ SELECT note, COUNT(DISTINCT patient_id) FILTER (WHERE paid) AS people FROM visit
 --   cost     epsilon 30, delta 0.001
 
 -- engine
-WITH contributions AS NOT MATERIALIZED (SELECT TRY_CAST("note" AS VARCHAR) AS k0, coalesce(CAST(CASE WHEN TRY_CAST("paid" AS BOOLEAN) THEN 1 ELSE NULL END AS DOUBLE) <= 'inf'::DOUBLE, FALSE) AS v0, TRY_CAST("patient_id" AS BIGINT) AS owner FROM read_parquet('/data/visits.parquet', hive_partitioning = false) WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL),
+WITH contributions AS NOT MATERIALIZED (SELECT TRY_CAST("note" AS VARCHAR) AS k0, coalesce(CAST(CASE WHEN TRY_CAST("paid" AS BOOLEAN) THEN 1 ELSE NULL END AS DOUBLE) <= 'inf'::DOUBLE, FALSE) AS v0, TRY_CAST("patient_id" AS BIGINT) AS owner FROM read_parquet('/data/visits.parquet', hive_partitioning = false, can_have_nan = true) WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL),
 pairs0 AS (SELECT owner, d.k0 FROM (SELECT DISTINCT owner, k0 FROM contributions WHERE v0) AS d),
 shares0 AS (SELECT owner, CAST(least(1048576, 5242880 // count(*)) AS BIGINT) AS w FROM pairs0 GROUP BY owner),
 people0 AS (SELECT k0, sum(w) AS m0 FROM pairs0 JOIN shares0 USING (owner) GROUP BY k0),
@@ -348,7 +348,7 @@ SELECT COUNT(DISTINCT patient_id) FILTER (WHERE age > 60) AS people FROM visits;
 --   cost     epsilon 10, delta 0.001
 
 -- engine
-WITH contributions AS NOT MATERIALIZED (SELECT coalesce(CAST(CASE WHEN (TRY_CAST("age" AS BIGINT) > 60) THEN 1 ELSE NULL END AS DOUBLE) <= 'inf'::DOUBLE, FALSE) AS v0, TRY_CAST("patient_id" AS BIGINT) AS owner FROM read_parquet('/data/visits.parquet', hive_partitioning = false) WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL),
+WITH contributions AS NOT MATERIALIZED (SELECT coalesce(CAST(CASE WHEN (TRY_CAST("age" AS BIGINT) > 60) THEN 1 ELSE NULL END AS DOUBLE) <= 'inf'::DOUBLE, FALSE) AS v0, TRY_CAST("patient_id" AS BIGINT) AS owner FROM read_parquet('/data/visits.parquet', hive_partitioning = false, can_have_nan = true) WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL),
 pairs0 AS (SELECT owner FROM (SELECT DISTINCT owner FROM contributions WHERE v0) AS d),
 shares0 AS (SELECT owner, CAST(least(1048576, 1048576 // count(*)) AS BIGINT) AS w FROM pairs0 GROUP BY owner),
 people0 AS (SELECT sum(w) AS m0 FROM pairs0 JOIN shares0 USING (owner)),
@@ -373,7 +373,7 @@ SELECT FLOOR(weight / 20) AS bin, COUNT(*) AS n FROM visits WHERE weight IS NOT 
 --   cost     epsilon 30, delta 0.001
 
 -- engine
-WITH contributions AS NOT MATERIALIZED (SELECT TRY_CAST(floor((TRY_CAST("weight" AS DOUBLE) / nullif('20.0'::DOUBLE, 0))) AS BIGINT) AS k0, TRY_CAST("patient_id" AS BIGINT) AS owner FROM read_parquet('/data/visits.parquet', hive_partitioning = false) WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL AND (NOT (TRY_CAST("weight" AS DOUBLE) IS NULL))),
+WITH contributions AS NOT MATERIALIZED (SELECT TRY_CAST(floor((TRY_CAST("weight" AS DOUBLE) / nullif('20.0'::DOUBLE, 0))) AS BIGINT) AS k0, TRY_CAST("patient_id" AS BIGINT) AS owner FROM read_parquet('/data/visits.parquet', hive_partitioning = false, can_have_nan = true) WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL AND (NOT (TRY_CAST("weight" AS DOUBLE) IS NULL))),
 weights AS (SELECT owner, CAST(least(1048576, 5242880 // count(*)) AS BIGINT) AS w FROM contributions GROUP BY owner),
 totals AS (SELECT k0, sum(w) AS m0 FROM contributions JOIN weights USING (owner) GROUP BY k0),
 groups AS (SELECT owner, k0 FROM (SELECT owner, d.k0 AS k0, row_number() OVER (PARTITION BY owner ORDER BY md5(CAST(owner AS VARCHAR) || '|' || coalesce(CAST(d.k0 AS VARCHAR), '')), d.k0) AS place FROM (SELECT DISTINCT owner, k0 FROM contributions) AS d) WHERE place <= 5),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from jali.cli.failures import about
 from jali.cli.opening import open_database, read_question
 from jali.cli.options import (
@@ -11,14 +13,23 @@ from jali.cli.options import (
     DatabasePath,
     Delta,
     Epsilon,
+    GroupRows,
     MaxGroups,
     MaxRows,
     MinPeople,
+    NoiseName,
+    PartName,
     Question,
     Rho,
+    Within,
+    part_named,
+    within_named,
 )
 from jali.cli.terminal import Stages
 from jali.cli.writing import check_confidence, write_answer
+
+if TYPE_CHECKING:
+    from jali.planner.terms import Given
 
 
 def ask(
@@ -30,8 +41,12 @@ def ask(
     max_rows: MaxRows = None,
     max_groups: MaxGroups = None,
     min_people: MinPeople = None,
-    analyst: Analyst = None,
+    part: PartName = None,
+    within: Within = None,
     confidence: Confidence = 0.95,
+    noise: NoiseName = None,
+    group_rows: GroupRows = None,
+    analyst: Analyst = None,
     as_json: AsJson = False,
 ) -> None:
     """Ask a question. It is answered once, for good, and the same question again is free.
@@ -41,13 +56,17 @@ def ask(
 
     Groups that nobody declared: [bold]jali ask clinic.jali "SELECT drug, COUNT(*) AS n FROM visits GROUP BY drug"
     --epsilon 1 --delta 1e-9 --min-people 10[/bold]
+
+    For an accuracy instead of a loss: [bold]jali ask clinic.jali "SELECT COUNT(*) FROM visits" --within 20[/bold]
     """
-    bounds = {"max_rows": max_rows, "max_groups": max_groups, "min_people": min_people}
+    terms: Given = {"epsilon": epsilon, "rho": rho, "delta": delta, "part": part_named(part)}
+    terms |= {"max_rows": max_rows, "max_groups": max_groups, "min_people": min_people}
+    terms |= {"within": within_named(within), "noise": noise, "group_rows": group_rows}
+    if within:
+        terms["confidence"] = confidence
     check_confidence(confidence)
     question = read_question(sql)
     with open_database(database) as opened, about(database, question, analyst):
         with Stages() as stages:
-            answer = opened.ask(
-                question, epsilon=epsilon, rho=rho, delta=delta, analyst=analyst, on_stage=stages, **bounds
-            )
+            answer = opened.ask(question, analyst=analyst, on_stage=stages, **terms)
         write_answer(answer, opened, analyst=analyst, confidence=confidence, as_json=as_json)

@@ -3,22 +3,34 @@
 from __future__ import annotations
 
 import sys
+from typing import TYPE_CHECKING
 
 from jali.cli.failures import about
 from jali.cli.opening import open_database, read_question
 from jali.cli.options import (
+    Analyst,
     AsJson,
+    Confidence,
     DatabasePath,
     Delta,
     Epsilon,
+    GroupRows,
     MaxGroups,
     MaxRows,
     MinPeople,
+    NoiseName,
+    PartName,
     Question,
     Rho,
+    Within,
+    part_named,
+    within_named,
 )
 from jali.cli.terminal import ink_for, width_for
-from jali.cli.writing import write_json
+from jali.cli.writing import check_confidence, write_json
+
+if TYPE_CHECKING:
+    from jali.planner.terms import Given
 
 
 def explain(
@@ -30,6 +42,12 @@ def explain(
     max_rows: MaxRows = None,
     max_groups: MaxGroups = None,
     min_people: MinPeople = None,
+    part: PartName = None,
+    within: Within = None,
+    confidence: Confidence = 0.95,
+    noise: NoiseName = None,
+    group_rows: GroupRows = None,
+    analyst: Analyst = None,
     as_json: AsJson = False,
 ) -> None:
     """Show how a question would be answered, and what it would cost. Free: no data is read.
@@ -38,11 +56,19 @@ def explain(
 
     How large a group must be to appear: [bold]jali explain clinic.jali "SELECT drug, COUNT(*) FROM visits
     GROUP BY drug" --epsilon 1 --delta 1e-9[/bold]
+
+    The least loss for an accuracy: [bold]jali explain clinic.jali "SELECT COUNT(*) FROM visits"
+    --within 20[/bold]
     """
-    bounds = {"max_rows": max_rows, "max_groups": max_groups, "min_people": min_people}
+    check_confidence(confidence)
+    terms: Given = {"epsilon": epsilon, "rho": rho, "delta": delta, "part": part_named(part)}
+    terms |= {"max_rows": max_rows, "max_groups": max_groups, "min_people": min_people}
+    terms |= {"within": within_named(within), "noise": noise, "group_rows": group_rows}
+    if within:
+        terms["confidence"] = confidence
     question = read_question(sql)
     with open_database(database) as opened, about(database, question):
-        plan = opened.explain(question, epsilon=epsilon, rho=rho, delta=delta, **bounds)
+        plan = opened.explain(question, analyst=analyst, **terms)
     if as_json:
         from jali.planner.explanation import explanation
 

@@ -7,9 +7,10 @@ import json
 import re
 import shlex
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from jali.cli.terminal import ink_for
@@ -68,7 +69,7 @@ _TRANSLATIONS = (
         "declare one: jali protect ... --range {0}=LOW:HIGH, or --range {0}=auto",
     ),
     (
-        r"declare them, Keys\(\[\.\.\.\]\), for (?:\w+\.)?(\w+)\.",
+        r"declare them, Keys\(\[\.\.\.\]\), for (?:\w+\.)?(\w+)(?:\.|(?=;))",
         "declare them: jali protect ... --keys {0}=A,B,...",
     ),
     (
@@ -80,6 +81,16 @@ _TRANSLATIONS = (
     (r"such as 0\.5 or '1/3'", "such as 0.5 or 1/3"),
     (r"^Look at your list of receipts\.", "See: jali ledger {database}"),
     (r"^Give it again: db\.attach\(.*, frame\)\.$", "It is in the memory of a Python program: ask it from there."),
+    (rf"^Write it again: db\.prepare\({_NAME}\)\.$", "Write it again: jali prepare {database} {0}"),
+    (rf"db\.prepare\({_NAME}\)\.", "jali prepare {database} {0}"),
+    (r'within=\{"n": 20\}', "--within n=20"),
+    (r"within=\{\.\.\.\}", "--within NAME=NUMBER"),
+    (r"\b(within|confidence|group_rows|max_rows)=([\d.]+\d|\d)", "{option} {1}"),
+    (r"\b(within|confidence|noise)=(?= )", "{option}"),
+    (r'noise="gaussian"', "--noise gaussian"),
+    (r"declare rows=", "declare --rows"),
+    (r"; or leave it out: answer\.interval\(0\.99\) needs no term", ""),
+    (r"together in a batch\.", "together: jali batch {database} FILE."),
     (r"^Run: chmod 600 (?P<path>.+)$", "Run: chmod 600 {path}"),
 )
 TRANSLATIONS = tuple((re.compile(pattern), words) for pattern, words in _TRANSLATIONS)
@@ -125,14 +136,15 @@ def in_options(text: str, asked: Asked = NOTHING) -> str:
     named = "DATABASE" if asked.database is None else shlex.quote(asked.database)
     payer = "" if asked.analyst is None else f" --analyst {shlex.quote(asked.analyst)}"
     for pattern, words in TRANSLATIONS:
-        found = pattern.search(text)
-        if found is not None:
-            path = shlex.quote(found.groupdict().get("path", ""))
-            option = "" if not found.groups() else "--" + str(found.group(1)).replace("_", "-")
-            named_so = {"database": named, "analyst": payer, "path": path, "option": option}
-            said = words.format(*map(_in_shell, found.groups()), **named_so)
-            text = text[: found.start()] + said + text[found.end() :]
+        text = pattern.sub(partial(_said, words, {"database": named, "analyst": payer}), text)
     return text
+
+
+def _said(words: str, named: Mapping[str, str], found: re.Match[str]) -> str:
+    """Put what was found into the words of a translation."""
+    path = shlex.quote(found.groupdict().get("path", ""))
+    option = "" if not found.groups() else "--" + str(found.group(1)).replace("_", "-")
+    return words.format(*map(_in_shell, found.groups()), path=path, option=option, **named)
 
 
 def _in_shell(word: str) -> str:
@@ -183,6 +195,7 @@ def envelope(error: JaliError, asked: Asked = NOTHING) -> dict[str, Any]:
         made["message"] = error.sentence
         made |= {"account": error.account, "kind": error.kind}
         made |= {name: str(getattr(error, name)) for name in ("requested", "remaining", "difference")}
+        made["fits"] = [fit.to_json() for fit in error.fits]
     return made
 
 
@@ -201,12 +214,19 @@ def _say(error: JaliError, asked: Asked) -> None:
     ink = ink_for(sys.stderr)
     if isinstance(error, BudgetExceeded):
         spared = f"{error.remedy} Nothing was spent and no data was read."
-        text = f"{error.sentence}\n\n{facts(error.facts)}\n\n{spared}"
+        text = f"{error.sentence}\n\n{facts(error.facts)}\n\n{spared}{_offered(error)}"
     else:
         text = clean(_sentences(error, asked))
     print(f"{ink.alarm('jali:')} {text}", file=sys.stderr)
     if asked.sql and isinstance(error, QueryError) and error.position is not None:
         print(f"\n{caret(asked.sql, error.position)}", file=sys.stderr)
+
+
+def _offered(error: BudgetExceeded) -> str:
+    """List what would be granted."""
+    if not error.fits:
+        return ""
+    return f"\n\nWhat would fit:\n{facts([(clean(fit.title), clean(fit.text)) for fit in error.fits])}"
 
 
 def _sentences(error: JaliError, asked: Asked) -> str:

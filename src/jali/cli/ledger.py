@@ -18,7 +18,7 @@ from jali.display.text import TextColumn, clean, table
 
 if TYPE_CHECKING:
     from jali.database import Account, Database
-    from jali.ledger import Receipt
+    from jali.ledger import Debit, Receipt
     from jali.privacy import Event
 
 _QUESTION_WIDTH = 34
@@ -63,6 +63,15 @@ def _write(accounts: Sequence[Account], receipts: Sequence[Receipt], ink: Ink) -
     if accounts:
         print(_accounts_table(accounts, ink))
         print(ink.faint("\nLeft is the largest loss of either kind that one further question would be granted."))
+        if any(a.budget.delta for a in accounts):
+            print(ink.faint("Delta is for choosing groups; the rest of a budget's delta pays for adding up."))
+    if any(a.parts for a in accounts):
+        print(f"\n{_parts_table(accounts, ink)}")
+        print(
+            ink.faint(
+                "\nOf the parts of one table and column, an account counts the dearest, or the dearest pair."
+            )
+        )
     print()
     print(_receipts_table(receipts, ink) if receipts else "No question was asked yet.")
 
@@ -77,9 +86,30 @@ def _accounts_table(accounts: Sequence[Account], ink: Ink) -> str:
             TextColumn("spent", tuple(_spent(a.spent) for a in accounts)),
             TextColumn("left: epsilon", tuple(decimal(a.remaining.epsilon) for a in accounts), right=True),
             TextColumn("or rho", tuple(decimal(a.remaining.rho) for a in accounts), right=True),
+            *([] if all(a.budget.delta == 0 for a in accounts) else [_deltas(accounts)]),
         ],
         ink=ink,
     )
+
+
+def _parts_table(accounts: Sequence[Account], ink: Ink) -> str:
+    lines = [(account.name, line) for account in accounts for line in account.parts]
+    return table(
+        [
+            TextColumn("account", tuple(clean(name) for name, _ in lines)),
+            TextColumn(
+                "part", tuple(clean(f"{line.key} of {line.scheme.rpartition(' [')[0]}") for _, line in lines)
+            ),
+            TextColumn("spent", tuple(_spent(line.spent) for _, line in lines)),
+        ],
+        ink=ink,
+    )
+
+
+def _deltas(accounts: Sequence[Account]) -> TextColumn:
+    from jali.privacy import decimal
+
+    return TextColumn("and delta", tuple(decimal(a.remaining.delta) for a in accounts), right=True)
 
 
 def _receipts_table(receipts: Sequence[Receipt], ink: Ink) -> str:
@@ -117,12 +147,17 @@ def _account(account: Account) -> dict[str, Any]:
         "budget": {"epsilon": str(account.budget.epsilon), "delta": str(account.budget.delta)},
         "spent": _event(account.spent),
         "remaining": remaining_json(account.remaining),
+        "parts": [{"scheme": p.scheme, "key": p.key} | _event(p.spent) for p in account.parts],
     }
 
 
 def _event(event: Event) -> dict[str, Any]:
     epsilon = None if event.epsilon is None else str(event.epsilon)
     return {"epsilon": epsilon, "rho": str(event.rho), "delta": str(event.delta)}
+
+
+def _part(debit: Debit) -> dict[str, Any]:
+    return {} if debit.part is None else {"part": {"scheme": debit.part.scheme, "key": debit.part.key}}
 
 
 def _receipt(receipt: Receipt) -> dict[str, Any]:
@@ -132,5 +167,5 @@ def _receipt(receipt: Receipt) -> dict[str, Any]:
         "analyst": receipt.analyst,
         "at": receipt.at,
         "question": receipt.question,
-        "debits": [{"account": d.account} | _event(d.event) for d in receipt.debits],
+        "debits": [{"account": d.account} | _event(d.event) | _part(d) for d in receipt.debits],
     }

@@ -2,24 +2,41 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from jali.errors import CatalogError, QueryError
+from jali.errors import CatalogError, LedgerError, QueryError
 
 if TYPE_CHECKING:
     from jali.database import Database
+
+
+_SQLITE = b"SQLite format 3\0"
 
 
 def open_database(path: str) -> Database:
     """Open a database; only `jali init` makes one, so that a typing error does not."""
     if not Path(path).is_file():
         raise CatalogError(f"There is no database {path}.", remedy=f"Make one: jali init {shlex.quote(path)}")
+    _check_kind(Path(path))
     from jali.database import connect
 
     return connect(path)
+
+
+def _check_kind(path: Path) -> None:
+    """Refuse another kind of file before its rights are: who names the data must not be told to change them.
+
+    A file with the rights of a ledger is left to SQLite, whose locks a second opening could drop.
+    """
+    if not path.stat().st_mode & 0o077 or not os.access(path, os.R_OK):
+        return
+    with path.open("rb") as file:
+        if file.read(len(_SQLITE)) != _SQLITE:
+            raise LedgerError(f"{path} is not a Jali ledger.", remedy="Name the database, not the data.")
 
 
 def read_question(sql: str) -> str:

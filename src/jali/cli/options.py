@@ -6,6 +6,8 @@ from typing import Annotated
 
 import typer
 
+from jali.errors import QueryError
+
 DatabasePath = Annotated[str, typer.Argument(metavar="DATABASE", help="The database file, such as clinic.jali.")]
 Question = Annotated[
     str, typer.Argument(metavar="SQL", help="One SELECT statement; [bold]-[/bold] reads it from stdin.")
@@ -28,6 +30,23 @@ MaxGroups = Annotated[
 MinPeople = Annotated[
     int | None, typer.Option(metavar="NUMBER", help="Show a group only if so many people stand behind it.")
 ]
+Within = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="[NAME=]NUMBER",
+        help="Instead of a loss: how close each number is to come, or those of one output; the loss is found.",
+    ),
+]
+NoiseName = Annotated[
+    str | None, typer.Option("--noise", metavar="NAME", help="With --within: laplace (epsilon) or gaussian (rho).")
+]
+GroupRows = Annotated[
+    int | None, typer.Option(metavar="NUMBER", help="A guess of the rows of a group, for forecasts only.")
+]
+PartName = Annotated[
+    str | None,
+    typer.Option("--part", metavar="COLUMN=KEY", help="Only the part of the table with this declared key."),
+]
 Relation = Annotated[str | None, typer.Option(metavar="NAME", help="The table inside a DuckDB file.")]
 Rho = Annotated[str | None, typer.Option(metavar="NUMBER", help="The loss in zCDP instead, by Gaussian noise.")]
 Analyst = Annotated[str | None, typer.Option(metavar="NAME", help="Whose grant pays too; the curator has none.")]
@@ -35,3 +54,34 @@ Confidence = Annotated[float, typer.Option(metavar="NUMBER", help="The confidenc
 BudgetEpsilon = Annotated[str, typer.Option("--epsilon", metavar="NUMBER", help="The limit on epsilon, for ever.")]
 BudgetDelta = Annotated[str, typer.Option("--delta", metavar="NUMBER", help="The limit on delta, for ever.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Write one JSON document instead of text.")]
+
+
+def part_named(text: str | None) -> dict[str, str] | None:
+    """Read COLUMN=KEY; the key is what follows the last equality sign, so that a column may be an expression."""
+    if text is None:
+        return None
+    by, sign, key = text.rpartition("=")
+    if not sign or not by.strip():
+        raise QueryError(f"--part {text} names no key.", remedy="Write --part ward=A.")
+    return {by.strip(): key.strip()}
+
+
+def within_named(texts: list[str] | None) -> str | dict[str, str] | None:
+    """Read NUMBER, or NAME=NUMBER for some outputs.
+
+    Example:
+        >>> within_named(["20"]), within_named(["n=20", "age=0.5"])
+        ('20', {'n': '20', 'age': '0.5'})
+    """
+    if not texts:
+        return None
+    found = [text.rpartition("=") for text in texts]
+    named = {name.strip(): number.strip() for name, sign, number in found if sign}
+    if not named and len(texts) == 1:
+        return texts[0]
+    if len(named) < len(texts):
+        raise QueryError(
+            f"--within {' --within '.join(texts)} is one number for all outputs, or one for each name.",
+            remedy="Write --within 20, or --within n=20 --within age=0.5.",
+        )
+    return dict(named)

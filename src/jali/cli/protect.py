@@ -71,6 +71,9 @@ def protect(
     min_people: Annotated[
         int, typer.Option(metavar="NUMBER", help="Show a group only if so many people stand behind it.")
     ] = 1,
+    unique: Annotated[
+        bool, typer.Option("--unique", help="Nobody has two rows: a key of the DuckDB table says so.")
+    ] = False,
     relation: Relation = None,
     as_json: AsJson = False,
 ) -> None:
@@ -105,6 +108,7 @@ def protect(
                 adjacency=adjacency,
                 rows=rows,
                 min_people=min_people,
+                unique=unique,
                 relation=relation,
             )
         except CatalogError as error:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from jali.cli.batch import write_batch
 from jali.cli.failures import about
 from jali.cli.opening import open_database
 from jali.cli.options import Analyst, AsJson, Confidence, DatabasePath
@@ -36,6 +37,11 @@ def redeem(
     check_confidence(confidence)
     with open_database(database) as opened, about(database, analyst=analyst):
         whole = _whole(opened, receipt, analyst)
+        if opened.is_batch(whole):
+            with Stages() as stages:
+                found = opened.redeem_batch(whole, analyst=analyst, on_stage=stages)
+            write_batch(found, None, opened, analyst=analyst, confidence=confidence, as_json=as_json)
+            return
         with Stages() as stages:
             answer = opened.redeem(whole, analyst=analyst, on_stage=stages)
         write_answer(answer, opened, analyst=analyst, confidence=confidence, as_json=as_json)

@@ -8,6 +8,7 @@ import typer
 
 from jali.cli.opening import open_database
 from jali.cli.options import AsJson, DatabasePath
+from jali.cli.terminal import Stages
 from jali.cli.writing import write_json
 
 
@@ -18,10 +19,12 @@ def refresh(
 ) -> None:
     """Say that the data of a table is new, so that questions are answered anew. Budgets never reset.
 
+    A prepared copy is written anew.
+
     Example: [bold]jali refresh clinic.jali visits[/bold]
     """
-    with open_database(database) as opened:
-        opened.refresh(table)
+    with open_database(database) as opened, Stages() as stages:
+        opened.refresh(table, on_stage=stages)
     if as_json:
         write_json({"table": table, "refreshed": True})
     else:

@@ -44,6 +44,7 @@ def table_facts(table: Table) -> list[tuple[str, str]]:
         ("Budget", f"{table.budget}, for ever"),
         *guess,
         *least,
+        *([] if table.copy is None else [("Prepared", "questions are answered from a copy")]),
         *((clean(field.name), _field(field)) for field in table.fields),
     ]
 
@@ -58,6 +59,8 @@ def _unit(table: Table) -> str:
         return "each row is a person"
     reach = table.reach
     way = "" if reach is None else f", through {reach.table.name} on {reach.here} = {reach.there}"
+    if table.unique:
+        return f"{table.owner}, one row each by a key of the source"
     return f"{table.owner}{way}, at most {table.max_rows:,} row{'' if table.max_rows == 1 else 's'} each"
 
 
@@ -96,6 +99,8 @@ def table_json(table: Table) -> dict[str, Any]:
         "via": via,
         "max_rows": table.max_rows,
         "min_people": table.min_people,
+        "unique": table.unique,
+        "prepared": table.copy is not None,
         "adjacency": table.adjacency.value,
         "budget": {"epsilon": str(table.budget.epsilon), "delta": str(table.budget.delta)},
         "rows": table.rows,

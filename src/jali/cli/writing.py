@@ -24,7 +24,7 @@ def write_json(document: dict[str, Any]) -> None:
 
 def remaining_json(remaining: Remaining) -> dict[str, str]:
     """Return what is left as exact rationals."""
-    return {"epsilon": str(remaining.epsilon), "rho": str(remaining.rho)}
+    return {"epsilon": str(remaining.epsilon), "rho": str(remaining.rho), "delta": str(remaining.delta)}
 
 
 def write_answer(

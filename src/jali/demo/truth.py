@@ -48,8 +48,9 @@ class SyntheticTruth:
     def bounded(self, plan: Plan) -> Rows:
         """Answer on the clamped and weighted data: the number that the noise is added to."""
         exact = self._connection.execute(plan.sql).fetchall()
-        pairs = zip(all_groups(plan.keys), exact, strict=True)
-        return [_outputs(plan, group, row) for group, row in pairs]
+        times = [plan.levels[0].times(place) for place in range(len(plan.aggregation.measures))]
+        multiples = ([value * factor for value, factor in zip(row, times, strict=True)] for row in exact)
+        return [_outputs(plan, *pair) for pair in zip(all_groups(plan.keys), multiples, strict=True)]
 
 
 def _outputs(plan: Plan, group: Sequence[Any], exact: Sequence[int]) -> tuple[Any, ...]:

@@ -36,6 +36,11 @@ def show_number(value: Any, width: float | None = None) -> str:
     Example:
         >>> show_number(1234.5678, 20.0), show_number(3.14159, 0.031), show_number(None), show_number("A")
         ('1,235', '3.142', 'NULL', 'A')
+
+    What rounds to zero has no sign:
+
+        >>> show_number(-0.04, 1.2)
+        '0.0'
     """
     if value is None:
         return "NULL"
@@ -43,16 +48,18 @@ def show_number(value: Any, width: float | None = None) -> str:
         return str(value)
     if isinstance(value, int):
         return f"{value:,}"
-    return f"{value:,.{digits_for(width)}f}"
+    return f"{value:z,.{digits_for(width)}f}"
 
 
 def show_key(value: Any) -> str:
     """Write a key, a label or a chosen word: a year is 2025, not 2,025.
 
     Example:
-        >>> show_key(2025), show_key(0.5), show_key(None), show_key("A")
-        ('2025', '0.5', 'NULL', 'A')
+        >>> show_key(2025), show_key(0.5), show_key(None), show_key("A"), show_key(-0.0)
+        ('2025', '0.5', 'NULL', 'A', '0.0')
     """
+    if isinstance(value, float) and value == 0:
+        return "0.0"
     return "NULL" if value is None else str(value)
 
 
@@ -108,7 +115,7 @@ def _show_end(end: Any, digits: int) -> str:
     if isinstance(end, int):
         return f"{end:,}"
     if math.isfinite(end):
-        return f"{end:,.{digits}f}"
+        return f"{end:z,.{digits}f}"
     return "∞" if end > 0 else "-∞"
 
 
@@ -125,7 +132,7 @@ def show_amount(value: float) -> str:
         return f"{value:.3g}"
     if abs(value) >= 100:
         return f"{value:,.0f}"
-    shown = f"{value:.3g}"
+    shown = f"{value:z.3g}"
     return shown if "e" not in shown or abs(value) < 1e-6 else f"{value:.9f}".rstrip("0")
 
 

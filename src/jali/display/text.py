@@ -106,15 +106,22 @@ def legend(values: Sequence[Any], spans: Sequence[Interval], confidence: float) 
 
 
 def facts(pairs: Sequence[tuple[str, str]], *, indent: int = 2, width: int = WIDTH, ink: Ink = PLAIN) -> str:
-    """Write labelled facts, with the labels in one column and long facts wrapped beside them."""
+    """Write labelled facts, with the labels in one column and long facts wrapped beside them.
+
+    A label that would take more than half of the line has one of its own, above its fact.
+    """
     if not pairs:
         return ""
-    reach = max(cell_width(label) for label, _ in pairs)
+    short = [reach for label, _ in pairs if (reach := cell_width(label)) <= width // 2]
+    reach = max(short, default=0)
     margin = " " * (indent + reach + 2)
     lines = []
     for label, fact in pairs:
-        wrapped = textwrap.wrap(fact, width - len(margin), break_on_hyphens=False) or [""]
-        lines.append(" " * indent + ink.faint(_padded(label, reach)) + "  " + wrapped[0])
+        wrapped = textwrap.wrap(fact, max(width - len(margin), 1), break_on_hyphens=False) or [""]
+        if cell_width(label) > reach:
+            lines.append(" " * indent + ink.faint(label))
+        beside = "" if cell_width(label) > reach else label
+        lines.append(" " * indent + ink.faint(_padded(beside, reach)) + "  " + wrapped[0])
         lines += [margin + line for line in wrapped[1:]]
     return "\n".join(line.rstrip() for line in lines)
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol
 
+from jali.noise import BitSource
 from jali.query.aggregation import Aggregation
 from jali.query.catalog import Field, Public, Source, Table
 from jali.query.nodes import Value
@@ -40,6 +41,12 @@ class Engine(Protocol):
     def attach(self, name: str, frame: Any) -> None:
         """Make an in-memory frame readable under a name."""
 
+    def displaces(self, name: str, frame: Any) -> bool:
+        """Say whether another frame than this one is attached under a name."""
+
+    def withhold(self, name: str) -> None:
+        """Let nobody read the frame under a name until one is attached; which one it was is remembered."""
+
     def holder(self, frame: Any) -> str | None:
         """Return the name under which this very frame is attached, if it is."""
 
@@ -59,6 +66,36 @@ class Engine(Protocol):
         Raises:
             CatalogError: if two have.
         """
+
+    def check_unique(self, table: Table) -> None:
+        """Make sure, for the curator, that a key of the source keeps the unit of a table unique.
+
+        Raises:
+            CatalogError: if none does.
+        """
+
+    def prepare(
+        self,
+        table: Table,
+        stage: Callable[[str], None],
+        tell: Callable[[Source | None], None],
+        bits: BitSource | None = None,
+    ) -> None:
+        """Write a private copy of a table for faster questions, and put it in place of an earlier one.
+
+        Args:
+            table: What to copy.
+            stage: Called with the name of each stage as it begins.
+            tell: Called with None before the earlier copy goes, and with the new one once it is there. Nobody
+                else puts a copy in place between the two.
+            bits: Where the key of the ranks is drawn from.
+
+        Raises:
+            CatalogError: if it cannot be written; an earlier copy is as it was.
+        """
+
+    def discard(self, table: Table) -> None:
+        """Delete the prepared copy of a table, if there is one."""
 
     def reopen(self, source: Source) -> None:
         """Let go of what is kept of a source, because its data is new."""

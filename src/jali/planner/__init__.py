@@ -6,6 +6,8 @@ from collections.abc import Callable
 
 from jali.planner.choose_keys import choose_keys
 from jali.planner.choose_mechanisms import choose_mechanisms
+from jali.planner.choose_norm import choose_norm
+from jali.planner.choose_rank import choose_rank
 from jali.planner.draft import Draft
 from jali.planner.forms import FORMS
 from jali.planner.measure_aggregates import measure_aggregates
@@ -23,7 +25,9 @@ RULES: tuple[Callable[[Draft], Draft], ...] = (
     choose_keys,
     bound_per_group,
     own_rows,
+    choose_rank,
     measure_aggregates,
+    choose_norm,
     split_loss,
     choose_mechanisms,
 )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import math
+from contextlib import suppress
 from dataclasses import replace
 from fractions import Fraction
 
@@ -14,15 +14,16 @@ from jali.mechanisms.quantiles.rank_ends import end_offset
 from jali.mechanisms.quantiles.weighted_quantile import WeightedQuantile
 from jali.mechanisms.selection.exponential import Exponential
 from jali.mechanisms.selection.permute_and_flip import PermuteAndFlip
+from jali.planner.cells import Facts, measured, ways
 from jali.planner.draft import Draft
-from jali.planner.part import Choice, Draw, Level, Mechanism, Noise, Part
+from jali.planner.joint import coordinates, multipliers
+from jali.planner.part import Choice, Coordinate, Draw, Level, Mechanism, Noise, Part
 from jali.planner.reach import cell_reach, rank_sensitivity
 from jali.planner.sensitivity import l1_sensitivity, squared_l2_sensitivity
-from jali.planner.tell import Selection, Threshold, keys_alone, root_below, threshold, told_place
+from jali.planner.tell import Selection, keys_alone, root_below, threshold
 from jali.privacy import Adjacency, Concentrated, Loss, Pure
-from jali.query.aggregation import Aggregation, Axis, CountRows, KeySet, Marks, Measure, Weights
-from jali.query.estimates import BOUGHT
-from jali.query.ownership import most_changes
+from jali.query.aggregation import Aggregation, Axis, CountRows, Marks, Measure
+from jali.query.estimates import BOUGHT, Cells
 
 
 def choose_mechanisms(draft: Draft) -> Draft:
@@ -43,56 +44,69 @@ def choose_mechanisms(draft: Draft) -> Draft:
 
 
 def _level(draft: Draft, places: tuple[int, ...], set_share: Fraction) -> Level:
-    keys = tuple(draft.keys[place] for place in places)
-    # Every set weighs the same rows, those with declared keys in all columns: only then do exact totals agree.
-    required = () if draft.question.sets is None else draft.keys
     total = set_share * (1 - draft.selection_share)
     losses = [_part_of(draft.terms.loss, total * share) for share in draft.shares]
-    changes = most_changes(draft.rows)
-    base = Aggregation(
-        draft.rows,
-        keys,
-        draft.measures,
-        _weights(draft, keys),
-        selecting=draft.selecting,
-        required=required,
-        one_of_several=draft.question.sets is not None,
-    )
-    parts = [Part(base, _measured(draft, base, losses, changes))]
+    base = draft.aggregation(places)
+    parts = [Part(base, _measured(draft, base, losses))]
     axes = dict.fromkeys(draw.axis for draw in draft.draws)
-    parts += [_axis_part(draft, base, axis, losses[len(draft.measures) :], changes) for axis in axes]
+    parts += [_axis_part(draft, base, axis, losses[len(draft.measures) :], draft.changes) for axis in axes]
     # A level without measures still tells which groups there are, where they are selected.
     return Level(places, tuple(part for part in parts if part.mechanisms or draft.selecting))
 
 
-def _measured(draft: Draft, base: Aggregation, losses: list[Loss], changes: int) -> tuple[Noise | Threshold, ...]:
+def _measured(draft: Draft, base: Aggregation, losses: list[Loss]) -> tuple[Mechanism, ...]:
     """Return the noise of each measure; that of a count which is told with its group is the selection's."""
-    place, chosen = _told(draft), draft.selection
+    found: dict[int, Mechanism] = {**_joint(draft, base, losses)}
+    if draft.told is not None and isinstance(draft.selection, NoisyCounts):
+        found[draft.told] = draft.selection
     return tuple(
-        chosen if i == place and isinstance(chosen, NoisyCounts) else noise_for(base, measure, losses[i], changes)
+        found[i] if i in found else noise_for(base, measure, losses[i], draft.changes)
         for i, measure in enumerate(draft.measures)
     )
 
 
-def _weights(draft: Draft, keys: tuple[KeySet, ...]) -> Weights | None:
-    if draft.weights is None or draft.selecting:
-        return draft.weights
-    groups = math.prod(len(key.values or ()) for key in keys)
-    most = draft.terms.max_groups or draft.weights.max_rows
-    return replace(draft.weights, max_groups=min(most, groups))
+def _joint(draft: Draft, base: Aggregation, losses: list[Loss]) -> dict[int, Coordinate]:
+    """Return the noise of the measures that leave together, for the sum of their losses."""
+    if not draft.together:
+        return {}
+    epsilon = sum((losses[place].event.epsilon or Fraction(0) for place in draft.together), Fraction(0))
+    reaches = [l1_sensitivity(base, base.measures[place], draft.changes) for place in draft.together]
+    times = dict(zip(draft.together, multipliers(reaches, epsilon), strict=True))
+    return coordinates(base, times, epsilon, draft.changes)
 
 
 def _axis_part(draft: Draft, base: Aggregation, axis: Axis, losses: list[Loss], changes: int) -> Part:
     aggregation = replace(base, measures=(CountRows(),), along=axis)
-    mine = [(draw, loss) for draw, loss in zip(draft.draws, losses, strict=True) if draw.axis == axis]
+    pairs = zip(draft.draws, losses, strict=True)
+    mine = [(_running(draft, draw), loss) for draw, loss in pairs if draw.axis == axis]
     mechanisms = tuple(_drawn(aggregation, draw, loss, changes) for draw, loss in mine)
     return Part(aggregation, mechanisms, tuple(draw for draw, _ in mine))
+
+
+def _running(draft: Draft, draw: Draw) -> Draw:
+    """Say that cells are only added up, where no histogram shows them."""
+    place = len(draft.measures) + draft.draws.index(draw)
+    shown = [e for _, e in draft.estimates if isinstance(e, Cells) and e.release == place]
+    return replace(draw, kind="running") if shown and all(cells.cumulative for cells in shown) else draw
 
 
 def _drawn(aggregation: Aggregation, draw: Draw, loss: Loss, changes: int) -> Mechanism:
     if draw.kind == "cells":
         return noise_for(aggregation, CountRows(), loss, changes)
+    if draw.kind == "running":
+        return _summed(aggregation, loss, changes)
     return (_quantile if draw.kind == "quantile" else _top)(aggregation, draw, loss, changes)
+
+
+def _summed(aggregation: Aggregation, loss: Loss, changes: int) -> Mechanism:
+    """The running sums of cells, by the strategy of the least forecast error."""
+    for way in ways(Facts.of(aggregation, changes, pure=loss.event.epsilon is not None)):
+        if way.strategy is None:
+            break
+        # For very many rows the noise of a strategy may be wider than there is.
+        with suppress(MechanismError):
+            return measured(aggregation, way.strategy, loss, changes)
+    return noise_for(aggregation, CountRows(), loss, changes)
 
 
 def noise_for(aggregation: Aggregation, measure: Measure, loss: Loss, changes: int) -> Noise:
@@ -145,15 +159,10 @@ def _bounded_range(loss: Loss) -> Fraction:
     return event.epsilon if event.epsilon is not None else root_below(8 * event.rho)
 
 
-def _told(draft: Draft) -> int | None:
-    """Return which measure is told together with its group."""
-    return told_place(draft.measures, draft.weights, most_changes(draft.rows)) if draft.selecting else None
-
-
 def _selection(draft: Draft) -> Selection:
     """Tell the groups with the count of their people, for the losses of both; or else alone."""
-    whole, share, place = draft.terms.loss, draft.selection_share, _told(draft)
-    given = draft.terms.delta, draft.weights, most_changes(draft.rows), draft.min_people
+    whole, share, place = draft.terms.loss, draft.selection_share, draft.told
+    given = draft.terms.delta, draft.weights, draft.changes, draft.min_people
     if place is not None:
         return threshold(_part_of(whole, share + (1 - share) * draft.shares[place]), *given)
     return keys_alone(_part_of(whole, share), *given)

@@ -5,11 +5,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from jali.errors import QueryError
 from jali.planner.plan import Plan
-from jali.planner.terms import Terms, terms_of
+from jali.planner.terms import Given, Terms, terms_of
 from jali.privacy.rationals import rational
 from jali.query.bigquery import PrivacyClause
 from jali.query.nodes import Named
@@ -19,7 +20,12 @@ from jali.query.relation import PerOwner, Relation
 _LEAVE_ONE = "Leave one of them out."
 
 
-def with_clause(clause: PrivacyClause, given: dict[str, Any]) -> Terms:
+def with_clause(clause: PrivacyClause, given: Mapping[str, Any]) -> Terms:
+    """Read the options of the clause and the arguments as terms."""
+    return terms_of(**joined(clause, given))
+
+
+def joined(clause: PrivacyClause, given: Mapping[str, Any]) -> Given:
     """Join the options of the clause with the arguments; what both say must be the same."""
     options = {
         "epsilon": clause.epsilon,
@@ -43,7 +49,8 @@ def with_clause(clause: PrivacyClause, given: dict[str, Any]) -> Terms:
         raise QueryError(
             "The clause gives epsilon, the arguments give rho.", position=clause.position, remedy=_LEAVE_ONE
         )
-    return terms_of(**merged)
+    found: Given = merged  # type: ignore[assignment]
+    return found
 
 
 def check_unit(clause: PrivacyClause, plan: Plan) -> None:

@@ -72,7 +72,7 @@ def _subject(note: Explanation) -> str:
 
 
 def _forecast_of(note: Explanation) -> str:
-    return f"forecast of the {note.confidence:.0%} interval"
+    return f"forecast with {note.confidence:.0%} confidence"
 
 
 def _title(text: str, remark: str, ink: Ink, width: int) -> str:

@@ -7,7 +7,7 @@ from types import MappingProxyType
 from typing import Any
 
 from jali.errors import LedgerError
-from jali.mechanisms import Gaussian, Laplace, Root
+from jali.mechanisms import Gaussian, Laplace, LInfinity, Root
 from jali.mechanisms.lattice import Lattice
 from jali.query.codec import Form
 
@@ -34,6 +34,15 @@ def _gaussian(*, rho: Any, squared_sensitivity: Any, lattice: Any) -> Gaussian:
     return Gaussian.restored(sensitivity=Root(squared_sensitivity), rho=rho, step=None, dimension=1)
 
 
+def _joint_parts(noise: LInfinity) -> dict[str, Any]:
+    _integers(Lattice(noise.step))
+    return {"dimension": noise.dimension, "epsilon": noise.epsilon, "sensitivity": noise.sensitivity}
+
+
+def _joint(*, dimension: Any, epsilon: Any, sensitivity: Any) -> LInfinity:
+    return LInfinity.restored(sensitivity=sensitivity, epsilon=epsilon, dimension=dimension, step=None)
+
+
 def _integers(lattice: Any) -> Lattice:
     if lattice != _INTEGERS:
         raise LedgerError("A stored plan adds noise to integers only.")
@@ -41,5 +50,9 @@ def _integers(lattice: Any) -> Lattice:
 
 
 FORMS: Mapping[type, Form] = MappingProxyType(
-    {Laplace: Form(_laplace_parts, _laplace), Gaussian: Form(_gaussian_parts, _gaussian)}
+    {
+        Laplace: Form(_laplace_parts, _laplace),
+        Gaussian: Form(_gaussian_parts, _gaussian),
+        LInfinity: Form(_joint_parts, _joint),
+    }
 )

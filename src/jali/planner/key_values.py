@@ -55,6 +55,8 @@ def kept_values(
     if values is None:
         return None
     conditions = [c for c in _conditions(rows) if _speaks_of(c, expression)]
+    if not conditions:
+        return values
     kept = tuple(v for v in values if all(evaluate(c, {expression: v}) is True for c in conditions))
     return kept or values
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
 
-from jali.errors import Unsupported
+from jali.errors import QueryError, Unsupported
 from jali.planner.show_expression import show_expression
 from jali.query.catalog import Kind
 from jali.query.functions import Type
@@ -52,12 +52,12 @@ def _no_range(argument: Expression, fields: Fields) -> Unsupported:
             f"Column {missing[0]} has no declared range, so one person could move this answer without limit.",
             position=argument.position,
             remedy=f"Ask the curator to declare one, Range(low, high) or Range(auto=True), for {missing[0]}; "
-            f"or clamp the value in the question: LEAST(GREATEST({show_expression(argument)}, 0), 100).",
+            f"or clamp the value in the question: CLAMP({show_expression(argument)}, 0, 100).",
         )
     return Unsupported(
         "The range of this expression is unbounded.",
         position=argument.position,
-        remedy=f"Clamp it in the question: LEAST(GREATEST({show_expression(argument)}, 0), 100).",
+        remedy=f"Clamp it in the question: CLAMP({show_expression(argument)}, 0, 100).",
     )
 
 
@@ -82,6 +82,11 @@ def _exponent(reach: Fraction, bits: int) -> int:
 
 def double(value: Fraction, direction: Callable[[Fraction], int]) -> Fraction:
     """Return a number near `value` that a double holds exactly, at or beyond it in the given direction."""
+    if abs(value) > _DOUBLE_LIMIT:
+        raise QueryError(
+            "The range of a value is wider than the engine's numbers reach.",
+            remedy="Declare a narrower range, or CLAMP the value.",
+        )
     nearest, down = float(value), direction is math.floor
     if Fraction(nearest) != value and (Fraction(nearest) > value) == down:
         nearest = math.nextafter(nearest, -math.inf if down else math.inf)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from fractions import Fraction
 
@@ -13,6 +13,8 @@ from jali.planner.axes import bins_of, categories_of, marks_of
 from jali.planner.draft import Draft
 from jali.planner.lattice import double, ends_of, filtered, steps_for
 from jali.planner.part import Draw
+from jali.planner.split_loss import forecast
+from jali.planner.worth_ends import worth_ends
 from jali.query.aggregates import gives_list, number, numbers
 from jali.query.aggregation import CountPeople, CountRows, CountValues, Measure, SumValues
 from jali.query.bounds import Bounds
@@ -28,11 +30,33 @@ from jali.query.types import type_of
 _NOISE_BITS = 58
 _MOST_BITS = 30
 _LEAST_BITS = 8
+# Whose number the middle of a range is multiplied by, where a sum is centred: of its values, or of all rows.
+_WAYS = ("values", "rows")
+# What is no better than this is not worth another measure.
+_BETTER = 1 - 1e-9
 
 
 def measure_aggregates(draft: Draft) -> Draft:
-    """List the measures that the aggregates need, each once, and how the aggregates are made from them."""
-    found = _Measuring(draft)
+    """List the measures that the aggregates need, each once, and how the aggregates are made from them.
+
+    A sum is one measure, or a centred sum and a count that other aggregates can use too: whichever has the least
+    forecast error over all aggregates. Sums are tried one after the other, then all of them.
+    """
+    # The totals of grouping sets are made to agree one measure at a time.
+    sums = [a for a in aggregates(draft.question) if a.function == "sum"] if draft.question.sets is None else []
+    best, chosen = _measured(draft, {}), dict[Aggregate, str]()
+    least = forecast(best) if sums else 0.0
+    for wider in ({a: way} for a in sums for way in _WAYS):
+        tried = _measured(draft, chosen | wider)
+        found = forecast(tried)
+        if found < least * _BETTER:
+            best, chosen, least = tried, chosen | wider, found
+    every = _measured(draft, dict.fromkeys(sums, "rows")) if len(sums) > 1 else best
+    return every if len(sums) > 1 and forecast(every) < least * _BETTER else best
+
+
+def _measured(draft: Draft, shared: Mapping[Aggregate, str]) -> Draft:
+    found = _Measuring(draft, shared)
     made = [(a, found.estimate(a)) for a in aggregates(draft.question)]
     # Draws are released after the measures, those of one axis together: their places are known only now.
     axes = list(dict.fromkeys(draw.axis for draw in found.draws))
@@ -59,8 +83,9 @@ def _placed(estimate: AnyEstimate, places: list[int]) -> AnyEstimate:
 class _Measuring:
     """Collects distinct measures and refers to them by number, with coefficient 1 per unit of the measure."""
 
-    def __init__(self, draft: Draft) -> None:
+    def __init__(self, draft: Draft, shared: Mapping[Aggregate, str]) -> None:
         self.draft = draft
+        self.shared = shared
         self.rows = draft.rows
         self.bits = lattice_bits(draft)
         self.measures: list[Measure] = []
@@ -80,6 +105,8 @@ class _Measuring:
         aggregate = filtered(written)
         if aggregate.function in KINDS:
             return self._moment(aggregate)
+        if written in self.shared:
+            return self._shared_sum(aggregate, self.shared[written])
         return _MAKERS[aggregate.function](self, aggregate)
 
     # Numbers with noise.
@@ -101,7 +128,8 @@ class _Measuring:
             people = argument.arguments[1]
             present = Call("case", (argument.arguments[0], Literal(1), Literal(None)))
         if isinstance(people, Column) and people.name in owners.owner_columns():
-            return CountPeople(present)
+            # Without weights a row is the only one of its person.
+            return CountRows(present) if self.draft.weights is None else CountPeople(present)
         return CountValues(argument, self._kind(argument))
 
     def _present(self, argument: Expression) -> CountRows:
@@ -111,6 +139,17 @@ class _Measuring:
         assert aggregate.argument is not None
         low, high = self._ends(aggregate, aggregate.argument)
         return Estimate(self.term(self._on_lattice(aggregate.argument, low, high, Fraction(0))))
+
+    def _shared_sum(self, aggregate: Aggregate, way: str) -> Estimate:
+        """A centred sum and the count of its values, as in a mean; or of all rows, where no value counts as 0."""
+        assert aggregate.argument is not None
+        if way == "values":
+            return Estimate(self.mean(aggregate).numerator)
+        low, high = self._ends(aggregate, aggregate.argument)
+        whole = self._on_lattice(aggregate.argument, low, high, Fraction(0))
+        middle = math.floor((min(low, Fraction(0)) + max(high, Fraction(0))) / 2 * whole.steps)
+        centred = replace(whole, center=middle / whole.steps, missing=-middle)
+        return Estimate(self.term(centred) + self.term(CountRows()).scaled(centred.center))
 
     def mean(self, aggregate: Aggregate) -> Estimate:
         """Centre the values, so that the sum's sensitivity is half the width of the range."""
@@ -227,8 +266,9 @@ class _Measuring:
         picks = []
         for at in levels:
             value = self.draw(Draw(axis, "quantile", at, steps=steps))
-            low = self.draw(Draw(axis, "quantile", at, -1, steps=steps)) if at > 0 else None
-            high = self.draw(Draw(axis, "quantile", at, 1, steps=steps)) if at < 1 else None
+            worth = worth_ends(self.draft, axis, at)
+            low = self.draw(Draw(axis, "quantile", at, -1, steps=steps)) if worth and at > 0 else None
+            high = self.draw(Draw(axis, "quantile", at, 1, steps=steps)) if worth and at < 1 else None
             picks.append(Pick(value, low, high))
         return Picked(axis, tuple(picks), gives_list(aggregate))
 

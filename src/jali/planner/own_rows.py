@@ -7,8 +7,9 @@ from dataclasses import replace
 
 from jali.planner.draft import Draft
 from jali.query.aggregation import Weights
+from jali.query.catalog import Table
 from jali.query.ownership import own
-from jali.query.relation import Keep, Relation, Scan
+from jali.query.relation import Compute, Keep, PerOwner, Relation, Scan
 
 # Weights are whole multiples of 2^-20: floor(2^20 * min(1, max_rows / rows)) each.
 RESOLUTION = 1 << 20
@@ -18,20 +19,31 @@ def own_rows(draft: Draft) -> Draft:
     """Weigh the rows of each owner so that together they count for at most `max_rows` rows.
 
     The engine carries the owner under a name of its own, so no alias or expression of the question can redefine
-    it. Where each row of a single table is its own owner, every row weighs 1. See docs/proofs/weights.md.
+    it. Where each row of a single table is its own owner, or the only row of its owner by a key that the source
+    enforces, every row weighs 1. See docs/proofs/weights.md.
     """
-    owners = own(draft.rows)
-    if owners.row_level and _plain(draft.rows):
+    owners, table = own(draft.rows), _only_table(draft.rows)
+    if table is not None and table.one_row_each:
         return replace(draft, weights=None)
     groups = math.prod(len(key.values) for key in draft.keys if key.values is not None)
     known = all(key.values is not None for key in draft.keys)
-    rows = draft.terms.max_rows or owners.max_rows
+    # One row for each person is one row, whatever number the question names.
+    rows = 1 if one_row_each(draft.rows) else draft.terms.max_rows or owners.max_rows
     most = draft.terms.max_groups or rows
     return replace(draft, weights=Weights(rows, min(most, groups) if known else most, RESOLUTION))
 
 
-def _plain(relation: Relation) -> bool:
-    """Say whether rows are those of one table, none of them twice."""
+def _only_table(relation: Relation) -> Table | None:
+    """Return the protected table whose rows these are, none of them twice; None if there are others."""
     while isinstance(relation, Keep):
         relation = relation.source
-    return isinstance(relation, Scan)
+    return relation.table if isinstance(relation, Scan) and isinstance(relation.table, Table) else None
+
+
+def one_row_each(relation: Relation) -> bool:
+    """Say whether the rows are one for each person, by how they are made."""
+    while isinstance(relation, Keep | Compute):
+        relation = relation.source
+    if not isinstance(relation, PerOwner):
+        return False
+    return {key.field.name for key in relation.keys} <= set(own(relation).owner_columns())

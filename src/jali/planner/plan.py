@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import reduce
 
 from jali.errors import JaliError
-from jali.mechanisms import Gaussian, Laplace
+from jali.mechanisms import Gaussian, Laplace, LInfinity
 from jali.mechanisms.keys.gaussian_threshold import GaussianThreshold
 from jali.mechanisms.keys.laplace_threshold import LaplaceThreshold
 from jali.mechanisms.keys.noisy_counts import NoisyCounts
@@ -17,9 +17,14 @@ from jali.mechanisms.quantiles.permuted_weighted_quantile import PermutedWeighte
 from jali.mechanisms.quantiles.weighted_quantile import WeightedQuantile
 from jali.mechanisms.selection.exponential import Exponential
 from jali.mechanisms.selection.permute_and_flip import PermuteAndFlip
+from jali.mechanisms.workloads.cell_strategies import RootOfCells, TreeOfCells
+from jali.planner.aim import Aim
+from jali.planner.cells import MeasuredCells
 from jali.planner.draft import Draft
+from jali.planner.joint import fits
+from jali.planner.membership import Membership
 from jali.planner.paid import paid
-from jali.planner.part import Draw, Level, Part
+from jali.planner.part import Coordinate, Draw, Level, Mechanism, Part
 from jali.planner.tell import Selection, selected, told_place
 from jali.privacy import NOTHING, Adjacency, Budget, Event
 from jali.query.aggregation import (
@@ -55,6 +60,7 @@ from jali.query.nodes import (
 )
 from jali.query.ownership import changes, most_changes, own, protected
 from jali.query.relation import (
+    Belonging,
     Compute,
     Computed,
     Keep,
@@ -82,6 +88,12 @@ class Plan:
         costs: The loss for each protected table.
         selection: How the groups that are shown are chosen, where they are not known before: by coins, or by the
             noisy count of their people, which then stands among the mechanisms too and is paid once.
+        part: The part of a table that the question is about; None for all of it.
+        charged: By how much the sums of the tables would grow now, where that is less than the loss: other parts
+            have paid. It is told by `explain` and not stored.
+        aim: How close the answer is to be, where that decided the loss. It is told by `explain` and not stored:
+            the plan is that of the same question asked with the loss.
+        leaves: What it would leave of each account that pays. It is told by `explain` and not stored.
     """
 
     question: Question
@@ -91,6 +103,10 @@ class Plan:
     cost: Event
     costs: tuple[tuple[str, Event], ...] = ()
     selection: Selection | None = None
+    part: Membership | None = None
+    charged: tuple[tuple[str, Event], ...] = field(default=(), compare=False)
+    aim: Aim | None = field(default=None, compare=False)
+    leaves: tuple[tuple[str, str], ...] = field(default=(), compare=False)
 
     @property
     def source(self) -> Relation:
@@ -130,7 +146,7 @@ class Plan:
     @property
     def events(self) -> tuple[Event, ...]:
         """The loss of each release: first that of choosing the groups, which tells a count too where it can."""
-        found = tuple(m.loss.event for p in self.parts for m in p.mechanisms if not isinstance(m, NoisyCounts))
+        found = tuple(event for p in self.parts for m in p.mechanisms for event in _own_loss(m))
         return found if self.selection is None else (self.selection.loss.event, *found)
 
     @property
@@ -139,6 +155,9 @@ class Plan:
         if not isinstance(self.selection, NoisyCounts):
             return None
         return told_place(self.aggregation.measures, self.aggregation.weights, most_changes(self.source))
+
+    def __repr__(self) -> str:
+        return f"Plan(a question on {', '.join(table.name for table in self.tables)}; cost {self.cost})"
 
     def __str__(self) -> str:
         from jali.planner.explain import explain
@@ -188,6 +207,8 @@ PLAN_CLASSES: tuple[type, ...] = (
     Stack,
     PerOwner,
     Summary,
+    Belonging,
+    Membership,
     Kind,
     Table,
     Public,
@@ -208,6 +229,11 @@ PLAN_CLASSES: tuple[type, ...] = (
     Cells,
     Laplace,
     Gaussian,
+    LInfinity,
+    Coordinate,
+    MeasuredCells,
+    TreeOfCells,
+    RootOfCells,
     WeightedQuantile,
     PermutedWeightedQuantile,
     PermuteAndFlip,
@@ -220,15 +246,22 @@ PLAN_CLASSES: tuple[type, ...] = (
 )
 
 
+def _own_loss(mechanism: Mechanism) -> tuple[Event, ...]:
+    """Return the loss of a release; measures that leave together have one, and a count that is told none."""
+    paid_before = isinstance(mechanism, NoisyCounts) or (isinstance(mechanism, Coordinate) and mechanism.place > 0)
+    return () if paid_before else (mechanism.loss.event,)
+
+
 def finish(draft: Draft) -> Plan:
     """Freeze a finished draft, after computing its loss again from what will really run."""
     plan = Plan(
         question=draft.question,
         keys=draft.keys,
         levels=draft.levels,
-        estimates=tuple((a, _in_units(e, draft.levels[0].aggregation)) for a, e in draft.estimates),
+        estimates=tuple((a, _in_units(e, draft.levels[0])) for a, e in draft.estimates),
         cost=NOTHING,
         selection=draft.selection,
+        part=draft.part,
     )
     costs = tuple((table.name, spent(plan, changes(plan.source, table))) for table in plan.tables)
     plan = replace(plan, costs=costs, cost=spent(plan, most_changes(plan.source)))
@@ -258,7 +291,9 @@ def check_loss(plan: Plan) -> None:
     The loss is computed again from the scales of the noise and from sensitivities derived anew; a plan whose
     parts do not fit each other never runs.
     """
-    fitting = all(len(p.mechanisms) == len(p.draws or p.aggregation.measures) for p in plan.parts)
+    fitting = all(len(p.mechanisms) == len(p.draws or p.aggregation.measures) and fits(p) for p in plan.parts)
+    fitting = fitting and all(_bounded(part.aggregation.weights) for part in plan.parts)
+    fitting = fitting and (plan.part is None or all(plan.part.holds(p.aggregation.source) for p in plan.parts))
     owned = not own(plan.source).public and [name for name, _ in plan.costs] == [t.name for t in plan.tables]
     if not (fitting and owned and _told_once(plan)) or spent(plan, most_changes(plan.source)) != plan.cost:
         raise _unpaid()
@@ -266,6 +301,11 @@ def check_loss(plan: Plan) -> None:
         spent(plan, changes(plan.source, t)) != cost for t, (_, cost) in zip(plan.tables, plan.costs, strict=True)
     ):
         raise _unpaid()
+
+
+def _bounded(weights: Weights | None) -> bool:
+    """Say whether a bound is one: nothing of it is 0 or below."""
+    return weights is None or min(weights.max_rows, weights.max_groups, weights.resolution) >= 1
 
 
 def _told_once(plan: Plan) -> bool:
@@ -281,16 +321,23 @@ def _unpaid() -> JaliError:
     )
 
 
-def _in_units(estimate: AnyEstimate, aggregation: Aggregation) -> AnyEstimate:
-    """Turn coefficients per unit of a measure into coefficients per integer step of it."""
+def _in_units(estimate: AnyEstimate, level: Level) -> AnyEstimate:
+    """Turn coefficients per unit of a measure into coefficients per integer step of what is released of it."""
     if isinstance(estimate, Estimate):
-        below = None if estimate.denominator is None else _steps(estimate.denominator, aggregation)
-        return Estimate(_steps(estimate.numerator, aggregation), below, estimate.bounds)
+        below = None if estimate.denominator is None else _steps(estimate.denominator, level)
+        return Estimate(_steps(estimate.numerator, level), below, estimate.bounds, _whole(estimate, level))
     if isinstance(estimate, Moment):
-        return replace(estimate, sums=tuple((name, _steps(form, aggregation)) for name, form in estimate.sums))
+        return replace(estimate, sums=tuple((name, _steps(form, level)) for name, form in estimate.sums))
     return estimate
 
 
-def _steps(form: Linear, aggregation: Aggregation) -> Linear:
-    terms = tuple((i, c * aggregation.unit(aggregation.measures[i])) for i, c in form.terms)
-    return Linear(terms, Fraction(form.constant))
+def _whole(estimate: Estimate, level: Level) -> bool:
+    """Say whether the exact value is whole: one of whole numbers of rows that each weigh 1."""
+    terms = estimate.numerator.terms
+    units = [c * level.worth(i) * level.times(i) for i, c in terms]
+    several = any(level.times(i) > 1 for i, _ in terms)
+    return several and estimate.denominator is None and all(unit.denominator == 1 for unit in units)
+
+
+def _steps(form: Linear, level: Level) -> Linear:
+    return Linear(tuple((i, c * level.worth(i)) for i, c in form.terms), Fraction(form.constant))

@@ -6,7 +6,9 @@ from dataclasses import replace
 
 from jali.errors import QueryError, Unsupported
 from jali.planner.draft import Draft
-from jali.planner.resolve import Level, Resolver, is_bare
+from jali.planner.level import Level
+from jali.planner.membership import check_reached, membership
+from jali.planner.resolve import Resolver, is_bare
 from jali.query.aggregates import AGGREGATES, result_type
 from jali.query.catalog import Kind
 from jali.query.functions import FUNCTIONS, Type
@@ -32,7 +34,11 @@ from jali.query.types import call_type, literal_type, type_of
 
 def qualify_names(draft: Draft) -> Draft:
     """Resolve the question against the catalog, or refuse it with the place and a remedy."""
-    question, relation = _resolved(draft.question, Resolver(draft.catalog))
+    wanted, source = draft.terms.part, draft.question.source
+    part = None if wanted is None else membership(wanted, source, Resolver(draft.catalog))
+    question, relation = _resolved(draft.question, Resolver(draft.catalog, part))
+    if part is not None:
+        check_reached(relation, part)
     if own(relation).public:
         raise Unsupported(
             "All tables of the question are public.",
@@ -48,7 +54,7 @@ def qualify_names(draft: Draft) -> Draft:
     for aggregate in aggregates(question):
         _check_aggregate(aggregate, relation)
     _check_after(question, relation)
-    return replace(draft, question=question, relation=relation)
+    return replace(draft, question=question, relation=relation, part=part)
 
 
 def _resolved(question: Question, resolver: Resolver) -> tuple[Question, Relation]:

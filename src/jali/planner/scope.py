@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from difflib import get_close_matches
 
 from jali.errors import QueryError
 from jali.query.nodes import Column
+from jali.query.spelling import meant
 
 
 @dataclass(frozen=True)
@@ -72,8 +72,7 @@ class Scope:
         names = list(dict.fromkeys(visible.name for visible in seen))
         tables = {visible.table for visible in seen}
         where = f"Table {next(iter(tables))}" if len(tables) == 1 and None not in tables else "The question"
-        near = get_close_matches(column.name, names, n=1)
-        hint = f"Did you mean {near[0]}? " if near else ""
+        hint = meant(column.name, names)
         return QueryError(
             f"{where} has no column {column.name}.",
             position=column.position,

@@ -9,6 +9,9 @@ Statement:
     where width = resolution * max_rows * (max(b,0) - min(a,0)); with a single group by at most `width` in both.
     Two replacements (4) move it at most twice as far as one. `query.ownership` says how many changes there are.
     Where a person has one row at most in each group, the vector has L2 norm at most m / sqrt(max_rows).
+    Where rows are weighed by the L2 norm of their numbers over the groups, the vector has L2 norm at most m; one
+    in place of another moves the measure by at most resolution * max_rows * sqrt(2 (min(a,0)^2 + max(b,0)^2)). It
+    has no L1 bound then, and asking for one stops.
 Proof:
     docs/proofs/weights.md, docs/proofs/per_group.md.
 """
@@ -17,11 +20,16 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from jali.query.aggregation import Aggregation, CountPeople, CountValues, Measure, SumValues
+from jali.errors import JaliError
+from jali.query.aggregation import Aggregation, CountPeople, CountRows, CountValues, Measure, SumValues
 
 
 def l1_sensitivity(aggregation: Aggregation, measure: Measure, changes: int) -> Fraction:
     """Return the L1 sensitivity of a measure when so many bounded vectors change."""
+    if by_length(aggregation, measure):
+        raise JaliError(
+            "Rows that are weighed by their L2 norm have no L1 bound.", remedy="Please report this question."
+        )
     most, width = reach(aggregation, measure)
     if changes == 1:
         return Fraction(most)
@@ -49,9 +57,33 @@ def squared_l2_sensitivity(aggregation: Aggregation, measure: Measure, changes: 
     one = _one_squared(aggregation, most)
     if changes == 1:
         return one
-    both = Fraction(width**2) if aggregation.one_group else max(2 * Fraction(most**2), Fraction(width**2))
+    both = Fraction(width**2) if aggregation.one_group else _replaced(aggregation, measure, most, width)
     # By the triangle inequality two vectors are at most twice as far apart as one is long.
     return (changes // 2) ** 2 * min(both, 4 * one)
+
+
+def _replaced(aggregation: Aggregation, measure: Measure, most: int, width: int) -> Fraction:
+    """Return the square of how far apart two people's vectors over several groups are."""
+    if not by_length(aggregation, measure):
+        return max(2 * Fraction(most**2), Fraction(width**2))
+    low, high = _span(measure)
+    return Fraction(max(2 * _weight(aggregation) ** 2 * (low**2 + high**2), width**2))
+
+
+def _span(measure: Measure) -> tuple[int, int]:
+    """Return the least and largest points of one row, or 0 where it is beyond them: rows can be missing."""
+    return (min(measure.least, 0), max(measure.most, 0)) if isinstance(measure, SumValues) else (0, 1)
+
+
+def _weight(aggregation: Aggregation) -> int:
+    """Return what one person's rows weigh at most, in the norm of the weights."""
+    return 1 if aggregation.weights is None else aggregation.weights.resolution * aggregation.weights.max_rows
+
+
+def by_length(aggregation: Aggregation, measure: Measure) -> bool:
+    """Say whether a measure sums rows that are weighed by the L2 norm of their numbers over the groups."""
+    weights = aggregation.weights
+    return weights is not None and weights.norm != "l1" and isinstance(measure, CountRows | SumValues)
 
 
 def _one_squared(aggregation: Aggregation, most: int) -> Fraction:
@@ -59,21 +91,22 @@ def _one_squared(aggregation: Aggregation, most: int) -> Fraction:
 
     It is the square of the L1 norm, all in one group; unless each of the `max_rows` is in a group of its own.
     """
-    spread = aggregation.weights is not None and aggregation.one_row_per_group
-    rows = aggregation.weights.max_rows if aggregation.weights is not None and spread else 1
+    weights = aggregation.weights
+    spread = weights is not None and weights.norm == "l1" and aggregation.one_row_per_group
+    rows = weights.max_rows if weights is not None and spread else 1
     return Fraction(most**2, rows)
 
 
 def reach(aggregation: Aggregation, measure: Measure) -> tuple[int, int]:
-    """Return the largest L1 norm of one person's vector, and the width of one coordinate's interval."""
-    resolution, weights = aggregation.resolution(measure), aggregation.weights
+    """Return the largest norm of one person's vector, L1 or L2, and the width of one coordinate's interval."""
+    weights = aggregation.weights
     if isinstance(measure, CountPeople):
+        resolution = aggregation.resolution(measure)
         groups = 1 if weights is None or aggregation.one_group else weights.max_groups
         return resolution * groups, resolution
-    rows = 1 if weights is None else weights.max_rows
     if isinstance(measure, CountValues):
+        rows = 1 if weights is None else weights.max_rows
         return rows, rows
-    low, high = (measure.least, measure.most) if isinstance(measure, SumValues) else (0, 1)
+    low, high = _span(measure)
     # A range of one point has no sensitivity; noise of the least scale does no harm and keeps one rule for all.
-    most = max(abs(low), abs(high), 1)
-    return resolution * rows * most, resolution * rows * max(max(high, 0) - min(low, 0), 1)
+    return _weight(aggregation) * max(-low, high, 1), _weight(aggregation) * max(high - low, 1)

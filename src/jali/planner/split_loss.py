@@ -4,22 +4,36 @@ Statement:
     With noise of standard deviation proportional to sensitivity / epsilon_j, the sum of importance_j times the
     squared error in units of the sensitivity is least, given the sum of epsilon_j, when epsilon_j is
     proportional to importance_j^(1/3). With Gaussian noise and rho_j it is importance_j^(1/2). (Lagrange.)
+    At a pure loss several measures may leave together (`joint`), as one release of a larger importance.
+    At a loss in rho there is nothing to win by that: a person may be at any corner of the box of the sensitivities
+    s_j, so noise of covariance S needs v' S^-1 v <= 2 rho at all corners v. Averaged over all changes of signs,
+    S^-1 keeps this and becomes diagonal, and by the convexity of the inverse no variance grows: independent noises
+    with sum of s_j^2 / (2 variance_j) = rho, which is the split.
 
-The importance of a measure is the number of outputs that show it; under a ratio the denominator counts 1/3,
-the mean of the squared centred mean over the range. Grouping sets share the loss besides (`grouping_sets.shares`).
+The importance of a measure is the sum over the outputs of the squared coefficient times the squared sensitivity,
+in units of the output's own. A lone measure counts 1; under a mean the sum counts 1 and the count a third, the
+mean of the squared centred mean over the range, times the square of how far it moves in units of the sum. Grouping
+sets share the loss besides (`grouping_sets.shares`).
 """
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import lru_cache
 
 from jali.mechanisms.moments.axis import Axis
 from jali.planner.draft import Draft
-from jali.query.estimate import Estimate
+from jali.planner.joint import best_block, items, may_join
+from jali.planner.sensitivity import l1_sensitivity, squared_l2_sensitivity
+from jali.query.aggregation import Aggregation, Measure, SumValues
+from jali.query.estimate import Estimate, Linear
 from jali.query.estimates import Cells, Moment, Picked, Span
 
 _PARTS = 4096
+# What hardly matters gets a little all the same.
+_LEAST = 1e-3
 # The ends of a quantile's interval are worth a fourteenth of the quantile's own share each: 1/16, 7/8, 1/16.
 _END = Fraction(1, 14)
 # What choosing the groups takes: of one count or sum half, as a group that is not shown loses all of its own.
@@ -30,18 +44,38 @@ _SELECTION, _SELECTION_FOR_ONE = Fraction(1, 3), Fraction(1, 2)
 
 def split_loss(draft: Draft) -> Draft:
     """Give each release its share; the shares are rationals that sum to the whole loss exactly."""
-    concentrated = draft.terms.loss.event.epsilon is None
-    root = Fraction(1, 2 if concentrated else 3)
-    power = float(root)
-    found = _importance(draft, power)
-    sets = (Fraction(1),) if draft.question.sets is None else _set_shares(draft, root)
+    root = _root(draft)
+    found = _importance(draft)
+    block = _block(draft, found)
+    shares = iter(_shares([weight ** float(root) for weight in items(found, block)]))
+    each = next(shares) / len(block) if block else Fraction(0)
     return replace(
         draft,
         importance=tuple(found),
-        shares=tuple(_shares([weight**power for weight in found])),
-        set_shares=sets,
+        together=block,
+        shares=tuple(each if place in block else next(shares) for place in range(len(found))),
+        set_shares=(Fraction(1),) if draft.question.sets is None else _set_shares(draft, root),
         selection_share=_selection_share(draft),
     )
+
+
+def forecast(draft: Draft) -> float:
+    """Return what the best split leaves: the sum of importance times squared error, for a loss of 1."""
+    power, found = float(_root(draft)), _importance(draft)
+    return float(sum(weight**power for weight in items(found, _block(draft, found))) ** (1 / power))
+
+
+def _root(draft: Draft) -> Fraction:
+    return Fraction(1, 2 if draft.concentrated else 3)
+
+
+def _block(draft: Draft, importance: list[float]) -> tuple[int, ...]:
+    """Return the measures that leave together; a count that is told with its group has its own noise."""
+    if draft.concentrated or draft.question.sets is not None:
+        return ()
+    aggregation = draft.aggregation(draft.sets[0])
+    able = [i for i, measure in enumerate(draft.measures) if i != draft.told and may_join(aggregation, measure)]
+    return best_block(importance, able, float(_root(draft)))
 
 
 def _selection_share(draft: Draft) -> Fraction:
@@ -59,21 +93,44 @@ def _set_shares(draft: Draft, root: Fraction) -> tuple[Fraction, ...]:
     return tuple(shares(sizes, draft.sets, root, every=True))
 
 
-def _importance(draft: Draft, power: float) -> list[float]:
+def _importance(draft: Draft) -> list[float]:
     weights = [0.0] * (len(draft.measures) + len(draft.draws))
+    reaches = _Reaches(draft.aggregation(draft.sets[0]), draft.changes, draft.concentrated)
     for _, estimate in draft.estimates:
-        for index, weight in _matters(estimate, power):
+        for index, weight in _matters(estimate, reaches, float(_root(draft))):
             weights[index] += weight
     return weights
 
 
-def _matters(estimate: object, power: float) -> list[tuple[int, float]]:
+@dataclass(frozen=True)
+class _Reaches:
+    """How far one unit moves each measure: squares of sensitivities, in units of the values."""
+
+    aggregation: Aggregation
+    changes: int
+    concentrated: bool
+
+    def at(self, place: int) -> Fraction:
+        return self.of(self.aggregation.measures[place])
+
+    def of(self, measure: Measure, changes: int | None = None) -> Fraction:
+        given = self.aggregation, measure, changes or self.changes
+        squared = squared_l2_sensitivity(*given) if self.concentrated else l1_sensitivity(*given) ** 2
+        return squared * self.aggregation.unit(measure) ** 2
+
+    def grown(self, place: int) -> float:
+        """Return by how much more than one vector all that change move a measure, squared."""
+        measure = self.aggregation.measures[place]
+        return float(self.of(measure) / self.of(measure, 1))
+
+
+def _matters(estimate: object, reaches: _Reaches, power: float) -> list[tuple[int, float]]:
     """Return how much each release matters to one aggregate."""
     if isinstance(estimate, Estimate):
-        below = set() if estimate.denominator is None else {i for i, _ in estimate.denominator.terms}
-        return [(index, 1 / 3 if index in below else 1.0) for index in estimate.measures]
+        below = estimate.denominator
+        return _linear(estimate, reaches) if below is None else _mean(estimate, below, reaches)
     if isinstance(estimate, Moment):
-        return _moment(estimate)
+        return _moment(estimate, reaches)
     if isinstance(estimate, Cells):
         return [(estimate.release, 1.0)]
     assert isinstance(estimate, Picked)
@@ -85,17 +142,42 @@ def _matters(estimate: object, power: float) -> list[tuple[int, float]]:
     return found
 
 
-def _moment(moment: Moment) -> list[tuple[int, float]]:
+def _linear(estimate: Estimate, reaches: _Reaches) -> list[tuple[int, float]]:
+    """A measure, or a sum that is made of a centred one and a count: in units of what it moves by itself."""
+    terms = estimate.numerator.terms
+    if len(terms) == 1:
+        return [(terms[0][0], 1.0)]
+    measures = [reaches.aggregation.measures[index] for index, _ in terms]
+    whole = sum(reaches.of(m.own) for m in measures if isinstance(m, SumValues))
+    return [(index, float(factor**2 * reaches.at(index) / whole)) for index, factor in terms]
+
+
+def _mean(estimate: Estimate, below: Linear, reaches: _Reaches) -> list[tuple[int, float]]:
+    count = below.terms[0][0]
+    (total,) = (index for index, _ in estimate.numerator.terms if index != count)
+    assert estimate.bounds.low is not None
+    assert estimate.bounds.high is not None
+    half = (estimate.bounds.high - estimate.bounds.low) / 2
+    return [(total, 1.0), (count, max(float(half**2 * reaches.at(count) / reaches.at(total)) / 3, _LEAST))]
+
+
+@lru_cache(maxsize=256)
+def _sums_matter(kind: str, axis: Axis) -> Mapping[str, float]:
     from jali.mechanisms.moments.importance import importance
 
-    weights = importance(moment.kind, axis_of(moment.x))
+    return importance(kind, axis)
+
+
+def _moment(moment: Moment, reaches: _Reaches) -> list[tuple[int, float]]:
+    weights = _sums_matter(moment.kind, axis_of(moment.x))
     count = {index for index, _ in dict(moment.sums)["n"].terms}
     found = []
     for name, form in moment.sums:
         # A sum of squares carries a multiple of the count: the count has an importance of its own.
         own = [index for index, _ in form.terms if name == "n" or index not in count]
-        found += [(index, max(weights[name], 1e-3)) for index in own]
-    return found
+        found += [(index, max(weights[name], _LEAST) * reaches.grown(index)) for index in own]
+    most = max(weight for _, weight in found)
+    return [(index, weight / most) for index, weight in found]
 
 
 def axis_of(span: Span) -> Axis:

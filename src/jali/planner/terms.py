@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import inspect
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Any, Literal, TypedDict, TypeVar, Unpack
 
 from jali.errors import QueryError
+from jali.planner.membership import PartOf
 from jali.privacy import Concentrated, Loss, Pure
 from jali.privacy.rationals import Number, rational
+from jali.query.nodes import Value
 
 
 @dataclass(frozen=True)
@@ -20,6 +25,7 @@ class Terms:
         max_rows: For how many rows one person may count, where it is not the declared number.
         max_groups: In how many groups one person may count.
         min_people: A group is shown only when at least so many people stand behind it.
+        part: The part of a table that the question is about; None for all of it.
     """
 
     loss: Loss
@@ -27,27 +33,84 @@ class Terms:
     max_rows: int | None = None
     max_groups: int | None = None
     min_people: int | None = None
+    part: PartOf | None = None
 
 
-def terms_of(
-    *,
-    epsilon: Number | None = None,
-    rho: Number | None = None,
-    delta: Number | None = None,
-    max_rows: int | None = None,
-    max_groups: int | None = None,
-    min_people: int | None = None,
-) -> Terms:
+class Given(TypedDict, total=False):
+    """The terms as a question names them: the keywords of `ask` and `explain`, written once for all of them."""
+
+    epsilon: Number | None
+    rho: Number | None
+    delta: Number | None
+    max_rows: int | None
+    max_groups: int | None
+    min_people: int | None
+    part: Mapping[str, Value] | PartOf | None
+    within: Number | Mapping[str, Number] | None
+    confidence: float | None
+    noise: str | None
+    group_rows: int | None
+
+
+_Asking = TypeVar("_Asking", bound=Callable[..., Any])
+
+
+def spelled_out(function: _Asking) -> _Asking:
+    """Show the terms one by one to whoever inspects a function that takes `**terms: Unpack[Given]`."""
+    signature = inspect.signature(function)
+    *others, _ = signature.parameters.values()
+    terms = [
+        inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=kind.__forward_arg__)
+        for name, kind in Given.__annotations__.items()
+    ]
+    first = [other for other in others if other.kind is not inspect.Parameter.KEYWORD_ONLY]
+    last = [other for other in others if other.kind is inspect.Parameter.KEYWORD_ONLY]
+    function.__signature__ = signature.replace(parameters=[*first, *terms, *last])  # type: ignore[attr-defined]
+    return function
+
+
+def terms_of(**given: Unpack[Given]) -> Terms:
     """Read the terms as a question names them: exactly one of epsilon and rho."""
-    if (epsilon is None) == (rho is None):
-        raise QueryError("A question needs one loss.", remedy="Give epsilon=0.1, or rho=0.005 for Gaussian noise.")
+    _check_known(given)
+    epsilon, rho, delta = given.get("epsilon"), given.get("rho"), given.get("delta")
+    if epsilon is not None and rho is not None:
+        raise QueryError(
+            "A question has one loss, and epsilon and rho are two.",
+            remedy="Give epsilon alone for Laplace noise, or rho alone for Gaussian noise.",
+        )
+    if epsilon is None and rho is None:
+        raise QueryError(
+            "A question needs one loss.",
+            remedy="Give epsilon=0.1, or rho=0.005 for Gaussian noise; or within=20, to have the loss found.",
+        )
     loss: Loss = Pure(epsilon) if epsilon is not None else Concentrated(rho or 0)
     chance = Fraction(0) if delta is None else rational(delta, "delta")
     if not 0 <= chance < 1:
         raise QueryError("delta is at least 0 and below 1.", remedy="Give delta=1e-9, for example.")
-    for name, value in (("max_rows", max_rows), ("max_groups", max_groups), ("min_people", min_people)):
-        if value is not None and (
-            isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= 1 << 30
-        ):
-            raise QueryError(f"{name} is a whole number, at least 1.", remedy=f"Give {name}=10, for example.")
-    return Terms(loss, chance, max_rows, max_groups, min_people)
+    bounds = _bound("max_rows", given), _bound("max_groups", given), _bound("min_people", given)
+    return Terms(loss, chance, *bounds, part_named(given.get("part")))
+
+
+def _check_known(given: Given) -> None:
+    """Refuse a misspelt term, as Python does: left aside, it would change what is asked."""
+    for name in given:
+        if name not in Given.__annotations__:
+            known = ", ".join(Given.__annotations__)
+            raise TypeError(f"got an unexpected keyword argument {name!r}: the terms of a question are {known}")
+
+
+def part_named(given: Mapping[str, Value] | PartOf | None) -> PartOf | None:
+    """Read the part as a question names it: `{"ward": "A"}`."""
+    if given is None or isinstance(given, PartOf):
+        return given
+    if not isinstance(given, Mapping) or len(given) != 1:
+        raise QueryError("A part is one value of one column.", remedy='Give part={"ward": "A"}.')
+    ((by, key),) = given.items()
+    return PartOf(by, key)
+
+
+def _bound(name: Literal["max_rows", "max_groups", "min_people"], given: Given) -> int | None:
+    value = given.get(name)
+    if value is not None and (isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= 1 << 30):
+        raise QueryError(f"{name} is a whole number, at least 1.", remedy=f"Give {name}=10, for example.")
+    return value

@@ -64,7 +64,7 @@ def number(aggregate: Aggregate, place: int) -> Fraction:
         raise QueryError(
             f"{aggregate.function.upper()} takes constant numbers here.",
             position=aggregate.position,
-            remedy="Write numbers, not columns.",
+            remedy="Write numbers, not columns or texts.",
         )
     return Fraction(str(value)) if isinstance(value, float) else Fraction(value)
 
@@ -110,9 +110,9 @@ def _bins(aggregate: Aggregate) -> None:
     found = numbers(aggregate)
     if len(found) > MOST_BINS or list(found) != sorted(set(found)):
         raise QueryError(
-            f"Bins are at most {MOST_BINS:,} rising numbers.",
+            f"{aggregate.function.upper()} takes at most {MOST_BINS:,} rising numbers.",
             position=aggregate.position,
-            remedy="Write HISTOGRAM(x, [10, 20, 30]).",
+            remedy=f"Write {aggregate.function.upper()}(x, [10, 20, 30]).",
         )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TypeAlias
 
@@ -25,7 +25,8 @@ class SumValues:
     """The weighted sum of an expression: clamped, centred, and rounded to a lattice of `steps` per unit.
 
     `low`, `high`, `center` and `steps` are numbers that a double holds exactly, so that the engine's
-    arithmetic is the arithmetic the sensitivity was computed with.
+    arithmetic is the arithmetic the sensitivity was computed with. A row without a value adds nothing, or the
+    lattice point `missing`: with that of 0, the sum of all rows is this one and `center` times their number.
     """
 
     value: Expression
@@ -34,16 +35,24 @@ class SumValues:
     high: Fraction
     center: Fraction
     steps: Fraction
+    missing: int | None = None
 
     @property
     def least(self) -> int:
         """The least lattice point that one row can have."""
-        return math.floor((self.low - self.center) * self.steps)
+        least = math.floor((self.low - self.center) * self.steps)
+        return least if self.missing is None else min(least, self.missing)
 
     @property
     def most(self) -> int:
         """The largest lattice point that one row can have."""
-        return math.ceil((self.high - self.center) * self.steps)
+        most = math.ceil((self.high - self.center) * self.steps)
+        return most if self.missing is None else max(most, self.missing)
+
+    @property
+    def own(self) -> SumValues:
+        """The same sum by itself, not centred."""
+        return replace(self, center=Fraction(0), missing=None)
 
 
 @dataclass(frozen=True)
@@ -67,15 +76,25 @@ Measure: TypeAlias = CountRows | SumValues | CountPeople | CountValues
 
 @dataclass(frozen=True)
 class Weights:
-    """How one person's contribution is bounded: rows weigh floor(resolution * min(1, max_rows / rows)) each.
+    """How one person's contribution is bounded: rows weigh floor(resolution * min(1, max_rows / length)) each.
 
+    The length is that of the person's numbers of rows in each group, in the `norm`: "l1" is the number of all
+    rows; "l2", where the groups are known, the root of the sum of squares over the groups, which is less.
     `max_groups` bounds, in the same way, how many groups a person counts in for `CountPeople`; where groups are
     selected, a person keeps so many of them.
+    By "rank", the rows of a prepared copy that are among a person's first `max_rows` weigh 1 and others nothing.
     """
 
     max_rows: int
     max_groups: int
     resolution: int
+    norm: str = "l1"
+    by: str = "weights"
+
+    @property
+    def ranked(self) -> bool:
+        """Whether a person's rows are bounded by their ranks."""
+        return self.by == "rank"
 
 
 @dataclass(frozen=True)
@@ -125,11 +144,11 @@ Axis: TypeAlias = Marks | Categories
 class Aggregation:
     """The exact integer aggregate that an engine runs.
 
-    `weights` is None where each row is a person of its own: then every row weighs 1. With `along` the only
-    measure is the weight of the rows in each cell of an axis, and empty cells are left out of the result. With
-    `selecting`, the result has only the groups that occur, each with the number of people behind it. Rows must
-    also have one of the `required` keys, so that coarser grouping sets count the rows of the finer ones; then this
-    is `one_of_several` sets.
+    `weights` is None where each row is a person of its own, or the only row of one: then every row weighs 1. With
+    `along` the only measure is the weight of the rows in each cell of an axis, and empty cells are left out of the
+    result. With `selecting`, the result has only the groups that occur, each with the number of people behind it.
+    Rows must also have one of the `required` keys, so that coarser grouping sets count the rows of the finer ones;
+    then this is `one_of_several` sets.
     """
 
     source: Relation
@@ -160,6 +179,11 @@ class Aggregation:
         grouped = {key.expression for key in self.keys}
         apart = not any(_may_merge(key, self.source) for key in self.keys)
         return apart and all(Column(key.field.name) in grouped for key in self.source.keys)
+
+    @property
+    def by_number(self) -> Aggregation:
+        """The same, with rows weighed by the number of all of a person's rows."""
+        return self if self.weights is None else replace(self, weights=replace(self.weights, norm="l1"))
 
     def resolution(self, measure: Measure) -> int:
         """Return how many integer units one full weight is."""

@@ -109,6 +109,20 @@ class TableQuestion:
     orders: tuple[Ordering, ...] = ()
     most: int | None = None
     skipped: int = 0
+    parter: Ask | None = None
+
+    def partition(self, by: str) -> Any:
+        """Divide the table into disjoint parts, by a column or expression with declared keys: before all else.
+
+        Questions on different parts together cost as much as those on the dearest one. See `jali.partition`.
+        """
+        begun = replace(self, joins=(), conditions=(), groups=(), sets=((),), outputs=())
+        if self.parter is None or begun != self:
+            raise QueryError(
+                "A whole table is divided into parts, before it is joined, filtered or grouped.",
+                remedy='Write s.table("visits").partition("ward"), and the rest on one of its parts.',
+            )
+        return self.parter(self.table, by)
 
     def join(
         self, table: str, *, on: str | None = None, using: Sequence[str] = (), kind: str = "inner"
@@ -162,9 +176,13 @@ class TableQuestion:
         crossed = (tuple(sorted({*before, *now})) for before in self.sets for now in mine)
         return replace(self, groups=tuple(groups.values()), sets=tuple(dict.fromkeys(crossed)))
 
-    def agg(self, **aggregates: Aggregate | str) -> TableQuestion:
-        """Name what is released: `agg(n=jali.count(), spread="MAX(age) - MIN(age)")`."""
-        made = tuple(Output(name, _released(name, given)) for name, given in aggregates.items())
+    def agg(self, *unnamed: Aggregate | str, **aggregates: Aggregate | str) -> TableQuestion:
+        """Name what is released: `agg(n=jali.count(), spread="MAX(age) - MIN(age)")`.
+
+        An aggregate of one column needs no name: `agg(jali.count(), jali.mean("age"))` is `count`, `avg_age`.
+        """
+        made = tuple(_unnamed(given) for given in unnamed)
+        made += tuple(Output(name, _released(name, given)) for name, given in aggregates.items())
         return replace(self, outputs=(*self.outputs, *made))
 
     def having(self, condition: str) -> TableQuestion:
@@ -182,6 +200,14 @@ class TableQuestion:
             if isinstance(value, bool) or not isinstance(value, int) or value < 0:
                 raise QueryError(f"{name} is a whole number, at least 0.", remedy="Write .limit(10).")
         return replace(self, most=rows, skipped=offset)
+
+    def __repr__(self) -> str:
+        joined = [join.right.name for join in self.joins if isinstance(join.right, Named)]
+        asked = ", ".join(output.name for output in self.outputs) or "nothing yet"
+        number = len(self.conditions)
+        kept = [f"{number} condition{'' if number == 1 else 's'}"] if number else []
+        groups = [f"by {', '.join(key.name for key in self.groups)}"] if self.groups else []
+        return f"TableQuestion({asked} of {', '.join([self.table, *joined, *kept, *groups])})"
 
     @property
     def question(self) -> Question:
@@ -227,11 +253,24 @@ def _key(text: str) -> Output:
     return Output(expression.name if isinstance(expression, Column) else text, expression)
 
 
+def _unnamed(given: Aggregate | str) -> Output:
+    """Name an aggregate as SQL does where it is one of a column; refuse what has no name of its own."""
+    expression = _released("", given)
+    if isinstance(expression, Aggregate):
+        if expression.argument is None:
+            return Output(expression.function, expression)
+        if isinstance(expression.argument, Column):
+            what = "distinct" if expression.distinct else expression.function
+            return Output(f"{what}_{expression.argument.name}", expression)
+    raise QueryError("This aggregate has no name of its own.", remedy="Name it: .agg(total=jali.sum('a * b')).")
+
+
 def _released(name: str, given: Aggregate | str) -> Expression:
     expression = read_value(given) if isinstance(given, str) else given
     if not isinstance(expression, Aggregate | Call) or not any(isinstance(n, Aggregate) for n in walk(expression)):
+        said, named = (name, name) if name else (repr(given), "n")
         raise QueryError(
-            f"{name} is not an aggregate.", remedy=f"Write {name}=jali.count(), or {name}='COUNT(*)'."
+            f"{said} is not an aggregate.", remedy=f"Write {named}=jali.count(), or {named}='COUNT(*)'."
         )
     return expression
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import operator
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
@@ -18,6 +19,8 @@ from jali.query.bounds import ANYTHING, Bounds
 from jali.query.nodes import Value
 
 MAX_KEYS = 1_000_000
+# What the relation of a file is called whose rows are made up.
+SYNTHETIC = "synthetic rows of a rehearsal"
 
 
 class Kind(StrEnum):
@@ -40,6 +43,8 @@ class Kind(StrEnum):
 End = Fraction | datetime.date | datetime.datetime
 _EPOCH = datetime.datetime(1970, 1, 1)  # noqa: DTZ001 - columns without time zone are read as they are
 _MICROSECOND = datetime.timedelta(microseconds=1)
+# How a text begins that is a date or a time, and no number.
+_DAY = re.compile(r"\d{4}-\d{2}-")
 
 
 def since_1970(value: End) -> Fraction:
@@ -56,7 +61,22 @@ def _end(value: Number | datetime.date, name: str) -> End:
         plain = _plain_key(value)
         assert isinstance(plain, datetime.date)
         return plain
+    if isinstance(value, str) and _DAY.match(value):
+        return _day_or_time(value)
     return rational(value, name)
+
+
+def _day_or_time(text: str) -> datetime.date:
+    """Read a date or a time as `repr` writes it: 2025-01-31, or 2025-01-31 12:30:00."""
+    try:
+        found = datetime.date.fromisoformat(text) if len(text) == 10 else datetime.datetime.fromisoformat(text)
+    except ValueError:
+        raise CatalogError(
+            f"{text!r} is no day and no time.", remedy="Write '2025-01-31', or '2025-01-31 12:30:00'."
+        ) from None
+    plain = _plain_key(found)
+    assert isinstance(plain, datetime.date)
+    return plain
 
 
 @dataclass(frozen=True)
@@ -71,6 +91,8 @@ class Range:
         Range(0, 120)
         >>> Range(auto=True, epsilon=0.1)
         Range(auto=True, epsilon=0.1)
+        >>> Range("2025-01-01", "2025-12-31").low
+        datetime.date(2025, 1, 1)
     """
 
     low: End | None
@@ -180,10 +202,18 @@ class Source:
     location: str
     relation: str = ""
 
+    @property
+    def synthetic(self) -> bool:
+        """Whether the rows are made up, for a rehearsal."""
+        return self.format != "duckdb" and self.relation == SYNTHETIC
+
 
 @dataclass(frozen=True)
 class Via:
     """A unit that is reached through another protected table, by a key that is unique there.
+
+    That it is unique is checked by `protect`, and by `refresh` of the table that is reached; questions never look,
+    as their refusal would tell something about the rows. Refresh before anybody asks.
 
     Example:
         >>> Via("orders", on="l_orderkey = o_orderkey", unit="o_custkey")
@@ -224,6 +254,8 @@ class Table:
         unit: The column that names the person; None where each row is a person, or where `reach` tells the owner.
         reach: How the owner is found in another protected table.
         min_people: A group is shown only when at least so many people stand behind it.
+        unique: Whether no two rows have the same unit, as a key of the source enforces.
+        copy: The prepared copy that questions read instead of the source.
     """
 
     name: str
@@ -236,6 +268,12 @@ class Table:
     rows: int | None = None
     reach: Reach | None = None
     min_people: int = 1
+    unique: bool = False
+    copy: Source | None = None
+
+    def __repr__(self) -> str:
+        who = "each row a person" if self.row_level else f"unit {self.owner}, max_rows {self.max_rows}"
+        return f"Table({self.name}: {who}; {len(self.fields)} columns; budget {self.budget})"
 
     def field(self, name: str) -> Field | None:
         """Find a column, ignoring case as SQL does."""
@@ -245,6 +283,11 @@ class Table:
     def row_level(self) -> bool:
         """Whether each row is a person of its own."""
         return self.unit is None and self.reach is None
+
+    @property
+    def one_row_each(self) -> bool:
+        """Whether each row is a person of its own, or the only row of one."""
+        return self.row_level or self.unique
 
     @property
     def owner(self) -> str | None:
@@ -259,6 +302,9 @@ class Public:
     name: str
     source: Source
     fields: tuple[Field, ...]
+
+    def __repr__(self) -> str:
+        return f"Public({self.name}: {len(self.fields)} columns)"
 
     def field(self, name: str) -> Field | None:
         """Find a column, ignoring case as SQL does."""

@@ -30,6 +30,10 @@ class Form:
 Forms = Mapping[type, Form]
 _OTHER_VERSION = "Open the ledger with the version that wrote it."
 _AS_IT_IS: Forms = MappingProxyType({})
+# Beyond 2^53 some JSON readers lose digits.
+_SAFE = 1 << 53
+_WRITTEN_AS_IS = frozenset({str, bool, float, type(None)})
+_READ_AS_IS = _WRITTEN_AS_IS | {int}
 
 
 def encode(value: Any, forms: Forms = _AS_IT_IS) -> str:
@@ -48,10 +52,15 @@ def _plain(value: Any, forms: Forms) -> Any:
     if isinstance(value, Enum):
         return {"@": type(value).__name__, "value": value.value}
     if isinstance(value, int):
-        # Beyond 2^53 some JSON readers lose digits.
-        return value if abs(value) < 1 << 53 else {"@": "int", "value": str(value)}
+        return value if abs(value) < _SAFE else {"@": "int", "value": str(value)}
     if isinstance(value, tuple | list):
-        return [_plain(item, forms) for item in value]
+        # Keys are many and plain: they take no call each.
+        return [
+            item
+            if type(item) in _WRITTEN_AS_IS or (type(item) is int and -_SAFE < item < _SAFE)
+            else _plain(item, forms)
+            for item in value
+        ]
     return _tagged(value, forms)
 
 
@@ -90,7 +99,7 @@ class _Reader:
 
     def alive(self, value: Any) -> Any:
         if isinstance(value, list):
-            return tuple(self.alive(item) for item in value)
+            return tuple(item if type(item) in _READ_AS_IS else self.alive(item) for item in value)
         if not isinstance(value, dict):
             return value
         name = value["@"]
@@ -113,7 +122,9 @@ def _formed(cls: type, form: Form, parts: dict[str, Any]) -> Any:
 def _made(cls: type, parts: dict[str, Any]) -> Any:
     made: Any = object.__new__(cls)
     for f in fields(cls):
-        part = parts.get(f.name, None if not f.compare else f.default)
+        # What is not compared is not stored: it is as if it had never been given.
+        left_out = None if not f.compare and f.default is MISSING else f.default
+        part = parts.get(f.name, left_out)
         if part is MISSING:
             raise LedgerError(
                 f"A stored {cls.__name__} has no {f.name}.",

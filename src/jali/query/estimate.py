@@ -33,11 +33,15 @@ class Linear:
 
 @dataclass(frozen=True)
 class Estimate:
-    """A linear form, or the ratio of two, with the public bounds that its value is known to keep."""
+    """A linear form, or the ratio of two, with the public bounds that its value is known to keep.
+
+    `whole` where the exact value is a whole number, though what is released of it need not be.
+    """
 
     numerator: Linear
     denominator: Linear | None = None
     bounds: Bounds = ANYTHING
+    whole: bool = False
 
     @property
     def number(self) -> Fraction | None:

@@ -21,7 +21,19 @@ from typing import TypeAlias
 from jali.privacy import Adjacency
 from jali.query.catalog import Public, Table
 from jali.query.nodes import Column
-from jali.query.relation import Compute, Computed, Keep, Match, Pair, PerOwner, Relation, Scan, Stack, sources
+from jali.query.relation import (
+    Belonging,
+    Compute,
+    Computed,
+    Keep,
+    Match,
+    Pair,
+    PerOwner,
+    Relation,
+    Scan,
+    Stack,
+    sources,
+)
 
 # What the value of a column tells about the owner: it is the owner, or a unique key that has one owner.
 Token: TypeAlias = tuple[str, str]
@@ -68,7 +80,7 @@ def own(relation: Relation) -> Ownership:
         return _scanned(relation)
     if isinstance(relation, Compute):
         return _computed(relation, own(relation.source))
-    if isinstance(relation, Keep):
+    if isinstance(relation, Keep | Belonging):
         return own(relation.source)
     if isinstance(relation, Pair):
         return _paired(relation, own(relation.left), own(relation.right))
@@ -121,7 +133,7 @@ def origin(relation: Relation, column: str) -> Token | None:
         return origin(relation.left, column) or (
             origin(relation.right, column) if relation.kind == "inner" else None
         )
-    return origin(relation.source, column) if isinstance(relation, Keep | Match) else None
+    return origin(relation.source, column) if isinstance(relation, Keep | Match | Belonging) else None
 
 
 def _spelled(scan: Scan, column: str) -> str:

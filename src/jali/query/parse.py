@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from typing import Any
 
 import sqlglot
 from sqlglot import exp
 from sqlglot.errors import ParseError, SqlglotError
 
 from jali.errors import QueryError
+from jali.query.lexed import Lexed
 
 _MAX_SQL = 100_000
 
@@ -22,10 +24,16 @@ def parse(sql: str) -> exp.Select | exp.SetOperation:
         with _unlogged():
             statements = [s for s in sqlglot.parse(sql, read="duckdb") if s is not None]
     except ParseError as problem:
-        raise _syntax_error(problem) from None
+        raise _syntax_error(sql, problem) from None
     except (SqlglotError, RecursionError):
         raise QueryError("The question is not valid SQL.", remedy="Check brackets and quotes.") from None
-    if len(statements) != 1 or not isinstance(statements[0], exp.Select | exp.SetOperation):
+    if len(statements) > 1:
+        raise QueryError(
+            "A question is one SELECT statement, and these are several.",
+            position=(1, 1),
+            remedy="Ask them one by one, or together in a batch.",
+        )
+    if not statements or not isinstance(statements[0], exp.Select | exp.SetOperation):
         raise QueryError(
             "A question is one SELECT statement.", position=(1, 1), remedy="Write SELECT ... FROM ..."
         )
@@ -41,14 +49,24 @@ def check_text(sql: str) -> None:
         )
 
 
-def _syntax_error(problem: ParseError) -> QueryError:
+def _syntax_error(sql: str, problem: ParseError) -> QueryError:
     first = problem.errors[0] if problem.errors else {}
-    place = (first["line"], first["col"]) if first.get("line") and first.get("col") else None
     # sqlglot prints its tokens after "but got", and its classes in quotes: they mean nothing to the reader.
     said = str(first.get("description", "")).split(" but got")[0].rstrip(".")
     if not said or "class" in said or "<" in said:
         said = "The question is not valid SQL"
-    return QueryError(f"{said}.", position=place, remedy="Check the spelling near this place.")
+    elif said.startswith("Invalid expression"):
+        said = "This is not expected here"
+    return QueryError(f"{said}.", position=_place(sql, first), remedy="Check the spelling near this place.")
+
+
+def _place(sql: str, first: Mapping[str, Any]) -> tuple[int, int] | None:
+    """Return where the token of an error begins: sqlglot tells where it ends."""
+    lexed = Lexed.of(sql)
+    ends = ((token.line, token.col) for token in lexed.tokens)
+    found = (i for i, end in enumerate(ends) if end == (first.get("line"), first.get("col")))
+    index = next(found, None)
+    return None if index is None else lexed.position(index)
 
 
 def _is_unicode(text: str) -> bool:

@@ -66,6 +66,7 @@ REFUSED = {
     "array_agg": "it would print rows",
     "string_agg": "it would print rows",
     "group_concat": "it would print rows",
+    "listagg": "it would print rows",
     "product": "one person can change a product without limit",
     "mad": "it is not offered yet",
 }
@@ -82,6 +83,8 @@ class _Reading:
     def several(self, node: exp.Expression) -> tuple[Expression, ...]:
         """Read a constant, or a list of them."""
         items = node.expressions if isinstance(node, exp.Array | exp.Tuple) else [node]
+        if not items:
+            raise self.reader.refuse(node, "The list is empty: write one number at least.")
         return tuple(self.one(item) for item in items)
 
 
@@ -105,7 +108,7 @@ def _check_plain(reader: ExpressionReader, node: exp.Expression) -> None:
     known = {"this", "expression", "expressions", "quantile", "big_int"}
     extra = [name for name, value in node.args.items() if value and name not in known]
     if extra or isinstance(node.parent, exp.Window):
-        raise reader.refuse(node, f"{written(node)} takes no {(extra or ['over'])[0].upper()} here.")
+        raise reader.refuse(node, f"{reader.written(node)} takes no {(extra or ['over'])[0].upper()} here.")
 
 
 def _filtered(reading: _Reading, node: exp.Filter) -> Expression:
@@ -181,7 +184,7 @@ def _by_table(reading: _Reading, node: exp.Expression) -> Expression:
     if isinstance(node.this, exp.Distinct):
         raise reading.reader.refuse(
             node,
-            f"{written(node)} takes no DISTINCT: how often a value occurs would be another secret.",
+            f"{reading.reader.written(node)} takes no DISTINCT: how often a value occurs would be another secret.",
             "COUNT(DISTINCT ...) is supported.",
         )
     if type(node) in _ONE_COLUMN:
@@ -207,7 +210,7 @@ def _by_table(reading: _Reading, node: exp.Expression) -> Expression:
 def _expect(reading: _Reading, node: exp.Expression, right: bool) -> None:
     if not right:
         raise reading.reader.refuse(
-            node, f"{written(node)} has the wrong number of arguments.", "See docs/sql.md."
+            node, f"{reading.reader.written(node)} has the wrong number of arguments.", "See docs/sql.md."
         )
 
 
@@ -222,10 +225,3 @@ _READERS: dict[type[exp.Expression], Callable[[_Reading, exp.Expression], Expres
     exp.ApproxDistinct: _count_distinct,
     exp.Grouping: _grouping,
 }
-
-
-def written(node: exp.Expression) -> str:
-    """Return the name of an aggregate."""
-    if isinstance(node, exp.Anonymous):
-        return node.name.upper()
-    return str(node.sql_name() if isinstance(node, exp.Func) else node.key).upper()

@@ -67,6 +67,8 @@ _MAX_DEPTH = 200
 _PAGE = "docs/sql.md shows what is supported."
 _REASONS = {**REFUSED_FUNCTIONS, **REFUSED}
 _MAX_SIZE = 10_000
+_CALLED = re.compile(r"([A-Za-z_]\w*)\s*\(")
+_RENAMED = frozenset(REFUSED) | {"quantile_cont", "quantile_disc"}
 
 
 class ExpressionReader:
@@ -247,13 +249,22 @@ class ExpressionReader:
         parts.append(Literal(None) if otherwise is None else self.read(otherwise, depth + 1))
         return self._call("case", node, *parts)
 
-    def _written(self, node: exp.Expression) -> str:
+    def written(self, node: exp.Expression) -> str:
         """Return the name of a construct as the question writes it, where that is known."""
         start = node.meta.get("start")
         word = None if start is None else re.match(r"[A-Za-z_]\w*", self.sql[start:])
         if word is not None:
             return word[0].upper()
-        return node.sql_name() if isinstance(node, exp.Func) else (node.key or "this").upper()
+        if not isinstance(node, exp.Func):
+            return (node.key or "this").upper()
+        return self._called(node) or node.sql_name()
+
+    def _called(self, node: exp.Func) -> str | None:
+        """Return the name before the first place inside a call that sqlglot renames and keeps no place of."""
+        starts = [n.meta["start"] for n in node.walk() if "start" in n.meta]
+        words = _CALLED.findall(self.sql[: min(starts)]) if starts else []
+        known = {name.lower() for name in node.sql_names()} | _RENAMED
+        return next((word.upper() for word in reversed(words) if word.lower() in known), None)
 
     def _unknown(self, node: exp.Expression) -> QueryError:
         if isinstance(node, exp.Subquery | exp.Query | exp.Exists):
@@ -266,7 +277,7 @@ class ExpressionReader:
             return self.refuse(node, "Window functions are not supported: they would mix people's rows.")
         if isinstance(node, exp.IgnoreNulls):
             return self._unknown(node.this)
-        name = node.name if isinstance(node, exp.Anonymous) else self._written(node)
+        name = node.name if isinstance(node, exp.Anonymous) else self.written(node)
         others = node.sql_names() if isinstance(node, exp.Func) else []
         reasons = (_REASONS.get(known.lower()) for known in (name, *others))
         reason = next((found for found in reasons if found is not None), None)

@@ -9,6 +9,7 @@ from itertools import count
 from sqlglot import exp
 
 from jali.errors import QueryError
+from jali.query.aggregates import AGGREGATES
 from jali.query.contribution import Contribution
 from jali.query.grouping import plain_outputs, read_grouping
 from jali.query.nodes import Call, Column, Expression, Literal, Ordering, Output, Question
@@ -191,6 +192,10 @@ class _QuestionReader:
         return int(value.this)
 
 
+# What sqlglot calls functions that DuckDB calls otherwise.
+_AS_WRITTEN = {"percentile_cont": "quantile_cont", "percentile_disc": "quantile_disc"}
+
+
 def _default_name(node: exp.Expression, index: int) -> str:
     if isinstance(node, exp.Column):
         return node.name
@@ -201,8 +206,13 @@ def _default_name(node: exp.Expression, index: int) -> str:
         if isinstance(inner, exp.Column):
             return f"{node.key}_{inner.name}"
         if isinstance(inner, exp.Distinct):
-            return "people"
+            counted = inner.expressions[0] if inner.expressions else None
+            return f"distinct_{counted.name}" if isinstance(counted, exp.Column) else "distinct"
         return node.key
     if isinstance(node, exp.AggFunc) and isinstance(node.this, exp.Column):
-        return f"{node.sql_name().lower()}_{node.this.name}"
+        made = node.sql_name().lower()
+        return f"{_AS_WRITTEN.get(made, made)}_{node.this.name}"
+    if isinstance(node, exp.Anonymous) and node.expressions and isinstance(node.expressions[0], exp.Column):
+        made = node.name.lower()
+        return f"{made}_{node.expressions[0].name}" if made in AGGREGATES else f"column_{index + 1}"
     return f"column_{index + 1}"

@@ -12,7 +12,7 @@ from functools import cached_property
 from typing import TypeAlias
 
 from jali.query.catalog import Field, Kind, Public, Table
-from jali.query.nodes import Expression
+from jali.query.nodes import Expression, Value
 
 
 @dataclass(frozen=True)
@@ -188,6 +188,37 @@ class PerOwner:
 
 
 @dataclass(frozen=True)
+class Belonging:
+    """The rows of the owners who belong to one part.
+
+    An owner belongs to one of the parts that have a row of this owner: to that of the least hash of owner and
+    part. So it depends on this owner's rows alone, and nobody belongs to two parts. A row that is a person of its
+    own belongs to the part it is in.
+
+    Attributes:
+        expression: What tells the part of a row.
+        kind: The kind of its values.
+        values: All parts, whatever the data. Rows with other values are in none.
+        place: Which of them this is.
+    """
+
+    source: Relation
+    expression: Expression
+    kind: Kind
+    values: tuple[Value, ...]
+    place: int
+
+    @cached_property
+    def fields(self) -> tuple[Field, ...]:
+        """The columns."""
+        return self.source.fields
+
+    def field(self, name: str) -> Field | None:
+        """Find a column."""
+        return self.source.field(name)
+
+
+@dataclass(frozen=True)
 class Side:
     """Columns without rows: what an expression may speak of."""
 
@@ -198,7 +229,7 @@ class Side:
         return _found(self, name)
 
 
-Relation: TypeAlias = Scan | Compute | Keep | Pair | Match | Stack | PerOwner
+Relation: TypeAlias = Scan | Compute | Keep | Pair | Match | Stack | PerOwner | Belonging
 Fields: TypeAlias = Relation | Side | Table | Public
 
 

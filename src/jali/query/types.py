@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime
 from dataclasses import replace
 from fractions import Fraction
+from typing import Any
 
 from jali.errors import QueryError, Unsupported
 from jali.query.bounds import Bounds
@@ -93,9 +94,14 @@ def column_type(field: Field) -> Type:
     """Return the type of a column, as declared or computed."""
     bounds = field.range.bounds if field.range is not None else field.bounds
     if bounds == Bounds() and field.keys is not None and field.kind in (Kind.INTEGER, *_DATES):
-        places = [_place(value) for value in field.keys.values if value is not None]
-        bounds = Bounds(min(places), max(places))
+        bounds = _ends(field.kind, [value for value in field.keys.values if value is not None])
     return Type(field.kind, bounds)
+
+
+def _ends(kind: Kind, keys: list[Any]) -> Bounds:
+    """Return the least and largest of some keys; whole numbers, which may be many, compare as they are."""
+    places = keys if kind is Kind.INTEGER else [_place(key) for key in keys]
+    return Bounds(Fraction(min(places)), Fraction(max(places)))
 
 
 def dated(call: Call, fields: Fields) -> Call:

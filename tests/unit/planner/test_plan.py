@@ -16,8 +16,9 @@ from tests.golden.catalog import clinic
 
 import jali
 from jali.errors import JaliError
-from jali.mechanisms import Gaussian, Laplace
+from jali.mechanisms import Gaussian, LInfinity
 from jali.planner import RULES, Draft, Plan, make_plan
+from jali.planner.part import Coordinate
 from jali.planner.plan import check_loss
 from jali.planner.terms import Terms, terms_of
 from jali.privacy import Adjacency, Concentrated, Pure
@@ -44,7 +45,7 @@ def planned(sql: str, **terms: Any) -> Plan:
     return make_plan(read_sql(sql), CATALOG, terms_of(**terms))
 
 
-LAPLACE = planned(SQL, epsilon=1)
+JOINT = planned(SQL, epsilon=1)
 GAUSSIAN = planned(SQL, rho="1/8")
 
 
@@ -68,21 +69,26 @@ def test_an_honest_plan_passes(case: Case, catalog: Catalog) -> None:
     check_loss(plan_of(case, catalog))
 
 
-@pytest.mark.parametrize("plan", [LAPLACE, GAUSSIAN], ids=["Laplace", "Gaussian"])
+@pytest.mark.parametrize("plan", [JOINT, GAUSSIAN], ids=["joint", "Gaussian"])
 @pytest.mark.parametrize("index", [0, 1, 2])
 @pytest.mark.parametrize("factor", [Fraction(999, 1000), Fraction(1001, 1000), Fraction(1, 2)])
 def test_noise_of_another_scale_is_stopped(plan: Plan, index: int, factor: Fraction) -> None:
     mechanisms: list[Any] = list(mechanisms_of(plan))
     honest = mechanisms[index]
-    mechanisms[index] = (
-        Laplace(sensitivity=honest.sensitivity * factor, epsilon=honest.epsilon)
-        if isinstance(honest, Laplace)
-        else Gaussian.squared(squared_sensitivity=honest.squared_sensitivity * factor, rho=honest.rho)
-    )
+    if isinstance(honest, Coordinate):
+        # Of all that leave together, or of one of them.
+        known = honest.joint
+        reach = known.sensitivity * factor
+        joint = LInfinity(sensitivity=reach, epsilon=known.epsilon, dimension=known.dimension)
+        stopped(altered(plan, mechanisms=tuple(replace(m, joint=joint) for m in mechanisms)))
+        mechanisms[index] = replace(honest, joint=joint)
+    else:
+        squared = honest.squared_sensitivity * factor
+        mechanisms[index] = Gaussian.squared(squared_sensitivity=squared, rho=honest.rho)
     stopped(altered(plan, mechanisms=tuple(mechanisms)))
 
 
-@pytest.mark.parametrize("plan", [LAPLACE, GAUSSIAN], ids=["Laplace", "Gaussian"])
+@pytest.mark.parametrize("plan", [JOINT, GAUSSIAN], ids=["joint", "Gaussian"])
 def test_a_missing_or_an_additional_mechanism_is_stopped(plan: Plan) -> None:
     every = mechanisms_of(plan)
     stopped(altered(plan, mechanisms=every[:-1]))
@@ -90,34 +96,34 @@ def test_a_missing_or_an_additional_mechanism_is_stopped(plan: Plan) -> None:
     stopped(altered(plan, mechanisms=(*every, every[0])))
 
 
-@pytest.mark.parametrize("plan", [LAPLACE, GAUSSIAN], ids=["Laplace", "Gaussian"])
+@pytest.mark.parametrize("plan", [JOINT, GAUSSIAN], ids=["joint", "Gaussian"])
 def test_a_measure_without_noise_is_stopped(plan: Plan) -> None:
     more = replace(plan.aggregation, measures=(*plan.aggregation.measures, CountRows()))
     stopped(altered(plan, aggregation=more))
 
 
 def test_a_smaller_cost_than_the_noise_pays_for_is_stopped() -> None:
-    stopped(replace(LAPLACE, cost=Pure("1/2").event))
+    stopped(replace(JOINT, cost=Pure("1/2").event))
     stopped(replace(GAUSSIAN, cost=Concentrated("1/16").event))
-    stopped(replace(LAPLACE, cost=Pure("1.000000001").event))
+    stopped(replace(JOINT, cost=Pure("1.000000001").event))
 
 
 def test_a_wider_measure_than_the_noise_was_made_for_is_stopped() -> None:
     measures = tuple(
-        replace(m, high=m.high * 2) if isinstance(m, SumValues) else m for m in LAPLACE.aggregation.measures
+        replace(m, high=m.high * 2) if isinstance(m, SumValues) else m for m in JOINT.aggregation.measures
     )
-    stopped(altered(LAPLACE, aggregation=replace(LAPLACE.aggregation, measures=measures)))
+    stopped(altered(JOINT, aggregation=replace(JOINT.aggregation, measures=measures)))
 
 
 def test_more_rows_a_person_than_the_noise_was_made_for_are_stopped() -> None:
-    assert LAPLACE.aggregation.weights is not None
-    weights = replace(LAPLACE.aggregation.weights, max_rows=6)
-    stopped(altered(LAPLACE, aggregation=replace(LAPLACE.aggregation, weights=weights)))
+    assert JOINT.aggregation.weights is not None
+    weights = replace(JOINT.aggregation.weights, max_rows=6)
+    stopped(altered(JOINT, aggregation=replace(JOINT.aggregation, weights=weights)))
 
 
 def test_the_other_adjacency_is_stopped() -> None:
     table = replace(VISITS, adjacency=Adjacency.REPLACE_ONE)
-    stopped(altered(LAPLACE, aggregation=replace(LAPLACE.aggregation, source=Scan(table))))
+    stopped(altered(JOINT, aggregation=replace(JOINT.aggregation, source=Scan(table))))
 
 
 def test_a_pure_cost_with_gaussian_noise_is_stopped() -> None:
@@ -125,7 +131,7 @@ def test_a_pure_cost_with_gaussian_noise_is_stopped() -> None:
 
 
 def test_a_gaussian_cost_is_not_paid_by_laplace_noise_of_less_loss() -> None:
-    stopped(replace(LAPLACE, cost=Concentrated("1/2").event))
+    stopped(replace(JOINT, cost=Concentrated("1/2").event))
 
 
 def test_a_plan_is_made_from_a_question_a_declaration_and_a_loss() -> None:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from functools import reduce
+from itertools import combinations
 
 import numpy as np
 import pytest
@@ -15,13 +16,15 @@ from tests.golden.cases import FILES, Case, plan_of, read_cases
 from tests.golden.catalog import clinic
 
 from jali.planner import Draft
-from jali.planner.split_loss import split_loss
+from jali.planner.split_loss import forecast, split_loss
 from jali.planner.terms import Terms
-from jali.privacy import Concentrated, Event, Loss, Pure
-from jali.query.aggregation import CountRows, Measure
-from jali.query.catalog import Catalog
+from jali.privacy import Adjacency, Budget, Concentrated, Event, Loss, Pure
+from jali.query.aggregation import KeySet, Measure, SumValues
+from jali.query.bounds import Bounds
+from jali.query.catalog import Catalog, Kind, Source, Table
 from jali.query.estimate import Estimate, Linear
 from jali.query.nodes import Aggregate, Column, Named, Output, Question
+from jali.query.relation import Scan
 
 CASES = [case for path in FILES for case in read_cases(path)]
 
@@ -45,21 +48,28 @@ def test_the_shares_of_a_plan_sum_to_its_cost_exactly(case: Case, catalog: Catal
     assert plan.cost.epsilon is None or plan.cost.rho <= plan.cost.epsilon**2 / 2
 
 
-Shown = list[tuple[int, int | None]]
+Shown = Sequence[tuple[int, int | None]]
 
 
 def draft(measures: int, shown: Shown, loss: Loss) -> Draft:
-    """A draft whose outputs are single measures (i, None) or ratios of two (i, j)."""
+    """A draft whose outputs are single measures (i, None) or ratios of two (i, j); all move by 1."""
+    ends = Fraction(-1), Fraction(1)
     estimates = tuple(
         (
             Aggregate("sum", Column(f"c{k}")),
-            Estimate(Linear(((above, Fraction(1)),)), None if below is None else Linear(((below, Fraction(1)),))),
+            Estimate(Linear(((above, Fraction(1)),)))
+            if below is None
+            else Estimate(Linear(((above, Fraction(1)),)), Linear(((below, Fraction(1)),)), Bounds(*ends)),
         )
         for k, (above, below) in enumerate(shown)
     )
-    made: tuple[Measure, ...] = tuple(CountRows(Column(f"m{i}")) for i in range(measures))
-    question = Question(Named("visits"), tuple(Output("x", a) for a, _ in estimates))
-    return Draft(question, Catalog(()), Terms(loss), measures=made, estimates=estimates)
+    made: tuple[Measure, ...] = tuple(
+        SumValues(Column(f"m{i}"), Kind.INTEGER, *ends, Fraction(0), Fraction(1)) for i in range(measures)
+    )
+    keys = (KeySet(Column("g"), Kind.TEXT, ("A", "B")),)
+    table = Table("visits", Source("frame", ""), None, 1, Adjacency.ADD_REMOVE, (), Budget(1))
+    question = Question(Named("visits"), tuple(Output("x", a) for a, _ in estimates), group_by=(Column("g"),))
+    return Draft(question, Catalog(()), Terms(loss), Scan(table), keys=keys, measures=made, estimates=estimates)
 
 
 def importance(measures: int, shown: Shown) -> np.ndarray:
@@ -78,34 +88,61 @@ SHOWN: list[tuple[int, Shown]] = [
     (2, [(0, 1), (1, None)]),
     (3, [(0, 1), (1, None), (2, None)]),
     (4, [(0, 3), (1, 3), (2, 3), (3, None)]),
+    # Few that matter much beside one that hardly does: not all of them should be together.
+    (3, [(0, None)] * 500 + [(1, None)] * 500 + [(2, None)]),
+    (3, [(0, None)] * 1000 + [(1, None), (2, None)]),
 ]
+
+
+def error(weights: np.ndarray, shares: np.ndarray, block: tuple[int, ...], power: int) -> float:
+    """The sum of importance times variance: 2/epsilon^2 or (d+1)(d+2)/3 over epsilon^2 together, 1/rho at rho."""
+    if power == 1:
+        return float(np.sum(weights / shares))
+    d, together = len(block), np.isin(np.arange(len(weights)), block)
+    alone = 2 * np.sum((weights / shares**2)[~together])
+    return float(alone + (d + 1) * (d + 2) / 3 * weights[together].sum() / max(shares[together].sum(), 1e-9) ** 2)
+
+
+def least(weights: np.ndarray, block: tuple[int, ...], power: int) -> float:
+    found = minimize(
+        lambda z: error(weights, np.exp(z) / np.exp(z).sum(), block, power),
+        np.zeros(len(weights)),
+        method="BFGS",
+        options={"gtol": 1e-10},
+    )
+    return float(found.fun)
 
 
 @pytest.mark.parametrize(("measures", "shown"), SHOWN)
 @pytest.mark.parametrize(("loss", "power"), [(Pure(1), 2), (Concentrated(1), 1)])
 def test_no_other_split_has_a_smaller_forecast_error(measures: int, shown: Shown, loss: Loss, power: int) -> None:
-    """The error is the sum of importance / epsilon^2 (Laplace) or importance / rho (Gaussian)."""
+    """A search over all splits, and at a pure loss over all blocks that leave together."""
     weights = importance(measures, shown)
-
-    def error(shares: np.ndarray) -> float:
-        return float(np.sum(weights / shares**power))
-
     split = split_loss(draft(measures, shown, loss))
     ours = np.array([float(share) for share in split.shares])
-    best = minimize(
-        lambda z: error(np.exp(z) / np.exp(z).sum()), np.zeros(measures), method="BFGS", options={"gtol": 1e-10}
-    )
+    sizes = range(2, measures + 1) if power == 2 else ()
+    blocks = [(), *(block for size in sizes for block in combinations(range(measures), size))]
+    best = min(least(weights, block, power) for block in blocks)
     assert ours.sum() == pytest.approx(1, abs=1e-12)
-    assert error(ours) <= float(best.fun) * (1 + 1e-5)
+    assert error(weights, ours, split.together, power) <= best * (1 + 1e-5)
+    # The scale of a forecast is that of the variance 2 / epsilon^2 or 1 / rho.
+    assert forecast(draft(measures, shown, loss)) * power == pytest.approx(best, rel=1e-5)
 
 
-def test_the_split_of_a_mean_is_not_even() -> None:
-    """Were it even, the test above could not fail for a rule that ignores importance."""
-    split = split_loss(draft(2, [(0, 1)], Pure(1)))
-    above, below = split.shares
-    assert above / below == pytest.approx(3 ** (1 / 3), rel=1e-3)
+def test_measures_that_hardly_matter_leave_apart() -> None:
+    """Were all of them together, or none, the test above could not fail for a rule that ignores importance."""
+    split = split_loss(draft(3, [(0, None)] * 500 + [(1, None)] * 500 + [(2, None)], Pure(1)))
+    assert split.together == (0, 1)
+    assert split.shares[0] == split.shares[1] > split.shares[2] > 0
+    assert split_loss(draft(2, [(0, 1)], Pure(1))).together == (0, 1)
+    # Nor do two that hardly matter join one that does.
+    assert split_loss(draft(3, [(0, None)] * 1000 + [(1, None), (2, None)], Pure(1))).together == (1, 2)
+
+
+def test_the_split_of_a_mean_at_rho_is_not_even() -> None:
     split = split_loss(draft(2, [(0, 1)], Concentrated(1)))
     above, below = split.shares
+    assert split.together == ()
     assert above / below == pytest.approx(3**0.5, rel=1e-3)
 
 

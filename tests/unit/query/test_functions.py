@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import datetime
+from collections.abc import Iterator
 from fractions import Fraction
 from typing import Any
 
+import duckdb
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -86,19 +88,22 @@ def test_a_shown_function_is_read_as_the_same_function(name: str) -> None:
     assert read_value(show_expression(call)) == call
 
 
-@pytest.mark.parametrize("name", sorted(FUNCTIONS))
-def test_a_function_of_nothing_but_null_is_written(name: str) -> None:
-    """NULL has no type of its own: a function that DuckDB overloads must be told which one is meant."""
-    import duckdb
+@pytest.fixture(scope="module")
+def plain() -> Iterator[duckdb.DuckDBPyConnection]:
+    with duckdb.connect() as connection:
+        yield connection
 
+
+@pytest.mark.parametrize("name", sorted(FUNCTIONS))
+def test_a_function_of_nothing_but_null_is_written(name: str, plain: duckdb.DuckDBPyConnection) -> None:
+    """NULL has no type of its own: a function that DuckDB overloads must be told which one is meant."""
     call = example(name)
     kept = [a if isinstance(a, Literal) else Literal(None) for a in call.arguments]
     kinds = [type_of(a, TABLE) for a in kept]
     if name == "case":
         kept, kinds = [Literal(None)] * 3, [Type(None)] * 3
     call_type(Call(name, tuple(kept)), kinds)
-    with duckdb.connect() as connection:
-        assert connection.execute(f"SELECT {Emitter(TABLE).write(Call(name, tuple(kept)))}").fetchone() is not None
+    assert plain.execute(f"SELECT {Emitter(TABLE).write(Call(name, tuple(kept)))}").fetchone() is not None
 
 
 def test_tables_name_the_same_functions() -> None:

@@ -320,4 +320,4 @@ def test_the_builder_takes_one_value_and_nothing_after_it(text: str) -> None:
 def test_an_unbounded_number_made_of_text_is_refused_with_a_clamp_that_works() -> None:
     """The remedy must be a question that is answered: a range on a text column would be refused."""
     refused = refusal_of("SELECT SUM(CAST(note AS DOUBLE)) FROM visits")
-    assert "LEAST(GREATEST(CAST(note AS DOUBLE)" in (refused.remedy or "")
+    assert "CLAMP(CAST(note AS DOUBLE)" in (refused.remedy or "")

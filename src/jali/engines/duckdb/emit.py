@@ -1,17 +1,19 @@
 """An aggregation in DuckDB's SQL.
 
 The shapes were chosen by measurement (docs/benchmarks.md): keys are joined after grouping, weights come from a
-join with the per-person counts and not from a window, and NULL and NaN are taken out by multiplying with 0 or 1,
-because GREATEST(LEAST(NULL, 100), 0) is 100 and NaN is above every number.
+join with the per-person counts and not from a window, and columns are clamped by a CASE whose last branch takes
+NULL and NaN: GREATEST(LEAST(NULL, 100), 0) is 100, NaN is above every number, and both functions are slow.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from fractions import Fraction
 
-from jali.engines.duckdb.expressions import Emitter, double, text
-from jali.engines.duckdb.relations import RelationEmitter, needed_by, present, select
-from jali.engines.duckdb.sources import scan
+from jali.engines.duckdb.expressions import Emitter, double
+from jali.engines.duckdb.key_lists import key_list, key_places
+from jali.engines.duckdb.relations import FINITE, RelationEmitter, needed_by, present, select
+from jali.engines.duckdb.sources import person_column, rank_column, scan
 from jali.engines.duckdb.types import type_name
 from jali.query.aggregation import (
     Aggregation,
@@ -23,9 +25,10 @@ from jali.query.aggregation import (
     Marks,
     Measure,
     SumValues,
+    Weights,
 )
 from jali.query.catalog import Kind, Table
-from jali.query.nodes import Column, Expression, Value
+from jali.query.nodes import Column, Expression
 from jali.query.ownership import own
 from jali.query.relation import Keep, Relation, Scan
 
@@ -46,7 +49,8 @@ class _Query:
     def __init__(self, aggregation: Aggregation) -> None:
         self.aggregation = aggregation
         self.weights = aggregation.weights
-        self.source = _Source(aggregation.source)
+        hashed = aggregation.selecting or any(isinstance(m, CountValues) for m in aggregation.measures)
+        self.source = _Source(aggregation.source, coded=not hashed)
         self.emitter = self.source.emitter
         self.keys = aggregation.keys
         self.names = [f"k{i}" for i in range(len(self.keys))]
@@ -159,6 +163,9 @@ class _Query:
             wanted += _expressions(measure)
         required = [self._required(i, key) for i, key in enumerate(self.aggregation.required)]
         wanted += [key.expression for key in self.aggregation.required]
+        if self.weights is not None and self.weights.ranked:
+            required.append(self.source.first(self.weights.max_rows))
+            return self.source.rows(columns, wanted, required, owned=False)
         return self.source.rows(columns, wanted, required, owned=self.weights is not None)
 
     def _key(self, key: KeySet) -> str:
@@ -182,12 +189,28 @@ class _Query:
     def _totals_parts(self) -> list[Part]:
         if not self._of(CountRows, SumValues):
             return []
-        if self.weights is None:
+        if self.weights is None or self.weights.ranked:
             return [("totals", self._totals("contributions", "count(*)", "sum({})"))]
-        share = f"least({self.weights.resolution}, {self.weights.resolution * self.weights.max_rows} // count(*))"
-        weights = f"SELECT owner, CAST({share} AS BIGINT) AS w FROM contributions GROUP BY owner"
         weighted = "contributions JOIN weights USING (owner)"
-        return [("weights", weights), ("totals", self._totals(weighted, "sum(w)", "sum(w * {})"))]
+        return [*self._weight_parts(self.weights), ("totals", self._totals(weighted, "sum(w)", "sum(w * {})"))]
+
+    def _weight_parts(self, weights: Weights) -> list[Part]:
+        """What each row of an owner weighs: by their number, or by the length of their numbers over the groups."""
+        most = weights.resolution * weights.max_rows
+        if weights.norm == "l1":
+            share = f"least({weights.resolution}, {most} // count(*))"
+            return [("weights", f"SELECT owner, CAST({share} AS BIGINT) AS w FROM contributions GROUP BY owner")]
+        pairs = f"SELECT owner, {', '.join(self.names)}, count(*) AS n FROM contributions"
+        length = f"sum(CAST(n AS HUGEINT) * n) AS squared FROM pairs{self._joined_keys('pairs')}"
+        near = f"least({weights.resolution}, floor({double(Fraction(most))} / sqrt(CAST(squared AS DOUBLE))))"
+        tried = f"SELECT owner, squared, CAST({near} AS BIGINT) AS w FROM lengths"
+        # The root of a double may be off by a little: what counts is the comparison of whole numbers.
+        fits = f"CASE WHEN w * w * squared <= {most**2} THEN w WHEN (w - 1) * (w - 1) * squared <= {most**2}"
+        return [
+            ("pairs", pairs + _group(["owner", *self.names])),
+            ("lengths", f"SELECT owner, {length} GROUP BY owner"),
+            ("weights", f"SELECT owner, {fits} THEN w - 1 ELSE 0 END AS w FROM ({tried})"),
+        ]
 
     def _totals(self, source: str, count: str, total: str) -> str:
         """Sum every measure of rows, group by group."""
@@ -290,20 +313,37 @@ class _Query:
         return f"CAST({there} AS INTEGER)" if isinstance(measure, CountRows) else there
 
     def _lattice_point(self, measure: SumValues) -> str:
-        there = present(self.emitter, measure.value)
-        kind = _width(measure.least, measure.most)
+        """The lattice point of a row: clamped, centred, rounded; 0 where there is no value."""
+        if measure.missing is not None:
+            # The centre is a lattice point: it is taken off after a missing value became 0.
+            return f"{self._lattice_point(measure.own)} + {measure.missing}"
         if self._stays_whole(measure):
-            low, high, center = int(measure.low), int(measure.high), int(measure.center)
-            # The ends are cast before the centre is taken off, so they must fit too.
-            kind = _width(low, high, center, measure.least, measure.most)
-            clamped = f"greatest(least({self.emitter.write(measure.value)}, {high}), {low})"
-            point = f"CAST({clamped} AS {kind})" + (f" - {center}" if center else "")
-        else:
-            value = self.emitter.real(measure.value)
-            clamped = f"greatest(least({value}, {double(measure.high)}), {double(measure.low)})"
-            shifted = f"({clamped} - {double(measure.center)})" if measure.center else clamped
-            point = f"CAST({shifted} * {double(measure.steps)} AS {kind})"
-        return f"({point}) * CAST({there} AS INTEGER)"
+            return self._whole_point(measure)
+        if isinstance(measure.value, Column):
+            return self._real_point(measure)
+        # A longer expression is computed once, and clamped by functions of it.
+        value, kind = self.emitter.real(measure.value), _width(measure.least, measure.most)
+        clamped = f"greatest(least({value}, {double(measure.high)}), {double(measure.low)})"
+        point = f"CAST({_on_lattice(clamped, measure)} AS {kind})"
+        return f"({point}) * CAST({present(self.emitter, measure.value)} AS INTEGER)"
+
+    def _real_point(self, measure: SumValues) -> str:
+        """CASE, since GREATEST and LEAST take five times as long on values that are not in a dictionary."""
+        value = self.emitter.real(measure.value)
+        point = f"TRY_CAST({_on_lattice(value, measure)} AS {_width(measure.least, measure.most)})"
+        ends = [round(float(end - measure.center) * float(measure.steps)) for end in (measure.low, measure.high)]
+        above = f"{value} <= {FINITE}"
+        return _clamped(value, point, (double(measure.low), double(measure.high)), ends, above, "0")
+
+    def _whole_point(self, measure: SumValues) -> str:
+        low, high, center = int(measure.low), int(measure.high), int(measure.center)
+        # The ends are cast before the centre is taken off, so they must fit too.
+        kind = _width(low, high, center, measure.least, measure.most)
+        value = self.emitter.write(measure.value)
+        point = f"TRY_CAST({value} AS {kind})" + (f" - {center}" if center else "")
+        return _clamped(
+            value, point, (str(low), str(high)), [low - center, high - center], f"{value} > {high}", "0"
+        )
 
     def _stays_whole(self, measure: SumValues) -> bool:
         column = isinstance(measure.value, Column) and not self.emitter.is_double(measure.value)
@@ -319,12 +359,13 @@ class _Query:
         """The cell of a row on the axis, NULL where it is on none."""
         if isinstance(axis, Categories):
             return _category(self.emitter.write(axis.keys.expression), axis.keys)
-        high = axis.low + axis.top * axis.step
         value = self._ordinal(axis)
-        clamped = f"greatest(least({value}, {double(high)}), {double(axis.low)})"
-        point = f"round(({clamped} - {double(axis.low)}) / {double(axis.step)})"
-        cell = f"CAST(greatest(least({point}, {axis.top}), 0) AS BIGINT)"
-        return f"CASE WHEN {present(self.emitter, axis.value)} THEN {cell} END"
+        point = f"round(({value} - {double(axis.low)}) / {double(axis.step)})"
+        if not _stays_below(axis):
+            point = f"greatest(least({point}, {axis.top}), 0)"
+        cell = f"TRY_CAST({point} AS {_width(axis.top)})"
+        ends = double(axis.low), double(_high(axis))
+        return _clamped(value, cell, ends, [0, axis.top], f"{value} <= {FINITE}", "NULL")
 
     def _ordinal(self, axis: Marks) -> str:
         """The number of a value: dates in days, times in microseconds since 1970."""
@@ -336,9 +377,14 @@ class _Query:
 
 
 class _Source:
-    """The rows under an aggregation: one table, or a relation of several."""
+    """The rows under an aggregation: one table, or a relation of several.
 
-    def __init__(self, relation: Relation) -> None:
+    The codes of a prepared copy stand for the owners where they are `coded`, and are only told apart. A code
+    depends on who else is there, so where owners are hashed the unit itself is taken.
+    """
+
+    def __init__(self, relation: Relation, *, coded: bool) -> None:
+        self.coded = coded
         self.conditions: list[Expression] = []
         while isinstance(relation, Keep):
             self.conditions.insert(0, relation.condition)
@@ -365,13 +411,24 @@ class _Source:
             columns = columns + (["owner"] if owned else [])
         else:
             source = scan(self.table)
-            if owned:
-                assert self.table.unit is not None
-                owner = self.emitter.write(Column(self.table.unit))
-                columns = [*columns[: len(columns)], f"{owner} AS owner"]
-                conditions.insert(0, f"{owner} IS NOT NULL")
+            columns = columns + ([f"{self._owner(self.table)} AS owner"] if owned else [])
+            # A copy has no rows without an owner.
+            if self.table.unit is not None and self.table.copy is None:
+                conditions.insert(0, f"{self.emitter.write(Column(self.table.unit))} IS NOT NULL")
         where = f" WHERE {' AND '.join(conditions)}" if conditions else ""
         return f"SELECT {', '.join(columns) or '1 AS one'} FROM {source}{where}"
+
+    def _owner(self, table: Table) -> str:
+        assert table.unit is not None
+        if table.copy is not None and self.coded:
+            return person_column(table)
+        return self.emitter.write(Column(table.unit))
+
+    def first(self, count: int) -> str:
+        """Write the condition that a row of a prepared copy is among the first of its person."""
+        assert self.table is not None
+        assert self.table.copy is not None
+        return f"{rank_column(self.table)} <= {count}"
 
 
 def _single(relation: Relation) -> Table | None:
@@ -390,13 +447,39 @@ def _group(names: list[str]) -> str:
     return f" GROUP BY {', '.join(names)}" if names else ""
 
 
+def _on_lattice(value: str, measure: SumValues) -> str:
+    shifted = f"({value} - {double(measure.center)})" if measure.center else value
+    return f"{shifted} * {double(measure.steps)}"
+
+
+def _clamped(
+    value: str, inside: str, ends: tuple[str, str], points: Sequence[int], above: str, missing: str
+) -> str:
+    """What a value within the ends gives; below and above them the points of the ends; else what is missing."""
+    below = f"WHEN {value} < {ends[0]} THEN {points[0]}"
+    within = f"CASE WHEN {value} BETWEEN {ends[0]} AND {ends[1]} THEN {inside}"
+    return f"{within} {below} WHEN {above} THEN {points[1]} ELSE {missing} END"
+
+
+def _high(axis: Marks) -> Fraction:
+    return Fraction(float(axis.low + axis.top * axis.step))
+
+
+def _stays_below(axis: Marks) -> bool:
+    """Say whether rounding takes no value within the ends beyond the last mark.
+
+    Differences, quotients and rounding of doubles are monotone, so the value of the upper end tells.
+    """
+    return float(_high(axis) - axis.low) / float(axis.step) < axis.top + 0.25
+
+
 def _width(*numbers: int) -> str:
     return "INTEGER" if max(abs(number) for number in numbers) < _INT32 - 1 else "BIGINT"
 
 
 def _category(written: str, keys: KeySet) -> str:
     """The place of a value among the categories; NULL where it is none of them."""
-    items = _list(keys)
+    items = key_list(keys.values or (), keys.kind)
     return f"list_position({items}, {_typed(written, keys.kind)}) - 1"
 
 
@@ -404,19 +487,6 @@ def _typed(written: str, kind: Kind) -> str:
     return f"TRY_CAST({written} AS {type_name(kind)})"
 
 
-def _list(key: KeySet) -> str:
-    items = text("[" + ", ".join(_list_item(value) for value in key.values or ()) + "]")
-    return f"{items}::{type_name(key.kind)}[]"
-
-
 def _key_values(key: KeySet) -> str:
-    """The keys with their places, as one text that DuckDB casts to a list: 15 times faster than VALUES."""
     assert key.values is not None
-    return f"SELECT unnest(range({len(key.values)})) AS place, unnest({_list(key)}) AS value"
-
-
-def _list_item(value: Value) -> str:
-    if value is None:
-        return "NULL"
-    escaped = str(value).replace("\\", "\\\\").replace('"', '\\"')
-    return escaped if isinstance(value, int) else f'"{escaped}"'
+    return key_places(key.values, key.kind)

@@ -8,9 +8,10 @@ from jali.engines.duckdb.functions import TEMPLATES
 from jali.engines.duckdb.literals import INT64, constant, double, quoted, text
 from jali.engines.duckdb.types import type_name
 from jali.query.catalog import Kind
+from jali.query.functions import Type
 from jali.query.nodes import Call, Column, Expression, Literal
 from jali.query.relation import Fields
-from jali.query.types import find_field, type_of
+from jali.query.types import call_type, find_field, type_of
 
 __all__ = ["WRITTEN", "Emitter", "constant", "double", "quoted", "text"]
 
@@ -22,6 +23,7 @@ class Emitter:
 
     def __init__(self, table: Fields) -> None:
         self.table = table
+        self._types: dict[int, tuple[Expression, Type]] = {}
 
     def write(self, expression: Expression) -> str:
         """Write an expression with its own kind."""
@@ -45,11 +47,11 @@ class Emitter:
         if isinstance(expression, Column):
             field = find_field(expression, self.table)
             return field.kind is Kind.REAL or (field.computed and field.kind.numeric)
-        return isinstance(expression, Call) and type_of(expression, self.table).numeric
+        return isinstance(expression, Call) and self._type(expression).numeric
 
     def kind(self, expression: Expression) -> Kind | None:
         """Return the kind of an expression, None where it is always NULL."""
-        return type_of(expression, self.table).kind
+        return self._type(expression).kind
 
     def typed(self, expression: Expression, kind: Kind) -> str:
         """Write an expression; one that is always NULL as the NULL of a kind, which every function takes."""
@@ -68,6 +70,19 @@ class Emitter:
         if not kinds <= {Kind.INTEGER, Kind.REAL, None} or all(self._is_whole(a) for a in arguments):
             return [self.condition(a) for a in arguments]
         return ["NULL" if self.kind(a) is None else self.real(a) for a in arguments]
+
+    def _type(self, expression: Expression) -> Type:
+        """Return the type of an expression, found once: every node asks for the types of those below it."""
+        known = self._types.get(id(expression))
+        if known is None:
+            if isinstance(expression, Call):
+                found = call_type(expression, [self._type(argument) for argument in expression.arguments])
+            else:
+                found = type_of(expression, self.table)
+            # Equal expressions may differ in kind (1 and TRUE): they are told apart by their ids, which last
+            # as long as they are kept.
+            known = self._types[id(expression)] = expression, found
+        return known[1]
 
     def _is_whole(self, expression: Expression) -> bool:
         if isinstance(expression, Literal):

@@ -7,11 +7,13 @@ whatever the data. All names of columns hold a dot, so none of them can be mista
 from __future__ import annotations
 
 from jali.engines.duckdb.expressions import Emitter, double, quoted
+from jali.engines.duckdb.key_lists import key_list, key_places
 from jali.engines.duckdb.sources import scan as scan_sql
 from jali.query.catalog import Field, Public, Table
 from jali.query.nodes import Column, Expression, Literal, walk
 from jali.query.ownership import own
 from jali.query.relation import (
+    Belonging,
     Compute,
     Fields,
     Keep,
@@ -50,6 +52,8 @@ def select(relation: Relation, wanted: frozenset[str]) -> str:
         return _match(relation, wanted)
     if isinstance(relation, Stack):
         return _stack(relation, wanted, owned)
+    if isinstance(relation, Belonging):
+        return _belonging(relation, wanted)
     return _per_owner(relation, wanted, owned)
 
 
@@ -186,6 +190,34 @@ def _per_owner(relation: PerOwner, wanted: frozenset[str], owned: bool) -> str:
     varying = [sql for sql, key in pairs if not isinstance(key.expression, Literal)]
     grouped = ", ".join((["owner"] if owned else []) + varying)
     return f"SELECT {_shown('owner' if owned else None, columns)} FROM ({source}) GROUP BY {grouped or '()'}"
+
+
+def _belonging(relation: Belonging, wanted: frozenset[str]) -> str:
+    """The rows of the owners whose part this is."""
+    shown = _shown("s.owner", [f"s.{name}" for name in _kept(relation.fields, wanted)])
+    rows, owners = select(relation.source, wanted), _belonging_owners(relation)
+    return f"SELECT {shown} FROM ({rows}) AS s SEMI JOIN ({owners}) AS o ON s.owner = o.owner"
+
+
+def _belonging_owners(relation: Belonging) -> str:
+    """Of an owner's parts the one with the least hash is theirs; equal hashes are told apart by the part's place.
+
+    All readings of the source see the same rows, and a hash of an owner's own values gives the same part in every
+    question: the number of a row, which is another in each reading, is never an owner here. Owners without a row
+    in this part are left out before their other parts are hashed.
+    """
+    written = _key(RelationEmitter(relation.source), relation.expression)
+    parts = f"SELECT owner, {written} AS part FROM ({select(relation.source, needed_by([relation.expression]))})"
+    this = f"({key_list([relation.values[relation.place]], relation.kind)})[1]"
+    here = f"SELECT owner FROM ({parts}) WHERE part IS NOT DISTINCT FROM {this}"
+    pairs = f"SELECT DISTINCT a.owner, a.part FROM ({parts}) AS a SEMI JOIN ({here}) AS h ON a.owner = h.owner"
+    digits = len(str(len(relation.values)))
+    hashed = f"md5(CAST(owner AS VARCHAR) || '|' || place) || lpad(CAST(place AS VARCHAR), {digits}, '0')"
+    return (
+        f"SELECT owner FROM ({pairs}) AS d JOIN ({key_places(relation.values, relation.kind)}) AS k"
+        f" ON k.value IS NOT DISTINCT FROM d.part GROUP BY owner"
+        f" HAVING right(min({hashed}), {digits}) = '{str(relation.place).rjust(digits, '0')}'"
+    )
 
 
 def _key(emitter: Emitter, expression: Expression) -> str:

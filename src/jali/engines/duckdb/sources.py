@@ -6,6 +6,8 @@ from jali.engines.duckdb.expressions import quoted, text
 from jali.query.catalog import Field, Kind, Public, Source, Table
 
 FRAME_PREFIX = "frame "
+# The table inside the file of a prepared copy.
+COPIED = "rows"
 _ATTACHED = "source "
 # A field is quoted, with quotes doubled inside, or has neither quote nor comma.
 _CSV_FIELD = '("(?:[^"]|"")*"|[^",]*),'
@@ -14,10 +16,15 @@ _CSV_OPTIONS = (
     "columns = {'line': 'VARCHAR'}, delim = '\x1f', quote = '', escape = '', header = false, skip = 1, "
     "auto_detect = false, ignore_errors = true, strict_mode = false"
 )
+# The least and largest values that other writers note for a block of doubles leave out NaN. DuckDB would trust
+# them: whether the NaN of some people pass `x > 4` would depend on whether somebody else of their block has a 5.
+_PARQUET_OPTIONS = "hive_partitioning = false, can_have_nan = true"
 
 
 def scan(table: Table | Public) -> str:
-    """Write the FROM item of a table."""
+    """Write the FROM item of a table: of its prepared copy, where it has one."""
+    if isinstance(table, Table) and table.copy is not None:
+        return plain_scan(table.copy)
     if table.source.format == "csv":
         return _csv(table.source, table.fields)
     if table.source.format == "duckdb":
@@ -25,10 +32,33 @@ def scan(table: Table | Public) -> str:
     return plain_scan(table.source)
 
 
+def read_from(table: Table | Public) -> Source:
+    """Return where questions read the rows of a table."""
+    return table.source if isinstance(table, Public) or table.copy is None else table.copy
+
+
+def person_column(table: Table) -> str:
+    """Name the column of a prepared copy that holds the code of the person: compared for equality, and no more."""
+    return _apart(table, "person")
+
+
+def rank_column(table: Table) -> str:
+    """Name the column of a prepared copy that ranks the rows of each person."""
+    return _apart(table, "rank")
+
+
+def _apart(table: Table, name: str) -> str:
+    """Return a name that no column of the table has."""
+    taken = {field.name.lower() for field in table.fields}
+    while name in taken:
+        name += "_"
+    return quoted(name)
+
+
 def plain_scan(source: Source) -> str:
     """Write the FROM item of a source whose schema is still to be read."""
     if source.format == "parquet":
-        return f"read_parquet({text(source.location)}, hive_partitioning = false)"
+        return f"read_parquet({text(source.location)}, {_PARQUET_OPTIONS})"
     if source.format == "duckdb":
         return f"{quoted(attached_name(source))}.{quoted(source.relation)}"
     return quoted(FRAME_PREFIX + source.location)

@@ -9,7 +9,8 @@ import tempfile
 import weakref
 from pathlib import Path
 
-_NAME = re.compile(r"jali-spill-(\d+)-.*")
+# Temporary copies of tables are left behind like spilled rows.
+_NAME = re.compile(r"jali-(?:spill|prepared)-(\d+)-.*")
 
 
 class SpillDirectory:
@@ -33,16 +34,17 @@ def _remove(path: Path, owner: int) -> None:
 
 def _sweep() -> None:
     """Delete what killed processes of this user left behind: spilled rows are data."""
-    for path in Path(tempfile.gettempdir()).glob("jali-spill-*"):
+    for path in Path(tempfile.gettempdir()).glob("jali-*"):
         found = _NAME.fullmatch(path.name)
         try:
-            if found and path.stat().st_uid == os.getuid() and not _alive(int(found[1])):
+            if found and path.stat().st_uid == os.getuid() and not alive(int(found[1])):
                 shutil.rmtree(path, ignore_errors=True)
         except OSError:
             continue
 
 
-def _alive(process: int) -> bool:
+def alive(process: int) -> bool:
+    """Say whether a process runs."""
     try:
         os.kill(process, 0)
     except ProcessLookupError:

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import PurePath
+
+from jali.planner.explanation.accuracy import accuracy_lines
 from jali.planner.explanation.afterwards import afterwards, split
 from jali.planner.explanation.aggregates import aggregate_notes
+from jali.planner.explanation.cells import cells_note
 from jali.planner.explanation.choices import choice_note
+from jali.planner.explanation.clamps import clamps
 from jali.planner.explanation.keys import groups, key_notes, selection_note, sets
 from jali.planner.explanation.measures import measure_note
 from jali.planner.explanation.notes import (
@@ -20,6 +25,7 @@ from jali.planner.explanation.notes import (
     SelectionNote,
     TableNote,
 )
+from jali.planner.explanation.parts import part_lines
 from jali.planner.explanation.releases import Noted, note_of, noted, release
 from jali.planner.explanation.rows import condition, steps
 from jali.planner.explanation.tables import contribution, neighbours, public_names, table_notes
@@ -34,6 +40,7 @@ def explanation(plan: Plan) -> Explanation:
         tables=table_notes(plan),
         public=public_names(plan),
         steps=steps(plan),
+        clamps=clamps(plan),
         unit=plan.table.owner,
         person=person(plan),
         adjacency=plan.table.adjacency.value,
@@ -52,13 +59,19 @@ def explanation(plan: Plan) -> Explanation:
         aggregates=aggregate_notes(plan),
         afterwards=afterwards(plan),
         queries=_queries(plan),
-        sql=plan.sql,
+        sql=_without_folders(plan, plan.sql),
+        part=part_lines(plan),
+        accuracy=accuracy_lines(plan),
+        # A plan that was stored has none.
+        leaves=plan.leaves or (),
     )
 
 
 def _release_note(plan: Plan, one: Noted) -> ReleaseNote:
     draw = release(plan, 0, one.place).draw
-    return measure_note(plan, one.place) if draw is None or draw.kind == "cells" else choice_note(plan, one)
+    if draw is None:
+        return measure_note(plan, one.place)
+    return cells_note(plan, one.place) if draw.kind in {"cells", "running"} else choice_note(plan, one)
 
 
 def _queries(plan: Plan) -> tuple[QueryNote, ...]:
@@ -69,8 +82,20 @@ def _queries(plan: Plan) -> tuple[QueryNote, ...]:
         for part in level.parts:
             places = range(place, place + len(part.mechanisms))
             place += len(part.mechanisms)
-            found.append(QueryNote(tuple(dict.fromkeys(note_of(plan, i) for i in places)), part.sql))
+            found.append(
+                QueryNote(tuple(dict.fromkeys(note_of(plan, i) for i in places)), _without_folders(plan, part.sql))
+            )
     return tuple(found)
+
+
+def _without_folders(plan: Plan, sql: str) -> str:
+    """Name files without their folders, which concern the curator's machine and no reader."""
+    for table in plan.read:
+        location = table.source.location
+        for quote in "'\"":
+            whole, name = (text.replace(quote, quote * 2) for text in (location, PurePath(location).name))
+            sql = sql.replace(whole, name)
+    return sql
 
 
 __all__ = [

@@ -70,4 +70,4 @@ def _others(plan: Plan) -> str:
     kinds = [estimate for _, estimate in plan.estimates]
     found = ", by its effect on the result under a moment" if any(isinstance(k, Moment) for k in kinds) else ""
     ends = any(isinstance(k, Picked) and isinstance(k.axis, Marks) for k in kinds)
-    return found + (", ends of intervals a sixth of their quantile's share each" if ends else "")
+    return found + (", ends of intervals a fourteenth of their quantile's share each" if ends else "")

@@ -8,6 +8,7 @@ from typing import Any
 from jali.display.numbers import show_amount, show_percent
 from jali.mechanisms.quantiles.permuted_weighted_quantile import PermutedWeightedQuantile
 from jali.mechanisms.quantiles.weighted_quantile import WeightedQuantile
+from jali.mechanisms.quantiles.weighted_quantiles import WeightedQuantiles
 from jali.mechanisms.selection.exponential import Exponential
 from jali.mechanisms.selection.permute_and_flip import PermuteAndFlip
 from jali.planner.explanation import pages
@@ -17,8 +18,11 @@ from jali.planner.explanation.releases import Noted, Release, amount, release, s
 from jali.planner.explanation.words import CONFIDENCE, moved, one_table, person, plural
 from jali.planner.part import Draw
 from jali.planner.plan import Plan
+from jali.planner.reach import many_groups, weight_reach
+from jali.planner.tell import root_below
 from jali.query.aggregation import Marks
 from jali.query.catalog import Kind
+from jali.query.ownership import most_changes
 
 _AXES = {Kind.DATE: "days", Kind.TIMESTAMP: "microseconds"}
 
@@ -39,11 +43,11 @@ def choice_note(plan: Plan, one: Noted) -> ChoiceNote:
         exact_loss=str(amount(plan, picked.event)),
         share=picked.share,
         half_width=off_by(picked),
-        alternatives=(_other(picked),),
+        alternatives=(_other(picked), *_halved(picked)),
         theorems=_theorems(plan, picked),
         picks=draw.picks,
         aim=_aim(picked),
-        ends=_ends(plan, one.ends),
+        ends=_ends(plan, draw, one.ends),
         sets=in_sets(plan, one.place, off_by),
         kind=draw.kind,
     )
@@ -80,7 +84,8 @@ def off_by(one: Release, mechanism: Any = None) -> float:
 
 
 def _meaning(plan: Plan, draw: Draw) -> str:
-    weighed = "weight" if plan.aggregation.weights is not None else "number of rows"
+    weights = plan.aggregation.weights
+    weighed = "number of rows" if weights is None or weights.ranked else "weight"
     if not isinstance(draw.axis, Marks):
         first = "the value" if draw.picks == 1 else f"the {draw.picks} values, one after the other,"
         return f"{first} of the largest {weighed} among {draw.axis.cells:,}; only which is told, not how large"
@@ -136,7 +141,7 @@ def _theorems(plan: Plan, one: Release) -> tuple[str, ...]:
     permuted = _kind(one.mechanism) == "permute-and-flip"
     found = [pages.QUANTILE] if isinstance(one.mechanism, WeightedQuantile) else []
     found.append(pages.PERMUTE_AND_FLIP if permuted else pages.EXPONENTIAL)
-    found += [] if plan.aggregation.weights is None else [pages.WEIGHTS]
+    found += pages.of_bound(plan.aggregation.weights)
     return (*found, *([] if one_table(plan) else [pages.OWNERSHIP]))
 
 
@@ -152,8 +157,10 @@ def _aim(one: Release) -> str:
     return f"{show_amount(rows)} rows inside, so that the empty end of the range is not picked" if rows else ""
 
 
-def _ends(plan: Plan, places: tuple[int, ...]) -> str:
+def _ends(plan: Plan, draw: Draw, places: tuple[int, ...]) -> str:
     """Say how the ends of the interval are bought."""
+    if not places and draw.kind == "quantile":
+        return "none are bought: by the declared number of rows a group is too small for them; the range is told"
     if not places:
         return ""
     ends = [release(plan, 0, place) for place in places]
@@ -181,6 +188,52 @@ def _other(one: Release) -> Alternative:
     rho = f"epsilon = sqrt(2 rho) = {show_amount(float(epsilon))}, the same rho"
     at = "the same epsilon" if permuted else rho
     return Alternative(_kind(other), f"within {show_amount(width)} rows at {at}", width)
+
+
+def _halved(one: Release) -> list[Alternative]:
+    """Return what all quantiles of an axis would have had by halving, for the losses of all of them.
+
+    It cuts the rows at each quantile it has drawn, in the middle of those that have the same value: nothing public
+    says how many these are, and where they are many the next quantiles are off by as much.
+    """
+    draws, places = one.part.draws, _beside(one)
+    axis, mechanism = draws[one.index].axis, one.mechanism
+    if len(places) < 2 or not isinstance(axis, Marks) or not isinstance(mechanism, WeightedQuantile):
+        return []
+    halving = WeightedQuantiles(
+        at=sorted(draws[place].at for place in places),
+        low=0,
+        high=axis.top,
+        step=1,
+        reach=weight_reach(one.part.aggregation),
+        changes=most_changes(one.plan.source),
+        groups=many_groups(one.part.aggregation),
+        epsilon=_all_of(one, places),
+        window=mechanism.window,
+    )
+    width = halving.error(CONFIDENCE) / one.resolution
+    outcome = f"within {show_amount(width)} rows where no value repeats, and off by half the rows of one that does"
+    return [Alternative(f"all {len(places)} quantiles by halving", outcome, width)]
+
+
+def _beside(one: Release) -> list[int]:
+    """Return the quantiles that are drawn of the same rows in the same way, this one too."""
+    mine = one.part.draws[one.index]
+    return [
+        place
+        for place, draw in enumerate(one.part.draws)
+        if draw.kind == "quantile" and not draw.end and draw.steps == mine.steps
+    ]
+
+
+def _all_of(one: Release, places: list[int]) -> Fraction:
+    """Return the epsilon of halving that costs what these quantiles cost: their sum, or by the sum of rho."""
+    chosen = [one.part.mechanisms[place] for place in places]
+    each = [found.epsilon for found in chosen if isinstance(found, WeightedQuantile)]
+    if isinstance(one.mechanism, PermutedWeightedQuantile):
+        return sum(each, Fraction(0))
+    # Levels of a bounded range of epsilon/levels each cost epsilon^2/(8 levels).
+    return root_below(len(places).bit_length() * sum((epsilon**2 for epsilon in each), Fraction(0)))
 
 
 def _swapped_rank(mechanism: Any, epsilon: Fraction) -> WeightedQuantile:

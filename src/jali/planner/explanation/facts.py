@@ -6,6 +6,7 @@ from jali.display.numbers import show_amount, show_percent
 from jali.display.text import clean
 from jali.planner.explanation import pages
 from jali.planner.explanation.notes import (
+    Alternative,
     ChoiceNote,
     Explanation,
     InSet,
@@ -31,15 +32,24 @@ def question_facts(note: Explanation) -> Facts:
     """Say whose privacy counts, and what is made of their rows."""
     lines = [("Privacy unit", _unit(note))]
     lines += _adjacency(note)
+    lines += _labelled("Part", [clean(line) for line in note.part])
     lines += _labelled("Rows", [clean(step) for step in note.steps])
+    lines += _labelled("Clamped", [clean(clamp) for clamp in note.clamps])
     lines.append(("Contribution", f"{note.contribution}."))
     lines += [] if note.where is None else [("Filter", clean(note.where))]
     lines += [("Keys", _keys(key)) for key in note.keys]
     lines += _groups(note)
     lines.append(("Loss", f"{note.loss} for the whole answer: {note.split}."))
+    lines += _labelled("Leaves", _leaves(note))
+    lines += _labelled("Accuracy", [f"{clean(line)}." for line in note.accuracy])
     if note.afterwards:
         lines.append(("Afterwards", clean("; ".join(note.afterwards)) + ": on noisy values, free"))
     return lines
+
+
+def _leaves(note: Explanation) -> list[str]:
+    """Say what is left afterwards: of which account, where it is not clear."""
+    return [clean(left if len(note.leaves) == 1 else f"{account}: {left}") for account, left in note.leaves]
 
 
 def _labelled(label: str, texts: list[str]) -> Facts:
@@ -129,7 +139,7 @@ def _choice_facts(note: ChoiceNote) -> Facts:
     rows = rows_of(note.half_width)
     forecast = f"at most {rows} lighter than the best, whatever the data"
     if what == "rank":
-        forecast = f"rank within {rows} of the aim, whatever the data; {_VALUES}"
+        forecast = f"rank of the value within {rows} of the aim, whatever the data; {_VALUES}"
     return [
         ("picks", note.meaning),
         ("sensitivity", f"{rows_of(note.sensitivity)} of {what} ({note.because})"),
@@ -166,7 +176,12 @@ def _in_set(one: InSet, width: str) -> str:
 
 
 def _instead(note: ReleaseNote) -> Facts:
-    return _labelled("instead of", [f"{other.name}: {other.outcome}" for other in note.alternatives])
+    return _labelled("instead of", [_other(other) for other in note.alternatives])
+
+
+def _other(other: Alternative) -> str:
+    rms = "" if other.rms is None else f"rms {show_amount(other.rms)}, "
+    return f"{other.name}: {rms}{other.outcome}"
 
 
 def selection_facts(note: SelectionNote) -> Facts:

@@ -27,8 +27,10 @@ def forecasts(note: AggregateNote) -> tuple[str, ...]:
 
 def _known(note: AggregateNote, half_width: float) -> str:
     if note.least_half_width is None or note.least_half_width == half_width:
-        return f"± {show_amount(half_width)}, whatever the data"
-    return f"± {show_amount(note.least_half_width)} in the first cell to ± {show_amount(half_width)} in the last"
+        where = " in a group that is sure to appear" if note.sure else ", whatever the data"
+        return f"± {show_amount(half_width)}{where}"
+    first, widest = show_amount(note.least_half_width), show_amount(half_width)
+    return f"± {first} in the first cell, at most ± {widest} further on"
 
 
 def _rank(note: AggregateNote, error: float) -> str:
@@ -68,11 +70,24 @@ def show_remark(note: AggregateNote) -> str:
 
 
 def _depends(note: AggregateNote) -> str:
-    if note.half_width is not None or note.rank_error is not None:
+    if note.half_width is not None:
         return ""
+    if note.rank_error is not None:
+        return _reach(note)
     if note.weight_error is not None:
         return "" if note.guess is None else f"A group has n = {show_amount(note.guess)} rows by the public guess"
     return _typical(note) if note.typical else _ends(note)
+
+
+def _reach(note: AggregateNote) -> str:
+    """Tell the ends of a quantile's interval from its value."""
+    if note.rank_reach is None:
+        return ""
+    ends = "that is for the value; the ends of its interval, bought for less, lie"
+    if note.sets:
+        return f"{ends} further out: see {note.formula}"
+    share = "" if note.guess is None else f", {show_percent(note.rank_reach / note.guess)} of n,"
+    return f"{ends} about {rows_of(note.rank_reach)}{share} to {'one' if note.one_sided else 'each'} side"
 
 
 def _typical(note: AggregateNote) -> str:
@@ -86,6 +101,12 @@ def _ends(note: AggregateNote) -> str:
     ends = f"least for a mean in the middle of its range, most at an end. {little}"
     if note.guess is None:
         return f"{ends}. {_GUESS}, this would be a number"
-    total = f"{show_amount(note.guess * note.groups)} rows, declared as a public guess"
-    share = total if note.groups == 1 else f"{total}, over {note.groups:,} groups"
-    return f"n is {share}. In general ± {_span(note, 1.0, '/n')}: {ends}"
+    return f"n is {_source(note, note.guess)}. In general ± {_span(note, 1.0, '/n')}: {ends}"
+
+
+def _source(note: AggregateNote, guess: float) -> str:
+    """Say where the guess of the rows of a group comes from."""
+    if note.stated:
+        return f"{show_amount(guess)} rows, a guess that the question states"
+    total = f"{show_amount(guess * note.groups)} rows, declared as a public guess"
+    return total if note.groups == 1 else f"{total}, over {note.groups:,} groups"

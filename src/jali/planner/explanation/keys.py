@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from jali.display.numbers import show_amount
+from jali.display.numbers import show_amount, show_percent
 from jali.mechanisms.keys.laplace_threshold import LaplaceThreshold
 from jali.mechanisms.keys.noisy_counts import NoisyCounts
 from jali.mechanisms.keys.optimal_keys import OptimalKeys
@@ -23,7 +23,7 @@ from jali.query.aggregation import KeySet
 from jali.query.catalog import Kind, Public
 from jali.query.nodes import Column, Expression, walk
 from jali.query.ownership import most_changes
-from jali.query.relation import Compute, Keep, Match, Pair, PerOwner, Relation, Scan, Stack
+from jali.query.relation import Belonging, Compute, Keep, Match, Pair, PerOwner, Relation, Scan, Stack
 from jali.query.types import find_field, type_of
 
 _SHOWN = 8
@@ -95,7 +95,7 @@ def table_of(relation: Relation, column: str) -> object:
     """Return the table that a column is read from unchanged, or None."""
     if isinstance(relation, Scan):
         return relation.table
-    if isinstance(relation, Keep | Match):
+    if isinstance(relation, Keep | Match | Belonging):
         return table_of(relation.source, column)
     if isinstance(relation, Pair):
         inside = relation.left if relation.left.field(column) is not None else relation.right
@@ -159,10 +159,17 @@ def _mechanism(plan: Plan) -> str:
     )
     if isinstance(plan.selection, NoisyCounts):
         told = "" if plan.told is None else "; that count is told"
-        least = f"{plan.selection.threshold:,}"
+        least = f"{plan.selection.threshold:,}{_coin(plan.selection)}"
         return f"{_noise(plan.selection)}: a group appears if its noisy count is at least {least}{told}{kept}"
     pairs = f", shared by up to {plural(most_changes(plan.source) * _most_groups(plan), 'group')}"
     return f"optimal partition selection: the likeliest coin for each group that the loss allows{pairs}{kept}"
+
+
+def _coin(chosen: Threshold) -> str:
+    """Say how often a count one below the threshold appears: so much of delta was left."""
+    if not chosen.coin:
+        return ""
+    return f", or with a chance of {show_percent(float(chosen.coin))} if it is {chosen.threshold - 1:,}"
 
 
 def _noise(chosen: Threshold) -> str:

@@ -8,21 +8,42 @@ from fractions import Fraction
 
 from jali.display.numbers import show_amount
 from jali.mechanisms import Gaussian, Laplace
+from jali.mechanisms.keys.gaussian_threshold import GaussianThreshold
 from jali.mechanisms.keys.laplace_threshold import LaplaceThreshold
 from jali.mechanisms.keys.noisy_counts import NoisyCounts
 from jali.mechanisms.laws import DiscreteGaussianLaw, DiscreteLaplaceLaw
+from jali.mechanisms.laws.law import Law
 from jali.planner.choose_mechanisms import noise_for
 from jali.planner.explanation import pages
 from jali.planner.explanation.notes import Alternative, InSet, MeasureNote
-from jali.planner.explanation.releases import Release, amount, release, shown
-from jali.planner.explanation.words import CONFIDENCE, moved, one_row_each, one_table, person, plural, set_label
+from jali.planner.explanation.releases import Release, amount, note_of, release, shown
+from jali.planner.explanation.words import (
+    CONFIDENCE,
+    listed,
+    moved,
+    one_row_each,
+    one_table,
+    person,
+    plural,
+    set_label,
+)
 from jali.planner.explanation.written import condition_of, factors, guard, written
-from jali.planner.part import Noise
+from jali.planner.joint import block_of
+from jali.planner.part import Coordinate, Noise
 from jali.planner.plan import Plan
 from jali.planner.sensitivity import l1_sensitivity, squared_l2_sensitivity
 from jali.planner.tell import Threshold, keys_alone
 from jali.privacy import Concentrated, Pure, decimal
-from jali.query.aggregation import Axis, Categories, CountPeople, CountRows, CountValues, Measure, SumValues
+from jali.query.aggregation import (
+    Axis,
+    Categories,
+    CountPeople,
+    CountRows,
+    CountValues,
+    Measure,
+    SumValues,
+    Weights,
+)
 from jali.query.nodes import Aggregate, Call, Column, Expression, Literal
 from jali.query.ownership import most_changes
 
@@ -31,38 +52,43 @@ def measure_note(plan: Plan, place: int) -> MeasureNote:
     """Explain one release with noise."""
     one = release(plan, 0, place)
     measure, noise = one.measure, noise_of(one)
-    laplace = isinstance(noise, Laplace | LaplaceThreshold)
-    scale = noise.scale if isinstance(noise, Laplace | LaplaceThreshold) else math.sqrt(noise.variance)
+    gaussian = isinstance(noise, Gaussian | GaussianThreshold)
     return MeasureNote(
         name=_name(plan, one),
         meaning=_meaning(plan, one),
-        sensitivity=_sensitivity(one, squared=not laplace),
-        norm="L1" if laplace else "L2",
+        sensitivity=_sensitivity(one, squared=gaussian),
+        norm="L2" if gaussian else "L1",
         because=_because(plan, measure),
-        mechanism="discrete Laplace" if laplace else "discrete Gaussian",
-        scale=float(scale) * worth(one),
+        mechanism=_mechanism(plan, noise),
+        scale=_scale(noise) * worth(one),
         stddev=noise.law.stddev * worth(one),
-        loss=shown(plan, one.event),
+        loss=_loss(plan, one),
         exact_loss=str(amount(plan, one.event)),
         share=one.share,
         half_width=half_width(one),
         where="in each group" if one.draw is None else "in each cell",
         alternatives=tuple(_alternatives(plan, one)),
-        theorems=_theorems(plan, laplace=laplace),
+        theorems=_theorems(plan, noise),
         sets=in_sets(plan, place, half_width),
         told=place == plan.told,
     )
 
 
-def noise_of(one: Release) -> Noise | Threshold:
+def noise_of(one: Release) -> Noise | Coordinate | Threshold:
     """Return the noise of a release that has one."""
-    assert isinstance(one.mechanism, Laplace | Gaussian | NoisyCounts)
+    assert isinstance(one.mechanism, Laplace | Gaussian | Coordinate | NoisyCounts)
     return one.mechanism
 
 
 def worth(one: Release) -> float:
-    """Return what one integer unit of a release is worth."""
-    return float(one.part.aggregation.unit(one.measure))
+    """Return what one integer unit of what is released is worth."""
+    times = one.mechanism.times if isinstance(one.mechanism, Coordinate) else 1
+    return float(_unit(one) / times)
+
+
+def _unit(one: Release) -> Fraction:
+    """Return what one integer unit of a measure is worth."""
+    return one.part.aggregation.unit(one.measure)
 
 
 def half_width(one: Release) -> float:
@@ -70,9 +96,38 @@ def half_width(one: Release) -> float:
     return noise_of(one).law.quantile(CONFIDENCE) * worth(one)
 
 
-def _theorems(plan: Plan, *, laplace: bool) -> tuple[str, ...]:
-    found = [pages.LAPLACE if laplace else pages.GAUSSIAN]
-    found += [] if plan.aggregation.weights is None else [pages.WEIGHTS]
+def _scale(noise: Noise | Coordinate | Threshold) -> float:
+    if isinstance(noise, Gaussian | GaussianThreshold):
+        return math.sqrt(noise.variance)
+    return float(noise.joint.scale if isinstance(noise, Coordinate) else noise.scale)
+
+
+def _mechanism(plan: Plan, noise: Noise | Coordinate | Threshold) -> str:
+    if isinstance(noise, Coordinate):
+        return f"joint (K-norm) of {plural(noise.joint.dimension, 'measure')}, {_together(plan)},"
+    return "discrete Gaussian" if isinstance(noise, Gaussian | GaussianThreshold) else "discrete Laplace"
+
+
+def _together(plan: Plan) -> str:
+    """Name the measures that leave together; every grouping set has the same."""
+    places = block_of(plan.levels[0].parts[0])
+    return listed([f"[{note_of(plan, place) + 1}]" for place in places])
+
+
+def _loss(plan: Plan, one: Release) -> str:
+    """Write the loss of a release; measures that leave together are paid for with the first of them."""
+    if not isinstance(one.mechanism, Coordinate):
+        return shown(plan, one.event)
+    if one.mechanism.place == 0:
+        return f"{shown(plan, one.event)} for {_together(plan)} together"
+    first = min(block_of(one.part))
+    return f"nothing more, paid with [{note_of(plan, first) + 1}]"
+
+
+def _theorems(plan: Plan, noise: Noise | Coordinate | Threshold) -> tuple[str, ...]:
+    gaussian = isinstance(noise, Gaussian | GaussianThreshold)
+    found = [pages.JOINT] if isinstance(noise, Coordinate) else [pages.GAUSSIAN if gaussian else pages.LAPLACE]
+    found += pages.of_bound(plan.aggregation.weights)
     return (*found, *([] if one_table(plan) else [pages.OWNERSHIP]))
 
 
@@ -163,7 +218,8 @@ def _kept(plan: Plan) -> str:
 
 
 def _weighted(plan: Plan) -> str:
-    return "" if plan.aggregation.weights is None else "weighted "
+    weights = plan.aggregation.weights
+    return "" if weights is None or weights.ranked else "weighted "
 
 
 def _people(plan: Plan, measure: CountPeople) -> str:
@@ -191,7 +247,8 @@ def _sum(measure: SumValues) -> str:
     where = _guarded(measure.value) if condition is None else f" where {written(condition)}"
     center = f", less {decimal(measure.center)} (the middle)" if measure.center else ""
     step = "whole numbers" if measure.steps == 1 else f"multiples of 1/{measure.steps}"
-    return f"sum of {written(value)}{where} clamped to [{low}, {high}]{center}, in {step}; NULL and NaN count 0"
+    absent = "NULL and NaN count 0" + (", before the middle is taken off" if measure.missing is not None else "")
+    return f"sum of {written(value)}{where} clamped to [{low}, {high}]{center}, in {step}; {absent}"
 
 
 # How far a person can move it.
@@ -200,8 +257,8 @@ def _sum(measure: SumValues) -> str:
 def _sensitivity(one: Release, *, squared: bool) -> float:
     aggregation, changes = one.part.aggregation, most_changes(one.plan.source)
     if squared:
-        return math.sqrt(squared_l2_sensitivity(aggregation, one.measure, changes)) * worth(one)
-    return float(l1_sensitivity(aggregation, one.measure, changes)) * worth(one)
+        return math.sqrt(squared_l2_sensitivity(aggregation, one.measure, changes)) * float(_unit(one))
+    return float(l1_sensitivity(aggregation, one.measure, changes) * _unit(one))
 
 
 def _because(plan: Plan, measure: Measure) -> str:
@@ -227,16 +284,41 @@ def largest(measure: SumValues) -> float:
 
 def _alternatives(plan: Plan, one: Release) -> list[Alternative]:
     noise, measure = noise_of(one), one.measure
-    if not isinstance(noise, Laplace | Gaussian):
+    if isinstance(noise, NoisyCounts):
         return [_apart(plan, one)]
-    found = [_other_noise(one, noise)]
+    found = _not_together(one, noise) if isinstance(noise, Coordinate) else [_other_noise(one, noise)]
     weights = plan.aggregation.weights
     if weights is not None and not one_row_each(plan) and isinstance(measure, CountRows | SumValues):
-        outcome = "the same noise, plus an error of its own from the draw, and a sort of the table"
-        found.append(Alternative(f"sampling {plural(weights.max_rows, 'row')} a person", outcome, half_width(one)))
-    if isinstance(measure, SumValues) and measure.center and largest(measure):
+        found.append(_bounded_otherwise(one, weights))
+    if weights is not None and weights.norm == "l2":
+        found.append(_by_number(one, noise, weights))
+    if isinstance(measure, SumValues) and measure.center and measure.missing is None and largest(measure):
         found.append(_without_centre(one, measure))
     return found
+
+
+def _bounded_otherwise(one: Release, weights: Weights) -> Alternative:
+    """Return what weights in place of ranks would have given, or a sample in place of weights."""
+    if weights.ranked:
+        outcome = "the same noise and no error from the sample, for some ten times the work"
+        return Alternative("weights over the copy", outcome, half_width(one), _rms(one, noise_of(one).law))
+    outcome = "the same noise, plus an error of its own from the draw, and a sort of the table"
+    name = f"sampling {plural(weights.max_rows, 'row')} a person"
+    return Alternative(name, outcome, half_width(one), _rms(one, noise_of(one).law))
+
+
+def _by_number(one: Release, noise: Noise | Coordinate, weights: Weights) -> Alternative:
+    """Return what weights by the number of all rows would have given: the noise, and what they keep."""
+    assert isinstance(noise, Gaussian)
+    aggregation, groups = one.part.aggregation.by_number, one.part.aggregation.groups
+    squared = squared_l2_sensitivity(aggregation, one.measure, most_changes(one.plan.source))
+    law = DiscreteGaussianLaw(squared / (2 * noise.rho))
+    width = law.quantile(CONFIDENCE) * worth(one)
+    kept = [min(float(groups), weights.max_rows * times) for times in (1.0, math.sqrt(groups))]
+    outcome = f"± {show_amount(width)}; of one row in each of {groups:,} groups they keep {show_amount(kept[0])}"
+    return Alternative(
+        "weights by the number of rows", f"{outcome}, not {show_amount(kept[1])}", width, _rms(one, law)
+    )
 
 
 def _apart(plan: Plan, one: Release) -> Alternative:
@@ -245,9 +327,33 @@ def _apart(plan: Plan, one: Release) -> Alternative:
     assert isinstance(noise, NoisyCounts)
     half = Pure(noise.epsilon / 2) if isinstance(noise, LaplaceThreshold) else Concentrated(noise.rho / 2)
     likely = keys_alone(half, noise.delta, weights, changes, noise.least_people).error(CONFIDENCE)
-    width = noise_for(one.part.aggregation, one.measure, half, changes).law.quantile(CONFIDENCE) * worth(one)
+    law = noise_for(one.part.aggregation, one.measure, half, changes).law
+    width = law.quantile(CONFIDENCE) * worth(one)
     outcome = f"± {show_amount(width)}, and a group of {likely:,} people"
-    return Alternative("groups chosen apart, half for each", f"{outcome} appears with 95 %", width)
+    name = "groups chosen apart, half for each"
+    return Alternative(name, f"{outcome} appears with 95 %", width, _rms(one, law))
+
+
+def _not_together(one: Release, noise: Coordinate) -> list[Alternative]:
+    """Return what the measures would have had apart: at parts of the same epsilon, or of the rho it comes to."""
+    aggregation, changes, count = one.part.aggregation, most_changes(one.plan.source), noise.joint.dimension
+    epsilon = noise.joint.epsilon
+    each, rho = epsilon / count, epsilon**2 / 2
+    laplace = DiscreteLaplaceLaw(l1_sensitivity(aggregation, one.measure, changes) / each)
+    squared = squared_l2_sensitivity(aggregation, one.measure, changes)
+    gaussian = DiscreteGaussianLaw(squared * count / (2 * rho))
+    widths = [law.quantile(CONFIDENCE) * float(_unit(one)) for law in (laplace, gaussian)]
+    spreads = [law.stddev * float(_unit(one)) for law in (laplace, gaussian)]
+    name = f"discrete Laplace, 1/{count} of the loss each"
+    return [
+        Alternative(name, f"± {show_amount(widths[0])}", widths[0], spreads[0]),
+        Alternative(
+            f"discrete Gaussian, 1/{count} of rho = epsilon²/2 = {decimal(rho)} each",
+            f"± {show_amount(widths[1])}, but no pure epsilon: ask with rho for it, on a budget with a delta",
+            widths[1],
+            spreads[1],
+        ),
+    ]
 
 
 def _other_noise(one: Release, noise: Noise) -> Alternative:
@@ -257,15 +363,23 @@ def _other_noise(one: Release, noise: Noise) -> Alternative:
         gaussian = DiscreteGaussianLaw(squared_l2_sensitivity(aggregation, one.measure, changes) / (2 * rho))
         width = gaussian.quantile(CONFIDENCE) * worth(one)
         outcome = f"± {show_amount(width)} at rho = epsilon²/2 = {decimal(rho)}, but no pure epsilon: "
-        return Alternative("discrete Gaussian", f"{outcome}ask with rho for it, on a budget with a delta", width)
+        outcome += "ask with rho for it, on a budget with a delta"
+        return Alternative("discrete Gaussian", outcome, width, _rms(one, gaussian))
     epsilon = math.sqrt(2 * noise.rho)
-    laplace = DiscreteLaplaceLaw(l1_sensitivity(aggregation, one.measure, changes) / Fraction(epsilon))
+    moves = l1_sensitivity(aggregation.by_number, one.measure, changes)
+    laplace = DiscreteLaplaceLaw(moves / Fraction(epsilon))
     width = laplace.quantile(CONFIDENCE) * worth(one)
     outcome = f"± {show_amount(width)} at epsilon = sqrt(2 rho) = {show_amount(epsilon)}, the same rho"
-    return Alternative("discrete Laplace", outcome, width)
+    return Alternative("discrete Laplace", outcome, width, _rms(one, laplace))
 
 
 def _without_centre(one: Release, measure: SumValues) -> Alternative:
     factor = float(max(abs(measure.low), abs(measure.high))) / largest(measure)
     width = half_width(one) * factor
-    return Alternative("values not centred", f"± {show_amount(width)}, {factor:.2g} times the noise", width)
+    outcome = f"± {show_amount(width)}, {factor:.2g} times the noise"
+    return Alternative("values not centred", outcome, width, factor * _rms(one, noise_of(one).law))
+
+
+def _rms(one: Release, law: Law) -> float:
+    """Return the standard deviation of a noise, in units of the measure."""
+    return law.stddev * worth(one)

@@ -9,11 +9,17 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Alternative:
-    """Another way that was considered, and what it would have given."""
+    """Another way that was considered, and what it would have given.
+
+    Attributes:
+        half_width: What its error would have stayed within.
+        rms: The root of its mean squared error, where that does not depend on the data.
+    """
 
     name: str
     outcome: str
     half_width: float | None = None
+    rms: float | None = None
 
 
 @dataclass(frozen=True)
@@ -155,10 +161,16 @@ class AggregateNote:
 
     Attributes:
         measures: The places of the measures.
+        rms: The root of the mean squared error, where the law of the error does not depend on the data; over the
+            cells of a distribution function, before its numbers are made to rise.
+        sure: Whether that holds for a group that is sure to be shown; it is wider in others.
+        stated: Whether the question states the guess.
         letters: What the letters of the formula stand for.
-        least_half_width: The half-width in the first cell of a distribution function, where `half_width` is that
-            in the last.
+        least_half_width: The half-width in the first cell of a distribution function, where `half_width` is the
+            largest.
         rank_error: For a quantile: how far off its rank, in rows.
+        rank_reach: And how many rows beside it the ends of its interval are aimed at.
+        one_sided: Whether one end of that interval is the end of the range.
         weight_error: For a mode: how many rows lighter than the heaviest value.
         about: What the half-width of a moment would be at the guess, for typical data.
         typical: What data the forecast of a moment is for.
@@ -178,9 +190,14 @@ class AggregateNote:
     groups: int = 1
     doubtful_below: float | None = None
     rank_error: float | None = None
+    rank_reach: float | None = None
+    one_sided: bool = False
     weight_error: float | None = None
     typical: str = ""
     sets: tuple[tuple[str, str], ...] = ()
+    rms: float | None = None
+    sure: bool = False
+    stated: bool = False
 
 
 @dataclass(frozen=True)
@@ -200,13 +217,18 @@ class Explanation:
         tables: All of them.
         public: The public tables that are read.
         steps: How the rows come about, where they are not those of one table.
+        clamps: Which counts and sums of one person's rows are clamped, and to what.
         sets: The grouping sets, where there are several, each with its number of groups.
+        part: What the part is that the question is about, and what it costs now; nothing for a whole table.
+        accuracy: How close the answer is to be, where the loss was found for that.
+        leaves: What the question would leave of each account that pays, where accounts are known.
     """
 
     table: str
     tables: tuple[TableNote, ...]
     public: tuple[str, ...]
     steps: tuple[str, ...]
+    clamps: tuple[str, ...]
     unit: str | None
     person: str
     adjacency: str
@@ -226,6 +248,9 @@ class Explanation:
     afterwards: tuple[str, ...]
     queries: tuple[QueryNote, ...]
     sql: str
+    part: tuple[str, ...] = ()
+    accuracy: tuple[str, ...] = ()
+    leaves: tuple[tuple[str, str], ...] = ()
 
     def to_json(self) -> dict[str, Any]:
         """Return plain JSON values; a number beyond all doubles is null."""

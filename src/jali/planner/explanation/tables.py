@@ -70,15 +70,30 @@ def contribution(plan: Plan) -> str:
     """Say how one person's rows are bounded, and where the bound comes from."""
     weights = plan.aggregation.weights
     if weights is None:
-        return "each row is a person of its own and counts once"
+        return _alone(plan)
     rows, who = plural(weights.max_rows, "row"), person(plan)
+    if weights.ranked:
+        return (
+            f"one {who} counts for at most {rows}, by rank: the first {weights.max_rows:,} of each {who} in the "
+            f"prepared copy count 1 each, in an order that was drawn when it was written{_from(plan)}"
+        )
     if one_row_each(plan) and weights.max_rows == 1:
         return f"one {who} has one row at most, and counts once"
     asked = "that pass the filter " if isinstance(plan.source, Keep) else ""
-    return (
-        f"one {who} counts for at most {rows}: of c rows {asked}each weighs min(1, {weights.max_rows}/c), "
-        f"rounded down to a multiple of 1/{weights.resolution:,}. Nothing is sampled{_from(plan)}"
-    )
+    bound = f"one {who} counts for at most {rows}: of c rows {asked}each weighs min(1, {weights.max_rows}/c), "
+    if weights.norm == "l2":
+        bound = (
+            f"one {who} counts for at most {rows} in the L2 norm over the groups: each row {asked}weighs "
+            f"min(1, {weights.max_rows}/c), where c is the root of the sum of squares of the rows in each group, "
+        )
+    return f"{bound}rounded down to a multiple of 1/{weights.resolution:,}. Nothing is sampled{_from(plan)}"
+
+
+def _alone(plan: Plan) -> str:
+    """Say why rows need no bound."""
+    if plan.table.unique:
+        return f"each {person(plan)} has one row, as a key of the source enforces, and counts once"
+    return "each row is a person of its own and counts once"
 
 
 def _from(plan: Plan) -> str:

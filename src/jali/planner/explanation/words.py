@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from jali.display.numbers import show_amount
+from jali.planner import aim
+from jali.planner.forecast import scanned
 from jali.planner.plan import Plan
 from jali.query.ownership import most_changes, own
-from jali.query.relation import Compute, Keep, PerOwner, Scan
+from jali.query.relation import Compute, Keep, PerOwner
 
-CONFIDENCE = 0.95
+CONFIDENCE = aim.CONFIDENCE
 _MOVED = {
     1: "",
     2: "; taken away and put in elsewhere",
@@ -28,14 +30,6 @@ def one_row_each(plan: Plan) -> bool:
     while isinstance(relation, Keep | Compute):
         relation = relation.source
     return isinstance(relation, PerOwner) and own(relation).max_rows == 1
-
-
-def scanned(plan: Plan) -> bool:
-    """Say whether the rows are those of one table."""
-    relation = plan.source
-    while isinstance(relation, Keep):
-        relation = relation.source
-    return isinstance(relation, Scan)
 
 
 def one_table(plan: Plan) -> bool:

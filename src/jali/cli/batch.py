@@ -1,0 +1,178 @@
+"""`jali batch`: the questions of a file, asked together."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from jali.cli.failures import about
+from jali.cli.opening import open_database
+from jali.cli.options import Analyst, AsJson, Confidence, DatabasePath, Rho
+from jali.cli.terminal import Stages, ink_for
+from jali.cli.writing import check_confidence, remaining_json, write_json
+from jali.display.cells import flat
+from jali.display.text import answer_table, clean, legend
+from jali.errors import CatalogError, QueryError
+
+if TYPE_CHECKING:
+    from jali.batch import Batch, BatchAnswer
+    from jali.database import Database
+    from jali.planner.batch import BatchPlan
+
+Questions = Annotated[
+    str,
+    typer.Argument(
+        metavar="FILE", help="SELECT statements with semicolons between them; [bold]-[/bold] is stdin."
+    ),
+]
+BatchEpsilon = Annotated[
+    str | None, typer.Option("--epsilon", metavar="NUMBER", help="The loss of all questions.")
+]
+BatchDelta = Annotated[
+    str | None,
+    typer.Option("--delta", metavar="NUMBER", help="Pays for adding losses up more sharply than by their sum."),
+]
+Agree = Annotated[bool, typer.Option("--agree/--apart", help="Make the answers agree, or leave each by itself.")]
+Explain = Annotated[bool, typer.Option("--explain", help="Show the plan and the cost, and ask nothing.")]
+
+
+def batch(
+    database: DatabasePath,
+    file: Questions,
+    epsilon: BatchEpsilon = None,
+    rho: Rho = None,
+    delta: BatchDelta = None,
+    agree: Agree = True,
+    analyst: Analyst = None,
+    confidence: Confidence = 0.95,
+    explain: Explain = False,
+    as_json: AsJson = False,
+) -> None:
+    """Ask all questions of a file together: planned jointly, charged once, with answers that agree.
+
+    Example: [bold]jali batch clinic.jali questions.sql --epsilon 1 --analyst ana[/bold]
+    """
+    check_confidence(confidence)
+    if epsilon is None and rho is None:
+        raise QueryError("A batch needs one loss.", remedy="Give --epsilon 1, or --rho 0.05 for Gaussian noise.")
+    text = _text(file)
+    questions = statements(text)
+    with open_database(database) as opened, about(database, text, analyst):
+        with Stages() as stages:
+            asked = opened.batch(
+                epsilon=epsilon, rho=rho, delta=delta, agree=agree, analyst=analyst, on_stage=stages
+            )
+            for question in questions:
+                asked.ask(question.placed)
+            plan = _explained(asked, questions)
+            found = None if explain else asked.run()
+        if found is None:
+            _write_plan(str(plan), as_json=as_json)
+        else:
+            write_batch(found, questions, opened, analyst=analyst, confidence=confidence, as_json=as_json)
+
+
+@dataclass(frozen=True)
+class Statement:
+    """A question of a file.
+
+    Attributes:
+        sql: The question without comments, in one line.
+        written: The question as it is written.
+        position: Line and column in the file where it begins.
+    """
+
+    sql: str
+    written: str
+    position: tuple[int, int]
+
+    @property
+    def placed(self) -> str:
+        """The question at its place: a refusal then names the line and column of the file."""
+        line, column = self.position
+        return "\n" * (line - 1) + " " * (column - 1) + self.written
+
+
+def statements(text: str) -> list[Statement]:
+    """Return the statements of a text; semicolons in strings, names and comments part nothing."""
+    from jali.planner.batch.asked import in_one_line
+    from jali.query.lexed import Lexed
+
+    lexed = Lexed.of(text)
+    found, first = [], 0
+    ends = [i for i in range(len(lexed.tokens)) if lexed.word(i) == ";"]
+    for end in (*ends, len(lexed.tokens)):
+        if first < end:
+            written = lexed.text(range(first, end))
+            found.append(Statement(in_one_line(written), written, _position(text, lexed.tokens[first].start)))
+        first = end + 1
+    if not found:
+        raise QueryError("There is no question.", remedy="Write SELECT statements with semicolons between them.")
+    return found
+
+
+def _position(text: str, offset: int) -> tuple[int, int]:
+    before = text[:offset]
+    return before.count("\n") + 1, offset - before.rfind("\n")
+
+
+def _explained(asked: Batch, questions: list[Statement]) -> BatchPlan:
+    """Plan the batch; a refusal without a place is about the question from its beginning."""
+    from jali.planner.batch.asked import place_of
+
+    try:
+        return asked.explain()
+    except QueryError as refusal:
+        place = place_of(refusal)
+        if refusal.position is not None or place is None:
+            raise
+        where = questions[place].position
+        raise type(refusal)(refusal.message, position=where, remedy=refusal.remedy) from None
+
+
+def _text(file: str) -> str:
+    if file == "-":
+        return sys.stdin.read()
+    try:
+        return Path(file).read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError):
+        raise CatalogError(f"The file {file} cannot be read.", remedy="Name a text file with SQL.") from None
+
+
+def _write_plan(text: str, *, as_json: bool) -> None:
+    if as_json:
+        write_json({"explanation": text})
+    else:
+        print(text)
+
+
+def write_batch(
+    found: BatchAnswer,
+    questions: list[Statement] | None,
+    database: Database,
+    *,
+    analyst: str | None,
+    confidence: float,
+    as_json: bool,
+) -> None:
+    """Write all answers, what the batch cost, and what is left."""
+    left = {table: database.remaining(table, analyst=analyst) for table, _ in found.costs}
+    if as_json:
+        rest = {table: remaining_json(amount) for table, amount in left.items()}
+        write_json(found.to_json(confidence) | {"analyst": analyst, "remaining": rest})
+        return
+    ink = ink_for(sys.stdout)
+    for number, answer in enumerate(found, 1):
+        spans = answer.interval(confidence)
+        title = "" if questions is None else " " + clean(questions[number - 1].sql)
+        print(f"{ink.accent(f'[{number}]')}{title}")
+        print(answer_table(answer.columns, answer.shown_rows, spans, ink=ink))
+        said = legend(*flat(answer.rows, spans), confidence)
+        print(f"{ink.faint(said)}\n" if said else "")
+    for table, cost in found.costs:
+        again = ", answered before: the table was not charged again" if found.cached else ""
+        print(f"{clean(table)}: cost {cost}{again} · left {left[table]} · receipt {found.receipt}")

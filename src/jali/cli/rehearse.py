@@ -1,0 +1,105 @@
+"""`jali rehearse`: a question, answered on made-up rows of the declared shape. Free."""
+
+from __future__ import annotations
+
+import sys
+import textwrap
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from jali.cli.failures import about
+from jali.cli.opening import open_database, read_question
+from jali.cli.options import (
+    Analyst,
+    AsJson,
+    Confidence,
+    DatabasePath,
+    Delta,
+    Epsilon,
+    GroupRows,
+    MaxGroups,
+    MaxRows,
+    MinPeople,
+    NoiseName,
+    PartName,
+    Question,
+    Rho,
+    Within,
+    part_named,
+    within_named,
+)
+from jali.cli.terminal import Stages, ink_for
+from jali.cli.writing import check_confidence, write_json
+from jali.display.text import WIDTH, clean, facts
+
+if TYPE_CHECKING:
+    from jali.answer import Answer
+    from jali.planner import Plan
+    from jali.planner.terms import Given
+
+_HEAD = "Rehearsal: synthetic data. Nothing real was read, and nothing was charged."
+
+
+def rehearse(
+    database: DatabasePath,
+    sql: Question,
+    epsilon: Epsilon = None,
+    rho: Rho = None,
+    delta: Delta = None,
+    max_rows: MaxRows = None,
+    max_groups: MaxGroups = None,
+    min_people: MinPeople = None,
+    part: PartName = None,
+    within: Within = None,
+    confidence: Confidence = 0.95,
+    noise: NoiseName = None,
+    group_rows: GroupRows = None,
+    analyst: Analyst = None,
+    rows: Annotated[
+        int | None, typer.Option(metavar="NUMBER", help="About how many rows are made up for each table.")
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Answer a question on made-up rows of the declared shape. Free: nothing real is read or charged.
+
+    Example: [bold]jali rehearse clinic.jali "SELECT ward, COUNT(*) AS n FROM visits GROUP BY ward"
+    --epsilon 0.1[/bold]
+    """
+    terms: Given = {"epsilon": epsilon, "rho": rho, "delta": delta, "part": part_named(part)}
+    terms |= {"max_rows": max_rows, "max_groups": max_groups, "min_people": min_people}
+    terms |= {"within": within_named(within), "noise": noise, "group_rows": group_rows}
+    if within:
+        terms["confidence"] = confidence
+    check_confidence(confidence)
+    question = read_question(sql)
+    with open_database(database) as opened, about(database, question, analyst):
+        plan = opened.explain(question, analyst=analyst, **terms)
+        with Stages() as stages:
+            stages("making rows up")
+            with opened.rehearse(rows=rows) as rehearsal:
+                answer = rehearsal.ask(question, analyst=analyst, on_stage=stages, **terms)
+    _write(answer, plan, confidence, analyst=analyst, as_json=as_json)
+
+
+def _write(answer: Answer, plan: Plan, confidence: float, *, analyst: str | None, as_json: bool) -> None:
+    """Write the answer, and what the same question would cost and leave in earnest."""
+    if as_json:
+        # The receipt is of a ledger that is gone.
+        kept = {name: value for name, value in answer.to_json(confidence).items() if name not in _OF_THE_LEDGER}
+        write_json(kept | {"analyst": analyst, "leaves": dict(plan.leaves)})
+        return
+    from jali.display.cells import flat
+    from jali.display.text import answer_table, legend
+
+    ink = ink_for(sys.stdout)
+    spans = answer.interval(confidence)
+    print(f"{ink.strong(_HEAD)}\n\n{answer_table(answer.columns, answer.shown_rows, spans, ink=ink)}\n")
+    for line in (legend(*flat(answer.rows, spans), confidence), *answer.remarks[1:]):
+        if line:
+            print(ink.faint(textwrap.fill(line, WIDTH)))
+    print(f"In earnest it would cost {answer.cost} and leave:")
+    print(facts([(clean(account), left) for account, left in plan.leaves]))
+
+
+_OF_THE_LEDGER = ("receipt", "cached")

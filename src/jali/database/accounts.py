@@ -1,0 +1,155 @@
+"""The accounts of a database: each table's budget, and the analysts' grants on it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from types import MappingProxyType
+from typing import TYPE_CHECKING
+
+from jali.errors import CatalogError
+from jali.ledger import Debit, Part, PartLine, grant_account, table_account
+from jali.numerals import decimal
+from jali.privacy import NOTHING, Budget, Event, Filter
+
+if TYPE_CHECKING:
+    from jali.ledger import Ledger
+
+CURATOR = "curator"
+NO_PARTS: Mapping[str, Part] = MappingProxyType({})
+
+
+@dataclass(frozen=True)
+class Remaining:
+    """The largest loss of each kind that a further question would be granted. Not one number: either-or.
+
+    `delta` is what questions that choose their groups may still spend: of the budget's `delta_events`, not of all
+    of its delta, whose rest pays for adding up.
+    """
+
+    epsilon: Fraction
+    rho: Fraction
+    delta: Fraction = Fraction(0)
+
+    def __str__(self) -> str:
+        delta = f", delta {decimal(self.delta)}" if self.delta else ""
+        return f"epsilon {decimal(self.epsilon)} (or rho {decimal(self.rho)}){delta}"
+
+
+@dataclass(frozen=True)
+class Account:
+    """One line of the books: a table's budget, or an analyst's grant on a table; and what each part paid."""
+
+    name: str
+    budget: Budget
+    spent: Event
+    remaining: Remaining
+    parts: tuple[PartLine, ...] = ()
+
+
+class Accounts:
+    """Who may spend how much on which table."""
+
+    def __init__(self, ledger: Ledger) -> None:
+        self._ledger = ledger
+
+    def all(self) -> tuple[Account, ...]:
+        """Return every account with its budget, what was spent and what remains."""
+        return tuple(self._account(name) for name in self._ledger.accounts())
+
+    def _account(self, name: str) -> Account:
+        budget, spent = self._ledger.budget(name), self._ledger.spent(name)
+        assert budget is not None
+        return Account(name, budget, spent, _left(budget, spent), self._ledger.parts(name))
+
+    def spent(self, table: str) -> Event:
+        """Return what was spent on a table, which may be new."""
+        account = table_account(table)
+        return NOTHING if self._ledger.budget(account) is None else self._ledger.spent(account)
+
+    def remaining(self, table: str, analyst: str | None, part: Part | None = None) -> Remaining:
+        """Return the largest loss that a further question on a table, or on a part of it, would be granted."""
+        accounts = [table_account(table)] + ([self._grant(analyst, table)] if analyst else [])
+        each = [self._remaining(account, part) for account in accounts]
+        return Remaining(*(min(getattr(r, kind) for r in each) for kind in ("epsilon", "rho", "delta")))
+
+    def _remaining(self, account: str, part: Part | None) -> Remaining:
+        if part is None:
+            return self._account(account).remaining
+        budget = self._ledger.budget(account)
+        assert budget is not None
+        return _left(budget, self._ledger.counted_on(account, part))
+
+    def grant(self, analyst: str, table: str, budget: Budget) -> None:
+        """Open an analyst's account on a table."""
+        account = grant_account(analyst, table)
+        if self._ledger.budget(account) not in (None, budget):
+            raise CatalogError(
+                f"{analyst} has another grant on {table} already; a budget is never reset.",
+                remedy="Grant under another analyst's name.",
+            )
+        self._ledger.open_account(account, budget)
+
+    def debits(
+        self, costs: Iterable[tuple[str, Event]], parts: Mapping[str, Part] = NO_PARTS
+    ) -> tuple[Debit, ...]:
+        """Charge every protected table what a question costs it; for one part where it concerns one."""
+        return tuple(Debit(table_account(name), cost, parts.get(name)) for name, cost in costs)
+
+    def grant_debits(
+        self, costs: Iterable[tuple[str, Event]], analyst: str | None, parts: Mapping[str, Part] = NO_PARTS
+    ) -> tuple[Debit, ...]:
+        """Charge the analyst's grants as much as the tables; the curator has none."""
+        if analyst is None:
+            return ()
+        return tuple(Debit(self._grant(analyst, name), cost, parts.get(name)) for name, cost in costs)
+
+    def granted(
+        self, costs: Iterable[tuple[str, Event]], analyst: str | None, parts: Mapping[str, Part] = NO_PARTS
+    ) -> tuple[Debit, ...]:
+        """Return the same for the grants that there are: what explaining says to an analyst who has none yet."""
+        named = [] if analyst is None else [(grant_account(analyst, name), name, cost) for name, cost in costs]
+        known = [one for one in named if self._ledger.budget(one[0]) is not None]
+        return tuple(Debit(account, cost, parts.get(name)) for account, name, cost in known)
+
+    def leaves(self, debits: Iterable[Debit], *, free: bool = False) -> tuple[tuple[str, str], ...]:
+        """Say of each account what would be left of it after a debit; either-or, like all that is left.
+
+        Args:
+            debits: What would be charged to which accounts.
+            free: Whether the question was answered before, so that none of it is.
+        """
+        return tuple((debit.account, self._stays(debit) if free else self._leaves(debit)) for debit in debits)
+
+    def _stays(self, debit: Debit) -> str:
+        budget = self._ledger.budget(debit.account)
+        return f"answered before: free; {self._remaining(debit.account, debit.part)} of {budget} stays"
+
+    def _leaves(self, debit: Debit) -> str:
+        budget, after = self._ledger.budget(debit.account), self._ledger.after(debit)
+        assert budget is not None
+        if not Filter(budget).admits(NOTHING, after):
+            return f"the question would be refused: {self._remaining(debit.account, debit.part)} is left"
+        return f"{_left(budget, after)} of {budget}"
+
+    def _grant(self, analyst: str, table: str) -> str:
+        account = grant_account(analyst, table)
+        if self._ledger.budget(account) is None:
+            raise CatalogError(
+                f"{analyst} has no grant on {table}.",
+                remedy=f"Ask the curator for db.grant({analyst!r}, {table!r}, jali.Budget(...)).",
+            )
+        return account
+
+
+def _left(budget: Budget, spent: Event) -> Remaining:
+    rule, delta = Filter(budget), max(Fraction(0), budget.delta_events - spent.delta)
+    return Remaining(rule.largest_epsilon(spent), rule.largest_rho(spent), delta)
+
+
+def analyst_named(name: str) -> str:
+    """Return an analyst's name, or refuse one that nobody can have."""
+    if not isinstance(name, str) or not name.strip() or name == CURATOR:
+        raise CatalogError(f"An analyst needs a name other than {CURATOR!r}.")
+    return name

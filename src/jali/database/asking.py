@@ -1,0 +1,236 @@
+"""Asking: plan, recall or reserve, read, add noise, release, answer. In that order.
+
+The one way from a plan to an answer. An order is reserved once and fulfilled once, whatever is in it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from jali.answer import Answer
+from jali.database.accounts import CURATOR, Accounts
+from jali.database.parts import Parts
+from jali.database.planning import as_read, emitted, made, planned
+from jali.database.tables import Tables
+from jali.drawing import draw
+from jali.errors import BudgetExceeded, EngineError, LedgerError
+from jali.ledger import Debit
+from jali.planner import FORMS, PLAN_CLASSES, Plan
+from jali.planner.explanation.clamps import clamps
+from jali.planner.explanation.ranks import ranks
+from jali.planner.partition import in_words
+from jali.planner.show_question import show_question
+from jali.planner.terms import Given
+from jali.query.catalog import Public, Table
+from jali.query.codec import decode, encode
+from jali.query.nodes import Question
+from jali.query.relation import Scan
+from jali.reading import Release, Released, all_groups
+
+if TYPE_CHECKING:
+    from jali.database.fits import Fits
+    from jali.engines import Engine
+    from jali.ledger import Ledger
+
+Stage = Callable[[str], None]
+
+
+def silent(_: str) -> None:
+    """Tell nobody which stage begins."""
+
+
+@dataclass(frozen=True)
+class Order:
+    """What the ledger reserves: a frozen plan, for whom, and who pays.
+
+    Attributes:
+        analyst: Who asks.
+        question: What the receipt says was asked.
+        key: Under which an answer is recalled. Nothing of the data is in it.
+        plan: The frozen plan, as text: what a receipt is redeemed by.
+        debits: What each table is charged.
+        grants: What each grant of the analyst is charged.
+    """
+
+    analyst: str
+    question: str
+    key: str
+    plan: str
+    debits: tuple[Debit, ...]
+    grants: tuple[Debit, ...] = ()
+
+
+class Asking:
+    """Answers questions from the budget."""
+
+    def __init__(self, ledger: Ledger, engine: Engine, tables: Tables, accounts: Accounts) -> None:
+        self._ledger = ledger
+        self._engine = engine
+        self._tables = tables
+        self._accounts = accounts
+        self.parts = Parts(ledger, tables)
+
+    def plan(self, question: str | Question, given: Given) -> Plan:
+        """Plan a question. Free."""
+        return self.emitted(planned(question, given, self._tables.catalog()))
+
+    def explained(self, question: str | Question, given: Given, *, analyst: str | None = None) -> Plan:
+        """Plan a question, and say what it would cost now where other parts have paid, and leave. Free."""
+        plan = self.plan(question, given)
+        told = plan if plan.part is None else self.parts.told(plan)
+        key = self.key(plan.read, encode(plan, FORMS))
+        free = self._ledger.answered(key, analyst=analyst or CURATOR)
+        return replace(told, leaves=self._accounts.leaves(self._debits(plan, analyst), free=free))
+
+    def emitted(self, plan: Plan) -> Plan:
+        """Write the engine's queries of a plan."""
+        return emitted(plan, self._engine)
+
+    def ask(self, question: str | Question, given: Given, *, analyst: str | None, stage: Stage) -> Answer:
+        """Answer one question, from what was released before if it was asked before."""
+        stage("planning")
+        plan = self.plan(question, given)
+        try:
+            return self.answered(self.order(question, plan, analyst), plan, stage)
+        except BudgetExceeded as error:
+            refused = error
+        fits = self._fits(analyst)
+        raise fits.tightest(refused, plan).offering(fits.of(*as_read(question, given), plan))
+
+    def answered(self, order: Order, plan: Plan, stage: Stage) -> Answer:
+        """Recall the answer of an order, or pay for it."""
+        stored = self._ledger.recall(order.key, analyst=order.analyst, grant=order.grants or None)
+        if stored is not None and stored.answer is not None:
+            return answer_of(decode(stored.plan, PLAN_CLASSES, FORMS), stored.receipt, stored.answer, cached=True)
+        for table in plan.read:
+            self._engine.ready(table)
+        stage("reserving")
+        return self.bought(order, plan, stage)
+
+    def _fits(self, analyst: str | None) -> Fits:
+        """Return what looks for what the accounts would grant instead. Free."""
+        from jali.database.fits import Fits
+
+        catalog = self._tables.catalog()
+        return Fits(
+            self._ledger, lambda one, terms: made(one, terms, catalog), lambda one: self._debits(one, analyst)
+        )
+
+    def _debits(self, plan: Plan, analyst: str | None) -> tuple[Debit, ...]:
+        """Return what each table, and each grant of an analyst that there is, would be charged."""
+        parts = self.parts.of(plan)
+        return self._accounts.debits(plan.costs, parts) + self._accounts.granted(plan.costs, analyst, parts)
+
+    def order(self, question: str | Question, plan: Plan, analyst: str | None) -> Order:
+        """Freeze a plan, and say who pays: every protected table, and the analyst's grants as much."""
+        text, parts = encode(plan, FORMS), self.parts.of(plan)
+        return Order(
+            analyst=analyst or CURATOR,
+            question=(question if isinstance(question, str) else show_question(question)) + in_words(plan.part),
+            key=self.key(plan.read, text),
+            plan=text,
+            debits=self._accounts.debits(plan.costs, parts),
+            grants=self._accounts.grant_debits(plan.costs, analyst, parts),
+        )
+
+    def key(self, tables: tuple[Table | Public, ...], text: str) -> str:
+        """Return the cache's key: what is frozen, and the versions that the curator advances."""
+        versions = ""
+        for table in tables:
+            declared = self._ledger.declaration(table.name)
+            assert declared is not None
+            versions += f"{declared.version}\n{declared.data_version}\n"
+        return hashlib.sha256((versions + text).encode()).hexdigest()
+
+    def bought(self, order: Order, plan: Plan, stage: Stage) -> Answer:
+        """Pay for an order and give its answer."""
+        return self._fulfilled(self.reserve(order), plan, order.debits, stage)
+
+    def reserve(self, order: Order) -> str:
+        """Debit durably, before any data is read, and return the receipt."""
+        return self._ledger.reserve(
+            analyst=order.analyst,
+            question=order.question,
+            key=order.key,
+            plan=order.plan,
+            debits=order.debits + order.grants,
+            resume=True,
+        )
+
+    def redeem(self, receipt: str, *, analyst: str | None, stage: Stage) -> Answer:
+        """Give the one answer that a receipt stands for: the stored one, or its plan run as it was frozen."""
+        reservation = self._ledger.begin(receipt, analyst=analyst)
+        plan: Plan = decode(reservation.plan, PLAN_CLASSES, FORMS)
+        if reservation.answer is not None:
+            return answer_of(plan, receipt, reservation.answer, cached=True)
+        self.parts.check(plan, reservation.debits)
+        return self._fulfilled(receipt, plan, reservation.debits, stage)
+
+    def _fulfilled(self, receipt: str, plan: Plan, debits: tuple[Debit, ...], stage: Stage) -> Answer:
+        def drawn() -> str:
+            found = [self.drawn(plan)]
+            # The data that was read is that of the version which is still the latest one now.
+            self.parts.check(plan, debits)
+            return found[0]
+
+        return answer_of(plan, receipt, self.fulfil(receipt, drawn, stage), cached=False)
+
+    def fulfil(self, receipt: str, drawn: Callable[[], str], stage: Stage) -> str:
+        """Read the data, add the noise, store what was drawn, and only then let it leave."""
+        stage("reading")
+        try:
+            return self._ledger.release(receipt, drawn())
+        except (EngineError, LedgerError) as problem:
+            kind, message = type(problem), problem.message
+        # Raised anew: a traceback into the reading would carry exact or unreleased numbers in its frames.
+        raise kind(message, remedy=f"Receipt {receipt} is paid and stays open: redeem it once this is mended.")
+
+    def drawn(self, plan: Plan) -> str:
+        """Return one noisy draw, as text. The exact integers go no further than this."""
+        failed: EngineError | None = None
+        try:
+            found = draw(plan, lambda part: self._engine.run(part.sql, plan.read))
+        except EngineError as problem:
+            failed = problem
+        except Exception:
+            failed = EngineError("The engine's result could not be used.")
+        if failed is not None:
+            # Raised anew: the frames of the drawing hold exact numbers.
+            raise EngineError(failed.message, remedy=failed.remedy)
+        return encode(found)
+
+
+def answer_of(plan: Plan, receipt: str, stored: str, *, cached: bool) -> Answer:
+    """Read a stored draw as the answer of its plan: post-processing, from here on."""
+    groups, noisy = decode(stored, ())
+    levels = tuple(
+        Released(
+            level.places,
+            all_groups([plan.keys[place] for place in level.places]) if groups is None else groups,
+            tuple(getattr(part.mechanisms[i], "law", None) for part, i in level.releases),
+            released,
+        )
+        for level, released in zip(plan.levels, noisy, strict=True)
+    )
+    release = Release(
+        plan.question,
+        plan.keys,
+        plan.estimates,
+        plan.aggregation.measures,
+        levels,
+        plan.selection,
+        plan.told,
+        1 if plan.aggregation.weights is None else plan.aggregation.weights.max_rows,
+        _declared_rows(plan),
+    )
+    rehearsed = any(table.source.synthetic for table in plan.tables)
+    return Answer(release, plan.cost, receipt, cached, plan.costs, clamps(plan) + ranks(plan), rehearsed=rehearsed)
+
+
+def _declared_rows(plan: Plan) -> int | None:
+    """Return the declared number of rows where a question bounds all rows of one table."""
+    whole = isinstance(plan.source, Scan) and plan.aggregation.weights is not None
+    return plan.table.rows if whole else None

@@ -1,0 +1,251 @@
+"""Batches: planned together, reserved once, read, noised and stored as one, then given as answers that agree."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from jali.agreed import AgreedRelease
+from jali.batch import Batch, BatchAnswer, Wanted
+from jali.database.accounts import CURATOR, Accounts
+from jali.database.asking import Asking, Order, Stage, answer_of
+from jali.database.tables import Tables
+from jali.drawing import Drawn, draw
+from jali.errors import BudgetExceeded, EngineError, QueryError
+from jali.planner import FORMS, Plan
+from jali.planner.batch import BATCH_CLASSES, Asked, BatchPlan, Total, plan_batch
+from jali.planner.batch.asked import in_one_line, naming
+from jali.planner.show_question import show_question
+from jali.planner.terms import Terms, terms_of
+from jali.privacy import Concentrated, Loss, Pure
+from jali.privacy.rationals import Number, rational
+from jali.query.bigquery import read_clause
+from jali.query.codec import decode, encode
+from jali.query.nodes import Question
+from jali.query.parse import check_text
+from jali.query.read_sql import read_sql
+
+if TYPE_CHECKING:
+    from jali.answer import Answer
+    from jali.engines import Engine
+    from jali.ledger import Ledger
+
+# No SQL begins like this: a receipt's question tells whether it is a batch.
+_BEGINS = "BATCH of "
+
+
+@dataclass(frozen=True)
+class Conditions:
+    """What a batch may cost in all, and whether its answers agree."""
+
+    epsilon: Number | None = None
+    rho: Number | None = None
+    delta: Number | None = None
+    agree: bool = True
+
+
+class Batches:
+    """Answers batches from the budget."""
+
+    def __init__(self, ledger: Ledger, engine: Engine, tables: Tables, accounts: Accounts, asking: Asking) -> None:
+        self._ledger = ledger
+        self._engine = engine
+        self._tables = tables
+        self._accounts = accounts
+        self._asking = asking
+
+    def begin(self, conditions: Conditions, *, analyst: str | None, stage: Stage) -> Batch:
+        """Return an empty batch."""
+        total = _total(conditions)
+
+        def plan(wanted: list[Wanted]) -> BatchPlan:
+            return self._told(self.plan(wanted, total, agree=conditions.agree), analyst)
+
+        def ask(wanted: list[Wanted], planned: BatchPlan) -> BatchAnswer:
+            return self.ask(wanted, planned, analyst=analyst, stage=stage)
+
+        return Batch(plan, ask)
+
+    def plan(self, wanted: Sequence[Wanted], total: Total, *, agree: bool) -> BatchPlan:
+        """Plan all questions. Free."""
+        asked = [naming(place, partial(_asked, one, total)) for place, one in enumerate(wanted)]
+        found = plan_batch(asked, self._tables.catalog(), total, agree=agree)
+        return replace(found, plans=tuple(self._asking.emitted(plan) for plan in found.plans))
+
+    def _told(self, plan: BatchPlan, analyst: str | None) -> BatchPlan:
+        """Say what the batch would leave of each account. Free."""
+        debits = self._accounts.debits(plan.costs) + self._accounts.granted(plan.costs, analyst)
+        free = self._ledger.answered(self._key(plan), analyst=analyst or CURATOR)
+        return replace(plan, leaves=self._accounts.leaves(debits, free=free))
+
+    def _key(self, plan: BatchPlan) -> str:
+        return self._asking.key(plan.read, encode(plan.frozen, FORMS))
+
+    def ask(self, wanted: Sequence[Wanted], plan: BatchPlan, *, analyst: str | None, stage: Stage) -> BatchAnswer:
+        """Answer a batch, from what was released before if it was asked before."""
+        order = self._order(wanted, plan, analyst)
+        stored = self._ledger.recall(order.key, analyst=order.analyst, grant=order.grants or None)
+        if stored is not None and stored.answer is not None:
+            known: BatchPlan = decode(stored.plan, BATCH_CLASSES, FORMS)
+            return batch_of(known, stored.receipt, stored.answer, cached=True)
+        for table in plan.read:
+            self._engine.ready(table)
+        stage("reserving")
+        return self._fulfilled(self._reserved(order), plan, stage)
+
+    def _reserved(self, order: Order) -> str:
+        try:
+            return self._asking.reserve(order)
+        except BudgetExceeded as refused:
+            raise refused.about("this batch") from None
+
+    def _order(self, wanted: Sequence[Wanted], plan: BatchPlan, analyst: str | None) -> Order:
+        return Order(
+            analyst=analyst or CURATOR,
+            question=_title(wanted),
+            key=self._key(plan),
+            plan=encode(replace(plan, leaves=()), FORMS),
+            debits=self._accounts.debits(plan.costs),
+            grants=self._accounts.grant_debits(plan.costs, analyst),
+        )
+
+    def holds(self, receipt: str, *, analyst: str | None) -> bool:
+        """Say whether a receipt is one of a batch."""
+        return any(r.id == receipt and r.question.startswith(_BEGINS) for r in self._ledger.receipts(analyst))
+
+    def redeem(self, receipt: str, *, analyst: str | None, stage: Stage) -> BatchAnswer:
+        """Give the answers that the receipt of a batch stands for."""
+        if not self.holds(receipt, analyst=analyst):
+            raise QueryError(
+                f"{receipt} is no receipt of a batch.",
+                remedy="Redeem the receipt of a single question with redeem.",
+            )
+        reservation = self._ledger.begin(receipt, analyst=analyst)
+        plan: BatchPlan = decode(reservation.plan, BATCH_CLASSES, FORMS)
+        if reservation.answer is not None:
+            return batch_of(plan, receipt, reservation.answer, cached=True)
+        return self._fulfilled(receipt, plan, stage)
+
+    def _fulfilled(self, receipt: str, plan: BatchPlan, stage: Stage) -> BatchAnswer:
+        stored = self._asking.fulfil(receipt, lambda: self._drawn(plan), stage)
+        return batch_of(plan, receipt, stored, cached=False)
+
+    def _drawn(self, batch: BatchPlan) -> str:
+        """Return one noisy draw of every release, as text; equal queries are run once."""
+        failed: EngineError | None = None
+        try:
+            rows: dict[str, Any] = {}
+            found = tuple(self._one(plan, rows) for plan in batch.plans)
+        except EngineError as problem:
+            failed = problem
+        except Exception:
+            failed = EngineError("The engine's result could not be used.")
+        finally:
+            rows = {}
+        if failed is not None:
+            # Raised anew: the frames of the drawing hold exact numbers.
+            raise EngineError(failed.message, remedy=failed.remedy)
+        return encode(found)
+
+    def _one(self, plan: Plan, rows: dict[str, Any]) -> Drawn:
+        def run(part: Any) -> Any:
+            if part.sql not in rows:
+                rows[part.sql] = self._engine.run(part.sql, plan.read)
+            return list(rows[part.sql])
+
+        return draw(plan, run)
+
+
+def batch_of(plan: BatchPlan, receipt: str, stored: str, *, cached: bool) -> BatchAnswer:
+    """Read a stored draw as the answers of a batch: post-processing, from here on."""
+    from jali.planner.batch.agree import agreed
+
+    drawn = decode(stored, ())
+    found = agreed(plan, [noisy for _, noisy in drawn])
+    whole = [
+        answer_of(one, receipt, encode(part), cached=cached) for one, part in zip(plan.plans, drawn, strict=True)
+    ]
+    answers = []
+    for reading in plan.readings:
+        fits = {release: numbers for (place, release), numbers in found.items() if place == reading.place}
+        answer = _read(whole[reading.place], reading.question, reading.estimates, fits)
+        answers.append(replace(answer, cost=plan.cost, costs=plan.costs, batched=True))
+    return BatchAnswer(tuple(answers), plan.cost, plan.costs, receipt, cached)
+
+
+def _read(answer: Answer, question: Question, estimates: Any, fits: dict[int, tuple[Any, ...]]) -> Answer:
+    release = replace(answer.release, question=question, estimates=estimates)
+    if not fits:
+        return replace(answer, release=release)
+    names = ("question", "keys", "estimates", "measures", "levels", "max_rows")
+    shared = {name: getattr(release, name) for name in names}
+    return replace(answer, release=AgreedRelease(**shared, agreed=tuple(sorted(fits.items()))))
+
+
+def _title(wanted: Sequence[Wanted]) -> str:
+    asked = [one.question for one in wanted]
+    texts = [in_one_line(one) if isinstance(one, str) else show_question(one) for one in asked]
+    return f"{_BEGINS}{len(wanted)}: " + "; ".join(texts)
+
+
+def _total(conditions: Conditions) -> Total:
+    if conditions.epsilon is not None and conditions.rho is not None:
+        raise QueryError("A batch has one total.", remedy="Give epsilon=1, or rho=0.05 for Gaussian noise.")
+    delta = Fraction(0) if conditions.delta is None else rational(conditions.delta, "delta")
+    if not 0 <= delta < 1:
+        raise QueryError("delta is at least 0 and below 1.", remedy="Give delta=1e-9, for example.")
+    loss: Loss | None = None
+    if conditions.epsilon is not None:
+        loss = Pure(conditions.epsilon)
+    elif conditions.rho is not None:
+        loss = Concentrated(conditions.rho)
+    return Total(loss, delta)
+
+
+def _asked(wanted: Wanted, total: Total) -> Asked:
+    """Read one question and its terms."""
+    weight = rational(wanted.weight, "weight")
+    if weight <= 0:
+        raise QueryError(
+            "weight is a number above 0.", remedy="Give weight=2 to what should be twice as important."
+        )
+    return Asked(_question(wanted.question), _terms(wanted, total), weight)
+
+
+# What a question of a batch may be given besides its weight.
+_TERMS = ("epsilon", "rho", "delta", "max_rows", "max_groups", "min_people")
+
+
+def _terms(wanted: Wanted, total: Total) -> Terms:
+    for name, value in wanted.given.items():
+        if name not in _TERMS and value is not None:
+            raise QueryError(f"A question of a batch takes no {name}.", remedy=f"It takes {', '.join(_TERMS)}.")
+    if total.loss is None:
+        return terms_of(**wanted.given)
+    if wanted.given.get("epsilon") is not None or wanted.given.get("rho") is not None:
+        raise QueryError(
+            "The batch has a total, and this question a loss of its own.",
+            remedy="Leave out one of them; weight=2 gives a question more of the total.",
+        )
+    bounds = wanted.given.copy()
+    bounds["epsilon"] = 1
+    return replace(terms_of(**bounds), loss=total.loss)
+
+
+def _question(question: str | Question) -> Question:
+    if isinstance(question, Question):
+        return question
+    if not isinstance(question, str):
+        raise QueryError("A question is SQL text.", remedy="Write b.ask('SELECT COUNT(*) FROM ...').")
+    check_text(question)
+    text, clause, bounds = read_clause(question)
+    if clause is not None:
+        raise QueryError(
+            "A question of a batch has no privacy clause.",
+            position=clause.position,
+            remedy="Give its terms as arguments: b.ask('SELECT ...', max_rows=3).",
+        )
+    return read_sql(text, bounds)

@@ -1,0 +1,423 @@
+"""The database as the curator sees it: protect, publish, grant, ask, and the books."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self, Unpack
+
+from jali.database.accounts import Account, Accounts, Remaining, analyst_named
+from jali.database.asking import Asking, Stage, silent
+from jali.database.batches import Batches, Conditions
+from jali.database.ranges import Ranges
+from jali.database.tables import Tables
+from jali.declare import declare_public, declare_table
+from jali.errors import QueryError
+from jali.ledger import Receipt, SqliteLedger, Verification
+from jali.planner.terms import Given, part_named, spelled_out
+from jali.privacy import Adjacency, Budget
+
+if TYPE_CHECKING:
+    from jali.answer import Answer
+    from jali.batch import Batch, BatchAnswer
+    from jali.database.advice import Advice
+    from jali.database.rehearsal import Rehearsal
+    from jali.engines import Engine
+    from jali.ledger import Ledger
+    from jali.planner import Plan
+    from jali.planner.membership import PartOf
+    from jali.privacy.rationals import Number
+    from jali.query.catalog import Catalog, Declared, Public, Table, Via
+    from jali.query.nodes import Question, Value
+    from jali.removed import Removed
+    from jali.session import Session
+
+# The directory of prepared copies is called as the database, and this.
+COPIES = ".prepared"
+
+
+def connect(path: str | Path | None = None) -> Database:
+    """Open or create a database: one file with the catalog, the ledger and the answers.
+
+    Without a path everything is in memory, and what was spent is forgotten with the process.
+
+    Example:
+        >>> import jali
+        >>> jali.connect().tables()
+        ()
+    """
+    from jali.engines.duckdb import DuckDBEngine
+
+    file = None if path is None else Path(path)
+    copies = None if file is None else file.absolute().with_name(file.name + COPIES)
+    return Database(SqliteLedger(file), DuckDBEngine(copies))
+
+
+class Database:
+    """A private statistical database. Its methods are the curator's; analysts get a `session`."""
+
+    def __init__(self, ledger: Ledger, engine: Engine) -> None:
+        self._ledger = ledger
+        self._engine = engine
+        self._accounts = Accounts(ledger)
+        self._tables = Tables(ledger, engine)
+        self._asking = Asking(ledger, engine, self._tables, self._accounts)
+        self._ranges = Ranges(ledger, self._asking, self._tables, self._accounts)
+        self._batches = Batches(ledger, engine, self._tables, self._accounts, self._asking)
+
+    def __repr__(self) -> str:
+        kept = "on disk" if self.durable else "in memory"
+        return f"Database({', '.join(self._tables.by_name()) or 'no tables yet'}; {kept})"
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close the ledger and the engine."""
+        self._engine.close()
+        self._ledger.close()
+
+    @property
+    def durable(self) -> bool:
+        """Whether what was spent survives the process."""
+        return self._ledger.durable
+
+    # The catalog.
+
+    def protect(
+        self,
+        name: str,
+        source: Any,
+        *,
+        unit: str | Via | None,
+        budget: Budget,
+        max_rows: int | None = None,
+        columns: Mapping[str, Declared | str] | None = None,
+        adjacency: str | Adjacency = Adjacency.ADD_REMOVE,
+        rows: int | None = None,
+        relation: str | None = None,
+        min_people: int = 1,
+        unique: bool = False,
+    ) -> Table:
+        """Protect a table: from now on it is read only through noise.
+
+        Args:
+            name: What questions call it.
+            source: A path to Parquet, CSV or a DuckDB file; or a pandas, polars or Arrow table.
+            unit: The column that names the person; None if each row is a person; `Via(...)` if another protected
+                table knows whose row it is.
+            budget: What may ever be spent on it, over all analysts: they may collude.
+            max_rows: For how many rows one person may count (needed with a unit).
+            columns: Public knowledge about columns: `Range(low, high)`, `Keys([...])`, or a kind such as "date"
+                for a column of a CSV file. `Range(auto=True)` buys a range from the budget, now and once.
+            adjacency: "add-remove" or "replace-one".
+            rows: A public guess of the number of rows, for forecasts only.
+            relation: The table inside a DuckDB file, if it has another name.
+            min_people: Show a group only when at least so many people stand behind it, decided privately.
+            unique: Whether nobody has two rows, as a PRIMARY KEY or UNIQUE constraint on the unit of a DuckDB
+                table enforces: then rows need no weights.
+
+        Protecting the same source again with other ranges, keys or bounds makes a new version of the
+        declaration; what was spent stays spent.
+        """
+        table = declare_table(
+            self._engine,
+            name=name,
+            source=source,
+            unit=unit,
+            budget=budget,
+            max_rows=max_rows,
+            columns=columns or {},
+            adjacency=Adjacency.of(adjacency),
+            rows=rows,
+            relation=relation,
+            min_people=min_people,
+            others=self._tables.by_name(),
+            unique=unique,
+        )
+        self._tables.check_source(table)
+        if table.source.format == "frame":
+            self._tables.hold(table, source)
+        table = self._ranges.with_paid(self._tables.with_copy(table))
+        purchases = self._ranges.purchases(table)
+        self._tables.open(table)
+        return self._ranges.buy(table, purchases)
+
+    def publish(
+        self, name: str, source: Any, *, kinds: Mapping[str, str] | None = None, relation: str | None = None
+    ) -> Public:
+        """Declare a public table: its rows are nobody's secret, and questions may join it freely.
+
+        Its columns' values become keys, and its numbers' least and largest values their range: read now, once.
+        Publish it again when it changes. Columns of a CSV file are text, unless `kinds` says "integer", "real",
+        "date", "timestamp" or "boolean".
+        """
+        table = declare_public(
+            self._engine,
+            name=name,
+            source=source,
+            kinds=kinds or {},
+            relation=relation,
+            others=self._tables.by_name(),
+        )
+        self._tables.publish(table)
+        return table
+
+    def grant(self, analyst: str, table: str, budget: Budget) -> None:
+        """Let an analyst spend up to `budget` on a table, within the table's own budget."""
+        self._accounts.grant(analyst_named(analyst), self.table_named(table).name, budget)
+
+    def prepare(self, table: str, *, on_stage: Stage | None = None) -> Table:
+        """Write a private copy of a table on which a person's bound is a filter, and read it from now on.
+
+        It has the rows as they are now, numbered and ranked by person: docs/prepared.md. `refresh` writes it anew.
+        Questions that were answered before are answered anew, and paid anew.
+        """
+        return self._tables.prepare(table, on_stage or silent)
+
+    def drop_prepared(self, table: str) -> Table:
+        """Delete the prepared copy of a table: questions read the source again, and are answered anew."""
+        return self._tables.drop_copy(table)
+
+    def refresh(self, table: str, *, on_stage: Stage | None = None) -> None:
+        """Say that the data of a table is new, so that questions are answered anew. Budgets never reset.
+
+        A prepared copy is written anew first; until then, and if that fails, questions read the old one. Where it
+        is cut off as the new one takes its place, questions read the source, until the next `prepare`.
+        A table through which others reach their unit is refused if its key is no longer unique. The data is new
+        all the same, and questions still run: mend it and refresh again before anybody asks (docs/cli.md).
+        """
+        self._tables.refresh(table, on_stage or silent)
+
+    def attach(self, table: str, frame: Any) -> None:
+        """Give the in-memory frame of a table again, after the database was reopened.
+
+        It is the frame of before. While one is attached, another one is new data: questions are answered anew.
+        """
+        self._tables.attach(table, frame)
+
+    def version(self, table: str) -> int:
+        """Return how many different declarations a table has had; 0 if it has none."""
+        return self._tables.version(table)
+
+    def tables(self) -> tuple[Table, ...]:
+        """Return the protected tables, as declared."""
+        return self._tables.protected()
+
+    def public_tables(self) -> tuple[Public, ...]:
+        """Return the public tables, as declared."""
+        return self._tables.public()
+
+    @property
+    def catalog(self) -> Catalog:
+        """All declared tables."""
+        return self._tables.catalog()
+
+    def table_named(self, name: str) -> Table:
+        """Return a protected table, or refuse and name those there are."""
+        return self._tables.named(name)
+
+    # Questions.
+
+    def session(self, analyst: str) -> Session:
+        """Return one analyst's view of the database."""
+        from jali.session import Session
+
+        return Session(self, analyst_named(analyst))
+
+    @spelled_out
+    def explain(self, question: str | Question, *, analyst: str | None = None, **terms: Unpack[Given]) -> Plan:
+        """Plan a question without asking it. Free: no data is read and nothing is spent.
+
+        It also says what the question would leave of each budget: of the analyst's grants too.
+        """
+        return self._asking.explained(question, terms, analyst=analyst)
+
+    @spelled_out
+    def ask(
+        self,
+        question: str | Question,
+        *,
+        analyst: str | None = None,
+        on_stage: Stage | None = None,
+        **terms: Unpack[Given],
+    ) -> Answer:
+        """Answer a question: plan, recall or reserve, read, add noise, release. In that order.
+
+        Args:
+            question: SQL text, or a built question.
+            epsilon: The loss of the whole question, by Laplace noise; or
+            rho: in zCDP, by Gaussian noise.
+            delta: Pays for choosing groups that nobody declared, and for `min_people`.
+            max_rows: For how many rows one person may count, where it is not the declared number.
+            max_groups: In how many groups one person may count, where groups are chosen or people counted.
+            min_people: Show a group only when at least so many people stand behind it.
+            part: The part of the table that it is about, as {"ward": "A"}: docs/questions.md, "Disjoint parts".
+            within: Instead of a loss: how close every number is to come, in half-widths of its interval, in each
+                group; or for some outputs, `{"n": 20}`. The least loss for that is found, up to 1 %.
+            confidence: How often, with `within`; 0.95 if it is not given.
+            noise: With `within`: "laplace" finds an epsilon, "gaussian" a rho.
+            group_rows: A guess of the rows of a group, for forecasts only: means, moments and quantiles need one
+                to be brought within anything, where no rows are declared.
+            analyst: Whose grant pays besides the table; the curator has none.
+            on_stage: Called with the name of each stage as it begins.
+        """
+        return self._asking.ask(question, terms, analyst=analyst, stage=on_stage or silent)
+
+    def batch(
+        self,
+        *,
+        epsilon: Number | None = None,
+        rho: Number | None = None,
+        delta: Number | None = None,
+        agree: bool = True,
+        analyst: str | None = None,
+        on_stage: Stage | None = None,
+    ) -> Batch:
+        """Begin a batch: questions that are planned jointly, charged once, and answered so that they agree.
+
+        Args:
+            epsilon: The loss of all questions together; or
+            rho: in zCDP. Without either each question has its own.
+            delta: Pays for composing the losses more sharply than by adding them up.
+            agree: Whether all counts are weighed over the same rows and made to agree.
+            analyst: Whose grant pays besides the table.
+            on_stage: Called with the name of each stage as it begins.
+        """
+        conditions = Conditions(epsilon, rho, delta, agree)
+        return self._batches.begin(conditions, analyst=analyst, stage=on_stage or silent)
+
+    def rehearse(self, *, rows: int | None = None) -> Rehearsal:
+        """Return a database with the same declarations, budgets and grants over made-up rows. Free.
+
+        Ask there what will be asked here: nothing real is opened, read or charged, and every answer says that it
+        is a rehearsal. It is in a temporary folder, deleted when it is closed.
+
+        Args:
+            rows: About how many rows each protected table has; the declared guess, up to 100,000, or 10,000 where
+                there is none.
+        """
+        from jali.database.rehearsal import Rehearsal
+
+        budgets = [(account.name, account.budget) for account in self.accounts()]
+        return Rehearsal(self._tables.by_name(), budgets, self._engine, rows=rows)
+
+    def advise(
+        self,
+        table: str,
+        *,
+        epsilon: Number,
+        delta: Number | None = None,
+        columns: Sequence[str] | None = None,
+        most_rows: int = 1000,
+        dry_run: bool = False,
+    ) -> Advice:
+        """Propose max_rows, ranges and keys for a table, from releases that its budget pays for.
+
+        Each is an ordinary question, or a range that is bought; they share the loss evenly. What was bought before
+        is free. The advice has a `call` that declares what is proposed; it declares nothing by itself.
+
+        Args:
+            table: A protected table, declared as well as is known.
+            epsilon: The loss of all releases together.
+            delta: Pays for choosing keys; without one none are looked for.
+            columns: The columns to look at, and "max_rows"; all without range and keys if none are named.
+            most_rows: Up to how many rows of a person are told apart.
+            dry_run: Show what would be asked and what it would cost. Free.
+        """
+        from jali.database.advising import Advising
+
+        advising = Advising(self._ledger, self._asking, self._tables, self._accounts)
+        return advising.advise(
+            self.table_named(table),
+            epsilon=epsilon,
+            delta=delta,
+            columns=columns,
+            most_rows=most_rows,
+            dry_run=dry_run,
+        )
+
+    def removed(
+        self,
+        question: str | Question,
+        *,
+        epsilon: Number | None = None,
+        rho: Number | None = None,
+        max_rows: int | None = None,
+        analyst: str | None = None,
+        on_stage: Stage | None = None,
+    ) -> Removed:
+        """Estimate what clamping and bounding take from a question, over all its groups, for a loss of its own.
+
+        It asks one or two ordinary questions, which share the loss: for the number of values outside their ranges,
+        and for the number of rows that people have beyond `max_rows`, as far as eight times as many.
+
+        Args:
+            question: As it was or will be asked.
+            epsilon: The loss of the counts, by Laplace noise; or
+            rho: in zCDP, by Gaussian noise.
+            max_rows: As in the question.
+            analyst: Whose grant pays besides the table.
+            on_stage: Called with the name of each stage as it begins.
+        """
+        from jali.database.removing import Removing
+
+        terms: Given = {"epsilon": epsilon, "rho": rho, "max_rows": max_rows}
+        removing = Removing(self._ledger, self._asking, self._tables)
+        return removing.removed(question, terms, analyst=analyst, stage=on_stage or silent)
+
+    def redeem_batch(
+        self, receipt: str, *, analyst: str | None = None, on_stage: Stage | None = None
+    ) -> BatchAnswer:
+        """Give the answers that the receipt of a batch stands for: the stored ones, or its plan run as frozen."""
+        return self._batches.redeem(receipt, analyst=analyst, stage=on_stage or silent)
+
+    def is_batch(self, receipt: str) -> bool:
+        """Say whether a receipt is one of a batch."""
+        return self._batches.holds(receipt, analyst=None)
+
+    def redeem(self, receipt: str, *, analyst: str | None = None, on_stage: Stage | None = None) -> Answer:
+        """Give the one answer that a receipt stands for: the stored one, or its plan run as it was frozen."""
+        if self._batches.holds(receipt, analyst=analyst):
+            raise QueryError(
+                f"{receipt} is the receipt of a batch.", remedy="Redeem all of its answers with redeem_batch."
+            )
+        return self._asking.redeem(receipt, analyst=analyst, stage=on_stage or silent)
+
+    # Budgets and receipts.
+
+    def remaining(
+        self,
+        table: str,
+        *,
+        analyst: str | None = None,
+        part: Mapping[str, Value] | PartOf | None = None,
+    ) -> Remaining:
+        """Return the largest loss that a further question on a table, or on a part of it, would be granted."""
+        name, wanted = self.table_named(table).name, part_named(part)
+        named = None if wanted is None else self._asking.parts.named(replace(wanted, table=name))
+        return self._accounts.remaining(name, analyst, named)
+
+    def part_keys(self, table: str, by: str) -> tuple[Value, ...]:
+        """Return the parts of a table by an expression with declared keys; nothing of the data decides them."""
+        return self._asking.parts.keys(self.table_named(table).name, by)
+
+    def accounts(self) -> tuple[Account, ...]:
+        """Return every account with its budget, what was spent and what remains."""
+        return self._accounts.all()
+
+    def receipts(self, *, analyst: str | None = None) -> tuple[Receipt, ...]:
+        """Return the receipts of one analyst, or all, oldest first."""
+        return self._ledger.receipts(analyst)
+
+    def verify(self, *, noted: str | None = None) -> Verification:
+        """Replay the ledger from its first entry, independently of the sums it keeps.
+
+        Args:
+            noted: A head of the chain that was noted elsewhere; a ledger that was cut or rewritten lacks it.
+        """
+        return self._ledger.verify(noted=noted)

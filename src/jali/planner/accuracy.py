@@ -1,0 +1,202 @@
+"""Accuracy first: the least loss at which an answer comes as close as it is asked to, from public facts only.
+
+Statement:
+    A trial plans the question at one loss and reads the forecasts of the plan; no data is read. Losses of three
+    digits are tried, each of which is above the one before it by 1 % at most: where half-widths fall as the loss
+    grows, the least of them that suffices is above the least loss of all by less than 1 %.
+
+Where the law of the error does not depend on the data, each half-width is what the interval of the answer will
+have. Of means, moments and quantiles it is a forecast for a public guess of the rows of a group, and no promise.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from typing import TypeAlias
+
+from jali.errors import QueryError
+from jali.numerals import decimal
+from jali.planner.aim import Aim, without_aim
+from jali.planner.forecast import forecast_of, half_width_at, public_rows
+from jali.planner.plan import Plan
+from jali.planner.terms import Given, Terms, terms_of
+from jali.query.estimate import Estimate, estimate_of
+from jali.query.estimates import AnyEstimate, Picked
+from jali.query.nodes import Aggregate, Expression, Output, walk
+
+Make: TypeAlias = Callable[[Terms], Plan]
+_GUESS = (
+    "Ask the curator to declare rows=, or state a guess of your own: group_rows=1000. A count, asked first, helps"
+    " to guess. Or name the other outputs only: within={...}."
+)
+# Losses from 0.000001 to 9990, by 900 steps for each power of ten.
+_DECADE = 900
+_LEAST, _MOST = -6 * _DECADE, 4 * _DECADE - 1
+
+
+def aimed(make: Make, given: Given, aim: Aim) -> Plan:
+    """Plan a question at the least loss for its aim; or at its own loss, with its guess for the forecasts."""
+    others = without_aim(given)
+    if not aim.within:
+        return replace(make(terms_of(**others)), aim=aim)
+
+    def at(loss: Fraction) -> Plan:
+        both: Given = {**others, "epsilon": loss} if aim.kind == "epsilon" else {**others, "rho": loss}
+        return replace(make(terms_of(**both)), aim=aim)
+
+    return _Search(at, aim).least()
+
+
+def wanted(plan: Plan) -> Iterator[tuple[Output, AnyEstimate, Fraction]]:
+    """Yield the outputs that are to come close, how each is made, and how close."""
+    assert plan.aim is not None
+    for name, width in plan.aim.within:
+        for output in _named(plan, name):
+            yield output, _estimate(plan, output), width
+
+
+def _named(plan: Plan, name: str | None) -> list[Output]:
+    made = [output for output in plan.question.outputs if _aggregates(output.expression)]
+    found = made if name is None else [output for output in made if output.name == name]
+    if found:
+        return found
+    names = ", ".join(output.name for output in made) or "none"
+    problem = (
+        "within= has nothing to be close to." if name is None else f"within= names {name}, which is no aggregate."
+    )
+    raise QueryError(problem, remedy=f"The aggregates of the question: {names}.")
+
+
+def _aggregates(expression: Expression) -> bool:
+    return any(isinstance(node, Aggregate) for node in walk(expression))
+
+
+def _estimate(plan: Plan, output: Output) -> AnyEstimate:
+    """Return how an output is made, or refuse one whose error has no law of its own."""
+    known: dict[Expression, AnyEstimate] = dict(plan.estimates)
+    found = known.get(output.expression) or estimate_of(output.expression, _linear(plan))
+    if found is None:
+        raise QueryError(
+            f"within= is for aggregates and their sums and differences; {output.name} is computed otherwise.",
+            remedy="Name the other outputs only: within={...}. Or ask with epsilon.",
+        )
+    if isinstance(found, Picked) and forecast_of(plan, 0, found).weight_error is not None:
+        raise QueryError(
+            f"{output.name} is a value that is picked, which has no width.",
+            remedy="Name the other outputs only: within={...}. Or ask with epsilon.",
+        )
+    return found
+
+
+def _linear(plan: Plan) -> dict[Aggregate, Estimate]:
+    return {aggregate: made for aggregate, made in plan.estimates if isinstance(made, Estimate)}
+
+
+def excess(plan: Plan) -> float:
+    """Return the largest half-width of a plan over the one that is wanted: at most 1 if that suffices."""
+    assert plan.aim is not None
+    found = [
+        _half_width(plan, level, output, estimate) / float(width)
+        for output, estimate, width in wanted(plan)
+        for level in range(len(plan.levels))
+    ]
+    return max(found)
+
+
+def _half_width(plan: Plan, level: int, output: Output, estimate: AnyEstimate) -> float:
+    assert plan.aim is not None
+    rows = public_rows(plan, level)
+    width = half_width_at(plan, level, estimate, rows, plan.aim.confidence)
+    if width is not None:
+        return width
+    if rows is None:
+        raise QueryError(
+            f"How close {output.name} comes depends on the rows of a group, whose number is no public fact.",
+            remedy=_GUESS,
+        )
+    raise QueryError(
+        f"How close {output.name} comes depends on the data.", remedy="Name the other outputs only: within={...}."
+    )
+
+
+@dataclass
+class _Search:
+    """Looks for the least loss of three digits that suffices."""
+
+    at: Callable[[Fraction], Plan]
+    aim: Aim
+    tried: dict[int, float] = field(default_factory=dict)
+
+    def least(self) -> Plan:
+        # What is wrong with the question at any loss is said here, before the search.
+        self.tried[0] = excess(self.at(loss_at(0)))
+        low, high = self._bracket(self._guess(self._guess(0)))
+        while high - low > 1:
+            middle = (low + high) // 2
+            low, high = (low, middle) if self._suffices(middle) else (middle, high)
+        return self.at(loss_at(high))
+
+    def _excess(self, step: int) -> float:
+        """Return the excess at a loss; one that is too small or too large for the noise never suffices."""
+        if step not in self.tried:
+            try:
+                self.tried[step] = excess(self.at(loss_at(step)))
+            except QueryError:
+                self.tried[step] = math.inf
+        return self.tried[step]
+
+    def _suffices(self, step: int) -> bool:
+        return self._excess(step) <= 1
+
+    def _guess(self, step: int) -> int:
+        """Half-widths are about proportional to 1/epsilon, and to 1/sqrt(rho)."""
+        found = self._excess(step)
+        if not 0 < found < math.inf:
+            return step
+        power = 1 if self.aim.kind == "epsilon" else 2
+        return min(max(step_above(float(loss_at(step)) * found**power), _LEAST), _MOST)
+
+    def _bracket(self, step: int) -> tuple[int, int]:
+        """Return a loss that does not suffice and one that does, from a guess outwards by doubled strides."""
+        stride, up = 1, not self._suffices(step)
+        while self._suffices(step) != up:
+            if step == (_MOST if up else _LEAST):
+                return self._at_the_end(step)
+            near, step = step, min(max(step + (stride if up else -stride), _LEAST), _MOST)
+            stride *= 2
+        return (near, step) if up else (step, near)
+
+    def _at_the_end(self, step: int) -> tuple[int, int]:
+        if step == _LEAST:
+            return step - 1, step
+        raise QueryError(
+            f"No {self.aim.kind} up to {decimal(loss_at(_MOST))} brings the answer within what was asked.",
+            remedy="Ask for a larger within=, or let each person count for fewer rows: max_rows=1.",
+        )
+
+
+def loss_at(step: int) -> Fraction:
+    """Return a loss of three digits.
+
+    Example:
+        >>> [decimal(loss_at(step)) for step in (-1, 0, 1, 899, 900)]
+        ['0.999', '1', '1.01', '9.99', '10']
+    """
+    decade, place = divmod(step, _DECADE)
+    return Fraction(100 + place) * Fraction(10) ** (decade - 2)
+
+
+def step_above(loss: float) -> int:
+    """Return the step of the least loss of three digits that is not below a number, up to rounding.
+
+    Example:
+        >>> [step_above(loss) for loss in (0.999, 1.0, 1.001, 9.99, 9.991)]
+        [-1, 0, 1, 899, 900]
+    """
+    if not 0 < loss < math.inf:
+        return _LEAST if loss <= 0 else _MOST
+    decade = math.floor(math.log10(loss))
+    return decade * _DECADE + math.ceil(round(loss / 10.0**decade * 100, 9)) - 100

@@ -1,0 +1,248 @@
+"""The plan of a batch: one release for what leaves together, and how each question is read from it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from functools import partial
+
+from jali.errors import QueryError
+from jali.planner.batch.asked import Asked, Total, naming, scaled, with_loss
+from jali.planner.batch.compose import CLEARLY, composition, least, parts_cost, whole_cost
+from jali.planner.batch.merge import Merged, merged
+from jali.planner.batch.share import Way, gaussian_way, laplace_way, shares
+from jali.planner.batch.weigh_together import weighed_together
+from jali.planner.choose_keys import choose_keys
+from jali.planner.choose_mechanisms import choose_mechanisms
+from jali.planner.draft import Draft
+from jali.planner.measure_aggregates import measure_aggregates
+from jali.planner.own_rows import own_rows
+from jali.planner.per_group import bound_per_group
+from jali.planner.plan import PLAN_CLASSES, Plan, finish
+from jali.planner.qualify_names import qualify_names
+from jali.planner.show_question import show_question
+from jali.planner.split_loss import split_loss
+from jali.privacy import Concentrated, Event, Loss, Pure
+from jali.query.catalog import Catalog, Public, Table
+from jali.query.estimates import AnyEstimate
+from jali.query.nodes import Aggregate, Question
+
+# The rules of a question up to where batches look at all of them. Rows are weighed by their number: weights by the
+# L2 norm depend on the groups, so that a total would not be the sum of its parts.
+_FIRST: tuple[Callable[[Draft], Draft], ...] = (
+    qualify_names,
+    choose_keys,
+    bound_per_group,
+    own_rows,
+    measure_aggregates,
+)
+_MOST = 1000
+_STEPS, _FURTHEST = 5, 4
+
+
+@dataclass(frozen=True)
+class ReadBy:
+    """One question: which release answers it, and how.
+
+    Attributes:
+        question: The question, with every name resolved.
+        place: Which of the releases.
+        estimates: How each aggregate is made from it.
+        written: The question in words, before names were resolved and its condition moved.
+    """
+
+    question: Question
+    place: int
+    estimates: tuple[tuple[Aggregate, AnyEstimate], ...]
+    written: str = ""
+
+
+@dataclass(frozen=True)
+class BatchPlan:
+    """A frozen plan of several questions.
+
+    Attributes:
+        plans: What is released, each with its queries and noise.
+        readings: The questions, in the order in which they were asked.
+        cost: The loss of the whole batch, for the table that it costs most.
+        costs: The loss for each protected table.
+        parts: The sum of what the releases cost each table, which `costs` is at most.
+        delta: What pays for composing more sharply than by sums.
+        agree: Whether the answers are made to agree.
+        ways: The noises that were considered with their forecast errors, the one that was taken first.
+        leaves: What it would leave of each account that pays. It is told by `explain` and not stored.
+    """
+
+    plans: tuple[Plan, ...]
+    readings: tuple[ReadBy, ...]
+    cost: Event
+    costs: tuple[tuple[str, Event], ...]
+    parts: tuple[tuple[str, Event], ...]
+    delta: Fraction = Fraction(0)
+    agree: bool = True
+    ways: tuple[tuple[str, float], ...] = ()
+    leaves: tuple[tuple[str, str], ...] = field(default=(), compare=False)
+
+    @property
+    def tables(self) -> tuple[Table, ...]:
+        """The protected tables."""
+        return tuple(dict.fromkeys(table for plan in self.plans for table in plan.tables))
+
+    @property
+    def read(self) -> tuple[Table | Public, ...]:
+        """Every table that is read."""
+        return tuple(dict.fromkeys(table for plan in self.plans for table in plan.read))
+
+    @property
+    def sql(self) -> str:
+        """The engine's queries, each once."""
+        return ";\n\n".join(dict.fromkeys(part.sql for plan in self.plans for part in plan.parts))
+
+    @property
+    def frozen(self) -> BatchPlan:
+        """The same without its words: what is asked again in other words is the same batch."""
+        return replace(self, readings=tuple(replace(reading, written="") for reading in self.readings), leaves=())
+
+    def __repr__(self) -> str:
+        return f"BatchPlan({len(self.readings)} questions in {len(self.plans)} releases; cost {self.cost})"
+
+    def __str__(self) -> str:
+        from jali.planner.batch.explain import explain_batch
+
+        return explain_batch(self)
+
+
+BATCH_CLASSES: tuple[type, ...] = (*PLAN_CLASSES, BatchPlan, ReadBy)
+
+
+def plan_batch(asked: Sequence[Asked], catalog: Catalog, total: Total, *, agree: bool = True) -> BatchPlan:
+    """Plan all questions of a batch, or refuse it and say which question cannot be planned."""
+    if not 1 <= len(asked) <= _MOST:
+        raise QueryError(
+            f"A batch has from 1 to {_MOST:,} questions, not {len(asked):,}.",
+            remedy="Ask questions in it, and not too many.",
+        )
+    if total.loss is None:
+        return _costed(_own_losses(asked, catalog, agree=agree), total, agree)
+    first = _split(asked, catalog, total.loss, agree=agree)
+    if total.delta == 0 or not isinstance(total.loss, Pure):
+        return _costed(first, total, agree)
+    return _best(asked, catalog, first, total, agree=agree)
+
+
+@dataclass(frozen=True)
+class _Split:
+    """The questions on their way: in words, their drafts, what leaves together, and the plans of that."""
+
+    written: tuple[str, ...]
+    drafts: tuple[Draft, ...]
+    releases: tuple[Merged, ...]
+    plans: tuple[Plan, ...]
+
+
+def _split(asked: Sequence[Asked], catalog: Catalog, loss: Loss, *, agree: bool) -> _Split:
+    """Split a loss over the questions."""
+    each = scaled(loss, Fraction(1, len(asked)))
+    drafts = _drafted([replace(one, terms=with_loss(one.terms, each)) for one in asked], catalog, agree=agree)
+    releases = merged(drafts, [one.weight for one in asked], joined=True)
+    return _Split(_written(asked), tuple(drafts), tuple(releases), _with_loss(releases, loss))
+
+
+def _own_losses(asked: Sequence[Asked], catalog: Catalog, *, agree: bool) -> _Split:
+    """Plan questions that have losses of their own; equal ones leave together."""
+    drafts = _drafted(asked, catalog, agree=agree)
+    releases = merged(drafts, [one.weight for one in asked], joined=False)
+    plans = tuple(_finished(release, release.draft.terms.loss) for release in releases)
+    return _Split(_written(asked), tuple(drafts), tuple(releases), plans)
+
+
+def _written(asked: Sequence[Asked]) -> tuple[str, ...]:
+    return tuple(show_question(one.question) for one in asked)
+
+
+def _drafted(asked: Sequence[Asked], catalog: Catalog, *, agree: bool) -> list[Draft]:
+    drafts = [naming(place, partial(_begun, one, catalog)) for place, one in enumerate(asked)]
+    return weighed_together(drafts) if agree else drafts
+
+
+def _begun(asked: Asked, catalog: Catalog) -> Draft:
+    draft = Draft(asked.question, catalog, asked.terms)
+    for rule in _FIRST:
+        draft = rule(draft)
+    return draft
+
+
+def _with_loss(releases: Sequence[Merged], loss: Loss) -> tuple[Plan, ...]:
+    parts = shares(releases, concentrated=loss.event.epsilon is None)
+    return tuple(_finished(one, scaled(loss, part)) for one, part in zip(releases, parts, strict=True))
+
+
+def _finished(release: Merged, loss: Loss) -> Plan:
+    draft = replace(release.draft, terms=with_loss(release.draft.terms, loss))
+    return naming(release.places[0], lambda: finish(choose_mechanisms(split_loss(draft))))
+
+
+def _best(asked: Sequence[Asked], catalog: Catalog, first: _Split, total: Total, *, agree: bool) -> BatchPlan:
+    """Choose the noise for a total of (epsilon, delta) by the least forecast error."""
+    loss = total.loss
+    assert isinstance(loss, Pure)
+    found: list[Way] = [laplace_way(first.releases, loss, "Laplace or joint noise, losses added up")]
+    larger = _larger(first.releases, loss, total.delta)
+    if larger > loss.bound:
+        found.append(laplace_way(first.releases, Pure(larger), "Laplace or joint noise, losses composed at delta"))
+    gaussian = _split(asked, catalog, Concentrated(loss.bound**2 / 2), agree=agree)
+    way = gaussian_way(gaussian.releases, loss.bound, total.delta)
+    found += [] if way is None else [way]
+    found.sort(key=lambda way: way.error)
+    taken = first if found[0].loss == loss else _split(asked, catalog, found[0].loss, agree=agree)
+    return _costed(taken, total, agree, tuple((way.name, way.error) for way in found))
+
+
+def _larger(releases: Sequence[Merged], loss: Pure, delta: Fraction) -> Fraction:
+    """Return a sum of losses that composes to at most the loss at delta for every table; else the loss."""
+
+    def fits(bound: Fraction) -> bool:
+        plans = _with_loss(releases, Pure(bound))
+        return all(composition(plans, table).epsilon(delta) <= loss.bound for table in _tables(plans))
+
+    low, high = loss.bound, _FURTHEST * loss.bound
+    # Considered where the losses compose to clearly less than their sum.
+    if not fits(low * CLEARLY):
+        return low
+    for _ in range(_STEPS):
+        middle = loss.bound * Fraction(round(float(low * high) ** 0.5 / float(loss.bound) * 1024), 1024)
+        low, high = (middle, high) if fits(middle) else (low, middle)
+    return low
+
+
+def _tables(plans: Sequence[Plan]) -> tuple[Table, ...]:
+    return tuple(dict.fromkeys(table for plan in plans for table in plan.tables))
+
+
+def _costed(split: _Split, total: Total, agree: bool, ways: tuple[tuple[str, float], ...] = ()) -> BatchPlan:
+    """Say what the batch costs each table: the sum of its parts, or the whole where that is less."""
+    plans, tables = split.plans, _tables(split.plans)
+    parts = tuple((table.name, parts_cost(plans, table)) for table in tables)
+    costs = tuple((table.name, _cost(plans, table, total)) for table in tables)
+    dearest = max((cost for _, cost in costs), key=lambda event: (event.epsilon or Fraction(0), event.rho))
+    return BatchPlan(plans, _readings(split), dearest, costs, parts, total.delta, agree, ways)
+
+
+def _cost(plans: Sequence[Plan], table: Table, total: Total) -> Event:
+    parts = parts_cost(plans, table)
+    if not total.delta:
+        return parts
+    limit = total.loss.event.epsilon if total.loss is not None else None
+    return least(parts, whole_cost(plans, table, total.delta, limit), table.budget, limit)
+
+
+def _readings(split: _Split) -> tuple[ReadBy, ...]:
+    found: dict[int, ReadBy] = {}
+    for place, (release, plan) in enumerate(zip(split.releases, split.plans, strict=True)):
+        rest = iter(plan.estimates)
+        for asked in release.places:
+            draft = split.drafts[asked]
+            made = tuple(next(rest) for _ in draft.estimates)
+            found[asked] = ReadBy(draft.question, place, made, split.written[asked])
+    return tuple(found[asked] for asked in sorted(found))

@@ -1,0 +1,49 @@
+"""What a subquery cuts off of one person's counts and sums: public facts, told before the answer and with it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from jali.planner.explanation.written import names_of, summary
+from jali.planner.plan import Plan
+from jali.privacy import decimal
+from jali.query.ownership import own
+from jali.query.relation import Compute, Keep, Match, Pair, PerOwner, Relation, Stack
+
+
+def clamps(plan: Plan) -> tuple[str, ...]:
+    """Say of each count and sum per person where it ends, and that `max_rows` is why."""
+    return tuple(dict.fromkeys(said for made in _per_person(plan.source) for said in _said(made)))
+
+
+def _per_person(relation: Relation) -> Iterator[PerOwner]:
+    if isinstance(relation, Pair):
+        sides: tuple[Relation, ...] = (relation.left, relation.right)
+    elif isinstance(relation, Stack):
+        sides = relation.parts
+    elif isinstance(relation, Match):
+        sides = (relation.source, relation.other)
+    else:
+        sides = (relation.source,) if isinstance(relation, Compute | Keep | PerOwner) else ()
+    for side in sides:
+        yield from _per_person(side)
+    if isinstance(relation, PerOwner) and not own(relation.source).public and not _one_each(relation.source):
+        yield relation
+
+
+def _one_each(relation: Relation) -> bool:
+    """Whether a person has one row because a subquery made one: then nothing is cut off."""
+    while isinstance(relation, Keep | Compute):
+        relation = relation.source
+    return isinstance(relation, PerOwner) and own(relation).max_rows == 1
+
+
+def _said(made: PerOwner) -> Iterator[str]:
+    owners, names = own(made.source), names_of(made.source)
+    for one in made.summaries:
+        bounds = one.field.bounds
+        if one.function in ("count", "sum") and bounds.low is not None and bounds.high is not None:
+            yield (
+                f"{summary(one, names)} for each {owners.unit} is clamped to [{decimal(bounds.low)}, "
+                f"{decimal(bounds.high)}], as max_rows is {owners.max_rows:,}: what is beyond is cut off"
+            )

@@ -1,0 +1,311 @@
+"""Forecasts: how far each aggregate will be off, from the laws of its noise. Public facts only.
+
+Statement:
+    A linear form of releases is off by the same form of their noises, whatever the data. No two noises are
+    correlated, not even those of one cube, so that its mean squared error is the sum of their variances times the
+    squared coefficients; its half-width is the quantile that the interval of the answer has. Counts and sums over
+    several grouping sets are averaged, and running sums read by least squares: linear forms too.
+    A ratio N/D over n rows is off by (noise of N - r D)/n to first order, at the ratio r. A moment is forecast for
+    typical data (`typical`), a quantile by ranks. These depend on the rows of a group: they are functions of n.
+Proof:
+    docs/proofs/intervals.md, docs/proofs/grouping_sets.md (Theorem 2), docs/proofs/running_counts.md.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any
+
+from jali.mechanisms.combined import linear_quantile, linear_stddev
+from jali.mechanisms.keys.noisy_counts import NoisyCounts
+from jali.mechanisms.quantiles.weighted_quantile import WeightedQuantile
+from jali.mechanisms.selection.exponential import Exponential
+from jali.mechanisms.selection.permute_and_flip import PermuteAndFlip
+from jali.planner.aim import CONFIDENCE
+from jali.planner.cells import spread
+from jali.planner.part import Level
+from jali.planner.plan import Plan
+from jali.planner.typical import ABSOLUTE, many_rows, typical_half_width
+from jali.query.aggregation import CountRows, Marks, SumValues
+from jali.query.catalog import Kind
+from jali.query.estimate import Estimate, Linear
+from jali.query.estimates import AnyEstimate, Cells, Moment, Pick, Picked
+from jali.query.nodes import Aggregate
+from jali.query.relation import Keep, Scan
+
+# The ends of a quantile's interval are bought to hold at this confidence; beyond it they are those of the range.
+_BOUGHT = 0.95
+# A group so large that it is sure to be shown.
+_SURE = 1 << 40
+_PER_SECOND = {Kind.TIMESTAMP: 10**6}
+
+
+@dataclass(frozen=True)
+class Forecast:
+    """How far one aggregate will be off in a group of one grouping set.
+
+    Attributes:
+        confidence: How often it stays within its half-width, at least.
+        rms: The root of the mean squared error; over the cells of a distribution function, before its numbers are
+            made to rise, which only brings them closer. None where it depends on the data.
+        half_width: What the error stays within; in the widest cell. None where that depends on the data.
+        first: The half-width in the first cell of a distribution function.
+        sure: Whether this holds only for a group that is sure to be shown: its count was told by the noise that
+            chose it, and only large counts are told.
+        least_per_row: The half-width times n, for a mean in the middle of its range or typical data.
+        most_per_row: The same for a mean at an end of its range.
+        doubtful_below: Up to so many rows a group is lost in the noise of its count.
+        rank_error: How far off its rank a quantile is, in rows.
+        rank_reach: How many rows beside it the ends of its interval are aimed at.
+        weight_error: How many rows a picked value is lighter than the heaviest.
+        span: The length of the range of a quantile; in days for dates and seconds for times.
+    """
+
+    confidence: float
+    rms: float | None = None
+    half_width: float | None = None
+    first: float | None = None
+    sure: bool = False
+    least_per_row: float | None = None
+    most_per_row: float | None = None
+    doubtful_below: float | None = None
+    rank_error: float | None = None
+    rank_reach: float | None = None
+    weight_error: float | None = None
+    span: float | None = None
+
+    @property
+    def always(self) -> bool:
+        """Whether the law of the error is the same whatever the data."""
+        return self.half_width is not None and not self.sure
+
+
+def forecast(plan: Plan, *, confidence: float = CONFIDENCE) -> tuple[tuple[Aggregate, tuple[Forecast, ...]], ...]:
+    """Return the forecast of each aggregate, one for every grouping set."""
+    levels = range(len(plan.levels))
+    return tuple((a, tuple(forecast_of(plan, i, e, confidence) for i in levels)) for a, e in plan.estimates)
+
+
+def forecast_of(plan: Plan, level: int, estimate: AnyEstimate, confidence: float = CONFIDENCE) -> Forecast:
+    """Return the forecast of one estimate in one grouping set."""
+    view = _View(plan, level, confidence)
+    if isinstance(estimate, Moment):
+        return view.moment(estimate)
+    if isinstance(estimate, Picked):
+        return view.picked(estimate)
+    if isinstance(estimate, Cells):
+        return view.cells(estimate)
+    if estimate.denominator is not None:
+        return view.ratio(estimate)
+    return view.whole(estimate.numerator) if estimate.whole else view.linear(estimate.numerator)
+
+
+def half_width_at(
+    plan: Plan, level: int, estimate: AnyEstimate, rows: float | None, confidence: float
+) -> float | None:
+    """Return the half-width in a group of so many rows; None where it is not known, or not without them."""
+    if isinstance(estimate, Moment) and estimate.kind != "regr_count":
+        return None if rows is None else typical_half_width(plan.levels[level], estimate, rows, confidence)
+    found = forecast_of(plan, level, estimate, confidence)
+    if found.half_width is not None:
+        return found.half_width
+    if rows is None or found.weight_error is not None:
+        return None
+    if found.rank_error is not None:
+        return _in_values(found, rows)
+    if rows <= (found.doubtful_below or 0.0):
+        return math.inf
+    return None if found.most_per_row is None else found.most_per_row / rows
+
+
+def _in_values(found: Forecast, rows: float) -> float:
+    """Ranks as values that lie evenly over the range; a rank half of the rows away may be any value."""
+    reach = max(found.rank_error or 0.0, found.rank_reach or 0.0) / rows
+    lost = reach >= 1 / 2 or found.confidence > _BOUGHT
+    return math.inf if lost else reach * (found.span or 0.0)
+
+
+def guessed_rows(plan: Plan, level: int) -> float | None:
+    """Return how many rows a group has by public facts: as the question states it, or rows of one known table."""
+    if plan.aim is not None and plan.aim.group_rows is not None:
+        return float(plan.aim.group_rows)
+    if not scanned(plan) or plan.selection is not None or plan.table.rows is None:
+        return None
+    return plan.table.rows / max(1, plan.levels[level].aggregation.groups)
+
+
+def public_rows(plan: Plan, level: int) -> float | None:
+    """Return the same, or the least number of people of a group that is shown: each has a row at least."""
+    guess = guessed_rows(plan, level)
+    if guess is not None or plan.selection is None or plan.selection.least_people == 1:
+        return guess
+    return float(plan.selection.least_people)
+
+
+def scanned(plan: Plan) -> bool:
+    """Say whether the rows are those of one table."""
+    relation = plan.source
+    while isinstance(relation, Keep):
+        relation = relation.source
+    return isinstance(relation, Scan)
+
+
+@dataclass(frozen=True)
+class _View:
+    """One grouping set of a plan, seen at one confidence."""
+
+    plan: Plan
+    index: int
+    confidence: float
+
+    @property
+    def level(self) -> Level:
+        return self.plan.levels[self.index]
+
+    def mechanism(self, place: int) -> Any:
+        part, index = self.level.releases[place]
+        return part.mechanisms[index]
+
+    def resolution(self, place: int) -> int:
+        weights = self.level.releases[place][0].aggregation.weights
+        return 1 if weights is None else weights.resolution
+
+    # Linear forms.
+
+    def linear(self, form: Linear) -> Forecast:
+        if self.plan.told in dict(form.terms):
+            return self._told(form)
+        return self._agreed(form) if self._adds_up(form) else self._alone(form)
+
+    def whole(self, form: Linear) -> Forecast:
+        """A form that is rounded to the nearest whole number, as the exact value is one.
+
+        Noise that is many steps wide leaves every distance from it as likely, of the 1/step there are: this adds
+        (1 - step^2)/12 to the variance. The half-width is rounded up.
+        """
+        found = self.linear(form)
+        if found.sure or self._adds_up(form):
+            return found
+        assert found.rms is not None
+        assert found.half_width is not None
+        step = float(max(abs(factor) for _, factor in form.terms))
+        rms = math.sqrt(found.rms**2 + max(0.0, 1 - step**2) / 12)
+        return replace(found, rms=rms, half_width=float(math.ceil(found.half_width)))
+
+    def _alone(self, form: Linear) -> Forecast:
+        rms = linear_stddev([float(c) for _, c in form.terms], self._laws(form))
+        return Forecast(self.confidence, rms, self._width(form, self.confidence))
+
+    def _laws(self, form: Linear) -> list[Any]:
+        return [self.mechanism(place).law for place, _ in form.terms]
+
+    def _width(self, form: Linear, confidence: float) -> float:
+        return linear_quantile([float(c) for _, c in form.terms], self._laws(form), confidence)
+
+    def _adds_up(self, form: Linear) -> bool:
+        """Whether the tables of all grouping sets are made to agree: counts and sums of rows."""
+        if len(self.plan.levels) == 1 or len(form.terms) != 1:
+            return False
+        return isinstance(self.plan.aggregation.measures[form.terms[0][0]], CountRows | SumValues)
+
+    def _agreed(self, form: Linear) -> Forecast:
+        from jali.mechanisms.workloads.grouping_sets import stddevs, variances_of, widths
+
+        ((place, factor),) = form.terms
+        sizes = [len(key.values or ()) for key in self.plan.keys]
+        sets = [level.places for level in self.plan.levels]
+        laws = [replace(self, index=i).mechanism(place).law for i in range(len(sets))]
+        rms = stddevs(sizes, sets, variances_of(laws))[self.index]
+        width = widths(sizes, sets, laws, self.confidence)[self.index]
+        return Forecast(self.confidence, rms * abs(float(factor)), width * abs(float(factor)))
+
+    # A count that is told with its group: its interval and that of the rest hold together by the union bound.
+
+    def _told(self, form: Linear) -> Forecast:
+        factor = sum((c for i, c in form.terms if i == self.plan.told), Fraction(0))
+        rest = Linear(tuple(term for term in form.terms if term[0] != self.plan.told))
+        each = 1 - (1 - self.confidence) / (2 if rest.terms else 1)
+        width = abs(float(factor)) * self._told_width(each) + self._width(rest, each)
+        return Forecast(self.confidence, half_width=width, sure=True)
+
+    def _told_width(self, confidence: float) -> float:
+        assert isinstance(self.plan.selection, NoisyCounts)
+        low, high = self.plan.selection.interval(_SURE, confidence)
+        return float(max(_SURE - low, high - _SURE))
+
+    # Ratios.
+
+    def ratio(self, estimate: Estimate) -> Forecast:
+        """A mean: a ratio over a count of rows, whose range is known; of other ratios nothing is."""
+        below, bounds = estimate.denominator, estimate.bounds
+        assert below is not None
+        if bounds.low is None or bounds.high is None or not self._counts(below):
+            return Forecast(self.confidence)
+        middle, *ends = ((bounds.low + bounds.high) / 2, bounds.low, bounds.high)
+        return Forecast(
+            self.confidence,
+            least_per_row=self._ratio_width(estimate.numerator, below, middle),
+            most_per_row=max(self._ratio_width(estimate.numerator, below, end) for end in ends),
+            doubtful_below=self.linear(below).half_width,
+        )
+
+    def _counts(self, below: Linear) -> bool:
+        if len(below.terms) != 1 or below.constant:
+            return False
+        return isinstance(self.plan.aggregation.measures[below.terms[0][0]], CountRows)
+
+    def _ratio_width(self, above: Linear, below: Linear, ratio: Fraction) -> float:
+        """Return the half-width of N - r D: that of N/D times n, where D counts n rows."""
+        return self._width(above + below.scaled(-ratio), self.confidence)
+
+    # Moments, picks and cells.
+
+    def moment(self, moment: Moment) -> Forecast:
+        count = dict(moment.sums)["n"]
+        if moment.kind == "regr_count":
+            return self.linear(count)
+        found = Forecast(self.confidence, doubtful_below=self.linear(count).half_width)
+        if moment.kind in ABSOLUTE:
+            return found
+        rows = many_rows(self.level, moment)
+        return replace(found, least_per_row=rows * typical_half_width(self.level, moment, rows, self.confidence))
+
+    def picked(self, picked: Picked) -> Forecast:
+        error = max(self._off_by(pick.value) + self._aside(pick.value) for pick in picked.picks)
+        if not isinstance(picked.axis, Marks):
+            return Forecast(self.confidence, weight_error=error)
+        ends = [self._aside(end) for pick in picked.picks for end in _ends(pick)]
+        length = float(picked.axis.top * picked.axis.step / _PER_SECOND.get(picked.axis.kind, 1))
+        reach = max(ends, default=None)
+        return Forecast(self.confidence, rank_error=error, rank_reach=reach, span=length)
+
+    def _off_by(self, place: int) -> float:
+        """Return how far off the best rank or weight a pick is at most, in rows."""
+        mechanism, (part, index) = self.mechanism(place), self.level.releases[place]
+        if isinstance(mechanism, WeightedQuantile):
+            return mechanism.error(self.confidence) / self.resolution(place)
+        assert isinstance(mechanism, PermuteAndFlip | Exponential)
+        cells = part.draws[index].axis.cells
+        return mechanism.error(self.confidence, candidates=cells) / self.resolution(place)
+
+    def _aside(self, place: int) -> float:
+        """Return how many rows beside its own rank a pick is aimed at."""
+        mechanism = self.mechanism(place)
+        if not isinstance(mechanism, WeightedQuantile):
+            return 0.0
+        return abs(float(mechanism.offset)) / self.resolution(place)
+
+    def cells(self, cells: Cells) -> Forecast:
+        law, worth = self.mechanism(cells.release).law, float(cells.worth)
+        if not cells.cumulative:
+            width = law.quantile(self.confidence) * worth
+            return Forecast(self.confidence, law.stddev * worth, width)
+        found = spread(law, len(cells.labels), self.confidence)
+        first, widest = found.first * worth, found.widest * worth
+        return Forecast(self.confidence, found.rms * worth, max(first, widest), first)
+
+
+def _ends(pick: Pick) -> list[int]:
+    return [end for end in (pick.low, pick.high) if end is not None]

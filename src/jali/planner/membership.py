@@ -1,0 +1,194 @@
+"""Membership: to which part of a table each person belongs, and the rows of one part.
+
+Inside a part, the table means its part wherever a question names it: before any filter, join or subquery.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from jali.errors import QueryError, Unsupported
+from jali.planner.key_values import key_values
+from jali.planner.level import Level
+from jali.planner.resolve_expression import has_aggregate
+from jali.planner.scope import Scope, Visible
+from jali.planner.show_expression import show_expression
+from jali.query.catalog import Kind, Table
+from jali.query.nodes import (
+    Call,
+    Column,
+    Derived,
+    Expression,
+    Joined,
+    Literal,
+    Named,
+    Source,
+    Value,
+)
+from jali.query.ownership import own
+from jali.query.read_sql import read_value
+from jali.query.relation import Belonging, Keep, Relation, Scan, parts, sources
+from jali.query.types import type_of
+
+if TYPE_CHECKING:
+    from jali.planner.resolve import Resolver
+
+
+@dataclass(frozen=True)
+class PartOf:
+    """The part that a question is about, as its asker names it.
+
+    Attributes:
+        by: What tells the part of a row: an expression over the columns of the table.
+        key: Which part; or its text, as a command line gives it.
+        table: The table; None for the one that FROM names first.
+    """
+
+    by: str
+    key: Value
+    table: str | None = None
+
+
+@dataclass(frozen=True)
+class Membership:
+    """One part of a table, resolved.
+
+    Attributes:
+        table: The table's name.
+        expression: What tells the part of a row, over the columns of the table.
+        values: All parts, from declared keys and ranges only.
+        place: Which of them the question is about.
+    """
+
+    table: str
+    expression: Expression
+    kind: Kind
+    values: tuple[Value, ...]
+    place: int
+
+    @property
+    def key(self) -> Value:
+        """The key of the part."""
+        return self.values[self.place]
+
+    def limited(self, scan: Scan) -> Relation:
+        """Return the rows of the part: of people who belong to it, those that are in it.
+
+        A row that is a person of its own belongs to the part it is in.
+        """
+        expression = _prefixed(self.expression, scan.prefix)
+        rows: Relation = scan
+        if not own(scan).row_level:
+            rows = Belonging(scan, expression, self.kind, self.values, self.place)
+        there = Call("is null", (expression,)) if self.key is None else Call("=", (expression, Literal(self.key)))
+        return Keep(rows, there)
+
+    def holds(self, relation: Relation) -> bool:
+        """Say whether a relation reads nothing of the table but the part."""
+        if isinstance(relation, Keep) and self._scan_in(relation) is not None:
+            return True
+        if isinstance(relation, Scan):
+            return self.table not in [table.name for table in sources(relation)]
+        return all(self.holds(part) for part in parts(relation))
+
+    def _scan_in(self, relation: Keep) -> Scan | None:
+        """Return the scan of which a relation is the part, if it is."""
+        inner: Relation = relation.source
+        inner = inner.source if isinstance(inner, Belonging) else inner
+        mine = isinstance(inner, Scan) and inner.table.name == self.table
+        return inner if mine and isinstance(inner, Scan) and self.limited(inner) == relation else None
+
+
+def membership(part: PartOf, source: Source, resolver: Resolver) -> Membership:
+    """Resolve a part against the catalog, or refuse it with a remedy. Nothing of the data decides."""
+    table = _table(part, source, resolver)
+    expression = _expression(part, table, resolver)
+    values, shown = all_parts(expression, table), show_expression(expression)
+    kind = type_of(expression, table).kind or Kind.INTEGER
+    place = _place(part.key, values)
+    if place is None:
+        known = ", ".join(str(value) for value in values[:5]) + (", ..." if len(values) > 5 else "")
+        raise QueryError(f"{table.name} by {shown} has no part {part.key!r}.", remedy=f"Parts: {known}.")
+    return Membership(table.name, expression, kind, values, place)
+
+
+def parts_of(table: str, by: str, resolver: Resolver) -> tuple[Value, ...]:
+    """Return the parts of a table, or refuse what does not tell them by public facts."""
+    part = PartOf(by, None, table)
+    found = _table(part, Named(table), resolver)
+    return all_parts(_expression(part, found, resolver), found)
+
+
+def all_parts(expression: Expression, table: Table) -> tuple[Value, ...]:
+    """Return all values that can tell a part, from declared keys and ranges."""
+    values = key_values(expression, table)
+    if values is None:
+        shown = show_expression(expression)
+        raise Unsupported(
+            f"The keys of {shown} are not declared; reading them off the data would leak them.",
+            remedy=f"Ask the curator to declare them, Keys([...]), for {shown}; or partition by another column.",
+        )
+    return values
+
+
+def check_reached(relation: Relation, member: Membership) -> None:
+    """Refuse a question without the table, or one that finds another table's owners in all of its parts."""
+    if member.table not in [table.name for table in sources(relation)]:
+        raise QueryError(
+            f"The question does not read {member.table}, of which it names a part.", remedy="Leave the part out."
+        )
+    if not member.holds(relation):
+        raise Unsupported(
+            f"Another table of the question finds its people in {member.table}, of all parts and not of one.",
+            remedy=f"Ask about the part of {member.table} alone, or ask the whole question without a part.",
+        )
+
+
+def _table(part: PartOf, source: Source, resolver: Resolver) -> Table:
+    name = part.table or _first(source)
+    found = None if name is None else resolver.catalog.find(name)
+    if isinstance(found, Table):
+        return found
+    known = ", ".join(t.name for t in resolver.catalog.tables if isinstance(t, Table)) or "none yet"
+    raise Unsupported(
+        f"{name or 'The subquery'} is no protected table, so it has no parts.",
+        remedy=f"Protected tables: {known}.",
+    )
+
+
+def _first(source: Source) -> str | None:
+    while isinstance(source, Joined | Derived):
+        if isinstance(source, Derived):
+            return None
+        source = source.left
+    return source.name
+
+
+def _expression(part: PartOf, table: Table, resolver: Resolver) -> Expression:
+    written, scan = read_value(part.by), Scan(table)
+    seen = tuple(Visible(field.name, field.name, table.name) for field in table.fields)
+    if has_aggregate(written):
+        raise Unsupported("A part is told by the columns of one row.", remedy='Write partition("ward").')
+    (expression,), level = resolver.expressions([written], Level(scan, Scope(seen)))
+    if level.relation != scan:
+        raise Unsupported("A part is told by the columns of one row.", remedy='Write partition("ward").')
+    return expression
+
+
+def _place(key: Value, values: tuple[Value, ...]) -> int | None:
+    """Find a key; true is not 1. Text finds the key that is written so."""
+    exact = [
+        i for i, value in enumerate(values) if value == key and isinstance(value, bool) == isinstance(key, bool)
+    ]
+    written = [i for i, value in enumerate(values) if isinstance(key, str) and str(value) == key]
+    return next(iter(exact + written), None)
+
+
+def _prefixed(expression: Expression, prefix: str) -> Expression:
+    if isinstance(expression, Column):
+        return replace(expression, name=prefix + expression.name)
+    if isinstance(expression, Call):
+        return replace(expression, arguments=tuple(_prefixed(a, prefix) for a in expression.arguments))
+    assert isinstance(expression, Literal)
+    return expression
