@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import product
@@ -13,7 +14,7 @@ import duckdb
 import pyarrow as pa
 
 from jali.planner import Plan
-from jali.query.aggregation import CountPeople, CountRows, CountValues, SumValues
+from jali.query.aggregation import CountPeople, CountRows, CountValues, SumValues, Weights
 from jali.query.nodes import Column
 
 
@@ -61,9 +62,9 @@ def expected_integers(plan: Plan, rows: list[tuple[Any, ...]], person_level: boo
     """Return, per measure, the exact integer of every group."""
     kept = [row for row in rows if row[3] and (not person_level or row[0] is not None)]
     weights = plan.aggregation.weights
-    per_owner = {} if weights is None else weights_of([r[0] for r in kept], weights.max_rows, weights.resolution)
     groups = groups_of(plan)
     names = [key.expression.name for key in plan.aggregation.keys if isinstance(key.expression, Column)]
+    per_owner = {} if weights is None else _weights(weights, kept, set(groups), names)
     totals = []
     value_index = 4
     for measure in plan.aggregation.measures:
@@ -86,6 +87,21 @@ def expected_integers(plan: Plan, rows: list[tuple[Any, ...]], person_level: boo
             value_index += 1
         totals.append([total[group] for group in groups])
     return totals
+
+
+def _weights(
+    weights: Weights, kept: list[tuple[Any, ...]], groups: set[Any], names: list[str]
+) -> Mapping[Any, int]:
+    """What each row of an owner weighs: by the number of rows, or by the length of the numbers in known groups."""
+    if weights.norm == "l1":
+        return weights_of([row[0] for row in kept], weights.max_rows, weights.resolution)
+    pairs = Counter((row[0], tuple({"g": row[1], "h": row[2]}[name] for name in names)) for row in kept)
+    squared: Counter[Any] = Counter()
+    for (owner, group), count in pairs.items():
+        squared[owner] += count**2 if group in groups else 0
+    most = weights.max_rows * weights.resolution
+    # The largest w with w^2 S <= most^2. Who has no row in a known group is in no sum.
+    return {o: min(weights.resolution, math.isqrt(most**2 // s)) if s else 0 for o, s in squared.items()}
 
 
 def _added(measure: CountRows | SumValues, row: tuple[Any, ...], index: int) -> int:
