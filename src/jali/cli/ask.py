@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from jali.cli.failures import about
 from jali.cli.opening import open_database, read_question
 from jali.cli.options import (
@@ -22,14 +20,10 @@ from jali.cli.options import (
     Question,
     Rho,
     Within,
-    part_named,
-    within_named,
+    terms_named,
 )
 from jali.cli.terminal import Stages
 from jali.cli.writing import check_confidence, write_answer
-
-if TYPE_CHECKING:
-    from jali.planner.terms import Given
 
 
 def ask(
@@ -59,11 +53,19 @@ def ask(
 
     For an accuracy instead of a loss: [bold]jali ask clinic.jali "SELECT COUNT(*) FROM visits" --within 20[/bold]
     """
-    terms: Given = {"epsilon": epsilon, "rho": rho, "delta": delta, "part": part_named(part)}
-    terms |= {"max_rows": max_rows, "max_groups": max_groups, "min_people": min_people}
-    terms |= {"within": within_named(within), "noise": noise, "group_rows": group_rows}
-    if within:
-        terms["confidence"] = confidence
+    terms = terms_named(
+        part,
+        within,
+        confidence,
+        epsilon=epsilon,
+        rho=rho,
+        delta=delta,
+        max_rows=max_rows,
+        max_groups=max_groups,
+        min_people=min_people,
+        noise=noise,
+        group_rows=group_rows,
+    )
     check_confidence(confidence)
     question = read_question(sql)
     with open_database(database) as opened, about(database, question, analyst):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING
 
 from jali.cli.failures import about
 from jali.cli.opening import open_database, read_question
@@ -23,14 +22,10 @@ from jali.cli.options import (
     Question,
     Rho,
     Within,
-    part_named,
-    within_named,
+    terms_named,
 )
 from jali.cli.terminal import ink_for, width_for
 from jali.cli.writing import check_confidence, write_json
-
-if TYPE_CHECKING:
-    from jali.planner.terms import Given
 
 
 def explain(
@@ -61,11 +56,19 @@ def explain(
     --within 20[/bold]
     """
     check_confidence(confidence)
-    terms: Given = {"epsilon": epsilon, "rho": rho, "delta": delta, "part": part_named(part)}
-    terms |= {"max_rows": max_rows, "max_groups": max_groups, "min_people": min_people}
-    terms |= {"within": within_named(within), "noise": noise, "group_rows": group_rows}
-    if within:
-        terms["confidence"] = confidence
+    terms = terms_named(
+        part,
+        within,
+        confidence,
+        epsilon=epsilon,
+        rho=rho,
+        delta=delta,
+        max_rows=max_rows,
+        max_groups=max_groups,
+        min_people=min_people,
+        noise=noise,
+        group_rows=group_rows,
+    )
     question = read_question(sql)
     with open_database(database) as opened, about(database, question):
         plan = opened.explain(question, analyst=analyst, **terms)

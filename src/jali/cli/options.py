@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Unpack
 
 import typer
 
 from jali.errors import QueryError
+
+if TYPE_CHECKING:
+    from jali.planner.terms import Given
 
 DatabasePath = Annotated[str, typer.Argument(metavar="DATABASE", help="The database file, such as clinic.jali.")]
 Question = Annotated[
@@ -54,6 +57,12 @@ Confidence = Annotated[float, typer.Option(metavar="NUMBER", help="The confidenc
 BudgetEpsilon = Annotated[str, typer.Option("--epsilon", metavar="NUMBER", help="The limit on epsilon, for ever.")]
 BudgetDelta = Annotated[str, typer.Option("--delta", metavar="NUMBER", help="The limit on delta, for ever.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Write one JSON document instead of text.")]
+
+
+def terms_named(part: str | None, within: list[str] | None, confidence: float, /, **plain: Unpack[Given]) -> Given:
+    """Return the terms of a question: those that are written in words of their own, and all others as they are."""
+    terms: Given = {**plain, "part": part_named(part), "within": within_named(within)}
+    return terms | {"confidence": confidence} if within else terms
 
 
 def part_named(text: str | None) -> dict[str, str] | None:

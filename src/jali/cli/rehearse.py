@@ -26,8 +26,7 @@ from jali.cli.options import (
     Question,
     Rho,
     Within,
-    part_named,
-    within_named,
+    terms_named,
 )
 from jali.cli.terminal import Stages, ink_for
 from jali.cli.writing import check_confidence, write_json
@@ -36,7 +35,6 @@ from jali.display.text import WIDTH, clean, facts
 if TYPE_CHECKING:
     from jali.answer import Answer
     from jali.planner import Plan
-    from jali.planner.terms import Given
 
 _HEAD = "Rehearsal: synthetic data. Nothing real was read, and nothing was charged."
 
@@ -66,11 +64,19 @@ def rehearse(
     Example: [bold]jali rehearse clinic.jali "SELECT ward, COUNT(*) AS n FROM visits GROUP BY ward"
     --epsilon 0.1[/bold]
     """
-    terms: Given = {"epsilon": epsilon, "rho": rho, "delta": delta, "part": part_named(part)}
-    terms |= {"max_rows": max_rows, "max_groups": max_groups, "min_people": min_people}
-    terms |= {"within": within_named(within), "noise": noise, "group_rows": group_rows}
-    if within:
-        terms["confidence"] = confidence
+    terms = terms_named(
+        part,
+        within,
+        confidence,
+        epsilon=epsilon,
+        rho=rho,
+        delta=delta,
+        max_rows=max_rows,
+        max_groups=max_groups,
+        min_people=min_people,
+        noise=noise,
+        group_rows=group_rows,
+    )
     check_confidence(confidence)
     question = read_question(sql)
     with open_database(database) as opened, about(database, question, analyst):

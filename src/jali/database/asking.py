@@ -171,10 +171,10 @@ class Asking:
 
     def _fulfilled(self, receipt: str, plan: Plan, debits: tuple[Debit, ...], stage: Stage) -> Answer:
         def drawn() -> str:
-            found = [self.drawn(plan)]
+            found = self.drawn(plan)
             # The data that was read is that of the version which is still the latest one now.
             self.parts.check(plan, debits)
-            return found[0]
+            return found
 
         return answer_of(plan, receipt, self.fulfil(receipt, drawn, stage), cached=False)
 
