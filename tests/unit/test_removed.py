@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from fractions import Fraction
 from typing import Any
 
 import duckdb
@@ -148,6 +149,16 @@ def test_an_analyst_pays_from_the_grant(db: jali.Database) -> None:
     assert session.remaining("visits").epsilon == 1
     session.removed("SELECT AVG(cost) FROM visits", epsilon=1)
     assert session.remaining("visits").epsilon == 0
+
+
+def test_looking_whether_a_grant_can_pay_charges_nothing(db: jali.Database) -> None:
+    """Both counts are in the ledger, paid by the curator; the grant pays for one of them, so for none."""
+    sql = "SELECT SUM(cost) FROM visits"
+    db.removed(sql, epsilon=1)
+    db.grant("ana", "visits", jali.Budget(epsilon="3/4"))
+    with pytest.raises(jali.BudgetExceeded, match="these counts"):
+        db.session("ana").removed(sql, epsilon=1)
+    assert db.session("ana").remaining("visits").epsilon == Fraction(3, 4)
 
 
 def test_a_person_moves_the_wider_counts_by_no_more_than_is_paid_for(db: jali.Database) -> None:

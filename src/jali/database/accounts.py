@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from jali.errors import CatalogError
+from jali.errors import BudgetExceeded, CatalogError
 from jali.ledger import Debit, Part, PartLine, grant_account, table_account
+from jali.ledger.charge import charge
 from jali.numerals import decimal
 from jali.privacy import NOTHING, Budget, Event, Filter
 
@@ -112,6 +113,17 @@ class Accounts:
         named = [] if analyst is None else [(grant_account(analyst, name), name, cost) for name, cost in costs]
         known = [one for one in named if self._ledger.budget(one[0]) is not None]
         return tuple(Debit(account, cost, parts.get(name)) for account, name, cost in known)
+
+    def check_together(self, debits: Sequence[Debit], subject: str) -> None:
+        """Refuse if an account cannot pay for all debits on it together. Nothing is charged."""
+        for account in dict.fromkeys(debit.account for debit in debits):
+            budget, spent = self._ledger.budget(account), self._ledger.spent(account)
+            assert budget is not None
+            total = sum((debit.event for debit in debits if debit.account == account), NOTHING)
+            try:
+                charge(Debit(account, total), budget, spent)
+            except BudgetExceeded as refused:
+                raise refused.about(subject) from None
 
     def leaves(self, debits: Iterable[Debit], *, free: bool = False) -> tuple[tuple[str, str], ...]:
         """Say of each account what would be left of it after a debit; either-or, like all that is left.

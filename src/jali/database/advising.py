@@ -8,7 +8,7 @@ Guarantee:
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
@@ -19,9 +19,7 @@ from jali.database.asking import Asking, Order, silent
 from jali.database.planning import made
 from jali.database.tables import Tables
 from jali.display.numbers import show_interval, show_percent
-from jali.errors import BudgetExceeded, CatalogError, QueryError
-from jali.ledger import Debit, table_account
-from jali.ledger.charge import charge
+from jali.errors import CatalogError, QueryError
 from jali.planner import FORMS, Plan
 from jali.planner.buy_range import purchase_key, purchase_name, range_of, range_plan, rows_needed
 from jali.planner.terms import Given
@@ -89,7 +87,7 @@ class Advising:
         if not steps:
             raise _nothing(table, small)
         wanted = [step for step in steps if not self._bought(step.order)]
-        self._check_affordable(step.plan for step in wanted)
+        self._accounts.check_together([d for step in wanted for d in step.order.debits], "this advice")
         found = (self._proposal(step, paid=step not in wanted, dry_run=dry_run) for step in steps)
         return Advice(table, tuple(found), (*left_out, *small))
 
@@ -195,17 +193,6 @@ class Advising:
             return stored.receipt
         ranges = {receipt.question: receipt.id for receipt in self._ledger.receipts(CURATOR)}
         return ranges.get(order.question) if order.question.startswith(_RANGE) else None
-
-    def _check_affordable(self, plans: Iterable[Plan]) -> None:
-        """Refuse if the budget cannot pay for all releases together."""
-        costs = [cost for plan in plans for cost in plan.costs]
-        for name in {name for name, _ in costs}:
-            total = sum((cost for table, cost in costs if table == name), NOTHING)
-            debit, budget = Debit(table_account(name), total), self._tables.named(name).budget
-            try:
-                charge(debit, budget, self._accounts.spent(name))
-            except BudgetExceeded as refused:
-                raise refused.about("this advice") from None
 
     def _proposal(self, step: _Step, *, paid: bool, dry_run: bool) -> Proposal:
         planned = Proposal(step.subject, step.asked, NOTHING if paid else step.plan.cost)

@@ -367,7 +367,7 @@ class Database:
         from jali.database.removing import Removing
 
         terms: Given = {"epsilon": epsilon, "rho": rho, "max_rows": max_rows}
-        removing = Removing(self._ledger, self._asking, self._tables)
+        removing = Removing(self._ledger, self._asking, self._tables, self._accounts)
         return removing.removed(question, terms, analyst=analyst, stage=on_stage or silent)
 
     def redeem_batch(

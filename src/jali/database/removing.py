@@ -13,16 +13,14 @@ from fractions import Fraction
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
+from jali.database.accounts import Accounts
 from jali.database.asking import Asking, Order, Stage
 from jali.database.planning import as_read, made
 from jali.database.tables import Tables
-from jali.errors import BudgetExceeded
-from jali.ledger import Debit
-from jali.ledger.charge import charge
 from jali.planner import Plan
 from jali.planner.show_expression import show_expression
 from jali.planner.terms import Given
-from jali.privacy import NOTHING, decimal
+from jali.privacy import decimal
 from jali.privacy.rationals import positive
 from jali.query.aggregation import CountPeople, Marks, SumValues
 from jali.query.catalog import Catalog, Table
@@ -76,8 +74,9 @@ class _Bought:
 class Removing:
     """Looks for what a question leaves out."""
 
-    def __init__(self, ledger: Ledger, asking: Asking, tables: Tables) -> None:
+    def __init__(self, ledger: Ledger, asking: Asking, tables: Tables, accounts: Accounts) -> None:
         self._ledger = ledger
+        self._accounts = accounts
         self._asking = asking
         self._tables = tables
 
@@ -118,22 +117,10 @@ class Removing:
         return _Bought(plan, self._asking.order(question, plan, analyst))
 
     def _check_affordable(self, orders: list[_Bought]) -> None:
-        """Refuse if the accounts cannot pay for all of them together."""
-        new = [
-            one.order
-            for one in orders
-            if self._ledger.recall(one.order.key, analyst=one.order.analyst, grant=one.order.grants or None)
-            is None
-        ]
-        debits = [debit for order in new for debit in (*order.debits, *order.grants)]
-        for account in dict.fromkeys(debit.account for debit in debits):
-            total = sum((debit.event for debit in debits if debit.account == account), NOTHING)
-            budget = self._ledger.budget(account)
-            assert budget is not None
-            try:
-                charge(Debit(account, total), budget, self._ledger.spent(account))
-            except BudgetExceeded as refused:
-                raise refused.about("these counts") from None
+        """Refuse if the accounts cannot pay for all that is not paid yet together."""
+        owed = [o.order for o in orders if not self._ledger.answered(o.order.key, analyst=o.order.analyst)]
+        debits = [debit for order in owed for debit in (*order.debits, *order.grants)]
+        self._accounts.check_together(debits, "these counts")
 
     def _owner(self, source: Source) -> Column | None:
         """Return the column that names the people, of the first table that has one."""
