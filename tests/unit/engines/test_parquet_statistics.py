@@ -60,3 +60,19 @@ def test_nan_is_missing_whoever_wrote_the_file(tmp_path: Path, writer: str) -> N
     write(tmp_path / "t.parquet", list(OTHERS), writer)
     assert units(tmp_path / "t.parquet", "SELECT COUNT(x) FROM t") == 3
     assert units(tmp_path / "t.parquet", "SELECT SUM(x) FROM t") == 3
+
+
+# Few different values come as codes of a dictionary, many as they are: one clamp serves both.
+ODD = ((12.5, 10), (-3.0, 0), (-0.0, 0), (float("inf"), 10), (float("-inf"), 0), (float("nan"), 0), (None, 0))
+
+
+@pytest.mark.parametrize("repeats", [1, 3000])
+@pytest.mark.parametrize(("value", "clamped"), ODD)
+def test_every_kind_of_double_is_clamped_to_its_place(
+    tmp_path: Path, value: float | None, clamped: int, repeats: int
+) -> None:
+    write(tmp_path / "t.parquet", [value, 2.0, 3.0] * repeats, "pyarrow")
+    assert units(tmp_path / "t.parquet", "SELECT SUM(x) FROM t") == (clamped + 5) * repeats
+    write(tmp_path / "t.parquet", [value, *(i / 7 for i in range(7 * repeats))], "pyarrow")
+    rest = sum(min(i / 7, 10) for i in range(7 * repeats))
+    assert units(tmp_path / "t.parquet", "SELECT SUM(x) FROM t") == round(clamped + rest)
