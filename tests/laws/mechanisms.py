@@ -39,6 +39,7 @@ ABOVE_ZERO = {
     "spread",
     "matchings",
     "confidence",
+    "horizon",
 }
 
 

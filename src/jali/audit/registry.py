@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import jali.local
+import jali.streams
 from jali.mechanisms import MECHANISMS, Mechanism, Specimen
 from jali.mechanisms.mechanism import LogMasses
 from jali.mechanisms.registry import registered
@@ -50,7 +51,7 @@ class Registration:
         )
 
 
-AUDITED: tuple[type[Mechanism], ...] = (*MECHANISMS, *registered(jali.local))
+AUDITED: tuple[type[Mechanism], ...] = (*MECHANISMS, *registered(jali.local), *registered(jali.streams))
 REGISTRY: tuple[Registration, ...] = tuple(
     Registration.of(specimen) for mechanism in AUDITED for specimen in mechanism.specimens()
 )

@@ -1,0 +1,214 @@
+"""What every mechanism for streams is: noisy running sums over a horizon, and a strategy that is measured."""
+
+from __future__ import annotations
+
+import math
+from abc import abstractmethod
+from collections.abc import Hashable
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from jali.errors import MechanismError
+from jali.mechanisms.combined import AnyLaw
+from jali.mechanisms.laws import DiscreteGaussianLaw, DiscreteLaplaceLaw
+from jali.mechanisms.mechanism import LogMasses, Mechanism, natural, parameter
+from jali.mechanisms.values import integers_in
+from jali.mechanisms.workloads.concentration import sum_quantile
+from jali.mechanisms.workloads.linear import product_law
+from jali.mechanisms.workloads.workload import Floats
+from jali.noise import BitSource, DiscreteGaussian, DiscreteLaplace
+from jali.privacy.losses.concentrated import Concentrated
+from jali.privacy.losses.pure import Pure
+from jali.privacy.rationals import Number
+from jali.streams.participation import Participation
+
+if TYPE_CHECKING:
+    from jali.streams.running import Running
+
+# Noises of so many ticks are drawn at once.
+AHEAD = 1024
+
+
+@dataclass(frozen=True, eq=False)
+class Published:
+    """What a stream publishes over some ticks.
+
+    Attributes:
+        values: The noisy running sums after each tick: one row for each, and one column for each key where the
+            stream has several.
+        measurements: The noisy integers behind them. The values are computed from these alone.
+    """
+
+    values: Floats
+    measurements: NDArray[Any]
+
+
+class Counter(Mechanism):
+    """Noisy running sums of a stream of integers, tick after tick, over its whole life.
+
+    A counter measures integer combinations of the increments (its strategy), each with independent noise of one
+    law, and computes every published value from these noisy integers. `start` begins a stream.
+    """
+
+    loss_power: ClassVar[int | None] = None
+    error_is_exact: ClassVar[bool] = False
+    # Whether later increments may depend on what was published before.
+    adaptive: ClassVar[bool] = True
+
+    horizon: int
+    epsilon: Fraction | None
+    rho: Fraction | None
+    person: Participation
+
+    @property
+    @abstractmethod
+    def distance(self) -> tuple[Fraction, Fraction]:
+        """How far the measurements of neighbours are apart: in L1 norm, and squared in L2 norm."""
+
+    @abstractmethod
+    def strategy(self) -> NDArray[Any]:
+        """Return the integer matrix that is measured, one column for each tick: for small horizons and proofs."""
+
+    @abstractmethod
+    def influence(self, tick: int) -> Floats:
+        """Return the coefficients of the noises in the value after a tick, from 1; zeros may be left out."""
+
+    @abstractmethod
+    def factors(self) -> Floats:
+        """Return, for every tick, the sum of the squared coefficients of the noises in its value."""
+
+    @abstractmethod
+    def start(self, *, width: int = 1, ahead: int = AHEAD, bits: BitSource | None = None) -> Running:
+        """Begin a stream: one release of this mechanism, spread over its ticks.
+
+        Args:
+            width: How many keys are counted side by side.
+            ahead: Noises of so many ticks are drawn at once.
+            bits: Where random bits come from.
+        """
+
+    @abstractmethod
+    def resume(self, state: str, *, bits: BitSource | None = None) -> Running:
+        """Go on with a stream from its stored state."""
+
+    @abstractmethod
+    def numbers_kept(self) -> int:
+        """Return about how many numbers a running stream of one key keeps, besides noise drawn ahead."""
+
+    @property
+    def loss(self) -> Pure | Concentrated:
+        """Epsilon, pure, or rho in zCDP: of all values together."""
+        return Pure(self.epsilon) if self.epsilon is not None else Concentrated(self.rho or 0)
+
+    @cached_property
+    def law(self) -> AnyLaw:
+        """The exact law of each noise."""
+        if self.epsilon is not None:
+            return DiscreteLaplaceLaw(self.distance[0] / self.epsilon)
+        return DiscreteGaussianLaw(self.distance[1] / (2 * (self.rho or Fraction(1))))
+
+    @cached_property
+    def sampler(self) -> DiscreteLaplace | DiscreteGaussian:
+        """The exact sampler of that law."""
+        law = self.law
+        return (
+            DiscreteLaplace(law.scale) if isinstance(law, DiscreteLaplaceLaw) else DiscreteGaussian(law.variance)
+        )
+
+    def variances(self) -> Floats:
+        """Return the variance of every value, tick after tick."""
+        return np.asarray(self.factors() * float(self.law.stddev) ** 2)
+
+    def stddev(self, tick: int) -> float:
+        """Return the standard deviation of the value after a tick, from 1."""
+        row = self.influence(self.numbered(tick))
+        return float(self.law.stddev) * math.sqrt(float(row @ row))
+
+    @cached_property
+    def rms(self) -> float:
+        """The root of the mean squared error over all ticks."""
+        return math.sqrt(float(self.variances().mean()))
+
+    @cached_property
+    def largest(self) -> float:
+        """The largest standard deviation over all ticks."""
+        return math.sqrt(float(self.variances().max()))
+
+    @cached_property
+    def worst_tick(self) -> int:
+        """The tick, from 1, whose value has the largest variance: the one that `error` is about by default."""
+        return int(np.argmax(self.factors())) + 1
+
+    def error(self, confidence: float, *, tick: int | None = None) -> float:
+        """Return what the error after one tick stays within; by default of the tick with the largest variance."""
+        return sum_quantile(
+            self.influence(self.worst_tick if tick is None else self.numbered(tick)), self.law, confidence
+        )
+
+    def release(self, value: Any, *, bits: BitSource | None = None) -> Published:
+        """Publish a whole stream at once: all of its ticks, or the first of them."""
+        return self.start(bits=bits).advance(self.read(value))
+
+    def measure(self, increments: NDArray[Any]) -> NDArray[Any]:
+        """Return the exact measurements of a short stream, in the order of the strategy's rows."""
+        matrix = self.strategy()
+        return np.array([int(sum(a * x for a, x in zip(row, increments.tolist(), strict=True))) for row in matrix])
+
+    def deviation(self, value: Any, output: Any) -> float:
+        """Return the error of the value with the largest variance, where `output` is what `answer` takes."""
+        truth = self.read(value)[: self.worst_tick].sum()
+        return abs(float(self.answer(np.array(output))[self.worst_tick - 1] - truth))
+
+    @abstractmethod
+    def answer(self, measurements: NDArray[Any]) -> Floats:
+        """Compute all values from the noisy measurements of a whole stream: post-processing, in doubles."""
+
+    def outcome(self, released: Published) -> Hashable:
+        """Return the noisy measurements: the values are post-processing."""
+        return tuple(released.measurements.tolist())
+
+    def log_masses(self, value: Any) -> LogMasses:
+        """Return the law of the noisy measurements of a short stream: a product of independent laws."""
+        exact = self.measure(self.read(value)).tolist()
+        return product_law(exact, self.law, math.isqrt(int(self.distance[1])) + 1)
+
+    def sample(self, value: Any, size: int, *, bits: BitSource | None = None) -> list[Hashable]:
+        """Draw the noisy measurements of many streams at once."""
+        exact = self.measure(self.read(value))
+        noise = self.sampler.sample(size * exact.size, bits=bits).reshape(size, exact.size)
+        return [tuple(row) for row in (exact + noise).tolist()]
+
+    def read(self, increments: Any) -> NDArray[Any]:
+        """Return increments as an array of integers, one for each tick; other types and lengths are refused."""
+        array = integers_in(increments)
+        if array.ndim != 1 or not 0 < array.size <= self.horizon:
+            raise MechanismError(f"A stream must be 1 to {self.horizon} integers, one for each tick.")
+        return array
+
+    def numbered(self, tick: int) -> int:
+        """Check the number of a tick, from 1."""
+        if natural(tick, "tick") > self.horizon:
+            raise MechanismError(f"tick must be at most the horizon, {self.horizon}, not {tick}.")
+        return int(tick)
+
+    def _read(
+        self, horizon: int, epsilon: Number | None, rho: Number | None, person: Participation | None
+    ) -> None:
+        """Check and keep the parameters that all counters share."""
+        if not isinstance(person, Participation):
+            raise MechanismError(
+                f"person must be a Participation, not {person!r}.",
+                remedy='For example person=Participation(adjacency="add-remove").',
+            )
+        self._fill(horizon=natural(horizon, "horizon"), person=person, epsilon=None, rho=None)
+        if (epsilon is None) == (rho is None):
+            raise MechanismError("Give either epsilon or rho, one of them.")
+        if epsilon is not None:
+            self._fill(epsilon=parameter(epsilon, "epsilon"))
+        else:
+            self._fill(rho=parameter(rho, "rho"))  # type: ignore[arg-type]

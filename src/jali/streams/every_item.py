@@ -1,0 +1,135 @@
+"""Noise for every item: the second program of the lecture on partial sums."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from jali.mechanisms.lattice import add
+from jali.mechanisms.mechanism import Specimen, natural
+from jali.mechanisms.values import narrow
+from jali.mechanisms.workloads.linear import doubles
+from jali.mechanisms.workloads.workload import Floats
+from jali.noise import BitSource
+from jali.privacy.rationals import Number
+from jali.streams.ahead import NoiseAhead, read_left
+from jali.streams.counter import AHEAD, Counter, Published
+from jali.streams.participation import Participation
+from jali.streams.running import Running, running_sums
+
+
+@dataclass(frozen=True, repr=False)
+class EveryItem(Counter):
+    """Add noise to the increment of every tick, once; the running sums are post-processing.
+
+    Args:
+        horizon: For how many ticks the stream lives.
+        epsilon: The loss of the whole stream, by Laplace noise; or
+        rho: in zCDP, by Gaussian noise.
+        person: How one person may enter the stream, and when streams are neighbours.
+
+    Guarantee:
+        All values together are epsilon-DP (rho-zCDP) for the neighbours that `person` describes; increments may
+        depend on values published before.
+    Proof:
+        docs/proofs/every_item.md.
+
+    Error:
+        The noises of t increments add up: the standard deviation after tick t is sqrt(t) times that of one.
+
+    Example:
+        >>> from jali.streams import EveryItem, Participation
+        >>> counter = EveryItem(horizon=100, epsilon=1, person=Participation(adjacency="add-remove"))
+        >>> round(counter.stddev(100), 2)
+        13.57
+        >>> len(counter.start().extend([1] * 100))
+        100
+    """
+
+    horizon: int
+    epsilon: Fraction | None
+    rho: Fraction | None
+    person: Participation
+
+    def __init__(
+        self, *, horizon: int, epsilon: Number | None = None, rho: Number | None = None, person: Participation
+    ) -> None:
+        self._read(horizon, epsilon, rho, person)
+        self.sampler  # noqa: B018 - refuses, before anything is released, what cannot be sampled
+
+    @property
+    def distance(self) -> tuple[Fraction, Fraction]:
+        """One measurement for each tick that one person enters."""
+        entered = self.person.entered(self.horizon)
+        return entered * self.person.weight, entered * self.person.squared_weight
+
+    def strategy(self) -> NDArray[Any]:
+        """Return the identity."""
+        return np.eye(self.horizon, dtype=np.int64)
+
+    def influence(self, tick: int) -> Floats:
+        """Every noise so far enters as it is."""
+        return np.ones(tick)
+
+    def factors(self) -> Floats:
+        """After tick t, t noises."""
+        return np.arange(1.0, self.horizon + 1)
+
+    def answer(self, measurements: NDArray[Any]) -> Floats:
+        """Add up the noisy increments."""
+        return doubles(running_sums(measurements))
+
+    def start(self, *, width: int = 1, ahead: int = AHEAD, bits: BitSource | None = None) -> Running:
+        """Begin a stream of one or several keys."""
+        width, ahead = natural(width, "width"), natural(ahead, "ahead")
+        return _Items(self, width, NoiseAhead(self.sampler, width, ahead, bits=bits))
+
+    def resume(self, state: str, *, bits: BitSource | None = None) -> Running:
+        """Go on with a stream from its stored state."""
+        kept = json.loads(state)
+        left = read_left(kept["left"], kept["width"])
+        found = _Items(self, kept["width"], NoiseAhead(self.sampler, kept["width"], kept["ahead"], left, bits))
+        found.tick, found.sums = kept["tick"], narrow(np.array(kept["sums"], dtype=object))
+        return found
+
+    def numbers_kept(self) -> int:
+        """The noisy sum."""
+        return 1
+
+    @classmethod
+    def specimens(cls) -> tuple[Specimen, ...]:
+        """Return short streams that differ in one person: present or not, or at another tick."""
+        once, moved = Participation(adjacency="add-remove"), Participation(adjacency="replace-one")
+        twice = Participation(adjacency="add-remove", ticks=2)
+        return (
+            Specimen(
+                cls(horizon=2, epsilon="1/2", person=once), once.adjacency, (((1, 0), (0, 0)), ((1, 0), (1, 1)))
+            ),
+            Specimen(cls(horizon=2, epsilon=2, person=moved), moved.adjacency, (((1, 0), (0, 1)),)),
+            Specimen(cls(horizon=2, rho="1/2", person=twice), twice.adjacency, (((0, 0), (1, 1)),)),
+        )
+
+
+class _Items(Running):
+    def __init__(self, counter: EveryItem, width: int, noise: NoiseAhead) -> None:
+        self.counter, self.width, self.tick = counter, width, 0
+        self.noise = noise
+        self.sums = np.zeros(width, dtype=np.int64)
+
+    def advance(self, increments: NDArray[Any]) -> Published:
+        """Add noise to each increment, and go on adding up."""
+        rows = increments.reshape(len(increments), self.width)
+        noisy = add(rows, self.noise.take(len(rows)))
+        sums = add(running_sums(noisy), np.broadcast_to(self.sums, noisy.shape))
+        self.sums, self.tick = sums[-1], self.tick + len(rows)
+        return Published(doubles(sums.ravel()).reshape(increments.shape), noisy.reshape(increments.shape))
+
+    def state(self) -> str:
+        """Return the noisy sums and the noise drawn ahead."""
+        kept = {"tick": self.tick, "width": self.width, "ahead": self.noise.ahead}
+        return json.dumps({**kept, "sums": self.sums.tolist(), "left": self.noise.left()})

@@ -1,0 +1,77 @@
+"""A running stream: the secret state between two ticks, and what was published last."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from jali.errors import MechanismError
+from jali.mechanisms.values import integers_in
+from jali.mechanisms.workloads.workload import Floats
+
+if TYPE_CHECKING:
+    from jali.streams.counter import Counter, Published
+
+
+class Running(ABC):
+    """One stream of one or several keys, after some ticks.
+
+    It is one release of its counter: the loss is spent once, whatever is read from it. Its state is secret: it
+    has the exact sums, and noise that was drawn and is still to be used.
+
+    Attributes:
+        counter: The mechanism.
+        width: How many keys are counted side by side.
+        tick: How many ticks have passed.
+    """
+
+    counter: Counter
+    width: int
+    tick: int
+
+    @abstractmethod
+    def advance(self, increments: NDArray[Any]) -> Published:
+        """Pass one tick for each of the increments: integers, one for each tick, or a row for several keys."""
+
+    @abstractmethod
+    def state(self) -> str:
+        """Return everything that is needed to go on, as text. It is as secret as the data."""
+
+    def append(self, increment: Any) -> Any:
+        """Pass one tick and return the noisy sum so far: a number, or an array with one for each key."""
+        row = integers_in(increment)
+        values = self.advance(self.checked(row.reshape(1, -1) if self.width > 1 else row.reshape(-1)[:1])).values
+        return float(values[0]) if self.width == 1 else values[0]
+
+    def extend(self, increments: Any) -> Floats:
+        """Pass many ticks at once and return the noisy sums after each."""
+        return self.advance(self.checked(integers_in(increments))).values
+
+    def checked(self, increments: NDArray[Any]) -> NDArray[Any]:
+        """Refuse increments of another shape, and ticks beyond the horizon."""
+        wanted = (len(increments),) if self.width == 1 else (len(increments), self.width)
+        if increments.shape != wanted:
+            raise MechanismError(f"The increments of a tick must be {self.width} integers, one for each key.")
+        if self.tick + len(increments) > self.counter.horizon:
+            raise MechanismError(
+                f"The horizon of {self.counter.horizon} ticks is over.",
+                remedy="Start a stream with a longer horizon, or with none.",
+            )
+        return increments
+
+    @property
+    def exhausted(self) -> bool:
+        """Whether the horizon is over."""
+        return self.tick >= self.counter.horizon
+
+
+def running_sums(increments: NDArray[Any]) -> NDArray[Any]:
+    """Return running sums of integers along the first axis, exactly: in machine words where they fit."""
+    if increments.dtype != object and increments.size:
+        most = max(abs(int(increments.min())), abs(int(increments.max())))
+        if most * len(increments) < 1 << 62:
+            return np.cumsum(increments, axis=0, dtype=np.int64)
+    return np.cumsum(increments.astype(object), axis=0)
