@@ -238,9 +238,9 @@ SELECT MINUTE(taken) // 30 AS half, COUNT(*) AS n, SUM(SECOND(taken)) AS seconds
 
 -- engine
 WITH keys0 AS (SELECT unnest(range(2)) AS place, unnest('[0, 1]'::BIGINT[]) AS value),
-contributions AS NOT MATERIALIZED (SELECT trunc(CAST(TRY(minute(TRY_CAST("taken" AS TIMESTAMP))) AS DOUBLE) / nullif('30.0'::DOUBLE, 0)) AS k0, (CAST(greatest(least(CAST(TRY(second(TRY_CAST("taken" AS TIMESTAMP))) AS DOUBLE), '59.0'::DOUBLE), '0.0'::DOUBLE) * '1.0'::DOUBLE AS INTEGER)) * CAST(coalesce(CAST(TRY(second(TRY_CAST("taken" AS TIMESTAMP))) AS DOUBLE) <= 'inf'::DOUBLE, FALSE) AS INTEGER) + -29 AS v1, TRY_CAST("patient_id" AS BIGINT) AS owner FROM "frame prescriptions" WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL),
+contributions AS NOT MATERIALIZED (SELECT trunc(CAST(TRY(minute(TRY_CAST("taken" AS TIMESTAMP))) AS DOUBLE) / nullif('30.0'::DOUBLE, 0)) AS k0, (CAST(greatest(least(CAST(TRY(second(TRY_CAST("taken" AS TIMESTAMP))) AS DOUBLE), '59.0'::DOUBLE), '0.0'::DOUBLE) * '1.0'::DOUBLE AS INTEGER)) * CAST(coalesce(CAST(TRY(second(TRY_CAST("taken" AS TIMESTAMP))) AS DOUBLE) <= 'inf'::DOUBLE, FALSE) AS INTEGER) AS v1, TRY_CAST("patient_id" AS BIGINT) AS owner FROM "frame prescriptions" WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL),
 weights AS (SELECT owner, CAST(least(1048576, 4194304 // count(*)) AS BIGINT) AS w FROM contributions GROUP BY owner),
-totals AS (SELECT k0, sum(w) AS m0, sum(w * v1) AS m1 FROM contributions JOIN weights USING (owner) GROUP BY k0)
+totals AS (SELECT k0, sum(w) AS m0, sum(w * v1) + CAST(sum(w) AS HUGEINT) * -29 AS m1 FROM contributions JOIN weights USING (owner) GROUP BY k0)
 SELECT coalesce(m0, 0), coalesce(m1, 0) FROM keys0 LEFT JOIN totals ON keys0.value IS NOT DISTINCT FROM totals.k0 ORDER BY keys0.place;
 
 

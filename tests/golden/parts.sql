@@ -19,8 +19,8 @@ SELECT COUNT(*), SUM(age) FROM people WHERE level = 2;
 --   cost     epsilon 1
 
 -- engine
-WITH contributions AS NOT MATERIALIZED (SELECT CASE WHEN TRY_CAST("age" AS BIGINT) BETWEEN 0 AND 120 THEN TRY_CAST(TRY_CAST("age" AS BIGINT) AS INTEGER) WHEN TRY_CAST("age" AS BIGINT) < 0 THEN 0 WHEN TRY_CAST("age" AS BIGINT) > 120 THEN 120 ELSE 0 END + -60 AS v1 FROM "frame people" WHERE (TRY_CAST("level" AS BIGINT) = 2)),
-totals AS (SELECT count(*) AS m0, sum(v1) AS m1 FROM contributions)
+WITH contributions AS NOT MATERIALIZED (SELECT CASE WHEN TRY_CAST("age" AS BIGINT) BETWEEN 0 AND 120 THEN TRY_CAST(TRY_CAST("age" AS BIGINT) AS INTEGER) WHEN TRY_CAST("age" AS BIGINT) < 0 THEN 0 WHEN TRY_CAST("age" AS BIGINT) > 120 THEN 120 ELSE 0 END AS v1 FROM "frame people" WHERE (TRY_CAST("level" AS BIGINT) = 2)),
+totals AS (SELECT count(*) AS m0, sum(v1) + CAST(count(*) AS HUGEINT) * -60 AS m1 FROM contributions)
 SELECT coalesce(m0, 0), coalesce(m1, 0) FROM totals;
 
 

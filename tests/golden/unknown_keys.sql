@@ -176,9 +176,9 @@ SELECT COUNT(*) AS n, SUM(score) AS score FROM surveys;
 --   cost     epsilon 10, delta 0.001
 
 -- engine
-WITH contributions AS NOT MATERIALIZED (SELECT CASE WHEN TRY_CAST("score" AS BIGINT) BETWEEN 0 AND 10 THEN TRY_CAST(TRY_CAST("score" AS BIGINT) AS INTEGER) WHEN TRY_CAST("score" AS BIGINT) < 0 THEN 0 WHEN TRY_CAST("score" AS BIGINT) > 10 THEN 10 ELSE 0 END + -5 AS v1, TRY_CAST("person" AS BIGINT) AS owner FROM "frame surveys" WHERE TRY_CAST("person" AS BIGINT) IS NOT NULL),
+WITH contributions AS NOT MATERIALIZED (SELECT CASE WHEN TRY_CAST("score" AS BIGINT) BETWEEN 0 AND 10 THEN TRY_CAST(TRY_CAST("score" AS BIGINT) AS INTEGER) WHEN TRY_CAST("score" AS BIGINT) < 0 THEN 0 WHEN TRY_CAST("score" AS BIGINT) > 10 THEN 10 ELSE 0 END AS v1, TRY_CAST("person" AS BIGINT) AS owner FROM "frame surveys" WHERE TRY_CAST("person" AS BIGINT) IS NOT NULL),
 weights AS (SELECT owner, CAST(least(1048576, 1048576 // count(*)) AS BIGINT) AS w FROM contributions GROUP BY owner),
-totals AS (SELECT sum(w) AS m0, sum(w * v1) AS m1 FROM contributions JOIN weights USING (owner)),
+totals AS (SELECT sum(w) AS m0, sum(w * v1) + CAST(sum(w) AS HUGEINT) * -5 AS m1 FROM contributions JOIN weights USING (owner)),
 chosen AS (SELECT count(DISTINCT owner) AS people FROM contributions)
 SELECT chosen.people, coalesce(m0, 0), coalesce(m1, 0) FROM chosen LEFT JOIN totals ON TRUE;
 

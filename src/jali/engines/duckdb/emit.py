@@ -221,8 +221,8 @@ class _Query:
             columns, grouped = [*columns, "cell"], [*grouped, "cell"]
             source += " WHERE cell IS NOT NULL"
         for i, measure in self._of(CountRows, SumValues):
-            every_row = self._row_value(measure) is None
-            columns.append(f"{count if every_row else total.format(f'v{i}')} AS m{i}")
+            found = count if self._row_value(measure) is None else total.format(f"v{i}")
+            columns.append(f"{found}{_recentred(measure, count)} AS m{i}")
         return f"SELECT {', '.join(columns)} FROM {source}{_group(grouped)}"
 
     def _declared(self, source: str) -> str:
@@ -317,8 +317,7 @@ class _Query:
     def _lattice_point(self, measure: SumValues) -> str:
         """The lattice point of a row: clamped, centred, rounded; 0 where there is no value."""
         if measure.missing is not None:
-            # The centre is a lattice point: it is taken off after a missing value became 0.
-            return f"{self._lattice_point(measure.own)} + {measure.missing}"
+            return self._lattice_point(measure.own)
         if self._stays_whole(measure):
             return self._whole_point(measure)
         if isinstance(measure.value, Column):
@@ -462,6 +461,13 @@ def _expressions(measure: Measure) -> list[Expression]:
 
 def _group(names: list[str]) -> str:
     return f" GROUP BY {', '.join(names)}" if names else ""
+
+
+def _recentred(measure: Measure, count: str) -> str:
+    """Take the centre, a lattice point, off a sum at once: as often as it has rows, also those without a value."""
+    if not isinstance(measure, SumValues) or measure.missing is None:
+        return ""
+    return f" + CAST({count} AS HUGEINT) * {measure.missing}"
 
 
 def _on_lattice(value: str, measure: SumValues) -> str:
