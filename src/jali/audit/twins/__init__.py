@@ -4,7 +4,7 @@ They take generated data only, and nothing else in the package may import them.
 """
 
 from jali.audit.registry import Registration
-from jali.audit.twins import additive, data_dependent, keys, selection, sparse_vector
+from jali.audit.twins import additive, data_dependent, keys, selection, sparse_vector, streams
 
 TWINS: tuple[Registration, ...] = (
     *additive.TWINS,
@@ -12,6 +12,7 @@ TWINS: tuple[Registration, ...] = (
     *sparse_vector.TWINS,
     *keys.TWINS,
     *data_dependent.TWINS,
+    *streams.TWINS,
 )
 
 __all__ = ["TWINS"]
