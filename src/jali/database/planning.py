@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from jali.errors import QueryError
@@ -10,7 +11,7 @@ from jali.planner import Plan, make_plan
 from jali.planner.aim import aim_of
 from jali.planner.clause import check_unit, joined
 from jali.planner.terms import Given, terms_of
-from jali.query.bigquery import read_clause
+from jali.query.bigquery import PrivacyClause, read_clause
 from jali.query.catalog import Catalog
 from jali.query.nodes import Question
 from jali.query.parse import check_text
@@ -29,8 +30,7 @@ def planned(question: str | Question, given: Given, catalog: Catalog) -> Plan:
             "A question is SQL text.", remedy="Write db.ask('SELECT COUNT(*) FROM ...', epsilon=0.1)."
         )
     check_text(question)
-    text, clause, bounds = read_clause(question)
-    parsed = read_sql(text, bounds)
+    parsed, clause = _read(question)
     plan = made(parsed, given if clause is None else joined(clause, given), catalog)
     if clause is not None:
         check_unit(clause, plan)
@@ -41,8 +41,16 @@ def as_read(question: str | Question, given: Given) -> tuple[Question, Given]:
     """Return a question that was planned before as it was read, and its terms with those of its clause."""
     if isinstance(question, Question):
         return question, given
-    text, clause, bounds = read_clause(question)
-    return read_sql(text, bounds), given if clause is None else joined(clause, given)
+    parsed, clause = _read(question)
+    return parsed, given if clause is None else joined(clause, given)
+
+
+# The same texts are asked again and again, of other data or at other losses.
+@lru_cache(maxsize=256)
+def _read(text: str) -> tuple[Question, PrivacyClause | None]:
+    """Read a question and the clause in it, if it has one."""
+    plain, clause, bounds = read_clause(text)
+    return read_sql(plain, bounds), clause
 
 
 def made(question: Question, given: Given, catalog: Catalog) -> Plan:
