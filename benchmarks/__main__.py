@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import sys
 
-from benchmarks import data_dependent, engine, mechanisms, noise, start
+from benchmarks import data_dependent, engine, mechanisms, noise, start, streams
 from benchmarks.measure import Row
 
 SECTIONS = {
     "Noise": noise,
     "Mechanisms": mechanisms,
     "Data-dependent mechanisms": data_dependent,
+    "Streams": streams,
     "Engine": engine,
     "Start": start,
 }

@@ -1,4 +1,4 @@
-"""Draw the pictures of docs/pictures.md: python docs/pictures/draw.py."""
+"""Draw the pictures of docs/pictures.md and docs/streams.md: python docs/pictures/draw.py."""
 
 from __future__ import annotations
 
@@ -12,9 +12,11 @@ from PIL import Image
 
 import jali
 from jali import plots as pictures
+from jali.display.pictures.canvas import colour, sheet, titles
 from jali.local import KaryResponse
 from jali.mechanisms import Gaussian, Laplace, LInfinity, Mechanism, Root
 from jali.privacy import BoundedRange, Budget, Event, GaussianLoss, LaplaceLoss, Loss, Pure
+from jali.streams import Participation, named
 
 HERE = Path(__file__).parent
 LOSSES: dict[str, Loss] = {
@@ -40,6 +42,25 @@ def questions() -> list[tuple[str, Event]]:
     return [(at.isoformat(timespec="seconds"), Pure("0.06").event) for at in open_days]
 
 
+def counters() -> Any:
+    """Draw the standard deviation after each tick, for the counters of docs/streams.md."""
+    axes, horizon = sheet(), 365
+    person = Participation(adjacency="add-remove")
+    names = ("every-item", "binary-tree", "smooth-tree", "buffered-toeplitz")
+    for index, name in enumerate(names):
+        delta = 1e-6 if name == "buffered-toeplitz" else None
+        made = named(name, horizon=horizon, epsilon=1, delta=delta, person=person)
+        spread = made.variances() ** 0.5
+        noise = "Laplace" if made.epsilon else "Gaussian, delta 1e-6"
+        width = 0.9 if name == "binary-tree" else 1.8
+        axes.plot(range(1, horizon + 1), spread, color=colour(index), linewidth=width, label=f"{name}, {noise}")
+    axes.set(xlim=(0, horizon), ylim=(0, 36))
+    # The lines cross too often for labels beside them.
+    axes.legend(ncols=2, loc="upper left", fontsize=9, frameon=False)
+    titles(axes, "Counts so far at epsilon 1: a year of days", "day", "standard deviation")
+    return axes
+
+
 def main() -> None:
     """Draw every picture into this folder."""
     matplotlib.use("Agg")
@@ -50,6 +71,7 @@ def main() -> None:
         "errors": pictures.errors(NOISES, floor=1e-4),
         "comparison": jali.compare("median", people=201, draws=4000).plot().axes[0],
         "survey": pictures.survey(SURVEY, ["bus", "bicycle", "car"]),
+        "counters": counters(),
         "spending": pictures.spending(questions(), Budget(3, "1e-6"), name="table visits"),
     }
     for name, axes in drawn.items():

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from jali.planner import Plan
     from jali.privacy.rationals import Number
     from jali.removed import Removed
+    from jali.stream import StreamView
 
 
 class Session:
@@ -86,6 +87,10 @@ class Session:
 
     def _partition(self, table: str, by: str) -> Partition:
         return Partition(self, table, by, self._database.part_keys(table, by))
+
+    def stream(self, name: str) -> StreamView:
+        """Return a stream to look at: what was published. It costs nothing: the whole stream is paid."""
+        return self._database.stream_view(name)
 
     def remaining(self, table: str, *, part: Mapping[str, Value] | PartOf | None = None) -> Remaining:
         """Return the largest loss that a further question on a table, or on a part of it, would be granted."""

@@ -50,9 +50,9 @@ def test_a_ledger_in_memory_works_and_says_that_it_is_not_durable(path: Path) ->
 def test_an_unknown_schema_version_is_refused(path: Path) -> None:
     SqliteLedger(path).close()
     with sqlite3.connect(path) as raw:
-        raw.execute("UPDATE meta SET value = '3'")
+        raw.execute("UPDATE meta SET value = '9'")
     raw.close()
-    with SqliteLedger(path) as ledger, pytest.raises(LedgerError, match="schema 3"):
+    with SqliteLedger(path) as ledger, pytest.raises(LedgerError, match="schema 9"):
         ledger.accounts()
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Annotated
 
 import typer
@@ -20,6 +20,7 @@ from jali.cli import (
     init,
     ledger,
     plan,
+    plan_stream,
     prepare,
     protect,
     publish,
@@ -27,6 +28,7 @@ from jali.cli import (
     refresh,
     rehearse,
     removed,
+    stream,
     survey,
     tables,
     verify,
@@ -51,6 +53,7 @@ VERBS = (
     ("Curator", refresh.refresh),
     ("Curator", advise.advise),
     ("Curator", prepare.prepare),
+    ("Curator", stream.stream),
     ("Curator", verify.verify),
     ("Analyst", tables.tables),
     ("Analyst", ask.ask),
@@ -65,8 +68,26 @@ VERBS = (
     ("To begin with", compare.compare),
     ("To begin with", demo.demo),
 )
+# Verbs that take a second word.
+_SECOND: dict[str, tuple[Callable[..., None], ...]] = {
+    plan.plan.__name__: (plan_stream.stream,),
+    stream.stream.__name__: stream.VERBS,
+}
 for _panel, _verb in VERBS:
-    app.command(rich_help_panel=_panel)(_verb)
+    if _verb.__name__ not in _SECOND:
+        app.command(rich_help_panel=_panel)(_verb)
+_plans = typer.Typer()
+for _second in _SECOND[plan.plan.__name__]:
+    _plans.command()(_second)
+app.add_typer(
+    _plans,
+    name=plan.plan.__name__,
+    callback=plan.plan,
+    cls=plan.Plans,
+    invoke_without_command=True,
+    rich_help_panel="To begin with",
+)
+app.add_typer(stream.group, name=stream.stream.__name__, rich_help_panel="Curator")
 
 
 def _show_version(wanted: bool) -> None:
@@ -116,13 +137,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _verb_in(given: Sequence[str]) -> str | None:
-    """Return the verb of a command line, where it has one."""
-    first = next((word for word in given if not word.startswith("-")), None)
+    """Return the verb of a command line, where it has one, with its second word, where it has one too."""
+    first, second = [*(word for word in given if not word.startswith("-")), "", ""][:2]
+    if second in {verb.__name__ for verb in _SECOND.get(first, ())}:
+        return f"{first} {second}"
     return first if first in {verb.__name__ for _, verb in VERBS} else None
 
 
 def _accept_any_text() -> None:
     """Let a terminal that lacks a sign show a question mark: an answer that is paid for must not be lost to it."""
-    for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="replace")
+    for out in (sys.stdout, sys.stderr):
+        if isinstance(out, io.TextIOWrapper):
+            out.reconfigure(errors="replace")

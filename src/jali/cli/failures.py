@@ -92,6 +92,24 @@ _TRANSLATIONS = (
     (r"; or leave it out: answer\.interval\(0\.99\) needs no term", ""),
     (r"together in a batch\.", "together: jali batch {database} FILE."),
     (r"^Run: chmod 600 (?P<path>.+)$", "Run: chmod 600 {path}"),
+    (
+        rf"^Open it with db\.stream\({_NAME}\), or choose another name\.",
+        "See it with: jali stream show {database} {0}. Or choose another name.",
+    ),
+    (r"^Open the stream with db\.stream\.", "See: jali stream show {database}"),
+    (r"^`until` is for streams with a clock, and instead of a tick\.", "--until is for streams with a clock."),
+    (r"^Name the tick: publish\(20\)\.", "Name the tick: --tick 20."),
+    (r"^(?:Write |value=|Write value=)jali\.Range\(0, 100\)\.?", "Write --range 0:100."),
+    (r"^key and late are for", "--key and --late are for"),
+    (r"^Give query= too\.", "Give --query too."),
+    (r'key="visit_id"', "--key visit_id"),
+    (r"^Leave key out\.", "Leave --key out."),
+    (r"^Write bins=\[10, 20, 30\]\.", "Write --bins 10,20,30."),
+    (r"^Write (start|every)='([\w-]+)'\.", "Write {option} {1}."),
+    (
+        r"^Leave max_ticks, separation and max_items out, or give a unit\.",
+        "Leave --max-ticks, --separation and --max-items out, or give --unit.",
+    ),
 )
 TRANSLATIONS = tuple((re.compile(pattern), words) for pattern, words in _TRANSLATIONS)
 

@@ -5,14 +5,15 @@ from __future__ import annotations
 import math
 import sys
 import textwrap
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from typer.core import TyperGroup
 
+from jali.cli.numbers import naming_options, number, whole
 from jali.cli.options import AsJson
 from jali.cli.terminal import ink_for, width_for
 from jali.cli.writing import check_confidence, write_json
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
     from jali.privacy.planning.plan import QueryPlan
 
 _REMEDY = "Give two of --epsilon, --queries and --error, or --epsilon and --rows, or --each-epsilon and --queries."
-_SEE = "See `jali plan --help`."
 _COST = ("by", "epsilon", "best")
 
 # The parameters of the planner, and the options that set them.
@@ -41,33 +41,32 @@ _OPTIONS = {
 }
 
 
-def _valued(parameter: typer.CallbackParam, value: str | None) -> str | None:
-    """Refuse an option whose value was forgotten, so that the next option was read as its value."""
-    if value is not None and value.startswith("--"):
-        raise CatalogError(f"{parameter.opts[0]} needs a value: {value} follows it.", remedy=_SEE)
-    return value
+class Plans(TyperGroup):
+    """The verb `jali plan`, and what else can be planned: `jali plan stream`."""
 
-
-def _number(help_: str) -> Any:
-    # Text, so that a number is read exactly and a wrong one is explained here.
-    return typer.Option(metavar="NUMBER", help=help_, callback=_valued)
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """Find what is to be planned; any other word is one too many, as it is for every verb."""
+        if args[0] not in self.commands:
+            ctx.fail(f"Got unexpected extra argument(s) ({' '.join(args)})")
+        return super().resolve_command(ctx, args)
 
 
 def plan(
-    epsilon: Annotated[str | None, _number("What all queries together may spend.")] = None,
-    delta: Annotated[str, _number("Their delta; Gaussian noise needs one.")] = "0",
-    queries: Annotated[str | None, _number("How many counting queries.")] = None,
-    error: Annotated[str | None, _number("The error that is accepted.")] = None,
-    rows: Annotated[str | None, _number("Accept noise up to the sampling error of so many rows.")] = None,
-    each_epsilon: Annotated[str | None, _number("What one query spends: show what all of them cost.")] = None,
-    confidence: Annotated[str | None, _number("The confidence of each error; 0.95 by default.")] = None,
+    context: typer.Context,
+    epsilon: Annotated[str | None, number("What all queries together may spend.")] = None,
+    delta: Annotated[str, number("Their delta; Gaussian noise needs one.")] = "0",
+    queries: Annotated[str | None, number("How many counting queries.")] = None,
+    error: Annotated[str | None, number("The error that is accepted.")] = None,
+    rows: Annotated[str | None, number("Accept noise up to the sampling error of so many rows.")] = None,
+    each_epsilon: Annotated[str | None, number("What one query spends: show what all of them cost.")] = None,
+    confidence: Annotated[str | None, number("The confidence of each error; 0.95 by default.")] = None,
     simultaneous: Annotated[
         bool, typer.Option("--simultaneous", help="The confidence is for all counts at once.")
     ] = False,
     stddev: Annotated[
         bool, typer.Option("--stddev", help="Errors are standard deviations, without a confidence.")
     ] = False,
-    sensitivity: Annotated[str | None, _number("How far one person moves each count; 1 by default.")] = None,
+    sensitivity: Annotated[str | None, number("How far one person moves each count; 1 by default.")] = None,
     as_json: AsJson = False,
 ) -> None:
     """Plan counting queries: which noise wins, how many queries fit, what epsilon is enough. Free.
@@ -76,7 +75,10 @@ def plan(
 
     Example: [bold]jali plan --epsilon 1 --delta 1e-6 --queries 50[/bold]
     """
-    asked = _Asked(epsilon, delta, _whole(queries, "--queries"), error, _whole(rows, "--rows"), each_epsilon)
+    if context.invoked_subcommand is not None:
+        _refuse_options(context)
+        return
+    asked = _Asked(epsilon, delta, whole(queries, "--queries"), error, whole(rows, "--rows"), each_epsilon)
     held = _confidence(confidence)
     asked.refuse(
         {
@@ -92,19 +94,15 @@ def plan(
         _write(asked.planned(None if stddev else held, simultaneous, sensitivity or "1"), as_json=as_json)
 
 
-def _whole(text: str | None, option: str) -> int | None:
-    """Return the whole number that an option gives, also one written as 1e3."""
-    from jali.privacy.rationals import rational
-
-    if text is None:
-        return None
-    with suppress(CatalogError):
-        number = rational(text, option)
-        if number >= 1 and number.denominator == 1:
-            return int(number)
-    raise CatalogError(
-        f"{option} must be a whole number of at least 1, not {text}.", remedy=f"Write {option} 1000, for example."
-    )
+def _refuse_options(context: typer.Context) -> None:
+    """Refuse options of `jali plan` before the word that says what else is planned."""
+    usual = {option.name: option.default for option in context.command.params}
+    given = next((name for name, value in context.params.items() if value != usual[name]), None)
+    if given is not None:
+        what, option = context.invoked_subcommand, given.removeprefix("as_").replace("_", "-")
+        raise CatalogError(
+            f"--{option} stands before the word {what}.", remedy=f"Write `jali plan {what} --{option} ...`."
+        )
 
 
 def _confidence(text: str | None) -> float:
@@ -112,7 +110,7 @@ def _confidence(text: str | None) -> float:
 
     if text is None:
         return 0.95
-    with _naming_options():
+    with naming_options(_OPTIONS):
         held = float(rational(text, "confidence"))
     check_confidence(held)
     return held
@@ -167,7 +165,7 @@ class _Asked:
         from jali.privacy.planning.queries import least_epsilon, plan_queries, queries_below_sampling_error
 
         how: dict[str, Any] = {"confidence": confidence, "simultaneous": simultaneous, "sensitivity": sensitivity}
-        with _naming_options():
+        with naming_options(_OPTIONS):
             match self:
                 case _Asked(str(), _, int(), None, None):
                     return plan_queries(self._budget, self.queries, **how)
@@ -188,7 +186,7 @@ class _Asked:
 
         if self._given != ("queries", "each_epsilon"):
             raise CatalogError(self._complaint, remedy=_REMEDY)
-        with _naming_options():
+        with naming_options(_OPTIONS):
             queries, each = count(self.queries or 0, "k"), positive(self.each_epsilon or 0, "each_epsilon")
             return compose((Pure(each), queries)).table(self.delta), queries, each
 
@@ -213,16 +211,6 @@ class _Asked:
         return f"{', '.join(options[:-1])} and {options[-1]} do not go together."
 
 
-@contextmanager
-def _naming_options() -> Iterator[None]:
-    """Let an error that begins with the name of a parameter begin with that of its option."""
-    try:
-        yield
-    except CatalogError as error:
-        name, _, rest = error.message.partition(" ")
-        raise CatalogError(f"{_OPTIONS.get(name, name)} {rest}", remedy=error.remedy) from None
-
-
 def _write(made: QueryPlan, *, as_json: bool) -> None:
     from jali.privacy.budget import Budget
     from jali.privacy.planning.crossover import crossover
@@ -233,11 +221,11 @@ def _write(made: QueryPlan, *, as_json: bool) -> None:
         write_json(made.to_dict() | {"crossover": crossed.to_dict()})
         return
     ink = ink_for(sys.stdout)
-    print(f"{_wrapped(made.title, ink.strong)}\n\n{table(_columns(made.headings, made.cells()), ink=ink)}\n")
-    print(_wrapped(made.legend, ink.faint))
+    print(f"{wrapped(made.title, ink.strong)}\n\n{table(_columns(made.headings, made.cells()), ink=ink)}\n")
+    print(wrapped(made.legend, ink.faint))
     found = f"At epsilon {_loss(float(budget.epsilon))}, {crossed.sentence}."
-    print(_wrapped(str(crossed) if made.budget else found))
-    print(_wrapped(made.advice, ink.accent))
+    print(wrapped(str(crossed) if made.budget else found))
+    print(wrapped(made.advice, ink.accent))
 
 
 def _write_cost(costs: Table, queries: int, each: Fraction, *, as_json: bool) -> None:
@@ -249,11 +237,11 @@ def _write_cost(costs: Table, queries: int, each: Fraction, *, as_json: bool) ->
     ink = ink_for(sys.stdout)
     many = f"{queries:,} {'query' if queries == 1 else 'queries'}"
     title = f"{many} of epsilon {decimal(each)} each, at delta {decimal(costs.delta)}"
-    print(f"{_wrapped(title, ink.strong)}\n\n{table(_columns(_COST, _cost_cells(costs)), ink=ink)}")
-    print(f"\n{_wrapped(_silent(costs), ink.faint)}")
+    print(f"{wrapped(title, ink.strong)}\n\n{table(_columns(_COST, _cost_cells(costs)), ink=ink)}")
+    print(f"\n{wrapped(_silent(costs), ink.faint)}")
     if costs.best is not None:
         together = f"Together they spend epsilon {_loss(costs.best.epsilon)}, by {costs.best.theorem}."
-        print(_wrapped(together, ink.accent))
+        print(wrapped(together, ink.accent))
 
 
 def _cost_cells(costs: Table) -> list[tuple[str, str, str]]:
@@ -284,7 +272,8 @@ def _silent(costs: Table) -> str:
     return f"Left out: {told}." if told else ""
 
 
-def _wrapped(text: str, mark: Callable[[str], str] = str) -> str:
+def wrapped(text: str, mark: Callable[[str], str] = str) -> str:
+    """Return a text in lines that the terminal takes, each of them marked."""
     return "\n".join(mark(line) for line in textwrap.wrap(text, width_for(sys.stdout), break_on_hyphens=False))
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self, Unpack
 
@@ -11,6 +12,7 @@ from jali.database.accounts import Account, Accounts, Remaining, analyst_named
 from jali.database.asking import Asking, Stage, silent
 from jali.database.batches import Batches, Conditions
 from jali.database.ranges import Ranges
+from jali.database.stream_said import UNSAID, Said, Unsaid
 from jali.database.tables import Tables
 from jali.declare import declare_public, declare_table
 from jali.errors import QueryError
@@ -23,15 +25,17 @@ if TYPE_CHECKING:
     from jali.batch import Batch, BatchAnswer
     from jali.database.advice import Advice
     from jali.database.rehearsal import Rehearsal
+    from jali.database.streams import Streams
     from jali.engines import Engine
     from jali.ledger import Ledger
     from jali.planner import Plan
     from jali.planner.membership import PartOf
     from jali.privacy.rationals import Number
-    from jali.query.catalog import Catalog, Declared, Public, Table, Via
+    from jali.query.catalog import Catalog, Declared, Public, Range, Table, Via
     from jali.query.nodes import Question, Value
     from jali.removed import Removed
     from jali.session import Session
+    from jali.stream import Stream, StreamView
 
 # The directory of prepared copies is called as the database, and this.
 COPIES = ".prepared"
@@ -65,6 +69,7 @@ class Database:
         self._asking = Asking(ledger, engine, self._tables, self._accounts)
         self._ranges = Ranges(ledger, self._asking, self._tables, self._accounts)
         self._batches = Batches(ledger, engine, self._tables, self._accounts, self._asking)
+        self._streams: Streams | None = None
 
     def __repr__(self) -> str:
         kept = "on disk" if self.durable else "in memory"
@@ -386,7 +391,105 @@ class Database:
             raise QueryError(
                 f"{receipt} is the receipt of a batch.", remedy="Redeem all of its answers with redeem_batch."
             )
+        if self._all_streams().holds(receipt):
+            raise QueryError(f"{receipt} is the receipt of a stream.", remedy="Open the stream with db.stream.")
         return self._asking.redeem(receipt, analyst=analyst, stage=on_stage or silent)
+
+    # Streams.
+
+    def stream(
+        self,
+        name: str,
+        *,
+        unit: str | Unsaid | None = UNSAID,
+        horizon: int | Unsaid | None = UNSAID,
+        budget: Budget | None = None,
+        measure: str | None = None,
+        keys: Sequence[Any] | None = None,
+        value: Range | None = None,
+        bins: Sequence[Any] | None = None,
+        every: str | None = None,
+        start: str | date | None = None,
+        max_ticks: int = 1,
+        separation: int = 1,
+        max_items: int = 1,
+        adjacency: str | Adjacency | None = None,
+        adaptive: bool = True,
+        mechanism: str | None = None,
+        epsilon: Number | None = None,
+        rho: Number | None = None,
+        delta: Number | None = None,
+        query: str | None = None,
+        key: str | None = None,
+        late: int | None = None,
+    ) -> Stream:
+        """Make a stream: a number that is published as it grows, tick after tick. With a name alone, open one.
+
+        Its whole loss is charged now, once. The same declaration again opens the stream; another is refused.
+
+        Args:
+            name: What it is called.
+            unit: What kind of person owns the items; None if each item is a person.
+            horizon: For how many ticks it lives; None if nobody knows.
+            budget: What it may spend: an account of its own.
+            measure: "count", "sum", "mean" or "cdf".
+            keys: Declared keys: a number for each.
+            value: The public range of the items' values, which are clamped to it.
+            bins: The cell ends of a CDF.
+            every: How long a tick is on the public clock: "minute", "hour", "day", "week" or "month".
+            start: When the first tick begins.
+            max_ticks: In how many ticks one person counts; items beyond that are dropped.
+            separation: How many ticks lie between two of them, at least.
+            max_items: How many items of one person count in one tick.
+            adjacency: "add-remove", or "replace-one".
+            adaptive: Whether what is appended may depend on what was published before.
+            mechanism: The name of a counter, such as "binary-tree"; by default the one of least forecast error.
+            epsilon: Instead of a budget, or with `query`: the loss of the whole stream; or
+            rho: in zCDP.
+            delta: With `epsilon`: lets Gaussian noise compete.
+            query: Follow a protected table, which pays: one time key, one number (docs/streams.md).
+            key: With `query`: a unique column that names rows, where each row is a person.
+            late: With `query`: how many ticks back to look for rows that came late; by default all.
+        """
+        said = Said(
+            unit=unit,
+            horizon=horizon,
+            budget=budget,
+            epsilon=epsilon,
+            rho=rho,
+            delta=delta,
+            measure=measure,
+            keys=keys,
+            value=value,
+            bins=bins,
+            every=every,
+            start=start,
+            max_ticks=max_ticks,
+            separation=separation,
+            max_items=max_items,
+            adjacency=adjacency,
+            adaptive=adaptive,
+            mechanism=mechanism,
+            query=query,
+            key=key,
+            late=late,
+        )
+        return self._all_streams().stream(name, said)
+
+    def streams(self) -> tuple[str, ...]:
+        """Return the names of all streams."""
+        return self._all_streams().names()
+
+    def stream_view(self, name: str) -> StreamView:
+        """Return a stream as anybody may see it: what was published, and nothing else."""
+        return self._all_streams().view(name)
+
+    def _all_streams(self) -> Streams:
+        from jali.database.streams import Streams
+
+        if self._streams is None:
+            self._streams = Streams(self._ledger, self._engine, self._tables)
+        return self._streams
 
     # Budgets and receipts.
 

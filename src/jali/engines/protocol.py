@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime
 from typing import Any, Protocol
 
 from jali.noise import BitSource
 from jali.query.aggregation import Aggregation
 from jali.query.catalog import Field, Public, Source, Table
+from jali.query.followed import Followed
 from jali.query.nodes import Value
 
 
@@ -23,6 +25,15 @@ class Engine(Protocol):
 
     def emit(self, aggregation: Aggregation) -> str:
         """Write an aggregation in the engine's own SQL. Needs no connection and no data."""
+
+    def emit_ticks(self, followed: Followed, span: tuple[datetime, datetime], most: int) -> str:
+        """Write what a stream takes from a table: owner, moment, cell, value, and how many rows are alike.
+
+        Args:
+            followed: What a stream follows.
+            span: When the first and the last of the ticks begin that are looked at.
+            most: Up to how many rows that are alike are counted.
+        """
 
     def ready(self, table: Table | Public) -> None:
         """Refuse, before anything is charged, a source that is not there or has other columns than declared.

@@ -9,12 +9,17 @@ from jali.ledger.parts import Part, PartLine
 from jali.ledger.protocol import Ledger
 from jali.ledger.receipt import MAX_ATTEMPTS, Receipt, Reservation, State
 from jali.ledger.sqlite import SqliteLedger
+from jali.ledger.stream import Arrival, Bounds, Entered, StoredStream, stream_account
+from jali.ledger.stream_book import StreamBook
 from jali.ledger.verification import Verification
 
 __all__ = [
     "MAX_ATTEMPTS",
+    "Arrival",
+    "Bounds",
     "Debit",
     "Declaration",
+    "Entered",
     "Ledger",
     "Part",
     "PartLine",
@@ -22,7 +27,10 @@ __all__ = [
     "Reservation",
     "SqliteLedger",
     "State",
+    "StoredStream",
+    "StreamBook",
     "Verification",
     "grant_account",
+    "stream_account",
     "table_account",
 ]

@@ -20,6 +20,8 @@ class Kind(StrEnum):
     ATTEMPT = "attempt"
     RELEASE = "release"
     SEE = "see"
+    STREAM = "stream"
+    TICK = "tick"
 
 
 @dataclass(frozen=True)

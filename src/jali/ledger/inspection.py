@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from jali.ledger.chain import Entry, fingerprint
 from jali.ledger.replay import Replay
+from jali.ledger.stream_inspection import stream_findings
 from jali.ledger.verification import Verification
 
 if TYPE_CHECKING:
@@ -24,6 +25,7 @@ def inspect(connection: sqlite3.Connection, noted: str | None) -> Verification:
         *_texts(connection, "plans", replay.plans()),
         *_texts(connection, "answers", replay.answers()),
         *_rows(connection, replay),
+        *stream_findings(connection, replay.ticks()),
     ]
     if noted is not None and noted not in replay.heads:
         found.append("The noted head is not in the chain: the tail was cut off, or this is another ledger.")
@@ -49,7 +51,7 @@ def _texts(connection: sqlite3.Connection, table: str, digests: dict[str, str]) 
 def _rows(connection: sqlite3.Connection, replay: Replay) -> Iterator[str]:
     known = {name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
     for table, expected in replay.rows().items():
-        # A ledger of schema 1 has no tables of parts.
+        # A ledger of schema 1 has no tables of parts, one of schema 2 none of streams.
         actual = set(connection.execute(f"SELECT * FROM {table}")) if table in known else set()
         for row in sorted(actual ^ expected, key=repr):
             state = "does not follow from the entries" if row in actual else "is missing"

@@ -8,6 +8,7 @@ from jali.ledger.debit import Debit
 from jali.ledger.declaration import Declaration
 from jali.ledger.parts import Part, PartLine
 from jali.ledger.receipt import Receipt, Reservation
+from jali.ledger.stream_book import StreamBook
 from jali.ledger.verification import Verification
 from jali.privacy import Budget, Event
 
@@ -26,6 +27,10 @@ class Ledger(Protocol):
     @property
     def durable(self) -> bool:
         """Whether what was spent survives the process."""
+
+    @property
+    def streams(self) -> StreamBook:
+        """The streams: what was published, and the secret items and noise behind it."""
 
     def declare(self, name: str, body: str) -> Declaration:
         """Declare `body` under `name`. The same body again changes nothing; another makes a new version."""

@@ -27,6 +27,8 @@ _FIELDS: dict[str, dict[str, type]] = {
     Kind.ATTEMPT: {"receipt": str, "attempt": int, "at": str},
     Kind.RELEASE: {"receipt": str, "answer": str},
     Kind.SEE: {"receipt": str, "analyst": str, "debits": list, "at": str},
+    Kind.STREAM: {"stream": str, "receipt": str, "at": str},
+    Kind.TICK: {"stream": str, "tick": int, "value": str},
 }  # fmt: skip
 
 
@@ -70,6 +72,13 @@ class _Receipt:
 
 
 @dataclass
+class _Stream:
+    seq: int
+    receipt: str
+    values: list[str] = field(default_factory=list)
+
+
+@dataclass
 class Replay:
     """The state of the ledger after the entries that were fed to `step`, and what was wrong with them."""
 
@@ -82,6 +91,7 @@ class Replay:
     _receipts: dict[str, _Receipt] = field(default_factory=dict)
     _seen: set[tuple[str, str]] = field(default_factory=set)
     _schemes: int = 0
+    _streams: dict[str, _Stream] = field(default_factory=dict)
 
     def step(self, entry: Entry) -> None:
         """Take the next entry: check its link, then its meaning."""
@@ -117,6 +127,14 @@ class Replay:
         """Return the digest of the answer of every released receipt."""
         return {name: found.answer for name, found in self._receipts.items() if found.answer is not None}
 
+    def ticks(self) -> dict[tuple[int, int], str]:
+        """Return the digest of what was published, by the number of the stream and the tick."""
+        return {
+            (stream.seq, tick): digest
+            for stream in self._streams.values()
+            for tick, digest in enumerate(stream.values, 1)
+        }
+
     def rows(self) -> dict[str, set[tuple[Any, ...]]]:
         """Return the rows that the tables beside the entries must have."""
         return {
@@ -140,6 +158,9 @@ class Replay:
                 for account, paid in self._accounts.items()
                 for scheme, parts in paid.parts.items()
                 for key, found in parts.items()
+            },
+            "streams": {
+                (found.seq, name, found.receipt, len(found.values)) for name, found in self._streams.items()
             },
         }
 
@@ -165,6 +186,8 @@ class Replay:
             Kind.ATTEMPT: self._attempt,
             Kind.RELEASE: self._release,
             Kind.SEE: self._see,
+            Kind.STREAM: self._stream,
+            Kind.TICK: self._tick,
         }
         takers[entry.kind](entry.seq, body)
 
@@ -227,6 +250,27 @@ class Replay:
             self._find(seq, f"charges others for what {analyst} sees")
         self._seen.add((body["receipt"], analyst))
         self._spend(seq, debits)
+
+    def _stream(self, seq: int, body: dict[str, Any]) -> None:
+        receipt = self._reserved(seq, body)
+        if receipt is None or receipt.released is None:
+            self._find(seq, f"begins {body['stream']} before its loss was charged")
+            return
+        if body["stream"].lower() in {name.lower() for name in self._streams}:
+            self._find(seq, f"begins {body['stream']} a second time")
+        elif body["receipt"] in {stream.receipt for stream in self._streams.values()}:
+            self._find(seq, f"begins {body['stream']} with what another stream has paid")
+        else:
+            self._streams[body["stream"]] = _Stream(seq, body["receipt"])
+
+    def _tick(self, seq: int, body: dict[str, Any]) -> None:
+        stream = self._streams.get(body["stream"])
+        if stream is None:
+            self._find(seq, f"publishes {body['stream']}, which was never begun")
+        elif body["tick"] != len(stream.values) + 1:
+            self._find(seq, f"publishes tick {body['tick']} of {body['stream']} after {len(stream.values)}")
+        else:
+            stream.values.append(body["value"])
 
     def _reserved(self, seq: int, body: dict[str, Any]) -> _Receipt | None:
         receipt = self._receipts.get(body["receipt"])

@@ -10,9 +10,9 @@ if TYPE_CHECKING:
     import sqlite3
 
 APPLICATION = int.from_bytes(b"Jali")
-VERSION = "2"
-# Schema 1 has no parts. Such a ledger is read as it is, and gets their tables with the first debit of a part.
-BEFORE_PARTS = "1"
+# Schema 1 has no parts: such a ledger is read as it is, and gets their tables with the first debit of a part.
+# Schema 2 has no streams: it gets their tables with the first stream. Older versions of Jali then refuse it.
+BEFORE_PARTS, VERSION, WITH_STREAMS = "1", "2", "3"
 
 # `entries` is the truth, `plans` and `answers` hold the long texts that entries name by digest. All three
 # only grow. The other tables follow from them, change in the same transaction, and are checked by `verify`.
@@ -42,6 +42,77 @@ _PART_TABLES = (
     " together INTEGER NOT NULL, spent TEXT NOT NULL, UNIQUE (account, scheme))",
     "CREATE TABLE parts (account TEXT NOT NULL, scheme TEXT NOT NULL, key TEXT NOT NULL, inside TEXT NOT NULL,"
     " apart TEXT NOT NULL, PRIMARY KEY (account, scheme, key))",
+)
+
+# The streams. `streams` follows from the entries; `stream_values` holds the texts that they name by digest, and
+# only grows. Items, people and states are secret, and no entry speaks of them: an item enters the open tick only,
+# and is frozen with it; a state is replaced by that of a later tick only.
+_STREAM_TABLES = (
+    "CREATE TABLE streams (seq INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, receipt TEXT NOT NULL UNIQUE,"
+    " published INTEGER NOT NULL)",
+    "CREATE TABLE stream_values (stream INTEGER NOT NULL, tick INTEGER NOT NULL, body TEXT NOT NULL,"
+    " PRIMARY KEY (stream, tick)) WITHOUT ROWID",
+    "CREATE TABLE stream_states (stream INTEGER PRIMARY KEY, tick INTEGER NOT NULL, body TEXT NOT NULL)",
+    "CREATE TABLE stream_items (stream INTEGER NOT NULL, owner TEXT NOT NULL, item TEXT NOT NULL,"
+    " tick INTEGER NOT NULL, increments TEXT, PRIMARY KEY (stream, owner, item)) WITHOUT ROWID",
+    "CREATE INDEX stream_items_counted ON stream_items (stream, tick, increments) WHERE increments IS NOT NULL",
+    "CREATE TABLE stream_people (stream INTEGER NOT NULL, owner TEXT NOT NULL, ticks INTEGER NOT NULL,"
+    " last INTEGER NOT NULL, items INTEGER NOT NULL, PRIMARY KEY (stream, owner)) WITHOUT ROWID",
+)
+
+
+def _refusing(name: str, event: str, table: str, reason: str, when: str = "") -> str:
+    condition = f" WHEN {when}" if when else ""
+    return (
+        f"CREATE TRIGGER {table}_{name} BEFORE {event} ON {table}{condition}"
+        f" BEGIN SELECT RAISE(ABORT, '{reason}'); END"
+    )
+
+
+_OPEN_TICK = "(SELECT published + 1 FROM streams WHERE seq = {row}.stream)"
+_STREAM_TRIGGERS = (
+    *(
+        _refusing("refuse_delete", "DELETE", table, f"{table} only grow")
+        for table in ("streams", "stream_values", "stream_states", "stream_items", "stream_people")
+    ),
+    _refusing("refuse_update", "UPDATE", "stream_values", "published values never change"),
+    _refusing(
+        "follow",
+        "INSERT",
+        "stream_values",
+        "ticks are published in order",
+        f"NEW.tick IS NOT {_OPEN_TICK.format(row='NEW')}",
+    ),
+    _refusing(
+        "follow",
+        "UPDATE",
+        "streams",
+        "ticks are published in order",
+        "(NEW.seq, NEW.name, NEW.receipt, NEW.published)"
+        " IS NOT (OLD.seq, OLD.name, OLD.receipt, OLD.published + 1)",
+    ),
+    _refusing(
+        "refuse_replace",
+        "INSERT",
+        "stream_states",
+        "noise is drawn once",
+        "EXISTS (SELECT 1 FROM stream_states WHERE stream = NEW.stream)",
+    ),
+    _refusing("refuse_redrawing", "UPDATE", "stream_states", "noise is drawn once", "NEW.tick <= OLD.tick"),
+    _refusing(
+        "enter",
+        "INSERT",
+        "stream_items",
+        "items enter the open tick",
+        f"NEW.tick IS NOT {_OPEN_TICK.format(row='NEW')}",
+    ),
+    _refusing(
+        "freeze",
+        "UPDATE",
+        "stream_items",
+        "closed ticks are frozen",
+        f"OLD.tick IS NOT {_OPEN_TICK.format(row='OLD')}",
+    ),
 )
 
 # The triggers stop mistakes; the chain shows what went past them. The trigger on INSERT also stops REPLACE,
@@ -83,20 +154,37 @@ def add_parts(connection: sqlite3.Connection) -> None:
         connection.execute("UPDATE meta SET value = ? WHERE name = 'schema'", (VERSION,))
 
 
+def add_streams(connection: sqlite3.Connection) -> None:
+    """Give a ledger the tables of streams, in the transaction of the caller."""
+    add_parts(connection)
+    if not has_streams(connection):
+        for statement in _STREAM_TABLES + _STREAM_TRIGGERS:
+            connection.execute(statement)
+        connection.execute("UPDATE meta SET value = ? WHERE name = 'schema'", (WITH_STREAMS,))
+
+
 def has_parts(connection: sqlite3.Connection) -> bool:
     """Say whether a ledger has the tables of parts."""
+    return _version(connection) in (VERSION, WITH_STREAMS)
+
+
+def has_streams(connection: sqlite3.Connection) -> bool:
+    """Say whether a ledger has the tables of streams."""
+    return _version(connection) == WITH_STREAMS
+
+
+def _version(connection: sqlite3.Connection) -> str | None:
     row = connection.execute("SELECT value FROM meta WHERE name = 'schema'").fetchone()
-    return bool(row == (VERSION,))
+    return None if row is None else str(row[0])
 
 
 def check(connection: sqlite3.Connection, name: str) -> None:
     """Raise `LedgerError` unless the file is a ledger of this schema. Nothing is written."""
     if connection.execute("PRAGMA application_id").fetchone() != (APPLICATION,):
         raise LedgerError(f"{name} is not a Jali ledger.", remedy="Name another file.")
-    row = connection.execute("SELECT value FROM meta WHERE name = 'schema'").fetchone()
-    if row not in ((VERSION,), (BEFORE_PARTS,)):
-        found = "none" if row is None else row[0]
+    found = _version(connection)
+    if found not in (BEFORE_PARTS, VERSION, WITH_STREAMS):
         raise LedgerError(
-            f"{name} has the ledger schema {found}; this version of Jali reads schema {VERSION}.",
+            f"{name} has the ledger schema {found or 'none'}; this version of Jali reads up to {WITH_STREAMS}.",
             remedy="Use the version of Jali that wrote it.",
         )

@@ -3,23 +3,24 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
-from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Self
+from typing import Self
 
 from jali.errors import CatalogError, LedgerError
-from jali.ledger.chain import Kind, fingerprint
-from jali.ledger.charge import counted_on, settled
+from jali.ledger.chain import Kind
+from jali.ledger.charge import counted_on
 from jali.ledger.debit import Debit, grants_of
 from jali.ledger.declaration import Declaration
 from jali.ledger.parts import Part, PartLine
 from jali.ledger.receipt import MAX_ATTEMPTS, Receipt, Reservation
-from jali.ledger.record import write_budget, write_debits
+from jali.ledger.record import write_debits
+from jali.ledger.steps import Order, known, now, opened, released, reserved, spend
 from jali.ledger.store import Store
-from jali.ledger.tables import Account, Line, Tables
+from jali.ledger.stream_book import StreamBook
+from jali.ledger.tables import Line, Tables
 from jali.ledger.verification import Verification
 from jali.privacy import Budget, Event
 
@@ -68,6 +69,11 @@ class SqliteLedger:
         """Let go of the file. The ledger object cannot be used afterwards."""
         self._store.close()
 
+    @property
+    def streams(self) -> StreamBook:
+        """The streams: what was published, and the secret items and noise behind it."""
+        return StreamBook(self._store)
+
     def declare(self, name: str, body: str) -> Declaration:
         """Declare `body` under `name`. The same body again changes nothing; another makes a new version."""
         with self._writing() as tables:
@@ -75,7 +81,7 @@ class SqliteLedger:
             if old.version and old.body == body:
                 return old
             new = replace(old, body=body, version=old.version + 1)
-            entry = {"name": name, "body": body, "version": new.version, "at": _now()}
+            entry = {"name": name, "body": body, "version": new.version, "at": now()}
             tables.put_declaration(tables.append(Kind.DECLARE, entry), new)
             return new
 
@@ -96,22 +102,14 @@ class SqliteLedger:
             if old is None:
                 raise CatalogError(f"Nothing is declared under the name {name!r}.", remedy="Declare it first.")
             new = replace(old, data_version=old.data_version + 1)
-            entry = {"name": name, "data_version": new.data_version, "at": _now()}
+            entry = {"name": name, "data_version": new.data_version, "at": now()}
             tables.put_declaration(tables.append(Kind.REFRESH, entry), new)
             return new
 
     def open_account(self, account: str, budget: Budget) -> None:
         """Open an account. Again with an equal budget changes nothing; another budget is refused."""
         with self._writing() as tables:
-            old = tables.account(account)
-            if old is None:
-                entry = {"account": account, "budget": write_budget(budget), "at": _now()}
-                tables.put_account(tables.append(Kind.OPEN, entry), account, budget)
-            elif old.budget != budget:
-                raise LedgerError(
-                    f"The budget of {account} is {old.budget} for ever; it cannot become {budget}.",
-                    remedy="Give the budget that it was opened with.",
-                )
+            opened(tables, account, budget)
 
     def accounts(self) -> tuple[str, ...]:
         """Return the names of all accounts, in the order in which they were opened."""
@@ -127,18 +125,18 @@ class SqliteLedger:
     def spent(self, account: str) -> Event:
         """Return the sum of everything charged to an account, open reservations included."""
         with self._reading() as tables:
-            return _known(tables, account).spent
+            return known(tables, account).spent
 
     def counted_on(self, account: str, part: Part) -> Event:
         """Return the sum that a further event of a part would be added to, as the filter sees it."""
         with self._reading() as tables:
-            found = _known(tables, account)
+            found = known(tables, account)
             return counted_on(part.together, found.budget, tables.sums(account, found.spent, part))
 
     def after(self, debit: Debit) -> Event:
         """Return what the sum of an account would be after a debit. Nothing is charged or refused."""
         with self._reading() as tables:
-            spent = _known(tables, debit.account).spent
+            spent = known(tables, debit.account).spent
             return tables.sums(debit.account, spent, debit.part).after(debit).spent
 
     def parts(self, account: str) -> tuple[PartLine, ...]:
@@ -189,10 +187,7 @@ class SqliteLedger:
             if owed is not None:
                 _count_attempt(tables, owed[0], owed[1] + 1)
                 return owed[0]
-            _spend(tables, debits)
-            body: dict[str, Any] = {"receipt": receipt, "analyst": analyst, "question": question, "key": key}
-            body |= {"plan": fingerprint(plan), "debits": write_debits(debits), "at": _now()}
-            tables.put_receipt(tables.append(Kind.RESERVE, body), body=body, plan=plan)
+            reserved(tables, Order(receipt, analyst, question, key, plan, debits))
         return receipt
 
     def begin(self, receipt: str, *, analyst: str | None) -> Reservation:
@@ -215,9 +210,7 @@ class SqliteLedger:
             line = _allowed(tables, receipt, None)
             if line.answer is not None:
                 return line.answer
-            # No time: it would tell how long the engine took, which depends on the data.
-            body = {"receipt": receipt, "answer": fingerprint(answer)}
-            tables.put_answer(tables.append(Kind.RELEASE, body), receipt, answer)
+            released(tables, receipt, answer)
         return answer
 
     def receipts(self, analyst: str | None = None) -> tuple[Receipt, ...]:
@@ -236,8 +229,8 @@ class SqliteLedger:
         with self._writing() as tables:
             if tables.has_seen(receipt, analyst):  # paid by another session of the same analyst just now
                 return
-            _spend(tables, debits)
-            body = {"receipt": receipt, "analyst": analyst, "debits": write_debits(debits), "at": _now()}
+            spend(tables, debits)
+            body = {"receipt": receipt, "analyst": analyst, "debits": write_debits(debits), "at": now()}
             tables.append(Kind.SEE, body)
             tables.put_seen(receipt, analyst)
 
@@ -250,34 +243,6 @@ class SqliteLedger:
     def _writing(self) -> Iterator[Tables]:
         with self._store.writing() as connection:
             yield Tables(connection)
-
-
-def _spend(tables: Tables, debits: Sequence[Debit]) -> None:
-    """Charge every debit, in order; the transaction of the caller undoes all if one is refused."""
-    for debit in debits:
-        account = _known(tables, debit.account)
-        _check_scheme(tables, debit)
-        sums = tables.sums(debit.account, account.spent, debit.part)
-        tables.put_sums(debit.account, settled(debit, account.budget, sums), debit.part)
-
-
-def _check_scheme(tables: Tables, debit: Debit) -> None:
-    """Refuse a scheme without a name, or one whose units touched more or fewer parts in other debits."""
-    if debit.part is None:
-        return
-    known = tables.together(debit.account, debit.part.scheme)
-    if not debit.part.scheme or debit.part.together not in (1, 2) or known not in (None, debit.part.together):
-        raise LedgerError(f"The scheme {debit.part.scheme!r} cannot be charged to {debit.account} like this.")
-
-
-def _known(tables: Tables, name: str) -> Account:
-    account = tables.account(name)
-    if account is None:
-        raise LedgerError(
-            f"There is no account {name}.",
-            remedy="The curator must protect the table or grant a budget first.",
-        )
-    return account
 
 
 def _own(analyst: str, grant: Debit | tuple[Debit, ...] | None) -> tuple[Debit, ...]:
@@ -303,9 +268,5 @@ def _count_attempt(tables: Tables, receipt: str, attempt: int) -> None:
             f"The receipt {receipt} was tried {MAX_ATTEMPTS} times without an answer.",
             remedy="It stays spent; ask the question anew.",
         )
-    tables.append(Kind.ATTEMPT, {"receipt": receipt, "attempt": attempt, "at": _now()})
+    tables.append(Kind.ATTEMPT, {"receipt": receipt, "attempt": attempt, "at": now()})
     tables.put_attempt(receipt, attempt)
-
-
-def _now() -> str:
-    return datetime.now(UTC).isoformat(timespec="seconds")

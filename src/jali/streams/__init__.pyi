@@ -1,6 +1,23 @@
 # One line per public name. A class here that extends Mechanism is registered: see mechanisms/registry.py.
+from .balanced_digits import BalancedDigits as BalancedDigits
+from .binary_tree import BinaryTree as BinaryTree
+from .buffered_toeplitz import BufferedToeplitz as BufferedToeplitz
+from .candidates import Alternative as Alternative
+from .candidates import counters as counters
+from .choice import Choices as Choices
+from .choice import choose as choose
+from .choice import named as named
 from .counter import Counter as Counter
 from .counter import Published as Published
+from .doubling import Doubling as Doubling
 from .every_item import EveryItem as EveryItem
+from .every_prefix import EveryPrefix as EveryPrefix
+from .item import Item as Item
+from .least_error import lower_bound as lower_bound
 from .participation import Participation as Participation
+from .recipe import Recipe as Recipe
 from .running import Running as Running
+from .sliding import Sliding as Sliding
+from .smooth_tree import SmoothTree as SmoothTree
+from .toeplitz_root import ToeplitzRoot as ToeplitzRoot
+from .tumbling import Tumbling as Tumbling

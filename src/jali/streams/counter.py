@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from abc import abstractmethod
 from collections.abc import Hashable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -17,8 +17,7 @@ from jali.errors import MechanismError
 from jali.mechanisms.combined import AnyLaw
 from jali.mechanisms.laws import DiscreteGaussianLaw, DiscreteLaplaceLaw
 from jali.mechanisms.mechanism import LogMasses, Mechanism, natural, parameter
-from jali.mechanisms.values import integers_in
-from jali.mechanisms.workloads.concentration import sum_quantile
+from jali.mechanisms.values import integers_in, narrow
 from jali.mechanisms.workloads.linear import product_law
 from jali.mechanisms.workloads.workload import Floats
 from jali.noise import BitSource, DiscreteGaussian, DiscreteLaplace
@@ -26,6 +25,7 @@ from jali.privacy.losses.concentrated import Concentrated
 from jali.privacy.losses.pure import Pure
 from jali.privacy.rationals import Number
 from jali.streams.participation import Participation
+from jali.streams.quantiles import value_quantile
 
 if TYPE_CHECKING:
     from jali.streams.running import Running
@@ -69,6 +69,11 @@ class Counter(Mechanism):
     @abstractmethod
     def distance(self) -> tuple[Fraction, Fraction]:
         """How far the measurements of neighbours are apart: in L1 norm, and squared in L2 norm."""
+
+    def moved_by(self, person: Participation) -> tuple[Fraction, Fraction]:
+        """Return how far neighbours by another person would be apart, measured by this very strategy."""
+        other: Counter = replace(self, person=person)  # type: ignore[type-var]
+        return other.distance
 
     @abstractmethod
     def strategy(self) -> NDArray[Any]:
@@ -146,7 +151,7 @@ class Counter(Mechanism):
 
     def error(self, confidence: float, *, tick: int | None = None) -> float:
         """Return what the error after one tick stays within; by default of the tick with the largest variance."""
-        return sum_quantile(
+        return value_quantile(
             self.influence(self.worst_tick if tick is None else self.numbered(tick)), self.law, confidence
         )
 
@@ -156,8 +161,10 @@ class Counter(Mechanism):
 
     def measure(self, increments: NDArray[Any]) -> NDArray[Any]:
         """Return the exact measurements of a short stream, in the order of the strategy's rows."""
-        matrix = self.strategy()
-        return np.array([int(sum(a * x for a, x in zip(row, increments.tolist(), strict=True))) for row in matrix])
+        given = increments.tolist()
+        rows = self.strategy().tolist()
+        exact = [sum(a * x for a, x in zip(row, given, strict=True)) for row in rows]
+        return narrow(np.array(exact, dtype=object))
 
     def deviation(self, value: Any, output: Any) -> float:
         """Return the error of the value with the largest variance, where `output` is what `answer` takes."""

@@ -126,7 +126,7 @@ class _Items(Running):
         rows = increments.reshape(len(increments), self.width)
         noisy = add(rows, self.noise.take(len(rows)))
         sums = add(running_sums(noisy), np.broadcast_to(self.sums, noisy.shape))
-        self.sums, self.tick = sums[-1], self.tick + len(rows)
+        self.sums, self.tick = sums[-1].copy() if len(sums) else self.sums, self.tick + len(rows)
         return Published(doubles(sums.ravel()).reshape(increments.shape), noisy.reshape(increments.shape))
 
     def state(self) -> str:

@@ -25,7 +25,8 @@ class Participation:
         separation: How many ticks lie between two of them at least; 1 if they may follow each other.
         l1: How far one person moves the increments of one tick: summed over the keys.
         l2: The same in L2 norm; as `l1` if it is not given.
-        signed: Whether increments may be negative; counts are not.
+        signed: Whether increments may be negative, so that two of them may have a negative inner product. Counts
+            have not, and neither have means (docs/proofs/following.md, Theorem 2).
 
     Example:
         >>> Participation(adjacency="add-remove", ticks=3, separation=7).weight
@@ -74,7 +75,14 @@ class Participation:
 
     @property
     def weight(self) -> Fraction:
-        """What an L1 distance over patterns of ticks, each entered by 1, is multiplied by."""
+        """What an L1 distance over patterns of ticks, each entered by 1, is multiplied by.
+
+        Statement:
+            Let N be the largest sum of the L1 norms of the columns of a pattern. A person moves the measurements
+            by at most l1 N, and replaced increments by twice that, for any strategy.
+        Proof:
+            docs/proofs/participation.md, Theorem 1.
+        """
         return self.l1 if self.adjacency is Adjacency.ADD_REMOVE else 2 * self.l1
 
     @property
@@ -85,8 +93,10 @@ class Participation:
             Let all inner products of the columns of a strategy be at least 0. A person who enters the ticks of a
             pattern with vectors over the keys, each of length at most l2, moves the measurements by at most l2
             times what entering each of them by 1 does (Cauchy and Schwarz, term by term). Replaced increments
-            are the difference of two such moves a - b: |a-b|^2 <= |a|^2 + |b|^2 if no increment is negative, as
-            the inner product of a and b is at least 0 then, and at most 2 (|a|^2 + |b|^2) otherwise.
+            are the difference of two such moves a - b: |a-b|^2 <= |a|^2 + |b|^2 unless they are signed, as the
+            inner product of a and b is at least 0 then, and at most 2 (|a|^2 + |b|^2) otherwise.
+        Proof:
+            docs/proofs/participation.md, Theorem 2; with two keys no smaller factor holds.
         """
         if self.adjacency is Adjacency.ADD_REMOVE:
             return self.l2.squared

@@ -42,8 +42,8 @@ class Running(ABC):
 
     def append(self, increment: Any) -> Any:
         """Pass one tick and return the noisy sum so far: a number, or an array with one for each key."""
-        row = integers_in(increment)
-        values = self.advance(self.checked(row.reshape(1, -1) if self.width > 1 else row.reshape(-1)[:1])).values
+        row = integers_in(increment).reshape(1, -1)
+        values = self.advance(self.checked(row[0] if row.size == self.width == 1 else row)).values
         return float(values[0]) if self.width == 1 else values[0]
 
     def extend(self, increments: Any) -> Floats:
@@ -52,8 +52,8 @@ class Running(ABC):
 
     def checked(self, increments: NDArray[Any]) -> NDArray[Any]:
         """Refuse increments of another shape, and ticks beyond the horizon."""
-        wanted = (len(increments),) if self.width == 1 else (len(increments), self.width)
-        if increments.shape != wanted:
+        wanted = (*increments.shape[:1], self.width)[: 1 if self.width == 1 else 2]
+        if not increments.ndim or increments.shape != wanted:
             raise MechanismError(f"The increments of a tick must be {self.width} integers, one for each key.")
         if self.tick + len(increments) > self.counter.horizon:
             raise MechanismError(

@@ -6,6 +6,7 @@ import os
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,11 +18,13 @@ from jali.engines.duckdb.prepared import CopyDirectory, write_copy
 from jali.engines.duckdb.schema_keys import is_keyed, is_table
 from jali.engines.duckdb.sources import COPIED, FRAME_PREFIX, attached_name, plain_scan, read_from, scan
 from jali.engines.duckdb.spill import SpillDirectory
+from jali.engines.duckdb.ticks import emit_ticks
 from jali.engines.duckdb.types import field_of, text_field
 from jali.errors import CatalogError, EngineError
 from jali.noise import BitSource
 from jali.query.aggregation import Aggregation
 from jali.query.catalog import Field, Kind, Public, Source, Table
+from jali.query.followed import Followed
 from jali.query.nodes import Column, Value
 
 if TYPE_CHECKING:
@@ -51,6 +54,10 @@ class DuckDBEngine:
     def emit(self, aggregation: Aggregation) -> str:
         """Write an aggregation in DuckDB's SQL."""
         return emit(aggregation)
+
+    def emit_ticks(self, followed: Followed, span: tuple[datetime, datetime], most: int) -> str:
+        """Write, in DuckDB's SQL, what a stream takes from a table."""
+        return emit_ticks(followed, span, most)
 
     def attach(self, name: str, frame: Any) -> None:
         """Make a pandas, polars or Arrow table readable under a name."""

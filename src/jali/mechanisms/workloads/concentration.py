@@ -37,21 +37,27 @@ def sum_quantile(coefficients: NDArray[Any], law: AnyLaw, confidence: float) -> 
     allowed = miss(confidence)
     if not len(sizes):
         return 0.0
-    bound = _by_moments(sizes, law, math.log(2 / allowed))
+    bound = moment_quantile(sizes, law, math.log(2 / allowed))
     if len(sizes) > _FEW:
         return bound
     return min(bound, linear_quantile(sizes.tolist(), [law] * len(sizes), confidence))
 
 
-def _by_moments(sizes: NDArray[Any], law: AnyLaw, exponent: float) -> float:
+def moment_quantile(sizes: NDArray[Any], law: AnyLaw, exponent: float) -> float:
+    """Return a t that the sum exceeds in size with probability at most 2 exp(-exponent), by moments alone.
+
+    Args:
+        sizes: The absolute coefficients, all above 0.
+        law: The law of each noise.
+        exponent: The logarithm of two over the probability.
+    """
     if isinstance(law, DiscreteGaussianLaw):
         return gaussian_quantile(float(law.variance) * float(sizes @ sizes), float(sizes.sum()), exponent)
     values, counts = _grouped(sizes)
     top = float(1 / law.scale) / values[-1]
     with np.errstate(all="ignore"):
-        inside = (_sinh_ratio(share * top * values, law.rate) for share in _SHARES)
-        logs = [-(counts @ np.log1p(-ratio)) for ratio in inside]
-    return float(min((log + exponent) / (share * top) for log, share in zip(logs, _SHARES, strict=True)))
+        logs = -(np.log1p(-_sinh_ratio(np.outer(_SHARES * top, values), law.rate)) @ counts)
+    return float(np.nanmin((logs + exponent) / (_SHARES * top)))
 
 
 def gaussian_quantile(variance: float, slack: float, exponent: float) -> float:

@@ -1,0 +1,152 @@
+"""`jali plan stream`: which counter a stream should take, and how far its values will be off."""
+
+from __future__ import annotations
+
+import sys
+from fractions import Fraction
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from jali.cli.numbers import naming_options, number, whole
+from jali.cli.options import AsJson
+from jali.cli.plan import wrapped
+from jali.cli.terminal import ink_for
+from jali.cli.writing import write_json
+from jali.display.text import TextColumn, table
+from jali.errors import CatalogError
+
+if TYPE_CHECKING:
+    from jali.streams import Alternative, Choices, Participation
+
+# The parameters of the chooser, and the options that set them.
+_OPTIONS = {
+    "horizon": "--horizon",
+    "epsilon": "--epsilon",
+    "delta": "--delta",
+    "rho": "--rho",
+    "ticks": "--ticks-per-person",
+    "separation": "--separation",
+    "l1": "--per-tick",
+    "memory": "--memory",
+    "by": "--by",
+}
+_LOSS = "Write --epsilon 1, --epsilon 1 --delta 1e-6, or --rho 0.02."
+_LEGEND = (
+    "largest, rms: the largest standard deviation over all ticks, and the root of the mean squared error."
+    " ± 95 %: what the error after the worst tick stays within. keeps: numbers kept for each key, besides noise"
+    " drawn ahead."
+)
+
+
+def stream(
+    horizon: Annotated[str | None, number("For how many ticks the stream lives; none if nobody knows.")] = None,
+    epsilon: Annotated[str | None, number("What the whole stream may spend.")] = None,
+    delta: Annotated[str | None, number("Its delta: with one, Gaussian noise competes.")] = None,
+    rho: Annotated[str | None, number("The loss in zCDP instead, by Gaussian noise.")] = None,
+    ticks_per_person: Annotated[str, number("In how many ticks one person takes part, at most.")] = "1",
+    separation: Annotated[str, number("How many ticks lie between two of them at least.")] = "1",
+    per_tick: Annotated[str, number("How much one person adds in one tick, at most.")] = "1",
+    replace_one: Annotated[
+        bool, typer.Option("--replace-one", help="Neighbours replace one person; by default they add or remove.")
+    ] = False,
+    oblivious: Annotated[
+        bool, typer.Option("--oblivious", help="What is counted never depends on what was published.")
+    ] = False,
+    memory: Annotated[str | None, number("How many numbers the stream may keep, for each key.")] = None,
+    by: Annotated[str, typer.Option(metavar="FIGURE", help="What is to be small: largest or rms.")] = "largest",
+    as_json: AsJson = False,
+) -> None:
+    """Plan a stream: which counter, and how far its running sums will be off, tick after tick. Free.
+
+    Example: [bold]jali plan stream --horizon 365 --epsilon 1[/bold]
+    """
+    from jali.streams import Participation, choose
+
+    _check_loss(epsilon, delta, rho)
+    with naming_options(_OPTIONS):
+        person = Participation(
+            adjacency="replace-one" if replace_one else "add-remove",
+            ticks=whole(ticks_per_person, "--ticks-per-person") or 1,
+            separation=whole(separation, "--separation") or 1,
+            l1=per_tick,
+        )
+        choices = choose(
+            horizon=_horizon(horizon),
+            epsilon=epsilon,
+            delta=delta,
+            rho=rho,
+            person=person,
+            adaptive=not oblivious,
+            memory=whole(memory, "--memory"),
+            by=by,  # type: ignore[arg-type]
+        )
+    if as_json:
+        write_json(_document(choices, person))
+    else:
+        _write(choices)
+
+
+def _check_loss(epsilon: str | None, delta: str | None, rho: str | None) -> None:
+    if epsilon is None and rho is None:
+        raise CatalogError("A stream needs a loss to plan with.", remedy=_LOSS)
+    if epsilon is not None and rho is not None:
+        raise CatalogError("--epsilon and --rho do not go together.", remedy=_LOSS)
+    if rho is not None and delta is not None:
+        raise CatalogError("--delta goes with --epsilon, not with --rho.", remedy="Leave it out.")
+
+
+def _horizon(text: str | None) -> int | None:
+    if text is None:
+        raise CatalogError(
+            "A stream needs a horizon: for how many ticks it lives.",
+            remedy="Write --horizon 365, or --horizon none if nobody knows.",
+        )
+    return None if text.lower() == "none" else whole(text, "--horizon")
+
+
+def _write(choices: Choices) -> None:
+    ink = ink_for(sys.stdout)
+    columns = zip(choices.headings, zip(*choices.cells(), strict=True), strict=True)
+    last = len(choices.headings) - 1
+    shown = [TextColumn(head, cells, right=1 < j < last) for j, (head, cells) in enumerate(columns)]
+    print(f"{wrapped(choices.title, ink.strong)}\n\n{table(shown, ink=ink)}\n")
+    for text in (_LEGEND, *(f"Left out: {reason}" for reason in choices.reasons)):
+        print(wrapped(text, ink.faint))
+    print(wrapped(choices.advice, ink.accent))
+
+
+def _document(choices: Choices, person: Participation) -> dict[str, Any]:
+    """Return the plan as plain values: exact rationals as text, errors as numbers."""
+    return {
+        "title": choices.title,
+        "person": {
+            "adjacency": str(person.adjacency),
+            "ticks": person.ticks,
+            "separation": person.separation,
+            "per_tick": str(person.l1),
+        },
+        "by": choices.by,
+        "best": choices.best.name,
+        "advice": choices.advice,
+        "counters": [_row(row) for row in choices.alternatives],
+    }
+
+
+def _row(row: Alternative) -> dict[str, Any]:
+    return {
+        "counter": row.name,
+        "noise": row.noise,
+        "epsilon": _text(row, "epsilon"),
+        "rho": _text(row, "rho"),
+        "largest": row.largest,
+        "rms": row.rms,
+        "error": row.error,
+        "keeps": row.numbers_kept,
+        "left_out": row.said or None,
+    }
+
+
+def _text(row: Alternative, name: str) -> str | None:
+    value: Fraction | None = getattr(row.counter, name, None)
+    return None if value is None else str(value)

@@ -1,0 +1,275 @@
+"""Durable streams: made once, appended to, published tick after tick. Items, noise and the ledger meet here."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter as Tally
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import numpy as np
+
+from jali.database.accounts import CURATOR
+from jali.database.following import Following
+from jali.database.stream_declaration import StreamDeclaration, read_declaration
+from jali.database.stream_making import declared, key_of, paid, with_counter
+from jali.database.stream_measure import TickNoise
+from jali.database.stream_said import Said
+from jali.errors import CatalogError, LedgerError, QueryError
+from jali.ledger import Arrival, Bounds
+from jali.mechanisms.values import narrow
+from jali.query.spelling import meant
+from jali.stream import Appended, Stream, StreamView, Tick
+from jali.streams.item import Item, name_of
+
+if TYPE_CHECKING:
+    from jali.database.stream_clock import Moment
+    from jali.database.tables import Tables
+    from jali.engines import Engine
+    from jali.ledger import Ledger
+
+_T = TypeVar("_T")
+# Noise of so many ticks is drawn at once: little of it is kept in the state, which is written at every tick.
+_AHEAD, _KEPT = 16, 4096
+# So many ticks are published in one transaction, and so many by one call.
+_TOGETHER, _MOST = 512, 1 << 20
+
+
+class Streams:
+    """The streams of a database.
+
+    Guarantee:
+        Everything that a stream ever publishes is one release of its counter, whose loss was charged before the
+        first item; for neighbours that differ in one person's items, whatever their item keys and batches.
+    Proof:
+        docs/proofs/stream_ledger.md.
+    """
+
+    def __init__(self, ledger: Ledger, engine: Engine, tables: Tables) -> None:
+        self._ledger = ledger
+        self._tables = tables
+        self._following = Following(engine)
+
+    def names(self) -> tuple[str, ...]:
+        """Return the names of all streams, in the order in which they were made."""
+        return tuple(stream.name for stream in self._ledger.streams.all())
+
+    def holds(self, receipt: str) -> bool:
+        """Say whether a receipt is that of a stream."""
+        return any(stream.receipt == receipt for stream in self._ledger.streams.all())
+
+    def view(self, name: str) -> StreamView:
+        """Return a stream as anybody may see it."""
+        return StreamView(self, self._named(name))
+
+    def stream(self, name: str, said: Said) -> Stream:
+        """Open the stream of a name; or make it, if more than the name is said and there is none."""
+        if said.nothing:
+            return Stream(self, self._named(name))
+        wanted = declared(name, said, self._tables.catalog())
+        stored = self._ledger.streams.named(name)
+        known = self._begun(wanted) if stored is None else read_declaration(stored.declaration)
+        if not known.same(wanted):
+            raise CatalogError(
+                f"There is a stream {known.name} already, with another declaration.",
+                remedy=f"Open it with db.stream({known.name!r}), or choose another name.",
+            )
+        return Stream(self, known)
+
+    def append(self, declaration: StreamDeclaration, items: Iterable[Item | Mapping[str, Any]]) -> Appended:
+        """Take items into the open tick."""
+        if declaration.follows is not None:
+            raise QueryError(
+                f"The stream {declaration.name} follows a table.", remedy="Add rows to that; publish reads them."
+            )
+        return self._appended(declaration, [Item.of(item) for item in items])
+
+    def publish(self, declaration: StreamDeclaration, tick: int | None, until: str | Moment | None) -> Tick:
+        """Close ticks up to the one that is asked for, and return what was published at it."""
+        first = self.published(declaration) + 1
+        last = self._last(declaration, first, tick, until)
+        if declaration.follows is not None:
+            self._follow(declaration, range(first, last + 1))
+        for end in range(first + _TOGETHER - 1, last, _TOGETHER):
+            self._advance(declaration, end)
+        self._advance(declaration, last)
+        return self.value(declaration, last)
+
+    def published(self, declaration: StreamDeclaration) -> int:
+        """Return how many ticks were published."""
+        stored = self._ledger.streams.named(declaration.name)
+        return 0 if stored is None else stored.published
+
+    def value(self, declaration: StreamDeclaration, tick: int | None) -> Tick:
+        """Return what was published at a tick; by default at the last."""
+        last = self.published(declaration)
+        number = last if tick is None else _numbered(tick)
+        if not 1 <= number <= last:
+            told = f"The last is tick {last}." if last else "Nothing is yet."
+            raise QueryError(f"Tick {number or 1} is not published. {told}", remedy="Publish it first.")
+        (body,) = self._ledger.streams.values(declaration.name, number, number)
+        return _tick(declaration, number, body)
+
+    def ticks(self, declaration: StreamDeclaration) -> tuple[Tick, ...]:
+        """Return all that was published."""
+        bodies = self._ledger.streams.values(declaration.name)
+        return tuple(_tick(declaration, number, body) for number, body in enumerate(bodies, 1))
+
+    def _named(self, name: str) -> StreamDeclaration:
+        stored = self._ledger.streams.named(name)
+        if stored is None:
+            names = list(self.names())
+            raise QueryError(
+                f"There is no stream {name}.",
+                remedy=f"{meant(name, names)}Streams: {', '.join(names) or 'none yet'}.",
+            )
+        return read_declaration(stored.declaration)
+
+    def _begun(self, wanted: StreamDeclaration) -> StreamDeclaration:
+        """Choose the counter, charge its whole loss and store the stream: all in one transaction, or nothing."""
+        if wanted.follows is not None:
+            self._following.ready(wanted.follows)
+        made = with_counter(wanted)
+        text, width = made.text(), made.measure.width
+        if read_declaration(text) != made:
+            raise CatalogError("This declaration cannot be stored.")
+        debits, budgets = paid(made)
+        running = made.mechanism.start(width=width, ahead=max(1, min(_AHEAD, _KEPT // width)))
+        stored = self._ledger.streams.begin(
+            made.name,
+            declaration=text,
+            question=f"stream {made.name}: {made.measure.name}, {_life(made)}",
+            key=key_of(text),
+            analyst=CURATOR,
+            debits=debits,
+            budgets=budgets,
+            state=running.state(),
+        )
+        return read_declaration(stored.declaration)
+
+    def _appended(self, declaration: StreamDeclaration, items: Sequence[Item]) -> Appended:
+        arrivals = [_arrival(declaration, item) for item in items]
+        named = [arrival for arrival in arrivals if arrival is not None]
+        bounds = Bounds(
+            declaration.max_ticks, declaration.separation, declaration.max_items, declaration.unit is not None
+        )
+        entered = _plainly(
+            lambda: self._ledger.streams.append(declaration.name, named, bounds, declaration.horizon)
+        )
+        nameless = len(arrivals) - len(named)
+        return Appended(entered.new, entered.known, entered.dropped + nameless)
+
+    def _last(
+        self, declaration: StreamDeclaration, first: int, tick: int | None, until: str | Moment | None
+    ) -> int:
+        """Return up to which tick is to be published: a public number."""
+        horizon, last = declaration.horizon, first if tick is None else _numbered(tick)
+        if until is not None:
+            last = _ended(declaration, tick, until)
+        if horizon is not None and last > horizon:
+            raise QueryError(
+                f"The stream {declaration.name} has {horizon} ticks, no more.",
+                remedy="Make another stream; what this one published stays.",
+            )
+        if last - first >= _MOST:
+            raise QueryError(f"At most {_MOST:,} ticks are published at once.", remedy="Name an earlier tick.")
+        return last
+
+    def _follow(self, declaration: StreamDeclaration, ticks: range) -> None:
+        """Take the rows of the table that is followed into the ticks that are to be closed, one by one."""
+        if not ticks:
+            return
+        follows, clock = declaration.follows, declaration.clock
+        assert clock is not None
+        most = declaration.max_ticks * declaration.max_items
+        known = self._ledger.streams.known(declaration.name, follows.first(ticks))
+        found = self._following.items(follows, clock, ticks, most, known)
+        for tick in ticks:
+            self._appended(declaration, found[tick])
+            self._advance(declaration, tick)
+
+    def _advance(self, declaration: StreamDeclaration, last: int) -> None:
+        advance = partial(_advanced, declaration)
+        if not _plainly(lambda: self._ledger.streams.publish(declaration.name, last, advance)):
+            raise LedgerError(
+                f"The stream {declaration.name} could not be published.",
+                remedy="Nothing was published or lost; run `jali verify`, then try again.",
+            )
+
+
+def _plainly(action: Callable[[], _T]) -> _T:
+    """Run a step of the ledger; raise its errors anew, as the frames they come from hold items and exact sums."""
+    try:
+        return action()
+    except LedgerError as problem:
+        message, remedy = problem.message, problem.remedy
+    raise LedgerError(message, remedy=remedy)
+
+
+def _advanced(
+    declaration: StreamDeclaration, state: str, increments: Sequence[tuple[str, int]], ticks: int
+) -> tuple[str, list[str]]:
+    """Pass ticks, of which the first has all increments. The exact integers go no further than this."""
+    width, sums = declaration.measure.width, Tally[int]()
+    for text, count in increments:
+        for column, amount in json.loads(text):
+            sums[column] += count * amount
+    rows = np.zeros((ticks, width), dtype=object)
+    rows[0] = [sums[column] for column in range(width)]
+    running = declaration.mechanism.resume(state)
+    values = running.extend(narrow(rows[:, 0] if width == 1 else rows)).reshape(ticks, width)
+    return running.state(), [json.dumps(row) for row in values.tolist()]
+
+
+def _arrival(declaration: StreamDeclaration, item: Item) -> Arrival | None:
+    """Return an item as the ledger takes it; None for one without an item key, or without an owner."""
+    name, owner = name_of(item.item), name_of(item.owner)
+    if declaration.unit is None:
+        if item.owner is not None:
+            raise CatalogError(
+                f"Items of {declaration.name} have no owner: each is a person of its own.",
+                remedy="Leave the owner out; or make the stream with unit='patient'.",
+            )
+        owner = ""
+    if name is None or owner is None:
+        return None
+    return Arrival(owner, name, _increments(declaration, item))
+
+
+def _increments(declaration: StreamDeclaration, item: Item) -> str | None:
+    try:
+        found = declaration.measure.increments(item)
+    except Exception:  # whatever an item holds, it must not keep other people's items out
+        found = None
+    if found is None:
+        return None
+    return "[" + ",".join(f"[{column},{amount}]" for column, amount in sorted(found.items())) + "]"
+
+
+def _tick(declaration: StreamDeclaration, number: int, body: str) -> Tick:
+    columns, measure = np.array(json.loads(body), dtype=np.float64), declaration.measure
+    label = None if declaration.clock is None else declaration.clock.label(number)
+    noise = TickNoise(declaration.mechanism, number)
+    return Tick(number, label, measure.values(columns), partial(measure.intervals, columns, noise))
+
+
+def _ended(declaration: StreamDeclaration, tick: int | None, until: str | Moment) -> int:
+    if tick is not None or declaration.clock is None:
+        raise QueryError(
+            "`until` is for streams with a clock, and instead of a tick.", remedy="Name the tick: publish(20)."
+        )
+    ended = declaration.clock.ended_by(until)
+    if ended == 0:
+        raise QueryError(f"No tick of {declaration.name} has ended by {until}.", remedy="Give a later time.")
+    return ended if declaration.horizon is None else min(ended, declaration.horizon)
+
+
+def _numbered(tick: int) -> int:
+    if isinstance(tick, bool) or not isinstance(tick, int | np.integer) or tick < 1:
+        raise QueryError(f"A tick is a whole number from 1, not {tick!r}.")
+    return int(tick)
+
+
+def _life(declaration: StreamDeclaration) -> str:
+    return "no horizon" if declaration.horizon is None else f"{declaration.horizon} ticks"

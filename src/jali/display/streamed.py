@@ -1,0 +1,130 @@
+"""What a picture of a stream shows, as plain values: no library is needed to make or to test it."""
+
+from __future__ import annotations
+
+import datetime
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from jali.display.numbers import show_key
+
+
+@dataclass(frozen=True)
+class Strand:
+    """One line of a picture: what was published about one key, tick after tick.
+
+    Attributes:
+        name: Of the key; empty where a stream has none.
+        values: The published values; NaN where one says nothing.
+        lows: The lower end of each interval.
+        highs: The upper end.
+    """
+
+    name: str
+    values: tuple[float, ...]
+    lows: tuple[float, ...]
+    highs: tuple[float, ...]
+
+    @property
+    def ends(self) -> tuple[float, float]:
+        """The least and the largest number to be seen; intervals without an end are cut off."""
+        return ends_of((*self.values, *self.lows, *self.highs))
+
+
+@dataclass(frozen=True)
+class Streamed:
+    """A stream, ready to be drawn.
+
+    Attributes:
+        name: Of the stream.
+        measure: What is measured, such as `count`.
+        ticks: The numbers of the ticks that were published.
+        labels: What the clock calls each of them; none without a clock.
+        strands: A line for each key.
+        horizon: For how many ticks the stream lives; None if it has no end.
+        confidence: Of each interval.
+        said: What the picture is about, where it is not the ticks of the stream.
+    """
+
+    name: str
+    measure: str
+    ticks: tuple[int, ...]
+    labels: tuple[Any, ...]
+    strands: tuple[Strand, ...]
+    horizon: int | None = None
+    confidence: float = 0.95
+    said: str = ""
+
+    def shown(self, place: int) -> str:
+        """Return what the tick at a place is called: as the clock has it, or its number."""
+        if not self.labels:
+            return f"{self.ticks[place]:,}"
+        label = self.labels[place]
+        return f"{label:%Y-%m-%d %H:%M}" if isinstance(label, datetime.datetime) else show_key(label)
+
+    @property
+    def bands(self) -> str:
+        """What the bands around the lines are."""
+        sure = f"{100 * self.confidence:g} %"
+        if len(self.strands) == 1:
+            return f"the band is the {sure} interval for the bounded truth"
+        return f"bands are {sure} intervals for the bounded truth"
+
+    @property
+    def heading(self) -> str:
+        """What the picture is about, and how far the stream has come.
+
+        Example:
+            >>> Streamed("visits", "count", (1, 2), (), (), 365).heading
+            'visits · count so far · tick 2 of 365'
+        """
+        if self.said:
+            return f"{self.name} · {self.said}"
+        last = self.ticks[-1] if self.ticks else 0
+        life = "" if self.horizon is None else f" of {self.horizon:,}"
+        return f"{self.name} · {self.measure} so far · tick {last:,}{life}"
+
+
+def ends_of(numbers: Iterable[float]) -> tuple[float, float]:
+    """Return the least and the largest of the numbers that are finite; 0 and 1 if there are none."""
+    found = [number for number in numbers if math.isfinite(number)]
+    return (min(found), max(found)) if found else (0.0, 1.0)
+
+
+def spread_out(count: int, most: int) -> list[int]:
+    """Return at most `most` places out of `count`, evenly spread, the first and the last among them.
+
+    Example:
+        >>> spread_out(10, 4), spread_out(3, 5), spread_out(7, 1)
+        ([0, 3, 6, 9], [0, 1, 2], [6])
+    """
+    if count <= most:
+        return list(range(count))
+    return [count - 1] if most == 1 else [place * (count - 1) // (most - 1) for place in range(most)]
+
+
+def round_numbers(low: float, high: float, most: int) -> list[float]:
+    """Return at most `most` round numbers between two ends, evenly spaced: 1, 2 or 5 times a power of ten apart.
+
+    Example:
+        >>> round_numbers(-3.0, 104.0, 4), round_numbers(0.0, 0.7, 5)
+        ([0.0, 50.0, 100.0], [0.0, 0.2, 0.4, 0.6])
+    """
+    step = _step((high - low) / max(1, most - 1))
+    found = _multiples(low, high, step)
+    while len(found) > max(1, most):
+        step = _step(1.5 * step)
+        found = _multiples(low, high, step)
+    return found
+
+
+def _step(least: float) -> float:
+    power = 10.0 ** math.floor(math.log10(least)) if least > 0 else 1.0
+    return next((times * power for times in (1, 2, 5) if times * power >= least), 10 * power)
+
+
+def _multiples(low: float, high: float, step: float) -> list[float]:
+    first, last = math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9)
+    return [round(place * step, 12) for place in range(first, last + 1)]

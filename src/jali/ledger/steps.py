@@ -1,0 +1,90 @@
+"""Steps: what the operations of a ledger are made of, each inside a transaction that someone else began."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+from jali.errors import LedgerError
+from jali.ledger.chain import Kind, fingerprint
+from jali.ledger.charge import settled
+from jali.ledger.debit import Debit
+from jali.ledger.record import write_budget, write_debits
+from jali.ledger.tables import Account, Tables
+from jali.privacy import Budget
+
+
+@dataclass(frozen=True)
+class Order:
+    """What is reserved under a receipt: for whom, and who pays."""
+
+    receipt: str
+    analyst: str
+    question: str
+    key: str
+    plan: str
+    debits: tuple[Debit, ...]
+
+
+def opened(tables: Tables, account: str, budget: Budget) -> None:
+    """Open an account, unless it is open with an equal budget; another budget is refused."""
+    old = tables.account(account)
+    if old is None:
+        entry = {"account": account, "budget": write_budget(budget), "at": now()}
+        tables.put_account(tables.append(Kind.OPEN, entry), account, budget)
+    elif old.budget != budget:
+        raise LedgerError(
+            f"The budget of {account} is {old.budget} for ever; it cannot become {budget}.",
+            remedy="Give the budget that it was opened with.",
+        )
+
+
+def reserved(tables: Tables, order: Order) -> None:
+    """Charge all debits of an order, and keep it as an open receipt."""
+    spend(tables, order.debits)
+    body: dict[str, Any] = {"receipt": order.receipt, "analyst": order.analyst, "question": order.question}
+    body |= {"key": order.key, "plan": fingerprint(order.plan), "debits": write_debits(order.debits), "at": now()}
+    tables.put_receipt(tables.append(Kind.RESERVE, body), body=body, plan=order.plan)
+
+
+def released(tables: Tables, receipt: str, answer: str) -> None:
+    """Store the answer of an open receipt, and close it."""
+    # No time: it would tell how long the engine took, which depends on the data.
+    body = {"receipt": receipt, "answer": fingerprint(answer)}
+    tables.put_answer(tables.append(Kind.RELEASE, body), receipt, answer)
+
+
+def spend(tables: Tables, debits: Sequence[Debit]) -> None:
+    """Charge every debit, in order; the transaction of the caller undoes all if one is refused."""
+    for debit in debits:
+        account = known(tables, debit.account)
+        _check_scheme(tables, debit)
+        sums = tables.sums(debit.account, account.spent, debit.part)
+        tables.put_sums(debit.account, settled(debit, account.budget, sums), debit.part)
+
+
+def _check_scheme(tables: Tables, debit: Debit) -> None:
+    """Refuse a scheme without a name, or one whose units touched more or fewer parts in other debits."""
+    if debit.part is None:
+        return
+    known = tables.together(debit.account, debit.part.scheme)
+    if not debit.part.scheme or debit.part.together not in (1, 2) or known not in (None, debit.part.together):
+        raise LedgerError(f"The scheme {debit.part.scheme!r} cannot be charged to {debit.account} like this.")
+
+
+def known(tables: Tables, name: str) -> Account:
+    """Return an account, or refuse: there is none of this name."""
+    account = tables.account(name)
+    if account is None:
+        raise LedgerError(
+            f"There is no account {name}.",
+            remedy="The curator must protect the table or grant a budget first.",
+        )
+    return account
+
+
+def now() -> str:
+    """Return the time, for people: it proves nothing."""
+    return datetime.now(UTC).isoformat(timespec="seconds")

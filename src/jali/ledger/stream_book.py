@@ -1,0 +1,147 @@
+"""The book of streams: made, appended to and published, each in one transaction on the one file."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import TypeAlias
+
+from jali.errors import LedgerError
+from jali.ledger.arrivals import Arrivals
+from jali.ledger.chain import Kind, fingerprint
+from jali.ledger.debit import Debit
+from jali.ledger.schema import add_streams
+from jali.ledger.steps import Order, now, opened, released, reserved
+from jali.ledger.store import Store
+from jali.ledger.stream import Arrival, Bounds, Entered, StoredStream
+from jali.ledger.stream_tables import StreamTables
+from jali.ledger.tables import Tables
+from jali.privacy import Budget
+
+# From a state, what items add to the first of some ticks, and the number of the ticks: the state after them, and
+# what is published at each.
+Advance: TypeAlias = Callable[[str, Sequence[tuple[str, int]], int], tuple[str, Sequence[str]]]
+
+
+class StreamBook:
+    """The streams of one ledger.
+
+    Guarantee:
+        The whole loss of a stream is charged in the transaction that makes it, before its first item. What is
+        published at a tick was computed once, from the items of that tick and from noise that is on disk, in the
+        transaction that stores it; it never changes. An item that `append` has returned for is in one tick, once.
+    Proof:
+        docs/proofs/stream_ledger.md.
+    """
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+
+    def all(self) -> tuple[StoredStream, ...]:
+        """Return all streams."""
+        with self._store.reading() as connection:
+            return StreamTables(connection).streams()
+
+    def named(self, name: str) -> StoredStream | None:
+        """Return the stream of a name, ignoring case; None if there is none."""
+        with self._store.reading() as connection:
+            return StreamTables(connection).stream(name)
+
+    def begin(
+        self,
+        name: str,
+        *,
+        declaration: str,
+        question: str,
+        key: str,
+        analyst: str,
+        debits: tuple[Debit, ...],
+        state: str,
+        budgets: Sequence[tuple[str, Budget]] = (),
+    ) -> StoredStream:
+        """Make a stream: open its account, charge its whole loss, and keep the state before its first tick.
+
+        All of it happens, or nothing. A stream of this name that there is already is returned as it is, and
+        nothing is charged.
+
+        Raises:
+            BudgetExceeded: An account cannot pay; nothing is recorded.
+        """
+        receipt = secrets.token_hex(16)
+        with self._store.writing() as connection:
+            tables, streams = Tables(connection), StreamTables(connection)
+            found = streams.stream(name)
+            if found is not None:
+                return found
+            add_streams(connection)
+            for account, budget in budgets:
+                opened(tables, account, budget)
+            reserved(tables, Order(receipt, analyst, question, key, declaration, debits))
+            released(tables, receipt, f'"stream {name}"')
+            seq = tables.append(Kind.STREAM, {"stream": name, "receipt": receipt, "at": now()})
+            streams.put_stream(seq, name, receipt, state)
+        return StoredStream(seq, name, declaration, receipt, 0)
+
+    def append(self, name: str, arrivals: Iterable[Arrival], bounds: Bounds, most: int | None) -> Entered:
+        """Take items into the open tick: all of them durably, or none. After `most` ticks there is none open."""
+        with self._writing(name) as (_, streams, stream):
+            if most is not None and stream.published >= most:
+                raise _over(name, most)
+            return Arrivals(streams, stream.seq, stream.published + 1, bounds).enter(arrivals)
+
+    def known(self, name: str, first: int) -> set[str]:
+        """Return the keys of all items that were appended in a tick or later, whoever's they are."""
+        with self._store.reading() as connection:
+            streams = StreamTables(connection)
+            return streams.names(_known(streams, name).seq, first)
+
+    def publish(self, name: str, last: int, advance: Advance) -> bool:
+        """Close ticks up to `last`; what was published before stays. Say whether `advance` could do it.
+
+        If it could not, nothing has changed. This frame knows no exact number: errors may be raised from it.
+        """
+        with self._writing(name) as (tables, streams, stream):
+            return stream.published >= last or _published(tables, streams, stream, last, advance)
+
+    def values(self, name: str, first: int = 1, last: int | None = None) -> tuple[str, ...]:
+        """Return what was published from one tick to another; by default all."""
+        with self._store.reading() as connection:
+            streams = StreamTables(connection)
+            stream = _known(streams, name)
+            return streams.values(stream.seq, first, stream.published if last is None else last)
+
+    @contextmanager
+    def _writing(self, name: str) -> Iterator[tuple[Tables, StreamTables, StoredStream]]:
+        with self._store.writing() as connection:
+            streams = StreamTables(connection)
+            yield Tables(connection), streams, _known(streams, name)
+
+
+def _published(tables: Tables, streams: StreamTables, stream: StoredStream, last: int, advance: Advance) -> bool:
+    first = stream.published + 1
+    before, increments = streams.state(stream.seq), streams.increments(stream.seq, first)
+    try:
+        state, values = advance(before, increments, last - first + 1)
+    except Exception:  # whatever it says may tell of the items
+        return False
+    for tick, body in enumerate(values, first):
+        # Neither a time nor a number of items: the head of the chain may be shown to others.
+        tables.append(Kind.TICK, {"stream": stream.name, "tick": tick, "value": fingerprint(body)})
+        streams.put_value(stream.seq, tick, body)
+    streams.put_state(stream.seq, last, state)
+    return True
+
+
+def _known(streams: StreamTables, name: str) -> StoredStream:
+    found = streams.stream(name)
+    if found is None:
+        raise LedgerError(f"There is no stream {name}.", remedy="Make it with db.stream.")
+    return found
+
+
+def _over(name: str, most: int) -> LedgerError:
+    return LedgerError(
+        f"The horizon of {name} is over: all of its {most} ticks are published.",
+        remedy="Make another stream; what this one published stays.",
+    )

@@ -1,0 +1,210 @@
+"""Streams as people hold them: what was published tick after tick; and for the curator, the way in."""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from jali.streams.item import Item
+
+if TYPE_CHECKING:
+    import pandas
+    import polars
+    import pyarrow
+
+    from jali.database.stream_declaration import StreamDeclaration
+    from jali.database.streams import Streams
+    from jali.privacy import Event
+
+Bounds: TypeAlias = dict[Any, tuple[float, float]]
+
+
+@dataclass(frozen=True)
+class Appended:
+    """What became of a batch of items. It depends on the data: for the curator alone.
+
+    Attributes:
+        new: How many entered the open tick.
+        known: How many had been appended before; they change nothing.
+        dropped: How many were left out: beyond what one person may add, or without an owner, a declared key or a
+            number where one is needed. Also earlier items of the open tick that gave way to others of their owner.
+    """
+
+    new: int
+    known: int
+    dropped: int
+
+
+@dataclass(frozen=True)
+class Tick:
+    """What a stream published at one tick. It never changes.
+
+    Attributes:
+        number: Which tick, from 1.
+        label: When it began, where the stream has a clock.
+        values: The noisy number so far: under each declared key, or under None.
+        low: Where the number lies, with 95 % confidence for each: not below.
+        high: And not above.
+    """
+
+    number: int
+    label: str | None
+    values: dict[Any, float]
+    _around: Callable[[float], Bounds] = field(repr=False, compare=False)
+
+    def interval(self, confidence: float = 0.95) -> Bounds:
+        """Return the interval of every value."""
+        return self._around(confidence)
+
+    @cached_property
+    def low(self) -> dict[Any, float]:
+        """The lower ends at 95 %."""
+        return {key: low for key, (low, _) in self._at_95.items()}
+
+    @cached_property
+    def high(self) -> dict[Any, float]:
+        """The upper ends at 95 %."""
+        return {key: high for key, (_, high) in self._at_95.items()}
+
+    @cached_property
+    def _at_95(self) -> Bounds:
+        return self._around(0.95)
+
+
+class StreamView:
+    """A stream as anybody may see it: what was published, and how it came about. Nothing here is spent.
+
+    Example:
+        `s = db.session("ana").stream("admissions"); s.value(); s.plot()`
+    """
+
+    def __init__(self, streams: Streams, declaration: StreamDeclaration) -> None:
+        self._streams = streams
+        self.declaration = declaration
+
+    def __repr__(self) -> str:
+        declared = self.declaration
+        life = "no horizon" if declared.horizon is None else f"{declared.horizon} ticks"
+        return f"{type(self).__name__}({declared.name}: {declared.measure.name}, {life})"
+
+    def __len__(self) -> int:
+        return self.published
+
+    def __bool__(self) -> bool:
+        return True
+
+    @property
+    def name(self) -> str:
+        """What the stream is called."""
+        return self.declaration.name
+
+    @property
+    def published(self) -> int:
+        """How many ticks were published."""
+        return self._streams.published(self.declaration)
+
+    @property
+    def cost(self) -> Event:
+        """The loss of the whole stream, which was charged when it was made."""
+        return self.declaration.mechanism.loss.event
+
+    def value(self, tick: int | None = None) -> Tick:
+        """Return what was published at a tick; by default at the last."""
+        return self._streams.value(self.declaration, tick)
+
+    def ticks(self) -> tuple[Tick, ...]:
+        """Return all that was published, oldest first."""
+        return self._streams.ticks(self.declaration)
+
+    def interval(self, confidence: float = 0.95, tick: int | None = None) -> Bounds:
+        """Return the interval of every value of a tick; by default of the last."""
+        return self.value(tick).interval(confidence)
+
+    def explain(self) -> str:
+        """Say how the stream is made: whose privacy, which mechanism, what it costs and how large its noise is."""
+        from jali.database.stream_explanation import explained
+
+        return explained(self.declaration)
+
+    def columns(self) -> dict[str, list[Any]]:
+        """Return all ticks as columns: tick, label and key where there are any, value, low, high."""
+        rows = [(tick, key, value) for tick in self.ticks() for key, value in tick.values.items()]
+        found: dict[str, list[Any]] = {"tick": [tick.number for tick, _, _ in rows]}
+        if self.declaration.clock is not None:
+            found["label"] = [tick.label for tick, _, _ in rows]
+        if self.declaration.measure.labels != (None,):
+            found["key"] = [key for _, key, _ in rows]
+        found["value"] = [value for _, _, value in rows]
+        found["low"] = [tick.low[key] for tick, key, _ in rows]
+        return {**found, "high": [tick.high[key] for tick, key, _ in rows]}
+
+    def to_arrow(self) -> pyarrow.Table:
+        """Return all ticks as an Arrow table."""
+        from jali.display.frames import arrow_table
+
+        return arrow_table(self.columns())
+
+    def to_pandas(self) -> pandas.DataFrame:
+        """Return all ticks as a pandas frame."""
+        import pandas
+
+        return pandas.DataFrame(self.columns())
+
+    def to_polars(self) -> polars.DataFrame:
+        """Return all ticks as a polars frame."""
+        from jali.display.frames import polars_frame
+
+        return polars_frame(self.columns())
+
+    def __str__(self) -> str:
+        from jali.stream_display import stream_text
+
+        return stream_text(self)
+
+    def _repr_html_(self) -> str:
+        from jali.stream_display import stream_html
+
+        return stream_html(self)
+
+    def plot(self) -> Any:
+        """Draw the published line with its 95 % band, and return the axes (needs matplotlib)."""
+        from jali.stream_display import stream_plot
+
+        return stream_plot(self)
+
+
+class Stream(StreamView):
+    """A durable stream, as the curator holds it: items go in, and each closed tick is published once.
+
+    Example:
+        `st = db.stream("admissions"); st.append([{"item": "e1", "owner": "p1"}]); st.publish()`
+    """
+
+    @property
+    def open_tick(self) -> int:
+        """The tick that items enter now."""
+        return self.published + 1
+
+    def append(self, items: Iterable[Item | Mapping[str, Any]]) -> Appended:
+        """Add items to the open tick: all of them durably, or none.
+
+        An item that was appended before, known by its owner and item key, changes nothing. Items beyond what one
+        person may add are dropped: of one person's items in one tick those with the least item keys stay. What is
+        returned depends on the data: it is for the curator alone.
+        """
+        return self._streams.append(self.declaration, items)
+
+    def publish(
+        self, tick: int | None = None, *, until: str | datetime.date | datetime.datetime | None = None
+    ) -> Tick:
+        """Close the open tick, and publish the number so far. The noise is on disk before the number leaves.
+
+        Args:
+            tick: Publish up to this tick: those after the open one are empty. What was published before is
+                returned as it was.
+            until: Where the stream has a clock: close every tick that ends by then.
+        """
+        return self._streams.publish(self.declaration, tick, until)

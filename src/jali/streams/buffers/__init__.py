@@ -1,0 +1,1 @@
+"""Buffers: Toeplitz strategies whose every step needs a few numbers only."""

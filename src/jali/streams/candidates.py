@@ -1,0 +1,208 @@
+"""The counters that compete for a stream: their names, their variants, and the errors they will have."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property, lru_cache
+from inspect import Parameter, signature
+from typing import Any, Literal, TypeAlias
+
+from jali.errors import MechanismError
+from jali.mechanisms.registry import registered
+from jali.privacy.planning.table import counted
+from jali.streams.counter import Counter
+from jali.streams.participation import Participation
+from jali.streams.parts import UNLIMITED
+
+By: TypeAlias = Literal["largest", "rms"]
+
+CONFIDENCE = 0.95
+NOISES = {"epsilon": "Laplace", "rho": "Gaussian"}
+# Beyond so many ticks the error of every tick is no longer computed: closed forms compete.
+_LISTED = 1 << 22
+# From here on four buffers are more than 1 % above the best.
+_LONG = 1 << 16
+_SHORT = 1 << 10
+_GROWTH = 16
+_GIVEN = frozenset({"horizon", "epsilon", "rho", "person"})
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A counter under the name by which it is asked for, and the parameters it takes besides the given ones."""
+
+    name: str
+    kind: type[Counter]
+    parameters: tuple[tuple[str, Any], ...] = ()
+
+
+@dataclass(frozen=True)
+class Alternative:
+    """One counter that was considered, and what is forecast for it.
+
+    Attributes:
+        name: How it is called, such as "binary-tree".
+        noise: "Laplace", which spends epsilon, or "Gaussian", which spends rho.
+        made: The mechanism; None if there is none for this noise, or none that can be forecast.
+        said: Why it may not be taken; empty if it may.
+    """
+
+    name: str
+    noise: str
+    made: Counter | None
+    said: str = ""
+
+    @property
+    def counter(self) -> Counter | None:
+        """The mechanism; None if it may not be taken."""
+        return None if self.said else self.made
+
+    @property
+    def rms(self) -> float | None:
+        """The root of its mean squared error over all ticks."""
+        return None if self.made is None else self.made.rms
+
+    @property
+    def largest(self) -> float | None:
+        """Its largest standard deviation over all ticks."""
+        return None if self.made is None else self.made.largest
+
+    @cached_property
+    def error(self) -> float | None:
+        """What the error after the worst tick stays within, with a confidence of 95 %; None for long horizons."""
+        if self.made is None or _LISTED < self.made.horizon < UNLIMITED:
+            return None
+        return self.made.error(CONFIDENCE)
+
+    @property
+    def numbers_kept(self) -> int | None:
+        """About how many numbers a running stream of one key keeps."""
+        return None if self.made is None else self.made.numbers_kept()
+
+    def score(self, by: By) -> float:
+        """Return the figure that is to be small."""
+        figure = self.largest if by == "largest" else self.rms
+        return float("inf") if figure is None else figure
+
+
+@lru_cache(maxsize=1)
+def counters() -> dict[str, type[Counter]]:
+    """Return the counters of running sums by their names.
+
+    These are all counters of `jali.streams` that can be made of a horizon, a loss and a person alone.
+
+    Example:
+        >>> counters()["binary-tree"].__name__
+        'BinaryTree'
+    """
+    import jali.streams
+
+    kinds = [kind for kind in registered(jali.streams) if issubclass(kind, Counter)]
+    return {_hyphened(kind.__name__): kind for kind in kinds if _needed(kind) <= _GIVEN}
+
+
+def name_of(counter: Counter) -> str:
+    """Return how a counter is called; one that is built from others has their name behind its own."""
+    each = getattr(counter, "each", None)
+    own = _hyphened(type(counter).__name__)
+    return own if each is None else f"{own}-{_hyphened(each.counter)}"
+
+
+def candidates(horizon: int | None) -> Iterator[Candidate]:
+    """Return what competes over a horizon; without one, counters that need one take turns."""
+    for name, kind in counters().items():
+        if horizon is None and _endless(kind):
+            yield from _in_turns(name, kind)
+        elif horizon is not None and not _endless(kind):
+            yield from _sized(name, kind, horizon)
+
+
+def of_name(name: str, horizon: int | None) -> tuple[Candidate, ...]:
+    """Return what goes by a name, with a horizon or without one."""
+    endless = [one for own, kind in counters().items() if _endless(kind) for one in _in_turns(own, kind)]
+    every = [*candidates(1 if horizon is None else horizon), *endless]
+    found = tuple(one for one in every if name in (one.name, _hyphened(one.kind.__name__)))
+    if not found:
+        raise MechanismError(f"There is no counter {name!r}.", remedy=f"Take one of {', '.join(counters())}.")
+    if horizon is None and not _endless(found[0].kind):
+        raise MechanismError(f"{name} needs a horizon.", remedy="Take doubling where nobody knows one.")
+    return found
+
+
+@lru_cache(maxsize=256)
+def forecast(
+    candidate: Candidate, horizon: int | None, loss: str, value: Fraction, person: Participation
+) -> Alternative:
+    """Make a counter and forecast its errors, unless it cannot be made for this."""
+    noise, said = NOISES[loss], _obstacle(candidate, horizon, loss)
+    if said:
+        return Alternative(candidate.name, noise, None, said)
+    given: dict[str, Any] = {"person": person, loss: value, **dict(candidate.parameters)}
+    try:
+        made = candidate.kind(**given if horizon is None else given | {"horizon": horizon})
+        # Without a horizon the counters of later epochs are made when they are asked about.
+        made.largest  # noqa: B018 - makes them
+    except MechanismError as refused:
+        return Alternative(candidate.name, noise, None, str(refused))
+    return Alternative(candidate.name, noise, made)
+
+
+def has_noise(candidate: Candidate, loss: str) -> bool:
+    """Whether a counter can spend a loss: "epsilon" by Laplace noise, "rho" by Gaussian noise."""
+    each = dict(candidate.parameters).get("each")
+    return loss in signature(candidate.kind if each is None else counters()[_hyphened(each)]).parameters
+
+
+def _obstacle(candidate: Candidate, horizon: int | None, loss: str) -> str:
+    """Say why a counter cannot be forecast; nothing if it can."""
+    if not has_noise(candidate, loss):
+        return f"there is no {NOISES[loss]} noise for it."
+    if horizon is not None and horizon > _LISTED and not _in_closed_form(candidate.kind):
+        return f"errors are not forecast beyond {counted(_LISTED, 'tick')}."
+    return ""
+
+
+def _in_turns(name: str, kind: type[Counter]) -> Iterator[Candidate]:
+    """Return an endless counter with each that it can be built from; epochs grow fast: fewer have less noise."""
+    for own, each in counters().items():
+        if not _endless(each) and not _keeps_all(each):
+            yield Candidate(f"{name}-{own}", kind, (("each", each.__name__), ("growth", _GROWTH)))
+
+
+def _sized(name: str, kind: type[Counter], horizon: int) -> Iterator[Candidate]:
+    """Return a counter in the sizes that are worth it."""
+    if "buffers" in signature(kind).parameters:
+        for buffers in (4, 5, 6) if horizon > _LONG else (4,):
+            yield Candidate(name, kind, (("buffers", buffers),))
+    else:
+        yield Candidate(name, kind)
+
+
+def _endless(kind: type[Counter]) -> bool:
+    return "horizon" not in _needed(kind)
+
+
+def _keeps_all(kind: type[Counter]) -> bool:
+    """Whether a counter keeps all of the past: no memory is enough for a stream without an end."""
+    losses = set(signature(kind).parameters) & set(NOISES)
+    person: Any = Participation(adjacency="add-remove")
+    made = kind(horizon=_SHORT, person=person, **{min(losses): 1})  # type: ignore[call-arg]
+    return made.numbers_kept() >= _SHORT
+
+
+def _in_closed_form(kind: type[Counter]) -> bool:
+    return kind.rms is not Counter.rms and kind.largest is not Counter.largest
+
+
+def _needed(kind: type[Counter]) -> set[str]:
+    """Return the names of parameters without which a counter cannot be made."""
+    needed = {p.name for p in signature(kind).parameters.values() if p.default is Parameter.empty}
+    # One of the two losses is needed by all, and by some it is the only one.
+    return needed - set(NOISES)
+
+
+def _hyphened(name: str) -> str:
+    return re.sub(r"(?<!^)(?=[A-Z])", "-", name).lower()

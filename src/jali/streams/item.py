@@ -1,0 +1,68 @@
+"""Items: what is appended to a durable stream, one at a time."""
+
+from __future__ import annotations
+
+import datetime
+import operator
+import uuid
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from typing import Any
+
+from jali.errors import CatalogError
+
+
+@dataclass(frozen=True)
+class Item:
+    """One item of a stream: an admission, a purchase, a reading.
+
+    Attributes:
+        item: The item key: the same key of the same owner is the same item, and counts once.
+        owner: Whose item it is; None where each item is a person of its own.
+        key: Under which of the declared keys it counts; None where there are none.
+        value: The number that is summed or averaged; None where items are counted.
+
+    Example:
+        >>> Item("visit 17", owner="ana", key="A")
+        Item(item='visit 17', owner='ana', key='A', value=None)
+    """
+
+    item: str | int
+    owner: str | int | None = None
+    key: Any = None
+    value: Any = None
+
+    @classmethod
+    def of(cls, given: Item | Mapping[str, Any]) -> Item:
+        """Read an item, also from a mapping with the names of its parts."""
+        if isinstance(given, cls):
+            return given
+        if not isinstance(given, Mapping) or "item" not in given or not given.keys() <= _NAMES:
+            raise CatalogError(
+                "An item is an Item, or a mapping that has 'item', and may have 'owner', 'key' and 'value'.",
+                remedy="Write jali.streams.Item('e1', owner='p1'), or {'item': 'e1', 'owner': 'p1'}.",
+            )
+        return cls(**given)
+
+
+_NAMES = frozenset(field.name for field in fields(Item))
+
+
+def name_of(value: Any) -> str | None:
+    """Return an item key or an owner as text; None for what names nothing.
+
+    Whole numbers are read as text, so that 7 and "7" are one name. Nothing is refused: what one item holds must
+    not keep other people's items out.
+
+    Example:
+        >>> name_of(7), name_of(float("nan"))
+        ('7', None)
+    """
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
+    if isinstance(value, str | uuid.UUID | datetime.date):
+        return str(value).encode("utf-8", "backslashreplace").decode() or None
+    try:
+        return None if isinstance(value, bool) else str(operator.index(value))
+    except (TypeError, ValueError):
+        return None

@@ -1,0 +1,228 @@
+"""Streams without an end: counters one after the other, and what is published from their values."""
+
+from __future__ import annotations
+
+import json
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Hashable, Iterator
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from jali.errors import MechanismError
+from jali.mechanisms.mechanism import LogMasses, miss, natural
+from jali.mechanisms.values import integers_in, narrow
+from jali.mechanisms.workloads.linear import product_law
+from jali.mechanisms.workloads.workload import Floats
+from jali.noise import BitSource
+from jali.streams.counter import AHEAD, Counter, Published
+from jali.streams.mixed import Terms, mixed_quantile, mixed_stddev
+from jali.streams.recipe import Recipe
+from jali.streams.running import Running
+
+
+class Unlimited(int):
+    """A horizon that no stream reaches."""
+
+    def __repr__(self) -> str:
+        return "unlimited"
+
+
+UNLIMITED = Unlimited(1 << 62)
+
+
+class Memory(ABC):
+    """What a stream remembers of the values of its parts: public numbers, one column for each key."""
+
+    @abstractmethod
+    def publish(self, values: Floats, over: bool) -> Floats:
+        """Return what is published after the next ticks of a part, from the values of its counter.
+
+        Args:
+            values: A row for each tick.
+            over: Whether the part is over with them.
+        """
+
+    @abstractmethod
+    def kept(self) -> list[list[float]]:
+        """Return the numbers, for the state of a stream."""
+
+
+class Parted(Counter):
+    """A stream without an end: its ticks fall in parts, and each part has a counter of its own.
+
+    What is published is computed from the values that the counters publish. Each part may have noise of its own
+    law: `law` is that of the first, and `influence` is in units of its standard deviation.
+    """
+
+    each: Recipe
+
+    @abstractmethod
+    def part(self, number: int) -> Counter:
+        """Return the counter of a part, from 0."""
+
+    @abstractmethod
+    def place(self, tick: int) -> tuple[int, int]:
+        """Return in which part a tick falls, from 0, and which tick of it that is, from 1."""
+
+    @abstractmethod
+    def memory(self, width: int, tick: int = 0, kept: list[list[float]] | None = None) -> Memory:
+        """Return what a stream remembers after some ticks: nothing before the first."""
+
+    @abstractmethod
+    def terms(self, tick: int) -> Terms:
+        """Return the coefficients of the noises in the value after a tick, with the laws of the noises."""
+
+    @property
+    def adaptive(self) -> bool:  # type: ignore[override]
+        """Whether later increments may depend on what was published before: as the counters of the parts allow."""
+        return self.part(0).adaptive
+
+    def influence(self, tick: int) -> Floats:
+        """Return the coefficients of the noises, in units of the standard deviation of `law`."""
+        unit = float(self.law.stddev) or 1.0
+        return np.concatenate([row * (float(law.stddev) / unit) for row, law in self.terms(self.numbered(tick))])
+
+    def stddev(self, tick: int) -> float:
+        """Return the standard deviation of the value after a tick, from 1."""
+        return mixed_stddev(self.terms(self.numbered(tick)))
+
+    def error(self, confidence: float, *, tick: int | None = None) -> float:
+        """Return what the error after one tick stays within; by default of the tick with the largest variance."""
+        miss(confidence)
+        return mixed_quantile(self.terms(self.worst_tick if tick is None else self.numbered(tick)), confidence)
+
+    def start(self, *, width: int = 1, ahead: int = AHEAD, bits: BitSource | None = None) -> Running:
+        """Begin a stream of one or several keys."""
+        width = natural(width, "width")
+        return RunningParts(self, width, natural(ahead, "ahead"), self.memory(width), bits)
+
+    def resume(self, state: str, *, bits: BitSource | None = None) -> Running:
+        """Go on with a stream from its stored state."""
+        kept = json.loads(state)
+        memory = self.memory(kept["width"], kept["tick"], kept["public"])
+        found = RunningParts(self, kept["width"], kept["ahead"], memory, bits)
+        found.tick, found.number = kept["tick"], kept["part"]
+        if kept["inside"] is not None:
+            found.inside = self.part(found.number).resume(kept["inside"], bits=bits)
+        return found
+
+    def strategy(self) -> NDArray[Any]:
+        """Refuse: there is no last tick. The parts have strategies."""
+        raise MechanismError("A stream without an end has no matrix.", remedy="Ask `part(0).strategy()`.")
+
+    def measured(self, increments: NDArray[Any]) -> Iterator[tuple[Counter, NDArray[Any]]]:
+        """Return the exact measurements of a short stream that ends with a part, and whose noise they get."""
+        number = 0
+        while len(increments):
+            part = self.part(number)
+            yield part, part.measure(increments[: part.horizon])
+            increments, number = increments[part.horizon :], number + 1
+
+    def measure(self, increments: NDArray[Any]) -> NDArray[Any]:
+        """Return the exact measurements of a short stream that ends with a part."""
+        return np.concatenate([exact for _, exact in self.measured(increments)])
+
+    def log_masses(self, value: Any) -> LogMasses:
+        """Return the law of the noisy measurements of a short stream: all noises are independent."""
+        law: LogMasses = {(): 0.0}
+        for part, exact in self.measured(self.read(value)):
+            move = math.isqrt(int(part.distance[1])) + 1
+            more = product_law(exact.tolist(), part.law, move).items()
+            law = {one + other: p + q for one, p in law.items() for other, q in more}
+        return law
+
+    def sample(self, value: Any, size: int, *, bits: BitSource | None = None) -> list[Hashable]:
+        """Draw the noisy measurements of many streams at once."""
+        found = []
+        for part, exact in self.measured(self.read(value)):
+            noise = part.sampler.sample(size * exact.size, bits=bits).reshape(size, exact.size)
+            found.append(exact + noise)
+        return [tuple(row) for row in np.concatenate(found, axis=1).tolist()]
+
+    def answer(self, measurements: NDArray[Any]) -> Floats:
+        """Compute the values from the noisy measurements of a short stream that ends with a part."""
+        memory, number, found = self.memory(1), 0, []
+        while len(measurements):
+            rows = _rows(self.part(number))
+            values = self.part(number).answer(measurements[:rows])
+            found.append(memory.publish(values.reshape(-1, 1), True).ravel())
+            measurements, number = measurements[rows:], number + 1
+        return np.concatenate(found)
+
+    def read(self, increments: Any) -> NDArray[Any]:
+        """Return increments as an array of integers, one for each tick; other types are refused."""
+        array = integers_in(increments)
+        if array.ndim != 1 or not array.size:
+            raise MechanismError("A stream must be integers, one for each tick.")
+        return array
+
+
+@lru_cache(maxsize=64)
+def _rows(part: Counter) -> int:
+    """Return how many measurements a part makes."""
+    return len(part.strategy())
+
+
+class RunningParts(Running):
+    """A running stream of parts: the running counter of the part that is open, and the public memory.
+
+    Attributes:
+        number: Which part is open, from 0.
+        inside: The running stream of that part; None before its first tick.
+    """
+
+    counter: Parted
+    inside: Running | None
+
+    def __init__(
+        self, counter: Parted, width: int, ahead: int, memory: Memory, bits: BitSource | None = None
+    ) -> None:
+        self.counter, self.width, self.ahead, self.memory, self.bits = counter, width, ahead, memory, bits
+        self.tick, self.number, self.inside = 0, 0, None
+
+    def append(self, increment: Any) -> Any:
+        """Pass one tick and return what is published; quick for plain integers."""
+        if type(increment) is not int or self.width > 1 or self.exhausted:
+            return super().append(increment)
+        inside = self._opened()
+        return float(self._published(np.array([[inside.append(increment)]]), inside)[0, 0])
+
+    def advance(self, increments: NDArray[Any]) -> Published:
+        """Hand the increments to the parts that they fall in, and publish from the values of these."""
+        values: list[Floats] = []
+        measured: list[NDArray[Any]] = []
+        while len(increments):
+            inside = self._opened()
+            here = increments[: inside.counter.horizon - inside.tick]
+            found = inside.advance(here)
+            values.append(self._published(found.values.reshape(len(here), self.width), inside).reshape(here.shape))
+            measured.append(found.measurements)
+            increments = increments[len(here) :]
+        if not values:
+            return Published(np.zeros(increments.shape), increments)
+        return Published(np.concatenate(values), narrow(np.concatenate(measured)))
+
+    def state(self) -> str:
+        """Return the state of the open part, and the public memory."""
+        inside = None if self.inside is None else self.inside.state()
+        kept = {"tick": self.tick, "width": self.width, "ahead": self.ahead, "part": self.number}
+        return json.dumps({**kept, "inside": inside, "public": self.memory.kept()})
+
+    def _published(self, values: Floats, inside: Running) -> Floats:
+        """Count the ticks whose values the open part has given, and close it if it is over."""
+        self.tick += len(values)
+        if inside.exhausted:
+            self.number, self.inside = self.number + 1, None
+        return self.memory.publish(values, self.inside is None)
+
+    def _opened(self) -> Running:
+        if self.inside is None:
+            part = self.counter.part(self.number)
+            # what a part leaves of the noise drawn ahead is lost with it
+            ahead = min(self.ahead, part.horizon)
+            self.inside = part.start(width=self.width, ahead=ahead, bits=self.bits)
+        return self.inside

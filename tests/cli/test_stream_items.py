@@ -1,0 +1,133 @@
+"""Items in files: what is read, what is left out, and that no line changes how another is read."""
+
+from __future__ import annotations
+
+import datetime
+import io
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from jali.cli.stream_items import ItemLines, is_csv, opened
+from jali.errors import CatalogError
+
+
+def read(
+    text: str, keys: tuple[Any, ...] = (), *, csv_file: bool | None = None
+) -> tuple[list[dict[str, Any]], int]:
+    source = ItemLines(iter(io.StringIO(text, newline="")), keys, csv_file=csv_file)
+    found = [item for batch in source.batches() for item in batch]
+    return found, source.unreadable
+
+
+def test_csv_has_a_header_and_empty_cells_say_nothing() -> None:
+    found, unreadable = read("item,owner,key,value\r\ne1,p1,A,3.5\r\ne2,p2,,\r\n\r\n")
+    assert found == [{"item": "e1", "owner": "p1", "key": "A", "value": 3.5}, {"item": "e2", "owner": "p2"}]
+    assert unreadable == 0
+
+
+def test_the_order_of_columns_is_free_and_a_byte_order_mark_is_none() -> None:
+    found, _ = read('\ufeffOwner, Item\n"p, 1","e ""1"""\n')
+    assert found == [{"owner": "p, 1", "item": 'e "1"'}]
+
+
+def test_json_lines_are_recognised_and_numbers_name_items() -> None:
+    found, unreadable = read('\n{"item": 1, "owner": "p1", "value": 2}\n{"item": "e2", "owner": null}\n')
+    assert found == [{"item": "1", "owner": "p1", "value": 2}, {"item": "e2"}]
+    assert unreadable == 0
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "e1",
+        "e1,p1,A,3,4",
+        'e1,"p1,A,3',
+        "e1,p1,A,many",
+        "e1,p1,A,nan",
+        "e1,p1,A,inf",
+        ",p1,A,3",
+        "e\udcff1,p1,A,3",
+    ],
+)
+def test_a_csv_line_that_is_no_item_is_counted_and_harms_no_other(line: str) -> None:
+    found, unreadable = read(f"item,owner,key,value\na,p,A,1\n{line}\nb,p,A,2\n")
+    assert [item["item"] for item in found] == ["a", "b"]
+    assert unreadable == 1
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "{",
+        "[1]",
+        "e1,p1",
+        "{}",
+        '{"owner": "p"}',
+        '{"item": null}',
+        '{"item": true}',
+        '{"item": 1.5}',
+        '{"item": "a", "wert": 1}',
+        '{"item": "a", "value": "many"}',
+        '{"item": "a", "value": true}',
+        '{"item": "a", "value": NaN}',
+        '{"item": "a", "value": 1e999}',
+        '{"item": "a", "key": [1]}',
+        '{"item": "a", "owner": "\\ud800"}',
+        "[" * 100_000,
+        '{"item": "a", "value": ' + "9" * 5000 + "}",
+        '{"item": "a", "value": ' + "9" * 400 + "}",
+    ],
+)
+def test_a_json_line_that_is_no_item_is_counted_and_harms_no_other(line: str) -> None:
+    found, unreadable = read(f'{{"item": "a"}}\n{line}\n{{"item": "b"}}\n')
+    assert [item["item"] for item in found] == ["a", "b"]
+    assert unreadable == 1
+
+
+def test_keys_are_the_declared_ones_whatever_their_kind() -> None:
+    found, _ = read("item,key\na,1\nb,7\n", keys=(1, 2))
+    assert [item["key"] for item in found] == [1, "7"]
+    day = datetime.date(2026, 1, 1)
+    found, _ = read('{"item": "a", "key": "2026-01-01"}\n{"item": "b", "key": 1}\n', keys=(day, 1))
+    assert [item["key"] for item in found] == [day, 1]
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [("owner,key\n", "no column item"), ("item,wert\n", "wert"), ("item,item\n", "twice"), ("{}\n", "no column")],
+)
+def test_a_wrong_header_of_a_csv_file_is_refused(text: str, said: str) -> None:
+    with pytest.raises(CatalogError, match=said):
+        read(text, csv_file=is_csv("a.CSV"))
+
+
+@pytest.mark.parametrize("csv_file", [None, True, False])
+def test_a_tick_without_items_has_an_empty_file(csv_file: bool | None) -> None:
+    assert read("", csv_file=csv_file) == ([], 0)
+    assert read("\n\n", csv_file=csv_file) == ([], 0)
+
+
+def test_the_first_item_does_not_decide_how_others_are_read() -> None:
+    assert is_csv("a.jsonl") is False
+    assert is_csv("-") is None
+    for csv_file in (None, False):
+        found, unreadable = read('garbage,1\n{"item": "b"}\n', csv_file=csv_file)
+        assert ([item["item"] for item in found], unreadable) == (["b"], 1)
+
+
+def test_batches_have_at_most_their_size() -> None:
+    lines = ["item\n", *(f"e{i}\n" for i in range(2500))]
+    assert [len(batch) for batch in ItemLines(iter(lines)).batches()] == [1000, 1000, 500]
+
+
+def test_a_file_with_bytes_that_are_no_text_is_read_up_to_its_end(tmp_path: Path) -> None:
+    file = tmp_path / "items.csv"
+    file.write_bytes(b"item,owner\na,p\nb,\xff\nc,q\n")
+    with opened(str(file)) as lines:
+        source = ItemLines(iter(lines))
+        assert [item["item"] for batch in source.batches() for item in batch] == ["a", "c"]
+    assert source.unreadable == 1
+    with pytest.raises(CatalogError, match="cannot be read"), opened(str(tmp_path / "none")):
+        pass

@@ -1,0 +1,183 @@
+"""Running streams of trees and of the lecture's programs: the same values however ticks are grouped."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from tests.seeded import SeededBits
+
+from jali.errors import MechanismError
+from jali.noise import BitSource
+from jali.streams import (
+    BinaryTree,
+    Counter,
+    EveryItem,
+    EveryPrefix,
+    Participation,
+    SmoothTree,
+    smooth_run,
+    tree_run,
+)
+from jali.streams.at_hand import NoiseAtHand
+
+ONCE = Participation(adjacency="add-remove")
+HORIZONS = (1, 2, 3, 7, 8, 13, 64, 100)
+MAKERS: dict[str, Callable[[int], Counter]] = {
+    "item": lambda n: EveryItem(horizon=n, epsilon=1, person=ONCE),
+    "prefix": lambda n: EveryPrefix(horizon=n, rho=1, person=ONCE),
+    "plain": lambda n: BinaryTree(horizon=n, epsilon=1, person=ONCE, estimate="plain"),
+    "honaker": lambda n: BinaryTree(horizon=n, rho=1, person=ONCE),
+    "smooth": lambda n: SmoothTree(horizon=n, epsilon=1, person=ONCE),
+    "balanced": lambda n: SmoothTree(horizon=n, rho=1, person=ONCE, shape="balanced"),
+}
+counters = pytest.mark.parametrize("make", MAKERS.values(), ids=MAKERS.keys())
+widths = pytest.mark.parametrize("width", [1, 3])
+
+
+def stream(horizon: int, width: int, seed: int = 0) -> NDArray[Any]:
+    shape = (horizon,) if width == 1 else (horizon, width)
+    return np.random.default_rng(seed).integers(-5, 50, shape)
+
+
+@counters
+@widths
+def test_the_same_noise_gives_the_same_values_however_ticks_are_grouped(
+    make: Callable[[int], Counter], width: int
+) -> None:
+    """To the last bit: one by one, many at once, nothing at all, and with the state written and read between."""
+    generator = np.random.default_rng(9)
+    for horizon in HORIZONS:
+        counter, rows = make(horizon), stream(horizon, width)
+        wanted = counter.start(width=width, ahead=horizon, bits=SeededBits(5)).extend(rows)
+        for _ in range(4):
+            run, found = counter.start(width=width, ahead=horizon, bits=SeededBits(5)), []
+            while run.tick < horizon:
+                if run.tick and generator.random() < 0.3:
+                    run = counter.resume(run.state())
+                part = rows[run.tick : run.tick + int(generator.integers(0, 6))]
+                one_by_one = generator.random() < 0.5
+                found += [run.append(row.tolist()) for row in part] if one_by_one else list(run.extend(part))
+            assert np.array_equal(found, wanted)
+
+
+@counters
+@widths
+def test_measurements_are_the_strategy_applied_to_the_stream_plus_noise(
+    make: Callable[[int], Counter], width: int
+) -> None:
+    """With the same noise, a stream and an empty one differ by the exact measurements; keys do not mix."""
+    for horizon in HORIZONS:
+        counter, rows = make(horizon), stream(horizon, width)
+        one, other = (
+            counter.start(width=width, bits=SeededBits(3)).advance(increments).measurements
+            for increments in (rows, np.zeros_like(rows))
+        )
+        assert np.array_equal(one - other, counter.strategy() @ rows)
+        assert len(np.unique(other)) > 1 or horizon < 13
+
+
+@counters
+def test_values_are_computed_from_the_measurements_alone(make: Callable[[int], Counter]) -> None:
+    for horizon in HORIZONS:
+        counter = make(horizon)
+        published = counter.start(bits=SeededBits(4)).advance(stream(horizon, 1))
+        assert np.array_equal(counter.answer(published.measurements), published.values)
+
+
+@counters
+def test_noises_are_independent_of_each_other_and_of_the_ahead(make: Callable[[int], Counter]) -> None:
+    """Each noise is in one measurement: with noises 1, 2, 3, ... all measurements of nothing are different."""
+    counter = make(50)
+    for ahead in (1, 4, 1000):
+        run = counter.start(ahead=ahead)
+        run.noise.sampler = _Counting()  # type: ignore[attr-defined]
+        noises = [number for part in (1, 6, 43) for number in _measured(run, part)]
+        assert len(set(noises)) == len(noises) == len(counter.strategy())
+
+
+def _measured(run: Any, ticks: int) -> list[int]:
+    measured: list[int] = run.advance(np.zeros(ticks, dtype=np.int64)).measurements.tolist()
+    return measured
+
+
+class _Counting:
+    """A sampler that never repeats itself."""
+
+    def __init__(self) -> None:
+        self.drawn = 0
+
+    def sample(self, size: int, *, bits: BitSource | None = None) -> NDArray[Any]:
+        self.drawn += size
+        return np.arange(self.drawn - size, self.drawn)
+
+
+def test_noise_at_hand_is_handed_out_once_and_in_order() -> None:
+    noise = NoiseAtHand(_Counting(), 2, 5)  # type: ignore[arg-type]
+    found = [noise.one(), noise.one(), *noise.take(7).tolist(), noise.one(), *noise.take(0).tolist(), noise.one()]
+    left = noise.left()
+    assert found + left == np.arange(2 * (len(found) + len(left))).reshape(-1, 2).tolist()
+    assert len(found) == 11
+
+
+@counters
+def test_more_ticks_than_fit_into_the_cache_are_passed_in_parts(
+    make: Callable[[int], Counter], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    counter, rows = make(100), stream(100, 1)
+    wanted = counter.start(ahead=100, bits=SeededBits(6)).extend(rows)
+    for module in (tree_run, smooth_run):
+        monkeypatch.setattr(module, "CHUNK", 7)
+    assert np.array_equal(counter.start(ahead=100, bits=SeededBits(6)).extend(rows), wanted)
+
+
+@counters
+@widths
+def test_increments_of_any_size_and_type_are_counted_exactly(make: Callable[[int], Counter], width: int) -> None:
+    counter = make(9)
+    huge: list[Any] = [2**62, -(2**70), 2**63 - 1, 10**400, -(10**400), 3]
+    runs = [counter.start(width=width, ahead=9, bits=SeededBits(2)) for _ in range(2)]
+    for number in huge:
+        values = [runs[0].append([number] * width), runs[1].extend([number] if width == 1 else [[number] * width])]
+        assert np.array_equal(values[0], values[1][0])
+        assert np.isfinite(values[0]).all()
+    runs = [counter.resume(run.state()) for run in runs]
+    words = np.full((1, width), 2**64 - 1, dtype=np.uint64)
+    noisy = [run.advance(words if width > 1 else words.ravel()).measurements for run in runs]
+    assert np.array_equal(noisy[0], noisy[1])
+    given = [*huge, 2**64 - 1]
+    exact = [sum(x for a, x in zip(row, given, strict=False) if a) for row in counter.strategy().tolist()]
+    for number in np.ravel(noisy[0]).tolist():
+        assert any(abs(number - wanted) < 1000 for wanted in exact)
+
+
+@counters
+def test_what_is_no_row_of_increments_is_refused_and_passes_no_tick(make: Callable[[int], Counter]) -> None:
+    for width in (1, 3):
+        run = make(9).start(width=width)
+        for bad in ([1, 2], [], [[1, 2, 3]] * 2, 1.5, "1", None):
+            with pytest.raises(MechanismError):
+                run.append(bad)
+        for rows in (5, [[1]], [[[1]]], [1.5]):
+            with pytest.raises(MechanismError):
+                run.extend(rows)
+        assert run.tick == 0
+        run.extend(stream(9, width))
+        assert run.exhausted
+        with pytest.raises(MechanismError, match="horizon of 9 ticks is over"):
+            run.append(1 if width == 1 else [1, 1, 1])
+
+
+@counters
+def test_a_stream_is_one_release_of_its_counter(make: Callable[[int], Counter]) -> None:
+    counter = make(13)
+    released = counter.release(stream(13, 1), bits=SeededBits(11))
+    assert np.array_equal(released.values, counter.start(bits=SeededBits(11)).extend(stream(13, 1)))
+    assert counter.loss.event in (
+        EveryItem(horizon=1, epsilon=1, person=ONCE).loss.event,
+        EveryItem(horizon=1, rho=Fraction(1), person=ONCE).loss.event,
+    )
