@@ -3,6 +3,7 @@ from . import local as local
 from . import mechanisms as mechanisms
 from . import plots as plots
 from . import privacy as privacy
+from . import streams as streams
 from .answer import Answer as Answer
 from .comparison.compare import compare as compare
 from .database import Database as Database

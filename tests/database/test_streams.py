@@ -16,6 +16,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.depth import DEPTH
+from tests.parquet import write_parquet
 
 import jali
 from jali.database.stream_declaration import read_declaration
@@ -171,12 +172,35 @@ def test_items_of_another_shape_are_refused_whole(db: jali.Database) -> None:
     assert stream.publish().values == {None: 0}
 
 
-def test_where_each_item_is_a_person_owners_are_refused(db: jali.Database) -> None:
+def test_where_each_item_is_a_person_items_of_others_are_dropped(db: jali.Database) -> None:
     stream = counted(db, unit=None)
     assert stream.append([{"item": 1}, {"item": 2}, {"item": 1}]) == Appended(new=2, known=1, dropped=0)
-    with pytest.raises(CatalogError, match="no owner"):
-        stream.append([{"item": 3, "owner": "ana"}])
-    assert stream.publish().values == {None: 2}
+    assert stream.append([{"item": 3, "owner": "ana"}, {"item": 4}]) == Appended(new=1, known=0, dropped=1)
+    assert stream.publish().values == {None: 3}
+
+
+def test_a_table_cannot_take_the_name_of_a_stream(db: jali.Database, tmp_path: Path) -> None:
+    stream = counted(db)
+    source = write_parquet("SELECT 1 AS a", tmp_path / "t.parquet")
+    with pytest.raises(CatalogError, match="There is a stream"):
+        db.protect(stream.name, source, unit=None, budget=jali.Budget(epsilon=1))
+    with pytest.raises(CatalogError, match="There is a stream"):
+        db.publish(stream.name, source)
+
+
+def test_explain_names_the_counters_that_were_considered(db: jali.Database) -> None:
+    stream = db.stream("chosen", unit=None, horizon=64, budget=jali.Budget(epsilon=1))
+    said = stream.explain()
+    assert "considered" in said
+    assert "binary-tree (Laplace)" in said
+    assert max(map(len, said.splitlines())) < 260
+    named = db.stream("named", unit=None, horizon=64, budget=jali.Budget(epsilon=1), mechanism="binary-tree")
+    assert "considered" not in named.explain()
+
+
+def test_bins_must_be_numbers(db: jali.Database) -> None:
+    with pytest.raises(CatalogError, match="bins must be numbers"):
+        db.stream("c", unit=None, horizon=4, budget=jali.Budget(epsilon=1), measure="cdf", bins=["a"])
 
 
 def test_intervals_hold_the_truth_as_often_as_they_say() -> None:

@@ -144,6 +144,7 @@ class Database:
             others=self._tables.by_name(),
             unique=unique,
         )
+        self._tables.check_free(table.name)
         self._tables.check_source(table)
         if table.source.format == "frame":
             self._tables.hold(table, source)
@@ -169,6 +170,7 @@ class Database:
             relation=relation,
             others=self._tables.by_name(),
         )
+        self._tables.check_free(table.name)
         self._tables.publish(table)
         return table
 

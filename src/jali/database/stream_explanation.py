@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from jali.database.stream_declaration import StreamDeclaration
+from jali.database.stream_making import considered
 from jali.database.stream_measure import TickNoise
 from jali.numerals import decimal
 from jali.streams.choice import name_of
 
 _CONFIDENCE = 0.95
+# So many of the counters that were considered are told.
+_TOLD = 6
 
 
 def explained(declaration: StreamDeclaration) -> str:
@@ -18,11 +21,21 @@ def explained(declaration: StreamDeclaration) -> str:
         f"ticks       {_life(declaration)}{_clock(declaration)}",
         *_follows(declaration),
         f"neighbours  {declaration.adjacency}: {_person(declaration)}",
-        f"mechanism   {name_of(counter)}: {counter!r}",
+        f"mechanism   {name_of(counter)}, {'Laplace' if counter.epsilon is not None else 'Gaussian'} noise",
+        *_others(declaration),
         f"cost        {counter.loss.event}, once, for all ticks; {_payer(declaration)}",
         *(f"noise       after tick {tick:,}: ± {_error(declaration, tick)}" for tick in _sampled(declaration)),
     ]
     return "\n".join(lines)
+
+
+def _others(declaration: StreamDeclaration) -> list[str]:
+    """Name the counters that were considered, with the largest standard deviation that each would have."""
+    if declaration.wanted.mechanism is not None:
+        return []
+    rows = considered(declaration).alternatives
+    told = [f"{row.name} ({row.noise}) {row.largest:,.4g}" for row in rows if row.largest is not None]
+    return [f"considered  largest standard deviation: {'; '.join(told[:_TOLD])}"]
 
 
 def _follows(declaration: StreamDeclaration) -> list[str]:
@@ -43,7 +56,9 @@ def _life(declaration: StreamDeclaration) -> str:
 
 def _clock(declaration: StreamDeclaration) -> str:
     clock = declaration.clock
-    return "" if clock is None else f", each a {clock.every}, from {clock.label(1)}"
+    if clock is None:
+        return ""
+    return f", each {'an' if clock.every == 'hour' else 'a'} {clock.every}, from {clock.label(1)}"
 
 
 def _person(declaration: StreamDeclaration) -> str:

@@ -20,8 +20,7 @@ from jali.privacy import Adjacency, Budget, Filter
 from jali.privacy.convert import simple_epsilon
 from jali.privacy.rationals import positive, probability
 from jali.query.catalog import Catalog
-from jali.streams.choice import choose, named
-from jali.streams.counter import Counter
+from jali.streams.choice import Choices, choose, named
 
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _MOST, _WIDEST = 1 << 40, 10_000
@@ -62,19 +61,25 @@ def check_name(name: str, catalog: Catalog) -> None:
 
 def with_counter(declaration: StreamDeclaration) -> StreamDeclaration:
     """Choose the counter by its forecast error, or take the one that was named. No data is read."""
-    wanted = declaration.wanted
-    terms: dict[str, Any] = {"horizon": declaration.horizon, "person": declaration.person, **_loss(wanted)}
+    name, adaptive = declaration.wanted.mechanism, declaration.wanted.adaptive
     try:
-        counter = _chosen(wanted, terms, declaration.measure.width)
+        if name is not None:
+            counter = named(name, adaptive=adaptive, **_terms(declaration))
+        else:
+            counter = considered(declaration).counter
     except MechanismError as problem:
         raise CatalogError(problem.message, remedy=problem.remedy) from None
     return declaration.made_with(counter)
 
 
-def _chosen(wanted: Wanted, terms: dict[str, Any], width: int) -> Counter:
-    if wanted.mechanism is not None:
-        return named(wanted.mechanism, adaptive=wanted.adaptive, **terms)
-    return choose(adaptive=wanted.adaptive, memory=max(_FEWEST, _NUMBERS // width), **terms).counter
+def considered(declaration: StreamDeclaration) -> Choices:
+    """Return the counters that a stream may have, with their forecast errors. Nothing of the data decides them."""
+    memory = max(_FEWEST, _NUMBERS // declaration.measure.width)
+    return choose(adaptive=declaration.wanted.adaptive, memory=memory, **_terms(declaration))
+
+
+def _terms(declaration: StreamDeclaration) -> dict[str, Any]:
+    return {"horizon": declaration.horizon, "person": declaration.person, **_loss(declaration.wanted)}
 
 
 def paid(declaration: StreamDeclaration) -> tuple[tuple[Debit, ...], tuple[tuple[str, Budget], ...]]:

@@ -41,7 +41,7 @@ class Measured:
             raise CatalogError(
                 f"value must be a Range of numbers, not {value!r}.", remedy="Write jali.Range(0, 100)."
             )
-        ends = None if bins is None else tuple(Fraction(str(end)) for end in bins)
+        ends = None if bins is None else tuple(_end(end) for end in bins)
         return cls(None if keys is None else Keys(keys).values, value, ends)
 
 
@@ -126,6 +126,13 @@ def place_of(item: Item, keys: Mapping[Any, int] | None) -> int | None:
 def places(keys: tuple[Any, ...] | None) -> dict[Any, int] | None:
     """Number the declared keys. True is not 1: the type is part of a key."""
     return None if keys is None else {(type(key), key): place for place, key in enumerate(keys)}
+
+
+def _end(end: Any) -> Fraction:
+    try:
+        return Fraction(str(end))
+    except (ValueError, ZeroDivisionError):
+        raise CatalogError(f"bins must be numbers, not {end!r}.", remedy="Write bins=[10, 20, 50].") from None
 
 
 def _of_numbers(value: Range) -> bool:

@@ -226,12 +226,8 @@ def _arrival(declaration: StreamDeclaration, item: Item) -> Arrival | None:
     """Return an item as the ledger takes it; None for one without an item key, or without an owner."""
     name, owner = name_of(item.item), name_of(item.owner)
     if declaration.unit is None:
-        if item.owner is not None:
-            raise CatalogError(
-                f"Items of {declaration.name} have no owner: each is a person of its own.",
-                remedy="Leave the owner out; or make the stream with unit='patient'.",
-            )
-        owner = ""
+        # Each item is a person: one that names another is dropped, as it must not keep others out.
+        owner = "" if item.owner is None else None
     if name is None or owner is None:
         return None
     return Arrival(owner, name, _increments(declaration, item))

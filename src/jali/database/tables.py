@@ -60,6 +60,11 @@ class Tables:
         declared = self._ledger.declaration(name)
         return 0 if declared is None else declared.version
 
+    def check_free(self, name: str) -> None:
+        """Refuse a table the name of a stream: people could not tell them apart."""
+        if self._ledger.streams.named(name) is not None:
+            raise CatalogError(f"There is a stream {name} already.", remedy="Call the table otherwise.")
+
     def check_source(self, table: Table) -> None:
         """Refuse a table that the engine cannot read as it is declared."""
         self._check_readable(table)

@@ -34,6 +34,8 @@ from jali.streams.running import Running
 # By default roundings add less than 1 in so many to the noise.
 _FINE = 1024
 _FINEST = 64
+# More buffers gain next to nothing, and their parameters take long to find.
+_MOST = 8
 # So many ticks pass at a time; measurements below this size are added up in machine words then.
 _PART, _WORDS = 1 << 17, 1 << 45
 
@@ -98,7 +100,9 @@ class BufferedToeplitz(Counter):
         weights: tuple[Number, ...] | None = None,
     ) -> None:
         self._read(horizon, None, rho, person)
-        self._fill(buffers=natural(buffers, "buffers"), keys=None if keys is None else natural(keys, "keys"))
+        if natural(buffers, "buffers") > _MOST:
+            raise MechanismError(f"buffers must be at most {_MOST}, not {buffers}.", remedy="Give 4 or 5.")
+        self._fill(buffers=int(buffers), keys=None if keys is None else natural(keys, "keys"))
         self._fill(lattice=self._lattice(lattice))
         self._fill_parameters(decays, weights)
         self.sampler  # noqa: B018 - refuses, before anything is released, what cannot be sampled

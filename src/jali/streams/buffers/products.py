@@ -42,8 +42,7 @@ class ExactProduct:
         limbs = _cut(integers, limb, len(self.scales))
         self.shifts = [limb * place - self.scales[-1] for place in range(1, len(limbs) - below)]
         powers = [*(-scale for scale in self.scales), *self.shifts]
-        self.limbs = np.hstack([np.ldexp(each, power) for each, power in zip(limbs, powers, strict=True)])
-        self.size = len(matrix)
+        self.limbs = [np.ldexp(each, power) for each, power in zip(limbs, powers, strict=True)]
         self.most = (max(int(total) for total in integers.sum(0)) >> sum(self.scales)) + 2
 
     def __call__(self, vectors: Floats, largest: int) -> NDArray[Any]:
@@ -51,13 +50,14 @@ class ExactProduct:
 
         They are integers, of the type that holds them: doubles, machine words, or Python's.
         """
-        products = times(vectors, self.limbs)
-        parts = [products[:, start : start + self.size] for start in range(0, products.shape[1], self.size)]
-        found, above = parts[0], parts[len(self.scales) :]
-        for part, scale in zip(parts[1 : len(self.scales)], self.scales[1:], strict=True):
-            found = np.floor(found, out=found) * 2.0**-scale
-            found += part
+        below = len(self.scales)
+        found = times(vectors, self.limbs[0])
+        for limb, scale in zip(self.limbs[1:below], self.scales[1:], strict=True):
+            found = np.floor(found, out=found)
+            found *= 2.0**-scale
+            found += times(vectors, limb)
         found = np.rint(found, out=found)
+        above = (times(vectors, limb) for limb in self.limbs[below:])
         bound = self.most * (largest + 1)
         if bound < _DOUBLES:
             for part in above:
