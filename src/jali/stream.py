@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     import polars
     import pyarrow
 
-    from jali.database.stream_declaration import StreamDeclaration
-    from jali.database.streams import Streams
+    from jali.database.streams.declaration import StreamDeclaration
+    from jali.database.streams.streams import Streams
     from jali.privacy import Event
 
 Bounds: TypeAlias = dict[Any, tuple[float, float]]
@@ -125,7 +125,7 @@ class StreamView:
 
     def explain(self) -> str:
         """Say how the stream is made: whose privacy, which mechanism, what it costs and how large its noise is."""
-        from jali.database.stream_explanation import explained
+        from jali.database.streams.explanation import explained
 
         return explained(self.declaration)
 

@@ -15,9 +15,9 @@ from typing import Any
 import pytest
 
 from jali.cli import main
-from jali.cli.stream import VERBS
-from jali.cli.stream_append import Progress
-from jali.cli.stream_watch import Screen, follow
+from jali.cli.streams.append import Progress
+from jali.cli.streams.group import VERBS
+from jali.cli.streams.watch import Screen, follow
 
 Runner = Callable[..., Any]
 NAMES = sorted(verb.__name__ for verb in VERBS)

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from jali.cli.stream_items import ItemLines, is_csv, opened
+from jali.cli.streams.items import ItemLines, is_csv, opened
 from jali.errors import CatalogError
 
 

@@ -19,9 +19,9 @@ from tests.depth import DEPTH
 from tests.parquet import write_parquet
 
 import jali
-from jali.database.stream_declaration import read_declaration
-from jali.database.stream_measures import StreamSum
-from jali.database.streams import Streams
+from jali.database.streams.declaration import read_declaration
+from jali.database.streams.measures import StreamSum
+from jali.database.streams.streams import Streams
 from jali.errors import BudgetExceeded, CatalogError, JaliError, LedgerError, QueryError
 from jali.ledger.stream_tables import StreamTables
 from jali.privacy import Filter, Pure

@@ -11,7 +11,7 @@ import pyarrow
 import pytest
 
 import jali
-from jali.database.following import Follows
+from jali.database.streams.following import Follows
 from jali.errors import CatalogError, JaliError, QueryError, Unsupported
 
 _WHEN = [datetime.datetime(2026, 1, 1, 10), datetime.datetime(2026, 1, 2, 11)]  # noqa: DTZ001

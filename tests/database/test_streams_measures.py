@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jali.database.stream_measure import Measure, Measured, TickNoise
-from jali.database.stream_measures import MEASURES, measure_named
+from jali.database.streams.measure import Measure, Measured, TickNoise
+from jali.database.streams.measures import MEASURES, measure_named
 from jali.errors import CatalogError
 from jali.mechanisms.workloads.workload import Floats
 from jali.query.catalog import Range

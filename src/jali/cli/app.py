@@ -28,12 +28,12 @@ from jali.cli import (
     refresh,
     rehearse,
     removed,
-    stream,
     survey,
     tables,
     verify,
 )
 from jali.cli.failures import QuestionFailed, report, report_unexpected, report_usage
+from jali.cli.streams import group as stream
 from jali.errors import JaliError
 
 INTERRUPTED = 130

@@ -12,7 +12,7 @@ from jali.database.accounts import Account, Accounts, Remaining, analyst_named
 from jali.database.asking import Asking, Stage, silent
 from jali.database.batches import Batches, Conditions
 from jali.database.ranges import Ranges
-from jali.database.stream_said import UNSAID, Said, Unsaid
+from jali.database.streams.said import UNSAID, Said, Unsaid
 from jali.database.tables import Tables
 from jali.declare import declare_public, declare_table
 from jali.errors import QueryError
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from jali.batch import Batch, BatchAnswer
     from jali.database.advice import Advice
     from jali.database.rehearsal import Rehearsal
-    from jali.database.streams import Streams
+    from jali.database.streams.streams import Streams
     from jali.engines import Engine
     from jali.ledger import Ledger
     from jali.planner import Plan
@@ -487,7 +487,7 @@ class Database:
         return self._all_streams().view(name)
 
     def _all_streams(self) -> Streams:
-        from jali.database.streams import Streams
+        from jali.database.streams.streams import Streams
 
         if self._streams is None:
             self._streams = Streams(self._ledger, self._engine, self._tables)

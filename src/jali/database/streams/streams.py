@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 
 from jali.database.accounts import CURATOR
-from jali.database.following import Following
-from jali.database.stream_declaration import StreamDeclaration, read_declaration
-from jali.database.stream_making import declared, key_of, paid, with_counter
-from jali.database.stream_measure import TickNoise
-from jali.database.stream_said import Said
+from jali.database.streams.declaration import StreamDeclaration, read_declaration
+from jali.database.streams.following import Following
+from jali.database.streams.making import declared, key_of, paid, with_counter
+from jali.database.streams.measure import TickNoise
+from jali.database.streams.said import Said
 from jali.errors import CatalogError, LedgerError, QueryError
 from jali.ledger import Arrival, Bounds
 from jali.mechanisms.values import narrow
@@ -24,7 +24,7 @@ from jali.stream import Appended, Stream, StreamView, Tick
 from jali.streams.item import Item, name_of
 
 if TYPE_CHECKING:
-    from jali.database.stream_clock import Moment
+    from jali.database.streams.clock import Moment
     from jali.database.tables import Tables
     from jali.engines import Engine
     from jali.ledger import Ledger

@@ -7,10 +7,10 @@ from fractions import Fraction
 from functools import cached_property
 from typing import Any, Self
 
-from jali.database.stream_lattice import clamped, lattice_step, number_of
-from jali.database.stream_measure import Increments, Intervals, Measure, Measured, TickNoise, place_of, places
-from jali.database.stream_measures_cdf import StreamCdf
-from jali.database.stream_measures_mean import StreamMean
+from jali.database.streams.cdf import StreamCdf
+from jali.database.streams.lattice import clamped, lattice_step, number_of
+from jali.database.streams.mean import StreamMean
+from jali.database.streams.measure import Increments, Intervals, Measure, Measured, TickNoise, place_of, places
 from jali.errors import CatalogError
 from jali.mechanisms.sensitivity import Root
 from jali.mechanisms.workloads.workload import Floats

@@ -13,7 +13,7 @@ from jali.cli.failures import about
 from jali.cli.numbers import number, whole
 from jali.cli.opening import open_database
 from jali.cli.options import AsJson, DatabasePath
-from jali.cli.stream_options import StreamName, in_stream_options, stream_json
+from jali.cli.streams.options import StreamName, in_stream_options, stream_json
 from jali.cli.terminal import ink_for
 from jali.cli.writing import write_json
 from jali.display.text import clean

@@ -8,12 +8,12 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
-from jali.database.following import Follows
-from jali.database.stream_clock import Clock
-from jali.database.stream_declaration import StreamDeclaration, Wanted
-from jali.database.stream_measure import Measure, Measured
-from jali.database.stream_measures import measure_named
-from jali.database.stream_said import UNSAID, Said, Unsaid
+from jali.database.streams.clock import Clock
+from jali.database.streams.declaration import StreamDeclaration, Wanted
+from jali.database.streams.following import Follows
+from jali.database.streams.measure import Measure, Measured
+from jali.database.streams.measures import measure_named
+from jali.database.streams.said import UNSAID, Said, Unsaid
 from jali.errors import CatalogError, MechanismError
 from jali.ledger import Debit, stream_account, table_account
 from jali.privacy import Adjacency, Budget, Filter

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import typer
 
-from jali.cli import stream_append, stream_create, stream_publish, stream_show, stream_watch
+from jali.cli.streams import append, create, publish, show, watch
 
 VERBS = (
-    stream_create.create,
-    stream_append.append,
-    stream_publish.publish,
-    stream_show.show,
-    stream_watch.watch,
+    create.create,
+    append.append,
+    publish.publish,
+    show.show,
+    watch.watch,
 )
 
 group = typer.Typer()

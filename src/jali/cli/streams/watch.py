@@ -13,7 +13,7 @@ import typer
 from jali.cli.failures import about
 from jali.cli.opening import open_database
 from jali.cli.options import AsJson, DatabasePath
-from jali.cli.stream_options import StreamName, stream_json, ticks_json
+from jali.cli.streams.options import StreamName, stream_json, ticks_json
 from jali.cli.terminal import ink_for
 from jali.cli.writing import write_json
 from jali.display.ink import PLAIN, Ink

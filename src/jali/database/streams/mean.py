@@ -7,8 +7,8 @@ from fractions import Fraction
 from functools import cached_property
 from typing import Any, Self
 
-from jali.database.stream_lattice import clamped, lattice_step, number_of
-from jali.database.stream_measure import Increments, Intervals, Measured, TickNoise, place_of, places
+from jali.database.streams.lattice import clamped, lattice_step, number_of
+from jali.database.streams.measure import Increments, Intervals, Measured, TickNoise, place_of, places
 from jali.errors import CatalogError
 from jali.mechanisms.sensitivity import Root
 from jali.mechanisms.workloads.workload import Floats

@@ -10,8 +10,8 @@ from fractions import Fraction
 from itertools import product
 from typing import TYPE_CHECKING, Any
 
-from jali.database.stream_clock import Clock
-from jali.database.stream_measure import Measured
+from jali.database.streams.clock import Clock
+from jali.database.streams.measure import Measured
 from jali.errors import CatalogError, QueryError
 from jali.planner.follow import follow
 from jali.privacy.planning.table import counted

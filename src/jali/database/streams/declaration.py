@@ -8,9 +8,9 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import Any
 
-from jali.database.stream_clock import Clock
-from jali.database.stream_measure import Measure
-from jali.database.stream_measures import MEASURES
+from jali.database.streams.clock import Clock
+from jali.database.streams.measure import Measure
+from jali.database.streams.measures import MEASURES
 from jali.errors import LedgerError
 from jali.mechanisms.sensitivity import Root
 from jali.planner import PLAN_CLASSES
@@ -140,7 +140,7 @@ def _counters() -> tuple[type[Any], ...]:
 
 def _classes() -> Iterable[type]:
     """Return every class that a declaration can have in it."""
-    from jali.database.following import Follows
+    from jali.database.streams.following import Follows
     from jali.query.followed import Followed
     from jali.streams.recipe import Recipe
 

@@ -10,8 +10,8 @@ from typing import Any, Self
 
 import numpy as np
 
-from jali.database.stream_lattice import number_of
-from jali.database.stream_measure import Increments, Intervals, Measured, TickNoise, place_of, places
+from jali.database.streams.lattice import number_of
+from jali.database.streams.measure import Increments, Intervals, Measured, TickNoise, place_of, places
 from jali.errors import CatalogError
 from jali.mechanisms.sensitivity import Root
 from jali.mechanisms.workloads.consistency import rising

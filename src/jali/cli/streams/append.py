@@ -13,9 +13,9 @@ import typer
 from jali.cli.failures import about
 from jali.cli.opening import open_database
 from jali.cli.options import AsJson, DatabasePath
-from jali.cli.stream_items import ItemLines, is_csv, opened
-from jali.cli.stream_options import StreamName, in_stream_options, tick_json
-from jali.cli.stream_publish import write_ticks
+from jali.cli.streams.items import ItemLines, is_csv, opened
+from jali.cli.streams.options import StreamName, in_stream_options, tick_json
+from jali.cli.streams.publish import write_ticks
 from jali.cli.terminal import ink_for
 from jali.cli.writing import write_json
 

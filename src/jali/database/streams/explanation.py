@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from jali.database.stream_declaration import StreamDeclaration
-from jali.database.stream_making import considered
-from jali.database.stream_measure import TickNoise
+from jali.database.streams.declaration import StreamDeclaration
+from jali.database.streams.making import considered
+from jali.database.streams.measure import TickNoise
 from jali.numerals import decimal
 from jali.streams.choice import name_of
 

@@ -1,0 +1,1 @@
+"""`jali stream`: durable streams from the command line."""
