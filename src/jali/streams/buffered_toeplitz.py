@@ -15,16 +15,18 @@ from numpy.typing import NDArray
 
 from jali.errors import MechanismError
 from jali.mechanisms.lattice import add
-from jali.mechanisms.mechanism import Specimen, natural
+from jali.mechanisms.mechanism import Specimen, miss, natural
 from jali.mechanisms.values import narrow
+from jali.mechanisms.workloads.concentration import gaussian_quantile
 from jali.mechanisms.workloads.workload import Floats
 from jali.noise import BitSource
 from jali.privacy.rationals import Number
 from jali.streams.ahead import NoiseAhead, read_left
 from jali.streams.buffers.fixed_point import OFF, FixedPoint, places_for
 from jali.streams.buffers.inverse import Inverse
-from jali.streams.buffers.norms import mean_row_square, row_square
+from jali.streams.buffers.norms import mean_row_square, row_square, row_sum
 from jali.streams.buffers.parameters import best_parameters
+from jali.streams.buffers.products import DOUBLES
 from jali.streams.buffers.recurrence import POWER_PLACES, Recurrence, decays_of, weights_of
 from jali.streams.buffers.spans import SPAN
 from jali.streams.counter import AHEAD, Counter, Published
@@ -36,6 +38,8 @@ _FINE = 1024
 _FINEST = 64
 # More buffers gain next to nothing, and their parameters take long to find.
 _MOST = 8
+# Up to so many ticks errors are computed from the coefficients themselves.
+_SHORT = 1024
 # So many ticks pass at a time; measurements below this size are added up in machine words then.
 _PART, _WORDS = 1 << 17, 1 << 45
 
@@ -164,7 +168,13 @@ class BufferedToeplitz(Counter):
     def error(self, confidence: float, *, tick: int | None = None) -> float:
         """Return what the error after one tick stays within, roundings included; by default after the last."""
         number = self.worst_tick if tick is None else self.numbered(tick)
-        return super().error(confidence, tick=number) + float(OFF) * float(self.influence(number).sum())
+        recurrence = self._recurrence
+        sums = math.ldexp(row_sum(recurrence.residues, recurrence.poles(), number), -self.lattice)
+        if number <= _SHORT:
+            return super().error(confidence, tick=number) + float(OFF) * sums
+        square = math.ldexp(row_square(recurrence.residues, recurrence.poles(), number), -2 * self.lattice)
+        exponent = math.log(2 / miss(confidence))
+        return gaussian_quantile(self.law.spread**2 * square, sums, exponent) + float(OFF) * sums
 
     def answer(self, measurements: NDArray[Any]) -> Floats:
         """Compute all values from the noisy measurements of a whole stream."""
@@ -279,17 +289,17 @@ class _Key:
     def measurements(self, increments: NDArray[Any]) -> NDArray[Any]:
         """Return the exact measurements of the next ticks."""
         parts = [self.exact.measure(narrow(increments[part]), self.buffers) for part in _parts(increments)]
-        return narrow(np.concatenate(parts))
+        return narrow(np.concatenate([part.astype(object) for part in parts]))
 
     def advance(self, increments: NDArray[Any], noise: NDArray[Any]) -> tuple[NDArray[Any], Floats]:
         """Pass ticks, part by part: return the noisy measurements, and the values computed from them alone."""
         values = np.empty(len(increments))
         for part in _parts(increments):
-            noisy = add(self.exact.measure(narrow(increments[part]), self.buffers), noise[part])
+            noisy = _noised(self.exact.measure(narrow(increments[part]), self.buffers), noise[part])
             if noisy.dtype == object:
                 noise = noise.astype(object, copy=False)
             noise[part] = noisy
-            self.fill(noisy, values[part])
+            self.fill(noise[part], values[part])
         return narrow(noise), values
 
     def fill(self, noisy: NDArray[Any], values: Floats) -> None:
@@ -305,6 +315,16 @@ class _Key:
         """Return the value after one more noisy measurement."""
         self.total += measured
         return self.inverse.step(measured, self.total, self.noisy)
+
+
+def _noised(exact: NDArray[Any], noise: NDArray[Any]) -> NDArray[Any]:
+    """Add noise to integers, exactly: in doubles, where they come in doubles and the noise is small too."""
+    if exact.dtype != np.float64:
+        return add(exact, noise)
+    if noise.dtype == object or int(noise.min()) <= -DOUBLES or int(noise.max()) >= DOUBLES:
+        return add(exact.astype(np.int64), noise)
+    exact += noise
+    return exact
 
 
 def _parts(rows: NDArray[Any]) -> list[slice]:

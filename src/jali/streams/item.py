@@ -33,16 +33,20 @@ class Item:
     value: Any = None
 
     @classmethod
-    def of(cls, given: Item | Mapping[str, Any]) -> Item:
-        """Read an item, also from a mapping with the names of its parts."""
+    def of(cls, given: Item | Mapping[str, Any]) -> Item | None:
+        """Read an item, also from a mapping with the names of its parts.
+
+        A mapping without 'item', or with other names, is None: it is no item, and must not keep others out. What
+        is neither an Item nor a mapping is a mistake of the program that sends it, and is refused.
+        """
         if isinstance(given, cls):
             return given
-        if not isinstance(given, Mapping) or "item" not in given or not given.keys() <= _NAMES:
+        if not isinstance(given, Mapping):
             raise CatalogError(
                 "An item is an Item, or a mapping that has 'item', and may have 'owner', 'key' and 'value'.",
                 remedy="Write jali.streams.Item('e1', owner='p1'), or {'item': 'e1', 'owner': 'p1'}.",
             )
-        return cls(**given)
+        return cls(**given) if "item" in given and given.keys() <= _NAMES else None
 
 
 _NAMES = frozenset(field.name for field in fields(Item))
@@ -51,8 +55,9 @@ _NAMES = frozenset(field.name for field in fields(Item))
 def name_of(value: Any) -> str | None:
     """Return an item key or an owner as text; None for what names nothing.
 
-    Whole numbers are read as text, so that 7 and "7" are one name. Nothing is refused: what one item holds must
-    not keep other people's items out.
+    Whole numbers are read as text, so that 7 and "7" are one name; otherwise different texts are different names.
+    Text that cannot be written down in UTF-8 names nothing. Nothing is refused: what one item holds must not keep
+    other people's items out.
 
     Example:
         >>> name_of(7), name_of(float("nan"))
@@ -60,9 +65,9 @@ def name_of(value: Any) -> str | None:
     """
     if isinstance(value, float) and value.is_integer():
         value = int(value)
-    if isinstance(value, str | uuid.UUID | datetime.date):
-        return str(value).encode("utf-8", "backslashreplace").decode() or None
     try:
+        if isinstance(value, str | uuid.UUID | datetime.date):
+            return str(value).encode().decode() or None
         return None if isinstance(value, bool) else str(operator.index(value))
     except (TypeError, ValueError):
         return None

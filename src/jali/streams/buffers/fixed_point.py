@@ -48,7 +48,10 @@ class FixedPoint:
     lattice: int
 
     def measure(self, increments: NDArray[Any], buffers: list[int]) -> NDArray[Any]:
-        """Return the measurements of the next ticks; the buffers are moved on."""
+        """Return the measurements of the next ticks; the buffers are moved on.
+
+        They are integers, of a type that holds them: doubles if they are many and small.
+        """
         if increments.dtype != object and len(increments) % SPAN == 0:
             for spans in self._sizes():
                 found = spans.measure(increments, buffers)

@@ -60,7 +60,7 @@ class Inverse:
         """
         numbers = np.empty((len(measured) // BLOCK, BLOCK + 1 + len(buffers)))
         numbers[:, :BLOCK] = measured.reshape(-1, BLOCK)
-        added = numbers[:, :BLOCK] @ self._adding
+        added = times(numbers[:, :BLOCK], self._adding)
         numbers[0, BLOCK] = total
         numbers[1:, BLOCK] = total + np.cumsum(added[:-1, 0])
         numbers[:, BLOCK + 1 :] = self._within(added[:, 1:].reshape(-1, BLOCKS, len(buffers)), buffers)

@@ -77,6 +77,11 @@ def row_square(residues: Numbers, poles: Numbers, ticks: int) -> Any:
     return (DOUBLES.outer(residues, residues) * sums).sum((-2, -1))
 
 
+def row_sum(residues: Numbers, poles: Numbers, ticks: int) -> Any:
+    """Return sum_(k<n) b_k."""
+    return (residues * geometric(poles, ticks, DOUBLES)[1]).sum(-1)
+
+
 def mean_row_square(residues: Numbers, poles: Numbers, ticks: int) -> Any:
     """Return the mean over the rows t = 1 .. n of sum_(k<t) b_k^2."""
     _, sums, earlier = geometric(DOUBLES.outer(poles, poles), ticks, DOUBLES)

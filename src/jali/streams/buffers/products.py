@@ -9,7 +9,8 @@ from numpy.typing import NDArray
 
 from jali.mechanisms.workloads.workload import Floats
 
-_DOUBLES, _WORDS = 1 << 52, 1 << 62
+# Doubles hold sums of two integers below this size, and machine words such sums of larger ones.
+DOUBLES, _WORDS = 1 << 52, 1 << 62
 # Products of up to so many terms are left to one thread by linear algebra libraries.
 _TERMS = 1 << 18
 
@@ -45,40 +46,43 @@ class ExactProduct:
         self.limbs = [np.ldexp(each, power) for each, power in zip(limbs, powers, strict=True)]
         self.most = (max(int(total) for total in integers.sum(0)) >> sum(self.scales)) + 2
 
-    def __call__(self, vectors: Floats, largest: int) -> NDArray[Any]:
+    def __call__(self, vectors: Floats, largest: int, out: Floats | None = None) -> NDArray[Any]:
         """Return the results, one row for each vector, where `largest` bounds the entries of the vectors.
 
-        They are integers, of the type that holds them: doubles, machine words, or Python's.
+        They are integers, of the type that holds them: doubles (in `out`, if given), machine words, or Python's.
         """
         below = len(self.scales)
-        found = times(vectors, self.limbs[0])
+        found = times(vectors, self.limbs[0], out)
         for limb, scale in zip(self.limbs[1:below], self.scales[1:], strict=True):
             found = np.floor(found, out=found)
             found *= 2.0**-scale
             found += times(vectors, limb)
         found = np.rint(found, out=found)
         above = (times(vectors, limb) for limb in self.limbs[below:])
-        bound = self.most * (largest + 1)
-        if bound < _DOUBLES:
+        kind = self.kind(largest)
+        if kind is np.float64:
             for part in above:
                 found += part
             return found
-        kind = np.int64 if bound < _WORDS else object
-        result = found.astype(np.int64).astype(kind)
+        result: NDArray[Any] = found.astype(np.int64).astype(kind)
         for part, shift in zip(above, self.shifts, strict=True):
             result += np.ldexp(part, -shift).astype(np.int64).astype(kind) << shift
         return result
+
+    def kind(self, largest: int) -> type:
+        """Return the type of results, where `largest` bounds the entries of vectors."""
+        bound = self.most * (largest + 1)
+        if bound < DOUBLES:
+            return np.float64
+        return np.int64 if bound < _WORDS else object
 
 
 def times(vectors: Floats, matrix: Floats, out: Floats | None = None) -> Floats:
     """Multiply each row by a matrix, in pieces so small that one thread does them: others may be busy."""
     rows = max(1, _TERMS // matrix.size)
-    whole = len(vectors) - len(vectors) % rows
     found = np.empty((len(vectors), matrix.shape[1])) if out is None else out
-    if whole:
-        pieces = vectors[:whole].reshape(-1, rows, vectors.shape[1])
-        np.matmul(pieces, matrix, out=found[:whole].reshape(-1, rows, matrix.shape[1]))
-    np.matmul(vectors[whole:], matrix, out=found[whole:])
+    for start in range(0, len(vectors), rows):
+        np.matmul(vectors[start : start + rows], matrix, out=found[start : start + rows])
     return found
 
 

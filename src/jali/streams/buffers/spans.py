@@ -55,7 +55,10 @@ class Spans:
         self.measured = ExactProduct(measured, POWER_PLACES, bits)
 
     def measure(self, increments: NDArray[Any], buffers: list[int]) -> NDArray[Any] | None:
-        """Return the measurements of whole spans, and move the buffers on; None if a number is too large."""
+        """Return the measurements of whole spans, and move the buffers on; None if a number is too large.
+
+        They are integers, of a type that holds them: doubles if they are small.
+        """
         most = _size(increments)
         if most >> self.bits:
             return None
@@ -92,11 +95,13 @@ class Spans:
 
     def _measured(self, numbers: Floats, within: NDArray[Any]) -> NDArray[Any]:
         """Return the measurements of blocks, from their increments and the buffers before them."""
-        found = np.empty(numbers.shape, dtype=np.int64)
-        for start in range(0, len(numbers), _SLICE):
-            part = slice(start, start + _SLICE)
-            found[part] = self.measured(self._vectors(numbers[part], within[part]), 1 << self.bits)
-        return found
+        found = np.empty(numbers.shape)
+        parts = [slice(start, start + _SLICE) for start in range(0, len(numbers), _SLICE)]
+        rows = [
+            self.measured(self._vectors(numbers[part], within[part]), 1 << self.bits, found[part])
+            for part in parts
+        ]
+        return found if rows[0].dtype == np.float64 else np.concatenate(rows)
 
     def _vectors(self, numbers: Floats, within: NDArray[Any]) -> Floats:
         """Put the limbs of buffers beside increments: from 0 to 2^bits, but for the last, which has the sign."""
