@@ -29,13 +29,16 @@ class Appended:
     Attributes:
         new: How many entered the open tick.
         known: How many had been appended before; they change nothing.
-        dropped: How many were left out: beyond what one person may add, or without an owner, a declared key or a
-            number where one is needed. Also earlier items of the open tick that gave way to others of their owner.
+        dropped: How many were left out because they are beyond what one person may add. Also earlier items of the
+            open tick that gave way to others of their owner. They stay known.
+        unreadable: How many have no item key, or no owner, declared key or number where one is needed. They change
+            nothing, and are not remembered: the same items may come again, rightly spelled.
     """
 
     new: int
     known: int
     dropped: int
+    unreadable: int = 0
 
 
 @dataclass(frozen=True)
@@ -45,7 +48,7 @@ class Tick:
     Attributes:
         number: Which tick, from 1.
         label: When it began, where the stream has a clock.
-        values: The noisy number so far: under each declared key, or under None.
+        values: The noisy number so far, or over a window: under each declared key, or under None.
         low: Where the number lies, with 95 % confidence for each: not below.
         high: And not above.
     """
@@ -54,6 +57,11 @@ class Tick:
     label: str | None
     values: dict[Any, float]
     _around: Callable[[float], Bounds] = field(repr=False, compare=False)
+
+    def __str__(self) -> str:
+        from jali.stream_display import tick_text
+
+        return tick_text(self)
 
     def interval(self, confidence: float = 0.95) -> Bounds:
         """Return the interval of every value."""
@@ -88,7 +96,17 @@ class StreamView:
     def __repr__(self) -> str:
         declared = self.declaration
         life = "no horizon" if declared.horizon is None else f"{declared.horizon} ticks"
-        return f"{type(self).__name__}({declared.name}: {declared.measure.name}, {life})"
+        return f"{type(self).__name__}({declared.name}: {declared.what}, {life})"
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:
+            """Say who appends and publishes; there is nothing else that is not here."""
+            if name in ("append", "publish", "open_tick", "fields"):
+                raise AttributeError(
+                    f"A view of a stream has no {name}: only the curator appends and publishes, by db.stream(...)."
+                )
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
     def __len__(self) -> int:
         return self.published
@@ -169,11 +187,16 @@ class StreamView:
 
         return stream_html(self)
 
-    def plot(self) -> Any:
-        """Draw the published line with its 95 % band, and return the axes (needs matplotlib)."""
+    def plot(self, *, key: Any = None, ax: Any = None) -> Any:
+        """Draw the published line of each key with its 95 % band, and return the axes (needs matplotlib).
+
+        Args:
+            key: Only this key; a list for several.
+            ax: The axes to draw on; new ones by default.
+        """
         from jali.stream_display import stream_plot
 
-        return stream_plot(self)
+        return stream_plot(self, key=key, axes=ax)
 
 
 class Stream(StreamView):
@@ -188,23 +211,32 @@ class Stream(StreamView):
         """The tick that items enter now."""
         return self.published + 1
 
+    @property
+    def fields(self) -> tuple[str, ...]:
+        """What every item must have here: item, and owner, key and value as far as the stream needs them."""
+        from jali.database.streams.measure import fields_of
+
+        return fields_of(self.declaration.measure, self.declaration.unit)
+
     def append(self, items: Iterable[Item | Mapping[str, Any]]) -> Appended:
         """Add items to the open tick: all of them durably, or none.
 
         An item that was appended before, known by its owner and item key, changes nothing. Items beyond what one
-        person may add are dropped: of one person's items in one tick those with the least item keys stay. What is
-        returned depends on the data: it is for the curator alone.
+        person may add are dropped: of one person's items in one tick those with the least item keys stay. An item
+        without one of the `fields`, or with a key that is not declared, changes nothing either; it may come again.
+        What is returned depends on the data: it is for the curator alone.
         """
         return self._streams.append(self.declaration, items)
 
     def publish(
         self, tick: int | None = None, *, until: str | datetime.date | datetime.datetime | None = None
     ) -> Tick:
-        """Close the open tick, and publish the number so far. The noise is on disk before the number leaves.
+        """Close the open tick, and publish the number. The noise is on disk before the number leaves.
 
         Args:
             tick: Publish up to this tick: those after the open one are empty. What was published before is
                 returned as it was.
-            until: Where the stream has a clock: close every tick that ends by then.
+            until: Where the stream has a clock: close every tick that ends by then. A time beyond the horizon is
+                refused, and so is one that would close more than 10,000 ticks of a stream without any.
         """
         return self._streams.publish(self.declaration, tick, until)

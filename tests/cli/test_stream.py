@@ -100,7 +100,7 @@ def test_creating_says_what_was_chosen_and_what_it_costs_and_again_changes_nothi
     assert "Nothing changed" in again.out
     another = stream("create", "--unit", "patient", "--horizon", 9, "--epsilon", 1, name="other")
     assert another.code == 2
-    assert f"See it with: jali stream show {tmp_path / 'clinic.jali'} other." in another.err
+    assert f"See it with: jali stream show {tmp_path / 'clinic.jali'} other --explain." in another.err
     assert listed(jali, tmp_path) == ["admissions", "other"]
     ledger = jali("ledger", tmp_path / "clinic.jali", "--json").document
     assert {a["account"]: a["spent"]["epsilon"] for a in ledger["accounts"]} == {
@@ -126,7 +126,7 @@ def test_a_stream_in_rho_and_one_with_a_delta_are_declared(stream: Runner) -> No
         (("--unit", "p", "--horizon", 8, "--epsilon", 1, "--rho", 1), "one loss"),
         (("--unit", "p", "--horizon", 8, "--rho", 1, "--delta", "1e-6"), "--delta goes with"),
         (("--horizon", 8, "--epsilon", 1), "Whose privacy counts"),
-        (("--horizon", 8, "--epsilon", 1, "--unit", "p", "--no-unit"), "Whose privacy counts"),
+        (("--horizon", 8, "--epsilon", 1, "--unit", "p", "--no-unit"), "do not go together"),
         (("--unit", "p", "--horizon", "8.5", "--epsilon", 1), "--horizon must be a whole number"),
         (("--unit", "p", "--horizon", 8, "--epsilon", 1, "--measure", "mode"), "--measure must be one of"),
         (("--unit", "p", "--horizon", 8, "--epsilon", 1, "--mechanism", "wishful"), "wishful"),
@@ -141,6 +141,14 @@ def test_a_stream_in_rho_and_one_with_a_delta_are_declared(stream: Runner) -> No
         (("--unit", "p", "--horizon", 8, "--epsilon", 1, "--start", "2026-01-01"), "Write --every day."),
         (("--no-unit", "--horizon", 8, "--epsilon", 1, "--max-items", 2), "Leave --max-ticks"),
         (("--unit", "p", "--horizon", 8, "--epsilon", "-1"), "--epsilon"),
+        (("--unit", "p", "--horizon", 8, "--epsilon", 1, "--keys", "ward=A,B"), "names a column"),
+        (("--unit", "p", "--horizon", 8, "--epsilon", 1, "--keys", "A,,B"), "--keys has an empty key"),
+        (("--unit", "p", "--horizon", 8, "--epsilon", 1, "--keys", ""), "Write --keys A,B,C."),
+        (("--unit", "p", "--horizon", 8, "--epsilon", 1, "--measure", "sum", "--range", "0-9"), "--range 0:240."),
+        (("--unit", "p", "--horizon", 8, "--epsilon", 1, "--measure", "sum", "--range", "0:x"), "--range"),
+        (("--unit", "p", "--horizon", 8, "--epsilon", 1, "--measure", "sum", "--range", "9:1"), "low <= high"),
+        (("--query", "SELECT 1", "--horizon", 8, "--epsilon", 1, "--every", "day"), "--every does not go with"),
+        (("--query", "SELECT 1", "--horizon", 8, "--epsilon", 1, "--measure", "sum"), "--measure does not go"),
     ],
 )
 def test_a_wrong_declaration_is_refused_in_words_of_the_command_line(
@@ -187,11 +195,22 @@ def test_appending_can_publish_and_an_empty_file_is_an_empty_tick(stream: Runner
 
 
 def test_items_come_from_stdin_too(stream: Runner, monkeypatch: pytest.MonkeyPatch) -> None:
-    lines = '{"item": "a", "owner": "p1"}\nnonsense\n{"item": "b", "owner": "p2"}\n'
-    monkeypatch.setattr(sys, "stdin", io.StringIO(lines))
+    lines = b'{"item": "a", "owner": "p1"}\nnonsense \xff\n{"item": "b", "owner": "p2"}\n'
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(lines), encoding="ascii"))
     told = stream("append", "-")
     assert told.code == 0
-    assert "2 new · 0 known before · 0 dropped · 1 line was no item" in told.out
+    assert "2 new · 0 known before · 0 dropped · 1 unreadable\n" in told.out
+    assert "Unreadable: every item needs item and owner." in told.out
+
+
+def test_a_record_of_several_lines_is_one_item_and_broken_quotes_change_no_exit_code(
+    stream: Runner, tmp_path: Path
+) -> None:
+    file = tmp_path / "long.csv"
+    file.write_text('item,owner\n"a\nb,p8\nc,p9",p1\nb,p2\n"c,p3\nd,p4\n')
+    told = stream("append", file)
+    assert told.code == 0
+    assert "2 new · 0 known before · 0 dropped · 2 unreadable" in told.out
 
 
 def test_what_is_wrong_with_a_file_or_a_name_is_said(stream: Runner, tmp_path: Path) -> None:
@@ -204,6 +223,74 @@ def test_what_is_wrong_with_a_file_or_a_name_is_said(stream: Runner, tmp_path: P
         missing = stream(verb, *(["--once"] if verb == "watch" else []), name="nothing")
         assert missing.code == 2
         assert "nothing" in missing.err
+
+
+def test_a_header_that_lacks_what_the_stream_needs_is_refused_before_the_first_item(
+    stream: Runner, tmp_path: Path
+) -> None:
+    stream("create", *DECLARED, "--keys", "A,B,C", name="wards")
+    stream("create", "--no-unit", "--horizon", 8, "--epsilon", 1, name="lone")
+    options = ("--measure", "mean", "--range", "0:9")
+    stream("create", *DECLARED, *options, name="stays")
+    for name, header, said in (
+        ("wards", "item,owner", "no column key"),
+        ("wards", "item,key", "no column owner"),
+        ("stays", "owner,item", "no column value"),
+        ("lone", "item,owner", "each item of this stream is a person"),
+    ):
+        file = tmp_path / f"{name}.csv"
+        file.write_text(f"{header}\n1,2\n")
+        refused = stream("append", file, name=name)
+        assert refused.code == 2
+        assert said in refused.err
+    right = tmp_path / "right.csv"
+    right.write_text("item,owner,key\n1,2,A\n")
+    assert stream("append", right, "--json", name="wards").document["new"] == 1
+
+
+def test_items_that_cannot_be_read_are_told_apart_and_may_come_again(stream: Runner, tmp_path: Path) -> None:
+    stream("create", *DECLARED, "--keys", "A,B,C,D", name="wards")
+    file = tmp_path / "monday.csv"
+    file.write_text("item,owner,key\n1,p1,a\n2,p2,A\n3,p2,A\n")
+    told = stream("append", file, name="wards").out
+    assert "1 new · 0 known before · 1 dropped · 1 unreadable" in told
+    assert "Dropped: beyond what one person may add (--max-ticks 1, --max-items 1)." in told
+    assert "Unreadable: every item needs item, owner and key (one of A, B, C, ...)." in told
+    file.write_text("item,owner,key\n1,p1,A\n2,p2,A\n3,p2,A\n")
+    again = stream("append", file, "--json", name="wards").document
+    assert (again["new"], again["known"], again["dropped"], again["unreadable"]) == (1, 2, 0, 0)
+
+
+def test_a_file_of_another_kind_is_refused(stream: Runner, tmp_path: Path) -> None:
+    file = tmp_path / "items.parquet"
+    file.write_bytes(b"PAR1\n\nPAR1")
+    refused = stream("append", file)
+    assert (refused.code, ".parquet" in refused.err, ".jsonl" in refused.err) == (2, True, True)
+    assert stream("append", items(tmp_path, "p1", name="items.txt"), "--json").document["new"] == 1
+    assert stream("append", items(tmp_path, "p2", name="items"), "--json").document["new"] == 1
+
+
+def test_a_mistyped_time_closes_nothing_and_the_last_tick_is_said_to_be_the_last(stream: Runner) -> None:
+    refused = stream("publish", "--until", "2027-01-05")
+    assert (refused.code, "2026-01-09" in refused.err) == (2, True)
+    options = ("--unit", "p", "--horizon", "none", "--epsilon", 1, "--every", "day", "--start", "2026-01-01")
+    stream("create", *options, name="endless")
+    many = stream("publish", "--until", "2206-01-01", name="endless")
+    assert (many.code, "name the last: --tick 65743." in many.err) == (2, True)
+    assert "last tick" not in stream("publish", "--tick", 7).out
+    assert "This is the last tick" in stream("publish", "--until", "2026-01-09").out
+
+
+def test_after_the_horizon_appending_and_publishing_are_refused_alike(stream: Runner, tmp_path: Path) -> None:
+    stream("publish", "--tick", 8)
+    for refused in (stream("publish"), stream("append", items(tmp_path, "p1"))):
+        assert refused.code == 2
+        assert "all of its 8 ticks are published" in refused.err
+
+
+def test_an_option_below_its_least_value_is_refused_in_plain_words(stream: Runner) -> None:
+    refused = stream("show", "--last", 0)
+    assert (refused.code, "jali: --last must be at least 1. See" in refused.err) == (2, True)
 
 
 def test_all_ticks_of_the_clock_that_have_ended_are_published(stream: Runner) -> None:
@@ -233,9 +320,35 @@ def test_showing_lists_the_streams_or_the_ticks_of_one(jali: Runner, stream: Run
 def test_a_picture_is_drawn_into_a_file(stream: Runner, tmp_path: Path) -> None:
     stream("publish", "--tick", 3)
     picture = tmp_path / "admissions.svg"
-    assert stream("show", "--plot", picture).code == 0
+    told = stream("show", "--plot", picture)
+    assert (told.code, told.out.splitlines()[-1]) == (0, f"wrote {picture}")
     assert "<svg" in picture.read_text()
-    assert stream("show", "--plot", tmp_path / "none" / "a.svg").code == 2
+    assert stream("show", "--plot", picture, "--json").document["published"] == 3
+
+
+@pytest.mark.parametrize("name", ["none/a.svg", "a.gif", "a", "."])
+def test_a_picture_that_cannot_be_drawn_is_refused_before_anything_is_shown(
+    stream: Runner, tmp_path: Path, name: str
+) -> None:
+    stream("publish", "--tick", 3)
+    refused = stream("show", "--plot", tmp_path / name)
+    assert (refused.code, refused.out) == (2, "")
+    assert "Give a file ending in .png, .svg or .pdf in a directory that exists." in " ".join(refused.err.split())
+    assert not (tmp_path / name).is_file()
+
+
+def test_nothing_published_is_nothing_to_draw(stream: Runner, tmp_path: Path) -> None:
+    refused = stream("show", "--plot", tmp_path / "a.png")
+    assert (refused.code, refused.out) == (2, "")
+    assert "has published nothing yet: there is nothing to draw." in " ".join(refused.err.split())
+    assert not (tmp_path / "a.png").exists()
+
+
+def test_ticks_before_the_shown_ones_are_counted_alike_by_publish_and_show(stream: Runner) -> None:
+    assert stream("create", *DECLARED, "--keys", ",".join(map(str, range(10))), name="many").code == 0
+    stream("publish", name="many")
+    for told in (stream("publish", "--tick", 8, name="many"), stream("show", name="many")):
+        assert "5 ticks before these." in told.out
 
 
 def test_keys_sums_means_and_distributions_go_through_every_verb(stream: Runner, tmp_path: Path) -> None:

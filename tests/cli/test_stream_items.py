@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import csv
 import datetime
 import io
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +18,7 @@ from jali.errors import CatalogError
 def read(
     text: str, keys: tuple[Any, ...] = (), *, csv_file: bool | None = None
 ) -> tuple[list[dict[str, Any]], int]:
-    source = ItemLines(iter(io.StringIO(text, newline="")), keys, csv_file=csv_file)
+    source = ItemLines(iter(io.StringIO(text, newline="\n")), keys, csv_file=csv_file)
     found = [item for batch in source.batches() for item in batch]
     return found, source.unreadable
 
@@ -43,7 +45,6 @@ def test_json_lines_are_recognised_and_numbers_name_items() -> None:
     [
         "e1",
         "e1,p1,A,3,4",
-        'e1,"p1,A,3',
         "e1,p1,A,many",
         "e1,p1,A,nan",
         "e1,p1,A,inf",
@@ -84,6 +85,64 @@ def test_a_json_line_that_is_no_item_is_counted_and_harms_no_other(line: str) ->
     found, unreadable = read(f'{{"item": "a"}}\n{line}\n{{"item": "b"}}\n')
     assert [item["item"] for item in found] == ["a", "b"]
     assert unreadable == 1
+
+
+TEXTS = [
+    "plain",
+    "a\nb,ben,A,1\nc",
+    "a\r\nb,ben,A,1\r\n",
+    "a\rb",
+    "a\rb,ben,A,1\rc",
+    "\n",
+    '"',
+    '",\n"',
+    'x"\n"y',
+    "a\\",
+    "a\x00b",
+    "a\u2028b\x0bc\x85d",
+    "x" * 200_000 + '\n"' + "y" * 200_000,
+]
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+@pytest.mark.parametrize("quoting", [csv.QUOTE_MINIMAL, csv.QUOTE_ALL])
+def test_one_record_of_a_csv_writer_is_one_item_whatever_its_cells_hold(quoting: Any, end: str) -> None:
+    """No text of one person makes an item of another, or takes one away."""
+    for text in TEXTS:
+        rows = [("a", "ana", "A", 1), (text, text, text, 2), ("z", "zoe", "B", 3)]
+        written = io.StringIO(newline="")
+        csv.writer(written, quoting=quoting, lineterminator=end).writerows(
+            [("item", "owner", "key", "value"), *rows]
+        )
+        found, unreadable = read(written.getvalue())
+        assert [tuple(item.values()) for item in found] == rows
+        assert unreadable == 0
+
+
+def test_a_record_that_is_no_item_is_one_however_many_lines_it_has() -> None:
+    found, unreadable = read('item,owner\na,p\n"x\ny,q\nz,q",p,more\nb,p\n')
+    assert [item["item"] for item in found] == ["a", "b"]
+    assert unreadable == 1
+
+
+@pytest.mark.parametrize("broken", ['b,"p', '"b"x,p', '"b\nc",p\nd,"p" '])
+def test_behind_quotes_that_do_not_match_nothing_is_an_item(broken: str) -> None:
+    """No CSV writer makes them, and where the next record begins would be a guess."""
+    found, unreadable = read(f"item,owner\na,p\n{broken}\ny,q\n\nz,r\n", csv_file=True)
+    assert {item["item"] for item in found} <= {"a", "b\nc"}
+    assert found[0] == {"item": "a", "owner": "p"}
+    assert unreadable in (3, 4)
+
+
+def test_line_ends_that_were_doubled_end_records() -> None:
+    assert read("item,owner\r\r\na,p\r\r\nb,q\r\r\n") == (
+        [{"item": "a", "owner": "p"}, {"item": "b", "owner": "q"}],
+        0,
+    )
+
+
+def test_a_byte_order_mark_is_no_part_of_the_first_json_line() -> None:
+    assert read('\ufeff{"item": "a"}\n') == ([{"item": "a"}], 0)
 
 
 def test_keys_are_the_declared_ones_whatever_their_kind() -> None:
@@ -131,3 +190,13 @@ def test_a_file_with_bytes_that_are_no_text_is_read_up_to_its_end(tmp_path: Path
     assert source.unreadable == 1
     with pytest.raises(CatalogError, match="cannot be read"), opened(str(tmp_path / "none")):
         pass
+
+
+def test_stdin_is_read_as_a_file_is_whatever_the_locale_says(monkeypatch: pytest.MonkeyPatch) -> None:
+    text = b'{"item": "\xc3\xa9"}\n{"item": "\xff"}\n{"item": "b"}\n'
+    for encoding in ("utf-8", "ascii", "latin-1"):
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(text), encoding=encoding))
+        with opened("-") as lines:
+            source = ItemLines(iter(lines))
+            assert [item["item"] for batch in source.batches() for item in batch] == ["\u00e9", "b"]
+        assert source.unreadable == 1

@@ -16,6 +16,7 @@ import pytest
 from tests.database.followed import BY_WARD, COUNT, EPSILON, follow, protect, shown, visits
 
 import jali
+from jali.database.streams.following import Following
 from jali.errors import BudgetExceeded, CatalogError, EngineError, QueryError
 
 
@@ -236,12 +237,47 @@ def test_a_table_that_cannot_be_read_stops_publishing_and_changes_nothing(tmp_pa
         protect(db, str(file))
         stream = follow(db)
         file.rename(tmp_path / "away")
-        with pytest.raises(EngineError) as refused:
+        with pytest.raises(EngineError, match="file of table visits is missing") as refused:
             stream.publish()
         assert "0.5" not in str(refused.value)
+        assert refused.value.remedy == "Put it back where it was."
         assert len(stream) == 0
         (tmp_path / "away").rename(file)
         assert stream.publish().values == {None: 1}
+
+
+def test_a_frame_that_is_not_attached_stops_publishing_as_it_stops_asking(tmp_path: Path) -> None:
+    with jali.connect(tmp_path / "clinic.jali") as db:
+        protect(db, visits(("a", 0.5)))
+        follow(db)
+    with jali.connect(tmp_path / "clinic.jali") as db:
+        stream = db.stream("followed")
+        with pytest.raises(EngineError, match="frame of table visits is not attached"):
+            stream.publish()
+        db.attach("visits", visits(("a", 0.5)))
+        assert stream.publish().values == {None: 1}
+
+
+@pytest.mark.parametrize("rows", [[], [("a", 0.5), ("b", 1)]])
+def test_a_column_that_is_renamed_is_named_whatever_the_rows_are(
+    tmp_path: Path, rows: list[tuple[Any, ...]]
+) -> None:
+    file, whole = tmp_path / "visits.parquet", visits(*rows)
+    pyarrow.parquet.write_table(whole, file)
+    with jali.connect() as db:
+        protect(db, str(file))
+        stream = follow(db)
+        pyarrow.parquet.write_table(whole.rename_columns(["person", "at", "ward", "amount", "visit"]), file)
+        with pytest.raises(EngineError) as refused:
+            stream.publish()
+        assert refused.value.message == (
+            "The source of table visits no longer has a column seen. Nothing was published."
+        )
+        assert "Put the column back" in str(refused.value.remedy)
+        assert len(stream) == 0
+        # A column that the question does not read may go.
+        pyarrow.parquet.write_table(whole.drop_columns(["amount"]), file)
+        assert stream.publish().number == 1
 
 
 def test_items_cannot_be_appended_to_a_stream_that_follows_a_table(db: jali.Database) -> None:
@@ -292,7 +328,28 @@ def test_whatever_a_row_holds_it_keeps_no_other_row_out(tmp_path: Path) -> None:
 def test_a_stream_says_what_it_follows_and_which_rows_count_when(db: jali.Database) -> None:
     protect(db, visits())
     said = follow(db, late=2).explain()
+    said = " ".join(said.split())
     assert COUNT in said
     assert "since 2026-01-01" in said
     assert "up to 2 ticks back" in said
     assert "paid by the table visits" in said
+
+
+@pytest.mark.parametrize("horizon", [2, 3])
+def test_a_tick_that_another_process_closed_meanwhile_is_returned_as_it_was_published(
+    db: jali.Database, monkeypatch: pytest.MonkeyPatch, horizon: int
+) -> None:
+    """The other one is faster when the rows are read already, also to the last tick of all."""
+    protect(db, visits(("p1", 0), ("p2", 1), ("p3", 1)))
+    stream = follow(db, horizon=horizon)
+    read = Following.items
+
+    def slow(following: Following, *given: Any) -> Any:
+        found = read(following, *given)
+        monkeypatch.undo()
+        stream.publish(2)
+        return found
+
+    monkeypatch.setattr(Following, "items", slow)
+    assert stream.publish(2) == stream.value(2)
+    assert shown(stream) == [1, 3]

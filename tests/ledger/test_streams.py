@@ -6,6 +6,7 @@ import json
 import shutil
 import sqlite3
 from collections.abc import Callable, Sequence
+from dataclasses import astuple
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -139,6 +140,19 @@ def test_after_the_horizon_nothing_enters(ledger: SqliteLedger) -> None:
         ledger.streams.append(NAME, arrivals("ana.1"), Bounds(), 2)
 
 
+def test_an_item_that_cannot_be_read_may_come_again_and_takes_nobodys_place(ledger: SqliteLedger) -> None:
+    begin(ledger)
+    wrong, right = Arrival("ana", "1", None), Arrival("ana", "1", ONE)
+    assert ledger.streams.append(NAME, [wrong], Bounds(), None) == Entered(unreadable=1)
+    ledger.streams.publish(NAME, 1, counting)
+    assert ledger.streams.append(NAME, [wrong, right, wrong], Bounds(), None) == Entered(new=1, unreadable=2)
+    assert counted(ledger) == [("ana", "1", 2)]
+    # One that was dropped stays known: in another tick it would be counted although its owner was there already.
+    assert append(ledger, "ana.2") == Entered(dropped=1)
+    ledger.streams.publish(NAME, 2, counting)
+    assert append(ledger, "ana.2", bounds=Bounds(ticks=9)) == Entered(known=1)
+
+
 # Participation: a reference that knows the sets of items alone.
 
 BATCHES = st.lists(  # of ticks, each of batches, each of items
@@ -151,16 +165,18 @@ BATCHES = st.lists(  # of ticks, each of batches, each of items
 
 
 def expected(ticks: list[list[list[tuple[str, str, bool]]]], bounds: Bounds) -> list[tuple[str, str, int]]:
-    """Say which items count, person by person: no batch, no order and nobody else is looked at."""
+    """Say which items count, person by person: no batch, no order and nobody else is looked at.
+
+    An item that cannot be read (False) is as if it had not come, and may come again as one that can.
+    """
     found = []
     for owner in "abc":
         seen: set[str] = set()
         entered: list[int] = []
         for number, batches in enumerate(ticks, 1):
-            own = [(item, counts) for batch in batches for who, item, counts in batch if who == owner]
-            first = dict(reversed(own))
-            fresh = sorted(item for item, counts in first.items() if counts and item not in seen)
-            seen |= set(first)
+            own = {item for batch in batches for who, item, readable in batch if who == owner and readable}
+            fresh = sorted(own - seen)
+            seen |= own
             fits = not entered or (len(entered) < bounds.ticks and number - entered[-1] >= bounds.separation)
             if fresh and fits:
                 entered.append(number)
@@ -181,14 +197,15 @@ def test_which_items_count_depends_on_their_own_owner_alone(
         total = Entered()
         for number, batches in enumerate(ticks, 1):
             for batch in batches:
-                made = [Arrival(owner, item, ONE if counts else None) for owner, item, counts in batch]
+                made = [Arrival(owner, item, ONE if readable else None) for owner, item, readable in batch]
                 got = ledger.streams.append(NAME, made, bounds, None)
-                total = Entered(total.new + got.new, total.known + got.known, total.dropped + got.dropped)
+                total = Entered(*(a + b for a, b in zip(astuple(total), astuple(got), strict=True)))
             ledger.streams.publish(NAME, number, counting)
         assert counted(ledger) == expected(ticks, bounds)
-        sent = sum(len(batch) for batches in ticks for batch in batches)
-        different = len({(who, item) for batches in ticks for batch in batches for who, item, _ in batch})
-        assert total.known == sent - different
+        sent = [item for batches in ticks for batch in batches for item in batch]
+        different = len({(who, item) for who, item, readable in sent if readable})
+        assert total.unreadable == sum(not readable for _, _, readable in sent)
+        assert total.known == len(sent) - total.unreadable - different
         assert total.dropped == different - len(counted(ledger))
         assert ledger.verify().problems == ()
 

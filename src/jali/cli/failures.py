@@ -93,12 +93,16 @@ _TRANSLATIONS = (
     (r"together in a batch\.", "together: jali batch {database} FILE."),
     (r"^Run: chmod 600 (?P<path>.+)$", "Run: chmod 600 {path}"),
     (
-        rf"^Open it with db\.stream\({_NAME}\), or choose another name\.",
-        "See it with: jali stream show {database} {0}. Or choose another name.",
+        rf"^Open it with db\.stream\({_NAME}\), or choose another name\. explain\(\) tells more\.",
+        "See it with: jali stream show {database} {0} --explain. Or choose another name.",
     ),
+    (r"^Give max_ticks too, or leave separation out\.", "Give --max-ticks too, or leave --separation out."),
+    (r"^Give last=7 for the last 7 ticks at every tick, or restart=7", "Give --last 7, or --restart 7"),
+    (r"adaptive=False, or --oblivious", "--oblivious"),
     (r"^Open the stream with db\.stream\.", "See: jali stream show {database}"),
     (r"^`until` is for streams with a clock, and instead of a tick\.", "--until is for streams with a clock."),
     (r"^Name the tick: publish\(20\)\.", "Name the tick: --tick 20."),
+    (r"name the last: publish\((\d+)\)\.$", "name the last: --tick {0}."),
     (r"^(?:Write |value=|Write value=)jali\.Range\(0, 100\)\.?", "Write --range 0:100."),
     (r"^key and late are for", "--key and --late are for"),
     (r"^Give query= too\.", "Give --query too."),
@@ -110,6 +114,11 @@ _TRANSLATIONS = (
         r"^Leave max_ticks, separation and max_items out, or give a unit\.",
         "Leave --max-ticks, --separation and --max-items out, or give --unit.",
     ),
+)
+# How an option with a least value is refused, by whichever library reads the command line.
+_TOO_SMALL = re.compile(
+    r"Invalid value for '(--[\w-]+)': "
+    r"(?:Input should be greater than or equal to |\S+ is not in the range x>=)(\d+)"
 )
 TRANSLATIONS = tuple((re.compile(pattern), words) for pattern, words in _TRANSLATIONS)
 
@@ -189,6 +198,7 @@ def report_usage(message: str, *, verb: str | None, as_json: bool) -> int:
     if verb in ("ask", "explain") and "unexpected extra argument" in message:
         message = "The SQL must be one argument: put it in double quotes."
     known = f"{verb} " if verb else ""
+    message = _TOO_SMALL.sub(r"\1 must be at least \2", message)
     message = message if message.endswith((".", "!", "?")) else f"{message}."
     report(CatalogError(message, remedy=f"See `jali {known}--help`."), as_json=as_json)
     return WRONG_USE

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import sys
+import textwrap
+from collections.abc import Callable
 from fractions import Fraction
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -10,10 +12,9 @@ import typer
 
 from jali.cli.numbers import naming_options, number, whole
 from jali.cli.options import AsJson
-from jali.cli.plan import wrapped
 from jali.cli.terminal import ink_for
 from jali.cli.writing import write_json
-from jali.display.text import TextColumn, table
+from jali.display.text import NARROWEST, TextColumn, table
 from jali.errors import CatalogError
 
 if TYPE_CHECKING:
@@ -25,11 +26,13 @@ _OPTIONS = {
     "epsilon": "--epsilon",
     "delta": "--delta",
     "rho": "--rho",
-    "ticks": "--ticks-per-person",
+    "ticks": "--max-ticks",
     "separation": "--separation",
-    "l1": "--per-tick",
+    "l1": "--max-items",
     "memory": "--memory",
     "by": "--by",
+    "last": "--last",
+    "restart": "--restart",
 }
 _LOSS = "Write --epsilon 1, --epsilon 1 --delta 1e-6, or --rho 0.02."
 _LEGEND = (
@@ -41,12 +44,18 @@ _LEGEND = (
 
 def stream(
     horizon: Annotated[str | None, number("For how many ticks the stream lives; none if nobody knows.")] = None,
+    last: Annotated[str | None, number("Values over the last so many ticks, instead of so far.")] = None,
+    restart: Annotated[
+        str | None, number("Values that begin anew after so many ticks: with 1, of each tick.")
+    ] = None,
     epsilon: Annotated[str | None, number("What the whole stream may spend.")] = None,
     delta: Annotated[str | None, number("Its delta: with one, Gaussian noise competes.")] = None,
     rho: Annotated[str | None, number("The loss in zCDP instead, by Gaussian noise.")] = None,
-    ticks_per_person: Annotated[str, number("In how many ticks one person takes part, at most.")] = "1",
-    separation: Annotated[str, number("How many ticks lie between two of them at least.")] = "1",
-    per_tick: Annotated[str, number("How much one person adds in one tick, at most.")] = "1",
+    max_ticks: Annotated[str, number("In how many ticks one person may take part.")] = "1",
+    separation: Annotated[str, number("How many ticks two of them are apart, at least.")] = "1",
+    max_items: Annotated[
+        str, number("How many items one person may have in a tick; of a sum, how much they may add.")
+    ] = "1",
     replace_one: Annotated[
         bool, typer.Option("--replace-one", help="Neighbours replace one person; by default they add or remove.")
     ] = False,
@@ -67,12 +76,12 @@ def stream(
     with naming_options(_OPTIONS):
         person = Participation(
             adjacency="replace-one" if replace_one else "add-remove",
-            ticks=whole(ticks_per_person, "--ticks-per-person") or 1,
+            ticks=whole(max_ticks, "--max-ticks") or 1,
             separation=whole(separation, "--separation") or 1,
-            l1=per_tick,
+            l1=max_items,
         )
         choices = choose(
-            horizon=_horizon(horizon),
+            horizon=_horizon(horizon, windowed=last is not None or restart is not None),
             epsilon=epsilon,
             delta=delta,
             rho=rho,
@@ -80,6 +89,8 @@ def stream(
             adaptive=not oblivious,
             memory=whole(memory, "--memory"),
             by=by,  # type: ignore[arg-type]
+            last=whole(last, "--last"),
+            restart=whole(restart, "--restart"),
         )
     if as_json:
         write_json(_document(choices, person))
@@ -96,7 +107,9 @@ def _check_loss(epsilon: str | None, delta: str | None, rho: str | None) -> None
         raise CatalogError("--delta goes with --epsilon, not with --rho.", remedy="Leave it out.")
 
 
-def _horizon(text: str | None) -> int | None:
+def _horizon(text: str | None, *, windowed: bool) -> int | None:
+    if text is None and windowed:
+        return None
     if text is None:
         raise CatalogError(
             "A stream needs a horizon: for how many ticks it lives.",
@@ -110,10 +123,15 @@ def _write(choices: Choices) -> None:
     columns = zip(choices.headings, zip(*choices.cells(), strict=True), strict=True)
     last = len(choices.headings) - 1
     shown = [TextColumn(head, cells, right=1 < j < last) for j, (head, cells) in enumerate(columns)]
-    print(f"{wrapped(choices.title, ink.strong)}\n\n{table(shown, ink=ink)}\n")
+    print(f"{_wrapped(choices.title, ink.strong)}\n\n{table(shown, ink=ink)}\n")
     for text in (_LEGEND, *(f"Left out: {reason}" for reason in choices.reasons)):
-        print(wrapped(text, ink.faint))
-    print(wrapped(choices.advice, ink.accent))
+        print(_wrapped(text, ink.faint))
+    print(_wrapped(choices.advice, ink.accent))
+
+
+def _wrapped(text: str, mark: Callable[[str], str]) -> str:
+    """Return a text in lines as wide as the table, which every terminal takes."""
+    return "\n".join(mark(line) for line in textwrap.wrap(text, NARROWEST, break_on_hyphens=False))
 
 
 def _document(choices: Choices, person: Participation) -> dict[str, Any]:
@@ -122,9 +140,9 @@ def _document(choices: Choices, person: Participation) -> dict[str, Any]:
         "title": choices.title,
         "person": {
             "adjacency": str(person.adjacency),
-            "ticks": person.ticks,
+            "max_ticks": person.ticks,
             "separation": person.separation,
-            "per_tick": str(person.l1),
+            "max_items": str(person.l1),
         },
         "by": choices.by,
         "best": choices.best.name,

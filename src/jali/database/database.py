@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from jali.planner import Plan
     from jali.planner.membership import PartOf
     from jali.privacy.rationals import Number
-    from jali.query.catalog import Catalog, Declared, Public, Range, Table, Via
+    from jali.query.catalog import Catalog, Declared, Keys, Public, Range, Table, Via
     from jali.query.nodes import Question, Value
     from jali.removed import Removed
     from jali.session import Session
@@ -407,7 +407,7 @@ class Database:
         horizon: int | Unsaid | None = UNSAID,
         budget: Budget | None = None,
         measure: str | None = None,
-        keys: Sequence[Any] | None = None,
+        keys: Sequence[Any] | Keys | None = None,
         value: Range | None = None,
         bins: Sequence[Any] | None = None,
         every: str | None = None,
@@ -424,6 +424,8 @@ class Database:
         query: str | None = None,
         key: str | None = None,
         late: int | None = None,
+        last: int | None = None,
+        restart: int | None = None,
     ) -> Stream:
         """Make a stream: a number that is published as it grows, tick after tick. With a name alone, open one.
 
@@ -432,7 +434,8 @@ class Database:
         Args:
             name: What it is called.
             unit: What kind of person owns the items; None if each item is a person.
-            horizon: For how many ticks it lives; None if nobody knows.
+            horizon: For how many ticks it lives; None if nobody knows. It may be left out with `last` and
+                `restart`, which have no end.
             budget: What it may spend: an account of its own.
             measure: "count", "sum", "mean" or "cdf".
             keys: Declared keys: a number for each.
@@ -441,7 +444,7 @@ class Database:
             every: How long a tick is on the public clock: "minute", "hour", "day", "week" or "month".
             start: When the first tick begins.
             max_ticks: In how many ticks one person counts; items beyond that are dropped.
-            separation: How many ticks lie between two of them, at least.
+            separation: How many ticks apart two of them are, at least.
             max_items: How many items of one person count in one tick.
             adjacency: "add-remove", or "replace-one".
             adaptive: Whether what is appended may depend on what was published before.
@@ -452,6 +455,8 @@ class Database:
             query: Follow a protected table, which pays: one time key, one number (docs/streams.md).
             key: With `query`: a unique column that names rows, where each row is a person.
             late: With `query`: how many ticks back to look for rows that came late; by default all.
+            last: Publish the number over the last so many ticks, not over all so far.
+            restart: Begin anew after so many ticks: 1 is the number of each tick by itself.
         """
         said = Said(
             unit=unit,
@@ -475,6 +480,8 @@ class Database:
             query=query,
             key=key,
             late=late,
+            last=last,
+            restart=restart,
         )
         return self._all_streams().stream(name, said)
 

@@ -3,12 +3,19 @@
 from __future__ import annotations
 
 import math
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 # Two ends: numbers, dates or times.
 Interval: TypeAlias = tuple[Any, Any] | None
 # How far from the middle of its interval a value may be shown with ±, in half-widths.
 _CENTRED = 0.05
+
+
+class Ends(NamedTuple):
+    """An interval that is shown by its two ends, also around its middle: as those that stand beside it are."""
+
+    low: Any
+    high: Any
 
 
 def half_width(interval: Interval) -> float | None:
@@ -74,11 +81,13 @@ def centred(value: Any, interval: Interval) -> bool:
     Example:
         >>> centred(10.0, (8.0, 12.0)), centred(0.0, (0.0, 2.24)), centred(None, (0.0, 100.0))
         (True, False, False)
+        >>> centred(10.0, Ends(8.0, 12.0))
+        False
 
     Ends that are whole numbers were chosen among values, as those of a quantile are: they are shown themselves.
     """
     width = half_width(interval)
-    if interval is not None and all(isinstance(end, int) for end in interval):
+    if isinstance(interval, Ends) or (interval is not None and all(isinstance(end, int) for end in interval)):
         return False
     if interval is None or width is None or not is_number(value) or not math.isfinite(value):
         return False

@@ -8,9 +8,8 @@ from collections.abc import Sequence
 from jali.display.chart import SHADE, chart
 from jali.display.ink import PLAIN, Ink
 from jali.display.numbers import show_error, show_number
-from jali.display.streamed import Strand, Streamed
+from jali.display.streamed import Strand, Streamed, chosen
 from jali.display.text import cell_width, clean
-from jali.errors import QueryError
 
 # A chart is at least and at most so many lines high, with its heading and its axis.
 _LEAST, _MOST = 7, 22
@@ -34,14 +33,7 @@ def frame(
 def _chosen(streamed: Streamed, keys: Sequence[str] | None) -> Sequence[Strand]:
     if not keys:
         return streamed.strands
-    known = {strand.name: strand for strand in streamed.strands}
-    if missing := [key for key in keys if key not in known]:
-        named = ", ".join(name for name in list(known)[:10] if name)
-        raise QueryError(
-            f"The stream {clean(streamed.name)} has no key {clean(missing[0])}.",
-            remedy=f"It has {clean(named)}." if named else "It has no keys.",
-        )
-    return [known[key] for key in keys]
+    return list(chosen(keys, {strand.name: strand for strand in streamed.strands}, streamed.name).values())
 
 
 def _one(streamed: Streamed, strand: Strand, width: int, height: int, ink: Ink) -> list[str]:
@@ -60,7 +52,7 @@ def _now(strand: Strand) -> str:
 
 def _foot(streamed: Streamed, left_out: int, width: int, ink: Ink) -> list[str]:
     more = f" · {left_out:,} further keys: --key NAME" if left_out else ""
-    band = f"{SHADE} {100 * streamed.confidence:g} % interval for the bounded truth"
+    band = f"{SHADE} {streamed.between or f'{100 * streamed.confidence:g} % interval for the bounded truth'}"
     return [ink.faint(_cut(band + more, width))]
 
 

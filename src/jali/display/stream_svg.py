@@ -7,10 +7,10 @@ from collections.abc import Callable, Sequence
 from html import escape
 
 from jali.display.numbers import show_amount
-from jali.display.streamed import Strand, Streamed, ends_of, round_numbers, spread_out
+from jali.display.streamed import COLOURS, Strand, Streamed, ends_of, round_numbers, spread_out
 
 _WIDTH, _HEIGHT, _LEFT, _BELOW, _TOP = 640, 200, 56, 20, 8
-_COLOURS = ("#0f766e", "#c2790b", "#8a4a76", "#64748b", "#7c9a3a", "#14a098")
+_FONT = "font-family:system-ui,sans-serif"
 # More points than this are no better to see.
 _POINTS = 600
 _TEXT = 'font-size="11" fill="currentColor" fill-opacity=".65"'
@@ -20,7 +20,7 @@ Place = Callable[[float], float]
 
 def stream_svg(streamed: Streamed) -> str:
     """Draw the first lines of a stream, each in its band; nothing before the first tick."""
-    strands = streamed.strands[: len(_COLOURS)]
+    strands = streamed.strands[: len(COLOURS)]
     if not streamed.ticks:
         return ""
     low, high = ends_of(end for strand in strands for end in strand.ends)
@@ -28,11 +28,12 @@ def stream_svg(streamed: Streamed) -> str:
     across, up = _across(len(streamed.ticks)), _up(low, high)
     parts = [_grid(low, high, up), _ends(streamed)]
     places = spread_out(len(streamed.ticks), _POINTS)
-    parts += [_strand(strand, places, across, up, paint) for strand, paint in zip(strands, _COLOURS, strict=False)]
+    parts += [_strand(strand, places, across, up, paint) for strand, paint in zip(strands, COLOURS, strict=False)]
     return (
+        f"{_said(streamed.said)}"
         f'<svg class="jali-stream" width="{_WIDTH}" height="{_HEIGHT}" role="img" '
-        f'aria-label="{escape(streamed.name)}" style="font-family:system-ui,sans-serif;max-width:100%">'
-        f"{''.join(parts)}</svg>{_names(strands)}"
+        f'aria-label="{escape(streamed.name)}" style="{_FONT};display:block;max-width:100%">'
+        f"{''.join(parts)}</svg>{_names(strands, len(streamed.strands) - len(strands))}"
     )
 
 
@@ -81,12 +82,17 @@ def _path(points: Sequence[tuple[float, float]], across: Place, up: Place) -> st
     return " ".join(f"{across(x):.1f},{up(y):.1f}" for x, y in points if not math.isnan(y))
 
 
-def _names(strands: Sequence[Strand]) -> str:
-    """Name the colours, where there are several."""
+def _said(text: str) -> str:
+    return f'<div style="{_FONT};font-size:12px;opacity:.65;padding:2px 0">{escape(text)}</div>' if text else ""
+
+
+def _names(strands: Sequence[Strand], left_out: int) -> str:
+    """Name the colours, where there are several, and count the keys that are not drawn."""
     if len(strands) < 2:
         return ""
     named = "".join(
         f'<span style="color:{paint};margin-right:14px">■ {escape(strand.name)}</span>'
-        for strand, paint in zip(strands, _COLOURS, strict=False)
+        for strand, paint in zip(strands, COLOURS, strict=False)
     )
-    return f'<div style="font-family:system-ui,sans-serif;font-size:12px">{named}</div>'
+    more = f"{left_out:,} further keys are not drawn" if left_out else ""
+    return f'<div style="{_FONT};font-size:12px">{named}{more}</div>'

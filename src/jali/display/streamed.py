@@ -4,11 +4,16 @@ from __future__ import annotations
 
 import datetime
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 from jali.display.numbers import show_key
+from jali.errors import QueryError
+
+One = TypeVar("One")
+# Of the keys of a stream, on every picture: to be seen on white and on black.
+COLOURS = ("#0f766e", "#c2790b", "#8a4a76", "#64748b", "#7c9a3a", "#14a098")
 
 
 @dataclass(frozen=True)
@@ -46,6 +51,9 @@ class Streamed:
         horizon: For how many ticks the stream lives; None if it has no end.
         confidence: Of each interval.
         said: What the picture is about, where it is not the ticks of the stream.
+        between: What its bands are, where they are not the intervals of the values.
+        over: Over which ticks values are.
+        lately: The same of the last one, where that tells more.
     """
 
     name: str
@@ -56,6 +64,9 @@ class Streamed:
     horizon: int | None = None
     confidence: float = 0.95
     said: str = ""
+    between: str = ""
+    over: str = "so far"
+    lately: str = ""
 
     def shown(self, place: int) -> str:
         """Return what the tick at a place is called: as the clock has it, or its number."""
@@ -68,6 +79,8 @@ class Streamed:
     def bands(self) -> str:
         """What the bands around the lines are."""
         sure = f"{100 * self.confidence:g} %"
+        if self.between:
+            return self.between
         if len(self.strands) == 1:
             return f"the band is the {sure} interval for the bounded truth"
         return f"bands are {sure} intervals for the bounded truth"
@@ -84,7 +97,19 @@ class Streamed:
             return f"{self.name} · {self.said}"
         last = self.ticks[-1] if self.ticks else 0
         life = "" if self.horizon is None else f" of {self.horizon:,}"
-        return f"{self.name} · {self.measure} so far · tick {last:,}{life}"
+        return f"{self.name} · {self.measure} {self.lately or self.over} · tick {last:,}{life}"
+
+
+def chosen(names: Sequence[str], known: Mapping[str, One], stream: str) -> dict[str, One]:
+    """Return what some keys of a stream have, in their order; a key that it has not is refused."""
+    if missing := [name for name in names if name not in known]:
+        some = ", ".join(name for name in list(known)[:10] if name)
+        more = ", ..." if len(known) > 10 else ""
+        raise QueryError(
+            f"The stream {stream} has no key {missing[0]}.",
+            remedy=f"It has {some}{more}." if some else "It has no keys.",
+        )
+    return {name: known[name] for name in names}
 
 
 def ends_of(numbers: Iterable[float]) -> tuple[float, float]:

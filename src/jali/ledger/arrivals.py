@@ -3,7 +3,8 @@
 Statement:
     Whether an item counts depends on the items of its own owner alone: on which of them arrived in which tick, not
     on their order within a tick, on batches, or on anybody else's. Of one person's items in one tick those with
-    the least item keys count, at most `items` of them, in at most `ticks` ticks that are `separation` apart.
+    the least item keys count, at most `items` of them, in at most `ticks` ticks that are `separation` apart. An
+    item that cannot be read changes nothing: it is as if it had not come, and it may come again, rightly spelled.
 Proof:
     docs/proofs/stream_ledger.md.
 """
@@ -27,7 +28,9 @@ class Arrivals:
 
     def enter(self, arrivals: Iterable[Arrival]) -> Entered:
         """Keep the items that are not known, each as one that counts or as one that does not."""
-        asked, known = self._unknown(arrivals)
+        arrivals = tuple(arrivals)
+        readable = [arrival for arrival in arrivals if arrival.increments is not None]
+        asked, known = self._unknown(readable)
         for owner, items in asked.items():
             if self._bounds.persons:
                 self._enter_person(owner, items)
@@ -36,7 +39,8 @@ class Arrivals:
         self._tables.put_items(self._stream, self._tick, self._fresh)
         self._tables.put_people(self._stream, self._people)
         new = sum(arrival.increments is not None for arrival in self._fresh)
-        return Entered(new, known, len(self._fresh) - new + self._given_way)
+        unreadable = len(arrivals) - len(readable)
+        return Entered(new, known, len(self._fresh) - new + self._given_way, unreadable)
 
     def _unknown(self, arrivals: Iterable[Arrival]) -> tuple[dict[str, dict[str, Arrival]], int]:
         """Return the items that were never seen, by owner and key; and how many others there are."""
@@ -52,11 +56,10 @@ class Arrivals:
 
     def _enter_person(self, owner: str, items: dict[str, Arrival]) -> None:
         person = self._tables.attendance(self._stream, owner)
-        wanted = [item for item, arrival in items.items() if arrival.increments is not None]
-        if not wanted or not self._bounds.admit(person, self._tick):
+        if not items or not self._bounds.admit(person, self._tick):
             self._fresh += [arrival._replace(increments=None) for arrival in items.values()]
             return
-        stay = self._least(owner, person, wanted)
+        stay = self._least(owner, person, list(items))
         self._fresh += [a if a.item in stay else a._replace(increments=None) for a in items.values()]
         ticks = person.ticks if person.last == self._tick else person.ticks + 1
         self._people.append((owner, Attendance(ticks, self._tick, len(stay))))

@@ -26,7 +26,7 @@ class StoredStream:
 
 
 class Arrival(NamedTuple):
-    """An item that arrives: whose, under which key, and what it adds, as text; None if it counts nowhere."""
+    """An item that arrives: whose, under which key, and what it adds, as text; None if that cannot be read."""
 
     owner: str
     item: str
@@ -62,11 +62,12 @@ class Bounds:
 
 @dataclass(frozen=True)
 class Entered:
-    """What became of items: how many are new, known, and left out. It depends on the data."""
+    """What became of items: how many are new, known, left out, and not to be read. It depends on the data."""
 
     new: int = 0
     known: int = 0
     dropped: int = 0
+    unreadable: int = 0
 
 
 def stream_account(name: str) -> str:

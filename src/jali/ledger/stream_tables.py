@@ -83,7 +83,7 @@ class StreamTables:
         return {item for (item,) in rows}
 
     def put_items(self, stream: int, tick: int, items: Iterable[Arrival]) -> None:
-        """Keep items, also those that count nowhere: they are known from now on."""
+        """Keep items, also those that were dropped: they are known from now on."""
         self._connection.executemany(
             "INSERT INTO stream_items VALUES (?, ?, ?, ?, ?)",
             [(stream, arrival.owner, arrival.item, tick, arrival.increments) for arrival in items],

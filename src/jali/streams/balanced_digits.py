@@ -25,7 +25,7 @@ from jali.streams.ahead import NoiseAhead, read_left
 from jali.streams.balanced_numerals import best_radix, digit_sums, digits, levels_for
 from jali.streams.counter import AHEAD, Counter, Published
 from jali.streams.participation import Participation
-from jali.streams.running import Running, running_sums
+from jali.streams.running import Running, read_state, running_sums
 
 # Sums below this size are machine words.
 _WORD = 1 << 62
@@ -158,7 +158,7 @@ class BalancedDigits(Counter):
 
     def resume(self, state: str, *, bits: BitSource | None = None) -> Running:
         """Go on with a stream from its stored state."""
-        kept = json.loads(state)
+        kept = read_state(state)
         left = read_left(kept["left"], kept["width"])
         noise = NoiseAhead(self.sampler, kept["width"], kept["ahead"], left, bits)
         tables = [narrow(np.array(table, dtype=object)) for table in kept["tables"]]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from dataclasses import dataclass
 from fractions import Fraction
@@ -23,7 +22,7 @@ from jali.streams.at_hand import NoiseAtHand
 from jali.streams.counter import AHEAD, Counter
 from jali.streams.levels import Level, levels_distance
 from jali.streams.participation import Participation
-from jali.streams.running import Running
+from jali.streams.running import Running, read_state
 from jali.streams.tree_pass import add_up, weighted_sums
 from jali.streams.tree_run import TreeRun, restored
 from jali.streams.worst_pattern import Run
@@ -181,7 +180,7 @@ class BinaryTree(Counter):
 
     def resume(self, state: str, *, bits: BitSource | None = None) -> Running:
         """Go on with a stream from its stored state."""
-        kept = json.loads(state)
+        kept = read_state(state)
         left = read_left(kept["left"], 2 * kept["width"])
         noise = NoiseAtHand(self.sampler, 2 * kept["width"], kept["ahead"], left, bits)
         found = TreeRun(self, noise, weighted=self.weighted)

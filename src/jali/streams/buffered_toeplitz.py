@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from itertools import pairwise
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,7 +31,7 @@ from jali.streams.buffers.recurrence import POWER_PLACES, Recurrence, decays_of,
 from jali.streams.buffers.spans import SPAN
 from jali.streams.counter import AHEAD, Counter, Published
 from jali.streams.participation import Participation
-from jali.streams.running import Running
+from jali.streams.running import Running, read_state
 
 # By default roundings add less than 1 in so many to the noise.
 _FINE = 1024
@@ -90,6 +90,7 @@ class BufferedToeplitz(Counter):
     decays: tuple[Fraction, ...]
     weights: tuple[Fraction, ...]
     epsilon = None
+    rounding: ClassVar[float] = float(OFF)
 
     def __init__(
         self,
@@ -171,10 +172,10 @@ class BufferedToeplitz(Counter):
         recurrence = self._recurrence
         sums = math.ldexp(row_sum(recurrence.residues, recurrence.poles(), number), -self.lattice)
         if number <= _SHORT:
-            return super().error(confidence, tick=number) + float(OFF) * sums
+            return super().error(confidence, tick=number) + self.rounding * sums
         square = math.ldexp(row_square(recurrence.residues, recurrence.poles(), number), -2 * self.lattice)
         exponent = math.log(2 / miss(confidence))
-        return gaussian_quantile(self.law.spread**2 * square, sums, exponent) + float(OFF) * sums
+        return gaussian_quantile(self.law.spread**2 * square, sums, exponent) + self.rounding * sums
 
     def answer(self, measurements: NDArray[Any]) -> Floats:
         """Compute all values from the noisy measurements of a whole stream."""
@@ -193,7 +194,7 @@ class BufferedToeplitz(Counter):
 
     def resume(self, state: str, *, bits: BitSource | None = None) -> Running:
         """Go on with a stream from its stored state."""
-        kept = json.loads(state)
+        kept = read_state(state)
         keys = [_Key(self._exact, self._inverse, *key) for key in kept["keys"]]
         left = read_left(kept["left"], len(keys))
         found = _Buffered(self, keys, NoiseAhead(self.sampler, len(keys), kept["ahead"], left, bits))

@@ -16,6 +16,7 @@ from jali.privacy.planning.table import counted
 from jali.streams.counter import Counter
 from jali.streams.participation import Participation
 from jali.streams.parts import UNLIMITED
+from jali.streams.window import Window
 
 By: TypeAlias = Literal["largest", "rms"]
 
@@ -111,8 +112,11 @@ def name_of(counter: Counter) -> str:
     return own if each is None else f"{own}-{_hyphened(each.counter)}"
 
 
-def candidates(horizon: int | None) -> Iterator[Candidate]:
-    """Return what competes over a horizon; without one, counters that need one take turns."""
+def candidates(horizon: int | None, window: Window | None = None) -> Iterator[Candidate]:
+    """Return what competes over a horizon; without one, counters that need one take turns. Windows have no end."""
+    if window is not None:
+        yield from _in_windows(window)
+        return
     for name, kind in counters().items():
         if horizon is None and _endless(kind):
             yield from _in_turns(name, kind)
@@ -120,8 +124,10 @@ def candidates(horizon: int | None) -> Iterator[Candidate]:
             yield from _sized(name, kind, horizon)
 
 
-def of_name(name: str, horizon: int | None) -> tuple[Candidate, ...]:
-    """Return what goes by a name, with a horizon or without one."""
+def of_name(name: str, horizon: int | None, window: Window | None = None) -> tuple[Candidate, ...]:
+    """Return what goes by a name, with a horizon or without one; windows also go by that of the counter inside."""
+    if window is not None:
+        return _inside(name, window)
     endless = [one for own, kind in counters().items() if _endless(kind) for one in _in_turns(own, kind)]
     every = [*candidates(1 if horizon is None else horizon), *endless]
     found = tuple(one for one in every if name in (one.name, _hyphened(one.kind.__name__)))
@@ -156,11 +162,17 @@ def has_noise(candidate: Candidate, loss: str) -> bool:
     return loss in signature(candidate.kind if each is None else counters()[_hyphened(each)]).parameters
 
 
+def no_noise(loss: str) -> str:
+    """Say that a counter has no noise that spends a loss."""
+    return f"there is no {NOISES[loss]} noise for it."
+
+
 def _obstacle(candidate: Candidate, horizon: int | None, loss: str) -> str:
     """Say why a counter cannot be forecast; nothing if it can."""
     if not has_noise(candidate, loss):
-        return f"there is no {NOISES[loss]} noise for it."
-    if horizon is not None and horizon > _LISTED and not _in_closed_form(candidate.kind):
+        return no_noise(loss)
+    ticks = dict(candidate.parameters).get("window", horizon)
+    if ticks is not None and ticks > _LISTED and not _in_closed_form(candidate.kind):
         return f"errors are not forecast beyond {counted(_LISTED, 'tick')}."
     return ""
 
@@ -170,6 +182,25 @@ def _in_turns(name: str, kind: type[Counter]) -> Iterator[Candidate]:
     for own, each in counters().items():
         if not _endless(each) and not _keeps_all(each):
             yield Candidate(f"{name}-{own}", kind, (("each", each.__name__), ("growth", _GROWTH)))
+
+
+def _in_windows(window: Window) -> Iterator[Candidate]:
+    """Return a window with each counter that it can be built from: also those that keep all of it."""
+    own = _hyphened(window.kind.__name__)
+    for name, each in counters().items():
+        if not _endless(each):
+            yield Candidate(f"{own}-{name}", window.kind, (("each", each.__name__), ("window", window.ticks)))
+
+
+def _inside(name: str, window: Window) -> tuple[Candidate, ...]:
+    """Return the windows that go by a name: their own, or that of the counter inside."""
+    every = tuple(_in_windows(window))
+    own = _hyphened(window.kind.__name__)
+    found = tuple(one for one in every if name in (own, one.name, one.name.removeprefix(f"{own}-")))
+    if not found:
+        names = ", ".join(one.name.removeprefix(f"{own}-") for one in every)
+        raise MechanismError(f"There is no counter {name!r} for windows.", remedy=f"Take one of {names}.")
+    return found
 
 
 def _sized(name: str, kind: type[Counter], horizon: int) -> Iterator[Candidate]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
@@ -22,15 +22,18 @@ from jali.streams.candidates import (
     forecast,
     has_noise,
     name_of,
+    no_noise,
     of_name,
 )
 from jali.streams.counter import Counter
 from jali.streams.participation import Participation
+from jali.streams.window import Window
 
 __all__ = ["Alternative", "Choices", "choose", "counters", "name_of", "named"]
 
 # Of counters whose errors are this close, the one that keeps fewer numbers is taken.
 _CLOSE = 1.01
+_UNPROVED = "not proved for streams whose increments depend on published values."
 
 
 @dataclass(frozen=True, repr=False)
@@ -109,6 +112,8 @@ def choose(
     adaptive: bool = True,
     memory: int | None = None,
     by: By = "largest",
+    last: int | None = None,
+    restart: int | None = None,
 ) -> Choices:
     """Choose a counter by the errors that are forecast: no data is read, and the same is chosen every time.
 
@@ -122,6 +127,8 @@ def choose(
             for such streams are taken.
         memory: How many numbers a running stream may keep, for each key.
         by: What is to be small: the "largest" standard deviation over all ticks, or the "rms" of all.
+        last: The values are over the last so many ticks, not over all so far. Then, and with
+        restart: where sums begin anew after so many ticks, the counter has no end, whatever the horizon is.
 
     Of counters within 1 % of the least error the one that keeps the fewest numbers is taken.
 
@@ -132,11 +139,12 @@ def choose(
     """
     if by not in ("largest", "rms"):
         raise MechanismError(f'by must be "largest" or "rms", not {by!r}.')
-    asked = _asked(horizon, epsilon, delta, rho, person)
-    considered = [_judged(row, adaptive, memory) for row in asked.forecasts(candidates(horizon))]
+    asked = _asked(horizon, epsilon, delta, rho, person, Window.read(last, restart))
+    considered = [_judged(row, adaptive, memory) for row in asked.forecasts(asked.candidates())]
     fit = sorted((row for row in considered if row.counter is not None), key=lambda row: row.score(by))
     if not fit:
-        raise MechanismError(f"No counter fits: {considered[0].said}", remedy="Allow for more memory.")
+        remedy = "Take fewer ticks." if considered[0].made is None else "Allow for more memory."
+        raise MechanismError(f"No counter fits: {considered[0].said}", remedy=remedy)
     near = [row for row in fit if row.score(by) <= _CLOSE * fit[0].score(by)]
     best = min(near, key=lambda row: row.numbers_kept or 0)
     others = sorted((row for row in considered if row.counter is None), key=lambda row: row.score(by))
@@ -152,18 +160,22 @@ def named(
     rho: Number | None = None,
     person: Participation,
     adaptive: bool = True,
+    last: int | None = None,
+    restart: int | None = None,
 ) -> Counter:
     """Return the counter of a name, with whichever noise has the smaller largest error.
+
+    With `last` or `restart` it is the counter inside of the windows that is named.
 
     Example:
         >>> named("every-item", horizon=10, epsilon=1, person=Participation(adjacency="add-remove"))
         EveryItem(horizon=10, epsilon=1, person=Participation(adjacency='add-remove'))
     """
-    asked = _asked(horizon, epsilon, delta, rho, person)
-    rows = [_judged(row, adaptive, None) for row in asked.forecasts(of_name(name, horizon))]
+    asked = _asked(horizon, epsilon, delta, rho, person, Window.read(last, restart))
+    rows = [_judged(row, adaptive, None) for row in asked.forecasts(of_name(name, asked.horizon, asked.window))]
     fit = [row for row in rows if row.counter is not None]
     if not fit:
-        raise MechanismError(f"{name} cannot be taken: {rows[0].said}")
+        raise MechanismError(f"{name} cannot be taken: {rows[0].said}", remedy=_remedy(rows[0]))
     return _taken(min(fit, key=lambda row: row.score("largest")))
 
 
@@ -176,6 +188,11 @@ class _Asked:
     delta: Fraction
     rho: Fraction | None
     person: Participation
+    window: Window | None
+
+    def candidates(self) -> Iterator[Candidate]:
+        """Return what competes."""
+        return candidates(self.horizon, self.window)
 
     def losses(self) -> dict[str, Fraction]:
         """Return what each noise may spend, by the name of the parameter."""
@@ -196,6 +213,8 @@ class _Asked:
 
     def __str__(self) -> str:
         life = "No horizon (2^20 ticks are forecast)" if self.horizon is None else counted(self.horizon, "tick")
+        if self.window is not None:
+            life = f"Values {self.window},"
         delta = f", delta={decimal_above(self.delta)}" if self.delta else ""
         loss = (
             f"epsilon={decimal_above(self.epsilon)}{delta}"
@@ -211,6 +230,7 @@ def _asked(
     delta: Number | None,
     rho: Number | None,
     person: Participation,
+    window: Window | None,
 ) -> _Asked:
     """Check what was asked for, before any counter is made."""
     if not isinstance(person, Participation):
@@ -218,7 +238,7 @@ def _asked(
             f"person must be a Participation, not {person!r}.",
             remedy='For example person=Participation(adjacency="add-remove").',
         )
-    life = None if horizon is None else natural(horizon, "horizon")
+    life = None if horizon is None or window is not None else natural(horizon, "horizon")
     if (epsilon is None) == (rho is None):
         raise MechanismError("Give either epsilon or rho, one of them.")
     if rho is not None and delta is not None:
@@ -226,7 +246,7 @@ def _asked(
     pure, concentrated = (
         None if value is None else parameter(value, name) for value, name in ((epsilon, "epsilon"), (rho, "rho"))
     )
-    return _Asked(life, pure, _probability(delta), concentrated, person)
+    return _Asked(life, pure, _probability(delta), concentrated, person, window)
 
 
 def _probability(delta: Number | None) -> Fraction:
@@ -262,10 +282,21 @@ def _objection(row: Alternative, adaptive: bool, memory: int | None) -> str:
     if row.counter is None:
         return row.said
     if adaptive and not row.counter.adaptive:
-        return "not proved for streams whose increments depend on published values."
+        return _UNPROVED
     if room is not None and row.numbers_kept is not None and row.numbers_kept > room:
         return f"keeps more than {counted(room, 'number')}."
     return ""
+
+
+def _remedy(row: Alternative) -> str:
+    """Say what would let a counter be taken that was asked for by its name."""
+    if row.said == _UNPROVED:
+        return "Promise that none depends on them, if that is so: adaptive=False, or --oblivious."
+    if row.said == no_noise("epsilon"):
+        return "Add a delta, or give rho instead of epsilon: they allow for Gaussian noise."
+    if row.said == no_noise("rho"):
+        return "Give epsilon instead of rho."
+    return "Take another counter."
 
 
 def _lived(person: Participation) -> str:

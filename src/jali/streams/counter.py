@@ -8,7 +8,7 @@ from collections.abc import Hashable
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +17,7 @@ from jali.errors import MechanismError
 from jali.mechanisms.combined import AnyLaw
 from jali.mechanisms.laws import DiscreteGaussianLaw, DiscreteLaplaceLaw
 from jali.mechanisms.mechanism import LogMasses, Mechanism, natural, parameter
-from jali.mechanisms.values import integers_in, narrow
+from jali.mechanisms.values import narrow
 from jali.mechanisms.workloads.linear import product_law
 from jali.mechanisms.workloads.workload import Floats
 from jali.noise import BitSource, DiscreteGaussian, DiscreteLaplace
@@ -26,9 +26,7 @@ from jali.privacy.losses.pure import Pure
 from jali.privacy.rationals import Number
 from jali.streams.participation import Participation
 from jali.streams.quantiles import value_quantile
-
-if TYPE_CHECKING:
-    from jali.streams.running import Running
+from jali.streams.running import Running, increments_in
 
 # Noises of so many ticks are drawn at once.
 AHEAD = 1024
@@ -59,6 +57,8 @@ class Counter(Mechanism):
     error_is_exact: ClassVar[bool] = False
     # Whether later increments may depend on what was published before.
     adaptive: ClassVar[bool] = True
+    # How far a measurement may be from the strategy times the increments: 0 but for counters that round.
+    rounding: ClassVar[float] = 0.0
 
     horizon: int
     epsilon: Fraction | None
@@ -192,7 +192,7 @@ class Counter(Mechanism):
 
     def read(self, increments: Any) -> NDArray[Any]:
         """Return increments as an array of integers, one for each tick; other types and lengths are refused."""
-        array = integers_in(increments)
+        array = increments_in(increments)
         if array.ndim != 1 or not 0 < array.size <= self.horizon:
             raise MechanismError(f"A stream must be 1 to {self.horizon} integers, one for each tick.")
         return array

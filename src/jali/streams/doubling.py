@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -113,6 +113,21 @@ class Doubling(Parted):
     def part(self, number: int) -> Counter:
         """Return the counter of an epoch, from 0."""
         return self._priced(number)[1]
+
+    def kinds(self) -> tuple[Counter, ...]:
+        """Return the counters of the epochs that grow, and with them of all later ones."""
+        found, ticks = [self.part(0)], self.first
+        while ticks < self.horizon and self.length(len(found)) > found[-1].horizon:
+            found.append(self.part(len(found)))
+            ticks += found[-1].horizon
+        return tuple(found)
+
+    def frozen(self) -> Self:
+        """Return the same stream, whose recipe has all parameters of its epochs: none is optimised again."""
+        found = super().frozen()
+        # They are the same counters, and some are slow to price.
+        found._made.update(self._made)
+        return found
 
     def place(self, tick: int) -> tuple[int, int]:
         """Return in which epoch a tick falls, from 0, and which tick of it that is, from 1."""

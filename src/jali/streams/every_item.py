@@ -20,7 +20,7 @@ from jali.privacy.rationals import Number
 from jali.streams.ahead import NoiseAhead, read_left
 from jali.streams.counter import AHEAD, Counter, Published
 from jali.streams.participation import Participation
-from jali.streams.running import Running, running_sums
+from jali.streams.running import Running, read_state, running_sums
 
 
 @dataclass(frozen=True, repr=False)
@@ -91,7 +91,7 @@ class EveryItem(Counter):
 
     def resume(self, state: str, *, bits: BitSource | None = None) -> Running:
         """Go on with a stream from its stored state."""
-        kept = json.loads(state)
+        kept = read_state(state)
         left = read_left(kept["left"], kept["width"])
         found = _Items(self, kept["width"], NoiseAhead(self.sampler, kept["width"], kept["ahead"], left, bits))
         found.tick, found.sums = kept["tick"], narrow(np.array(kept["sums"], dtype=object))

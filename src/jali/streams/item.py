@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime
 import operator
 import uuid
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields
 from typing import Any
 
@@ -50,6 +50,21 @@ class Item:
 
 
 _NAMES = frozenset(field.name for field in fields(Item))
+# How frames give their rows as mappings: of polars, of Arrow, of pandas.
+_ROWS = {"to_dicts": "to_dicts()", "to_pylist": "to_pylist()", "to_dict": "to_dict('records')"}
+
+
+def items_in(given: Any) -> list[Item | None]:
+    """Read many items; None stands for a mapping that is none. What is no list of items at all is refused."""
+    if hasattr(given, "columns"):
+        rows = next((written for name, written in _ROWS.items() if hasattr(given, name)), "to_dict('records')")
+        raise CatalogError(
+            "A frame is no list of items.",
+            remedy=f"Write st.append(frame.{rows}); its columns are item, and owner, key and value if needed.",
+        )
+    if not isinstance(given, Iterable) or isinstance(given, Mapping | str | bytes):
+        raise CatalogError("Items are appended many at once.", remedy="Write st.append([item]).")
+    return [Item.of(item) for item in given]
 
 
 def name_of(value: Any) -> str | None:

@@ -28,6 +28,11 @@ def mixed_stddev(terms: Terms) -> float:
     return math.sqrt(math.fsum(float(law.stddev) ** 2 * float(row @ row) for row, law in terms))
 
 
+def total_size(terms: Terms) -> float:
+    """Return the sum of the sizes of all coefficients: what an error of 1 in each measurement may come to."""
+    return math.fsum(float(np.abs(row).sum()) for row, _ in terms)
+
+
 def mixed_quantile(terms: Terms, confidence: float) -> float:
     """Return a t with Pr[|sum c_i X_i| <= t] >= confidence, for independent noises of any laws.
 
@@ -46,8 +51,7 @@ def mixed_quantile(terms: Terms, confidence: float) -> float:
     if len(gaussian) < len(terms):
         return moment_quantile([term for row, law in terms for term in _rounded_up(row, law)], miss(confidence))
     variance = math.fsum(float(law.variance) * float(row @ row) for row, law in gaussian)
-    slack = math.fsum(float(np.abs(row).sum()) for row, _ in gaussian)
-    return gaussian_quantile(variance, slack, math.log(2 / miss(confidence)))
+    return gaussian_quantile(variance, total_size(gaussian), math.log(2 / miss(confidence)))
 
 
 def _counted(sizes: Floats, law: AnyLaw) -> list[Term]:

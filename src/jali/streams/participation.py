@@ -22,7 +22,7 @@ class Participation:
     Args:
         adjacency: When two streams are neighbours: "add-remove" or "replace-one".
         ticks: In how many ticks one person takes part, at most.
-        separation: How many ticks lie between two of them at least; 1 if they may follow each other.
+        separation: How far apart two of them are at least; 1 if they may follow each other.
         l1: How far one person moves the increments of one tick: summed over the keys.
         l2: The same in L2 norm; as `l1` if it is not given.
         signed: Whether increments may be negative, so that two of them may have a negative inner product. Counts

@@ -6,22 +6,23 @@ import json
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Hashable, Iterator
+from dataclasses import replace
 from functools import lru_cache
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from jali.errors import MechanismError
 from jali.mechanisms.mechanism import LogMasses, miss, natural
-from jali.mechanisms.values import integers_in, narrow
+from jali.mechanisms.values import narrow
 from jali.mechanisms.workloads.linear import product_law
 from jali.mechanisms.workloads.workload import Floats
 from jali.noise import BitSource
 from jali.streams.counter import AHEAD, Counter, Published
-from jali.streams.mixed import Terms, mixed_quantile, mixed_stddev
+from jali.streams.mixed import Terms, mixed_quantile, mixed_stddev, total_size
 from jali.streams.recipe import Recipe
-from jali.streams.running import Running
+from jali.streams.running import Running, increments_in, read_state
 
 
 class Unlimited(int):
@@ -69,6 +70,17 @@ class Parted(Counter):
         """Return in which part a tick falls, from 0, and which tick of it that is, from 1."""
 
     @abstractmethod
+    def kinds(self) -> tuple[Counter, ...]:
+        """Return the different counters that parts have, in the order in which they come: each once."""
+
+    def frozen(self) -> Self:
+        """Return the same stream, whose recipe has all parameters of its parts: none is optimised again.
+
+        So another version, or another machine, goes on with the strategy that a part was begun with.
+        """
+        return replace(self, each=self.each.froze(self.kinds()))  # type: ignore[type-var]
+
+    @abstractmethod
     def memory(self, width: int, tick: int = 0, kept: list[list[float]] | None = None) -> Memory:
         """Return what a stream remembers after some ticks: nothing before the first."""
 
@@ -93,7 +105,8 @@ class Parted(Counter):
     def error(self, confidence: float, *, tick: int | None = None) -> float:
         """Return what the error after one tick stays within; by default of the tick with the largest variance."""
         miss(confidence)
-        return mixed_quantile(self.terms(self.worst_tick if tick is None else self.numbered(tick)), confidence)
+        terms = self.terms(self.worst_tick if tick is None else self.numbered(tick))
+        return mixed_quantile(terms, confidence) + self.part(0).rounding * total_size(terms)
 
     def start(self, *, width: int = 1, ahead: int = AHEAD, bits: BitSource | None = None) -> Running:
         """Begin a stream of one or several keys."""
@@ -102,7 +115,7 @@ class Parted(Counter):
 
     def resume(self, state: str, *, bits: BitSource | None = None) -> Running:
         """Go on with a stream from its stored state."""
-        kept = json.loads(state)
+        kept = read_state(state)
         memory = self.memory(kept["width"], kept["tick"], kept["public"])
         found = RunningParts(self, kept["width"], kept["ahead"], memory, bits)
         found.tick, found.number = kept["tick"], kept["part"]
@@ -155,7 +168,7 @@ class Parted(Counter):
 
     def read(self, increments: Any) -> NDArray[Any]:
         """Return increments as an array of integers, one for each tick; other types are refused."""
-        array = integers_in(increments)
+        array = increments_in(increments)
         if array.ndim != 1 or not array.size:
             raise MechanismError("A stream must be integers, one for each tick.")
         return array

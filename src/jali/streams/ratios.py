@@ -21,7 +21,7 @@ from jali.mechanisms.laws import DiscreteGaussianLaw, DiscreteLaplaceLaw
 from jali.mechanisms.mechanism import miss
 from jali.mechanisms.workloads.concentration import gaussian_quantile, moment_quantile
 from jali.streams.counter import Counter
-from jali.streams.mixed import Terms
+from jali.streams.mixed import Terms, total_size
 from jali.streams.parts import Parted
 
 
@@ -40,14 +40,22 @@ def noises(counter: Counter, tick: int) -> Terms:
     return [(counter.influence(tick), counter.law)]
 
 
-def reach(terms: Terms, columns: int, confidence: float) -> float:
+def reach(counter: Counter, tick: int, columns: int, confidence: float) -> float:
     """Return a q that no combination of columns with coefficients of length 1 exceeds, at a confidence for each.
 
     Args:
-        terms: The coefficients of the noises in a column's value, with their laws: all Laplace or all Gaussian.
+        counter: The mechanism; roundings of its measurements add up to sqrt(columns) times those of one.
+        tick: The tick after which the columns are combined.
         columns: How many columns are combined.
         confidence: For each combination by itself.
     """
+    terms = noises(counter, tick)
+    rounding = (counter.part(0) if isinstance(counter, Parted) else counter).rounding
+    return noise_reach(terms, columns, confidence) + rounding * math.sqrt(columns) * total_size(terms)
+
+
+def noise_reach(terms: Terms, columns: int, confidence: float) -> float:
+    """Return the same for the noises alone, all Laplace or all Gaussian, by their coefficients in one column."""
     exponent = math.log(2 / miss(confidence))
     rows = [(np.abs(row[row != 0]), law) for row, law in terms if row.any()]
     gaussian = [(row, law) for row, law in rows if isinstance(law, DiscreteGaussianLaw)]

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import inspect
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, fields
 from fractions import Fraction
 from typing import Any, TypeAlias
 
@@ -15,13 +16,17 @@ from jali.streams.participation import Participation
 
 # Proved for adaptive streams, with few numbers kept, and near the least error that is known.
 _BEST = {"epsilon": "SmoothTree", "rho": "BufferedToeplitz"}
+_GIVEN = frozenset({"horizon", "epsilon", "rho", "person"})
+
+Parameters: TypeAlias = tuple[tuple[str, Any], ...]
 
 
 @dataclass(frozen=True, repr=False)
 class Recipe:
-    """The public name of a counter, and the parameters it takes besides horizon, loss and person.
+    """The public name of a counter, such as EveryItem or every-item, and its parameters besides horizon and loss.
 
-    It is kept by name, so that a stream that was stored can be gone on with.
+    It is kept by name, so that a stream that was stored can be gone on with. A recipe that is frozen also has all
+    parameters of the counters of some horizons, those that were optimised too: they are never chosen again.
 
     Example:
         >>> Recipe("EveryItem")
@@ -29,11 +34,13 @@ class Recipe:
     """
 
     counter: str
-    parameters: tuple[tuple[str, Any], ...]
+    parameters: Parameters
+    frozen: tuple[tuple[int, Parameters], ...] = ()
 
     def __init__(self, counter: str, **parameters: Any) -> None:
-        object.__setattr__(self, "counter", counter)
+        object.__setattr__(self, "counter", _in_python(counter))
         object.__setattr__(self, "parameters", tuple(sorted(parameters.items())))
+        object.__setattr__(self, "frozen", ())
 
     def __repr__(self) -> str:
         told = [repr(self.counter), *(f"{name}={value!r}" for name, value in self.parameters)]
@@ -55,6 +62,12 @@ class Recipe:
         read.kind()
         return read
 
+    def froze(self, counters: Iterable[Counter]) -> Recipe:
+        """Return the recipe that makes these very counters at their horizons."""
+        found = Recipe(self.counter, **dict(self.parameters))
+        object.__setattr__(found, "frozen", tuple((made.horizon, _parameters(made)) for made in counters))
+        return found
+
     def kind(self) -> type[Counter]:
         """Return the class of the counters; one that has no horizon, or is no counter, is refused."""
         found = getattr(jali.streams, self.counter, None) if self.counter in _names() else None
@@ -72,10 +85,28 @@ class Recipe:
         if name not in inspect.signature(kind).parameters:
             raise MechanismError(f"each cannot be {self.counter}, which has no noise for {name}.")
         loss = {name: rho if epsilon is None else epsilon}
-        return kind(horizon=horizon, person=person, **loss, **dict(self.parameters))  # type: ignore[call-arg]
+        given = dict(self.parameters) | dict(dict(self.frozen).get(horizon, ()))
+        return kind(horizon=horizon, person=person, **loss, **given)  # type: ignore[call-arg]
 
 
 Each: TypeAlias = str | type[Counter] | Recipe | None
+
+
+def _in_python(name: str) -> str:
+    """Return the class that `choose`, `named` and the command line call by a name with dashes.
+
+    Example:
+        >>> _in_python("every-item"), _in_python("EveryItem")
+        ('EveryItem', 'EveryItem')
+    """
+    dashed = isinstance(name, str) and name == name.lower()
+    return "".join(word.capitalize() for word in name.split("-")) if dashed else name
+
+
+def _parameters(counter: Any) -> Parameters:
+    """Return what a counter is made of besides horizon, loss and person."""
+    names = [field.name for field in fields(counter)]
+    return tuple((name, getattr(counter, name)) for name in names if name not in _GIVEN)
 
 
 def _names() -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, Any
 
@@ -9,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jali.errors import MechanismError
-from jali.mechanisms.values import integers_in
+from jali.mechanisms.values import WHOLE, numbers_in
 from jali.mechanisms.workloads.workload import Floats
 
 if TYPE_CHECKING:
@@ -42,13 +43,13 @@ class Running(ABC):
 
     def append(self, increment: Any) -> Any:
         """Pass one tick and return the noisy sum so far: a number, or an array with one for each key."""
-        row = integers_in(increment).reshape(1, -1)
+        row = increments_in(increment).reshape(1, -1)
         values = self.advance(self.checked(row[0] if row.size == self.width == 1 else row)).values
         return float(values[0]) if self.width == 1 else values[0]
 
     def extend(self, increments: Any) -> Floats:
         """Pass many ticks at once and return the noisy sums after each."""
-        return self.advance(self.checked(integers_in(increments))).values
+        return self.advance(self.checked(increments_in(increments))).values
 
     def checked(self, increments: NDArray[Any]) -> NDArray[Any]:
         """Refuse increments of another shape, and ticks beyond the horizon."""
@@ -66,6 +67,48 @@ class Running(ABC):
     def exhausted(self) -> bool:
         """Whether the horizon is over."""
         return self.tick >= self.counter.horizon
+
+
+def increments_in(value: Any) -> NDArray[Any]:
+    """Return what is given as increments: integers, by their types.
+
+    Example:
+        >>> increments_in([3, 4]).tolist()
+        [3, 4]
+    """
+    array = numbers_in(value)
+    if array.dtype.kind in "iub" or all(isinstance(item, WHOLE) for item in array.ravel().tolist()):
+        return array
+    raise MechanismError(
+        "The increments of a stream are integers.",
+        remedy="Count in whole units, such as cents, and divide what is published;"
+        ' or let a database do it: db.stream(..., measure="sum", value=jali.Range(0, 100)).',
+    )
+
+
+class State(dict[str, Any]):
+    """The parts of a stored state, by name; one that is missing is refused."""
+
+    def __missing__(self, name: str) -> Any:
+        raise _no_state()
+
+
+def read_state(text: Any) -> State:
+    """Read what `Running.state` wrote; what is none is refused, and nothing of it is told: states are secret."""
+    try:
+        found = json.loads(text)
+    except (TypeError, ValueError):
+        found = None
+    if not isinstance(found, dict):
+        raise _no_state()
+    return State(found)
+
+
+def _no_state() -> MechanismError:
+    return MechanismError(
+        "This is no state of a stream of this counter.",
+        remedy="Give the text that running.state() of the same counter returned.",
+    )
 
 
 def running_sums(increments: NDArray[Any]) -> NDArray[Any]:

@@ -101,12 +101,15 @@ class Sliding(Windowed):
         both = (self.part().influence(self.window), self.part().influence(inside))
         return np.asarray(math.sqrt(2) * np.concatenate(both))
 
-    def error(self, confidence: float, *, tick: int | None = None) -> float:
-        """Return what the error after one tick stays within; by default of the tick with the largest variance."""
-        at = self.worst_tick if tick is None else self.numbered(tick)
-        block, inside = self.place(at)
+    def alike(self, tick: int) -> int:
+        """Return the first tick whose value has the same noise: in the first block, or in the second."""
+        block, inside = self.place(tick)
+        return inside if block == 0 or inside == self.window else self.window + inside
+
+    def _error_after(self, tick: int, confidence: float) -> float:
+        block, inside = self.place(tick)
         if self._weights is not None or block == 0 or inside == self.window:
-            return super().error(confidence, tick=at)
+            return super()._error_after(tick, confidence)
         # Three values, each off by more than its part with a third of the probability.
         third = 1 - miss(confidence) / 3
         return sum(

@@ -8,11 +8,11 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from jali.mechanisms.values import integers_in, narrow
+from jali.mechanisms.values import narrow
 from jali.mechanisms.workloads.workload import Floats
 from jali.streams.at_hand import NoiseAtHand
 from jali.streams.counter import AHEAD, Counter, Published
-from jali.streams.running import Running
+from jali.streams.running import Running, increments_in
 from jali.streams.sizes import CHUNK, as_double, as_doubles, kind_for, largest_size, number_or_row
 from jali.streams.smooth_shape import LONGEST, SmoothShape
 
@@ -43,18 +43,19 @@ class SmoothRun(Running):
             return super().append(increment)
         if not self._stays:
             self._stays = self.tree.stays(self.tick, min(self.tick + AHEAD, self.counter.horizon)).tolist()[::-1]
+        drawn = self.noise.one()[0]  # first: where no bits can be had, nothing has passed
         self.tick = tick = self.tick + 1
         _, _, noise, value = self.used[-1]
         total = value - noise + increment
         while self.used[-1][1] <= tick:
             self.used.pop()
-        noise = self.used[-1][2] + self.noise.one()[0]
+        noise = self.used[-1][2] + drawn
         self.used.append((tick, tick + self._stays.pop(), noise, total + noise))
         return as_double(total + noise)
 
     def extend(self, increments: Any) -> Floats:
         """Pass many ticks at once and return the noisy sums after each."""
-        rows = self.checked(integers_in(increments))
+        rows = self.checked(increments_in(increments))
         values = np.empty((len(rows), self.width))
         for place in range(0, len(rows), CHUNK):
             values[place : place + CHUNK] = as_doubles(self._pass(rows[place : place + CHUNK]))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, partial
@@ -22,7 +21,7 @@ from jali.streams.at_hand import NoiseAtHand
 from jali.streams.counter import AHEAD, Counter
 from jali.streams.levels import levels_distance
 from jali.streams.participation import Participation
-from jali.streams.running import Running, running_sums
+from jali.streams.running import Running, read_state, running_sums
 from jali.streams.smooth_run import SmoothRun, replaced, restored
 from jali.streams.smooth_shape import SmoothShape, balanced_shape, best_shape
 
@@ -128,7 +127,7 @@ class SmoothTree(Counter):
 
     def resume(self, state: str, *, bits: BitSource | None = None) -> Running:
         """Go on with a stream from its stored state."""
-        kept = json.loads(state)
+        kept = read_state(state)
         left = read_left(kept["left"], kept["width"])
         noise = NoiseAtHand(self.sampler, kept["width"], kept["ahead"], left, bits)
         found = SmoothRun(self, self.tree, noise)

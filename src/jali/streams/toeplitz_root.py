@@ -25,7 +25,7 @@ from jali.streams.causal import Causal
 from jali.streams.counter import AHEAD, Counter, Published
 from jali.streams.participation import Participation
 from jali.streams.past import Past
-from jali.streams.running import Running
+from jali.streams.running import Running, read_state
 
 _LONGEST = 1 << 22
 _FINEST = 1 << 24
@@ -129,7 +129,7 @@ class ToeplitzRoot(Counter):
 
     def resume(self, state: str, *, bits: BitSource | None = None) -> Running:
         """Go on with a stream from its stored state."""
-        kept = json.loads(state)
+        kept = read_state(state)
         left = read_left(kept["left"], kept["width"])
         increments = narrow(np.array(kept["increments"], dtype=object).reshape(kept["width"], -1))
         measured = np.array(kept["measured"], dtype=np.float64).reshape(kept["width"], -1)
@@ -174,9 +174,10 @@ class _Root(Running):
     def advance(self, increments: NDArray[Any]) -> Published:
         """Measure the past and the new ticks together, add noise, and sum up what was measured."""
         rows, start = increments.reshape(len(increments), self.width), self.tick
+        noise = self.noise.take(len(rows))  # first: where no bits can be had, nothing has passed
         self.increments.grow(self._fitting(rows.T))
         exact = np.stack([self._forward.integers(past, start) for past in self.increments.rows], axis=1)
-        noisy = add(exact, self.noise.take(len(rows)))
+        noisy = add(exact, noise)
         self.measured.grow(doubles(noisy.ravel()).reshape(rows.shape).T)
         values = np.stack([self._back.doubles(past, start) for past in self.measured.rows], axis=1)
         self.tick += len(rows)

@@ -8,11 +8,11 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from jali.mechanisms.values import integers_in, narrow
+from jali.mechanisms.values import narrow
 from jali.mechanisms.workloads.workload import Floats
 from jali.streams.at_hand import NoiseAtHand
 from jali.streams.counter import Counter, Published
-from jali.streams.running import Running
+from jali.streams.running import Running, increments_in
 from jali.streams.sizes import CHUNK, as_double
 from jali.streams.tree_pass import Open, TreePass, inverse
 
@@ -48,7 +48,7 @@ class TreeRun(Running):
 
     def extend(self, increments: Any) -> Floats:
         """Pass many ticks at once and return the noisy sums after each."""
-        rows = self.checked(integers_in(increments))
+        rows = self.checked(increments_in(increments))
         values = np.empty((len(rows), self.width))
         for place in range(0, len(rows), CHUNK):
             self._pass(rows[place : place + CHUNK], values[place : place + CHUNK])

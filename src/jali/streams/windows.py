@@ -37,10 +37,33 @@ class Windowed(Parted):
         """Return the counter of a window: they are all alike."""
         return self._made
 
+    def kinds(self) -> tuple[Counter, ...]:
+        """Return the one counter that all windows have."""
+        return (self.part(),)
+
     def place(self, tick: int) -> tuple[int, int]:
         """Return in which window a tick falls, from 0, and which tick of it that is, from 1."""
         before, left = divmod(tick - 1, self.window)
         return before, left + 1
+
+    def alike(self, tick: int) -> int:
+        """Return the first tick whose value has the same noise: windows are all alike."""
+        return self.place(tick)[1]
+
+    def error(self, confidence: float, *, tick: int | None = None) -> float:
+        """Return what the error after one tick stays within; by default of the tick with the largest variance."""
+        at = self.alike(self.worst_tick if tick is None else self.numbered(tick))
+        if (confidence, at) not in self._errors:
+            self._errors[confidence, at] = self._error_after(at, confidence)
+        return self._errors[confidence, at]
+
+    @cached_property
+    def _errors(self) -> dict[tuple[float, int], float]:
+        """Errors that were computed: they come again in every window."""
+        return {}
+
+    def _error_after(self, tick: int, confidence: float) -> float:
+        return super().error(confidence, tick=tick)
 
     def _read_window(
         self, window: int, epsilon: Number | None, rho: Number | None, person: Participation, each: Each

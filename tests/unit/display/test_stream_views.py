@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import re
 from collections.abc import Iterator
 from types import SimpleNamespace
 from typing import Any
@@ -10,8 +11,20 @@ from typing import Any
 import matplotlib as mpl
 import pytest
 
+from jali.errors import QueryError
 from jali.privacy import Pure
-from jali.stream_display import LAST, distributions, rows, seen, stream_html, stream_plot, stream_text, streamed
+from jali.stream_display import (
+    LAST,
+    distributions,
+    last_ticks,
+    rows,
+    seen,
+    stream_html,
+    stream_plot,
+    stream_text,
+    streamed,
+    tick_text,
+)
 
 mpl.use("Agg")
 
@@ -33,7 +46,9 @@ class View:
         self.name, self.published, self.cost = "visits", published, Pure(1).event
         clock = SimpleNamespace(every=every) if every else None
         named = SimpleNamespace(name=measure, labels=labels)
-        self.declaration = SimpleNamespace(measure=named, clock=clock, horizon=365)
+        self.declaration = SimpleNamespace(
+            measure=named, clock=clock, horizon=365, what=f"{measure} so far", over=lambda *_: "so far"
+        )
 
     def value(self, number: int) -> Any:
         labels = self.declaration.measure.labels
@@ -68,9 +83,51 @@ def test_a_plain_stream_is_a_table_with_its_error_bars() -> None:
 
 def test_keys_share_the_row_of_their_tick() -> None:
     columns, found, spans = rows(view("A", "B"), view("A", "B").ticks())
-    assert columns == ("tick", "count")
-    assert found[1] == (2, {"A": 2.0, "B": 3.0})
-    assert spans[1] == (None, {"A": (1.0, 3.0), "B": (2.0, 4.0)})
+    assert columns == ("tick", "key", "count")
+    assert found[1] == (2, ["A", "B"], [2.0, 3.0])
+    assert spans[1] == (None, None, [(1.0, 3.0), (2.0, 4.0)])
+    text = stream_text(view("A", "B", published=1))
+    assert [line.split() for line in text.splitlines()[2:6:3]] == [
+        ["tick", "key", "count", "±"],
+        ["B", "2.0", "1.0"],
+    ]
+
+
+def test_the_shares_of_a_distribution_stand_beside_the_values_that_they_are_at_most() -> None:
+    plain = stream_text(view(15, 30.5, published=1, measure="cdf"))
+    assert [line.split() for line in plain.splitlines()[4:6]] == [
+        ["1", "≤", "15", "0.33", "0.33"],
+        ["≤", "30.5", "0.67", "0.33"],
+    ]
+    labels = tuple((key, end) for key in "AB" for end in (10, 20))
+    columns, (row,), _ = rows(view(*labels), view(*labels, published=1).ticks())
+    assert columns == ("tick", "key", "count")
+    columns, (row,), _ = rows(view(*labels, measure="cdf"), view(*labels, published=1).ticks())
+    assert columns == ("tick", "key", "value", "share")
+    assert row[:3] == (1, ["A", "", "B", ""], ["≤ 10", "≤ 20", "≤ 10", "≤ 20"])
+
+
+def test_the_intervals_of_a_table_are_all_shown_in_one_way() -> None:
+    held = view("A", "B", published=2)
+    even = stream_text(held)
+    assert "…" not in even
+    # One interval of all that is off its middle.
+    first, last = held.ticks()
+    odd: Any = SimpleNamespace(**vars(last) | {"interval": lambda _: {"A": (0.0, 9.0), "B": (2.0, 4.0)}})
+    held.ticks = lambda: (first, odd)
+    for told in (stream_text(held), stream_html(held)):
+        assert told.count("…") == 4 + 1
+        assert "±" not in told
+    assert tick_text(odd).count("…") == 2
+
+
+def test_a_tick_tells_its_intervals() -> None:
+    assert tick_text(view(every="day").value(3)) == "tick 3 (2026-01-03): 3.0 ± 1.0, at 95 %"
+    assert tick_text(view("A", "B").value(1234)).splitlines() == [
+        "tick 1,234, at 95 %:",
+        "  A: 1,234.0 ± 1.0",
+        "  B: 1,235.0 ± 1.0",
+    ]
 
 
 def test_a_long_stream_shows_its_last_ticks_and_counts_the_rest() -> None:
@@ -82,11 +139,23 @@ def test_a_long_stream_shows_its_last_ticks_and_counts_the_rest() -> None:
     assert "4 ticks before these." in stream_text(view(*range(100), published=5))
 
 
+def test_what_is_before_is_counted_from_the_first_tick_of_the_stream() -> None:
+    held = view(published=40)
+    later = held.ticks()[1:]
+    for ticks in (later, held.ticks()):
+        assert f"{40 - LAST} ticks before these." in last_ticks(held, ticks)
+    # Nothing is left out of a tick that was just published.
+    assert not [line for line in last_ticks(held, held.ticks()[-1:]) if "before" in line]
+
+
 def test_a_stream_that_has_published_nothing_says_so_everywhere() -> None:
     empty = view(published=0)
     assert "Nothing was published yet." in stream_text(empty)
     assert "0 of 365 ticks" in stream_html(empty)
-    assert [text.get_text() for text in stream_plot(empty).texts] == ["nothing was published yet"]
+    assert "Nothing was published yet." in stream_html(empty)
+    axes = stream_plot(empty)
+    assert [text.get_text() for text in axes.texts] == ["nothing was published yet"]
+    assert not axes.axison
     assert distributions(view(10, 20, published=0, measure="cdf")) == {}
 
 
@@ -104,10 +173,54 @@ def test_html_has_the_drawing_and_the_table_and_escapes_names() -> None:
     held = view("<A>", "B")
     held.name = "<visits>"
     html = stream_html(held)
-    assert html.startswith("<svg")
-    assert "<table" in html
+    assert html.index("count so far, 3 of 365") < html.index("<svg") < html.index("<table")
     assert "<visits>" not in html
     assert "<A>" not in html
+
+
+def test_html_tells_how_to_read_it_and_what_is_not_shown() -> None:
+    html = stream_html(view("A", "B", published=40))
+    assert "± is half the width of a 95 % interval" in html
+    assert "25 ticks before these." in html
+    assert "3 further keys are not drawn" in stream_html(view(*"ABCDEFGHI"))
+
+
+def test_keys_have_the_colours_of_the_picture_in_notebooks_too() -> None:
+    held = view("A", "B", "C")
+    painted = [line.get_color() for line in stream_plot(held).get_lines()]
+    assert re.findall(r'stroke="(#[0-9a-f]+)"', stream_html(held)) == painted
+
+
+def test_one_key_is_drawn_on_given_axes_and_the_next_beside_it() -> None:
+    from matplotlib import pyplot
+
+    _, axes = pyplot.subplots()
+    held = view("A", "B", "C")
+    for key in ("C", "A"):
+        assert stream_plot(held, key=key, axes=axes) is axes
+        assert axes.get_title(loc="left").startswith(f"visits, {key}: ")
+    assert [line.get_label() for line in axes.get_lines()] == ["C", "A"]
+    assert len({line.get_color() for line in axes.get_lines()}) == 2
+    low, high = axes.get_ylim()
+    # A begins at 1 - 1, and C ends at 5 + 1: both are seen.
+    assert low < 0
+    assert high > 6
+    assert [line.get_label() for line in stream_plot(held, key=["B", "C"]).get_lines()] == ["B", "C"]
+    with pytest.raises(QueryError, match=r"no key D\. It has A, B, C\."):
+        stream_plot(held, key="D")
+
+
+def test_one_distribution_is_drawn_on_given_axes_and_several_are_refused() -> None:
+    from matplotlib import pyplot
+
+    _, axes = pyplot.subplots()
+    held = view(*((key, end) for key in "AB" for end in (10, 20)), published=2, measure="cdf")
+    assert stream_plot(held, key="B", axes=axes) is axes
+    assert axes.get_title(loc="left").startswith("visits, B, so far: bars are 95 %")
+    with pytest.raises(QueryError, match="do not fit into one picture"):
+        stream_plot(held, axes=axes)
+    with pytest.raises(QueryError, match="no key C"):
+        stream_plot(held, key="C")
 
 
 def test_a_distribution_is_drawn_as_the_curves_of_a_few_ticks() -> None:
@@ -116,24 +229,35 @@ def test_a_distribution_is_drawn_as_the_curves_of_a_few_ticks() -> None:
     assert [one.name for one in curves[""]][:: len(curves[""]) - 1] == ["tick 1", "tick 40"]
     assert [line.label for line in curves[""][0].lines] == [10, 20, 30]
     axes = stream_plot(held)
-    assert len(axes.get_lines()) == len(curves[""]) == 6
-    last = axes.get_lines()[-1]
-    assert list(last.get_xdata()) == [10, 20, 30, 40]
-    assert list(last.get_ydata()) == pytest.approx([40 / 43, 41 / 43, 42 / 43, 42 / 43])
+    named = [line for line in axes.get_lines() if line.get_label() in {one.name for one in curves[""]}]
+    assert len(named) == len(curves[""]) == 6
+    assert list(named[-1].get_xdata()) == [10, 20, 30]
+    assert list(named[-1].get_ydata()) == pytest.approx([40 / 43, 41 / 43, 42 / 43])
+    assert named[-1].get_marker() == "o"
+
+
+def test_a_distribution_begins_and_ends_with_its_range() -> None:
+    held = view(10, 20, 60, published=2, measure="cdf")
+    held.declaration.measure.range = SimpleNamespace(low=0, high=100)
+    through = stream_plot(held).get_lines()[-2]
+    assert list(through.get_xdata()) == [0, 10, 20, 60, 100]
+    assert list(through.get_ydata()) == pytest.approx([0, 2 / 5, 3 / 5, 4 / 5, 1])
 
 
 def test_distributions_with_keys_have_a_pane_each() -> None:
     held = view(*((key, end) for key in "AB" for end in (10, 20)), published=2, measure="cdf")
     figure = stream_plot(held).figure
     assert [pane.get_title(loc="left") for pane in figure.axes] == ["A", "B"]
-    assert [len(pane.get_lines()) for pane in figure.axes] == [2, 2]
+    assert [len(pane.get_legend_handles_labels()[1]) for pane in figure.axes] == [2, 2]
 
 
 def test_a_small_picture_of_a_distribution_is_its_last_tick_over_values() -> None:
     held = view(*((key, end) for key in "AB" for end in (10, 20)), published=2, measure="cdf")
     found = seen(held, held.ticks())
-    assert found.labels == (10, 20)
+    assert (found.labels[0], found.labels[-1]) == (10, 20)
     assert [strand.name for strand in found.strands] == ["A", "B"]
-    assert found.strands[1].values == pytest.approx([4 / 6, 5 / 6])
-    assert found.heading == "visits · share at most, tick 2"
+    ends = found.strands[1].values[0], found.strands[1].values[-1]
+    assert ends == pytest.approx((4 / 6, 5 / 6))
+    assert found.between == "where it rises, by 95 % intervals at 10, 20"
+    assert found.heading == "visits · share at most each value, so far · tick 2"
     assert seen(view(), view().ticks()).heading == "visits · count so far · tick 3 of 365"

@@ -15,7 +15,7 @@ from tests.unit.streams.patterns import COUNTERS, noises
 from jali.errors import MechanismError
 from jali.mechanisms.laws import DiscreteGaussianLaw, DiscreteLaplaceLaw
 from jali.mechanisms.workloads.workload import Floats
-from jali.streams import BinaryTree, Counter, Doubling, EveryItem, Participation, Recipe
+from jali.streams import BinaryTree, Counter, Doubling, EveryItem, Participation, Recipe, Tumbling, counters
 from jali.streams.mixed import mixed_quantile, mixed_stddev
 
 ONCE = Participation(adjacency="add-remove")
@@ -138,6 +138,13 @@ def test_recipes_are_read_from_names_classes_and_recipes() -> None:
     assert Doubling(epsilon=1, person=ONCE).each == Recipe("SmoothTree")
 
 
+def test_counters_have_the_names_of_the_chooser_too() -> None:
+    found = {name: Recipe(name).kind() for name, kind in counters().items() if kind in COUNTERS}
+    assert found.items() <= counters().items()
+    assert len(found) == len(COUNTERS)
+    assert Doubling(epsilon=1, person=ONCE, each="every-item") == Doubling(epsilon=1, person=ONCE, each=EveryItem)
+
+
 def test_what_is_no_counter_of_a_horizon_is_refused_by_name() -> None:
     for bad in ("Doubling", "Tumbling", "Counter", "nothing", "choose", Doubling):
         with pytest.raises(MechanismError, match="each must be the name of a counter"):
@@ -162,3 +169,26 @@ def test_no_noise_of_an_epoch_is_drawn_again_where_a_stream_goes_on() -> None:
     values = [stream.extend([2] * 30) for stream in (one, other)]
     assert np.array_equal(values[0][:6], values[1][:6])
     assert not np.array_equal(values[0][6:], values[1][6:])
+
+
+def test_a_frozen_stream_has_the_same_epochs_and_finds_none_of_them_anew() -> None:
+    counter = Doubling(horizon=300, rho=1, person=ONCE, each=Recipe("BufferedToeplitz", buffers=2))
+    assert [kind.horizon for kind in counter.kinds()] == [1, 16, 256, 4096]
+    frozen = counter.frozen()
+    again = Doubling(horizon=300, rho=1, person=ONCE, each=frozen.each)
+    assert again == frozen == frozen.frozen()
+    assert again != counter
+    assert repr(again) == repr(counter)
+    assert [again.part(number) for number in range(4)] == list(counter.kinds())
+
+
+def test_a_frozen_recipe_makes_what_was_frozen_at_its_horizon_and_nothing_else() -> None:
+    plain = BinaryTree(horizon=4, rho=1, person=ONCE, estimate="plain")
+    recipe = Recipe("BinaryTree").froze([plain])
+    assert recipe.made(4, None, Fraction(1), ONCE) == plain
+    assert recipe.made(5, None, Fraction(1), ONCE) == BinaryTree(horizon=5, rho=1, person=ONCE)
+
+
+def test_windows_have_one_kind_of_counter() -> None:
+    week = Tumbling(window=7, rho=1, person=ONCE, each=Recipe("BufferedToeplitz", buffers=2))
+    assert week.kinds() == (week.part(0),) == week.frozen().kinds()

@@ -12,7 +12,7 @@ from jali.mechanisms.laws import DiscreteGaussianLaw, DiscreteLaplaceLaw
 from jali.mechanisms.workloads.workload import Floats
 from jali.streams import EveryItem, Participation
 from jali.streams.mixed import Terms
-from jali.streams.ratios import Squares, noises, ratio_between, reach
+from jali.streams.ratios import Squares, noise_reach, noises, ratio_between
 
 # Masses beyond are below 1e-12 for all laws here.
 _END = 90
@@ -54,7 +54,7 @@ def _points(mass: Floats) -> Floats:
 @pytest.mark.parametrize("confidence", [0.5, 0.95, 0.999])
 def test_no_direction_exceeds_the_reach_more_often_than_allowed(case: int, confidence: float) -> None:
     terms, mass = _COLUMNS[case]
-    q, x, both = reach(terms, 2, confidence), _points(mass), np.outer(mass, mass)
+    q, x, both = noise_reach(terms, 2, confidence), _points(mass), np.outer(mass, mass)
     for angle in np.linspace(0, math.pi / 2, 13):
         combined = np.add.outer(math.cos(angle) * x, math.sin(angle) * x)
         assert both[np.abs(combined) > q].sum() <= 1 - confidence
@@ -63,7 +63,7 @@ def test_no_direction_exceeds_the_reach_more_often_than_allowed(case: int, confi
 
 
 def test_a_column_without_noise_has_no_reach() -> None:
-    assert reach([(np.zeros(3), DiscreteLaplaceLaw(Fraction(2)))], 2, 0.95) == 0.0
+    assert noise_reach([(np.zeros(3), DiscreteLaplaceLaw(Fraction(2)))], 2, 0.95) == 0.0
 
 
 def test_the_noises_of_a_counter_are_those_of_its_value() -> None:
@@ -108,7 +108,7 @@ def test_an_interval_outside_the_bounds_ends_at_the_nearer_one() -> None:
 def test_the_interval_holds_the_ratio_as_often_as_it_says_over_all_noises(truth: tuple[int, int]) -> None:
     mass = _laplace(2.0)[_END - 40 : _END + 41]
     terms: Terms = [(np.array([1.0]), DiscreteLaplaceLaw(Fraction(2)))]
-    q, covered = reach(terms, 2, 0.9), 0.0
+    q, covered = noise_reach(terms, 2, 0.9), 0.0
     for i, p in enumerate(mass.tolist()):
         for j, r in enumerate(mass.tolist()):
             low, high = ratio_between(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Annotated, Any, TextIO
 
@@ -18,9 +18,10 @@ from jali.cli.streams.options import StreamName, in_stream_options, tick_json
 from jali.cli.streams.publish import write_ticks
 from jali.cli.terminal import ink_for
 from jali.cli.writing import write_json
+from jali.display.text import clean
 
 if TYPE_CHECKING:
-    from jali.stream import Stream, Tick
+    from jali.stream import Appended, Stream, Tick
 
 _CURATOR = "These counts are exact: they are the curator's alone. Only what is published may be handed on."
 
@@ -32,8 +33,8 @@ def append(
         str,
         typer.Argument(
             metavar="FILE",
-            help="CSV with the columns item, owner, key, value, or one JSON object in each line; "
-            "[bold]-[/bold] is stdin.",
+            help="CSV with the columns item, owner, key, value, or one JSON object in each line: a name that "
+            "ends in .csv, .jsonl, .ndjson, .json or .txt; [bold]-[/bold] is stdin.",
         ),
     ],
     publish: Annotated[bool, typer.Option("--publish", help="Close the tick afterwards, and publish it.")] = False,
@@ -66,21 +67,27 @@ class Counts:
     dropped: int = 0
     unreadable: int = 0
 
+    def __add__(self, other: Appended | Counts) -> Counts:
+        return Counts(
+            self.new + other.new,
+            self.known + other.known,
+            self.dropped + other.dropped,
+            self.unreadable + other.unreadable,
+        )
+
 
 def append_all(stream: Stream, lines: Iterable[str], *, csv_file: bool | None = None) -> Counts:
     """Append the items of some lines, a batch at a time: each is durable before the next is read."""
     # Whether a stream takes items at all is told before the first of them, and also where there is none.
     stream.append(())
     keys = getattr(stream.declaration.measure, "keys", None) or ()
-    source = ItemLines(iter(lines), keys, csv_file=csv_file)
-    new = known = dropped = 0
-    progress = Progress()
+    source = ItemLines(iter(lines), keys, stream.fields, csv_file=csv_file)
+    counts, progress = Counts(), Progress()
     for batch in source.batches():
-        found = stream.append(batch)
-        new, known, dropped = new + found.new, known + found.known, dropped + found.dropped
-        progress(new + known + dropped)
+        counts += stream.append(batch)
+        progress(counts.new + counts.known + counts.dropped)
     progress.end()
-    return Counts(new, known, dropped, source.unreadable)
+    return counts + Counts(unreadable=source.unreadable)
 
 
 class Progress:
@@ -104,17 +111,38 @@ class Progress:
             self._stream.flush()
 
 
+def _reasons(stream: Stream, counts: Counts) -> Iterator[str]:
+    """Say why items do not count, and what to do."""
+    declared = stream.declaration
+    if counts.dropped:
+        bounds = f"--max-ticks {declared.max_ticks}, --max-items {declared.max_items}"
+        apart = "" if declared.max_ticks == 1 else f", --separation {declared.separation}"
+        yield f"Dropped: beyond what one person may add ({bounds}{apart})."
+    if counts.unreadable:
+        yield f"Unreadable: {_needed(stream)}."
+        yield "They changed nothing: mend them, and append them again."
+
+
+def _needed(stream: Stream) -> str:
+    """Say what every item of a stream needs."""
+    keys = [clean(str(key)) for key in getattr(stream.declaration.measure, "keys", None) or ()]
+    listed = ", ".join([*keys[:3], *(["..."] if len(keys) > 3 else [])])
+    said = {"key": f"key (one of {listed})", "value": "value (a number)"}
+    needed = [said.get(field, field) for field in stream.fields]
+    needed += ["no owner"] if stream.declaration.unit is None else []
+    return f"every item needs {' and '.join([', '.join(needed[:-1]), needed[-1]])}"
+
+
 def _write(stream: Stream, counts: Counts, published: Tick | None, *, as_json: bool) -> None:
     if as_json:
         tick: dict[str, Any] | None = None if published is None else tick_json(published, 0.95)
         write_json({"stream": stream.name, **asdict(counts), "published": tick})
         return
     told = [f"{counts.new:,} new", f"{counts.known:,} known before", f"{counts.dropped:,} dropped"]
-    if counts.unreadable:
-        told.append(
-            "1 line was no item" if counts.unreadable == 1 else f"{counts.unreadable:,} lines were no items"
-        )
+    told.append(f"{counts.unreadable:,} unreadable")
     print(" · ".join(told))
+    for line in _reasons(stream, counts):
+        print(line)
     print(ink_for(sys.stdout).faint(_CURATOR))
     if published is not None:
         print()

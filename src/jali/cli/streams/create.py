@@ -8,12 +8,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from jali.cli.declarations import read_keys, read_range
 from jali.cli.failures import about
 from jali.cli.numbers import number, whole
 from jali.cli.opening import open_database
 from jali.cli.options import AsJson, DatabasePath
-from jali.cli.streams.options import StreamName, in_stream_options, stream_json
+from jali.cli.streams.options import StreamName, in_stream_options, read_keys, read_range, stream_json
 from jali.cli.terminal import ink_for
 from jali.cli.writing import write_json
 from jali.display.text import clean
@@ -29,6 +28,10 @@ def create(
     database: DatabasePath,
     name: StreamName,
     horizon: Annotated[str | None, number("For how many ticks it lives; none if nobody knows.")] = None,
+    last: Annotated[str | None, number("The number over the last so many ticks, instead of so far.")] = None,
+    restart: Annotated[
+        str | None, number("Begin anew after so many ticks: with 1, the number of each tick.")
+    ] = None,
     epsilon: Annotated[str | None, number("What the whole stream costs, for all of its ticks.")] = None,
     delta: Annotated[str | None, number("With --epsilon: lets Gaussian noise compete.")] = None,
     rho: Annotated[str | None, number("The loss in zCDP instead, by Gaussian noise.")] = None,
@@ -53,7 +56,7 @@ def create(
     ] = None,
     start: Annotated[str | None, typer.Option(metavar="DATE", help="When the first tick begins.")] = None,
     max_ticks: Annotated[str, number("In how many ticks one person may take part.")] = "1",
-    separation: Annotated[str, number("How many ticks lie between two of them at least.")] = "1",
+    separation: Annotated[str, number("How far apart two of them are at least: 2 lets 1 and 3.")] = "1",
     max_items: Annotated[str, number("How many items one person may have in a tick.")] = "1",
     replace_one: Annotated[
         bool, typer.Option("--replace-one", help="Neighbours replace one person; by default they add or remove.")
@@ -81,7 +84,8 @@ def create(
 
     Everything declared here is public knowledge. The counter with the least forecast error is taken. What one
     person has beyond --max-ticks, --separation and --max-items is dropped. The same declaration again changes
-    nothing; another one of that name is refused.
+    nothing; another one of that name is refused. With --last or --restart a stream has no end, unless a --horizon
+    is given.
 
     Example: [bold]jali stream create clinic.jali admissions --unit patient --keys A,B --horizon 365 --epsilon 1
     --delta 1e-6 --every day --start 2026-01-01[/bold]
@@ -91,11 +95,13 @@ def create(
     """
     _check_loss(epsilon, delta, rho)
     _check_unit(unit, query, no_unit=no_unit)
+    if query is not None:
+        _check_query(measure, keys, range_, bins, every, replace_one=replace_one)
     said: dict[str, Any] = {
         "unit": unit,
         "measure": measure,
-        "keys": None if keys is None else list(read_keys(f"keys={keys}")[1].values),
-        "value": None if range_ is None else read_range(f"value={range_}")[1],
+        "keys": None if keys is None else read_keys(keys),
+        "value": None if range_ is None else read_range(range_),
         "bins": _ends(bins),
         "every": every,
         "start": start,
@@ -103,6 +109,8 @@ def create(
         "query": query,
         "key": key,
         "late": whole(late, "--late"),
+        "last": whole(last, "--last"),
+        "restart": whole(restart, "--restart"),
         "adjacency": "replace-one" if replace_one else None,
     }
     given = {option: value for option, value in said.items() if value is not None}
@@ -110,7 +118,7 @@ def create(
         before = name in held.streams()
         stream = held.stream(
             name,
-            horizon=_horizon(horizon),
+            horizon=_horizon(horizon, windowed=last is not None or restart is not None),
             max_ticks=whole(max_ticks, "--max-ticks") or 1,
             separation=whole(separation, "--separation") or 1,
             max_items=whole(max_items, "--max-items") or 1,
@@ -131,7 +139,12 @@ def _check_loss(epsilon: str | None, delta: str | None, rho: str | None) -> None
 
 def _check_unit(unit: str | None, query: str | None, *, no_unit: bool) -> None:
     """Have it said whose privacy counts; a table has said so itself."""
-    if query is None and no_unit == (unit is not None):
+    if unit is not None and no_unit:
+        raise CatalogError(
+            "--unit and --no-unit do not go together.",
+            remedy="Leave --no-unit out if items have owners; leave --unit out if each item is a person.",
+        )
+    if query is None and unit is None and not no_unit:
         raise CatalogError(
             "Whose privacy counts is not said.",
             remedy="Give --unit WORD for the person an item is about, or --no-unit if each item is a person.",
@@ -140,7 +153,23 @@ def _check_unit(unit: str | None, query: str | None, *, no_unit: bool) -> None:
         raise CatalogError("The table that is followed has its unit.", remedy="Leave --unit and --no-unit out.")
 
 
-def _horizon(text: str | None) -> int | None:
+def _check_query(
+    measure: str, keys: str | None, range_: str | None, bins: str | None, every: str | None, *, replace_one: bool
+) -> None:
+    """Refuse, beside a question, what the question or its table says."""
+    given = {"--keys": keys, "--range": range_, "--bins": bins, "--every": every, "--replace-one": replace_one}
+    given["--measure"] = None if measure == "count" else measure
+    if extra := [option for option, value in given.items() if value not in (None, False)]:
+        raise CatalogError(
+            f"{extra[0]} does not go with --query.",
+            remedy="Leave it out: the question says what is measured, under which keys and in which steps of time,"
+            " and its table whose privacy counts.",
+        )
+
+
+def _horizon(text: str | None, *, windowed: bool) -> int | None:
+    if text is None and windowed:
+        return None
     if text is None:
         raise CatalogError(
             "A stream needs a horizon: for how many ticks it lives.",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import csv
+import io
 import json
 import math
 import sys
@@ -12,10 +12,13 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import Any, TextIO
 
+from jali.cli.streams.records import Records, cells_of
 from jali.display.text import clean
 from jali.errors import CatalogError
 
 FIELDS = ("item", "owner", "key", "value")
+# Whether a file is CSV, by the ending of its name; None where its first line tells.
+ENDINGS = {".csv": True, ".jsonl": False, ".ndjson": False, ".json": False, ".txt": None, "": None}
 # So many items are on disk together.
 BATCH = 1000
 _HEADER = (
@@ -25,12 +28,17 @@ _HEADER = (
 
 @contextmanager
 def opened(file: str) -> Iterator[TextIO]:
-    """Open a text file, or stdin for `-`. Letters that are none are left to the lines that have them."""
+    """Open a text file, or stdin for `-`: both as UTF-8, whatever the machine is set to.
+
+    Bytes that are no letters are left to the items that have them, and only line feeds end lines.
+    """
     if file == "-":
+        if isinstance(sys.stdin, io.TextIOWrapper):
+            sys.stdin.reconfigure(encoding="utf-8", errors="surrogateescape", newline="\n")
         yield sys.stdin
         return
     try:
-        stream = Path(file).open(encoding="utf-8", errors="surrogateescape", newline="")  # noqa: SIM115 - left open for whoever reads
+        stream = Path(file).open(encoding="utf-8", errors="surrogateescape", newline="\n")  # noqa: SIM115 - left open for whoever reads
     except OSError:
         raise CatalogError(f"The file {file} cannot be read.", remedy="Name a CSV file, or one of JSON.") from None
     with stream:
@@ -40,25 +48,39 @@ def opened(file: str) -> Iterator[TextIO]:
 class ItemLines:
     """The items of a text, a batch at a time.
 
-    Every line is read by itself, so that no item can change how another is read. Lines that are no items are
-    counted and left out: they are no reason to stop, which others could see. The header of a CSV file is the
-    curator's own, and one that is wrong is refused; a text without a header is one of JSON.
+    A line of JSON and a record of CSV are one item each, read by itself, so that no item can change how another is
+    read: of a CSV text this is true if a CSV writer wrote it. What is no item is counted and left out: it is no
+    reason to stop, which others could see. The header of a CSV file is the curator's own: one that is wrong, or
+    lacks what every item needs, is refused before the first item. A text without a header is one of JSON.
 
     Args:
         lines: The text, line by line.
         keys: The declared keys of the stream, if it has any: written as text, whatever their kind.
+        needed: The fields that every item needs, which a header must have; None if that is not known.
         csv_file: Whether the text is known to be CSV, or not to be; None to look for a header.
-
-    Attributes:
-        unreadable: How many lines so far were no items.
     """
 
-    def __init__(self, lines: Iterator[str], keys: Sequence[Any] = (), *, csv_file: bool | None = None) -> None:
-        self.unreadable = 0
-        first = next((line for line in lines if line.strip()), "")
+    def __init__(
+        self,
+        lines: Iterator[str],
+        keys: Sequence[Any] = (),
+        needed: Sequence[str] | None = None,
+        *,
+        csv_file: bool | None = None,
+    ) -> None:
+        first = next((line for line in lines if line.strip()), "").removeprefix("\ufeff")
         self._written = {str(key): key for key in keys}
         self._columns = _header(first, csv_file=csv_file)
+        if self._columns is not None and needed is not None:
+            _check_columns(self._columns, needed)
+        self._no_items = 0
         self._lines = chain([first], lines) if self._columns is None else lines
+        self._records = Records(self._lines)
+
+    @property
+    def unreadable(self) -> int:
+        """How many lines or records so far were no items."""
+        return self._no_items + self._records.broken
 
     def batches(self, size: int = BATCH) -> Iterator[list[dict[str, Any]]]:
         """Return the items, so many at a time."""
@@ -67,13 +89,17 @@ class ItemLines:
             yield batch
 
     def _items(self) -> Iterator[dict[str, Any]]:
-        for line in self._lines:
-            if line.strip():
-                found = _of_json(line) if self._columns is None else _of_csv(line, self._columns)
-                if found is None:
-                    self.unreadable += 1
-                else:
-                    yield self._declared(found)
+        for found in self._of_json() if self._columns is None else self._of_csv(self._columns):
+            if found is None:
+                self._no_items += 1
+            else:
+                yield self._declared(found)
+
+    def _of_json(self) -> Iterator[dict[str, Any] | None]:
+        return (_of_json(line) for line in self._lines if line.strip())
+
+    def _of_csv(self, columns: Sequence[str]) -> Iterator[dict[str, Any] | None]:
+        return (_of_csv(cells, columns) for cells in self._records)
 
     def _declared(self, item: dict[str, Any]) -> dict[str, Any]:
         """Put the declared key in the place of its text."""
@@ -81,25 +107,38 @@ class ItemLines:
         return item | {"key": self._written.get(key, key)} if isinstance(key, str) else item
 
 
-def _of_csv(line: str, columns: Sequence[str]) -> dict[str, Any] | None:
-    cells = _cells(line)
-    if cells is None or len(cells) != len(columns):
-        return None
-    return _item({column: cell for column, cell in zip(columns, cells, strict=True) if cell != ""})
-
-
 def is_csv(file: str) -> bool | None:
-    """Say whether a file is CSV by the ending of its name; None if that does not tell."""
-    return {".csv": True, ".jsonl": False, ".ndjson": False, ".json": False}.get(Path(file).suffix.lower())
+    """Say whether a file is CSV by the ending of its name; None if that does not tell. Other files are refused."""
+    ending = Path(file).suffix.lower()
+    if ending not in ENDINGS:
+        raise CatalogError(
+            f"A file that ends in {clean(ending)} holds no lines of items.",
+            remedy="Write them as .csv or .jsonl; or, if it is such a text, pipe it in: FILE is then -.",
+        )
+    return ENDINGS[ending]
 
 
 def _header(line: str, *, csv_file: bool | None) -> list[str] | None:
     """Return the columns of a CSV text; None for one of JSON. An empty text has no items, and no header either."""
-    columns = [cell.strip().lower() for cell in _cells(line.removeprefix("\ufeff")) or []]
+    columns = [cell.strip().lower() for cell in cells_of(line)]
     wrong = _wrong(columns)
     if csv_file and wrong and line:
         raise CatalogError(wrong, remedy=_HEADER)
     return None if csv_file is False or wrong else columns
+
+
+def _check_columns(columns: Sequence[str], needed: Sequence[str]) -> None:
+    """Refuse a header with which no item could count."""
+    if missing := [name for name in needed if name not in columns]:
+        raise CatalogError(
+            f"The file has no column {missing[0]}, which every item of this stream needs. Nothing was appended.",
+            remedy=f"Write the header {','.join(needed)}",
+        )
+    if "owner" in columns and "owner" not in needed:
+        raise CatalogError(
+            "The file has a column owner, but each item of this stream is a person. Nothing was appended.",
+            remedy="Leave the column out, or make a stream with --unit.",
+        )
 
 
 def _wrong(columns: Sequence[str]) -> str | None:
@@ -110,11 +149,10 @@ def _wrong(columns: Sequence[str]) -> str | None:
     return "The file has a column twice." if len(set(columns)) < len(columns) else None
 
 
-def _cells(line: str) -> list[str] | None:
-    try:
-        return next(csv.reader([line.rstrip("\r\n")], strict=True), None)
-    except csv.Error:
+def _of_csv(cells: Sequence[str], columns: Sequence[str]) -> dict[str, Any] | None:
+    if len(cells) != len(columns):
         return None
+    return _item({column: cell for column, cell in zip(columns, cells, strict=True) if cell != ""})
 
 
 def _of_json(line: str) -> dict[str, Any] | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Annotated, Any
@@ -10,11 +11,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from jali.cli.numbers import naming_options
+from jali.errors import CatalogError
 
 if TYPE_CHECKING:
+    from jali.query.catalog import Range
     from jali.stream import StreamView, Tick
 
 StreamName = Annotated[str, typer.Argument(metavar="NAME", help="What the stream is called.")]
+
+# A column that is named before its keys, as `jali protect` has it.
+_NAMED = re.compile(r"[A-Za-z_]\w*(:\w+)?=")
 
 # The parameters of a stream, and the options that set them.
 _OPTIONS = {
@@ -31,6 +37,8 @@ _OPTIONS = {
     "max_ticks": "--max-ticks",
     "separation": "--separation",
     "max_items": "--max-items",
+    "last": "--last",
+    "restart": "--restart",
     "mechanism": "--mechanism",
     "epsilon": "--epsilon",
     "delta": "--delta",
@@ -38,6 +46,32 @@ _OPTIONS = {
     "query": "--query",
     "confidence": "--confidence",
 }
+
+
+def read_keys(text: str) -> list[Any]:
+    """Read the keys of a stream: `A,B,C`, or `@file` with one in each line."""
+    from jali.cli.declarations import read_keys
+
+    if _NAMED.match(text):
+        raise CatalogError(
+            f"--keys {text} names a column, but the items of a stream have one key each.",
+            remedy="Write --keys A,B,C; keys with = in them are read from a file: --keys @FILE.",
+        )
+    found = list(read_keys(f"keys={text}")[1].values) if text.strip() else [""]
+    if "" in found:
+        raise CatalogError("--keys has an empty key.", remedy="Write --keys A,B,C.")
+    return found
+
+
+def read_range(text: str) -> Range:
+    """Read the range of a stream's values: `0:240`."""
+    from jali.privacy.rationals import rational
+    from jali.query.catalog import Range
+
+    low, colon, high = (part.strip() for part in text.partition(":"))
+    if not (low and colon and high) or ":" in high:
+        raise CatalogError(f"--range {text} is not LOW:HIGH.", remedy="Write --range 0:240.")
+    return Range(rational(low, "--range"), rational(high, "--range"))
 
 
 def in_stream_options() -> AbstractContextManager[None]:
@@ -53,6 +87,7 @@ def stream_json(view: StreamView) -> dict[str, Any]:
         "stream": view.name,
         "measure": declared.measure.name,
         "horizon": declared.horizon,
+        "window": None if declared.window is None else declared.window.words,
         "published": view.published,
         "mechanism": counter_name(view),
         "cost": cost_json(view),

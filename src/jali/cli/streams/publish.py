@@ -34,7 +34,7 @@ def publish(
     confidence: Confidence = 0.95,
     as_json: AsJson = False,
 ) -> None:
-    """Close the open tick and publish the number so far. It costs nothing more, and it never changes.
+    """Close the open tick and publish the number. It costs nothing more, and it never changes.
 
     The noise is on disk before the number leaves. A crash in between loses nothing: publish the tick again.
 
@@ -64,3 +64,5 @@ def write_ticks(view: StreamView, ticks: Sequence[Tick], confidence: float) -> N
 
     for line in last_ticks(view, ticks, confidence=confidence, ink=ink_for(sys.stdout)):
         print(line)
+    if ticks and ticks[-1].number == view.declaration.horizon:
+        print("This is the last tick: the horizon of the stream is over.")

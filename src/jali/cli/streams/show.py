@@ -17,11 +17,13 @@ from jali.cli.streams.options import counter_name, stream_json, ticks_json
 from jali.cli.terminal import ink_for
 from jali.cli.writing import check_confidence, write_json
 from jali.display.text import TextColumn, clean, table
-from jali.errors import CatalogError
+from jali.errors import CatalogError, QueryError
 
 if TYPE_CHECKING:
     from jali.database import Database
     from jali.stream import StreamView
+
+_PICTURES = (".png", ".svg", ".pdf")
 
 
 def show(
@@ -48,11 +50,15 @@ def show(
     check_confidence(confidence)
     if name is None and (plot is not None or explain):
         raise CatalogError("A stream is to be named.", remedy="Write its name after the database.")
+    if plot is not None:
+        _check_picture(plot)
     with open_database(database) as held, about(database):
         if name is None:
             _write_list(_all(held), as_json=as_json)
             return
         view = held.stream_view(name)
+        if plot is not None:
+            _check_published(view)
         if as_json:
             told = {"explanation": view.explain()} if explain else {}
             write_json(stream_json(view) | told | ticks_json(view.ticks(), confidence))
@@ -61,7 +67,24 @@ def show(
         else:
             _write_one(view, last, confidence)
         if plot is not None:
-            _draw(view, plot, confidence)
+            _draw(view, plot, confidence, told=not as_json)
+
+
+def _check_picture(path: Path) -> None:
+    """Refuse a file that no picture can be drawn into, before anything is written."""
+    if path.suffix.lower() not in _PICTURES or not path.parent.is_dir() or path.is_dir():
+        raise CatalogError(
+            f"--plot: {path} cannot be written.",
+            remedy="Give a file ending in .png, .svg or .pdf in a directory that exists.",
+        )
+
+
+def _check_published(view: StreamView) -> None:
+    if not view.published:
+        raise QueryError(
+            f"The stream {view.name} has published nothing yet: there is nothing to draw.",
+            remedy=f"Publish a tick first: jali stream publish DATABASE {view.name}.",
+        )
 
 
 def _all(database: Database) -> list[StreamView]:
@@ -100,7 +123,9 @@ def _write_one(view: StreamView, last: int | None, confidence: float) -> None:
     print(paid(view))
 
 
-def _draw(view: StreamView, path: Path, confidence: float) -> None:
+def _draw(view: StreamView, path: Path, confidence: float, *, told: bool) -> None:
     from jali.stream_display import stream_plot
 
     draw_into(path, lambda: stream_plot(view, confidence).figure)
+    if told:
+        print(f"wrote {clean(str(path))}")

@@ -18,7 +18,7 @@ from jali.mechanisms.workloads.consistency import rising
 from jali.mechanisms.workloads.workload import Floats
 from jali.query.catalog import Range
 from jali.streams.item import Item
-from jali.streams.ratios import Squares, noises, ratio_between, reach
+from jali.streams.ratios import Squares, ratio_between, reach
 
 _MOST_BINS = 1000
 
@@ -111,7 +111,7 @@ class StreamCdf:
 
     def intervals(self, columns: Floats, noise: TickNoise, confidence: float) -> Intervals:
         """All shares that the noisy cells do not reject, and the one shown; all where items may be few."""
-        q = reach(noises(noise.counter, noise.tick), self.cells, confidence)
+        q = reach(noise.counter, noise.tick, self.cells, confidence)
         ends = [self._between(cells, n, q) for cells in columns.reshape(-1, self.cells) for n in self._counts]
         shown = self.values(columns)
         return {

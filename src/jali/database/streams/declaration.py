@@ -18,6 +18,8 @@ from jali.privacy import Adjacency, Budget
 from jali.query.codec import Form, Forms, decode, encode
 from jali.streams.counter import Counter
 from jali.streams.participation import Participation
+from jali.streams.parts import Parted
+from jali.streams.window import Window
 
 
 @dataclass(frozen=True)
@@ -51,14 +53,15 @@ class StreamDeclaration:
         horizon: For how many ticks it lives; None if nobody knows.
         adjacency: When two streams are neighbours.
         max_ticks: In how many ticks one person counts.
-        separation: How many ticks lie between two of them, at least.
+        separation: How many ticks apart two of them are, at least.
         max_items: How many items of one person count in one tick.
         measure: What is measured.
         clock: When ticks begin; None if the curator says when one ends.
         wanted: What was to be spent, and how.
         follows: The table that it follows, and how; None if items are appended.
+        window: Over which ticks its values are; None if over all so far.
         counter: The mechanism, frozen.
-        noise: What its noise is calibrated to, in words.
+        noise: What its noise is calibrated to, in words: a line for each counter that a part of it can have.
     """
 
     name: str
@@ -72,12 +75,27 @@ class StreamDeclaration:
     clock: Clock | None
     wanted: Wanted
     follows: Any = None
+    window: Window | None = None
     counter: Counter | None = None
     noise: str = ""
 
     def made_with(self, counter: Counter) -> StreamDeclaration:
-        """Freeze the mechanism."""
-        return replace(self, counter=counter, noise=_noise(counter))
+        """Freeze the mechanism, with the parameters of all of its parts."""
+        if isinstance(counter, Parted):
+            counter = counter.frozen()
+        return replace(self, counter=counter, noise="\n".join(map(_noise, _kinds(counter))))
+
+    def check(self, first: int, last: int) -> None:
+        """Refuse a counter that measures some ticks with another noise than when it was stored.
+
+        The loss was paid for that one. Parts are looked at when their ticks come: to price all of them takes long.
+        """
+        told = self.noise.split("\n")
+        if not all(_noise(part) in told for part in _measuring(self.mechanism, first, last)):
+            raise LedgerError(
+                f"The stream {self.name} was made with another version of its mechanism.",
+                remedy="Open it with the version of Jali that made it.",
+            )
 
     @property
     def person(self) -> Participation:
@@ -95,6 +113,17 @@ class StreamDeclaration:
             l2=Root(self.measure.l2.squared * self.max_items**2),
             signed=self.measure.signed,
         )
+
+    @property
+    def what(self) -> str:
+        """What is published, such as "count so far"."""
+        return f"{self.measure.name} {self.over()}"
+
+    def over(self, tick: int | None = None) -> str:
+        """Say over which ticks values are, or the one at a tick is."""
+        if self.window is None:
+            return "so far"
+        return str(self.window) if tick is None else self.window.at(tick)
 
     @property
     def mechanism(self) -> Counter:
@@ -115,20 +144,29 @@ class StreamDeclaration:
 def read_declaration(text: str) -> StreamDeclaration:
     """Read a stored declaration: its counter with the parameters that were frozen, whatever would be chosen today.
 
-    A counter that measures with another noise than when it was stored is refused: the loss was paid for that one.
+    A counter whose first tick is measured with another noise than when it was stored is refused; later ones are
+    looked at when they come.
     """
     found: StreamDeclaration = decode(text, _classes(), _forms())
-    if _noise(found.mechanism) != found.noise:
-        raise LedgerError(
-            f"The stream {found.name} was made with another version of its mechanism.",
-            remedy="Open it with the version of Jali that made it.",
-        )
+    found.check(1, 1)
     return found
 
 
 def _noise(counter: Counter) -> str:
-    """Say what the noise of a counter is calibrated to, exactly."""
-    return f"{counter.law!r} for {counter.distance!r}"
+    """Say what the noise of a counter with a horizon is calibrated to, exactly."""
+    return f"{int(counter.horizon)} ticks: {counter.law!r} for {counter.distance!r}"
+
+
+def _kinds(counter: Counter) -> tuple[Counter, ...]:
+    """Return the different counters that ticks are measured by."""
+    return counter.kinds() if isinstance(counter, Parted) else (counter,)
+
+
+def _measuring(counter: Counter, first: int, last: int) -> Iterable[Counter]:
+    """Return the counters that some ticks are measured by."""
+    if not isinstance(counter, Parted):
+        return (counter,)
+    return map(counter.part, range(counter.place(first)[0], counter.place(last)[0] + 1))
 
 
 def _counters() -> tuple[type[Any], ...]:
@@ -144,7 +182,18 @@ def _classes() -> Iterable[type]:
     from jali.query.followed import Followed
     from jali.streams.recipe import Recipe
 
-    own = (StreamDeclaration, Wanted, Clock, Participation, Root, Recipe, Follows, Followed, *MEASURES.values())
+    own = (
+        StreamDeclaration,
+        Wanted,
+        Clock,
+        Window,
+        Participation,
+        Root,
+        Recipe,
+        Follows,
+        Followed,
+        *MEASURES.values(),
+    )
     return (*PLAN_CLASSES, *own, *_counters())
 
 

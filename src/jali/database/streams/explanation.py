@@ -2,56 +2,82 @@
 
 from __future__ import annotations
 
+import numpy as np
+
+from jali.database.streams.cdf import StreamCdf
 from jali.database.streams.declaration import StreamDeclaration
 from jali.database.streams.making import considered
+from jali.database.streams.mean import StreamMean
 from jali.database.streams.measure import TickNoise
+from jali.database.streams.measures import StreamSum
+from jali.display.text import facts
 from jali.numerals import decimal
+from jali.privacy.planning.table import amount, counted
 from jali.streams.choice import name_of
 
 _CONFIDENCE = 0.95
 # So many of the counters that were considered are told.
 _TOLD = 6
+# Without a horizon the noise is told up to this tick.
+_FAR = 10_000
+# Of so many items the error of a mean or a share is told.
+_ITEMS = 1000
 
 
 def explained(declaration: StreamDeclaration) -> str:
     """Return the explanation, one line for each fact. Nothing of the data is in it."""
     counter = declaration.mechanism
-    lines = [
-        f"stream      {declaration.name}: {declaration.measure.name} so far{_keys(declaration)}",
-        f"ticks       {_life(declaration)}{_clock(declaration)}",
+    pairs = [
+        ("stream", f"{declaration.name}: {declaration.what}{_keys(declaration)}"),
+        ("ticks", f"{_life(declaration)}{_clock(declaration)}"),
         *_follows(declaration),
-        f"neighbours  {declaration.adjacency}: {_person(declaration)}",
-        f"mechanism   {name_of(counter)}, {'Laplace' if counter.epsilon is not None else 'Gaussian'} noise",
+        ("neighbours", f"{declaration.adjacency}: {_person(declaration)}"),
+        ("mechanism", f"{name_of(counter)}, {'Laplace' if counter.epsilon is not None else 'Gaussian'} noise"),
         *_others(declaration),
-        f"cost        {counter.loss.event}, once, for all ticks; {_payer(declaration)}",
-        *(f"noise       after tick {tick:,}: ± {_error(declaration, tick)}" for tick in _sampled(declaration)),
+        ("cost", f"{counter.loss.event}, once, for all ticks; {_payer(declaration)}"),
+        *(("noise", f"after tick {tick:,}: {_error(declaration, tick)}") for tick in _sampled(declaration)),
     ]
-    return "\n".join(lines)
+    return facts(pairs, indent=0)
 
 
-def _others(declaration: StreamDeclaration) -> list[str]:
+def _others(declaration: StreamDeclaration) -> list[tuple[str, str]]:
     """Name the counters that were considered, with the largest standard deviation that each would have."""
     if declaration.wanted.mechanism is not None:
         return []
-    rows = considered(declaration).alternatives
-    told = [f"{row.name} ({row.noise}) {row.largest:,.4g}" for row in rows if row.largest is not None]
-    return [f"considered  largest standard deviation: {'; '.join(told[:_TOLD])}"]
+    unit, whose = _unit(declaration)
+    rows = [row for row in considered(declaration).alternatives if row.counter is not None]
+    told = [f"{row.name} ({row.noise}) {amount((row.largest or 0) * unit)}" for row in rows[:_TOLD]]
+    return [("considered", f"largest standard deviation of {whose}: {'; '.join(told)}")]
 
 
-def _follows(declaration: StreamDeclaration) -> list[str]:
+def _unit(declaration: StreamDeclaration) -> tuple[float, str]:
+    """Return what a step of a column is, and the number that a column is about."""
+    measure = declaration.measure
+    if isinstance(measure, StreamSum):
+        return float(measure.step), "a sum"
+    if isinstance(measure, StreamMean):
+        return float(measure.step), "the sum behind a mean"
+    return 1.0, "the count in a cell" if isinstance(measure, StreamCdf) else "a count"
+
+
+def _follows(declaration: StreamDeclaration) -> list[tuple[str, str]]:
     if declaration.follows is None or declaration.clock is None:
         return []
     query, rows = declaration.follows.told(declaration.clock)
-    return [f"follows     {query}", f"rows        {rows}"]
+    return [("follows", query), ("rows", rows)]
 
 
 def _keys(declaration: StreamDeclaration) -> str:
-    labels = declaration.measure.labels
-    return "" if labels == (None,) else f", of {len(labels)} keys"
+    measure = declaration.measure
+    ends = f", at {counted(len(measure.bins), 'end')}" if isinstance(measure, StreamCdf) else ""
+    keys = getattr(measure, "keys", None)
+    return f"{ends}, of {counted(len(keys), 'key')}" if keys else ends
 
 
 def _life(declaration: StreamDeclaration) -> str:
-    return "no horizon" if declaration.horizon is None else f"{declaration.horizon:,}"
+    if declaration.horizon is not None:
+        return f"{declaration.horizon:,}"
+    return "no horizon" if declaration.window is None else "no end"
 
 
 def _clock(declaration: StreamDeclaration) -> str:
@@ -65,8 +91,8 @@ def _person(declaration: StreamDeclaration) -> str:
     if declaration.unit is None:
         return "each item is a person of its own"
     ticks, apart = declaration.max_ticks, declaration.separation
-    where = "one tick" if ticks == 1 else f"{ticks} ticks{f', {apart} apart' if apart > 1 else ''}"
-    each = "one item" if declaration.max_items == 1 else f"{declaration.max_items} items"
+    where = "one tick" if ticks == 1 else f"{ticks:,} ticks{f', {apart:,} apart' if apart > 1 else ''}"
+    each = "one item" if declaration.max_items == 1 else f"{declaration.max_items:,} items"
     return f"all items of one {declaration.unit}, who counts in {where}, with {each} in each; others are dropped"
 
 
@@ -80,14 +106,32 @@ def _payer(declaration: StreamDeclaration) -> str:
 
 
 def _sampled(declaration: StreamDeclaration) -> list[int]:
-    """Return the ticks whose noise is told; of means and CDFs it depends on how many items there are."""
-    if declaration.measure.name not in ("count", "sum"):
-        return []
-    last = declaration.horizon or 10_000
-    return sorted({1, (last + 1) // 2, last})
+    """Return the ticks whose noise is told: of windows the first ones, and the worst if that is later."""
+    counter, horizon, window = declaration.mechanism, declaration.horizon or _FAR, declaration.window
+    last = horizon if window is None else window.ticks
+    found = {1, (last + 1) // 2, last}
+    if window is not None and last < counter.worst_tick <= horizon and counter.largest > counter.stddev(last):
+        found.add(counter.worst_tick)
+    return sorted(found)
 
 
 def _error(declaration: StreamDeclaration, tick: int) -> str:
-    error = TickNoise(declaration.mechanism, tick).error(_CONFIDENCE)
-    unit = float(getattr(declaration.measure, "step", 1))
-    return f"{error * unit:.4g} on a {declaration.measure.name}, with confidence 95 %"
+    noise, measure = TickNoise(declaration.mechanism, tick), declaration.measure
+    if isinstance(measure, StreamMean | StreamCdf):
+        return f"± {_of_many(measure, noise)}, with confidence 95 %"
+    unit, whose = _unit(declaration)
+    return f"± {amount(noise.error(_CONFIDENCE) * unit)} on {whose}, with confidence 95 %"
+
+
+def _of_many(measure: StreamMean | StreamCdf, noise: TickNoise) -> str:
+    """Return half of the width of the interval that noise leaves of a mean, or at most of a share, of many items.
+
+    It depends on the items: these lie in the middle of the range, or as many in each cell.
+    """
+    if isinstance(measure, StreamMean):
+        columns = np.tile([0.0, _ITEMS * float(measure.largest)], measure.width // 2)
+        whose = f"a mean of {_ITEMS:,} items"
+    else:
+        columns, whose = np.full(measure.width, _ITEMS / measure.cells), f"a share of {_ITEMS:,} items"
+    spans = measure.intervals(columns, noise, _CONFIDENCE).values()
+    return f"{amount(max(high - low for low, high in spans) / 2)} on {whose}"

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any
 
 from jali.database.streams.clock import Clock
 from jali.database.streams.measure import Measured
-from jali.errors import CatalogError, QueryError
+from jali.errors import CatalogError, EngineError, QueryError
 from jali.planner.follow import follow
 from jali.privacy.planning.table import counted
-from jali.query.catalog import Catalog, Range, since_1970
+from jali.query.catalog import Catalog, Range, Table, since_1970
 from jali.query.followed import Followed
 from jali.query.functions.days import index
 from jali.query.parse import check_text
@@ -90,10 +90,8 @@ class Follows:
         clock = Clock.declared(every, start)
         begins = _time(clock.start)
         if (every == "week" and begins.weekday() != 0) or (every == "hour" and (begins.minute or begins.second)):
-            what = "Mondays" if every == "week" else "full hours"
-            raise CatalogError(
-                f"{every.capitalize()}s of a question begin on {what}.", remedy="Give such a start."
-            )
+            what, fits = "Mondays" if every == "week" else "full hours", _last_by(every, begins)
+            raise CatalogError(f"{every.capitalize()}s of a question begin on {what}.", remedy=f"Start at {fits}.")
         return clock
 
 
@@ -144,7 +142,28 @@ class Following:
         tables = follows.followed.tables
         for table in tables:
             self._engine.reopen(table.source)
-        return self._engine.run(self._engine.emit_ticks(follows.followed, span, most), tables)
+            self._engine.ready(table)
+        try:
+            return self._engine.run(self._engine.emit_ticks(follows.followed, span, most), tables)
+        except EngineError as problem:
+            failed = problem
+        # Raised outside the handler. What it says depends on the schema of the sources alone.
+        for table in tables:
+            self._check_columns(table)
+        raise failed
+
+    def _check_columns(self, table: Table) -> None:
+        """Refuse a source that has lost a column that it had when the table was protected."""
+        try:
+            found = {field.name.lower() for field in self._engine.fields(table.source, {})}
+        except CatalogError:
+            return
+        gone = [field.name for field in table.fields if field.name.lower() not in found]
+        if gone:
+            raise EngineError(
+                f"The source of table {table.name} no longer has a column {gone[0]}. Nothing was published.",
+                remedy="Put the column back under its name, and publish again.",
+            )
 
 
 class _Ticks(dict[int, int]):
@@ -163,6 +182,13 @@ def _name(owner: str, moment: int, cell: int, value: float, number: int) -> str:
     """Return the key of an item: the same for the same row, and in no order that the values decide."""
     written = f"{len(owner)}|{owner}|{moment}|{cell}|{value.hex()}|{number}"
     return hashlib.sha256(written.encode()).hexdigest()[:32]
+
+
+def _last_by(every: str, moment: datetime.datetime) -> str:
+    """Return the last Monday or full hour by a moment, as text."""
+    if every == "week":
+        return str(moment.date() - datetime.timedelta(days=moment.weekday()))
+    return str(moment.replace(minute=0, second=0, microsecond=0))
 
 
 def _time(moment: datetime.date) -> datetime.datetime:

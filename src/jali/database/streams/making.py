@@ -21,11 +21,15 @@ from jali.privacy.convert import simple_epsilon
 from jali.privacy.rationals import positive, probability
 from jali.query.catalog import Catalog
 from jali.streams.choice import Choices, choose, named
+from jali.streams.window import Window
 
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _MOST, _WIDEST = 1 << 40, 10_000
 # The state of a stream is written at every tick: so many numbers it may have, over all columns.
 _NUMBERS, _FEWEST = 4096, 64
+# The values of a sliding window are in the state too; and up to so many ticks the coefficients of its noises are
+# known, which the intervals of means and CDFs are computed from (docs/proofs/windows.md).
+_LONGEST, _KEPT = 1024, 1 << 17
 # A stream within rho alone gets a budget of its own at this delta.
 _DELTA = Fraction(1, 10**6)
 
@@ -34,18 +38,21 @@ def declared(name: str, said: Said, catalog: Catalog) -> StreamDeclaration:
     """Read what was said of a stream, or refuse it and say why. No counter is chosen yet."""
     check_name(name, catalog)
     follows = _follows(said, catalog)
+    horizon, measure = _horizon(said), _measure(said, follows)
+    max_ticks, separation = _comings(said, horizon)
     return StreamDeclaration(
         name=name,
         unit=_unit(said, follows),
-        horizon=_horizon(said),
+        horizon=horizon,
         adjacency=_adjacency(said, follows),
-        max_ticks=_whole(said.max_ticks, "max_ticks"),
-        separation=_whole(said.separation, "separation"),
+        max_ticks=max_ticks,
+        separation=separation,
         max_items=_whole(said.max_items, "max_items"),
-        measure=_measure(said, follows),
+        measure=measure,
         clock=_clock(said, follows),
         wanted=_wanted(said, follows),
         follows=follows,
+        window=_window(said, horizon, measure.width),
     )
 
 
@@ -74,12 +81,16 @@ def with_counter(declaration: StreamDeclaration) -> StreamDeclaration:
 
 def considered(declaration: StreamDeclaration) -> Choices:
     """Return the counters that a stream may have, with their forecast errors. Nothing of the data decides them."""
-    memory = max(_FEWEST, _NUMBERS // declaration.measure.width)
+    memory, window = max(_FEWEST, _NUMBERS // declaration.measure.width), declaration.window
+    if window is not None and window.slides:
+        memory += window.ticks + 1
     return choose(adaptive=declaration.wanted.adaptive, memory=memory, **_terms(declaration))
 
 
 def _terms(declaration: StreamDeclaration) -> dict[str, Any]:
-    return {"horizon": declaration.horizon, "person": declaration.person, **_loss(declaration.wanted)}
+    window = {} if declaration.window is None else declaration.window.words
+    given = {"horizon": declaration.horizon, "person": declaration.person, **window}
+    return {**given, **_loss(declaration.wanted)}
 
 
 def paid(declaration: StreamDeclaration) -> tuple[tuple[Debit, ...], tuple[tuple[str, Budget], ...]]:
@@ -106,7 +117,8 @@ def _follows(said: Said, catalog: Catalog) -> Follows | None:
     if any(given) or said.measure not in (None, "count"):
         raise CatalogError(
             "The query says what is measured, and its table who the people are and what they have to spend.",
-            remedy="With query= give start, horizon, epsilon or rho; max_ticks, separation and max_items.",
+            remedy="Beside query= give start, horizon, last or restart, epsilon or rho, max_ticks, separation and"
+            " max_items; leave the others out.",
         )
     return Follows.read(said.query, catalog, key=said.key, late=said.late)
 
@@ -133,11 +145,56 @@ def _unit(said: Said, follows: Follows | None) -> str | None:
 
 def _horizon(said: Said) -> int | None:
     if isinstance(said.horizon, Unsaid):
+        if said.last is not None or said.restart is not None:
+            return None
         raise CatalogError(
             "For how many ticks the stream lives is not said.",
             remedy="Write horizon=365; or horizon=None if nobody knows, which costs accuracy.",
         )
     return None if said.horizon is None else _whole(said.horizon, "horizon")
+
+
+def _window(said: Said, horizon: int | None, width: int) -> Window | None:
+    """Read over which ticks values are; None if over all so far."""
+    if said.last is not None and said.restart is not None:
+        raise CatalogError(
+            "last and restart do not go together.",
+            remedy="Give last=7 for the last 7 ticks at every tick, or restart=7 to begin anew after every 7.",
+        )
+    name, given = ("last", said.last) if said.last is not None else ("restart", said.restart)
+    if given is None:
+        return None
+    window = Window(_whole(given, name), name == "last")
+    if horizon is not None and window.ticks > horizon:
+        raise CatalogError(
+            f"{name} is {window.ticks:,}, and the stream has {horizon:,} ticks.",
+            remedy=f"Leave {name} out: without it values are over all ticks so far.",
+        )
+    if window.slides and (window.ticks > _LONGEST or window.ticks * width > _KEPT):
+        most = min(_LONGEST, _KEPT // width)
+        raise CatalogError(
+            f"last can be {most:,} ticks of {width:,} columns, not {window.ticks:,}.",
+            remedy="Take longer ticks, or restart, which keeps fewer numbers.",
+        )
+    return window
+
+
+def _comings(said: Said, horizon: int | None) -> tuple[int, int]:
+    """Read in how many ticks one person counts, and how far apart; refuse what cannot be meant."""
+    ticks, apart = _whole(said.max_ticks, "max_ticks"), _whole(said.separation, "separation")
+    if apart > 1 and ticks == 1:
+        raise CatalogError(
+            f"separation is {apart:,}, but each person counts in one tick, with no other to be apart from.",
+            remedy="Give max_ticks too, or leave separation out.",
+        )
+    fit = ticks if horizon is None else 1 + (horizon - 1) // apart
+    if ticks > fit:
+        room = f"{fit:,} of its {horizon:,} are {apart:,} apart" if apart > 1 else f"it has {fit:,}"
+        raise CatalogError(
+            f"max_ticks is {ticks:,}, more than the stream has room for: {room}.",
+            remedy=f"Give {fit:,} or fewer: what one person may do is paid for, whether anybody does it or not.",
+        )
+    return ticks, apart
 
 
 def _adjacency(said: Said, follows: Follows | None) -> Adjacency:

@@ -14,7 +14,7 @@ from jali.mechanisms.sensitivity import Root
 from jali.mechanisms.workloads.workload import Floats
 from jali.query.catalog import Range
 from jali.streams.item import Item
-from jali.streams.ratios import Squares, noises, ratio_between, reach
+from jali.streams.ratios import Squares, ratio_between, reach
 
 # A sum and a count have noise of their own.
 _APART = Squares(1, 0, 1)
@@ -106,7 +106,7 @@ class StreamMean:
 
     def intervals(self, columns: Floats, noise: TickNoise, confidence: float) -> Intervals:
         """All means that the noisy sum and count do not reject, and the one shown; all where items may be few."""
-        q = reach(noises(noise.counter, noise.tick), 2, confidence)
+        q = reach(noise.counter, noise.tick, 2, confidence)
         shown, pairs = self.values(columns), columns.reshape(-1, 2).tolist()
         return {
             label: self._between(total, count, q, shown[label])

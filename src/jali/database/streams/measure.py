@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Protocol, Self, TypeAlias
@@ -35,14 +35,14 @@ class Measured:
     bins: tuple[Fraction, ...] | None = None
 
     @classmethod
-    def read(cls, keys: Sequence[Any] | None, value: Range | None, bins: Sequence[Any] | None) -> Measured:
+    def read(cls, keys: Sequence[Any] | Keys | None, value: Range | None, bins: Sequence[Any] | None) -> Measured:
         """Check what was said about keys, values and bins."""
         if value is not None and (not isinstance(value, Range) or value.wanted or not _of_numbers(value)):
             raise CatalogError(
                 f"value must be a Range of numbers, not {value!r}.", remedy="Write jali.Range(0, 100)."
             )
-        ends = None if bins is None else tuple(_end(end) for end in bins)
-        return cls(None if keys is None else Keys(keys).values, value, ends)
+        ends = None if bins is None else tuple(_end(end) for end in _listed(bins, "bins", "bins=[10, 20, 50]"))
+        return cls(None if keys is None else _keys(keys), value, ends)
 
 
 @dataclass(frozen=True)
@@ -126,6 +126,30 @@ def place_of(item: Item, keys: Mapping[Any, int] | None) -> int | None:
 def places(keys: tuple[Any, ...] | None) -> dict[Any, int] | None:
     """Number the declared keys. True is not 1: the type is part of a key."""
     return None if keys is None else {(type(key), key): place for place, key in enumerate(keys)}
+
+
+def fields_of(measure: Measure, unit: str | None) -> tuple[str, ...]:
+    """Return which fields every item of a stream needs, so that it can count: public, as the declaration is."""
+    keys: tuple[Any, ...] | None = getattr(measure, "keys", None)
+    needed = {
+        "item": True,
+        "owner": unit is not None,
+        "key": keys is not None and None not in keys,
+        "value": measure.name != "count",
+    }
+    return tuple(name for name, wanted in needed.items() if wanted)
+
+
+def _keys(keys: Any) -> tuple[Any, ...]:
+    if isinstance(keys, Keys):
+        return keys.values
+    return Keys(_listed(keys, "keys", "keys=['A', 'B']")).values
+
+
+def _listed(values: Any, name: str, example: str) -> list[Any]:
+    if not isinstance(values, Iterable) or isinstance(values, str | bytes):
+        raise CatalogError(f"{name} must be a list, not {values!r}.", remedy=f"Write {example}.")
+    return list(values)
 
 
 def _end(end: Any) -> Fraction:

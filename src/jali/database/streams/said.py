@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from jali.privacy import Adjacency, Budget
     from jali.privacy.rationals import Number
-    from jali.query.catalog import Range
+    from jali.query.catalog import Keys, Range
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,7 @@ class Said:
     rho: Number | None = None
     delta: Number | None = None
     measure: str | None = None
-    keys: Sequence[Any] | None = None
+    keys: Sequence[Any] | Keys | None = None
     value: Range | None = None
     bins: Sequence[Any] | None = None
     every: str | None = None
@@ -46,6 +46,8 @@ class Said:
     query: str | None = None
     key: str | None = None
     late: int | None = None
+    last: int | None = None
+    restart: int | None = None
 
     @property
     def nothing(self) -> bool:

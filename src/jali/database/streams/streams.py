@@ -21,7 +21,7 @@ from jali.ledger import Arrival, Bounds
 from jali.mechanisms.values import narrow
 from jali.query.spelling import meant
 from jali.stream import Appended, Stream, StreamView, Tick
-from jali.streams.item import Item, name_of
+from jali.streams.item import Item, items_in, name_of
 
 if TYPE_CHECKING:
     from jali.database.streams.clock import Moment
@@ -34,6 +34,8 @@ _T = TypeVar("_T")
 _AHEAD, _KEPT = 16, 4096
 # So many ticks are published in one transaction, and so many by one call.
 _TOGETHER, _MOST = 512, 1 << 20
+# Where there is no horizon, a time that is mistyped closes no more ticks than these.
+_MOST_UNTIL = 10_000
 
 
 class Streams:
@@ -73,17 +75,20 @@ class Streams:
         if not known.same(wanted):
             raise CatalogError(
                 f"There is a stream {known.name} already, with another declaration.",
-                remedy=f"Open it with db.stream({known.name!r}), or choose another name.",
+                remedy=f"Open it with db.stream({known.name!r}), or choose another name. explain() tells more.",
             )
         return Stream(self, known)
 
     def append(self, declaration: StreamDeclaration, items: Iterable[Item | Mapping[str, Any]]) -> Appended:
-        """Take items into the open tick."""
+        """Take items into the open tick; what is no item, or cannot be read, changes nothing."""
         if declaration.follows is not None:
             raise QueryError(
                 f"The stream {declaration.name} follows a table.", remedy="Add rows to that; publish reads them."
             )
-        return self._appended(declaration, [Item.of(item) for item in items])
+        found = items_in(items)
+        if declaration.horizon is not None and self.published(declaration) >= declaration.horizon:
+            raise _over(declaration)
+        return self._appended(declaration, found)
 
     def publish(self, declaration: StreamDeclaration, tick: int | None, until: str | Moment | None) -> Tick:
         """Close ticks up to the one that is asked for, and return what was published at it."""
@@ -139,7 +144,7 @@ class Streams:
         stored = self._ledger.streams.begin(
             made.name,
             declaration=text,
-            question=f"stream {made.name}: {made.measure.name}, {_life(made)}",
+            question=f"stream {made.name}: {made.what}, {_life(made)}",
             key=key_of(text),
             analyst=CURATOR,
             debits=debits,
@@ -148,8 +153,8 @@ class Streams:
         )
         return read_declaration(stored.declaration)
 
-    def _appended(self, declaration: StreamDeclaration, items: Sequence[Item]) -> Appended:
-        arrivals = [_arrival(declaration, item) for item in items]
+    def _appended(self, declaration: StreamDeclaration, items: Sequence[Item | None]) -> Appended:
+        arrivals = [None if item is None else _arrival(declaration, item) for item in items]
         named = [arrival for arrival in arrivals if arrival is not None]
         bounds = Bounds(
             declaration.max_ticks, declaration.separation, declaration.max_items, declaration.unit is not None
@@ -158,7 +163,7 @@ class Streams:
             lambda: self._ledger.streams.append(declaration.name, named, bounds, declaration.horizon)
         )
         nameless = len(arrivals) - len(named)
-        return Appended(entered.new, entered.known, entered.dropped + nameless)
+        return Appended(entered.new, entered.known, entered.dropped, entered.unreadable + nameless)
 
     def _last(
         self, declaration: StreamDeclaration, first: int, tick: int | None, until: str | Moment | None
@@ -166,11 +171,15 @@ class Streams:
         """Return up to which tick is to be published: a public number."""
         horizon, last = declaration.horizon, first if tick is None else _numbered(tick)
         if until is not None:
-            last = _ended(declaration, tick, until)
+            last = _ended(declaration, first, tick, until)
         if horizon is not None and last > horizon:
-            raise QueryError(
-                f"The stream {declaration.name} has {horizon} ticks, no more.",
-                remedy="Make another stream; what this one published stays.",
+            raise (
+                _over(declaration)
+                if tick is None
+                else QueryError(
+                    f"The stream {declaration.name} has {horizon:,} ticks, no more.",
+                    remedy="Name one of them; after the last, make another stream.",
+                )
             )
         if last - first >= _MOST:
             raise QueryError(f"At most {_MOST:,} ticks are published at once.", remedy="Name an earlier tick.")
@@ -186,10 +195,22 @@ class Streams:
         known = self._ledger.streams.known(declaration.name, follows.first(ticks))
         found = self._following.items(follows, clock, ticks, most, known)
         for tick in ticks:
-            self._appended(declaration, found[tick])
+            self._enter(declaration, found[tick], tick)
             self._advance(declaration, tick)
 
+    def _enter(self, declaration: StreamDeclaration, items: Sequence[Item], tick: int) -> None:
+        """Append what a tick is to be closed with; nothing if it is closed, as another process was faster."""
+        try:
+            self._appended(declaration, items)
+        except LedgerError:
+            if self.published(declaration) < tick:
+                raise
+
     def _advance(self, declaration: StreamDeclaration, last: int) -> None:
+        first = self.published(declaration) + 1
+        if first > last:
+            return
+        declaration.check(first, last)
         advance = partial(_advanced, declaration)
         if not _plainly(lambda: self._ledger.streams.publish(declaration.name, last, advance)):
             raise LedgerError(
@@ -250,15 +271,34 @@ def _tick(declaration: StreamDeclaration, number: int, body: str) -> Tick:
     return Tick(number, label, measure.values(columns), partial(measure.intervals, columns, noise))
 
 
-def _ended(declaration: StreamDeclaration, tick: int | None, until: str | Moment) -> int:
+def _ended(declaration: StreamDeclaration, first: int, tick: int | None, until: str | Moment) -> int:
+    """Return how many ticks have ended by a time; one that must be mistyped is refused, as ticks stay closed."""
     if tick is not None or declaration.clock is None:
         raise QueryError(
             "`until` is for streams with a clock, and instead of a tick.", remedy="Name the tick: publish(20)."
         )
-    ended = declaration.clock.ended_by(until)
+    ended, horizon = declaration.clock.ended_by(until), declaration.horizon
     if ended == 0:
         raise QueryError(f"No tick of {declaration.name} has ended by {until}.", remedy="Give a later time.")
-    return ended if declaration.horizon is None else min(ended, declaration.horizon)
+    if horizon is not None and ended > horizon + 1:
+        last = declaration.clock.label(horizon + 1)
+        raise QueryError(
+            f"{until} lies beyond the horizon of {declaration.name}, whose last tick ends at {last}.",
+            remedy=f"Name the last tick that is to be closed, or give a time up to {last}.",
+        )
+    if horizon is None and ended - first >= _MOST_UNTIL:
+        raise QueryError(
+            f"By {until}, {ended - first + 1:,} more ticks of {declaration.name} will have ended.",
+            remedy=f"Give an earlier time; or, if all of them are to be closed, name the last: publish({ended}).",
+        )
+    return ended if horizon is None else min(ended, horizon)
+
+
+def _over(declaration: StreamDeclaration) -> QueryError:
+    return QueryError(
+        f"The horizon of {declaration.name} is over: all of its {declaration.horizon:,} ticks are published.",
+        remedy="Make another stream; what this one published stays.",
+    )
 
 
 def _numbered(tick: int) -> int:

@@ -1,4 +1,4 @@
-"""Distribution functions over time: the steps of a few ticks, the later the darker, in a pane for each key."""
+"""Distribution functions over time: the curves of a few ticks, the later the darker, in a pane for each key."""
 
 from __future__ import annotations
 
@@ -10,18 +10,24 @@ import numpy as np
 from jali.display.numbers import show_percent
 from jali.display.pictures.canvas import TEXT, sheet, titles
 from jali.display.plots import pyplot
-from jali.display.plotted import Series
+from jali.display.stream_curve import Curve
+from jali.errors import QueryError
 
 _ABREAST, MOST_PANES = 3, 12
 # From the first tick to the last.
 _EARLY, _LATE = np.array([0.66, 0.84, 0.82]), np.array([0.05, 0.25, 0.24])
+# Up to so many values have a dot each.
+_DOTTED = 40
 
 
-def draw_distributions(curves: Mapping[str, Sequence[Series]], title: str) -> Any:
+def draw_distributions(curves: Mapping[str, Sequence[Curve]], title: str, axes: Any = None) -> Any:
     """Draw the curves of each key, and return the axes of the first (needs matplotlib).
 
-    The last curve has the band of its intervals: those of all would hide each other.
+    A dot is a share that was published; lines between dots only lead the eye. The last curve has the intervals of
+    its shares as bars, and between them the band in which a rising curve lies: those of all would hide each other.
     """
+    if axes is not None:
+        return _alone(curves, title, axes)
     drawn = dict(list(curves.items())[:MOST_PANES])
     abreast = min(_ABREAST, len(drawn))
     down = -(-len(drawn) // abreast)
@@ -29,18 +35,46 @@ def draw_distributions(curves: Mapping[str, Sequence[Series]], title: str) -> An
     figure, grid = pyplot().subplots(
         down, abreast, sharex=True, sharey=True, squeeze=False, figsize=size, layout="constrained"
     )
-    for pane, (name, series) in zip(grid.flat, drawn.items(), strict=False):
-        _pane(sheet(pane), series)
-        pane.set_title(name, fontsize=9, loc="left", color=TEXT)
-    for pane in grid.flat[len(drawn) :]:
-        pane.set_visible(False)
+    for pane, (name, some) in zip(grid.flat, drawn.items(), strict=False):
+        _pane(sheet(pane), some)
+        pane.set_title(name if len(drawn) > 1 else "", fontsize=9, loc="left", color=TEXT)
+    hide_rest(grid, len(drawn))
     first, left_out = grid.flat[0], len(curves) - len(drawn)
     more = f"; {left_out:,} further keys are not drawn" if left_out else ""
     _written(figure, first, title + more, alone=len(drawn) == 1)
-    # Beside the last pane of the first row, where nothing is drawn.
-    beside = {"loc": "upper left", "bbox_to_anchor": (1.01, 1), "frameon": False, "fontsize": 8.5}
-    grid[0, -1].legend(*first.get_legend_handles_labels(), labelcolor=TEXT, **beside)
+    _legend(grid[0, -1], first)
     return first
+
+
+def hide_rest(grid: Any, count: int) -> None:
+    """Leave out the panes after so many; the last one that is left in each column has the numbers below it."""
+    for pane in grid.flat[count:]:
+        pane.set_visible(False)
+    for column in range(grid.shape[1]):
+        seen = [pane for pane in grid[:, column] if pane.get_visible()]
+        for pane in seen[-1:]:
+            pane.tick_params(labelbottom=True)
+
+
+def _alone(curves: Mapping[str, Sequence[Curve]], title: str, axes: Any) -> Any:
+    """Draw on the axes of somebody else, which have room for one key."""
+    if len(curves) != 1:
+        names = list(curves)
+        raise QueryError(
+            "Distributions of several keys do not fit into one picture.",
+            remedy=f"Give key={names[0]!r}, or no ax.",
+        )
+    (some,) = curves.values()
+    _pane(sheet(axes), some)
+    titles(axes, title, "value", "share at most")
+    _legend(axes, axes)
+    return axes
+
+
+def _legend(axes: Any, named: Any) -> None:
+    """Name the curves beside the axes, where nothing is drawn."""
+    beside = {"loc": "upper left", "bbox_to_anchor": (1.01, 1), "frameon": False, "fontsize": 8.5}
+    axes.legend(*named.get_legend_handles_labels(), labelcolor=TEXT, **beside)
 
 
 def _written(figure: Any, axes: Any, title: str, *, alone: bool) -> None:
@@ -53,20 +87,24 @@ def _written(figure: Any, axes: Any, title: str, *, alone: bool) -> None:
     figure.supylabel(up, fontsize=9, color=TEXT)
 
 
-def _pane(axes: Any, series: Sequence[Series]) -> None:
-    for place, one in enumerate(series):
-        share = place / (len(series) - 1) if len(series) > 1 else 1.0
-        _curve(axes, one, tuple(_EARLY + share * (_LATE - _EARLY)), banded=place == len(series) - 1)
+def _pane(axes: Any, curves: Sequence[Curve]) -> None:
+    for place, one in enumerate(curves):
+        share = place / (len(curves) - 1) if len(curves) > 1 else 1.0
+        _curve(axes, one, tuple(_EARLY + share * (_LATE - _EARLY)), banded=place == len(curves) - 1)
     axes.set_ylim(-0.02, 1.02)
+    axes.margins(x=0.02)
     axes.yaxis.set_major_formatter(lambda value, _: show_percent(value))
 
 
-def _curve(axes: Any, one: Series, paint: Any, *, banded: bool) -> None:
-    """Draw one function as steps; the last step is as long as the one before it."""
-    ends = [line.label for line in one.lines]
-    across = [*ends, 2 * ends[-1] - ends[-2] if len(ends) > 1 else ends[-1] + 1]
-    held = [*one.lines, one.lines[-1]]
-    axes.step(across, [line.value for line in held], where="post", color=paint, linewidth=1.7, label=one.name)
+def _curve(axes: Any, one: Curve, paint: Any, *, banded: bool) -> None:
+    told, count = one.published, len(one.places[one.published])
+    axes.plot(one.places, one.shares, color=paint, linewidth=1.0, alpha=0.8)
+    dots = {"marker": "o", "markersize": 5} if count <= _DOTTED else {}
+    axes.plot(one.places[told], one.shares[told], color=paint, linewidth=1.0, label=one.name, **dots)
     if banded:
-        low, high = ([line.interval[end] for line in held if line.interval is not None] for end in (0, 1))
-        axes.fill_between(across, low, high, step="post", color=paint, alpha=0.18, linewidth=0)
+        places, lows, highs = (
+            np.array(part) for part in zip(*(one.band() or [(one.places[0],) * 3]), strict=True)
+        )
+        axes.fill_between(places, lows, highs, color=paint, alpha=0.1, linewidth=0)
+        if count <= _DOTTED:
+            axes.vlines(one.places[told], one.lows[told], one.highs[told], color=paint, alpha=0.5, linewidth=3.5)

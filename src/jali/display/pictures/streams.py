@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import datetime
+import math
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from jali.display.numbers import show_amount
-from jali.display.pictures.canvas import TEXT, colour, concise_dates, sheet, titles
+from jali.display.pictures.canvas import TEXT, concise_dates, sheet, titles
+from jali.display.pictures.distributions import hide_rest
 from jali.display.pictures.labels import label_ends
 from jali.display.plots import pyplot
-from jali.display.streamed import Strand, Streamed, ends_of
+from jali.display.streamed import COLOURS, Strand, Streamed, ends_of
 
 # More lines than this have a small picture each; and so many of those are drawn at most.
 TOGETHER, MOST_PANES = 6, 24
@@ -24,7 +26,8 @@ _DATES, _MANY = 3, 100
 def draw_stream(streamed: Streamed, axes: Any = None) -> Any:
     """Draw the lines of a stream, and return the axes, or those of the first pane (needs matplotlib).
 
-    A published value holds until the next tick. Up to six keys have a colour each; more of them have a pane each.
+    A published value holds until the next tick. Up to six keys have a colour each; more of them have a pane each,
+    unless there are axes to draw on: lines that are on them stay, and have other colours.
     """
     if len(streamed.strands) <= TOGETHER or axes is not None:
         return _together(streamed, sheet(axes))
@@ -32,15 +35,26 @@ def draw_stream(streamed: Streamed, axes: Any = None) -> Any:
 
 
 def _together(streamed: Streamed, axes: Any) -> Any:
-    across = _across(streamed)
-    _scale(axes, streamed.strands)
-    lines = [_line(axes, across, strand, colour(i)) for i, strand in enumerate(streamed.strands)]
-    _number_ticks(axes, streamed, 8)
     if not streamed.ticks:
-        axes.text(0.5, 0.5, "nothing was published yet", transform=axes.transAxes, ha="center", color=TEXT)
+        return _nothing(streamed, axes)
+    across, before = _across(streamed), len(axes.get_lines())
+    _scale(axes, streamed.strands, kept=before > 0)
+    lines = [
+        _line(axes, across, strand, COLOURS[(before + i) % len(COLOURS)], strand.name or streamed.name)
+        for i, strand in enumerate(streamed.strands)
+    ]
+    _number_ticks(axes, streamed, 8)
     titles(axes, _title(streamed), _under(streamed), _beside(streamed))
     if len(lines) > 1:
         label_ends(axes, lines)
+    return axes
+
+
+def _nothing(streamed: Streamed, axes: Any) -> Any:
+    """Say that there is nothing to see, without axes that would be of nothing."""
+    axes.text(0.5, 0.5, "nothing was published yet", transform=axes.transAxes, ha="center", color=TEXT)
+    axes.set_axis_off()
+    titles(axes, streamed.name, "", "")
     return axes
 
 
@@ -60,11 +74,10 @@ def _panes(streamed: Streamed) -> Any:
     across = _across(streamed)
     for pane, strand in zip(grid.flat, strands, strict=False):
         _scale(sheet(pane), strands)
-        _line(pane, across, strand, colour(0))
+        _line(pane, across, strand, COLOURS[0], strand.name)
         _number_ticks(pane, streamed, 4)
         pane.set_title(strand.name, fontsize=9, loc="left", color=TEXT)
-    for pane in grid.flat[len(strands) :]:
-        pane.set_visible(False)
+    hide_rest(grid, len(strands))
     left_out = len(streamed.strands) - len(strands)
     more = f"; {left_out:,} further keys are not drawn" if left_out else ""
     figure.suptitle(_title(streamed) + more, fontsize=10, x=0.01, ha="left", color=TEXT)
@@ -73,13 +86,13 @@ def _panes(streamed: Streamed) -> Any:
     return grid.flat[0]
 
 
-def _line(axes: Any, across: Any, strand: Strand, paint: str) -> Any:
+def _line(axes: Any, across: Any, strand: Strand, paint: str, name: str) -> Any:
     values, lows, highs = (np.array([*part, *part[-1:]]) for part in (strand.values, strand.lows, strand.highs))
     # matplotlib draws no band that has no end.
     lows, highs = (np.clip(part, *axes.get_ylim()) for part in (lows, highs))
     thick = 1.7 if len(across) < _MANY else 1.0
     axes.fill_between(across, lows, highs, step="post", color=paint, alpha=0.22, linewidth=0)
-    (line,) = axes.step(across, values, where="post", color=paint, linewidth=thick, label=strand.name)
+    (line,) = axes.step(across, values, where="post", color=paint, linewidth=thick, label=name)
     return line
 
 
@@ -96,11 +109,12 @@ def _dated(streamed: Streamed) -> bool:
     return bool(streamed.labels) and all(isinstance(label, datetime.date) for label in streamed.labels)
 
 
-def _scale(axes: Any, strands: Sequence[Strand]) -> None:
+def _scale(axes: Any, strands: Sequence[Strand], *, kept: bool = False) -> None:
     """Set the ends of the upright axis: intervals without an end are cut off at what is finite."""
     low, high = ends_of(end for strand in strands for end in strand.ends)
     room = 0.04 * (high - low) or 1.0
-    axes.set_ylim(low - room, high + room)
+    before = axes.get_ylim() if kept else (math.inf, -math.inf)
+    axes.set_ylim(min(low - room, before[0]), max(high + room, before[1]))
     axes.margins(x=0.02)
     axes.yaxis.set_major_formatter(lambda value, _: show_amount(value))
 
@@ -130,4 +144,4 @@ def _under(streamed: Streamed) -> str:
 
 
 def _beside(streamed: Streamed) -> str:
-    return f"{streamed.measure} so far"
+    return f"{streamed.measure} {streamed.over}"

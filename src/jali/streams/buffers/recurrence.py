@@ -19,6 +19,7 @@ from jali.streams.buffers.norms import ABOVE, above, column_square, rational
 # Places after the point of the decays, of the zeros, and of powers of the decays.
 DECAY_BITS = 60
 _ZERO_BITS = 160
+_TINY = 1e-300
 POWER_PLACES = 320
 
 
@@ -83,7 +84,7 @@ class Recurrence:
     def inverse(self, count: int) -> Floats:
         """Return b_0 .. b_(count-1), the coefficients of 1/((1-x) c(x))."""
         places = np.arange(count)[:, None]
-        logarithms = np.array([math.log1p(-float(1 - zero)) for zero in self.zeros])
+        logarithms = np.array([_log(zero) for zero in self.zeros])
         return np.asarray(self.residues[0] + np.exp(places * logarithms) @ self.residues[1:])
 
     def _zero_between(self, low: Fraction, high: Fraction) -> Fraction:
@@ -135,3 +136,8 @@ def _powers(ratio: Fraction, count: int) -> list[int]:
         range(1, count), lambda power, _: power * ratio.numerator // ratio.denominator, initial=1 << POWER_PLACES
     )
     return list(steps)[:count]
+
+
+def _log(zero: Fraction) -> float:
+    """Return the logarithm of a number between 0 and 1, to full precision also near 1, and of tiny ones too."""
+    return math.log1p(-float(1 - zero)) if zero > Fraction(1, 2) else math.log(max(float(zero), _TINY))
