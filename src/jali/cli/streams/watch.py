@@ -17,7 +17,6 @@ from jali.cli.streams.options import StreamName, stream_json, ticks_json
 from jali.cli.terminal import ink_for
 from jali.cli.writing import write_json
 from jali.display.ink import PLAIN, Ink
-from jali.display.stream_frame import frame
 
 if TYPE_CHECKING:
     from jali.stream import StreamView
@@ -85,6 +84,7 @@ class Screen:
 
     def show(self, view: StreamView, keys: list[str] | None = None) -> None:
         """Draw a stream as it is now."""
+        from jali.display.stream_frame import frame
         from jali.stream_display import seen
 
         width, height = self.size

@@ -18,7 +18,6 @@ from jali.engines.duckdb.prepared import CopyDirectory, write_copy
 from jali.engines.duckdb.schema_keys import is_keyed, is_table
 from jali.engines.duckdb.sources import COPIED, FRAME_PREFIX, attached_name, plain_scan, read_from, scan
 from jali.engines.duckdb.spill import SpillDirectory
-from jali.engines.duckdb.ticks import emit_ticks
 from jali.engines.duckdb.types import field_of, text_field
 from jali.errors import CatalogError, EngineError
 from jali.noise import BitSource
@@ -57,6 +56,9 @@ class DuckDBEngine:
 
     def emit_ticks(self, followed: Followed, span: tuple[datetime, datetime], most: int) -> str:
         """Write, in DuckDB's SQL, what a stream takes from a table."""
+        # Read where a stream follows a table, which few do.
+        from jali.engines.duckdb.ticks import emit_ticks
+
         return emit_ticks(followed, span, most)
 
     def attach(self, name: str, frame: Any) -> None:
