@@ -169,8 +169,10 @@ class BinaryTree(Counter):
         """Estimate the nodes level by level, and add up those of each tick."""
         counts = [self.horizon >> level for level in range(self.levels)]
         noisy = np.split(measurements.reshape(-1, 1), list(accumulate(counts))[:-1])
-        values = np.empty((self.horizon, 1))
-        add_up(weighted_sums(noisy, {}, weighted=self.weighted), values, 0, {}, weighted=self.weighted)
+        values, sums = np.empty((self.horizon, 1)), list[NDArray[Any]]()
+        for level, own in enumerate(noisy):
+            sums.append(weighted_sums(own, sums[-1] if sums and self.weighted else None, level))
+        add_up(sums, values, 0, {}, weighted=self.weighted)
         return values.ravel()
 
     def start(self, *, width: int = 1, ahead: int = AHEAD, bits: BitSource | None = None) -> Running:

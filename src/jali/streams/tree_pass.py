@@ -6,8 +6,9 @@ ticks that have passed, the last node of that level: a left child that waits for
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, TypeAlias, cast
 
 import numpy as np
@@ -20,6 +21,8 @@ from jali.streams.sizes import as_doubles, kind_for, largest_size, number_or_row
 # published when it was completed. Numbers, or arrays with one for each key.
 Open: TypeAlias = tuple[Any, Any, Any, Any]
 _COUNT, _SUM, _NOISE, _VALUE = range(4)
+# Doubles hold every integer up to this size.
+_WHOLE = 1 << 53
 
 
 @dataclass(frozen=True)
@@ -40,65 +43,96 @@ class TreePass:
     opened: Mapping[int, Open]
     weighted: bool
 
-    def publish(self, values: Floats) -> tuple[list[NDArray[Any]], dict[int, Open]]:
-        """Write the values to an array; return the measurements level by level, and what lies open afterwards."""
-        exact, noisy = self._counts()
-        sums = weighted_sums(noisy, self.opened, weighted=self.weighted)
-        add_up(sums, values, self.tick, self.opened, weighted=self.weighted)
-        return noisy, self._left_open(exact, sums, values)
+    def publish(self, values: Floats, *, measured: bool) -> tuple[list[NDArray[Any]], dict[int, Open]]:
+        """Write the values to an array; return the measurements level by level, and what lies open afterwards.
 
-    def _counts(self) -> tuple[list[NDArray[Any]], list[NDArray[Any]]]:
-        """Return, level by level, the exact counts from a left child on, and the noisy counts of this pass."""
-        rows, leaves, parents = self._typed()
-        exact, noisy = [_led(rows, self.opened.get(0), _COUNT)], [rows + leaves]
-        while pairs := len(exact[-1]) // 2:
-            level = len(exact)
-            counts = exact[-1][0 : 2 * pairs : 2] + exact[-1][1 : 2 * pairs : 2]
-            noise = parents[first_left(self.tick, level - 1) :: 1 << level]
-            noisy.append(counts + _led(noise, self.opened.get(level - 1), _NOISE)[:pairs])
-            exact.append(_led(counts, self.opened.get(level), _COUNT))
-        return exact, noisy
+        Where they are not wanted no measurements are kept: what is soon forgotten stays in the processor's cache.
+        """
+        lasts, noisy, sums = self._levels(measured=measured)
+        add_up(sums, values, self.tick, self.opened, weighted=self.weighted)
+        return noisy, self._left_open(lasts, sums, values)
+
+    def _levels(self, *, measured: bool) -> tuple[list[NDArray[Any]], list[NDArray[Any]], list[NDArray[Any]]]:
+        """Return, level by level, the last exact count, the noisy counts if wanted, and the weighted sums."""
+        (counts, own, parents), whole = self._typed(), self._stays_whole()
+        lasts: list[NDArray[Any]] = []
+        noisy: list[NDArray[Any]] = []
+        sums: list[NDArray[Any]] = []
+        own = counts + own
+        while True:
+            level = len(sums)
+            noisy += [own] if measured else []
+            weighted = weighted_sums(own, sums[-1] if level and self.weighted else None, level, whole=whole)
+            sums.append(_led(weighted, self.opened.get(level), _SUM))
+            counts = _led(counts, self.opened.get(level), _COUNT)
+            lasts.append(counts[-1])
+            pairs = len(counts) // 2
+            if not pairs:
+                return lasts, noisy, sums
+            counts = counts[0 : 2 * pairs : 2] + counts[1 : 2 * pairs : 2]
+            noise = parents[first_left(self.tick, level) :: 2 << level]
+            own = counts + _led(noise, self.opened.get(level), _NOISE)[:pairs]
 
     def _typed(self) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
         """Return increments and noises, as machine words if no sum can be too large for these."""
-        nodes, keys = self.opened.values(), self.rows.shape[1]
-        most = largest_size(self.rows) * len(self.rows) + sum(largest_size(node[_COUNT]) for node in nodes)
-        largest = max([largest_size(self.noise), *(largest_size(node[_NOISE]) for node in nodes)])
-        kind = kind_for(most + largest)
+        keys, kind = self.rows.shape[1], kind_for(sum(self._sizes))
         noise: NDArray[Any] = self.noise.astype(kind, copy=False)
         return self.rows.astype(kind, copy=False), noise[:, :keys], noise[:, keys:]
 
-    def _left_open(self, exact: list[NDArray[Any]], sums: list[Floats], values: Floats) -> dict[int, Open]:
+    @cached_property
+    def _sizes(self) -> tuple[int, int]:
+        """The largest count that a node can have, and the largest noise."""
+        nodes = self.opened.values()
+        most = largest_size(self.rows) * len(self.rows) + sum(largest_size(node[_COUNT]) for node in nodes)
+        return most, max([largest_size(self.noise), *(largest_size(node[_NOISE]) for node in nodes)])
+
+    def _stays_whole(self) -> bool:
+        """Say whether all weighted sums are integers that doubles hold exactly: machine words then add up faster.
+
+        The counts of one level add up to the largest count at most, and level h of a node of level l has 2^(l-h)
+        noises; both weigh 2^h.
+        """
+        (most, largest), levels = self._sizes, (self.tick + len(self.rows)).bit_length()
+        before = sum(largest_size(node[_SUM]) for node in self.opened.values())
+        return (2 * most + (levels + 1) * largest << levels) + before < _WHOLE
+
+    def _left_open(self, lasts: list[NDArray[Any]], sums: list[NDArray[Any]], values: Floats) -> dict[int, Open]:
         end, keys = self.tick + len(self.rows), self.rows.shape[1]
         found = dict(self.opened)
-        for level in range(len(exact)):
+        for level in range(len(lasts)):
             place = (end >> level << level) - self.tick - 1
             if place < 0:
                 break
             found.pop(level, None)
             if end >> level & 1:
-                last = (exact[level][-1], sums[level][-1], self.noise[place, keys:], values[place])
+                last = (lasts[level], as_doubles(sums[level][-1]), self.noise[place, keys:], values[place])
                 found[level] = cast(Open, tuple(map(number_or_row, last)))
         return found
 
 
-def weighted_sums(noisy: list[NDArray[Any]], opened: Mapping[int, Open], *, weighted: bool) -> list[Floats]:
-    """Return, for the nodes of every level, the sum of 2^h times the noisy counts of each level h below them.
+def weighted_sums(
+    noisy: NDArray[Any], below: NDArray[Any] | None, level: int, *, whole: bool = False
+) -> NDArray[Any]:
+    """Return, for the nodes of a level, the sum of 2^h times the noisy counts of each level h below them.
 
-    Where `weighted` is False it is the noisy count of the node alone.
+    Args:
+        noisy: The noisy counts of the nodes.
+        below: The sums of the level below; None where the noisy count of a node alone estimates it.
+        level: Which level.
+        whole: Whether the sums are integers; doubles otherwise.
     """
-    found = [_led(as_doubles(noisy[0]), opened.get(0), _SUM)]
-    for level, own in enumerate(noisy[1:], 1):
-        sums = as_doubles(own)
-        if weighted:
-            sums *= 2.0**level
-            sums += found[-1][0 : 2 * len(own) : 2]
-            sums += found[-1][1 : 2 * len(own) : 2]
-        found.append(_led(sums, opened.get(level), _SUM))
-    return found
+    own = noisy if whole else as_doubles(noisy)
+    if below is None:
+        return own
+    sums = own * (1 << level if whole else 2.0**level)
+    sums += below[0 : 2 * len(own) : 2]
+    sums += below[1 : 2 * len(own) : 2]
+    return np.asarray(sums)
 
 
-def add_up(sums: list[Floats], values: Floats, tick: int, opened: Mapping[int, Open], *, weighted: bool) -> None:
+def add_up(
+    sums: Sequence[NDArray[Any]], values: Floats, tick: int, opened: Mapping[int, Open], *, weighted: bool
+) -> None:
     """Write the value after every tick: the estimates of the nodes that its binary digits name, added up.
 
     A tick T that 2^l divides and 2^(l+1) does not completes a left child of level l, and T - 2^l has the other

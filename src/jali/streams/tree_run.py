@@ -51,22 +51,22 @@ class TreeRun(Running):
         rows = self.checked(increments_in(increments))
         values = np.empty((len(rows), self.width))
         for place in range(0, len(rows), CHUNK):
-            self._pass(rows[place : place + CHUNK], values[place : place + CHUNK])
+            self._pass(rows[place : place + CHUNK], values[place : place + CHUNK], measured=False)
         return values.reshape(rows.shape)
 
     def advance(self, increments: NDArray[Any]) -> Published:
         """Pass many ticks; the measurements are the counts of the nodes they complete, level by level."""
         values = np.empty((len(increments), self.width))
-        measured = narrow(np.concatenate(self._pass(increments, values)))
+        measured = narrow(np.concatenate(self._pass(increments, values, measured=True)))
         return Published(values.reshape(increments.shape), measured.ravel() if self.width == 1 else measured)
 
-    def _pass(self, increments: NDArray[Any], values: Floats) -> list[NDArray[Any]]:
-        """Pass some ticks, write their values to an array, and return their measurements."""
+    def _pass(self, increments: NDArray[Any], values: Floats, *, measured: bool) -> list[NDArray[Any]]:
+        """Pass some ticks, write their values to an array, and return their measurements if they are wanted."""
         rows = increments.reshape(values.shape)
         levels = [level for level in reversed(range(self.tick.bit_length())) if self.tick >> level & 1]
         opened = dict(zip(levels, self.open, strict=True))
         ticks = TreePass(self.tick, rows, self.noise.take(len(rows)), opened, self.weighted)
-        noisy, left = ticks.publish(values)
+        noisy, left = ticks.publish(values, measured=measured)
         self.tick += len(rows)
         self.open = [left[level] for level in sorted(left, reverse=True)]
         return noisy
