@@ -86,7 +86,8 @@ def test_one_person_moves_the_increments_no_further_than_declared(
         rest = [list(itertools.chain(*rows)) for rows in others]
         own = _drifting(random, "me", len(last))
         with_me = [visits(*random.sample(a + b, len(a + b))) for a, b in zip(rest, own, strict=True)]
-        bounds = {"max_ticks": random.randint(1, 4), "separation": random.choice([1, 1, 2, 3])}
+        ticks = random.randint(1, 4)
+        bounds = {"max_ticks": ticks, "separation": random.choice([1, 1, 2, 3]) if ticks > 1 else 1}
         bounds |= {"max_items": random.randint(1, 3)}
         late = random.choice([None, None, 0, 2])
         name = f"{aggregate.split('(', maxsplit=1)[0].lower()}{seed}"
