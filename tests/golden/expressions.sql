@@ -38,7 +38,7 @@ SELECT age // 20 AS bin, SUM(cost) AS cost FROM visits GROUP BY bin;
 
 -- engine
 WITH keys0 AS (SELECT unnest(range(7)) AS place, unnest('[0, 1, 2, 3, 4, 5, 6]'::BIGINT[]) AS value),
-contributions AS NOT MATERIALIZED (SELECT trunc(CAST(TRY_CAST("age" AS BIGINT) AS DOUBLE) / nullif('20.0'::DOUBLE, 0)) AS k0, CASE WHEN isnan(TRY_CAST("cost" AS DOUBLE)) THEN 0 ELSE TRY_CAST(least(greatest(TRY_CAST("cost" AS DOUBLE), '0.0'::DOUBLE), '1000.0'::DOUBLE) * '1048576.0'::DOUBLE AS INTEGER) END AS v0, TRY_CAST("patient_id" AS BIGINT) AS owner FROM read_parquet('/data/visits.parquet', hive_partitioning = false, can_have_nan = true) WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL),
+contributions AS NOT MATERIALIZED (SELECT trunc(CAST(TRY_CAST("age" AS BIGINT) AS DOUBLE) / nullif('20.0'::DOUBLE, 0)) AS k0, CASE WHEN TRY_CAST("cost" AS DOUBLE) BETWEEN '0.0'::DOUBLE AND '1000.0'::DOUBLE THEN TRY_CAST(TRY_CAST("cost" AS DOUBLE) * '1048576.0'::DOUBLE AS INTEGER) WHEN TRY_CAST("cost" AS DOUBLE) < '0.0'::DOUBLE THEN 0 WHEN TRY_CAST("cost" AS DOUBLE) <= 'inf'::DOUBLE THEN 1048576000 ELSE 0 END AS v0, TRY_CAST("patient_id" AS BIGINT) AS owner FROM read_parquet('/data/visits.parquet', hive_partitioning = false, can_have_nan = true) WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL),
 weights AS (SELECT owner, CAST(least(1048576, 5242880 // count(*)) AS BIGINT) AS w FROM contributions GROUP BY owner),
 totals AS (SELECT k0, sum(w * v0) AS m0 FROM contributions JOIN weights USING (owner) GROUP BY k0)
 SELECT coalesce(m0, 0) FROM keys0 LEFT JOIN totals ON keys0.value IS NOT DISTINCT FROM totals.k0 ORDER BY keys0.place;

@@ -62,7 +62,7 @@ def test_nan_is_missing_whoever_wrote_the_file(tmp_path: Path, writer: str) -> N
     assert units(tmp_path / "t.parquet", "SELECT SUM(x) FROM t") == 3
 
 
-# Few different values come as codes of a dictionary, many as they are: one clamp serves both.
+# Few different values come as codes of a dictionary, many as they are: the same clamp serves both.
 ODD = ((12.5, 10), (-3.0, 0), (-0.0, 0), (float("inf"), 10), (float("-inf"), 0), (float("nan"), 0), (None, 0))
 
 
