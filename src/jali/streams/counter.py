@@ -14,15 +14,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jali.errors import MechanismError
-from jali.mechanisms.combined import AnyLaw
-from jali.mechanisms.laws import DiscreteGaussianLaw, DiscreteLaplaceLaw
-from jali.mechanisms.mechanism import LogMasses, Mechanism, natural, parameter
+from jali.mechanisms.calibrated import Calibrated
+from jali.mechanisms.mechanism import LogMasses, natural
 from jali.mechanisms.values import narrow
 from jali.mechanisms.workloads.linear import product_law
 from jali.mechanisms.workloads.workload import Floats
-from jali.noise import BitSource, DiscreteGaussian, DiscreteLaplace
-from jali.privacy.losses.concentrated import Concentrated
-from jali.privacy.losses.pure import Pure
+from jali.noise import BitSource
 from jali.privacy.rationals import Number
 from jali.streams.participation import Participation
 from jali.streams.quantiles import value_quantile
@@ -46,7 +43,7 @@ class Published:
     measurements: NDArray[Any]
 
 
-class Counter(Mechanism):
+class Counter(Calibrated):
     """Noisy running sums of a stream of integers, tick after tick, over its whole life.
 
     A counter measures integer combinations of the increments (its strategy), each with independent noise of one
@@ -61,14 +58,7 @@ class Counter(Mechanism):
     rounding: ClassVar[float] = 0.0
 
     horizon: int
-    epsilon: Fraction | None
-    rho: Fraction | None
     person: Participation
-
-    @property
-    @abstractmethod
-    def distance(self) -> tuple[Fraction, Fraction]:
-        """How far the measurements of neighbours are apart: in L1 norm, and squared in L2 norm."""
 
     def moved_by(self, person: Participation) -> tuple[Fraction, Fraction]:
         """Return how far neighbours by another person would be apart, measured by this very strategy."""
@@ -104,26 +94,6 @@ class Counter(Mechanism):
     @abstractmethod
     def numbers_kept(self) -> int:
         """Return about how many numbers a running stream of one key keeps, besides noise drawn ahead."""
-
-    @property
-    def loss(self) -> Pure | Concentrated:
-        """Epsilon, pure, or rho in zCDP: of all values together."""
-        return Pure(self.epsilon) if self.epsilon is not None else Concentrated(self.rho or 0)
-
-    @cached_property
-    def law(self) -> AnyLaw:
-        """The exact law of each noise."""
-        if self.epsilon is not None:
-            return DiscreteLaplaceLaw(self.distance[0] / self.epsilon)
-        return DiscreteGaussianLaw(self.distance[1] / (2 * (self.rho or Fraction(1))))
-
-    @cached_property
-    def sampler(self) -> DiscreteLaplace | DiscreteGaussian:
-        """The exact sampler of that law."""
-        law = self.law
-        return (
-            DiscreteLaplace(law.scale) if isinstance(law, DiscreteLaplaceLaw) else DiscreteGaussian(law.variance)
-        )
 
     def variances(self) -> Floats:
         """Return the variance of every value, tick after tick."""
@@ -212,10 +182,5 @@ class Counter(Mechanism):
                 f"person must be a Participation, not {person!r}.",
                 remedy='For example person=Participation(adjacency="add-remove").',
             )
-        self._fill(horizon=natural(horizon, "horizon"), person=person, epsilon=None, rho=None)
-        if (epsilon is None) == (rho is None):
-            raise MechanismError("Give either epsilon or rho, one of them.")
-        if epsilon is not None:
-            self._fill(epsilon=parameter(epsilon, "epsilon"))
-        else:
-            self._fill(rho=parameter(rho, "rho"))  # type: ignore[arg-type]
+        self._fill(horizon=natural(horizon, "horizon"), person=person)
+        self._read_loss(epsilon, rho)

@@ -15,17 +15,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jali.errors import MechanismError
+from jali.mechanisms.calibrated import Calibrated
 from jali.mechanisms.combined import AnyLaw
 from jali.mechanisms.lattice import add
-from jali.mechanisms.laws import DiscreteGaussianLaw, DiscreteLaplaceLaw
-from jali.mechanisms.mechanism import LogMasses, Mechanism, natural, parameter
+from jali.mechanisms.mechanism import LogMasses, Mechanism, natural
 from jali.mechanisms.values import integers_in, narrow
 from jali.mechanisms.workloads.concentration import sum_quantile
 from jali.mechanisms.workloads.workload import Floats, Workload, workload_of
-from jali.noise import BitSource, DiscreteGaussian, DiscreteLaplace
+from jali.noise import BitSource
 from jali.privacy.adjacency import Adjacency
-from jali.privacy.losses.concentrated import Concentrated
-from jali.privacy.losses.pure import Pure
 from jali.privacy.rationals import Number
 
 _LEFT_OUT = 1e-13
@@ -132,44 +130,16 @@ class WorkloadMechanism(Mechanism):
         return int(answer)
 
 
-class LinearRelease(WorkloadMechanism):
+class LinearRelease(Calibrated, WorkloadMechanism):
     """Integer measurements of the histogram, each with independent noise of one law."""
-
-    epsilon: Fraction | None
-    rho: Fraction | None
 
     @abstractmethod
     def measure(self, histogram: NDArray[Any]) -> NDArray[Any]:
         """Return the exact measurements, as integers."""
 
-    @property
-    @abstractmethod
-    def distance(self) -> tuple[Fraction, Fraction]:
-        """How far the measurements of neighbours are apart: in L1 norm, and squared in L2 norm."""
-
     @abstractmethod
     def influence(self, answer: int) -> Floats:
         """Return the coefficients with which the noises of the measurements enter an answer."""
-
-    @property
-    def loss(self) -> Pure | Concentrated:
-        """Epsilon, pure, or rho in zCDP."""
-        return Pure(self.epsilon) if self.epsilon is not None else Concentrated(self.rho or 0)
-
-    @cached_property
-    def law(self) -> AnyLaw:
-        """The exact law of each noise."""
-        if self.epsilon is not None:
-            return DiscreteLaplaceLaw(self.distance[0] / self.epsilon)
-        return DiscreteGaussianLaw(self.distance[1] / (2 * (self.rho or Fraction(1))))
-
-    @cached_property
-    def sampler(self) -> DiscreteLaplace | DiscreteGaussian:
-        """The exact sampler of that law."""
-        law = self.law
-        return (
-            DiscreteLaplace(law.scale) if isinstance(law, DiscreteLaplaceLaw) else DiscreteGaussian(law.variance)
-        )
 
     def release(self, value: Any, *, bits: BitSource | None = None) -> Answered:
         """Measure, add noise, and compute the answers from the noisy measurements alone."""
@@ -190,15 +160,6 @@ class LinearRelease(WorkloadMechanism):
         """Return the law of the noisy measurements, on a window: a product of independent laws."""
         exact = self.measure(self.read(value)).tolist()
         return product_law(exact, self.law, math.isqrt(int(self.distance[1])) + 1)
-
-    def _read_loss(self, epsilon: Number | None, rho: Number | None) -> None:
-        self._fill(epsilon=None, rho=None)
-        if (epsilon is None) == (rho is None):
-            raise MechanismError("Give either epsilon or rho, one of them.")
-        if epsilon is not None:
-            self._fill(epsilon=parameter(epsilon, "epsilon"))
-        else:
-            self._fill(rho=parameter(rho, "rho"))  # type: ignore[arg-type]
 
 
 @dataclass(frozen=True, repr=False, init=False)
