@@ -1,4 +1,5 @@
 # One line per public name.
+from . import attacks as attacks
 from . import local as local
 from . import mechanisms as mechanisms
 from . import plots as plots

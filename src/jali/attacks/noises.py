@@ -1,0 +1,97 @@
+"""The noise of an oracle as the attacker knows it: a kind and a size."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from jali.errors import CatalogError
+
+_SIZE = re.compile(r"(?:(?P<factor>[^*]+)\*)?sqrt\(n\)")
+_REMEDY = "Write KIND:SIZE, such as uniform:16, gaussian:0.5*sqrt(n), garbage:0.3, or none."
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A kind of noise.
+
+    Attributes:
+        meaning: What its size is.
+        stddev: The standard deviation at a size; None where there is none to speak of.
+        bound: What an error never exceeds at a size; None where it may.
+    """
+
+    meaning: str
+    stddev: Callable[[float], float | None]
+    bound: Callable[[float], float | None]
+
+
+KINDS: dict[str, Kind] = {
+    "none": Kind("exact answers", lambda _: 0.0, lambda _: 0.0),
+    "uniform": Kind("uniform within ± SIZE", lambda size: size / math.sqrt(3), lambda size: size),
+    "worst": Kind("chosen to mislead within ± SIZE", lambda _: None, lambda size: size),
+    "gaussian": Kind("normal with standard deviation SIZE", lambda size: size, lambda _: None),
+    "laplace": Kind("Laplace with scale SIZE", lambda size: math.sqrt(2) * size, lambda _: None),
+    "rounding": Kind("rounded to multiples of SIZE", lambda size: size / math.sqrt(12), lambda size: size / 2),
+    "garbage": Kind("a share SIZE of the answers is made up", lambda _: None, lambda _: None),
+}
+
+
+@dataclass(frozen=True)
+class Noise:
+    """A law of noise, which is public: an attacker who knows it loses nothing by Kerckhoffs' principle.
+
+    Attributes:
+        kind: One of `KINDS`.
+        size: Its size, in people; for garbage a share.
+
+    Example:
+        >>> Noise.of("uniform:0.5*sqrt(n)", n=64)
+        Noise(kind='uniform', size=4.0)
+    """
+
+    kind: str
+    size: float = 0.0
+
+    def __post_init__(self) -> None:
+        if self.kind not in KINDS:
+            raise CatalogError(f"There is no noise {self.kind!r}.", remedy=f"Take one of {', '.join(KINDS)}.")
+        if not (math.isfinite(self.size) and self.size >= 0):
+            raise CatalogError(
+                f"noise {self.kind}: its size must be 0 or more, not {self.size:g}.", remedy=_REMEDY
+            )
+        if self.kind == "garbage" and self.size > 1:
+            raise CatalogError(f"noise garbage: a share is at most 1, not {self.size:g}.", remedy=_REMEDY)
+
+    @classmethod
+    def of(cls, text: str | Noise, *, n: int) -> Noise:
+        """Read a noise: KIND:SIZE, where SIZE may be a multiple of sqrt(n)."""
+        if isinstance(text, Noise):
+            return text
+        kind, _, size = text.replace(" ", "").partition(":")
+        if kind == "none" and not size:
+            return cls("none")
+        return cls(kind, _size(text, size, n)) if kind in KINDS else cls(kind)
+
+    @property
+    def stddev(self) -> float | None:
+        """The standard deviation of one answer's error."""
+        return KINDS[self.kind].stddev(self.size)
+
+    @property
+    def bound(self) -> float | None:
+        """What the error of one answer never exceeds."""
+        return KINDS[self.kind].bound(self.size)
+
+    def __str__(self) -> str:
+        return "none" if self.kind == "none" else f"{self.kind}:{self.size:g}"
+
+
+def _size(text: str, size: str, n: int) -> float:
+    root = _SIZE.fullmatch(size)
+    try:
+        return float(size) if root is None else float(root["factor"] or 1) * math.sqrt(n)
+    except ValueError:
+        raise CatalogError(f"noise: {text!r} cannot be read.", remedy=_REMEDY) from None

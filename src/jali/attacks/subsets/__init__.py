@@ -1,0 +1,1 @@
+"""Questions: which people each of them counts."""
