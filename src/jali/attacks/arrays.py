@@ -7,6 +7,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-Bits: TypeAlias = NDArray[np.int8]
+# Zeros and ones; or codes, where a secret is more than bits.
+Bits: TypeAlias = NDArray[np.integer[Any]]
 Doubles: TypeAlias = NDArray[np.floating[Any]]
 Members: TypeAlias = NDArray[np.bool_]

@@ -19,6 +19,8 @@ from jali.privacy import Adjacency
 CONFIDENCE = 0.95
 _STEPS = 60
 _MOST = 60.0
+# Beyond this e^epsilon is no double.
+_HUGE = 700.0
 
 
 @dataclass(frozen=True)
@@ -43,15 +45,44 @@ def flips(adjacency: Adjacency) -> int:
     return 1 if adjacency is Adjacency.REPLACE_ONE else 2
 
 
-def ceiling(epsilon: float, adjacency: Adjacency, prior: float = 0.5) -> float:
+def ceiling(
+    epsilon: float,
+    adjacency: Adjacency,
+    prior: float = 0.5,
+    *,
+    chance: float | None = None,
+    delta: float = 0.0,
+) -> float:
     """Return the largest probability of guessing one bit right after a release of this loss.
+
+    Where a guess is not of a bit, `chance` is the probability that it is right without a release; beside a delta
+    nothing is known of it, and the ceiling is 1.
+
+    Proof:
+        docs/proofs/reconstruction.md, Theorem 3, for delta 0: p. Otherwise a flip of (epsilon, delta) is no worse
+        than a release that tells the bit with probability delta and costs epsilon if it does not (Kairouz, Oh and
+        Viswanath 2015): p + delta (1 - p). For a fair bit, told as 1 with probability x if it is and y if it is
+        not, that is also the sum of x <= e^epsilon y + delta and 1 - y <= e^epsilon (1 - x) + delta: (1 + x - y)/2
+        is at most (e^epsilon + delta)/(1 + e^epsilon).
 
     Example:
         >>> round(ceiling(1, Adjacency.REPLACE_ONE), 3), round(ceiling(1, Adjacency.ADD_REMOVE), 3)
         (0.731, 0.881)
+        >>> round(ceiling(1, Adjacency.REPLACE_ONE, delta=0.01), 3)
+        0.734
     """
-    odds = max(prior, 1 - prior) / min(prior, 1 - prior)
-    return 1 / (1 + math.exp(-flips(adjacency) * epsilon) / odds)
+    if delta and chance is not None:
+        return 1.0
+    before = max(prior, 1 - prior) if chance is None else chance
+    pure = 1 / (1 + math.exp(-flips(adjacency) * epsilon) * (1 - before) / before)
+    return pure + _flip_delta(epsilon, adjacency, delta) * (1 - pure)
+
+
+def _flip_delta(epsilon: float, adjacency: Adjacency, delta: float) -> float:
+    """Return the delta of a flipped bit: two steps of (epsilon, delta) are (2 epsilon, (1 + e^epsilon) delta)."""
+    if flips(adjacency) == 1 or not delta:
+        return delta
+    return min(1.0, (1 + math.exp(min(epsilon, _HUGE))) * delta)
 
 
 def interval(right: int, guessed: int, confidence: float = CONFIDENCE) -> tuple[float, float]:
@@ -66,31 +97,54 @@ def lower_bound(
     adjacency: Adjacency,
     *,
     prior: float = 0.5,
+    chance: float | None = None,
     delta: float = 0.0,
     confidence: float = CONFIDENCE,
 ) -> LowerBound:
-    """Return the largest loss that so many right guesses refute, by bisection, rounded towards 0."""
+    """Return the largest loss that so many right guesses refute.
+
+    Where a guess is not of a bit, `chance` is the probability that it is right without a release.
+
+    Proof:
+        docs/proofs/reconstruction.md, Theorem 3. With a delta it is proved for fair bits only; for others the
+        bound is 0, which is always true.
+
+    Example:
+        >>> round(lower_bound(950, 1000, Adjacency.REPLACE_ONE).epsilon, 1)  # ln(0.95 / 0.05) is 2.9
+        2.7
+    """
+    found = 0.0
+    if not delta:
+        least, _ = interval(right, guessed, 1 - 2 * (1 - confidence))
+        before = max(prior, 1 - prior) if chance is None else chance
+        found = max(0.0, _logit(least) - _logit(before)) / flips(adjacency)
+    elif prior == 1 / 2 and chance is None:
+        found = _with_delta(right, guessed, adjacency, delta, confidence)
+    return LowerBound(found, adjacency, confidence, delta)
+
+
+def _logit(share: float) -> float:
+    return -math.inf if share <= 0 else math.log(share / (1 - share))
+
+
+def _with_delta(right: int, guessed: int, adjacency: Adjacency, delta: float, confidence: float) -> float:
+    """Return the largest loss that is refuted beside a delta, by bisection, rounded towards 0."""
     low, high = 0.0, _MOST
     for _ in range(_STEPS):
         middle = (low + high) / 2
-        refuted = _chance(right, guessed, middle, adjacency, prior, delta) < 1 - confidence
+        refuted = _chance(right, guessed, middle, adjacency, delta) < 1 - confidence
         low, high = (middle, high) if refuted else (low, middle)
-    return LowerBound(low, adjacency, confidence, delta)
+    return low
 
 
-def _chance(right: int, guessed: int, epsilon: float, adjacency: Adjacency, prior: float, delta: float) -> float:
-    """Return the probability of so many right guesses, or more, under a loss, at most.
-
-    A flip in two steps of (epsilon, delta) is one of (2 epsilon, (1 + e^epsilon) delta).
-    """
-    share = ceiling(epsilon, adjacency, prior)
-    beyond = delta if flips(adjacency) == 1 else (1 + math.exp(epsilon)) * delta
-    if share >= 1:
+def _chance(right: int, guessed: int, epsilon: float, adjacency: Adjacency, delta: float) -> float:
+    """Return the probability of so many right guesses, or more, under a loss, at most."""
+    share = ceiling(epsilon, adjacency)
+    if share >= 1:  # in doubles
         return 1.0
-    chance = float(upper_tail(right, guessed, share))
-    if beyond:
-        chance += 2 * guessed * beyond * _steepest(right, guessed, share)
-    return min(1.0, chance)
+    beyond = _flip_delta(epsilon, adjacency, delta)
+    tail = float(upper_tail(right, guessed, share))
+    return min(1.0, tail + 2 * guessed * beyond * _steepest(right, guessed, share))
 
 
 def _steepest(right: int, guessed: int, share: float) -> float:

@@ -8,10 +8,10 @@ from statistics import NormalDist
 from typing import ClassVar
 
 from jali.attacks.attack import Exhibit, Facts, Guess, Prediction, Progress, silent
+from jali.attacks.decoding.rounding import rounded
 from jali.attacks.noises import Noise
 from jali.attacks.oracle import Oracle
 from jali.attacks.reconstruction import Reconstruction
-from jali.attacks.rounding import rounded
 from jali.attacks.subsets.hadamard_rows import HadamardRows
 
 
@@ -19,11 +19,18 @@ from jali.attacks.subsets.hadamard_rows import HadamardRows
 class Hadamard(Reconstruction):
     """Ask the n rows of a Hadamard matrix, transform the answers back, and round.
 
-    With q the answers, q_0 the count of everybody and H the matrix, x = H (2 q - q_0) / n without noise.
+    With q the answers, q_0 the count of everybody and H the matrix, x = H (2 q - q_0) / n without noise. If only
+    m rows were answered, the others count as what the prior expects of them, and H's share is divided by m.
 
     Error:
-        Noise of standard deviation s leaves each bit a normal error of variance close to 4 s^2 / n: a share
-        Phi(sqrt(n) / (4 s)) is right. Errors within E, however chosen, leave at most 36 E^2 bits wrong.
+        H 1 = n at person 0 and 0 elsewhere: the error of q_0 enters nobody's estimate but through its own row, and
+        person 0's, who is in every subset. With errors e the estimate of j > 0 is off by 2 (H e)_j / n. So noise
+        of standard deviation s leaves these n - 1 bits uncorrelated errors of variance 4 s^2 / n, independent
+        ones if it is normal, and person 0 one of variance s^2: a share Phi(sqrt(n) / (4 s)) is right, and person
+        0 with probability Phi(1 / (2 s)). With m < n rows, drawn at random, the others' bits add (n - m) / (4 m)
+        to the variance, and 4 s^2 / n becomes s^2 (5 - m / n) / m.
+        Errors within E, however chosen: the squares of 2 H e / n sum to at most 4 E^2, and a wrong bit takes 1/4,
+        so at most 16 E^2 + 1 are wrong; and at most 36 E^2, by the squares of H (2 e - e_0) / n, for E below 0.22.
     """
 
     name: ClassVar[str] = "hadamard"
@@ -38,22 +45,58 @@ class Hadamard(Reconstruction):
         progress("asking")
         answers = oracle.ask(subsets)
         progress("transforming")
-        asked = subsets.first(len(answers))
-        centred = 2 * answers - (answers[0] if len(answers) else 0.0)
-        # What was refused counts as its mean, which adds nothing; the share of H that is left is unbiased.
-        estimate = 2 * asked.rmatvec(centred) - centred.sum()
-        return rounded(estimate / max(1, len(answers)), self._spread(oracle.noise, len(answers)), len(answers))
+        asked = len(answers)
+        centred = 2.0 * answers
+        if asked:
+            centred -= answers[0]
+            centred[0] -= oracle.n * oracle.prior
+        estimate = subsets.first(asked).contrast(centred)
+        estimate *= 1 / max(1, asked)
+        estimate += oracle.prior
+        return rounded(estimate, math.sqrt(_variance(oracle.n, asked, _stddev(oracle.noise, oracle.n))), asked)
 
     def predict(self, facts: Facts) -> Prediction | None:
-        """Return Phi(sqrt(m) / (4 s)) for independent noise."""
-        if facts.noise.stddev is None:
+        """Return the law for independent noise, and the theorem for errors that are chosen."""
+        n, stddev = facts.n, facts.noise.stddev
+        if facts.noise.kind == "worst" and facts.questions == n:
+            square = facts.noise.size**2
+            return Prediction(1 - min(n, 16 * square + 1, 36 * square) / n, _CHOSEN, exact=False)
+        if stddev is None or _too_coarse(facts.noise, n):
             return None
-        spread = self._spread(facts.noise, facts.questions)
-        fraction = 1.0 if spread == 0 else NormalDist().cdf(0.5 / spread)
-        return Prediction(fraction, "Phi(sqrt(m) / (4 stddev))")
+        others = _right(_variance(n, facts.questions, stddev))
+        alone = _right(_variance(n, facts.questions, 0.0) + stddev**2)
+        return Prediction(((n - 1) * others + alone) / n, _LAW if facts.questions == n else _REFUSED)
 
-    @staticmethod
-    def _spread(noise: Noise, questions: int) -> float:
-        """Return the standard deviation of one estimated bit."""
-        stddev = noise.stddev if noise.stddev is not None else noise.bound or 0.0
-        return 2 * stddev / math.sqrt(max(1, questions))
+
+_CHOSEN = "at most 16 E^2 + 1 wrong, whatever the errors"
+_LAW = "Phi(sqrt(n) / (4 stddev))"
+_REFUSED = "Phi(sqrt(m / (4 (5 - m / n) variance + n - m)))"
+
+
+def _variance(n: int, questions: int, stddev: float) -> float:
+    """Return the variance of one estimated bit."""
+    if questions == 0:
+        return math.inf
+    return (stddev**2 * (5 - questions / n) + (n - questions) / 4) / questions
+
+
+def _right(variance: float) -> float:
+    """Return the probability that a normal error leaves a bit on its side of 1/2."""
+    return 1.0 if variance == 0 else NormalDist().cdf(0.5 / math.sqrt(variance))
+
+
+def _stddev(noise: Noise, n: int) -> float:
+    """Return what to take for the standard deviation of an error, whatever its law."""
+    if noise.kind == "garbage":  # A uniform number within n for a count close to n / 4, in a share of the answers.
+        return n * math.sqrt(noise.size * 7 / 48)
+    return noise.stddev if noise.stddev is not None else noise.bound or 0.0
+
+
+def _too_coarse(noise: Noise, n: int) -> bool:
+    """Return whether multiples are so far apart that rounding is not like uniform noise.
+
+    Once everybody's count is given, the others have a standard deviation of sqrt(n) / 4, and the error of rounding
+    to multiples of b keeps a share exp(-n pi^2 / (8 b^2)) of their order: 1e-5 at a third of sqrt(n), but a third
+    at sqrt(n), where the share of right bits swings about the law from one secret to the next.
+    """
+    return noise.kind == "rounding" and noise.size > math.sqrt(n) / 3

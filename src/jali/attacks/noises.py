@@ -28,12 +28,23 @@ class Kind:
     bound: Callable[[float], float | None]
 
 
+def _geometric(scale: float) -> float:
+    """Return the standard deviation of the discrete Laplace law, sqrt(2 q) / (1 - q) for q = e^(-1/scale)."""
+    return math.sqrt(2) * math.exp(-0.5 / scale) / -math.expm1(-1 / scale) if scale else 0.0
+
+
 KINDS: dict[str, Kind] = {
     "none": Kind("exact answers", lambda _: 0.0, lambda _: 0.0),
     "uniform": Kind("uniform within ± SIZE", lambda size: size / math.sqrt(3), lambda size: size),
     "worst": Kind("chosen to mislead within ± SIZE", lambda _: None, lambda size: size),
     "gaussian": Kind("normal with standard deviation SIZE", lambda size: size, lambda _: None),
     "laplace": Kind("Laplace with scale SIZE", lambda size: math.sqrt(2) * size, lambda _: None),
+    "geometric": Kind("Laplace on whole numbers with scale SIZE", _geometric, lambda _: None),
+    "layers": Kind(
+        "sticky, in normal layers of standard deviation SIZE: two for each condition of a question",
+        lambda size: math.sqrt(2) * size,
+        lambda _: None,
+    ),
     "rounding": Kind("rounded to multiples of SIZE", lambda size: size / math.sqrt(12), lambda size: size / 2),
     "garbage": Kind("a share SIZE of the answers is made up", lambda _: None, lambda _: None),
 }

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import os
+from pathlib import Path
 from typing import TYPE_CHECKING
+
+import numpy as np
 
 from jali.attacks.noises import Noise
 from jali.attacks.setting import Setting
@@ -10,7 +14,16 @@ from jali.errors import CatalogError
 
 if TYPE_CHECKING:
     from jali.attacks.oracle import Oracle
+    from jali.attacks.oracles.database import DatabaseOracle
+    from jali.attacks.oracles.log import Log
+    from jali.attacks.oracles.logs import Logs
+    from jali.attacks.oracles.promise import Promise
     from jali.attacks.oracles.simulator import Simulator
+    from jali.privacy import Adjacency
+    from jali.privacy.rationals import Number
+
+# Where logs are, if nobody says.
+LOGS = "JALI_DIFFIX"
 
 
 def simulator(*, n: int, noise: str | Noise = "none", prior: float = 0.5, seed: int | None = None) -> Simulator:
@@ -27,8 +40,101 @@ def simulator(*, n: int, noise: str | Noise = "none", prior: float = 0.5, seed: 
     return Simulator.of(n=n, noise=Noise.of(noise, n=n), prior=prior, seed=seed)
 
 
+def database(
+    *,
+    n: int,
+    epsilon: Number = 1,
+    delta: Number = 0,
+    each: Number | None = None,
+    adjacency: str | Adjacency = "replace-one",
+    prior: float = 0.5,
+    seed: int | None = None,
+) -> DatabaseOracle:
+    """Make a secret of n random bits, and protect it by Jali.
+
+    Args:
+        n: How many people; each is a row.
+        epsilon: The budget of the table.
+        delta: With one, questions are asked with Gaussian noise, and pay in rho.
+        each: What one question spends, in epsilon or rho; by default what is left is spread over the questions.
+        adjacency: When two tables are neighbours.
+        prior: The probability of a 1.
+        seed: Where the secret comes from; the noise has no seed.
+    """
+    from jali.attacks.oracles.promise import Promise
+
+    promise = Promise.of(epsilon=epsilon, delta=delta, each=each, adjacency=adjacency)
+    return _protected(n, prior, seed, promise)
+
+
+def unledgered(
+    *,
+    n: int,
+    epsilon: Number = 1,
+    delta: Number = 0,
+    each: Number | None = None,
+    adjacency: str | Adjacency = "replace-one",
+    prior: float = 0.5,
+    seed: int | None = None,
+) -> DatabaseOracle:
+    """Make a secret of n random bits, and ask Jali's broken twin about it, whose ledger forgets.
+
+    The arguments are those of `database`; every question spends the whole budget unless `each` says otherwise.
+    """
+    from jali.attacks.oracles.promise import Promise
+
+    promise = Promise.of(epsilon=epsilon, delta=delta, each=each, adjacency=adjacency, kept=False)
+    return _protected(n, prior, seed, promise)
+
+
+def _protected(n: int, prior: float, seed: int | None, promise: Promise) -> DatabaseOracle:
+    from jali.attacks.oracles.database import DatabaseOracle
+    from jali.attacks.oracles.secret import Secret
+
+    return DatabaseOracle(Secret.drawn(n, np.random.default_rng(seed), prior), promise)
+
+
+def logs(path: str | Path | None = None) -> Logs:
+    """Read what a real system answered: one file answers_X.csv beside people_X.csv, or a folder of them.
+
+    Args:
+        path: Where; by default the environment variable JALI_DIFFIX says it.
+    """
+    from jali.attacks.oracles.logs import Logs
+
+    place = path or os.environ.get(LOGS)
+    if not place:
+        raise CatalogError(
+            "No log is named.", remedy=f"Name a file answers_X.csv or its folder, or set {LOGS} to either."
+        )
+    return Logs.of(Path(place))
+
+
+def log(path: str | Path | None = None) -> Log:
+    """Read one log, an oracle that only repeats its answers; the arguments are those of `logs`."""
+    found = logs(path).logs
+    if len(found) > 1:
+        names = ", ".join(one.path.name for one in found)
+        raise CatalogError("The folder holds several logs.", remedy=f"Name one of {names}, or attack by replay.")
+    return found[0]
+
+
 def counting(setting: Setting) -> Oracle:
     """Make the oracle of a setting, which answers counts."""
     if setting.against == "simulator":
         return simulator(n=setting.n, noise=setting.noise, seed=setting.seed)
+    if setting.against in ("jali", "unledgered"):
+        make = database if setting.against == "jali" else unledgered
+        return make(
+            n=setting.n,
+            epsilon=setting.epsilon,
+            delta=setting.delta,
+            each=setting.each,
+            adjacency=setting.adjacency,
+            seed=setting.seed,
+        )
+    if setting.against == "log":
+        return log()
+    if Path(setting.against).exists():
+        return log(setting.against)
     raise CatalogError(f"There is nothing to attack called {setting.against!r}.")

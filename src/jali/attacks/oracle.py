@@ -25,6 +25,19 @@ class Refusal:
     said: str
 
 
+@dataclass(frozen=True)
+class Spent:
+    """The loss that a ledger counted.
+
+    Attributes:
+        epsilon: Its epsilon.
+        delta: The delta beside it.
+    """
+
+    epsilon: Fraction
+    delta: Fraction = Fraction(0)
+
+
 class Opponent(Protocol):
     """Holds a secret of bits.
 
@@ -52,8 +65,8 @@ class Opponent(Protocol):
     def adjacency(self) -> Adjacency | None:
         """The adjacency in which a loss is counted; None for an oracle that promises nothing."""
 
-    def spent(self) -> Fraction | None:
-        """Return the epsilon spent; None for an oracle that counts none."""
+    def spent(self) -> Spent | None:
+        """Return the loss spent; None for an oracle that counts none."""
 
     def refusal(self) -> Refusal | None:
         """Return where it refuses; one with a budget that has refused nothing yet is asked once more."""

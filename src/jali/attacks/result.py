@@ -14,6 +14,7 @@ from jali.attacks.evidence import LowerBound
 from jali.privacy import Adjacency
 
 if TYPE_CHECKING:
+    from jali.attacks.calibration import Bin
     from jali.attacks.oracle import Refusal
 
 
@@ -38,8 +39,12 @@ class Result:
         questions: How many answers one guess used.
         spent: The epsilon that one secret's ledger counted; None without a ledger.
         refusal: Where the ledger refused; None if it did not, or if there is none.
-        figures: Other numbers that the attack found.
+        delta: The delta beside the epsilon spent.
+        figures: Other numbers that the attack found, on average over the secrets.
         seconds: How long it took.
+        calibration: The marks of the bits, by how sure the attack was of them.
+        things: What is guessed, if it is not bits.
+        chance: The probability of a right guess without a release, if it is not of bits.
     """
 
     attack: str
@@ -59,7 +64,11 @@ class Result:
     spent: Fraction | None
     refusal: Refusal | None
     seconds: float
+    delta: Fraction = Fraction(0)
     figures: Mapping[str, float] = field(default_factory=dict)
+    calibration: tuple[Bin, ...] = ()
+    things: str = "bits"
+    chance: float | None = None
 
     @property
     def guessed(self) -> int:
@@ -74,7 +83,7 @@ class Result:
     @property
     def baseline(self) -> float:
         """The share that anybody guesses right without a release: the likelier value, for everybody."""
-        return max(self.prior, 1 - self.prior)
+        return max(self.prior, 1 - self.prior) if self.chance is None else self.chance
 
     @cached_property
     def interval(self) -> tuple[float, float]:
@@ -83,23 +92,50 @@ class Result:
 
     @cached_property
     def epsilon_lower_bound(self) -> LowerBound:
-        """A loss that the oracle has, whatever it claims, at 95 %; for replace-one if it names no adjacency."""
-        adjacency = self.adjacency or Adjacency.REPLACE_ONE
-        return evidence.lower_bound(self.right, self.guessed, adjacency, prior=self.prior)
+        """A loss that the oracle has, whatever it claims, at 95 %; for replace-one if it names no adjacency.
+
+        It is an epsilon beside the delta of what was spent.
+        """
+        return evidence.lower_bound(
+            self.right,
+            self.guessed,
+            self.adjacency or Adjacency.REPLACE_ONE,
+            prior=self.prior,
+            chance=self.chance,
+            delta=float(self.delta),
+        )
 
     @property
     def ceiling(self) -> float | None:
         """The largest probability of a right guess that the spent loss allows; None without a ledger."""
         if self.spent is None or self.adjacency is None:
             return None
-        return evidence.ceiling(float(self.spent), self.adjacency, self.prior)
+        epsilon, delta = float(self.spent), float(self.delta)
+        return evidence.ceiling(epsilon, self.adjacency, self.prior, chance=self.chance, delta=delta)
 
     def __repr__(self) -> str:
         low, high = self.interval
         return (
-            f"{self.attack} against {self.oracle}: {self.fraction:.3f} of {self.guessed:,} bits right "
+            f"{self.attack} against {self.oracle}: {self.fraction:.3f} of {self.guessed:,} {self.things} right "
             f"[{low:.3f}, {high:.3f}], {self.baseline:.3f} without a release"
         )
+
+    def __str__(self) -> str:
+        from jali.attacks.report import report
+
+        return report(self)
+
+    def _repr_html_(self) -> str:
+        from jali.attacks.report import told
+        from jali.display.html import facts
+
+        return facts(told(self))
+
+    def plot(self, axes: Any = None) -> Any:
+        """Draw the share of right bits against how sure the attack was, and return the axes (needs matplotlib)."""
+        from jali.display.pictures.attack_calibration import attack_calibration
+
+        return attack_calibration(self, axes=axes)
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything but the bits as plain numbers and texts."""
@@ -118,14 +154,18 @@ class Result:
             "baseline": self.baseline,
             "predicted": self.predicted,
             "law": self.law,
+            "law_is_exact": self.law_is_exact,
             "epsilon_lower_bound": {
                 "epsilon": bound.epsilon,
+                "delta": bound.delta,
                 "adjacency": bound.adjacency.value,
                 "confidence": bound.confidence,
             },
             "epsilon_spent": None if self.spent is None else str(self.spent),
+            "delta": None if self.spent is None else str(self.delta),
             "ceiling": self.ceiling,
             "refused": None if self.refusal is None else {"after": self.refusal.after, "said": self.refusal.said},
             "figures": dict(self.figures),
+            "calibration": [[one.claim, one.right, one.guessed] for one in self.calibration],
             "seconds": self.seconds,
         }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields, replace
+from pathlib import Path
 from typing import Any
 
 from jali.attacks.attack import Attack, Progress, silent
@@ -13,7 +14,9 @@ from jali.attacks.result import Result
 from jali.attacks.setting import Setting
 from jali.errors import CatalogError
 from jali.privacy import Adjacency
-from jali.privacy.rationals import Number, positive, positive_integer
+from jali.privacy.rationals import Number, positive, positive_integer, probability
+
+FOES = ("simulator", "jali", "unledgered")
 
 
 @dataclass(frozen=True)
@@ -26,9 +29,10 @@ class Staged:
 
     def run(self, *, progress: Progress = silent) -> Result:
         """Attack one secret after the other."""
-        return self.attack.repeat(self._opponents(), progress=progress)
+        return self.attack.repeat(self.opponents(), progress=progress)
 
-    def _opponents(self) -> Iterator[Any]:
+    def opponents(self) -> Iterator[Any]:
+        """Make what is attacked, one secret after the other."""
         for trial in range(self.trials):
             seed = None if self.setting.seed is None else self.setting.seed + trial
             yield self.attack.opponent(replace(self.setting, seed=seed))
@@ -39,8 +43,9 @@ def stage(
     *,
     n: int | None = None,
     noise: str | Noise | None = None,
-    against: str = "simulator",
+    against: str | None = None,
     epsilon: Number = 1,
+    delta: Number = 0,
     each: Number | None = None,
     adjacency: str | Adjacency = Adjacency.REPLACE_ONE,
     trials: int | None = None,
@@ -53,8 +58,9 @@ def stage(
         name: The attack.
         n: How many people one secret has.
         noise: KIND:SIZE, for a simulator.
-        against: "simulator", "jali", "unledgered", or the path of a log.
+        against: "simulator", "jali", "unledgered", or the path of a log; the first it knows by default.
         epsilon: The budget of Jali's ledger.
+        delta: Its delta; with one, questions are asked with Gaussian noise.
         each: What one question spends of it; by default the budget is spread over the questions.
         adjacency: When two tables are neighbours.
         trials: How many secrets are attacked.
@@ -63,18 +69,39 @@ def stage(
     """
     kind = attack_named(name)
     attack = kind(**_known(kind, dict(parameters or {}), seed))
-    people = positive_integer(attack.exhibit.n if n is None else n, "n")
+    foe = _pointed(kind, against)
+    people = positive_integer(_shown(attack, foe) if n is None else n, "n")
     setting = Setting(
         n=people,
         noise=Noise.of(attack.exhibit.noise if noise is None else noise, n=people),
-        against=against,
+        against=foe,
         epsilon=positive(epsilon, "epsilon"),
+        delta=probability(delta, "delta"),
         each=None if each is None else positive(each, "each"),
         adjacency=Adjacency.of(adjacency),
         seed=seed,
     )
     repeats = attack.exhibit.trials if trials is None else trials
     return Staged(attack, setting, positive_integer(repeats, "trials"))
+
+
+def _shown(attack: Attack[Any], foe: str) -> int:
+    """Return how many people the lab shows an attack on."""
+    return attack.exhibit.n if foe == "simulator" else min(attack.exhibit.n, attack.exhibit.few)
+
+
+def _pointed(kind: type[Attack[Any]], against: str | None) -> str:
+    """Return what an attack is pointed at, if it can be."""
+    foe = kind.against[0] if against is None else against
+    if foe in kind.against:
+        return foe
+    takes = ["the path of a log" if one == "log" else one for one in kind.against]
+    remedy = f"Point it at {' or '.join(takes)}."
+    if foe in FOES or "log" not in kind.against:
+        raise CatalogError(f"{kind.name} cannot be pointed at {foe!r}.", remedy=remedy)
+    if not Path(foe).exists():
+        raise CatalogError(f"There is no log at {foe!r}.", remedy=remedy)
+    return foe
 
 
 def _known(kind: type[Attack[Any]], given: dict[str, Any], seed: int | None) -> dict[str, Any]:

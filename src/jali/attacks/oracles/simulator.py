@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from fractions import Fraction
 
 import numpy as np
 
 from jali.attacks.arrays import Bits, Doubles
 from jali.attacks.noises import Noise
-from jali.attacks.oracle import Refusal
+from jali.attacks.oracle import Refusal, Spent
 from jali.attacks.oracles.errors import ERRORS
 from jali.attacks.oracles.secret import Secret
 from jali.attacks.subsets.subsets import Subsets
@@ -55,7 +54,7 @@ class Simulator:
         counts = subsets.matvec(self.secret.bits.astype(np.float64))
         return np.asarray(counts, np.float64) + ERRORS[self.noise.kind](self, subsets, counts)
 
-    def spent(self) -> Fraction | None:
+    def spent(self) -> Spent | None:
         """Nothing is counted."""
         return None
 

@@ -55,6 +55,7 @@ class Listed(Subsets):
 
 def random_subsets(questions: int, people: int, *, seed: int | None = None) -> Listed:
     """Draw subsets that hold every person with probability 1/2."""
-    random = np.random.default_rng(seed)
+    # A child of the seed: the secret may come from the same one.
+    (random,) = np.random.default_rng(seed).spawn(1)
     bits = np.frombuffer(random.bytes(-(-questions * people // 8)), np.uint8)
     return Listed.of(np.unpackbits(bits, count=questions * people).reshape(questions, people))

@@ -1,0 +1,145 @@
+"""The attack that asks the same again and again, and takes the median."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import ClassVar
+
+import numpy as np
+
+from jali.attacks.arrays import Doubles
+from jali.attacks.attack import Exhibit, Facts, Guess, Prediction, Progress, silent
+from jali.attacks.laws.crossings import crossing
+from jali.attacks.noises import Noise
+from jali.attacks.oracle import Oracle
+from jali.attacks.reconstruction import Reconstruction
+from jali.attacks.setting import Setting
+from jali.attacks.subsets.repeated import Repeated
+from jali.attacks.subsets.singles import Singles
+from jali.local.binomial import upper_tail
+from jali.privacy.rationals import positive_integer
+
+_MOST_ANSWERS = 20_000_000
+_TRIED = 3
+
+
+@dataclass(frozen=True)
+class Averaging(Reconstruction):
+    """Ask about each person many times, and see on which side of 1/2 the median of the answers is.
+
+    Error:
+        With a = Pr[noise > 1/2], the median of m independent answers is wrong when a binomial of m and a is above
+        m/2. The loss grows with m: without a ledger nobody counts it. The same words again are the same answer
+        again, from a database that keeps its answers.
+
+    Attributes:
+        repeats: How often each question is asked; by default until 99 % of the medians are exact counts.
+        same_words: Whether the question is repeated word by word, and not worded anew each time.
+    """
+
+    repeats: int | None = None
+    same_words: bool = False
+
+    name: ClassVar[str] = "averaging"
+    statement: ClassVar[str] = (
+        "fresh noise averages out (Denning 1980): the median of 2,655 answers with epsilon 0.1 each is the exact "
+        "count in 99 % of all cases; together they cost 265.5"
+    )
+    exhibit: ClassVar[Exhibit] = Exhibit(n=32, noise="geometric:10")
+
+    def __post_init__(self) -> None:
+        if self.repeats is not None:
+            positive_integer(self.repeats, "repeats")
+
+    def opponent(self, setting: Setting) -> Oracle:
+        """Make what is attacked; a ledger is asked for answers worth having, a tenth of the budget each."""
+        ledger = setting.against == "jali" and setting.each is None
+        return super().opponent(replace(setting, each=setting.epsilon / 10) if ledger else setting)
+
+    def guess(self, oracle: Oracle, progress: Progress = silent) -> Guess:
+        """Ask, and guess the secret."""
+        repeats = self.repeats or min(enough(oracle.noise), max(1, _MOST_ANSWERS // oracle.n))
+        progress("asking")
+        rounds = self._rounds(oracle, repeats)
+        progress("counting")
+        above, given = (rounds > 0.5).sum(axis=0), (~np.isnan(rounds)).sum(axis=0)
+        bits = np.where(given, 2 * above > given, oracle.prior > 0.5).astype(np.int8)
+        answers = int(given.sum())
+        fresh = answers if _varied(rounds) else min(answers, oracle.n)
+        confidence = 2 * _each_right(Facts(oracle.n, oracle.noise, fresh)) - 1
+        return Guess(bits, confidence, fresh, {"answers": float(answers), "repeats": float(repeats)})
+
+    def _rounds(self, oracle: Oracle, repeats: int) -> Doubles:
+        """Ask round after round; the same words a few times first, to see whether it is any use."""
+        singles = Singles(oracle.n)
+        if not self.same_words:
+            return _table(oracle.ask(Repeated(singles, repeats)), oracle.n)
+        first = _table(oracle.ask(Repeated(singles, min(_TRIED, repeats), reworded=False)), oracle.n)
+        if repeats <= _TRIED or not _varied(first):
+            return first
+        return np.vstack(
+            (first, _table(oracle.ask(Repeated(singles, repeats - _TRIED, reworded=False)), oracle.n))
+        )
+
+    def predict(self, facts: Facts) -> Prediction | None:
+        """Return Pr[Binomial(m, Pr[noise > 1/2]) < m/2], a tie being half right."""
+        if crossing(facts.noise) is None:
+            return None
+        return Prediction(float(_each_right(facts).mean()), "Pr[Binomial(m, Pr[noise > 1/2]) < m/2]")
+
+
+@lru_cache(maxsize=1024)
+def median_right(noise: Noise, answers: int) -> float:
+    """Return the probability that the median of independent answers is on the right side of 1/2.
+
+    Example:
+        >>> round(median_right(Noise("geometric", 10), 2655), 4)
+        0.995
+    """
+    above = crossing(noise)
+    if above is None or answers == 0:
+        return 0.5
+    if above == 0:
+        return 1.0
+    most, least = upper_tail([answers // 2 + 1, (answers + 1) // 2], answers, above)
+    return float(1 - (most + least) / 2)
+
+
+@lru_cache(maxsize=64)
+def enough(noise: Noise, share: float = 0.99) -> int:
+    """Return the least odd number of answers whose median is the exact count with this probability.
+
+    It is above it as often as below: on the wrong side of a bit it is half as often as it is not exact.
+
+    Example:
+        >>> enough(Noise("geometric", 10)), enough(Noise("geometric", 1))
+        (2655, 29)
+    """
+    low, high = 0, 1
+    while median_right(noise, 2 * high - 1) < (1 + share) / 2 and high < _MOST_ANSWERS:
+        low, high = high, 2 * high
+    while high - low > 1:
+        middle = (low + high) // 2
+        exact = median_right(noise, 2 * middle - 1) >= (1 + share) / 2
+        low, high = (low, middle) if exact else (middle, high)
+    return 2 * high - 1
+
+
+def _table(answers: Doubles, people: int) -> Doubles:
+    """Return the answers of each round in a row; those that were not given are NaN."""
+    rounds = np.full((max(1, -(-len(answers) // people)), people), np.nan)
+    rounds.flat[: len(answers)] = answers
+    return rounds
+
+
+def _each_right(facts: Facts) -> Doubles:
+    """Return, for each person, the probability of a right guess: the first ones may have one answer more."""
+    rounds, more = divmod(facts.questions, facts.n)
+    first, others = median_right(facts.noise, rounds + 1), median_right(facts.noise, rounds)
+    return np.where(np.arange(facts.n) < more, first, others)
+
+
+def _varied(rounds: Doubles) -> bool:
+    """Say whether any answer came out otherwise when it was asked again; if none did, they are one answer."""
+    return not bool(np.all((rounds == rounds[0]) | np.isnan(rounds)))

@@ -1,0 +1,1 @@
+"""Convex programs that find bits in noisy counts, and the laws of how many they find."""

@@ -1,0 +1,157 @@
+"""The exponential adversary: all 2^n counts, and any candidate that is consistent with them."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from statistics import NormalDist
+from typing import ClassVar
+
+import numpy as np
+
+from jali.attacks.arrays import Doubles
+from jali.attacks.attack import Exhibit, Facts, Guess, Prediction, Progress, silent
+from jali.attacks.decoding.survivors import SLACK, Codes, asked_about, bits_of, survivors
+from jali.attacks.noises import Noise
+from jali.attacks.oracle import Oracle
+from jali.attacks.reconstruction import Reconstruction
+from jali.attacks.setting import Setting
+from jali.attacks.subsets.all_subsets import AllSubsets
+from jali.errors import CatalogError
+
+_MOST_PEOPLE = 25
+# A database answers one question after the other.
+_MOST_ASKED = 12
+_EXCEEDED = 0.01
+_AT_ONCE = 1 << 16
+
+
+@dataclass(frozen=True)
+class Exponential(Reconstruction):
+    """Ask for the counts of all subsets, and hand in a candidate that agrees with every answer within E.
+
+    Dinur and Nissim 2003: errors within E = o(n) leave no privacy against an adversary without limits.
+
+    Error:
+        At most 2 floor(2E) <= 4E bits are wrong. On the people who have the trait in the candidate only, candidate
+        and secret both are within E of the answer, so there are at most 2E of them; the same holds
+        for those who have it in the secret only. The decoys reach it (see `oracles.decoy`).
+
+    Of several candidates it takes the one with the least squares, and the first of equals. Where the noise has no
+    bound, E is what the largest of all errors exceeds with probability at most 1 %; if nothing is consistent
+    then, E is doubled until something is.
+
+    Attributes:
+        bound: E; by default from the law of the noise.
+    """
+
+    bound: float | None = None
+
+    name: ClassVar[str] = "exponential"
+    statement: ClassVar[str] = (
+        "answers within E on all 2^n subsets: every consistent candidate has at most 4E bits wrong "
+        "(Dinur, Nissim 2003)"
+    )
+    exhibit: ClassVar[Exhibit] = Exhibit(n=20, noise="uniform:0.5*sqrt(n)", few=8)
+
+    def __post_init__(self) -> None:
+        if self.bound is not None and not (math.isfinite(self.bound) and self.bound >= 0):
+            raise CatalogError(
+                f"bound must be 0 or more, not {self.bound:g}.", remedy="It is what no error of an answer exceeds."
+            )
+
+    def guess(self, oracle: Oracle, progress: Progress = silent) -> Guess:
+        """Ask, and guess the secret."""
+        _check(oracle.n, _MOST_PEOPLE)
+        progress("asking")
+        answers = np.asarray(oracle.ask(AllSubsets(oracle.n)), np.float64)
+        progress("sieving")
+        assumed = self.assumed(Facts(oracle.n, oracle.noise, len(answers)))
+        found, bound = _widened(answers, assumed)
+        progress("choosing")
+        squares = _squares(found, answers)
+        best = int(np.argmin(squares))
+        unknown = oracle.n - asked_about(len(answers))
+        figures = {
+            "bound": float(bound),
+            "consistent": float(bound == assumed),
+            "survivors": float(len(found)) * 2**unknown,
+            "wrong at most": float(np.bitwise_count(found ^ found[best]).max()) + unknown,
+        }
+        bits = bits_of(found[best : best + 1], oracle.n)[0]
+        bits[oracle.n - unknown :] = oracle.prior > 0.5
+        confidence = np.abs(2 * _mean(found, _weights(squares, oracle.noise), oracle.n) - 1)
+        confidence[oracle.n - unknown :] = 0
+        return Guess(bits, confidence, len(answers), figures)
+
+    def predict(self, facts: Facts) -> Prediction | None:
+        """Return the share that is right at least; of people that no answer is about, none."""
+        known = max(1, facts.questions).bit_length() - 1
+        wrong = 2 * math.floor(2 * (self.assumed(facts) + SLACK)) + facts.n - known
+        return Prediction(1 - min(1.0, wrong / facts.n), "at most 4E bits wrong", exact=False)
+
+    def opponent(self, setting: Setting) -> Oracle:
+        """Make what is attacked; errors that are chosen to mislead are those of the decoys."""
+        if setting.against != "simulator":
+            _check(setting.n, _MOST_ASKED)
+        elif setting.noise.kind == "worst":
+            from jali.attacks.oracles.decoy import Decoy
+
+            return Decoy.of(n=setting.n, noise=setting.noise, seed=setting.seed)
+        return super().opponent(setting)
+
+    def assumed(self, facts: Facts) -> float:
+        """Return E: what no error exceeds; or with probability at most 1 %, if the noise has no bound."""
+        noise = facts.noise
+        bound = noise.bound if self.bound is None else self.bound
+        if bound is not None:
+            return bound
+        exceeded = _EXCEEDED / max(1, facts.questions)
+        if noise.kind == "gaussian":
+            return -noise.size * NormalDist().inv_cdf(exceeded / 2)
+        if noise.kind in ("laplace", "geometric"):
+            # Pr[|x| > t] is exp(-t / scale), and on whole numbers less than twice that.
+            return noise.size * math.log(2 / exceeded)
+        return float(facts.n)
+
+
+def _check(people: int, most: int) -> None:
+    if people > most:
+        raise CatalogError(
+            f"n must be at most {most} to ask about all 2^n subsets, not {people}.",
+            remedy="Take a smaller n, or another attack.",
+        )
+
+
+def _widened(answers: Doubles, bound: float) -> tuple[Codes, float]:
+    """Return what is consistent within the bound; if nothing is, within the first double of it that has any."""
+    found = survivors(answers, bound)
+    while not len(found):
+        bound = max(2 * bound, 0.5)
+        found = survivors(answers, bound)
+    return found, bound
+
+
+def _squares(found: Codes, answers: Doubles) -> Doubles:
+    """Return the sum of squared errors of each candidate c, less that of 0: c' A'A c - 2 c' A'a."""
+    subsets = AllSubsets(max(1, asked_about(len(answers))), len(answers))
+    shared, sums = subsets.gram(), subsets.rmatvec(answers)
+    squares = np.empty(len(found))
+    for start in range(0, len(found), _AT_ONCE):
+        bits = bits_of(found[start : start + _AT_ONCE], len(sums)).astype(np.float64)
+        squares[start : start + _AT_ONCE] = ((bits @ shared - 2 * sums) * bits).sum(axis=1)
+    return squares
+
+
+def _weights(squares: Doubles, noise: Noise) -> Doubles:
+    """Return the likelihoods of candidates: equal for errors that are bounded and otherwise unknown, or normal."""
+    if noise.bound is not None or not noise.stddev:
+        return np.full(len(squares), 1 / len(squares))
+    weights = np.exp((squares.min() - squares) / (2 * noise.stddev**2))
+    return np.asarray(weights / weights.sum())
+
+
+def _mean(found: Codes, weights: Doubles, people: int) -> Doubles:
+    """Return the weighted mean of candidates, bit by bit."""
+    blocks = range(0, len(found), _AT_ONCE)
+    return np.asarray(sum(weights[i : i + _AT_ONCE] @ bits_of(found[i : i + _AT_ONCE], people) for i in blocks))

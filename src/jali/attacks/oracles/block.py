@@ -1,0 +1,175 @@
+"""Agencies that publish tables about a generated block: exact ones without small cells, or private ones."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+import jali
+from jali.attacks.arrays import Bits
+from jali.attacks.noises import Noise
+from jali.attacks.oracle import Refusal, Spent
+from jali.attacks.oracles.held import Held
+from jali.attacks.oracles.people import TABLE, People
+from jali.attacks.oracles.promise import Promise
+from jali.attacks.setting import Setting
+from jali.attacks.tables.cells import ADULT, CELLS, Cell, Release, Statistic, exact
+from jali.attacks.tables.people import (
+    AGE,
+    CODES,
+    LIKELIHOOD,
+    OLDEST,
+    RACE,
+    RACES,
+    SEX,
+    SEXES,
+    STATUS,
+    STATUSES,
+    chance,
+    tally,
+)
+from jali.errors import CatalogError
+from jali.privacy import Adjacency
+
+_MOST_PEOPLE = 100
+# A table that is not published, to meet the refusal with.
+_UNPUBLISHED = Cell(youngest=ADULT, oldest=64)
+_COLUMNS: dict[str, jali.Range | jali.Keys] = {
+    "age": jali.Range(0, OLDEST),
+    "sex": jali.Keys(SEXES),
+    "race": jali.Keys(RACES),
+    "status": jali.Keys(STATUSES),
+}
+
+
+@dataclass(frozen=True, eq=False)
+class Block:
+    """Generated people, each with a code."""
+
+    codes: Bits
+
+    @classmethod
+    def drawn(cls, n: int, seed: int | None) -> Block:
+        """Draw people from the population, independently."""
+        if not 1 <= n <= _MOST_PEOPLE:
+            raise CatalogError(f"n must be from 1 to {_MOST_PEOPLE} for a block, not {n}.")
+        return cls(np.random.default_rng(seed).choice(CODES, n, p=LIKELIHOOD))
+
+    @property
+    def n(self) -> int:
+        """How many people there are."""
+        return len(self.codes)
+
+    @property
+    def prior(self) -> float:
+        """The share of people that is guessed right without a release, at most."""
+        return chance(self.n)
+
+    def mark(self, guess: Bits) -> int:
+        """Return how many people of a guess are in the block, each once."""
+        return int(np.minimum(tally(guess), tally(self.codes)).sum())
+
+
+@dataclass(frozen=True, eq=False)
+class SuppressingAgency(Block):
+    """Publishes exact tables, and withholds cells of few people.
+
+    Attributes:
+        threshold: Cells of fewer people are withheld.
+    """
+
+    threshold: int = 3
+
+    @classmethod
+    def of(cls, n: int, *, threshold: int = 3, seed: int | None = None) -> SuppressingAgency:
+        """Draw a block to publish about."""
+        return cls(Block.drawn(n, seed).codes, threshold)
+
+    @property
+    def name(self) -> str:
+        """What is attacked."""
+        return f"exact tables without cells below {self.threshold}"
+
+    @property
+    def noise(self) -> Noise:
+        """There is none."""
+        return Noise("none")
+
+    @property
+    def adjacency(self) -> Adjacency | None:
+        """It promises nothing."""
+        return None
+
+    def publish(self) -> Release:
+        """Publish all tables."""
+        return exact(tally(self.codes), self.threshold)
+
+    def spent(self) -> Spent | None:
+        """Nothing is counted."""
+        return None
+
+    def refusal(self) -> Refusal | None:
+        """It never refuses."""
+        return None
+
+
+@dataclass(frozen=True, eq=False)
+class PrivateAgency(Block):
+    """Publishes the same tables through Jali, all cells, for a loss in all.
+
+    Attributes:
+        table: The block under Jali's protection.
+    """
+
+    table: Held
+
+    @classmethod
+    def of(cls, setting: Setting) -> PrivateAgency:
+        """Draw a block to publish about."""
+        if setting.delta:
+            raise CatalogError("tables: what the agency spends is an epsilon.", remedy="Leave delta at 0.")
+        codes = Block.drawn(setting.n, setting.seed).codes
+        held = Held(_people(codes), Promise.under(setting), questions=len(CELLS), columns=_COLUMNS, rows=setting.n)
+        return cls(codes, held)
+
+    @property
+    def name(self) -> str:
+        """What is attacked."""
+        return str(self.table.promise)
+
+    @property
+    def noise(self) -> Noise:
+        """The noise in a count, which shares a cell's loss with a mean and a median."""
+        return self.table.noise(_question(_UNPUBLISHED))
+
+    @property
+    def adjacency(self) -> Adjacency | None:
+        """When two blocks are neighbours."""
+        return self.table.promise.adjacency
+
+    def publish(self) -> Release:
+        """Publish the tables that the budget allows."""
+        answers = self.table.answers(map(_question, CELLS))
+        told = tuple(Statistic(cell, *answer.rows[0]) for cell, answer in zip(CELLS, answers, strict=False))
+        return Release(self.n, told, threshold=0, weight=1 / self.noise.size)
+
+    def spent(self) -> Spent | None:
+        """Return what the ledger counts."""
+        return self.table.spent()
+
+    def refusal(self) -> Refusal | None:
+        """Return where the ledger refused; it is asked for one table more if it did not."""
+        return self.table.refusal([_question(_UNPUBLISHED)])
+
+
+def _question(cell: Cell) -> str:
+    return f"SELECT COUNT(*), MEDIAN(age), AVG(age) FROM {TABLE} WHERE {cell.condition}"
+
+
+def _people(codes: Bits) -> People:
+    """Write generated people to a file."""
+    places = np.searchsorted(CODES, codes)
+    named = {"sex": (SEXES, SEX), "race": (RACES, RACE), "status": (STATUSES, STATUS)}
+    texts = {name: [words[word] for word in column[places]] for name, (words, column) in named.items()}
+    return People({"age": AGE[places].tolist(), **texts})

@@ -1,0 +1,130 @@
+"""A table of generated people in a database of Jali's, and an analyst who asks about it and means no good."""
+
+from __future__ import annotations
+
+import math
+import weakref
+from collections.abc import Iterable, Iterator, Mapping
+from fractions import Fraction
+
+import numpy as np
+
+import jali
+from jali.attacks.arrays import Doubles
+from jali.attacks.noises import Noise
+from jali.attacks.oracle import Refusal, Spent
+from jali.attacks.oracles.people import TABLE, People
+from jali.attacks.oracles.promise import Promise
+from jali.attacks.oracles.unledgered import ForgetfulLedger
+from jali.engines.duckdb import DuckDBEngine
+from jali.mechanisms import Gaussian, Laplace
+from jali.planner.part import Coordinate
+from jali.privacy import Concentrated
+
+_ANALYST = "attacker"
+
+
+class Held:
+    """The table, declared as any curator would, with a row for each person; it is gone when nobody needs it.
+
+    Answers are exact numbers plus exact noise. Where the promise is kept the ledger counts, and equal questions
+    have one answer, which costs nothing the second time. Otherwise everything is answered, always anew.
+    """
+
+    def __init__(
+        self,
+        people: People,
+        promise: Promise,
+        *,
+        questions: int = 1,
+        columns: Mapping[str, jali.Range | jali.Keys] | None = None,
+        rows: int | None = None,
+    ) -> None:
+        """Protect people, whose columns and number may be declared, and offer a price for so many questions."""
+        self.promise = promise
+        self.answered = 0
+        self._refused: Refusal | None = None
+        self._database = jali.connect() if promise.kept else jali.Database(ForgetfulLedger(None), DuckDBEngine())
+        weakref.finalize(self, _close, self._database, people)
+        self._database.protect(
+            TABLE,
+            people.path,
+            unit=None,
+            columns=columns,
+            budget=promise.budget,
+            adjacency=promise.adjacency,
+            rows=rows,
+        )
+        self._database.grant(_ANALYST, TABLE, promise.budget)
+        self._session = self._database.session(_ANALYST)
+        self.price = promise.each or self._left()
+        self.offer(questions)
+
+    def _left(self) -> Fraction:
+        left = self._session.remaining(TABLE)
+        return left.rho if self.promise.in_rho else left.epsilon
+
+    def offer(self, questions: int) -> None:
+        """Spread what is left over so many questions, unless the price of one is fixed.
+
+        Where nothing is left the price stays. Without a ledger everything is left, for every question.
+        """
+        if self.promise.each is None:
+            self.price = self._left() / (max(1, questions) if self.promise.kept else 1) or self.price
+
+    def ask(self, text: str) -> jali.Answer | None:
+        """Ask one question for the price; None if the ledger refuses it."""
+        try:
+            found = self._session.ask(text, **self.promise.terms(self.price))
+        except jali.BudgetExceeded as error:
+            self._refused = self._refused or Refusal(self.answered, str(error))
+            return None
+        self.answered += 1
+        return found
+
+    def answers(self, texts: Iterable[str]) -> Iterator[jali.Answer]:
+        """Ask one question after the other until one is refused."""
+        for text in texts:
+            found = self.ask(text)
+            if found is None:
+                return
+            yield found
+
+    def counts(self, texts: Iterable[str]) -> Doubles:
+        """Answer questions for one number each: all of them, or the first ones if it refuses."""
+        return np.array([float(answer.rows[0][0]) for answer in self.answers(texts)], np.float64)
+
+    def noise(self, text: str) -> Noise:
+        """Return the noise that the plan of a question announces for its first number; explaining is free.
+
+        Of numbers that share one draw, each has noise told as the Laplace law of the same standard deviation.
+        """
+        mechanism = self._session.explain(text, **self.promise.terms(self.price)).parts[0].mechanisms[0]
+        if isinstance(mechanism, Gaussian):
+            return Noise("gaussian", math.sqrt(mechanism.variance))
+        if isinstance(mechanism, Coordinate):
+            return Noise("laplace", mechanism.law.stddev / mechanism.times / math.sqrt(2))
+        assert isinstance(mechanism, Laplace)
+        return Noise("geometric", float(mechanism.scale))
+
+    def spent(self) -> Spent | None:
+        """Return what the ledger counts for the table; a rho as its epsilon beside the delta of the budget."""
+        if not self.promise.kept:
+            return None
+        loss, budget = self._database.accounts()[0].spent, self.promise.budget
+        if loss.epsilon is not None:
+            return Spent(loss.epsilon)
+        epsilon = Fraction(Concentrated(loss.rho).epsilon(float(budget.delta)))
+        return Spent(min(budget.epsilon, epsilon), budget.delta)
+
+    def refusal(self, further: Iterable[str]) -> Refusal | None:
+        """Return where the ledger refused; if it has not, ask further questions to find out."""
+        if self.promise.kept and self._refused is None:
+            for _ in self.answers(further):
+                pass
+        return self._refused
+
+
+def _close(database: jali.Database, people: People) -> None:
+    database.close()
+    people.delete()

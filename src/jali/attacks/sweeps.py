@@ -1,0 +1,291 @@
+"""Running sweeps: the same attacks at many sizes of noise, at many losses, or with many numbers of questions."""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+from jali.attacks.attack import Progress, silent
+from jali.attacks.evidence import ceiling
+from jali.attacks.noises import KINDS, Noise
+from jali.attacks.reconstruction import Reconstruction
+from jali.attacks.registry import attack_named, attacks
+from jali.attacks.result import Result
+from jali.attacks.staging import Staged, stage
+from jali.attacks.sweep import Sweep, SweepLine, SweepPoint
+from jali.errors import CatalogError
+from jali.privacy import Adjacency
+from jali.privacy.convert import largest_rho
+from jali.privacy.rationals import Number, positive, positive_integer
+
+_FEWEST_POINTS, _MOST_POINTS = 2, 200
+# How many places a smooth line has.
+_SMOOTH = 61
+
+
+@dataclass(frozen=True)
+class Course:
+    """One line of a sweep, before it is run.
+
+    Attributes:
+        attack: Its name.
+        against: What it meets, in a word or two.
+        places: Where it is run.
+        run: Attacks at a place, from a seed.
+    """
+
+    attack: str
+    against: str
+    places: Sequence[float]
+    run: Callable[[float, int | None], Result]
+
+
+@dataclass(frozen=True)
+class Sweeper(ABC):
+    """Runs attacks at many places.
+
+    Attributes:
+        names: The attacks; by default those that are quick: the lab shows them at noise of the order of sqrt(n),
+            on n people or more.
+        n: How many people one secret has.
+        low: The first place; below all that is of interest by default.
+        high: The last one.
+        points: How many places, evenly spaced in their logarithms.
+        trials: How many secrets are attacked at each.
+        seed: Where secrets, questions and noise come from.
+    """
+
+    names: tuple[str, ...] = ()
+    n: int = 1024
+    low: Number | None = None
+    high: Number | None = None
+    points: int = 12
+    trials: int = 4
+    seed: int | None = None
+
+    def __post_init__(self) -> None:
+        for name in ("n", "points", "trials"):
+            positive_integer(getattr(self, name), name)
+
+    def run(self, *, progress: Progress = silent) -> Sweep:
+        """Run every attack at every place."""
+        courses = [course for name in swept(self.names, n=self.n) for course in self.courses(name)]
+        return self.summed(tuple(self._line(course, progress) for course in courses))
+
+    @abstractmethod
+    def courses(self, name: str) -> Iterator[Course]:
+        """Return the lines of an attack."""
+
+    @abstractmethod
+    def summed(self, lines: tuple[SweepLine, ...]) -> Sweep:
+        """Return the lines with what is drawn around them."""
+
+    def staged(self, name: str, noise: Noise, seed: int | None) -> Staged:
+        """Set an attack up."""
+        return stage(name, n=self.n, noise=noise, against="simulator", trials=self.trials, seed=seed)
+
+    def places(self, low: Number, high: Number) -> list[float]:
+        """Return the places, between the given ends where none were asked for."""
+        return spaced(low if self.low is None else self.low, high if self.high is None else self.high, self.points)
+
+    def _line(self, course: Course, progress: Progress) -> SweepLine:
+        made = []
+        for index, at in enumerate(course.places):
+            progress(f"{course.attack}, {course.against}: {index + 1} of {len(course.places)}")
+            seed = None if self.seed is None else self.seed + index * self.trials
+            made.append(SweepPoint.of(at, course.run(at, seed)))
+        return SweepLine(course.attack, course.against, tuple(made))
+
+    def _questions(self, name: str, noise: Noise) -> int:
+        """Return how many questions an attack asks if nobody refuses."""
+        return stage(name, n=self.n, noise=noise, against="simulator", trials=1, seed=self.seed).run().questions
+
+
+@dataclass(frozen=True)
+class NoiseSweep(Sweeper):
+    """Attacks at many sizes of noise, in multiples of sqrt(n), to beyond both thresholds: sqrt(n) and n.
+
+    Attributes:
+        noises: The kinds of noise.
+
+    Example:
+        >>> sweep = NoiseSweep(("hadamard",), n=64, points=2, trials=1, seed=1, noises=("uniform",)).run()
+        >>> [round(point.at, 4) for point in sweep.lines[0].points], sweep.marks["n"]
+        ([0.0625, 16.0], 8.0)
+    """
+
+    noises: tuple[str, ...] = ("uniform", "worst")
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        _check(self.noises, tuple(kind for kind in KINDS if kind not in ("none", "garbage")))
+
+    def courses(self, name: str) -> Iterator[Course]:
+        """Return a line for each kind of noise."""
+        root = math.sqrt(self.n)
+        for kind in self.noises:
+
+            def run(at: float, seed: int | None, kind: str = kind) -> Result:
+                return self.staged(name, Noise(kind, at * root), seed).run()
+
+            yield Course(name, f"{kind} noise", self.places(1 / 16, 2 * root), run)
+
+    def summed(self, lines: tuple[SweepLine, ...]) -> Sweep:
+        """Mark the two thresholds."""
+        marks = {"sqrt(n)": 1.0, "n": math.sqrt(self.n)}
+        return Sweep("noise", self.n, self.trials, lines, marks=marks)
+
+
+@dataclass(frozen=True)
+class EpsilonSweep(Sweeper):
+    """Attacks with the noise that Jali adds when all questions of an attack together may spend epsilon.
+
+    With m questions, replace-one, that is Laplace noise of scale m / epsilon on whole numbers (geometric), or
+    Gaussian noise of variance m / (2 rho), with rho the largest whose loss is (epsilon, delta).
+
+    Attributes:
+        noises: "geometric", "laplace", "gaussian".
+        delta: The delta of Gaussian noise.
+    """
+
+    noises: tuple[str, ...] = ("geometric", "gaussian")
+    delta: Number = "1e-6"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        _check(self.noises, ("geometric", "laplace", "gaussian"))
+
+    def courses(self, name: str) -> Iterator[Course]:
+        """Return a line for each kind of noise."""
+        asked = self._questions(name, Noise("none"))
+        for kind in self.noises:
+
+            def run(at: float, seed: int | None, kind: str = kind) -> Result:
+                return self.staged(name, Noise(kind, self._scale(kind, at, asked)), seed).run()
+
+            yield Course(name, f"{kind} noise", self.places("0.1", 100), run)
+
+    def summed(self, lines: tuple[SweepLine, ...]) -> Sweep:
+        """Draw the ceiling of each loss."""
+        allowed = tuple((at, ceiling(at, Adjacency.REPLACE_ONE)) for at in _between(lines))
+        return Sweep("epsilon", self.n, self.trials, lines, ceiling=allowed)
+
+    def _scale(self, kind: str, epsilon: float, questions: int) -> float:
+        if kind == "gaussian":
+            return math.sqrt(questions / (2 * float(largest_rho(epsilon, self.delta))))
+        return questions / epsilon
+
+
+@dataclass(frozen=True)
+class QuestionSweep(Sweeper):
+    """Attacks with more and more questions, each of which spends the same: without a ledger, and with one.
+
+    The noise is Laplace noise of scale 1 / each on whole numbers, for replace-one. The ledger answers as many
+    questions as its budget pays for, and the ceiling is that of the loss which it has counted.
+
+    Attributes:
+        epsilon: The budget of the ledger.
+        each: What one question spends.
+    """
+
+    epsilon: Number = 1
+    each: Number = "1/4"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self._each > self._total:
+            raise CatalogError(f"each must be at most epsilon, which is {self._total}, not {self._each}.")
+
+    def courses(self, name: str) -> Iterator[Course]:
+        """Return a line without a ledger, and one with it."""
+        noise = Noise("geometric", float(1 / self._each))
+        places = _whole(self.places(1, self._questions(name, noise)))
+        for against, most in (("without a ledger", None), ("with a ledger", self._granted)):
+
+            def run(at: float, seed: int | None, most: int | None = most) -> Result:
+                return self._rationed(self.staged(name, noise, seed), int(at), most)
+
+            yield Course(name, against, places, run)
+
+    def summed(self, lines: tuple[SweepLine, ...]) -> Sweep:
+        """Mark where the ledger refuses, and draw the ceiling of what it has counted."""
+        counted = ((at, min(float(self._each) * at, float(self._total))) for at in _between(lines))
+        allowed = tuple((at, ceiling(loss, Adjacency.REPLACE_ONE)) for at, loss in counted)
+        marks = {"refused": float(self._granted)}
+        each = float(self._each)
+        return Sweep("questions", self.n, self.trials, lines, marks=marks, ceiling=allowed, each=each)
+
+    def _rationed(self, staged: Staged, asked: int, most: int | None) -> Result:
+        """Attack oracles that answer some of the questions and no more."""
+        from jali.attacks.oracles.rationed import Rationed
+
+        granted = asked if most is None else min(asked, most)
+        oracles = (Rationed(oracle, granted, refuses=asked > granted) for oracle in staged.opponents())
+        return staged.attack.repeat(oracles)
+
+    @property
+    def _total(self) -> Fraction:
+        return positive(self.epsilon, "epsilon")
+
+    @property
+    def _each(self) -> Fraction:
+        return positive(self.each, "each")
+
+    @property
+    def _granted(self) -> int:
+        return int(self._total / self._each)
+
+
+def swept(names: Iterable[str] = (), *, n: int) -> tuple[str, ...]:
+    """Return the attacks of a sweep: the named ones, or those that are quick on n people."""
+    able = {
+        name: kind.exhibit
+        for name, kind in sorted(attacks().items())
+        if issubclass(kind, Reconstruction) and "simulator" in kind.against
+    }
+    given = tuple(names)
+    for name in given:
+        if attack_named(name).name not in able:
+            raise CatalogError(
+                f"{name} does not ask a simulator for counts, and cannot be swept.",
+                remedy=f"Take some of {', '.join(able)}.",
+            )
+    chosen = given or tuple(name for name, shown in able.items() if shown.n >= n and "sqrt(n)" in shown.noise)
+    if not chosen:
+        raise CatalogError(f"No attack is quick on {n:,} people.", remedy=f"Name some of {', '.join(able)}.")
+    return chosen
+
+
+def spaced(low: Number, high: Number, points: int) -> list[float]:
+    """Return places from low to high, evenly spaced in their logarithms.
+
+    Example:
+        >>> [round(place, 9) for place in spaced(1, 100, 3)]
+        [1.0, 10.0, 100.0]
+    """
+    first, last = float(positive(low, "from")), float(positive(high, "to"))
+    if first >= last:
+        raise CatalogError(f"from must be below to: {first:g} is not below {last:g}.")
+    if not _FEWEST_POINTS <= points <= _MOST_POINTS:
+        raise CatalogError(f"points must be from {_FEWEST_POINTS} to {_MOST_POINTS}, not {points}.")
+    ratio = math.log(last / first) / (points - 1)
+    return [first * math.exp(ratio * i) for i in range(points - 1)] + [last]
+
+
+def _between(lines: Iterable[SweepLine]) -> list[float]:
+    """Return many places from the first of some lines to their last."""
+    places = [point.at for line in lines for point in line.points]
+    return spaced(min(places), max(places), _SMOOTH)
+
+
+def _whole(places: Iterable[float]) -> list[float]:
+    return [float(at) for at in sorted({round(at) for at in places})]
+
+
+def _check(noises: Sequence[str], known: Sequence[str]) -> None:
+    wrong = next((kind for kind in noises if kind not in known), None)
+    if wrong is not None:
+        raise CatalogError(f"noise {wrong!r} cannot be swept.", remedy=f"Take some of {', '.join(known)}.")

@@ -1,0 +1,127 @@
+"""The attack on published tables: integer constraints, a solver, and a proof that there is no other solution."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from jali.attacks.arrays import Doubles
+from jali.attacks.attack import Attack, Exhibit, Facts, Guess, Prediction, Progress, silent
+from jali.attacks.setting import Setting
+from jali.attacks.tables.agency import Agency
+from jali.attacks.tables.cells import Release
+from jali.attacks.tables.constraints import constraints
+from jali.attacks.tables.nearest import nearest
+from jali.attacks.tables.people import commonest, listed
+from jali.attacks.tables.solutions import Solutions, solutions
+from jali.errors import CatalogError
+from jali.privacy.rationals import positive, positive_integer
+
+
+@dataclass(frozen=True)
+class Tables(Attack[Agency]):
+    """Write published tables as constraints in integers, solve them, and prove that nobody else fits.
+
+    The unknowns are how many people there are of each age, sex, race and marital status. Counts and rounded means
+    are linear in them, medians nearly (see `constraints`); a withheld cell says that it is small. Then a block
+    that misses somebody of the solution is sought. If there is none, the solution is the truth; otherwise the
+    people that all solutions have in common are true, and the likeliest solution is handed in.
+
+    Proof:
+        The true block is a solution, so a unique solution is the true block. HiGHS decides in floating point, on
+        integers below 2**20.
+
+    Private tables contradict each other, so there is nothing to prove: the likeliest people are handed in.
+
+    Attributes:
+        threshold: The agency tells nothing about a cell of fewer people.
+        limit: So many solutions are listed at most.
+        patience: How many seconds one search may take. After that nothing is proved.
+    """
+
+    threshold: int = 3
+    limit: int = 8
+    patience: float = 20.0
+
+    name: ClassVar[str] = "tables"
+    statement: ClassVar[str] = (
+        "exact tables, even without small cells, often fit a single block of people, which a solver finds and "
+        "proves (Garfinkel, Abowd, Martindale 2019)"
+    )
+    exhibit: ClassVar[Exhibit] = Exhibit(n=7, noise="none")
+    against: ClassVar[tuple[str, ...]] = ("simulator", "jali")
+    things: ClassVar[str] = "people"
+
+    def __post_init__(self) -> None:
+        positive_integer(self.threshold, "threshold")
+        positive_integer(self.limit, "limit")
+        positive(self.patience, "patience")
+
+    def guess(self, oracle: Agency, progress: Progress = silent) -> Guess:
+        """Read the tables, and guess the people."""
+        progress("reading the tables")
+        release = oracle.publish()
+        if release.weight is None:
+            return self._solved(release, progress)
+        progress("solving for the least violation")
+        return _likeliest(release)
+
+    def predict(self, _: Facts) -> Prediction | None:
+        """Return nothing: how many blocks fit is known only after solving."""
+        return None
+
+    def opponent(self, setting: Setting) -> Agency:
+        """Make an agency with a block of its own."""
+        from jali.attacks.oracles.block import PrivateAgency, SuppressingAgency
+
+        if setting.against == "jali":
+            return PrivateAgency.of(setting)
+        if setting.noise.kind != "none":
+            raise CatalogError(
+                f"tables: the agency publishes exact tables, not with noise {setting.noise}.",
+                remedy='Leave the noise at "none", or point the attack at "jali".',
+            )
+        return SuppressingAgency.of(setting.n, threshold=self.threshold, seed=setting.seed)
+
+    def chance(self, oracle: Agency) -> float | None:
+        """Return the share that is guessed right without a release, at most."""
+        return oracle.prior
+
+    def _solved(self, release: Release, progress: Progress) -> Guess:
+        program = constraints(release)
+        seconds = float(self.patience)
+        try:
+            found = solutions(program, release.people, limit=self.limit, seconds=seconds, progress=progress)
+        except TimeoutError:
+            return _given_up(release)
+        if found is None:
+            raise CatalogError("tables: no people agree with these tables.", remedy="Were they published exactly?")
+        block = listed(found.blocks[0])
+        figures = {
+            "solutions": len(found.blocks),
+            "unique": int(found.unique),
+            "people_determined": int(found.determined.sum()),
+            "tables_withheld": sum(told.count is None for told in release.statistics),
+            "variables": program.variables,
+            "constraints": program.constraints,
+        }
+        return Guess(block, _confidence(found), len(release.statistics), figures)
+
+
+def _confidence(found: Solutions) -> Doubles:
+    """Return 1 for people who are in all solutions, and for others less, by the share of solutions they are in."""
+    block = found.blocks[0]
+    shared = np.mean([np.minimum(block, other) for other in found.blocks], axis=0)
+    share = np.where(found.determined == block, 1.0, np.clip(2 * shared / np.maximum(block, 1) - 1, 0.0, 0.99))
+    return np.repeat(share, block)
+
+
+def _given_up(release: Release) -> Guess:
+    return Guess(listed(commonest(release.people)), np.zeros(release.people), len(release.statistics))
+
+
+def _likeliest(release: Release) -> Guess:
+    block = nearest(release)
+    return Guess(listed(block), np.zeros(release.people), len(release.statistics))

@@ -1,0 +1,86 @@
+"""The tour of the lab: every attack against everything that it can be pointed at, in a minute or two."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from jali.attacks.attack import Progress, silent
+from jali.attacks.registry import attacks
+from jali.attacks.result import Result
+from jali.attacks.staging import FOES, stage
+from jali.privacy.rationals import Number
+
+
+@dataclass(frozen=True)
+class Stop:
+    """One attack of a tour.
+
+    Attributes:
+        against: What was attacked: "simulator", "jali" or "unledgered".
+        result: The outcome.
+    """
+
+    against: str
+    result: Result
+
+
+@dataclass(frozen=True, repr=False)
+class Tour:
+    """What all attacks achieved.
+
+    Attributes:
+        stops: One for each attack and each opponent.
+    """
+
+    stops: tuple[Stop, ...]
+
+    def __repr__(self) -> str:
+        return f"Tour({len(self.stops)} stops)"
+
+    def __str__(self) -> str:
+        from jali.attacks.report import tour_report
+
+        return tour_report(self)
+
+    @property
+    def seconds(self) -> float:
+        """How long all attacks took."""
+        return sum(stop.result.seconds for stop in self.stops)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything but the bits as plain numbers and texts."""
+        results = [{"opponent": stop.against} | stop.result.to_dict() for stop in self.stops]
+        return {"seconds": self.seconds, "results": results}
+
+    def plot(self, axes: Any = None) -> Any:
+        """Draw what every attack got right, and return the axes (needs matplotlib)."""
+        from jali.display.pictures.attack_tour import attack_tour
+
+        return attack_tour(self, axes=axes)
+
+
+def stops() -> Iterator[tuple[str, str]]:
+    """Return every attack with every opponent it knows; logs of others are not part of the lab."""
+    return ((name, foe) for name, kind in sorted(attacks().items()) for foe in FOES if foe in kind.against)
+
+
+def tour(*, epsilon: Number = 1, seed: int | None = None, progress: Progress = silent) -> Tour:
+    """Run every attack as the lab shows it: against a simulator, Jali, and Jali without a ledger.
+
+    Args:
+        epsilon: The budget of Jali's ledger.
+        seed: Where secrets, questions and simulated noise come from.
+        progress: Is told what is at work.
+    """
+    made = []
+    for name, foe in stops():
+        told = _told(progress, f"{name} against {foe}")
+        made.append(Stop(foe, stage(name, against=foe, epsilon=epsilon, seed=seed).run(progress=told)))
+    return Tour(tuple(made))
+
+
+def _told(progress: Progress, where: str) -> Progress:
+    progress(where)
+    return lambda stage: progress(f"{where}: {stage}")

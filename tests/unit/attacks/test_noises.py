@@ -1,0 +1,55 @@
+"""The noise of an oracle as it is written down."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+
+from jali.attacks.noises import KINDS, Noise
+from jali.errors import CatalogError
+
+
+def test_a_noise_is_read_with_its_size() -> None:
+    assert Noise.of("uniform:16", n=64) == Noise("uniform", 16)
+    assert Noise.of("gaussian: 0.5 * sqrt(n)", n=64) == Noise("gaussian", 4)
+    assert Noise.of("laplace:sqrt(n)", n=64) == Noise("laplace", 8)
+    assert Noise.of("none", n=64) == Noise("none")
+    assert Noise.of(Noise("uniform", 3), n=64) == Noise("uniform", 3)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_what_is_written_is_read_again(kind: str) -> None:
+    noise = Noise(kind, 0.0 if kind == "none" else 0.25)
+    assert Noise.of(str(noise), n=7) == noise
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("uniform:-1", "must be 0 or more"),
+        ("gaussian:-2*sqrt(n)", "must be 0 or more"),
+        ("uniform:nan", "must be 0 or more"),
+        ("uniform:inf", "must be 0 or more"),
+        ("uniform", "cannot be read"),
+        ("uniform:", "cannot be read"),
+        ("uniform:much", "cannot be read"),
+        ("uniform:two*sqrt(n)", "cannot be read"),
+        ("pink:3", "There is no noise 'pink'"),
+        ("garbage:1.5", "at most 1"),
+    ],
+)
+def test_bad_noise_is_refused_with_a_remedy(text: str, said: str) -> None:
+    with pytest.raises(CatalogError, match=said) as refused:
+        Noise.of(text, n=64)
+    assert refused.value.remedy
+
+
+def test_moments_and_bounds_are_those_of_the_laws() -> None:
+    assert Noise("uniform", 3).stddev == pytest.approx(math.sqrt(3))
+    assert Noise("laplace", 3).stddev == pytest.approx(3 * math.sqrt(2))
+    assert Noise("rounding", 10).stddev == pytest.approx(10 / math.sqrt(12))
+    assert Noise("gaussian", 3).stddev == 3
+    assert (Noise("uniform", 3).bound, Noise("rounding", 10).bound, Noise("worst", 2).bound) == (3, 5, 2)
+    assert Noise("gaussian", 3).bound is None
+    assert Noise("worst", 2).stddev is None

@@ -1,0 +1,251 @@
+"""Reconstruction from published tables: the published example, brute force on small blocks, and private tables."""
+
+from __future__ import annotations
+
+import itertools
+import math
+import statistics
+from decimal import ROUND_HALF_EVEN, Decimal
+from fractions import Fraction
+
+import numpy as np
+import pytest
+import scipy.stats
+
+from jali.attacks import Tables
+from jali.attacks.arrays import Bits
+from jali.attacks.evidence import ceiling, flips, lower_bound
+from jali.attacks.noises import Noise
+from jali.attacks.oracle import Spent
+from jali.attacks.oracles.block import Block, PrivateAgency, SuppressingAgency
+from jali.attacks.setting import Setting
+from jali.attacks.staging import stage
+from jali.attacks.tables.cells import CELLS, Cell, Release, Statistic, exact
+from jali.attacks.tables.constraints import _totals, constraints
+from jali.attacks.tables.nearest import nearest
+from jali.attacks.tables.people import AGE, CODES, LIKELIHOOD, SEX, chance, commonest, described, listed, tally
+from jali.attacks.tables.program import Program
+from jali.attacks.tables.solutions import solutions
+from jali.errors import CatalogError
+from jali.privacy import Adjacency
+
+# Garfinkel, Abowd, Martindale 2019, Table 1: count, median and mean, in the order of CELLS; withheld below 3.
+TABLE = (
+    *((7, 30, 38.0), (4, 30, 33.5), (3, 30, 44.0), (4, 51, 48.5), (3, 24, 24.0)),
+    *(None, (4, 51, 54.0), (3, 36, 36.7), None, None, None, None, None, None),
+)
+# And the only block that agrees with it.
+BLOCK = ("8FBS", "18MWS", "24FWS", "30MWM", "36FBM", "66FBM", "84MBM")
+
+
+def code(person: str) -> int:
+    """Read a person such as 8FBS."""
+    sex, race, status = (
+        letters.index(letter) for letters, letter in zip(("FM", "BW", "SM"), person[-3:], strict=True)
+    )
+    return 8 * int(person[:-3]) + 4 * sex + 2 * race + status
+
+
+def codes(*people: str) -> Bits:
+    return np.array([code(person) for person in people], np.int16)
+
+
+def test_the_published_example_has_one_solution_and_it_is_found() -> None:
+    told = [Statistic(cell, *(numbers or (None, None, None))) for cell, numbers in zip(CELLS, TABLE, strict=True)]
+    found = solutions(constraints(Release(7, tuple(told), threshold=3)), 7, limit=2)
+    assert found is not None
+    assert found.unique
+    assert listed(found.blocks[0]).tolist() == codes(*BLOCK).tolist()
+    assert listed(found.determined).tolist() == codes(*BLOCK).tolist()
+
+
+def test_the_agency_publishes_the_published_example() -> None:
+    release = SuppressingAgency(codes(*BLOCK)).publish()
+    numbers = [None if told.count is None else (told.count, told.median, told.mean) for told in release.statistics]
+    assert tuple(numbers) == TABLE
+
+
+def women(n: int, median: float, mean: float) -> Release:
+    """Tell about n single black women, and that there is nobody else."""
+    nobody = (Statistic(Cell(sex="male")), Statistic(Cell(race="white")), Statistic(Cell(status="married")))
+    return Release(n, (Statistic(Cell(), n, median, mean), *nobody), threshold=1)
+
+
+@pytest.mark.parametrize(
+    ("n", "median", "total"), [(2, 2.5, 5), (3, 3, 11), (3, 0, 2), (4, 2, 9), (4, 2.5, 11), (5, 1, 9), (6, 1, 8)]
+)
+def test_the_solutions_are_those_of_brute_force(n: int, median: float, total: int) -> None:
+    ages = itertools.combinations_with_replacement(range(total + 1), n)
+    expected = {one for one in ages if sum(one) == total and statistics.median(one) == median}
+    found = solutions(constraints(women(n, median, round(total / n, 1))), n, limit=100)
+    assert found is not None
+    assert found.complete
+    assert {tuple(np.repeat(AGE, block).tolist()) for block in found.blocks} == expected
+    in_all = [min(one.count(age) for one in expected) for age in range(116)]
+    assert np.bincount(AGE, weights=found.determined, minlength=116).tolist() == in_all
+
+
+@pytest.mark.parametrize("count", [1, 3, 7, 10, 20, 100])
+def test_a_rounded_mean_allows_the_totals_that_round_to_it(count: int) -> None:
+    def mean(total: int) -> float:
+        return float((Decimal(total) / count).quantize(Decimal("0.1"), ROUND_HALF_EVEN))
+
+    for total in range(33 * count, 34 * count):
+        allowed = [other for other in range(40 * count) if mean(other) == mean(total)]
+        assert _totals(mean(total), count) == (allowed[0], allowed[-1])
+
+
+@pytest.mark.parametrize("seed", [2, 11, 13, 18])
+def test_what_is_determined_is_true_and_every_solution_has_the_same_tables(seed: int) -> None:
+    agency = SuppressingAgency.of(7, seed=seed)
+    release = agency.publish()
+    found = solutions(constraints(release), 7, limit=3)
+    assert found is not None
+    assert all(exact(block, 3) == release for block in found.blocks)
+    assert len({tuple(block) for block in found.blocks}) == len(found.blocks)
+    assert (found.determined <= tally(agency.codes)).all()
+    if found.unique:
+        assert agency.mark(listed(found.blocks[0])) == 7
+
+
+def test_three_twins_could_be_one_of_them_and_two_others() -> None:
+    """Ages (30-k, 30, 30+k) have the same tables while all are adults: k from 0 to 12."""
+    twins = SuppressingAgency(codes("30FBM", "30FBM", "30FBM"))
+    found = solutions(constraints(twins.publish()), 3, limit=20)
+    assert found is not None
+    assert found.complete
+    assert len(found.blocks) == 13
+    assert listed(found.determined).tolist() == codes("30FBM").tolist()
+    short = solutions(constraints(twins.publish()), 3, limit=5)
+    assert short is not None
+    assert not short.complete
+    assert len(short.blocks) == 5
+
+
+def test_people_are_marked_in_any_order_and_each_once() -> None:
+    block = Block(codes("30FBM", "30FBM", "8MWS"))
+    assert block.mark(codes("8MWS", "30FBM", "30FBM")) == 3
+    assert block.mark(codes("8MWS", "8MWS", "8MWS")) == 1
+    assert block.mark(codes("30FBM", "30FBM", "30FBM")) == 2
+    assert block.mark(1 - block.codes) == 0
+    assert described(block.codes)[-1] == "8, male, white, single"
+
+
+def test_without_a_release_the_commonest_people_are_guessed() -> None:
+    """A guess is right with the chance that somebody in the block is like the guessed one; the bound is close."""
+    guess = LIKELIHOOD[commonest(7) == 1]
+    expected = float((1 - (1 - guess) ** 7).sum() / 7)
+    assert expected < chance(7) < 1.02 * expected
+    assert chance(7) == pytest.approx(np.sort(LIKELIHOOD)[-7:].sum())
+    assert LIKELIHOOD.sum() == pytest.approx(1)
+
+
+def test_a_result_has_the_chance_of_people_and_not_of_bits() -> None:
+    result = stage("tables", seed=11).run()
+    assert (result.right, result.guessed, result.figures["unique"]) == (7, 7, 1)
+    assert result.baseline == chance(7)
+    least = 0.05 ** (1 / 7)  # of Clopper and Pearson, if all are right
+    odds = least / (1 - least) * (1 - chance(7)) / chance(7)
+    assert result.epsilon_lower_bound.epsilon == pytest.approx(math.log(odds))
+    assert "7 people right" in repr(result)
+
+
+def test_the_chance_of_many_values_gives_the_ceiling_of_randomized_response() -> None:
+    """Telling the truth among k values with odds e^eps is where most is guessed: the bound is wrong in 5 %."""
+    values, guessed = 50, 40
+    for epsilon in (0.5, 2.0, 5.0):
+        share = math.exp(epsilon) / (math.exp(epsilon) + values - 1)
+        assert ceiling(epsilon, Adjacency.REPLACE_ONE, chance=1 / values) == pytest.approx(share)
+        bounds = [
+            lower_bound(right, guessed, Adjacency.REPLACE_ONE, chance=1 / values).epsilon
+            for right in range(guessed + 1)
+        ]
+        masses = scipy.stats.binom.pmf(np.arange(guessed + 1), guessed, share)
+        assert sum(mass for bound, mass in zip(bounds, masses, strict=True) if bound > epsilon) <= 0.05
+    assert flips(Adjacency.ADD_REMOVE) * lower_bound(
+        40, 40, Adjacency.ADD_REMOVE, chance=1 / values
+    ).epsilon == pytest.approx(lower_bound(40, 40, Adjacency.REPLACE_ONE, chance=1 / values).epsilon)
+
+
+def test_private_tables_leave_the_people_unknown() -> None:
+    """No more people are right than the ceiling allows; a false alarm has a chance below 1e-6."""
+    result = stage("tables", against="jali", trials=2, seed=1).run()
+    assert result.ceiling == pytest.approx(ceiling(1, Adjacency.REPLACE_ONE, chance=chance(7)))
+    assert result.right <= scipy.stats.binom.isf(1e-6, result.guessed, result.ceiling)
+    assert result.spent == 1
+    assert result.refusal is not None
+    assert result.refusal.after == len(CELLS) == result.questions
+
+
+def test_after_a_refusal_the_attack_goes_on_with_the_tables_that_it_has() -> None:
+    setting = Setting(5, Noise("none"), "jali", each=Fraction(2, 5), seed=1)
+    agency = PrivateAgency.of(setting)
+    guess = Tables().guess(agency)
+    assert (len(guess.bits), guess.questions) == (5, 2)
+    assert agency.spent() == Spent(Fraction(4, 5))
+    refusal = agency.refusal()
+    assert refusal is not None
+    assert refusal.after == 2
+
+
+def test_what_nobody_told_is_guessed_by_what_is_common() -> None:
+    assert LIKELIHOOD @ nearest(Release(7, (), threshold=0, weight=1.0)) == pytest.approx(chance(7))
+
+
+def test_the_guess_follows_private_tables_as_far_as_they_are_trusted() -> None:
+    told = (Statistic(Cell(sex="male"), 6.9), Statistic(Cell(), 7, 40, 41.0))
+    people = listed(nearest(Release(7, told, threshold=0, weight=100.0)))
+    sexes, ages = (column[np.searchsorted(CODES, people)] for column in (SEX, AGE))
+    assert sexes.sum() == 7
+    assert abs(ages.mean() - 41) < 0.5
+    assert abs((ages > 40).sum() - (ages < 40).sum()) <= 1
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"n": 101}, "n must be from 1 to 100"),
+        ({"noise": "uniform:1"}, "publishes exact tables"),
+        ({"parameters": {"threshold": 0}}, "threshold"),
+        ({"parameters": {"limit": 0}}, "limit"),
+        ({"parameters": {"patience": 0}}, "patience"),
+        ({"against": "unledgered"}, "unledgered"),
+        ({"against": "jali", "delta": "1e-6"}, "is an epsilon"),
+    ],
+)
+def test_wrong_settings_are_refused(given: dict[str, object], said: str) -> None:
+    with pytest.raises(CatalogError, match=said):
+        stage("tables", **given).run()  # type: ignore[arg-type]
+
+
+def test_a_search_without_patience_proves_nothing() -> None:
+    agency = SuppressingAgency.of(20, seed=1)
+    guess = Tables(patience=1e-6).guess(agency)
+    assert guess.bits.tolist() == listed(commonest(20)).tolist()
+    assert "unique" not in guess.figures
+
+
+def test_a_second_search_that_takes_too_long_leaves_the_first_solution_unproved() -> None:
+    class Impatient(Program):
+        def solve(self, *, seconds: float = math.inf, nodes: int | None = None) -> Bits | None:
+            if self.variables > variables:  # what is missing from the first solution is an unknown of its own
+                raise TimeoutError
+            return super().solve(seconds=seconds, nodes=nodes)
+
+    program = constraints(women(3, 3, 4.0))
+    variables = program.variables
+    program.__class__ = Impatient
+    found = solutions(program, 3, limit=5)
+    assert found is not None
+    assert len(found.blocks) == 1
+    assert not found.unique
+    assert not found.determined.any()
+
+
+def test_tables_that_contradict_each_other_are_refused() -> None:
+    class Confused(SuppressingAgency):
+        def publish(self) -> Release:
+            return women(3, 100, 1.0)
+
+    with pytest.raises(CatalogError, match="no people agree"):
+        Tables().guess(Confused.of(3, seed=1))
