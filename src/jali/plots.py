@@ -1,6 +1,7 @@
-"""Pictures of privacy: composition, profiles, trade-offs, spending, errors, comparisons, surveys, by matplotlib.
+"""Pictures of privacy: composition, profiles, trade-offs, spending, errors, comparisons, surveys, attacks.
 
-Each picture has a form without matplotlib, whose name ends in `_curves`: what is drawn, as plain numbers.
+They are drawn by matplotlib. Each picture has a form without it, whose name ends in `_curves`: what is drawn, as
+plain numbers.
 
 >>> from jali.plots import profile_curves
 >>> from jali.privacy import Pure
@@ -10,6 +11,10 @@ Each picture has a form without matplotlib, whose name ends in `_curves`: what i
 
 from __future__ import annotations
 
+from jali.display.pictures.attack_calibration import ConfidenceDot, attack_calibration, calibration_curves
+from jali.display.pictures.attack_roc import attack_roc, roc_curves
+from jali.display.pictures.attack_sweep import SweepDot, attack_sweep, sweep_curves
+from jali.display.pictures.attack_tour import TourDot, attack_tour, tour_curves
 from jali.display.pictures.comparison import ErrorDot, comparison, comparison_curves
 from jali.display.pictures.composition import composition, composition_curves
 from jali.display.pictures.errors import error_curves, errors
@@ -19,9 +24,17 @@ from jali.display.pictures.survey import SurveyBar, survey, survey_curves
 from jali.display.pictures.trade_offs import trade_off_curves, trade_offs
 
 __all__ = [
+    "ConfidenceDot",
     "ErrorDot",
     "Spending",
     "SurveyBar",
+    "SweepDot",
+    "TourDot",
+    "attack_calibration",
+    "attack_roc",
+    "attack_sweep",
+    "attack_tour",
+    "calibration_curves",
     "comparison",
     "comparison_curves",
     "composition",
@@ -30,10 +43,13 @@ __all__ = [
     "errors",
     "profile_curves",
     "profiles",
+    "roc_curves",
     "spending",
     "spending_curves",
     "survey",
     "survey_curves",
+    "sweep_curves",
+    "tour_curves",
     "trade_off_curves",
     "trade_offs",
 ]

@@ -32,6 +32,7 @@ from jali.cli import (
     tables,
     verify,
 )
+from jali.cli.attack import group as attack
 from jali.cli.failures import QuestionFailed, report, report_unexpected, report_usage
 from jali.cli.streams import group as stream
 from jali.errors import JaliError
@@ -66,12 +67,14 @@ VERBS = (
     ("To begin with", plan.plan),
     ("To begin with", survey.survey),
     ("To begin with", compare.compare),
+    ("To begin with", attack.attack),
     ("To begin with", demo.demo),
 )
 # Verbs that take a second word.
 _SECOND: dict[str, tuple[Callable[..., None], ...]] = {
     plan.plan.__name__: (plan_stream.stream,),
     stream.stream.__name__: stream.VERBS,
+    attack.attack.__name__: (),
 }
 for _panel, _verb in VERBS:
     if _verb.__name__ not in _SECOND:
@@ -88,6 +91,7 @@ app.add_typer(
     rich_help_panel="To begin with",
 )
 app.add_typer(stream.group, name=stream.stream.__name__, rich_help_panel="Curator")
+app.add_typer(attack.group, name=attack.attack.__name__, rich_help_panel="To begin with")
 
 
 def _show_version(wanted: bool) -> None:
@@ -139,7 +143,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _verb_in(given: Sequence[str]) -> str | None:
     """Return the verb of a command line, where it has one, with its second word, where it has one too."""
     first, second = [*(word for word in given if not word.startswith("-")), "", ""][:2]
-    if second in {verb.__name__ for verb in _SECOND.get(first, ())}:
+    attacked = first == attack.attack.__name__ and second != ""
+    if attacked or second in {verb.__name__ for verb in _SECOND.get(first, ())}:
         return f"{first} {second}"
     return first if first in {verb.__name__ for _, verb in VERBS} else None
 

@@ -42,6 +42,7 @@ from jali.privacy import (
 DOCS = Path(__file__).parents[3] / "docs"
 LOSSES = {"pure": Pure(1), "range": BoundedRange(1), "normal": GaussianLoss(4)}
 PICTURES = ("comparison", "composition", "profiles", "trade_offs", "spending", "errors", "survey")
+ATTACKS = tuple(f"attack_{what}" for what in ("noise", "epsilon", "questions", "averaging", "roc"))
 DAY = "2026-01-{:02d}T10:00:00+00:00"
 
 
@@ -379,12 +380,13 @@ def test_a_label_gives_way_to_another_that_has_no_other_place() -> None:
 
 
 def test_the_page_shows_every_picture_and_they_are_small() -> None:
-    page, streams = ((DOCS / name).read_text() for name in ("pictures.md", "streams.md"))
+    shown = {"pictures.md": PICTURES, "streams.md": ("counters",), "attacks.md": ATTACKS}
     drawn = {path.name for path in (DOCS / "pictures").glob("*.png")}
-    assert drawn == {f"{name}.png" for name in (*PICTURES, "counters")}
-    for name in drawn:
-        assert f"](pictures/{name})" in (streams if name == "counters.png" else page)
-        assert (DOCS / "pictures" / name).stat().st_size < 60_000
+    assert drawn == {f"{name}.png" for names in shown.values() for name in names}
+    for page, names in shown.items():
+        for name in names:
+            assert f"](pictures/{name}.png)" in (DOCS / page).read_text()
+            assert (DOCS / "pictures" / f"{name}.png").stat().st_size < 60_000
 
 
 def test_the_examples_of_the_page_run() -> None:

@@ -133,8 +133,8 @@ def dense(points: Points) -> Points:
     return np.concatenate(parts)
 
 
-def label_curves(axes: Any, lines: Sequence[Any], *, turned: bool = False) -> None:
-    """Write the label of each line of `axes` beside it, upright or turned as the line runs."""
+def label_curves(axes: Any, lines: Sequence[Any], *, turned: bool = False, around: Sequence[Any] = ()) -> None:
+    """Write the label of each line of `axes` beside it, upright or turned as it runs, clear of those around."""
     axes.figure.draw_without_rendering()
     corners = axes.get_window_extent().get_points()
     low, high = corners[0] + 3, corners[1] - 3
@@ -142,12 +142,14 @@ def label_curves(axes: Any, lines: Sequence[Any], *, turned: bool = False) -> No
     seen = [(line, points) for line in lines if len(points := _seen(axes, line, low, high))]
     drawn = [points for _, points in seen]
     texts = [_written(axes, line) for line, _ in seen]
+    obstacles = [_seen(axes, line, low, high) for line in around]
     standings = []
     for index, (curve, text) in enumerate(zip(drawn, texts, strict=True)):
         size = text.get_window_extent().size
         boxes = (along if turned else upright)(curve[::2], (float(size[0]), float(size[1])))
         inside = [box for box in boxes if box.inside(low, high)]
-        standings.append(_best(inside or [_middle(low, high)], curve, [*drawn[:index], *drawn[index + 1 :]]))
+        others = [*drawn[:index], *drawn[index + 1 :], *obstacles]
+        standings.append(_best(inside or [_middle(low, high)], curve, others))
     for text, box in zip(texts, placed(standings), strict=True):
         text.set_position(axes.transData.inverted().transform((box.x, box.y)))
         text.set(rotation=math.degrees(box.angle), rotation_mode="anchor")

@@ -1,0 +1,1 @@
+"""`jali attack`: the attack lab. One attack, a sweep over noise or loss or questions, or all of them."""

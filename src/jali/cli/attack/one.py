@@ -1,0 +1,134 @@
+"""`jali attack NAME`: one attack, with what it achieved beside what was to be expected."""
+
+from __future__ import annotations
+
+import inspect
+import sys
+import textwrap
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from typer.core import TyperCommand
+
+from jali.cli.attack.own import as_options, option_name, own_fields, read
+from jali.cli.drawing import draw_into
+from jali.cli.numbers import naming_options, number, whole
+from jali.cli.options import AsJson
+from jali.cli.terminal import Stages, ink_for, width_for
+from jali.cli.writing import write_json
+from jali.errors import CatalogError
+
+if TYPE_CHECKING:
+    from jali.attacks import Attack, Result
+
+_OPTIONS = {name: f"--{name}" for name in ("n", "noise", "epsilon", "delta", "each", "adjacency", "trials")}
+
+
+class AttackCommand(TyperCommand):
+    """The verb of one attack, which says what it takes when it is given what it does not take."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Read the options, and explain one that there is not."""
+        try:
+            return super().parse_args(ctx, args)
+        except typer.TyperException as error:
+            if type(error).__name__ != "NoSuchOption":
+                raise
+            takes = [option for parameter in self.params for option in parameter.opts if option.startswith("--")]
+            unknown = error.format_message().partition("--")[2].strip(".'\" ").split()[0]
+            raise CatalogError(
+                f"{self.name} has no option --{unknown}.", remedy=f"It takes {', '.join(takes)}."
+            ) from None
+
+
+def command(kind: type[Attack[Any]]) -> Any:
+    """Return the verb of an attack, with an option for each of its parameters."""
+    app = typer.Typer(add_completion=False, rich_markup_mode="rich")
+    app.command(
+        kind.name, cls=AttackCommand, help=_help(kind), short_help=kind.statement, rich_help_panel="Attacks"
+    )(_verb(kind))
+    return typer.main.get_command(app)
+
+
+def _help(kind: type[Attack[Any]]) -> str:
+    return f"{kind.statement}.\n\nExample: [bold]jali attack {kind.name}[/bold]"
+
+
+def _verb(kind: type[Attack[Any]]) -> Callable[..., None]:
+    """Return a function whose signature is that of `_attack`, with the attack's own options in it."""
+
+    def verb(**given: Any) -> None:
+        _attack(kind.name, **given)
+
+    signature = inspect.signature(_attack, eval_str=True)
+    common = [one for one in signature.parameters.values() if one.kind is one.KEYWORD_ONLY]
+    verb.__signature__ = signature.replace(parameters=[*as_options(kind), *common])  # type: ignore[attr-defined]
+    return verb
+
+
+def _attack(
+    name: str,
+    *,
+    n: Annotated[str | None, number("How many people one secret has.")] = None,
+    noise: Annotated[
+        str | None,
+        typer.Option(metavar="KIND:SIZE", help="The noise of a simulator, such as uniform:0.5*sqrt(n), or none."),
+    ] = None,
+    against: Annotated[
+        str | None,
+        typer.Option(metavar="NAME|PATH", help="simulator, jali, unledgered (Jali without a ledger), or a log."),
+    ] = None,
+    epsilon: Annotated[str, number("The budget of Jali's ledger.")] = "1",
+    delta: Annotated[str, number("Its delta; with one, Jali answers with Gaussian noise.")] = "0",
+    each: Annotated[
+        str | None, number("What one question spends; the budget is spread over all of them by default.")
+    ] = None,
+    adjacency: Annotated[str, typer.Option(metavar="NAME", help="replace-one or add-remove.")] = "replace-one",
+    trials: Annotated[str | None, number("How many secrets are attacked, one after the other.")] = None,
+    seed: Annotated[
+        int | None,
+        typer.Option(metavar="NUMBER", min=0, help="Where secrets, questions and simulated noise come from."),
+    ] = None,
+    plot: Annotated[
+        str | None, typer.Option(metavar="FILE", help="Draw right bits against confidence into this file.")
+    ] = None,
+    as_json: AsJson = False,
+    **own: str | bool | None,
+) -> None:
+    from jali.attacks.registry import attack_named
+    from jali.attacks.staging import stage
+
+    kind = attack_named(name)
+    parameters = read(kind, own)
+    named = _OPTIONS | {field.name: option_name(field) for field in own_fields(kind)}
+    with naming_options(named), Stages() as stages:
+        staged = stage(
+            name,
+            n=whole(n, "--n"),
+            noise=noise,
+            against=against,
+            epsilon=epsilon,
+            delta=delta,
+            each=each,
+            adjacency=adjacency,
+            trials=whole(trials, "--trials"),
+            seed=seed,
+            parameters=parameters,
+        )
+        result = staged.run(progress=stages)
+    _show(kind, result, plot=plot, as_json=as_json)
+
+
+def _show(kind: type[Attack[Any]], result: Result, *, plot: str | None, as_json: bool) -> None:
+    from jali.attacks.report import report
+
+    if plot is not None:
+        draw_into(Path(plot), lambda: result.plot().figure)
+    if as_json:
+        write_json({"statement": kind.statement} | result.to_dict())
+    else:
+        ink, width = ink_for(sys.stdout), width_for(sys.stdout)
+        statement = textwrap.fill(f"{kind.statement}.", width, break_on_hyphens=False)
+        print(f"{report(result, width=width, ink=ink)}\n\n{ink.faint(statement)}")
