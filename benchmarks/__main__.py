@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from benchmarks import data_dependent, engine, mechanisms, noise, start, streams
+from benchmarks import attacks, data_dependent, engine, mechanisms, noise, start, streams
 from benchmarks.measure import Row
 
 SECTIONS = {
@@ -12,6 +12,7 @@ SECTIONS = {
     "Mechanisms": mechanisms,
     "Data-dependent mechanisms": data_dependent,
     "Streams": streams,
+    "Attacks": attacks,
     "Engine": engine,
     "Start": start,
 }

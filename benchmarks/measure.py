@@ -24,9 +24,9 @@ class Row:
         return f"{self.title:<68} {self.value:>12.{self.digits}g}  {self.target:<12} {mark}"
 
 
-def at_least(title: str, value: float, target: float) -> Row:
+def at_least(title: str, value: float, target: float, *, digits: int = 4) -> Row:
     """Make a row for a ratio that should be large."""
-    return Row(title, value, f">= {target:g}", value >= target)
+    return Row(title, value, f">= {target:g}", value >= target, digits)
 
 
 def at_most(title: str, value: float, target: float, *, digits: int = 4) -> Row:

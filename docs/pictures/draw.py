@@ -1,4 +1,4 @@
-"""Draw the pictures of docs/pictures.md and docs/streams.md: python docs/pictures/draw.py."""
+"""Draw the pictures of docs/pictures.md, docs/streams.md and docs/attacks.md: python docs/pictures/draw.py."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from PIL import Image
 
 import jali
 from jali import plots as pictures
+from jali.attacks import EpsilonSweep, NoiseSweep, QuestionSweep, Tracing, stage
 from jali.display.pictures.canvas import colour, sheet, titles
 from jali.local import KaryResponse
 from jali.mechanisms import Gaussian, Laplace, LInfinity, Mechanism, Root
@@ -61,6 +62,24 @@ def counters() -> Any:
     return axes
 
 
+def traced() -> Any:
+    """Draw how well members are told from outsiders by exact means, and by means at epsilon 1."""
+    noises = {"exact means": "none", "epsilon 1": "geometric:1000"}
+    groups = {name: stage("tracing", noise=noise, seed=1, trials=50).opponents() for name, noise in noises.items()}
+    return pictures.attack_roc({name: Tracing().roc(*found) for name, found in groups.items()}, epsilon=1)
+
+
+def attacked() -> dict[str, Any]:
+    """Draw what the attack lab finds."""
+    return {
+        "attack_noise": NoiseSweep(("hadamard", "least-squares"), seed=1).run().plot(),
+        "attack_epsilon": EpsilonSweep(("hadamard",), seed=1).run().plot(),
+        "attack_questions": QuestionSweep(("hadamard",), seed=1).run().plot(),
+        "attack_averaging": QuestionSweep(("averaging",), n=1, trials=200, each="0.1", seed=1).run().plot(),
+        "attack_roc": traced(),
+    }
+
+
 def main() -> None:
     """Draw every picture into this folder."""
     matplotlib.use("Agg")
@@ -73,6 +92,7 @@ def main() -> None:
         "survey": pictures.survey(SURVEY, ["bus", "bicycle", "car"]),
         "counters": counters(),
         "spending": pictures.spending(questions(), Budget(3, "1e-6"), name="table visits"),
+        **attacked(),
     }
     for name, axes in drawn.items():
         save(axes.figure, HERE / f"{name}.png")
