@@ -33,6 +33,7 @@ def test_every_block_shows_a_result_and_is_python() -> None:
         "Prior and posterior",
         "How much privacy loss shall we allow?",
         "Does this exclude reconstruction?",
+        "Does adding noise protect privacy?",
         "Post-processing",
         "Group privacy: what is revealed about k people?",
         "What do the examples cost?",
