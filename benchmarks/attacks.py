@@ -37,7 +37,9 @@ def rows() -> list[Row]:
     return [*_rebuilt(), *_traced(), *_replayed(), *_against_jali(), *_decoding(), *_programs(), *_least_squares()]
 
 
-def _run(name: str, title: str, least: float, limit: float, *, seed: int = _SEED, **given: Any) -> list[Row]:
+def _run(
+    name: str, title: str, least: float, limit: float, *, seed: int | None = _SEED, **given: Any
+) -> list[Row]:
     """Run an attack, from the drawing of the secret to the marked guess: its share, its law and its time."""
     start = time.process_time()
     result = stage(name, seed=seed, **given).run()
@@ -126,7 +128,7 @@ def _traced() -> list[Row]:
 def _replayed() -> list[Row]:
     found = []
     for log in sorted(_LOGS.glob("answers_*.csv")):
-        found += _run("replay", f"replay of {log.name}", 1, 1, against=str(log))
+        found += _run("replay", f"replay of {log.name}", 1, 1, seed=None, against=str(log))
     return found or [reported(f"replay: no logs in {_LOGS.name}", math.nan)]
 
 

@@ -1,4 +1,4 @@
-"""Pictures of privacy: composition, profiles, trade-offs, spending, errors, comparisons, surveys, attacks.
+"""Pictures of privacy: composition, profiles, trade-offs, spending, errors, comparisons, surveys, attacks, audits.
 
 They are drawn by matplotlib. Each picture has a form without it, whose name ends in `_curves`: what is drawn, as
 plain numbers.
@@ -13,8 +13,10 @@ from __future__ import annotations
 
 from jali.display.pictures.attack_calibration import ConfidenceDot, attack_calibration, calibration_curves
 from jali.display.pictures.attack_roc import attack_roc, roc_curves
+from jali.display.pictures.attack_shares import ShareDot, attack_shares, share_curves
 from jali.display.pictures.attack_sweep import SweepDot, attack_sweep, sweep_curves
 from jali.display.pictures.attack_tour import TourDot, attack_tour, tour_curves
+from jali.display.pictures.audits import AuditDot, audit_curves, audits
 from jali.display.pictures.comparison import ErrorDot, comparison, comparison_curves
 from jali.display.pictures.composition import composition, composition_curves
 from jali.display.pictures.errors import error_curves, errors
@@ -24,16 +26,21 @@ from jali.display.pictures.survey import SurveyBar, survey, survey_curves
 from jali.display.pictures.trade_offs import trade_off_curves, trade_offs
 
 __all__ = [
+    "AuditDot",
     "ConfidenceDot",
     "ErrorDot",
+    "ShareDot",
     "Spending",
     "SurveyBar",
     "SweepDot",
     "TourDot",
     "attack_calibration",
     "attack_roc",
+    "attack_shares",
     "attack_sweep",
     "attack_tour",
+    "audit_curves",
+    "audits",
     "calibration_curves",
     "comparison",
     "comparison_curves",
@@ -44,6 +51,7 @@ __all__ = [
     "profile_curves",
     "profiles",
     "roc_curves",
+    "share_curves",
     "spending",
     "spending_curves",
     "survey",

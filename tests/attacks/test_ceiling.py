@@ -52,9 +52,10 @@ def test_no_attack_exceeds_the_ceiling_beyond_chance(adjacency: Adjacency) -> No
 
 @pytest.mark.parametrize("adjacency", ADJACENCIES)
 def test_attacks_on_the_whole_database_stay_where_theory_sees_them(adjacency: Adjacency) -> None:
-    exact = [result for name in named("jali") if (result := ran(name, "jali", adjacency)).law_is_exact]
-    assert len(exact) >= 4
-    for result in exact:
+    every = [ran(name, "jali", adjacency) for name in named("jali")]
+    met = [result for result in every if result.predicted is not None and result.sense != "at least"]
+    assert len(met) >= 4
+    for result in met:
         assert result.predicted is not None
         assert result.predicted < 0.75
         assert _within_chance(result.right, result.guessed, result.predicted), result

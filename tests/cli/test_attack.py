@@ -117,8 +117,63 @@ def test_flags_of_an_attack_are_options_without_a_value(jali: Runner) -> None:
 
 
 def test_the_result_is_drawn_into_a_file(jali: Runner, tmp_path: Path) -> None:
-    assert jali(*SMALL, "--plot", tmp_path / "bits.png").code == 0
+    outcome = jali(*SMALL, "--plot", tmp_path / "bits.png")
+    assert (outcome.code, outcome.err) == (0, f"drew {tmp_path / 'bits.png'}\n")
     assert (tmp_path / "bits.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_what_was_drawn_is_said_by_its_name_and_not_to_programs(jali: Runner, tmp_path: Path) -> None:
+    assert jali(*SMALL, "--plot", tmp_path / "bits").err == f"drew {tmp_path / 'bits.png'}\n"
+    assert jali(*SMALL, "--plot", tmp_path / "bits", "--json").err == ""
+
+
+@pytest.mark.parametrize("arguments", [SMALL, SWEEP])
+def test_a_directory_is_no_place_for_one_picture(jali: Runner, tmp_path: Path, arguments: tuple[str, ...]) -> None:
+    (tmp_path / "lab").mkdir()
+    outcome = jali(*arguments, "--plot", tmp_path / "lab")
+    assert (outcome.code, outcome.out) == (2, "")
+    assert f"--plot: {tmp_path / 'lab'} is a directory. Name a file in it: " in outcome.err
+    assert [path.name for path in tmp_path.iterdir()] == ["lab"]
+
+
+def test_a_result_that_is_not_of_bits_has_a_picture_too(jali: Runner, tmp_path: Path) -> None:
+    arguments = ("attack", "tables", "--n", "3", "--against", "jali", "--plot", tmp_path / "block.png")
+    assert jali(*arguments).code == 0
+    assert (tmp_path / "block.png").read_bytes().startswith(b"\x89PNG")
+
+
+@pytest.mark.parametrize("people", ["1", "12"])
+def test_the_same_words_are_one_charge_and_one_answer_and_are_never_refused(jali: Runner, people: str) -> None:
+    arguments = ("attack", "averaging", "--same-words", "--against", "jali", "--n", people, "--repeats", "50")
+    told = words(jali(*arguments).out)
+    assert f"questions {people} " in told
+    assert f"spent epsilon {'0.1' if people == '1' else '1'} " in told
+    assert "refused nothing" in told
+    assert "3 of 50 for each person, in the same words: the same answer every time, charged once" in told
+
+
+def test_without_a_ledger_the_price_that_nobody_paid_is_shown(jali: Runner) -> None:
+    arguments = ("attack", "hadamard", "--n", "4", "--against", "unledgered", "--each", "3")
+    assert "unpaid it would have cost epsilon 12, had a ledger counted" in words(jali(*arguments).out)
+    assert jali(*arguments, "--json").document["epsilon_unpaid"] == "12"
+
+
+def test_help_offers_what_an_attack_takes(jali: Runner) -> None:
+    replay, tables, sticky = (words(jali("attack", name, "--help").out) for name in ("replay", "tables", "sticky"))
+    assert set(re.findall(r"--[a-z]+", replay)) == {"--against", "--plot", "--json", "--help"}
+    assert "jali attack replay --against FOLDER, with files answers_X.csv and people_X.csv." in replay
+    assert "--noise" not in tables
+    assert "What is attacked: simulator or jali; simulator by default." in tables
+    assert "layers:1 by default. Kinds: layers." in sticky
+
+
+def test_a_log_that_is_not_where_the_environment_says_is_named(
+    jali: Runner, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("JALI_DIFFIX", "/nope")
+    outcome = jali("attack", "replay")
+    assert outcome.code == 2
+    assert "There is no log at '/nope', where JALI_DIFFIX says it is." in outcome.err
 
 
 @pytest.mark.parametrize(
@@ -153,7 +208,8 @@ def test_the_tour_is_one_table_a_document_and_pictures(
 ) -> None:
     monkeypatch.setattr(module, "stops", lambda: iter([("hadamard", "simulator"), ("singletons", "jali")]))
     outcome = jali("attack", "all", "--seed", "1", "--plot", tmp_path / "lab")
-    assert (outcome.code, outcome.err) == (0, "")
+    assert (outcome.code, outcome.err) == (0, f"drew 3 pictures into {tmp_path / 'lab'}\n")
+    assert "Left out: replay, which needs a log: jali attack replay --against FOLDER." in outcome.out
     assert [line.split()[0] for line in outcome.out.splitlines()[2:4]] == ["hadamard", "singletons"]
     drawn = sorted(path.name for path in (tmp_path / "lab").iterdir())
     assert drawn == ["hadamard-simulator.png", "singletons-jali.png", "tour.png"]
@@ -166,35 +222,54 @@ def test_the_tour_is_one_table_a_document_and_pictures(
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
-        (("hadamrd",), "There is no attack 'hadamrd'. Take one of "),
+        (("hadamrd",), "There is no attack 'hadamrd'. Did you mean hadamard?"),
         (
             ("hadamard", "--n", "1000"),
             "--n must be a power of two for Hadamard's questions, not 1000. Take 512 or 1024.",
         ),
-        (("hadamard", "--n", "none"), "--n must be a whole number"),
+        (("hadamard", "--n", "none"), "--n must be a whole number of at least 1, not none. Write --n 4096"),
+        (("tables", "--n", "0"), "Write --n 7, for example."),
+        (("hadamard", "--n", "2^40"), "--n must be a whole number"),
+        (("hadamard", "--n", 1 << 40), "--n must be at most 16,777,216 for hadamard"),
+        (("hadamard", "--n", 1 << 14, "--against", "jali"), "would take a database about"),
         (("hadamard", "--noise", "uniform:-1"), "its size must be 0 or more, not -1. Write KIND:SIZE"),
         (("hadamard", "--noise", "blue:1"), "There is no noise 'blue'. Take one of none, uniform"),
-        (("hadamard", "--noise", "uniform"), "cannot be read. Write KIND:SIZE"),
+        (("hadamard", "--noise", "uniform"), "--noise 'uniform' cannot be read. Write KIND:SIZE"),
+        (("hadamard", "--noise", "none:3"), "--noise none has no size. Write KIND:SIZE"),
+        (("hadamard", "--noise", "uniform:inf"), "0 or more and finite, not inf"),
+        (("hadamard", "--epsilon", "2"), "--epsilon has no meaning against simulator. Leave it out, or point"),
+        (("hadamard", "--adjacency", "add-remove"), "--adjacency has no meaning against simulator."),
+        (("hadamard", "--against", "jali", "--noise", "none"), "--noise has no meaning against jali."),
+        (("replay", "--n", "3"), "replay has no option --n. It takes --against, --plot"),
+        (("tables", "--noise", "uniform:1"), "tables has no option --noise."),
         (("hadamard", "--splits", "3"), "hadamard has no option --splits. It takes --"),
         (
             ("hadamard", "--against", "jalli"),
             "hadamard cannot be pointed at 'jalli'. Point it at simulator or jali",
         ),
         (("replay", "--against", "nowhere.csv"), "There is no log at 'nowhere.csv'."),
-        (("hadamard", "--epsilon", "0"), "--epsilon must be above 0"),
-        (("hadamard", "--trials", "0"), "--trials must be a whole number of at least 1"),
-        (("hadamard", "--adjacency", "far"), "adjacency"),
-        (("hadamard", "--seed", "-1"), "--seed"),
+        (("hadamard", "--against", "jali", "--epsilon", "0"), "--epsilon must be above 0"),
+        (("hadamard", "--against", "jali", "--delta", "2"), "--delta must be in [0, 1), not 2. Give a small"),
+        (("hadamard", "--trials", "0"), "must be a whole number of at least 1, not 0. Write --trials 10, for"),
+        (("hadamard", "--against", "jali", "--adjacency", "far"), "not 'far'. Leave it out for replace-one."),
+        (("hadamard", "--seed", "-1"), "--seed must be a whole number of at least 0, not -1. Write --seed 1"),
+        (("hadamard", "--seed", "abc"), "--seed must be a whole number of at least 0, not abc."),
         (("hadamard", "--noise"), "--noise"),
         (("hadamard", "more"), "unexpected extra argument"),
         (("averaging", "--repeats", "some"), "--repeats must be a whole number"),
         (("tracing", "--false-positives", "few"), "--false-positives is not a number: few."),
         (("tracing", "--false-positives", "2"), "--false-positives must be between 0 and 1"),
-        (("sweep", "--by", "weather"), "--by must be one of noise, epsilon, questions, not weather."),
+        (
+            ("sweep", "--by", "weather"),
+            "--by must be one of noise, epsilon, questions, not weather. Write --by epsilon.",
+        ),
+        (("sweep", "hadamard", "--n", "100"), "--n must be a power of two for Hadamard's questions"),
+        (("sweep", "hadamard", "--points", "0"), "Write --points 12, for example."),
+        (("sweep", "hadamard", "--by", "epsilon", "--delta", "2", "--n", "64"), "--delta must be in [0, 1)"),
         (("sweep", "--each", "1"), "--each has no meaning with --by noise."),
         (("sweep", "--noise", "garbage"), "noise 'garbage' cannot be swept."),
         (("sweep", "tracing"), "tracing does not ask a simulator for counts, and cannot be swept."),
-        (("sweep", "hadamard", "--from", "2", "--to", "1"), "--from must be below to"),
+        (("sweep", "hadamard", "--from", "2", "--to", "1"), "--from must be below the last place: 2 is not"),
         (("sweep", "hadamard", "--points", "1"), "--points must be from 2 to 200"),
         (("hadamard", "--n", "4", "--plot", "nowhere/at/all.png"), "cannot be written"),
         (("all", "--epsilon", "x"), "--epsilon is not a finite number"),
@@ -226,5 +301,7 @@ def test_wrong_use_points_to_the_help_of_the_attack(capsys: pytest.CaptureFixtur
 
 
 def test_lines_fit_the_page(jali: Runner) -> None:
-    for arguments in (SMALL, SWEEP, ("attack", "hadamard", "--n", "4", "--against", "jali")):
-        assert max(len(line) for line in jali(*arguments).out.splitlines()) <= 100
+    against = ("attack", "hadamard", "--n", "4", "--against", "jali")
+    assert max(len(line) for line in jali(*against).out.splitlines()) <= 100
+    for arguments in (SWEEP, (*SWEEP, "--by", "epsilon"), (*SWEEP, "--by", "questions")):
+        assert max(len(line) for line in jali(*arguments).out.splitlines()) <= 80

@@ -1,28 +1,40 @@
-"""The worked example of CONTRIBUTING.md is a mechanism that passes the suite."""
+"""The worked examples of CONTRIBUTING.md are a mechanism and an attack that pass their suites."""
 
 from __future__ import annotations
 
+import math
 import re
 import sys
+from fractions import Fraction
 from pathlib import Path
+from statistics import NormalDist
 from types import ModuleType
 
 import pytest
+import tests.laws.test_attacks as attack_laws
 import tests.laws.test_mechanisms as laws
 
+import jali.attacks
 import jali.mechanisms
+from jali.attacks.registry import attacks
+from jali.attacks.staging import stage
 from jali.audit import Registration, Verdict, audit_exactly
 from jali.mechanisms import Mechanism, Specimen
 
 PAGE = (Path(__file__).parents[2] / "CONTRIBUTING.md").read_text()
 
 
+def shown(name: str) -> str:
+    """Return the block that is this file's text, so that linters and the type checker see it."""
+    text = (Path(__file__).parent / name).read_text()
+    assert text in re.findall(r"^```python\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
+    return text
+
+
 @pytest.fixture(scope="module")
 def example() -> type[Mechanism]:
     """Load the block as the module it says it is."""
-    (code,) = re.findall(r"^```python\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
-    # The same text as a file, so that linters and the type checker see it.
-    assert code == (Path(__file__).parent / "clamped_laplace.py").read_text()
+    code = shown("clamped_laplace.py")
     module = ModuleType("jali.mechanisms.clamped_laplace")
     sys.modules[module.__name__] = module
     exec(compile(code, "clamped_laplace.py", "exec"), module.__dict__)
@@ -52,6 +64,49 @@ def test_the_example_passes_the_audit_tightly(specimen: Specimen) -> None:
     finding = audit_exactly(Registration.of(specimen))
     assert finding.verdict is Verdict.NOTHING_FOUND
     assert finding.found == pytest.approx(finding.claimed, rel=1e-9)
+
+
+@pytest.fixture
+def attack(monkeypatch: pytest.MonkeyPatch) -> str:
+    """Register the attack under its name."""
+    module = ModuleType("jali.attacks.correlation")
+    monkeypatch.setitem(sys.modules, module.__name__, module)
+    exec(compile(shown("correlation.py"), "correlation.py", "exec"), module.__dict__)
+    found = module.__dict__["Correlation"]
+    known = attacks()
+    monkeypatch.setitem(known, found.name, found)
+    return str(found.name)
+
+
+def test_the_attack_keeps_the_laws(attack: str) -> None:
+    attack_laws.test_an_attack_says_what_it_is_and_where_it_comes_from(attack)
+    attack_laws.test_exact_answers_give_everything_away(attack)
+    attack_laws.test_an_attack_needs_no_more_than_an_oracle_offers(attack)
+    for answers in (0, 1, 7):
+        attack_laws.test_an_attack_goes_on_with_few_answers(attack, answers)
+    attack_laws.test_a_result_is_the_same_for_the_same_seed_and_complete(attack)
+    attack_laws.test_the_exhibit_is_as_good_as_its_law(attack)
+
+
+def test_the_attack_is_as_good_as_its_docstring_says(attack: str) -> None:
+    """Seeded: 1024 bits within four standard deviations."""
+    result = stage(attack, n=64, noise="gaussian:8", trials=16, seed=1, parameters={"questions": 640}).run()
+    right = NormalDist().cdf(0.5 / math.sqrt((64 + 4 * 64) / 640))
+    assert abs(result.fraction - right) < 4 * math.sqrt(right * (1 - right) / 1024)
+    assert result.predicted is None
+
+
+def test_the_attack_meets_the_refusal_of_a_ledger(attack: str) -> None:
+    result = stage(attack, n=8, against="jali", each="1/3").run()
+    assert (result.questions, result.spent) == (3, Fraction(1))
+    assert result.refusal is not None
+
+
+def test_the_attack_is_registered_by_a_line_of_the_form_that_the_stub_has() -> None:
+    line = "from .correlation import Correlation as Correlation"
+    assert line in PAGE
+    stub = (Path(jali.attacks.__file__).parent / "__init__.pyi").read_text()
+    assert line.replace("correlation", "hadamard").replace("Correlation", "Hadamard") in stub
 
 
 def test_the_registration_line_is_of_the_form_that_the_stub_has() -> None:

@@ -1,8 +1,11 @@
 # One line per public name. A class here that extends Attack is registered: see registry.py.
 from .attack import Attack as Attack
+from .attack import Exhibit as Exhibit
 from .attack import Facts as Facts
 from .attack import Guess as Guess
 from .attack import Prediction as Prediction
+from .attack import Progress as Progress
+from .attack import silent as silent
 from .averaging import Averaging as Averaging
 from .difference import Difference as Difference
 from .exponential import Exponential as Exponential
@@ -29,6 +32,8 @@ from .slab import Slab as Slab
 from .staging import Staged as Staged
 from .staging import stage as stage
 from .sticky import Sticky as Sticky
+from .subsets.listed import Listed as Listed
+from .subsets.listed import random_subsets as random_subsets
 from .subsets.subsets import Subsets as Subsets
 from .sweep import Sweep as Sweep
 from .sweeps import EpsilonSweep as EpsilonSweep

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -13,14 +14,22 @@ import numpy as np
 
 from jali.attacks.arrays import Bits, Doubles
 from jali.attacks.calibration import Bin, by_confidence, together
-from jali.attacks.noises import Noise
+from jali.attacks.distinct import distinct
+from jali.attacks.laws.sense import Sense
+from jali.attacks.noises import KINDS, Noise
+from jali.attacks.offers import require
 from jali.attacks.oracle import Opponent, Refusal, Spent
 from jali.attacks.result import Result
 from jali.attacks.setting import Setting
+from jali.attacks.telling import unpaid, watch
+from jali.errors import CatalogError
 from jali.privacy import Adjacency
 
 Progress: TypeAlias = Callable[[str], None]
 Foe = TypeVar("Foe", bound=Opponent)
+# What fits into memory, several times over.
+MOST_PEOPLE = 1 << 24
+_FAIR = 0.5
 
 
 def silent(_: str) -> None:
@@ -36,12 +45,14 @@ class Guess:
         confidence: For each bit how sure the attack is, from 0 (a coin) to 1; by its own model.
         questions: How many answers it used.
         figures: Other numbers that it found, by name.
+        notes: What it found in words, by a label each; people are shown these and not the figures.
     """
 
     bits: Bits
     confidence: Doubles
     questions: int
     figures: Mapping[str, float] = field(default_factory=dict)
+    notes: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -52,11 +63,13 @@ class Facts:
         n: How many people there are.
         noise: The law of the noise.
         questions: How many answers there are.
+        prior: The probability that a bit is 1.
     """
 
     n: int
     noise: Noise
     questions: int
+    prior: float = 0.5
 
 
 @dataclass(frozen=True)
@@ -66,12 +79,20 @@ class Prediction:
     Attributes:
         fraction: The share of bits that are guessed right.
         law: The statement, in a line.
-        exact: Whether the share should be met within chance; otherwise it is a bound from below.
+        sense: "equal" if the share should be met within chance, "about" if the law is a limit and the sizes are
+            small, "at least" for a bound from below.
+        any_prior: Whether it holds for bits that are not fair, too.
     """
 
     fraction: float
     law: str
-    exact: bool = True
+    sense: Sense = "equal"
+    any_prior: bool = False
+
+    @property
+    def exact(self) -> bool:
+        """Whether the share should be met within chance."""
+        return self.sense == "equal"
 
 
 @dataclass(frozen=True)
@@ -83,38 +104,53 @@ class Exhibit:
         noise: The noise of the simulator.
         trials: How many secrets are attacked, one after the other.
         few: How many people at most where a database is asked, one question after the other: a matter of seconds.
+        each: What a question spends without a ledger, if that is not the budget: nobody stops a larger one there.
     """
 
     n: int
     noise: str
     trials: int = 1
     few: int = 256
+    each: int | None = None
 
 
 class Attack(ABC, Generic[Foe]):
     """One attack: a frozen dataclass of its parameters, with a name, a statement, and a guess.
 
+    `guess` is all that it must have. A member of the lab also has a statement and an exhibit.
+
     Attributes:
-        name: By which the lab knows it.
+        name: By which the lab knows it; its class's name by default.
         statement: The theorem it acts out, in a sentence, with its source.
         exhibit: How the lab shows it.
         against: What it can be pointed at: "simulator", "jali", "unledgered", "log".
+        attacks: What its opponents offer, one of `OFFERS`; anything, where it is empty.
+        noises: The kinds of noise that its simulator can have.
+        most: How many people it can be shown on: what fits into a minute or two, and into memory.
         things: What is guessed, in the plural.
     """
 
     name: ClassVar[str]
-    statement: ClassVar[str]
-    exhibit: ClassVar[Exhibit]
+    statement: ClassVar[str] = ""
+    exhibit: ClassVar[Exhibit] = Exhibit(n=64, noise="uniform:1", few=64)
     against: ClassVar[tuple[str, ...]] = ("simulator", "jali", "unledgered")
+    attacks: ClassVar[str] = ""
+    noises: ClassVar[tuple[str, ...]] = tuple(KINDS)
+    most: ClassVar[int] = MOST_PEOPLE
     things: ClassVar[str] = "bits"
+
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        if "name" not in cls.__dict__:
+            cls.name = re.sub(r"(?<=[a-z])(?=[A-Z])", "-", cls.__name__).lower()
 
     @abstractmethod
     def guess(self, oracle: Foe, progress: Progress = silent) -> Guess:
         """Ask, and guess the secret."""
 
-    @abstractmethod
-    def predict(self, facts: Facts) -> Prediction | None:
+    def predict(self, _: Facts) -> Prediction | None:
         """Return what theory says with so many answers of this noise; None where it is silent."""
+        return None
 
     @abstractmethod
     def opponent(self, setting: Setting) -> Foe:
@@ -124,15 +160,30 @@ class Attack(ABC, Generic[Foe]):
         """Return the probability of a right guess without a release, if it is not that of the likelier bit."""
         return None
 
+    def refusal(self, oracle: Foe, _: Guess) -> Refusal | None:
+        """Return where the oracle refused; one that has not is asked on, to see that it does."""
+        return oracle.refusal()
+
+    def check(self, people: int) -> None:
+        """Refuse more people than the attack can be shown on."""
+        if people > self.most:
+            raise CatalogError(
+                f"n must be at most {self.most:,} for {self.name}, not {people:,}.",
+                remedy="More would take too long, or too much memory.",
+            )
+
     def run(self, oracle: Foe, *, progress: Progress = silent) -> Result:
         """Attack one secret, and mark the guess."""
         return self.repeat([oracle], progress=progress)
 
     def repeat(self, oracles: Iterable[Foe], *, progress: Progress = silent) -> Result:
         """Attack one secret after the other, and sum up."""
-        marked = [self._marked(oracle, progress) for oracle in oracles]
+        marked = [self._marked(oracle, progress) for oracle in distinct(oracles)]
+        if not marked:
+            raise CatalogError("There is nothing to attack.", remedy="Give one oracle at least.")
         last = marked[-1]
-        prediction = self.predict(Facts(last.n, last.noise, last.guess.questions))
+        prediction = self._prediction(Facts(last.n, last.noise, last.guess.questions, last.prior))
+        spent = _most([one.spent for one in marked])
         return Result(
             attack=self.name,
             oracle=last.name,
@@ -145,24 +196,36 @@ class Attack(ABC, Generic[Foe]):
             prior=last.prior,
             predicted=None if prediction is None else prediction.fraction,
             law="" if prediction is None else prediction.law,
-            law_is_exact=prediction is not None and prediction.exact,
+            sense="equal" if prediction is None else prediction.sense,
             adjacency=last.adjacency,
             questions=last.guess.questions,
-            spent=None if last.spent is None else last.spent.epsilon,
-            delta=Fraction(0) if last.spent is None else last.spent.delta,
+            spent=None if spent is None else spent.epsilon,
+            delta=Fraction(0) if spent is None else spent.delta,
             refusal=last.refusal,
             figures=_averaged([one.guess.figures for one in marked]),
             seconds=sum(one.seconds for one in marked),
             calibration=together(one.calibration for one in marked),
             things=self.things,
             chance=last.chance,
+            notes=dict(last.guess.notes) if len(marked) == 1 else {},
+            unpaid=last.unpaid,
+            rights=tuple(one.right for one in marked),
         )
+
+    def _prediction(self, facts: Facts) -> Prediction | None:
+        """Return what theory says about bits of this prior; most laws are about fair ones."""
+        found = self.predict(facts)
+        return found if found is None or found.any_prior or facts.prior == _FAIR else None
 
     def _marked(self, oracle: Foe, progress: Progress) -> _Marked:
         """Attack one secret; what is left of the oracle fits many runs into memory."""
+        require(self.attacks, oracle, self.name)
+        self.check(oracle.n)
+        watch(oracle, progress)
         start = time.perf_counter()
         guess = self.guess(oracle, progress)
         seconds = time.perf_counter() - start
+        chance = self.chance(oracle)
         return _Marked(
             name=oracle.name,
             n=oracle.n,
@@ -171,10 +234,12 @@ class Attack(ABC, Generic[Foe]):
             adjacency=oracle.adjacency,
             guess=guess,
             right=oracle.mark(guess.bits),
-            calibration=by_confidence(oracle, guess.bits, guess.confidence),
-            chance=self.chance(oracle),
+            # A guess that is not of bits has no bits to be flipped.
+            calibration=by_confidence(oracle, guess.bits, guess.confidence) if chance is None else (),
+            chance=chance,
             spent=oracle.spent(),
-            refusal=oracle.refusal(),
+            unpaid=unpaid(oracle),
+            refusal=self.refusal(oracle, guess),
             seconds=seconds,
         )
 
@@ -193,8 +258,15 @@ class _Marked:
     calibration: tuple[Bin, ...]
     chance: float | None
     spent: Spent | None
+    unpaid: Spent | None
     refusal: Refusal | None
     seconds: float
+
+
+def _most(spent: Sequence[Spent | None]) -> Spent | None:
+    """Return the largest loss among those of several secrets."""
+    counted = [one for one in spent if one is not None]
+    return Spent(max(one.epsilon for one in counted), max(one.delta for one in counted)) if counted else None
 
 
 def _averaged(runs: Sequence[Mapping[str, float]]) -> dict[str, float]:

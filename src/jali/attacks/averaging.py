@@ -12,16 +12,19 @@ from jali.attacks.arrays import Doubles
 from jali.attacks.attack import Exhibit, Facts, Guess, Prediction, Progress, silent
 from jali.attacks.laws.crossings import crossing
 from jali.attacks.noises import Noise
-from jali.attacks.oracle import Oracle
+from jali.attacks.oracle import Oracle, Refusal
 from jali.attacks.reconstruction import Reconstruction
 from jali.attacks.setting import Setting
 from jali.attacks.subsets.repeated import Repeated
 from jali.attacks.subsets.singles import Singles
+from jali.errors import CatalogError
 from jali.local.binomial import upper_tail
 from jali.privacy.rationals import positive_integer
 
 _MOST_ANSWERS = 20_000_000
 _TRIED = 3
+_NEVER = 1e-30
+_WORTH = 10
 
 
 @dataclass(frozen=True)
@@ -54,8 +57,27 @@ class Averaging(Reconstruction):
 
     def opponent(self, setting: Setting) -> Oracle:
         """Make what is attacked; a ledger is asked for answers worth having, a tenth of the budget each."""
-        ledger = setting.against == "jali" and setting.each is None
-        return super().opponent(replace(setting, each=setting.epsilon / 10) if ledger else setting)
+        if setting.against != "jali" or setting.each is not None:
+            return super().opponent(setting)
+        # In the same words everybody is asked about once, and again for nothing.
+        shares = max(_WORTH, setting.n) if self.same_words else _WORTH
+        return super().opponent(replace(setting, each=setting.epsilon / shares))
+
+    def check(self, people: int) -> None:
+        """Refuse more answers than fit."""
+        super().check(people)
+        if self.repeats is not None and people * self.repeats > _MOST_ANSWERS:
+            raise CatalogError(
+                f"repeats must be at most {_MOST_ANSWERS // people:,} for {people:,} people, not {self.repeats}.",
+                remedy="More would take too much memory.",
+            )
+
+    def refusal(self, oracle: Oracle, guess: Guess) -> Refusal | None:
+        """Return where the oracle refused; with the same words, only if it refused one of these questions.
+
+        It is not asked others to see that it does: that the same words cost nothing is the point.
+        """
+        return None if self.same_words and guess.questions >= oracle.n else super().refusal(oracle, guess)
 
     def guess(self, oracle: Oracle, progress: Progress = silent) -> Guess:
         """Ask, and guess the secret."""
@@ -68,7 +90,17 @@ class Averaging(Reconstruction):
         answers = int(given.sum())
         fresh = answers if _varied(rounds) else min(answers, oracle.n)
         confidence = 2 * _each_right(Facts(oracle.n, oracle.noise, fresh)) - 1
-        return Guess(bits, confidence, fresh, {"answers": float(answers), "repeats": float(repeats)})
+        figures = {"repeats": float(repeats)} | ({} if answers == fresh else {"answers": float(answers)})
+        return Guess(bits, confidence, fresh, figures, {"repeats": self._told(repeats, answers, fresh)})
+
+    def _told(self, repeats: int, answers: int, fresh: int) -> str:
+        """Say what asking again was good for."""
+        if answers > fresh:
+            tried = f"{answers // fresh} of {repeats:,} for each person, in the same words"
+            return f"{tried}: the same answer every time, charged once"
+        return (
+            f"{repeats:,} for each person, {'in the same words' if self.same_words else 'worded anew each time'}"
+        )
 
     def _rounds(self, oracle: Oracle, repeats: int) -> Doubles:
         """Ask round after round; the same words a few times first, to see whether it is any use."""
@@ -100,10 +132,10 @@ def median_right(noise: Noise, answers: int) -> float:
     above = crossing(noise)
     if above is None or answers == 0:
         return 0.5
-    if above == 0:
+    if above < _NEVER:
         return 1.0
     most, least = upper_tail([answers // 2 + 1, (answers + 1) // 2], answers, above)
-    return float(1 - (most + least) / 2)
+    return max(0.5, float(1 - (most + least) / 2))
 
 
 @lru_cache(maxsize=64)

@@ -30,7 +30,7 @@ class Difference(Reconstruction):
         "the counts of a set with and without somebody differ by that person's bit, however large the set is "
         "(Denning, Denning and Schwartz 1979 on trackers)"
     )
-    exhibit: ClassVar[Exhibit] = Exhibit(n=1024, noise="geometric:0.25", few=64)
+    exhibit: ClassVar[Exhibit] = Exhibit(n=1024, noise="geometric:0.25", few=64, each=8)
 
     def guess(self, oracle: Oracle, progress: Progress = silent) -> Guess:
         """Ask, and guess the secret."""
@@ -46,9 +46,10 @@ class Difference(Reconstruction):
         return Guess(bits, confidence, len(answers))
 
     def predict(self, facts: Facts) -> Prediction | None:
-        """Return 1 - Pr[X - Y > 1/2] for who was asked about, and a coin for the others."""
+        """Return 1 - Pr[X - Y > 1/2] for who was asked about, and the likelier value for the others."""
         wrong = difference_crossing(facts.noise)
         if wrong is None:
             return None
         asked = (facts.questions // 2) / facts.n
-        return Prediction(asked * (1 - wrong) + (1 - asked) / 2, "1 - Pr[noise - noise' > 1/2]")
+        others = (1 - asked) * max(facts.prior, 1 - facts.prior)
+        return Prediction(asked * (1 - wrong) + others, "1 - Pr[noise - noise' > 1/2]", any_prior=True)

@@ -2,17 +2,21 @@
 
 If flipping a bit of the secret costs an oracle epsilon, then given everything it released, each bit is guessed
 right with probability at most p = e^epsilon o / (1 + e^epsilon o), where o >= 1 are the odds of the likelier
-value before, whatever the other bits are. So the number of right guesses among r is dominated by Binomial(r, p)
-(Steinke, Nasr and Jagielski 2023, Theorem 5.2, which has the term for delta too).
+value before, whatever the other bits are: they may depend on one another given the release. So the number of
+right guesses among r is dominated by Binomial(r, p) (Steinke, Nasr and Jagielski 2023, Theorem 5.2, which has the
+term for delta too).
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
+from statistics import fmean, stdev
 
 import numpy as np
 
+from jali.attacks.laws.student import student
 from jali.local.binomial import clopper_pearson, log_mass, upper_tail
 from jali.privacy import Adjacency
 
@@ -86,9 +90,22 @@ def _flip_delta(epsilon: float, adjacency: Adjacency, delta: float) -> float:
 
 
 def interval(right: int, guessed: int, confidence: float = CONFIDENCE) -> tuple[float, float]:
-    """Return an interval for the probability of a right guess, by Clopper and Pearson."""
+    """Return an interval for the probability of a right guess, by Clopper and Pearson, for independent ones."""
     low, high = clopper_pearson([right], guessed, confidence)
     return float(low[0]), float(high[0])
+
+
+def between(shares: Sequence[float], confidence: float = CONFIDENCE) -> tuple[float, float]:
+    """Return an interval for the mean of independent shares from how they scatter, by Student's law.
+
+    Example:
+        >>> low, high = between([0.7, 0.8, 0.9])
+        >>> round(low, 3), round(high, 3)  # 0.8 -+ 4.303 * 0.1 / sqrt(3)
+        (0.552, 1.0)
+    """
+    middle, scatter = fmean(shares), stdev(shares) / math.sqrt(len(shares))
+    reach = student(len(shares) - 1, confidence) * scatter
+    return max(0.0, middle - reach), min(1.0, middle + reach)
 
 
 def lower_bound(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from statistics import NormalDist
 from typing import ClassVar
@@ -19,11 +20,12 @@ from jali.attacks.setting import Setting
 from jali.attacks.subsets.all_subsets import AllSubsets
 from jali.errors import CatalogError
 
-_MOST_PEOPLE = 25
 # A database answers one question after the other.
 _MOST_ASKED = 12
 _EXCEEDED = 0.01
 _AT_ONCE = 1 << 16
+# A variance that is not rounded to 0, and far below any that matters.
+_LEAST = 1e-100
 
 
 @dataclass(frozen=True)
@@ -53,6 +55,7 @@ class Exponential(Reconstruction):
         "(Dinur, Nissim 2003)"
     )
     exhibit: ClassVar[Exhibit] = Exhibit(n=20, noise="uniform:0.5*sqrt(n)", few=8)
+    most: ClassVar[int] = 25
 
     def __post_init__(self) -> None:
         if self.bound is not None and not (math.isfinite(self.bound) and self.bound >= 0):
@@ -60,9 +63,12 @@ class Exponential(Reconstruction):
                 f"bound must be 0 or more, not {self.bound:g}.", remedy="It is what no error of an answer exceeds."
             )
 
+    def check(self, people: int) -> None:
+        """Refuse more people than have subsets that can be listed."""
+        _check(people, self.most)
+
     def guess(self, oracle: Oracle, progress: Progress = silent) -> Guess:
         """Ask, and guess the secret."""
-        _check(oracle.n, _MOST_PEOPLE)
         progress("asking")
         answers = np.asarray(oracle.ask(AllSubsets(oracle.n)), np.float64)
         progress("sieving")
@@ -78,17 +84,23 @@ class Exponential(Reconstruction):
             "survivors": float(len(found)) * 2**unknown,
             "wrong at most": float(np.bitwise_count(found ^ found[best]).max()) + unknown,
         }
+        notes = {"candidates": _told(figures, assumed)}
         bits = bits_of(found[best : best + 1], oracle.n)[0]
         bits[oracle.n - unknown :] = oracle.prior > 0.5
         confidence = np.abs(2 * _mean(found, _weights(squares, oracle.noise), oracle.n) - 1)
         confidence[oracle.n - unknown :] = 0
-        return Guess(bits, confidence, len(answers), figures)
+        return Guess(bits, confidence, len(answers), figures, notes)
 
     def predict(self, facts: Facts) -> Prediction | None:
-        """Return the share that is right at least; of people that no answer is about, none."""
+        """Return the share that is right at least; of people that no answer is about, none.
+
+        An E that errors may exceed promises nothing.
+        """
+        if self.bound is not None and self.bound < Exponential().assumed(facts):
+            return None
         known = max(1, facts.questions).bit_length() - 1
         wrong = 2 * math.floor(2 * (self.assumed(facts) + SLACK)) + facts.n - known
-        return Prediction(1 - min(1.0, wrong / facts.n), "at most 4E bits wrong", exact=False)
+        return Prediction(1 - min(1.0, wrong / facts.n), "at most 4E bits wrong", "at least", any_prior=True)
 
     def opponent(self, setting: Setting) -> Oracle:
         """Make what is attacked; errors that are chosen to mislead are those of the decoys."""
@@ -113,6 +125,14 @@ class Exponential(Reconstruction):
             # Pr[|x| > t] is exp(-t / scale), and on whole numbers less than twice that.
             return noise.size * math.log(2 / exceeded)
         return float(facts.n)
+
+
+def _told(figures: Mapping[str, float], assumed: float) -> str:
+    """Say how many candidates are left, and how far apart they are."""
+    number, bound, apart = figures["survivors"], figures["bound"], figures["wrong at most"]
+    before = "" if figures["consistent"] else f"none agrees with all answers within {assumed:.3g}; "
+    agree = f"{number:,.0f} agree{'s' if number == 1 else ''} with all answers within {bound:.3g}"
+    return f"{before}{agree}" + (f", and differ from the guess in up to {apart:.0f} bits" if number > 1 else "")
 
 
 def _check(people: int, most: int) -> None:
@@ -147,7 +167,7 @@ def _weights(squares: Doubles, noise: Noise) -> Doubles:
     """Return the likelihoods of candidates: equal for errors that are bounded and otherwise unknown, or normal."""
     if noise.bound is not None or not noise.stddev:
         return np.full(len(squares), 1 / len(squares))
-    weights = np.exp((squares.min() - squares) / (2 * noise.stddev**2))
+    weights = np.exp((squares.min() - squares) / max(2 * noise.stddev**2, _LEAST))
     return np.asarray(weights / weights.sum())
 
 

@@ -9,6 +9,8 @@ from typing import ClassVar
 
 from jali.attacks.attack import Exhibit, Facts, Guess, Prediction, Progress, silent
 from jali.attacks.decoding.rounding import rounded
+from jali.attacks.laws.coarse import coarse
+from jali.attacks.laws.sense import limit_sense
 from jali.attacks.noises import Noise
 from jali.attacks.oracle import Oracle
 from jali.attacks.reconstruction import Reconstruction
@@ -60,15 +62,21 @@ class Hadamard(Reconstruction):
         n, stddev = facts.n, facts.noise.stddev
         if facts.noise.kind == "worst" and facts.questions == n:
             square = facts.noise.size**2
-            return Prediction(1 - min(n, 16 * square + 1, 36 * square) / n, _CHOSEN, exact=False)
-        if stddev is None or _too_coarse(facts.noise, n):
+            least = 1 - min(n, 16 * square + 1, 36 * square) / n
+            return Prediction(least, _CHOSEN, "at least", any_prior=True)
+        # Once everybody's count is given, the others have a standard deviation of sqrt(n) / 4.
+        if stddev is None or coarse(facts.noise, math.sqrt(n) / 4):
             return None
         others = _right(_variance(n, facts.questions, stddev))
         alone = _right(_variance(n, facts.questions, 0.0) + stddev**2)
-        return Prediction(((n - 1) * others + alone) / n, _LAW if facts.questions == n else _REFUSED)
+        share = ((n - 1) * others + alone) / n
+        if facts.questions < n:
+            return Prediction(share, _REFUSED, limit_sense(facts.questions))
+        return Prediction(share, _LAW, "equal" if facts.noise.kind in _NORMAL else limit_sense(n), any_prior=True)
 
 
 _CHOSEN = "at most 16 E^2 + 1 wrong, whatever the errors"
+_NORMAL = ("none", "gaussian", "layers")
 _LAW = "Phi(sqrt(n) / (4 stddev))"
 _REFUSED = "Phi(sqrt(m / (4 (5 - m / n) variance + n - m)))"
 
@@ -90,13 +98,3 @@ def _stddev(noise: Noise, n: int) -> float:
     if noise.kind == "garbage":  # A uniform number within n for a count close to n / 4, in a share of the answers.
         return n * math.sqrt(noise.size * 7 / 48)
     return noise.stddev if noise.stddev is not None else noise.bound or 0.0
-
-
-def _too_coarse(noise: Noise, n: int) -> bool:
-    """Return whether multiples are so far apart that rounding is not like uniform noise.
-
-    Once everybody's count is given, the others have a standard deviation of sqrt(n) / 4, and the error of rounding
-    to multiples of b keeps a share exp(-n pi^2 / (8 b^2)) of their order: 1e-5 at a third of sqrt(n), but a third
-    at sqrt(n), where the share of right bits swings about the law from one secret to the next.
-    """
-    return noise.kind == "rounding" and noise.size > math.sqrt(n) / 3

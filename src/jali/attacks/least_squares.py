@@ -10,7 +10,10 @@ from typing import ClassVar
 from jali.attacks.attack import Exhibit, Facts, Guess, Prediction, Progress, silent
 from jali.attacks.decoding.fit import fitted
 from jali.attacks.decoding.rounding import rounded
-from jali.attacks.laws.design import Design
+from jali.attacks.effort import check_entries
+from jali.attacks.laws.coarse import coarse
+from jali.attacks.laws.design import Design, settled
+from jali.attacks.laws.sense import Sense, limit_sense
 from jali.attacks.oracle import Oracle
 from jali.attacks.reconstruction import Reconstruction
 from jali.attacks.recorded import recorded
@@ -23,6 +26,8 @@ _QUESTIONS_EACH = 4
 # Plain least squares are no good near m = n, where their spread is without bounds.
 _ENOUGH = 2
 _VARIANCE = 0.25
+# In bits, and in numbers of members.
+_MOST_BITS, _MOST_MEMBERS = 4 * 10**9, 10**8
 _SOLVERS = ("plain", "ridge")
 
 
@@ -53,6 +58,7 @@ class LeastSquares(Reconstruction):
     )
     exhibit: ClassVar[Exhibit] = Exhibit(n=8192, noise="uniform:0.25*sqrt(n)", few=64)
     against: ClassVar[tuple[str, ...]] = ("simulator", "jali", "unledgered", "log")
+    most: ClassVar[int] = 31_622
 
     questions: int | None = None
     members: int | None = None
@@ -65,6 +71,14 @@ class LeastSquares(Reconstruction):
                 raise CatalogError(f"{what} must be at least 1, not {number}.")
         if self.solver not in (None, *_SOLVERS):
             raise CatalogError(f"There is no solver {self.solver!r}.", remedy=f"Take {' or '.join(_SOLVERS)}.")
+
+    def check(self, people: int) -> None:
+        """Refuse more people and questions than fit; with few members each there may be more."""
+        questions = self.questions or _QUESTIONS_EACH * people
+        if self.members is None:
+            check_entries(self.name, questions, people, most=_MOST_BITS)
+        else:
+            check_entries(self.name, questions, self.members, most=_MOST_MEMBERS)
 
     def guess(self, oracle: Oracle, progress: Progress = silent) -> Guess:
         """Ask, and guess the secret."""
@@ -87,11 +101,14 @@ class LeastSquares(Reconstruction):
         variance = self._variance(design)
         if facts.noise.stddev is None:
             return None if facts.noise.bound is None or variance is not None else _worst(design, facts.noise.bound)
+        if coarse(facts.noise, design.deviation):
+            return None
         spread = design.spread(facts.noise.stddev, variance)
         fraction = 1.0 if spread == 0 else NormalDist().cdf(0.5 / spread)
-        if self.members is None and variance is None:
-            return Prediction(fraction, "Phi(sqrt(m - n) / (4 stddev))")
-        return Prediction(fraction, f"Phi(1 / (2 s)), s = {spread:.3g} the standard deviation of a bit's error")
+        law = "Phi(sqrt(m - n) / (4 stddev))"
+        if self.members is not None or variance is not None:
+            law = f"Phi(1 / (2 s)), s = {spread:.3g} the standard deviation of a bit's error"
+        return Prediction(fraction, law, _sense(design, variance), any_prior=variance is None)
 
     def _subsets(self, oracle: Oracle) -> Subsets:
         """Return the questions of a log, or random ones."""
@@ -122,10 +139,16 @@ def _doubt(spread: float, variance: float | None) -> float:
     return 1 / math.sqrt(1 / variance + spread**-2)
 
 
+def _sense(design: Design, variance: float | None) -> Sense:
+    """Return the sense of the law, a limit that knows neither of m near n nor of the same question again."""
+    near = variance is None and design.questions < _ENOUGH * design.people
+    return "about" if near or design.members == 1 else limit_sense(design.people, design.questions)
+
+
 def _worst(design: Design, bound: float) -> Prediction | None:
     """Return the share that errors within a bound leave right."""
-    if design.least == 0:
+    if not settled(design.people, design.questions) or design.least == 0:
         return None
     wrong = 4 * design.questions * bound**2 / design.least
     law = "1 - 4 m E^2 / (n t^2), t the smallest singular value"
-    return Prediction(max(0.0, 1 - wrong / design.people), law, exact=False)
+    return Prediction(max(0.0, 1 - wrong / design.people), law, "at least", any_prior=True)

@@ -15,6 +15,8 @@ from jali.attacks.convex import limits
 from jali.attacks.convex.cut_bits import from_cut, from_prior
 from jali.attacks.convex.losses import LOSSES
 from jali.attacks.convex.tails import errors_of
+from jali.attacks.effort import check_entries
+from jali.attacks.laws.design import settled
 from jali.attacks.noises import Noise
 from jali.attacks.oracle import Oracle
 from jali.attacks.reconstruction import Reconstruction
@@ -23,6 +25,8 @@ from jali.errors import CatalogError
 from jali.privacy.rationals import positive_integer
 
 _QUESTIONS_EACH = 8
+# With eight questions for each of 768 people.
+_MOST_ENTRIES = 8 * 768**2
 # Noises whose errors are within a bound, but not independent of the questions.
 _BOUNDED_ONLY = ("worst", "rounding")
 
@@ -54,6 +58,7 @@ class LinearProgram(Reconstruction):
         "(Dinur, Nissim 2003), even if 23.9 % of the answers are garbage (Dwork, McSherry, Talwar 2007)"
     )
     exhibit: ClassVar[Exhibit] = Exhibit(n=256, noise="uniform:sqrt(n)", few=64)
+    most: ClassVar[int] = 768
 
     questions: int | None = None
     loss: str | None = None
@@ -64,6 +69,10 @@ class LinearProgram(Reconstruction):
             positive_integer(self.questions, "questions")
         if self.loss is not None and self.loss not in LOSSES:
             raise CatalogError(f"There is no loss {self.loss!r}.", remedy=f"Take one of {', '.join(LOSSES)}.")
+
+    def check(self, people: int) -> None:
+        """Refuse more people and questions than fit."""
+        check_entries(self.name, self.questions or _QUESTIONS_EACH * people, people, most=_MOST_ENTRIES)
 
     def guess(self, oracle: Oracle, progress: Progress = silent) -> Guess:
         """Ask, and guess the secret."""
@@ -91,7 +100,7 @@ class LinearProgram(Reconstruction):
         loss = self._loss(facts.noise)
         spread = _limit(loss, facts.noise, facts.n, facts.questions)
         if spread is not None:
-            return limits.prediction(spread)
+            return limits.prediction(spread, facts.n, facts.questions)
         return None if loss == "absolute" else _worst(facts)
 
     def _loss(self, noise: Noise) -> str:
@@ -127,8 +136,9 @@ def _limit(loss: str, noise: Noise, people: int, questions: int) -> float | None
 
 
 def _worst(facts: Facts) -> Prediction | None:
-    """Return the bound for any errors within E; None where it says nothing."""
-    if facts.noise.bound is None or facts.questions <= facts.n:
+    """Return the bound for any errors within E; None where it says nothing, or singular values are uncertain."""
+    if facts.noise.bound is None or not settled(facts.n, facts.questions):
         return None
     lost = 64 * facts.noise.bound**2 / (math.sqrt(facts.n) - facts.n / math.sqrt(facts.questions)) ** 2
-    return Prediction(1 - lost, "1 - 64 E^2 / (sqrt(n) - n / sqrt(m))^2", exact=False) if lost < 0.5 else None
+    law = "1 - 64 E^2 / (sqrt(n) - n / sqrt(m))^2"
+    return Prediction(1 - lost, law, "at least", any_prior=True) if lost < 0.5 else None

@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from jali.errors import CatalogError
 
 _SIZE = re.compile(r"(?:(?P<factor>[^*]+)\*)?sqrt\(n\)")
+# Beyond these sizes a count plus noise is the noise alone, or squares of it vanish, in doubles.
+LEAST, MOST = 1e-100, 1e15
 _REMEDY = "Write KIND:SIZE, such as uniform:16, gaussian:0.5*sqrt(n), garbage:0.3, or none."
 
 
@@ -33,6 +35,16 @@ def _geometric(scale: float) -> float:
     return math.sqrt(2) * math.exp(-0.5 / scale) / -math.expm1(-1 / scale) if scale else 0.0
 
 
+def _rounding(step: float) -> float:
+    """Return the standard deviation of the error of rounding whole numbers to multiples of a step.
+
+    Its variance is step^2 / 12, that of a uniform law, for a step without a common measure with 1. A whole step
+    leaves errors that are whole: (step^2 - 1) / 12 for an odd one, (step^2 + 2) / 12 for an even one, with ties.
+    """
+    shift = 0 if step != math.floor(step) or step == 0 else -1 if step % 2 else 2
+    return math.sqrt((step * step + shift) / 12)
+
+
 KINDS: dict[str, Kind] = {
     "none": Kind("exact answers", lambda _: 0.0, lambda _: 0.0),
     "uniform": Kind("uniform within ± SIZE", lambda size: size / math.sqrt(3), lambda size: size),
@@ -45,7 +57,7 @@ KINDS: dict[str, Kind] = {
         lambda size: math.sqrt(2) * size,
         lambda _: None,
     ),
-    "rounding": Kind("rounded to multiples of SIZE", lambda size: size / math.sqrt(12), lambda size: size / 2),
+    "rounding": Kind("rounded to multiples of SIZE", _rounding, lambda size: size / 2),
     "garbage": Kind("a share SIZE of the answers is made up", lambda _: None, lambda _: None),
 }
 
@@ -70,9 +82,17 @@ class Noise:
         if self.kind not in KINDS:
             raise CatalogError(f"There is no noise {self.kind!r}.", remedy=f"Take one of {', '.join(KINDS)}.")
         if not (math.isfinite(self.size) and self.size >= 0):
+            finite = "" if math.isfinite(self.size) else " and finite"
             raise CatalogError(
-                f"noise {self.kind}: its size must be 0 or more, not {self.size:g}.", remedy=_REMEDY
+                f"noise {self.kind}: its size must be 0 or more{finite}, not {self.size:g}.", remedy=_REMEDY
             )
+        if self.size and not LEAST <= self.size <= MOST:
+            raise CatalogError(
+                f"noise {self.kind}: its size must be 0, or from {LEAST:g} to {MOST:g}, not {self.size:g}.",
+                remedy="More leaves nothing of a count, and less changes none.",
+            )
+        if self.kind == "none" and self.size:
+            raise CatalogError("noise none has no size.", remedy=_REMEDY)
         if self.kind == "garbage" and self.size > 1:
             raise CatalogError(f"noise garbage: a share is at most 1, not {self.size:g}.", remedy=_REMEDY)
 
@@ -81,6 +101,8 @@ class Noise:
         """Read a noise: KIND:SIZE, where SIZE may be a multiple of sqrt(n)."""
         if isinstance(text, Noise):
             return text
+        if not isinstance(text, str):
+            raise CatalogError(f"noise must be a text, not {text!r}.", remedy=_REMEDY)
         kind, _, size = text.replace(" ", "").partition(":")
         if kind == "none" and not size:
             return cls("none")
@@ -105,4 +127,4 @@ def _size(text: str, size: str, n: int) -> float:
     try:
         return float(size) if root is None else float(root["factor"] or 1) * math.sqrt(n)
     except ValueError:
-        raise CatalogError(f"noise: {text!r} cannot be read.", remedy=_REMEDY) from None
+        raise CatalogError(f"noise {text!r} cannot be read.", remedy=_REMEDY) from None

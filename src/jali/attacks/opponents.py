@@ -11,6 +11,7 @@ import numpy as np
 from jali.attacks.noises import Noise
 from jali.attacks.setting import Setting
 from jali.errors import CatalogError
+from jali.privacy.rationals import positive_integer
 
 if TYPE_CHECKING:
     from jali.attacks.oracle import Oracle
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
 
 # Where logs are, if nobody says.
 LOGS = "JALI_DIFFIX"
+# More are seconds to write, and to count one by one.
+MOST_ROWS = 100_000
 
 
 def simulator(*, n: int, noise: str | Noise = "none", prior: float = 0.5, seed: int | None = None) -> Simulator:
@@ -37,7 +40,8 @@ def simulator(*, n: int, noise: str | Noise = "none", prior: float = 0.5, seed: 
     """
     from jali.attacks.oracles.simulator import Simulator
 
-    return Simulator.of(n=n, noise=Noise.of(noise, n=n), prior=prior, seed=seed)
+    people = _people(n)
+    return Simulator.of(n=people, noise=Noise.of(noise, n=people), prior=prior, seed=seed)
 
 
 def database(
@@ -91,7 +95,20 @@ def _protected(n: int, prior: float, seed: int | None, promise: Promise) -> Data
     from jali.attacks.oracles.database import DatabaseOracle
     from jali.attacks.oracles.secret import Secret
 
-    return DatabaseOracle(Secret.drawn(n, np.random.default_rng(seed), prior), promise)
+    people = _people(n)
+    if people > MOST_ROWS:
+        raise CatalogError(
+            f"n must be at most {MOST_ROWS:,} for a database, not {people:,}.",
+            remedy="A simulator may have more.",
+        )
+    return DatabaseOracle(Secret.drawn(people, np.random.default_rng(seed), prior), promise)
+
+
+def _people(n: object) -> int:
+    """Return how many people there are, if it is a number."""
+    if not isinstance(n, int | np.integer):
+        raise CatalogError(f"n must be a whole number, not {n!r}.", remedy="Write n=1024, for example.")
+    return positive_integer(int(n), "n")
 
 
 def logs(path: str | Path | None = None) -> Logs:
@@ -106,6 +123,11 @@ def logs(path: str | Path | None = None) -> Logs:
     if not place:
         raise CatalogError(
             "No log is named.", remedy=f"Name a file answers_X.csv or its folder, or set {LOGS} to either."
+        )
+    if not Path(place).exists():
+        said = "" if path else f", where {LOGS} says it is"
+        raise CatalogError(
+            f"There is no log at {str(place)!r}{said}.", remedy="Name a file answers_X.csv, or its folder."
         )
     return Logs.of(Path(place))
 
@@ -137,4 +159,7 @@ def counting(setting: Setting) -> Oracle:
         return log()
     if Path(setting.against).exists():
         return log(setting.against)
-    raise CatalogError(f"There is nothing to attack called {setting.against!r}.")
+    raise CatalogError(
+        f"There is nothing to attack called {setting.against!r}.",
+        remedy="Take simulator, jali, unledgered or the path of a log.",
+    )

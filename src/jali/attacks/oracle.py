@@ -19,10 +19,12 @@ class Refusal:
     Attributes:
         after: How many questions it had answered.
         said: Its words.
+        further: How many of those were asked only to meet the refusal, when the attack was over.
     """
 
     after: int
     said: str
+    further: int = 0
 
 
 @dataclass(frozen=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from difflib import get_close_matches
 from functools import lru_cache
 from inspect import isabstract
 from typing import Any
@@ -29,5 +30,7 @@ def attacks() -> dict[str, type[Attack[Any]]]:
 def attack_named(name: str) -> type[Attack[Any]]:
     """Return an attack by its name."""
     if name not in attacks():
-        raise CatalogError(f"There is no attack {name!r}.", remedy=f"Take one of {', '.join(attacks())}.")
+        near = get_close_matches(str(name).lower(), attacks(), n=1)
+        meant = f"Did you mean {near[0]}? " if near else ""
+        raise CatalogError(f"There is no attack {name!r}.", remedy=f"{meant}There are {', '.join(attacks())}.")
     return attacks()[name]

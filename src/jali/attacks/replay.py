@@ -18,12 +18,13 @@ from jali.attacks.oracles.log import Log
 from jali.attacks.oracles.logs import Logs
 from jali.attacks.result import Result
 from jali.attacks.setting import Setting
+from jali.errors import CatalogError
 
 _GRADIENT = 1e-4
 
 
 @dataclass(frozen=True)
-class Replay(Attack[Logs]):
+class Replay(Attack[Log | Logs]):
     """Fit all answers of a log by least squares, and round.
 
     Error:
@@ -37,8 +38,9 @@ class Replay(Attack[Logs]):
     )
     exhibit: ClassVar[Exhibit] = Exhibit(n=313, noise="gaussian:3.65")
     against: ClassVar[tuple[str, ...]] = ("log",)
+    attacks: ClassVar[str] = "logs"
 
-    def guess(self, oracle: Logs, progress: Progress = silent) -> Guess:
+    def guess(self, oracle: Log | Logs, progress: Progress = silent) -> Guess:
         """Guess the secret of each log."""
         guesses = [self._guess(log, progress) for log in oracle.logs]
         return Guess(
@@ -49,18 +51,23 @@ class Replay(Attack[Logs]):
         )
 
     def predict(self, facts: Facts) -> Prediction:
-        """Return Phi(sqrt(m - n) / (4 s)) for one log."""
+        """Return Phi(sqrt(m - n) / (4 s)) for one log, about: its noise is not quite independent."""
         spread = Design(facts.n, facts.questions).spread(facts.noise.size)
         fraction = 1.0 if spread == 0 else NormalDist().cdf(0.5 / spread)
-        return Prediction(fraction, "Phi(sqrt(m - n) / (4 stddev)), from the residuals")
+        law = "Phi(sqrt(m - n) / (4 stddev)), from the residuals"
+        return Prediction(fraction, law, "about", any_prior=True)
 
     def opponent(self, setting: Setting) -> Logs:
         """Read the log, or the logs of a folder; where they are, the environment may say."""
         return logs(None if setting.against == "log" else setting.against)
 
-    def repeat(self, oracles: Iterable[Logs], *, progress: Progress = silent) -> Result:
+    def repeat(self, oracles: Iterable[Log | Logs], *, progress: Progress = silent) -> Result:
         """Attack the logs, and sum up; the law is that of each log, over all people."""
         every = list(oracles)
+        if len(every) > 1:
+            raise CatalogError(
+                f"A log holds one secret, and is attacked once, not {len(every)} times.", remedy="Run it once."
+            )
         result = super().repeat(every, progress=progress)
         last = every[-1]
         laws = [self.predict(Facts(log.n, log.noise, len(log.answers))).fraction for log in last.logs]

@@ -12,6 +12,7 @@ from jali.display.text import WIDTH, TextColumn, clean, facts, table
 from jali.privacy import decimal
 
 if TYPE_CHECKING:
+    from jali.attacks.oracle import Refusal
     from jali.attacks.result import Result
     from jali.attacks.sweep import Sweep, SweepLine, SweepPoint
     from jali.attacks.tour import Tour
@@ -19,8 +20,12 @@ if TYPE_CHECKING:
 
 def report(result: Result, *, width: int = WIDTH, ink: Ink = PLAIN) -> str:
     """Write a result as a title and its facts."""
-    title = ink.strong(clean(f"{result.attack} against {result.oracle}"))
-    return f"{title}\n\n{facts(told(result), width=width, ink=ink)}"
+    return f"{ink.strong(clean(title(result)))}\n\n{facts(told(result), width=width, ink=ink)}"
+
+
+def title(result: Result) -> str:
+    """Say what attacked whom."""
+    return f"{result.attack} against {result.oracle}"
 
 
 def told(result: Result) -> list[tuple[str, str]]:
@@ -34,7 +39,7 @@ def told(result: Result) -> list[tuple[str, str]]:
         *([] if result.predicted is None else [("law", _law(result))]),
         ("proves", _proof(result)),
         *_ledger(result),
-        *((name.replace("_", " "), show_amount(value)) for name, value in result.figures.items()),
+        *_found(result),
         ("time", f"{result.seconds:.2g} s" if result.seconds < 10 else f"{result.seconds:.0f} s"),
     ]
 
@@ -51,6 +56,13 @@ def bound(result: Result) -> str:
     return f"{int(100 * epsilon) / 100:g}"
 
 
+def _found(result: Result) -> list[tuple[str, str]]:
+    """Return what the attack found besides: in words, or else as numbers."""
+    if result.notes:
+        return list(result.notes.items())
+    return [(name.replace("_", " "), show_amount(value)) for name, value in result.figures.items()]
+
+
 def _people(result: Result) -> str:
     trials = "" if result.trials == 1 else f", {result.trials:,} secrets one after the other"
     return f"{result.n:,}{trials}"
@@ -59,13 +71,15 @@ def _people(result: Result) -> str:
 def _right(result: Result) -> str:
     low, high = result.interval
     count = f"{result.right:,} of {result.guessed:,} {result.things}"
-    return f"{exact_percent(result.fraction)}, {count}; {exact_percent(low)} … {exact_percent(high)} at 95 %"
+    given = "" if result.scatter_is_known else f" if {result.things} are independent"
+    span = f"{exact_percent(low)} … {exact_percent(high)} at 95 %{given}"
+    return f"{exact_percent(result.fraction)}, {count}; {span}"
 
 
 def _law(result: Result) -> str:
     assert result.predicted is not None
-    least = "" if result.law_is_exact else "at least "
-    return f"{least}{exact_percent(result.predicted)}: {result.law}"
+    sense = "" if result.sense == "equal" else f"{result.sense} "
+    return f"{sense}{exact_percent(result.predicted)}: {result.law}"
 
 
 def _proof(result: Result) -> str:
@@ -79,10 +93,12 @@ def _proof(result: Result) -> str:
 
 def _ledger(result: Result) -> list[tuple[str, str]]:
     """Say what a ledger counted, what that allows, and where it refused."""
+    if result.unpaid is not None:
+        return [("unpaid", f"it would have cost epsilon {_shown(result.unpaid.epsilon)}, had a ledger counted")]
     if result.spent is None:
         return []
     beside = f", delta {_shown(result.delta)}" if result.delta else ""
-    told = [("spent", f"epsilon {_shown(result.spent)}{beside}")]
+    told = [("spent", f"epsilon {_shown(result.spent)}{beside} for these answers")]
     if result.ceiling is not None and result.adjacency is not None:
         most = exact_percent(result.ceiling)
         shown = f"{100 * result.ceiling:.6g} %" if most.startswith(">") else most
@@ -90,8 +106,13 @@ def _ledger(result: Result) -> list[tuple[str, str]]:
         told.append(("ceiling", f"{allowed} ({result.adjacency.value})"))
     if result.refusal is None:
         return [*told, ("refused", "nothing")]
-    answers = f"{result.refusal.after:,} answer{'' if result.refusal.after == 1 else 's'}"
-    return [*told, ("refused", f"after {answers}: {clean(result.refusal.said)}")]
+    said = clean(" ".join(result.refusal.said.split()))
+    return [*told, ("refused", f"after {_answers(result.refusal)}: {said}")]
+
+
+def _answers(refusal: Refusal) -> str:
+    answers = f"{refusal.after:,} answer{'' if refusal.after == 1 else 's'}"
+    return f"{answers}, {refusal.further:,} of them asked for only to see it" if refusal.further else answers
 
 
 def _shown(epsilon: Fraction) -> str:
@@ -104,7 +125,9 @@ def sweep_report(sweep: Sweep, *, ink: Ink = PLAIN) -> str:
     people = "1 person" if sweep.n == 1 else f"{sweep.n:,} people"
     title = ink.strong(f"share of right bits by {sweep.by}: {people}{trials}")
     blocks = [f"{ink.strong(line.name)}\n{_sweep_table(sweep, line, ink)}" for line in sweep.lines]
-    return "\n\n".join([title, *blocks, *([ink.faint(_marked(sweep))] if sweep.marks else [])])
+    legend = f"█ is right, from 0 to 100 %; ┃ is without a release: {exact_percent(sweep.baseline)}."
+    marks = [_marked(sweep)] if sweep.marks else []
+    return "\n\n".join([title, *blocks, ink.faint("\n".join([legend, *marks]))])
 
 
 def _sweep_table(sweep: Sweep, line: SweepLine, ink: Ink) -> str:
@@ -113,11 +136,23 @@ def _sweep_table(sweep: Sweep, line: SweepLine, ink: Ink) -> str:
         TextColumn("right", tuple(exact_percent(point.fraction) for point in line.points), right=True),
         TextColumn("95 % interval", tuple(_span(point) for point in line.points), right=True),
         TextColumn("law", tuple(_predicted(point) for point in line.points), right=True),
-        TextColumn("0 … 100 %, ┃ without a release", tuple(_drawn(sweep, point) for point in line.points)),
+        *_ceilings(line),
+        TextColumn("", tuple(_drawn(sweep, point) for point in line.points)),
     ]
     return table(columns, ink=ink)
 
 
+def _ceilings(line: SweepLine) -> list[TextColumn]:
+    """Return the column of what the loss allows, where there is a loss."""
+    allowed = [point.ceiling for point in line.points]
+    if all(share is None for share in allowed):
+        return []
+    shown = tuple("" if share is None else exact_percent(share) for share in allowed)
+    return [TextColumn("ceiling", shown, right=True)]
+
+
+_CELLS = 17
+_SIGNS = {"equal": "", "about": "≈ ", "at least": "≥ "}
 _AXES = {"noise": "noise / sqrt(n)", "epsilon": "epsilon", "questions": "questions"}
 
 
@@ -132,11 +167,11 @@ def _span(point: SweepPoint) -> str:
 def _predicted(point: SweepPoint) -> str:
     if point.predicted is None:
         return ""
-    return f"{'' if point.law_is_exact else '≥ '}{exact_percent(point.predicted)}"
+    return f"{_SIGNS[point.sense]}{exact_percent(point.predicted)}"
 
 
 def _drawn(sweep: Sweep, point: SweepPoint) -> str:
-    drawn = share_strip(point.fraction, {"": sweep.baseline}, cells=31)[:31]
+    drawn = share_strip(point.fraction, {"": sweep.baseline}, cells=_CELLS)[:_CELLS]
     return drawn + (" refused" if point.refused else "")
 
 
@@ -158,12 +193,9 @@ def tour_report(tour: Tour, *, ink: Ink = PLAIN) -> str:
         TextColumn("right", tuple(exact_percent(result.fraction) for result in results), right=True),
         TextColumn("guessing", tuple(exact_percent(result.baseline) for result in results), right=True),
         TextColumn("law", tuple(_short_law(result) for result in results), right=True),
-        TextColumn("proves", tuple(f"ε ≥ {bound(result)}" for result in results)),
+        TextColumn("proves", tuple(f"≥ {bound(result)}" for result in results)),
         TextColumn("spent", tuple("" if r.spent is None else f"ε {_shown(r.spent)}" for r in results)),
-        TextColumn(
-            "refused after", tuple("" if r.refusal is None else f"{r.refusal.after:,}" for r in results), True
-        ),
-        TextColumn("seconds", tuple(f"{result.seconds:.2f}" for result in results), right=True),
+        TextColumn("refused", tuple("" if r.refusal is None else f"{r.refusal.after:,}" for r in results), True),
     ]
     return table(columns, ink=ink)
 
@@ -171,4 +203,4 @@ def tour_report(tour: Tour, *, ink: Ink = PLAIN) -> str:
 def _short_law(result: Result) -> str:
     if result.predicted is None:
         return ""
-    return f"{'' if result.law_is_exact else '≥ '}{exact_percent(result.predicted)}"
+    return f"{_SIGNS[result.sense]}{exact_percent(result.predicted)}"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -11,11 +11,14 @@ from typing import TYPE_CHECKING, Any
 from jali.attacks import evidence
 from jali.attacks.arrays import Bits, Doubles
 from jali.attacks.evidence import LowerBound
+from jali.attacks.laws.sense import Sense
 from jali.privacy import Adjacency
 
 if TYPE_CHECKING:
     from jali.attacks.calibration import Bin
-    from jali.attacks.oracle import Refusal
+    from jali.attacks.oracle import Refusal, Spent
+
+_SEVERAL = 4
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -34,10 +37,12 @@ class Result:
         prior: The probability that a bit is 1.
         predicted: The share of right bits that theory says; None where it is silent.
         law: The statement behind it.
-        law_is_exact: Whether the share should be met within chance; otherwise it is a bound from below.
+        sense: Whether the share should be met within chance ("equal"), is close, as sizes are small for a limit
+            ("about"), or is a bound from below ("at least").
         adjacency: The adjacency of the oracle; None for one that promises nothing.
         questions: How many answers one guess used.
-        spent: The epsilon that one secret's ledger counted; None without a ledger.
+        spent: The epsilon that a secret's ledger counted for the answers used, before it was asked on to see where
+            it refuses; the largest over the secrets, and None without a ledger.
         refusal: Where the ledger refused; None if it did not, or if there is none.
         delta: The delta beside the epsilon spent.
         figures: Other numbers that the attack found, on average over the secrets.
@@ -45,6 +50,9 @@ class Result:
         calibration: The marks of the bits, by how sure the attack was of them.
         things: What is guessed, if it is not bits.
         chance: The probability of a right guess without a release, if it is not of bits.
+        notes: What the attack found in words, by a label each; of a single secret.
+        unpaid: What the answers for one secret would have cost, where a ledger forgot to count.
+        rights: How many are right of each secret; nothing where that is not known.
     """
 
     attack: str
@@ -58,7 +66,7 @@ class Result:
     prior: float
     predicted: float | None
     law: str
-    law_is_exact: bool
+    sense: Sense
     adjacency: Adjacency | None
     questions: int
     spent: Fraction | None
@@ -69,6 +77,9 @@ class Result:
     calibration: tuple[Bin, ...] = ()
     things: str = "bits"
     chance: float | None = None
+    notes: Mapping[str, str] = field(default_factory=dict)
+    unpaid: Spent | None = None
+    rights: tuple[int, ...] = ()
 
     @property
     def guessed(self) -> int:
@@ -81,14 +92,35 @@ class Result:
         return self.right / self.guessed
 
     @property
+    def law_is_exact(self) -> bool:
+        """Whether the predicted share should be met within chance."""
+        return self.predicted is not None and self.sense == "equal"
+
+    @property
     def baseline(self) -> float:
         """The share that anybody guesses right without a release: the likelier value, for everybody."""
         return max(self.prior, 1 - self.prior) if self.chance is None else self.chance
 
+    @property
+    def scatter_is_known(self) -> bool:
+        """Whether there are enough secrets to see how their shares scatter."""
+        return len(self.rights) >= _SEVERAL
+
     @cached_property
     def interval(self) -> tuple[float, float]:
-        """An interval for the probability of a right guess, at 95 %."""
-        return evidence.interval(self.right, self.guessed)
+        """An interval for the probability of a right guess, at 95 %.
+
+        It is that of Clopper and Pearson, which takes bits as independent. Bits that were found together are not,
+        quite: after linear programs, coarse rounding or few answers one secret's share scatters more, and such an
+        interval holds less often. The shares of several secrets are independent, and four or more tell how they
+        scatter: then the interval reaches to both ends of Student's, too. The lower bound of epsilon needs no
+        independence.
+        """
+        low, high = evidence.interval(self.right, self.guessed)
+        if not self.scatter_is_known:
+            return low, high
+        between = evidence.between([right * self.trials / self.guessed for right in self.rights])
+        return min(low, between[0]), max(high, between[1])
 
     @cached_property
     def epsilon_lower_bound(self) -> LowerBound:
@@ -126,19 +158,29 @@ class Result:
         return report(self)
 
     def _repr_html_(self) -> str:
-        from jali.attacks.report import told
-        from jali.display.html import facts
+        from jali.attacks.report import title, told
+        from jali.display.html import facts, section
 
-        return facts(told(self))
+        return section(title(self), facts(told(self)))
 
     def plot(self, axes: Any = None) -> Any:
-        """Draw the share of right bits against how sure the attack was, and return the axes (needs matplotlib)."""
-        from jali.display.pictures.attack_calibration import attack_calibration
+        """Draw the share of right bits against how sure the attack was, and return the axes (needs matplotlib).
 
-        return attack_calibration(self, axes=axes)
+        Where the guess is not of bits, only the shares are drawn.
+        """
+        if self.calibration:
+            from jali.display.pictures.attack_calibration import attack_calibration
+
+            return attack_calibration(self, axes=axes)
+        from jali.display.pictures.attack_shares import attack_shares
+
+        return attack_shares(self, axes=axes)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return everything but the bits as plain numbers and texts."""
+        """Return everything but the bits as plain numbers and texts.
+
+        `epsilon_spent` is for the answers used; where the ledger refused, `refused` counts those asked further.
+        """
         bound = self.epsilon_lower_bound
         return {
             "attack": self.attack,
@@ -154,6 +196,7 @@ class Result:
             "baseline": self.baseline,
             "predicted": self.predicted,
             "law": self.law,
+            "sense": self.sense,
             "law_is_exact": self.law_is_exact,
             "epsilon_lower_bound": {
                 "epsilon": bound.epsilon,
@@ -164,8 +207,10 @@ class Result:
             "epsilon_spent": None if self.spent is None else str(self.spent),
             "delta": None if self.spent is None else str(self.delta),
             "ceiling": self.ceiling,
-            "refused": None if self.refusal is None else {"after": self.refusal.after, "said": self.refusal.said},
+            "epsilon_unpaid": None if self.unpaid is None else str(self.unpaid.epsilon),
+            "refused": None if self.refusal is None else asdict(self.refusal),
             "figures": dict(self.figures),
+            "notes": dict(self.notes),
             "calibration": [[one.claim, one.right, one.guessed] for one in self.calibration],
             "seconds": self.seconds,
         }

@@ -36,7 +36,7 @@ class Singletons(Reconstruction):
         "one count about one person with discrete Laplace noise tells its bit with probability e^eps/(1+e^eps), "
         "and nothing that is eps-private tells more (Wasserman, Zhou 2010)"
     )
-    exhibit: ClassVar[Exhibit] = Exhibit(n=1024, noise="geometric:1")
+    exhibit: ClassVar[Exhibit] = Exhibit(n=1024, noise="geometric:1", each=8)
 
     def __post_init__(self) -> None:
         if self.people is not None:
@@ -57,9 +57,10 @@ class Singletons(Reconstruction):
         return Guess(bits, confidence, len(answers))
 
     def predict(self, facts: Facts) -> Prediction | None:
-        """Return 1 - Pr[noise > 1/2] for who was asked about, and a coin for the others."""
+        """Return 1 - Pr[noise > 1/2] for who was asked about, and the likelier value for the others."""
         wrong = crossing(facts.noise)
         if wrong is None:
             return None
         asked = facts.questions / facts.n
-        return Prediction(asked * (1 - wrong) + (1 - asked) / 2, "1 - Pr[noise > 1/2]")
+        others = (1 - asked) * max(facts.prior, 1 - facts.prior)
+        return Prediction(asked * (1 - wrong) + others, "1 - Pr[noise > 1/2]", any_prior=True)

@@ -11,6 +11,7 @@ from jali.attacks.convex import limits
 from jali.attacks.convex.cut_bits import from_cut, from_prior
 from jali.attacks.convex.slabs import nearest
 from jali.attacks.convex.tails import errors_of
+from jali.attacks.effort import check_entries
 from jali.attacks.noises import Noise
 from jali.attacks.oracle import Oracle
 from jali.attacks.reconstruction import Reconstruction
@@ -19,6 +20,8 @@ from jali.errors import CatalogError
 from jali.privacy.rationals import positive_integer
 
 _QUESTIONS_EACH = 8
+# With eight questions for each of 3,500 people.
+_MOST_ENTRIES = 8 * 3500**2
 
 
 @dataclass(frozen=True)
@@ -46,6 +49,7 @@ class Slab(Reconstruction):
         "(Dinur, Nissim 2003; Beck, Teboulle 2009)"
     )
     exhibit: ClassVar[Exhibit] = Exhibit(n=512, noise="uniform:sqrt(n)", few=64)
+    most: ClassVar[int] = 3500
 
     questions: int | None = None
     shrink: float = 0.8
@@ -58,6 +62,10 @@ class Slab(Reconstruction):
             positive_integer(self.questions, "questions")
         if not 0 <= self.shrink <= 1:
             raise CatalogError(f"shrink must be from 0 to 1, not {self.shrink}.", remedy="Leave it out for 0.8.")
+
+    def check(self, people: int) -> None:
+        """Refuse more people and questions than fit."""
+        check_entries(self.name, self.questions or _QUESTIONS_EACH * people, people, most=_MOST_ENTRIES)
 
     def guess(self, oracle: Oracle, progress: Progress = silent) -> Guess:
         """Ask, and guess the secret."""
@@ -76,7 +84,7 @@ class Slab(Reconstruction):
     def predict(self, facts: Facts) -> Prediction | None:
         """Return the share in the limit for independent errors; None where slabs may have a point in common."""
         spread = self._spread(facts.noise, facts.n, facts.questions)
-        return None if spread is None else limits.prediction(spread)
+        return None if spread is None else limits.prediction(spread, facts.n, facts.questions)
 
     def _width(self, noise: Noise) -> float:
         """Return half the width of a slab."""

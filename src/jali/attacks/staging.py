@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields, replace
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,11 @@ from jali.privacy import Adjacency
 from jali.privacy.rationals import Number, positive, positive_integer, probability
 
 FOES = ("simulator", "jali", "unledgered")
+_PROTECTED = ("jali", "unledgered")
+# About which opponents a word says anything.
+_ABOUT = {"n": FOES, "noise": ("simulator",), "seed": FOES} | dict.fromkeys(
+    ("epsilon", "delta", "each", "adjacency"), _PROTECTED
+)
 
 
 @dataclass(frozen=True)
@@ -44,45 +50,89 @@ def stage(
     n: int | None = None,
     noise: str | Noise | None = None,
     against: str | None = None,
-    epsilon: Number = 1,
-    delta: Number = 0,
+    epsilon: Number | None = None,
+    delta: Number | None = None,
     each: Number | None = None,
-    adjacency: str | Adjacency = Adjacency.REPLACE_ONE,
+    adjacency: str | Adjacency | None = None,
     trials: int | None = None,
     seed: int | None = None,
     parameters: Mapping[str, Any] | None = None,
 ) -> Staged:
-    """Set up an attack; what is not said is as the lab shows it.
+    """Set up an attack; what is not said is as the lab shows it. What has no meaning there is refused.
 
     Args:
         name: The attack.
         n: How many people one secret has.
         noise: KIND:SIZE, for a simulator.
         against: "simulator", "jali", "unledgered", or the path of a log; the first it knows by default.
-        epsilon: The budget of Jali's ledger.
-        delta: Its delta; with one, questions are asked with Gaussian noise.
+        epsilon: The budget of Jali's ledger; 1 by default.
+        delta: Its delta, 0 by default; with one, questions are asked with Gaussian noise.
         each: What one question spends of it; by default the budget is spread over the questions.
-        adjacency: When two tables are neighbours.
-        trials: How many secrets are attacked.
+        adjacency: When two tables are neighbours; replace-one by default.
+        trials: How many secrets are attacked; a log holds one.
         seed: Where secrets, questions and a simulator's noise come from.
         parameters: The attack's own parameters, by name.
     """
     kind = attack_named(name)
     attack = kind(**_known(kind, dict(parameters or {}), seed))
     foe = _pointed(kind, against)
+    told = {"n": n, "noise": noise, "epsilon": epsilon, "delta": delta, "each": each, "adjacency": adjacency}
+    _check_meaning(kind, foe, told | {"seed": seed})
     people = positive_integer(_shown(attack, foe) if n is None else n, "n")
+    attack.check(people)
     setting = Setting(
         n=people,
         noise=Noise.of(attack.exhibit.noise if noise is None else noise, n=people),
         against=foe,
-        epsilon=positive(epsilon, "epsilon"),
-        delta=probability(delta, "delta"),
-        each=None if each is None else positive(each, "each"),
-        adjacency=Adjacency.of(adjacency),
+        epsilon=positive(1 if epsilon is None else epsilon, "epsilon"),
+        delta=_delta(0 if delta is None else delta),
+        each=_each(attack, foe, each),
+        adjacency=_adjacency(Adjacency.REPLACE_ONE if adjacency is None else adjacency),
         seed=seed,
     )
-    repeats = attack.exhibit.trials if trials is None else trials
-    return Staged(attack, setting, positive_integer(repeats, "trials"))
+    return Staged(attack, setting, _trials(foe, attack.exhibit.trials if trials is None else trials))
+
+
+def _check_meaning(kind: type[Attack[Any]], foe: str, told: Mapping[str, object]) -> None:
+    """Refuse what says nothing about an opponent."""
+    for name, value in told.items():
+        able = _ABOUT[name]
+        if value is None or foe in able:
+            continue
+        others = [one for one in kind.against if one in able]
+        instead = f", or point the attack at {' or '.join(others)}" if others else ""
+        where = foe if foe in FOES else "a log"
+        raise CatalogError(f"{name} has no meaning against {where}.", remedy=f"Leave it out{instead}.")
+
+
+def _delta(delta: Number) -> Fraction:
+    try:
+        return probability(delta, "delta")
+    except CatalogError as error:
+        raise CatalogError(error.message, remedy="Give a small number such as 1e-6, or leave it out.") from None
+
+
+def _adjacency(name: str | Adjacency) -> Adjacency:
+    try:
+        return Adjacency.of(name)
+    except CatalogError as error:
+        raise CatalogError(error.message, remedy="Leave it out for replace-one.") from None
+
+
+def _each(attack: Attack[Any], foe: str, each: Number | None) -> Fraction | None:
+    """Return what a question spends, where it is fixed."""
+    shown = attack.exhibit.each if foe == "unledgered" and each is None else each
+    return None if shown is None else positive(shown, "each")
+
+
+def _trials(foe: str, trials: int) -> int:
+    """Return how many secrets there are to attack."""
+    wanted = positive_integer(trials, "trials")
+    if wanted > 1 and foe not in FOES:
+        raise CatalogError(
+            f"trials must be 1 against a log, not {wanted}: it holds one secret.", remedy="Leave it out."
+        )
+    return wanted
 
 
 def _shown(attack: Attack[Any], foe: str) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
@@ -15,7 +16,11 @@ from jali.attacks.laws.sum_law import sum_right
 from jali.attacks.noises import Noise
 from jali.attacks.records import Condition, Conditions, Records, Values
 from jali.attacks.setting import Setting
+from jali.errors import CatalogError
 from jali.privacy.rationals import positive_integer
+
+# Of the table, in companions.
+_MOST_VALUES = 500_000
 
 
 @dataclass(frozen=True)
@@ -44,9 +49,22 @@ class Sticky(Attack[Records]):
     )
     exhibit: ClassVar[Exhibit] = Exhibit(n=400, noise="layers:1", few=100)
     against: ClassVar[tuple[str, ...]] = ("simulator", "jali")
+    attacks: ClassVar[str] = "counts by conditions"
+    noises: ClassVar[tuple[str, ...]] = ("layers",)
+    most: ClassVar[int] = 20_000
 
     def __post_init__(self) -> None:
         positive_integer(self.splits, "splits")
+
+    def check(self, people: int) -> None:
+        """Refuse a larger table than fits: each column has companions of its own for everybody."""
+        super().check(people)
+        if people * self.splits**2 > _MOST_VALUES:
+            raise CatalogError(
+                f"splits must be at most {math.isqrt(_MOST_VALUES // people)} for {people:,} people, "
+                f"not {self.splits}.",
+                remedy="The table would be too large.",
+            )
 
     def guess(self, oracle: Records, progress: Progress = silent) -> Guess:
         """Ask about one victim after the other, and guess their traits."""

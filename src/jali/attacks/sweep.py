@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
+from jali.attacks.laws.sense import Sense
 from jali.attacks.result import Result
 
 
@@ -18,18 +19,20 @@ class SweepPoint:
         fraction: The share of right bits.
         interval: For the probability of a right guess, at 95 %.
         predicted: The share that theory says; None where it is silent.
-        law_is_exact: Whether that should be met within chance; otherwise it is a bound from below.
+        sense: Whether that should be met within chance ("equal"), is close ("about"), or a bound ("at least").
         questions: How many answers there were.
         refused: Whether more were asked for.
+        ceiling: The largest probability of a right guess that the loss allows; None where none is counted.
     """
 
     at: float
     fraction: float
     interval: tuple[float, float]
     predicted: float | None
-    law_is_exact: bool
+    sense: Sense
     questions: int
     refused: bool
+    ceiling: float | None = None
 
     @classmethod
     def of(cls, at: float, result: Result) -> SweepPoint:
@@ -39,7 +42,7 @@ class SweepPoint:
             result.fraction,
             result.interval,
             result.predicted,
-            result.law_is_exact,
+            result.sense,
             result.questions,
             result.refusal is not None,
         )

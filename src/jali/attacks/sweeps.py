@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from jali.attacks.attack import Progress, silent
@@ -24,6 +24,7 @@ from jali.privacy.rationals import Number, positive, positive_integer
 _FEWEST_POINTS, _MOST_POINTS = 2, 200
 # How many places a smooth line has.
 _SMOOTH = 61
+_KEPT = "with a ledger"
 
 
 @dataclass(frozen=True)
@@ -170,8 +171,9 @@ class EpsilonSweep(Sweeper):
 
     def summed(self, lines: tuple[SweepLine, ...]) -> Sweep:
         """Draw the ceiling of each loss."""
-        allowed = tuple((at, ceiling(at, Adjacency.REPLACE_ONE)) for at in _between(lines))
-        return Sweep("epsilon", self.n, self.trials, lines, ceiling=allowed)
+        allowed = tuple((at, _allowed(at)) for at in _between(lines))
+        below = tuple(_below(line, _allowed) for line in lines)
+        return Sweep("epsilon", self.n, self.trials, below, ceiling=allowed)
 
     def _scale(self, kind: str, epsilon: float, questions: int) -> float:
         if kind == "gaussian":
@@ -197,13 +199,16 @@ class QuestionSweep(Sweeper):
     def __post_init__(self) -> None:
         super().__post_init__()
         if self._each > self._total:
-            raise CatalogError(f"each must be at most epsilon, which is {self._total}, not {self._each}.")
+            raise CatalogError(
+                f"each must be at most epsilon, which is {self._total}, not {self._each}.",
+                remedy="A ledger would refuse the first question.",
+            )
 
     def courses(self, name: str) -> Iterator[Course]:
         """Return a line without a ledger, and one with it."""
         noise = Noise("geometric", float(1 / self._each))
         places = _whole(self.places(1, self._questions(name, noise)))
-        for against, most in (("without a ledger", None), ("with a ledger", self._granted)):
+        for against, most in (("without a ledger", None), (_KEPT, self._granted)):
 
             def run(at: float, seed: int | None, most: int | None = most) -> Result:
                 return self._rationed(self.staged(name, noise, seed), int(at), most)
@@ -212,11 +217,15 @@ class QuestionSweep(Sweeper):
 
     def summed(self, lines: tuple[SweepLine, ...]) -> Sweep:
         """Mark where the ledger refuses, and draw the ceiling of what it has counted."""
-        counted = ((at, min(float(self._each) * at, float(self._total))) for at in _between(lines))
-        allowed = tuple((at, ceiling(loss, Adjacency.REPLACE_ONE)) for at, loss in counted)
+        allowed = tuple((at, self._counted(at)) for at in _between(lines))
+        below = tuple(_below(line, self._counted) if line.against == _KEPT else line for line in lines)
         marks = {"refused": float(self._granted)}
         each = float(self._each)
-        return Sweep("questions", self.n, self.trials, lines, marks=marks, ceiling=allowed, each=each)
+        return Sweep("questions", self.n, self.trials, below, marks=marks, ceiling=allowed, each=each)
+
+    def _counted(self, questions: float) -> float:
+        """Return what the loss allows that a ledger has counted by then."""
+        return _allowed(min(float(self._each) * questions, float(self._total)))
 
     def _rationed(self, staged: Staged, asked: int, most: int | None) -> Result:
         """Attack oracles that answer some of the questions and no more."""
@@ -237,6 +246,16 @@ class QuestionSweep(Sweeper):
     @property
     def _granted(self) -> int:
         return int(self._total / self._each)
+
+
+def _allowed(epsilon: float) -> float:
+    """Return the largest probability of a right guess after a loss."""
+    return ceiling(epsilon, Adjacency.REPLACE_ONE)
+
+
+def _below(line: SweepLine, allowed: Callable[[float], float]) -> SweepLine:
+    """Write beside each place what is allowed there."""
+    return replace(line, points=tuple(replace(point, ceiling=allowed(point.at)) for point in line.points))
 
 
 def swept(names: Iterable[str] = (), *, n: int) -> tuple[str, ...]:
@@ -266,11 +285,16 @@ def spaced(low: Number, high: Number, points: int) -> list[float]:
         >>> [round(place, 9) for place in spaced(1, 100, 3)]
         [1.0, 10.0, 100.0]
     """
-    first, last = float(positive(low, "from")), float(positive(high, "to"))
+    first, last = float(positive(low, "low")), float(positive(high, "high"))
     if first >= last:
-        raise CatalogError(f"from must be below to: {first:g} is not below {last:g}.")
+        raise CatalogError(
+            f"low must be below the last place: {first:g} is not below {last:g}.",
+            remedy="Take a smaller first place, or a larger last one.",
+        )
     if not _FEWEST_POINTS <= points <= _MOST_POINTS:
-        raise CatalogError(f"points must be from {_FEWEST_POINTS} to {_MOST_POINTS}, not {points}.")
+        raise CatalogError(
+            f"points must be from {_FEWEST_POINTS} to {_MOST_POINTS}, not {points}.", remedy="Leave it out for 12."
+        )
     ratio = math.log(last / first) / (points - 1)
     return [first * math.exp(ratio * i) for i in range(points - 1)] + [last]
 

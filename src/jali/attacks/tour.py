@@ -61,6 +61,11 @@ class Tour:
         return attack_tour(self, axes=axes)
 
 
+def left_out() -> tuple[str, ...]:
+    """Return the attacks of which a tour shows nothing: those on a log, which is somebody else's."""
+    return tuple(name for name, kind in sorted(attacks().items()) if not set(kind.against) & set(FOES))
+
+
 def stops() -> Iterator[tuple[str, str]]:
     """Return every attack with every opponent it knows; logs of others are not part of the lab."""
     return ((name, foe) for name, kind in sorted(attacks().items()) for foe in FOES if foe in kind.against)
@@ -77,7 +82,8 @@ def tour(*, epsilon: Number = 1, seed: int | None = None, progress: Progress = s
     made = []
     for name, foe in stops():
         told = _told(progress, f"{name} against {foe}")
-        made.append(Stop(foe, stage(name, against=foe, epsilon=epsilon, seed=seed).run(progress=told)))
+        budget = None if foe == "simulator" else epsilon
+        made.append(Stop(foe, stage(name, against=foe, epsilon=budget, seed=seed).run(progress=told)))
     return Tour(tuple(made))
 
 

@@ -11,13 +11,21 @@ import numpy as np
 
 from jali.attacks.arrays import Doubles
 from jali.attacks.attack import Attack, Exhibit, Facts, Guess, Prediction, Progress, silent
-from jali.attacks.group import Group, frequencies
+from jali.attacks.effort import check_entries
+from jali.attacks.group import LEAST, Group, frequencies
+from jali.attacks.laws.coarse import coarse
 from jali.attacks.laws.score_law import ScoreLaw, weights
+from jali.attacks.laws.sense import limit_sense
+from jali.attacks.noises import KINDS, Noise
 from jali.attacks.roc import Roc
 from jali.attacks.setting import Setting
 from jali.errors import CatalogError
 from jali.privacy.rationals import positive_integer
 
+# With a thousand attributes of 25,000 people.
+_MOST_ENTRIES = 25_000_000
+# Where terms of order 1 / n matter.
+_FEW = 16
 _LAW = "Phi(sqrt(r / 2)), where r is 1/n times the sum of v / (v + s^2 / n), v = p (1 - p)"
 
 
@@ -47,6 +55,9 @@ class Tracing(Attack[Group]):
         "Vadhan 2015)"
     )
     exhibit: ClassVar[Exhibit] = Exhibit(n=100, noise="none")
+    attacks: ClassVar[str] = "the means of a group"
+    noises: ClassVar[tuple[str, ...]] = tuple(kind for kind in KINDS if Noise(kind).stddev is not None)
+    most: ClassVar[int] = 25_000
     things: ClassVar[str] = "seats"
 
     def __post_init__(self) -> None:
@@ -56,6 +67,10 @@ class Tracing(Attack[Group]):
                 f"false_positives must be between 0 and 1, not {self.false_positives:g}.",
                 remedy="It is a share of the outsiders, such as 0.01.",
             )
+
+    def check(self, people: int) -> None:
+        """Refuse more people and attributes than fit."""
+        check_entries(self.name, self.attributes, people, most=_MOST_ENTRIES)
 
     def guess(self, oracle: Group, progress: Progress = silent) -> Guess:
         """Ask for all means, and guess who sits in each seat."""
@@ -68,10 +83,10 @@ class Tracing(Attack[Group]):
 
     def predict(self, facts: Facts) -> Prediction | None:
         """Return the probability that a member's score is above an outsider's."""
-        if facts.noise.stddev is None:
+        if facts.noise.stddev is None or coarse(facts.noise, math.sqrt(facts.n * LEAST * (1 - LEAST))):
             return None
         law = ScoreLaw.of(frequencies(facts.questions), facts.n, facts.noise.stddev)
-        return Prediction(law.area, _LAW)
+        return Prediction(law.area, _LAW, "about" if facts.n < _FEW else limit_sense(facts.questions))
 
     def opponent(self, setting: Setting) -> Group:
         """Make a group with seats of its own."""

@@ -9,10 +9,18 @@ from typing import Any
 from jali.errors import CatalogError
 
 
-def draw_into(path: Path, draw: Callable[[], Any]) -> None:
-    """Save the figure that `draw` makes, without a screen, and close it."""
+def check_picture(path: Path) -> None:
+    """Refuse a directory where a file is to be drawn; `--plot pictures` would draw pictures.png beside it."""
+    if path.is_dir():
+        raise CatalogError(f"--plot: {path} is a directory.", remedy=f"Name a file in it: {path / 'picture.png'}.")
+
+
+def draw_into(path: Path, draw: Callable[[], Any]) -> Path:
+    """Save the figure that `draw` makes, without a screen, and close it; return the file, a .png by default."""
     from jali.display.plots import pyplot
 
+    check_picture(path)
+    path = path if path.suffix else path.with_suffix(".png")
     pyplot().switch_backend("Agg")
     figure = draw()
     try:
@@ -24,3 +32,4 @@ def draw_into(path: Path, draw: Callable[[], Any]) -> None:
         ) from None
     finally:
         pyplot().close(figure)
+    return path

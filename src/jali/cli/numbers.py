@@ -27,8 +27,8 @@ def number(help_: str) -> Any:
     return typer.Option(metavar="NUMBER", help=help_, callback=_valued)
 
 
-def whole(text: str | None, option: str) -> int | None:
-    """Return the whole number that an option gives, also one written as 1e3."""
+def whole(text: str | None, option: str, *, example: int = 1000) -> int | None:
+    """Return the whole number that an option gives, also one written as 1e3; an error gives an example."""
     from jali.privacy.rationals import rational
 
     if text is None:
@@ -38,7 +38,8 @@ def whole(text: str | None, option: str) -> int | None:
         if value >= 1 and value.denominator == 1:
             return int(value)
     raise CatalogError(
-        f"{option} must be a whole number of at least 1, not {text}.", remedy=f"Write {option} 1000, for example."
+        f"{option} must be a whole number of at least 1, not {text}.",
+        remedy=f"Write {option} {example}, for example.",
     )
 
 

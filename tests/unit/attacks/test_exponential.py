@@ -19,7 +19,6 @@ from jali.attacks.oracles.simulator import Simulator
 from jali.attacks.registry import attacks
 from jali.attacks.staging import stage
 from jali.attacks.subsets.all_subsets import AllSubsets
-from jali.attacks.subsets.subsets import Subsets
 from jali.errors import CatalogError
 
 
@@ -54,7 +53,7 @@ class Told(Simulator):
 
     answers: Doubles = field(default_factory=lambda: np.zeros(0))
 
-    def ask(self, subsets: Subsets) -> Doubles:
+    def ask(self, _: object) -> Doubles:
         return self.answers
 
 
@@ -270,3 +269,23 @@ def test_a_database_is_asked_about_few_people() -> None:
     assert stage("exponential", against="unledgered").setting.n == 8
     with pytest.raises(CatalogError, match="n must be at most 12"):
         stage("exponential", against="jali", n=13).run()
+
+
+def test_a_bound_that_errors_exceed_promises_nothing() -> None:
+    facts = Facts(10, Noise("uniform", 2.0), 1 << 10)
+    assert Exponential(bound=1.9).predict(facts) is None
+    assert Exponential(bound=2.0).predict(facts) == Exponential().predict(facts)
+    wide = Exponential(bound=2.5).predict(facts)
+    assert wide is not None
+    assert wide.fraction == 0
+    assert Exponential(bound=1.0).predict(Facts(10, Noise("gaussian", 2.0), 1 << 10)) is None
+
+
+def test_candidates_are_told_in_words() -> None:
+    decoys = stage("exponential", n=12, noise="worst:1", seed=1).run()
+    assert decoys.notes["candidates"] == (
+        "6 agree with all answers within 1, and differ from the guess in up to 4 bits"
+    )
+    widened = stage("exponential", n=8, noise="worst:1", parameters={"bound": 0.5}, seed=1).run()
+    assert widened.notes["candidates"].startswith("none agrees with all answers within 0.5; ")
+    assert widened.predicted is None

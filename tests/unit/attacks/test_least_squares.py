@@ -117,7 +117,7 @@ def test_a_ridge_is_never_worse_than_least_squares_and_always_finite(
     assert ridge <= design.spread(stddev) * (1 + 1e-9)
 
 
-@pytest.mark.parametrize("noise", ["uniform:12", "gaussian:10", "laplace:8", "rounding:40"])
+@pytest.mark.parametrize("noise", ["uniform:12", "gaussian:10", "laplace:8"])
 def test_the_share_of_right_bits_is_the_law(noise: str) -> None:
     result = attacked(1000, noise, seed=12)
     stddev = Noise.of(noise, n=1000).stddev
@@ -126,6 +126,24 @@ def test_the_share_of_right_bits_is_the_law(noise: str) -> None:
     assert within_chance(result)
     assert result.fraction < 1
     assert result.questions == 4000
+
+
+def test_fine_rounding_is_noise_of_its_variance_and_coarse_rounding_has_no_law() -> None:
+    """Seeded. To multiples of 8 among 28 people's counts, as independent noise of variance 66 / 12 would be."""
+    fine = [attacked(576, "rounding:8", seed=seed, questions=400) for seed in range(8)]
+    design = Design(576, 400)
+    law = NormalDist().cdf(0.5 / design.spread(math.sqrt(66 / 12), 0.25))
+    assert fine[0].predicted == pytest.approx(law)
+    right = sum(result.right for result in fine)
+    assert abs(right - 8 * 576 * law) < 4 * math.sqrt(8 * 576 * law * (1 - law))
+    coarse = [attacked(256, "rounding:64", seed=seed) for seed in range(4)]
+    assert {result.predicted for result in coarse} == {None}
+    # As noise of that variance they would leave 65 % right.
+    assert np.mean([result.fraction for result in coarse]) < 0.56
+    assert attacked(256, "rounding:1", seed=1).predicted == 1
+    few = [LeastSquares(members=9).predict(Facts(1000, Noise("rounding", step), 4000)) for step in (1.5, 2.5)]
+    assert few[0] is not None
+    assert few[1] is None
 
 
 @pytest.mark.parametrize("questions", [500, 1000, 1500])
@@ -168,6 +186,17 @@ def test_errors_that_are_chosen_leave_what_the_bound_says() -> None:
     assert result.predicted == pytest.approx(least)
     assert not result.law_is_exact
     assert result.fraction >= least
+
+
+@pytest.mark.parametrize(("questions", "bound"), [(128, 0.4), (256, 0.8)])
+def test_the_bound_for_chosen_errors_holds_from_64_people_on(questions: int, bound: float) -> None:
+    for seed in range(40):
+        result = attacked(64, f"worst:{bound}", seed=seed, questions=questions)
+        assert result.sense == "at least"
+        assert result.predicted is not None
+        assert 0.2 < result.predicted <= result.fraction
+    assert attacked(63, "worst:0.1", seed=1).predicted is None
+    assert attacked(64, "worst:0.1", seed=1, questions=127, solver="plain").predicted is None
 
 
 def test_garbage_is_beyond_the_law_and_makes_the_attack_doubtful() -> None:

@@ -5,10 +5,12 @@ import math
 import numpy as np
 import pytest
 import scipy.integrate
+import scipy.optimize
 import scipy.stats
 
 from jali.attacks import Facts, LinearProgram, Noise, simulator
 from jali.attacks.convex import limits
+from jali.attacks.convex.losses import LOSSES
 from jali.attacks.convex.tails import Errors, errors_of
 from jali.attacks.subsets.listed import random_subsets
 
@@ -19,7 +21,13 @@ def _errors(text: str, n: int = 10_000) -> Errors:
     return errors
 
 
-@pytest.mark.parametrize("power", [1, 2])
+def _spread(loss: str, errors: Errors, ratio: float, size: float) -> float | None:
+    if loss == "slab":
+        return limits.slab(errors, ratio, 0.8 * size)
+    return LOSSES[loss].limit(errors, ratio, size)
+
+
+@pytest.mark.parametrize("power", [0, 1, 2])
 @pytest.mark.parametrize(
     ("noise", "law"),
     [
@@ -34,17 +42,92 @@ def test_tails_are_those_of_the_noise_and_a_normal_part(noise: str, law: object,
     quantiles = law.ppf((np.arange(100_000) + 0.5) / 100_000)  # type: ignore[attr-defined]
     z = (quantiles - line) / spread
     cdf, pdf = scipy.stats.norm.cdf(z), scipy.stats.norm.pdf(z)
-    above = spread * (z * cdf + pdf) if power == 1 else spread**2 * ((1 + z * z) * cdf + z * pdf)
+    above = (cdf, spread * (z * cdf + pdf), spread**2 * ((1 + z * z) * cdf + z * pdf))[power]
     assert _errors(noise).beyond(line, power, spread=spread) == pytest.approx(2 * above.mean(), rel=1e-3)
 
 
 def test_the_cut_is_that_of_a_normal_number() -> None:
     grid = np.linspace(0, 12, 1_200_001)
-    for spread in (0.1, 0.7, 5.0):
+    for spread in (0.1, 0.7, 5.0, 1e3):
         cut, density = np.minimum(spread * grid, 1), scipy.stats.norm.pdf(grid)
         found = limits.Cut.at(spread)
         assert found.length**2 == pytest.approx(scipy.integrate.trapezoid(cut**2 * density, grid), rel=1e-6)
         assert found.pull == pytest.approx(scipy.integrate.trapezoid(grid * cut * density, grid), rel=1e-6)
+
+
+@pytest.mark.parametrize("line", [0.05, 0.35, 2.0])
+@pytest.mark.parametrize("noise", ["uniform:50", "laplace:30", "gaussian:40", "laplace:0.1", "uniform:0.1"])
+def test_what_a_line_cuts_off_is_what_is_beyond_it(noise: str, line: float) -> None:
+    """min(x, y)^2 = x^2 - (x - y)_+^2 - 2 y (x - y)_+."""
+    errors, spread = _errors(noise), 0.2
+    square, above = (errors.beyond(line, power, spread=spread) for power in (2, 1))
+    whole = errors.beyond(0.0, 2, spread=spread)
+    assert errors.capped(line, spread=spread) == pytest.approx(whole - square - 2 * line * above, rel=2e-3)
+    assert errors.within(line, spread=spread) == pytest.approx(1 - errors.beyond(line, 0, spread=spread), rel=2e-3)
+
+
+@pytest.mark.parametrize(("noise", "least"), [("uniform", 1e9), ("laplace", 1e9), ("gaussian", 1e9)])
+def test_beside_large_errors_a_line_keeps_its_digits(noise: str, least: float) -> None:
+    """Errors that are as likely as any other exceed a line y but for 2 y f, and leave y^2 - 4 y^3 f / 3."""
+    density = {"uniform": 0.5, "laplace": 0.5, "gaussian": 1 / math.sqrt(2 * math.pi)}[noise] / least
+    errors = _errors(f"{noise}:{least}*sqrt(n)")
+    assert errors.within(0.1, spread=0.3) == pytest.approx(0.2 * density, rel=1e-6)
+    assert errors.capped(0.1, spread=0.3) == pytest.approx(0.01, rel=1e-6)
+
+
+@pytest.mark.parametrize("ratio", [0.5, 8.0])
+@pytest.mark.parametrize("loss", ["absolute", "chebyshev", "feasible", "slab"])
+@pytest.mark.parametrize("kind", ["gaussian", "laplace", "uniform"])
+def test_more_noise_never_leaves_more_right_however_much_there_is(kind: str, loss: str, ratio: float) -> None:
+    if loss == "feasible" and kind != "uniform":
+        return
+    shares = []
+    for size in (1e-3, 1e-2, 0.1, 1.0, 10.0, 1e3, 1e6, 1e9, 1e12):
+        errors = _errors(f"{kind}:{size}*sqrt(n)")
+        spread = _spread(loss, errors, ratio, size)
+        shares += [] if spread is None else [limits.share(spread)]
+    assert shares == sorted(shares, reverse=True)
+    assert len(shares) >= 5
+    assert 0.5 <= shares[-1] < 0.5 + 1e-7
+    assert shares[-2] < 0.5 + 1e-5
+
+
+@pytest.mark.parametrize(("kind", "density"), [("gaussian", 1 / math.sqrt(2 * math.pi)), ("laplace", 0.5)])
+def test_the_least_sum_of_large_errors_is_as_good_as_a_median(kind: str, density: float) -> None:
+    """The variance of a median of m is 1 / (4 f^2 m), and that of a bit is 4 times as much."""
+    for size in (1e3, 1e6, 1e11):
+        spread = limits.absolute(_errors(f"{kind}:{size}*sqrt(n)"), 8.0)
+        assert spread == pytest.approx(size / (density * math.sqrt(8)), rel=1e-3)
+
+
+@pytest.mark.parametrize("ratio", [3.0, 8.0])
+@pytest.mark.parametrize("loss", ["absolute", "chebyshev", "slab", "feasible"])
+def test_the_spread_is_where_the_comparison_is_least(loss: str, ratio: float) -> None:
+    """By brute force: the objective of Gordon's problem at many lengths, over quantiles of e + |d| g / 2."""
+    size, random = 0.7, np.random.default_rng(3)
+    e, g = random.uniform(-size, size, 400_000), random.standard_normal(400_000)
+    found = _spread(loss, _errors(f"uniform:{size}*sqrt(n)"), ratio, size)
+    assert found is not None
+
+    def objective(spread: float) -> float:
+        cut = limits.Cut.at(spread)
+        x = np.abs(e + cut.length / 2 * g)
+        taken = cut.pull / (2 * math.sqrt(ratio))
+        if loss == "slab":
+            return math.sqrt(np.mean(np.maximum(x - 0.8 * size, 0) ** 2)) - taken
+        if loss == "feasible":
+            return float(np.mean(np.maximum(x - size, 0) ** 2)) - taken**2
+        if loss == "chebyshev":
+            return float(
+                scipy.optimize.brentq(
+                    lambda width: math.sqrt(np.mean(np.maximum(x - width, 0) ** 2)) - taken, 0, size + 10
+                )
+            )
+        line = scipy.optimize.brentq(lambda line: math.sqrt(np.mean(np.minimum(x, line) ** 2)) - taken, 0, 50)
+        return float(np.mean(np.maximum(x - line, 0)))
+
+    least = objective(found)
+    assert least <= min(objective(found * factor) for factor in (0.8, 0.95, 1.05, 1.25)) + 1e-6
 
 
 @pytest.mark.parametrize("ratio", [1.0, 2.0, 8.0])
@@ -59,7 +142,7 @@ def test_exact_answers_need_half_as_many_questions_as_people() -> None:
         assert limit(_errors("none"), 0.45) is None
         spread = limit(_errors("none"), 0.55)
         assert spread is not None
-        assert limits.prediction(spread).fraction == 1
+        assert limits.prediction(spread, 10_000, 5_500).fraction == 1
         assert limit(_errors("none"), 0.0) is None
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
 import pytest
 
 from jali.attacks.noises import KINDS, Noise
@@ -45,10 +46,23 @@ def test_bad_noise_is_refused_with_a_remedy(text: str, said: str) -> None:
     assert refused.value.remedy
 
 
+@pytest.mark.parametrize("step", [1, 2, 3, 4, 5, 7, 10, math.sqrt(2), 7.3])
+def test_rounding_moves_whole_numbers_as_far_as_it_says(step: float) -> None:
+    """All of them up to a multiple of the step and of its double, or of nearly that."""
+    counts = np.arange(14_600)[: int(14_600 // (2 * step) * 2 * step)]
+    errors = np.round(counts / step) * step - counts
+    assert Noise("rounding", step).stddev == pytest.approx(math.sqrt(np.mean(errors**2)), rel=1e-3, abs=1e-12)
+
+
+@pytest.mark.parametrize("size", [1e-320, 1e-101, 1.1e15, 1e300])
+def test_sizes_that_doubles_cannot_add_to_counts_are_refused(size: float) -> None:
+    with pytest.raises(CatalogError, match="its size must be 0, or from 1e-100 to 1e"):
+        Noise("uniform", size)
+
+
 def test_moments_and_bounds_are_those_of_the_laws() -> None:
     assert Noise("uniform", 3).stddev == pytest.approx(math.sqrt(3))
     assert Noise("laplace", 3).stddev == pytest.approx(3 * math.sqrt(2))
-    assert Noise("rounding", 10).stddev == pytest.approx(10 / math.sqrt(12))
     assert Noise("gaussian", 3).stddev == 3
     assert (Noise("uniform", 3).bound, Noise("rounding", 10).bound, Noise("worst", 2).bound) == (3, 5, 2)
     assert Noise("gaussian", 3).bound is None

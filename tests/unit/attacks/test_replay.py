@@ -142,9 +142,15 @@ def test_the_lab_finds_a_log_by_its_path_and_by_the_environment(
     monkeypatch.setenv("JALI_DIFFIX", str(path.parent))
     assert stage("replay").run().right == 30
     assert log().n == 30
+    assert Replay().run(log()).right == 30
     monkeypatch.delenv("JALI_DIFFIX")
     with pytest.raises(CatalogError, match=r"No log is named.*set JALI_DIFFIX"):
         stage("replay").run()
+
+
+def test_a_log_is_replayed_once(path: Path) -> None:
+    with pytest.raises(CatalogError, match="A log holds one secret, and is attacked once, not 2 times"):
+        Replay().repeat([log(path), log(path)])
 
 
 def test_a_folder_of_several_logs_is_replayed_but_no_single_oracle(tmp_path: Path) -> None:
@@ -159,7 +165,7 @@ def test_a_folder_of_several_logs_is_replayed_but_no_single_oracle(tmp_path: Pat
 @pytest.mark.parametrize(
     ("people", "answers", "words"),
     [
-        (None, None, r"people_1_9\.csv cannot be read"),
+        (None, None, r"answers_1_9\.csv has no file of its people beside it: there is no people_1_9\.csv"),
         ("client_id\n2000\n", None, "has no column status"),
         ("", None, "has no column client_id"),
         ("client_id,status\n2000,1\n2001,2\n", None, "some with status 0 and some with 1"),
@@ -205,11 +211,25 @@ def test_an_unreadable_log_is_named_with_a_remedy(
 def test_what_is_no_log_is_named(tmp_path: Path) -> None:
     with pytest.raises(CatalogError, match="holds no log"):
         logs(tmp_path)
+    (tmp_path / "people_1_9.csv").write_text("client_id,status\n2000,1\n2001,0\n")
     with pytest.raises(CatalogError, match="is not a file of answers"):
         logs(tmp_path / "people_1_9.csv")
-    (tmp_path / "people_1_9.csv").write_text("client_id,status\n2000,1\n2001,0\n")
     (tmp_path / "answers_1_9.csv").write_bytes(b"\xff\xfe\x00\x81")
     with pytest.raises(CatalogError, match="cannot be read"):
         logs(tmp_path / "answers_1_9.csv")
-    with pytest.raises(CatalogError, match="cannot be read"):
+    with pytest.raises(CatalogError, match="There is no log at"):
         logs(tmp_path / "answers_2_9.csv")
+
+
+def test_of_several_logs_the_most_telling_share_counts(tmp_path: Path) -> None:
+    """Theorem 3 is about the largest odds; a share over all logs would prove a loss that is not there."""
+    made_up(tmp_path, name="1_1", people=30, seed=1)
+    made_up(tmp_path, name="2_2", people=31, seed=2)
+    every = logs(tmp_path)
+    shares = [20 / 30, 20 / 31]
+    assert [one.prior for one in every.logs] == pytest.approx(shares)
+    assert every.prior == pytest.approx(20 / 30)
+    result = Replay().run(every)
+    assert result.baseline == pytest.approx(20 / 30)
+    assert result.sense == "about"
+    assert result.predicted is not None

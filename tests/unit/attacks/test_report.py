@@ -8,7 +8,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from jali.attacks import Refusal, Result
+from jali.attacks import Refusal, Result, Spent
 from jali.attacks.report import told
 from jali.privacy import Adjacency
 
@@ -24,7 +24,7 @@ RESULT = Result(
     prior=0.5,
     predicted=0.7,
     law="a law",
-    law_is_exact=False,
+    sense="at least",
     adjacency=None,
     questions=1234,
     spent=None,
@@ -40,7 +40,7 @@ def test_a_result_tells_its_facts_in_order() -> None:
     assert facts["people"] == "100, 2 secrets one after the other"
     assert facts["questions"] == "1,234 each"
     # Clopper and Pearson for 150 of 200.
-    assert facts["right"] == "75.0 %, 150 of 200 bits; 68.4 % … 80.8 % at 95 %"
+    assert facts["right"] == "75.0 %, 150 of 200 bits; 68.4 % … 80.8 % at 95 % if bits are independent"
     assert facts["law"] == "at least 70.0 %: a law"
     assert facts["area below"] == "0.25"
     assert str(RESULT).startswith("guessing against nobody\n\n  people")
@@ -59,13 +59,19 @@ def test_a_ledger_is_told_with_its_ceiling_and_its_words() -> None:
         RESULT, spent=Fraction(1, 2), adjacency=Adjacency.ADD_REMOVE, refusal=Refusal(1, "Enough.\x1b[2J")
     )
     facts = dict(told(spent))
-    assert facts["spent"] == "epsilon 0.5"
+    assert facts["spent"] == "epsilon 0.5 for these answers"
     assert facts["ceiling"] == "nothing is guessed right with a chance above 73.1 % (add-remove)"
     assert facts["refused"] == "after 1 answer: Enough.\\x1b[2J"
+    folded = replace(spent, refusal=Refusal(12, "No.\n\nNothing\n  is left.", further=9))
+    assert dict(told(folded))["refused"] == (
+        "after 12 answers, 9 of them asked for only to see it: No. Nothing is left."
+    )
     assert "╏ ceiling" in facts[""]
     assert dict(told(replace(spent, refusal=None)))["refused"] == "nothing"
     assert " above 99.9955 % " in dict(told(replace(spent, spent=Fraction(5))))["ceiling"]
-    assert dict(told(replace(spent, delta=Fraction(1, 100))))["spent"] == "epsilon 0.5, delta 0.01"
+    assert (
+        dict(told(replace(spent, delta=Fraction(1, 100))))["spent"] == "epsilon 0.5, delta 0.01 for these answers"
+    )
 
 
 def test_beside_a_delta_the_proved_loss_names_it() -> None:
@@ -91,3 +97,12 @@ def test_notebooks_see_a_table() -> None:
     page = replace(RESULT, law="a < b")._repr_html_()
     assert "a &lt; b" in page
     assert "75.0 %, 150 of 200 bits" in page
+    assert page.index("guessing against nobody") < page.index("people")
+
+
+def test_words_are_shown_for_figures_and_what_nobody_paid_for_a_ledger() -> None:
+    facts = dict(told(replace(RESULT, notes={"area": "small"}, unpaid=Spent(Fraction(256)))))
+    assert facts["area"] == "small"
+    assert "area below" not in facts
+    assert facts["unpaid"] == "it would have cost epsilon 256, had a ledger counted"
+    assert "spent" not in facts

@@ -44,8 +44,8 @@ def test_of_the_others_nothing_is_learned() -> None:
 
 def test_an_oracle_that_refuses_leaves_the_likelier_value() -> None:
     class Silent(Simulator):
-        def ask(self, subsets: attacks.Subsets) -> np.ndarray[tuple[int, ...], np.dtype[np.float64]]:
-            return np.empty(len(subsets) * 0)
+        def ask(self, _: object) -> np.ndarray[tuple[int, ...], np.dtype[np.float64]]:
+            return np.empty(0)
 
     simulator = attacks.simulator(n=9, prior=0.9, seed=4)
     guess = attacks.Singletons().guess(Silent(simulator.secret, simulator.noise, simulator.random))

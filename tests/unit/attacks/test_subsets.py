@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pytest
@@ -10,10 +11,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from jali.attacks import Subsets
+from jali.attacks import Subsets, simulator, unledgered
 from jali.attacks.subsets.listed import Listed, random_subsets
 from jali.attacks.subsets.packed import Packed, packed_subsets
 from jali.attacks.subsets.sparse import Sparse, parted_subsets
+from jali.errors import CatalogError
 
 FORMS: list[Callable[[object], Subsets]] = [Listed.of, Packed.of, Sparse.of]
 NAMES = ["listed", "packed", "sparse"]
@@ -112,3 +114,27 @@ def test_groups_part_the_people_again_and_again(questions: int, people: int, mem
     for start in range(0, questions - groups + 1, groups):
         assert (rows[start : start + groups].sum(axis=0) == 1).all()
     assert (rows[questions - questions % groups :].sum(axis=0) <= 1).all()
+
+
+@pytest.mark.parametrize("oracle", [simulator(n=3, noise="none", seed=1), unledgered(n=3, each=50, seed=1)])
+def test_a_matrix_of_zeros_and_ones_is_asked_as_it_is(oracle: Any) -> None:
+    """Noise at epsilon 50 is another number than 0 with a chance below 1e-20."""
+    answers = oracle.ask(np.array([[1, 1, 1], [1, 0, 0], [0, 1, 0], [0, 0, 1]]))
+    assert oracle.mark(answers[1:].astype(np.int8)) == 3
+    assert answers[0] == answers[1:].sum()
+    assert oracle.ask([[True, True, True]]).tolist() == [answers[0]]
+
+
+@pytest.mark.parametrize(
+    ("questions", "told"),
+    [
+        (np.ones(3), "not an array of 1 dimensions"),
+        (np.full((2, 3), 0.5), "without other numbers"),
+        (np.ones((2, 4)), "The questions are about 4 people, and there are 3."),
+        ([[1, 0], [1]], "not list"),
+        ("all", "not str"),
+    ],
+)
+def test_what_is_no_list_of_questions_is_refused(questions: Any, told: str) -> None:
+    with pytest.raises(CatalogError, match=told):
+        simulator(n=3, seed=1).ask(questions)

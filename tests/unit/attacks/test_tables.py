@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+import re
 import statistics
 from decimal import ROUND_HALF_EVEN, Decimal
 from fractions import Fraction
@@ -25,7 +26,7 @@ from jali.attacks.tables.constraints import _totals, constraints
 from jali.attacks.tables.nearest import nearest
 from jali.attacks.tables.people import AGE, CODES, LIKELIHOOD, SEX, chance, commonest, described, listed, tally
 from jali.attacks.tables.program import Program
-from jali.attacks.tables.solutions import solutions
+from jali.attacks.tables.solutions import Patience, solutions
 from jali.errors import CatalogError
 from jali.privacy import Adjacency
 
@@ -204,7 +205,7 @@ def test_the_guess_follows_private_tables_as_far_as_they_are_trusted() -> None:
 @pytest.mark.parametrize(
     ("given", "said"),
     [
-        ({"n": 101}, "n must be from 1 to 100"),
+        ({"n": 101}, "n must be at most 100 for tables"),
         ({"noise": "uniform:1"}, "publishes exact tables"),
         ({"parameters": {"threshold": 0}}, "threshold"),
         ({"parameters": {"limit": 0}}, "limit"),
@@ -249,3 +250,33 @@ def test_tables_that_contradict_each_other_are_refused() -> None:
 
     with pytest.raises(CatalogError, match="no people agree"):
         Tables().guess(Confused.of(3, seed=1))
+
+
+def test_what_is_proved_is_told_in_words() -> None:
+    proved = stage("tables", seed=11).run()
+    assert proved.notes["solutions"] == "1 fits, and it is proved that there is no other"
+    published, withheld = map(int, re.findall(r"\d+", proved.notes["tables"]))
+    assert published + withheld == proved.questions
+    assert withheld == proved.figures["tables_withheld"]
+    impatient = stage("tables", seed=11, parameters={"patience": 1e-6}).run()
+    assert impatient.notes["solutions"] == "none was found in 1e-06 s; the guess is what anybody would guess"
+
+
+def test_people_have_no_bits_to_be_sure_of() -> None:
+    result = stage("tables", seed=11).run()
+    assert (result.right, result.calibration) == (7, ())
+
+
+def test_all_searches_share_one_time() -> None:
+    class Slow(Program):
+        def solve(self, *, seconds: float = math.inf, nodes: int | None = None) -> Bits | None:
+            granted.append(seconds)
+            return None
+
+    granted: list[float] = []
+    patience = Patience(100.0)
+    for _ in range(3):
+        patience.solve(Slow(most=1))
+    assert 100 >= granted[0] >= granted[1] >= granted[2] > 0
+    with pytest.raises(TimeoutError):
+        Patience(-1.0).solve(Slow(most=1))

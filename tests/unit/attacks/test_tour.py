@@ -38,7 +38,7 @@ def test_a_tour_is_one_table(short: Tour) -> None:
     ]
     assert "ε 1" in rows[2]
     assert "ε 1" not in rows[1]
-    assert max(map(len, str(short).splitlines())) <= 100
+    assert max(map(len, str(short).splitlines())) <= 80
 
 
 def test_a_tour_is_plain_numbers(short: Tour) -> None:

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from dataclasses import replace
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
 import pytest
 
 from jali.attacks.calibration import Bin
+from jali.attacks.laws.sense import Sense
 from jali.attacks.roc import Roc
 from jali.attacks.staging import stage
 from jali.attacks.sweep import Sweep, SweepLine, SweepPoint
@@ -17,6 +20,7 @@ from jali.attacks.tour import Stop, Tour
 from jali.errors import CatalogError
 from jali.plots import (
     ConfidenceDot,
+    ShareDot,
     TourDot,
     attack_calibration,
     attack_roc,
@@ -24,9 +28,11 @@ from jali.plots import (
     attack_tour,
     calibration_curves,
     roc_curves,
+    share_curves,
     sweep_curves,
     tour_curves,
 )
+from jali.privacy import Adjacency
 
 
 @pytest.fixture(autouse=True)
@@ -39,12 +45,12 @@ def close_figures() -> Iterator[None]:
     pyplot.close("all")
 
 
-def point(at: float, share: float, law: float | None, *, exact: bool = True) -> SweepPoint:
-    return SweepPoint(at, share, (share - 0.02, min(1.0, share + 0.02)), law, exact, 64, False)
+def point(at: float, share: float, law: float | None, sense: Sense = "equal") -> SweepPoint:
+    return SweepPoint(at, share, (share - 0.02, min(1.0, share + 0.02)), law, sense, 64, False)
 
 
 GOOD = SweepLine("one", "kind noise", (point(0.1, 0.98, 1.0), point(1, 0.8, 0.82), point(10, 0.51, 0.52)))
-BAD = SweepLine("one", "worst noise", tuple(point(at, 0.3, 0.1, exact=False) for at in (0.1, 1.0, 10.0)))
+BAD = SweepLine("one", "worst noise", tuple(point(at, 0.3, 0.1, "at least") for at in (0.1, 1.0, 10.0)))
 SILENT = SweepLine("two", "kind noise", (point(0.1, 0.7, None), point(10, 0.6, None)))
 NOISE = Sweep("noise", 64, 1, (GOOD, BAD, SILENT), marks={"sqrt(n)": 1.0, "n": 8.0})
 COUNTED = Sweep("questions", 64, 1, (GOOD,), marks={"refused": 4.0}, ceiling=((0.1, 0.55), (10, 0.73)), each=0.25)
@@ -133,6 +139,32 @@ def test_a_result_is_drawn_with_its_levels() -> None:
     }
     assert axes.get_title(loc="left") == "hadamard against a simulator with noise uniform:8"
     assert RESULT.plot() is not axes
+
+
+def test_a_result_without_bits_is_drawn_by_its_shares() -> None:
+    people = replace(RESULT, calibration=(), things="people", chance=0.1, predicted=0.5)
+    assert share_curves(people) == {
+        "right": ShareDot(people.fraction, people.interval),
+        "without a release": ShareDot(0.1, (0.1, 0.1)),
+        "the law": ShareDot(0.5, (0.5, 0.5)),
+    }
+    axes = people.plot()
+    assert [label.get_text() for label in axes.get_yticklabels()] == [
+        f"right: {100 * people.fraction:.1f} %",
+        "without a release: 10.0 %",
+        "the law: 50.0 %",
+    ]
+    assert axes.get_xlim() == pytest.approx((-0.02, 1.02))
+    assert axes.get_xlabel() == "share of people"
+    assert [line.get_xdata()[0] for line in axes.lines if line.get_marker() == "o"] == [people.fraction, 0.1, 0.5]
+    spent = replace(people, spent=Fraction(1), adjacency=Adjacency.REPLACE_ONE)
+    assert share_curves(spent)["the ceiling"].share == spent.ceiling
+    attack_calibration(people)
+
+
+@pytest.mark.parametrize("sweep", [NOISE, COUNTED, replace(NOISE, n=1_000_000)])
+def test_the_title_of_a_sweep_is_a_line(sweep: Sweep) -> None:
+    assert "\n" not in attack_sweep(sweep).get_title(loc="left")
 
 
 def test_a_tour_has_a_row_for_each_attack_and_a_dot_for_each_opponent() -> None:

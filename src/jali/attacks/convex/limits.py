@@ -9,9 +9,14 @@ normal vectors: the program behaves as
 where g has a coordinate for each question and h one for each person (Thrampoulidis, Abbasi and Hassibi 2018;
 with a box: Thrampoulidis, Xu and Hassibi 2018). Of all d of a given length the one with the largest h.d wins.
 It makes x the secret + spread h, cut off at 0 and 1, so every bit behaves as if it had been seen once with
-normal noise: a share Phi(1 / (2 spread)) is right. What is left is to find the spread, or the length of d,
-which is the least of a convex function of one number. The factor 1/2 is the standard deviation of a random bit
-of A; its mean only tells how many ones there are.
+normal noise: a share Phi(1 / (2 spread)) is right. What is left is to find the length of d, which minimises a
+convex function of one number. Where its slope is 0,
+
+    ratio spread P = h.d,
+
+with P the share of the answers that hold on to x: those at the edge of what the loss forgives. So nothing is
+compared that differs in the last digits only, and the laws hold for noise of any size. The factor 1/2 is the
+standard deviation of a random bit of A; its mean only tells how many ones there are.
 
 The theorem is about normal matrices. Those of zeros and ones behave alike; at n = 64 the laws are already met. The
 share of one secret scatters a little more than independent bits would, up to 1.4 times.
@@ -27,15 +32,19 @@ from dataclasses import dataclass
 from statistics import NormalDist
 
 from jali.attacks.attack import Prediction
+from jali.attacks.convex.bell import above, density, squares
 from jali.attacks.convex.tails import Errors
+from jali.attacks.laws.sense import limit_sense
 
 _GOLDEN = (math.sqrt(5) - 1) / 2
 _STEPS = 26
+_HALVINGS = 44
 # Spreads from certainty to nothing known, as logarithms.
-_SPREADS = (-8.0, 6.0)
+_SPREADS = (-8.0, 50.0)
 CERTAIN = math.exp(_SPREADS[0])
 _FAR = 6.0
-_CLOSE = 1e-6
+_ENDLESS = 1e30
+_CLOSE = 1e-9
 
 
 @dataclass(frozen=True)
@@ -43,20 +52,22 @@ class Cut:
     """The secret + spread h, cut off at 0 and 1.
 
     Attributes:
+        spread: The spread.
         length: The root of its mean squared distance from the secret.
         pull: The mean of h times that distance.
     """
 
+    spread: float
     length: float
     pull: float
 
     @classmethod
     def at(cls, spread: float) -> Cut:
         """Integrate over h."""
-        normal, edge = NormalDist(), 1 / spread
-        inside = normal.cdf(edge) - 0.5 - edge * normal.pdf(edge)
-        square = spread**2 * inside + normal.cdf(-edge)
-        return cls(math.sqrt(square), spread * inside + normal.pdf(edge))
+        edge = 1 / spread
+        inside = squares(edge)
+        square = spread**2 * inside + above(edge)
+        return cls(spread, math.sqrt(square), spread * inside + density(edge))
 
 
 def share(spread: float) -> float:
@@ -64,56 +75,67 @@ def share(spread: float) -> float:
     return NormalDist().cdf(0.5 / spread)
 
 
-def prediction(spread: float) -> Prediction:
+def prediction(spread: float, people: int, questions: int) -> Prediction:
     """Return the share of right bits as what theory says."""
+    sense = limit_sense(people, questions)
     if spread < 2 * CERTAIN:
-        return Prediction(1.0, "no error, in the limit")
-    return Prediction(
-        share(spread), f"Phi(1 / (2 spread)), where the spread of a bit is {spread:.3g} in the limit"
-    )
+        return Prediction(1.0, "no error, in the limit", sense)
+    law = f"Phi(1 / (2 spread)), where the spread of a bit is {spread:.3g} in the limit"
+    return Prediction(share(spread), law, sense)
 
 
 def slab(errors: Errors, ratio: float, width: float) -> float | None:
     """Return the spread where the squared violation of |A x - a| <= width is least; None if that is 0.
 
-    The distance of e + |d| g / 2 from the slabs, less what w takes off it, is minimised.
+    The distance of e + |d| g / 2 from the slabs, less what w takes off it, is minimised: where the slope is 0 that
+    distance, which answers outside of their slabs hold, is in place of h.d.
     """
-    left, spread = _left(errors, ratio, width)
-    return spread if left > 0 else None
+    spread = _where(
+        lambda cut: ratio * cut.spread * _outside(errors, cut, width) - _away(errors, ratio, cut, width)
+    )
+    cut = Cut.at(spread)
+    return spread if _away(errors, ratio, cut, width) > cut.pull else None
 
 
 def chebyshev(errors: Errors, ratio: float) -> float | None:
     """Return the spread where the largest |A x - a| is least; None if that is 0 for more than one x.
 
-    That least is the width at which the slabs begin to have a point in common.
+    That least is the width at which the slabs begin to have a point in common, and answers outside of it hold.
     """
-    if ratio == 0 or _left(errors, ratio, 0.0)[0] <= 0:
+    if ratio == 0 or slab(errors, ratio, 0.0) is None:
         return None
-    width = _crossing(lambda tried: _left(errors, ratio, tried)[0], 1.0)
-    return _left(errors, ratio, width)[1]
+
+    def slope(cut: Cut) -> float:
+        width = _crossing(lambda tried: _away(errors, ratio, cut, tried) / cut.pull - 1)
+        return ratio * cut.spread * _outside(errors, cut, width) - cut.pull
+
+    return _where(slope)
 
 
 def feasible(errors: Errors, ratio: float, bound: float) -> float:
     """Return the spread of the x with |A x - a| <= bound that is farthest in a random direction c.
 
-    With d along c cos + h sin the slabs leave sin = 2 distance / pull, and pull cos is maximised.
+    With d along c cos + h sin the slabs leave sin = 2 distance / pull, and pull cos is maximised; answers outside
+    of their slabs hold.
     """
-
-    def lost(spread: float) -> float:
-        cut = Cut.at(spread)
-        return 4 * ratio * errors.beyond(bound, 2, spread=cut.length / 2) - cut.pull**2
-
-    return _least(lost)
+    return _where(lambda cut: ratio * cut.spread * _outside(errors, cut, bound) - cut.pull)
 
 
 def absolute(errors: Errors, ratio: float) -> float | None:
     """Return the spread where the sum of |A x - a| is least; None if that is 0 for more than one x.
 
-    The best w cuts e + |d| g / 2 off at a line, and what is beyond the line is minimised.
+    The best w cuts e + |d| g / 2 off at a line, and what is beyond the line is minimised: answers within it hold.
+    Large errors with density f at 0 thus leave the spread 1 / (f sqrt(ratio)), that of a median.
     """
-    if ratio == 0 or _left(errors, ratio, 0.0)[0] <= 0:
+    if ratio == 0 or slab(errors, ratio, 0.0) is None:
         return None
-    return _least(lambda spread: _rest(errors, ratio, spread))
+
+    def slope(cut: Cut) -> float:
+        taken, spread = cut.pull / (2 * math.sqrt(ratio)), cut.length / 2
+        line = _crossing(lambda tried: 1 - math.sqrt(errors.capped(tried, spread=spread)) / taken, least=taken)
+        return ratio * cut.spread * errors.within(line, spread=spread) - cut.pull
+
+    return _where(slope)
 
 
 def survives(garbage: float, ratio: float) -> bool:
@@ -128,7 +150,7 @@ def survives(garbage: float, ratio: float) -> bool:
         def missing(line: float) -> float:
             return taken - garbage * line**2 - (1 - garbage) * _kept(shift, line)
 
-        line = _crossing(missing, 1.0)
+        line = _crossing(missing)
         return (1 - garbage) * (_over(line - shift) + _over(line + shift)) - garbage * (shift + line)
 
     return garbage == 0 or cost(_golden(cost, 0.0, _FAR)) > 0
@@ -148,54 +170,43 @@ def _kept(shift: float, line: float) -> float:
     return second + 2 * shift * first + shift**2 * inside + line**2 * (1 - inside)
 
 
-def _left(errors: Errors, ratio: float, width: float) -> tuple[float, float]:
-    """Return how far from slabs of a width the nearest point is, times two, and its spread."""
-
-    def distance(spread: float) -> float:
-        cut = Cut.at(spread)
-        return 2 * math.sqrt(ratio * errors.beyond(width, 2, spread=cut.length / 2)) - cut.pull
-
-    spread = _least(distance)
-    return distance(spread), spread
+def _outside(errors: Errors, cut: Cut, width: float) -> float:
+    """Return the share of answers outside of their slabs."""
+    return errors.beyond(width, 0, spread=cut.length / 2)
 
 
-def _rest(errors: Errors, ratio: float, spread: float) -> float:
-    """Return the mean of what is left of |e + |d| g / 2| at a spread; 0 if nothing has to be."""
-    cut = Cut.at(spread)
-
-    def beyond(line: float, power: int) -> float:
-        return errors.beyond(line, power, spread=cut.length / 2)
-
-    whole, taken = beyond(0.0, 2), cut.pull**2 / (4 * ratio)
-    if whole <= taken:
-        return 0.0
-
-    def missing(line: float) -> float:
-        """Return how much a line must rise to leave no more than can be taken off, in squares."""
-        return taken - whole + beyond(line, 2) + 2 * line * beyond(line, 1)
-
-    return beyond(_crossing(missing, math.sqrt(taken)), 1)
+def _away(errors: Errors, ratio: float, cut: Cut, width: float) -> float:
+    """Return how far the answers are from slabs of a width, times two."""
+    return 2 * math.sqrt(ratio * errors.beyond(width, 2, spread=cut.length / 2))
 
 
-def _least(function: Callable[[float], float]) -> float:
-    """Return the spread where a function is least."""
-    return math.exp(_golden(lambda logarithm: function(math.exp(logarithm)), *_SPREADS))
+def _where(slope: Callable[[Cut], float]) -> float:
+    """Return the spread at which a slope turns from falling to rising."""
+    low, high = _SPREADS
+    for _ in range(_HALVINGS):
+        middle = (low + high) / 2
+        low, high = (low, middle) if slope(Cut.at(math.exp(middle))) > 0 else (middle, high)
+    return math.exp((low + high) / 2)
 
 
-def _crossing(function: Callable[[float], float], high: float) -> float:
-    """Return where a falling function that is positive at 0 crosses 0 (Illinois: Dowell and Jarratt 1971)."""
-    low, at_low = 0.0, function(0.0)
-    while (at_high := function(high)) > 0:
+def _crossing(function: Callable[[float], float], *, least: float = 0.0) -> float:
+    """Return where a falling function crosses 0 beyond a place, by straight lines and by halves in turn."""
+    low, at_low = least, function(least)
+    high = 2 * least or 1.0
+    if at_low <= 0:
+        return low
+    while (at_high := function(high)) > 0 and high < _ENDLESS:
         low, at_low, high = high, at_high, 2 * high
-    for _ in range(_STEPS):
-        middle = low + (high - low) * at_low / (at_low - at_high)
+    middle = high
+    for turn in range(2 * _HALVINGS if at_high < 0 else 0):
+        part = 0.5 if turn % 2 else at_low / (at_low - at_high)
+        middle = low + (high - low) * part
         at_middle = function(middle)
-        if at_middle > 0:
-            low, at_low, at_high = middle, at_middle, at_high / 2
-        else:
-            high, at_high, at_low = middle, at_middle, at_low / 2
-        if high - low <= _CLOSE * high or abs(at_middle) <= _CLOSE**2:
+        if abs(at_middle) <= _CLOSE:
             break
+        low, at_low, high, at_high = (
+            (middle, at_middle, high, at_high) if at_middle > 0 else (low, at_low, middle, at_middle)
+        )
     return middle
 
 

@@ -8,6 +8,7 @@ from statistics import NormalDist
 from jali.privacy.planning.poisson import mass
 
 _NORMAL_FROM = 100_000
+_CENTRAL = 1e-12
 
 
 def noncentral_cdf(x: float, degrees: int, noncentrality: float) -> float:
@@ -29,7 +30,7 @@ def noncentral_cdf(x: float, degrees: int, noncentrality: float) -> float:
         return 0.0
     if noncentrality > _NORMAL_FROM:
         return NormalDist(degrees + noncentrality, math.sqrt(2 * (degrees + 2 * noncentrality))).cdf(x)
-    mean = noncentrality / 2
+    mean = noncentrality / 2 if noncentrality > _CENTRAL else 0.0
     last = math.ceil(mean + 12 * math.sqrt(mean) + 40)
     total, central, half = 0.0, _central(x / 2, degrees), degrees / 2
     for j in range(last):

@@ -9,6 +9,8 @@ from statistics import NormalDist
 from jali.attacks.noises import Noise
 
 _HALF = 0.5
+# In scales: e to the minus this is 0 in doubles.
+_FAR = 1000.0
 
 
 def crossing(noise: Noise) -> float | None:
@@ -45,7 +47,7 @@ def _uniform(bound: float) -> float:
 
 
 def _triangular(bound: float) -> float:
-    return max(0.0, 2 * bound - _HALF) ** 2 / (8 * bound * bound)
+    return max(0.0, 2 - _HALF / bound) ** 2 / 8
 
 
 def _gaussian(stddev: float) -> float:
@@ -57,7 +59,8 @@ def _laplace(scale: float) -> float:
 
 
 def _two_laplace(scale: float) -> float:
-    return (1 + _HALF / (2 * scale)) * math.exp(-_HALF / scale) / 2
+    away = min(_HALF / scale, _FAR)
+    return (1 + away / 2) * math.exp(-away) / 2
 
 
 def _geometric(scale: float) -> float:

@@ -5,6 +5,15 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+from jali.attacks.laws.sense import LARGE
+
+_ENOUGH = 2
+
+
+def settled(people: int, questions: int) -> bool:
+    """Return whether the smallest singular value of random subsets is about that of the limit, or above."""
+    return people >= LARGE and questions >= _ENOUGH * people
+
 
 @dataclass(frozen=True)
 class Design:
@@ -38,6 +47,11 @@ class Design:
     def density(self) -> float:
         """The share of the people that a subset holds."""
         return 0.5 if self.members is None else self.members / self.people
+
+    @property
+    def deviation(self) -> float:
+        """The standard deviation of a count, over fair bits of which the sum is known."""
+        return math.sqrt(self.people) / 4 if self.members is None else math.sqrt(self.members) / 2
 
     @property
     def weight(self) -> float:

@@ -8,6 +8,7 @@ import numpy as np
 
 import jali
 from jali.attacks.arrays import Bits
+from jali.attacks.attack import Progress
 from jali.attacks.noises import Noise
 from jali.attacks.oracle import Refusal, Spent
 from jali.attacks.oracles.held import Held
@@ -19,6 +20,7 @@ from jali.attacks.tables.people import (
     AGE,
     CODES,
     LIKELIHOOD,
+    MOST_IN_A_BLOCK,
     OLDEST,
     RACE,
     RACES,
@@ -32,7 +34,6 @@ from jali.attacks.tables.people import (
 from jali.errors import CatalogError
 from jali.privacy import Adjacency
 
-_MOST_PEOPLE = 100
 # A table that is not published, to meet the refusal with.
 _UNPUBLISHED = Cell(youngest=ADULT, oldest=64)
 _COLUMNS: dict[str, jali.Range | jali.Keys] = {
@@ -52,8 +53,10 @@ class Block:
     @classmethod
     def drawn(cls, n: int, seed: int | None) -> Block:
         """Draw people from the population, independently."""
-        if not 1 <= n <= _MOST_PEOPLE:
-            raise CatalogError(f"n must be from 1 to {_MOST_PEOPLE} for a block, not {n}.")
+        if not 1 <= n <= MOST_IN_A_BLOCK:
+            raise CatalogError(
+                f"n must be from 1 to {MOST_IN_A_BLOCK} for a block, not {n}.", remedy="A block is a few houses."
+            )
         return cls(np.random.default_rng(seed).choice(CODES, n, p=LIKELIHOOD))
 
     @property
@@ -157,6 +160,10 @@ class PrivateAgency(Block):
     def spent(self) -> Spent | None:
         """Return what the ledger counts."""
         return self.table.spent()
+
+    def watch(self, progress: Progress) -> None:
+        """Tell somebody how many questions are answered."""
+        self.table.watch(progress)
 
     def refusal(self) -> Refusal | None:
         """Return where the ledger refused; it is asked for one table more if it did not."""

@@ -5,16 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 import jali
 from jali.attacks.arrays import Bits, Doubles
+from jali.attacks.attack import Progress
 from jali.attacks.noises import Noise
 from jali.attacks.oracle import Refusal, Spent
 from jali.attacks.oracles.held import Held
 from jali.attacks.oracles.people import People
-from jali.attacks.oracles.phrases import EACH_PERSON, phrase
+from jali.attacks.oracles.phrases import EACH_PERSON, count_of, phrase
 from jali.attacks.oracles.promise import Promise
 from jali.attacks.oracles.secret import Secret
+from jali.attacks.subsets.listed import listed
 from jali.attacks.subsets.repeated import Repeated
 from jali.attacks.subsets.singles import Singles
 from jali.attacks.subsets.subsets import Subsets
@@ -31,7 +34,7 @@ class DatabaseOracle:
         self._secret = secret
         people = People({"id": range(self.n), "trait": secret.bits.tolist()})
         columns = {"id": jali.Range(0, max(1, self.n - 1)), "trait": jali.Range(0, 1)}
-        self._table = Held(people, promise, columns=columns)
+        self._table = Held(people, promise, columns=columns, named=self.n)
         self._law: Noise | None = None
 
     @property
@@ -59,8 +62,9 @@ class DatabaseOracle:
         """The law of the noise in the last answers; before them, of a question that is asked alone."""
         return self._law or self._table.noise(self._everybody())
 
-    def ask(self, subsets: Subsets) -> Doubles:
+    def ask(self, questions: Subsets | ArrayLike) -> Doubles:
         """Answer all questions, or the first ones; disjoint ones about single people are one `GROUP BY`."""
+        subsets = listed(questions, self.n)
         if isinstance(subsets, Singles) and len(subsets) > 1:
             return self._ask_each_person(len(subsets))
         self._table.offer(len(subsets))
@@ -80,7 +84,7 @@ class DatabaseOracle:
 
     def _everybody(self) -> str:
         """Word a question that was not asked yet."""
-        return phrase(np.ones(self.n, np.bool_), nobody=self._nobody())
+        return count_of(f"trait = 1 AND id <> {self._nobody()}")
 
     def _nobody(self) -> int:
         """Return a number that nobody has, and that no question has named."""
@@ -89,6 +93,14 @@ class DatabaseOracle:
     def spent(self) -> Spent | None:
         """Return what the ledger counts."""
         return self._table.spent()
+
+    def unpaid(self) -> Spent | None:
+        """Return what the answers would have cost without a ledger."""
+        return self._table.unpaid()
+
+    def watch(self, progress: Progress) -> None:
+        """Tell somebody how many questions are answered."""
+        self._table.watch(progress)
 
     def refusal(self) -> Refusal | None:
         """Return where the ledger refused; if it has not, ask on to find out, but not for ever."""

@@ -6,11 +6,13 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from jali.attacks.arrays import Doubles, Members
 from jali.attacks.noises import Noise
 from jali.attacks.oracles.secret import Secret
 from jali.attacks.oracles.simulator import Simulator
+from jali.attacks.subsets.listed import listed
 from jali.attacks.subsets.subsets import Subsets
 
 
@@ -47,6 +49,7 @@ class Decoy(Simulator):
         """What is attacked."""
         return f"an oracle with {np.count_nonzero(self.decoys)} decoys and errors up to {self.noise.size:g}"
 
-    def ask(self, subsets: Subsets) -> Doubles:
+    def ask(self, questions: Subsets | ArrayLike) -> Doubles:
         """Answer all questions."""
+        subsets = listed(questions, self.n)
         return np.asarray(subsets.matvec(np.where(self.decoys, 0.5, self.secret.bits)), np.float64)

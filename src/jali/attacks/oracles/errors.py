@@ -47,7 +47,7 @@ def _geometric(place: Simulator, _: Subsets, counts: Doubles) -> Doubles:
 
 
 def _layers(place: Simulator, subsets: Subsets, _: Doubles) -> Doubles:
-    return sticky(place.secret.bits, subsets, place.noise.size)
+    return sticky(place.secret.bits, subsets, place.noise.size, place.salt)
 
 
 def _rounding(place: Simulator, _: Subsets, counts: Doubles) -> Doubles:

@@ -126,9 +126,8 @@ class Layers:
         return [(order, self.crowd.rows[order, place]) for place, order in enumerate(orders)]
 
 
-def sticky(bits: Bits, subsets: Subsets, size: float) -> Doubles:
+def sticky(bits: Bits, subsets: Subsets, size: float, salt: bytes) -> Doubles:
     """Return the errors of counts over subsets, each of which is one condition: the same for the same subset."""
-    salt = hashlib.blake2b(bits.tobytes(), digest_size=32).digest()
     errors = []
     for members in subsets.rows():
         condition, counted = np.packbits(members).tobytes(), np.packbits(members & (bits == 1)).tobytes()

@@ -69,6 +69,11 @@ class Log:
             ) from None
 
     @property
+    def logs(self) -> Sequence[Log]:
+        """This one, as one of a folder has it."""
+        return (self,)
+
+    @property
     def name(self) -> str:
         """What is attacked."""
         return f"the log {self.path.name}"
@@ -127,6 +132,11 @@ def subsets_of(ids: Doubles, multiplier: Doubles, power: Doubles, offset: Double
 
 def _people(path: Path) -> tuple[Doubles, Secret]:
     """Return the clients that a file of answers is about, and their bits."""
+    if not _beside(path).exists():
+        raise CatalogError(
+            f"{path} has no file of its people beside it: there is no {_beside(path).name}.",
+            remedy="A log is a file answers_X.csv beside people_X.csv.",
+        )
     ids, bits = _read(_beside(path), _PEOPLE).T
     if set(bits.tolist()) != {0.0, 1.0} or len(np.unique(ids)) < len(ids):
         raise CatalogError(
@@ -157,9 +167,15 @@ def _read(path: Path, columns: Sequence[str]) -> Doubles:
             numbers = [[_number(path, rows.line_num, row[column]) for column in columns] for row in rows]
     except (OSError, UnicodeDecodeError, csv.Error) as error:
         raise CatalogError(
-            f"{path} cannot be read: {error}.", remedy="A log is a file answers_X.csv beside people_X.csv."
+            f"{path} cannot be read: {_reason(error)}.",
+            remedy="A log is a file answers_X.csv beside people_X.csv.",
         ) from None
     return np.array(numbers, np.float64).reshape(-1, len(columns))
+
+
+def _reason(error: Exception) -> str:
+    """Say what went wrong, without numbers of the operating system."""
+    return (error.strerror or "it is not a file") if isinstance(error, OSError) else str(error)
 
 
 def _number(path: Path, line: int, text: str | None) -> float:

@@ -16,6 +16,8 @@ from jali.attacks.oracles.log import Log
 from jali.errors import CatalogError
 from jali.privacy import Adjacency
 
+_HALF = 0.5
+
 
 @dataclass(frozen=True, eq=False)
 class Logs:
@@ -43,8 +45,8 @@ class Logs:
 
     @property
     def prior(self) -> float:
-        """The share of ones among the people."""
-        return sum(log.n * log.prior for log in self.logs) / self.n
+        """The share of ones in the log where it tells most of a bit: Theorem 3 is about the largest odds."""
+        return max((log.prior for log in self.logs), key=lambda share: abs(share - _HALF))
 
     @property
     def noise(self) -> Noise:

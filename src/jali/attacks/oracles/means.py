@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -35,10 +36,15 @@ class Means:
         random = np.random.default_rng(seed)
         return cls(Seats.drawn(n, attributes, random), noise, random)
 
+    @cached_property
+    def _noisy(self) -> Simulator:
+        """What draws the errors; sticky ones are the same for the same question."""
+        return Simulator(self.seats.secret, self.noise, self.random)
+
     @property
     def name(self) -> str:
         """What is attacked."""
-        return f"means with noise {self.noise}" if self.noise.size else "exact means"
+        return f"means of counts with noise {self.noise}" if self.noise.size else "exact means"
 
     @property
     def n(self) -> int:
@@ -69,8 +75,7 @@ class Means:
         """Answer how many members have each attribute."""
         having = Listed.of(self.seats.members.T)
         counts = np.asarray(having.matvec(np.ones(self.n)), np.float64)
-        errors = ERRORS[self.noise.kind](Simulator(self.seats.secret, self.noise, self.random), having, counts)
-        return counts + errors
+        return counts + ERRORS[self.noise.kind](self._noisy, having, counts)
 
     def spent(self) -> Spent | None:
         """Nothing is counted."""

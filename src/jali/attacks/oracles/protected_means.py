@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from jali.attacks.arrays import Bits, Doubles
+from jali.attacks.attack import Progress
 from jali.attacks.noises import Noise
 from jali.attacks.oracle import Refusal, Spent
 from jali.attacks.oracles.held import Held
@@ -79,6 +80,14 @@ class ProtectedMeans:
     def spent(self) -> Spent | None:
         """Return what the ledger counts."""
         return self.table.spent()
+
+    def unpaid(self) -> Spent | None:
+        """Return what the answers would have cost without a ledger."""
+        return self.table.unpaid()
+
+    def watch(self, progress: Progress) -> None:
+        """Tell somebody how many questions are answered."""
+        self.table.watch(progress)
 
     def refusal(self) -> Refusal | None:
         """Return where it refuses."""

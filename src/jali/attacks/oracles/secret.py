@@ -7,7 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from jali.attacks.arrays import Bits
+from jali.attacks.attack import MOST_PEOPLE
 from jali.errors import CatalogError
+from jali.privacy.rationals import positive_integer
 
 
 @dataclass(frozen=True, eq=False)
@@ -25,11 +27,14 @@ class Secret:
     @classmethod
     def drawn(cls, n: int, random: np.random.Generator, prior: float = 0.5) -> Secret:
         """Draw n bits."""
-        if n < 1:
-            raise CatalogError(f"n must be at least 1, not {n}.")
+        people = positive_integer(n, "n")
+        if people > MOST_PEOPLE:
+            raise CatalogError(
+                f"n must be at most {MOST_PEOPLE:,}, not {people:,}.", remedy="More would take too much memory."
+            )
         if not 0 < prior < 1:
             raise CatalogError(f"prior must be between 0 and 1, not {prior:g}.")
-        return cls((random.random(n) < prior).astype(np.int8), prior)
+        return cls((random.random(people) < prior).astype(np.int8), prior)
 
     def mark(self, guess: Bits) -> int:
         """Return how many bits of a guess are right."""

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from jali.attacks.arrays import Bits, Doubles
 from jali.attacks.noises import Noise
 from jali.attacks.oracle import Refusal, Spent
 from jali.attacks.oracles.errors import ERRORS
 from jali.attacks.oracles.secret import Secret
+from jali.attacks.subsets.listed import listed
 from jali.attacks.subsets.subsets import Subsets
 from jali.privacy import Adjacency
 
@@ -28,6 +31,11 @@ class Simulator:
         """Draw a secret to be asked about."""
         random = np.random.default_rng(seed)
         return cls(Secret.drawn(n, random, prior), noise, random)
+
+    @cached_property
+    def salt(self) -> bytes:
+        """What sticky noise depends on besides questions and people, drawn when it is first needed."""
+        return self.random.bytes(32)
 
     @property
     def name(self) -> str:
@@ -49,8 +57,9 @@ class Simulator:
         """A simulator promises nothing."""
         return None
 
-    def ask(self, subsets: Subsets) -> Doubles:
+    def ask(self, questions: Subsets | ArrayLike) -> Doubles:
         """Answer all questions."""
+        subsets = listed(questions, self.n)
         counts = subsets.matvec(self.secret.bits.astype(np.float64))
         return np.asarray(counts, np.float64) + ERRORS[self.noise.kind](self, subsets, counts)
 

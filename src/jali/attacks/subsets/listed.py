@@ -5,10 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from jali.attacks.arrays import Doubles, Members
 from jali.attacks.subsets.subsets import Subsets
+from jali.errors import CatalogError
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,7 +29,15 @@ class Listed(Subsets):
     @classmethod
     def of(cls, rows: object) -> Listed:
         """List subsets, given as anything that is like a matrix of zeros and ones."""
-        return cls(np.ascontiguousarray(rows, np.float32))
+        try:
+            matrix = np.asarray(rows, np.float32)
+        except (TypeError, ValueError):
+            raise _unlike(f"not {type(rows).__name__}") from None
+        if matrix.ndim != 2:
+            raise _unlike(f"not an array of {matrix.ndim} dimensions")
+        if not ((matrix == 0) | (matrix == 1)).all():
+            raise _unlike("without other numbers")
+        return cls(np.ascontiguousarray(matrix))
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -53,9 +62,28 @@ class Listed(Subsets):
         return Listed(self.matrix[:count])
 
 
+def listed(questions: Subsets | ArrayLike, people: int) -> Subsets:
+    """Return questions as an oracle takes them: subsets as they are, and a matrix of zeros and ones as a list."""
+    subsets = questions if isinstance(questions, Subsets) else Listed.of(questions)
+    if subsets.shape[1] != people:
+        raise CatalogError(
+            f"The questions are about {subsets.shape[1]:,} people, and there are {people:,}.",
+            remedy="Take a column for each person.",
+        )
+    return subsets
+
+
+def _unlike(how: str) -> CatalogError:
+    return CatalogError(
+        f"Questions are a matrix of zeros and ones, {how}.",
+        remedy="Take a row for each question and a column for each person: Listed.of([[1, 0, 1]]).",
+    )
+
+
 def random_subsets(questions: int, people: int, *, seed: int | None = None) -> Listed:
     """Draw subsets that hold every person with probability 1/2."""
     # A child of the seed: the secret may come from the same one.
     (random,) = np.random.default_rng(seed).spawn(1)
     bits = np.frombuffer(random.bytes(-(-questions * people // 8)), np.uint8)
-    return Listed.of(np.unpackbits(bits, count=questions * people).reshape(questions, people))
+    rows = np.unpackbits(bits, count=questions * people).reshape(questions, people)
+    return Listed(np.ascontiguousarray(rows, np.float32))

@@ -9,6 +9,8 @@ import numpy as np
 from jali.attacks.arrays import Bits, Doubles, Members
 
 OLDEST = 115
+# A few houses; the program of more people takes too long.
+MOST_IN_A_BLOCK = 100
 MARRIED_FROM = 15
 SEXES = ("female", "male")
 RACES = ("black", "white")

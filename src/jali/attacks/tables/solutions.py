@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass
 
 import numpy as np
@@ -32,30 +33,46 @@ class Solutions:
         return self.complete and len(self.blocks) == 1
 
 
+class Patience:
+    """A time for several searches together."""
+
+    def __init__(self, seconds: float) -> None:
+        self._end = time.monotonic() + seconds
+
+    def solve(self, program: Program) -> Bits | None:
+        """Solve a program in the time that is left; a `TimeoutError` if there is none."""
+        left = self._end - time.monotonic()
+        if left <= 0:
+            raise TimeoutError
+        return program.solve(seconds=left)
+
+
 def solutions(
     program: Program, people: int, *, limit: int, seconds: float = np.inf, progress: Progress = silent
 ) -> Solutions | None:
     """Find what all solutions have in common, and list solutions up to a limit; None if there is none.
 
-    A search that takes too long proves nothing; if even the first one does, it is a `TimeoutError`.
+    A search that takes too long, with all before it, proves nothing; if even the first one does, it is a
+    `TimeoutError`.
     """
+    patience = Patience(seconds)
     progress("solving")
-    first = program.solve(seconds=seconds)
+    first = patience.solve(program)
     if first is None:
         return None
-    progress("looking for another solution")
     try:
-        blocks, common = _common(program, first, people, seconds)
+        blocks, common = _common(program, first, people, patience, progress)
     except TimeoutError:
         return Solutions((first,), complete=False, determined=np.zeros_like(first))
     if len(blocks) == 1:
         return Solutions((first,), complete=True, determined=common)
-    progress("listing solutions")
-    blocks, complete = _more(program, blocks, people, limit, seconds)
+    blocks, complete = _more(program, blocks, people, limit, patience, progress)
     return Solutions(tuple(blocks), complete, common)
 
 
-def _common(program: Program, first: Bits, people: int, seconds: float) -> tuple[list[Bits], Bits]:
+def _common(
+    program: Program, first: Bits, people: int, patience: Patience, progress: Progress
+) -> tuple[list[Bits], Bits]:
     """Return what all solutions have in common, and different solutions that show that it is not more.
 
     Each time a solution is sought that misses as many as possible of the people that all had so far: it differs
@@ -63,7 +80,8 @@ def _common(program: Program, first: Bits, people: int, seconds: float) -> tuple
     """
     blocks, common = [first], first
     while common.any():
-        other = _missing(program, common, people, cheapest=False).solve(seconds=seconds)
+        progress(f"looking for solution {len(blocks) + 1}")
+        other = patience.solve(_missing(program, common, people, cheapest=False))
         if other is None:
             break
         blocks.append(other)
@@ -72,14 +90,15 @@ def _common(program: Program, first: Bits, people: int, seconds: float) -> tuple
 
 
 def _more(
-    program: Program, blocks: list[Bits], people: int, limit: int, seconds: float
+    program: Program, blocks: list[Bits], people: int, limit: int, patience: Patience, progress: Progress
 ) -> tuple[list[Bits], bool]:
     """List solutions, each different from those before, and say whether these are all."""
     for block in blocks:
         program = _missing(program, block, people)
     while len(blocks) < limit:
+        progress(f"looking for solution {len(blocks) + 1} of {limit} at most")
         try:
-            other = program.solve(seconds=seconds)
+            other = patience.solve(program)
         except TimeoutError:
             break
         if other is None:

@@ -14,7 +14,7 @@ from jali.attacks.tables.agency import Agency
 from jali.attacks.tables.cells import Release
 from jali.attacks.tables.constraints import constraints
 from jali.attacks.tables.nearest import nearest
-from jali.attacks.tables.people import commonest, listed
+from jali.attacks.tables.people import MOST_IN_A_BLOCK, commonest, listed
 from jali.attacks.tables.solutions import Solutions, solutions
 from jali.errors import CatalogError
 from jali.privacy.rationals import positive, positive_integer
@@ -38,7 +38,7 @@ class Tables(Attack[Agency]):
     Attributes:
         threshold: The agency tells nothing about a cell of fewer people.
         limit: So many solutions are listed at most.
-        patience: How many seconds one search may take. After that nothing is proved.
+        patience: How many seconds all searches together may take. What is not proved by then is not proved.
     """
 
     threshold: int = 3
@@ -52,6 +52,9 @@ class Tables(Attack[Agency]):
     )
     exhibit: ClassVar[Exhibit] = Exhibit(n=7, noise="none")
     against: ClassVar[tuple[str, ...]] = ("simulator", "jali")
+    attacks: ClassVar[str] = "published tables"
+    noises: ClassVar[tuple[str, ...]] = ("none",)
+    most: ClassVar[int] = MOST_IN_A_BLOCK
     things: ClassVar[str] = "people"
 
     def __post_init__(self) -> None:
@@ -95,7 +98,7 @@ class Tables(Attack[Agency]):
         try:
             found = solutions(program, release.people, limit=self.limit, seconds=seconds, progress=progress)
         except TimeoutError:
-            return _given_up(release)
+            return _given_up(release, seconds)
         if found is None:
             raise CatalogError("tables: no people agree with these tables.", remedy="Were they published exactly?")
         block = listed(found.blocks[0])
@@ -107,7 +110,7 @@ class Tables(Attack[Agency]):
             "variables": program.variables,
             "constraints": program.constraints,
         }
-        return Guess(block, _confidence(found), len(release.statistics), figures)
+        return Guess(block, _confidence(found), len(release.statistics), figures, _told(found, release))
 
 
 def _confidence(found: Solutions) -> Doubles:
@@ -118,8 +121,24 @@ def _confidence(found: Solutions) -> Doubles:
     return np.repeat(share, block)
 
 
-def _given_up(release: Release) -> Guess:
-    return Guess(listed(commonest(release.people)), np.zeros(release.people), len(release.statistics))
+def _told(found: Solutions, release: Release) -> dict[str, str]:
+    """Say what is proved, and from what."""
+    withheld = sum(told.count is None for told in release.statistics)
+    sure, number = int(found.determined.sum()), len(found.blocks)
+    least = "" if found.complete else "at least "
+    fitting = f"{least}{number} fit; {sure} of the {release.people} people are in every one"
+    if not found.complete and number == 1:
+        fitting = "1 was found; whether there are others is not known"
+    return {
+        "solutions": "1 fits, and it is proved that there is no other" if found.unique else fitting,
+        "tables": f"{len(release.statistics) - withheld} published, {withheld} withheld",
+    }
+
+
+def _given_up(release: Release, seconds: float) -> Guess:
+    notes = {"solutions": f"none was found in {seconds:g} s; the guess is what anybody would guess"}
+    block = listed(commonest(release.people))
+    return Guess(block, np.zeros(release.people), len(release.statistics), notes=notes)
 
 
 def _likeliest(release: Release) -> Guess:

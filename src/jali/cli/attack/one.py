@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from typer.core import TyperCommand
 
+from jali.cli.attack.common import LOG_FILES, fitted, seeded
 from jali.cli.attack.own import as_options, option_name, own_fields, read
-from jali.cli.drawing import draw_into
+from jali.cli.attack.pictures import draw, picture
 from jali.cli.numbers import naming_options, number, whole
 from jali.cli.options import AsJson
 from jali.cli.terminal import Stages, ink_for, width_for
@@ -53,7 +54,10 @@ def command(kind: type[Attack[Any]]) -> Any:
 
 
 def _help(kind: type[Attack[Any]]) -> str:
-    return f"{kind.statement}.\n\nExample: [bold]jali attack {kind.name}[/bold]"
+    example = f"Example: [bold]jali attack {kind.name}[/bold]"
+    if kind.against == ("log",):
+        example = f"Example: [bold]jali attack {kind.name} --against FOLDER[/bold], with files " + LOG_FILES
+    return f"{kind.statement}.\n\n{example}"
 
 
 def _verb(kind: type[Attack[Any]]) -> Callable[..., None]:
@@ -64,7 +68,8 @@ def _verb(kind: type[Attack[Any]]) -> Callable[..., None]:
 
     signature = inspect.signature(_attack, eval_str=True)
     common = [one for one in signature.parameters.values() if one.kind is one.KEYWORD_ONLY]
-    verb.__signature__ = signature.replace(parameters=[*as_options(kind), *common])  # type: ignore[attr-defined]
+    shown = [*as_options(kind), *fitted(kind, common)]
+    verb.__signature__ = signature.replace(parameters=shown)  # type: ignore[attr-defined]
     return verb
 
 
@@ -80,17 +85,18 @@ def _attack(
         str | None,
         typer.Option(metavar="NAME|PATH", help="simulator, jali, unledgered (Jali without a ledger), or a log."),
     ] = None,
-    epsilon: Annotated[str, number("The budget of Jali's ledger.")] = "1",
-    delta: Annotated[str, number("Its delta; with one, Jali answers with Gaussian noise.")] = "0",
+    epsilon: Annotated[str | None, number("The budget of Jali's ledger; 1 by default.")] = None,
+    delta: Annotated[
+        str | None, number("Its delta, 0 by default; with one, Jali answers with Gaussian noise.")
+    ] = None,
     each: Annotated[
         str | None, number("What one question spends; the budget is spread over all of them by default.")
     ] = None,
-    adjacency: Annotated[str, typer.Option(metavar="NAME", help="replace-one or add-remove.")] = "replace-one",
-    trials: Annotated[str | None, number("How many secrets are attacked, one after the other.")] = None,
-    seed: Annotated[
-        int | None,
-        typer.Option(metavar="NUMBER", min=0, help="Where secrets, questions and simulated noise come from."),
+    adjacency: Annotated[
+        str | None, typer.Option(metavar="NAME", help="replace-one, by default, or add-remove.")
     ] = None,
+    trials: Annotated[str | None, number("How many secrets are attacked, one after the other.")] = None,
+    seed: Annotated[str | None, number("Where secrets, questions and simulated noise come from.")] = None,
     plot: Annotated[
         str | None, typer.Option(metavar="FILE", help="Draw right bits against confidence into this file.")
     ] = None,
@@ -102,30 +108,30 @@ def _attack(
 
     kind = attack_named(name)
     parameters = read(kind, own)
+    path = picture(plot)
     named = _OPTIONS | {field.name: option_name(field) for field in own_fields(kind)}
     with naming_options(named), Stages() as stages:
         staged = stage(
             name,
-            n=whole(n, "--n"),
+            n=whole(n, "--n", example=kind.exhibit.n),
             noise=noise,
             against=against,
             epsilon=epsilon,
             delta=delta,
             each=each,
             adjacency=adjacency,
-            trials=whole(trials, "--trials"),
-            seed=seed,
+            trials=whole(trials, "--trials", example=10),
+            seed=seeded(seed),
             parameters=parameters,
         )
         result = staged.run(progress=stages)
-    _show(kind, result, plot=plot, as_json=as_json)
+    _show(kind, result, path=path, as_json=as_json)
 
 
-def _show(kind: type[Attack[Any]], result: Result, *, plot: str | None, as_json: bool) -> None:
+def _show(kind: type[Attack[Any]], result: Result, *, path: Path | None, as_json: bool) -> None:
     from jali.attacks.report import report
 
-    if plot is not None:
-        draw_into(Path(plot), lambda: result.plot().figure)
+    draw(path, result, quiet=as_json)
     if as_json:
         write_json({"statement": kind.statement} | result.to_dict())
     else:

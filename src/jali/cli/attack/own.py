@@ -64,7 +64,7 @@ def _read(field: Field[Any], text: str | bool) -> Any:
     if isinstance(text, bool):
         return text
     if _kind(field) == "int":
-        return whole(text, option_name(field))
+        return whole(text, option_name(field), example=field.default if isinstance(field.default, int) else 10)
     if _kind(field) == "float":
         return _number(field, text)
     return text

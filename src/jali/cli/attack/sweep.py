@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from jali.cli.drawing import draw_into
+from jali.cli.attack.common import seeded
+from jali.cli.attack.pictures import draw, picture
 from jali.cli.numbers import naming_options, number, whole
 from jali.cli.options import AsJson
 from jali.cli.terminal import Stages, ink_for
@@ -19,6 +20,9 @@ if TYPE_CHECKING:
     from jali.attacks.sweep import Sweep
     from jali.attacks.sweeps import Sweeper
 
+_NAMES = {"low": "--from", "high": "--to"} | {
+    name: f"--{name}" for name in ("n", "noise", "points", "trials", "epsilon", "each", "delta")
+}
 # The options that only some sweeps have, by what is swept.
 _OWN = {"noise": {"noise"}, "epsilon": {"noise", "delta"}, "questions": {"epsilon", "each"}}
 
@@ -34,7 +38,7 @@ def sweep(
         str | None,
         typer.Option(
             metavar="KIND,...",
-            help="By noise: uniform,worst by default. By epsilon: laplace,gaussian by default.",
+            help="By noise: uniform,worst by default. By epsilon: geometric,gaussian.",
         ),
     ] = None,
     low: Annotated[
@@ -47,9 +51,7 @@ def sweep(
     epsilon: Annotated[str | None, number("By questions: the budget of the ledger; 1 by default.")] = None,
     each: Annotated[str | None, number("By questions: what each of them spends; 1/4 by default.")] = None,
     delta: Annotated[str | None, number("By epsilon: the delta of Gaussian noise; 1e-6 by default.")] = None,
-    seed: Annotated[
-        int | None, typer.Option(metavar="NUMBER", min=0, help="Where secrets, questions and noise come from.")
-    ] = None,
+    seed: Annotated[str | None, number("Where secrets, questions and noise come from.")] = None,
     plot: Annotated[str | None, typer.Option(metavar="FILE", help="Draw the sweep into this file.")] = None,
     as_json: AsJson = False,
 ) -> None:
@@ -59,21 +61,22 @@ def sweep(
     """
     kinds = None if noise is None else tuple(part.strip() for part in noise.split(","))
     own = {"noise": kinds, "epsilon": epsilon, "each": each, "delta": delta}
-    with naming_options({"from": "--from", "to": "--to", "points": "--points", "each": "--each"}):
+    path = picture(plot)
+    with naming_options(_NAMES):
         made = _sweeper(
             by,
             {name: value for name, value in own.items() if value is not None},
             names=tuple(attacks or ()),
-            n=whole(n, "--n"),
+            n=whole(n, "--n", example=1024),
             low=low,
             high=high,
-            points=whole(points, "--points"),
-            trials=whole(trials, "--trials"),
-            seed=seed,
+            points=whole(points, "--points", example=12),
+            trials=whole(trials, "--trials", example=4),
+            seed=seeded(seed),
         )
         with Stages() as stages:
             result = made.run(progress=stages)
-    _show(result, plot=plot, as_json=as_json)
+    _show(result, path=path, as_json=as_json)
 
 
 def _sweeper(by: str, own: dict[str, Any], **common: Any) -> Sweeper:
@@ -82,7 +85,7 @@ def _sweeper(by: str, own: dict[str, Any], **common: Any) -> Sweeper:
 
     kinds: dict[str, type[Sweeper]] = {"noise": NoiseSweep, "epsilon": EpsilonSweep, "questions": QuestionSweep}
     if by not in kinds:
-        raise CatalogError(f"--by must be one of {', '.join(kinds)}, not {by}.")
+        raise CatalogError(f"--by must be one of {', '.join(kinds)}, not {by}.", remedy="Write --by epsilon.")
     for name in own:
         if name not in _OWN[by]:
             raise CatalogError(
@@ -92,11 +95,10 @@ def _sweeper(by: str, own: dict[str, Any], **common: Any) -> Sweeper:
     return kinds[by](**common, **given)
 
 
-def _show(made: Sweep, *, plot: str | None, as_json: bool) -> None:
+def _show(made: Sweep, *, path: Path | None, as_json: bool) -> None:
     from jali.attacks.report import sweep_report
 
-    if plot is not None:
-        draw_into(Path(plot), lambda: made.plot().figure)
+    draw(path, made, quiet=as_json)
     if as_json:
         write_json(made.to_dict())
     else:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from jali.cli.attack.common import seeded
 from jali.cli.drawing import draw_into
 from jali.cli.numbers import naming_options, number
 from jali.cli.options import AsJson
@@ -21,10 +23,7 @@ if TYPE_CHECKING:
 
 def tour(
     epsilon: Annotated[str, number("The budget of Jali's ledger.")] = "1",
-    seed: Annotated[
-        int | None,
-        typer.Option(metavar="NUMBER", min=0, help="Where secrets, questions and simulated noise come from."),
-    ] = None,
+    seed: Annotated[str | None, number("Where secrets, questions and simulated noise come from.")] = None,
     plot: Annotated[
         str | None, typer.Option(metavar="DIRECTORY", help="Draw the tour and every result into this directory.")
     ] = None,
@@ -39,21 +38,29 @@ def tour(
     if plot is not None:
         _make(Path(plot))
     with naming_options({"epsilon": "--epsilon"}), Stages() as stages:
-        made = run(epsilon=epsilon, seed=seed, progress=stages)
-    if plot is not None:
-        _draw(made, Path(plot))
+        made = run(epsilon=epsilon, seed=seeded(seed), progress=stages)
+        drawn = 0 if plot is None else _draw(made, Path(plot), stages)
+    if drawn and not as_json:
+        print(f"drew {drawn} pictures into {plot}", file=sys.stderr)
     if as_json:
         write_json(made.to_dict())
     else:
         _write(made)
 
 
+_FOOT = """\
+right: of all bits; guessing: without a release; proves: an epsilon, at 95 %
+confidence; refused: after so many answers. All attacks took {seconds:.0f} s.
+Left out: {left}, which needs a log: jali attack replay --against FOLDER."""
+
+
 def _write(made: Tour) -> None:
     from jali.attacks.report import tour_report
+    from jali.attacks.tour import left_out
 
     ink = ink_for(sys.stdout)
     print(tour_report(made, ink=ink))
-    print(ink.faint("\nright: of all bits; guessing: without a release; proves: a loss, at 95 % confidence."))
+    print("\n" + ink.faint(_FOOT.format(seconds=made.seconds, left=" and ".join(left_out()))))
 
 
 def _make(directory: Path) -> None:
@@ -61,12 +68,17 @@ def _make(directory: Path) -> None:
     try:
         directory.mkdir(parents=True, exist_ok=True)
     except OSError:
-        raise CatalogError(f"--plot: {directory} is no directory, and none can be made there.") from None
+        raise CatalogError(
+            f"--plot: {directory} is no directory, and none can be made there.", remedy="Name another directory."
+        ) from None
 
 
-def _draw(made: Tour, directory: Path) -> None:
+def _draw(made: Tour, directory: Path, progress: Callable[[str], None]) -> int:
+    """Draw the tour and every result, and return how many pictures there are."""
+    progress("drawing the tour")
     draw_into(directory / "tour.png", lambda: made.plot().figure)
     for stop in made.stops:
-        if stop.result.calibration:
-            path = directory / f"{stop.result.attack}-{stop.against}.png"
-            draw_into(path, lambda result=stop.result: result.plot().figure)  # type: ignore[misc]
+        name = f"{stop.result.attack}-{stop.against}.png"
+        progress(f"drawing {name}")
+        draw_into(directory / name, lambda result=stop.result: result.plot().figure)  # type: ignore[misc]
+    return 1 + len(made.stops)

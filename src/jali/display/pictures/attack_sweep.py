@@ -83,7 +83,7 @@ def sweep_curves(sweep: Swept) -> dict[str, tuple[SweepDot, ...]]:
 
 
 def _dot(point: Any) -> SweepDot:
-    return SweepDot(point.at, point.fraction, point.interval, point.predicted, point.law_is_exact)
+    return SweepDot(point.at, point.fraction, point.interval, point.predicted, point.sense != "at least")
 
 
 def attack_sweep(sweep: Swept, *, axes: Any = None) -> Any:
@@ -117,7 +117,8 @@ def _title(sweep: Swept, curves: Mapping[str, Sequence[SweepDot]]) -> str:
     people = "1 person" if sweep.n == 1 else f"{sweep.n:,} people"
     bounds = any(dot.law is not None and not dot.exact for dots in curves.values() for dot in dots)
     laws = "the law (dashed: at least)" if bounds else "the law"
-    return f"Right bits of {people}, by {sweep.by}. Dots: measured. Lines: {laws}."
+    # What changes is written below the axis: the title has to fit into a line.
+    return f"Right bits of {people}. Dots: measured. Lines: {laws}."
 
 
 def _floor(curves: Mapping[str, Sequence[SweepDot]]) -> float:
