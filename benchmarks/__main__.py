@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from benchmarks import attacks, data_dependent, engine, mechanisms, noise, start, streams
+from benchmarks import attacks, audit, data_dependent, engine, mechanisms, noise, start, streams
 from benchmarks.measure import Row
 
 SECTIONS = {
@@ -13,6 +13,7 @@ SECTIONS = {
     "Data-dependent mechanisms": data_dependent,
     "Streams": streams,
     "Attacks": attacks,
+    "Audits": audit,
     "Engine": engine,
     "Start": start,
 }

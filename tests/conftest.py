@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Iterator
 
 import pytest
@@ -9,9 +10,24 @@ from hypothesis import settings
 from tests.depth import DEPTH
 from tests.reused import reused_instances
 
-# No test may fail because the machine is busy.
-settings.register_profile("patient", deadline=None)
+# No test may fail because the machine is busy. There are ten thousands of them: deep runs draw more of each.
+settings.register_profile("patient", deadline=None, max_examples=30 * DEPTH)
 settings.load_profile("patient")
+
+
+# Tests, plans and laws that stay make every search for garbage long: a tenth of the whole run.
+gc.set_threshold(100_000, 50, 100)
+
+
+def pytest_collection_finish() -> None:
+    """Never look for garbage among what was collected: it stays to the end."""
+    gc.collect()
+    gc.freeze()
+
+
+def pytest_unconfigure() -> None:
+    """Let libraries take everything down that they count."""
+    gc.unfreeze()
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -1,4 +1,4 @@
-"""Draw the pictures of docs/pictures.md, docs/streams.md and docs/attacks.md: python docs/pictures/draw.py."""
+"""Draw the pictures of the pages on pictures, streams, attacks and audits: python docs/pictures/draw.py."""
 
 from __future__ import annotations
 
@@ -13,6 +13,8 @@ from PIL import Image
 import jali
 from jali import plots as pictures
 from jali.attacks import EpsilonSweep, NoiseSweep, QuestionSweep, Tracing, stage
+from jali.audit import Effort, audit_all, audit_registered
+from jali.audit.testers.pairwise import Pairwise
 from jali.display.pictures.canvas import colour, sheet, titles
 from jali.local import KaryResponse
 from jali.mechanisms import Gaussian, Laplace, LInfinity, Mechanism, Root
@@ -20,6 +22,8 @@ from jali.privacy import BoundedRange, Budget, Event, GaussianLoss, LaplaceLoss,
 from jali.streams import Participation, named
 
 HERE = Path(__file__).parent
+# Inches.
+_LARGE = 12
 LOSSES: dict[str, Loss] = {
     "any, epsilon 1": Pure(1),
     "Laplace, scale 1": LaplaceLoss(1),
@@ -80,6 +84,19 @@ def attacked() -> dict[str, Any]:
     }
 
 
+def audited() -> dict[str, Any]:
+    """Draw what the auditor finds: of all that Jali has, and of broken and honest twins at claim 0.7."""
+    from jali.audit.twins import BROKEN, HONEST
+
+    effort = Effort(400_000, seed=7)
+    # At epsilon 10 it takes millions of samples.
+    twins = [make() for make in (*BROKEN, *HONEST) if make.__name__ != "classical_gaussian"]
+    return {
+        "audits": audit_registered(seconds=120, brief=True).plot(),
+        "audit_twins": audit_all(twins, effort, [Pairwise()]).plot(),
+    }
+
+
 def main() -> None:
     """Draw every picture into this folder."""
     matplotlib.use("Agg")
@@ -93,6 +110,7 @@ def main() -> None:
         "counters": counters(),
         "spending": pictures.spending(questions(), Budget(3, "1e-6"), name="table visits"),
         **attacked(),
+        **audited(),
     }
     for name, axes in drawn.items():
         save(axes.figure, HERE / f"{name}.png")
@@ -101,7 +119,8 @@ def main() -> None:
 def save(figure: Any, path: Path) -> None:
     """Save with few colours: a third of the size, and no difference to the eye."""
     plain = BytesIO()
-    figure.savefig(plain, dpi=160)
+    # A large one has its details in its size.
+    figure.savefig(plain, dpi=160 if figure.get_size_inches().max() < _LARGE else 110)
     Image.open(plain).convert("RGB").quantize(24, dither=Image.Dither.NONE).save(path, optimize=True)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import doctest
 import importlib
+import inspect
 import pkgutil
 import re
 from pathlib import Path
@@ -43,7 +44,9 @@ def test_the_readme_leads_to_every_page(page: str) -> None:
 def test_the_examples_of_every_module_run(name: str) -> None:
     module = importlib.import_module(name)
     assert (module.__doc__ or "").strip()
-    assert doctest.testmod(module).failed == 0
+    # Looking for examples takes longer than most of them do.
+    if ">>>" in inspect.getsource(module):
+        assert doctest.testmod(module).failed == 0
 
 
 def test_the_examples_of_the_readme_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

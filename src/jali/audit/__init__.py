@@ -1,7 +1,8 @@
-"""The auditor: tries to prove a privacy claim false. A pass says what was tried, never more."""
+"""The auditor: tries to prove a privacy claim false. A pass says what was tried, never more.
 
-from jali.audit.exact import audit_exactly
-from jali.audit.finding import Finding, Verdict
-from jali.audit.registry import REGISTRY, Registration
+Importing it runs nothing; what is public, and where it lives, is listed in `__init__.pyi`.
+"""
 
-__all__ = ["REGISTRY", "Finding", "Registration", "Verdict", "audit_exactly"]
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -12,12 +12,14 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
 
 from jali.audit.finding import Finding, Verdict, Witness
-from jali.audit.registry import Registration
 from jali.mechanisms.mechanism import LogMasses
-from jali.privacy import Loss
+from jali.privacy import Adjacency, Loss
 
 _TOLERANCE = 1e-9
 # Masses are sums and differences of doubles; a delta is compared no finer than this.
@@ -30,26 +32,90 @@ _DELTAS = (0.3, 0.1, 1e-2, 1e-4, 1e-6)
 Points = Iterable[tuple[float, Any]]
 
 
+class Stated(Protocol):
+    """A claim about neighbours whose laws are known, such as a `Registration`."""
+
+    @property
+    def name(self) -> str:
+        """What a report calls it."""
+
+    @property
+    def claim(self) -> Loss:
+        """The loss that is claimed."""
+
+    @property
+    def adjacency(self) -> Adjacency:
+        """The adjacency in which the claim is meant."""
+
+    @property
+    def neighbours(self) -> tuple[tuple[Any, Any], ...]:
+        """Pairs of inputs."""
+
+    @property
+    def log_masses(self) -> Callable[[Any], LogMasses]:
+        """The logarithms of the exact output probabilities for an input."""
+
+
+@dataclass(frozen=True, eq=False)
+class Laws:
+    """The laws of two neighbours over the same outputs.
+
+    Attributes:
+        outputs: All outputs that either has.
+        p: The logarithms of their masses under the first input; minus infinity where it has none.
+        q: The same under the second one.
+    """
+
+    outputs: tuple[Any, ...]
+    p: NDArray[np.float64]
+    q: NDArray[np.float64]
+
+    @classmethod
+    def of(cls, p: LogMasses, q: LogMasses) -> Laws:
+        """Put two laws side by side."""
+        outputs = (*p, *(output for output in q if output not in p))
+        return cls(outputs, *(np.array([law.get(one, -math.inf) for one in outputs]) for law in (p, q)))
+
+    @property
+    def swapped(self) -> Laws:
+        """The same in the other direction."""
+        return Laws(self.outputs, self.q, self.p)
+
+    @property
+    def alone(self) -> NDArray[np.bool_]:
+        """Which outputs only the first input has."""
+        return np.isneginf(self.q) & ~np.isneginf(self.p)
+
+    def left_out(self) -> bool:
+        """Return whether the second input misses outputs of the first one that have a mass worth speaking of."""
+        return float(np.exp(self.p[self.alone]).sum()) > _OUTSIDE
+
+    def log_ratios(self) -> NDArray[np.float64]:
+        """Return ln p/q; 0 where either is missing."""
+        both = np.isfinite(self.p) & np.isfinite(self.q)
+        return np.subtract(self.p, self.q, out=np.zeros(len(self.p)), where=both)
+
+
 @dataclass(frozen=True)
 class _Reading:
     """One way to read a claim: what is measured on a pair of laws, and what the claim allows."""
 
     kind: str
     claimed: float
-    measure: Callable[[LogMasses, LogMasses], Points]
+    measure: Callable[[Laws], Points]
 
     def broken_by(self, found: float) -> bool:
         dust = _DUST if self.kind == "delta" else 0.0
         return found > self.claimed * (1 + _TOLERANCE) + dust
 
 
-def audit_exactly(registration: Registration) -> Finding:
+def audit_exactly(registration: Stated) -> Finding:
     """Audit one registered claim over all of its neighbouring inputs, in every reading it has.
 
     The finding is a violation if any reading is exceeded; otherwise it is about the unit of the claim itself.
     """
     first: Finding | None = None
-    laws = [tuple(registration.log_masses(value) for value in pair) for pair in registration.neighbours]
+    laws = [Laws.of(*map(registration.log_masses, pair)) for pair in registration.neighbours]
     for reading in _readings(registration.claim):
         finding = _find(registration, reading, laws)
         if finding.verdict is Verdict.VIOLATION:
@@ -59,7 +125,7 @@ def audit_exactly(registration: Registration) -> Finding:
     return first
 
 
-def _find(registration: Registration, reading: _Reading, laws: list[tuple[LogMasses, ...]]) -> Finding:
+def _find(registration: Stated, reading: _Reading, laws: list[Laws]) -> Finding:
     pairs = zip(registration.neighbours, laws, strict=True)
     found, witness = max((_worst(reading, pair, law) for pair, law in pairs), key=lambda worst: worst[0])
     verdict = Verdict.VIOLATION if reading.broken_by(found) else Verdict.NOTHING_FOUND
@@ -68,8 +134,8 @@ def _find(registration: Registration, reading: _Reading, laws: list[tuple[LogMas
     )
 
 
-def _worst(reading: _Reading, pair: tuple[Any, Any], law: tuple[LogMasses, ...]) -> tuple[float, Witness]:
-    loss, at = max(reading.measure(*law), key=lambda point: point[0])
+def _worst(reading: _Reading, pair: tuple[Any, Any], laws: Laws) -> tuple[float, Witness]:
+    loss, at = max(reading.measure(laws), key=lambda point: point[0])
     return loss, Witness(pair, at)
 
 
@@ -77,7 +143,7 @@ def _readings(claim: Loss) -> Iterator[_Reading]:
     event = claim.event
     if event.delta == 0:
         if event.epsilon is not None:
-            yield _Reading("epsilon", float(event.epsilon), _log_ratios)
+            yield _Reading("epsilon", float(event.epsilon), _largest_ratio)
         yield _Reading("rho", float(event.rho), _renyi_slopes)
     elif event.epsilon is not None:
         yield _Reading("delta", float(event.delta), _hockey_sticks(float(event.epsilon)))
@@ -86,42 +152,39 @@ def _readings(claim: Loss) -> Iterator[_Reading]:
             yield _Reading("delta", claim.delta(epsilon), _hockey_sticks(epsilon))
 
 
-def _log_ratios(p: LogMasses, q: LogMasses) -> Points:
-    """Yield the loss of each output; an output that only one side has loses everything."""
-    alone = p.keys() ^ q.keys()
-    if sum(_mass(p, output) + _mass(q, output) for output in alone) > _OUTSIDE:
-        yield math.inf, next(iter(alone))
-    for output in p.keys() & q.keys():
-        yield _difference(p[output], q[output]), output
+def _largest_ratio(laws: Laws) -> Points:
+    """Yield the output that loses most; one that only one side has loses everything."""
+    for one in (laws, laws.swapped):
+        if one.left_out():
+            yield math.inf, laws.outputs[int(np.argmax(one.alone))]
+    losses = np.abs(laws.log_ratios())
+    worst = int(np.argmax(losses))
+    yield float(losses[worst]), laws.outputs[worst]
 
 
-def _mass(masses: LogMasses, output: Any) -> float:
-    return math.exp(masses[output]) if output in masses else 0.0
-
-
-def _difference(one: float, other: float) -> float:
-    return 0.0 if one == other else abs(one - other)
-
-
-def _renyi_slopes(p: LogMasses, q: LogMasses) -> Points:
+def _renyi_slopes(laws: Laws) -> Points:
     """Yield D_a(p||q) / a for several orders a, in both directions."""
-    for a in _ORDERS:
-        yield renyi(p, q, a) / a, a
-        yield renyi(q, p, a) / a, a
+    for one in (laws, laws.swapped):
+        for a in _ORDERS:
+            yield _divergence(one, a) / a, a
 
 
-def _hockey_sticks(epsilon: float) -> Callable[[LogMasses, LogMasses], Points]:
-    return lambda p, q: ((hockey_stick(p, q, epsilon), epsilon), (hockey_stick(q, p, epsilon), epsilon))
+def _hockey_sticks(epsilon: float) -> Callable[[Laws], Points]:
+    return lambda laws: ((_excess(one, epsilon), epsilon) for one in (laws, laws.swapped))
 
 
 def renyi(p: LogMasses, q: LogMasses, order: float) -> float:
     """Return the Rényi divergence of an order above 1 between two laws given by log-masses."""
-    if sum(_mass(p, output) for output in p.keys() - q.keys()) > _OUTSIDE:
+    return _divergence(Laws.of(p, q), order)
+
+
+def _divergence(laws: Laws, order: float) -> float:
+    if laws.left_out():
         return math.inf
-    terms = [order * p[output] + (1 - order) * q[output] for output in p.keys() & q.keys()]
-    largest = max(terms)
-    total = math.fsum(math.exp(term - largest) for term in terms)
-    return (largest + math.log(total)) / (order - 1)
+    both = np.isfinite(laws.p) & np.isfinite(laws.q)
+    terms = order * laws.p[both] + (1 - order) * laws.q[both]
+    largest = float(terms.max())
+    return (largest + math.log(float(np.exp(terms - largest).sum()))) / (order - 1)
 
 
 def hockey_stick(p: LogMasses, q: LogMasses, epsilon: float) -> float:
@@ -132,5 +195,9 @@ def hockey_stick(p: LogMasses, q: LogMasses, epsilon: float) -> float:
         >>> round(hockey_stick(p, q, math.log(2)), 12)
         0.25
     """
-    others = {output: math.exp(epsilon + mass) for output, mass in q.items()}
-    return math.fsum(max(0.0, math.exp(mass) - others.get(output, 0.0)) for output, mass in p.items())
+    return _excess(Laws.of(p, q), epsilon)
+
+
+def _excess(laws: Laws, epsilon: float) -> float:
+    with np.errstate(over="ignore"):  # more than any mass
+        return float(np.maximum(0.0, np.exp(laws.p) - np.exp(laws.q + epsilon)).sum())

@@ -33,6 +33,7 @@ from jali.cli import (
     verify,
 )
 from jali.cli.attack import group as attack
+from jali.cli.audit import group as audit
 from jali.cli.failures import QuestionFailed, report, report_unexpected, report_usage
 from jali.cli.streams import group as stream
 from jali.errors import JaliError
@@ -68,6 +69,7 @@ VERBS = (
     ("To begin with", survey.survey),
     ("To begin with", compare.compare),
     ("To begin with", attack.attack),
+    ("To begin with", audit.audit),
     ("To begin with", demo.demo),
 )
 # Verbs that take a second word.
@@ -75,6 +77,7 @@ _SECOND: dict[str, tuple[Callable[..., None], ...]] = {
     plan.plan.__name__: (plan_stream.stream,),
     stream.stream.__name__: stream.VERBS,
     attack.attack.__name__: (),
+    audit.audit.__name__: (),
 }
 for _panel, _verb in VERBS:
     if _verb.__name__ not in _SECOND:
@@ -92,6 +95,7 @@ app.add_typer(
 )
 app.add_typer(stream.group, name=stream.stream.__name__, rich_help_panel="Curator")
 app.add_typer(attack.group, name=attack.attack.__name__, rich_help_panel="To begin with")
+app.add_typer(audit.group, name=audit.audit.__name__, rich_help_panel="To begin with")
 
 
 def _show_version(wanted: bool) -> None:
@@ -118,7 +122,10 @@ def jali(
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run one verb and return the exit code: 0 answered, 2 wrong use, 3 budget, 4 unsupported, 5 failure."""
+    """Run one verb and return the exit code.
+
+    0 answered, 1 an audit found a violation, 2 wrong use, 3 budget, 4 unsupported, 5 failure.
+    """
     given = list(sys.argv[1:] if arguments is None else arguments)
     as_json = "--json" in given
     _accept_any_text()
@@ -143,8 +150,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _verb_in(given: Sequence[str]) -> str | None:
     """Return the verb of a command line, where it has one, with its second word, where it has one too."""
     first, second = [*(word for word in given if not word.startswith("-")), "", ""][:2]
-    attacked = first == attack.attack.__name__ and second != ""
-    if attacked or second in {verb.__name__ for verb in _SECOND.get(first, ())}:
+    named = first in (attack.attack.__name__, audit.audit.__name__) and second != ""
+    if named or second in {verb.__name__ for verb in _SECOND.get(first, ())}:
         return f"{first} {second}"
     return first if first in {verb.__name__ for _, verb in VERBS} else None
 

@@ -109,6 +109,12 @@ _TRANSLATIONS = (
     (r'key="visit_id"', "--key visit_id"),
     (r"^Leave key out\.", "Leave --key out."),
     (r"^Write bins=\[10, 20, 30\]\.", "Write --bins 10,20,30."),
+    (
+        r"^A claim is one of epsilon, epsilon and delta, rho, or loss\.$",
+        "A claim is one of --epsilon, --epsilon and --delta, or --rho.",
+    ),
+    (r"^For example epsilon=0\.7\.$", "For example --epsilon 0.7."),
+    (r"\bdata=('[^']*')", "--data {0}"),
     (r"^Write (start|every)='([\w-]+)'\.", "Write {option} {1}."),
     (
         r"^Leave max_ticks, separation and max_items out, or give a unit\.",

@@ -106,7 +106,7 @@ def test_violations_are_painted_apart() -> None:
 def test_many_groups_stand_in_panels_side_by_side() -> None:
     axes = audits(many(*(one(f"subject {i}", 0.3) for i in range(80))))
     panels = axes.figure.axes
-    assert len(panels) == 3
+    assert len(panels) == 2
     assert [name for panel in panels for name in labels(panel)] == [f"subject {i}" for i in range(80)]
 
 

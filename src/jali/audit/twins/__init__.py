@@ -1,10 +1,12 @@
 """Broken twins: mechanisms with a mistake that people really make. The auditor must catch each of them.
 
-They take generated data only, and nothing else in the package may import them.
+`TWINS` have exact laws; `BROKEN`, `HONEST` and `PUBLISHED` make subjects that are sampled. They take generated
+data only, and nothing else in the package may import them.
 """
 
 from jali.audit.registry import Registration
 from jali.audit.twins import additive, data_dependent, keys, selection, sparse_vector, streams
+from jali.audit.twins.sampled import BROKEN, HONEST, PUBLISHED
 
 TWINS: tuple[Registration, ...] = (
     *additive.TWINS,
@@ -15,4 +17,4 @@ TWINS: tuple[Registration, ...] = (
     *streams.TWINS,
 )
 
-__all__ = ["TWINS"]
+__all__ = ["BROKEN", "HONEST", "PUBLISHED", "TWINS"]

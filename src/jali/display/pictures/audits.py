@@ -100,7 +100,7 @@ def audits(audited: Audited, *, axes: Any = None) -> Any:
     for place, panel in enumerate(panels):
         _draw_panel(panel, dots[place * tall : (place + 1) * tall], tall, _edge(dots))
     titles(panels[0], "What audits found of each claim", "loss found / loss claimed", "")
-    _explain(panels)
+    _explain(panels, dots)
     return panels[0]
 
 
@@ -151,16 +151,19 @@ def _beside(axes: Any, place: int, text: str, paint: str) -> None:
     axes.annotate(text, (1, place), (9, 0), across, "offset points", fontsize=7.5, color=paint, va="center")
 
 
-def _explain(panels: Sequence[Any]) -> None:
-    """Write what the signs mean, under the panels."""
+def _explain(panels: Sequence[Any], dots: Sequence[AuditDot]) -> None:
+    """Write what the signs mean that occur, under the panels."""
     drawn = {"linestyle": "none", "markersize": 6}
     signs = [
-        panels[0].plot([], [], marker="o", color=DEEP, label="exact", **drawn),
-        panels[0].plot([], [], marker="|", color=TEAL, label="bound from below, and its interval", **drawn),
-        panels[0].plot([], [], marker="s", color=SAND, label="violation", **drawn),
-        panels[0].plot([], [], color=SLATE, linestyle=DASHES, linewidth=1.2, label="claim"),
+        (any(dot.exact for dot in dots), {"marker": "o", "color": DEEP, "label": "exact"} | drawn),
+        (
+            any(not dot.exact for dot in dots),
+            {"marker": "|", "color": TEAL, "label": "bound from below, and its interval"} | drawn,
+        ),
+        (any(dot.violation for dot in dots), {"marker": "s", "color": SAND, "label": "violation"} | drawn),
+        (True, {"color": SLATE, "linestyle": DASHES, "linewidth": 1.2, "label": "claim"}),
     ]
-    handles = [line for (line,) in signs]
+    handles = [panels[0].plot([], [], **sign)[0] for occurs, sign in signs if occurs]
     style = {"ncols": 4, "frameon": False, "fontsize": 8.5, "labelcolor": TEXT}
     if len(panels[0].figure.axes) == len(panels):
         panels[0].figure.legend(handles=handles, loc="outside lower center", **style)

@@ -1,0 +1,225 @@
+"""How a function under audit is called: once for each output or once for all, with a generator or without."""
+
+from __future__ import annotations
+
+import copy
+import inspect
+import random as python_random
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from jali.audit.encoding import Encoder
+from jali.audit.leaves import Raised
+from jali.audit.subject import Outputs
+from jali.errors import CatalogError
+from jali.mechanisms import Mechanism
+from jali.privacy import Loss
+
+# So many outputs are held as Python values at a time.
+_BATCH = 1 << 15
+_SIZES = ("size", "count")
+_GENERATORS = ("rng", "random", "generator")
+_PLAIN = (int, float, complex, str, bytes, bool, type(None))
+_TAKES = "An audited function takes the data first; then size, rng, and epsilon, delta or rho if it likes."
+
+
+@dataclass(frozen=True)
+class Caller:
+    """A function, and what it is given besides the data.
+
+    Attributes:
+        function: It.
+        size: The name of the parameter for how many outputs are wanted; None: it returns one.
+        generator: The name of the parameter for a source of randomness; None: it has its own.
+        python: Whether that source is one of Python's, in place of numpy's.
+        fixed: Other parameters: the claim, for functions that take it.
+    """
+
+    function: Callable[..., Any]
+    size: str | None = None
+    generator: str | None = None
+    python: bool = False
+    fixed: Mapping[str, Any] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, target: Any, claim: Loss | None, *, vectorised: bool | None = None) -> Caller:
+        """Return how a function is called, by the names of its parameters, or an object with a `release`.
+
+        A parameter `size`, `count` or `n` is for functions that return many outputs at once, `rng`, `random` or
+        `generator`, or one annotated as numpy's or Python's generator, for the seeded source, and `epsilon`,
+        `delta` and `rho` for the claim.
+        """
+        function = _function(target, claim)
+        parameters = _parameters(function)
+        if parameters is None:
+            return cls(function, "size" if vectorised else None)
+        if not parameters or parameters[0].kind is inspect.Parameter.KEYWORD_ONLY:
+            raise CatalogError(f"{_name(function)} takes no data.", remedy=_TAKES)
+        others = parameters[1:]
+        size = None if vectorised is False else _size(others, told=bool(vectorised))
+        generator = next((one for one in others if _is_generator(one)), None)
+        fixed = _claimed(others, claim)
+        _refuse_unknown(function, others, {size, generator.name if generator else None, *fixed})
+        python = generator is not None and _annotated(generator, "random.Random")
+        return cls(function, size, generator.name if generator else None, python, fixed)
+
+    def outputs(self, value: Any, count: int, random: np.random.Generator | None) -> Sequence[Any] | NDArray[Any]:
+        """Return independent outputs for an input; a run that raises is an output too."""
+        given = dict(self.fixed)
+        if self.generator is not None:
+            given[self.generator] = self._source(random)
+        return self._many(value, count, given) if self.size else _repeated(self.function, value, count, given)
+
+    def once(self, value: Any) -> Any:
+        """Run it once, and let it raise."""
+        given = {**self.fixed, **({self.size: 1} if self.size else {})}
+        if self.generator is not None:
+            given[self.generator] = self._source(None)
+        return self.function(_copier(value)(), **given)
+
+    def _source(self, random: np.random.Generator | None) -> Any:
+        source = np.random.default_rng() if random is None else random
+        return python_random.Random(int(source.integers(1 << 62))) if self.python else source
+
+    def _many(self, value: Any, count: int, given: dict[str, Any]) -> Sequence[Any] | NDArray[Any]:
+        assert self.size is not None
+        try:
+            made = self.function(_copier(value)(), **given, **{self.size: count})
+        except Exception as error:
+            return [Raised.of(error)] * count
+        if not isinstance(made, list | tuple | np.ndarray) or len(made) != count:
+            raise CatalogError(
+                f"{_name(self.function)} was asked for {count} outputs and returned something else.",
+                remedy="Return an array or a list with one entry for each, or say vectorised=False.",
+            )
+        return made
+
+
+@dataclass(frozen=True)
+class EncodedDraw:
+    """Runs a function and encodes what it returns: the `draw` of a subject.
+
+    Attributes:
+        caller: How it is called.
+        encoder: How its outputs become numbers.
+    """
+
+    caller: Caller
+    encoder: Encoder
+
+    def __call__(self, value: Any, count: int, random: np.random.Generator | None) -> Outputs:
+        """Return a row for each of so many runs."""
+        made = np.empty((count, self.encoder.width))
+        for start in range(0, count, _BATCH):
+            rows = made[start : start + _BATCH]
+            rows[:] = self.encoder.encode(self.caller.outputs(value, len(rows), random))
+        return made
+
+
+def _repeated(function: Callable[..., Any], value: Any, count: int, given: dict[str, Any]) -> list[Any]:
+    fresh, made = _copier(value), []
+    for _ in range(count):
+        try:
+            made.append(function(fresh(), **given))
+        except Exception as error:
+            made.append(Raised.of(error))
+    return made
+
+
+def _copier(value: Any) -> Callable[[], Any]:
+    """Return what gives each run an input of its own: a function may sort or empty the list that it is given."""
+    if isinstance(value, _PLAIN) or (isinstance(value, tuple) and all(isinstance(one, _PLAIN) for one in value)):
+        return lambda: value
+    if isinstance(value, np.ndarray) or (
+        isinstance(value, list) and all(isinstance(one, _PLAIN) for one in value)
+    ):
+        return value.copy
+    return lambda: copy.deepcopy(value)
+
+
+def _function(target: Any, claim: Loss | None) -> Callable[..., Any]:
+    """Return what is called: the function, or the release of an object, or of an object of a class."""
+    if inspect.isclass(target) and hasattr(target, "release"):
+        target = target(**_claimed(_parameters(target) or [], claim))
+    if isinstance(target, Mechanism):
+        return target.sample
+    if not inspect.isclass(target) and callable(getattr(target, "release", None)):
+        return target.release  # type: ignore[no-any-return]
+    if not callable(target):
+        raise CatalogError(f"{target!r} cannot be called.", remedy=_TAKES)
+    return target  # type: ignore[no-any-return]
+
+
+def _parameters(function: Callable[..., Any]) -> list[inspect.Parameter] | None:
+    """Return the parameters, or None where Python does not know them."""
+    try:
+        known = list(inspect.signature(function).parameters.values())
+    except (ValueError, TypeError):
+        return None
+    return [one for one in known if one.kind is not one.VAR_KEYWORD]
+
+
+def _size(parameters: list[inspect.Parameter], *, told: bool) -> str | None:
+    """Return the name of the parameter for how many outputs are wanted."""
+    named = {one.name: one for one in parameters}
+    found = next((name for name in _SIZES if name in named), None)
+    if found is None and "n" in named and named["n"].default in (inspect.Parameter.empty, None):
+        found = "n"
+    if found is None and told:
+        raise CatalogError("A vectorised function needs a parameter for how many outputs.", remedy="Call it size.")
+    return found
+
+
+def _is_generator(parameter: inspect.Parameter) -> bool:
+    return parameter.name in _GENERATORS or _annotated(parameter, "numpy.random", "np.random", "random.Random")
+
+
+def _annotated(parameter: inspect.Parameter, *texts: str) -> bool:
+    """Return whether an annotation, an object or a text, names a type."""
+    said = parameter.annotation
+    if inspect.isclass(said):
+        said = f"{said.__module__}.{said.__qualname__}"
+    if "numpy" in str(said) or "np." in str(said):
+        texts = tuple(text for text in texts if not text.startswith("random."))
+    return any(text in str(said) for text in texts)
+
+
+def _claimed(parameters: list[inspect.Parameter], claim: Loss | None) -> dict[str, float]:
+    """Return the claim by the names that the function has for it."""
+    if claim is None:
+        return {}
+    return {one.name: known[one.name] for one in parameters if one.name in (known := _numbers(claim))}
+
+
+def _numbers(claim: Loss) -> dict[str, float]:
+    from jali.privacy import Approximate, Concentrated, Pure
+
+    if isinstance(claim, Concentrated):
+        return {"rho": float(claim.bound)}
+    if isinstance(claim, Approximate):
+        return {"epsilon": float(claim.bound), "eps": float(claim.bound), "delta": float(claim.failure)}
+    if isinstance(claim, Pure):
+        return {"epsilon": float(claim.bound), "eps": float(claim.bound)}
+    return {}
+
+
+def _refuse_unknown(function: Callable[..., Any], others: list[inspect.Parameter], given: set[str | None]) -> None:
+    for one in _required(others):
+        if one.name not in given:
+            raise CatalogError(
+                f"{_name(function)} needs {one.name!r}, which an audit does not know.", remedy=_TAKES
+            )
+
+
+def _required(parameters: list[inspect.Parameter]) -> Iterator[inspect.Parameter]:
+    for one in parameters:
+        if one.default is one.empty and one.kind is not one.VAR_POSITIONAL:
+            yield one
+
+
+def _name(function: Callable[..., Any]) -> str:
+    return getattr(function, "__qualname__", type(function).__name__)

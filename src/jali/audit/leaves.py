@@ -1,0 +1,251 @@
+"""The leaves of an output: whatever Python value a function returns, as numbers at named places.
+
+Nothing that a reader of the output could see is thrown away: the kind of each value, the length of each
+collection and the order of the keys of a dictionary are leaves too. What a release shows besides its values has
+broken claims before: a list that is one longer, a NaN, a minus zero, an error.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+import sys
+from collections.abc import Callable, Iterable, Mapping, Set
+from dataclasses import dataclass, fields, is_dataclass
+from decimal import Decimal
+from enum import Enum, IntEnum
+from fractions import Fraction
+from hashlib import blake2b
+from itertools import islice
+from typing import Any, NamedTuple, TypeAlias
+
+import numpy as np
+
+# The place of the output itself; places inside it are named after it: "key 'a'", "item 2 of key 'a'".
+ROOT = "the output"
+LARGEST = sys.float_info.max
+# A place of its own for so many items of a collection; the others share one.
+MOST_ITEMS = 256
+_DEEPEST = 12
+_ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
+# What tables and columns of other packages call their way into plain Python.
+_PLAIN_FORMS = ("to_pydict", "to_pylist", "to_dict", "to_list", "tolist")
+
+
+class Kind(IntEnum):
+    """What a leaf is. The numbers are kept in files: they never change."""
+
+    ABSENT = 0
+    FLOAT = 1
+    MINUS_ZERO = 2
+    NAN = 3
+    INFINITE = 4
+    INTEGER = 5
+    HUGE = 6
+    BOOLEAN = 7
+    RATIONAL = 8
+    NOTHING = 9
+    TEXT = 10
+    BYTES = 11
+    OBJECT = 12
+    RAISED = 13
+    LIST = 14
+    TUPLE = 15
+    ARRAY = 16
+    DICTIONARY = 17
+    SET = 18
+    ORDER = 19
+    REST = 20
+
+    def __str__(self) -> str:
+        return self.name.lower().replace("_", " ")
+
+
+NUMBERS = frozenset(
+    {Kind.FLOAT, Kind.MINUS_ZERO, Kind.INFINITE, Kind.INTEGER, Kind.HUGE, Kind.BOOLEAN, Kind.RATIONAL}
+)
+TEXTS = frozenset({Kind.TEXT, Kind.BYTES, Kind.OBJECT, Kind.RAISED, Kind.ORDER, Kind.REST})
+COLLECTIONS = frozenset({Kind.LIST, Kind.TUPLE, Kind.ARRAY, Kind.DICTIONARY, Kind.SET})
+
+
+class Leaf(NamedTuple):
+    """One value at one place of an output.
+
+    Attributes:
+        kind: What it is.
+        number: The number; the length of a collection; the hash of a text.
+        remainder: What is left of a number that no double holds, such as a third or 2**60 + 1.
+        text: The text that was hashed.
+    """
+
+    kind: Kind
+    number: float = 0.0
+    remainder: float = 0.0
+    text: str | None = None
+
+
+Leaves: TypeAlias = dict[str, Leaf]
+
+
+@dataclass(frozen=True)
+class Raised:
+    """The output of a run that raised: the type of the error, whose message may hold an address or a time."""
+
+    error: str
+
+    @classmethod
+    def of(cls, error: BaseException) -> Raised:
+        """Return what was raised, as an output."""
+        return cls(type(error).__qualname__)
+
+    def __str__(self) -> str:
+        return f"raises {self.error}"
+
+
+def leaves(output: Any) -> Leaves:
+    """Return the leaves of an output by their places, in an order that only its form decides.
+
+    Example:
+        >>> [(place, leaf.kind.name, leaf.number) for place, leaf in leaves((0.5, 7)).items()]
+        [('the output', 'TUPLE', 2.0), ('item 1', 'FLOAT', 0.5), ('item 2', 'INTEGER', 7.0)]
+    """
+    found: Leaves = {}
+    _read(output, ROOT, found, 0)
+    return found
+
+
+def hashed(text: str | bytes) -> float:
+    """Return a whole number below 2**48 that stands for a text, the same in every process."""
+    data = text.encode("utf-8", "surrogatepass") if isinstance(text, str) else text
+    return float(int.from_bytes(blake2b(data, digest_size=6).digest(), "big"))
+
+
+def _read(value: Any, place: str, found: Leaves, depth: int) -> None:
+    if isinstance(value, np.generic) or (isinstance(value, np.ndarray) and not value.ndim):
+        value = _unwrapped(value)
+    reader = _READERS.get(type(value))
+    if reader is not None:
+        found[place] = reader(value)
+    elif depth > _DEEPEST:
+        found[place] = _object(value)
+    else:
+        _read_held(value, place, found, depth)
+
+
+def _unwrapped(value: Any) -> Any:
+    """Return a number of numpy's as one of Python's: a wide float as a rational, so that no bit is lost."""
+    if isinstance(value, np.longdouble) and np.isfinite(value):
+        return Fraction(*value.as_integer_ratio())
+    held = value.item()
+    return float(held) if isinstance(held, np.longdouble) else held
+
+
+def _read_held(value: Any, place: str, found: Leaves, depth: int) -> None:
+    """Read a collection, or a value of a subclass or of an unknown class."""
+    if isinstance(value, Enum | type):
+        found[place] = _object(value)
+    elif isinstance(value, Mapping):
+        _read_mapping(value, place, found, depth)
+    elif isinstance(value, Set):
+        found[place] = Leaf(Kind.SET, float(len(value)))
+        _read_items(((f"member {one!r}", True) for one in sorted(value, key=_by_text)), place, found, depth)
+    elif isinstance(value, np.ndarray | list | tuple):
+        kind = (
+            Kind.ARRAY if isinstance(value, np.ndarray) else Kind.LIST if isinstance(value, list) else Kind.TUPLE
+        )
+        found[place] = Leaf(kind, float(len(value)))
+        _read_items(((f"item {i}", one) for i, one in enumerate(value, 1)), place, found, depth)
+    else:
+        _read_other(value, place, found, depth)
+
+
+def _read_mapping(value: Mapping[Any, Any], place: str, found: Leaves, depth: int) -> None:
+    found[place] = Leaf(Kind.DICTIONARY, float(len(value)))
+    found[f"order of keys of {place}"] = _texted(Kind.ORDER, ", ".join(map(repr, value)))
+    _read_items(((f"key {key!r}", value[key]) for key in sorted(value, key=_by_text)), place, found, depth)
+
+
+def _read_items(items: Iterable[tuple[str, Any]], place: str, found: Leaves, depth: int) -> None:
+    each = iter(items)
+    for name, one in islice(each, MOST_ITEMS):
+        _read(one, name if place == ROOT else f"{name} of {place}", found, depth + 1)
+    others = list(each)
+    if others:
+        found[f"rest of {place}"] = _texted(Kind.REST, repr(others))
+
+
+def _read_other(value: Any, place: str, found: Leaves, depth: int) -> None:
+    for base, reader in _READERS.items():
+        if isinstance(value, base) and base is not object:
+            found[place] = reader(value)
+            return
+    if is_dataclass(value):
+        value = {field.name: getattr(value, field.name) for field in fields(value)}
+        _read(value, place, found, depth + 1)
+    elif plain := _plain_form(value):
+        _read(plain(), place, found, depth + 1)
+    else:
+        found[place] = _object(value)
+
+
+def _plain_form(value: Any) -> Callable[[], Any] | None:
+    made = (getattr(value, name, None) for name in _PLAIN_FORMS)
+    return next((method for method in made if callable(method)), None)
+
+
+def _by_text(value: Any) -> tuple[str, str]:
+    return type(value).__name__, repr(value)
+
+
+def _float(value: float) -> Leaf:
+    if math.isfinite(value):
+        return Leaf(Kind.MINUS_ZERO if value == 0 and math.copysign(1, value) < 0 else Kind.FLOAT, value)
+    return Leaf(Kind.NAN) if math.isnan(value) else Leaf(Kind.INFINITE, math.copysign(LARGEST, value))
+
+
+def _exact(value: int | Fraction, kind: Kind) -> Leaf:
+    """Return the nearest double, and the nearest double to what is left: 106 bits in all."""
+    try:
+        nearest = float(value)
+    except OverflowError:
+        return Leaf(Kind.HUGE, LARGEST if value > 0 else -LARGEST)
+    return Leaf(kind, nearest, float(value - Fraction(nearest)))
+
+
+def _integer(value: int) -> Leaf:
+    return Leaf(Kind.INTEGER, float(value)) if -(2**53) <= value <= 2**53 else _exact(int(value), Kind.INTEGER)
+
+
+def _decimal(value: Decimal) -> Leaf:
+    if not value.is_finite():
+        return _float(float("nan" if value.is_nan() else value))
+    # A decimal of a huge exponent is no fraction that anybody could hold.
+    if value and abs(value.adjusted()) > 400:
+        return Leaf(Kind.HUGE, math.copysign(LARGEST if value.adjusted() > 0 else 0.0, value))
+    return _exact(Fraction(value), Kind.RATIONAL)
+
+
+def _complex(value: complex) -> Leaf:
+    return _texted(Kind.OBJECT, repr(value))
+
+
+def _texted(kind: Kind, text: str) -> Leaf:
+    return Leaf(kind, hashed(text), 0.0, text)
+
+
+def _object(value: Any) -> Leaf:
+    return _texted(Kind.OBJECT, _ADDRESS.sub("", repr(value)))
+
+
+_READERS: dict[type, Callable[[Any], Leaf]] = {
+    float: _float,
+    bool: lambda value: Leaf(Kind.BOOLEAN, float(value)),
+    int: _integer,
+    str: lambda value: _texted(Kind.TEXT, str(value)),
+    type(None): lambda _: Leaf(Kind.NOTHING),
+    bytes: lambda value: Leaf(Kind.BYTES, hashed(value), 0.0, repr(value)),
+    Fraction: lambda value: _exact(value, Kind.RATIONAL),
+    Decimal: _decimal,
+    complex: _complex,
+    Raised: lambda value: _texted(Kind.RAISED, value.error),
+}

@@ -1,0 +1,308 @@
+"""Anybody's function as a subject: by its name, as `jali audit module:function` takes it, or itself."""
+
+from __future__ import annotations
+
+import difflib
+import importlib
+import importlib.util
+import inspect
+import sys
+import time
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from jali.audit.calling import Caller, EncodedDraw
+from jali.audit.encoding import Encoder
+from jali.audit.leaves import Raised
+from jali.audit.neighbours import pairs_for
+from jali.audit.patterns import Pattern
+from jali.audit.subject import Pair, Subject
+from jali.errors import CatalogError
+from jali.mechanisms import Mechanism
+from jali.privacy import Adjacency, Approximate, Concentrated, Loss, Pure
+from jali.privacy.rationals import Number
+
+# Outputs of each input to which an encoder is fitted, round by round, until they have taken so many seconds.
+_ROUNDS, _SECONDS = (1, 1, 2, 4, 8, 16, 32), 0.3
+_LISTS = ("data", "dataset", "values", "records", "rows", "table", "people", "xs")
+_GUESSES = ("scalar", "values:10 in 0..1", "values:10 in 0..1 as array", "answers:5")
+_SHAPE = "Write module:function, or path/to/file.py:function."
+
+
+def subject_from(
+    target: str,
+    *,
+    claim: Loss | None = None,
+    adjacency: str | Adjacency | None = None,
+    data: str | Pattern | None = None,
+    pairs: Iterable[Pair] | None = None,
+    vectorised: bool | None = None,
+    encoder: str | Encoder | None = None,
+) -> Subject:
+    """Import what a text names, and make it a subject.
+
+    Args:
+        target: "module:function" or "path/to/file.py:function"; the working directory is searched first. It may
+            also name an object with a `release`, a class of such objects, a `Subject`, or a function of no
+            parameters that returns one.
+        claim: The loss that it claims; that of a subject or of a mechanism of Jali by default.
+        adjacency: The adjacency in which the claim is meant; that of a subject by default.
+        data: A pattern of what it takes; guessed by trying if neither this nor pairs are given.
+        pairs: Neighbouring inputs, in place of a pattern.
+        vectorised: Whether it returns many outputs at once; by its parameters if not said.
+        encoder: How its outputs become numbers, from a witness; fitted to some outputs by default.
+    """
+    found = imported(target)
+    if _makes_subject(found):
+        found = found()
+    if isinstance(found, Subject):
+        return _claimed_anew(found, target, claim, adjacency, pairs)
+    return subject_of(
+        found,
+        loss=claim,
+        adjacency=adjacency,
+        data=data,
+        pairs=pairs,
+        name=target,
+        vectorised=vectorised,
+        encoder=encoder,
+        source=target,
+    )
+
+
+def subject_of(
+    function: Callable[..., Any] | Any,
+    *,
+    epsilon: Number | None = None,
+    delta: Number | None = None,
+    rho: Number | None = None,
+    loss: Loss | None = None,
+    adjacency: str | Adjacency | None,
+    data: str | Pattern | None = None,
+    pairs: Iterable[Pair] | None = None,
+    name: str | None = None,
+    vectorised: bool | None = None,
+    encoder: str | Encoder | None = None,
+    source: str = "",
+) -> Subject:
+    """Return a function, or an object with a `release`, as the subject of an audit.
+
+    Args:
+        function: A function of the data. See `Caller.of` for what else it may take.
+        epsilon: Its claim: epsilon, with a delta or without, or rho, or a loss of any kind.
+        delta: See above.
+        rho: See above.
+        loss: See above.
+        adjacency: When two inputs are neighbours: "add-remove" or "replace-one".
+        data: What it takes, as a `Pattern` or its text, such as "values:10 in 0..1".
+        pairs: Neighbouring inputs, in place of a pattern.
+        name: What reports call it.
+        vectorised: Whether it returns many outputs at once; by its parameters if not said.
+        encoder: How its outputs become numbers; fitted to some of them by default.
+        source: How it can be made again, for witnesses.
+
+    Example:
+        >>> def noisy(value, size, rng):
+        ...     return value + rng.laplace(0, 1, size)
+        >>> subject_of(noisy, epsilon=1, adjacency="add-remove", data="scalar").name
+        'noisy, scalar'
+    """
+    claim = _claim(function, epsilon=epsilon, delta=delta, rho=rho, loss=loss)
+    if adjacency is None:
+        raise CatalogError(
+            "adjacency is missing: a claim means nothing without it.", remedy="Give 'add-remove' or 'replace-one'."
+        )
+    related = Adjacency.of(adjacency)
+    caller = Caller.of(function, claim, vectorised=vectorised)
+    title = name or str(getattr(function, "__qualname__", type(function).__name__))
+    if pairs is None:
+        pattern = _guessed(caller, related) if data is None else data
+        title, pairs = f"{title}, {pattern}", pairs_for(pattern, related)
+    tried = _checked(pairs)
+    made = _fitted(caller, tried, title) if encoder is None else encoder
+    known = Encoder.read(made) if isinstance(made, str) else made
+    return Subject(title, claim, related, tried, EncodedDraw(caller, known), source, encoder=known)
+
+
+def claim_of(
+    *,
+    epsilon: Number | None = None,
+    delta: Number | None = None,
+    rho: Number | None = None,
+    loss: Loss | None = None,
+) -> Loss:
+    """Return the one loss that is stated: epsilon, epsilon and delta, rho, or a loss itself.
+
+    Example:
+        >>> claim_of(epsilon="0.7", delta="1e-6")
+        Approximate(0.7, 1e-06)
+    """
+    if sum(one is not None for one in (epsilon, rho, loss)) != 1 or (delta is not None and epsilon is None):
+        raise CatalogError(
+            "A claim is one of epsilon, epsilon and delta, rho, or loss.", remedy="For example epsilon=0.7."
+        )
+    if loss is not None:
+        return loss
+    if rho is not None:
+        return Concentrated(rho)
+    assert epsilon is not None
+    return Pure(epsilon) if delta is None else Approximate(epsilon, delta)
+
+
+def imported(target: str) -> Any:
+    """Import what a text names."""
+    place, _, name = target.rpartition(":")
+    if not place or not name:
+        raise CatalogError(f"{target!r} names no function.", remedy=_SHAPE)
+    found: Any = _module(place)
+    for part in name.split("."):
+        if not hasattr(found, part):
+            raise _missing(place, name, [one for one in vars(found) if not one.startswith("_")])
+        found = getattr(found, part)
+    return found
+
+
+def _module(place: str) -> ModuleType:
+    path = Path(place)
+    is_file = path.suffix == ".py"
+    if is_file and not path.is_file():
+        raise CatalogError(f"There is no file {place}.", remedy=_SHAPE)
+    with _searched(path.resolve().parent if is_file else Path.cwd()):
+        try:
+            return _of_file(path.resolve()) if is_file else importlib.import_module(place)
+        except Exception as error:
+            said = f"{type(error).__name__}: {error}"
+            raise CatalogError(f"{place} could not be imported ({said}).", remedy=_SHAPE) from error
+
+
+def _of_file(path: Path) -> ModuleType:
+    spec = importlib.util.spec_from_file_location(path.stem, path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    # Dataclasses and pickles look a module up by its name; one that is there already stays.
+    known = sys.modules.setdefault(path.stem, module)
+    try:
+        spec.loader.exec_module(module)
+    except BaseException:
+        if known is module:
+            del sys.modules[path.stem]
+        raise
+    return module
+
+
+@contextmanager
+def _searched(directory: Path) -> Iterator[None]:
+    """Search a directory first, for the time of an import."""
+    sys.path.insert(0, str(directory))
+    importlib.invalidate_caches()
+    try:
+        yield
+    finally:
+        sys.path.remove(str(directory))
+
+
+def _missing(place: str, name: str, known: list[str]) -> CatalogError:
+    near = difflib.get_close_matches(name, known, 1) or known[:1]
+    remedy = f"Did you mean {place}:{near[0]}?" if near else _SHAPE
+    return CatalogError(f"{place} has no {name!r}.", remedy=remedy)
+
+
+def _makes_subject(found: Any) -> bool:
+    """Return whether something is a function of no parameters, annotated to return a subject."""
+    if not inspect.isfunction(found) or inspect.signature(found).parameters:
+        return False
+    said = inspect.signature(found).return_annotation
+    return said is Subject or str(said).rpartition(".")[2] == "Subject"
+
+
+def _claimed_anew(
+    subject: Subject,
+    target: str,
+    claim: Loss | None,
+    adjacency: str | Adjacency | None,
+    pairs: Iterable[Pair] | None,
+) -> Subject:
+    return replace(
+        subject,
+        claim=subject.claim if claim is None else claim,
+        adjacency=subject.adjacency if adjacency is None else Adjacency.of(adjacency),
+        pairs=subject.pairs if pairs is None else _checked(pairs),
+        source=target,
+    )
+
+
+def _claim(function: Any, **stated: Any) -> Loss:
+    """Return the stated claim, or that of a mechanism of Jali."""
+    if isinstance(function, Mechanism) and all(one is None for one in stated.values()):
+        return function.loss
+    return claim_of(**stated)
+
+
+def _checked(pairs: Iterable[Pair]) -> tuple[Pair, ...]:
+    made = tuple(pairs)
+    if not made or any(not isinstance(pair, tuple | list) or len(pair) != 2 for pair in made):
+        raise CatalogError("pairs must hold pairs of neighbouring inputs.", remedy="For example [(0, 1), (1, 0)].")
+    return tuple((one, other) for one, other in made)
+
+
+def _guessed(caller: Caller, adjacency: Adjacency) -> str:
+    """Return the first pattern on which a function raises nothing, by the name and type of what it takes first."""
+    for pattern in sorted(_GUESSES, key=lambda one: _unlikely(caller, one)):
+        if all(_runs(caller, value) for pair in pairs_for(pattern, adjacency) for value in pair):
+            return pattern
+    raise CatalogError(
+        "No pattern of data fits the function.", remedy="Say what it takes, such as data='table:10 of age 0..120'."
+    )
+
+
+def _unlikely(caller: Caller, pattern: str) -> bool:
+    """Return whether a pattern is not what the first parameter looks like."""
+    try:
+        first = next(iter(inspect.signature(caller.function).parameters.values()))
+    except (ValueError, TypeError, StopIteration):
+        return False
+    said = str(getattr(first.annotation, "__name__", first.annotation)).lower()
+    if first.annotation is first.empty:
+        listed = first.name in _LISTS
+    else:
+        listed = any(word in said for word in ("list", "sequence", "array", "iterable"))
+    return listed == (pattern == "scalar") or ("array" in said) != ("array" in pattern)
+
+
+def _runs(caller: Caller, value: Any) -> bool:
+    try:
+        caller.once(value)
+    except Exception:
+        return False
+    return True
+
+
+def _fitted(caller: Caller, pairs: tuple[Pair, ...], name: str) -> Encoder:
+    """Return an encoder for the outputs under all inputs of all pairs."""
+    pilot: list[Any] = []
+    began = time.perf_counter()
+    for count in _ROUNDS:
+        for value in (one for pair in pairs for one in pair):
+            pilot.extend(caller.outputs(value, count, None))
+        if time.perf_counter() - began > _SECONDS:
+            break
+    if all(isinstance(output, Raised) for output in pilot):
+        raise _always_raises(caller, pairs[0][0], name)
+    return Encoder.fit(pilot)
+
+
+def _always_raises(caller: Caller, value: Any, name: str) -> CatalogError:
+    try:
+        caller.once(value)
+        said = "an error"
+    except Exception as error:
+        said = f"{type(error).__name__}: {error}"
+    return CatalogError(
+        f"{name} raises on every input ({said}).",
+        remedy="Say what it takes: data='scalar', 'values:10 in 0..1', ...",
+    )

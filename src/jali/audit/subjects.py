@@ -1,0 +1,126 @@
+"""Everything that Jali has, as subjects: mechanisms, local randomizers, counters, questions, sessions, streams."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from jali.audit.encoding import Encoder
+from jali.audit.jali_subjects.path import Path
+from jali.audit.jali_subjects.paths import PATHS
+from jali.audit.jali_subjects.streams import FOLLOWED, STREAMS, FollowedPath, StreamPath
+from jali.audit.registry import AUDITED
+from jali.audit.sessions import SESSIONS, Whole
+from jali.audit.subject import Outputs, Subject
+from jali.audit.testers.one_run import running
+from jali.errors import CatalogError
+from jali.mechanisms import Specimen
+from jali.mechanisms.mechanism import LogMasses
+from jali.privacy import Adjacency
+
+# An encoder is fitted to so many outputs: whatever others hold has a column of its own.
+_FITTED = 4096
+
+
+@lru_cache(maxsize=1)
+def subjects() -> tuple[Subject, ...]:
+    """Return everything that is registered.
+
+    Mechanisms, randomizers and counters register by being public and having specimens; questions, streams and
+    sessions by a line in `PATHS`, `STREAMS`, `FOLLOWED` or `SESSIONS`.
+    """
+    asked: tuple[Path | StreamPath | FollowedPath | Whole, ...] = (*PATHS, *STREAMS, *FOLLOWED, *SESSIONS)
+    return (*mechanisms(), *(path.subject() for path in asked), *databases())
+
+
+def subjects_named(name: str) -> tuple[Subject, ...]:
+    """Return the subjects of a name: all of a group, such as "Laplace" or "median", or one by its full name."""
+    wanted = name.casefold()
+    found = tuple(one for one in subjects() if wanted in (group(one).casefold(), one.name.casefold()))
+    if not found:
+        known = ", ".join(dict.fromkeys(map(group, subjects())))
+        raise CatalogError(f"Nothing is registered as {name!r}.", remedy=f"Take one of {known}.")
+    return found
+
+
+def group(subject: Subject) -> str:
+    """Return what a subject is one case of: its name up to the first comma."""
+    return subject.name.partition(",")[0]
+
+
+def databases() -> tuple[Subject, ...]:
+    """Return the running database, to be attacked in one run."""
+    return tuple(running(adjacency=adjacency) for adjacency in Adjacency)
+
+
+@lru_cache(maxsize=1)
+def mechanisms() -> tuple[Subject, ...]:
+    """Return every specimen of every mechanism, local randomizer and counter."""
+    return tuple(of_specimen(specimen) for mechanism in AUDITED for specimen in mechanism.specimens())
+
+
+def of_specimen(specimen: Specimen) -> Subject:
+    """Return a small case of a mechanism as a subject, with its exact law."""
+    audited, coder, word = specimen.mechanism, _coder(specimen), specimen.adjacency.value
+    name = specimen.name if word in specimen.name else f"{specimen.name}, {word}"
+    return Subject(
+        name,
+        audited.loss,
+        specimen.adjacency,
+        specimen.neighbours,
+        lambda value, count, _: coder.rows(audited.sample(value, count)),
+        name,
+        coder.coded(audited.log_masses),
+        coder.encoder,
+    )
+
+
+@dataclass(frozen=True)
+class Coder:
+    """Turns the outcomes of a mechanism into numbers: as they are, or by an encoder where they are none.
+
+    Attributes:
+        encoder: The encoder; None for numbers, and tuples of them of one length.
+        laws: The laws that were recoded, by input: it takes longer than to compute them.
+    """
+
+    encoder: Encoder | None
+    laws: dict[str, LogMasses] = field(default_factory=dict)
+
+    def rows(self, outcomes: Sequence[Hashable]) -> Outputs:
+        """Return a row for each outcome."""
+        if self.encoder is not None:
+            return self.encoder.encode(outcomes)
+        return np.array(outcomes, np.float64).reshape(len(outcomes), -1)
+
+    def coded(self, law: Callable[[Any], LogMasses]) -> Callable[[Any], LogMasses]:
+        """Return the law of the rows."""
+        return law if self.encoder is None else lambda value: self._recoded(law, value)
+
+    def _recoded(self, law: Callable[[Any], LogMasses], value: Any) -> LogMasses:
+        if repr(value) not in self.laws:
+            masses = law(value)
+            rows = map(tuple, self.rows(list(masses)).tolist())
+            self.laws[repr(value)] = dict(zip(rows, masses.values(), strict=True))
+        return self.laws[repr(value)]
+
+
+def _coder(specimen: Specimen) -> Coder:
+    """Return how the outcomes of a specimen become numbers, read off its laws for the first neighbours."""
+    law = specimen.mechanism.log_masses
+    outcomes = list(dict.fromkeys(outcome for value in specimen.neighbours[0] for outcome in law(value)))
+    widths = {_width(outcome) for outcome in outcomes}
+    if len(widths) == 1 and None not in widths:
+        return Coder(None)
+    return Coder(Encoder.fit(outcomes[:: 1 + len(outcomes) // _FITTED]))
+
+
+def _width(outcome: Hashable) -> int | None:
+    """Return how many numbers an outcome is; None if it is something else."""
+    parts = outcome if isinstance(outcome, tuple) else (outcome,)
+    return len(parts) or None if all(isinstance(part, int | float | Fraction) for part in parts) else None

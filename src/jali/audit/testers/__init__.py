@@ -1,0 +1,1 @@
+"""The stages of an audit, one in a file."""

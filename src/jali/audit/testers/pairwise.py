@@ -1,0 +1,115 @@
+"""Pairwise: how likely an event that was learned is under two neighbouring inputs, on fresh outputs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import ClassVar
+
+from jali.audit.bounds import Bound, Counts, estimate, lower_bound
+from jali.audit.effort import Effort
+from jali.audit.events.learn import Learned
+from jali.audit.events.promise import needed
+from jali.audit.events.search import Found, Search
+from jali.audit.finding import Finding, Verdict, Witness
+from jali.audit.subject import Subject
+from jali.audit.testers.tester import Progress, Tester, silent
+
+# Blocks of fresh outputs grow by a factor, from a share of them.
+_FIRST, _GROWTH = Fraction(1, 64), 1.5
+# The share of the error that all looks before the last one get.
+_EARLY = Fraction(1, 5)
+
+
+@dataclass(frozen=True)
+class Pairwise(Tester):
+    """Compares neighbouring inputs by an event.
+
+    First few outputs of all pairs are drawn, then more of the best ones, and an event is learned. Then fresh
+    outputs are drawn, a fair coin deciding for each which input it is of, in growing blocks.
+
+    Attributes:
+        early: Whether to stop as soon as a violation is proved. If not, all samples go into the bound.
+
+    Guarantee:
+        If the claim is true, a violation is reported with probability at most 1 - effort.confidence: a fifth of
+        that for all looks before the last one together (`sequential`), the rest for the last one (`bounds`). The
+        pair and the event are chosen on outputs that are not used again.
+    """
+
+    name: ClassVar[str] = "pairwise"
+
+    early: bool = True
+
+    def applies(self, subject: Subject) -> bool:
+        """Return whether there are neighbours to compare."""
+        return bool(subject.pairs)
+
+    def audit(self, subject: Subject, effort: Effort, progress: Progress = silent) -> Finding:
+        """Try, within the effort, and say what was found."""
+        search = Search(subject, effort)
+        progress(f"learning an event from {len(subject.pairs) + len(subject.distant)} pairs of inputs")
+        found = search.best()
+        if found.learned is None:
+            return _finding(search, Witness(found.pair), estimate(Counts((0, 0), (1, 1)), subject.claim))
+        progress(f"event: {found.learned.event}")
+        counts, bound = self._proved(search, found, found.learned)
+        witness = Witness(found.pair, None, found.learned.event, counts.hits, counts.runs, counts.steps)
+        return _finding(search, witness, bound)
+
+    def _proved(self, search: Search, found: Found, learned: Learned) -> tuple[Counts, Bound]:
+        """Draw fresh outputs until a violation is proved, or no samples are left."""
+        claim, error = search.subject.claim, 1 - search.effort.confidence
+        share = _EARLY if self.early else Fraction(0)
+        counts = Counts((0, 0), (0, 0), shared=True, steps=learned.counts.steps)
+        for block in _blocks(search.left):
+            counts += search.count(found, block)
+            if self.early and search.left:
+                bound = lower_bound(counts, claim, 1 - share * error, before=learned.counts)
+                if bound.violated:
+                    return counts, bound
+        return counts, lower_bound(counts, claim, 1 - (1 - share) * error)
+
+
+def _blocks(samples: int) -> Iterator[int]:
+    """Yield how many outputs to draw before each look."""
+    block = max(1, int(samples * _FIRST))
+    while samples:
+        size = samples if samples < 2 * block else block
+        yield size
+        samples, block = samples - size, int(block * _GROWTH) + 1
+
+
+def _finding(search: Search, witness: Witness, bound: Bound) -> Finding:
+    subject, effort, reading = search.subject, search.effort, bound.reading
+    verdict = Verdict.VIOLATION if bound.violated else Verdict.NOTHING_FOUND
+    return Finding(
+        subject.name,
+        subject.adjacency,
+        reading.kind,
+        reading.claimed,
+        bound.found,
+        witness,
+        verdict,
+        tester=Pairwise.name,
+        confidence=float(effort.confidence),
+        samples=search.drawn,
+        needed=None if bound.violated else _needed(search, witness),
+        tried=_tried(search, bound),
+    )
+
+
+def _needed(search: Search, witness: Witness) -> int | None:
+    """Return how many samples would prove a violation, with as large a part of them for the search as here."""
+    runs = sum(witness.runs)
+    fresh = needed(
+        Counts(witness.hits, witness.runs, steps=witness.steps), search.subject.claim, search.effort.confidence
+    )
+    return None if fresh is None else fresh * search.drawn // runs
+
+
+def _tried(search: Search, bound: Bound) -> str:
+    pairs, events = len(search.subject.pairs), search.events
+    said = f"{pairs} pair{'s' * (pairs != 1)} both ways, {events} event{'s' * (events != 1)}"
+    return f"{said}, at delta {bound.reading.delta:g}" if bound.reading.delta else said

@@ -1,0 +1,307 @@
+"""A witness in a file: everything that somebody else needs to see a violation with samples of their own."""
+
+from __future__ import annotations
+
+import json
+import platform
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from jali.audit.bounds import Counts, lower_bound
+from jali.audit.effort import Effort
+from jali.audit.encoding import Encoder
+from jali.audit.events.event import Event
+from jali.audit.events.kinds import event_of
+from jali.audit.events.outcome import Outcome, watched
+from jali.audit.finding import Finding, Verdict, Witness
+from jali.audit.outcome import Audit
+from jali.audit.plain import of_plain, shown, to_plain
+from jali.audit.stages import STAGES
+from jali.audit.subject import Pair, Subject
+from jali.audit.testers.tester import Progress, silent
+from jali.errors import CatalogError
+from jali.privacy import Approximate, Concentrated, Loss, Pure
+
+FORMAT = "jali witness 1"
+# Keeps the samples of a replay apart from those that an event was chosen on, also under the same seed.
+_FRESH = 0x5EED
+# How many outputs are held at once.
+_BLOCK = 1 << 18
+# What an exact stage is told: it does not use it.
+_SURE = Fraction(99, 100)
+_FIELDS = {
+    "name": str,
+    "source": str,
+    "claim": dict,
+    "adjacency": str,
+    "tester": str,
+    "verdict": str,
+    "kind": str,
+    "confidence": str,
+    "samples": int,
+    "inputs": list,
+    "hits": list,
+    "runs": list,
+    "steps": int,
+    "seed": int | None,
+    "at": str | None,
+    "event": dict | None,
+    "encoder": str | None,
+}
+_REMEDY = "Give a file that `jali audit TARGET --out FILE` wrote."
+
+
+def write(audit: Audit, path: Path) -> None:
+    """Write the witness of an audit into a file."""
+    text = json.dumps(document(audit), ensure_ascii=False, indent=2)
+    try:
+        path.write_text(f"{text}\n", encoding="utf-8")
+    except OSError:
+        raise CatalogError(
+            f"{path} cannot be written.", remedy="Give a file in a directory that exists."
+        ) from None
+
+
+def document(audit: Audit) -> dict[str, Any]:
+    """Return the witness of an audit as JSON has it."""
+    subject, found = audit.subject, audit.best
+    witness, encoder = found.witness, subject.encoder
+    return {
+        "format": FORMAT,
+        "name": subject.name,
+        "source": subject.source,
+        "claim": _claim_to_plain(subject.claim),
+        "adjacency": subject.adjacency.value,
+        "tester": found.tester,
+        "verdict": found.verdict.value,
+        "kind": found.kind,
+        "claimed": to_plain(found.claimed),
+        "found": to_plain(found.found),
+        "confidence": str(audit.effort.confidence) if found.confidence < 1 else "1",
+        "samples": found.samples,
+        "seed": audit.effort.seed,
+        "inputs": [_input_to_plain(value, subject) for value in witness.inputs],
+        "shown": [shown(value) for value in witness.inputs],
+        "event": None if witness.event is None else witness.event.to_dict(),
+        "at": None if witness.at is None else shown(witness.at),
+        "hits": list(witness.hits),
+        "runs": list(witness.runs),
+        "steps": witness.steps,
+        "encoder": None if encoder is None else str(encoder),
+        "versions": {
+            "jali": version("jali"),
+            "python": platform.python_version(),
+            "numpy": np.__version__,
+        },
+    }
+
+
+def read(path: Path) -> WitnessFile:
+    """Read the file of a witness."""
+    try:
+        held = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        raise CatalogError(f"{path} holds no witness.", remedy=_REMEDY) from None
+    known = isinstance(held, dict) and held.get("format") == FORMAT
+    if not known or not all(isinstance(held.get(name), kind) for name, kind in _FIELDS.items()):
+        raise CatalogError(f"{path} holds no witness of the format {FORMAT!r}.", remedy=_REMEDY)
+    return WitnessFile(held)
+
+
+@dataclass(frozen=True)
+class Replay:
+    """What a witness says when it is tried again.
+
+    Attributes:
+        before: What the file says was found.
+        finding: What was found now.
+    """
+
+    before: Finding
+    finding: Finding
+
+    @property
+    def reproduces(self) -> bool:
+        """Whether the verdict is the same."""
+        return self.before.verdict is self.finding.verdict
+
+    def __str__(self) -> str:
+        from jali.audit.report import replayed
+
+        return replayed(self)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything as plain numbers and texts."""
+        from jali.audit.outcome import finding_to_dict
+
+        told = {"before": finding_to_dict(self.before), "now": finding_to_dict(self.finding)}
+        return {"name": self.finding.name, "reproduces": self.reproduces} | told
+
+
+@dataclass(frozen=True)
+class WitnessFile:
+    """A witness as a file holds it.
+
+    Attributes:
+        held: The document; see `document`.
+    """
+
+    held: dict[str, Any]
+
+    def subject(self) -> Subject:
+        """Make the subject again: import its function, or find it among those that are registered."""
+        source, held = self.held["source"], self.held
+        if ":" not in source:
+            from jali.audit.subjects import subjects_named
+
+            named = subjects_named(source or held["name"])
+            return next((one for one in named if one.adjacency == held["adjacency"]), named[0])
+        from jali.audit.loading import subject_from
+
+        encoder = None if held["encoder"] is None else Encoder.read(held["encoder"])
+        first, second = map(of_plain, held["inputs"])
+        claim = _claim_of_plain(held["claim"])
+        return subject_from(
+            source, claim=claim, adjacency=held["adjacency"], pairs=((first, second),), encoder=encoder
+        )
+
+    def replay(
+        self,
+        subject: Subject | None = None,
+        *,
+        samples: int | None = None,
+        seed: int | None = None,
+        progress: Progress = silent,
+    ) -> Replay:
+        """Count the event on fresh outputs of both inputs; what has no event is tried again by its stage.
+
+        Args:
+            subject: What it is a witness of; made again from its source by default.
+            samples: How many outputs are drawn in all; as many as the file counts by default.
+            seed: Where they come from, if the subject takes a generator; the seed of the file by default.
+            progress: Is told what is at work.
+
+        Guarantee:
+            No output is one that the event was chosen on, so that the bound needs no correction for the choice.
+        """
+        made = self.subject() if subject is None else subject
+        before = self.finding(made)
+        effort = Effort(
+            samples or sum(before.witness.runs) or self.held["samples"] or 1,
+            Fraction(self.held["confidence"]) if before.confidence < 1 else _SURE,
+            self.held["seed"] if seed is None else seed,
+        )
+        if before.witness.event is None:
+            return Replay(before, _tried_again(made, before, effort, progress))
+        progress(f"drawing {effort.samples:,} outputs")
+        return Replay(before, _counted_again(made, before, effort))
+
+    def finding(self, subject: Subject) -> Finding:
+        """Return what was found then, as the file tells it."""
+        held = self.held
+        inputs = tuple(_input_of_plain(value, subject) for value in held["inputs"])
+        event = None if held["event"] is None else event_of(held["event"])
+        hits, runs = ((int(one), int(other)) for one, other in (held["hits"], held["runs"]))
+        return Finding(
+            held["name"],
+            held["adjacency"],
+            held["kind"],
+            of_plain(held["claimed"]),
+            of_plain(held["found"]),
+            Witness((inputs[0], inputs[1]), held["at"], event, hits, runs, held["steps"]),
+            Verdict(held["verdict"]),
+            held["tester"],
+            float(Fraction(held["confidence"])),
+            held["samples"],
+        )
+
+
+def _counted_again(subject: Subject, before: Finding, effort: Effort) -> Finding:
+    """Count an event on fresh outputs, and say what that proves."""
+    random = np.random.default_rng(None if effort.seed is None else [effort.seed, _FRESH])
+    witness = before.witness
+    assert witness.event is not None
+    counts = replace(_counts(subject, witness.inputs, witness.event, effort.samples, random), steps=witness.steps)
+    bound = lower_bound(counts, subject.claim, effort.confidence)
+    return replace(
+        before,
+        kind=bound.reading.kind,
+        claimed=bound.reading.claimed,
+        found=bound.found,
+        witness=replace(witness, hits=counts.hits, runs=counts.runs),
+        verdict=Verdict.VIOLATION if bound.violated else Verdict.NOTHING_FOUND,
+        confidence=float(effort.confidence),
+        samples=effort.samples,
+    )
+
+
+def _counts(subject: Subject, pair: Pair, event: Event, samples: int, random: np.random.Generator) -> Counts:
+    """Return how often an event occurs in fresh outputs, shared out between the inputs by fair coins."""
+    first = int(random.binomial(samples, 0.5))
+    runs = (first, samples - first)
+    seen = watched(subject)[0] if isinstance(event, Outcome) else subject
+    hits = [sum(_hits(seen, value, event, run, random)) for value, run in zip(pair, runs, strict=True)]
+    return Counts((hits[0], hits[1]), runs, shared=True)
+
+
+def _hits(subject: Subject, value: Any, event: Event, runs: int, random: np.random.Generator) -> Iterator[int]:
+    for begin in range(0, runs, _BLOCK):
+        yield int(event.contains(subject.draw(value, min(_BLOCK, runs - begin), random)).sum())
+
+
+def _tried_again(subject: Subject, before: Finding, effort: Effort, progress: Progress) -> Finding:
+    """Let the stage that found something try again, on the same two inputs alone."""
+    for tester in STAGES:
+        if tester.name == before.tester:
+            return tester.audit(replace(subject, pairs=(before.witness.inputs,)), effort, progress)
+    raise CatalogError(
+        f"There is no stage {before.tester!r} to try the witness again.",
+        remedy=f"The stages are {', '.join(tester.name for tester in STAGES)}.",
+    )
+
+
+def _input_to_plain(value: Any, subject: Subject) -> Any:
+    """Return an input as JSON has it, or else its place among the pairs of a registered subject."""
+    try:
+        return to_plain(value)
+    except CatalogError:
+        places = ((i, side) for i, pair in enumerate(subject.pairs) for side in (0, 1) if pair[side] is value)
+        place = next(places, None)
+        if place is None or ":" in subject.source:
+            raise
+        return {"pair": list(place)}
+
+
+def _input_of_plain(value: Any, subject: Subject) -> Any:
+    if isinstance(value, dict) and value.keys() == {"pair"}:
+        number, side = value["pair"]
+        return subject.pairs[number][side]
+    return of_plain(value)
+
+
+def _claim_to_plain(claim: Loss) -> dict[str, str]:
+    """Return a claim that can be stated in numbers; any other only in words."""
+    if isinstance(claim, Pure):
+        return {"epsilon": str(claim.bound)}
+    if isinstance(claim, Approximate):
+        return {"epsilon": str(claim.bound), "delta": str(claim.failure)}
+    if isinstance(claim, Concentrated):
+        return {"rho": str(claim.bound)}
+    return {"words": repr(claim)}
+
+
+def _claim_of_plain(claim: dict[str, str]) -> Loss:
+    if "words" in claim:
+        raise CatalogError(
+            f"The claim {claim['words']} cannot be read from a file.",
+            remedy="Replay the witness from Python, with the subject: read(path).replay(subject).",
+        )
+    if "rho" in claim:
+        return Concentrated(claim["rho"])
+    return Approximate(claim["epsilon"], claim["delta"]) if "delta" in claim else Pure(claim["epsilon"])

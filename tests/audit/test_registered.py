@@ -1,0 +1,53 @@
+"""What `jali audit all` does in brief, for everything that is registered: no claim is refuted.
+
+Jali's noise has no seed; of all tests here together one fails by chance less often than once in a million runs.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from fractions import Fraction
+from typing import Any
+
+import pytest
+from tests.depth import DEPTH
+
+from jali.audit import Effort, Subject, Verdict, audit
+from jali.audit.jali_subjects.paths import PATHS
+from jali.audit.jali_subjects.streams import FOLLOWED, STREAMS
+from jali.audit.sessions import SESSIONS
+from jali.audit.stages import briefly
+from jali.audit.subjects import databases, mechanisms, subjects
+
+_SURE = 1 - Fraction(1, 10**6 * len(subjects()))
+_OF_LAWS, _BITS, _FEWEST = 300, 1024, 40
+# Copies take time: deep runs have as many as `jali audit all`, and ten times the samples.
+_FEWER = 1 if DEPTH > 1 else 5
+
+
+def _checked(subject: Subject, samples: int) -> None:
+    found = audit(subject, Effort(samples * DEPTH, _SURE), briefly(subject))
+    assert found.verdict is Verdict.NOTHING_FOUND, found
+    assert found.findings
+
+
+@pytest.mark.parametrize("subject", mechanisms(), ids=lambda subject: subject.name)
+def test_no_claim_of_a_mechanism_is_refuted(subject: Subject) -> None:
+    _checked(subject, _OF_LAWS)
+
+
+@pytest.mark.parametrize("subject", databases(), ids=lambda subject: subject.name)
+def test_no_claim_of_a_database_under_attack_is_refuted(subject: Subject) -> None:
+    _checked(subject, _BITS)
+
+
+@pytest.mark.parametrize("path", [*PATHS, *STREAMS, *FOLLOWED, *SESSIONS], ids=lambda path: path.title)
+def test_no_claim_of_a_question_a_stream_or_a_session_is_refuted(path: Any) -> None:
+    fewer = {name: max(1, getattr(path, name) // _FEWER) for name in ("copies", "batch") if hasattr(path, name)}
+    subject = replace(path, **fewer).subject()
+    _checked(subject, max(_FEWEST, subject.batch))
+
+
+def test_nothing_that_is_registered_is_left_out() -> None:
+    tested = (*mechanisms(), *databases(), *PATHS, *STREAMS, *FOLLOWED, *SESSIONS)
+    assert len(tested) == len(subjects())

@@ -1,0 +1,238 @@
+"""Witnesses in files: everything round-trips, and a replay counts the event on outputs nobody has seen."""
+
+from __future__ import annotations
+
+import json
+import math
+from datetime import UTC, date, datetime
+from decimal import Decimal
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+
+from jali.audit import Audit, Effort, Finding, Subject, Verdict, Witness
+from jali.audit.events.threshold import Threshold
+from jali.audit.plain import of_plain, shown, to_plain
+from jali.audit.subject import Outputs
+from jali.audit.witness_file import document, read, write
+from jali.errors import CatalogError
+from jali.privacy import Adjacency, Approximate, Concentrated, Loss, Pure, Renyi
+
+numbers = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=5)
+keys = st.integers() | st.text(max_size=3) | st.tuples(st.integers(), st.booleans())
+values = st.recursive(
+    numbers
+    | st.fractions()
+    | st.binary(max_size=4)
+    | st.dates()
+    | st.datetimes().map(lambda at: at.replace(fold=0)),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.lists(inner, max_size=3).map(tuple)
+        | st.dictionaries(keys, inner, max_size=3)
+    ),
+    max_leaves=8,
+)
+
+
+def again(value: Any) -> Any:
+    return of_plain(json.loads(json.dumps(to_plain(value), allow_nan=False)))
+
+
+@given(values)
+def test_inputs_round_trip(value: Any) -> None:
+    assert again(value) == value
+    assert repr(again(value)) == repr(value)
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        math.inf,
+        -math.inf,
+        -0.0,
+        10**400,
+        -(10**5000),
+        Decimal("1.10"),
+        {1, 2},
+        frozenset({"a", (1, 2)}),
+        b"\x00\xff",
+        date(2025, 1, 2),
+        datetime(2025, 1, 2, 3, 4, 5, 6, tzinfo=UTC),
+        {"float": "nan"},
+        {(1, 2): [None, (True,)]},
+    ],
+    ids=lambda value: type(value).__name__,
+)
+def test_unusual_inputs_round_trip(value: Any) -> None:
+    assert again(value) == value
+    assert type(again(value)) is type(value)
+
+
+def test_nan_and_arrays_round_trip() -> None:
+    assert math.isnan(again(math.nan))
+    for array in (np.array([[1.5, math.nan], [-0.0, math.inf]]), np.arange(3), np.array([True]), np.zeros((0, 2))):
+        made = again(array)
+        assert made.dtype == array.dtype
+        np.testing.assert_array_equal(made, array)
+    assert again(np.float64(0.1)) == 0.1
+
+
+def test_long_values_are_cut_for_people_only() -> None:
+    assert shown([0] * 1000).endswith(", 0…")
+    assert shown(10**5000) == "a very long int"
+
+
+def test_what_no_file_can_hold_is_refused_by_name() -> None:
+    with pytest.raises(CatalogError, match="cannot hold a Subject"):
+        to_plain([SUBJECT])
+    with pytest.raises(CatalogError, match="is no value of a witness"):
+        of_plain({"moon": 1})
+
+
+def noisy(value: float, count: int, random: np.random.Generator | None) -> Outputs:
+    assert random is not None
+    return value + random.laplace(0, 1, (count, 1))
+
+
+SUBJECT = Subject("noisy", Pure("1/2"), Adjacency.ADD_REMOVE, ((0, 1), (1, 0)), noisy)
+EVENT = Threshold(0, 1.0)
+
+
+def found(
+    subject: Subject = SUBJECT, *, event: Threshold | None = EVENT, inputs: tuple[Any, Any] = (1, 0)
+) -> Audit:
+    witness = Witness(inputs, event=event, hits=(5000, 1839), runs=(10_000, 10_000))
+    finding = Finding(
+        "noisy", "add-remove", "epsilon", 0.5, 0.93, witness, Verdict.VIOLATION, "pairwise", 0.99, 50_000
+    )
+    return Audit(subject, (finding,), Effort(50_000, seed=7), 1.0)
+
+
+def kept(tmp_path: Path, audit: Audit) -> Any:
+    write(audit, tmp_path / "witness.json")
+    return read(tmp_path / "witness.json")
+
+
+def test_a_file_tells_what_was_found(tmp_path: Path) -> None:
+    file = kept(tmp_path, found())
+    before = file.finding(SUBJECT)
+    assert before == found().findings[0].__class__(
+        **(found().findings[0].__dict__ | {"witness": before.witness, "confidence": 0.99})
+    )
+    assert before.witness.event == EVENT
+    assert (before.witness.hits, before.witness.runs) == ((5000, 1839), (10_000, 10_000))
+    assert set(file.held["versions"]) == {"jali", "python", "numpy"}
+    assert file.held["seed"] == 7
+
+
+def test_a_replay_counts_the_event_anew_and_bounds_the_loss(tmp_path: Path) -> None:
+    # Pr[1 + L >= 1] = 1/2 and Pr[L >= 1] = 1/(2e): the loss of the event is 1.
+    made = kept(tmp_path, found()).replay(SUBJECT, samples=40_000)
+    assert made.reproduces
+    hits, runs = made.finding.witness.hits, made.finding.witness.runs
+    assert sum(runs) == 40_000
+    for hit, run, chance in zip(hits, runs, (0.5, 0.5 / math.e), strict=True):
+        assert stats.binomtest(hit, run, chance).pvalue > 1e-9
+    assert 0.5 < made.finding.found < 1.0
+    assert made.finding.verdict is Verdict.VIOLATION
+    assert "reproduces  yes" in str(made)
+
+
+def test_a_replay_is_made_again_by_its_seed_and_not_by_that_of_the_search(tmp_path: Path) -> None:
+    file = kept(tmp_path, found())
+    once, same, other = (file.replay(SUBJECT, seed=seed).finding.witness.hits for seed in (None, 7, 8))
+    assert once == same != other
+    # The first outputs of the seed itself are those that a search sees.
+    random = np.random.default_rng(7)
+    first = int(random.binomial(20_000, 0.5))
+    assert int(EVENT.contains(noisy(1, first, random)).sum()) != once[0]
+
+
+def test_an_honest_subject_does_not_reproduce_a_violation(tmp_path: Path) -> None:
+    def honest(value: float, count: int, random: np.random.Generator | None) -> Outputs:
+        assert random is not None
+        return value + random.laplace(0, 2, (count, 1))
+
+    other = Subject("noisy", Pure("1/2"), Adjacency.ADD_REMOVE, ((0, 1),), honest)
+    made = kept(tmp_path, found()).replay(other)
+    assert not made.reproduces
+    assert made.finding.verdict is Verdict.NOTHING_FOUND
+    assert made.to_dict()["reproduces"] is False
+
+
+def test_an_exact_witness_is_computed_again(tmp_path: Path) -> None:
+    def law(value: int) -> dict[int, float]:
+        one = math.log(0.75 if value else 0.25)
+        return {1: one, 0: math.log1p(-math.exp(one))}
+
+    coin = Subject("coin", Pure(1), Adjacency.REPLACE_ONE, ((0, 1),), noisy, log_masses=law)
+    audit = found(coin, event=None, inputs=(0, 1))
+    stage = Finding("coin", "replace-one", "epsilon", 1.0, 1.09, Witness((0, 1), at=1), Verdict.VIOLATION)
+    made = kept(tmp_path, Audit(coin, (stage,), audit.effort, 0.1)).replay(coin)
+    assert made.finding.found == pytest.approx(math.log(3))
+    assert made.reproduces
+
+
+class Opaque:
+    """An input that JSON has no form for."""
+
+
+def test_inputs_without_a_form_are_named_by_their_place_where_the_subject_is_registered(tmp_path: Path) -> None:
+    pair = (Opaque(), Opaque())
+    registered = Subject("thing", Pure(1), Adjacency.ADD_REMOVE, ((0, 1), pair), noisy, "thing")
+    file = kept(tmp_path, found(registered, inputs=(pair[1], pair[0])))
+    assert file.finding(registered).witness.inputs == (pair[1], pair[0])
+    own = Subject("thing", Pure(1), Adjacency.ADD_REMOVE, (pair,), noisy, "module:thing")
+    with pytest.raises(CatalogError, match="cannot hold a Opaque"):
+        document(found(own, inputs=pair))
+
+
+@pytest.mark.parametrize("claim", [Pure("1/3"), Approximate(2, "1e-5"), Concentrated("0.1")])
+def test_the_function_of_a_file_is_made_a_subject_again_with_its_claim(tmp_path: Path, claim: Loss) -> None:
+    (tmp_path / "noise.py").write_text(
+        "def noisy(value, size, rng):\n    return value + rng.laplace(0, 1, size)\n", encoding="utf-8"
+    )
+    source = f"{tmp_path / 'noise.py'}:noisy"
+    subject = Subject("noisy", claim, Adjacency.ADD_REMOVE, ((0, 1),), noisy, source)
+    made = kept(tmp_path, found(subject)).subject()
+    assert (made.claim, made.adjacency, made.pairs, made.source) == (
+        claim,
+        Adjacency.ADD_REMOVE,
+        ((1, 0),),
+        source,
+    )
+    assert made.draw(5, 3, np.random.default_rng(1)).shape[0] == 3
+
+
+def test_a_claim_that_is_a_curve_is_replayed_from_python_only(tmp_path: Path) -> None:
+    curve = Subject("noisy", Renyi({2: 1}), Adjacency.ADD_REMOVE, ((0, 1),), noisy, "module:noisy")
+    file = kept(tmp_path, found(curve))
+    with pytest.raises(CatalogError, match="cannot be read from a file"):
+        file.subject()
+    assert file.replay(SUBJECT, samples=1000).finding.samples == 1000
+
+
+@pytest.mark.parametrize("text", ["", "[]", "{}", '{"format": "jali witness 1"}', '{"format": "jali witness 9"}'])
+def test_a_file_that_holds_no_witness_is_refused(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "other.json"
+    path.write_text(text, encoding="utf-8")
+    with pytest.raises(CatalogError, match="holds no witness"):
+        read(path)
+
+
+def test_a_file_that_is_not_there_or_cannot_be_written_is_named(tmp_path: Path) -> None:
+    with pytest.raises(CatalogError, match="holds no witness"):
+        read(tmp_path / "nothing.json")
+    with pytest.raises(CatalogError, match="cannot be written"):
+        write(found(), tmp_path / "nowhere" / "witness.json")
+
+
+def test_confidence_is_kept_exactly(tmp_path: Path) -> None:
+    assert Fraction(kept(tmp_path, found()).held["confidence"]) == Fraction(99, 100)
