@@ -125,7 +125,7 @@ def test_a_pass_says_what_was_tried_the_bound_and_its_confidence() -> None:
     assert "no violation found up to epsilon 0.657 of 1 claimed, at 90 % confidence" in told
     assert "tricks of shape" in told
     assert "tricks of pairwise" in told
-    assert "about 120,000 samples would prove a violation, if" in told
+    assert "about 120,000 samples would tell" in told
     assert "0.5 (500 of 1,000) against 0.25 (250 of 1,000)" in told
     assert "epsilon 1 (replace-one)" in told
     assert made.needed == 123_456

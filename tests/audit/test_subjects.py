@@ -17,9 +17,10 @@ from jali.audit.jali_subjects.paths import AGGREGATES as AUDITED_AGGREGATES
 from jali.audit.jali_subjects.paths import PATHS
 from jali.audit.jali_subjects.people import Whose
 from jali.audit.jali_subjects.streams import FOLLOWED, STREAMS
+from jali.audit.outcome import group_of
 from jali.audit.registry import AUDITED, REGISTRY
 from jali.audit.subject import Subject
-from jali.audit.subjects import group, mechanisms, subjects, subjects_named
+from jali.audit.subjects import entries, mechanisms, subjects, subjects_named
 from jali.audit.testers.enumeration import Enumeration
 from jali.errors import CatalogError
 from jali.mechanisms.keys.noisy_counts import NoisyCounts
@@ -32,7 +33,7 @@ from jali.streams import counters
 
 
 def test_every_mechanism_randomizer_and_counter_is_registered() -> None:
-    assert {group(subject) for subject in mechanisms()} == {mechanism.__name__ for mechanism in AUDITED}
+    assert {group_of(subject.name) for subject in mechanisms()} == {mechanism.__name__ for mechanism in AUDITED}
     assert len(mechanisms()) == len(REGISTRY)
 
 
@@ -57,8 +58,13 @@ def test_names_are_told_apart_and_found_again() -> None:
     assert len(set(names)) == len(names)
     assert all(subject.source == subject.name for subject in subjects())
     assert subjects_named(names[0]) == (subjects()[0],)
-    assert {group(one) for one in subjects_named("median")} == {"median"}
+    assert {group_of(one.name) for one in subjects_named("median")} == {"median"}
     assert len(subjects_named("laplace")) == len(mechanisms_package.Laplace.specimens())
+
+
+def test_a_line_of_the_registry_says_what_its_subject_is() -> None:
+    for one, subject in zip(entries(), subjects(), strict=True):
+        assert (one.name, one.claim, one.adjacency) == (subject.name, subject.claim, subject.adjacency)
 
 
 def test_a_name_that_nothing_has_is_refused_with_those_there_are() -> None:
@@ -108,7 +114,7 @@ def test_every_kind_of_noise_and_choice_that_a_plan_has_is_reached(plans: dict[P
 
 
 def test_draws_of_every_mechanism_are_outputs_of_its_law() -> None:
-    some = {group(subject): subject for subject in mechanisms()}
+    some = {group_of(subject.name): subject for subject in mechanisms()}
     coded = [subject for subject in mechanisms() if subject.encoder is not None]
     for subject in (*some.values(), *coded):
         assert subject.log_masses is not None

@@ -98,6 +98,20 @@ def test_the_document_has_everything_but_the_bits(jali: Runner) -> None:
     assert set(document) <= set(re.findall(r"`(\w+)`", section()))
 
 
+def test_a_drawn_seed_is_told_and_makes_the_attack_again(jali: Runner) -> None:
+    noisy = ("attack", "hadamard", "--n", "256", "--noise", "uniform:16", "--json")
+    once = jali(*noisy).document
+    again = jali(*noisy, "--seed", once["seed"]).document
+    assert (again["right"], again["seed"]) == (once["right"], once["seed"])
+    assert jali(*noisy).document["seed"] != once["seed"]
+
+
+def test_the_list_is_a_document_too(jali: Runner) -> None:
+    listed = jali("attack", "--json").document["attacks"]
+    assert [one["name"] for one in listed] == list(attacks())
+    assert {"attacks", *listed[0]} <= set(re.findall(r"`(\w+)`", section()))
+
+
 def test_a_seed_makes_a_simulated_attack_again(jali: Runner) -> None:
     noisy = ("attack", "hadamard", "--n", "256", "--noise", "uniform:16", "--json", "--seed")
     once, again, other = (jali(*noisy, seed).document["right"] for seed in (7, 7, 8))

@@ -12,8 +12,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from jali.audit import Subject, subjects, workers
+from jali.audit import Subject, subjects
 from jali.audit.subject import Outputs
+from jali.audit.subjects import Entry
 from jali.privacy import Adjacency, Pure
 
 Runner = Callable[..., Any]
@@ -79,7 +80,8 @@ def test_an_honest_function_passes_with_what_was_tried_and_how_far(jali: Runner,
 
 def test_a_violation_has_an_exit_code_of_its_own_and_a_witness(jali: Runner, noise: Path) -> None:
     outcome = jali("audit", "noise.py:broken", *CLAIM, "--out", "witness.json", "--plot", "found.png")
-    assert (outcome.code, outcome.err) == (1, "")
+    told = "wrote witness.json; replay it with: jali audit replay witness.json\ndrew found.png\n"
+    assert (outcome.code, outcome.err) == (1, told)
     assert facts(outcome.out)["verdict"].startswith("violation: claims epsilon 0.5, loses at least ")
     assert {"inputs", "event", "rates"} <= set(facts(outcome.out))
     assert (noise / "found.png").read_bytes().startswith(b"\x89PNG")
@@ -132,8 +134,8 @@ def thing(name: str, epsilon: str) -> Subject:
 def few(monkeypatch: pytest.MonkeyPatch) -> None:
     """Register two claims of one thing and one of another, in place of all."""
     held = (thing("Thing, at 2", "2"), thing("Thing, at 3", "3"), thing("Other, at 1/2", "1/2"))
-    monkeypatch.setattr(subjects, "subjects", lambda: held)
-    monkeypatch.setattr(workers, "subjects", lambda: held)
+    lines = tuple(Entry(one.name, one.claim, one.adjacency, lambda one=one: one) for one in held)  # type: ignore[misc]
+    monkeypatch.setattr(subjects, "entries", lambda: lines)
 
 
 def test_the_verb_alone_lists_what_can_be_audited(jali: Runner, few: None) -> None:
@@ -147,10 +149,10 @@ def test_the_verb_alone_lists_what_can_be_audited(jali: Runner, few: None) -> No
 
 def test_everything_is_one_table_a_document_and_a_picture(jali: Runner, few: None, tmp_path: Path) -> None:
     outcome = jali("audit", "all", *QUICKLY, "--plot", tmp_path / "all.png")
-    assert (outcome.code, outcome.err) == (1, "")
+    assert (outcome.code, outcome.err) == (1, f"drew {tmp_path / 'all.png'}\n")
     rows = [re.split(r" {2,}", line) for line in outcome.out.splitlines()[2:4]]
     assert [row[0] for row in rows] == ["Thing", "Other"]
-    assert [row[-1] for row in rows] == ["nothing found", "violation"]
+    assert [row[-1] for row in rows] == ["no violation", "violation"]
     assert "3 claims: 1 violation, at 99 % confidence for all together" in outcome.out
     assert (tmp_path / "all.png").read_bytes().startswith(b"\x89PNG")
     document = jali("audit", "all", *QUICKLY, "--json").document
@@ -186,9 +188,9 @@ def test_a_name_stands_for_all_its_claims(jali: Runner, few: None) -> None:
         (("noise.py:honest", *CLAIM, "--deep", "0"), "--deep must be above 0"),
         (("noise.py:honest", *CLAIM, "--out", "no/where.json"), "--out: no/where.json cannot be written."),
         (("all", "--plot", "no/where.png"), "--plot: no/where.png cannot be written."),
-        (("Thingy",), "Nothing is registered as 'Thingy'. Take one of Thing, Other."),
+        (("Thingy",), "Nothing is registered as 'Thingy'. Did you mean Thing?"),
         (("Thing", "--epsilon", "1"), "Thing is registered with its own claim: --epsilon has no meaning."),
-        (("replay", "nowhere.json"), "nowhere.json holds no witness."),
+        (("replay", "nowhere.json"), "There is no file nowhere.json."),
         (("replay",), "FILE"),
     ],
 )
@@ -198,6 +200,40 @@ def test_wrong_use_is_refused_with_a_remedy(
     outcome = jali("audit", *arguments)
     assert (outcome.code, outcome.out) == (2, "")
     assert told in outcome.err
+
+
+def test_the_list_is_a_document_too(jali: Runner, few: None) -> None:
+    listed = jali("audit", "--json").document["registered"]
+    assert [one["name"] for one in listed] == ["Thing, at 2", "Thing, at 3", "Other, at 1/2"]
+    assert listed[2] == {
+        "name": "Other, at 1/2", "group": "Other", "claim": "epsilon 0.5", "adjacency": "add-remove"
+    }  # fmt: skip
+    assert {"registered", *listed[0]} <= set(re.findall(r"`(\w+)`", section()))
+
+
+def test_stages_can_be_left_out(jali: Runner, noise: Path) -> None:
+    document = jali("audit", "noise:floats", *CLAIM, "--skip", "reachability,pairwise", "--json").document
+    assert document["verdict"] == "nothing found"
+    assert {one["tester"] for one in document["findings"]}.isdisjoint({"reachability", "pairwise"})
+    outcome = jali("audit", "noise:floats", *CLAIM, "--skip", "thinking")
+    assert (outcome.code, outcome.out) == (2, "")
+    assert "--skip: there is no stage 'thinking'." in outcome.err
+    assert "one-run" in outcome.err
+
+
+def test_other_stages_are_run_after_a_violation_if_asked(jali: Runner, noise: Path) -> None:
+    stopped = jali("audit", "noise:floats", *CLAIM, "--json").document["findings"]
+    onward = jali("audit", "noise:floats", *CLAIM, "--onward", "--json").document["findings"]
+    assert [one["tester"] for one in stopped][-1] == "reachability"
+    assert "pairwise" in {one["tester"] for one in onward}
+
+
+def test_what_a_function_prints_is_not_part_of_the_report(jali: Runner, noise: Path) -> None:
+    loud = FUNCTIONS + "\ndef loud(value, size, rng):\n    print('loud')\n    return honest(value, size, rng)\n"
+    (noise / "noise.py").write_text(loud, encoding="utf-8")
+    outcome = jali("audit", "noise.py:loud", *CLAIM, "--json")
+    assert outcome.document["verdict"] == "nothing found"
+    assert "loud\n" in outcome.err
 
 
 def test_lines_fit_the_page(jali: Runner, noise: Path, few: None) -> None:

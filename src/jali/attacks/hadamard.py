@@ -41,6 +41,11 @@ class Hadamard(Reconstruction):
     )
     exhibit: ClassVar[Exhibit] = Exhibit(n=4096, noise="uniform:0.25*sqrt(n)")
 
+    def check(self, people: int) -> None:
+        """Refuse a number of people that no Hadamard matrix of Sylvester's has."""
+        super().check(people)
+        HadamardRows(people)
+
     def guess(self, oracle: Oracle, progress: Progress = silent) -> Guess:
         """Ask, and guess the secret."""
         subsets = HadamardRows(oracle.n)

@@ -12,7 +12,7 @@ from jali.errors import CatalogError
 _SIZE = re.compile(r"(?:(?P<factor>[^*]+)\*)?sqrt\(n\)")
 # Beyond these sizes a count plus noise is the noise alone, or squares of it vanish, in doubles.
 LEAST, MOST = 1e-100, 1e15
-_REMEDY = "Write KIND:SIZE, such as uniform:16, gaussian:0.5*sqrt(n), garbage:0.3, or none."
+_REMEDY = "Write KIND:SIZE, such as uniform:16, 'gaussian:0.5*sqrt(n)', garbage:0.3, or none."
 
 
 @dataclass(frozen=True)

@@ -193,7 +193,7 @@ def tour_report(tour: Tour, *, ink: Ink = PLAIN) -> str:
         TextColumn("right", tuple(exact_percent(result.fraction) for result in results), right=True),
         TextColumn("guessing", tuple(exact_percent(result.baseline) for result in results), right=True),
         TextColumn("law", tuple(_short_law(result) for result in results), right=True),
-        TextColumn("proves", tuple(f"≥ {bound(result)}" for result in results)),
+        TextColumn("proves", tuple("" if bound(r) == "0" else f"≥ {bound(r)}" for r in results)),
         TextColumn("spent", tuple("" if r.spent is None else f"ε {_shown(r.spent)}" for r in results)),
         TextColumn("refused", tuple("" if r.refusal is None else f"{r.refusal.after:,}" for r in results), True),
     ]

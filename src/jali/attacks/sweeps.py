@@ -272,10 +272,20 @@ def swept(names: Iterable[str] = (), *, n: int) -> tuple[str, ...]:
                 f"{name} does not ask a simulator for counts, and cannot be swept.",
                 remedy=f"Take some of {', '.join(able)}.",
             )
-    chosen = given or tuple(name for name, shown in able.items() if shown.n >= n and "sqrt(n)" in shown.noise)
+    quick = (name for name, shown in able.items() if shown.n >= n and "sqrt(n)" in shown.noise)
+    chosen = given or tuple(name for name in quick if _takes(name, n))
     if not chosen:
         raise CatalogError(f"No attack is quick on {n:,} people.", remedy=f"Name some of {', '.join(able)}.")
     return chosen
+
+
+def _takes(name: str, n: int) -> bool:
+    """Say whether an attack can be shown on n people: some need a power of two."""
+    try:
+        attack_named(name)().check(n)
+    except CatalogError:
+        return False
+    return True
 
 
 def spaced(low: Number, high: Number, points: int) -> list[float]:

@@ -23,6 +23,7 @@ from jali.privacy import Loss
 _BATCH = 1 << 15
 _SIZES = ("size", "count")
 _GENERATORS = ("rng", "random", "generator")
+_CLAIMS = ("epsilon", "eps", "delta", "rho")
 _PLAIN = (int, float, complex, str, bytes, bool, type(None))
 _TAKES = "An audited function takes the data first; then size, rng, and epsilon, delta or rho if it likes."
 
@@ -209,6 +210,11 @@ def _numbers(claim: Loss) -> dict[str, float]:
 
 def _refuse_unknown(function: Callable[..., Any], others: list[inspect.Parameter], given: set[str | None]) -> None:
     for one in _required(others):
+        if one.name in _CLAIMS and one.name not in given:
+            raise CatalogError(
+                f"{_name(function)} takes {one.name}, and that is not what is claimed.",
+                remedy=f"Claim {one.name} too, or give it a default.",
+            )
         if one.name not in given:
             raise CatalogError(
                 f"{_name(function)} needs {one.name!r}, which an audit does not know.", remedy=_TAKES

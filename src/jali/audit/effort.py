@@ -5,7 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 
-from jali.privacy.rationals import positive_integer, probability
+from jali.errors import CatalogError
+from jali.privacy.rationals import Number, positive_integer, probability
+
+
+def _sure(confidence: Number) -> Fraction:
+    """Return a confidence, or refuse one that is none."""
+    try:
+        return probability(confidence, "confidence")
+    except CatalogError as error:
+        raise CatalogError(error.message, remedy="Write 0.99 for 99 %.") from None
 
 
 @dataclass(frozen=True)
@@ -24,4 +33,4 @@ class Effort:
 
     def __post_init__(self) -> None:
         positive_integer(self.samples, "samples")
-        probability(self.confidence, "confidence")
+        _sure(self.confidence)

@@ -161,7 +161,7 @@ def imported(target: str) -> Any:
     found: Any = _module(place)
     for part in name.split("."):
         if not hasattr(found, part):
-            raise _missing(place, name, [one for one in vars(found) if not one.startswith("_")])
+            raise _missing(place, name, found)
         found = getattr(found, part)
     return found
 
@@ -206,7 +206,11 @@ def _searched(directory: Path) -> Iterator[None]:
         sys.path.remove(str(directory))
 
 
-def _missing(place: str, name: str, known: list[str]) -> CatalogError:
+def _missing(place: str, name: str, searched: Any) -> CatalogError:
+    """Say which functions and classes there are, of those that were written there."""
+    own = [one for one, held in vars(searched).items() if callable(held) and not one.startswith("_")]
+    home = getattr(searched, "__name__", None)
+    known = [one for one in own if getattr(getattr(searched, one), "__module__", home) == home]
     near = difflib.get_close_matches(name, known, 1) or known[:1]
     remedy = f"Did you mean {place}:{near[0]}?" if near else _SHAPE
     return CatalogError(f"{place} has no {name!r}.", remedy=remedy)
@@ -252,11 +256,15 @@ def _checked(pairs: Iterable[Pair]) -> tuple[Pair, ...]:
 
 def _guessed(caller: Caller, adjacency: Adjacency) -> str:
     """Return the first pattern on which a function raises nothing, by the name and type of what it takes first."""
+    said = ""
     for pattern in sorted(_GUESSES, key=lambda one: _unlikely(caller, one)):
-        if all(_runs(caller, value) for pair in pairs_for(pattern, adjacency) for value in pair):
+        raised = [_raised(caller, value) for pair in pairs_for(pattern, adjacency) for value in pair]
+        if not any(raised):
             return pattern
+        said = said or f" (on {pattern}: {next(filter(None, raised))})"
     raise CatalogError(
-        "No pattern of data fits the function.", remedy="Say what it takes, such as data='table:10 of age 0..120'."
+        f"No pattern of data fits the function{said}.",
+        remedy="Say what it takes, such as data='table:10 of age 0..120'.",
     )
 
 
@@ -274,12 +282,13 @@ def _unlikely(caller: Caller, pattern: str) -> bool:
     return listed == (pattern == "scalar") or ("array" in said) != ("array" in pattern)
 
 
-def _runs(caller: Caller, value: Any) -> bool:
+def _raised(caller: Caller, value: Any) -> str:
+    """Run a function once, and return what it raised; nothing if it did not."""
     try:
         caller.once(value)
-    except Exception:
-        return False
-    return True
+    except Exception as error:
+        return f"{type(error).__name__}: {error}"
+    return ""
 
 
 def _fitted(caller: Caller, pairs: tuple[Pair, ...], name: str) -> Encoder:
@@ -297,11 +306,7 @@ def _fitted(caller: Caller, pairs: tuple[Pair, ...], name: str) -> Encoder:
 
 
 def _always_raises(caller: Caller, value: Any, name: str) -> CatalogError:
-    try:
-        caller.once(value)
-        said = "an error"
-    except Exception as error:
-        said = f"{type(error).__name__}: {error}"
+    said = _raised(caller, value) or "an error"
     return CatalogError(
         f"{name} raises on every input ({said}).",
         remedy="Say what it takes: data='scalar', 'values:10 in 0..1', ...",

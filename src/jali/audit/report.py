@@ -3,20 +3,31 @@
 from __future__ import annotations
 
 import math
+import textwrap
 from typing import TYPE_CHECKING
 
 from jali.audit.finding import Finding, Verdict
-from jali.audit.outcome import LOSSES, group_of
-from jali.audit.plain import shown
+from jali.audit.outcome import LOSSES
+from jali.audit.plain import shown, side_by_side
+from jali.audit.testers.reachability import Reachability
+from jali.audit.wording import in_words
 from jali.display.ink import PLAIN, Ink
+from jali.display.numbers import show_at_least
 from jali.display.text import WIDTH, TextColumn, clean, facts, table
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from jali.audit.encoding import Encoder
     from jali.audit.outcome import Audit, Audits
-    from jali.audit.subject import Subject
+    from jali.audit.subjects import Entry
     from jali.audit.witness_file import Replay
+
+# How long a name may be in a table, and which share of a claim is little to have shown.
+_NAME, _LITTLE = 48, 0.01
+_VERDICTS = {Verdict.VIOLATION: "violation", Verdict.NOTHING_FOUND: "no violation"}
+_WEAK = "0 %: so few samples show nothing there; --deep SECONDS tries longer."
+_DIGITS = "noise in doubles leaves traces in its last digits: round the output, or draw discrete noise"
 
 
 def report(audit: Audit, *, width: int = WIDTH, ink: Ink = PLAIN) -> str:
@@ -29,8 +40,9 @@ def told(audit: Audit) -> list[tuple[str, str]]:
     return [
         ("claim", f"{audit.subject.claim.event} ({audit.subject.adjacency.value})"),
         ("verdict", sentence(audit)),
+        *_why(audit.best),
         *([] if audit.needed is None else [("more", _more(audit.needed))]),
-        *_witness(audit.best),
+        *_witness(audit.best, audit.subject.encoder),
         *(("" if place else "tried", _tried(finding)) for place, finding in enumerate(audit.findings)),
         ("samples", f"{audit.samples:,} in {seconds(audit.seconds)}"),
     ]
@@ -67,10 +79,9 @@ def at_confidence(confidence: float) -> str:
 def below(finding: Finding) -> str:
     """Write a found loss: cut off after three digits and never rounded up, unless it is exact."""
     found = finding.found
-    if finding.confidence == 1 or found <= 0 or not math.isfinite(found):
-        return f"{found:g}" if math.isfinite(found) else "everything"
-    digits = 2 - math.floor(math.log10(found))
-    return f"{math.floor(found * 10.0**digits) / 10.0**digits:g}"
+    if not math.isfinite(found):
+        return "everything"
+    return f"{found:g}" if finding.confidence == 1 else show_at_least(found)
 
 
 def seconds(taken: float) -> str:
@@ -80,20 +91,30 @@ def seconds(taken: float) -> str:
 
 def _more(needed: int) -> str:
     about = float(f"{needed:.1e}")
-    return f"about {about:,.0f} samples would prove a violation, if the rates were those that were counted"
+    return f"the rates lie above the claim, which may be chance: about {about:,.0f} samples would tell"
+
+
+def _why(finding: Finding) -> list[tuple[str, str]]:
+    """Say what a verdict means, where that is not plain."""
+    if finding.verdict is Verdict.VIOLATION:
+        return [("why", _DIGITS)] if finding.tester == Reachability.name else []
+    if finding.kind not in LOSSES or finding.confidence == 1:
+        return []
+    return [("that is", "so much is lost at least; what was tried shows no more, and more may be lost")]
 
 
 def _tried(finding: Finding) -> str:
     return f"{finding.tester}: {finding.tried}" if finding.tried else finding.tester
 
 
-def _witness(finding: Finding) -> list[tuple[str, str]]:
-    """Tell the inputs and the event, with its rates."""
+def _witness(finding: Finding, encoder: Encoder | None) -> list[tuple[str, str]]:
+    """Tell the inputs and the event, with its rates; nothing where nothing was found."""
     witness = finding.witness
-    one, other = (shown(value) for value in witness.inputs)
-    facts_ = [("inputs", f"{one}  against  {other}")]
+    if finding.found <= 0:
+        return []
+    facts_ = [("inputs", "  against  ".join(side_by_side(*witness.inputs)))]
     if witness.event is not None:
-        facts_.append(("event", clean(str(witness.event))))
+        facts_.append(("event", clean(in_words(witness.event, encoder))))
     elif witness.at is not None:
         facts_.append(("at", shown(witness.at)))
     if all(witness.runs):
@@ -107,19 +128,34 @@ def rates(hits: tuple[int, int], runs: tuple[int, int]) -> str:
     return " against ".join(shown)
 
 
-def reports(audits: Audits, *, ink: Ink = PLAIN) -> str:
-    """Write audits as one table: for each group the claim that came nearest to being refuted."""
-    rows = [(name, held[0], len(held)) for name, held in audits.groups.items()]
+def reports(audits: Audits, *, ink: Ink = PLAIN, width: int = WIDTH) -> str:
+    """Write audits as one table.
+
+    Of several groups a row for each, with the claim that came nearest to being refuted; of one group, or where
+    somebody asked for a name, a row for each claim.
+    """
+    groups = audits.groups
+    rows = [(name, held[0]) for name, held in groups.items()]
+    if len(groups) == 1:
+        rows = [(one.name.removeprefix(f"{one.group}, "), one) for one in audits.audits]
+    counts = tuple(f"{len(groups[one.group])}" for _, one in rows)
     columns = [
-        TextColumn("audited", tuple(clean(name) for name, _, _ in rows)),
-        TextColumn("claims", tuple(f"{count}" for _, _, count in rows), right=True),
-        TextColumn("claimed", tuple(f"{one.best.kind} {one.best.claimed:g}" for _, one, _ in rows)),
-        TextColumn("found", tuple(_found(one) for _, one, _ in rows), right=True),
-        TextColumn("share", tuple(_share(one) for _, one, _ in rows), right=True),
-        TextColumn("by", tuple(one.best.tester for _, one, _ in rows)),
-        TextColumn("verdict", tuple(one.verdict.value for _, one, _ in rows)),
+        TextColumn("audited", tuple(shown(clean(name), _NAME) for name, _ in rows)),
+        *([TextColumn("claims", counts, right=True)] if len(groups) > 1 else []),
+        TextColumn("claimed", tuple(f"{one.best.kind} {one.best.claimed:g}" for _, one in rows)),
+        TextColumn("loss shown", tuple(_found(one) for _, one in rows), right=True),
+        TextColumn("share", tuple(_share(one) for _, one in rows), right=True),
+        TextColumn("by", tuple(_by(one) for _, one in rows)),
+        TextColumn("verdict", tuple(_VERDICTS[one.verdict] for _, one in rows)),
     ]
-    return f"{table(columns, ink=ink)}\n\n{_summary(audits)}"
+    weak = any(one.verdict is Verdict.NOTHING_FOUND and one.share < _LITTLE for _, one in rows)
+    notes = [_summary(audits), *([_WEAK] if weak else [])]
+    return "\n".join([table(columns, ink=ink), "", *(textwrap.fill(note, width) for note in notes)])
+
+
+def _by(audit: Audit) -> str:
+    """Return the stage that found most; nothing where none found anything."""
+    return audit.best.tester if audit.best.found > 0 else ""
 
 
 def _found(audit: Audit) -> str:
@@ -127,6 +163,8 @@ def _found(audit: Audit) -> str:
     low, high = below(audit.best), audit.interval[1]
     if audit.best.confidence == 1:
         return low
+    if audit.best.found <= 0:
+        return ""
     return f"≥ {low}" if math.isinf(high) else f"{low} … {_above(high)}"
 
 
@@ -158,18 +196,17 @@ def replayed(replay: Replay, *, width: int = WIDTH, ink: Ink = PLAIN) -> str:
         ("claim", f"{finding.kind} {finding.claimed:g} ({finding.adjacency})"),
         ("then", f"{replay.before.kind} {below(replay.before)}, {at_confidence(replay.before.confidence)}"),
         ("now", f"{finding.kind} {below(finding)}, {at_confidence(finding.confidence)}"),
-        *_witness(finding),
+        *_witness(finding, replay.encoder),
         ("reproduces", again),
     ]
     return f"{ink.strong(clean(finding.name))}\n\n{facts(told_, width=width, ink=ink)}"
 
 
-def listed(subjects: Sequence[Subject], *, ink: Ink = PLAIN) -> str:
-    """Write what can be audited by name, with the number of its claims and the claims themselves."""
+def listed(entries: Sequence[Entry], *, ink: Ink = PLAIN) -> str:
+    """Write what can be audited by name, with the number of its claims and one of them."""
     groups: dict[str, list[str]] = {}
-    for subject in subjects:
-        claims = groups.setdefault(group_of(subject.name), [])
-        claims.append(f"{subject.claim.event} ({subject.adjacency.value})")
+    for one in entries:
+        groups.setdefault(one.group, []).append(f"{one.claim.event} ({one.adjacency.value})")
     columns = [
         TextColumn("audited", tuple(clean(name) for name in groups)),
         TextColumn("claims", tuple(f"{len(claims)}" for claims in groups.values()), right=True),

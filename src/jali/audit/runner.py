@@ -41,6 +41,11 @@ def audit(
         If the claim is true, the verdict is a violation with probability at most 1 - effort.confidence: each
         stage is given a share of that error, by its weight, and the shares add up to it (Bonferroni 1936).
     """
+    if not isinstance(subject, Subject):
+        raise CatalogError(
+            "An audit needs a subject: what is run, what it claims, and neighbours.",
+            remedy="Make one of a function: subject_of(function, epsilon=0.7, adjacency='add-remove').",
+        )
     effort = Effort() if effort is None else effort
     began = time.perf_counter()
     lasting = _remembering(subject)

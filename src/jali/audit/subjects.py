@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field
+from difflib import get_close_matches
 from fractions import Fraction
-from functools import lru_cache
+from functools import cached_property, lru_cache, partial
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,7 @@ from jali.audit.encoding import Encoder
 from jali.audit.jali_subjects.path import Path
 from jali.audit.jali_subjects.paths import PATHS
 from jali.audit.jali_subjects.streams import FOLLOWED, STREAMS, FollowedPath, StreamPath
+from jali.audit.outcome import group_of
 from jali.audit.registry import AUDITED
 from jali.audit.sessions import SESSIONS, Whole
 from jali.audit.subject import Outputs, Subject
@@ -21,36 +23,84 @@ from jali.audit.testers.one_run import running
 from jali.errors import CatalogError
 from jali.mechanisms import Specimen
 from jali.mechanisms.mechanism import LogMasses
-from jali.privacy import Adjacency
+from jali.privacy import Adjacency, Loss
 
 # An encoder is fitted to so many outputs: whatever others hold has a column of its own.
 _FITTED = 4096
 
 
+@dataclass(frozen=True)
+class Entry:
+    """A line of the registry: what a subject is called and claims, before it is made.
+
+    Attributes:
+        name: What a report calls it.
+        claim: What it claims.
+        adjacency: The adjacency in which the claim is meant.
+        make: Makes it: its laws are computed then, which takes a while for all of them.
+    """
+
+    name: str
+    claim: Loss
+    adjacency: Adjacency
+    make: Callable[[], Subject]
+
+    @cached_property
+    def subject(self) -> Subject:
+        """The subject, made once."""
+        return self.make()
+
+    @property
+    def group(self) -> str:
+        """What it is one case of: its name up to the first comma."""
+        return group_of(self.name)
+
+
 @lru_cache(maxsize=1)
-def subjects() -> tuple[Subject, ...]:
+def entries() -> tuple[Entry, ...]:
     """Return everything that is registered.
 
     Mechanisms, randomizers and counters register by being public and having specimens; questions, streams and
     sessions by a line in `PATHS`, `STREAMS`, `FOLLOWED` or `SESSIONS`.
     """
+    specimens = (specimen for mechanism in AUDITED for specimen in mechanism.specimens())
     asked: tuple[Path | StreamPath | FollowedPath | Whole, ...] = (*PATHS, *STREAMS, *FOLLOWED, *SESSIONS)
-    return (*mechanisms(), *(path.subject() for path in asked), *databases())
+    return (
+        *(Entry(named(one), one.mechanism.loss, one.adjacency, partial(of_specimen, one)) for one in specimens),
+        *(Entry(path.title, path.claim, path.adjacency, path.subject) for path in asked),
+        *(Entry(one.name, one.claim, one.adjacency, partial(_itself, one)) for one in databases()),
+    )
+
+
+def _itself(subject: Subject) -> Subject:
+    return subject
+
+
+def subjects() -> tuple[Subject, ...]:
+    """Return everything that is registered, ready to be audited."""
+    return tuple(one.subject for one in entries())
 
 
 def subjects_named(name: str) -> tuple[Subject, ...]:
     """Return the subjects of a name: all of a group, such as "Laplace" or "median", or one by its full name."""
     wanted = name.casefold()
-    found = tuple(one for one in subjects() if wanted in (group(one).casefold(), one.name.casefold()))
+    found = tuple(one for one in entries() if wanted in (one.group.casefold(), one.name.casefold()))
     if not found:
-        known = ", ".join(dict.fromkeys(map(group, subjects())))
-        raise CatalogError(f"Nothing is registered as {name!r}.", remedy=f"Take one of {known}.")
-    return found
+        raise _unknown(name, list(dict.fromkeys(one.group for one in entries())))
+    return tuple(one.subject for one in found)
 
 
-def group(subject: Subject) -> str:
-    """Return what a subject is one case of: its name up to the first comma."""
-    return subject.name.partition(",")[0]
+def _unknown(name: str, known: list[str]) -> CatalogError:
+    """Say what was meant, or where the list is."""
+    by_letters = {one.casefold(): one for one in known}
+    near = [by_letters[one] for one in get_close_matches(name.casefold(), by_letters, 3)]
+    module, _, function = name.removesuffix(".py").rpartition(".")
+    meant = f"Did you mean {' or '.join(near)}?" if near else ""
+    if not near and (module or name.endswith(".py")):
+        meant = f"A function is written {module or function}:NAME, such as {module or function}:{function}."
+    return CatalogError(
+        f"Nothing is registered as {name!r}.", remedy=meant or "`jali audit` alone lists what there is."
+    )
 
 
 def databases() -> tuple[Subject, ...]:
@@ -58,16 +108,21 @@ def databases() -> tuple[Subject, ...]:
     return tuple(running(adjacency=adjacency) for adjacency in Adjacency)
 
 
-@lru_cache(maxsize=1)
 def mechanisms() -> tuple[Subject, ...]:
     """Return every specimen of every mechanism, local randomizer and counter."""
-    return tuple(of_specimen(specimen) for mechanism in AUDITED for specimen in mechanism.specimens())
+    kinds = {mechanism.__name__ for mechanism in AUDITED}
+    return tuple(one.subject for one in entries() if one.group in kinds)
+
+
+def named(specimen: Specimen) -> str:
+    """Return what a specimen is called among all of them."""
+    word = specimen.adjacency.value
+    return specimen.name if word in specimen.name else f"{specimen.name}, {word}"
 
 
 def of_specimen(specimen: Specimen) -> Subject:
     """Return a small case of a mechanism as a subject, with its exact law."""
-    audited, coder, word = specimen.mechanism, _coder(specimen), specimen.adjacency.value
-    name = specimen.name if word in specimen.name else f"{specimen.name}, {word}"
+    audited, coder, name = specimen.mechanism, _coder(specimen), named(specimen)
     return Subject(
         name,
         audited.loss,

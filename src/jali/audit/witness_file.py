@@ -57,11 +57,11 @@ _FIELDS = {
 _REMEDY = "Give a file that `jali audit TARGET --out FILE` wrote."
 
 
-def write(audit: Audit, path: Path) -> None:
+def write(audit: Audit, path: str | Path) -> None:
     """Write the witness of an audit into a file."""
     text = json.dumps(document(audit), ensure_ascii=False, indent=2)
     try:
-        path.write_text(f"{text}\n", encoding="utf-8")
+        Path(path).write_text(f"{text}\n", encoding="utf-8")
     except OSError:
         raise CatalogError(
             f"{path} cannot be written.", remedy="Give a file in a directory that exists."
@@ -102,10 +102,12 @@ def document(audit: Audit) -> dict[str, Any]:
     }
 
 
-def read(path: Path) -> WitnessFile:
+def read(path: str | Path) -> WitnessFile:
     """Read the file of a witness."""
+    if not Path(path).exists():
+        raise CatalogError(f"There is no file {path}.", remedy=_REMEDY)
     try:
-        held = json.loads(path.read_text(encoding="utf-8"))
+        held = json.loads(Path(path).read_text(encoding="utf-8"))
     except (OSError, ValueError):
         raise CatalogError(f"{path} holds no witness.", remedy=_REMEDY) from None
     known = isinstance(held, dict) and held.get("format") == FORMAT
@@ -121,10 +123,12 @@ class Replay:
     Attributes:
         before: What the file says was found.
         finding: What was found now.
+        encoder: How outputs became numbers, for the words of the event.
     """
 
     before: Finding
     finding: Finding
+    encoder: Encoder | None = None
 
     @property
     def reproduces(self) -> bool:
@@ -157,10 +161,15 @@ class WitnessFile:
     def subject(self) -> Subject:
         """Make the subject again: import its function, or find it among those that are registered."""
         source, held = self.held["source"], self.held
+        if not source:
+            raise CatalogError(
+                f"{held['name']} was audited from Python: a file cannot make it again.",
+                remedy="Replay it from Python, with the subject: read(path).replay(subject).",
+            )
         if ":" not in source:
             from jali.audit.subjects import subjects_named
 
-            named = subjects_named(source or held["name"])
+            named = subjects_named(source)
             return next((one for one in named if one.adjacency == held["adjacency"]), named[0])
         from jali.audit.loading import subject_from
 
@@ -198,9 +207,9 @@ class WitnessFile:
             self.held["seed"] if seed is None else seed,
         )
         if before.witness.event is None:
-            return Replay(before, _tried_again(made, before, effort, progress))
+            return Replay(before, _tried_again(made, before, effort, progress), made.encoder)
         progress(f"drawing {effort.samples:,} outputs")
-        return Replay(before, _counted_again(made, before, effort))
+        return Replay(before, _counted_again(made, before, effort), made.encoder)
 
     def finding(self, subject: Subject) -> Finding:
         """Return what was found then, as the file tells it."""

@@ -13,7 +13,7 @@ from jali.audit.outcome import Audit, Audits
 from jali.audit.runner import audit_all, audit_within, jointly
 from jali.audit.shares import Shares, slow_first
 from jali.audit.subject import Subject
-from jali.audit.subjects import subjects
+from jali.audit.subjects import entries, subjects
 from jali.audit.testers.tester import Progress, silent
 
 
@@ -79,5 +79,5 @@ def _finished(
 
 def _audited(place: int, effort: Effort, seconds: float | None, brief: bool) -> _Finished:
     """Audit one subject in a process of its own; subjects are made there again, as functions do not travel."""
-    made = audit_within(subjects()[place], effort, seconds, brief=brief)
+    made = audit_within(entries()[place].subject, effort, seconds, brief=brief)
     return place, made.findings, made.effort, made.seconds

@@ -13,6 +13,8 @@ def check_picture(path: Path) -> None:
     """Refuse a directory where a file is to be drawn; `--plot pictures` would draw pictures.png beside it."""
     if path.is_dir():
         raise CatalogError(f"--plot: {path} is a directory.", remedy=f"Name a file in it: {path / 'picture.png'}.")
+    if not path.resolve().parent.is_dir():
+        raise CatalogError(f"--plot: {path} cannot be written.", remedy="Give a file in a directory that exists.")
 
 
 def draw_into(path: Path, draw: Callable[[], Any]) -> Path:

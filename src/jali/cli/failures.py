@@ -115,6 +115,8 @@ _TRANSLATIONS = (
     ),
     (r"^For example epsilon=0\.7\.$", "For example --epsilon 0.7."),
     (r"\bdata=('[^']*')", "--data {0}"),
+    (r"^Give adjacency='replace-one'\.$", "Give --adjacency replace-one."),
+    (r"^Claim (\w+) too, or give it a default\.$", "Give --{0}, or give the parameter a default."),
     (r"^Write (start|every)='([\w-]+)'\.", "Write {option} {1}."),
     (
         r"^Leave max_ticks, separation and max_items out, or give a unit\.",

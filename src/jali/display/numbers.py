@@ -154,3 +154,16 @@ def show_percent(share: float) -> str:
     """
     percent = 100 * share
     return f"{percent:.0f} %" if abs(percent) >= 10 or percent == 0 else f"{percent:.2g} %"
+
+
+def show_at_least(value: float) -> str:
+    """Write a lower bound with three digits, never rounded up.
+
+    Example:
+        >>> show_at_least(0.6859), show_at_least(7.0299), show_at_least(1234.5), show_at_least(0.0)
+        ('0.685', '7.02', '1230', '0')
+    """
+    if value <= 0 or not math.isfinite(value):
+        return f"{value:g}"
+    scale = 10.0 ** (2 - math.floor(math.log10(value)))
+    return f"{math.floor(value * scale) / scale:g}"

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any, TypeAlias
 
 from jali.display.numbers import Interval, is_number, show_amount
-from jali.errors import JaliError
+from jali.errors import CatalogError
 
 PlotData: TypeAlias = Sequence[tuple[str, Any, Interval]]
 
@@ -53,5 +53,5 @@ def pyplot() -> Any:
     try:
         from matplotlib import pyplot as module
     except ImportError:
-        raise JaliError("Plots need matplotlib.", remedy="Install it: pip install 'jali[plots]'.") from None
+        raise CatalogError("Plots need matplotlib.", remedy="Install it: pip install 'jali[plots]'.") from None
     return module

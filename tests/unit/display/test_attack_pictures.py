@@ -100,7 +100,7 @@ def test_a_sweep_by_questions_has_the_spent_epsilon_above_and_the_ceiling() -> N
     assert above.get_xlim() == pytest.approx((0.25 * low, 0.25 * high))
     assert above.get_xlabel() == "epsilon spent"
     assert any(tuple(line.get_ydata()) == (0.55, 0.73) for line in seen(axes))
-    assert {"the ledger refuses", "with a ledger no attack is above this"} <= texts(axes)
+    assert {"the ledger refuses", "with a ledger no chance is above this"} <= texts(axes)
 
 
 @pytest.mark.parametrize("sweep", [NOISE, COUNTED])
@@ -133,7 +133,7 @@ def test_a_result_is_drawn_with_its_levels() -> None:
     (dots,) = [held for held in axes.collections if len(held.get_offsets()) > 1]
     assert np.allclose(dots.get_offsets(), [(one.claim, one.fraction) for one in RESULT.calibration])
     assert texts(axes) == {
-        "as sure as right",
+        "right as often as it says",
         f"all bits: {100 * RESULT.fraction:.1f} %",
         "without a release: 50.0 %",
     }

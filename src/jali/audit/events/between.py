@@ -12,6 +12,17 @@ from jali.audit.events.event import Event
 from jali.audit.subject import Outputs
 
 
+def lower_end(low: float) -> str:
+    """Write a lower end; one that is the next double after a shorter number as what is above that.
+
+    Example:
+        >>> lower_end(1.5), lower_end(float(np.nextafter(0, 1)))
+        ('1.5', 'above 0')
+    """
+    before = float(np.nextafter(low, -np.inf))
+    return f"above {before:.6g}" if len(repr(before)) < len(repr(low)) else f"{low:.6g}"
+
+
 @dataclass(frozen=True)
 class Between(Event):
     """A number of the output is at least one bound and at most another.
@@ -38,7 +49,9 @@ class Between(Event):
         return np.asarray((values >= self.low) & (values <= self.high))
 
     def __str__(self) -> str:
-        return f"number {self.column + 1} of the output is between {self.low:g} and {self.high:g}"
+        low, high = lower_end(self.low), f"{self.high:.6g}"
+        where = f"between {low} and {high}" if low[0] in "-0123456789" else f"{low} and at most {high}"
+        return f"number {self.column + 1} of the output is {where}"
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain numbers and texts."""

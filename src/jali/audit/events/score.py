@@ -13,6 +13,8 @@ from jali.audit.subject import Outputs
 
 # So many rows at a time stay in the processor's cache.
 _ROWS = 1 << 14
+# More features than this are counted and not named.
+_SPELLED = 3
 
 
 @dataclass(frozen=True)
@@ -26,6 +28,10 @@ class Feature:
 
     column: int
     minus: int | None = None
+
+    def __str__(self) -> str:
+        own = f"number {self.column + 1} of the output"
+        return own if self.minus is None else f"{own} minus number {self.minus + 1} of the output"
 
     def of(self, outputs: Outputs) -> NDArray[np.float64]:
         """Return its values."""
@@ -76,10 +82,17 @@ class Score(Event):
         return score(self.parts, outputs) >= self.at
 
     def __str__(self) -> str:
-        columns = len({part.feature.column for part in self.parts if part.feature.minus is None})
-        named = ((columns, "numbers"), (len(self.parts) - columns, "differences of numbers"))
-        said = " and ".join(f"{count} {name}" for count, name in named if count)
-        return f"a learned score of {said} of the output is at least {self.at:g}"
+        return f"a learned score of {self._made_of} is at least {self.at:.4g}"
+
+    @property
+    def _made_of(self) -> str:
+        """Say which numbers it is made of, or how many."""
+        if len(self.parts) <= _SPELLED:
+            return " and ".join(str(part.feature) for part in self.parts)
+        plain = sum(part.feature.minus is None for part in self.parts)
+        counted = ((plain, "number"), (len(self.parts) - plain, "difference"))
+        said = " and ".join(f"{count} {name}{'s' * (count != 1)}" for count, name in counted if count)
+        return f"{said} of numbers of the output" if plain < len(self.parts) else f"{said} of the output"
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain numbers and texts."""

@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from jali.audit.events.between import lower_end
 from jali.audit.events.event import Event
 from jali.audit.subject import Outputs
 
@@ -38,7 +39,11 @@ class Threshold(Event):
         return np.asarray(values >= self.at if self.above else values <= self.at)
 
     def __str__(self) -> str:
-        return f"number {self.column + 1} of the output is {'at least' if self.above else 'at most'} {self.at:g}"
+        low = lower_end(self.at)
+        bound = (
+            f"at most {self.at:.6g}" if not self.above else low if low.startswith("above") else f"at least {low}"
+        )
+        return f"number {self.column + 1} of the output is {bound}"
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain numbers and texts."""

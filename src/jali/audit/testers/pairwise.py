@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar
 
-from jali.audit.bounds import Bound, Counts, estimate, lower_bound
+from jali.audit.bounds import Bound, Counts, estimate, lower_bound, refuted
 from jali.audit.effort import Effort
 from jali.audit.events.learn import Learned
 from jali.audit.events.promise import needed
@@ -18,6 +18,8 @@ from jali.audit.testers.tester import Progress, Tester, silent
 
 # Blocks of fresh outputs grow by a factor, from a share of them.
 _FIRST, _GROWTH = Fraction(1, 64), 1.5
+# An honest subject that spends all it claims has rates above its claim in every second audit; this far in few.
+_SUSPICIOUS = Fraction(9, 10)
 # The share of the error that all looks before the last one get.
 _EARLY = Fraction(1, 5)
 
@@ -101,8 +103,13 @@ def _finding(search: Search, witness: Witness, bound: Bound) -> Finding:
 
 
 def _needed(search: Search, witness: Witness) -> int | None:
-    """Return how many samples would prove a violation, with as large a part of them for the search as here."""
-    runs = sum(witness.runs)
+    """Return how many samples would prove a violation, with as large a part of them for the search as here.
+
+    None where the rates are above the claim by no more than chance often puts them there.
+    """
+    runs, counts = sum(witness.runs), Counts(witness.hits, witness.runs, shared=True, steps=witness.steps)
+    if not runs or not refuted(counts, search.subject.claim, _SUSPICIOUS):
+        return None
     fresh = needed(
         Counts(witness.hits, witness.runs, steps=witness.steps), search.subject.claim, search.effort.confidence
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Iterable
 from inspect import Parameter
 from typing import TYPE_CHECKING, Annotated, Any, get_args
@@ -13,6 +14,7 @@ from jali.errors import CatalogError
 if TYPE_CHECKING:
     from jali.attacks import Attack
 
+_SEEDS = 10**6
 LOG_FILES = "answers_X.csv and people_X.csv."
 _FOES = {
     "simulator": "simulator",
@@ -64,7 +66,9 @@ def _people(kind: type[Attack[Any]]) -> str:
 
 def _noise(kind: type[Attack[Any]]) -> str:
     kinds = ", ".join(one for one in kind.noises)
-    return f"The noise of a simulator: {kind.exhibit.noise} by default. Kinds: {kinds}."
+    shown = kind.exhibit.noise
+    quoted = f"'{shown}'" if "(" in shown else shown
+    return f"The noise of a simulator: {quoted} by default. Kinds: {kinds}."
 
 
 def _against(kind: type[Attack[Any]]) -> str:
@@ -74,10 +78,10 @@ def _against(kind: type[Attack[Any]]) -> str:
     return f"What is attacked: {', '.join(others)} or {last}; {kind.against[0]} by default."
 
 
-def seeded(text: str | None) -> int | None:
-    """Return the seed that `--seed` gives."""
+def seeded(text: str | None) -> int:
+    """Return the seed that `--seed` gives; another one each time if it gives none, which is then told."""
     if text is None:
-        return None
+        return secrets.randbelow(_SEEDS)
     if not (text.isascii() and text.isdigit()):
         raise CatalogError(
             f"--seed must be a whole number of at least 0, not {text}.", remedy="Write --seed 1, for example."

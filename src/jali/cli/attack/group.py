@@ -11,6 +11,8 @@ from typer.core import TyperGroup
 from jali.cli.attack.one import command
 from jali.cli.attack.sweep import sweep
 from jali.cli.attack.tour import tour
+from jali.cli.options import AsJson
+from jali.cli.writing import write_json
 
 # By the word that stands for each.
 VERBS: dict[str, Callable[..., None]] = {"sweep": sweep, "all": tour}
@@ -42,7 +44,7 @@ for _word, _verb in VERBS.items():
 
 
 @group.callback(invoke_without_command=True)
-def attack(context: typer.Context) -> None:
+def attack(context: typer.Context, as_json: AsJson = False) -> None:
     """Attack secrets that are made up for it: reconstruct bits from noisy counts. Nobody's data are read.
 
     Shows the share of right bits beside what anybody guesses, what theory says,
@@ -51,5 +53,14 @@ def attack(context: typer.Context) -> None:
 
     Example: [bold]jali attack hadamard --n 4096 --noise uniform:16[/bold]
     """
-    if context.invoked_subcommand is None:
+    if context.invoked_subcommand is not None:
+        return
+    if not as_json:
         typer.echo(context.get_help())
+        return
+    from jali.attacks import attacks
+
+    told = [
+        {"name": name, "statement": kind.statement, "against": kind.against} for name, kind in attacks().items()
+    ]
+    write_json({"attacks": told})

@@ -14,9 +14,9 @@ from typer.core import TyperCommand
 
 from jali.cli.attack.common import LOG_FILES, fitted, seeded
 from jali.cli.attack.own import as_options, option_name, own_fields, read
-from jali.cli.attack.pictures import draw, picture
 from jali.cli.numbers import naming_options, number, whole
 from jali.cli.options import AsJson
+from jali.cli.pictures import draw, picture
 from jali.cli.terminal import Stages, ink_for, width_for
 from jali.cli.writing import write_json
 from jali.errors import CatalogError
@@ -79,7 +79,9 @@ def _attack(
     n: Annotated[str | None, number("How many people one secret has.")] = None,
     noise: Annotated[
         str | None,
-        typer.Option(metavar="KIND:SIZE", help="The noise of a simulator, such as uniform:0.5*sqrt(n), or none."),
+        typer.Option(
+            metavar="KIND:SIZE", help="The noise of a simulator, such as 'uniform:0.5*sqrt(n)', or none."
+        ),
     ] = None,
     against: Annotated[
         str | None,
@@ -110,6 +112,7 @@ def _attack(
     parameters = read(kind, own)
     path = picture(plot)
     named = _OPTIONS | {field.name: option_name(field) for field in own_fields(kind)}
+    chosen = None if kind.against == ("log",) or _is_log(against) else seeded(seed)
     with naming_options(named), Stages() as stages:
         staged = stage(
             name,
@@ -121,20 +124,27 @@ def _attack(
             each=each,
             adjacency=adjacency,
             trials=whole(trials, "--trials", example=10),
-            seed=seeded(seed),
+            seed=chosen,
             parameters=parameters,
         )
         result = staged.run(progress=stages)
-    _show(kind, result, path=path, as_json=as_json)
+    _show(kind, result, chosen, path=path, as_json=as_json)
 
 
-def _show(kind: type[Attack[Any]], result: Result, *, path: Path | None, as_json: bool) -> None:
+def _is_log(against: str | None) -> bool:
+    from jali.attacks.staging import FOES
+
+    return against is not None and against not in FOES
+
+
+def _show(kind: type[Attack[Any]], result: Result, seed: int | None, *, path: Path | None, as_json: bool) -> None:
     from jali.attacks.report import report
 
     draw(path, result, quiet=as_json)
     if as_json:
-        write_json({"statement": kind.statement} | result.to_dict())
+        write_json({"statement": kind.statement} | result.to_dict() | {"seed": seed})
     else:
         ink, width = ink_for(sys.stdout), width_for(sys.stdout)
-        statement = textwrap.fill(f"{kind.statement}.", width, break_on_hyphens=False)
+        again = "" if seed is None else f" The same secrets and questions again: --seed {seed}."
+        statement = textwrap.fill(f"{kind.statement}.{again}", width, break_on_hyphens=False)
         print(f"{report(result, width=width, ink=ink)}\n\n{ink.faint(statement)}")

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from jali.cli.attack.common import seeded
-from jali.cli.attack.pictures import draw, picture
 from jali.cli.numbers import naming_options, number, whole
 from jali.cli.options import AsJson
+from jali.cli.pictures import draw, picture
 from jali.cli.terminal import Stages, ink_for
 from jali.cli.writing import write_json
 from jali.errors import CatalogError
@@ -76,7 +76,7 @@ def sweep(
         )
         with Stages() as stages:
             result = made.run(progress=stages)
-    _show(result, path=path, as_json=as_json)
+    _show(result, made.seed, path=path, as_json=as_json)
 
 
 def _sweeper(by: str, own: dict[str, Any], **common: Any) -> Sweeper:
@@ -95,11 +95,12 @@ def _sweeper(by: str, own: dict[str, Any], **common: Any) -> Sweeper:
     return kinds[by](**common, **given)
 
 
-def _show(made: Sweep, *, path: Path | None, as_json: bool) -> None:
+def _show(made: Sweep, seed: int | None, *, path: Path | None, as_json: bool) -> None:
     from jali.attacks.report import sweep_report
 
     draw(path, made, quiet=as_json)
     if as_json:
-        write_json(made.to_dict())
+        write_json(made.to_dict() | {"seed": seed})
     else:
-        print(sweep_report(made, ink=ink_for(sys.stdout)))
+        ink = ink_for(sys.stdout)
+        print(f"{sweep_report(made, ink=ink)}\n{ink.faint(f'The same again: --seed {seed}.')}")

@@ -36,31 +36,36 @@ def tour(
     from jali.attacks.tour import tour as run
 
     if plot is not None:
+        from jali.display.plots import pyplot
+
+        pyplot()
         _make(Path(plot))
     with naming_options({"epsilon": "--epsilon"}), Stages() as stages:
-        made = run(epsilon=epsilon, seed=seeded(seed), progress=stages)
+        chosen = seeded(seed)
+        made = run(epsilon=epsilon, seed=chosen, progress=stages)
         drawn = 0 if plot is None else _draw(made, Path(plot), stages)
     if drawn and not as_json:
         print(f"drew {drawn} pictures into {plot}", file=sys.stderr)
     if as_json:
-        write_json(made.to_dict())
+        write_json(made.to_dict() | {"seed": chosen})
     else:
-        _write(made)
+        _write(made, chosen)
 
 
 _FOOT = """\
 right: of all bits; guessing: without a release; proves: an epsilon, at 95 %
-confidence; refused: after so many answers. All attacks took {seconds:.0f} s.
-Left out: {left}, which needs a log: jali attack replay --against FOLDER."""
+confidence, or none; refused: after so many answers. All attacks took {seconds:.0f} s.
+Left out: {left}, which needs a log: jali attack replay --against FOLDER.
+Secrets, questions and simulated noise again: --seed {seed}."""
 
 
-def _write(made: Tour) -> None:
+def _write(made: Tour, seed: int) -> None:
     from jali.attacks.report import tour_report
     from jali.attacks.tour import left_out
 
     ink = ink_for(sys.stdout)
     print(tour_report(made, ink=ink))
-    print("\n" + ink.faint(_FOOT.format(seconds=made.seconds, left=" and ".join(left_out()))))
+    print("\n" + ink.faint(_FOOT.format(seconds=made.seconds, left=" and ".join(left_out()), seed=seed)))
 
 
 def _make(directory: Path) -> None:

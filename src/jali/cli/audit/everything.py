@@ -11,13 +11,13 @@ from jali.cli.audit.showing import (
     Plot,
     Samples,
     Seed,
-    check_place,
     effort_of,
     seconds_of,
     show,
 )
 from jali.cli.numbers import naming_options, number, whole
 from jali.cli.options import AsJson
+from jali.cli.pictures import picture
 from jali.cli.terminal import Stages
 
 
@@ -38,7 +38,7 @@ def everything(
     """
     from jali.audit.workers import audit_registered
 
-    check_place(plot, "--plot")
+    path = picture(plot)
     with naming_options({"confidence": "--confidence", "deep": "--deep"}), Stages() as stages:
         effort = effort_of(whole(samples, "--samples"), confidence, seed, deep=deep is not None)
         seconds = seconds_of(deep) or (None if samples else QUICK_ALL)
@@ -49,4 +49,4 @@ def everything(
             workers=whole(workers, "--workers", example=2),
             progress=stages,
         )
-    show(made, plot=plot, as_json=as_json)
+    show(made, path=path, as_json=as_json)

@@ -12,7 +12,9 @@ from typer.core import TyperGroup
 from jali.cli.audit.everything import everything
 from jali.cli.audit.one import command
 from jali.cli.audit.replay import replay
+from jali.cli.options import AsJson
 from jali.cli.terminal import ink_for
+from jali.cli.writing import write_json
 
 # By the word that stands for each.
 VERBS: dict[str, Callable[..., None]] = {"all": everything, "replay": replay}
@@ -36,7 +38,7 @@ for _word, _verb in VERBS.items():
 
 
 @group.callback(invoke_without_command=True)
-def audit(context: typer.Context) -> None:
+def audit(context: typer.Context, as_json: AsJson = False) -> None:
     """Try to prove a privacy claim false: of your own function, or of anything that Jali has.
 
     TARGET is a function that takes data, module:function or file.py:function, with
@@ -46,12 +48,19 @@ def audit(context: typer.Context) -> None:
     Example: [bold]jali audit mymodule:mechanism --epsilon 0.7 --adjacency replace-one[/bold]
     """
     if context.invoked_subcommand is None:
-        _list()
+        _list(as_json=as_json)
 
 
-def _list() -> None:
+def _list(*, as_json: bool) -> None:
     """Say what can be audited by name."""
     from jali.audit.report import listed
-    from jali.audit.subjects import subjects
+    from jali.audit.subjects import entries
 
-    print(listed(subjects(), ink=ink_for(sys.stdout)))
+    if not as_json:
+        print(listed(entries(), ink=ink_for(sys.stdout)))
+        return
+    told = [
+        {"name": one.name, "group": one.group, "claim": str(one.claim.event), "adjacency": one.adjacency.value}
+        for one in entries()
+    ]
+    write_json({"registered": told})

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import inspect
+import shlex
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -19,11 +21,14 @@ from jali.cli.audit.showing import (
     check_place,
     effort_of,
     paced,
+    quietly,
     seconds_of,
     show,
+    stages_but,
 )
 from jali.cli.numbers import naming_options, number, whole
 from jali.cli.options import AsJson
+from jali.cli.pictures import picture
 from jali.cli.terminal import Stages
 from jali.errors import CatalogError
 
@@ -75,25 +80,32 @@ def _audit(
     out: Annotated[
         str | None, typer.Option(metavar="FILE", help="Write the witness into this file, for `jali audit replay`.")
     ] = None,
+    skip: Annotated[
+        str | None, typer.Option(metavar="STAGE,...", help="Leave out stages, such as reachability.")
+    ] = None,
+    onward: Annotated[bool, typer.Option("--onward", help="Go on with other stages after a violation.")] = False,
     plot: Plot = None,
     as_json: AsJson = False,
 ) -> None:
     from jali.audit.runner import audit, audit_all
 
-    for path, option in ((out, "--out"), (plot, "--plot")):
-        check_place(path, option)
+    path = picture(plot)
+    check_place(out, "--out")
+    testers = stages_but(skip)
     given = {"epsilon": epsilon, "rho": rho, "delta": delta, "adjacency": adjacency, "data": data}
-    with naming_options(_OPTIONS), Stages() as stages:
+    with naming_options(_OPTIONS), Stages() as stages, quietly():
         effort = effort_of(whole(samples, "--samples"), confidence, seed, deep=deep is not None)
         limit = seconds_of(deep) or (None if samples else QUICK)
         subjects = _subjects(target, given)
         if len(subjects) == 1:
-            made: Audit | Audits = audit(subjects[0], paced(subjects[0], effort, limit), progress=stages)
+            made: Audit | Audits = audit(
+                subjects[0], paced(subjects[0], effort, limit), testers, onward=onward, progress=stages
+            )
         else:
-            made = audit_all(subjects, effort, seconds=limit, progress=stages)
+            made = audit_all(subjects, effort, testers, seconds=limit, progress=stages)
     if out is not None:
-        _keep(made, Path(out))
-    show(made, plot=plot, as_json=as_json)
+        _keep(made, Path(out), quiet=as_json)
+    show(made, path=path, as_json=as_json)
 
 
 def _subjects(target: str, given: dict[str, str | None]) -> tuple[Subject, ...]:
@@ -108,12 +120,13 @@ def _subjects(target: str, given: dict[str, str | None]) -> tuple[Subject, ...]:
 def _named(target: str, given: Sequence[str]) -> tuple[Subject, ...]:
     from jali.audit.subjects import subjects_named
 
+    found = subjects_named(target)
     if given:
         raise CatalogError(
             f"{target} is registered with its own claim: --{given[0]} has no meaning.",
             remedy=f"Write: jali audit {target}. A function of your own is module:function.",
         )
-    return subjects_named(target)
+    return found
 
 
 def _claim(given: dict[str, str | None]) -> Loss | None:
@@ -126,8 +139,11 @@ def _claim(given: dict[str, str | None]) -> Loss | None:
     return claim_of(epsilon=epsilon, delta=delta, rho=rho)
 
 
-def _keep(made: Audit | Audits, path: Path) -> None:
+def _keep(made: Audit | Audits, path: Path, *, quiet: bool) -> None:
     """Write the witness of an audit; of many, that of the one that says most."""
     from jali.audit.witness_file import write
 
     write(made.telling, path)
+    if not quiet:
+        about = "" if made is made.telling else f", of {made.telling.name}"
+        print(f"wrote {path}{about}; replay it with: jali audit replay {shlex.quote(str(path))}", file=sys.stderr)

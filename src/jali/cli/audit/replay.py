@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from jali.cli.audit.showing import Seed, leave
+from jali.cli.audit.showing import Seed, leave, quietly
 from jali.cli.numbers import number, whole
 from jali.cli.options import AsJson
 from jali.cli.terminal import Stages, ink_for, width_for
@@ -31,7 +31,7 @@ def replay(
     from jali.audit.witness_file import read
 
     kept = read(Path(file))
-    with Stages() as stages:
+    with Stages() as stages, quietly():
         made = kept.replay(samples=whole(samples, "--samples"), seed=seed, progress=stages)
     if as_json:
         write_json(made.to_dict())

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, redirect_stdout
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from jali.cli.drawing import draw_into
 from jali.cli.numbers import number
+from jali.cli.pictures import draw
 from jali.cli.terminal import ink_for, width_for
 from jali.cli.writing import write_json
 from jali.errors import CatalogError
@@ -19,6 +21,7 @@ if TYPE_CHECKING:
     from jali.audit.effort import Effort
     from jali.audit.outcome import Audit, Audits
     from jali.audit.subject import Subject
+    from jali.audit.testers.tester import Tester
 
 # The exit code of a violation.
 VIOLATION = 1
@@ -43,10 +46,10 @@ Plot = Annotated[
 def effort_of(samples: int | None, confidence: str, seed: int | None, *, deep: bool) -> Effort:
     """Return the effort that the options ask for; the samples are a limit, where a time is one too."""
     from jali.audit.effort import Effort
-    from jali.privacy.rationals import probability
+    from jali.privacy.rationals import rational
 
     limit = samples or (_MOST_DEEP if deep else _MOST)
-    return Effort(limit, probability(confidence, "confidence"), seed)
+    return Effort(limit, rational(confidence, "confidence"), seed)
 
 
 def paced(subject: Subject, effort: Effort, seconds: float | None) -> Effort:
@@ -63,10 +66,9 @@ def seconds_of(text: str | None) -> float | None:
     return None if text is None else float(positive(text, "deep"))
 
 
-def show(made: Audit | Audits, *, plot: str | None, as_json: bool) -> None:
+def show(made: Audit | Audits, *, path: Path | None, as_json: bool) -> None:
     """Write an audit, draw it, and leave with the code of its verdict."""
-    if plot is not None:
-        draw_into(Path(plot), lambda: made.plot().figure)
+    draw(path, made, quiet=as_json)
     if as_json:
         write_json(made.to_dict())
     else:
@@ -79,7 +81,8 @@ def _write(made: Audit | Audits) -> None:
     from jali.audit.report import report, reports
 
     ink, width = ink_for(sys.stdout), width_for(sys.stdout)
-    print(report(made, width=width, ink=ink) if isinstance(made, Audit) else reports(made, ink=ink))
+    told = report(made, width=width, ink=ink) if isinstance(made, Audit) else reports(made, ink=ink, width=width)
+    print(told)
 
 
 def leave(*, found: bool) -> None:
@@ -94,3 +97,24 @@ def check_place(path: str | None, option: str) -> None:
         raise CatalogError(
             f"{option}: {path} cannot be written.", remedy="Give a file in a directory that exists."
         )
+
+
+@contextmanager
+def quietly() -> Iterator[None]:
+    """Send what an audited function prints to stderr: stdout is for what the audit says."""
+    with redirect_stdout(sys.stderr):
+        yield
+
+
+def stages_but(skipped: str | None) -> tuple[Tester, ...] | None:
+    """Return the stages without those that `--skip` names; None where all are run."""
+    if skipped is None:
+        return None
+    from jali.audit.stages import STAGES
+
+    names = {name.strip().replace("-", " ") for name in skipped.split(",")}
+    known = {tester.name for tester in STAGES}
+    for name in names - known:
+        listed = ", ".join(tester.name.replace(" ", "-") for tester in STAGES)
+        raise CatalogError(f"--skip: there is no stage {name!r}.", remedy=f"The stages are {listed}.")
+    return tuple(tester for tester in STAGES if tester.name not in names)

@@ -72,9 +72,9 @@ def attack_calibration(result: Marked, *, axes: Any = None) -> Any:
     axes = sheet(axes, size=(7.4, 4.6))
     dots = calibration_curves(result)
     low = min([0.44, *(dot.interval[0] - 0.03 for dot in dots)])
-    axes.set(xlim=(0.48, 1.02), ylim=(low, 1.03))
+    axes.set(xlim=(0.48, 1.02), ylim=(low, 1.05))
     lines = [
-        *axes.plot((0.5, 1), (0.5, 1), color=SLATE, linewidth=1.2, alpha=0.6, label="as sure as right"),
+        *axes.plot((0.5, 1), (0.5, 1), color=SLATE, linewidth=1.2, alpha=0.6, label="right as often as it says"),
         _level(axes, result.fraction, DEEP, "-", f"all bits: {exact_percent(result.fraction)}"),
         _level(axes, result.baseline, SLATE, DASHES, f"without a release: {exact_percent(result.baseline)}"),
     ]
@@ -83,7 +83,8 @@ def attack_calibration(result: Marked, *, axes: Any = None) -> Any:
     _draw_dots(axes, dots)
     for axis in (axes.xaxis, axes.yaxis):
         axis.set_major_formatter(lambda share, _: show_percent(share))
-    titles(axes, f"{result.attack} against {result.oracle}", "chance of being right, as the attack says", "right")
+    across = "chance of being right, as the attack says (a dot is as large as its share of the bits)"
+    titles(axes, f"{result.attack} against {result.oracle}", across, "share that is right")
     label_ends(axes, lines)
     return axes
 

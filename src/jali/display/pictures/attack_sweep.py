@@ -18,7 +18,7 @@ _ACROSS = {
     "epsilon": "epsilon that all questions spend together",
     "questions": "questions",
 }
-_CEILINGS = {"epsilon": "no attack is above this", "questions": "with a ledger no attack is above this"}
+_CEILINGS = {"epsilon": "no chance is above this", "questions": "with a ledger no chance is above this"}
 # Without the colour of guessing and of the ceiling.
 _PAINTS = (DEEP, TEAL, SAND, PLUM, MOSS)
 _MARKS = {"sqrt(n)": r"$\sqrt{n}$", "n": "$n$", "refused": "the ledger refuses"}

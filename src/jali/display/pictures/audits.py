@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+from jali.display.numbers import show_at_least
 from jali.display.pictures.canvas import DASHES, DEEP, FAINT, SAND, SLATE, TEAL, TEXT, sheet, titles
 from jali.display.plots import pyplot
 from jali.display.text import cell_width
@@ -79,12 +80,18 @@ def _dot(name: str, told: Told) -> AuditDot:
     return AuditDot(
         name,
         f"{best.kind} {best.claimed:.4g}",
-        f"{best.found:.3g}" if math.isfinite(best.found) else "everything",
+        _found(best),
         told.share,
         most / best.claimed if best.claimed else math.inf,
         best.confidence == 1,
         str(told.verdict) == "violation",
     )
+
+
+def _found(best: Any) -> str:
+    if not math.isfinite(best.found):
+        return "everything"
+    return f"{best.found:.3g}" if best.confidence == 1 else show_at_least(best.found)
 
 
 def audits(audited: Audited, *, axes: Any = None) -> Any:

@@ -20,6 +20,9 @@ def picture(plot: str | None) -> Path | None:
     """Return the file that `--plot` names, if one can be drawn there; before anything is run."""
     if plot is None:
         return None
+    from jali.display.plots import pyplot
+
+    pyplot()
     check_picture(Path(plot))
     return Path(plot)
 

@@ -1,0 +1,5 @@
+"""`python -m jali` is `jali`."""
+
+from jali.cli import main
+
+main()
