@@ -163,5 +163,5 @@ def _left(budget: Budget, spent: Event) -> Remaining:
 def analyst_named(name: str) -> str:
     """Return an analyst's name, or refuse one that nobody can have."""
     if not isinstance(name, str) or not name.strip() or name == CURATOR:
-        raise CatalogError(f"An analyst needs a name other than {CURATOR!r}.")
+        raise CatalogError(f"An analyst needs a name other than {CURATOR!r}.", remedy="Give the analyst's name.")
     return name

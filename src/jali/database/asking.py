@@ -8,7 +8,8 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from functools import partial
+from typing import TYPE_CHECKING, Generic, TypeVar
 
 from jali.answer import Answer
 from jali.database.accounts import CURATOR, Accounts
@@ -63,6 +64,22 @@ class Order:
     grants: tuple[Debit, ...] = ()
 
 
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Begun(Generic[T]):
+    """What is paid and not yet answered.
+
+    Attributes:
+        receipt: The right to its one answer.
+        finish: Reads the data and gives the answer, telling each stage as it begins.
+    """
+
+    receipt: str
+    finish: Callable[[Stage], T]
+
+
 class Asking:
     """Answers questions from the budget."""
 
@@ -91,24 +108,36 @@ class Asking:
 
     def ask(self, question: str | Question, given: Given, *, analyst: str | None, stage: Stage) -> Answer:
         """Answer one question, from what was released before if it was asked before."""
+        begun = self.begin(question, given, analyst=analyst, stage=stage)
+        return begun.finish(stage) if isinstance(begun, Begun) else begun
+
+    def begin(
+        self, question: str | Question, given: Given, *, analyst: str | None, stage: Stage
+    ) -> Answer | Begun[Answer]:
+        """Plan a question, and recall its answer or pay for it: all but the reading."""
         stage("planning")
         plan = self.plan(question, given)
         try:
-            return self.answered(self.order(question, plan, analyst), plan, stage)
+            return self._begun(self.order(question, plan, analyst), plan, stage)
         except BudgetExceeded as error:
             refused = error
         fits = self._fits(analyst)
         raise fits.tightest(refused, plan).offering(fits.of(*as_read(question, given), plan))
 
     def answered(self, order: Order, plan: Plan, stage: Stage) -> Answer:
-        """Recall the answer of an order, or pay for it."""
+        """Recall the answer of an order, or pay for it and give it."""
+        begun = self._begun(order, plan, stage)
+        return begun.finish(stage) if isinstance(begun, Begun) else begun
+
+    def _begun(self, order: Order, plan: Plan, stage: Stage) -> Answer | Begun[Answer]:
         stored = self._ledger.recall(order.key, analyst=order.analyst, grant=order.grants or None)
         if stored is not None and stored.answer is not None:
             return answer_of(decode(stored.plan, PLAN_CLASSES, FORMS), stored.receipt, stored.answer, cached=True)
         for table in plan.read:
             self._engine.ready(table)
         stage("reserving")
-        return self.bought(order, plan, stage)
+        receipt = self.reserve(order)
+        return Begun(receipt, partial(self._fulfilled, receipt, plan, order.debits))
 
     def _fits(self, analyst: str | None) -> Fits:
         """Return what looks for what the accounts would grant instead. Free."""
@@ -162,12 +191,17 @@ class Asking:
 
     def redeem(self, receipt: str, *, analyst: str | None, stage: Stage) -> Answer:
         """Give the one answer that a receipt stands for: the stored one, or its plan run as it was frozen."""
+        begun = self.take_up(receipt, analyst=analyst)
+        return begun.finish(stage) if isinstance(begun, Begun) else begun
+
+    def take_up(self, receipt: str, *, analyst: str | None) -> Answer | Begun[Answer]:
+        """Return the stored answer of a receipt, or count an attempt to answer it now: all but the reading."""
         reservation = self._ledger.begin(receipt, analyst=analyst)
         plan: Plan = decode(reservation.plan, PLAN_CLASSES, FORMS)
         if reservation.answer is not None:
             return answer_of(plan, receipt, reservation.answer, cached=True)
         self.parts.check(plan, reservation.debits)
-        return self._fulfilled(receipt, plan, reservation.debits, stage)
+        return Begun(receipt, partial(self._fulfilled, receipt, plan, reservation.debits))
 
     def _fulfilled(self, receipt: str, plan: Plan, debits: tuple[Debit, ...], stage: Stage) -> Answer:
         def drawn() -> str:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from jali.agreed import AgreedRelease
 from jali.batch import Batch, BatchAnswer, Wanted
 from jali.database.accounts import CURATOR, Accounts
-from jali.database.asking import Asking, Order, Stage, answer_of
+from jali.database.asking import Asking, Begun, Order, Stage, answer_of
 from jali.database.tables import Tables
 from jali.drawing import Drawn, draw
 from jali.errors import BudgetExceeded, EngineError, QueryError
@@ -86,6 +86,13 @@ class Batches:
 
     def ask(self, wanted: Sequence[Wanted], plan: BatchPlan, *, analyst: str | None, stage: Stage) -> BatchAnswer:
         """Answer a batch, from what was released before if it was asked before."""
+        begun = self.begin_asking(wanted, plan, analyst=analyst, stage=stage)
+        return begun.finish(stage) if isinstance(begun, Begun) else begun
+
+    def begin_asking(
+        self, wanted: Sequence[Wanted], plan: BatchPlan, *, analyst: str | None, stage: Stage
+    ) -> BatchAnswer | Begun[BatchAnswer]:
+        """Recall the answers of a batch, or pay for them: all but the reading."""
         order = self._order(wanted, plan, analyst)
         stored = self._ledger.recall(order.key, analyst=order.analyst, grant=order.grants or None)
         if stored is not None and stored.answer is not None:
@@ -94,7 +101,8 @@ class Batches:
         for table in plan.read:
             self._engine.ready(table)
         stage("reserving")
-        return self._fulfilled(self._reserved(order), plan, stage)
+        receipt = self._reserved(order)
+        return Begun(receipt, partial(self._fulfilled, receipt, plan))
 
     def _reserved(self, order: Order) -> str:
         try:
@@ -118,6 +126,11 @@ class Batches:
 
     def redeem(self, receipt: str, *, analyst: str | None, stage: Stage) -> BatchAnswer:
         """Give the answers that the receipt of a batch stands for."""
+        begun = self.take_up(receipt, analyst=analyst)
+        return begun.finish(stage) if isinstance(begun, Begun) else begun
+
+    def take_up(self, receipt: str, *, analyst: str | None) -> BatchAnswer | Begun[BatchAnswer]:
+        """Return the stored answers of a receipt, or count an attempt to answer it now: all but the reading."""
         if not self.holds(receipt, analyst=analyst):
             raise QueryError(
                 f"{receipt} is no receipt of a batch.",
@@ -127,7 +140,7 @@ class Batches:
         plan: BatchPlan = decode(reservation.plan, BATCH_CLASSES, FORMS)
         if reservation.answer is not None:
             return batch_of(plan, receipt, reservation.answer, cached=True)
-        return self._fulfilled(receipt, plan, stage)
+        return Begun(receipt, partial(self._fulfilled, receipt, plan))
 
     def _fulfilled(self, receipt: str, plan: BatchPlan, stage: Stage) -> BatchAnswer:
         stored = self._asking.fulfil(receipt, lambda: self._drawn(plan), stage)

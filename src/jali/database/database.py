@@ -23,6 +23,7 @@ from jali.privacy import Adjacency, Budget
 if TYPE_CHECKING:
     from jali.answer import Answer
     from jali.batch import Batch, BatchAnswer
+    from jali.database.access import Access
     from jali.database.advice import Advice
     from jali.database.rehearsal import Rehearsal
     from jali.database.streams.streams import Streams
@@ -90,6 +91,13 @@ class Database:
     def durable(self) -> bool:
         """Whether what was spent survives the process."""
         return self._ledger.durable
+
+    @property
+    def access(self) -> Access:
+        """Who may come in through a server: tokens, and the trail of what curators did."""
+        from jali.database.access import Access
+
+        return Access(self._ledger)
 
     # The catalog.
 

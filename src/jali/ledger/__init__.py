@@ -3,6 +3,8 @@
 It knows nothing of SQL, plans or answers: they are texts that it keeps and gives back.
 """
 
+from jali.ledger.access import Deed, Role, Token
+from jali.ledger.access_book import AccessBook
 from jali.ledger.debit import Debit, grant_account, table_account
 from jali.ledger.declaration import Declaration
 from jali.ledger.parts import Part, PartLine
@@ -15,20 +17,24 @@ from jali.ledger.verification import Verification
 
 __all__ = [
     "MAX_ATTEMPTS",
+    "AccessBook",
     "Arrival",
     "Bounds",
     "Debit",
     "Declaration",
+    "Deed",
     "Entered",
     "Ledger",
     "Part",
     "PartLine",
     "Receipt",
     "Reservation",
+    "Role",
     "SqliteLedger",
     "State",
     "StoredStream",
     "StreamBook",
+    "Token",
     "Verification",
     "grant_account",
     "stream_account",

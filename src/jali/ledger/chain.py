@@ -22,6 +22,9 @@ class Kind(StrEnum):
     SEE = "see"
     STREAM = "stream"
     TICK = "tick"
+    TOKEN = "token"
+    REVOKE = "revoke"
+    ACT = "act"
 
 
 @dataclass(frozen=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Protocol
 
+from jali.ledger.access_book import AccessBook
 from jali.ledger.debit import Debit
 from jali.ledger.declaration import Declaration
 from jali.ledger.parts import Part, PartLine
@@ -31,6 +32,10 @@ class Ledger(Protocol):
     @property
     def streams(self) -> StreamBook:
         """The streams: what was published, and the secret items and noise behind it."""
+
+    @property
+    def access(self) -> AccessBook:
+        """Who may come in through a server, and what they did."""
 
     def declare(self, name: str, body: str) -> Declaration:
         """Declare `body` under `name`. The same body again changes nothing; another makes a new version."""

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from jali.errors import JaliError
+from jali.ledger.access import Role
 from jali.ledger.chain import GENESIS, Entry, Kind, canonical, link
 from jali.ledger.charge import payable
 from jali.ledger.debit import Debit, grants_of
@@ -29,6 +30,9 @@ _FIELDS: dict[str, dict[str, type]] = {
     Kind.SEE: {"receipt": str, "analyst": str, "debits": list, "at": str},
     Kind.STREAM: {"stream": str, "receipt": str, "at": str},
     Kind.TICK: {"stream": str, "tick": int, "value": str},
+    Kind.TOKEN: {"token": str, "name": str, "role": str, "digest": str, "expires": str, "at": str},
+    Kind.REVOKE: {"token": str, "at": str},
+    Kind.ACT: {"actor": str, "act": str, "about": str, "at": str},
 }  # fmt: skip
 
 
@@ -79,6 +83,13 @@ class _Stream:
 
 
 @dataclass
+class _Token:
+    seq: int
+    body: dict[str, Any]
+    revoked: bool = False
+
+
+@dataclass
 class Replay:
     """The state of the ledger after the entries that were fed to `step`, and what was wrong with them."""
 
@@ -92,6 +103,7 @@ class Replay:
     _seen: set[tuple[str, str]] = field(default_factory=set)
     _schemes: int = 0
     _streams: dict[str, _Stream] = field(default_factory=dict)
+    _tokens: dict[str, _Token] = field(default_factory=dict)
 
     def step(self, entry: Entry) -> None:
         """Take the next entry: check its link, then its meaning."""
@@ -162,6 +174,14 @@ class Replay:
             "streams": {
                 (found.seq, name, found.receipt, len(found.values)) for name, found in self._streams.items()
             },
+            "tokens": {
+                (
+                    found.seq,
+                    *(found.body[name] for name in ("token", "name", "role", "digest", "expires", "at")),
+                    int(found.revoked),
+                )
+                for found in self._tokens.values()
+            },
         }
 
     def _check_link(self, entry: Entry) -> None:
@@ -188,6 +208,9 @@ class Replay:
             Kind.SEE: self._see,
             Kind.STREAM: self._stream,
             Kind.TICK: self._tick,
+            Kind.TOKEN: self._token,
+            Kind.REVOKE: self._revoke,
+            Kind.ACT: self._act,
         }
         takers[entry.kind](entry.seq, body)
 
@@ -271,6 +294,23 @@ class Replay:
             self._find(seq, f"publishes tick {body['tick']} of {body['stream']} after {len(stream.values)}")
         else:
             stream.values.append(body["value"])
+
+    def _token(self, seq: int, body: dict[str, Any]) -> None:
+        if body["token"] in self._tokens:
+            self._find(seq, f"makes the token {body['token']} a second time")
+        else:
+            Role(body["role"])
+            self._tokens[body["token"]] = _Token(seq, body)
+
+    def _revoke(self, seq: int, body: dict[str, Any]) -> None:
+        found = self._tokens.get(body["token"])
+        if found is None or found.revoked:
+            self._find(seq, f"revokes {body['token']}, which was never made or is revoked already")
+        else:
+            found.revoked = True
+
+    def _act(self, seq: int, body: dict[str, Any]) -> None:
+        """Nothing follows from what somebody set out to do; the entries after it say what was done."""
 
     def _reserved(self, seq: int, body: dict[str, Any]) -> _Receipt | None:
         receipt = self._receipts.get(body["receipt"])

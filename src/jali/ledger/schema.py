@@ -11,8 +11,9 @@ if TYPE_CHECKING:
 
 APPLICATION = int.from_bytes(b"Jali")
 # Schema 1 has no parts: such a ledger is read as it is, and gets their tables with the first debit of a part.
-# Schema 2 has no streams: it gets their tables with the first stream. Older versions of Jali then refuse it.
-BEFORE_PARTS, VERSION, WITH_STREAMS = "1", "2", "3"
+# Schema 2 has no streams: it gets their tables with the first stream. Schema 3 has no tokens: it gets their table
+# with the first token or administrative act. Older versions of Jali then refuse it.
+BEFORE_PARTS, VERSION, WITH_STREAMS, WITH_ACCESS = "1", "2", "3", "4"
 
 # `entries` is the truth, `plans` and `answers` hold the long texts that entries name by digest. All three
 # only grow. The other tables follow from them, change in the same transaction, and are checked by `verify`.
@@ -60,6 +61,13 @@ _STREAM_TABLES = (
     " last INTEGER NOT NULL, items INTEGER NOT NULL, PRIMARY KEY (stream, owner)) WITHOUT ROWID",
 )
 
+# Who may come in through a server. `tokens` follows from the entries.
+_ACCESS_TABLES = (
+    "CREATE TABLE tokens (seq INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, name TEXT NOT NULL,"
+    " role TEXT NOT NULL, digest TEXT NOT NULL, expires TEXT NOT NULL, at TEXT NOT NULL,"
+    " revoked INTEGER NOT NULL)",
+)
+
 
 def _refusing(name: str, event: str, table: str, reason: str, when: str = "") -> str:
     condition = f" WHEN {when}" if when else ""
@@ -69,6 +77,17 @@ def _refusing(name: str, event: str, table: str, reason: str, when: str = "") ->
     )
 
 
+_ACCESS_TRIGGERS = (
+    _refusing("refuse_delete", "DELETE", "tokens", "tokens only grow"),
+    _refusing(
+        "refuse_change",
+        "UPDATE",
+        "tokens",
+        "tokens can only be revoked",
+        "(NEW.seq, NEW.id, NEW.name, NEW.role, NEW.digest, NEW.expires, NEW.at, NEW.revoked)"
+        " IS NOT (OLD.seq, OLD.id, OLD.name, OLD.role, OLD.digest, OLD.expires, OLD.at, 1)",
+    ),
+)
 _OPEN_TICK = "(SELECT published + 1 FROM streams WHERE seq = {row}.stream)"
 _STREAM_TRIGGERS = (
     *(
@@ -163,14 +182,28 @@ def add_streams(connection: sqlite3.Connection) -> None:
         connection.execute("UPDATE meta SET value = ? WHERE name = 'schema'", (WITH_STREAMS,))
 
 
+def add_access(connection: sqlite3.Connection) -> None:
+    """Give a ledger the table of tokens, in the transaction of the caller."""
+    add_streams(connection)
+    if not has_access(connection):
+        for statement in _ACCESS_TABLES + _ACCESS_TRIGGERS:
+            connection.execute(statement)
+        connection.execute("UPDATE meta SET value = ? WHERE name = 'schema'", (WITH_ACCESS,))
+
+
 def has_parts(connection: sqlite3.Connection) -> bool:
     """Say whether a ledger has the tables of parts."""
-    return _version(connection) in (VERSION, WITH_STREAMS)
+    return _version(connection) in (VERSION, WITH_STREAMS, WITH_ACCESS)
 
 
 def has_streams(connection: sqlite3.Connection) -> bool:
     """Say whether a ledger has the tables of streams."""
-    return _version(connection) == WITH_STREAMS
+    return _version(connection) in (WITH_STREAMS, WITH_ACCESS)
+
+
+def has_access(connection: sqlite3.Connection) -> bool:
+    """Say whether a ledger has the table of tokens."""
+    return _version(connection) == WITH_ACCESS
 
 
 def _version(connection: sqlite3.Connection) -> str | None:
@@ -183,8 +216,8 @@ def check(connection: sqlite3.Connection, name: str) -> None:
     if connection.execute("PRAGMA application_id").fetchone() != (APPLICATION,):
         raise LedgerError(f"{name} is not a Jali ledger.", remedy="Name another file.")
     found = _version(connection)
-    if found not in (BEFORE_PARTS, VERSION, WITH_STREAMS):
+    if found not in (BEFORE_PARTS, VERSION, WITH_STREAMS, WITH_ACCESS):
         raise LedgerError(
-            f"{name} has the ledger schema {found or 'none'}; this version of Jali reads up to {WITH_STREAMS}.",
+            f"{name} has the ledger schema {found or 'none'}; this version of Jali reads up to {WITH_ACCESS}.",
             remedy="Use the version of Jali that wrote it.",
         )

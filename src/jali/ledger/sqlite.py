@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Self
 
 from jali.errors import CatalogError, LedgerError
+from jali.ledger.access_book import AccessBook
 from jali.ledger.chain import Kind
 from jali.ledger.charge import counted_on
 from jali.ledger.debit import Debit, grants_of
@@ -73,6 +74,11 @@ class SqliteLedger:
     def streams(self) -> StreamBook:
         """The streams: what was published, and the secret items and noise behind it."""
         return StreamBook(self._store)
+
+    @property
+    def access(self) -> AccessBook:
+        """Who may come in through a server, and what they did."""
+        return AccessBook(self._store)
 
     def declare(self, name: str, body: str) -> Declaration:
         """Declare `body` under `name`. The same body again changes nothing; another makes a new version."""

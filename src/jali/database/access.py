@@ -1,0 +1,150 @@
+"""Access through a server: tokens that are shown once, checked at every request, and revoked at once."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import secrets
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING
+
+from jali.database.accounts import analyst_named
+from jali.errors import CatalogError
+from jali.ledger.access import Deed, Role, Token
+
+if TYPE_CHECKING:
+    from jali.ledger import Ledger
+
+PREFIX = "jali"
+DAYS, MOST_DAYS = 90, 3650
+_LONGEST = 100
+
+
+class Refused(Exception):  # noqa: N818 - it is an answer, not a mishap
+    """A token is not good, and why: said only to who holds its secret."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason)
+        self.reason = reason
+
+
+@dataclass(frozen=True)
+class NewToken:
+    """A token that was just made.
+
+    Attributes:
+        token: What the ledger keeps of it.
+        text: What its owner must keep: it is shown now and never again.
+    """
+
+    token: Token
+    text: str
+
+
+class Access:
+    """The tokens of a database, and the trail of administrative acts."""
+
+    def __init__(self, ledger: Ledger) -> None:
+        self._book = ledger.access
+
+    def create(self, name: str, role: str | Role, *, days: int = DAYS) -> NewToken:
+        """Make a token for an analyst or a curator, good for so many days.
+
+        Its secret is 256 random bits, of which the ledger keeps the SHA-256: nobody can guess it, so that a slow
+        hash would add nothing.
+
+        Args:
+            name: The analyst, as in grants; or how the curator is called in the trail.
+            role: "analyst" or "curator".
+            days: How long it is good.
+        """
+        if not 0 < days <= MOST_DAYS:
+            raise CatalogError(f"days must be between 1 and {MOST_DAYS}, not {days}.", remedy="Write days=90.")
+        id_, secret = secrets.token_hex(6), secrets.token_urlsafe(32)
+        expires = (datetime.now(UTC) + timedelta(days=days)).isoformat(timespec="seconds")
+        known = _role(role)
+        made = self._book.create(
+            id_=id_, name=_named(name, known), role=known, digest=_digest(secret), expires=expires
+        )
+        return NewToken(made, f"{PREFIX}_{id_}_{secret}")
+
+    def check(self, text: str) -> Token:
+        """Return the token that a text is, as the ledger knows it now.
+
+        Raises:
+            Refused: It is none, or expired, or revoked.
+        """
+        id_, secret = _split(text)
+        found = self._book.token(id_)
+        # Compared in the same time wherever they differ; also with nothing, if there is no such token.
+        same = hmac.compare_digest(_digest(secret), "" if found is None else found.digest)
+        if found is None or not same:
+            raise Refused("The token is not known here.")
+        return self.still_good(found)
+
+    def known(self, id_: str) -> Token:
+        """Return the token of an id that somebody proved to hold before.
+
+        Raises:
+            Refused: There is none, or it expired or was revoked since.
+        """
+        found = self._book.token(id_)
+        if found is None:
+            raise Refused("The token is not known here.")
+        return self.still_good(found)
+
+    @staticmethod
+    def still_good(token: Token) -> Token:
+        """Refuse a token that expired or was revoked."""
+        if token.revoked:
+            raise Refused("The token was revoked.")
+        if token.expired():
+            raise Refused("The token expired.")
+        return token
+
+    def revoke(self, id_: str) -> Token:
+        """Refuse a token from now on, in every process."""
+        return self._book.revoke(id_)
+
+    def tokens(self) -> tuple[Token, ...]:
+        """Return all tokens, oldest first."""
+        return self._book.tokens()
+
+    def act(self, actor: str, act: str, about: str) -> None:
+        """Record what somebody is about to do."""
+        self._book.act(actor, act, about)
+
+    def trail(self, most: int = 1000) -> tuple[Deed, ...]:
+        """Return administrative acts, the latest first."""
+        return self._book.trail(most)
+
+    def key(self, name: str) -> bytes:
+        """Return a secret key of the database, for signing what leaves and comes back."""
+        return self._book.key(name)
+
+
+def _named(name: str, role: Role) -> str:
+    """Return whose token it is, or refuse a name that nobody can have."""
+    if role is Role.ANALYST:
+        analyst_named(name)
+    if not name.strip() or not name.isprintable() or len(name) > _LONGEST:
+        raise CatalogError(f"A token needs a name of up to {_LONGEST} letters.", remedy="Give the person's name.")
+    return name
+
+
+def _role(role: str | Role) -> Role:
+    try:
+        return Role(role)
+    except ValueError:
+        raise CatalogError(f"{role!r} is no role.", remedy="Take 'analyst' or 'curator'.") from None
+
+
+def _split(text: str) -> tuple[str, str]:
+    prefix, _, rest = text.strip().partition("_")
+    id_, _, secret = rest.partition("_")
+    return (id_, secret) if prefix == PREFIX and id_.isascii() else ("", "")
+
+
+def _digest(secret: str) -> str:
+    return hashlib.sha256(secret.encode("utf-8", "replace")).hexdigest()
