@@ -112,12 +112,12 @@ def test_a_float_keeps_every_bit(pilot: list[float], later: list[float]) -> None
 
 
 def test_plain_numbers_are_their_own_rows() -> None:
-    assert Encoder.fit([0.5, 1.5]).encode([2.5, math.nan, -math.inf]).tolist()[0] == [2.5]
-    assert Encoder.fit([(1, 2.0, True)]).columns == ("item 1", "item 2", "item 3")
-    assert Encoder.fit([[0.5, 1.5]]).encode([[1.0, 2.0]]).tolist() == [[1.0, 2.0]]
+    assert Encoder.fit([0.5, 1.5]).encode([2.5, math.nan, -math.inf]).tolist()[0] == [2.5, 0.0, 0.0]
+    assert Encoder.fit([(1, 2.0, True)]).columns == ("item 1", "item 2", "item 3", "other kinds", "anything else")
+    assert Encoder.fit([[0.5, 1.5]]).encode([[1.0, 2.0]]).tolist() == [[1.0, 2.0, 0.0, 0.0]]
     rows = Encoder.fit([0.5]).encode([math.inf, -math.inf, math.nan, "what", [1.0]])
-    assert rows[:2].tolist() == [[math.inf], [-math.inf]]
-    assert np.isnan(rows[2:]).all()
+    assert rows[:2, 0].tolist() == [math.inf, -math.inf]
+    assert np.isnan(rows[2:, 0]).all()
 
 
 @settings(deadline=None, max_examples=60)
@@ -140,7 +140,7 @@ def test_reading_a_batch_at_once_gives_the_rows_of_reading_one_by_one(data: st.D
 def test_an_array_of_outputs_is_encoded_as_its_rows_are(dtype: str, shape: tuple[int, ...]) -> None:
     made = np.arange(math.prod(shape)).reshape(shape).astype(dtype)
     encoder = Encoder.fit(list(made[:3]))
-    assert encoder.encode(made).tolist() == [[float(x) for x in one.ravel()] for one in made]
+    assert encoder.encode(made).tolist() == [[*(float(x) for x in one.ravel()), 0.0, 0.0] for one in made]
 
 
 def test_integers_and_rationals_keep_what_no_double_holds() -> None:
@@ -215,9 +215,64 @@ def test_the_tail_of_a_long_list_is_one_hash_and_its_length() -> None:
     long = list(range(MOST_ITEMS + 10))
     changed = [*long[:-1], 0]
     encoder = Encoder.fit([long])
-    assert encoder.width == MOST_ITEMS + 2
+    assert encoder.width == MOST_ITEMS + 3
+    assert encoder.cuts
+    assert not Encoder.fit([long[:MOST_ITEMS]]).cuts
     one, other, same = encoder.encode([long, changed, list(long)])
     assert _bits(one) == _bits(same) != _bits(other)
+
+
+@pytest.mark.parametrize("pilot", [[0.5, 1.5], [1, 2], [[0.5, 1.0], [1.5, 2.0]], ["yes", "no"]])
+def test_kinds_that_the_pilot_never_saw_have_a_column_that_tells_them_apart(pilot: list[Any]) -> None:
+    new = [None, "n/a", Raised("ValueError"), Raised("KeyError"), math.nan, -0.0, True, Fraction(1, 3)]
+    encoder = Encoder.fit(pilot)
+    kinds = encoder.encode(new)[:, encoder.columns.index("other kinds")]
+    odd = [
+        code for code, output in zip(kinds, new, strict=True) if output != "n/a" or not isinstance(pilot[0], str)
+    ]
+    assert (np.array(odd) >= 1).all()
+    assert len(set(odd)) == len(odd)
+    # Fitted to the same, every process has the same codes.
+    assert Encoder.read(str(encoder)).encode(new)[:, -2].tolist() == kinds.tolist()
+    assert (encoder.encode(pilot)[:, -2:] == 0).all()
+
+
+def test_an_integer_among_floats_is_of_another_kind_whatever_its_value() -> None:
+    encoder = Encoder.fit([0.5])
+    rows = encoder.encode([1.0, 1, 2])
+    assert rows[:, 0].tolist() == [1.0, 1.0, 2.0]
+    assert rows[0, 1] == 0 != rows[1, 1] == rows[2, 1]
+    assert encoder.said(1, rows[1, 1]) == "the output is integer"
+    # In an array all at once, too.
+    zeros = encoder.encode(np.array([0.0, -0.0, math.nan, 1.0]))[:, 1]
+    assert (zeros != 0).tolist() == [False, True, True, False]
+
+
+@pytest.mark.parametrize(
+    ("output", "place", "number"),
+    [
+        ("12.5", "number 1 in the output", 12.5),
+        ("-3", "number 1 in the output", -3.0),
+        ("the sum is 1.25, of 7", "number 2 in the output", 7.0),
+        ('{"sum": 0.5}', "key 'sum' of JSON in the output", 0.5),
+        (b"0.75", "number 1 in the output", 0.75),
+        (np.float64(math.pi).tobytes(), "double 1 in the output", math.pi),
+        (np.int64(-7).tobytes(), "integer 1 in the output", -7.0),
+        (1.5 + 2j, "imaginary part of the output", 2.0),
+        (["a", "x = 4"], "number 1 in item 2", 4.0),
+    ],
+)
+def test_numbers_in_texts_and_bytes_are_columns_beside_their_identity(
+    output: Any, place: str, number: float
+) -> None:
+    assert leaves(output)[place].number == number
+    encoder = Encoder.fit([output])
+    assert encoder.encode([output])[0, encoder.columns.index(place)] == number
+
+
+@pytest.mark.parametrize("text", ["", "yes", "a1b2", "{no json", "[" * 10_000, "ward3"])
+def test_texts_without_numbers_are_known_by_their_identity_alone(text: str) -> None:
+    assert list(leaves(text)) == ["the output"]
 
 
 def test_an_encoder_survives_being_written() -> None:

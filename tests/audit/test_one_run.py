@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from fractions import Fraction
 
 import pytest
@@ -16,7 +17,7 @@ from jali.audit.finding import Verdict
 from jali.audit.subject import Subject
 from jali.audit.testers.one_run import Attempt, OneRun, Running, running
 from jali.errors import CatalogError
-from jali.privacy import Adjacency, Pure
+from jali.privacy import Adjacency, Concentrated, Pure
 
 # Jali's own noise has no seed: an honest database is accused less often than once in ten million runs.
 _SURE = Fraction(9_999_999, 10_000_000)
@@ -79,6 +80,21 @@ def test_a_claim_with_a_delta_is_read_beside_it() -> None:
     ]
     assert found[0] == pytest.approx(found[1], rel=1e-3)
     assert found[2] < found[1]
+
+
+def test_a_rho_is_read_as_the_epsilon_that_it_implies() -> None:
+    """All of 128 bits right prove about 3.3; a rho of 1/2 allows 5.7 beside the delta, one of 1/50 not even 2."""
+
+    def exact(*, n: int, seed: int | None, **_: object) -> Oracle:
+        return simulator(n=n, seed=seed)
+
+    tester = OneRun((Attempt(Singletons(), 128),))
+    for rho, verdict in (("1/2", Verdict.NOTHING_FOUND), ("1/50", Verdict.VIOLATION)):
+        claim = Concentrated(rho)
+        finding = tester.audit(replace(running(make=exact), claim=claim), Effort(samples=1000, seed=3))
+        assert finding.verdict is verdict
+        assert finding.claimed == claim.epsilon(Fraction(1, 10**6))
+        assert "at delta 1e-06" in finding.tried
 
 
 def test_only_a_running_system_is_attacked() -> None:

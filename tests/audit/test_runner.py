@@ -6,6 +6,7 @@ import json
 import math
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any, ClassVar
 
@@ -13,7 +14,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from jali.audit import Audit, Audits, Effort, Finding, Subject, Verdict, Witness, audit, audit_all
+from jali.audit import Audit, Audits, Effort, Finding, Subject, Verdict, Witness, audit, audit_all, sequential
 from jali.audit.events.threshold import Threshold
 from jali.audit.pace import fitting
 from jali.audit.stages import STAGES, WEIGHTS
@@ -147,7 +148,11 @@ def test_exact_bounds_need_no_confidence() -> None:
 
 def test_outputs_off_their_stated_law_are_a_violation_of_their_own_kind() -> None:
     made = run(Canned("shape", 0.12345, kind="distance"))
-    assert "violation: distance 0.123 where 0 is stated, at 90 % confidence" in str(made)
+    told = str(made)
+    assert "violation of the stated law: outputs are not of it, by a distance of 0.123 at least" in told
+    assert "whether more is lost than claimed, this does not say" in " ".join(told.split())
+    assert "loses" not in told
+    assert "loses" not in str(made.best)
 
 
 @pytest.mark.parametrize("found", [0.0, 0.3, 1.0, 7.0, math.inf])
@@ -169,11 +174,29 @@ def test_the_document_is_plain_json() -> None:
 
 def test_the_interval_reaches_from_the_bound_to_what_the_counts_allow() -> None:
     low, high = run(Canned("pairwise", 0.55)).interval
-    most = stats.beta.ppf(0.95, 501, 500)
-    least = stats.beta.ppf(0.05, 250, 751)
+    most, least = stats.beta.ppf(0.95, 501, 500), stats.beta.ppf(0.05, 250, 751)
     assert low == 0.55
-    assert high == pytest.approx(math.log(most / least), rel=1e-9)
+    # Bounds that hold whenever an audit stops are wider than those for a number of runs that was fixed before.
+    fixed = math.log(most / least)
+    assert fixed < high < fixed + 0.25
+    assert high == pytest.approx(math.log((1 - least_at_all_looks(500)) / least_at_all_looks(250)), rel=1e-9)
     assert run(Canned("exact", 0.5)).interval == (0.5, 0.5)
+
+
+def least_at_all_looks(count: int) -> float:
+    return sequential.least(count, 1000, 0.05)
+
+
+def test_of_distant_inputs_steps_are_told_and_both_ends_are_about_one() -> None:
+    def apart(steps: int) -> Audit:
+        made = run(Canned("pairwise", 0.05))
+        (one,) = made.findings
+        return replace(made, findings=(replace(one, witness=replace(one.witness, steps=steps)),))
+
+    assert apart(8).interval[1] == pytest.approx(apart(1).interval[1] / 8)
+    assert "8 neighbours" in str(apart(8))
+    assert "apart" not in str(apart(1))
+    assert apart(8).to_dict()["findings"][0]["steps"] == 8
 
 
 def test_progress_names_the_stage_and_the_place_among_all() -> None:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -106,6 +107,23 @@ def test_outputs_that_the_law_does_not_have_are_seen(wrong: float) -> None:
         return outputs
 
     assert Shape().audit(subject(draw, laplace_law(2)), SURE).found > 0.025
+
+
+def test_every_input_of_every_pair_is_compared_and_samples_and_error_are_shared() -> None:
+    """Only the last input of four is drawn from another law."""
+
+    def draw(value: int, count: int, random: np.random.Generator | None) -> Outputs:
+        return sampled(laplace_law(2 if value < 3 else 1))(value, count, random)
+
+    pairs = ((0, 1), (1, 2), (2, 3))
+    many = Subject("audited", Pure(1), Adjacency.ADD_REMOVE, pairs, draw, log_masses=laplace_law(2))
+    finding = Shape().audit(many, SURE)
+    assert finding.verdict is Verdict.VIOLATION
+    assert finding.witness.inputs == (3, 2)
+    assert finding.samples <= SURE.samples
+    assert "4 inputs" in finding.tried
+    honest = replace(many, draw=sampled(laplace_law(2)))
+    assert Shape().audit(honest, SURE).verdict is Verdict.NOTHING_FOUND
 
 
 def test_further_columns_must_be_zero() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from dataclasses import replace
 from datetime import UTC, date, datetime
 from decimal import Decimal
 from fractions import Fraction
@@ -17,10 +18,13 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from jali.audit import Audit, Effort, Finding, Subject, Verdict, Witness
+from jali.audit.encoding import Encoder
 from jali.audit.events.threshold import Threshold
+from jali.audit.loading import subject_from
 from jali.audit.plain import of_plain, shown, to_plain
 from jali.audit.subject import Outputs
-from jali.audit.witness_file import document, read, write
+from jali.audit.testers.shape import Shape
+from jali.audit.witness_file import WitnessFile, document, read, write
 from jali.errors import CatalogError
 from jali.privacy import Adjacency, Approximate, Concentrated, Loss, Pure, Renyi
 
@@ -219,12 +223,124 @@ def test_a_claim_that_is_a_curve_is_replayed_from_python_only(tmp_path: Path) ->
     assert file.replay(SUBJECT, samples=1000).finding.samples == 1000
 
 
-@pytest.mark.parametrize("text", ["", "[]", "{}", '{"format": "jali witness 1"}', '{"format": "jali witness 9"}'])
+@pytest.mark.parametrize("text", ["", "[]", "{}", '{"format": "jali witness 2"}', '{"format": "jali witness 9"}'])
 def test_a_file_that_holds_no_witness_is_refused(tmp_path: Path, text: str) -> None:
     path = tmp_path / "other.json"
     path.write_text(text, encoding="utf-8")
     with pytest.raises(CatalogError, match="holds no witness"):
         read(path)
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("steps", 0),
+        ("steps", True),
+        ("hits", [1]),
+        ("hits", [10_001, 0]),
+        ("runs", [-1, 5]),
+        ("inputs", [1]),
+        ("confidence", "2"),
+        ("confidence", "much"),
+        ("verdict", "perhaps"),
+        ("adjacency", "near"),
+        ("seed", -1),
+        ("samples", -1),
+        ("claim", {}),
+        ("claim", {"epsilon": "-1"}),
+        ("event", {"kind": "moon"}),
+        ("encoder", "{}"),
+        ("data", "moons:5"),
+    ],
+)
+def test_a_field_that_cannot_be_is_refused_by_its_name(tmp_path: Path, field: str, value: Any) -> None:
+    held = {**document(found()), field: value}
+    (tmp_path / "witness.json").write_text(json.dumps(held), encoding="utf-8")
+    with pytest.raises(CatalogError, match=f"{field}|than runs"):
+        read(tmp_path / "witness.json")
+
+
+LAPLACE = """
+import numpy as np
+from jali.audit import subject_of
+
+def honest(value, size, rng):
+    return np.floor(value + rng.laplace(0, 2, size))
+
+def telling(value, rng):
+    if value and rng.random() < 0.01:
+        return None
+    return round(value + rng.laplace(0, 1))
+
+ready = subject_of(telling, epsilon=1, adjacency="add-remove", pairs=[(0, 1)])
+"""
+
+
+@pytest.fixture
+def module(tmp_path: Path) -> Path:
+    (tmp_path / "laplace.py").write_text(LAPLACE, encoding="utf-8")
+    return tmp_path / "laplace.py"
+
+
+def test_inputs_that_are_no_neighbours_of_the_pattern_are_refused(tmp_path: Path, module: Path) -> None:
+    """The honest function, given 0 and 40, shows more than it claims."""
+    source = f"{module}:honest"
+    subject = subject_from(source, claim=Pure("1/2"), adjacency="add-remove", data="scalar")
+    held = document(found(subject))
+    assert held["data"] == "scalar"
+    assert WitnessFile(held).replay(samples=2000).finding.verdict is Verdict.NOTHING_FOUND
+    for inputs, steps in (([40, 0], 1), ([40, 0], 39)):
+        with pytest.raises(CatalogError, match=r"40 and 0 are not .*neighbours"):
+            WitnessFile({**held, "inputs": inputs, "steps": steps}).replay(samples=2000)
+    assert WitnessFile({**held, "inputs": [40, 0], "steps": 40}).replay(samples=2000).finding.found <= 0.5
+
+
+def test_inputs_that_a_subject_has_not_are_refused(module: Path) -> None:
+    held = document(found(subject_from(f"{module}:ready"), inputs=(1, 0)))
+    WitnessFile(held).replay(samples=500)
+    with pytest.raises(CatalogError, match="among the pairs of its subject"):
+        WitnessFile({**held, "inputs": [1, 5]}).replay(samples=500)
+
+
+def test_the_subject_of_a_file_is_replayed_with_the_encoder_of_the_witness(module: Path) -> None:
+    subject = subject_from(f"{module}:ready")
+    plain = Encoder.fit([1, 2])
+    held = document(found(subject)) | {"encoder": str(plain)}
+    again = WitnessFile(held).subject()
+    assert again.encoder == plain
+    assert again.draw(1, 5, np.random.default_rng(1)).shape == (5, plain.width)
+
+
+def test_an_event_about_numbers_that_are_not_there_is_refused() -> None:
+    held = document(found(event=Threshold(7, 1.0)))
+    with pytest.raises(CatalogError, match="numbers that the outputs do not have"):
+        WitnessFile(held).replay(SUBJECT, samples=100)
+
+
+def test_a_shape_is_tried_again_on_outputs_that_nobody_has_seen() -> None:
+    seen: list[float] = []
+
+    def draw(_: Any, count: int, random: np.random.Generator | None) -> Outputs:
+        assert random is not None
+        made = np.asarray(random.random((count, 1)))
+        seen.append(float(made[0, 0]))
+        return np.asarray(made < 0.9, np.float64)
+
+    fair = {0.0: math.log(0.5), 1.0: math.log(0.5)}
+    coin = Subject("coin", Pure(1), Adjacency.REPLACE_ONE, ((0, 1),), draw, log_masses=lambda _: fair)
+    made = Shape().audit(coin, Effort(1000, seed=3))
+    file = WitnessFile(json.loads(json.dumps(document(Audit(coin, (made,), Effort(1000, seed=3), 0.1)))))
+    assert file.replay(coin).reproduces
+    assert len(set(seen)) == len(seen) == 4
+
+
+def test_a_witness_of_nothing_says_that_there_was_nothing_to_reproduce(tmp_path: Path) -> None:
+    audit = found()
+    nothing = replace(audit.findings[0], verdict=Verdict.NOTHING_FOUND)
+    made = kept(tmp_path, replace(audit, findings=(nothing,))).replay(SUBJECT, samples=40_000)
+    assert made.reproduces is None
+    assert "there was no violation to reproduce, and there is one now" in str(made)
+    assert made.to_dict()["reproduces"] is None
 
 
 def test_a_file_that_is_not_there_or_cannot_be_written_is_named(tmp_path: Path) -> None:

@@ -12,8 +12,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from jali.audit.batches import Call, one_by_one
 from jali.audit.encoding import Encoder
-from jali.audit.leaves import Raised
+from jali.audit.leaves import FAILURES, Raised
 from jali.audit.subject import Outputs
 from jali.errors import CatalogError
 from jali.mechanisms import Mechanism
@@ -69,11 +70,19 @@ class Caller:
         return cls(function, size, generator.name if generator else None, python, fixed)
 
     def outputs(self, value: Any, count: int, random: np.random.Generator | None) -> Sequence[Any] | NDArray[Any]:
-        """Return independent outputs for an input; a run that raises is an output too."""
+        """Return independent outputs for an input; a run that raises is an output too.
+
+        Guarantee:
+            Where many outputs come from one call, an error is that of one run and not of all of them: see
+            `batches`.
+        """
         given = dict(self.fixed)
         if self.generator is not None:
             given[self.generator] = self._source(random)
-        return self._many(value, count, given) if self.size else _repeated(self.function, value, count, given)
+        if self.size is None:
+            return _repeated(self.function, value, count, given)
+        pieces = one_by_one(lambda size: self._called(value, size, given), count, _behind)
+        return pieces[0] if len(pieces) == 1 else [output for piece in pieces for output in piece]
 
     def once(self, value: Any) -> Any:
         """Run it once, and let it raise."""
@@ -86,18 +95,32 @@ class Caller:
         source = np.random.default_rng() if random is None else random
         return python_random.Random(int(source.integers(1 << 62))) if self.python else source
 
-    def _many(self, value: Any, count: int, given: dict[str, Any]) -> Sequence[Any] | NDArray[Any]:
+    def _called(self, value: Any, count: int, given: dict[str, Any]) -> Call[Sequence[Any] | NDArray[Any]]:
+        """Ask for many outputs at once. One error is that of a single run, whose it is not known."""
         assert self.size is not None
         try:
             made = self.function(_copier(value)(), **given, **{self.size: count})
-        except Exception as error:
-            return [Raised.of(error)] * count
-        if not isinstance(made, list | tuple | np.ndarray) or len(made) != count:
+        except FAILURES as error:
+            return Call([Raised.of(error)] * count, failed=True)
+        if not _holds(made, count):
             raise CatalogError(
-                f"{_name(self.function)} was asked for {count} outputs and returned something else.",
+                f"{_name(self.function)} was asked for {count} output{'s' * (count != 1)} and returned something "
+                "else.",
                 remedy="Return an array or a list with one entry for each, or say vectorised=False.",
             )
-        return made
+        return Call(made)
+
+
+def _holds(made: Any, count: int) -> bool:
+    if isinstance(made, np.ndarray):
+        return bool(made.shape[:1] == (count,))
+    return isinstance(made, list | tuple) and len(made) == count
+
+
+def _behind(
+    failed: Sequence[Any] | NDArray[Any], others: Sequence[Any] | NDArray[Any], count: int
+) -> Sequence[Any]:
+    return [failed[0], *others[: count - 1]]
 
 
 @dataclass(frozen=True)
@@ -126,7 +149,7 @@ def _repeated(function: Callable[..., Any], value: Any, count: int, given: dict[
     for _ in range(count):
         try:
             made.append(function(fresh(), **given))
-        except Exception as error:
+        except FAILURES as error:
             made.append(Raised.of(error))
     return made
 

@@ -32,6 +32,9 @@ _TYPES: dict[Kind, tuple[type, ...]] = {
 }
 # What stands for the form of an output: a column only where the form changes.
 _FORMS = COLLECTIONS | {Kind.ORDER}
+# The last columns of every row: the kinds that were not seen when the encoder was fitted, and what no other column
+# says.
+OTHER_KINDS, ANYTHING_ELSE = "other kinds", "anything else"
 _DTYPES = {Kind.FLOAT: "f", Kind.INTEGER: "iu", Kind.BOOLEAN: "b"}
 
 
@@ -120,10 +123,12 @@ class Slot:
             row.append(float(leaf.kind))
         return row
 
-    def odd(self, leaf: Leaf) -> bool:
-        """Return whether its columns cannot say everything about a leaf."""
-        if self.kind is not None and leaf.kind != self.kind:
-            return True
+    def other(self, leaf: Leaf) -> bool:
+        """Return whether a leaf is of a kind that was not seen here, and no column tells the kind."""
+        return self.kind is not None and leaf.kind != self.kind
+
+    def unsaid(self, leaf: Leaf) -> bool:
+        """Return whether its columns cannot say the value of a leaf."""
         shown = self.text if leaf.kind in TEXTS else self.number
         if leaf.kind in _FORMS:
             return not shown and leaf.number != self.form
@@ -138,14 +143,17 @@ _ABSENT = Leaf(Kind.ABSENT)
 class Encoder:
     """Turns outputs into rows of doubles.
 
-    Where the outputs that it is fitted to are plain, one number or always so many of them, a row is those numbers,
-    to the last bit. If something else turns up later, NaN and infinities stand for themselves, and an output of
-    another form is a row of NaN.
+    Where the outputs that it is fitted to are plain, one number or always so many of them, a row begins with those
+    numbers, to the last bit. If something else turns up later, NaN and infinities stand for themselves, and an
+    output of another form has NaN in place of its numbers.
 
     All others have columns for numbers, and for kinds, lengths and texts where those differ. Texts are hashed; NaN
-    and infinities are 0 and the largest double beside a kind that says so. The last column is 0 for outputs of the
-    forms seen, and otherwise a hash, at least 1, of whatever has no column: a longer list, a new kind of error. So
-    equal rows mean outputs that look equal, up to collisions of hashes.
+    and infinities are 0 and the largest double beside a kind that says so.
+
+    The last two columns are 0 for outputs of the forms seen. Otherwise the first of them is a hash, at least 1, of
+    the kinds that are new at their places: a minus zero, an integer in place of a float, None, the type of an
+    error; the other one a hash of all values that have no column, such as those of a longer list. So equal rows
+    mean outputs that look equal, up to collisions of hashes.
 
     Attributes:
         slots: The places of the outputs.
@@ -154,10 +162,10 @@ class Encoder:
     Example:
         >>> encoder = Encoder.fit([("yes", 0.5), ("no", 1.5)])
         >>> encoder.columns
-        ('item 1', 'item 2', 'anything else')
+        ('item 1', 'item 2', 'other kinds', 'anything else')
         >>> encoder.encode([("yes", 0.25)])[0, 1:].tolist()
-        [0.25, 0.0]
-        >>> Encoder.fit([(0.5, True)]).encode([(1.5, False), None]).tolist()
+        [0.25, 0.0, 0.0]
+        >>> Encoder.fit([(0.5, True)]).encode([(1.5, False), None])[:, :2].tolist()
         [[1.5, 0.0], [nan, nan]]
     """
 
@@ -191,11 +199,16 @@ class Encoder:
         """Whether its outputs are so many numbers, each always of the same kind."""
         return all(slot.plain for slot in self.slots) and any(slot.number for slot in self.slots)
 
+    @property
+    def cuts(self) -> bool:
+        """Whether there are collections with more items than have columns of their own."""
+        return any(slot.place.startswith("rest of ") for slot in self.slots)
+
     @cached_property
     def columns(self) -> tuple[str, ...]:
         """What each number of a row is."""
-        named = tuple(chain.from_iterable(slot.columns for slot in self.slots))
-        return named if self.plain else (*named, "anything else")
+        named = chain.from_iterable(slot.columns for slot in self.slots)
+        return (*named, OTHER_KINDS, ANYTHING_ELSE)
 
     @property
     def width(self) -> int:
@@ -206,8 +219,15 @@ class Encoder:
         """Return a number of a row in words: a text for its hash, a kind for its code."""
         if self.columns[column].startswith("kind of ") and value in set(Kind):
             return str(Kind(int(value)))
+        if self.columns[column] == OTHER_KINDS:
+            return self._met.get(value, f"{value:g}") if value else "none"
         text = dict(self.words).get(value)
         return f"{value:g}" if text is None or column not in self._texts else repr(text)
+
+    @cached_property
+    def _met(self) -> dict[float, str]:
+        """What some codes of other kinds stand for, as far as they turned up."""
+        return {}
 
     @cached_property
     def _texts(self) -> frozenset[int]:
@@ -219,9 +239,18 @@ class Encoder:
         """Return a row for each output."""
         at_once = self._at_once(outputs) if self.plain and len(outputs) else None
         if at_once is not None:
-            return at_once
+            return self._widened(at_once, outputs)
         rows = list(self._one_by_one(outputs))
         return np.array(rows, np.float64).reshape(len(rows), self.width)
+
+    def _widened(self, numbers: _Rows, outputs: Sequence[Any] | NDArray[Any]) -> _Rows:
+        """Return the rows of outputs that are plain numbers; some of them are of kinds that were not seen."""
+        made = np.zeros((len(numbers), self.width))
+        made[:, : numbers.shape[1]] = numbers
+        odd = ~np.isfinite(numbers) | ((numbers == 0) & np.signbit(numbers))
+        for place in np.flatnonzero(odd.any(axis=1)).tolist():
+            made[place] = self._row(leaves(outputs[place]))
+        return made
 
     def _one_by_one(self, outputs: Sequence[Any] | NDArray[Any]) -> Iterator[list[float]]:
         """Yield the row of each output; those that come again and again are read once."""
@@ -236,24 +265,31 @@ class Encoder:
             yield row
 
     def _row(self, found: Leaves) -> list[float]:
-        if self.plain:
-            return self._numbers(found)
-        row: list[float] = []
-        unsaid = [(place, leaf) for place, leaf in found.items() if place not in self._places]
+        row = self._numbers(found) if self.plain else []
+        beyond = [(place, leaf) for place, leaf in found.items() if place not in self._places]
+        kinds, values = list(beyond), list(beyond)
         for slot in self.slots:
             leaf = found.get(slot.place, _ABSENT)
-            row += slot.put(leaf)
-            if slot.odd(leaf):
-                unsaid.append((slot.place, leaf))
-        row.append(1 + hashed(repr(sorted(unsaid))) if unsaid else 0.0)
-        return row
+            row += [] if self.plain else slot.put(leaf)
+            kinds += [(slot.place, leaf)] if slot.other(leaf) else []
+            values += [(slot.place, leaf)] if slot.unsaid(leaf) else []
+        return [*row, self._code(kinds), 1 + hashed(repr(sorted(values))) if values else 0.0]
+
+    def _code(self, kinds: list[tuple[str, Leaf]]) -> float:
+        """Return a number that stands for new kinds at their places, the same in every process; 0 for none."""
+        if not kinds:
+            return 0.0
+        said = ", ".join(sorted(_said(place, leaf) for place, leaf in kinds))
+        code = 1 + hashed(said)
+        if len(self._met) < _MOST_WORDS:
+            self._met[code] = said
+        return code
 
     def _numbers(self, found: Leaves) -> list[float]:
         """Return the numbers of an output of the form seen; NaN for every number of another."""
         same = found.keys() == self._places and all(slot.fits(found[slot.place]) for slot in self.slots)
-        if not same:
-            return [math.nan] * self.width
-        return [_itself(found[slot.place]) for slot in self.slots if slot.number]
+        numbers = [slot for slot in self.slots if slot.number]
+        return [_itself(found[slot.place]) for slot in numbers] if same else [math.nan] * len(numbers)
 
     @cached_property
     def _places(self) -> frozenset[str]:
@@ -273,6 +309,11 @@ class Encoder:
             fits = outputs.shape[1:] == ((len(items),) if items else ()) and whole.kind in (kind, Kind.ARRAY)
             return _cast(outputs.reshape(len(outputs), -1), kind) if fits else None
         return _joined(outputs, kind, Kind(whole.kind or 0), len(items)) if items else _converted(outputs, kind, 1)
+
+
+def _said(place: str, leaf: Leaf) -> str:
+    """Say of which kind a leaf is; of an error its type too."""
+    return f"{place} raises {leaf.text}" if leaf.kind is Kind.RAISED else f"{place} is {leaf.kind}"
 
 
 def _written(output: Any) -> bytes | None:

@@ -3,8 +3,15 @@
 Statement:
     Let neighbours have output masses p and q. Epsilon-DP means max |ln p(o)/q(o)| <= epsilon; rho-zCDP means
     D_a(p||q) <= rho a for every order a > 1; and a loss with profile delta(epsilon) means
-    sum (p - e^epsilon q)_+ <= delta(epsilon) for every epsilon. All are computed from masses that are exact to a
-    few units in the last place; a claim is refuted when one of its readings is exceeded by more than that.
+    sum (p - e^epsilon q)_+ <= delta(epsilon) for every epsilon. The first is a maximum over outputs. The largest
+    D_a / a over all orders is searched by `orders`. Profiles are compared on a grid of 50 epsilons up to the
+    largest ln p(o)/q(o), at up to 50 of those at which the left side has its corners, and, where an output has no
+    such limit, at the epsilons of a dense grid of deltas.
+
+Masses are doubles, and an infinite law is given on a window. So a loss counts as exceeded only by more than a
+relative 1e-9, and a delta is that beside an epsilon larger by 1e-9; of a delta 1e-11 is taken off, which is what
+such sums and windows may be wrong by; and outputs that one neighbour alone has count for epsilon and rho if they
+have a larger mass than that together.
 """
 
 from __future__ import annotations
@@ -18,16 +25,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jali.audit.finding import Finding, Verdict, Witness
+from jali.audit.orders import steepest
 from jali.mechanisms.mechanism import LogMasses
 from jali.privacy import Adjacency, Loss
 
 _TOLERANCE = 1e-9
-# Masses are sums and differences of doubles; a delta is compared no finer than this.
-_DUST = 1e-12
-# Outputs beyond the window of an infinite law: all of them together are less likely than this.
-_OUTSIDE = 1e-11
-_ORDERS = (1.01, 1.1, 1.5, 2.0, 3.0, 5.0, 10.0, 20.0, 50.0)
-_DELTAS = (0.3, 0.1, 1e-2, 1e-4, 1e-6)
+# Masses are sums and differences of doubles, and outputs beyond the window of an infinite law are less likely than
+# this, all together: nothing is compared any finer.
+_DUST = 1e-11
+# Where a profile is read: at so many epsilons up to the largest loss, and so many corners of the hockey stick; and
+# at the epsilons of these deltas where an output has no limit to its loss.
+_DELTAS = (0.3, 0.1, *(digit * 10.0**-place for place in range(2, 11) for digit in (5, 2, 1)))
+_MOST_MARKS = 50
 
 Points = Iterable[tuple[float, Any]]
 
@@ -88,7 +97,18 @@ class Laws:
 
     def left_out(self) -> bool:
         """Return whether the second input misses outputs of the first one that have a mass worth speaking of."""
-        return float(np.exp(self.p[self.alone]).sum()) > _OUTSIDE
+        return float(np.exp(self.p[self.alone]).sum()) > _DUST
+
+    def profile(self, epsilons: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return sum (p - e^epsilon q)_+ for each epsilon, all from one order of the ratios."""
+        with np.errstate(invalid="ignore"):
+            ratios = np.where(self.alone, math.inf, np.where(np.isneginf(self.p), -math.inf, self.p - self.q))
+        order = np.argsort(-ratios, kind="stable")
+        above = np.searchsorted(-ratios[order], -epsilons)
+        p, q = (np.concatenate([[0.0], np.cumsum(np.exp(law[order]))]) for law in (self.p, self.q))
+        with np.errstate(over="ignore"):
+            lost = np.where(q[above] > 0, np.exp(epsilons) * q[above], 0.0)
+        return np.asarray(np.maximum(0.0, p[above] - lost))
 
     def log_ratios(self) -> NDArray[np.float64]:
         """Return ln p/q; 0 where either is missing."""
@@ -105,8 +125,7 @@ class _Reading:
     measure: Callable[[Laws], Points]
 
     def broken_by(self, found: float) -> bool:
-        dust = _DUST if self.kind == "delta" else 0.0
-        return found > self.claimed * (1 + _TOLERANCE) + dust
+        return found > self.claimed * (1 + _TOLERANCE)
 
 
 def audit_exactly(registration: Stated) -> Finding:
@@ -116,7 +135,7 @@ def audit_exactly(registration: Stated) -> Finding:
     """
     first: Finding | None = None
     laws = [Laws.of(*map(registration.log_masses, pair)) for pair in registration.neighbours]
-    for reading in _readings(registration.claim):
+    for reading in _readings(registration.claim, laws):
         finding = _find(registration, reading, laws)
         if finding.verdict is Verdict.VIOLATION:
             return finding
@@ -139,7 +158,7 @@ def _worst(reading: _Reading, pair: tuple[Any, Any], laws: Laws) -> tuple[float,
     return loss, Witness(pair, at)
 
 
-def _readings(claim: Loss) -> Iterator[_Reading]:
+def _readings(claim: Loss, laws: list[Laws]) -> Iterator[_Reading]:
     event = claim.event
     if event.delta == 0:
         if event.epsilon is not None:
@@ -147,9 +166,37 @@ def _readings(claim: Loss) -> Iterator[_Reading]:
         yield _Reading("rho", float(event.rho), _renyi_slopes)
     elif event.epsilon is not None:
         yield _Reading("delta", float(event.delta), _hockey_sticks(float(event.epsilon)))
-    for epsilon in sorted({claim.epsilon(delta) for delta in _DELTAS}):
-        if math.isfinite(epsilon):
-            yield _Reading("delta", claim.delta(epsilon), _hockey_sticks(epsilon))
+    yield from _profile(claim, laws)
+
+
+def _profile(claim: Loss, laws: list[Laws]) -> Iterator[_Reading]:
+    """Yield the claim at the epsilon at which its profile is exceeded most, or comes nearest to it."""
+    epsilons = np.array(sorted({*_marks(claim, laws), *_corners(laws)}))
+    both = [one for law in laws for one in (law, law.swapped)]
+    found = np.max([one.profile(epsilons + _TOLERANCE) for one in both], axis=0)
+    # Elsewhere there is nothing to allow, and a profile may take long to compute.
+    epsilons, found = epsilons[found > _DUST], found[found > _DUST]
+    if not len(epsilons):
+        return
+    allowed = np.array([claim.delta(epsilon) for epsilon in epsilons.tolist()])
+    place = int(np.argmax((found - _DUST) / np.maximum(allowed, _DUST)))
+    yield _Reading("delta", float(allowed[place]), _hockey_sticks(float(epsilons[place])))
+
+
+def _marks(claim: Loss, laws: list[Laws]) -> list[float]:
+    """Return a grid of epsilons up to the largest loss; if that has no limit, those of many deltas too."""
+    largest = max(float(np.abs(one.log_ratios()).max(initial=0.0)) for one in laws)
+    grid: list[float] = np.linspace(0.0, largest, _MOST_MARKS).tolist()
+    if any(one.left_out() or one.swapped.left_out() for one in laws):
+        grid += [epsilon for epsilon in map(claim.epsilon, _DELTAS) if math.isfinite(epsilon)]
+    return grid
+
+
+def _corners(laws: list[Laws]) -> list[float]:
+    """Return the logarithms of ratios, between which the hockey stick is linear in e^epsilon; some of many."""
+    ratios = np.unique(np.abs(np.concatenate([one.log_ratios() for one in laws])))
+    some: list[float] = ratios[:: 1 + len(ratios) // _MOST_MARKS].tolist()
+    return some
 
 
 def _largest_ratio(laws: Laws) -> Points:
@@ -163,14 +210,19 @@ def _largest_ratio(laws: Laws) -> Points:
 
 
 def _renyi_slopes(laws: Laws) -> Points:
-    """Yield D_a(p||q) / a for several orders a, in both directions."""
+    """Yield the largest D_a(p||q) / a over all orders a, in both directions."""
     for one in (laws, laws.swapped):
-        for a in _ORDERS:
-            yield _divergence(one, a) / a, a
+        yield (math.inf, 1.0) if one.left_out() else steepest(one.p, one.q)
 
 
 def _hockey_sticks(epsilon: float) -> Callable[[Laws], Points]:
-    return lambda laws: ((_excess(one, epsilon), epsilon) for one in (laws, laws.swapped))
+    """Return what measures the delta beside an epsilon, less what rounding may have added to it."""
+
+    def measured(laws: Laws) -> Points:
+        for one in (laws, laws.swapped):
+            yield max(0.0, _excess(one, epsilon + _TOLERANCE) - _DUST), epsilon
+
+    return measured
 
 
 def renyi(p: LogMasses, q: LogMasses, order: float) -> float:

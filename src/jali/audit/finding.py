@@ -50,11 +50,12 @@ class Finding:
     Attributes:
         name: The mechanism.
         adjacency: The adjacency in which the claim is meant.
-        kind: `epsilon`, `rho` or `delta`.
+        kind: `epsilon`, `rho` or `delta`; or, for what is no loss, `distance` (from the stated law), `sensitivity`
+            or `spent`.
         claimed: The claimed loss.
         found: A lower bound on the true loss.
         witness: Where it was found.
-        verdict: Whether the claim is refuted.
+        verdict: Whether the claim is refuted; of the kind `distance`, whether the stated law is.
         tester: The stage that found it.
         confidence: The probability with which such a bound is true; 1 for exact probabilities.
         samples: How many outputs were drawn in all; 0 for exact probabilities.
@@ -78,6 +79,8 @@ class Finding:
 
     def __str__(self) -> str:
         where = str(self.witness)
+        if self.kind == "distance" and self.verdict is Verdict.VIOLATION:
+            return f"{self.name}: outputs are not of the stated law, by {self.found:g} at least ({where})"
         if self.verdict is Verdict.VIOLATION:
             return f"{self.name}: claims {self.kind} {self.claimed:g}, loses {self.found:g} ({where})"
         tried = f"no violation found up to {self.kind} {self.found:g} of {self.claimed:g} claimed"

@@ -3,10 +3,15 @@
 Nothing that a reader of the output could see is thrown away: the kind of each value, the length of each
 collection and the order of the keys of a dictionary are leaves too. What a release shows besides its values has
 broken claims before: a list that is one longer, a NaN, a minus zero, an error.
+
+A text is a leaf by its hash, which tells whether two are equal and not whether they are near. So the numbers that
+a text holds are leaves too, and what it says as JSON, and the numbers that bytes are: noise that is too small
+shows in them.
 """
 
 from __future__ import annotations
 
+import json
 import math
 import re
 import sys
@@ -25,9 +30,14 @@ import numpy as np
 ROOT = "the output"
 LARGEST = sys.float_info.max
 # A place of its own for so many items of a collection; the others share one.
-MOST_ITEMS = 256
+MOST_ITEMS = 512
 _DEEPEST = 12
+# So many numbers are read out of a text, or out of bytes.
+_MOST_NUMBERS = 16
+_NUMBER = re.compile(r"(?<![\w.])[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?(?!\w)")
 _ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
+# What a run may end in besides an output. An interrupt is the auditor's own.
+FAILURES = (Exception, SystemExit, GeneratorExit)
 # What tables and columns of other packages call their way into plain Python.
 _PLAIN_FORMS = ("to_pydict", "to_pylist", "to_dict", "to_list", "tolist")
 
@@ -126,10 +136,67 @@ def _read(value: Any, place: str, found: Leaves, depth: int) -> None:
     reader = _READERS.get(type(value))
     if reader is not None:
         found[place] = reader(value)
+        _read_within(value, place, found, depth)
     elif depth > _DEEPEST:
         found[place] = _object(value)
     else:
         _read_held(value, place, found, depth)
+
+
+def _read_within(value: Any, place: str, found: Leaves, depth: int) -> None:
+    """Read the numbers that a text, bytes or a complex number hold."""
+    if isinstance(value, str):
+        _read_text(value, place, found, depth)
+    elif isinstance(value, bytes):
+        _read_bytes(value, place, found, depth)
+    elif isinstance(value, complex):
+        found[f"real part of {place}"], found[f"imaginary part of {place}"] = map(_float, (value.real, value.imag))
+
+
+def _read_text(text: str, place: str, found: Leaves, depth: int) -> None:
+    held = _json(text)
+    if held is not None:
+        _read(held, f"JSON in {place}", found, depth + 1)
+        return
+    for i, number in enumerate(_numbers(text), 1):
+        found[f"number {i} in {place}"] = _float(number) if isinstance(number, float) else _integer(number)
+
+
+def _read_bytes(data: bytes, place: str, found: Leaves, depth: int) -> None:
+    """Read bytes as a text, if they are one that holds numbers; otherwise as doubles, and as integers."""
+    before = len(found)
+    if data.isascii():
+        _read_text(data.decode("ascii"), place, found, depth)
+    if len(found) > before or not data or len(data) % 8 or len(data) > 8 * _MOST_NUMBERS:
+        return
+    for name, dtype in (("double", "<f8"), ("integer", "<i8")):
+        for i, number in enumerate(np.frombuffer(data, dtype).tolist(), 1):
+            found[f"{name} {i} in {place}"] = _READERS[type(number)](number)
+
+
+def _json(text: str) -> Any:
+    """Return the list or object that a text is in JSON; None if it is none."""
+    if text[:1] not in "[{" or not text:
+        return None
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+
+
+def _numbers(text: str) -> Iterable[float]:
+    """Return the number that a text is, or those that it holds; integers where they are written so."""
+    try:
+        return [_number(text)]
+    except ValueError:
+        return [_number(found[0]) for found in islice(_NUMBER.finditer(text), _MOST_NUMBERS)]
+
+
+def _number(text: str) -> float:
+    try:
+        return int(text)
+    except ValueError:
+        return float(text)
 
 
 def _unwrapped(value: Any) -> Any:
@@ -143,7 +210,7 @@ def _unwrapped(value: Any) -> Any:
 def _read_held(value: Any, place: str, found: Leaves, depth: int) -> None:
     """Read a collection, or a value of a subclass or of an unknown class."""
     if isinstance(value, Enum | type):
-        found[place] = _object(value)
+        _read_object(value, place, found, depth)
     elif isinstance(value, Mapping):
         _read_mapping(value, place, found, depth)
     elif isinstance(value, Set):
@@ -178,6 +245,7 @@ def _read_other(value: Any, place: str, found: Leaves, depth: int) -> None:
     for base, reader in _READERS.items():
         if isinstance(value, base) and base is not object:
             found[place] = reader(value)
+            _read_within(value, place, found, depth)
             return
     if is_dataclass(value):
         value = {field.name: getattr(value, field.name) for field in fields(value)}
@@ -185,7 +253,13 @@ def _read_other(value: Any, place: str, found: Leaves, depth: int) -> None:
     elif plain := _plain_form(value):
         _read(plain(), place, found, depth + 1)
     else:
-        found[place] = _object(value)
+        _read_object(value, place, found, depth)
+
+
+def _read_object(value: Any, place: str, found: Leaves, depth: int) -> None:
+    """Read a value of which only its text is known."""
+    found[place] = _object(value)
+    _read_text(found[place].text or "", place, found, depth)
 
 
 def _plain_form(value: Any) -> Callable[[], Any] | None:

@@ -17,7 +17,7 @@ from typing import Any
 
 from jali.audit.calling import Caller, EncodedDraw
 from jali.audit.encoding import Encoder
-from jali.audit.leaves import Raised
+from jali.audit.leaves import FAILURES, Raised
 from jali.audit.neighbours import pairs_for
 from jali.audit.patterns import Pattern
 from jali.audit.subject import Pair, Subject
@@ -60,7 +60,7 @@ def subject_from(
     if _makes_subject(found):
         found = found()
     if isinstance(found, Subject):
-        return _claimed_anew(found, target, claim, adjacency, pairs)
+        return _claimed_anew(found, target, claim, adjacency, pairs, encoder)
     return subject_of(
         found,
         loss=claim,
@@ -71,6 +71,20 @@ def subject_from(
         vectorised=vectorised,
         encoder=encoder,
         source=target,
+    )
+
+
+def subject_again(
+    target: str, *, claim: Loss, adjacency: str, pair: Pair, encoder: str | Encoder | None
+) -> Subject:
+    """Make the subject of a witness again: a function with that pair, a subject with its own pairs."""
+    found = imported(target)
+    if _makes_subject(found):
+        found = found()
+    if isinstance(found, Subject):
+        return _claimed_anew(found, target, claim, adjacency, None, encoder)
+    return subject_of(
+        found, loss=claim, adjacency=adjacency, pairs=(pair,), name=target, encoder=encoder, source=target
     )
 
 
@@ -119,13 +133,15 @@ def subject_of(
     related = Adjacency.of(adjacency)
     caller = Caller.of(function, claim, vectorised=vectorised)
     title = name or str(getattr(function, "__qualname__", type(function).__name__))
+    pattern: str | Pattern = ""
     if pairs is None:
         pattern = _guessed(caller, related) if data is None else data
         title, pairs = f"{title}, {pattern}", pairs_for(pattern, related)
     tried = _checked(pairs)
     made = _fitted(caller, tried, title) if encoder is None else encoder
     known = Encoder.read(made) if isinstance(made, str) else made
-    return Subject(title, claim, related, tried, EncodedDraw(caller, known), source, encoder=known)
+    draw = EncodedDraw(caller, known)
+    return Subject(title, claim, related, tried, draw, source, encoder=known, data=str(pattern))
 
 
 def claim_of(
@@ -174,7 +190,7 @@ def _module(place: str) -> ModuleType:
     with _searched(path.resolve().parent if is_file else Path.cwd()):
         try:
             return _of_file(path.resolve()) if is_file else importlib.import_module(place)
-        except Exception as error:
+        except FAILURES as error:
             said = f"{type(error).__name__}: {error}"
             raise CatalogError(f"{place} could not be imported ({said}).", remedy=_SHAPE) from error
 
@@ -230,14 +246,23 @@ def _claimed_anew(
     claim: Loss | None,
     adjacency: str | Adjacency | None,
     pairs: Iterable[Pair] | None,
+    encoder: str | Encoder | None,
 ) -> Subject:
     return replace(
-        subject,
+        subject if encoder is None else _encoded_by(encoder, subject),
         claim=subject.claim if claim is None else claim,
         adjacency=subject.adjacency if adjacency is None else Adjacency.of(adjacency),
         pairs=subject.pairs if pairs is None else _checked(pairs),
         source=target,
     )
+
+
+def _encoded_by(encoder: str | Encoder, subject: Subject) -> Subject:
+    """Return a subject whose outputs become numbers by an encoder; as it is, if they are numbers by themselves."""
+    known = Encoder.read(encoder) if isinstance(encoder, str) else encoder
+    if not isinstance(subject.draw, EncodedDraw):
+        return subject
+    return replace(subject, draw=replace(subject.draw, encoder=known), encoder=known)
 
 
 def _claim(function: Any, **stated: Any) -> Loss:
@@ -286,7 +311,7 @@ def _raised(caller: Caller, value: Any) -> str:
     """Run a function once, and return what it raised; nothing if it did not."""
     try:
         caller.once(value)
-    except Exception as error:
+    except FAILURES as error:
         return f"{type(error).__name__}: {error}"
     return ""
 

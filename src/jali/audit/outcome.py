@@ -6,6 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
+from jali.audit import sequential
 from jali.audit.effort import Effort
 from jali.audit.finding import Finding, Verdict, Witness
 from jali.audit.plain import shown
@@ -239,18 +240,23 @@ def interval(finding: Finding) -> tuple[float, float]:
     """Return an interval for the loss of the event that was found: from the bound to what the same counts allow.
 
     It is about one event: the loss of the subject may be larger. An exact loss is both of its ends; and where
-    there are no counts, or the claim is not in epsilon, nothing is said from above.
+    there are no counts, or the claim is not in epsilon, nothing is said from above. Of inputs that are several
+    neighbours apart both ends are about one step.
+
+    Guarantee:
+        The upper end is below the loss of the event with probability at most 1 - confidence, whenever the audit
+        stopped: its bounds hold at all looks together (`sequential`).
     """
     if finding.confidence == 1:
         return finding.found, finding.found
     (hits, other), (runs, others) = finding.witness.hits, finding.witness.runs
     if finding.kind != "epsilon" or not runs or not others:
         return finding.found, math.inf
-    from jali.local.binomial import clopper_pearson
-
-    most = float(clopper_pearson([hits], runs, finding.confidence)[1][0])
-    least = float(clopper_pearson([other], others, finding.confidence)[0][0])
-    return finding.found, max(finding.found, math.log(most / least)) if least > 0 else math.inf
+    level = (1 - finding.confidence) / 2
+    most, least = 1 - sequential.least(runs - hits, runs, level), sequential.least(other, others, level)
+    if least <= 0:
+        return finding.found, math.inf
+    return finding.found, max(finding.found, math.log(most / least) / finding.witness.steps)
 
 
 def _telling(finding: Finding) -> tuple[bool, float, float, int]:
@@ -272,6 +278,7 @@ def finding_to_dict(finding: Finding) -> dict[str, Any]:
         "needed": finding.needed,
         "tried": finding.tried,
         "inputs": [shown(one) for one in witness.inputs],
+        "steps": witness.steps,
         "event": None if witness.event is None else str(witness.event),
         "hits": list(witness.hits),
         "runs": list(witness.runs),

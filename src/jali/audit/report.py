@@ -7,9 +7,11 @@ import textwrap
 from typing import TYPE_CHECKING
 
 from jali.audit.finding import Finding, Verdict
+from jali.audit.leaves import MOST_ITEMS
 from jali.audit.outcome import LOSSES
 from jali.audit.plain import shown, side_by_side
 from jali.audit.testers.reachability import Reachability
+from jali.audit.testers.shape import Shape
 from jali.audit.wording import in_words
 from jali.display.ink import PLAIN, Ink
 from jali.display.numbers import show_at_least
@@ -27,6 +29,11 @@ if TYPE_CHECKING:
 _NAME, _LITTLE = 48, 0.01
 _VERDICTS = {Verdict.VIOLATION: "violation", Verdict.NOTHING_FOUND: "no violation"}
 _WEAK = "0 %: so few samples show nothing there; --deep SECONDS tries longer."
+_UNCOVERED = (
+    "what is proved of the stated law does not cover outputs that are not of it; "
+    "whether more is lost than claimed, this does not say"
+)
+_REST = f"items past {MOST_ITEMS} of a collection are compared as a whole: only whether they are the same"
 _DIGITS = "noise in doubles leaves traces in its last digits: round the output, or draw discrete noise"
 
 
@@ -44,6 +51,7 @@ def told(audit: Audit) -> list[tuple[str, str]]:
         *([] if audit.needed is None else [("more", _more(audit.needed))]),
         *_witness(audit.best, audit.subject.encoder),
         *(("" if place else "tried", _tried(finding)) for place, finding in enumerate(audit.findings)),
+        *([("not tried", _REST)] if audit.subject.encoder is not None and audit.subject.encoder.cuts else []),
         ("samples", f"{audit.samples:,} in {seconds(audit.seconds)}"),
     ]
 
@@ -66,6 +74,8 @@ def sentence(audit: Audit) -> str:
 
 def _off(finding: Finding) -> str:
     """Say what was found that is no loss, such as the distance between outputs and their stated law."""
+    if finding.kind == Shape.kind and finding.verdict is Verdict.VIOLATION:
+        return f"violation of the stated law: outputs are not of it, by a distance of {below(finding)} at least"
     if finding.verdict is Verdict.VIOLATION:
         return f"violation: {finding.kind} {below(finding)} where {finding.claimed:g} is stated"
     return f"no violation found: {finding.kind} of {finding.claimed:g} stated"
@@ -97,7 +107,8 @@ def _more(needed: int) -> str:
 def _why(finding: Finding) -> list[tuple[str, str]]:
     """Say what a verdict means, where that is not plain."""
     if finding.verdict is Verdict.VIOLATION:
-        return [("why", _DIGITS)] if finding.tester == Reachability.name else []
+        why = {Reachability.name: _DIGITS, Shape.name: _UNCOVERED}.get(finding.tester)
+        return [] if why is None else [("why", why)]
     if finding.kind not in LOSSES or finding.confidence == 1:
         return []
     return [("that is", "so much is lost at least; what was tried shows no more, and more may be lost")]
@@ -113,6 +124,8 @@ def _witness(finding: Finding, encoder: Encoder | None) -> list[tuple[str, str]]
     if finding.found <= 0:
         return []
     facts_ = [("inputs", "  against  ".join(side_by_side(*witness.inputs)))]
+    if witness.steps != 1:
+        facts_.append(("apart", f"{witness.steps} neighbours; the loss is that of one step"))
     if witness.event is not None:
         facts_.append(("event", clean(in_words(witness.event, encoder))))
     elif witness.at is not None:
@@ -191,15 +204,21 @@ def _summary(audits: Audits) -> str:
 def replayed(replay: Replay, *, width: int = WIDTH, ink: Ink = PLAIN) -> str:
     """Write what a witness says when it is tried again."""
     finding = replay.finding
-    again = "yes" if replay.reproduces else "no"
     told_ = [
         ("claim", f"{finding.kind} {finding.claimed:g} ({finding.adjacency})"),
         ("then", f"{replay.before.kind} {below(replay.before)}, {at_confidence(replay.before.confidence)}"),
         ("now", f"{finding.kind} {below(finding)}, {at_confidence(finding.confidence)}"),
         *_witness(finding, replay.encoder),
-        ("reproduces", again),
+        ("reproduces", _again(replay)),
     ]
     return f"{ink.strong(clean(finding.name))}\n\n{facts(told_, width=width, ink=ink)}"
+
+
+def _again(replay: Replay) -> str:
+    if replay.reproduces is not None:
+        return "yes" if replay.reproduces else "no"
+    now = replay.finding.verdict is Verdict.VIOLATION
+    return "there was no violation to reproduce" + (", and there is one now" if now else "")
 
 
 def listed(entries: Sequence[Entry], *, ink: Ink = PLAIN) -> str:

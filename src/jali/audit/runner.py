@@ -38,8 +38,11 @@ def audit(
         progress: Is told what is at work.
 
     Guarantee:
-        If the claim is true, the verdict is a violation with probability at most 1 - effort.confidence: each
-        stage is given a share of that error, by its weight, and the shares add up to it (Bonferroni 1936).
+        If the claim is true, and outputs follow the law that the subject states, if it states one, the verdict is
+        a violation with probability at most 1 - effort.confidence: each stage is given a share of that error, by
+        its weight, and the shares add up to it (Bonferroni 1936). A violation of the kind "distance" says that the
+        stated law is false, so that what is proved of that law does not cover the outputs; it does not say that
+        more is lost than claimed. All others say that the claim is false.
     """
     if not isinstance(subject, Subject):
         raise CatalogError(

@@ -40,6 +40,8 @@ class Subject:
         batch: How many outputs come at a time: fewer take as long.
         distant: Inputs that are several neighbours apart, each pair with how many: by group privacy they show more
             of a loss than neighbours do, and with less statistical error. For claims of epsilon or rho alone.
+        data: The pattern that the inputs are of, in its words; nothing where they were given. A witness keeps it,
+            so that a replay can tell whether its inputs are neighbours.
     """
 
     name: str
@@ -52,3 +54,4 @@ class Subject:
     encoder: Encoder | None = None
     batch: int = 1
     distant: tuple[tuple[Pair, int], ...] = ()
+    data: str = ""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import platform
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from importlib.metadata import version
@@ -13,7 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from jali.audit.bounds import Counts, lower_bound
+from jali.audit.apart import steps_apart
+from jali.audit.bounds import Counts, grows, lower_bound
 from jali.audit.effort import Effort
 from jali.audit.encoding import Encoder
 from jali.audit.events.event import Event
@@ -21,14 +22,16 @@ from jali.audit.events.kinds import event_of
 from jali.audit.events.outcome import Outcome, watched
 from jali.audit.finding import Finding, Verdict, Witness
 from jali.audit.outcome import Audit
+from jali.audit.patterns import Pattern
 from jali.audit.plain import of_plain, shown, to_plain
 from jali.audit.stages import STAGES
 from jali.audit.subject import Pair, Subject
+from jali.audit.testers.rates import Sources
 from jali.audit.testers.tester import Progress, silent
-from jali.errors import CatalogError
-from jali.privacy import Approximate, Concentrated, Loss, Pure
+from jali.errors import CatalogError, JaliError
+from jali.privacy import Adjacency, Approximate, Concentrated, Loss, Pure
 
-FORMAT = "jali witness 1"
+FORMAT = "jali witness 2"
 # Keeps the samples of a replay apart from those that an event was chosen on, also under the same seed.
 _FRESH = 0x5EED
 # How many outputs are held at once.
@@ -53,6 +56,7 @@ _FIELDS = {
     "at": str | None,
     "event": dict | None,
     "encoder": str | None,
+    "data": str,
 }
 _REMEDY = "Give a file that `jali audit TARGET --out FILE` wrote."
 
@@ -94,6 +98,7 @@ def document(audit: Audit) -> dict[str, Any]:
         "runs": list(witness.runs),
         "steps": witness.steps,
         "encoder": None if encoder is None else str(encoder),
+        "data": subject.data,
         "versions": {
             "jali": version("jali"),
             "python": platform.python_version(),
@@ -111,7 +116,7 @@ def read(path: str | Path) -> WitnessFile:
     except (OSError, ValueError):
         raise CatalogError(f"{path} holds no witness.", remedy=_REMEDY) from None
     known = isinstance(held, dict) and held.get("format") == FORMAT
-    if not known or not all(isinstance(held.get(name), kind) for name, kind in _FIELDS.items()):
+    if not known or not held.keys() >= _FIELDS.keys():
         raise CatalogError(f"{path} holds no witness of the format {FORMAT!r}.", remedy=_REMEDY)
     return WitnessFile(held)
 
@@ -131,9 +136,11 @@ class Replay:
     encoder: Encoder | None = None
 
     @property
-    def reproduces(self) -> bool:
-        """Whether the verdict is the same."""
-        return self.before.verdict is self.finding.verdict
+    def reproduces(self) -> bool | None:
+        """Whether a violation was found again; None where there was none."""
+        if self.before.verdict is Verdict.NOTHING_FOUND:
+            return None
+        return self.finding.verdict is Verdict.VIOLATION
 
     def __str__(self) -> str:
         from jali.audit.report import replayed
@@ -150,13 +157,21 @@ class Replay:
 
 @dataclass(frozen=True)
 class WitnessFile:
-    """A witness as a file holds it.
+    """A witness as a file holds it; one with a field that cannot be is refused.
 
     Attributes:
         held: The document; see `document`.
     """
 
     held: dict[str, Any]
+
+    def __post_init__(self) -> None:
+        for name, kind in _FIELDS.items():
+            value = self.held.get(name)
+            if not isinstance(value, kind) or (isinstance(value, bool) and kind is int) or not _right(name, value):
+                raise CatalogError(f"The witness has no {name} that can be: {shown(value, 60)}.", remedy=_REMEDY)
+        if any(hit > run for hit, run in zip(self.held["hits"], self.held["runs"], strict=True)):
+            raise CatalogError("The witness has more hits than runs.", remedy=_REMEDY)
 
     def subject(self) -> Subject:
         """Make the subject again: import its function, or find it among those that are registered."""
@@ -171,13 +186,12 @@ class WitnessFile:
 
             named = subjects_named(source)
             return next((one for one in named if one.adjacency == held["adjacency"]), named[0])
-        from jali.audit.loading import subject_from
+        from jali.audit.loading import subject_again
 
-        encoder = None if held["encoder"] is None else Encoder.read(held["encoder"])
         first, second = map(of_plain, held["inputs"])
         claim = _claim_of_plain(held["claim"])
-        return subject_from(
-            source, claim=claim, adjacency=held["adjacency"], pairs=((first, second),), encoder=encoder
+        return subject_again(
+            source, claim=claim, adjacency=held["adjacency"], pair=(first, second), encoder=held["encoder"]
         )
 
     def replay(
@@ -198,18 +212,39 @@ class WitnessFile:
 
         Guarantee:
             No output is one that the event was chosen on, so that the bound needs no correction for the choice.
+            Inputs of a pattern, and those of a subject that has its own pairs, are as many neighbours apart as the
+            witness says; where neither is known, that is trusted.
         """
         made = self.subject() if subject is None else subject
         before = self.finding(made)
+        self._check_inputs(made, before.witness, own=subject is None)
         effort = Effort(
             samples or sum(before.witness.runs) or self.held["samples"] or 1,
             Fraction(self.held["confidence"]) if before.confidence < 1 else _SURE,
             self.held["seed"] if seed is None else seed,
         )
         if before.witness.event is None:
-            return Replay(before, _tried_again(made, before, effort, progress), made.encoder)
+            return Replay(before, _tried_again(made, before, _anew(effort), progress), made.encoder)
         progress(f"drawing {effort.samples:,} outputs")
         return Replay(before, _counted_again(made, before, effort), made.encoder)
+
+    def _check_inputs(self, subject: Subject, witness: Witness, *, own: bool) -> None:
+        """Refuse inputs that are not as near to each other as they are said to be."""
+        pattern, (one, other) = subject.data or self.held["data"], witness.inputs
+        if witness.steps != 1 and not grows(subject.claim):
+            raise CatalogError(f"The claim says nothing of inputs {witness.steps} steps apart.", remedy=_REMEDY)
+        if pattern:
+            read_ = Pattern.read(pattern)
+            # Who replays from Python may have tried extremes too, which the claim must cover then.
+            kind = read_ if own else replace(read_, extremes=True)
+            apart = steps_apart(kind, subject.adjacency, one, other)
+            if apart is None or apart > witness.steps:
+                raise _no_neighbours(witness, f"in the pattern {pattern}, {subject.adjacency.value}")
+        elif own and subject.pairs:
+            near = [(pair, 1) for pair in subject.pairs]
+            written = {(_pair(pair), steps) for pair, steps in (*near, *subject.distant)}
+            if (_pair((one, other)), witness.steps) not in written:
+                raise _no_neighbours(witness, "among the pairs of its subject")
 
     def finding(self, subject: Subject) -> Finding:
         """Return what was found then, as the file tells it."""
@@ -231,12 +266,62 @@ class WitnessFile:
         )
 
 
+def _right(name: str, value: Any) -> bool:
+    """Return whether a field of a witness, of the right type, has a value that it can have."""
+    check = _CHECKS.get(name)
+    try:
+        return check is None or bool(check(value))
+    except (ValueError, TypeError, ZeroDivisionError, JaliError):
+        return False
+
+
+def _counting(value: Any) -> bool:
+    return len(value) == 2 and all(type(one) is int and one >= 0 for one in value)
+
+
+_CHECKS: dict[str, Callable[[Any], object]] = {
+    "claim": lambda value: "words" in value or _claim_of_plain(value),
+    "adjacency": Adjacency.of,
+    "verdict": Verdict,
+    "confidence": lambda value: 0 < Fraction(value) <= 1,
+    "samples": lambda value: value >= 0,
+    "inputs": lambda value: len(value) == 2,
+    "hits": _counting,
+    "runs": _counting,
+    "steps": lambda value: value >= 1,
+    "seed": lambda value: value is None or value >= 0,
+    "event": lambda value: value is None or event_of(value),
+    "encoder": lambda value: value is None or Encoder.read(value),
+    "data": lambda value: not value or Pattern.read(value),
+}
+
+
+def _no_neighbours(witness: Witness, where: str) -> CatalogError:
+    inputs = " and ".join(shown(one, 60) for one in witness.inputs)
+    apart = "neighbours" if witness.steps == 1 else f"{witness.steps} neighbours apart"
+    return CatalogError(
+        f"{inputs} are not {apart} {where}: what they show says nothing about the claim.", remedy=_REMEDY
+    )
+
+
+def _pair(pair: Pair) -> frozenset[str]:
+    """Return two inputs as texts, whichever comes first."""
+    return frozenset(map(repr, pair))
+
+
+def _anew(effort: Effort) -> Effort:
+    """Return an effort whose samples are not those of the seed that an audit had."""
+    if effort.seed is None:
+        return effort
+    return replace(effort, seed=int(np.random.default_rng([effort.seed, _FRESH]).integers(1 << 62)))
+
+
 def _counted_again(subject: Subject, before: Finding, effort: Effort) -> Finding:
     """Count an event on fresh outputs, and say what that proves."""
-    random = np.random.default_rng(None if effort.seed is None else [effort.seed, _FRESH])
+    sources = Sources.of(effort.seed, _FRESH)
     witness = before.witness
     assert witness.event is not None
-    counts = replace(_counts(subject, witness.inputs, witness.event, effort.samples, random), steps=witness.steps)
+    counts = replace(_counts(subject, witness.inputs, witness.event, effort.samples, sources), steps=witness.steps)
     bound = lower_bound(counts, subject.claim, effort.confidence)
     return replace(
         before,
@@ -250,12 +335,15 @@ def _counted_again(subject: Subject, before: Finding, effort: Effort) -> Finding
     )
 
 
-def _counts(subject: Subject, pair: Pair, event: Event, samples: int, random: np.random.Generator) -> Counts:
+def _counts(subject: Subject, pair: Pair, event: Event, samples: int, sources: Sources) -> Counts:
     """Return how often an event occurs in fresh outputs, shared out between the inputs by fair coins."""
-    first = int(random.binomial(samples, 0.5))
+    first = int(sources.coins.binomial(samples, 0.5))
     runs = (first, samples - first)
     seen = watched(subject)[0] if isinstance(event, Outcome) else subject
-    hits = [sum(_hits(seen, value, event, run, random)) for value, run in zip(pair, runs, strict=True)]
+    try:
+        hits = [sum(_hits(seen, value, event, run, sources.random)) for value, run in zip(pair, runs, strict=True)]
+    except IndexError:
+        raise CatalogError("The event is about numbers that the outputs do not have.", remedy=_REMEDY) from None
     return Counts((hits[0], hits[1]), runs, shared=True)
 
 
@@ -289,8 +377,11 @@ def _input_to_plain(value: Any, subject: Subject) -> Any:
 
 def _input_of_plain(value: Any, subject: Subject) -> Any:
     if isinstance(value, dict) and value.keys() == {"pair"}:
-        number, side = value["pair"]
-        return subject.pairs[number][side]
+        try:
+            number, side = value["pair"]
+            return subject.pairs[number][side]
+        except (TypeError, ValueError, IndexError):
+            raise CatalogError(f"{subject.name} has no pair {value['pair']}.", remedy=_REMEDY) from None
     return of_plain(value)
 
 
@@ -313,4 +404,6 @@ def _claim_of_plain(claim: dict[str, str]) -> Loss:
         )
     if "rho" in claim:
         return Concentrated(claim["rho"])
+    if "epsilon" not in claim:
+        raise CatalogError("The witness states no claim.", remedy=_REMEDY)
     return Approximate(claim["epsilon"], claim["delta"]) if "delta" in claim else Pure(claim["epsilon"])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from jali.audit.encoding import Encoder
+from jali.audit.encoding import ANYTHING_ELSE, OTHER_KINDS, Encoder
 from jali.audit.events.atom import Atom
 from jali.audit.events.event import Event
 
@@ -39,10 +39,10 @@ def _atom(event: Atom, encoder: Encoder) -> str:
 
 
 def _row(row: Sequence[float], encoder: Encoder) -> str:
-    """Say what the columns of a row hold; a column for anything else only where it holds something."""
+    """Say what the columns of a row hold; the last two only where they hold something."""
     told = [
         f"{name} {encoder.said(column, value)}".removeprefix("the output ")
         for column, (name, value) in enumerate(zip(encoder.columns, row, strict=True))
-        if name != "anything else" or value
+        if name not in (OTHER_KINDS, ANYTHING_ELSE) or value
     ]
     return ", ".join(told) or "its usual form"

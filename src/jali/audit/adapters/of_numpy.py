@@ -48,7 +48,7 @@ def numpy(
     Example:
         >>> subject = numpy("laplace", scale=1 / 0.7, epsilon=0.7, adjacency="add-remove")
         >>> subject.name, subject.draw(0, 5, np.random.default_rng(1)).shape
-        ('numpy laplace of scale 1.429, scalar', (5, 1))
+        ('numpy laplace of scale 1.429, scalar', (5, 3))
     """
     if isinstance(noise, str) and noise not in _LAWS:
         raise CatalogError(

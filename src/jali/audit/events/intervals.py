@@ -28,9 +28,15 @@ CAUTIONS = (1.0, 2.0, 3.5, 6.0)
 
 def propose(first: Outputs, second: Outputs, aim: Aim, most: int) -> list[Event]:
     """Return the intervals, of different numbers, that promise most to be likelier under the first input."""
-    found = [_best(first[:, column], second[:, column], column, aim) for column in range(first.shape[1])]
+    varying = np.flatnonzero(~same(np.concatenate([first, second]))).tolist()
+    found = [_best(first[:, column], second[:, column], column, aim) for column in varying]
     ranked = sorted((one for one in found if one), key=lambda one: -one[-1][0])
     return [event for one in ranked[:most] for _, event in one]
+
+
+def same(outputs: Outputs) -> NDArray[np.bool_]:
+    """Return which numbers are the same in all outputs: they tell nothing."""
+    return np.asarray((outputs == outputs[:1]).all(axis=0))
 
 
 def _best(first: Floats, second: Floats, column: int, aim: Aim) -> list[tuple[float, Event]]:

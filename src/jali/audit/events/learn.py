@@ -13,7 +13,7 @@ from jali.audit.bounds import Counts
 from jali.audit.events import additive, intervals, repeated
 from jali.audit.events.additive import SHAPES, Shape
 from jali.audit.events.event import Event
-from jali.audit.events.intervals import CAUTIONS
+from jali.audit.events.intervals import CAUTIONS, same
 from jali.audit.events.promise import Aim
 from jali.audit.events.score import Part, Score, score
 from jali.audit.subject import Outputs
@@ -98,13 +98,18 @@ def _single(proposing: Two, aim: Aim) -> Iterator[tuple[Event, bool]]:
 
 def _scored(proposing: Two, setting: Two, aim: Aim, shapes: Sequence[Shape]) -> Iterator[tuple[Event, bool]]:
     """Yield scores of several numbers, at the thresholds that promise most."""
-    for shape in shapes if proposing[0].shape[1] > 1 else ():
+    for shape in shapes if _varying(proposing) > 1 else ():
         parts = additive.fit(shape, *proposing)
         if parts:
             scores = score(parts, setting[0]), score(parts, setting[1])
             yield from ((Score(parts, at), False) for at in _thresholds(*scores, aim))
             turned = _negated(parts)
             yield from ((Score(turned, at), True) for at in _thresholds(-scores[1], -scores[0], aim))
+
+
+def _varying(proposing: Two) -> int:
+    """Return how many numbers of the outputs are not always the same."""
+    return int((~same(np.concatenate(proposing))).sum())
 
 
 def _thresholds(first: Floats, second: Floats, aim: Aim) -> list[float]:

@@ -14,16 +14,17 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from jali.audit.encoding import Encoder
+from jali.audit.batches import Call, one_by_one
+from jali.audit.encoding import ANYTHING_ELSE, OTHER_KINDS, Encoder
 from jali.audit.events.event import Event
-from jali.audit.leaves import hashed
+from jali.audit.leaves import FAILURES, hashed
 from jali.audit.subject import Draw, Outputs, Subject
 
 # The columns of what `watched` draws; after them come those in which an encoder tells the forms of outputs.
 RAISED, WARNED, NANS, INFINITIES, NUMBERS, FORMS = range(6)
 _WORDS = ("raises {}", "warns {}", "gives {} NaN", "gives {} infinities", "gives {} numbers")
 # How an encoder calls columns that hold no values.
-_FORMS = ("kind of ", "length of ", "anything else")
+_FORMS = ("kind of ", "length of ", OTHER_KINDS, ANYTHING_ELSE)
 
 
 @dataclass(frozen=True)
@@ -85,11 +86,13 @@ class Watch:
     names: dict[float, str] = field(default_factory=lambda: {0.0: "nothing"})
 
     def __call__(self, value: Any, count: int, random: np.random.Generator | None) -> Outputs:
-        """Run many at once, and one by one if any of them raised or warned: it is to be known which."""
-        at_once = self._traits(value, count, random)
-        if count == 1 or not np.any(at_once[:, [RAISED, WARNED]]):
-            return at_once
-        return np.concatenate([self._traits(value, 1, random) for _ in range(count)])
+        """Run many at once, and fewer where any of them raised or warned: it is to be known which.
+
+        Guarantee:
+            The traits are those of independent runs: see `batches`.
+        """
+        pieces = one_by_one(lambda size: self._called(value, size, random), count, _behind)
+        return np.concatenate(pieces)
 
     def outcomes(self, traits: Outputs) -> Iterator[Outcome]:
         """Yield every way in which runs ended, the rare ones of each trait first: they say most in words."""
@@ -104,7 +107,13 @@ class Watch:
         if column < FORMS or self.encoder is None:
             return f"{code:g}"
         form = self.forms[column - FORMS]
+        if self.encoder.columns[form] == OTHER_KINDS:
+            return f"form is new: {self.encoder.said(form, code)}" if code else "form is one of those seen before"
         return f"{self.encoder.columns[form]} is {self.encoder.said(form, code)}"
+
+    def _called(self, value: Any, count: int, random: np.random.Generator | None) -> Call[Outputs]:
+        traits = self._traits(value, count, random)
+        return Call(traits, failed=bool(np.any(traits[:, [RAISED, WARNED]])))
 
     def _traits(self, value: Any, count: int, random: np.random.Generator | None) -> Outputs:
         made = np.zeros((count, FORMS + len(self.forms)))
@@ -112,7 +121,7 @@ class Watch:
             warnings.simplefilter("always")
             try:
                 outputs = self.draw(value, count, random)
-            except Exception as error:  # whatever it is, somebody sees it
+            except FAILURES as error:  # whatever it is, somebody sees it
                 made[:, RAISED] = self._code([type(error).__name__])
             else:
                 made[:, NANS] = np.isnan(outputs).sum(axis=1)
@@ -128,3 +137,7 @@ class Watch:
         name = ", ".join(words)
         self.names[hashed(name)] = name
         return hashed(name)
+
+
+def _behind(failed: Outputs, others: Outputs, count: int) -> Outputs:
+    return np.concatenate([failed[:1], others[: count - 1]])

@@ -69,11 +69,12 @@ class Search:
         effort: How many samples there are.
         drawn: How many outputs were drawn so far.
         events: How many events were compared so far.
+        pairs: How many pairs of inputs outputs were drawn of, to compare them.
     """
 
     def __init__(self, subject: Subject, effort: Effort) -> None:
         self.subject, self.effort = subject, effort
-        self.drawn = self.events = 0
+        self.drawn = self.events = self.pairs = 0
         # The coins that share out runs are not to depend on what a function does with its generator.
         self._coins, self._random = np.random.default_rng(effort.seed).spawn(2)
 
@@ -84,7 +85,7 @@ class Search:
 
     def best(self) -> Found:
         """Return the pair and the event that promise most, after a look at all pairs, a lesson and a trial."""
-        held = self._candidates()
+        held = list(self.candidates)
         if len(held) > 1:
             held = self._drawn(held, _PILOT)
             leading = shortlist(self._learned(held, _QUICK), _PAIRS)
@@ -93,15 +94,20 @@ class Search:
         learned = self._learned(held, SHAPES)
         return self._tried(held, shortlist(learned, _FINALISTS)) if learned else Found(held[0].pair)
 
-    def _candidates(self) -> list[Candidate]:
-        near = [Candidate(pair) for pair in self.subject.pairs]
+    @property
+    def candidates(self) -> tuple[Candidate, ...]:
+        """The pairs of inputs that there are: neighbours, and distant ones where the claim is about them too."""
         far = self.subject.distant if grows(self.subject.claim) else ()
-        return near + [Candidate(pair, steps) for pair, steps in far]
+        return (
+            *(Candidate(pair) for pair in self.subject.pairs),
+            *(Candidate(pair, steps) for pair, steps in far),
+        )
 
     def _drawn(self, held: Sequence[Candidate], share: Fraction) -> list[Candidate]:
         """Draw more outputs of each candidate; of the first ones only if there are few samples."""
         samples = int(share * self.effort.samples)
         some = held[: max(1, samples // (2 * _LEAST_RUNS))]
+        self.pairs = max(self.pairs, len(some))
         return [self._more(one, samples // (2 * len(some))) for one in some]
 
     def _more(self, candidate: Candidate, runs: int) -> Candidate:

@@ -5,10 +5,14 @@ Statement:
     right from all that it released is dominated by Binomial(r, e^epsilon / (1 + e^epsilon)), where epsilon counts
     as often as a flip has steps between neighbours (Steinke, Nasr and Jagielski 2023, Theorem 5.2; with a delta
     too). So many right guesses prove a loss, and one run is enough, whatever was asked and answered.
+
+A claim that is no epsilon, such as a rho, is read as the epsilon that it implies beside a small delta that is
+fixed before: if that is refuted, so is the claim.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -28,7 +32,7 @@ from jali.audit.finding import Finding, Verdict, Witness
 from jali.audit.subject import Outputs, Subject
 from jali.audit.testers.tester import Progress, Tester, silent
 from jali.errors import CatalogError
-from jali.privacy import Adjacency, Approximate, Pure
+from jali.privacy import Adjacency, Approximate, Loss, Pure
 from jali.privacy.rationals import Number
 
 # Makes a system that holds so many secret bits; the seed is that of the secret.
@@ -36,6 +40,8 @@ Opponent: TypeAlias = Callable[[int, int | None], Oracle]
 
 # A question costs milliseconds: more bits than these need minutes.
 _MOST_BITS = 4096
+# Beside this delta a claim is read that is no epsilon: small against 1 over the number of bits, which all use it.
+_DELTA = Fraction(1, 10**6)
 # Questions about half of the people each, one for every bit: what a ledger has to refuse, or to drown in noise.
 _MOST_QUESTIONS = 128
 
@@ -107,8 +113,9 @@ class OneRun(Tester):
         self.attempts = attempts
 
     def applies(self, subject: Subject) -> bool:
-        """Return whether the subject is a running system."""
-        return isinstance(subject, Running) and subject.opponent is not None
+        """Return whether the subject is a running system, whose claim implies an epsilon."""
+        there = isinstance(subject, Running) and subject.opponent is not None
+        return there and math.isfinite(read(subject.claim)[0])
 
     def audit(self, subject: Subject, effort: Effort, progress: Progress = silent) -> Finding:
         """Attack, and return the finding of the attack that proves most."""
@@ -125,7 +132,7 @@ class OneRun(Tester):
     def _finding(
         self, subject: Subject, effort: Effort, best: Result, results: list[Result], found: float
     ) -> Finding:
-        claimed = float(subject.claim.event.epsilon or 0)
+        claimed, delta = read(subject.claim)
         said = ", ".join(f"{one.attack}: {one.right:,} of {one.guessed:,} bits right" for one in results)
         return Finding(
             subject.name,
@@ -140,8 +147,24 @@ class OneRun(Tester):
             self.name,
             float(effort.confidence),
             sum(one.guessed for one in results),
-            tried=said,
+            tried=f"{said}, at delta {delta:g}" if delta else said,
         )
+
+
+def read(claim: Loss) -> tuple[float, float]:
+    """Return the epsilon that a claim implies, and the delta beside it.
+
+    Example:
+        >>> from jali.privacy import Concentrated
+        >>> read(Pure(1)), read(Approximate(1, "1e-9"))
+        ((1.0, 0.0), (1.0, 1e-09))
+        >>> read(Concentrated("1/2"))[0] > 4
+        True
+    """
+    event = claim.event
+    if event.epsilon is not None and isinstance(claim, Pure | Approximate):
+        return float(event.epsilon), float(event.delta)
+    return float(claim.epsilon(_DELTA)), float(_DELTA)
 
 
 def _power_of_two(most: int) -> int:
@@ -156,13 +179,13 @@ def _opponent(subject: Subject) -> Opponent:
 
 
 def _loss(subject: Subject, result: Result, confidence: Fraction) -> float:
-    """Return the epsilon that the marks prove, beside the delta of the claim."""
+    """Return the epsilon that the marks prove, beside the delta at which the claim is read."""
     return lower_bound(
         result.right,
         result.guessed,
         subject.adjacency,
         prior=result.prior,
         chance=result.chance,
-        delta=float(subject.claim.event.delta),
+        delta=read(subject.claim)[1],
         confidence=float(confidence),
     ).epsilon

@@ -51,7 +51,7 @@ class Pairwise(Tester):
     def audit(self, subject: Subject, effort: Effort, progress: Progress = silent) -> Finding:
         """Try, within the effort, and say what was found."""
         search = Search(subject, effort)
-        progress(f"learning an event from {len(subject.pairs) + len(subject.distant)} pairs of inputs")
+        progress(f"learning an event from {len(search.candidates)} pairs of inputs")
         found = search.best()
         if found.learned is None:
             return _finding(search, Witness(found.pair), estimate(Counts((0, 0), (1, 1)), subject.claim))
@@ -117,6 +117,7 @@ def _needed(search: Search, witness: Witness) -> int | None:
 
 
 def _tried(search: Search, bound: Bound) -> str:
-    pairs, events = len(search.subject.pairs), search.events
-    said = f"{pairs} pair{'s' * (pairs != 1)} both ways, {events} event{'s' * (events != 1)}"
+    pairs, known, events = search.pairs, len(search.candidates), search.events
+    of_them = "" if pairs == known else f" of {known}"
+    said = f"{pairs}{of_them} pair{'s' * (known != 1)} both ways, {events} event{'s' * (events != 1)}"
     return f"{said}, at delta {bound.reading.delta:g}" if bound.reading.delta else said

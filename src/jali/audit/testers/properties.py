@@ -18,7 +18,7 @@ from jali.audit.events.outcome import Watch, watched
 from jali.audit.events.promise import Aim
 from jali.audit.finding import Finding
 from jali.audit.subject import Pair, Subject
-from jali.audit.testers.rates import Choice, choice, count, finding
+from jali.audit.testers.rates import Choice, Sources, choice, count, finding
 from jali.audit.testers.tester import Progress, Tester, silent
 
 # Runs on which an outcome is chosen, for each input, and on which it is tried, for both together.
@@ -48,7 +48,7 @@ class Properties(Tester):
 
     def audit(self, subject: Subject, effort: Effort, progress: Progress = silent) -> Finding:
         """Run the subject under watch on all pairs, then on the pair that seems to tell, if any does."""
-        random = np.random.default_rng(effort.seed)
+        sources = Sources.of(effort.seed)
         pairs = (*self.extremes, *subject.pairs)[:_MOST_PAIRS]
         each = max(1, min(_CHOOSING, effort.samples // (4 * len(pairs))))
         looked = 2 * each * len(pairs)
@@ -56,10 +56,10 @@ class Properties(Tester):
         total = max(2, min(_TRYING, effort.samples) - looked)
         watching, watch = watched(subject)
         aim = Aim(subject.claim, total // 2, effort.confidence)
-        best = max(_choices(watching, watch, pairs, each, random, aim), key=lambda chosen: chosen.promise)
-        counts = count(watching, best, total if best.tells else 0, random)
+        best = max(_choices(watching, watch, pairs, each, sources.random, aim), key=lambda chosen: chosen.promise)
+        counts = count(watching, best, total if best.tells else 0, sources)
         found = finding(subject, best, counts, effort, self.name)
-        tried = f"errors, warnings, NaN, infinities and lengths on {len(pairs)} pairs"
+        tried = f"errors, warnings, NaN, infinities, kinds and lengths on {len(pairs)} pairs"
         return replace(found, samples=looked + sum(counts.runs), tried=tried)
 
 

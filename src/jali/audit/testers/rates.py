@@ -41,12 +41,31 @@ def choice(event: Event, pair: Pair, drawn: tuple[Outputs, Outputs], aim: Aim) -
     return Choice(event, pair, float(promise), one != other)
 
 
-def count(subject: Subject, chosen: Choice, total: int, random: np.random.Generator) -> Counts:
+@dataclass(frozen=True)
+class Sources:
+    """Where chance comes from: that of the subject, and coins of which it never sees anything.
+
+    Attributes:
+        coins: They share out runs between two inputs.
+        random: The generator that the subject is given.
+    """
+
+    coins: np.random.Generator
+    random: np.random.Generator
+
+    @classmethod
+    def of(cls, *seed: int | None) -> Sources:
+        """Return two sources that are independent, new ones if a part of the seed is None."""
+        whole = [part for part in seed if part is not None]
+        return cls(*np.random.default_rng(whole if len(whole) == len(seed) else None).spawn(2))
+
+
+def count(subject: Subject, chosen: Choice, total: int, sources: Sources) -> Counts:
     """Count a chosen event in so many fresh runs, which fair coins share out between the neighbours."""
-    first = int(random.binomial(total, 0.5))
+    first = int(sources.coins.binomial(total, 0.5))
     runs = (first, total - first)
     one, other = (
-        int(chosen.event.contains(subject.draw(value, times, random)).sum()) if times else 0
+        int(chosen.event.contains(subject.draw(value, times, sources.random)).sum()) if times else 0
         for value, times in zip(chosen.pair, runs, strict=True)
     )
     return Counts((one, other), runs, shared=True)

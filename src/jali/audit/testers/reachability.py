@@ -23,7 +23,7 @@ from jali.audit.events.out_of_reach import OutOfReach, beyond_addition, beyond_n
 from jali.audit.events.promise import Aim
 from jali.audit.finding import Finding
 from jali.audit.subject import Outputs, Pair, Subject
-from jali.audit.testers.rates import Choice, choice, count, finding
+from jali.audit.testers.rates import Choice, Sources, choice, count, finding
 from jali.audit.testers.tester import Progress, Tester, silent
 from jali.privacy import Loss
 
@@ -66,16 +66,16 @@ class Reachability(Tester):
 
     def audit(self, subject: Subject, effort: Effort, progress: Progress = silent) -> Finding:
         """Choose an event on some outputs of a few pairs, and bound its rates on fresh ones."""
-        random = np.random.default_rng(effort.seed)
+        sources = Sources.of(effort.seed)
         pairs = subject.pairs[:_MOST_PAIRS]
         each = max(1, min(_CHOOSING, effort.samples // (4 * len(pairs))))
         looked = 2 * each * len(pairs)
         progress(f"looking at the digits of {looked} outputs")
         total = max(2, min(_TRYING, effort.samples) - looked)
         aim = Aim(subject.claim, total // 2, effort.confidence)
-        best = max(_choices(subject, pairs, each, random, aim), key=lambda chosen: chosen.promise)
+        best = max(_choices(subject, pairs, each, sources.random, aim), key=lambda chosen: chosen.promise)
         progress(f"trying on {total} outputs: {best.event}")
-        found = finding(subject, best, count(subject, best, total, random), effort, self.name)
+        found = finding(subject, best, count(subject, best, total, sources), effort, self.name)
         tried = f"the digits of the outputs of {len(pairs)} pairs; then one event"
         return replace(found, samples=looked + total, tried=tried)
 

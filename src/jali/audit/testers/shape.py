@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 
 from jali.audit.effort import Effort
 from jali.audit.finding import Finding, Verdict, Witness
-from jali.audit.subject import Outputs, Subject
+from jali.audit.subject import Outputs, Pair, Subject
 from jali.audit.testers.enumeration import known_law
 from jali.audit.testers.tester import Progress, Tester, silent
 from jali.mechanisms.mechanism import LogMasses
@@ -39,7 +39,10 @@ _DUST = 1e-9
 
 
 class Shape(Tester):
-    """Compares outputs with the exact law that the subject states, on the first inputs of its pairs.
+    """Compares outputs with the exact law that the subject states, on all inputs of its pairs.
+
+    Half of the outputs and of the error are for the first pair, which is likely to tell most; the others share the
+    rest equally.
 
     The finding is of the kind "distance": a lower bound on the total variation distance between the law that is
     drawn from and the law that is stated, of which 0 is claimed. A violation says that the subject does not follow
@@ -47,6 +50,7 @@ class Shape(Tester):
     """
 
     name: ClassVar[str] = "shape"
+    kind: ClassVar[str] = "distance"
 
     def applies(self, subject: Subject) -> bool:
         """Return whether the law of the subject is known, over outputs that are numbers."""
@@ -57,31 +61,58 @@ class Shape(Tester):
         return len(set(map(len, rows))) == 1 and all(issubclass(kind, _NUMBERS) for kind in kinds)
 
     def audit(self, subject: Subject, effort: Effort, progress: Progress = silent) -> Finding:
-        """Draw from both inputs of the first pair, and compare."""
+        """Draw from the inputs, and compare."""
         law = known_law(subject)
-        count = max(1, min(effort.samples, _ENOUGH) // 2)
-        error = float(1 - effort.confidence) / 2
         random = np.random.default_rng(effort.seed)
-        progress(f"comparing {2 * count} outputs with their law")
-        found = []
-        for value in subject.pairs[0]:
-            outputs = subject.draw(value, count, random)
-            found.append(departure(outputs, law(value), error))
+        looks = list(_looks(subject, max(2, min(effort.samples, _ENOUGH)), float(1 - effort.confidence)))
+        total = sum(look.count for look in looks)
+        progress(f"comparing {total} outputs with their law")
+        found = [
+            departure(subject.draw(look.pair[0], look.count, random), law(look.pair[0]), look.error)
+            for look in looks
+        ]
         worst = max(found, key=lambda one: one.least)
-        side = found.index(worst)
         return Finding(
             subject.name,
             subject.adjacency,
-            "distance",
+            self.kind,
             0.0,
             worst.least,
-            Witness((subject.pairs[0][side], subject.pairs[0][1 - side]), worst.at),
+            Witness(looks[found.index(worst)].pair, worst.at),
             Verdict.VIOLATION if worst.least > _DUST else Verdict.NOTHING_FOUND,
             self.name,
             float(effort.confidence),
-            2 * count,
-            tried=f"{2 * count} outputs against their stated law",
+            total,
+            tried=f"{total} outputs of {len(looks)} inputs against their stated law",
         )
+
+
+@dataclass(frozen=True)
+class _Look:
+    """An input whose outputs are compared with their law.
+
+    Attributes:
+        pair: The input, and its neighbour.
+        count: How many outputs are drawn.
+        error: Its share of the error.
+    """
+
+    pair: Pair
+    count: int
+    error: float
+
+
+def _looks(subject: Subject, samples: int, error: float) -> Iterator[_Look]:
+    """Yield what is compared, each input once."""
+    known: dict[str, Pair] = {}
+    for one, other in subject.pairs:
+        known.setdefault(repr(one), (one, other))
+        known.setdefault(repr(other), (other, one))
+    first, others = list(known.values())[:2], list(known.values())[2:]
+    share = 0.5 if others and samples >= 2 * len(known) else 1.0
+    for held, part in ((first, share), (others, 1 - share)):
+        for pair in held if part else ():
+            yield _Look(pair, max(1, int(samples * part) // len(held)), error * part / len(held))
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,7 @@ from jali.cli.writing import write_json
 def replay(
     file: Annotated[str, typer.Argument(metavar="FILE", help="What `jali audit TARGET --out FILE` wrote.")],
     samples: Annotated[
-        str | None, number("How many outputs are drawn under each input; as many as then by default.")
+        str | None, number("How many outputs are drawn of both inputs together; as many as then by default.")
     ] = None,
     seed: Seed = None,
     as_json: AsJson = False,
