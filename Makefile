@@ -9,13 +9,18 @@ ONE_THREAD := OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 MKL_NUM_THREADS=1
 # Every worker and every command that the tests start reads compiled modules instead of compiling them again.
 COMPILED := PYTHONDONTWRITEBYTECODE= PYTHONPYCACHEPREFIX=$(CURDIR)/$(VENV)/bytecode
 
-.PHONY: help demo test test-deep lint bench bench-peers tpch size clean
+.PHONY: help demo page test test-deep lint bench bench-peers tpch size clean
 
 help: ## Show this list
 	@grep -E '^[a-z-]+:.*## ' Makefile | sed 's/:.*## /\t/' | expand -t 16
 
 demo: $(VENV)/.core ## Run the demo: a synthetic hospital, five questions, a refusal
 	@$(BIN)/jali demo
+
+page: $(VENV)/.core ## Make the demo's hospital and serve it: open the link that is printed
+	@$(PIP) install -c requirements/constraints.txt -e ".[server]"
+	@test -e $(VENV)/hospital || $(BIN)/jali demo --keep $(VENV)/hospital > /dev/null
+	@$(BIN)/jali serve $(VENV)/hospital/*.jali
 
 test: $(VENV)/.dev lint ## Run linters and tests (below ten minutes on two cores)
 	@echo "Running the tests on $(WORKERS) workers ..."

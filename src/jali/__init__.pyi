@@ -7,8 +7,8 @@ from . import privacy as privacy
 from . import streams as streams
 from .answer import Answer as Answer
 from .comparison.compare import compare as compare
+from .connecting import connect as connect
 from .database import Database as Database
-from .database import connect as connect
 from .errors import BudgetExceeded as BudgetExceeded
 from .errors import CatalogError as CatalogError
 from .errors import EngineError as EngineError

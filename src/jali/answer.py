@@ -322,6 +322,12 @@ class Answer:
             "rehearsed": self.rehearsed,
         }
 
+    def to_csv(self) -> str:
+        """Return comma-separated values, with `_low` and `_high` beside each noisy column; NULL is empty."""
+        from jali.display.frames import csv_text
+
+        return csv_text(self._wide())
+
     def to_arrow(self) -> pyarrow.Table:
         """Return an Arrow table, with `_low` and `_high` beside each noisy column; mappings have a map type."""
         from jali.display.frames import arrow_table

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Unpack
+from typing import TYPE_CHECKING, Protocol, Unpack
 
-from jali.database import Database, Remaining, Stage
+from jali.database import Remaining, Stage
 from jali.partition import Partition
 from jali.planner.membership import PartOf
 from jali.planner.terms import Given, spelled_out
@@ -22,6 +22,73 @@ if TYPE_CHECKING:
     from jali.stream import StreamView
 
 
+class Answering(Protocol):
+    """What a session needs of a database: one that is here, or one behind a server."""
+
+    def ask(
+        self,
+        question: str | Question,
+        *,
+        analyst: str | None = None,
+        on_stage: Stage | None = None,
+        **terms: Unpack[Given],
+    ) -> Answer:
+        """Answer a question."""
+
+    def explain(self, question: str | Question, *, analyst: str | None = None, **terms: Unpack[Given]) -> Plan:
+        """Plan a question. Free."""
+
+    def batch(
+        self,
+        *,
+        epsilon: Number | None = None,
+        rho: Number | None = None,
+        delta: Number | None = None,
+        agree: bool = True,
+        analyst: str | None = None,
+        on_stage: Stage | None = None,
+    ) -> Batch:
+        """Begin a batch."""
+
+    def removed(
+        self,
+        question: str | Question,
+        *,
+        epsilon: Number | None = None,
+        rho: Number | None = None,
+        max_rows: int | None = None,
+        analyst: str | None = None,
+        on_stage: Stage | None = None,
+    ) -> Removed:
+        """Estimate what clamping and bounding take from a question."""
+
+    def part_keys(self, table: str, by: str) -> tuple[Value, ...]:
+        """Return the parts of a table by an expression with declared keys."""
+
+    def stream_view(self, name: str) -> StreamView:
+        """Return a stream as anybody may see it."""
+
+    def remaining(
+        self,
+        table: str,
+        *,
+        analyst: str | None = None,
+        part: Mapping[str, Value] | PartOf | None = None,
+    ) -> Remaining:
+        """Return the largest loss that a further question would be granted."""
+
+    def receipts(self, *, analyst: str | None = None) -> tuple[Receipt, ...]:
+        """Return the receipts of one analyst, oldest first."""
+
+    def redeem(self, receipt: str, *, analyst: str | None = None, on_stage: Stage | None = None) -> Answer:
+        """Give the one answer that a receipt stands for."""
+
+    def redeem_batch(
+        self, receipt: str, *, analyst: str | None = None, on_stage: Stage | None = None
+    ) -> BatchAnswer:
+        """Give the answers that the receipt of a batch stands for."""
+
+
 class Session:
     """What an analyst can do: ask, explain, see what remains, and redeem receipts.
 
@@ -29,7 +96,7 @@ class Session:
         `s = db.session("ana"); s.ask("SELECT COUNT(*) FROM visits", epsilon=0.1)`
     """
 
-    def __init__(self, database: Database, analyst: str) -> None:
+    def __init__(self, database: Answering, analyst: str) -> None:
         self._database = database
         self.analyst = analyst
 

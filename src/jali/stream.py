@@ -6,7 +6,7 @@ import datetime
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 from jali.streams.item import Item
 
@@ -82,6 +82,19 @@ class Tick:
         return self._around(0.95)
 
 
+class Published(Protocol):
+    """Where a view of a stream finds what was published."""
+
+    def published(self, declaration: StreamDeclaration) -> int:
+        """Return how many ticks were published."""
+
+    def value(self, declaration: StreamDeclaration, tick: int | None) -> Tick:
+        """Return what was published at a tick; by default at the last."""
+
+    def ticks(self, declaration: StreamDeclaration) -> tuple[Tick, ...]:
+        """Return all that was published."""
+
+
 class StreamView:
     """A stream as anybody may see it: what was published, and how it came about. Nothing here is spent.
 
@@ -89,7 +102,7 @@ class StreamView:
         `s = db.session("ana").stream("admissions"); s.value(); s.plot()`
     """
 
-    def __init__(self, streams: Streams, declaration: StreamDeclaration) -> None:
+    def __init__(self, streams: Published, declaration: StreamDeclaration) -> None:
         self._streams = streams
         self.declaration = declaration
 
@@ -206,6 +219,10 @@ class Stream(StreamView):
         `st = db.stream("admissions"); st.append([{"item": "e1", "owner": "p1"}]); st.publish()`
     """
 
+    def __init__(self, streams: Streams, declaration: StreamDeclaration) -> None:
+        super().__init__(streams, declaration)
+        self._ways_in = streams
+
     @property
     def open_tick(self) -> int:
         """The tick that items enter now."""
@@ -226,7 +243,7 @@ class Stream(StreamView):
         without one of the `fields`, or with a key that is not declared, changes nothing either; it may come again.
         What is returned depends on the data: it is for the curator alone.
         """
-        return self._streams.append(self.declaration, items)
+        return self._ways_in.append(self.declaration, items)
 
     def publish(
         self, tick: int | None = None, *, until: str | datetime.date | datetime.datetime | None = None
@@ -239,4 +256,4 @@ class Stream(StreamView):
             until: Where the stream has a clock: close every tick that ends by then. A time beyond the horizon is
                 refused, and so is one that would close more than 10,000 ticks of a stream without any.
         """
-        return self._streams.publish(self.declaration, tick, until)
+        return self._ways_in.publish(self.declaration, tick, until)

@@ -28,6 +28,7 @@ from jali.cli import (
     refresh,
     rehearse,
     removed,
+    serve,
     survey,
     tables,
     verify,
@@ -36,6 +37,7 @@ from jali.cli.attack import group as attack
 from jali.cli.audit import group as audit
 from jali.cli.failures import QuestionFailed, report, report_unexpected, report_usage
 from jali.cli.streams import group as stream
+from jali.cli.tokens import group as token
 from jali.errors import JaliError
 
 INTERRUPTED = 130
@@ -56,6 +58,8 @@ VERBS = (
     ("Curator", advise.advise),
     ("Curator", prepare.prepare),
     ("Curator", stream.stream),
+    ("Curator", serve.serve),
+    ("Curator", token.token),
     ("Curator", verify.verify),
     ("Analyst", tables.tables),
     ("Analyst", ask.ask),
@@ -76,6 +80,7 @@ VERBS = (
 _SECOND: dict[str, tuple[Callable[..., None], ...]] = {
     plan.plan.__name__: (plan_stream.stream,),
     stream.stream.__name__: stream.VERBS,
+    token.token.__name__: token.VERBS,
     attack.attack.__name__: (),
     audit.audit.__name__: (),
 }
@@ -94,6 +99,7 @@ app.add_typer(
     rich_help_panel="To begin with",
 )
 app.add_typer(stream.group, name=stream.stream.__name__, rich_help_panel="Curator")
+app.add_typer(token.group, name=token.token.__name__, rich_help_panel="Curator")
 app.add_typer(attack.group, name=attack.attack.__name__, rich_help_panel="To begin with")
 app.add_typer(audit.group, name=audit.audit.__name__, rich_help_panel="To begin with")
 
@@ -151,7 +157,7 @@ def _verb_in(given: Sequence[str]) -> str | None:
     """Return the verb of a command line, where it has one, with its second word, where it has one too."""
     first, second = [*(word for word in given if not word.startswith("-")), "", ""][:2]
     named = first in (attack.attack.__name__, audit.audit.__name__) and second != ""
-    if named or second in {verb.__name__ for verb in _SECOND.get(first, ())}:
+    if named or second in {verb.__name__.rstrip("_") for verb in _SECOND.get(first, ())}:
         return f"{first} {second}"
     return first if first in {verb.__name__ for _, verb in VERBS} else None
 

@@ -13,9 +13,10 @@ from jali.cli.failures import about
 from jali.cli.opening import open_database
 from jali.cli.options import Analyst, AsJson, Confidence, DatabasePath, Rho
 from jali.cli.terminal import Stages, ink_for
-from jali.cli.writing import check_confidence, remaining_json, write_json
+from jali.cli.writing import check_confidence, write_json
 from jali.display.cells import flat
 from jali.display.text import answer_table, clean, legend
+from jali.documents.accounts import remaining_json
 from jali.errors import CatalogError, QueryError
 
 if TYPE_CHECKING:

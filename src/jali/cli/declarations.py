@@ -10,14 +10,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from jali.errors import CatalogError
+from jali.query.written import read_end
 
 if TYPE_CHECKING:
     from jali.query.catalog import Declared, Keys, Range
     from jali.query.nodes import Value
 
 _INTEGER = re.compile(r"[+-]?(0|[1-9][0-9]*)")
-_DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
-_TIME = re.compile(_DATE.pattern + r"[T ][0-9:.]+")
 _TRUTH = {"true": True, "false": False}
 
 
@@ -52,18 +51,7 @@ def read_range(text: str) -> tuple[str, Range]:
         raise CatalogError(f"--range {text} has no ':'.", remedy="Write --range age=0:120.")
     if between == ":" and ":" in high:
         raise CatalogError(f"--range {text} has several ':'.", remedy="Write LOW..HIGH where the ends are times.")
-    return column, Range(_read_end(low), _read_end(high))
-
-
-def _read_end(text: str) -> str | datetime.date:
-    """Read a date or a time; a number is left as it is written."""
-    for pattern, read in ((_DATE, datetime.date.fromisoformat), (_TIME, datetime.datetime.fromisoformat)):
-        if pattern.fullmatch(text):
-            try:
-                return read(text)
-            except ValueError:
-                raise CatalogError(f"There is no day or time {text}.", remedy="Write 2025-01-31.") from None
-    return text
+    return column, Range(read_end(low), read_end(high))
 
 
 def read_keys(text: str) -> tuple[str, Keys]:

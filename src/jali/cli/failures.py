@@ -15,6 +15,7 @@ from typing import Any
 
 from jali.cli.terminal import ink_for
 from jali.display.text import WIDTH, cell_width, clean, facts
+from jali.documents.failures import failure_json
 from jali.errors import (
     BudgetExceeded,
     CatalogError,
@@ -220,19 +221,7 @@ def report_unexpected(*, as_json: bool) -> int:
 
 def envelope(error: JaliError, asked: Asked = NOTHING) -> dict[str, Any]:
     """Return an error as plain JSON values."""
-    made: dict[str, Any] = {
-        "type": type(error).__name__,
-        "message": in_options(error.message, asked),
-        "remedy": None if error.remedy is None else in_options(error.remedy, asked),
-        "position": list(error.position) if isinstance(error, QueryError) and error.position else None,
-        "exit_code": exit_code(error),
-    }
-    if isinstance(error, BudgetExceeded):
-        made["message"] = error.sentence
-        made |= {"account": error.account, "kind": error.kind}
-        made |= {name: str(getattr(error, name)) for name in ("requested", "remaining", "difference")}
-        made["fits"] = [fit.to_json() for fit in error.fits]
-    return made
+    return failure_json(error, lambda text: in_options(text, asked)) | {"exit_code": exit_code(error)}
 
 
 def caret(sql: str, position: tuple[int, int], *, width: int = WIDTH) -> str:

@@ -8,7 +8,8 @@ import typer
 
 from jali.cli.opening import open_database
 from jali.cli.options import AsJson, BudgetDelta, BudgetEpsilon, DatabasePath
-from jali.cli.writing import remaining_json, write_json
+from jali.cli.writing import write_json
+from jali.documents.accounts import remaining_json
 
 
 def grant(

@@ -5,20 +5,21 @@ from __future__ import annotations
 import shlex
 import sys
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from jali.cli.opening import open_database
 from jali.cli.options import AsJson, DatabasePath
 from jali.cli.terminal import ink_for
-from jali.cli.writing import remaining_json, write_json
+from jali.cli.writing import write_json
 from jali.display.ink import Ink
 from jali.display.text import TextColumn, clean, table
+from jali.documents.accounts import account_json, receipt_json
 
 if TYPE_CHECKING:
     from jali.database import Account, Database
-    from jali.ledger import Debit, Receipt
+    from jali.ledger import Receipt
     from jali.privacy import Event
 
 _QUESTION_WIDTH = 34
@@ -39,7 +40,9 @@ def ledger(
         accounts = opened.accounts() if analyst is None else _accounts_of(analyst, opened)
         receipts = opened.receipts(analyst=analyst)
     if as_json:
-        write_json({"accounts": [_account(a) for a in accounts], "receipts": [_receipt(r) for r in receipts]})
+        write_json(
+            {"accounts": [account_json(a) for a in accounts], "receipts": [receipt_json(r) for r in receipts]}
+        )
         return
     if not accounts:
         print("No table is protected yet." if analyst is None else f"{clean(analyst)} has no grant.")
@@ -139,33 +142,3 @@ def _short(question: str) -> str:
 
 def _spent(event: Event) -> str:
     return "nothing" if event.amount == 0 else str(event)
-
-
-def _account(account: Account) -> dict[str, Any]:
-    return {
-        "account": account.name,
-        "budget": {"epsilon": str(account.budget.epsilon), "delta": str(account.budget.delta)},
-        "spent": _event(account.spent),
-        "remaining": remaining_json(account.remaining),
-        "parts": [{"scheme": p.scheme, "key": p.key} | _event(p.spent) for p in account.parts],
-    }
-
-
-def _event(event: Event) -> dict[str, Any]:
-    epsilon = None if event.epsilon is None else str(event.epsilon)
-    return {"epsilon": epsilon, "rho": str(event.rho), "delta": str(event.delta)}
-
-
-def _part(debit: Debit) -> dict[str, Any]:
-    return {} if debit.part is None else {"part": {"scheme": debit.part.scheme, "key": debit.part.key}}
-
-
-def _receipt(receipt: Receipt) -> dict[str, Any]:
-    return {
-        "receipt": receipt.id,
-        "state": receipt.state.value,
-        "analyst": receipt.analyst,
-        "at": receipt.at,
-        "question": receipt.question,
-        "debits": [{"account": d.account} | _event(d.event) | _part(d) for d in receipt.debits],
-    }

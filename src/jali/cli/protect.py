@@ -9,9 +9,10 @@ import typer
 from jali.cli.declarations import guessed_integers, read_columns
 from jali.cli.opening import open_database
 from jali.cli.options import AsJson, BudgetDelta, BudgetEpsilon, DatabasePath, Relation
-from jali.cli.tables import table_facts, table_json
+from jali.cli.tables import table_facts
 from jali.cli.writing import write_json
 from jali.display.text import facts
+from jali.documents.tables import table_json
 from jali.errors import CatalogError
 
 if TYPE_CHECKING:

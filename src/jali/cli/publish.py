@@ -10,10 +10,11 @@ import typer
 from jali.cli.declarations import read_columns
 from jali.cli.opening import open_database
 from jali.cli.options import AsJson, DatabasePath, Relation
-from jali.cli.tables import public_facts, public_json
+from jali.cli.tables import public_facts
 from jali.cli.terminal import ink_for
 from jali.cli.writing import write_json
 from jali.display.text import clean, facts
+from jali.documents.tables import public_json
 
 
 def publish(

@@ -11,11 +11,10 @@ from jali.cli.options import AsJson, DatabasePath
 from jali.cli.terminal import ink_for
 from jali.cli.writing import write_json
 from jali.display.text import clean, facts
+from jali.documents.tables import SHOWN_KEYS, public_json, table_json
 
 if TYPE_CHECKING:
     from jali.query.catalog import Field, Public, Range, Table
-
-_SHOWN_KEYS = 5
 
 
 def tables(database: DatabasePath, as_json: AsJson = False) -> None:
@@ -67,8 +66,8 @@ def _unit(table: Table) -> str:
 def _field(field: Field) -> str:
     if field.keys is not None:
         values = field.keys.values
-        more = ", …" if len(values) > _SHOWN_KEYS else ""
-        shown = ", ".join("NULL" if value is None else str(value) for value in values[:_SHOWN_KEYS])
+        more = ", …" if len(values) > SHOWN_KEYS else ""
+        shown = ", ".join("NULL" if value is None else str(value) for value in values[:SHOWN_KEYS])
         return f"{field.kind.value}, {len(values):,} key{'' if len(values) == 1 else 's'}: {clean(shown)}{more}"
     if field.range is not None:
         return f"{field.kind.value} {_range(field.range)}"
@@ -87,41 +86,3 @@ def _end(value: Any) -> str:
     from jali.privacy import decimal
 
     return decimal(value) if isinstance(value, Fraction) else str(value)
-
-
-def table_json(table: Table) -> dict[str, Any]:
-    """Return a protected table as plain JSON values."""
-    reach = table.reach
-    via = None if reach is None else {"table": reach.table.name, "here": reach.here, "there": reach.there}
-    return {
-        "table": table.name,
-        "unit": table.owner,
-        "via": via,
-        "max_rows": table.max_rows,
-        "min_people": table.min_people,
-        "unique": table.unique,
-        "prepared": table.copy is not None,
-        "adjacency": table.adjacency.value,
-        "budget": {"epsilon": str(table.budget.epsilon), "delta": str(table.budget.delta)},
-        "rows": table.rows,
-        "columns": [_field_json(field) for field in table.fields],
-    }
-
-
-def public_json(table: Public) -> dict[str, Any]:
-    """Return a public table as plain JSON values."""
-    return {"table": table.name, "columns": [_field_json(field) for field in table.fields]}
-
-
-def _field_json(field: Field) -> dict[str, Any]:
-    known = None if field.range is None or field.range.wanted else field.range
-    ends = None if known is None else [str(known.low), str(known.high)]
-    keys = None if field.keys is None else [_plain(value) for value in field.keys.values[:_SHOWN_KEYS]]
-    count = None if field.keys is None else len(field.keys.values)
-    bought = None if known is None or known.epsilon is None else str(known.epsilon)
-    ranged = {"name": field.name, "kind": field.kind.value, "range": ends, "range_epsilon": bought}
-    return ranged | {"keys": keys, "key_count": count}
-
-
-def _plain(value: Any) -> Any:
-    return value if value is None or isinstance(value, bool | int | str) else value.isoformat()

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from jali.cli.terminal import ink_for
 from jali.display.cells import flat
 from jali.display.text import WIDTH, answer_table, clean, facts, legend
+from jali.documents.accounts import remaining_json
 from jali.errors import CatalogError
 
 if TYPE_CHECKING:
@@ -20,11 +21,6 @@ if TYPE_CHECKING:
 def write_json(document: dict[str, Any]) -> None:
     """Write one JSON document to stdout."""
     print(json.dumps(document, ensure_ascii=False, indent=2))
-
-
-def remaining_json(remaining: Remaining) -> dict[str, str]:
-    """Return what is left as exact rationals."""
-    return {"epsilon": str(remaining.epsilon), "rho": str(remaining.rho), "delta": str(remaining.delta)}
 
 
 def write_answer(

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Generic, TypeVar
 
@@ -68,16 +68,36 @@ T = TypeVar("T")
 
 
 @dataclass(frozen=True)
+class Found(Generic[T]):
+    """What a receipt stands for, once it is released.
+
+    Attributes:
+        answer: The answer.
+        plan: The frozen plan, as the ledger keeps it.
+        drawn: The noisy draw, as the ledger keeps it.
+    """
+
+    answer: T
+    plan: str = field(repr=False)
+    drawn: str = field(repr=False)
+
+
+@dataclass(frozen=True)
 class Begun(Generic[T]):
     """What is paid and not yet answered.
 
     Attributes:
         receipt: The right to its one answer.
-        finish: Reads the data and gives the answer, telling each stage as it begins.
+        finish: Reads the data and finds the answer, telling each stage as it begins.
     """
 
     receipt: str
-    finish: Callable[[Stage], T]
+    finish: Callable[[Stage], Found[T]]
+
+
+def finished(begun: Found[T] | Begun[T], stage: Stage) -> T:
+    """Return the answer that was found, or finish what was begun."""
+    return (begun.finish(stage) if isinstance(begun, Begun) else begun).answer
 
 
 class Asking:
@@ -108,12 +128,11 @@ class Asking:
 
     def ask(self, question: str | Question, given: Given, *, analyst: str | None, stage: Stage) -> Answer:
         """Answer one question, from what was released before if it was asked before."""
-        begun = self.begin(question, given, analyst=analyst, stage=stage)
-        return begun.finish(stage) if isinstance(begun, Begun) else begun
+        return finished(self.begin(question, given, analyst=analyst, stage=stage), stage)
 
     def begin(
         self, question: str | Question, given: Given, *, analyst: str | None, stage: Stage
-    ) -> Answer | Begun[Answer]:
+    ) -> Found[Answer] | Begun[Answer]:
         """Plan a question, and recall its answer or pay for it: all but the reading."""
         stage("planning")
         plan = self.plan(question, given)
@@ -126,18 +145,17 @@ class Asking:
 
     def answered(self, order: Order, plan: Plan, stage: Stage) -> Answer:
         """Recall the answer of an order, or pay for it and give it."""
-        begun = self._begun(order, plan, stage)
-        return begun.finish(stage) if isinstance(begun, Begun) else begun
+        return finished(self._begun(order, plan, stage), stage)
 
-    def _begun(self, order: Order, plan: Plan, stage: Stage) -> Answer | Begun[Answer]:
+    def _begun(self, order: Order, plan: Plan, stage: Stage) -> Found[Answer] | Begun[Answer]:
         stored = self._ledger.recall(order.key, analyst=order.analyst, grant=order.grants or None)
         if stored is not None and stored.answer is not None:
-            return answer_of(decode(stored.plan, PLAN_CLASSES, FORMS), stored.receipt, stored.answer, cached=True)
+            return _found(stored.plan, stored.receipt, stored.answer)
         for table in plan.read:
             self._engine.ready(table)
         stage("reserving")
         receipt = self.reserve(order)
-        return Begun(receipt, partial(self._fulfilled, receipt, plan, order.debits))
+        return Begun(receipt, partial(self._fulfilled, receipt, plan, order.plan, order.debits))
 
     def _fits(self, analyst: str | None) -> Fits:
         """Return what looks for what the accounts would grant instead. Free."""
@@ -176,7 +194,7 @@ class Asking:
 
     def bought(self, order: Order, plan: Plan, stage: Stage) -> Answer:
         """Pay for an order and give its answer."""
-        return self._fulfilled(self.reserve(order), plan, order.debits, stage)
+        return self._fulfilled(self.reserve(order), plan, order.plan, order.debits, stage).answer
 
     def reserve(self, order: Order) -> str:
         """Debit durably, before any data is read, and return the receipt."""
@@ -191,26 +209,28 @@ class Asking:
 
     def redeem(self, receipt: str, *, analyst: str | None, stage: Stage) -> Answer:
         """Give the one answer that a receipt stands for: the stored one, or its plan run as it was frozen."""
-        begun = self.take_up(receipt, analyst=analyst)
-        return begun.finish(stage) if isinstance(begun, Begun) else begun
+        return finished(self.take_up(receipt, analyst=analyst), stage)
 
-    def take_up(self, receipt: str, *, analyst: str | None) -> Answer | Begun[Answer]:
+    def take_up(self, receipt: str, *, analyst: str | None) -> Found[Answer] | Begun[Answer]:
         """Return the stored answer of a receipt, or count an attempt to answer it now: all but the reading."""
         reservation = self._ledger.begin(receipt, analyst=analyst)
-        plan: Plan = decode(reservation.plan, PLAN_CLASSES, FORMS)
         if reservation.answer is not None:
-            return answer_of(plan, receipt, reservation.answer, cached=True)
+            return _found(reservation.plan, receipt, reservation.answer)
+        plan: Plan = decode(reservation.plan, PLAN_CLASSES, FORMS)
         self.parts.check(plan, reservation.debits)
-        return Begun(receipt, partial(self._fulfilled, receipt, plan, reservation.debits))
+        return Begun(receipt, partial(self._fulfilled, receipt, plan, reservation.plan, reservation.debits))
 
-    def _fulfilled(self, receipt: str, plan: Plan, debits: tuple[Debit, ...], stage: Stage) -> Answer:
+    def _fulfilled(
+        self, receipt: str, plan: Plan, text: str, debits: tuple[Debit, ...], stage: Stage
+    ) -> Found[Answer]:
         def drawn() -> str:
             found = self.drawn(plan)
             # The data that was read is that of the version which is still the latest one now.
             self.parts.check(plan, debits)
             return found
 
-        return answer_of(plan, receipt, self.fulfil(receipt, drawn, stage), cached=False)
+        stored = self.fulfil(receipt, drawn, stage)
+        return Found(answer_of(plan, receipt, stored, cached=False), text, stored)
 
     def fulfil(self, receipt: str, drawn: Callable[[], str], stage: Stage) -> str:
         """Read the data, add the noise, store what was drawn, and only then let it leave."""
@@ -235,6 +255,11 @@ class Asking:
             # Raised anew: the frames of the drawing hold exact numbers.
             raise EngineError(failed.message, remedy=failed.remedy)
         return encode(found)
+
+
+def _found(plan: str, receipt: str, drawn: str) -> Found[Answer]:
+    """Read what was released before."""
+    return Found(answer_of(decode(plan, PLAN_CLASSES, FORMS), receipt, drawn, cached=True), plan, drawn)
 
 
 def answer_of(plan: Plan, receipt: str, stored: str, *, cached: bool) -> Answer:

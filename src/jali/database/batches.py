@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any
 from jali.agreed import AgreedRelease
 from jali.batch import Batch, BatchAnswer, Wanted
 from jali.database.accounts import CURATOR, Accounts
-from jali.database.asking import Asking, Begun, Order, Stage, answer_of
+from jali.database.asking import Asking, Begun, Found, Order, Stage, answer_of, finished
 from jali.database.tables import Tables
 from jali.drawing import Drawn, draw
-from jali.errors import BudgetExceeded, EngineError, QueryError
+from jali.errors import BudgetExceeded, EngineError, LedgerError, QueryError
 from jali.planner import FORMS, Plan
 from jali.planner.batch import BATCH_CLASSES, Asked, BatchPlan, Total, plan_batch
 from jali.planner.batch.asked import in_one_line, naming
@@ -31,7 +31,7 @@ from jali.query.read_sql import read_sql
 if TYPE_CHECKING:
     from jali.answer import Answer
     from jali.engines import Engine
-    from jali.ledger import Ledger
+    from jali.ledger import Ledger, Receipt
 
 # No SQL begins like this: a receipt's question tells whether it is a batch.
 _BEGINS = "BATCH of "
@@ -59,15 +59,19 @@ class Batches:
 
     def begin(self, conditions: Conditions, *, analyst: str | None, stage: Stage) -> Batch:
         """Return an empty batch."""
-        total = _total(conditions)
+        total_of(conditions)  # a wrong loss is refused before any question is added
 
         def plan(wanted: list[Wanted]) -> BatchPlan:
-            return self._told(self.plan(wanted, total, agree=conditions.agree), analyst)
+            return self.explained(wanted, conditions, analyst=analyst)
 
         def ask(wanted: list[Wanted], planned: BatchPlan) -> BatchAnswer:
             return self.ask(wanted, planned, analyst=analyst, stage=stage)
 
         return Batch(plan, ask)
+
+    def explained(self, wanted: Sequence[Wanted], conditions: Conditions, *, analyst: str | None) -> BatchPlan:
+        """Plan all questions, and say what they would leave. Free."""
+        return self._told(self.plan(wanted, total_of(conditions), agree=conditions.agree), analyst)
 
     def plan(self, wanted: Sequence[Wanted], total: Total, *, agree: bool) -> BatchPlan:
         """Plan all questions. Free."""
@@ -86,23 +90,21 @@ class Batches:
 
     def ask(self, wanted: Sequence[Wanted], plan: BatchPlan, *, analyst: str | None, stage: Stage) -> BatchAnswer:
         """Answer a batch, from what was released before if it was asked before."""
-        begun = self.begin_asking(wanted, plan, analyst=analyst, stage=stage)
-        return begun.finish(stage) if isinstance(begun, Begun) else begun
+        return finished(self.begin_asking(wanted, plan, analyst=analyst, stage=stage), stage)
 
     def begin_asking(
         self, wanted: Sequence[Wanted], plan: BatchPlan, *, analyst: str | None, stage: Stage
-    ) -> BatchAnswer | Begun[BatchAnswer]:
+    ) -> Found[BatchAnswer] | Begun[BatchAnswer]:
         """Recall the answers of a batch, or pay for them: all but the reading."""
         order = self._order(wanted, plan, analyst)
         stored = self._ledger.recall(order.key, analyst=order.analyst, grant=order.grants or None)
         if stored is not None and stored.answer is not None:
-            known: BatchPlan = decode(stored.plan, BATCH_CLASSES, FORMS)
-            return batch_of(known, stored.receipt, stored.answer, cached=True)
+            return _found(stored.plan, stored.receipt, stored.answer)
         for table in plan.read:
             self._engine.ready(table)
         stage("reserving")
         receipt = self._reserved(order)
-        return Begun(receipt, partial(self._fulfilled, receipt, plan))
+        return Begun(receipt, partial(self._fulfilled, receipt, plan, order.plan))
 
     def _reserved(self, order: Order) -> str:
         try:
@@ -121,15 +123,22 @@ class Batches:
         )
 
     def holds(self, receipt: str, *, analyst: str | None) -> bool:
+        """Say whether a receipt is one of a batch; one that there is not is none."""
+        try:
+            return self.is_batch(self._ledger.receipt(receipt, analyst=analyst))
+        except LedgerError:
+            return False
+
+    @staticmethod
+    def is_batch(receipt: Receipt) -> bool:
         """Say whether a receipt is one of a batch."""
-        return any(r.id == receipt and r.question.startswith(_BEGINS) for r in self._ledger.receipts(analyst))
+        return receipt.question.startswith(_BEGINS)
 
     def redeem(self, receipt: str, *, analyst: str | None, stage: Stage) -> BatchAnswer:
         """Give the answers that the receipt of a batch stands for."""
-        begun = self.take_up(receipt, analyst=analyst)
-        return begun.finish(stage) if isinstance(begun, Begun) else begun
+        return finished(self.take_up(receipt, analyst=analyst), stage)
 
-    def take_up(self, receipt: str, *, analyst: str | None) -> BatchAnswer | Begun[BatchAnswer]:
+    def take_up(self, receipt: str, *, analyst: str | None) -> Found[BatchAnswer] | Begun[BatchAnswer]:
         """Return the stored answers of a receipt, or count an attempt to answer it now: all but the reading."""
         if not self.holds(receipt, analyst=analyst):
             raise QueryError(
@@ -137,14 +146,14 @@ class Batches:
                 remedy="Redeem the receipt of a single question with redeem.",
             )
         reservation = self._ledger.begin(receipt, analyst=analyst)
-        plan: BatchPlan = decode(reservation.plan, BATCH_CLASSES, FORMS)
         if reservation.answer is not None:
-            return batch_of(plan, receipt, reservation.answer, cached=True)
-        return Begun(receipt, partial(self._fulfilled, receipt, plan))
+            return _found(reservation.plan, receipt, reservation.answer)
+        plan: BatchPlan = decode(reservation.plan, BATCH_CLASSES, FORMS)
+        return Begun(receipt, partial(self._fulfilled, receipt, plan, reservation.plan))
 
-    def _fulfilled(self, receipt: str, plan: BatchPlan, stage: Stage) -> BatchAnswer:
+    def _fulfilled(self, receipt: str, plan: BatchPlan, text: str, stage: Stage) -> Found[BatchAnswer]:
         stored = self._asking.fulfil(receipt, lambda: self._drawn(plan), stage)
-        return batch_of(plan, receipt, stored, cached=False)
+        return Found(batch_of(plan, receipt, stored, cached=False), text, stored)
 
     def _drawn(self, batch: BatchPlan) -> str:
         """Return one noisy draw of every release, as text; equal queries are run once."""
@@ -170,6 +179,11 @@ class Batches:
             return list(rows[part.sql])
 
         return draw(plan, run)
+
+
+def _found(plan: str, receipt: str, drawn: str) -> Found[BatchAnswer]:
+    """Read what was released before."""
+    return Found(batch_of(decode(plan, BATCH_CLASSES, FORMS), receipt, drawn, cached=True), plan, drawn)
 
 
 def batch_of(plan: BatchPlan, receipt: str, stored: str, *, cached: bool) -> BatchAnswer:
@@ -204,7 +218,8 @@ def _title(wanted: Sequence[Wanted]) -> str:
     return f"{_BEGINS}{len(wanted)}: " + "; ".join(texts)
 
 
-def _total(conditions: Conditions) -> Total:
+def total_of(conditions: Conditions) -> Total:
+    """Read what a batch may cost in all."""
     if conditions.epsilon is not None and conditions.rho is not None:
         raise QueryError("A batch has one total.", remedy="Give epsilon=1, or rho=0.05 for Gaussian noise.")
     delta = Fraction(0) if conditions.delta is None else rational(conditions.delta, "delta")

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from jali.database.access import Access
     from jali.database.advice import Advice
     from jali.database.rehearsal import Rehearsal
+    from jali.database.serving import Serving
     from jali.database.streams.streams import Streams
     from jali.engines import Engine
     from jali.ledger import Ledger
@@ -98,6 +99,13 @@ class Database:
         from jali.database.access import Access
 
         return Access(self._ledger)
+
+    @property
+    def serving(self) -> Serving:
+        """Questions in two steps, paying and reading, as a server asks them."""
+        from jali.database.serving import Serving
+
+        return Serving(self._ledger, self._asking, self._batches)
 
     # The catalog.
 
@@ -501,6 +509,11 @@ class Database:
         """Return a stream as anybody may see it: what was published, and nothing else."""
         return self._all_streams().view(name)
 
+    def stream_bodies(self, name: str) -> tuple[str, ...]:
+        """Return what a stream has published as the ledger keeps it, for a client that reads it itself."""
+        found = self._all_streams()
+        return found.bodies(found.view(name).declaration)
+
     def _all_streams(self) -> Streams:
         from jali.database.streams.streams import Streams
 
@@ -533,6 +546,10 @@ class Database:
     def receipts(self, *, analyst: str | None = None) -> tuple[Receipt, ...]:
         """Return the receipts of one analyst, or all, oldest first."""
         return self._ledger.receipts(analyst)
+
+    def latest_receipts(self, most: int, *, analyst: str | None = None) -> tuple[Receipt, ...]:
+        """Return the latest receipts of one analyst, or of all, the latest first."""
+        return self._ledger.latest_receipts(analyst, most)
 
     def verify(self, *, noted: str | None = None) -> Verification:
         """Replay the ledger from its first entry, independently of the sums it keeps.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -59,3 +60,23 @@ def _pairs(values: list[Any]) -> list[list[tuple[Any, Any]] | None] | None:
         None if value is None else [(k if alike else show_key(k), item) for k, item in value.items()]
         for value in values
     ]
+
+
+def csv_text(columns: Columns) -> str:
+    """Return comma-separated values with a line of names; lists and mappings are written as JSON."""
+    import csv
+    import io
+
+    sink = io.StringIO()
+    writer = csv.writer(sink, lineterminator="\n")
+    writer.writerow(columns)
+    writer.writerows([_csv_cell(value) for value in row] for row in zip(*columns.values(), strict=True))
+    return sink.getvalue()
+
+
+def _csv_cell(value: Any) -> Any:
+    if isinstance(value, dict):
+        return json.dumps(
+            {show_key(label): item for label, item in value.items()}, ensure_ascii=False, default=str
+        )
+    return json.dumps(value, ensure_ascii=False, default=str) if isinstance(value, list) else value

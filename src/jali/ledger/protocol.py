@@ -101,6 +101,15 @@ class Ledger(Protocol):
     def receipts(self, analyst: str | None = None) -> tuple[Receipt, ...]:
         """Return the receipts of one analyst, or all, oldest first."""
 
+    def latest_receipts(self, analyst: str | None, most: int) -> tuple[Receipt, ...]:
+        """Return the latest receipts of one analyst, or of all, the latest first."""
+
+    def receipt(self, receipt: str, *, analyst: str | None) -> Receipt:
+        """Return one receipt. To others than its owner and the curator (None), it does not exist."""
+
+    def released(self, receipt: str, *, analyst: str | None) -> Reservation | None:
+        """Return what was released for a receipt, to whoever paid for it; None while it is owed."""
+
     def verify(self, *, noted: str | None = None) -> Verification:
         """Replay the entries independently of all sums; `noted` is a head that must still be in the chain."""
 

@@ -224,6 +224,33 @@ class SqliteLedger:
         with self._reading() as tables:
             return tables.receipts(analyst)
 
+    def latest_receipts(self, analyst: str | None, most: int) -> tuple[Receipt, ...]:
+        """Return the latest receipts of one analyst, or of all, the latest first."""
+        with self._reading() as tables:
+            return tables.latest_receipts(analyst, most)
+
+    def receipt(self, receipt: str, *, analyst: str | None) -> Receipt:
+        """Return one receipt. To others than its owner and the curator (None), it does not exist."""
+        with self._reading() as tables:
+            found = tables.receipt(receipt)
+        if found is None or analyst not in (None, found.analyst):
+            raise _no_receipt(receipt)
+        return found
+
+    def released(self, receipt: str, *, analyst: str | None) -> Reservation | None:
+        """Return what was released for a receipt; None while it is owed. Nothing is attempted or charged.
+
+        It is for who reserved it, for analysts who have paid to see it, and for the curator (None).
+        """
+        with self._reading() as tables:
+            line = tables.line(receipt)
+            known = line is not None and (
+                analyst in (None, line.analyst) or (line.answer is not None and tables.has_seen(receipt, analyst))
+            )
+        if line is None or not known:
+            raise _no_receipt(receipt)
+        return None if line.answer is None else Reservation(receipt, line.plan, line.answer, line.debits)
+
     def verify(self, *, noted: str | None = None) -> Verification:
         """Replay the entries independently of all sums; `noted` is a head that must still be in the chain."""
         from jali.ledger.inspection import inspect
@@ -264,8 +291,12 @@ def _allowed(tables: Tables, receipt: str, analyst: str | None) -> Line:
     """Return the state of a receipt. To others than its owner and the curator, it does not exist."""
     line = tables.line(receipt)
     if line is None or analyst not in (None, line.analyst):
-        raise LedgerError(f"There is no receipt {receipt}.", remedy="Look at your list of receipts.")
+        raise _no_receipt(receipt)
     return line
+
+
+def _no_receipt(receipt: str) -> LedgerError:
+    return LedgerError(f"There is no receipt {receipt}.", remedy="Look at your list of receipts.")
 
 
 def _count_attempt(tables: Tables, receipt: str, attempt: int) -> None:

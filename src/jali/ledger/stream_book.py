@@ -43,6 +43,10 @@ class StreamBook:
         with self._store.reading() as connection:
             return StreamTables(connection).streams()
 
+    def paid_by(self, receipt: str) -> bool:
+        """Say whether a receipt is that of a stream."""
+        return any(stream.receipt == receipt for stream in self.all())
+
     def named(self, name: str) -> StoredStream | None:
         """Return the stream of a name, ignoring case; None if there is none."""
         with self._store.reading() as connection:

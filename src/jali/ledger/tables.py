@@ -243,6 +243,18 @@ class Tables:
         rows = self._run(f"{_RECEIPT} WHERE ?1 IS NULL OR analyst = ?1 ORDER BY seq", (analyst,))
         return tuple(_receipt(row) for row in rows)
 
+    def latest_receipts(self, analyst: str | None, most: int) -> tuple[Receipt, ...]:
+        """Return the latest receipts of one analyst, or of all, the latest first."""
+        rows = self._run(
+            f"{_RECEIPT} WHERE ?1 IS NULL OR analyst = ?1 ORDER BY seq DESC LIMIT ?2", (analyst, most)
+        )
+        return tuple(_receipt(row) for row in rows)
+
+    def receipt(self, receipt: str) -> Receipt | None:
+        """Return one receipt."""
+        row = self._one(f"{_RECEIPT} WHERE id = ?", (receipt,))
+        return None if row is None else _receipt(row)
+
     def _run(self, statement: str, values: Any = ()) -> Iterable[Any]:
         return self._connection.execute(statement, values)
 

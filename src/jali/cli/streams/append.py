@@ -14,11 +14,12 @@ from jali.cli.failures import about
 from jali.cli.opening import open_database
 from jali.cli.options import AsJson, DatabasePath
 from jali.cli.streams.items import ItemLines, is_csv, opened
-from jali.cli.streams.options import StreamName, in_stream_options, tick_json
+from jali.cli.streams.options import StreamName, in_stream_options
 from jali.cli.streams.publish import write_ticks
 from jali.cli.terminal import ink_for
 from jali.cli.writing import write_json
 from jali.display.text import clean
+from jali.documents.streams import tick_json
 
 if TYPE_CHECKING:
     from jali.stream import Appended, Stream, Tick

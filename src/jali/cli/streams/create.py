@@ -12,10 +12,11 @@ from jali.cli.failures import about
 from jali.cli.numbers import number, whole
 from jali.cli.opening import open_database
 from jali.cli.options import AsJson, DatabasePath
-from jali.cli.streams.options import StreamName, in_stream_options, read_keys, read_range, stream_json
+from jali.cli.streams.options import StreamName, in_stream_options, read_keys, read_range
 from jali.cli.terminal import ink_for
 from jali.cli.writing import write_json
 from jali.display.text import clean
+from jali.documents.streams import stream_json
 from jali.errors import CatalogError
 
 if TYPE_CHECKING:

@@ -11,9 +11,10 @@ import typer
 from jali.cli.failures import about
 from jali.cli.opening import open_database
 from jali.cli.options import AsJson, Confidence, DatabasePath
-from jali.cli.streams.options import StreamName, in_stream_options, ticks_json
+from jali.cli.streams.options import StreamName, in_stream_options
 from jali.cli.terminal import Stages, ink_for
 from jali.cli.writing import check_confidence, write_json
+from jali.documents.streams import ticks_json
 from jali.errors import CatalogError
 
 if TYPE_CHECKING:

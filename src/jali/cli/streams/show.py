@@ -13,10 +13,10 @@ from jali.cli.drawing import draw_into
 from jali.cli.failures import about
 from jali.cli.opening import open_database
 from jali.cli.options import AsJson, Confidence, DatabasePath
-from jali.cli.streams.options import counter_name, stream_json, ticks_json
 from jali.cli.terminal import ink_for
 from jali.cli.writing import check_confidence, write_json
 from jali.display.text import TextColumn, clean, table
+from jali.documents.streams import counter_name, stream_json, ticks_json
 from jali.errors import CatalogError, QueryError
 
 if TYPE_CHECKING:

@@ -13,10 +13,11 @@ import typer
 from jali.cli.failures import about
 from jali.cli.opening import open_database
 from jali.cli.options import AsJson, DatabasePath
-from jali.cli.streams.options import StreamName, stream_json, ticks_json
+from jali.cli.streams.options import StreamName
 from jali.cli.terminal import ink_for
 from jali.cli.writing import write_json
 from jali.display.ink import PLAIN, Ink
+from jali.documents.streams import stream_json, ticks_json
 
 if TYPE_CHECKING:
     from jali.stream import StreamView

@@ -59,7 +59,7 @@ class Streams:
 
     def holds(self, receipt: str) -> bool:
         """Say whether a receipt is that of a stream."""
-        return any(stream.receipt == receipt for stream in self._ledger.streams.all())
+        return self._ledger.streams.paid_by(receipt)
 
     def view(self, name: str) -> StreamView:
         """Return a stream as anybody may see it."""
@@ -108,18 +108,18 @@ class Streams:
 
     def value(self, declaration: StreamDeclaration, tick: int | None) -> Tick:
         """Return what was published at a tick; by default at the last."""
-        last = self.published(declaration)
-        number = last if tick is None else _numbered(tick)
-        if not 1 <= number <= last:
-            told = f"The last is tick {last}." if last else "Nothing is yet."
-            raise QueryError(f"Tick {number or 1} is not published. {told}", remedy="Publish it first.")
+        number = published_tick(tick, self.published(declaration))
         (body,) = self._ledger.streams.values(declaration.name, number, number)
-        return _tick(declaration, number, body)
+        return tick_of(declaration, number, body)
+
+    def bodies(self, declaration: StreamDeclaration) -> tuple[str, ...]:
+        """Return all that was published, as the ledger keeps it."""
+        return self._ledger.streams.values(declaration.name)
 
     def ticks(self, declaration: StreamDeclaration) -> tuple[Tick, ...]:
         """Return all that was published."""
         bodies = self._ledger.streams.values(declaration.name)
-        return tuple(_tick(declaration, number, body) for number, body in enumerate(bodies, 1))
+        return tuple(tick_of(declaration, number, body) for number, body in enumerate(bodies, 1))
 
     def _named(self, name: str) -> StreamDeclaration:
         stored = self._ledger.streams.named(name)
@@ -264,7 +264,17 @@ def _increments(declaration: StreamDeclaration, item: Item) -> str | None:
     return "[" + ",".join(f"[{column},{amount}]" for column, amount in sorted(found.items())) + "]"
 
 
-def _tick(declaration: StreamDeclaration, number: int, body: str) -> Tick:
+def published_tick(tick: int | None, last: int) -> int:
+    """Return the number of a published tick, the last one by default; or refuse one that is not."""
+    number = last if tick is None else _numbered(tick)
+    if not 1 <= number <= last:
+        told = f"The last is tick {last}." if last else "Nothing is yet."
+        raise QueryError(f"Tick {number or 1} is not published. {told}", remedy="Publish it first.")
+    return number
+
+
+def tick_of(declaration: StreamDeclaration, number: int, body: str) -> Tick:
+    """Read a published tick."""
     columns, measure = np.array(json.loads(body), dtype=np.float64), declaration.measure
     label = None if declaration.clock is None else declaration.clock.label(number)
     noise = TickNoise(declaration.mechanism, number)

@@ -1,0 +1,1 @@
+"""`jali token`: who may come in through a server."""

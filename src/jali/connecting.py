@@ -1,0 +1,48 @@
+"""`jali.connect`: a database in a file or in memory, or a session at a server."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, overload
+
+from jali.errors import CatalogError
+
+if TYPE_CHECKING:
+    from jali.database import Database
+    from jali.session import Session
+
+_WAYS = ("https://", "http://")
+
+
+@overload
+def connect(path: Path | None = None) -> Database: ...
+@overload
+def connect(path: str, *, token: None = None) -> Database: ...
+@overload
+def connect(path: str, *, token: str) -> Session: ...
+
+
+def connect(path: str | Path | None = None, *, token: str | None = None) -> Database | Session:
+    """Open or create a database: one file with the catalog, the ledger and the answers. Or open a server.
+
+    Without a path everything is in memory, and what was spent is forgotten with the process.
+
+    Args:
+        path: A file; or the address of a server, such as "https://jali.example.org": what is returned then is a
+            session, for whom the token is.
+        token: Opens a server; the environment variable JALI_TOKEN by default.
+
+    Example:
+        >>> import jali
+        >>> jali.connect().tables()
+        ()
+    """
+    if isinstance(path, str) and path.startswith(_WAYS):
+        from jali.remote import open_session
+
+        return open_session(path, token)
+    if token is not None:
+        raise CatalogError("A token opens a server, not a file.", remedy="Leave token out.")
+    from jali.database import connect as open_file
+
+    return open_file(path)

@@ -1,0 +1,89 @@
+"""What a server needs of a database: paying and reading apart, so that who waits can be told the receipt."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from jali.batch import BatchAnswer, Wanted
+from jali.database.asking import Asking, Begun, Found, Stage, answer_of
+from jali.database.batches import Batches, Conditions, batch_of, total_of
+from jali.errors import QueryError
+from jali.planner import FORMS
+from jali.planner.batch import BATCH_CLASSES, BatchPlan
+from jali.query.codec import decode
+
+if TYPE_CHECKING:
+    from jali.answer import Answer
+    from jali.ledger import Ledger, Receipt
+    from jali.planner import Plan
+    from jali.planner.terms import Given
+
+Outcome = Found["Answer"] | Begun["Answer"] | Found[BatchAnswer] | Begun[BatchAnswer]
+
+
+@dataclass(frozen=True)
+class Serving:
+    """Questions in two steps: `begin` recalls or pays, what it returns reads and releases.
+
+    Guarantee:
+        What is `Begun` is on disk: whatever happens to the process, its receipt is redeemable.
+    """
+
+    _ledger: Ledger
+    _asking: Asking
+    _batches: Batches
+
+    def explain(self, question: str, given: Given, *, analyst: str | None) -> Plan:
+        """Plan a question. Free."""
+        return self._asking.explained(question, given, analyst=analyst)
+
+    def begin(
+        self, question: str, given: Given, *, analyst: str | None, stage: Stage
+    ) -> Found[Answer] | Begun[Answer]:
+        """Recall the answer of a question, or pay for it."""
+        return self._asking.begin(question, given, analyst=analyst, stage=stage)
+
+    def explain_batch(self, wanted: Sequence[Wanted], conditions: Conditions, *, analyst: str | None) -> BatchPlan:
+        """Plan a batch. Free."""
+        return self._batches.explained(wanted, conditions, analyst=analyst)
+
+    def begin_batch(
+        self, wanted: Sequence[Wanted], conditions: Conditions, *, analyst: str | None, stage: Stage
+    ) -> Found[BatchAnswer] | Begun[BatchAnswer]:
+        """Recall the answers of a batch, or pay for them."""
+        stage("planning")
+        plan = self._batches.plan(wanted, total_of(conditions), agree=conditions.agree)
+        return self._batches.begin_asking(wanted, plan, analyst=analyst, stage=stage)
+
+    def receipt(self, receipt: str, *, analyst: str | None) -> Receipt:
+        """Return a receipt of an analyst, or of anybody to the curator; to others it does not exist."""
+        return self._ledger.receipt(receipt, analyst=analyst)
+
+    def take_up(self, receipt: str, *, analyst: str | None) -> Outcome:
+        """Return what a receipt stands for, or count an attempt to find it now."""
+        if self._batches.is_batch(self.receipt(receipt, analyst=analyst)):
+            return self._batches.take_up(receipt, analyst=analyst)
+        self._check_no_stream(receipt)
+        return self._asking.take_up(receipt, analyst=analyst)
+
+    def released(self, receipt: str, *, analyst: str | None) -> Found[Answer] | Found[BatchAnswer] | None:
+        """Return the answer of a receipt if it was released; None while it is owed. Nothing is attempted."""
+        stored = self._ledger.released(receipt, analyst=analyst)
+        self._check_no_stream(receipt)
+        if stored is None or stored.answer is None:
+            return None
+        return released(stored.plan, receipt, stored.answer)
+
+    def _check_no_stream(self, receipt: str) -> None:
+        if self._ledger.streams.paid_by(receipt):
+            raise QueryError(f"{receipt} is the receipt of a stream.", remedy="Look at the stream.")
+
+
+def released(plan: str, receipt: str, drawn: str, *, cached: bool = True) -> Found[Answer] | Found[BatchAnswer]:
+    """Read what was released, of one question or of a batch."""
+    known: Plan | BatchPlan = decode(plan, BATCH_CLASSES, FORMS)
+    if isinstance(known, BatchPlan):
+        return Found(batch_of(known, receipt, drawn, cached=cached), plan, drawn)
+    return Found(answer_of(known, receipt, drawn, cached=cached), plan, drawn)

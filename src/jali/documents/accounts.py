@@ -1,0 +1,53 @@
+"""Accounts and receipts as plain JSON values; losses are exact rationals."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from jali.database import Account, Remaining
+    from jali.ledger import Debit, Receipt
+    from jali.privacy import Budget, Event
+
+
+def remaining_json(remaining: Remaining) -> dict[str, str]:
+    """Return what is left."""
+    return {"epsilon": str(remaining.epsilon), "rho": str(remaining.rho), "delta": str(remaining.delta)}
+
+
+def budget_json(budget: Budget) -> dict[str, str]:
+    """Return what may be spent."""
+    return {"epsilon": str(budget.epsilon), "delta": str(budget.delta)}
+
+
+def event_json(event: Event) -> dict[str, Any]:
+    """Return a loss."""
+    epsilon = None if event.epsilon is None else str(event.epsilon)
+    return {"epsilon": epsilon, "rho": str(event.rho), "delta": str(event.delta)}
+
+
+def account_json(account: Account) -> dict[str, Any]:
+    """Return one line of the books."""
+    return {
+        "account": account.name,
+        "budget": budget_json(account.budget),
+        "spent": event_json(account.spent),
+        "remaining": remaining_json(account.remaining),
+        "parts": [{"scheme": p.scheme, "key": p.key} | event_json(p.spent) for p in account.parts],
+    }
+
+
+def receipt_json(receipt: Receipt) -> dict[str, Any]:
+    """Return one reserved question."""
+    return {
+        "receipt": receipt.id,
+        "state": receipt.state.value,
+        "analyst": receipt.analyst,
+        "at": receipt.at,
+        "question": receipt.question,
+        "debits": [{"account": d.account} | event_json(d.event) | _part(d) for d in receipt.debits],
+    }
+
+
+def _part(debit: Debit) -> dict[str, Any]:
+    return {} if debit.part is None else {"part": {"scheme": debit.part.scheme, "key": debit.part.key}}

@@ -1,0 +1,63 @@
+"""Tokens and the trail, for curators; and for everybody, who they are."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from functools import partial
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Query
+
+from jali.documents.access import token_json
+from jali.server.api.doors import CURATORS, AnyCaller, Curator, TheHouse
+from jali.server.api.forms import TokenForm
+from jali.server.house import House
+from jali.server.people.caller import Caller
+
+router = APIRouter()
+
+
+@router.get("/me", tags=["people"])
+async def me(caller: AnyCaller) -> dict[str, Any]:
+    """Say who you are here."""
+    return {"name": caller.name, "role": caller.role.value, "token": caller.token}
+
+
+@router.get("/tokens", tags=["curator"], dependencies=CURATORS)
+async def tokens(house: TheHouse) -> dict[str, Any]:
+    """List all tokens: whose they are and until when they are good. Their secrets are kept nowhere."""
+    found = await house.desk.in_front(house.database.access.tokens)
+    return {"tokens": [token_json(token) for token in found]}
+
+
+@router.post("/tokens", tags=["curator"], status_code=201)
+async def create(form: TokenForm, caller: Curator, house: TheHouse) -> dict[str, Any]:
+    """Make a token. Its `text` is shown now and never again."""
+    return await house.desk.in_front(partial(create_token, house, caller, form))
+
+
+def create_token(house: House, caller: Caller, form: TokenForm) -> dict[str, Any]:
+    """Make a token for a curator, and write into the trail who did it."""
+    house.database.access.act(caller.name, "make token", f"{form.role} {form.name}")
+    made = house.database.access.create(form.name, form.role, days=form.days)
+    return token_json(made.token) | {"text": made.text}
+
+
+@router.delete("/tokens/{token}", tags=["curator"])
+async def revoke(token: str, caller: Curator, house: TheHouse) -> dict[str, Any]:
+    """Refuse a token from now on, also where it is signed in."""
+    return await house.desk.in_front(partial(revoke_token, house, caller, token))
+
+
+def revoke_token(house: House, caller: Caller, token: str) -> dict[str, Any]:
+    """Revoke a token for a curator, and write into the trail who did it."""
+    revoked = house.database.access.revoke(token)
+    house.database.access.act(caller.name, "revoke token", revoked.id)
+    return token_json(revoked)
+
+
+@router.get("/trail", tags=["curator"], dependencies=CURATORS)
+async def trail(house: TheHouse, most: Annotated[int, Query(ge=1, le=1000)] = 100) -> dict[str, Any]:
+    """Show administrative acts, the latest first: what was declared, granted, made and revoked, and by whom."""
+    found = await house.desk.in_front(partial(house.database.access.trail, most))
+    return {"acts": [asdict(deed) for deed in found]}

@@ -1,0 +1,153 @@
+"""Questions: explained for nothing, asked once, and answered with a receipt where they take long."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+from fastapi import APIRouter
+from fastapi.responses import JSONResponse, Response
+
+from jali.answer import Answer
+from jali.batch import BatchAnswer, Wanted
+from jali.database.asking import Found
+from jali.database.batches import Conditions
+from jali.documents.accounts import remaining_json
+from jali.documents.releases import release_json, without_folders
+from jali.planner import FORMS
+from jali.query.codec import encode
+from jali.server.api.doors import AnyCaller, TheHouse
+from jali.server.api.forms import Asked, BatchForm, Question
+from jali.server.house import House
+from jali.server.people.caller import Caller
+from jali.server.work.job import Job
+
+router = APIRouter(tags=["questions"])
+
+
+@router.post("/explain")
+async def explain(question: Question, caller: AnyCaller, house: TheHouse, plan: bool = False) -> dict[str, Any]:
+    """Show how a question would be answered, what it would cost and leave. Free: no data is read."""
+    return await house.desk.in_front(partial(_explained, house, caller, question, whole=plan))
+
+
+def _explained(house: House, caller: Caller, question: Question, *, whole: bool) -> dict[str, Any]:
+    from jali.planner.explanation import explanation
+
+    found = house.database.serving.explain(question.sql, question.given(), analyst=caller.analyst)
+    told = explanation(found).to_json()
+    if whole:
+        told["plan"] = without_folders(encode(found, FORMS))
+    return told
+
+
+@router.post("/ask", responses={202: {"description": "It is paid and takes longer: here is the receipt."}})
+async def ask(question: Asked, caller: AnyCaller, house: TheHouse) -> Response:
+    """Ask a question. It is answered once, for good; the same question again is free."""
+
+    def begin(stage: Any) -> Any:
+        return house.database.serving.begin(question.sql, question.given(), analyst=caller.analyst, stage=stage)
+
+    key = ("ask", caller.analyst, question.model_dump_json(exclude={"wait", "release"}))
+    taken = await house.desk.take(key, begin)
+    return await answered(house, caller, taken, wait=question.wait, release=question.release)
+
+
+@router.post("/batch", responses={202: {"description": "It is paid and takes longer: here is the receipt."}})
+async def batch(form: BatchForm, caller: AnyCaller, house: TheHouse) -> Response:
+    """Ask questions together: planned jointly, charged once, with answers that agree."""
+    wanted, conditions = _wanted(form)
+
+    def begin(stage: Any) -> Any:
+        return house.database.serving.begin_batch(wanted, conditions, analyst=caller.analyst, stage=stage)
+
+    key = ("batch", caller.analyst, form.model_dump_json(exclude={"wait", "release"}))
+    taken = await house.desk.take(key, begin)
+    return await answered(house, caller, taken, wait=form.wait, release=form.release)
+
+
+@router.post("/batch/explain")
+async def explain_batch(form: BatchForm, caller: AnyCaller, house: TheHouse) -> dict[str, Any]:
+    """Show how a batch would be answered, what it would cost and leave. Free."""
+    wanted, conditions = _wanted(form)
+
+    def explained() -> dict[str, Any]:
+        found = house.database.serving.explain_batch(wanted, conditions, analyst=caller.analyst)
+        return {
+            "explanation": str(found),
+            "costs": {name: str(event) for name, event in found.costs},
+            "leaves": [list(pair) for pair in found.leaves],
+            "plan": without_folders(encode(replace(found, leaves=()), FORMS)),
+        }
+
+    return await house.desk.in_front(explained)
+
+
+@router.post("/removed")
+async def removed(question: Question, caller: AnyCaller, house: TheHouse) -> dict[str, Any]:
+    """Estimate what clamping and bounding take from a question, for a loss of its own: two receipts."""
+
+    def found() -> dict[str, Any]:
+        made = house.database.removed(
+            question.sql,
+            epsilon=question.epsilon,
+            rho=question.rho,
+            max_rows=question.max_rows,
+            analyst=caller.analyst,
+        )
+        return {
+            "clamped": None if made.clamped is None else made.clamped.receipt,
+            "bounded": None if made.bounded is None else made.bounded.receipt,
+            "max_rows": made.max_rows,
+            "reach": made.reach,
+            "notes": list(made.notes),
+            "text": str(made),
+        }
+
+    return await house.desk.in_engine(found)
+
+
+def _wanted(form: BatchForm) -> tuple[list[Wanted], Conditions]:
+    wanted = [Wanted(one.sql, one.weight, one.given()) for one in form.questions]
+    return wanted, Conditions(form.epsilon, form.rho, form.delta, form.agree)
+
+
+async def answered(
+    house: House, caller: Caller, taken: Found[Any] | Job, *, wait: float | None = None, release: bool = False
+) -> Response:
+    """Write an answer; or the receipt, where it takes longer than somebody waits."""
+    if isinstance(taken, Job):
+        patience = house.settings.patience
+        found = await house.desk.outcome(taken, patience if wait is None else min(wait, patience))
+        if found is None:
+            return accepted(taken)
+    else:
+        found = taken
+    return JSONResponse(await house.desk.in_front(partial(found_document, house, caller, found, release=release)))
+
+
+def found_document(
+    house: House, caller: Caller, found: Found[Any], confidence: float = 0.95, *, release: bool = False
+) -> dict[str, Any]:
+    """Return what was found as plain JSON values; with the release, from which a client makes the same answer."""
+    told = answer_document(house, caller, found.answer, confidence)
+    return told | ({"release": release_json(found.plan, found.drawn)} if release else {})
+
+
+def answer_document(
+    house: House, caller: Caller, answer: Answer | BatchAnswer, confidence: float = 0.95
+) -> dict[str, Any]:
+    """Return an answer as plain JSON values, with what is left to this caller."""
+    left = {
+        table: remaining_json(house.database.remaining(table, analyst=caller.analyst)) for table, _ in answer.costs
+    }
+    return answer.to_json(confidence) | {"analyst": caller.analyst, "remaining": left}
+
+
+def accepted(job: Job) -> Response:
+    """Say that a question is paid, and where its answer will be."""
+    place = f"/api/v1/receipts/{job.receipt}"
+    links = {"answer": f"{place}/answer", "events": f"{place}/events"}
+    told = {"receipt": job.receipt, "state": "open", "stage": job.stage, "elapsed": round(job.elapsed, 1)}
+    return JSONResponse(told | links, 202, {"Location": place})

@@ -1,0 +1,84 @@
+"""Who may come through which door: the caller of a request, and the curator."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Annotated
+
+from fastapi import Depends, Request
+
+from jali.database.access import Refused
+from jali.server.api.envelope import Refusal, not_allowed, sign_in_needed, too_often
+from jali.server.house import House, house_of
+from jali.server.people.caller import Caller
+from jali.server.people.cookies import NAME
+
+WORD = "x-csrf-token"
+_SAFE = ("GET", "HEAD", "OPTIONS")
+
+
+async def caller_of(request: Request) -> Caller:
+    """Return who makes a request: by the token that it carries, or by the session of the page."""
+    house = house_of(request)
+    caller = await _let_in(request, house)
+    seconds = house.rates.wait(caller.token)
+    if seconds:
+        raise too_often(seconds)
+    return caller
+
+
+AnyCaller = Annotated[Caller, Depends(caller_of)]
+
+
+def curator_of(caller: AnyCaller) -> Caller:
+    """Return the curator who makes a request; refuse anybody else."""
+    if not caller.curator:
+        raise not_allowed()
+    return caller
+
+
+Curator = Annotated[Caller, Depends(curator_of)]
+TheHouse = Annotated[House, Depends(house_of)]
+# For routes that do not ask who it is.
+SIGNED_IN, CURATORS = [Depends(caller_of)], [Depends(curator_of)]
+
+
+async def _let_in(request: Request, house: House) -> Caller:
+    kind, _, text = request.headers.get("authorization", "").partition(" ")
+    try:
+        if kind:
+            return await by_token(request, house, text if kind.casefold() == "bearer" else "")
+        cookie = request.cookies.get(NAME)
+        if cookie:
+            check_word(request, house, cookie, request.headers.get(WORD, ""))
+            return await house.desk.at_door(partial(house.gate.by_cookie, cookie))
+    except Refused as refused:
+        raise sign_in_needed(refused.reason) from None
+    raise sign_in_needed()
+
+
+async def by_token(request: Request, house: House, text: str) -> Caller:
+    """Return who holds a token. An address that sent many wrong ones is refused for a while, before they are read.
+
+    Raises:
+        Refused: The token is not good.
+    """
+    address = "" if request.client is None else request.client.host
+    try:
+        return await house.desk.at_door(partial(house.gate.by_token, text))
+    except Refused:
+        seconds = house.wrong.wait(address)
+        if seconds:
+            raise too_often(seconds) from None
+        raise
+
+
+def check_word(request: Request, house: House, cookie: str, word: str) -> None:
+    """Refuse a change that comes by a cookie without the word of its session: another site may have made it."""
+    if request.method not in _SAFE and not house.gate.cookies.agrees(cookie, word):
+        raise Refusal(
+            403,
+            "FormExpired",
+            "The form does not belong to this session.",
+            remedy="Load the page again, and send it once more.",
+        )

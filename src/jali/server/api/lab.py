@@ -1,0 +1,119 @@
+"""The lab: bits of made-up people rebuilt from noisy counts, and audits of what Jali has."""
+
+from __future__ import annotations
+
+import math
+from functools import lru_cache, partial
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Query
+
+from jali.errors import CatalogError
+from jali.server.api.doors import TheHouse
+from jali.server.api.envelope import not_found
+
+router = APIRouter(prefix="/lab", tags=["lab"])
+_MOST_PEOPLE = 1 << 14
+_MOST_NOISE, _SECONDS = 1e6, 3.0
+People = Annotated[int, Query(ge=4, le=_MOST_PEOPLE, description="A power of two.")]
+
+
+@router.get("/reconstruction")
+async def reconstruction(
+    house: TheHouse,
+    n: People = 1024,
+    noise: Annotated[float | None, Query(ge=0, le=_MOST_NOISE, description="The standard deviation.")] = None,
+    epsilon: Annotated[
+        float | None, Query(ge=1e-6, le=1e4, description="The loss of all answers together.")
+    ] = None,
+) -> dict[str, Any]:
+    """Rebuild made-up bits from n noisy counts: measured beside the law, and the law at every noise.
+
+    The noise is given, or is that of n counts which spend epsilon together.
+    """
+    if n & (n - 1):
+        raise CatalogError(f"{n} people are no power of two.", remedy="Take 1024.")
+    stddev = min(_MOST_NOISE, noise if noise is not None else noise_of(n, 1.0 if epsilon is None else epsilon))
+    return await house.desk.in_lab(partial(rebuilt, n, stddev), most=32)
+
+
+def noise_of(n: int, epsilon: float) -> float:
+    """Return the standard deviation of discrete Laplace noise on each of n counts that spend epsilon together."""
+    a = math.exp(-epsilon / n)
+    return math.sqrt(2 * a) / (1 - a)
+
+
+def epsilon_of(n: int, stddev: float) -> float | None:
+    """Return the epsilon that n counts with such noise spend together; None where there is none."""
+    if stddev <= 0:
+        return None
+    # stddev^2 = 2a / (1 - a)^2, solved for a below 1.
+    v = stddev * stddev
+    a = (v + 1 - math.sqrt(2 * v + 1)) / v
+    return None if a <= 0 else -n * math.log(a)
+
+
+def rebuilt(n: int, stddev: float) -> dict[str, Any]:
+    """Attack made-up people, and return what was recovered beside what the law says."""
+    from jali.attacks import Hadamard, simulator
+
+    noise = f"gaussian:{stddev:g}" if stddev >= 1e-3 else "none"
+    result = Hadamard().run(simulator(n=n, noise=noise))
+    return {
+        "n": n,
+        "noise": stddev,
+        "epsilon": epsilon_of(n, stddev),
+        "fraction": result.fraction,
+        "interval": list(result.interval),
+        "baseline": 0.5,
+        "law": recovered(n, stddev),
+        "sqrt_n": math.sqrt(n),
+        "curve": [[x, recovered(n, x)] for x in _places(n)],
+    }
+
+
+def recovered(n: int, stddev: float) -> float:
+    """Return the share of bits that Hadamard's questions recover: Phi(sqrt(n) / (4 stddev))."""
+    return 1.0 if stddev <= 0 else 0.5 * (1 + math.erf(math.sqrt(n) / (4 * stddev) / math.sqrt(2)))
+
+
+def _places(n: int) -> list[float]:
+    """Return noises from a hundredth of sqrt(n) to ten times n, evenly by their logarithms."""
+    low, high = math.log(math.sqrt(n) / 100), math.log(10 * n)
+    return [math.exp(low + (high - low) * i / 80) for i in range(81)]
+
+
+@router.get("/audits")
+async def audits(house: TheHouse) -> dict[str, Any]:
+    """List what can be audited: every mechanism, stream, aggregate and session, with how many claims it has."""
+    return {"audits": await house.desk.in_front(listed)}
+
+
+@lru_cache(maxsize=1)
+def listed() -> list[dict[str, Any]]:
+    """Return the names that can be audited."""
+    from jali.audit.subjects import entries
+
+    groups: dict[str, list[str]] = {}
+    for one in entries():
+        groups.setdefault(one.group, []).append(f"{one.claim.event} ({one.adjacency.value})")
+    return [{"name": name, "claims": len(claims), "such_as": claims[0]} for name, claims in groups.items()]
+
+
+@router.post("/audits/{name}")
+async def audit(name: str, house: TheHouse) -> dict[str, Any]:
+    """Try for a few seconds to prove the claims of a name false; it says what was tried and the bound."""
+    if name.casefold() not in {one["name"].casefold() for one in listed()}:
+        raise not_found("audit of this name")
+    return await house.desk.in_lab(partial(audited, name))
+
+
+def audited(name: str) -> dict[str, Any]:
+    """Audit a name for a few seconds."""
+    from jali.audit.effort import Effort
+    from jali.audit.runner import audit_all
+    from jali.audit.subjects import subjects_named
+
+    made = audit_all(subjects_named(name), Effort(20_000), seconds=_SECONDS, brief=True)
+    told: dict[str, Any] = made.to_dict()
+    return {"name": name} | told

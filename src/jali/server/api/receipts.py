@@ -1,0 +1,144 @@
+"""Receipts: what was paid, what it stands for, and how far it is."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator
+from functools import partial
+from typing import Annotated, Any, Literal
+
+from fastapi import APIRouter, Query
+from fastapi.responses import JSONResponse, Response, StreamingResponse
+
+from jali.answer import Answer
+from jali.database.asking import Found
+from jali.documents.accounts import receipt_json
+from jali.errors import QueryError
+from jali.server.api.asking import accepted, answered, found_document
+from jali.server.api.doors import AnyCaller, TheHouse
+from jali.server.api.envelope import Refusal
+from jali.server.house import House
+from jali.server.people.caller import Caller
+
+router = APIRouter(prefix="/receipts", tags=["receipts"])
+# How often a question that is being answered is looked at, and for how long at most, in seconds.
+_LOOK, _LONGEST = 0.2, 3600.0
+_KINDS = {
+    "json": "application/json",
+    "csv": "text/csv; charset=utf-8",
+    "parquet": "application/vnd.apache.parquet",
+}
+Confidence = Annotated[float, Query(gt=0, lt=1)]
+
+
+@router.get("")
+async def receipts(
+    caller: AnyCaller, house: TheHouse, most: Annotated[int, Query(ge=1, le=1000)] = 100
+) -> dict[str, Any]:
+    """List your receipts, the latest first; everybody's for a curator."""
+    found = await house.desk.in_front(partial(house.database.latest_receipts, most, analyst=caller.analyst))
+    return {"receipts": [receipt_json(receipt) for receipt in found]}
+
+
+@router.get("/{receipt}")
+async def receipt(receipt: str, caller: AnyCaller, house: TheHouse) -> dict[str, Any]:
+    """Show one receipt: its question, what it cost, and how far it is."""
+    serving = house.database.serving
+    found = await house.desk.in_front(partial(serving.receipt, receipt, analyst=caller.analyst))
+    job = house.desk.job(receipt)
+    working = {} if job is None else {"stage": job.stage, "elapsed": round(job.elapsed, 1)}
+    return receipt_json(found) | {"working": job is not None} | working
+
+
+@router.get(
+    "/{receipt}/answer",
+    responses={
+        200: {"content": {kind: {} for kind in _KINDS.values()}},
+        202: {"description": "It is still being answered."},
+        409: {"description": "It is paid, and nobody is answering it: redeem it."},
+    },
+)
+async def answer(
+    receipt: str,
+    caller: AnyCaller,
+    house: TheHouse,
+    form: Annotated[Literal["json", "csv", "parquet"], Query(alias="format")] = "json",
+    confidence: Confidence = 0.95,
+    release: bool = False,
+) -> Response:
+    """Give the answer of a receipt again, as JSON, CSV or Parquet. Nothing is spent or read."""
+    job = house.desk.job(receipt)
+    released = partial(house.database.serving.released, receipt, analyst=caller.analyst)
+    found = await house.desk.in_front(released)
+    if found is None and job is not None:
+        return accepted(job)
+    if found is None:
+        raise Refusal(
+            409, "Open", "The receipt is paid and not answered.", remedy=f"POST /api/v1/receipts/{receipt}/redeem"
+        )
+    return await house.desk.in_front(partial(_written, house, caller, found, form, confidence, release=release))
+
+
+@router.post("/{receipt}/redeem", responses={202: {"description": "It takes longer."}})
+async def redeem(receipt: str, caller: AnyCaller, house: TheHouse, release: bool = False) -> Response:
+    """Give the one answer that a receipt stands for. It is paid already."""
+
+    def begin(_: Any) -> Any:
+        return house.database.serving.take_up(receipt, analyst=caller.analyst)
+
+    job = house.desk.job(receipt)
+    if job is not None:  # being answered; whose it is, is checked first
+        await house.desk.in_front(partial(house.database.serving.receipt, receipt, analyst=caller.analyst))
+        return await answered(house, caller, job, release=release)
+    taken = await house.desk.take(("redeem", receipt, caller.analyst), begin)
+    return await answered(house, caller, taken, release=release)
+
+
+@router.get("/{receipt}/events", response_class=StreamingResponse)
+async def events(receipt: str, caller: AnyCaller, house: TheHouse) -> Response:
+    """Follow a question: its stages and the time it takes, as server-sent events, until it is answered."""
+    await house.desk.in_front(partial(house.database.serving.receipt, receipt, analyst=caller.analyst))
+    return StreamingResponse(_followed(house, receipt), media_type="text/event-stream")
+
+
+async def _followed(house: House, receipt: str) -> AsyncIterator[str]:
+    """Tell each stage as it begins, and the time every second. Never how far the engine is: that is data."""
+    said: tuple[str, int] | None = None
+    job = house.desk.job(receipt)
+    while job is not None and not job.done and job.elapsed < _LONGEST:
+        now = (job.stage, int(job.elapsed))
+        if now != said:
+            said = now
+            yield event("stage", {"stage": now[0], "elapsed": now[1]})
+        await asyncio.sleep(_LOOK)
+    yield event("end", {"receipt": receipt})
+
+
+def event(name: str, document: dict[str, Any]) -> str:
+    """Write one server-sent event."""
+    return f"event: {name}\ndata: {json.dumps(document)}\n\n"
+
+
+def _written(
+    house: House, caller: Caller, found: Found[Any], form: str, confidence: float, *, release: bool
+) -> Response:
+    if form == "json":
+        return JSONResponse(found_document(house, caller, found, confidence, release=release))
+    if not isinstance(found.answer, Answer):
+        raise QueryError("A batch has several tables.", remedy="Take format=json.")
+    body = found.answer.to_csv().encode() if form == "csv" else _parquet(found.answer)
+    name = f'attachment; filename="{found.answer.receipt[:8]}.{form}"'
+    return Response(body, media_type=_KINDS[form], headers={"Content-Disposition": name})
+
+
+def _parquet(answer: Answer) -> bytes:
+    try:
+        import pyarrow
+        from pyarrow import parquet
+    except ImportError:
+        raise QueryError("Parquet needs pyarrow.", remedy="Take format=csv, or install jali[frames].") from None
+    sink = pyarrow.BufferOutputStream()
+    parquet.write_table(answer.to_arrow(), sink)
+    written: bytes = sink.getvalue().to_pybytes()
+    return written

@@ -1,0 +1,73 @@
+"""The application: the API, the pages, and what stands around them."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from importlib.metadata import version
+
+from fastapi import APIRouter, FastAPI
+
+from jali.database import Database
+from jali.server.api import access, asking, catalog, envelope, health, lab, receipts, streams
+from jali.server.api.doors import SIGNED_IN
+from jali.server.house import House
+from jali.server.people.gate import Visit
+from jali.server.settings import Settings
+from jali.server.shield import Shield
+
+_LOG = logging.getLogger("jali.server")
+API = "/api/v1"
+
+
+def make_app(database: Database, settings: Settings | None = None, visit: Visit | None = None) -> FastAPI:
+    """Return the application over a database.
+
+    Args:
+        database: What is served.
+        settings: How.
+        visit: A curator's token for this run alone.
+    """
+    house = House.over(database, settings or Settings(), visit)
+    app = FastAPI(
+        title="Jali",
+        version=version("jali"),
+        summary="A private statistical database: every answer is differentially private, with an error bar.",
+        openapi_url=f"{API}/openapi.json",
+        docs_url=None,
+        redoc_url=None,
+        lifespan=_lifespan(house),
+    )
+    app.state.house = house
+    envelope.install(app)
+    app.include_router(_api())
+    app.include_router(health.router)
+    _add_pages(app)
+    app.add_middleware(Shield, house=house)
+    return app
+
+
+def _api() -> APIRouter:
+    """Return the API. Who is not signed in reaches none of it, whatever a route says of itself."""
+    router = APIRouter(prefix=API, dependencies=SIGNED_IN)
+    for part in (asking, receipts, catalog, streams, access, lab):
+        router.include_router(part.router)
+    return router
+
+
+def _add_pages(app: FastAPI) -> None:
+    from jali.server.pages.site import add_pages
+
+    add_pages(app)
+
+
+def _lifespan(house: House):  # type: ignore[no-untyped-def] # FastAPI's own type is not public
+    @asynccontextmanager
+    async def lifespan(_: FastAPI) -> AsyncIterator[None]:
+        yield
+        left = await house.desk.stop(house.settings.grace)
+        if left:
+            _LOG.warning("%d questions were not finished: their receipts are open, to be redeemed.", left)
+
+    return lifespan

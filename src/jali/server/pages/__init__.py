@@ -1,0 +1,1 @@
+"""The pages: server-rendered templates, a style sheet and a little script."""

@@ -1,0 +1,159 @@
+"""Asking: an editor, what a question would cost, and its answer."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+from fastapi import APIRouter, Request
+from fastapi.responses import Response
+
+from jali.database.asking import Found
+from jali.errors import JaliError
+from jali.server.api.catalog import tables_document
+from jali.server.api.doors import TheHouse
+from jali.server.api.envelope import Refusal, as_refusal
+from jali.server.api.forms import Asked
+from jali.server.house import House
+from jali.server.pages.answers import card_of
+from jali.server.pages.guards import Fields, Filled, Visitor, read_as
+from jali.server.pages.refusals import failure_of
+from jali.server.pages.rendering import fragment, page
+from jali.server.pages.tree import Node, tree
+from jali.server.people.caller import Caller
+from jali.server.work.desk import Busy
+from jali.server.work.job import Job
+
+router = APIRouter()
+_TWIN = "/api/v1/tables"
+TERMS = ("epsilon", "delta", "rho", "within", "max_rows", "max_groups", "min_people")
+_FIRST = {"sql": "", "epsilon": "0.1"} | dict.fromkeys(TERMS[1:], "")
+# What is answered with a card beside the question, which stays as it was written.
+_Told = (JaliError, Refusal, Busy)
+
+
+@dataclass(frozen=True)
+class Explained:
+    """What a question would cost and leave, and how close its answer would come.
+
+    Attributes:
+        loss: What it costs.
+        left: Of each account what would be left, and whether it would refuse.
+        forecasts: Of each aggregate, its error in words.
+        groups: How many groups there are, in words.
+        free: Whether it was answered before.
+        accuracy: Where the loss was found for an accuracy.
+        plan: The whole plan.
+    """
+
+    loss: str
+    left: tuple[tuple[str, str, bool], ...]
+    forecasts: tuple[tuple[str, str], ...]
+    groups: str
+    free: bool
+    accuracy: tuple[str, ...]
+    plan: Node
+
+
+@router.get("/")
+@router.get("/ask")
+async def editor(request: Request, _: Visitor, house: TheHouse) -> Response:
+    """Show the editor."""
+    return await _page(request, house, _FIRST)
+
+
+@router.post("/ask")
+async def ask_page(request: Request, caller: Visitor, house: TheHouse, fields: Filled) -> Response:
+    """Explain or answer a question for a browser without the script."""
+    asked = fields.get("do") == "ask"
+    shown = await (_answered if asked else _explained)(house, caller, fields)
+    return await _page(request, house, _FIRST | dict.fromkeys(TERMS, "") | dict(fields), shown)
+
+
+async def _page(
+    request: Request, house: House, fields: Fields, shown: tuple[str, dict[str, Any], int] | None = None
+) -> Response:
+    known = await house.desk.in_front(partial(tables_document, house))
+    template, context, status = shown or ("", {}, 200)
+    held = {"fields": fields, "tables": known["tables"], "public": known["public"], "result": template}
+    return page("ask.html", request, twin=_TWIN, status=status, **held, **context)
+
+
+@router.post("/ask/explain")
+async def explain(request: Request, caller: Visitor, house: TheHouse, fields: Filled) -> Response:
+    """Say what a question would cost. Free."""
+    template, context, _ = await _explained(house, caller, fields)
+    return fragment(template, request, **context)
+
+
+@router.post("/ask/answer")
+async def answer(request: Request, caller: Visitor, house: TheHouse, fields: Filled) -> Response:
+    """Answer a question; or give its receipt, where it takes long."""
+    template, context, _ = await _answered(house, caller, fields)
+    return fragment(template, request, **context)
+
+
+async def _explained(house: House, caller: Caller, fields: Fields) -> tuple[str, dict[str, Any], int]:
+    try:
+        found = await house.desk.in_front(partial(_explanation, house, caller, _read(fields)))
+    except _Told as error:
+        return _failed(error, fields)
+    return "explained.html", {"explained": found}, 200
+
+
+def _explanation(house: House, caller: Caller, question: Asked) -> Explained:
+    from jali.planner.explanation import explanation
+    from jali.planner.explanation.forecasts import forecasts
+
+    note = explanation(house.database.serving.explain(question.sql, question.given(), analyst=caller.analyst))
+    return Explained(
+        note.loss,
+        tuple((account, text, text.startswith("the question would be refused")) for account, text in note.leaves),
+        tuple((one.name, "; ".join(forecasts(one))) for one in note.aggregates),
+        f"chosen: {note.selection.sizes}" if note.selection is not None else f"{note.groups or 1:,}",
+        all(text.startswith("answered before") for _, text in note.leaves),
+        note.accuracy,
+        tree(note),
+    )
+
+
+async def _answered(house: House, caller: Caller, fields: Fields) -> tuple[str, dict[str, Any], int]:
+    try:
+        question = _read(fields)
+        taken = await house.desk.take(_key(caller, question), partial(_begin, house, caller, question))
+        return await outcome(house, caller, taken)
+    except _Told as error:
+        return _failed(error, fields)
+
+
+def _key(caller: Caller, question: Asked) -> tuple[Any, ...]:
+    """Return what makes two questions the same one while it is being paid, as in the API."""
+    return ("ask", caller.analyst, question.model_dump_json(exclude={"wait", "release"}))
+
+
+def _begin(house: House, caller: Caller, question: Asked, stage: Any) -> Any:
+    return house.database.serving.begin(question.sql, question.given(), analyst=caller.analyst, stage=stage)
+
+
+async def outcome(
+    house: House, caller: Caller, taken: Found[Any] | Job, column: str | None = None
+) -> tuple[str, dict[str, Any], int]:
+    """Return the card of an answer; or of the wait for it, where it takes longer than somebody is patient."""
+    found = taken if isinstance(taken, Found) else await house.desk.outcome(taken, house.settings.patience)
+    if found is None:
+        assert isinstance(taken, Job)
+        return "waiting.html", {"job": taken}, 202
+    card = await house.desk.in_front(partial(card_of, house, caller, found, column))
+    return "answer.html", {"card": card}, 200
+
+
+def _read(fields: Fields) -> Asked:
+    told = {name: fields.get(name, "").strip() for name in TERMS}
+    return read_as(Asked, {**told, "sql": fields.get("sql", "")})
+
+
+def _failed(error: Exception, fields: Fields) -> tuple[str, dict[str, Any], int]:
+    known = as_refusal(error)
+    failure = failure_of(known, fields.get("sql", ""))
+    return "failure.html", {"failure": failure}, failure.status

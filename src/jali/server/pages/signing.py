@@ -1,0 +1,69 @@
+"""Signing in with a token, and out."""
+
+from __future__ import annotations
+
+from fastapi import APIRouter, Request
+from fastapi.responses import RedirectResponse, Response
+
+from jali.database.access import Refused
+from jali.server.api.doors import by_token
+from jali.server.api.envelope import Refusal, too_often
+from jali.server.house import House, house_of
+from jali.server.pages.guards import Filled, local, read_form
+from jali.server.pages.rendering import page
+from jali.server.people.caller import Caller
+from jali.server.people.cookies import HOURS, NAME
+
+router = APIRouter()
+_TWIN = "/api/v1/me"
+
+
+@router.get("/sign-in")
+async def form(request: Request, next: str = "/") -> Response:  # noqa: A002 - what the address calls it
+    """Ask for a token."""
+    return page("sign_in.html", request, twin=_TWIN, next=local(next), reason="")
+
+
+@router.post("/sign-in")
+async def sign_in(request: Request) -> Response:
+    """Let somebody in who holds a good token; the session names the token and holds no secret."""
+    _check_origin(request)
+    house, fields = house_of(request), await read_form(request)
+    onward = local(fields.get("next", "/"))
+    try:
+        caller = await by_token(request, house, fields.get("token", ""))
+    except Refused as refused:
+        return page("sign_in.html", request, twin=_TWIN, status=401, next=onward, reason=refused.reason)
+    seconds = house.rates.wait(caller.token)
+    if seconds:
+        raise too_often(seconds)
+    return _let_in(house, caller, onward)
+
+
+def _check_origin(request: Request) -> None:
+    """Refuse another site that would sign somebody in as somebody else."""
+    if request.headers.get("sec-fetch-site", "same-origin") not in ("same-origin", "none"):
+        raise Refusal(403, "FormExpired", "The form came from another site.", remedy="Sign in on this one.")
+
+
+def _let_in(house: House, caller: Caller, onward: str) -> Response:
+    response = RedirectResponse(onward, 303)
+    response.set_cookie(
+        NAME,
+        house.gate.cookies.make(caller.token),
+        max_age=HOURS * 3600,
+        path="/",
+        secure=house.settings.secure,
+        httponly=True,
+        samesite="strict",
+    )
+    return response
+
+
+@router.post("/sign-out")
+async def sign_out(request: Request, _: Filled) -> Response:
+    """End the session in this browser."""
+    response = RedirectResponse("/sign-in", 303)
+    secure = house_of(request).settings.secure
+    response.delete_cookie(NAME, path="/", secure=secure, httponly=True, samesite="strict")
+    return response

@@ -1,0 +1,48 @@
+"""The site: pages, forms, and the files that they need."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from fastapi import FastAPI
+from fastapi.responses import Response
+from starlette.staticfiles import StaticFiles
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from jali.server.pages import ask, budget, curator, lab, receipts, signing, streams
+from jali.server.pages.refusals import error_page
+
+STATIC = Path(__file__).with_name("static")
+# What speaks JSON or plain text also where it fails.
+_FOR_PROGRAMS = ("/api/", "/health", "/metrics")
+
+
+def add_pages(app: FastAPI) -> None:
+    """Add the pages to an application."""
+    for part in (signing, ask, budget, receipts, curator, streams, lab):
+        app.include_router(part.router, include_in_schema=False)
+    app.mount("/static", _Files(directory=STATIC), "static")
+    app.add_middleware(_Pages)
+
+
+class _Pages:
+    """Has whatever fails below a page's address answered with a page."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "http" and not f"{scope['path']}/".startswith(_FOR_PROGRAMS):
+            scope["jali.page"] = error_page
+        await self._app(scope, receive, send)
+
+
+class _Files(StaticFiles):
+    """The style sheet, the script and the icon: kept by browsers, and asked after each time."""
+
+    def file_response(self, *arguments: Any, **named: Any) -> Response:
+        """Return a file that is fetched again only where it changed."""
+        response = super().file_response(*arguments, **named)
+        response.headers["Cache-Control"] = "no-cache"
+        return response

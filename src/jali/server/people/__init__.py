@@ -1,0 +1,1 @@
+"""Who is calling: tokens, signed cookies, and how often somebody may call."""

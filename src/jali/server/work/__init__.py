@@ -1,0 +1,1 @@
+"""Work that takes a while: pools, bounded queues, and the questions that are being answered."""

@@ -1,0 +1,156 @@
+"""The desk: takes questions, has them paid and read for in threads, and remembers which are under way."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Hashable
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+from functools import partial
+from typing import Any, TypeVar
+
+from jali.database.asking import Begun, Found, Stage
+from jali.server.work.job import Job
+
+T = TypeVar("T")
+Begin = Callable[[Stage], "Found[Any] | Begun[Any]"]
+# Planning and the ledger: the ledger has one writer at a time, so that more threads would only wait.
+_FRONT, _DOORS = 4, 2
+
+
+class Busy(Exception):  # noqa: N818 - an answer, not a mishap
+    """There is no room for another question now. Nothing was spent."""
+
+
+class Desk:
+    """Where questions wait.
+
+    Guarantee:
+        At most `waiting` questions are under way, and one that finds no room is not paid. What is paid is finished
+        whoever has left; or its receipt stays open in the ledger, to be redeemed.
+
+    Args:
+        workers: How many questions are read for at once.
+        waiting: How many may be under way.
+    """
+
+    def __init__(self, *, workers: int, waiting: int) -> None:
+        self._doors = ThreadPoolExecutor(_DOORS, "jali-door")
+        self._front = ThreadPoolExecutor(_FRONT, "jali-front")
+        self._engine = ThreadPoolExecutor(workers, "jali-engine")
+        self._lab = ThreadPoolExecutor(1, "jali-lab")
+        self._free, self._waiting = waiting, waiting
+        self._in_lab = 0
+        self._jobs: dict[str, Job] = {}
+        self._begun: dict[Hashable, asyncio.Task[Found[Any] | Job]] = {}
+        self._stopped = False
+
+    @property
+    def under_way(self) -> int:
+        """How many questions are being answered."""
+        return self._waiting - self._free
+
+    def job(self, receipt: str) -> Job | None:
+        """Return the question of a receipt, if it is being answered now."""
+        return self._jobs.get(receipt)
+
+    async def at_door(self, function: Callable[[], T]) -> T:
+        """Run something short: who somebody is."""
+        return await asyncio.get_running_loop().run_in_executor(self._doors, function)
+
+    async def in_front(self, function: Callable[[], T]) -> T:
+        """Run something that reads no data: planning, or the ledger."""
+        return await asyncio.get_running_loop().run_in_executor(self._front, function)
+
+    async def in_engine(self, function: Callable[[], T]) -> T:
+        """Run something that pays and reads in one step; refuse it, unpaid, where there is no room."""
+        if self._free <= 0 or self._stopped:
+            raise Busy
+        self._free -= 1
+        try:
+            return await asyncio.shield(asyncio.get_running_loop().run_in_executor(self._engine, function))
+        finally:
+            self._free += 1
+
+    async def in_lab(self, function: Callable[[], T], *, most: int = 4) -> T:
+        """Run something on made-up data, one after the other; refuse when several wait already."""
+        if self._in_lab >= most or self._stopped:
+            raise Busy
+        self._in_lab += 1
+        try:
+            return await asyncio.get_running_loop().run_in_executor(self._lab, function)
+        finally:
+            self._in_lab -= 1
+
+    async def take(self, key: Hashable, begin: Begin) -> Found[Any] | Job:
+        """Take a question: return its answer if there is one, or the job that will find it.
+
+        The same question of the same caller, while it is being paid, is the same question: it is begun once.
+        """
+        if key not in self._begun:
+            task = asyncio.ensure_future(self._begin(begin))
+            self._begun[key] = task
+            task.add_done_callback(lambda _: self._begun.pop(key, None))
+        # Whoever leaves does not take the question along.
+        return await asyncio.shield(self._begun[key])
+
+    async def _begin(self, begin: Begin) -> Found[Any] | Job:
+        if self._free <= 0 or self._stopped:
+            raise Busy
+        self._free -= 1
+        try:
+            begun = await self.in_front(partial(begin, _unheard))
+        except BaseException:
+            self._free += 1
+            raise
+        if isinstance(begun, Found):
+            self._free += 1
+            return begun
+        return self._work_on(begun)
+
+    def _work_on(self, begun: Begun[Any]) -> Job:
+        """Have a paid question read for. One that is being read for already is not begun a second time."""
+        known = self._jobs.get(begun.receipt)
+        if known is not None:
+            self._free += 1
+            return known
+        job = Job(begun.receipt)
+        self._jobs[begun.receipt] = job
+        loop = asyncio.get_running_loop()
+        try:
+            running = self._engine.submit(job.run, begun)
+        except RuntimeError:  # the server is stopping: the receipt stays open
+            self._ended(job)
+            raise Busy from None
+        running.add_done_callback(partial(self._call_back, loop, job))
+        return job
+
+    def _call_back(self, loop: asyncio.AbstractEventLoop, job: Job, _: Future[None]) -> None:
+        if not loop.is_closed():
+            loop.call_soon_threadsafe(self._ended, job)
+
+    def _ended(self, job: Job) -> None:
+        self._jobs.pop(job.receipt, None)
+        self._free += 1
+
+    async def outcome(self, job: Job, seconds: float) -> Found[Any] | None:
+        """Wait for a job; return None when the time is over. The job goes on."""
+        waited = asyncio.wrap_future(job.outcome)
+        done, _ = await asyncio.wait({waited}, timeout=seconds)
+        if not done:
+            waited.cancel()  # the wrapper alone: a running future cannot be cancelled
+            return None
+        return waited.result()
+
+    async def stop(self, grace: float) -> int:
+        """Take nothing more, give what is under way some seconds, and return how many receipts stay open."""
+        self._stopped = True
+        left = [job.outcome for job in self._jobs.values()]
+        loop = asyncio.get_running_loop()
+        await loop.run_in_executor(None, partial(wait, left, grace))
+        for pool in (self._doors, self._front, self._engine, self._lab):
+            pool.shutdown(wait=False, cancel_futures=True)
+        return sum(not outcome.done() for outcome in left)
+
+
+def _unheard(_: str) -> None:
+    """Stages before paying are too short to be told."""
