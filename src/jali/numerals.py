@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from fractions import Fraction
 
 
@@ -47,3 +48,17 @@ def _magnitude(value: Fraction) -> int:
     """Return floor(log10(value)) for value > 0, exactly."""
     guess = len(str(value.numerator)) - len(str(value.denominator))
     return guess if Fraction(10) ** guess <= value else guess - 1
+
+
+def is_sized(written: str, most: int) -> bool:
+    """Say whether a written number is one that somebody can mean: 1e999999999 would take all memory to be read.
+
+    Example:
+        >>> is_sized("0.1", 100), is_sized("1e999999999", 100)
+        (True, False)
+    """
+    exponent = re.search(r"[eE]([+-]?[\d_]+)$", written.strip()[-most:])
+    return len(written) <= most and not (exponent and abs(int(exponent[1])) > _LARGEST_EXPONENT)
+
+
+_LARGEST_EXPONENT = 300

@@ -274,3 +274,17 @@ def test_an_interrupt_while_reading_stops_the_question_and_leaves_its_receipt(
     assert [receipt.state for receipt in db.receipts()] == [State.OPEN]
     assert db.ask(COUNT, epsilon=1).rows
     assert [receipt.state for receipt in db.receipts()] == [State.RELEASED]
+
+
+def test_an_answer_is_comma_separated_values_too(tmp_path: Path) -> None:
+    import csv
+    import io
+
+    with open_clinic(tmp_path) as db:
+        answer = db.ask("SELECT ward, COUNT(*) AS n FROM visits GROUP BY ward", epsilon=0.1)
+        bins = db.ask("SELECT HISTOGRAM(age, [40, 60]) AS h FROM visits", epsilon=0.1)
+    head, *rows = csv.reader(io.StringIO(answer.to_csv()))
+    assert head == ["ward", "n", "n_low", "n_high"]
+    assert [(ward, float(n)) for ward, n, *_ in rows] == answer.rows
+    (told,) = csv.DictReader(io.StringIO(bins.to_csv()))
+    assert list(json.loads(told["h"])) == [str(label) for label in bins.rows[0][0]]

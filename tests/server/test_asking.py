@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 from tests.server.serving import Place, served
 
+from jali.database.asking import Asking
 from jali.engines.duckdb import DuckDBEngine
 from jali.errors import EngineError
 
@@ -81,6 +82,8 @@ def test_explaining_is_free_and_says_what_a_question_leaves(place: Place) -> Non
         ({}, 422, "BadRequest"),
         (WARDS | {"max_rows": 0}, 422, "BadRequest"),
         (WARDS | {"part": {"ward": "nowhere"}}, 400, "QueryError"),
+        (WARDS | {"sql": "SELECT COUNT(*) FROM visits WHERE age > 1e999999999"}, 400, "QueryError"),
+        (WARDS | {"sql": "SELECT COUNT(*) FROM visits WHERE age > 1e-999999999"}, 400, "QueryError"),
     ],
 )
 def test_wrong_questions_are_refused_in_one_envelope_and_cost_nothing(
@@ -153,6 +156,26 @@ def test_a_question_that_takes_longer_is_answered_by_its_receipt_and_goes_on(
             time.sleep(0.02)
         assert [row[0] for row in found.json()["rows"]] == ["A", "B", "C"]
         assert client.post("/api/v1/ask", json=WARDS).json()["receipt"] == told["receipt"]
+
+
+def test_a_question_that_is_being_answered_is_not_paid_again_however_often_it_is_asked(
+    tmp_path: Path, slow: threading.Event
+) -> None:
+    spellings = ("", " ", "\n", "  ", " \n", "\n ", "   ", "\n\n", " \n ", "    ")
+    with served(tmp_path, patience=0.02) as place, place.client("ana") as client:
+        for space in spellings:
+            response = client.post("/api/v1/ask", json=WARDS | {"sql": WARDS["sql"] + space})
+            assert response.status_code == 202
+        (receipt,) = place.database.receipts()
+        slow.set()
+        for _ in range(200):
+            if place.database.receipts()[0].state == "released":
+                break
+            time.sleep(0.02)
+        told = [client.post("/api/v1/ask", json=WARDS | {"sql": WARDS["sql"] + space}) for space in spellings]
+        assert {one.json()["receipt"] for one in told} == {receipt.id}
+        assert len(place.database.receipts()) == 1
+        assert place.database.verify().problems == ()
 
 
 def test_stages_arrive_as_events_and_nothing_of_the_engine(place: Place, slow: threading.Event) -> None:
@@ -267,3 +290,31 @@ def test_what_is_not_finished_in_time_stays_redeemable(tmp_path: Path, slow: thr
 
     with open_clinic(tmp_path, epsilon=100) as database:
         assert database.redeem(receipt, analyst="ana").receipt == receipt
+
+
+def test_removed_takes_no_terms_that_it_would_not_heed(shared: Place) -> None:
+    with shared.client("cara") as client:
+        asked = {"sql": "SELECT AVG(age) FROM visits", "epsilon": 1}
+        for more in ({"part": {"ward": "A"}}, {"delta": "0.5"}, {"min_people": 9}, {"within": 3}):
+            assert client.post("/api/v1/removed", json=asked | more).status_code == 422
+        assert client.post("/api/v1/removed", json=asked).status_code == 200
+
+
+def test_dear_plans_of_one_analyst_keep_nobody_else_waiting(
+    shared: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    go, explained = threading.Event(), Asking.explained
+
+    def held(self: Asking, question: Any, given: Any, *, analyst: str | None = None) -> Any:
+        if analyst == "ana":
+            go.wait(20)
+        return explained(self, question, given, analyst=analyst)
+
+    monkeypatch.setattr(Asking, "explained", held)
+    with shared.client("ana") as ana, shared.client("ben") as ben, ThreadPoolExecutor(8) as pool:
+        waiting = [pool.submit(ana.post, "/api/v1/explain", json=WARDS) for _ in range(8)]
+        time.sleep(0.2)
+        assert ben.post("/api/v1/explain", json=WARDS, timeout=10).status_code == 200
+        assert ben.get("/api/v1/tables", timeout=10).status_code == 200
+        go.set()
+        assert {one.result().status_code for one in waiting} == {200}

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import itertools
 import logging
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
+from fastapi import APIRouter
 from fastapi.routing import APIRoute
 from tests.database.clinic import make_visits
 from tests.server.serving import Place, served
 
+from jali.server.pages import ask, budget, curator, lab, receipts, signing, streams
 from jali.server.people.cookies import NAME, Cookies
 from jali.server.people.gate import Visit
 
@@ -124,14 +127,19 @@ def test_nobody_analysts_and_curators_reach_what_is_theirs(clinic: Place, way: t
     assert reached(status("cara"))
 
 
-def test_a_route_that_is_added_is_behind_the_door(clinic: Place) -> None:
-    from jali.server.api.doors import caller_of
+def test_a_route_that_is_added_is_behind_the_door(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    forgetful = APIRouter()
 
-    inside = [r for r in clinic.app.routes if isinstance(r, APIRoute) and r.path.startswith("/api/v1/")]
-    for route in inside:
-        calls = {one.call for one in route.dependant.dependencies}
-        deeper = {two.call for one in route.dependant.dependencies for two in one.dependencies}
-        assert caller_of in calls | deeper, route.path
+    @forgetful.get("/forgotten")
+    def forgotten() -> dict[str, str]:
+        return {"said": "something"}
+
+    monkeypatch.setattr("jali.server.api.lab.router", forgetful)
+    with served(tmp_path) as place:
+        with place.client() as nobody:
+            assert nobody.get("/api/v1/forgotten").status_code == 401
+        with place.client("ana") as ana:
+            assert ana.get("/api/v1/forgotten").json() == {"said": "something"}
 
 
 @pytest.mark.parametrize(
@@ -319,3 +327,79 @@ def test_acts_are_in_the_trail_with_who_did_them(place: Place) -> None:
     assert [(act["actor"], act["act"]) for act in acts[:2]] == [("", "budget opened"), ("cara", "grant")]
     assert acts[1]["about"] == "zoe on visits: epsilon=2, delta=0"
     assert place.database.verify().problems == ()
+
+
+def test_a_revoked_token_hears_no_more_of_a_stream(place: Place) -> None:
+    stream = place.database.stream("arrivals", unit="patient", horizon=30, epsilon=2)
+    stream.publish(1)
+    with place.client("ana") as ana, ana.stream("GET", "/api/v1/streams/arrivals/events") as told:
+        lines = told.iter_lines()
+        assert next(line for line in lines if line.startswith("event: tick"))
+        place.database.access.revoke(place.tokens["ana"].split("_")[1])
+        stream.publish(2)
+        rest = list(lines)  # it ends
+    assert sum(line.startswith("event: tick") for line in rest) <= 1  # one that was on its way
+
+
+def test_so_many_streams_of_events_are_open_to_one_caller(place: Place) -> None:
+    place.database.stream("arrivals", unit="patient", horizon=30, epsilon=2)
+    with ExitStack() as stack, place.client("ana") as ana:
+        held = []
+        for _ in range(16):
+            told = stack.enter_context(ana.stream("GET", "/api/v1/streams/arrivals/events"))
+            held.append(told.iter_lines())  # one that is let go closes its connection
+            assert next(held[-1]) == "event: begin"
+        assert ana.get("/api/v1/streams/arrivals/events").status_code == 503
+
+
+def test_another_site_signs_nobody_in(place: Place) -> None:
+    form = {"token": place.tokens["ana"]}
+    for headers in ({"Origin": "http://evil.example"}, {"Sec-Fetch-Site": "cross-site"}, {"Origin": "null"}):
+        response = httpx.post(f"{place.address}/sign-in", data=form, headers=headers)
+        assert response.status_code == 403
+        assert NAME not in response.cookies
+    assert httpx.post(f"{place.address}/sign-in", data=form, headers={"Origin": place.address}).status_code == 303
+
+
+def test_who_signs_out_has_ended_the_session_everywhere(place: Place) -> None:
+    signed = httpx.post(f"{place.address}/sign-in", data={"token": place.tokens["ana"]}).cookies
+    word = place.app.state.house.gate.cookies.word(signed[NAME])
+    assert httpx.get(f"{place.address}/budget", cookies=signed).status_code == 200
+    assert httpx.post(f"{place.address}/sign-out", data={"csrf": word}, cookies=signed).status_code == 303
+    assert httpx.get(f"{place.address}/api/v1/me", cookies=signed).status_code == 401
+    with place.client("ana") as client:
+        assert client.get("/api/v1/me").status_code == 200
+
+
+def test_odd_methods_are_counted_together(place: Place) -> None:
+    with place.client("cara") as client:
+        for number in range(20):
+            assert client.request(f"FOO{number}", "/zz").status_code in (404, 405)
+        assert client.get("/metrics").text.count("FOO") == 0
+
+
+def pages() -> list[tuple[str, str]]:
+    """Return every page and form with its method."""
+    parts = (ask, budget, curator, lab, receipts, signing, streams)
+    routes = [route for part in parts for route in part.router.routes if isinstance(route, APIRoute)]
+    return sorted((method, route.path) for route in routes for method in (route.methods or set()) - {"HEAD"})
+
+
+def test_every_page_is_behind_the_door_and_curators_pages_are_theirs(clinic: Place) -> None:
+    found = pages()
+    assert len(found) > 12
+    cookies = clinic.app.state.house.gate.cookies
+    for method, route in found:
+        if route == "/sign-in":
+            continue
+        path = route.replace("{receipt}", "none").replace("{name}", "none")
+        nobody = httpx.request(method, clinic.address + path, data={} if method == "POST" else None, timeout=60)
+        assert (nobody.status_code, nobody.headers["location"].partition("?")[0]) == (303, "/sign-in"), path
+        for name in ("ana", "cara"):
+            token = clinic.tokens[name].split("_")[1]
+            with httpx.Client(base_url=clinic.address, cookies={NAME: cookies.make(token)}, timeout=60) as browser:
+                told = browser.request(method, path, data={} if method == "POST" else None)
+            if method == "POST" or (name == "ana" and path.startswith("/curator")):
+                assert told.status_code == 403, (name, path)  # without the word of the session, or not theirs
+            else:
+                assert told.status_code in (200, 404), (name, path, told.status_code)

@@ -24,8 +24,9 @@ from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
 
-# The first order after 1, the factor between orders of the first grid, and how many halvings are enough.
-_FIRST, _FACTOR, _HALVINGS = 1e-6, 2.0, 8
+# The first order after 1, the factor between orders of the first grid, and the most halvings: an interval is then
+# narrower than doubles tell apart from its bound.
+_FIRST, _FACTOR, _HALVINGS = 1e-6, 2.0, 20
 # Slopes that may be missed are larger by no more than this, on curves that are not the best one's neighbourhood.
 _CLOSE, _STEPS = 1e-3, 40
 # From here on exponentials are summed by their logarithms: no digits are lost to the 1 that they are near.

@@ -6,7 +6,7 @@ The one way from a plan to an answer. An order is reserved once and fulfilled on
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable
+from collections.abc import Callable, Container
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Generic, TypeVar
@@ -62,6 +62,7 @@ class Order:
     plan: str
     debits: tuple[Debit, ...]
     grants: tuple[Debit, ...] = ()
+    working: Container[str] = field(default=(), compare=False, repr=False)
 
 
 T = TypeVar("T")
@@ -131,13 +132,23 @@ class Asking:
         return finished(self.begin(question, given, analyst=analyst, stage=stage), stage)
 
     def begin(
-        self, question: str | Question, given: Given, *, analyst: str | None, stage: Stage
+        self,
+        question: str | Question,
+        given: Given,
+        *,
+        analyst: str | None,
+        stage: Stage,
+        working: Container[str] = (),
     ) -> Found[Answer] | Begun[Answer]:
-        """Plan a question, and recall its answer or pay for it: all but the reading."""
+        """Plan a question, and recall its answer or pay for it: all but the reading.
+
+        A receipt of it that is being answered now, in `working`, is the one that is returned.
+        """
         stage("planning")
         plan = self.plan(question, given)
         try:
-            return self._begun(self.order(question, plan, analyst), plan, stage)
+            order = replace(self.order(question, plan, analyst), working=working)
+            return self._begun(order, plan, stage)
         except BudgetExceeded as error:
             refused = error
         fits = self._fits(analyst)
@@ -205,6 +216,7 @@ class Asking:
             plan=order.plan,
             debits=order.debits + order.grants,
             resume=True,
+            working=order.working,
         )
 
     def redeem(self, receipt: str, *, analyst: str | None, stage: Stage) -> Answer:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import partial
@@ -93,10 +93,16 @@ class Batches:
         return finished(self.begin_asking(wanted, plan, analyst=analyst, stage=stage), stage)
 
     def begin_asking(
-        self, wanted: Sequence[Wanted], plan: BatchPlan, *, analyst: str | None, stage: Stage
+        self,
+        wanted: Sequence[Wanted],
+        plan: BatchPlan,
+        *,
+        analyst: str | None,
+        stage: Stage,
+        working: Container[str] = (),
     ) -> Found[BatchAnswer] | Begun[BatchAnswer]:
         """Recall the answers of a batch, or pay for them: all but the reading."""
-        order = self._order(wanted, plan, analyst)
+        order = replace(self._order(wanted, plan, analyst), working=working)
         stored = self._ledger.recall(order.key, analyst=order.analyst, grant=order.grants or None)
         if stored is not None and stored.answer is not None:
             return _found(stored.plan, stored.receipt, stored.answer)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -40,22 +40,28 @@ class Serving:
         return self._asking.explained(question, given, analyst=analyst)
 
     def begin(
-        self, question: str, given: Given, *, analyst: str | None, stage: Stage
+        self, question: str, given: Given, *, analyst: str | None, stage: Stage, working: Container[str] = ()
     ) -> Found[Answer] | Begun[Answer]:
-        """Recall the answer of a question, or pay for it."""
-        return self._asking.begin(question, given, analyst=analyst, stage=stage)
+        """Recall the answer of a question, or pay for it; `working` are the receipts that are being answered."""
+        return self._asking.begin(question, given, analyst=analyst, stage=stage, working=working)
 
     def explain_batch(self, wanted: Sequence[Wanted], conditions: Conditions, *, analyst: str | None) -> BatchPlan:
         """Plan a batch. Free."""
         return self._batches.explained(wanted, conditions, analyst=analyst)
 
     def begin_batch(
-        self, wanted: Sequence[Wanted], conditions: Conditions, *, analyst: str | None, stage: Stage
+        self,
+        wanted: Sequence[Wanted],
+        conditions: Conditions,
+        *,
+        analyst: str | None,
+        stage: Stage,
+        working: Container[str] = (),
     ) -> Found[BatchAnswer] | Begun[BatchAnswer]:
-        """Recall the answers of a batch, or pay for them."""
+        """Recall the answers of a batch, or pay for them; `working` are the receipts that are being answered."""
         stage("planning")
         plan = self._batches.plan(wanted, total_of(conditions), agree=conditions.agree)
-        return self._batches.begin_asking(wanted, plan, analyst=analyst, stage=stage)
+        return self._batches.begin_asking(wanted, plan, analyst=analyst, stage=stage, working=working)
 
     def receipt(self, receipt: str, *, analyst: str | None) -> Receipt:
         """Return a receipt of an analyst, or of anybody to the curator; to others it does not exist."""

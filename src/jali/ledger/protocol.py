@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Container
 from typing import Protocol
 
 from jali.ledger.access_book import AccessBook
@@ -81,12 +82,21 @@ class Ledger(Protocol):
         """Say whether `recall` would give this analyst an answer that is paid already. Nothing is charged."""
 
     def reserve(
-        self, *, analyst: str, question: str, key: str, plan: str, debits: tuple[Debit, ...], resume: bool = False
+        self,
+        *,
+        analyst: str,
+        question: str,
+        key: str,
+        plan: str,
+        debits: tuple[Debit, ...],
+        resume: bool = False,
+        working: Container[str] = (),
     ) -> str:
         """Charge all debits or none, keep the plan, and return the name of the receipt.
 
         The caller may then run the plan once: the reservation is the first of `MAX_ATTEMPTS` attempts. With
-        `resume`, an open receipt of the same key and analyst is taken up instead, and nothing is charged.
+        `resume`, an open receipt of the same key and analyst is taken up instead, and nothing is charged;
+        one that is being answered now, in `working`, without counting an attempt.
         """
 
     def begin(self, receipt: str, *, analyst: str | None) -> Reservation:

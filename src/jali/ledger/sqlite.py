@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -174,12 +174,22 @@ class SqliteLedger:
         return hit is not None and hit.paid
 
     def reserve(
-        self, *, analyst: str, question: str, key: str, plan: str, debits: tuple[Debit, ...], resume: bool = False
+        self,
+        *,
+        analyst: str,
+        question: str,
+        key: str,
+        plan: str,
+        debits: tuple[Debit, ...],
+        resume: bool = False,
+        working: Container[str] = (),
     ) -> str:
         """Charge all debits or none, keep the plan, and return the name of the receipt.
 
         The caller may then run the plan once: the reservation is the first of `MAX_ATTEMPTS` attempts. With
-        `resume`, an open receipt of the same key and analyst is taken up instead, and nothing is charged.
+        `resume`, an open receipt of the same key and analyst is taken up instead, and nothing is charged; one of
+        those that are being answered now, `working`, without counting an attempt; or one that was released
+        since somebody looked.
 
         Raises:
             BudgetExceeded: An account cannot pay; nothing is recorded.
@@ -189,6 +199,9 @@ class SqliteLedger:
             raise LedgerError("A question without a debit cannot be reserved.", remedy="Name who pays for it.")
         receipt = secrets.token_hex(16)
         with self._writing() as tables:
+            known = _known(tables, key, analyst, working) if resume else None
+            if known is not None:
+                return known
             owed = tables.owed(key, analyst, MAX_ATTEMPTS) if resume else None
             if owed is not None:
                 _count_attempt(tables, owed[0], owed[1] + 1)
@@ -293,6 +306,14 @@ def _allowed(tables: Tables, receipt: str, analyst: str | None) -> Line:
     if line is None or analyst not in (None, line.analyst):
         raise _no_receipt(receipt)
     return line
+
+
+def _known(tables: Tables, key: str, analyst: str, working: Container[str]) -> str | None:
+    """Return the receipt that an analyst has for a key, if its answer is there or on its way."""
+    hit = tables.hit(key, analyst)
+    if hit is not None and hit.paid:
+        return hit.receipt
+    return next((receipt for receipt in tables.open_receipts(key, analyst) if receipt in working), None)
 
 
 def _no_receipt(receipt: str) -> LedgerError:

@@ -230,6 +230,13 @@ class Tables:
         )
         return None if row is None else (row[0], row[1])
 
+    def open_receipts(self, key: str, analyst: str) -> list[str]:
+        """Find the open receipts of a key and an analyst, however often they were tried."""
+        rows = self._run(
+            "SELECT id FROM receipts WHERE key = ? AND released IS NULL AND analyst = ?", (key, analyst)
+        )
+        return [row[0] for row in rows]
+
     def has_seen(self, receipt: str, analyst: str) -> bool:
         """Say whether this analyst's first sight of the receipt was recorded."""
         return self._one("SELECT 1 FROM seen WHERE receipt = ? AND analyst = ?", (receipt, analyst)) is not None

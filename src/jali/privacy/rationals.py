@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from decimal import Decimal
 from fractions import Fraction
 
 from jali.errors import CatalogError
 from jali.numerals import decimal as decimal  # noqa: PLC0414 - public here too: how exact numbers are shown
+from jali.numerals import is_sized
 
 Number = int | float | str | Decimal | Fraction
 _TOO_LARGE = 10**301
@@ -107,8 +107,7 @@ def count(value: int, name: str = "count") -> int:
 
 def _sized(written: str) -> str:
     """Return `written` unless it is a number too long or too extreme to be meant ('1e999999999' would hang)."""
-    exponent = re.search(r"[eE]([+-]?[\d_]+)$", written.strip())
-    if len(written) > 400 or (exponent and abs(int(exponent[1])) > 300):
+    if not is_sized(written, 400):
         raise _TooLongError
     return written
 

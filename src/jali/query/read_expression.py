@@ -12,6 +12,7 @@ from typing import Any
 from sqlglot import exp
 
 from jali.errors import QueryError, Unsupported
+from jali.numerals import is_sized
 from jali.query.contribution import Contribution
 from jali.query.nodes import (
     Call,
@@ -291,11 +292,14 @@ class ExpressionReader:
 def number(written: str) -> int | Fraction:
     """Read a numeric literal exactly."""
     try:
-        exact = Fraction(written) if len(written) <= 100 else None
+        exact = Fraction(written) if is_sized(written, 100) else None
     except ValueError:
         exact = None
     if exact is None or abs(exact) > 10**300:
-        raise QueryError(f"{written[:40]} is not a number that can be used here.")
+        raise QueryError(
+            f"{written[:40]} is not a number that can be used here.",
+            remedy="Write one of up to 100 digits, between 1e-300 and 1e300 in size.",
+        )
     return int(exact) if written.isdigit() else exact
 
 

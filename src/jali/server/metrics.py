@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass, field
 
+# A method may be any word that somebody sends.
+_METHODS = ("GET", "HEAD", "POST", "DELETE")
+
 
 @dataclass(frozen=True)
 class Metrics:
@@ -17,7 +20,8 @@ class Metrics:
 
     def count(self, route: str, method: str, status: int) -> None:
         """Count one request."""
-        self.requests[route, method, f"{status // 100}xx"] += 1
+        known = method if method in _METHODS else "other"
+        self.requests[route, known, f"{status // 100}xx"] += 1
 
     def text(self, under_way: int) -> str:
         """Write what was counted, as Prometheus reads it."""

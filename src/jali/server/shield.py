@@ -55,6 +55,8 @@ class Shield:
                 _LOG.error("A request failed, unexpectedly: %s", _route(scope))
             if not answered.status:
                 await answer(Request(scope), problem)(scope, receive, answered.send)
+            elif not answered.ended:  # nobody is left waiting for the rest
+                await answered.send({"type": "http.response.body", "body": b"", "more_body": False})
         self._house.metrics.count(_route(scope), scope["method"], answered.status or 500)
 
     def _check(self, headers: Headers) -> None:
@@ -90,7 +92,7 @@ class _Answered:
 
     def __init__(self, scope: MutableMapping[str, Any], send: Send, *, secure: bool) -> None:
         self._scope, self._send, self._secure = scope, send, secure
-        self.status = 0
+        self.status, self.ended = 0, False
 
     async def send(self, message: Message) -> None:
         if message["type"] == "http.response.start":
@@ -101,6 +103,7 @@ class _Answered:
             headers.setdefault("Cache-Control", "no-store")
             if self._secure:
                 headers.setdefault("Strict-Transport-Security", "max-age=31536000")
+        self.ended = message["type"] == "http.response.body" and not message.get("more_body", False)
         await self._send(message)
 
 

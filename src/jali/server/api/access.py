@@ -10,6 +10,7 @@ from fastapi import APIRouter, Query
 
 from jali.documents.access import token_json
 from jali.server.api.doors import CURATORS, AnyCaller, Curator, TheHouse
+from jali.server.api.envelope import not_found
 from jali.server.api.forms import TokenForm
 from jali.server.house import House
 from jali.server.people.caller import Caller
@@ -51,9 +52,10 @@ async def revoke(token: str, caller: Curator, house: TheHouse) -> dict[str, Any]
 
 def revoke_token(house: House, caller: Caller, token: str) -> dict[str, Any]:
     """Revoke a token for a curator, and write into the trail who did it."""
-    revoked = house.database.access.revoke(token)
-    house.database.access.act(caller.name, "revoke token", revoked.id)
-    return token_json(revoked)
+    if token not in {known.id for known in house.database.access.tokens()}:
+        raise not_found("token of this id")
+    house.database.access.act(caller.name, "revoke token", token)
+    return token_json(house.database.access.revoke(token))
 
 
 @router.get("/trail", tags=["curator"], dependencies=CURATORS)

@@ -18,7 +18,7 @@ from jali.documents.releases import release_json, without_folders
 from jali.planner import FORMS
 from jali.query.codec import encode
 from jali.server.api.doors import AnyCaller, TheHouse
-from jali.server.api.forms import Asked, BatchForm, Question
+from jali.server.api.forms import Asked, BatchForm, Question, RemovedForm
 from jali.server.house import House
 from jali.server.people.caller import Caller
 from jali.server.work.job import Job
@@ -29,7 +29,7 @@ router = APIRouter(tags=["questions"])
 @router.post("/explain")
 async def explain(question: Question, caller: AnyCaller, house: TheHouse, plan: bool = False) -> dict[str, Any]:
     """Show how a question would be answered, what it would cost and leave. Free: no data is read."""
-    return await house.desk.in_front(partial(_explained, house, caller, question, whole=plan))
+    return await house.desk.planning(caller.token, partial(_explained, house, caller, question, whole=plan))
 
 
 def _explained(house: House, caller: Caller, question: Question, *, whole: bool) -> dict[str, Any]:
@@ -47,10 +47,12 @@ async def ask(question: Asked, caller: AnyCaller, house: TheHouse) -> Response:
     """Ask a question. It is answered once, for good; the same question again is free."""
 
     def begin(stage: Any) -> Any:
-        return house.database.serving.begin(question.sql, question.given(), analyst=caller.analyst, stage=stage)
+        return house.database.serving.begin(
+            question.sql, question.given(), analyst=caller.analyst, stage=stage, working=house.desk.working
+        )
 
     key = ("ask", caller.analyst, question.model_dump_json(exclude={"wait", "release"}))
-    taken = await house.desk.take(key, begin)
+    taken = await house.desk.take(key, begin, caller.token)
     return await answered(house, caller, taken, wait=question.wait, release=question.release)
 
 
@@ -60,10 +62,12 @@ async def batch(form: BatchForm, caller: AnyCaller, house: TheHouse) -> Response
     wanted, conditions = _wanted(form)
 
     def begin(stage: Any) -> Any:
-        return house.database.serving.begin_batch(wanted, conditions, analyst=caller.analyst, stage=stage)
+        return house.database.serving.begin_batch(
+            wanted, conditions, analyst=caller.analyst, stage=stage, working=house.desk.working
+        )
 
     key = ("batch", caller.analyst, form.model_dump_json(exclude={"wait", "release"}))
-    taken = await house.desk.take(key, begin)
+    taken = await house.desk.take(key, begin, caller.token)
     return await answered(house, caller, taken, wait=form.wait, release=form.release)
 
 
@@ -81,11 +85,11 @@ async def explain_batch(form: BatchForm, caller: AnyCaller, house: TheHouse) -> 
             "plan": without_folders(encode(replace(found, leaves=()), FORMS)),
         }
 
-    return await house.desk.in_front(explained)
+    return await house.desk.planning(caller.token, explained)
 
 
 @router.post("/removed")
-async def removed(question: Question, caller: AnyCaller, house: TheHouse) -> dict[str, Any]:
+async def removed(question: RemovedForm, caller: AnyCaller, house: TheHouse) -> dict[str, Any]:
     """Estimate what clamping and bounding take from a question, for a loss of its own: two receipts."""
 
     def found() -> dict[str, Any]:

@@ -52,13 +52,15 @@ async def table(name: str, house: TheHouse) -> dict[str, Any]:
 
 
 @router.get("/tables/{name}/parts", tags=["tables"])
-async def parts(name: str, house: TheHouse, by: Annotated[str, Query(max_length=10_000)]) -> dict[str, str]:
+async def parts(
+    name: str, caller: AnyCaller, house: TheHouse, by: Annotated[str, Query(max_length=10_000)]
+) -> dict[str, str]:
     """Return the disjoint parts of a table by an expression with declared keys, as the codec writes them."""
 
     def found() -> dict[str, str]:
         return {"keys": encode(house.database.part_keys(name, by))}
 
-    return await house.desk.in_front(found)
+    return await house.desk.planning(caller.token, found)
 
 
 @router.post("/tables", tags=["curator"], status_code=201)

@@ -57,8 +57,17 @@ async def _let_in(request: Request, house: House) -> Caller:
     raise sign_in_needed()
 
 
+async def still_welcome(house: House, caller: Caller) -> bool:
+    """Say whether a caller's token is still good, where a response goes on for long."""
+    try:
+        await house.desk.at_door(partial(house.gate.again, caller))
+    except Refused:
+        return False
+    return True
+
+
 async def by_token(request: Request, house: House, text: str) -> Caller:
-    """Return who holds a token. An address that sent many wrong ones is refused for a while, before they are read.
+    """Return who holds a token. An address that sent many wrong ones is told to wait.
 
     Raises:
         Refused: The token is not good.

@@ -83,6 +83,15 @@ class Question(Terms):
     sql: Sql = Field(examples=["SELECT ward, COUNT(*) AS n FROM visits GROUP BY ward"])
 
 
+class RemovedForm(Form):
+    """A question whose clamped values and bounded rows are to be counted."""
+
+    sql: Sql
+    epsilon: Number | None = None
+    rho: Number | None = None
+    max_rows: Count | None = None
+
+
 class Asked(Question):
     """A question to be answered."""
 
@@ -99,7 +108,7 @@ class Weighed(Question):
 class BatchForm(Form):
     """Questions that are asked together."""
 
-    questions: list[Weighed] = Field(min_length=1, max_length=1000)
+    questions: list[Weighed] = Field(min_length=1, max_length=100)
     epsilon: Number | None = None
     rho: Number | None = None
     delta: Number | None = None

@@ -16,7 +16,7 @@ from jali.database.asking import Found
 from jali.documents.accounts import receipt_json
 from jali.errors import QueryError
 from jali.server.api.asking import accepted, answered, found_document
-from jali.server.api.doors import AnyCaller, TheHouse
+from jali.server.api.doors import AnyCaller, TheHouse, still_welcome
 from jali.server.api.envelope import Refusal
 from jali.server.house import House
 from jali.server.people.caller import Caller
@@ -91,28 +91,32 @@ async def redeem(receipt: str, caller: AnyCaller, house: TheHouse, release: bool
     if job is not None:  # being answered; whose it is, is checked first
         await house.desk.in_front(partial(house.database.serving.receipt, receipt, analyst=caller.analyst))
         return await answered(house, caller, job, release=release)
-    taken = await house.desk.take(("redeem", receipt, caller.analyst), begin)
+    taken = await house.desk.take(("redeem", receipt, caller.analyst), begin, caller.token)
     return await answered(house, caller, taken, release=release)
 
 
 @router.get("/{receipt}/events", response_class=StreamingResponse)
 async def events(receipt: str, caller: AnyCaller, house: TheHouse) -> Response:
     """Follow a question: its stages and the time it takes, as server-sent events, until it is answered."""
+    house.desk.check_following(caller.token)
     await house.desk.in_front(partial(house.database.serving.receipt, receipt, analyst=caller.analyst))
-    return StreamingResponse(_followed(house, receipt), media_type="text/event-stream")
+    return StreamingResponse(_followed(house, caller, receipt), media_type="text/event-stream")
 
 
-async def _followed(house: House, receipt: str) -> AsyncIterator[str]:
+async def _followed(house: House, caller: Caller, receipt: str) -> AsyncIterator[str]:
     """Tell each stage as it begins, and the time every second. Never how far the engine is: that is data."""
     said: tuple[str, int] | None = None
     job = house.desk.job(receipt)
-    while job is not None and not job.done and job.elapsed < _LONGEST:
-        now = (job.stage, int(job.elapsed))
-        if now != said:
-            said = now
-            yield event("stage", {"stage": now[0], "elapsed": now[1]})
-        await asyncio.sleep(_LOOK)
-    yield event("end", {"receipt": receipt})
+    async with house.desk.following(caller.token):
+        while job is not None and not job.done and job.elapsed < _LONGEST:
+            now = (job.stage, int(job.elapsed))
+            if now != said:
+                said = now
+                if not await still_welcome(house, caller):
+                    return
+                yield event("stage", {"stage": now[0], "elapsed": now[1]})
+            await asyncio.sleep(_LOOK)
+        yield event("end", {"receipt": receipt})
 
 
 def event(name: str, document: dict[str, Any]) -> str:

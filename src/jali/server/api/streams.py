@@ -15,11 +15,12 @@ from jali.documents.streams import stream_json, tick_json, ticks_json
 from jali.errors import QueryError
 from jali.query.catalog import Range
 from jali.query.written import read_end
-from jali.server.api.doors import CURATORS, Curator, TheHouse
+from jali.server.api.doors import CURATORS, AnyCaller, Curator, TheHouse, still_welcome
 from jali.server.api.envelope import not_found
 from jali.server.api.forms import ItemsForm, PublishForm, StreamForm
 from jali.server.api.receipts import Confidence, event
 from jali.server.house import House
+from jali.server.people.caller import Caller
 from jali.stream import StreamView
 
 router = APIRouter(prefix="/streams", tags=["streams"])
@@ -72,16 +73,26 @@ def _release(house: House, known: StreamView) -> dict[str, Any]:
 
 
 @router.get("/{name}/events", response_class=StreamingResponse)
-async def events(name: str, house: TheHouse, after: Annotated[int, Query(ge=0, le=1 << 40)] = 0) -> Response:
+async def events(
+    name: str, caller: AnyCaller, house: TheHouse, after: Annotated[int, Query(ge=0, le=1 << 40)] = 0
+) -> Response:
     """Follow a stream: each tick as it is published, as server-sent events."""
+    house.desk.check_following(caller.token)
     known = await house.desk.in_front(partial(view, house, name))
-    return StreamingResponse(_followed(house, known, after), media_type="text/event-stream")
+    return StreamingResponse(_followed(house, caller, known, after), media_type="text/event-stream")
 
 
-async def _followed(house: House, known: StreamView, after: int) -> AsyncIterator[str]:
+async def _followed(house: House, caller: Caller, known: StreamView, after: int) -> AsyncIterator[str]:
+    async with house.desk.following(caller.token):
+        async for told in _ticks(house, caller, known, after):
+            yield told
+
+
+async def _ticks(house: House, caller: Caller, known: StreamView, after: int) -> AsyncIterator[str]:
+    """Tell each tick as it is published, as long as the caller's token is good."""
     waited = 0.0
     yield event("begin", {"stream": known.name})
-    while waited < _LONGEST:
+    while waited < _LONGEST and await still_welcome(house, caller):
         published = await house.desk.in_front(lambda: known.published)
         if published > after:
             tick = await house.desk.in_front(partial(known.value, after + 1))

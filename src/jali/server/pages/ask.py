@@ -96,7 +96,7 @@ async def answer(request: Request, caller: Visitor, house: TheHouse, fields: Fil
 
 async def _explained(house: House, caller: Caller, fields: Fields) -> tuple[str, dict[str, Any], int]:
     try:
-        found = await house.desk.in_front(partial(_explanation, house, caller, _read(fields)))
+        found = await house.desk.planning(caller.token, partial(_explanation, house, caller, _read(fields)))
     except _Told as error:
         return _failed(error, fields)
     return "explained.html", {"explained": found}, 200
@@ -121,7 +121,8 @@ def _explanation(house: House, caller: Caller, question: Asked) -> Explained:
 async def _answered(house: House, caller: Caller, fields: Fields) -> tuple[str, dict[str, Any], int]:
     try:
         question = _read(fields)
-        taken = await house.desk.take(_key(caller, question), partial(_begin, house, caller, question))
+        begin = partial(_begin, house, caller, question)
+        taken = await house.desk.take(_key(caller, question), begin, caller.token)
         return await outcome(house, caller, taken)
     except _Told as error:
         return _failed(error, fields)
@@ -133,7 +134,9 @@ def _key(caller: Caller, question: Asked) -> tuple[Any, ...]:
 
 
 def _begin(house: House, caller: Caller, question: Asked, stage: Any) -> Any:
-    return house.database.serving.begin(question.sql, question.given(), analyst=caller.analyst, stage=stage)
+    return house.database.serving.begin(
+        question.sql, question.given(), analyst=caller.analyst, stage=stage, working=house.desk.working
+    )
 
 
 async def outcome(

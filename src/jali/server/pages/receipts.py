@@ -43,7 +43,7 @@ async def redeem(request: Request, receipt: str, caller: Visitor, house: TheHous
     try:
         job = house.desk.job(receipt)
         taken = job or await house.desk.take(
-            ("redeem", receipt, caller.analyst), lambda _: _taken_up(house, caller, receipt)
+            ("redeem", receipt, caller.analyst), lambda _: _taken_up(house, caller, receipt), caller.token
         )
         shown = await outcome(house, caller, taken)
     except (JaliError, Refusal, Busy) as error:

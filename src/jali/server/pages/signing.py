@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from urllib.parse import urlsplit
+
 from fastapi import APIRouter, Request
 from fastapi.responses import RedirectResponse, Response
 
@@ -9,7 +11,7 @@ from jali.database.access import Refused
 from jali.server.api.doors import by_token
 from jali.server.api.envelope import Refusal, too_often
 from jali.server.house import House, house_of
-from jali.server.pages.guards import Filled, local, read_form
+from jali.server.pages.guards import Filled, Visitor, local, read_form
 from jali.server.pages.rendering import page
 from jali.server.people.caller import Caller
 from jali.server.people.cookies import HOURS, NAME
@@ -42,7 +44,9 @@ async def sign_in(request: Request) -> Response:
 
 def _check_origin(request: Request) -> None:
     """Refuse another site that would sign somebody in as somebody else."""
-    if request.headers.get("sec-fetch-site", "same-origin") not in ("same-origin", "none"):
+    origin, host = request.headers.get("origin"), request.headers.get("host", "")
+    elsewhere = origin is not None and urlsplit(origin).netloc.casefold() != host.casefold()
+    if elsewhere or request.headers.get("sec-fetch-site", "same-origin") not in ("same-origin", "none"):
         raise Refusal(403, "FormExpired", "The form came from another site.", remedy="Sign in on this one.")
 
 
@@ -61,8 +65,9 @@ def _let_in(house: House, caller: Caller, onward: str) -> Response:
 
 
 @router.post("/sign-out")
-async def sign_out(request: Request, _: Filled) -> Response:
-    """End the session in this browser."""
+async def sign_out(request: Request, visitor: Visitor, _: Filled) -> Response:
+    """End the session, in this browser and wherever its cookie is."""
+    house_of(request).gate.sign_out(visitor.cookie)
     response = RedirectResponse("/sign-in", 303)
     secure = house_of(request).settings.secure
     response.delete_cookie(NAME, path="/", secure=secure, httponly=True, samesite="strict")

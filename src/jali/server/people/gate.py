@@ -13,6 +13,8 @@ from jali.server.people.caller import Caller
 from jali.server.people.cookies import Cookies
 
 VISITOR = "curator"
+# So many sessions that were ended are remembered, the latest ones; each would end by itself after some hours.
+_MOST_ENDED = 100_000
 
 
 @dataclass(frozen=True)
@@ -48,6 +50,7 @@ class Gate:
         self._access = access
         self._visit = visit
         self.cookies = Cookies(access.key("cookies"))
+        self._ended: dict[str, None] = {}
 
     def by_token(self, text: str) -> Caller:
         """Return who holds a token, or refuse."""
@@ -57,7 +60,19 @@ class Gate:
 
     def by_cookie(self, cookie: str) -> Caller:
         """Return whose session a cookie is, or refuse."""
+        if cookie in self._ended:
+            raise Refused("The session has ended.")
         return replace(self._known(self.cookies.read(cookie)), cookie=cookie)
+
+    def again(self, caller: Caller) -> Caller:
+        """Return a caller who came in before, or refuse one whose token or session has ended since."""
+        return self.by_cookie(caller.cookie) if caller.cookie else self._known(caller.token)
+
+    def sign_out(self, cookie: str) -> None:
+        """Refuse a session from now on, as long as this server runs."""
+        self._ended[cookie] = None
+        while len(self._ended) > _MOST_ENDED:
+            self._ended.pop(next(iter(self._ended)))
 
     def _known(self, token: str) -> Caller:
         if self._visit is not None and token == self._visit.id:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Hashable
+from collections import Counter
+from collections.abc import AsyncIterator, Callable, Container, Hashable
 from concurrent.futures import Future, ThreadPoolExecutor, wait
+from contextlib import asynccontextmanager
 from functools import partial
 from typing import Any, TypeVar
 
@@ -15,6 +17,8 @@ T = TypeVar("T")
 Begin = Callable[[Stage], "Found[Any] | Begun[Any]"]
 # Planning and the ledger: the ledger has one writer at a time, so that more threads would only wait.
 _FRONT, _DOORS = 4, 2
+# How many plans of one caller are made at once, and how many wait; how many streams of events one caller has open.
+_TURNS, _MOST_TURNS, _MOST_FOLLOWED = 2, 256, 16
 
 
 class Busy(Exception):  # noqa: N818 - an answer, not a mishap
@@ -42,12 +46,19 @@ class Desk:
         self._in_lab = 0
         self._jobs: dict[str, Job] = {}
         self._begun: dict[Hashable, asyncio.Task[Found[Any] | Job]] = {}
+        self._turns: dict[str, tuple[asyncio.Semaphore, int]] = {}
+        self._followed: Counter[str] = Counter()
         self._stopped = False
 
     @property
     def under_way(self) -> int:
         """How many questions are being answered."""
         return self._waiting - self._free
+
+    @property
+    def working(self) -> Container[str]:
+        """The receipts of questions that are being answered now."""
+        return self._jobs.keys()
 
     def job(self, receipt: str) -> Job | None:
         """Return the question of a receipt, if it is being answered now."""
@@ -60,6 +71,21 @@ class Desk:
     async def in_front(self, function: Callable[[], T]) -> T:
         """Run something that reads no data: planning, or the ledger."""
         return await asyncio.get_running_loop().run_in_executor(self._front, function)
+
+    async def planning(self, whose: str, function: Callable[[], T]) -> T:
+        """Plan for a caller: two plans of one caller at a time, so that dear ones keep nobody else waiting."""
+        turns, waiting = self._turns.get(whose, (asyncio.Semaphore(_TURNS), 0))
+        if waiting >= _MOST_TURNS or self._stopped:
+            raise Busy
+        self._turns[whose] = (turns, waiting + 1)
+        try:
+            async with turns:
+                return await self.in_front(function)
+        finally:
+            left = self._turns[whose][1] - 1
+            self._turns[whose] = (turns, left)
+            if not left:
+                del self._turns[whose]
 
     async def in_engine(self, function: Callable[[], T]) -> T:
         """Run something that pays and reads in one step; refuse it, unpaid, where there is no room."""
@@ -81,24 +107,24 @@ class Desk:
         finally:
             self._in_lab -= 1
 
-    async def take(self, key: Hashable, begin: Begin) -> Found[Any] | Job:
+    async def take(self, key: Hashable, begin: Begin, whose: str) -> Found[Any] | Job:
         """Take a question: return its answer if there is one, or the job that will find it.
 
         The same question of the same caller, while it is being paid, is the same question: it is begun once.
         """
         if key not in self._begun:
-            task = asyncio.ensure_future(self._begin(begin))
+            task = asyncio.ensure_future(self._begin(begin, whose))
             self._begun[key] = task
             task.add_done_callback(lambda _: self._begun.pop(key, None))
         # Whoever leaves does not take the question along.
         return await asyncio.shield(self._begun[key])
 
-    async def _begin(self, begin: Begin) -> Found[Any] | Job:
+    async def _begin(self, begin: Begin, whose: str) -> Found[Any] | Job:
         if self._free <= 0 or self._stopped:
             raise Busy
         self._free -= 1
         try:
-            begun = await self.in_front(partial(begin, _unheard))
+            begun = await self.planning(whose, partial(begin, _unheard))
         except BaseException:
             self._free += 1
             raise
@@ -131,6 +157,22 @@ class Desk:
     def _ended(self, job: Job) -> None:
         self._jobs.pop(job.receipt, None)
         self._free += 1
+
+    def check_following(self, whose: str) -> None:
+        """Refuse a caller more streams of events than a few pages have."""
+        if self._followed[whose] >= _MOST_FOLLOWED or self._stopped:
+            raise Busy
+
+    @asynccontextmanager
+    async def following(self, whose: str) -> AsyncIterator[None]:
+        """Count an open stream of events of a caller."""
+        self._followed[whose] += 1
+        try:
+            yield
+        finally:
+            self._followed[whose] -= 1
+            if not self._followed[whose]:
+                del self._followed[whose]
 
     async def outcome(self, job: Job, seconds: float) -> Found[Any] | None:
         """Wait for a job; return None when the time is over. The job goes on."""

@@ -35,7 +35,8 @@ function signInByLink() {
   if (!form) return location.replace("/sign-in" + location.hash);
   one("#token", form).value = decodeURIComponent(location.hash.slice(1));
   history.replaceState(null, "", location.pathname + location.search);
-  form.submit();
+  // A click is asked for: a link of somebody else's must not sign anybody in unseen.
+  one("button", form).focus();
 }
 
 // Asking.
