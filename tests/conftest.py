@@ -11,7 +11,7 @@ from tests.depth import DEPTH
 from tests.reused import reused_instances
 
 # No test may fail because the machine is busy. There are ten thousands of them: deep runs draw more of each.
-settings.register_profile("patient", deadline=None, max_examples=30 * DEPTH)
+settings.register_profile("patient", deadline=None, max_examples=20 * DEPTH)
 settings.load_profile("patient")
 
 
