@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import datetime
 import math
 from collections.abc import Iterable, Sequence
 from html import escape
 from typing import Any
 
+from jali.display.axes import place, position, scale_of
 from jali.display.cells import Intervals, Line, has_labels, lines
-from jali.display.numbers import Interval, half_width, is_number, show_error, show_key, show_number
+from jali.display.numbers import Interval, half_width, show_error, show_key, show_number
 
 _FONT = "font-family:system-ui,sans-serif;font-size:13px;line-height:1.45"
 _HEAD = "text-align:{side};padding:4px 12px;border-bottom:1px solid rgba(128,128,128,.5);font-weight:600"
@@ -94,7 +94,7 @@ def _column(name: str, cells: list[list[Line]], heights: list[int], *, labelled:
     every = [line for cell in cells for line in cell]
     spans = [line.interval for line in every]
     noisy = any(span is not None for span in spans)
-    scale = _scale(spans)
+    scale = scale_of(spans)
     stacks = [
         _filled(
             [_cells(line, scale, labelled=labelled, noisy=noisy) for line in cell], height, labelled + 1 + noisy
@@ -138,30 +138,11 @@ def _cell(inner: str, side: str, *, rows: int = 1) -> str:
     return f'<td{reach} style="{_CELL.format(side=side)}">{inner}</td>'
 
 
-def _scale(spans: Iterable[Interval]) -> tuple[float, float]:
-    """Return the ends of a common axis, from 0 where that does not squeeze the bars."""
-    numbers = [span for span in spans if span is not None]
-    ends = [end for span in numbers for end in map(_position, span) if math.isfinite(end)]
-    low, high = (min(ends), max(ends)) if ends else (0.0, 1.0)
-    if 0 < low <= high / 2:
-        low = 0.0
-    return (low, high) if high > low else (low - 1, high + 1)
-
-
-def _position(value: Any) -> float:
-    """Return where a number, date or time stands on an axis; NaN for what has no place there."""
-    if isinstance(value, datetime.datetime):
-        return value.toordinal() + (value.hour * 3600 + value.minute * 60 + value.second) / 86400
-    if isinstance(value, datetime.date):
-        return float(value.toordinal())
-    return float(value) if is_number(value) else math.nan
-
-
 def _bar(value: Any, span: Interval, scale: tuple[float, float]) -> str:
     """Draw the interval as a line and the value as a dot."""
-    if span is None or not math.isfinite(_position(value)):
+    if span is None or not math.isfinite(position(value)):
         return ""
-    left, right, dot = (_place(_position(x), scale) for x in (*span, value))
+    left, right, dot = (place(x, scale, _SVG_WIDTH) for x in (*span, value))
     middle = _SVG_HEIGHT / 2
     return (
         f'<svg width="{_SVG_WIDTH}" height="{_SVG_HEIGHT}" role="img" aria-label="interval">'
@@ -169,8 +150,3 @@ def _bar(value: Any, span: Interval, scale: tuple[float, float]) -> str:
         f'stroke-opacity=".35" stroke-width="5" stroke-linecap="round"/>'
         f'<circle cx="{dot:.1f}" cy="{middle}" r="3.2" fill="#0f766e"/></svg>'
     )
-
-
-def _place(x: float, scale: tuple[float, float]) -> float:
-    share = (min(max(x, scale[0]), scale[1]) - scale[0]) / (scale[1] - scale[0])
-    return 5 + share * (_SVG_WIDTH - 10)

@@ -122,12 +122,14 @@ async def budgets(caller: AnyCaller, house: TheHouse) -> dict[str, Any]:
 
 def budgets_document(house: House, caller: Caller) -> dict[str, Any]:
     """Return the accounts that concern a caller: all of them for a curator."""
-    from jali.ledger.debit import grants_of
+    from jali.ledger.debit import grant_account, table_account
 
     accounts = house.database.accounts()
     if caller.analyst is not None:
-        own = grants_of(caller.analyst)
-        accounts = tuple(a for a in accounts if a.name.startswith((own, "table ")))
+        # By whole names: that of one analyst may be the beginning of another's.
+        tables = [table.name for table in house.database.tables()]
+        own = {grant_account(caller.analyst, table) for table in tables} | set(map(table_account, tables))
+        accounts = tuple(account for account in accounts if account.name in own)
     return {"accounts": [account_json(account) for account in accounts]}
 
 

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import datetime
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -13,6 +12,7 @@ from markupsafe import Markup
 from jali.answer import Answer
 from jali.batch import BatchAnswer
 from jali.database.asking import Found
+from jali.display.axes import place, position, scale_of
 from jali.display.cells import Line, flat, has_labels, lines
 from jali.display.numbers import Interval, half_width, is_number, show_key, show_number
 from jali.display.text import legend
@@ -165,7 +165,7 @@ def _column(
     every = [line for cell in cells for line in cell]
     noisy = any(line.interval is not None for line in every)
     numeric = noisy and all(is_number(line.value) or line.value is None for line in every)
-    scale = _scale(line.interval for line in every)
+    scale = scale_of(line.interval for line in every)
     width = labelled + 1 + noisy
     stacks = [
         _filled(
@@ -194,36 +194,13 @@ def _filled(stack: list[list[Cell]], height: int, width: int) -> list[list[Cell]
     return [*stack[:-1], last, *([[]] * rest)]
 
 
-def _scale(spans: Iterable[Interval]) -> tuple[float, float]:
-    """Return the ends of a common axis, from 0 where that does not squeeze the bars."""
-    ends = [end for span in spans if span is not None for end in map(_position, span) if math.isfinite(end)]
-    low, high = (min(ends), max(ends)) if ends else (0.0, 1.0)
-    if 0 < low <= high / 2:
-        low = 0.0
-    return (low, high) if high > low else (low - 1, high + 1)
-
-
-def _position(value: Any) -> float:
-    """Return where a number, date or time stands on an axis; NaN for what has no place there."""
-    if isinstance(value, datetime.datetime):
-        return value.toordinal() + (value.hour * 3600 + value.minute * 60 + value.second) / 86400
-    if isinstance(value, datetime.date):
-        return float(value.toordinal())
-    return float(value) if is_number(value) else math.nan
-
-
 def interval_bar(value: Any, span: Interval, scale: tuple[float, float]) -> Markup:
     """Draw an interval as a line and its value as a dot. Only numbers are written."""
-    if span is None or not math.isfinite(_position(value)) or any(math.isnan(_position(x)) for x in span):
+    if span is None or not math.isfinite(position(value)) or any(math.isnan(position(x)) for x in span):
         return _NONE
-    left, right, dot = (_place(_position(x), scale) for x in (*span, value))
+    left, right, dot = (place(x, scale, _BAR) for x in (*span, value))
     return Markup(
         f'<svg class="span" width="{_BAR}" height="14" aria-hidden="true">'
         f'<line class="span-line" x1="{left:.1f}" y1="7" x2="{right:.1f}" y2="7"/>'
         f'<circle class="span-dot" cx="{dot:.1f}" cy="7" r="3.2"/></svg>'
     )
-
-
-def _place(x: float, scale: tuple[float, float]) -> float:
-    share = (min(max(x, scale[0]), scale[1]) - scale[0]) / (scale[1] - scale[0])
-    return 5 + share * (_BAR - 10)
