@@ -7,8 +7,9 @@ from collections.abc import Iterator
 
 import pytest
 from hypothesis import settings
-from tests.depth import DEPTH
-from tests.reused import reused_instances
+from tests.depth import DEPTH, shallow
+from tests.reused import reused_certificates, reused_instances, reused_verbs
+from tests.servers.postgres import MISSING, Postgres, postgres_binaries, running_postgres
 
 # No test may fail because the machine is busy. There are ten thousands of them: deep runs draw more of each.
 settings.register_profile("patient", deadline=None, max_examples=20 * DEPTH)
@@ -17,6 +18,16 @@ settings.load_profile("patient")
 
 # Tests, plans and laws that stay make every search for garbage long: a tenth of the whole run.
 gc.set_threshold(100_000, 50, 100)
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave what is thinned or deep to deep runs, unless tests are asked for by name."""
+    named = bool(config.option.keyword) or any("::" in argument for argument in config.args)
+    if DEPTH > 1 or named:
+        return
+    kept = shallow(items)
+    config.hook.pytest_deselected(items=[item for item in items if item not in kept])
+    items[:] = [item for item in items if item in kept]
 
 
 def pytest_collection_finish() -> None:
@@ -31,13 +42,22 @@ def pytest_unconfigure() -> None:
 
 
 @pytest.fixture(scope="session", autouse=True)
-def few_instances_of_duckdb() -> Iterator[None]:
-    """Give DuckDB one thread, as each worker has a core, and open it seldom.
+def little_is_made_anew() -> Iterator[None]:
+    """Give DuckDB one thread, as each worker has a core, and open it seldom; make other things once.
 
-    Deep runs leave DuckDB as people have it.
+    Deep runs leave all as people have it.
     """
     if DEPTH > 1:
         yield
         return
-    with reused_instances():
+    with reused_instances(), reused_verbs(), reused_certificates():
         yield
+
+
+@pytest.fixture(scope="session")
+def postgres() -> Iterator[Postgres]:
+    """A real Postgres, one for each worker. Who stops it starts it again."""
+    if postgres_binaries() is None:
+        pytest.skip(MISSING)
+    with running_postgres() as server:
+        yield server

@@ -1,7 +1,57 @@
-"""How long the long tests are: 1 in `make test`, 10 in `make test-deep`."""
+"""How long the long tests are: 1 in `make test`, 10 in `make test-deep`.
+
+Three ways to be short in `make test` and thorough in `make test-deep`, the first that fits:
+
+- A test with counts (samples, examples, kills) multiplies them by `DEPTH`, and derives its tolerance from them.
+- A test over many cases that are told apart by their parameters alone is `thinned`.
+- A test that confirms at length what cheaper tests of the same file check already is `deep`.
+
+Who names a test, as `file.py::test_name` or by `-k`, gets all of it at any depth.
+"""
 
 from __future__ import annotations
 
 import os
+import zlib
+from collections import defaultdict
+from collections.abc import Sequence
+
+import pytest
 
 DEPTH = int(os.environ.get("JALI_TEST_DEPTH", "1"))
+
+deep = pytest.mark.deep
+"""Mark a test that runs at depths above 1 only."""
+
+
+def thinned(every: int) -> pytest.MarkDecorator:
+    """Mark a test function of which every so many-th case runs at depth 1, and all run above.
+
+    Which ones is settled by the name of the function, so that functions over the same cases keep different ones.
+    At least one is kept.
+    """
+    return pytest.mark.thinned(every)
+
+
+def shallow(items: Sequence[pytest.Item]) -> set[pytest.Item]:
+    """Return the tests that run at depth 1: the same in all processes, by their names and order alone."""
+    cases: defaultdict[str, list[pytest.Item]] = defaultdict(list)
+    for item in items:
+        if not item.get_closest_marker("deep"):
+            cases[function_of(item)].append(item)
+    return {item for function, those in cases.items() for item in _kept(function, those)}
+
+
+def function_of(item: pytest.Item) -> str:
+    """Return the node id without the parameters."""
+    return item.nodeid.partition("[")[0]
+
+
+def _kept(function: str, cases: list[pytest.Item]) -> list[pytest.Item]:
+    mark = cases[0].get_closest_marker("thinned")
+    if mark is None:
+        return cases
+    (every,) = mark.args
+    # The places i with (i + checksum) % every == 0.
+    first = -zlib.crc32(function.encode()) % every
+    return cases[first::every] or cases[:1]

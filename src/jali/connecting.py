@@ -1,4 +1,4 @@
-"""`jali.connect`: a database in a file or in memory, or a session at a server."""
+"""`jali.connect`: a database in a file, in Postgres or in memory, or a session at a server."""
 
 from __future__ import annotations
 
@@ -28,8 +28,9 @@ def connect(path: str | Path | None = None, *, token: str | None = None) -> Data
     Without a path everything is in memory, and what was spent is forgotten with the process.
 
     Args:
-        path: A file; or the address of a server, such as "https://jali.example.org": what is returned then is a
-            session, for whom the token is.
+        path: A file; or a Postgres database that keeps the same for several servers at once, such as
+            "postgresql://jali@db.example.org/clinic" (docs/postgres.md); or the address of a server, such as
+            "https://jali.example.org": what is returned then is a session, for whom the token is.
         token: Opens a server; the environment variable JALI_TOKEN by default.
 
     Example:
@@ -42,7 +43,7 @@ def connect(path: str | Path | None = None, *, token: str | None = None) -> Data
 
         return open_session(path, token)
     if token is not None:
-        raise CatalogError("A token opens a server, not a file.", remedy="Leave token out.")
+        raise CatalogError("A token opens a server, not a database.", remedy="Leave token out.")
     from jali.database import connect as open_file
 
     return open_file(path)

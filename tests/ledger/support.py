@@ -7,22 +7,23 @@ import signal
 import traceback
 from collections.abc import Callable
 from fractions import Fraction
-from typing import Any
+from typing import Any, TypeVar
 
-from jali.ledger import Debit, SqliteLedger, grant_account, table_account
+from jali.ledger import Debit, StoredLedger, grant_account, table_account
 from jali.privacy import Budget, Event, Pure
 
 VISITS = table_account("visits")
 ANA = grant_account("ana", "visits")
 BEN = grant_account("ben", "visits")
 TENTH = Pure(0.1).event
+L = TypeVar("L", bound=StoredLedger)
 
 
 def debit(account: str = VISITS, epsilon: float | str | Fraction = 0.1) -> Debit:
     return Debit(account, Pure(epsilon).event)
 
 
-def ask(ledger: SqliteLedger, *debits: Debit, analyst: str = "ana", key: str = "key") -> str:
+def ask(ledger: StoredLedger, *debits: Debit, analyst: str = "ana", key: str = "key") -> str:
     return ledger.reserve(
         analyst=analyst, question="how many?", key=key, plan='{"plan": 1}', debits=debits or (debit(),)
     )
@@ -33,7 +34,7 @@ def times(count: int, event: Event = TENTH) -> Event:
     return Event(epsilon, count * event.rho, count * event.delta)
 
 
-def clinic(ledger: SqliteLedger, epsilon: int = 3) -> SqliteLedger:
+def clinic(ledger: L, epsilon: int = 3) -> L:
     """Open the accounts of the table visits and of two analysts."""
     for account, limit in ((VISITS, epsilon), (ANA, 1), (BEN, 1)):
         ledger.open_account(account, Budget(limit))

@@ -10,11 +10,15 @@ from functools import partial
 from pathlib import Path
 
 import pytest
+from tests.depth import DEPTH
+from tests.ledger.conftest import Open
 from tests.ledger.support import ANA, BEN, TENTH, VISITS, ask, clinic, debit, in_child, times
 
 from jali.errors import BudgetExceeded, LedgerError
-from jali.ledger import SqliteLedger
+from jali.ledger import SqliteLedger, StoredLedger
 from jali.privacy import NOTHING, Budget
+
+TINY = debit(ANA, "1/100000")
 
 
 def together(count: int, action: Callable[[int], str]) -> list[str]:
@@ -38,35 +42,35 @@ def together(count: int, action: Callable[[int], str]) -> list[str]:
     return said
 
 
-def reserve_until_refused(ledger: SqliteLedger, most: int) -> list[str]:
+def reserve_until_refused(ledger: StoredLedger, most: int) -> list[str]:
     names: list[str] = []
     for _ in range(most):
         try:
-            names.append(ask(ledger, debit(), debit(ANA, "1/1000")))
+            names.append(ask(ledger, debit(), TINY))
         except BudgetExceeded:
             return names
     return names
 
 
-def test_eight_processes_never_overspend_and_never_lose_a_debit(path: Path) -> None:
-    with SqliteLedger(path) as ledger:
-        clinic(ledger, epsilon=100)
+def test_eight_processes_never_overspend_and_never_lose_a_debit(opened: Open) -> None:
+    with opened() as ledger:
+        clinic(ledger, epsilon=25 * DEPTH)
 
     def work(_: int) -> str:
-        with SqliteLedger(path) as mine:
-            return " ".join(reserve_until_refused(mine, 150))
+        with opened() as mine:
+            return " ".join(reserve_until_refused(mine, 40 * DEPTH))
 
     names = " ".join(together(8, work)).split()
-    with SqliteLedger(path) as ledger:
+    with opened() as ledger:
         assert sorted(names) == sorted(receipt.id for receipt in ledger.receipts())
-        assert len(names) == 1000
-        assert ledger.spent(VISITS) == times(1000)
-        assert ledger.spent(ANA) == times(1000, debit(epsilon="1/1000").event)
+        assert len(names) == 250 * DEPTH
+        assert ledger.spent(VISITS) == times(250 * DEPTH)
+        assert ledger.spent(ANA) == times(250 * DEPTH, TINY.event)
         assert ledger.verify().problems == ()
 
 
-def test_eight_threads_never_overspend_and_never_lose_a_debit(path: Path) -> None:
-    with SqliteLedger(path) as ledger:
+def test_eight_threads_never_overspend_and_never_lose_a_debit(opened: Open) -> None:
+    with opened() as ledger:
         clinic(ledger, epsilon=20)
         names: list[str] = []
         threads = [
@@ -81,27 +85,27 @@ def test_eight_threads_never_overspend_and_never_lose_a_debit(path: Path) -> Non
         assert ledger.verify().problems == ()
 
 
-def test_of_two_processes_that_release_at_once_both_give_the_same_answer(path: Path) -> None:
-    with SqliteLedger(path) as ledger:
+def test_of_two_processes_that_release_at_once_both_give_the_same_answer(opened: Open) -> None:
+    with opened() as ledger:
         receipts = [ask(clinic(ledger)) for _ in range(20)]
 
     def work(number: int) -> str:
-        with SqliteLedger(path) as mine:
+        with opened() as mine:
             return " ".join(mine.release(receipt, f"answer-of-{number}") for receipt in receipts)
 
     first, second = together(2, work)
     assert first == second
-    with SqliteLedger(path) as ledger:
+    with opened() as ledger:
         assert " ".join(ledger.begin(receipt, analyst="ana").answer or "" for receipt in receipts) == first
         assert ledger.verify().problems == ()
 
 
-def test_processes_that_redeem_at_once_share_the_five_attempts(path: Path) -> None:
-    with SqliteLedger(path) as ledger:
+def test_processes_that_redeem_at_once_share_the_five_attempts(opened: Open) -> None:
+    with opened() as ledger:
         receipt = ask(clinic(ledger))
 
     def work(_: int) -> str:
-        with SqliteLedger(path) as mine:
+        with opened() as mine:
             try:
                 return mine.begin(receipt, analyst="ana").plan
             except LedgerError:
@@ -110,24 +114,24 @@ def test_processes_that_redeem_at_once_share_the_five_attempts(path: Path) -> No
     assert sorted(together(8, work)) == ["refused"] * 4 + ['{"plan": 1}'] * 4
 
 
-def test_an_analyst_in_many_processes_pays_once_for_what_is_recalled(path: Path) -> None:
-    with SqliteLedger(path) as ledger:
+def test_an_analyst_in_many_processes_pays_once_for_what_is_recalled(opened: Open) -> None:
+    with opened() as ledger:
         ledger.release(ask(clinic(ledger)), "42")
 
     def work(_: int) -> str:
-        with SqliteLedger(path) as mine:
+        with opened() as mine:
             found = mine.recall("key", analyst="ben", grant=debit(BEN))
             return "" if found is None else found.answer or ""
 
     assert together(6, work) == ["42"] * 6
-    with SqliteLedger(path) as ledger:
+    with opened() as ledger:
         assert ledger.spent(BEN) == ledger.spent(VISITS) == TENTH
         assert ledger.verify().problems == ()
 
 
-def test_a_forked_child_keeps_its_debits_when_its_parent_closes_the_ledger(path: Path) -> None:
+def test_a_forked_child_keeps_its_debits_when_its_parent_closes_the_ledger(opened: Open) -> None:
     """With an inherited or merely reopened connection, the child's last debit goes to a deleted journal."""
-    ledger = clinic(SqliteLedger(path))
+    ledger = clinic(opened())
     parents, to_child = os.pipe()
     childs, to_parent = os.pipe()
 
@@ -146,18 +150,18 @@ def test_a_forked_child_keeps_its_debits_when_its_parent_closes_the_ledger(path:
     assert wait() == 0
     for end in (parents, to_child, childs, to_parent):
         os.close(end)
-    with SqliteLedger(path) as again:
+    with opened() as again:
         assert again.spent(VISITS) == times(4)
         assert again.verify().problems == ()
 
 
-def test_forking_while_other_threads_write_neither_deadlocks_nor_loses(path: Path) -> None:
-    with SqliteLedger(path) as ledger, SqliteLedger(path) as other:
+def test_forking_while_other_threads_write_neither_deadlocks_nor_loses(opened: Open) -> None:
+    with opened() as ledger, opened() as other:
         clinic(ledger, epsilon=100)
         stop = threading.Event()
         counts = [0, 0]
 
-        def write(number: int, mine: SqliteLedger) -> None:
+        def write(number: int, mine: StoredLedger) -> None:
             while not stop.is_set():
                 ask(mine, debit(epsilon="1/100"))
                 counts[number] += 1
@@ -200,8 +204,8 @@ def test_a_fork_behind_the_back_of_python_cannot_use_the_ledger(path: Path) -> N
         assert ledger.spent(VISITS) == TENTH
 
 
-def test_a_forked_child_of_a_closed_ledger_finds_it_closed(path: Path) -> None:
-    ledger = clinic(SqliteLedger(path))
+def test_a_forked_child_of_a_closed_ledger_finds_it_closed(opened: Open) -> None:
+    ledger = clinic(opened())
     ledger.close()
 
     def work() -> None:
@@ -211,8 +215,8 @@ def test_a_forked_child_of_a_closed_ledger_finds_it_closed(path: Path) -> None:
     assert in_child(work)() == 0
 
 
-def test_two_ledger_objects_in_one_process_share_one_budget(path: Path) -> None:
-    with SqliteLedger(path) as first, SqliteLedger(path) as second:
+def test_two_ledger_objects_in_one_process_share_one_budget(opened: Open) -> None:
+    with opened() as first, opened() as second:
         first.open_account(VISITS, Budget(1))
         ask(first, debit(VISITS, 0.6))
         with pytest.raises(BudgetExceeded):
@@ -250,10 +254,11 @@ def test_a_child_of_a_fork_during_a_long_transaction_cannot_open_the_file_anew(p
 def test_an_interrupt_while_waiting_for_the_file_leaves_no_transaction_behind(
     path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from jali.ledger import store
+    from jali.ledger.stores.sqlite import store
 
     with clinic(SqliteLedger(path)) as ledger:
-        connection = ledger._store._connected()
+        assert isinstance(ledger.store, store.SqliteStore)
+        connection = ledger.store._connected()
 
         class Interrupted:
             in_transaction = property(lambda _: connection.in_transaction)

@@ -12,9 +12,9 @@ from typing import Any
 import pytest
 from tests.ledger.support import ANA, BEN, VISITS, ask, clinic, debit, in_child, kill_self
 
-from jali.ledger import SqliteLedger
+from jali.ledger import SqliteLedger, StoredLedger
 
-Step = Callable[[SqliteLedger], Any]
+Step = Callable[[StoredLedger], Any]
 
 
 class Mortal(sqlite3.Connection):
@@ -70,7 +70,7 @@ def before_all_steps(path: Path) -> None:
         ask(ledger, key="other")
 
 
-def open_receipt(ledger: SqliteLedger) -> str:
+def open_receipt(ledger: StoredLedger) -> str:
     return ledger.receipts()[1].id
 
 

@@ -2,16 +2,27 @@
 
 from __future__ import annotations
 
+import secrets
 from fractions import Fraction
 
 import pytest
 from hypothesis import settings
 from hypothesis import strategies as st
-from hypothesis.stateful import Bundle, RuleBasedStateMachine, consumes, initialize, invariant, rule
+from hypothesis.stateful import (
+    Bundle,
+    RuleBasedStateMachine,
+    consumes,
+    initialize,
+    invariant,
+    rule,
+    run_state_machine_as_test,
+)
+from tests.depth import DEPTH
 from tests.ledger.support import VISITS, debit
+from tests.servers.postgres import Postgres
 
 from jali.errors import BudgetExceeded, LedgerError
-from jali.ledger import MAX_ATTEMPTS, SqliteLedger, State, grant_account
+from jali.ledger import MAX_ATTEMPTS, PostgresLedger, SqliteLedger, State, StoredLedger, grant_account
 from jali.privacy import Budget
 
 ANALYSTS = ("ana", "ben", "an on a")
@@ -30,7 +41,7 @@ class Machine(RuleBasedStateMachine):
 
     @initialize()
     def open(self) -> None:
-        self.ledger = SqliteLedger(None)
+        self.ledger = self.made()
         self.spent = dict.fromkeys(LIMITS, Fraction(0))
         self.owner: dict[str, str] = {}
         self.key: dict[str, str] = {}
@@ -40,6 +51,9 @@ class Machine(RuleBasedStateMachine):
         self.paid: set[tuple[str, str]] = set()
         for account, limit in LIMITS.items():
             self.ledger.open_account(account, Budget(limit))
+
+    def made(self) -> StoredLedger:
+        return SqliteLedger(None)
 
     def fits(self, account: str, epsilon: Fraction) -> bool:
         return self.spent[account] + epsilon <= LIMITS[account]
@@ -120,4 +134,21 @@ class Machine(RuleBasedStateMachine):
 
 
 TestAnySequence = Machine.TestCase
-TestAnySequence.settings = settings(max_examples=60, stateful_step_count=40, deadline=None, derandomize=True)
+TestAnySequence.settings = settings(
+    max_examples=25 * DEPTH, stateful_step_count=40, deadline=None, derandomize=True
+)
+
+
+class PostgresMachine(Machine):
+    """The same in Postgres."""
+
+    url: str
+
+    def made(self) -> StoredLedger:
+        return PostgresLedger(f"{self.url}?schema=model_{secrets.token_hex(6)}")
+
+
+def test_any_sequence_in_postgres(postgres: Postgres) -> None:
+    PostgresMachine.url = postgres.url
+    few = settings(max_examples=4 * DEPTH, stateful_step_count=25, deadline=None, derandomize=True)
+    run_state_machine_as_test(PostgresMachine, settings=few)

@@ -19,6 +19,7 @@ from jali.cli import (
     grant,
     init,
     ledger,
+    ledger_move,
     plan,
     plan_stream,
     prepare,
@@ -79,6 +80,7 @@ VERBS = (
 # Verbs that take a second word.
 _SECOND: dict[str, tuple[Callable[..., None], ...]] = {
     plan.plan.__name__: (plan_stream.stream,),
+    ledger.ledger.__name__: (ledger_move.move,),
     stream.stream.__name__: stream.VERBS,
     token.token.__name__: token.VERBS,
     attack.attack.__name__: (),
@@ -97,6 +99,17 @@ app.add_typer(
     cls=plan.Plans,
     invoke_without_command=True,
     rich_help_panel="To begin with",
+)
+_ledgers = typer.Typer()
+for _second in _SECOND[ledger.ledger.__name__]:
+    _ledgers.command()(_second)
+app.add_typer(
+    _ledgers,
+    name=ledger.ledger.__name__,
+    callback=ledger.ledger,
+    cls=ledger.Ledgers,
+    invoke_without_command=True,
+    rich_help_panel="Analyst",
 )
 app.add_typer(stream.group, name=stream.stream.__name__, rich_help_panel="Curator")
 app.add_typer(token.group, name=token.token.__name__, rich_help_panel="Curator")

@@ -8,14 +8,17 @@ from pathlib import Path
 from jali.cli.options import AsJson, DatabasePath
 from jali.cli.writing import write_json
 from jali.errors import CatalogError
+from jali.postgres_address import is_address
 
 
 def init(database: DatabasePath, as_json: AsJson = False) -> None:
     """Make an empty database: one file, readable by you only, with the catalog, the ledger and the answers.
 
+    Or a schema of a Postgres database, which several servers can share.
+
     Example: [bold]jali init clinic.jali[/bold]
     """
-    if Path(database).exists():
+    if _exists(database):
         raise CatalogError(
             f"{database} is there already.", remedy="Choose another name; a ledger is never overwritten."
         )
@@ -26,3 +29,12 @@ def init(database: DatabasePath, as_json: AsJson = False) -> None:
         write_json({"database": database})
     else:
         print(f"Made {database}. Next: jali protect {shlex.quote(database)} TABLE FILE --unit COLUMN ...")
+
+
+def _exists(database: str) -> bool:
+    """Say whether there is something already."""
+    if not is_address(database):
+        return Path(database).exists()
+    from jali.ledger.postgres import has_ledger
+
+    return has_ledger(database)

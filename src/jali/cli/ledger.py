@@ -5,9 +5,10 @@ from __future__ import annotations
 import shlex
 import sys
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from typer.core import TyperGroup
 
 from jali.cli.opening import open_database
 from jali.cli.options import AsJson, DatabasePath
@@ -23,9 +24,34 @@ if TYPE_CHECKING:
     from jali.privacy import Event
 
 _QUESTION_WIDTH = 34
+_SECOND = "jali ledger: a second word"
+
+
+class Ledgers(TyperGroup):
+    """The verb `jali ledger DATABASE`, and what else is done with ledgers: `jali ledger move`."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Read a database, with options before and after it; none before the word that says what else is done."""
+        ctx.meta[_SECOND] = bool(args) and args[0] in self.commands
+        ctx.allow_interspersed_args = not ctx.meta[_SECOND]
+        rest = super().parse_args(ctx, args)
+        ctx.params.setdefault("database", "")
+        return rest
+
+    def get_params(self, ctx: Any) -> list[Any]:
+        """Return what is read, and shown in the usage."""
+        found = super().get_params(ctx)
+        return [param for param in found if param.name != "database"] if ctx.meta.get(_SECOND) else found
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """Find what is to be done; any other word is one too many, as it is for every verb."""
+        if not ctx.meta[_SECOND]:
+            ctx.fail(f"Got unexpected extra argument(s) ({' '.join(args)})")
+        return super().resolve_command(ctx, args)
 
 
 def ledger(
+    context: typer.Context,
     database: DatabasePath,
     analyst: Annotated[
         str | None, typer.Option(metavar="NAME", help="Only the grants and receipts of one analyst.")
@@ -34,8 +60,12 @@ def ledger(
 ) -> None:
     """Show what may be spent, what was spent and what is left; and every receipt with its state.
 
+    `jali ledger move` moves a ledger between a file and Postgres.
+
     Example: [bold]jali ledger clinic.jali --analyst ana[/bold]
     """
+    if context.invoked_subcommand is not None:
+        return
     with open_database(database) as opened:
         accounts = opened.accounts() if analyst is None else _accounts_of(analyst, opened)
         receipts = opened.receipts(analyst=analyst)

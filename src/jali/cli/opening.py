@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import os
-import shlex
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from jali.errors import CatalogError, LedgerError, QueryError
+from jali.errors import LedgerError, QueryError
+from jali.postgres_address import is_address
 
 if TYPE_CHECKING:
     from jali.database import Database
@@ -19,12 +19,11 @@ _SQLITE = b"SQLite format 3\0"
 
 def open_database(path: str) -> Database:
     """Open a database; only `jali init` makes one, so that a typing error does not."""
-    if not Path(path).is_file():
-        raise CatalogError(f"There is no database {path}.", remedy=f"Make one: jali init {shlex.quote(path)}")
-    _check_kind(Path(path))
     from jali.database import connect
 
-    return connect(path)
+    if not is_address(path) and Path(path).is_file():
+        _check_kind(Path(path))
+    return connect(path, create=False)
 
 
 def _check_kind(path: Path) -> None:

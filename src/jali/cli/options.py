@@ -11,7 +11,12 @@ from jali.errors import QueryError
 if TYPE_CHECKING:
     from jali.planner.terms import Given
 
-DatabasePath = Annotated[str, typer.Argument(metavar="DATABASE", help="The database file, such as clinic.jali.")]
+DatabasePath = Annotated[
+    str,
+    typer.Argument(
+        metavar="DATABASE", help="The database file, such as clinic.jali; or postgresql://USER@HOST/NAME."
+    ),
+]
 Question = Annotated[
     str, typer.Argument(metavar="SQL", help="One SELECT statement; [bold]-[/bold] reads it from stdin.")
 ]
@@ -50,7 +55,9 @@ PartName = Annotated[
     str | None,
     typer.Option("--part", metavar="COLUMN=KEY", help="Only the part of the table with this declared key."),
 ]
-Relation = Annotated[str | None, typer.Option(metavar="NAME", help="The table inside a DuckDB file.")]
+Relation = Annotated[
+    str | None, typer.Option(metavar="NAME", help="The table inside a DuckDB file or a database: clinic.visits.")
+]
 Rho = Annotated[str | None, typer.Option(metavar="NUMBER", help="The loss in zCDP instead, by Gaussian noise.")]
 Analyst = Annotated[str | None, typer.Option(metavar="NAME", help="Whose grant pays too; the curator has none.")]
 Confidence = Annotated[float, typer.Option(metavar="NUMBER", help="The confidence of each interval.")]

@@ -11,12 +11,13 @@ from typing import TYPE_CHECKING, Any, Self, Unpack
 from jali.database.accounts import Account, Accounts, Remaining, analyst_named
 from jali.database.asking import Asking, Stage, silent
 from jali.database.batches import Batches, Conditions
+from jali.database.copies import copies_of
 from jali.database.ranges import Ranges
 from jali.database.streams.said import UNSAID, Said, Unsaid
 from jali.database.tables import Tables
 from jali.declare import declare_public, declare_table
 from jali.errors import QueryError
-from jali.ledger import Receipt, SqliteLedger, Verification
+from jali.ledger import Receipt, Verification, open_ledger
 from jali.planner.terms import Given, part_named, spelled_out
 from jali.privacy import Adjacency, Budget
 
@@ -39,14 +40,13 @@ if TYPE_CHECKING:
     from jali.session import Session
     from jali.stream import Stream, StreamView
 
-# The directory of prepared copies is called as the database, and this.
-COPIES = ".prepared"
 
-
-def connect(path: str | Path | None = None) -> Database:
+def connect(path: str | Path | None = None, *, create: bool = True) -> Database:
     """Open or create a database: one file with the catalog, the ledger and the answers.
 
-    Without a path everything is in memory, and what was spent is forgotten with the process.
+    Or a schema of a Postgres database, "postgresql://jali@db.example.org/clinic", for several servers at once
+    (docs/postgres.md). Without a path everything is in memory, and what was spent is forgotten with the process.
+    What is not there is refused with `create=False`.
 
     Example:
         >>> import jali
@@ -54,10 +54,10 @@ def connect(path: str | Path | None = None) -> Database:
         ()
     """
     from jali.engines.duckdb import DuckDBEngine
+    from jali.engines.router import Router
 
-    file = None if path is None else Path(path)
-    copies = None if file is None else file.absolute().with_name(file.name + COPIES)
-    return Database(SqliteLedger(file), DuckDBEngine(copies))
+    ledger = open_ledger(path, create=create)
+    return Database(ledger, Router(DuckDBEngine(copies_of(path, ledger))))
 
 
 class Database:
@@ -128,7 +128,9 @@ class Database:
 
         Args:
             name: What questions call it.
-            source: A path to Parquet, CSV or a DuckDB file; or a pandas, polars or Arrow table.
+            source: A path to Parquet, CSV or a DuckDB file; a pandas, polars or Arrow table; the address of a
+                Postgres database, "postgresql://ana@db.example/clinic?schema=visits" (docs/postgres.md); a Spark
+                session, or the address of a cluster (docs/spark.md).
             unit: The column that names the person; None if each row is a person; `Via(...)` if another protected
                 table knows whose row it is.
             budget: What may ever be spent on it, over all analysts: they may collude.
@@ -137,10 +139,10 @@ class Database:
                 for a column of a CSV file. `Range(auto=True)` buys a range from the budget, now and once.
             adjacency: "add-remove" or "replace-one".
             rows: A public guess of the number of rows, for forecasts only.
-            relation: The table inside a DuckDB file, if it has another name.
+            relation: The table inside a DuckDB file or a database, if it has another name: "clinic.visits".
             min_people: Show a group only when at least so many people stand behind it, decided privately.
-            unique: Whether nobody has two rows, as a PRIMARY KEY or UNIQUE constraint on the unit of a DuckDB
-                table enforces: then rows need no weights.
+            unique: Whether nobody has two rows, as a PRIMARY KEY or UNIQUE constraint on the unit of a DuckDB or
+                Postgres table enforces: then rows need no weights.
 
         Protecting the same source again with other ranges, keys or bounds makes a new version of the
         declaration; what was spent stays spent.
@@ -217,7 +219,7 @@ class Database:
         self._tables.refresh(table, on_stage or silent)
 
     def attach(self, table: str, frame: Any) -> None:
-        """Give the in-memory frame of a table again, after the database was reopened.
+        """Give the in-memory frame of a table, or its Spark session, again, after the database was reopened.
 
         It is the frame of before. While one is attached, another one is new data: questions are answered anew.
         """

@@ -98,7 +98,17 @@ class Tables:
         _check_preparable(found)
         self._engine.reopen(found.source)
         self._engine.check(found)
-        self._engine.prepare(found, stage, lambda copy: self._now_read(found, copy))
+        try:
+            self._engine.prepare(found, stage, lambda copy: self._now_read(found, copy))
+        except OSError:
+            kept = False
+        else:
+            kept = True
+        if not kept:
+            raise CatalogError(
+                f"There is no place here to keep the copy of {found.name}.",
+                remedy="It needs a directory: beside the file; with a ledger in Postgres, in XDG_STATE_HOME.",
+            )
         return self.named(name)
 
     def _now_read(self, table: Table, copy: Source | None) -> None:
@@ -158,15 +168,16 @@ class Tables:
             self._engine.check_unique(table)
 
     def attach(self, name: str, frame: Any) -> None:
-        """Give the frame of a table again."""
+        """Give the frame of a table, or the session of its cluster, again."""
         public = {other.name.lower(): other for other in self.public()}
         found = public.get(name.lower()) or self.named(name)
-        if found.source.format != "frame":
+        if found.source.format not in ("frame", "spark"):
             raise CatalogError(f"Table {found.name} is read from {found.source.location}, not from a frame.")
         fresh = {f.name: f.kind for f in self._engine.fields(found.source, {}, frame)}
         if fresh != {f.name: f.kind for f in found.fields}:
             raise CatalogError(f"The frame does not have the columns that {found.name} was declared with.")
-        self.hold(found, frame)
+        if found.source.format == "frame":
+            self.hold(found, frame)
 
     def hold(self, table: Table | Public, frame: Any) -> None:
         """Let the engine read a frame. Another one than before is new data: the ledger knows before it is read."""

@@ -56,6 +56,7 @@ class Deed:
         actor: Who did it through a server; nothing where it was done on the file itself.
         act: What was done, in a word or two.
         about: To what.
+        outcome: How it ended: "done", "refused", "failed", or "not finished" where nothing says so.
     """
 
     seq: int
@@ -63,3 +64,4 @@ class Deed:
     actor: str
     act: str
     about: str
+    outcome: str = "done"

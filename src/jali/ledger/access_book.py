@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import secrets
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from jali.errors import LedgerError
 from jali.ledger.access import Deed, Role, Token
@@ -13,15 +13,22 @@ from jali.ledger.chain import Kind
 from jali.ledger.record import read_budget
 from jali.ledger.schema import add_access, has_access
 from jali.ledger.steps import now
-from jali.ledger.store import Store
+from jali.ledger.stores.store import Connection, Store
 from jali.ledger.tables import Tables
-
-if TYPE_CHECKING:
-    import sqlite3
 
 _TOKEN = "SELECT id, name, role, digest, at, expires, revoked FROM tokens"
 # Entries that are administrative acts.
-_DEEDS = (Kind.DECLARE, Kind.OPEN, Kind.REFRESH, Kind.STREAM, Kind.TOKEN, Kind.REVOKE, Kind.ACT)
+_DEEDS = (
+    Kind.DECLARE,
+    Kind.OPEN,
+    Kind.REFRESH,
+    Kind.STREAM,
+    Kind.TOKEN,
+    Kind.REVOKE,
+    Kind.ACT,
+    Kind.MOVE,
+    Kind.ARRIVE,
+)
 
 
 class AccessBook:
@@ -78,11 +85,11 @@ class AccessBook:
                 return ()
             return tuple(_read(row) for row in connection.execute(f"{_TOKEN} ORDER BY seq"))
 
-    def act(self, actor: str, act: str, about: str) -> None:
+    def act(self, actor: str, act: str, about: str) -> int:
         """Record what somebody is about to do: before it is done, so that nothing is done unrecorded."""
         with self._store.writing() as connection:
             add_access(connection)
-            Tables(connection).append(Kind.ACT, {"actor": actor, "act": act, "about": about, "at": now()})
+            return Tables(connection).append(Kind.ACT, {"actor": actor, "act": act, "about": about, "at": now()})
 
     def trail(self, most: int = 1000) -> tuple[Deed, ...]:
         """Return administrative acts, the latest first."""
@@ -90,7 +97,7 @@ class AccessBook:
         with self._store.reading() as connection:
             rows = connection.execute(
                 f"SELECT seq, kind, body FROM entries WHERE kind IN ({places}) ORDER BY seq DESC LIMIT ?",
-                (*_DEEDS, most),
+                (*map(str, _DEEDS), most),
             )
             return tuple(_deed(*row) for row in rows)
 
@@ -104,7 +111,7 @@ class AccessBook:
         return bytes.fromhex(row[0])
 
 
-def _token(connection: sqlite3.Connection, id_: str) -> Token | None:
+def _token(connection: Connection, id_: str) -> Token | None:
     if not has_access(connection):
         return None
     row = connection.execute(f"{_TOKEN} WHERE id = ?", (id_,)).fetchone()
@@ -134,4 +141,6 @@ _SAID: dict[Kind, Callable[[dict[str, Any]], tuple[str, str]]] = {
     Kind.TOKEN: lambda body: ("token created", f"{body['token']} for {body['role']} {body['name']}"),
     Kind.REVOKE: lambda body: ("token revoked", body["token"]),
     Kind.ACT: lambda body: (body["act"], body["about"]),
+    Kind.MOVE: lambda body: ("ledger moved", f"to {body['to']}"),
+    Kind.ARRIVE: lambda body: ("ledger arrived", f"from {body['from']}"),
 }

@@ -25,6 +25,8 @@ class Kind(StrEnum):
     TOKEN = "token"
     REVOKE = "revoke"
     ACT = "act"
+    MOVE = "move"
+    ARRIVE = "arrive"
 
 
 @dataclass(frozen=True)

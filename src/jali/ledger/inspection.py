@@ -3,24 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from jali.ledger.chain import Entry, fingerprint
 from jali.ledger.replay import Replay
+from jali.ledger.stores.store import Connection
 from jali.ledger.stream_inspection import stream_findings
 from jali.ledger.verification import Verification
 
-if TYPE_CHECKING:
-    import sqlite3
 
-
-def inspect(connection: sqlite3.Connection, noted: str | None) -> Verification:
+def inspect(connection: Connection, noted: str | None) -> Verification:
     """Replay all entries, and compare plans, answers and sums with what they say."""
     replay = Replay()
-    for row in connection.execute("SELECT seq, kind, body, previous, digest FROM entries ORDER BY seq"):
+    for row in connection.scan("SELECT seq, kind, body, previous, digest FROM entries ORDER BY seq"):
         replay.step(Entry(*row))
     found = [
-        *_damage(connection),
+        *connection.damage(),
         *replay.problems,
         *_texts(connection, "plans", replay.plans()),
         *_texts(connection, "answers", replay.answers()),
@@ -32,27 +29,21 @@ def inspect(connection: sqlite3.Connection, noted: str | None) -> Verification:
     return Verification(replay.entries, replay.receipts, replay.open, replay.spent, tuple(found), replay.head)
 
 
-def _damage(connection: sqlite3.Connection) -> Iterator[str]:
-    for (finding,) in connection.execute("PRAGMA integrity_check"):
-        if finding != "ok":
-            yield f"The file is damaged: {finding}."
-
-
-def _texts(connection: sqlite3.Connection, table: str, digests: dict[str, str]) -> Iterator[str]:
+def _texts(connection: Connection, table: str, digests: dict[str, str]) -> Iterator[str]:
     """Compare long texts with their digests, one at a time: they may not fit into memory together."""
     missing = dict(digests)
-    for receipt, body in connection.execute(f"SELECT receipt, body FROM {table}"):
+    for receipt, body in connection.scan(f"SELECT receipt, body FROM {table}"):
         if missing.pop(receipt, None) != fingerprint(str(body)):
             yield f"The text of {receipt} in {table} is not the one in its entry."
     for receipt in missing:
         yield f"The text of {receipt} in {table} is missing."
 
 
-def _rows(connection: sqlite3.Connection, replay: Replay) -> Iterator[str]:
-    known = {name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
+def _rows(connection: Connection, replay: Replay) -> Iterator[str]:
+    known = connection.tables()
     for table, expected in replay.rows().items():
         # A ledger of schema 1 has no tables of parts, one of schema 2 none of streams.
-        actual = set(connection.execute(f"SELECT * FROM {table}")) if table in known else set()
+        actual = set(connection.scan(f"SELECT * FROM {table}")) if table in known else set()
         for row in sorted(actual ^ expected, key=repr):
             state = "does not follow from the entries" if row in actual else "is missing"
             yield f"A row of {table} {state}: {row}."

@@ -124,4 +124,4 @@ class Ledger(Protocol):
         """Replay the entries independently of all sums; `noted` is a head that must still be in the chain."""
 
     def close(self) -> None:
-        """Let go of the file. The ledger object cannot be used afterwards."""
+        """Let go of the store. The ledger object cannot be used afterwards."""

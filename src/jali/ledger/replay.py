@@ -33,6 +33,8 @@ _FIELDS: dict[str, dict[str, type]] = {
     Kind.TOKEN: {"token": str, "name": str, "role": str, "digest": str, "expires": str, "at": str},
     Kind.REVOKE: {"token": str, "at": str},
     Kind.ACT: {"actor": str, "act": str, "about": str, "at": str},
+    Kind.MOVE: {"to": str, "move": str, "at": str},
+    Kind.ARRIVE: {"from": str, "move": str, "at": str},
 }  # fmt: skip
 
 
@@ -104,6 +106,7 @@ class Replay:
     _schemes: int = 0
     _streams: dict[str, _Stream] = field(default_factory=dict)
     _tokens: dict[str, _Token] = field(default_factory=dict)
+    _leaving: str | None = None
 
     def step(self, entry: Entry) -> None:
         """Take the next entry: check its link, then its meaning."""
@@ -198,6 +201,8 @@ class Replay:
         if fields != _FIELDS.get(entry.kind) or canonical(body) != entry.body:
             self._find(entry.seq, "has a form that Jali never writes")
             return
+        if self._leaving is not None and entry.kind != Kind.ARRIVE:
+            self._find(entry.seq, "was written after the ledger had moved")
         takers: dict[str, Callable[[int, dict[str, Any]], None]] = {
             Kind.DECLARE: self._declare,
             Kind.OPEN: self._open,
@@ -211,6 +216,8 @@ class Replay:
             Kind.TOKEN: self._token,
             Kind.REVOKE: self._revoke,
             Kind.ACT: self._act,
+            Kind.MOVE: self._move,
+            Kind.ARRIVE: self._arrive,
         }
         takers[entry.kind](entry.seq, body)
 
@@ -311,6 +318,14 @@ class Replay:
 
     def _act(self, seq: int, body: dict[str, Any]) -> None:
         """Nothing follows from what somebody set out to do; the entries after it say what was done."""
+
+    def _move(self, seq: int, body: dict[str, Any]) -> None:  # noqa: ARG002 - as all takers
+        self._leaving = body["move"]
+
+    def _arrive(self, seq: int, body: dict[str, Any]) -> None:
+        if body["move"] != self._leaving:
+            self._find(seq, "arrives from a move that was not made")
+        self._leaving = None
 
     def _reserved(self, seq: int, body: dict[str, Any]) -> _Receipt | None:
         receipt = self._receipts.get(body["receipt"])

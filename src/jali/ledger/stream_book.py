@@ -13,7 +13,7 @@ from jali.ledger.chain import Kind, fingerprint
 from jali.ledger.debit import Debit
 from jali.ledger.schema import add_streams
 from jali.ledger.steps import Order, now, opened, released, reserved
-from jali.ledger.store import Store
+from jali.ledger.stores.store import Store
 from jali.ledger.stream import Arrival, Bounds, Entered, StoredStream
 from jali.ledger.stream_tables import StreamTables
 from jali.ledger.tables import Tables
@@ -89,9 +89,10 @@ class StreamBook:
 
     def append(self, name: str, arrivals: Iterable[Arrival], bounds: Bounds, most: int | None) -> Entered:
         """Take items into the open tick: all of them durably, or none. After `most` ticks there is none open."""
-        with self._writing(name) as (_, streams, stream):
+        with self._writing(name) as (tables, streams, stream):
             if most is not None and stream.published >= most:
                 raise _over(name, most)
+            tables.check_here()  # items are in no entry
             return Arrivals(streams, stream.seq, stream.published + 1, bounds).enter(arrivals)
 
     def known(self, name: str, first: int) -> set[str]:

@@ -6,13 +6,10 @@ What it says names streams and ticks, never an owner or an item: findings may be
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from jali.ledger.chain import fingerprint
 from jali.ledger.schema import has_streams
-
-if TYPE_CHECKING:
-    import sqlite3
+from jali.ledger.stores.store import Connection
 
 _STATES = (
     "SELECT name FROM streams LEFT JOIN stream_states ON stream = seq AND stream_states.tick = published"
@@ -25,19 +22,20 @@ _LATE = (
 )
 # What `stream_people` must say: recomputed from the items that count, in two passes for the last tick of each.
 _PEOPLE = (
-    "SELECT stream, owner, count(DISTINCT tick), max(tick), sum(tick = newest) FROM"
+    "SELECT stream, owner, count(DISTINCT tick), max(tick), count(*) FILTER (WHERE tick = newest) FROM"
     " (SELECT *, max(tick) OVER (PARTITION BY stream, owner) AS newest FROM stream_items"
-    " WHERE increments IS NOT NULL) GROUP BY stream, owner"
+    " WHERE increments IS NOT NULL) AS counted GROUP BY stream, owner"
 )
 _WRONG_PEOPLE = (
-    f"SELECT DISTINCT name FROM (SELECT * FROM (SELECT * FROM stream_people EXCEPT {_PEOPLE})"
-    f" UNION ALL SELECT * FROM ({_PEOPLE} EXCEPT SELECT * FROM stream_people)) JOIN streams ON seq = stream"
+    f"SELECT DISTINCT name FROM (SELECT * FROM (SELECT * FROM stream_people EXCEPT {_PEOPLE}) AS kept"
+    f" UNION ALL SELECT * FROM ({_PEOPLE} EXCEPT SELECT * FROM stream_people) AS due) AS wrong"
+    " JOIN streams ON seq = stream"
     # Where each item is a person of its own, owners have no names and attendance is not kept.
     " WHERE owner <> ''"
 )
 
 
-def stream_findings(connection: sqlite3.Connection, ticks: dict[tuple[int, int], str]) -> Iterator[str]:
+def stream_findings(connection: Connection, ticks: dict[tuple[int, int], str]) -> Iterator[str]:
     """Return what is wrong with the streams of a file, one sentence each."""
     if not has_streams(connection):
         if ticks:
@@ -55,9 +53,9 @@ def stream_findings(connection: sqlite3.Connection, ticks: dict[tuple[int, int],
             yield f"Rows of {table} are of no stream."
 
 
-def _values(connection: sqlite3.Connection, ticks: dict[tuple[int, int], str]) -> Iterator[str]:
+def _values(connection: Connection, ticks: dict[tuple[int, int], str]) -> Iterator[str]:
     missing = dict(ticks)
-    for stream, tick, body in connection.execute("SELECT stream, tick, body FROM stream_values"):
+    for stream, tick, body in connection.scan("SELECT stream, tick, body FROM stream_values"):
         if missing.pop((stream, tick), None) != fingerprint(str(body)):
             yield f"What stream {stream} published at tick {tick} is not what its entry says."
     for stream, tick in missing:

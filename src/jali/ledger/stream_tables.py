@@ -2,24 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Sequence
+from typing import Any
 
 from jali.ledger import schema
+from jali.ledger.stores.store import Connection, Cursor
 from jali.ledger.stream import Arrival, Attendance, StoredStream
 
-if TYPE_CHECKING:
-    import sqlite3
-
 _STREAM = "SELECT seq, name, body, streams.receipt, published FROM streams JOIN plans USING (receipt)"
-_OWN = "(stream, owner) = (?, ?)"
 
 
 class StreamTables:
     """The rows of streams, read and written through one connection."""
 
-    def __init__(self, connection: sqlite3.Connection) -> None:
+    def __init__(self, connection: Connection) -> None:
         self._connection = connection
+        key = connection.keyed
+        self._own = f"stream = ? AND {key('owner')} = {key('?')}"
+        self._item = f"{self._own} AND {key('item')} = {key('?')}"
 
     @property
     def there(self) -> bool:
@@ -74,7 +74,7 @@ class StreamTables:
 
     def knows(self, stream: int, owner: str, item: str) -> bool:
         """Say whether an item was appended before."""
-        statement = f"SELECT 1 FROM stream_items WHERE {_OWN} AND item = ?"
+        statement = f"SELECT 1 FROM stream_items WHERE {self._item}"
         return self._run(statement, (stream, owner, item)).fetchone() is not None
 
     def names(self, stream: int, first: int) -> set[str]:
@@ -91,29 +91,32 @@ class StreamTables:
 
     def counted(self, stream: int, owner: str, tick: int) -> list[str]:
         """Return the keys of a person's items that count in a tick."""
-        # With a plus sign neither is looked up in the index of ticks, which would be to read everybody's items.
-        statement = f"SELECT item FROM stream_items WHERE {_OWN} AND +tick = ? AND +increments IS NOT NULL"
+        # As expressions, neither is looked up in the index of ticks, which would be to read everybody's items.
+        counts = "+tick = ? AND (increments || '') IS NOT NULL"
+        statement = f"SELECT item FROM stream_items WHERE {self._own} AND {counts}"
         return [item for (item,) in self._run(statement, (stream, owner, tick))]
 
     def drop(self, stream: int, owner: str, items: Iterable[str]) -> None:
         """Let items of the open tick count no longer."""
         self._connection.executemany(
-            f"UPDATE stream_items SET increments = NULL WHERE {_OWN} AND item = ?",
+            f"UPDATE stream_items SET increments = NULL WHERE {self._item}",
             [(stream, owner, item) for item in items],
         )
 
     def attendance(self, stream: int, owner: str) -> Attendance:
         """Return in which ticks a person counts so far."""
-        row = self._run(f"SELECT ticks, last, items FROM stream_people WHERE {_OWN}", (stream, owner)).fetchone()
+        statement = f"SELECT ticks, last, items FROM stream_people WHERE {self._own}"
+        row = self._run(statement, (stream, owner)).fetchone()
         return Attendance() if row is None else Attendance(*row)
 
     def put_people(self, stream: int, people: Iterable[tuple[str, Attendance]]) -> None:
         """Replace the attendance of people."""
         self._connection.executemany(
-            "INSERT INTO stream_people VALUES (?, ?, ?, ?, ?) ON CONFLICT (stream, owner) DO UPDATE"
+            f"INSERT INTO stream_people VALUES (?, ?, ?, ?, ?)"
+            f" ON CONFLICT (stream, {self._connection.keyed('owner')}) DO UPDATE"
             " SET ticks = excluded.ticks, last = excluded.last, items = excluded.items",
             [(stream, owner, *person) for owner, person in people],
         )
 
-    def _run(self, statement: str, values: Any = ()) -> sqlite3.Cursor:
+    def _run(self, statement: str, values: Sequence[Any] = ()) -> Cursor:
         return self._connection.execute(statement, values)

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from jali.errors import LedgerError
 from jali.ledger import schema
 from jali.ledger.chain import GENESIS, Entry, Kind, canonical
 from jali.ledger.debit import Debit
@@ -14,11 +15,10 @@ from jali.ledger.declaration import Declaration
 from jali.ledger.parts import Part, PartLine, PartSum, Sums, added, largest
 from jali.ledger.receipt import Receipt, State
 from jali.ledger.record import intact, read_budget, read_debits_text, read_event, write_budget, write_event
+from jali.ledger.stores.store import Connection
 from jali.privacy import NOTHING, Budget, Event
 
-if TYPE_CHECKING:
-    import sqlite3
-
+_LAST = "SELECT seq, digest, kind FROM entries ORDER BY seq DESC"
 _RECEIPT = "SELECT id, analyst, released, question, debits, at FROM receipts"
 
 
@@ -54,18 +54,31 @@ class Hit:
 class Tables:
     """The rows of the ledger, read and written through one connection."""
 
-    def __init__(self, connection: sqlite3.Connection) -> None:
+    def __init__(self, connection: Connection) -> None:
         self._connection = connection
 
     def append(self, kind: Kind, body: dict[str, Any]) -> int:
         """Append an entry to the chain and return its number."""
-        seq, digest = self._one("SELECT seq, digest FROM entries ORDER BY seq DESC LIMIT 1") or (0, GENESIS)
+        seq, digest, last = self._one(f"{_LAST} LIMIT 1") or (0, GENESIS, None)
+        if last == Kind.MOVE and kind is not Kind.ARRIVE:
+            raise self._moved()
         entry = Entry.after(seq, digest, kind, canonical(body))
         self._run(
             "INSERT INTO entries VALUES (?, ?, ?, ?, ?)",
-            (entry.seq, entry.kind, entry.body, entry.previous, entry.digest),
+            (entry.seq, str(entry.kind), entry.body, entry.previous, entry.digest),
         )
         return entry.seq
+
+    def check_here(self) -> None:
+        """Refuse to change anything in a ledger that has moved."""
+        last = self._one(f"{_LAST} LIMIT 1")
+        if last is not None and last[2] == Kind.MOVE:
+            raise self._moved()
+
+    def _moved(self) -> LedgerError:
+        """Say where the ledger is now."""
+        (body,) = self._one("SELECT body FROM entries ORDER BY seq DESC LIMIT 1")
+        return moved_to(intact(lambda: str(json.loads(body)["to"])))
 
     def declaration(self, name: str) -> Declaration | None:
         """Return the latest declaration under a name."""
@@ -151,11 +164,9 @@ class Tables:
     def put_sums(self, account: str, sums: Sums, part: Part | None) -> None:
         """Replace the sums of an account after a debit."""
         self.put_spent(account, sums.spent)
-        if part is None and not self._schemes(account):
-            return
-        schema.add_parts(self._connection)
-        self._put_scheme(account, "", 0, sums.common)
         if part is not None:
+            schema.add_parts(self._connection)
+            self._put_scheme(account, "", 0, sums.common)
             self._put_scheme(account, part.scheme, part.together, sums.scheme)
             inside, apart = (canonical(write_event(event)) for event in (sums.part.inside, sums.part.apart))
             self._run(
@@ -163,10 +174,17 @@ class Tables:
                 " SET inside = excluded.inside, apart = excluded.apart",
                 (account, part.scheme, part.key, inside, apart),
             )
+        elif schema.has_parts(self._connection):
+            # Accounts without debits of parts have no such row.
+            self._run(
+                "UPDATE schemes SET spent = ? WHERE account = ? AND scheme = ''",
+                (canonical(write_event(sums.common)), account),
+            )
 
     def _put_scheme(self, account: str, scheme: str, together: int, spent: Event) -> None:
+        # Numbered here: a sequence of Postgres would skip the numbers of transactions that were undone.
         self._run(
-            "INSERT INTO schemes (account, scheme, together, spent) VALUES (?, ?, ?, ?)"
+            "INSERT INTO schemes VALUES ((SELECT coalesce(max(seq), 0) + 1 FROM schemes), ?, ?, ?, ?)"
             " ON CONFLICT (account, scheme) DO UPDATE SET spent = excluded.spent",
             (account, scheme, together, canonical(write_event(spent))),
         )
@@ -213,11 +231,11 @@ class Tables:
         Two analysts who ask at once may both reserve the same key.
         """
         row = self._one(
-            "SELECT id, plans.body, answers.body, analyst = :analyst OR EXISTS"
-            " (SELECT 1 FROM seen WHERE seen.receipt = id AND seen.analyst = :analyst) AS paid"
+            "SELECT id, plans.body, answers.body, analyst = ? OR EXISTS"
+            " (SELECT 1 FROM seen WHERE seen.receipt = id AND seen.analyst = ?) AS paid"
             " FROM receipts JOIN plans ON plans.receipt = id JOIN answers ON answers.receipt = id"
-            " WHERE key = :key AND released IS NOT NULL ORDER BY paid DESC, released LIMIT 1",
-            {"key": key, "analyst": analyst},
+            " WHERE key = ? AND released IS NOT NULL ORDER BY paid DESC, released LIMIT 1",
+            (analyst, analyst, key),
         )
         return None if row is None else Hit(row[0], row[1], row[2], bool(row[3]))
 
@@ -247,14 +265,13 @@ class Tables:
 
     def receipts(self, analyst: str | None) -> tuple[Receipt, ...]:
         """Return the receipts of one analyst, or all."""
-        rows = self._run(f"{_RECEIPT} WHERE ?1 IS NULL OR analyst = ?1 ORDER BY seq", (analyst,))
-        return tuple(_receipt(row) for row in rows)
+        where, values = _of(analyst)
+        return tuple(_receipt(row) for row in self._run(f"{_RECEIPT}{where} ORDER BY seq", values))
 
     def latest_receipts(self, analyst: str | None, most: int) -> tuple[Receipt, ...]:
         """Return the latest receipts of one analyst, or of all, the latest first."""
-        rows = self._run(
-            f"{_RECEIPT} WHERE ?1 IS NULL OR analyst = ?1 ORDER BY seq DESC LIMIT ?2", (analyst, most)
-        )
+        where, values = _of(analyst)
+        rows = self._run(f"{_RECEIPT}{where} ORDER BY seq DESC LIMIT ?", (*values, most))
         return tuple(_receipt(row) for row in rows)
 
     def receipt(self, receipt: str) -> Receipt | None:
@@ -262,11 +279,23 @@ class Tables:
         row = self._one(f"{_RECEIPT} WHERE id = ?", (receipt,))
         return None if row is None else _receipt(row)
 
-    def _run(self, statement: str, values: Any = ()) -> Iterable[Any]:
+    def _run(self, statement: str, values: Sequence[Any] = ()) -> Iterable[Any]:
         return self._connection.execute(statement, values)
 
-    def _one(self, statement: str, values: Any = ()) -> Any:
+    def _one(self, statement: str, values: Sequence[Any] = ()) -> Any:
         return self._connection.execute(statement, values).fetchone()
+
+
+def moved_to(place: str) -> LedgerError:
+    """Say that nothing is charged here any more, and where instead."""
+    return LedgerError(
+        f"This ledger has moved to {place}: nothing is charged or changed here any more.",
+        remedy="Open it there. If the move was cut off, finish it: jali ledger move.",
+    )
+
+
+def _of(analyst: str | None) -> tuple[str, tuple[str, ...]]:
+    return ("", ()) if analyst is None else (" WHERE analyst = ?", (analyst,))
 
 
 def _event(text: str) -> Event:

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from jali.errors import LedgerError
-from jali.ledger import schema
-from jali.ledger.lock import turnstile
-from jali.ledger.trouble import translated
+from jali.ledger.stores.sqlite import creation
+from jali.ledger.stores.sqlite.lock import turnstile
+from jali.ledger.stores.sqlite.trouble import translated
 
 if TYPE_CHECKING:
     import sqlite3
@@ -28,10 +28,17 @@ def prepare(path: Path, patience: float) -> None:
     """
     with _explained(path), translated(str(path)):
         if not path.exists():
-            with turnstile(lock_of(path), patience):
-                if not path.exists():
-                    _make(path)
+            make(path, patience, creation.create)
         _check_rights(path)
+
+
+def make(path: Path, patience: float, create: Callable[[sqlite3.Connection], None]) -> bool:
+    """Make the file whole with what `create` puts into it; return False if there is one already."""
+    with _explained(path), translated(str(path)), turnstile(lock_of(path), patience):
+        if path.exists():
+            return False
+        _make(path, create)
+        return True
 
 
 def lock_of(path: Path) -> Path:
@@ -45,8 +52,8 @@ def settle(connection: sqlite3.Connection) -> None:
         connection.execute(f"PRAGMA {pragma}")
 
 
-def _make(path: Path) -> None:
-    """Write an empty ledger beside `path`, then rename it: a crash leaves no half-made ledger behind."""
+def _make(path: Path, create: Callable[[sqlite3.Connection], None]) -> None:
+    """Write a ledger beside `path`, then rename it: a crash leaves no half-made ledger behind."""
     import sqlite3
 
     if _beside(path, "-wal").exists():
@@ -62,7 +69,7 @@ def _make(path: Path) -> None:
     try:
         settle(connection)
         connection.execute("PRAGMA journal_mode = WAL")
-        schema.create(connection)
+        create(connection)
     finally:
         connection.close()
     draft.rename(path)

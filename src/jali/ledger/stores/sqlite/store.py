@@ -11,16 +11,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from jali.errors import LedgerError
-from jali.ledger import schema
-from jali.ledger.file import lock_of, prepare, settle
-from jali.ledger.lock import busy, turnstile
-from jali.ledger.trouble import translated
+from jali.ledger.stores.sqlite import creation
+from jali.ledger.stores.sqlite.connection import SqliteConnection
+from jali.ledger.stores.sqlite.file import lock_of, prepare, settle
+from jali.ledger.stores.sqlite.lock import busy, turnstile
+from jali.ledger.stores.sqlite.trouble import translated
 
 if TYPE_CHECKING:
     import sqlite3
 
 
-class Store:
+class SqliteStore:
     """Read and write transactions on one file, or in memory.
 
     Guarantee:
@@ -43,26 +44,31 @@ class Store:
             _stores.add(self)
 
     @property
+    def name(self) -> str:
+        """The path of the file."""
+        return "in memory" if self._path is None else str(self._path)
+
+    @property
     def durable(self) -> bool:
         """Whether the store is a file."""
         return self._path is not None
 
     @contextmanager
-    def reading(self) -> Iterator[sqlite3.Connection]:
+    def reading(self) -> Iterator[SqliteConnection]:
         """Give a connection that reads, at one moment."""
-        with self._alone(), translated(self._name), _transaction(self._connected(), "BEGIN") as connection:
-            yield connection
+        with self._alone(), translated(self.name), _transaction(self._connected(), "BEGIN") as connection:
+            yield SqliteConnection(connection)
 
     @contextmanager
-    def writing(self) -> Iterator[sqlite3.Connection]:
+    def writing(self) -> Iterator[SqliteConnection]:
         """Give a connection that writes: all of it durably, or nothing."""
         with (
             self._alone(),
             self._turnstile(),
-            translated(self._name),
+            translated(self.name),
             _transaction(self._connected(), "BEGIN IMMEDIATE") as connection,
         ):
-            yield connection
+            yield SqliteConnection(connection)
 
     def close(self) -> None:
         """Close the connection for good."""
@@ -88,15 +94,11 @@ class Store:
             self._process = os.getpid()
             self._threads.release()
 
-    @property
-    def _name(self) -> str:
-        return "in memory" if self._path is None else str(self._path)
-
     @contextmanager
     def _alone(self) -> Iterator[None]:
         self._check_process()
         if not self._threads.acquire(timeout=self._patience):
-            raise busy(self._name)
+            raise busy(self.name)
         try:
             yield
         finally:
@@ -128,7 +130,7 @@ class Store:
         import sqlite3
 
         connection = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
-        schema.create(connection)
+        creation.create(connection)
         return connection
 
     def _opened(self, path: Path) -> sqlite3.Connection:
@@ -144,7 +146,7 @@ class Store:
             check_same_thread=False,
         )
         try:
-            schema.check(connection, str(path))
+            creation.check(connection, str(path))
             settle(connection)
             _check_journal(connection, path)
         except BaseException:
@@ -197,11 +199,11 @@ def _check_journal(connection: sqlite3.Connection, path: Path) -> None:
         raise LedgerError(f"The ledger {path} cannot keep a journal.", remedy="Keep it on a local disk.")
 
 
-_stores: weakref.WeakSet[Store] = weakref.WeakSet()
+_stores: weakref.WeakSet[SqliteStore] = weakref.WeakSet()
 _connections: dict[int, tuple[tuple[int, int] | None, int]] = {}
 
 
-def _in_order() -> list[Store]:
+def _in_order() -> list[SqliteStore]:
     # One order in all threads, so that two that fork at once do not wait for each other.
     return sorted(_stores, key=id)
 

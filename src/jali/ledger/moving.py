@@ -1,0 +1,161 @@
+"""Moving a ledger to another store: all of it, once, and never with two that can be charged.
+
+Statement:
+    Of a ledger and what it is moved to, at most one takes debits at any moment, wherever the move is cut off; and
+    a move that was cut off can be finished.
+Proof:
+    docs/proofs/ledger.md, "Moving".
+"""
+
+from __future__ import annotations
+
+import json
+import secrets
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import partial
+from itertools import islice
+from pathlib import Path
+
+from jali.errors import LedgerError
+from jali.ledger.chain import Kind
+from jali.ledger.inspection import inspect
+from jali.ledger.opening import open_ledger
+from jali.ledger.schema import add_moves
+from jali.ledger.steps import now
+from jali.ledger.stored import StoredLedger
+from jali.ledger.stores.postgres.address import Address
+from jali.ledger.stores.postgres.target import DatabaseTarget
+from jali.ledger.stores.sqlite.target import FileTarget
+from jali.ledger.stores.store import Connection, Store, Target
+from jali.ledger.tables import Tables, moved_to
+from jali.postgres_address import is_address
+
+# Everything that a ledger holds. Of `meta` the keys move along, by which servers sign cookies; the rest is about
+# the store.
+COLUMNS = {
+    "entries": "seq, kind, body, previous, digest",
+    "plans": "receipt, body",
+    "answers": "receipt, body",
+    "declarations": "seq, name, body, version, data_version",
+    "accounts": "seq, name, budget, spent",
+    "receipts": "seq, id, analyst, question, key, debits, at, attempts, released",
+    "seen": "receipt, analyst",
+    "schemes": "seq, account, scheme, together, spent",
+    "parts": "account, scheme, key, inside, apart",
+    "streams": "seq, name, receipt, published",
+    "stream_values": "stream, tick, body",
+    "stream_states": "stream, tick, body",
+    "stream_items": "stream, owner, item, tick, increments",
+    "stream_people": "stream, owner, ticks, last, items",
+    "tokens": "seq, id, name, role, digest, expires, at, revoked",
+}
+_KEYS = "SELECT name, value FROM meta WHERE name LIKE 'key %'"
+_LAST = "SELECT kind, body, digest FROM entries ORDER BY seq DESC LIMIT 1"
+_AT_ONCE = 500
+
+
+@dataclass(frozen=True)
+class Moved:
+    """A ledger that has moved.
+
+    Attributes:
+        source: Where it was.
+        target: Where it is.
+        entries: How many entries it has there.
+        head: The digest of the last one.
+    """
+
+    source: str
+    target: str
+    entries: int
+    head: str
+
+
+@dataclass(frozen=True)
+class _Leaving:
+    """The last entry of a ledger that has moved: where to, in which move."""
+
+    to: str
+    move: str
+    head: str
+
+
+def move_ledger(source: str | Path, target: str | Path) -> Moved:
+    """Move a ledger to a place that holds none; or finish a move there that was cut off.
+
+    The source takes no debit from the first step on, for ever, and says where it has moved to.
+
+    Raises:
+        LedgerError: The ledger is empty, not sound, or has moved elsewhere; or the target is not empty, or cannot
+            be written. Nothing has changed then, or the move has begun and can be finished by the same call.
+    """
+    place: Target = (
+        DatabaseTarget(Address.of(target))
+        if isinstance(target, str) and is_address(target)
+        else FileTarget(Path(target))
+    )
+    with open_ledger(source, create=False) as ledger:
+        leaving = _leaving(ledger.store) or _left(ledger, place)
+        if leaving.to != place.name:
+            raise moved_to(leaving.to)
+        if not place.take(partial(_arrive, ledger.store, leaving)) and not _arrived(target, leaving):
+            raise LedgerError(
+                f"{place.name} holds another ledger by now.",
+                remedy="Take that away, and finish the move by the same command.",
+            )
+    with open_ledger(target, create=False) as ledger:
+        found = ledger.verify(noted=leaving.head)
+        if found.problems:
+            raise LedgerError(f"{place.name} is not sound.", remedy="Run `jali verify`.")
+        return Moved(str(source), place.name, found.entries, found.head)
+
+
+def _leaving(store: Store) -> _Leaving | None:
+    """Return whereto a ledger has left, if it has."""
+    with store.reading() as connection:
+        last = connection.execute(_LAST).fetchone()
+    if last is None or last[0] != Kind.MOVE:
+        return None
+    body = json.loads(last[1])
+    return _Leaving(body["to"], body["move"], last[2])
+
+
+def _left(ledger: StoredLedger, place: Target) -> _Leaving:
+    """Have a ledger leave: from now on nothing is charged to it."""
+    found = ledger.verify()
+    if found.problems or not found.entries:
+        what, remedy = ("is not sound", "Run `jali verify`.") if found.problems else ("is empty", "Make another.")
+        raise LedgerError(f"The ledger {ledger.name} {what}: it cannot be moved.", remedy=remedy)
+    with ledger.store.reading() as connection:
+        place.check(connection)
+    with ledger.store.writing() as connection:
+        add_moves(connection)
+        body = {"to": place.name, "move": secrets.token_hex(16), "at": now()}
+        Tables(connection).append(Kind.MOVE, body)
+    left = _leaving(ledger.store)
+    assert left is not None
+    return left
+
+
+def _arrive(source: Store, leaving: _Leaving, connection: Connection) -> None:
+    """Copy everything, check it, and have the ledger arrive."""
+    with source.reading() as old:
+        for table, columns in COLUMNS.items():
+            rows = old.scan(f"SELECT {columns} FROM {table}")
+            places = ", ".join("?" * (columns.count(",") + 1))
+            while some := list(islice(rows, _AT_ONCE)):
+                connection.executemany(f"INSERT INTO {table} ({columns}) VALUES ({places})", some)
+        connection.executemany("INSERT INTO meta VALUES (?, ?)", list(old.scan(_KEYS)))
+    found = inspect(connection, leaving.head)
+    if found.problems or found.head != leaving.head:
+        raise LedgerError("What was copied is not the ledger that has left.", remedy="Try again.")
+    body = {"from": source.name, "move": leaving.move, "at": now()}
+    Tables(connection).append(Kind.ARRIVE, body)
+
+
+def _arrived(target: str | Path, leaving: _Leaving) -> bool:
+    """Say whether a ledger is the one that left."""
+    with open_ledger(target, create=False) as ledger, ledger.store.reading() as connection:
+        arrivals: Iterator[tuple[str]] = connection.scan("SELECT body FROM entries WHERE kind = 'arrive'")
+        return any(json.loads(body)["move"] == leaving.move for (body,) in arrivals)

@@ -1,0 +1,326 @@
+"""The ledger over a store: every operation, whatever it is kept in."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Container, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import Self
+
+from jali.errors import CatalogError, LedgerError
+from jali.ledger.access_book import AccessBook
+from jali.ledger.chain import Kind
+from jali.ledger.charge import counted_on
+from jali.ledger.debit import Debit, grants_of
+from jali.ledger.declaration import Declaration
+from jali.ledger.parts import Part, PartLine
+from jali.ledger.receipt import MAX_ATTEMPTS, Receipt, Reservation
+from jali.ledger.record import write_debits
+from jali.ledger.steps import Order, known, now, opened, released, reserved, spend
+from jali.ledger.stores.store import Store
+from jali.ledger.stream_book import StreamBook
+from jali.ledger.tables import Line, Tables
+from jali.ledger.verification import Verification
+from jali.privacy import Budget, Event
+
+
+class StoredLedger:
+    """The ledger of one store.
+
+    Guarantee:
+        As `Ledger`: at every moment, also after a crash, an account's sum covers all answers given.
+        Every write is durable when its method returns. Nothing is ever refunded.
+    Proof:
+        docs/proofs/ledger.md.
+    """
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.name})"
+
+    @property
+    def store(self) -> Store:
+        """What it is kept in."""
+        return self._store
+
+    @property
+    def name(self) -> str:
+        """Where it is kept, as people write it. No password is in it."""
+        return self._store.name
+
+    @property
+    def durable(self) -> bool:
+        """Whether what was spent survives the process."""
+        return self._store.durable
+
+    def close(self) -> None:
+        """Let go of the store. The ledger object cannot be used afterwards."""
+        self._store.close()
+
+    @property
+    def streams(self) -> StreamBook:
+        """The streams: what was published, and the secret items and noise behind it."""
+        return StreamBook(self._store)
+
+    @property
+    def access(self) -> AccessBook:
+        """Who may come in through a server, and what they did."""
+        return AccessBook(self._store)
+
+    def declare(self, name: str, body: str) -> Declaration:
+        """Declare `body` under `name`. The same body again changes nothing; another makes a new version."""
+        with self._writing() as tables:
+            old = tables.declaration(name) or Declaration(name, "", 0, 1)
+            if old.version and old.body == body:
+                return old
+            new = replace(old, body=body, version=old.version + 1)
+            entry = {"name": name, "body": body, "version": new.version, "at": now()}
+            tables.put_declaration(tables.append(Kind.DECLARE, entry), new)
+            return new
+
+    def declaration(self, name: str) -> Declaration | None:
+        """Return the latest declaration under `name`, if there is one."""
+        with self._reading() as tables:
+            return tables.declaration(name)
+
+    def declarations(self) -> tuple[Declaration, ...]:
+        """Return the latest declaration of every name, in the order in which names were first declared."""
+        with self._reading() as tables:
+            return tables.declarations()
+
+    def refresh(self, name: str) -> Declaration:
+        """Say that the data under `name` is new: `data_version` grows by one. Budgets are untouched."""
+        with self._writing() as tables:
+            old = tables.declaration(name)
+            if old is None:
+                raise CatalogError(f"Nothing is declared under the name {name!r}.", remedy="Declare it first.")
+            new = replace(old, data_version=old.data_version + 1)
+            entry = {"name": name, "data_version": new.data_version, "at": now()}
+            tables.put_declaration(tables.append(Kind.REFRESH, entry), new)
+            return new
+
+    def open_account(self, account: str, budget: Budget) -> None:
+        """Open an account. Again with an equal budget changes nothing; another budget is refused."""
+        with self._writing() as tables:
+            opened(tables, account, budget)
+
+    def accounts(self) -> tuple[str, ...]:
+        """Return the names of all accounts, in the order in which they were opened."""
+        with self._reading() as tables:
+            return tables.accounts()
+
+    def budget(self, account: str) -> Budget | None:
+        """Return the budget of an account, or None if there is no such account."""
+        with self._reading() as tables:
+            found = tables.account(account)
+            return None if found is None else found.budget
+
+    def spent(self, account: str) -> Event:
+        """Return the sum of everything charged to an account, open reservations included."""
+        with self._reading() as tables:
+            return known(tables, account).spent
+
+    def counted_on(self, account: str, part: Part) -> Event:
+        """Return the sum that a further event of a part would be added to, as the filter sees it."""
+        with self._reading() as tables:
+            found = known(tables, account)
+            return counted_on(part.together, found.budget, tables.sums(account, found.spent, part))
+
+    def after(self, debit: Debit) -> Event:
+        """Return what the sum of an account would be after a debit. Nothing is charged or refused."""
+        with self._reading() as tables:
+            spent = known(tables, debit.account).spent
+            return tables.sums(debit.account, spent, debit.part).after(debit).spent
+
+    def parts(self, account: str) -> tuple[PartLine, ...]:
+        """Return what an account was charged for each part, scheme after scheme."""
+        with self._reading() as tables:
+            return tables.part_lines(account)
+
+    def recall(self, key: str, *, analyst: str, grant: Debit | tuple[Debit, ...] | None) -> Reservation | None:
+        """Return the released answer of an equal key, or None.
+
+        The first time that this analyst sees it, `grant` is charged; who reserved it has paid already. Only
+        grants of this analyst can be charged, a table never. A question over several tables has several.
+
+        Raises:
+            BudgetExceeded: The grant cannot pay; the answer stays unseen.
+        """
+        with self._reading() as tables:
+            hit = tables.hit(key, analyst)
+        if hit is None:
+            return None
+        if not hit.paid:
+            self._see(hit.receipt, analyst, _own(analyst, grant))
+        return Reservation(hit.receipt, hit.plan, hit.answer)
+
+    def answered(self, key: str, *, analyst: str) -> bool:
+        """Say whether `recall` would give this analyst an answer that is paid already. Nothing is charged."""
+        with self._reading() as tables:
+            hit = tables.hit(key, analyst)
+        return hit is not None and hit.paid
+
+    def reserve(
+        self,
+        *,
+        analyst: str,
+        question: str,
+        key: str,
+        plan: str,
+        debits: tuple[Debit, ...],
+        resume: bool = False,
+        working: Container[str] = (),
+    ) -> str:
+        """Charge all debits or none, keep the plan, and return the name of the receipt.
+
+        The caller may then run the plan once: the reservation is the first of `MAX_ATTEMPTS` attempts. With
+        `resume`, an open receipt of the same key and analyst is taken up instead, and nothing is charged; one of
+        those that are being answered now, `working`, without counting an attempt; or one that was released
+        since somebody looked.
+
+        Raises:
+            BudgetExceeded: An account cannot pay; nothing is recorded.
+            LedgerError: An account does not exist, or there is no debit at all.
+        """
+        if not debits:
+            raise LedgerError("A question without a debit cannot be reserved.", remedy="Name who pays for it.")
+        receipt = secrets.token_hex(16)
+        with self._writing() as tables:
+            known = _known(tables, key, analyst, working) if resume else None
+            if known is not None:
+                return known
+            owed = tables.owed(key, analyst, MAX_ATTEMPTS) if resume else None
+            if owed is not None:
+                _count_attempt(tables, owed[0], owed[1] + 1)
+                return owed[0]
+            reserved(tables, Order(receipt, analyst, question, key, plan, debits))
+        return receipt
+
+    def begin(self, receipt: str, *, analyst: str | None) -> Reservation:
+        """Count an attempt durably, then hand out the plan; or hand out the answer if it was released.
+
+        Only the analyst who reserved it, or the curator (None), may.
+        """
+        with self._writing() as tables:
+            line = _allowed(tables, receipt, analyst)
+            if line.answer is None:
+                _count_attempt(tables, receipt, line.attempts + 1)
+        return Reservation(receipt, line.plan, line.answer, line.debits)
+
+    def release(self, receipt: str, answer: str) -> str:
+        """Store the answer of an open receipt and close it. Return the stored answer, whoever was first.
+
+        The answer that is returned may leave; one that is not stored may not.
+        """
+        with self._writing() as tables:
+            line = _allowed(tables, receipt, None)
+            if line.answer is not None:
+                return line.answer
+            released(tables, receipt, answer)
+        return answer
+
+    def receipts(self, analyst: str | None = None) -> tuple[Receipt, ...]:
+        """Return the receipts of one analyst, or all, oldest first."""
+        with self._reading() as tables:
+            return tables.receipts(analyst)
+
+    def latest_receipts(self, analyst: str | None, most: int) -> tuple[Receipt, ...]:
+        """Return the latest receipts of one analyst, or of all, the latest first."""
+        with self._reading() as tables:
+            return tables.latest_receipts(analyst, most)
+
+    def receipt(self, receipt: str, *, analyst: str | None) -> Receipt:
+        """Return one receipt. To others than its owner and the curator (None), it does not exist."""
+        with self._reading() as tables:
+            found = tables.receipt(receipt)
+        if found is None or analyst not in (None, found.analyst):
+            raise _no_receipt(receipt)
+        return found
+
+    def released(self, receipt: str, *, analyst: str | None) -> Reservation | None:
+        """Return what was released for a receipt; None while it is owed. Nothing is attempted or charged.
+
+        It is for who reserved it, for analysts who have paid to see it, and for the curator (None).
+        """
+        with self._reading() as tables:
+            line = tables.line(receipt)
+            known = line is not None and (
+                analyst in (None, line.analyst) or (line.answer is not None and tables.has_seen(receipt, analyst))
+            )
+        if line is None or not known:
+            raise _no_receipt(receipt)
+        return None if line.answer is None else Reservation(receipt, line.plan, line.answer, line.debits)
+
+    def verify(self, *, noted: str | None = None) -> Verification:
+        """Replay the entries independently of all sums; `noted` is a head that must still be in the chain."""
+        from jali.ledger.inspection import inspect
+
+        with self._store.reading() as connection:
+            return inspect(connection, noted)
+
+    def _see(self, receipt: str, analyst: str, debits: tuple[Debit, ...]) -> None:
+        with self._writing() as tables:
+            if tables.has_seen(receipt, analyst):  # paid by another session of the same analyst just now
+                return
+            spend(tables, debits)
+            body = {"receipt": receipt, "analyst": analyst, "debits": write_debits(debits), "at": now()}
+            tables.append(Kind.SEE, body)
+            tables.put_seen(receipt, analyst)
+
+    @contextmanager
+    def _reading(self) -> Iterator[Tables]:
+        with self._store.reading() as connection:
+            yield Tables(connection)
+
+    @contextmanager
+    def _writing(self) -> Iterator[Tables]:
+        with self._store.writing() as connection:
+            yield Tables(connection)
+
+
+def _own(analyst: str, grant: Debit | tuple[Debit, ...] | None) -> tuple[Debit, ...]:
+    """Return the debits of a recall, all of them on grants of this analyst."""
+    debits = (grant,) if isinstance(grant, Debit) else grant or ()
+    for debit in debits:
+        if not debit.account.startswith(grants_of(analyst)):
+            raise LedgerError(f"{debit.account} does not pay for what {analyst} sees.")
+    return debits
+
+
+def _allowed(tables: Tables, receipt: str, analyst: str | None) -> Line:
+    """Return the state of a receipt. To others than its owner and the curator, it does not exist."""
+    line = tables.line(receipt)
+    if line is None or analyst not in (None, line.analyst):
+        raise _no_receipt(receipt)
+    return line
+
+
+def _known(tables: Tables, key: str, analyst: str, working: Container[str]) -> str | None:
+    """Return the receipt that an analyst has for a key, if its answer is there or on its way."""
+    hit = tables.hit(key, analyst)
+    if hit is not None and hit.paid:
+        return hit.receipt
+    return next((receipt for receipt in tables.open_receipts(key, analyst) if receipt in working), None)
+
+
+def _no_receipt(receipt: str) -> LedgerError:
+    return LedgerError(f"There is no receipt {receipt}.", remedy="Look at your list of receipts.")
+
+
+def _count_attempt(tables: Tables, receipt: str, attempt: int) -> None:
+    if attempt > MAX_ATTEMPTS:
+        raise LedgerError(
+            f"The receipt {receipt} was tried {MAX_ATTEMPTS} times without an answer.",
+            remedy="It stays spent; ask the question anew.",
+        )
+    tables.append(Kind.ATTEMPT, {"receipt": receipt, "attempt": attempt, "at": now()})
+    tables.put_attempt(receipt, attempt)

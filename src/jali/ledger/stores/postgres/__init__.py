@@ -1,0 +1,1 @@
+"""A schema of a Postgres database, for any number of machines."""

@@ -1,0 +1,114 @@
+"""A ledger in Postgres: its tables and guards, made from the words that it shares with SQLite."""
+
+from __future__ import annotations
+
+import re
+import secrets
+from collections.abc import Iterator
+
+from jali.ledger.schema import ALL_GUARDS, ALL_TABLES, WITH_MOVES, Guard
+
+# Who owns an item, and its key, are texts of any length: they are looked up by digest. It is the same for ever, as
+# the encoding of the database is, which is checked.
+_NAME_KEY = (
+    "CREATE FUNCTION name_key(text) RETURNS bytea LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE"
+    " AS $$SELECT sha256(convert_to($1, 'UTF8'))$$"
+)
+# Each entry has the name of the transaction that wrote it, by which a commit is found whose outcome was lost.
+_WRITE = "ALTER TABLE entries ADD COLUMN write TEXT NOT NULL DEFAULT current_setting('jali.write')"
+_BY_KEY = {
+    "PRIMARY KEY (stream, owner, item)": "(stream, name_key(owner), name_key(item))",
+    "PRIMARY KEY (stream, owner)": "(stream, name_key(owner))",
+}
+_TRIGGER = "RETURNS trigger LANGUAGE plpgsql"
+_TABLE = re.compile(r"CREATE TABLE (\w+)")
+_FROM_SQLITE = (
+    (re.compile(r"\bINTEGER\b"), "BIGINT"),
+    # Byte by byte, whatever the language of the database: as in SQLite, and for ever.
+    (re.compile(r"\bTEXT\b"), 'TEXT COLLATE "C"'),
+    (re.compile(r" WITHOUT ROWID$"), ""),
+    # What an item adds is a text of any length too.
+    (re.compile(r"\(stream, tick, increments\)"), "(stream, tick)"),
+)
+
+
+def everything(schema: str) -> Iterator[str]:
+    """Yield the statements that make an empty ledger in a schema that is there and on the search path."""
+    yield from tables()
+    yield from guards(schema)
+    yield from marks()
+
+
+def tables() -> Iterator[str]:
+    """Yield the statements that make the tables, in a schema that is there and on the search path."""
+    yield _NAME_KEY
+    for statement in ALL_TABLES:
+        yield from _table(statement)
+    yield _translated(_WRITE)
+
+
+def guards(schema: str) -> Iterator[str]:
+    """Yield the statements that make the guards."""
+    path = f"SET search_path = {search_path(schema)}"
+    yield f"CREATE FUNCTION refuse() {_TRIGGER} AS $$BEGIN RAISE EXCEPTION '%', TG_ARGV[0]; END$$"
+    for guard in _guards():
+        called = f"refuse('{guard.reason}')"
+        if guard.when:
+            called = f"{guard.called}()"
+            refused = f"IF {_condition(guard)} THEN RAISE EXCEPTION '{guard.reason}'; END IF"
+            yield f"CREATE FUNCTION {called} {_TRIGGER} {path} AS $$BEGIN {refused}; RETURN NEW; END$$"
+        each = "STATEMENT" if guard.event == "TRUNCATE" else "ROW"
+        yield (
+            f"CREATE TRIGGER {guard.called} BEFORE {guard.event} ON {guard.table}"
+            f" FOR EACH {each} EXECUTE FUNCTION {called}"
+        )
+        # Also in sessions that replay changes of elsewhere, where triggers do not fire otherwise.
+        yield f"ALTER TABLE {guard.table} ENABLE ALWAYS TRIGGER {guard.called}"
+
+
+def without_guards() -> Iterator[str]:
+    """Yield the statements that drop the guards."""
+    for guard in _guards():
+        yield f"DROP TRIGGER {guard.called} ON {guard.table}"
+        if guard.when:
+            yield f"DROP FUNCTION {guard.called}()"
+    yield "DROP FUNCTION refuse()"
+
+
+def marks() -> Iterator[str]:
+    """Yield the statements that say what this is. The name is random: a ledger made anew is another one."""
+    yield f"INSERT INTO meta VALUES ('application', 'Jali'), ('schema', '{WITH_MOVES}')"
+    yield f"INSERT INTO meta VALUES ('ledger', '{secrets.token_hex(16)}')"
+
+
+def search_path(schema: str) -> str:
+    """Return where tables are looked for: nobody's temporary tables come before the ledger's."""
+    return f'"{schema}", pg_temp'
+
+
+def _guards() -> Iterator[Guard]:
+    """Yield all guards; also against emptying a table at once, which Postgres tells from deleting its rows."""
+    yield from ALL_GUARDS
+    for table in sorted({guard.table for guard in ALL_GUARDS}):
+        yield Guard("refuse_truncate", "TRUNCATE", table, f"{table} only grow")
+
+
+def _condition(guard: Guard) -> str:
+    return guard.when.replace(" IS NOT (", " IS DISTINCT FROM (")
+
+
+def _table(statement: str) -> Iterator[str]:
+    """Yield a table, and its key where that is one of digests."""
+    key = next((key for key in _BY_KEY if key in statement), None)
+    named = _TABLE.match(statement)
+    if key is None or named is None:
+        yield _translated(statement)
+    else:
+        yield _translated(statement.replace(f", {key}", ""))
+        yield f"CREATE UNIQUE INDEX {named[1]}_key ON {named[1]} {_BY_KEY[key]}"
+
+
+def _translated(statement: str) -> str:
+    for pattern, words in _FROM_SQLITE:
+        statement = pattern.sub(words, statement)
+    return statement

@@ -1,0 +1,161 @@
+"""What is said to Postgres: how transactions begin and end, and what must hold of a server before any does."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from jali.errors import LedgerError
+from jali.ledger.chain import GENESIS
+from jali.ledger.schema import check_version
+from jali.ledger.stores.postgres import creation
+from jali.ledger.stores.postgres.address import Address
+from jali.ledger.stores.postgres.connection import Row
+
+if TYPE_CHECKING:
+    from psycopg import Connection
+
+# Longer than any step takes: a process that hangs in the middle of one must not keep all others waiting.
+_LONGEST_STEP = 300
+_LEDGER = "SELECT value FROM meta WHERE name = 'ledger'"
+_HEADS = (
+    "SELECT value, last.seq, last.digest, known.digest FROM meta"
+    " LEFT JOIN (SELECT seq, digest FROM entries ORDER BY seq DESC LIMIT 1) AS last ON true"
+    " LEFT JOIN entries AS known ON known.seq = {seen} WHERE name = 'ledger'"
+)
+COMMIT = "SELECT seq, digest FROM entries ORDER BY seq DESC LIMIT 1; COMMIT"
+RECORDED = "SELECT 1 FROM entries WHERE seq = %s AND write = %s"
+# Of the catalogs themselves: functions such as to_regclass remember what was not there before the lock was taken.
+_FACTS = (
+    "SELECT current_setting('server_encoding'), current_setting('fsync'),"
+    " EXISTS (SELECT 1 FROM pg_namespace WHERE nspname = '{schema}'),"
+    " EXISTS (SELECT 1 FROM pg_class JOIN pg_namespace ON pg_namespace.oid = relnamespace"
+    " WHERE nspname = '{schema}' AND relname = 'meta')"
+)
+# Granted to everybody is what has the grantee 0.
+_MARKS = (
+    "SELECT (SELECT value FROM \"{schema}\".meta WHERE name = 'application'),"
+    " (SELECT value FROM \"{schema}\".meta WHERE name = 'schema'),"
+    " (SELECT value FROM \"{schema}\".meta WHERE name = 'ledger'),"
+    " EXISTS (SELECT 1 FROM pg_class, aclexplode(relacl) AS rights"
+    " WHERE relnamespace = to_regnamespace('\"{schema}\"') AND rights.grantee = 0)"
+)
+
+
+@dataclass(frozen=True)
+class Head:
+    """The last entry of a chain."""
+
+    seq: int = 0
+    digest: str = GENESIS
+
+
+@dataclass(frozen=True)
+class Session:
+    """What transactions on one ledger begin with."""
+
+    address: Address
+    patience: float
+
+    def reading(self) -> str:
+        """Begin to read, at one moment; and ask which ledger this is."""
+        return f"BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; {self._settings()}; {_LEDGER}"
+
+    def writing(self, write: str, seen: Head) -> str:
+        """Begin to write, alone; and ask which ledger this is, for its head, and for an entry seen before."""
+        return f"{self.making(write)}; {_HEADS.format(seen=seen.seq)}"
+
+    def making(self, write: str) -> str:
+        """Begin to write, alone, where there may be no ledger yet."""
+        named = f"SELECT set_config('jali.write', '{write}', true)"
+        begin = "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE"
+        return f"{begin}; {self._settings()}; {named}; SELECT pg_advisory_xact_lock({self._key})"
+
+    def ledger_at(self, connection: Connection[Row]) -> str | None:
+        """Return the name of the ledger in the schema; None if there is none. Refuse what cannot be relied on."""
+        name, schema = self.address.name, self.address.schema
+        encoding, fsync, _, there = self._facts(connection)
+        if encoding != "UTF8":
+            raise LedgerError(f"The database {name} is not in UTF8.", remedy="Create one with ENCODING 'UTF8'.")
+        if fsync != "on":
+            raise LedgerError(
+                f"The Postgres of {name} runs with fsync = off: what it commits may be lost.",
+                remedy="Set fsync = on in postgresql.conf.",
+            )
+        if not there:
+            return None
+        application, version, ledger, others = run(connection, _MARKS.format(schema=schema))
+        if application != "Jali" or ledger is None:
+            raise LedgerError(f"{name} is not a Jali ledger.", remedy="Name another schema: ?schema=...")
+        check_version(version, name)
+        if others:
+            raise LedgerError(
+                f"The tables of {name} can be read by everybody.",
+                remedy=f"Run: REVOKE ALL ON ALL TABLES IN SCHEMA {schema} FROM PUBLIC",
+            )
+        return str(ledger)
+
+    def make(self, connection: Connection[Row]) -> None:
+        """Make an empty ledger, in the transaction of the caller."""
+        self.make_schema(connection)
+        run_all(connection, creation.everything(self.address.schema))
+
+    def make_schema(self, connection: Connection[Row]) -> None:
+        """Make the schema if there is none, in the transaction of the caller."""
+        # Asked first: to make one takes a right that a role may lack which was given a schema.
+        if not self._facts(connection)[2]:
+            run(connection, f'CREATE SCHEMA "{self.address.schema}"')
+
+    def _facts(self, connection: Connection[Row]) -> Row:
+        found: Row = run(connection, _FACTS.format(schema=self.address.schema))
+        return found
+
+    def _settings(self) -> str:
+        """Set everything anew in each transaction: whoever pools connections may mix up their sessions."""
+        path = creation.search_path(self.address.schema)
+        return (
+            f"SELECT set_config('search_path', '{path}', true),"
+            f" set_config('lock_timeout', '{max(1, round(1000 * self.patience))}', true),"
+            f" set_config('idle_in_transaction_session_timeout', '{1000 * _LONGEST_STEP}', true),"
+            # It would end a commit's wait for standbys, and call that a success.
+            " set_config('statement_timeout', '0', true),"
+            " set_config('synchronous_commit', CASE current_setting('synchronous_commit')"
+            " WHEN 'remote_apply' THEN 'remote_apply' ELSE 'on' END, true)"
+        )
+
+    @property
+    def _key(self) -> int:
+        """The number of the ledger's lock; Postgres keeps those of different databases apart."""
+        digest = hashlib.sha256(f"jali ledger {self.address.schema}".encode()).digest()
+        return int.from_bytes(digest[:8], signed=True)
+
+
+def run(connection: Connection[Row], script: str) -> Any:
+    """Run statements, all in one message, and return the first row of the last one."""
+    cursor = connection.execute(script, prepare=False)
+    while cursor.nextset():
+        pass
+    return cursor.fetchone() if cursor.description else None
+
+
+def run_all(connection: Connection[Row], statements: Iterable[str]) -> None:
+    """Run statements that give nothing back, all in one message."""
+    run(connection, "; ".join(statements))
+
+
+def undo(connection: Connection[Row]) -> None:
+    """End a transaction without a trace; where that is not possible, its connection."""
+    import psycopg
+    from psycopg.pq import TransactionStatus
+
+    if connection.closed or connection.info.transaction_status == TransactionStatus.IDLE:
+        return
+    try:
+        if connection.info.transaction_status == TransactionStatus.ACTIVE:
+            connection.close()
+        else:
+            connection.execute("ROLLBACK")
+    except psycopg.Error:
+        connection.close()

@@ -1,0 +1,221 @@
+"""The store in Postgres: one writer at a time over all machines, and commits whose outcome is always found out.
+
+Statement:
+    A transaction that writes first takes the ledger's advisory lock, which it holds until it has ended; so each
+    sees everything that was committed before, and a state is a sequence of whole transactions. If the connection
+    is lost before COMMIT was sent, nothing was committed. If it is lost after that, whoever takes the lock next
+    comes after the end of that transaction: its entries, which have its name, are there, or never will be.
+Proof:
+    docs/proofs/ledger.md, "In Postgres".
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+import shlex
+import time
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from typing import TYPE_CHECKING
+
+from jali.errors import CatalogError, LedgerError
+from jali.ledger.stores.postgres.address import Address
+from jali.ledger.stores.postgres.connection import PostgresConnection, Row
+from jali.ledger.stores.postgres.pool import Pool
+from jali.ledger.stores.postgres.session import COMMIT, RECORDED, Head, Session, run, undo
+from jali.ledger.stores.postgres.trouble import check_driver, replaced, translated, undecided, unrecorded
+
+if TYPE_CHECKING:
+    from psycopg import Connection
+
+_PAUSE, _LONGEST_PAUSE = 0.05, 1.0
+_CONNECTING = 60.0
+
+
+class PostgresStore:
+    """Read and write transactions on one schema of a database.
+
+    Guarantee:
+        As `Store`. A commit that returned is durable: `synchronous_commit` is on, or remote_apply, whatever the
+        database says, and a server without fsync is refused. A connection that broke while nobody used it is
+        replaced unseen. An entry that this process has seen is there, or nothing is written any more.
+    """
+
+    def __init__(self, address: Address, patience: float, *, create: bool = True) -> None:
+        check_driver()
+        self._address, self._patience = address, patience
+        self._session = Session(address, patience)
+        self._own = Pool(address, patience)
+        self._closed = False
+        self._seen = Head()
+        self._ledger = self._opened(create=create)
+
+    @property
+    def name(self) -> str:
+        """The address, without a password."""
+        return self._address.name
+
+    @property
+    def durable(self) -> bool:
+        """It outlives the process."""
+        return True
+
+    @contextmanager
+    def reading(self) -> Iterator[PostgresConnection]:
+        """Give a connection that reads, at one moment."""
+        with translated(self.name), self._transaction(self._session.reading()) as (connection, told):
+            if told != (self._ledger,):
+                raise replaced(self.name)
+            yield PostgresConnection(connection)
+
+    @contextmanager
+    def writing(self) -> Iterator[PostgresConnection]:
+        """Give a connection that writes: all of it durably, or nothing."""
+        write = secrets.token_hex(16)
+        with self._pool().turn(), translated(self.name):
+            with self._transaction(self._session.writing(write, self._seen)) as (connection, told):
+                before = self._checked(told)
+                yield PostgresConnection(connection)
+                committed = self._commit(connection)
+            if not committed:
+                self._find_out(before, write)
+
+    def close(self) -> None:
+        """Close the connections for good."""
+        if not self._closed:
+            self._pool().close()
+            self._closed = True
+
+    def _opened(self, *, create: bool) -> str:
+        """Return the name of the ledger, which is made where there is none."""
+        with translated(self.name):
+            connection = self._own.connected()
+            try:
+                found = self._session.ledger_at(connection)
+                if found is None and create:
+                    found = self._made(connection)
+            finally:
+                undo(connection)
+                self._own.give(connection)
+        if found is None:
+            self._own.close()
+            raise CatalogError(
+                f"There is no ledger in {self.name}.", remedy=f"Make one: jali init {shlex.quote(self.name)}"
+            )
+        return found
+
+    def _made(self, connection: Connection[Row]) -> str | None:
+        """Make a ledger, unless another process was faster, and return its name."""
+        run(connection, self._session.making("making"))
+        if self._session.ledger_at(connection) is None:
+            self._session.make(connection)
+        run(connection, "COMMIT")
+        return self._session.ledger_at(connection)
+
+    def _pool(self) -> Pool:
+        """Return the connections of this process, which are not those of the process that it was forked from."""
+        if self._closed:
+            raise LedgerError("The ledger is closed.", remedy="Open it again.")
+        if self._own.process != os.getpid():
+            self._own.abandon()
+            self._own = Pool(self._address, self._patience)
+        return self._own
+
+    @contextmanager
+    def _transaction(self, begin: str) -> Iterator[tuple[Connection[Row], Row | None]]:
+        """Give a connection with a transaction; what was not committed in the end is undone."""
+        pool = self._pool()
+        with pool.room():
+            connection, told = self._begun(pool, begin)
+            try:
+                yield connection, told
+            finally:
+                undo(connection)
+                pool.give(connection)
+
+    def _begun(self, pool: Pool, begin: str) -> tuple[Connection[Row], Row | None]:
+        """Begin a transaction on a connection that was used before; on a new one where those are broken."""
+        import psycopg
+
+        while (used := pool.idle()) is not None:
+            try:
+                return used, run(used, begin)
+            except BaseException as problem:
+                undo(used)
+                pool.give(used)
+                if not isinstance(problem, psycopg.Error) or not used.closed:
+                    raise
+        made = pool.connected()
+        try:
+            self._check_same(made)
+            return made, run(made, begin)
+        except BaseException:
+            made.close()
+            raise
+
+    def _check_same(self, connection: Connection[Row]) -> None:
+        """Refuse a server that has become another one since."""
+        if self._session.ledger_at(connection) != self._ledger:
+            raise replaced(self.name)
+
+    def _checked(self, told: Row | None) -> Head:
+        """Return the head of the chain. Refuse a chain without the entry that was its head before."""
+        ledger, seq, digest, seen = told or (None, None, None, None)
+        if ledger != self._ledger or (self._seen.seq and seen != self._seen.digest):
+            raise replaced(self.name)
+        self._seen = Head() if seq is None else Head(seq, digest)
+        return self._seen
+
+    def _commit(self, connection: Connection[Row]) -> bool:
+        """Commit, and say whether that is certain. It is not where the connection was lost meanwhile."""
+        import psycopg
+
+        try:
+            cursor = connection.execute(COMMIT, prepare=False)
+            head = cursor.fetchone()
+            cursor.nextset()
+        except psycopg.Error:
+            if connection.closed:
+                return False
+            raise
+        if cursor.statusmessage != "COMMIT":  # an error that nobody raised has undone everything
+            raise unrecorded(self.name)
+        self._seen = Head() if head is None else Head(*head)
+        return True
+
+    def _find_out(self, before: Head, write: str) -> None:
+        """Return if a commit is recorded whose outcome was lost; raise if it is not, and never will be.
+
+        One that wrote no entry is taken for unrecorded. To do it again does no harm then: it charges nothing.
+        """
+        end, pause = time.monotonic() + self._patience, _PAUSE
+        while (recorded := self._recorded(before, write)) is None:
+            if time.monotonic() >= end:
+                raise undecided(self.name)
+            time.sleep(pause)
+            pause = min(2 * pause, _LONGEST_PAUSE)
+        if not recorded:
+            raise unrecorded(self.name)
+
+    def _recorded(self, before: Head, write: str) -> bool | None:
+        """Say whether the entries of a transaction that has ended are there; None if nobody can be asked."""
+        import psycopg
+
+        try:
+            with closing(self._pool().connected()) as connection:
+                self._check_same(connection)
+                # With the lock: the backend that was cut off has ended then, one way or the other.
+                self._checked(run(connection, self._session.writing(secrets.token_hex(16), before)))
+                found = connection.execute(RECORDED, (before.seq + 1, write)).fetchone()
+        except psycopg.Error:
+            return None
+        return found is not None
+
+
+def exists(address: Address) -> bool:
+    """Say whether there is a ledger at an address. None is made."""
+    check_driver()
+    pool = Pool(address, _CONNECTING)
+    with translated(address.name), closing(pool.connected()) as connection:
+        return Session(address, _CONNECTING).ledger_at(connection) is not None

@@ -1,0 +1,92 @@
+"""A schema of a Postgres database, as a place that a ledger can be moved to."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from typing import TYPE_CHECKING
+
+from jali.errors import LedgerError
+from jali.ledger.stores.postgres import creation
+from jali.ledger.stores.postgres.address import Address
+from jali.ledger.stores.postgres.connection import PostgresConnection, Row
+from jali.ledger.stores.postgres.pool import Pool
+from jali.ledger.stores.postgres.session import Session, run, run_all
+from jali.ledger.stores.postgres.trouble import check_driver, translated
+from jali.ledger.stores.store import Connection, Fill
+
+if TYPE_CHECKING:
+    import psycopg
+
+# What Postgres has in an index, of which a row may have some 2,700 bytes.
+_NAMES = {
+    "declarations": "name",
+    "accounts": "name",
+    "receipts": "key || analyst",
+    "seen": "receipt || analyst",
+    "schemes": "account || scheme",
+    "parts": "account || scheme || key",
+    "streams": "name",
+    "tokens": "id",
+}
+_LONGEST = 600
+
+
+class DatabaseTarget:
+    """A schema without a ledger, or with an empty one.
+
+    Guarantee:
+        The whole ledger is there, durably, or nothing of it.
+    """
+
+    def __init__(self, address: Address, patience: float = 60.0) -> None:
+        check_driver()
+        self._session = Session(address, patience)
+        self._pool = Pool(address, patience)
+
+    @property
+    def name(self) -> str:
+        """The address, without a password."""
+        return self._session.address.name
+
+    def check(self, source: Connection) -> None:
+        """Refuse what is not empty or cannot be written, by making a ledger and undoing it; and endless names."""
+        for table in sorted(source.tables() & set(_NAMES)):
+            found = source.execute(f"SELECT 1 FROM {table} WHERE length({_NAMES[table]}) > {_LONGEST} LIMIT 1")
+            if found.fetchone() is not None:
+                raise LedgerError(
+                    f"The ledger has names in {table} that Postgres cannot look up: of over {_LONGEST} letters.",
+                    remedy="Keep it in a file.",
+                )
+        with self._made() as (connection, empty):
+            if empty:
+                run_all(connection, creation.guards(self._session.address.schema))
+        if not empty:
+            raise LedgerError(f"{self.name} has a ledger already.", remedy="Name another schema: ?schema=...")
+
+    def take(self, fill: Fill) -> bool:
+        """Make a ledger with what `fill` puts into it; return False if there is one already."""
+        with self._made() as (connection, empty):
+            if empty:
+                fill(PostgresConnection(connection))
+                run_all(connection, creation.guards(self._session.address.schema))
+                run(connection, "COMMIT")
+        return empty
+
+    @contextmanager
+    def _made(self) -> Iterator[tuple[psycopg.Connection[Row], bool]]:
+        """Give a transaction with the tables of an empty ledger, unguarded; undo it unless it was committed."""
+        with translated(self.name), closing(self._pool.connected()) as connection:
+            run(connection, self._session.making(secrets.token_hex(16)))
+            if self._session.ledger_at(connection) is None:
+                self._session.make_schema(connection)
+                run_all(connection, creation.tables())
+                run_all(connection, creation.marks())
+                yield connection, True
+            elif run(connection, "SELECT 1 FROM entries LIMIT 1") is None:
+                run_all(connection, creation.without_guards())
+                run(connection, "DELETE FROM meta WHERE name LIKE 'key %'")
+                yield connection, True
+            else:
+                yield connection, False

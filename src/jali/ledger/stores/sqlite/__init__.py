@@ -1,0 +1,1 @@
+"""One SQLite file, or memory, for one machine."""
