@@ -328,6 +328,12 @@ class Answer:
 
         return csv_text(self._wide())
 
+    def to_parquet(self) -> bytes:
+        """Return a Parquet file, with `_low` and `_high` beside each noisy column; mappings have a map type."""
+        from jali.display.frames import parquet_bytes
+
+        return parquet_bytes(self._wide())
+
     def to_arrow(self) -> pyarrow.Table:
         """Return an Arrow table, with `_low` and `_high` beside each noisy column; mappings have a map type."""
         from jali.display.frames import arrow_table
@@ -336,9 +342,9 @@ class Answer:
 
     def to_pandas(self) -> pandas.DataFrame:
         """Return a pandas frame, with `_low` and `_high` beside each noisy column; cells may be lists or dicts."""
-        import pandas
+        from jali.display.frames import installed
 
-        return pandas.DataFrame(self._wide())
+        return installed("pandas").DataFrame(self._wide())
 
     def to_polars(self) -> polars.DataFrame:
         """Return a polars frame, with `_low` and `_high` beside each noisy column; mappings are lists of pairs."""

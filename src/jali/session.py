@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from jali.ledger import Receipt
     from jali.planner import Plan
     from jali.privacy.rationals import Number
+    from jali.query.catalog import Table
     from jali.removed import Removed
     from jali.stream import StreamView
 
@@ -61,6 +62,12 @@ class Answering(Protocol):
         on_stage: Stage | None = None,
     ) -> Removed:
         """Estimate what clamping and bounding take from a question."""
+
+    def tables(self) -> tuple[Table, ...]:
+        """Return the protected tables."""
+
+    def streams(self) -> tuple[str, ...]:
+        """Return the names of all streams."""
 
     def part_keys(self, table: str, by: str) -> tuple[Value, ...]:
         """Return the parts of a table by an expression with declared keys."""
@@ -147,6 +154,14 @@ class Session:
         return self._database.removed(
             question, epsilon=epsilon, rho=rho, max_rows=max_rows, analyst=self.analyst, on_stage=on_stage
         )
+
+    def tables(self) -> tuple[Table, ...]:
+        """Return the protected tables as they are declared: what questions can be about."""
+        return self._database.tables()
+
+    def streams(self) -> tuple[str, ...]:
+        """Return the names of all streams."""
+        return self._database.streams()
 
     def table(self, name: str) -> TableQuestion:
         """Begin a question on a table, in Python."""

@@ -74,13 +74,21 @@ def test_no_token_is_said_so(jali: Runner, clinic: Path) -> None:
     ("arguments", "told"),
     [
         (("token", "create", "DB", "ana", "--role", "king"), "'king' is no role."),
-        (("token", "create", "DB", "ana", "--days", "0"), "days must be between 1 and 3650"),
+        (
+            ("token", "create", "DB", "ana", "--days", "0"),
+            "3650, not 0. Write --days 90.",
+        ),
         (("token", "create", "DB", "curator"), "An analyst needs a name other than 'curator'."),
         (("token", "revoke", "DB", "none"), "There is no token of this id."),
         (("token", "list", "nowhere.jali"), "There is no database nowhere.jali."),
         (("serve", "nowhere.jali"), "There is no database nowhere.jali."),
-        (("serve", "DB", "--host", "0.0.0.0"), "Other machines can reach 0.0.0.0, and nobody has a token."),
-        (("serve", "DB", "--host", "no.such.host.invalid", "--port", "0"), "nobody has a token"),
+        (
+            ("serve", "DB", "--host", "0.0.0.0", "--port", "0"),
+            "can reach 0.0.0.0, and nobody has a token.",
+        ),
+        (("serve", "DB", "--host", "no.such.host.invalid", "--port", "0"), "It is no address of this machine"),
+        (("serve", "DB", "--host", "1.2.3.4"), "take one with --host"),
+        (("serve", "DB", "--data", "/nonexist"), "There is no directory /nonexist."),
         (("serve", "DB", "--port", "99999"), "--port"),
     ],
 )
@@ -97,6 +105,7 @@ def test_a_port_that_is_taken_is_said_so(jali: Runner, clinic: Path) -> None:
         outcome = jali("serve", clinic, "--port", taken.getsockname()[1])
     assert outcome.code == 2
     assert "Nobody can listen on 127.0.0.1" in outcome.err
+    assert "take another with --port" in outcome.err
 
 
 def test_without_tokens_a_link_lets_its_owner_in_for_one_run(clinic: Path, tmp_path: Path) -> None:
@@ -124,3 +133,77 @@ def test_with_tokens_no_link_is_made(clinic: Path, tmp_path: Path) -> None:
         told = httpx.get(f"http://127.0.0.1:{server.port}/api/v1/me", headers={"Authorization": f"Bearer {token}"})
         assert told.json()["name"] == "cara"
         server.stop()
+
+
+def test_while_no_curator_has_a_token_the_link_lets_one_in(clinic: Path, tmp_path: Path) -> None:
+    with package.connect(clinic) as database:
+        database.access.create("ana", "analyst")
+    with serving(tmp_path) as server:
+        assert "/sign-in#jali_visit" in server.greeting
+        server.stop()
+
+
+def test_on_all_addresses_the_machines_name_is_printed_and_how_to_make_a_curator(
+    clinic: Path, tmp_path: Path
+) -> None:
+    with package.connect(clinic) as database:
+        database.access.create("ana", "analyst")
+    with serving(tmp_path, "--host", "0.0.0.0") as server:
+        assert "0.0.0.0" not in server.greeting
+        assert server.greeting.startswith(f"Open http://{socket.gethostname()}:")
+        assert server.process.stdout is not None
+        assert "--role curator" in server.process.stdout.readline()
+        server.stop()
+
+
+SLOW = """
+import os, sys, time
+from jali.cli import main
+from jali.engines.duckdb import DuckDBEngine
+
+run = DuckDBEngine.run
+
+def slow(*arguments, **named):
+    while not os.path.exists(sys.argv[2]):
+        time.sleep(0.05)
+    return run(*arguments, **named)
+
+DuckDBEngine.run = slow
+sys.exit(main(["serve", sys.argv[1], "--port", "0"]))
+"""
+
+
+def test_ctrl_c_ends_streams_of_events_and_waits_for_questions_without_a_trace(
+    clinic: Path, tmp_path: Path
+) -> None:
+    import signal
+    import subprocess
+    import sys
+
+    with package.connect(clinic) as database:
+        token = database.access.create("cara", "curator").text
+    headers, go = {"Authorization": f"Bearer {token}"}, tmp_path / "go"
+    command = [sys.executable, "-c", SLOW, str(clinic), str(go)]
+    with (
+        subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process,
+        httpx.Client(headers=headers, timeout=60) as client,
+    ):
+        assert process.stdout is not None
+        address = process.stdout.readline().removeprefix("Open ").strip() + "api/v1"
+        assert process.stdout.readline() == "Stop with Ctrl+C.\n"
+        question = {"sql": "SELECT COUNT(*) FROM visits", "epsilon": "0.1", "wait": 0}
+        asked = client.post(f"{address}/ask", json=question)
+        assert asked.status_code == 202
+        receipt = asked.json()["receipt"]
+        with client.stream("GET", f"{address}/receipts/{receipt}/events") as events:
+            lines = events.iter_lines()
+            assert "event: stage" in lines or next(lines)
+            process.send_signal(signal.SIGINT)
+            assert process.stdout.readline() == "Waiting up to 10 s for 1 question ...\n"
+            assert "event: stop" in list(lines)
+        go.touch()
+        _, problems = process.communicate(timeout=60)
+    assert "Traceback" not in problems
+    assert "not finished" not in problems
+    with package.connect(clinic) as database:
+        assert [one.state for one in database.receipts()] == ["released"]

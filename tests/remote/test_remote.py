@@ -155,11 +155,13 @@ def test_a_server_is_opened_by_a_token(place: Place, monkeypatch: pytest.MonkeyP
     monkeypatch.setenv("JALI_TOKEN", place.tokens["ana"])
     session: Any = jali.connect(place.address)
     assert repr(session) == "Session('ana')"
-    with pytest.raises(JaliError, match="not known here"):
+    with pytest.raises(JaliError, match="not known here") as wrong:
         jali.connect(place.address, token="jali_a_b")
+    assert "jali.connect(address, token=" in str(wrong.value)
+    assert "Bearer" not in str(wrong.value)
     with pytest.raises(JaliError, match="does not answer"):
         jali.connect("http://127.0.0.1:9", token="jali_a_b")
-    with pytest.raises(CatalogError, match="not a file"):
+    with pytest.raises(CatalogError, match="A token opens a server"):
         jali.connect("clinic.jali", token="jali_a_b")
 
 
@@ -180,3 +182,33 @@ def test_who_waits_longer_than_the_server_gets_the_answer_all_the_same(
         monkeypatch.setattr(DuckDBEngine, "run", slow)
         there = jali.connect(place.address, token=place.tokens["ana"])
         assert len(there.ask(WARDS, epsilon=1).rows) == 3
+
+
+def test_tables_and_streams_are_listed_here_and_there(place: Place, here: Session, there: Session) -> None:
+    place.database.stream("admissions", unit="patient", horizon=9, budget=jali.Budget(epsilon=1))
+    assert [repr(table) for table in there.tables()] == [repr(table) for table in here.tables()]
+    assert there.tables()[0].fields == here.tables()[0].fields
+    assert there.streams() == here.streams() == ("admissions",)
+    assert str(place.app.state.house.settings.data) not in repr(there.tables()[0].source)
+
+
+def test_parts_are_told_as_a_list(place: Place) -> None:
+    with place.client("ana") as client:
+        assert client.get("/api/v1/tables/visits/parts", params={"by": "ward"}).json()["keys"] == ["A", "B", "C"]
+
+
+def test_explaining_says_that_there_is_no_grant(place: Place) -> None:
+    token = place.database.access.create("eve", "analyst").text
+    told = jali.connect(place.address, token=token).explain(WARDS, epsilon=1)
+    assert "eve has no grant on visits" in str(told)
+    assert "Leaves" in str(told)
+
+
+def test_a_frame_without_its_package_says_how_to_get_one(there: Session, monkeypatch: pytest.MonkeyPatch) -> None:
+    import sys
+
+    answer = there.ask(WARDS, epsilon=1)
+    for package in ("pandas", "polars", "pyarrow"):
+        monkeypatch.setitem(sys.modules, package, None)
+        with pytest.raises(CatalogError, match=f"pip install {package}"):
+            {"pandas": answer.to_pandas, "polars": answer.to_polars, "pyarrow": answer.to_arrow}[package]()

@@ -23,17 +23,19 @@ class Server:
     directory: Path
     options: tuple[str, ...] = ()
     port: int = 0
+    database: str | None = None
     process: subprocess.Popen[str] = field(init=False)
+    greeting: str = field(init=False, default="")
 
     def start(self) -> None:
         """Start it, and wait until it answers."""
-        database = str(self.directory / "clinic.jali")
+        database = self.database or str(self.directory / "clinic.jali")
         command = [sys.executable, "-m", "jali", "serve", database, "--port", str(self.port), *self.options]
         self.process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
         assert self.process.stdout is not None
-        line = self.process.stdout.readline()
-        assert line.startswith("Open http://"), line
-        self.port = int(line.split("/")[2].rpartition(":")[2])
+        self.greeting = self.process.stdout.readline()
+        assert self.greeting.startswith("Open http://"), self.greeting
+        self.port = int(self.greeting.split("/")[2].rpartition(":")[2])
 
     def kill(self) -> None:
         """Kill it without a warning."""
@@ -52,9 +54,9 @@ class Server:
 
 
 @contextmanager
-def serving(directory: Path, *options: str) -> Iterator[Server]:
-    """Serve the clinic of a directory until the block ends."""
-    server = Server(directory, options)
+def serving(directory: Path, *options: str, database: str | None = None) -> Iterator[Server]:
+    """Serve the clinic of a directory, or of a database elsewhere, until the block ends."""
+    server = Server(directory, options, database=database)
     server.start()
     try:
         yield server
@@ -115,7 +117,10 @@ def questions_of(client: int) -> Iterator[str]:
 async def clients(
     port: Callable[[], int], tokens: list[str], seconds: float, epsilon: str, *, patient: bool = False
 ) -> list[Told]:
-    """Have a client for each token ask for so many seconds; a patient one asks again where nobody answers."""
+    """Have a client for each token ask for so many seconds.
+
+    A patient one asks again where nobody answers, for a minute: a server that cannot be started fails a test.
+    """
     ended = time.perf_counter() + seconds
     found: list[Told] = []
 
@@ -131,7 +136,7 @@ async def clients(
                     status, told = await caller.post("/api/v1/ask", document)
                 except (OSError, EOFError, asyncio.IncompleteReadError):
                     caller.close()
-                    if not patient:
+                    if not patient or time.perf_counter() > ended + 60:
                         raise
                     await asyncio.sleep(0.05)
                     caller = Caller(port(), token)

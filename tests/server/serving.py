@@ -17,7 +17,7 @@ from tests.database.clinic import open_clinic
 import jali
 from jali.database import Database
 from jali.server.app import make_app
-from jali.server.running import listen
+from jali.server.listening import listen
 from jali.server.settings import Settings
 
 

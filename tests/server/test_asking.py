@@ -26,7 +26,8 @@ def test_a_question_is_answered_with_intervals_cost_and_receipt(place: Place) ->
     assert told["columns"] == ["ward", "n"]
     assert [row[0] for row in told["rows"]] == ["A", "B", "C"]
     assert told["cost"] == {"kind": "epsilon", "amount": "1/10", "delta": "0"}
-    assert told["remaining"] == {"visits": {"epsilon": "499/10", "rho": "0", "delta": "0"}}
+    exact = {"epsilon": "499/10", "rho": "0", "delta": "0"}
+    assert told["remaining"] == {"visits": exact | {"decimal": exact | {"epsilon": "49.9"}}}
     (receipt,) = place.database.receipts()
     assert (receipt.id, receipt.analyst, receipt.state) == (told["receipt"], "ana", "released")
 
@@ -318,3 +319,25 @@ def test_dear_plans_of_one_analyst_keep_nobody_else_waiting(
         assert ben.get("/api/v1/tables", timeout=10).status_code == 200
         go.set()
         assert {one.result().status_code for one in waiting} == {200}
+
+
+def test_parquet_needs_no_package_but_duckdb(
+    place: Place, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import sys
+
+    import duckdb
+
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    sql = "SELECT ward, COUNT(*) AS n, AVG(age) AS age, HISTOGRAM(ward) AS h FROM visits GROUP BY ward"
+    with place.client("ana") as client:
+        told = client.post("/api/v1/ask", json={"sql": sql, "epsilon": "1"}).json()
+        got = client.get(f"/api/v1/receipts/{told['receipt']}/answer", params={"format": "parquet"})
+    assert got.headers["content-type"] == "application/vnd.apache.parquet"
+    file = tmp_path / "answer.parquet"
+    file.write_bytes(got.content)
+    with duckdb.connect() as connection:
+        found = connection.execute(f"SELECT ward, n, n_low, n_high, age, h FROM '{file}'").fetchall()
+        kinds = dict(row[:2] for row in connection.execute(f"DESCRIBE SELECT * FROM '{file}'").fetchall())
+    assert [list(row[:2]) for row in found] == [row[:2] for row in told["rows"]]
+    assert (kinds["ward"], kinds["n"], kinds["age"], kinds["h"][:3]) == ("VARCHAR", "DOUBLE", "DOUBLE", "MAP")

@@ -42,6 +42,7 @@ _ARGUMENTS = (
     "--disable-sync",
 )
 _PATIENCE = 30_000
+playwright.expect.set_options(timeout=_PATIENCE)
 _WIDE, _PHONE = {"width": 1180, "height": 860}, {"width": 375, "height": 812}
 
 
@@ -170,6 +171,7 @@ def test_a_link_fills_in_the_token_and_leaves_none_in_the_address(site: Site, op
     page.goto(f"{site.address}/#{site.ana}")
     button = page.get_by_role("button", name="Sign in")
     playwright.expect(button).to_be_focused()  # and not pressed: the link may be somebody else's
+    playwright.expect(page.get_by_role("status")).to_have_text("The link filled in your token: press Sign in.")
     assert site.ana not in page.evaluate("location.href")
     button.click()
     page.wait_for_url(f"{site.address}/")
@@ -295,6 +297,25 @@ def test_a_curator_protects_a_table(site: Site, opening: Opener, shoot: Any) -> 
     page.locator("form[action='/curator/tokens']").get_by_label("Name").fill("bo")
     page.get_by_role("button", name="Make", exact=True).click()
     playwright.expect(page.locator("#new-token")).to_contain_text("jali_")
+    playwright.expect(page.get_by_role("button", name="Copy")).to_be_visible()
+    shoot(page, "token.png")
+    page.reload()
+    playwright.expect(page.locator("#new-token")).to_have_count(0)
+    rows = page.locator("tr", has_text="bo")
+    said: list[str] = []
+
+    def refuse(dialog: Any) -> None:
+        said.append(dialog.message)
+        dialog.dismiss()
+
+    page.once("dialog", refuse)
+    page.get_by_role("button", name="Revoke the token of bo").click()
+    playwright.expect(page.get_by_role("button", name="Revoke the token of bo")).to_be_visible()
+    assert "Revoke the token of bo?" in said[0]
+    page.once("dialog", lambda dialog: dialog.accept())
+    page.get_by_role("button", name="Revoke the token of bo").click()
+    playwright.expect(page.get_by_role("status")).to_contain_text("is refused from now on")
+    playwright.expect(rows.first).to_contain_text("revoked")
 
 
 def test_a_slider_moves_the_curve_and_an_audit_tells_its_verdict(site: Site, opening: Opener, shoot: Any) -> None:
@@ -307,13 +328,19 @@ def test_a_slider_moves_the_curve_and_an_audit_tells_its_verdict(site: Site, ope
     assert law.get_attribute("points") != before
     page.locator("#noise").fill("3")
     playwright.expect(page.locator("#noise-said")).to_have_text("1,000")
+    playwright.expect(page.locator("#noise")).to_have_attribute("aria-valuetext", "1,000")
     playwright.expect(said).not_to_have_text(share)
     page.locator("#loss").fill("2.5")
     playwright.expect(page.locator("#loss-said")).to_have_text("316")
+    page.get_by_label("Find").fill("no such thing")
+    playwright.expect(page.get_by_text("Nothing is called like this.")).to_be_visible()
+    playwright.expect(page.locator("#audit-table")).to_be_hidden()
     page.get_by_label("Find").fill("laplace")
-    page.get_by_role("button", name="Audit Laplace", exact=True).click()
     row = page.locator("tr[data-name=laplace]")
+    claimed = row.locator(".claimed").inner_text()
+    page.get_by_role("button", name="Audit Laplace", exact=True).click()
     playwright.expect(row.locator(".verdict")).to_contain_text("no violation found up to epsilon")
+    playwright.expect(row.locator(".claimed")).to_have_text(claimed)
     page.locator("#noise").fill("1.5")
     playwright.expect(page.locator("#noise-said")).to_have_text("31.6")
     shoot(page, "lab.png")
@@ -352,7 +379,7 @@ def test_on_a_phone_no_page_scrolls_sideways(site: Site, opening: Opener, shoot:
         page.goto(site.address + path)
         if path == "/lab":
             playwright.expect(page.locator("#audit-table")).to_be_visible()
-            playwright.expect(page.locator("#curve svg")).to_be_visible()
+            playwright.expect(page.locator("#curve .across")).to_be_visible()
             shoot(page, "lab_phone.png")
         assert sideways(page) <= 0, path
 
@@ -367,3 +394,140 @@ def test_it_is_dark_where_that_is_preferred(site: Site, opening: Opener, shoot: 
     ground = page.evaluate("getComputedStyle(document.body).backgroundColor")
     assert ground == "rgb(19, 21, 20)"
     shoot(page, "ask_dark.png")
+
+
+def test_a_link_works_in_a_tab_that_is_already_at_the_door(site: Site, opening: Opener) -> None:
+    page = opening("/sign-in")
+    page.evaluate(f"location.hash = '#{site.ana}'")
+    playwright.expect(page.get_by_text("The link filled in your token")).to_be_visible()
+    playwright.expect(page.get_by_label("Token")).to_have_value(site.ana)
+    assert site.ana not in page.evaluate("location.href")
+
+
+def held(monkeypatch: Any) -> threading.Event:
+    """Let no question be read for until the event is set."""
+    go, run = threading.Event(), DuckDBEngine.run
+
+    def slow(*arguments: Any, **named: Any) -> Any:
+        go.wait(60)
+        return run(*arguments, **named)
+
+    monkeypatch.setattr(DuckDBEngine, "run", slow)
+    return go
+
+
+def test_asking_is_shown_at_once_and_what_was_explained_is_gone(
+    site: Site, opening: Opener, monkeypatch: Any
+) -> None:
+    page = opening(token=site.ana)
+    reached = threading.Event()
+    page.route("**/ask/answer", lambda route: (reached.wait(30), route.continue_()))
+    page.get_by_label("Question, in SQL").fill("SELECT COUNT(*) AS n FROM visits WHERE age > 43")
+    playwright.expect(page.locator("#explained")).to_contain_text("Would cost")
+    page.evaluate(
+        """() => {
+            document.querySelector("button[value=ask]").click();
+            window.seen = [
+                document.querySelector("#answered").textContent,
+                document.querySelector("#answered").getAttribute("aria-busy"),
+                document.querySelector("button[value=ask]").disabled,
+                document.querySelector("#explained").textContent,
+            ];
+        }"""
+    )
+    assert page.evaluate("window.seen") == ["Asking …", "true", True, ""]
+    reached.set()
+    playwright.expect(page.locator(".answer tbody tr")).to_have_count(1)
+    playwright.expect(page.get_by_role("button", name="Ask", exact=True)).to_be_enabled()
+
+
+def test_an_answer_tells_its_question_and_fades_when_another_is_typed(site: Site, opening: Opener) -> None:
+    page = opening(token=site.ana)
+    sql = page.get_by_label("Question, in SQL")
+    sql.fill("SELECT COUNT(*) AS n FROM visits WHERE age > 44")
+    page.keyboard.press("Control+Enter")
+    playwright.expect(page.locator(".answer .asked")).to_have_text(
+        "SELECT COUNT(*) AS n FROM visits WHERE age > 44"
+    )
+    playwright.expect(page.locator("#answered")).not_to_have_class("stale")
+    sql.fill("SELECT nope FROM visits")
+    playwright.expect(page.locator("#answered")).to_have_class("stale")
+    playwright.expect(page.locator("#explained")).to_contain_text("no column nope")
+    page.keyboard.press("Control+Enter")
+    playwright.expect(page.locator("#answered")).to_contain_text("no column nope")
+    assert page.locator("#explained").inner_text() == ""
+
+
+def test_what_is_typed_is_there_again_after_another_page(site: Site, opening: Opener) -> None:
+    page = opening(token=site.ana)
+    page.get_by_label("Question, in SQL").fill(COUNTS)
+    page.get_by_label("epsilon", exact=True).fill("0.3")
+    page.get_by_role("link", name="Budget").click()
+    page.get_by_role("link", name="Ask", exact=True).click()
+    playwright.expect(page.get_by_label("Question, in SQL")).to_have_value(COUNTS)
+    playwright.expect(page.get_by_label("epsilon", exact=True)).to_have_value("0.3")
+    page.get_by_role("button", name="Sign out").click()
+    page.wait_for_url(f"{site.address}/sign-in")
+    assert page.evaluate("sessionStorage.length") == 0
+
+
+def test_a_server_that_goes_away_is_said_and_the_receipt_named(
+    site: Site, opening: Opener, monkeypatch: Any, shoot: Any
+) -> None:
+    go = held(monkeypatch)
+    page = opening(token=site.ana)
+    page.route("**/events", lambda route: route.abort())
+    page.get_by_label("Question, in SQL").fill("SELECT COUNT(*) AS n FROM visits WHERE age > 45")
+    page.keyboard.press("Control+Enter")
+    lost = page.locator("[data-lost]")
+    playwright.expect(lost).to_be_visible()
+    playwright.expect(lost).to_contain_text("The server does not answer.")
+    playwright.expect(lost).to_contain_text("redeemed")
+    shoot(page, "lost.png")
+    go.set()
+    opening.problems[:] = [one for one in opening.problems if "ERR_FAILED" not in one]
+
+
+def test_wide_answers_are_cards_on_a_phone(site: Site, opening: Opener, shoot: Any) -> None:
+    sql = "SELECT ward, COUNT(*) AS n, AVG(age) AS mean_age, SUM(cost) AS paid, COUNT(cost) AS bills, "
+    sql += "MEDIAN(age) AS middle FROM visits GROUP BY ward"
+    page = opening(token=site.curator)
+    page.get_by_label("Question, in SQL").fill(sql)
+    page.keyboard.press("Control+Enter")
+    playwright.expect(page.locator(".answer tbody tr")).to_have_count(3)
+    shoot(page, "wide.png")
+    page.set_viewport_size({"width": 390, "height": 844})
+    assert sideways(page) <= 0
+    box = page.locator(".answer .scroll")
+    assert box.evaluate("place => place.scrollWidth - place.clientWidth") <= 0
+    shoot(page, "wide_phone.png")
+
+
+def test_a_long_answer_is_scrolled_below_its_chart(site: Site, opening: Opener, shoot: Any) -> None:
+    page = opening(token=site.curator)
+    bins = ", ".join(str(2 * age) for age in range(1, 31))
+    page.get_by_label("Question, in SQL").fill(f"SELECT HISTOGRAM(age, [{bins}]) AS h FROM visits")
+    page.keyboard.press("Control+Enter")
+    playwright.expect(page.locator(".answer .tall")).to_be_visible()
+    shoot(page, "long.png")
+
+
+def test_without_the_script_the_lab_and_its_audits_are_pages(site: Site, opening: Opener, shoot: Any) -> None:
+    page = opening("/sign-in", java_script_enabled=False)
+    page.get_by_label("Token").fill(site.ana)
+    page.get_by_role("button", name="Sign in").click()
+    page.goto(f"{site.address}/lab")
+    playwright.expect(page.locator("#curve .law")).to_be_visible()
+    shoot(page, "lab_plain.png")
+    page.get_by_role("link", name="List what can be audited").click()
+    page.get_by_role("button", name="Audit Laplace", exact=True).click()
+    playwright.expect(page.locator("tr[data-name=laplace] .verdict")).to_contain_text("no violation found")
+    shoot(page, "audits_plain.png")
+
+
+def test_who_has_no_grant_sees_it_beside_the_table(site: Site, opening: Opener, shoot: Any) -> None:
+    page = opening(token=site.db.access.create("eve", "analyst").text)
+    playwright.expect(page.locator(".help")).to_contain_text("no grant")
+    page.get_by_label("Question, in SQL").fill(COUNTS)
+    playwright.expect(page.locator("#explained")).to_contain_text("eve has no grant on visits")
+    shoot(page, "no_grant.png")

@@ -326,8 +326,11 @@ def test_acts_are_in_the_trail_with_who_did_them(place: Place) -> None:
     with place.client("cara") as client:
         client.post("/api/v1/grants", json={"analyst": "zoe", "table": "visits", "budget": {"epsilon": 2}})
         acts = client.get("/api/v1/trail").json()["acts"]
-    assert [(act["actor"], act["act"]) for act in acts[:2]] == [("", "budget opened"), ("cara", "grant")]
-    assert acts[1]["about"] == "zoe on visits: epsilon=2, delta=0"
+    assert [(act["actor"], act["act"], act["outcome"]) for act in acts[:2]] == [
+        ("cara", "grant", "done"),
+        ("", "token created", "done"),
+    ]
+    assert acts[0]["about"] == "zoe on visits: epsilon=2, delta=0"
     assert place.database.verify().problems == ()
 
 
@@ -404,4 +407,56 @@ def test_every_page_is_behind_the_door_and_curators_pages_are_theirs(clinic: Pla
             if method == "POST" or (name == "ana" and path.startswith("/curator")):
                 assert told.status_code == 403, (name, path)  # without the word of the session, or not theirs
             else:
-                assert told.status_code in (200, 404), (name, path, told.status_code)
+                led = told.headers.get("location", "/sign-in")  # the address of a form leads to its page
+                assert told.status_code in (200, 404) or not led.startswith("/sign-in"), (name, path)
+
+
+def test_metrics_tell_the_routes_of_the_api_and_of_the_pages_apart(clinic: Place) -> None:
+    with clinic.client("cara") as client:
+        client.get("/api/v1/receipts/none")
+        client.get("/receipts/none")
+        counted = client.get("/metrics").text
+    for route in ("/api/v1/receipts/{receipt}", "/receipts/{receipt}"):
+        assert f'route="{route}"' in counted
+    assert 'route="/receipts/{receipt}"' in counted
+
+
+def test_the_document_declares_the_envelope_the_scheme_and_what_is_answered(clinic: Place) -> None:
+    with clinic.client() as client:
+        document = client.get("/api/v1/openapi.json").json()
+    assert document["components"]["securitySchemes"]["token"]["scheme"] == "bearer"
+    assert "HTTPValidationError" not in document["components"]["schemas"]
+    for path, methods in document["paths"].items():
+        for operation in methods.values():
+            if path == "/health":
+                continue
+            assert {"token": []} in operation["security"], path
+            for status in ("401", "403", "429"):
+                schema = operation["responses"][status]["content"]["application/json"]["schema"]
+                assert schema == {"$ref": "#/components/schemas/Envelope"}, path
+    asked = document["paths"]["/api/v1/ask"]["post"]["responses"]
+    assert {"200", "202", "402", "404", "422", "503"} <= set(asked)
+    assert asked["200"]["content"]["application/json"]["schema"] == {"$ref": "#/components/schemas/AnswerTold"}
+
+
+def test_what_is_answered_is_as_declared(clinic: Place) -> None:
+    from jali.server.api.told import AcceptedTold, AnswerTold, BatchTold, Envelope
+
+    question = {"sql": "SELECT ward, COUNT(*) AS n FROM visits GROUP BY ward", "epsilon": "0.1"}
+    with clinic.client("ana") as client:
+        AnswerTold.model_validate(client.post("/api/v1/ask", json=question).json())
+        batch = {"questions": [{"sql": question["sql"]}], "epsilon": "0.1"}
+        BatchTold.model_validate(client.post("/api/v1/batch", json=batch).json())
+        Envelope.model_validate(client.post("/api/v1/ask", json=question | {"epsilon": "x"}).json())
+        Envelope.model_validate(client.post("/api/v1/ask", json=question | {"nope": 1}).json())
+        late = client.post("/api/v1/ask", json=question | {"epsilon": "0.2", "wait": 0})
+        (AcceptedTold if late.status_code == 202 else AnswerTold).model_validate(late.json())
+
+
+def test_budgets_have_a_decimal_beside_each_fraction(place: Place) -> None:
+    with place.client("ana") as client:
+        client.post("/api/v1/ask", json={"sql": "SELECT COUNT(*) FROM visits", "epsilon": "1/3"})
+        left = client.get("/api/v1/budgets/visits").json()
+        accounts = client.get("/api/v1/budgets").json()["accounts"]
+    assert (left["epsilon"], left["decimal"]["epsilon"]) == ("149/3", "49.6666")
+    assert accounts[0]["spent"]["decimal"]["epsilon"] == "0.333334"

@@ -39,7 +39,7 @@ OPERATIONS = _operations()
 def test_no_request_is_answered_with_a_5xx(name: str, fuzzed: Place) -> None:
     @given(case=OPERATIONS[name].as_strategy())
     @settings(
-        max_examples=4 * DEPTH,
+        max_examples=2 * DEPTH,
         deadline=None,
         database=None,
         phases=[Phase.explicit, Phase.generate],

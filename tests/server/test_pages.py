@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import math
 import re
 import threading
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -46,6 +48,12 @@ class Browser:
         csrf = self.word() if word is None else word
         return self._send("POST", path, data={"csrf": csrf, **fields}, headers=PART if part else {})
 
+    def done(self, path: str, **fields: str) -> str:
+        """Send a form, and follow it to the page that says what was done."""
+        sent = self._send("POST", path, data={"csrf": self.word(), **fields})
+        assert sent.status_code == 303, re.findall("alert.*?</section>", sent.text, re.DOTALL)
+        return self.get(sent.headers["location"]).text
+
     def word(self) -> str:
         found = re.search(r'name="csrf" content="([0-9a-f]*)"', self.get("/ask").text)
         return "" if found is None else found[1]
@@ -82,14 +90,27 @@ class Clinic:
         return made
 
 
-@pytest.fixture
-def clinic(tmp_path: Path) -> Iterator[Clinic]:
-    with opened(tmp_path) as made, asyncio.Runner() as runner:
+@contextmanager
+def served(folder: Path) -> Iterator[Clinic]:
+    with opened(folder) as made, asyncio.Runner() as runner:
         made.grant("ana", "visits", jali.Budget(epsilon=1))
         ana, curator = made.access.create("ana", "analyst").text, made.access.create("cara", "curator").text
-        app = make_app(made, Settings(data=tmp_path, patience=30, burst=1000))
-        yield Clinic(made, app, runner, tmp_path, ana, curator)
+        app = make_app(made, Settings(data=folder, patience=30, burst=1000))
+        yield Clinic(made, app, runner, folder, ana, curator)
         runner.run(app.state.house.desk.stop(10))
+
+
+@pytest.fixture
+def clinic(tmp_path: Path) -> Iterator[Clinic]:
+    with served(tmp_path) as made:
+        yield made
+
+
+@pytest.fixture(scope="module")
+def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Clinic]:
+    """One clinic for tests that leave nothing behind but sessions."""
+    with served(tmp_path_factory.mktemp("clinic")) as made:
+        yield made
 
 
 def opened(folder: Path) -> jali.Database:
@@ -169,9 +190,9 @@ def test_another_site_cannot_sign_somebody_in(clinic: Clinic) -> None:
 @pytest.mark.parametrize(
     "path", ["//evil.example", "https://evil.example", "/\\evil.example", "evil", "/\n/x", ""]
 )
-def test_only_paths_of_this_site_are_returned_to(clinic: Clinic, path: str) -> None:
+def test_only_paths_of_this_site_are_returned_to(shared: Clinic, path: str) -> None:
     assert local(path) == "/"
-    assert clinic.browser().sign_in(clinic.ana, path).headers["location"] == "/"
+    assert shared.browser().sign_in(shared.ana, path).headers["location"] == "/"
 
 
 def test_signing_out_ends_the_session(ana: Browser) -> None:
@@ -204,19 +225,18 @@ FORMS = (
     "/curator/refresh",
     "/curator/tokens",
     "/curator/tokens/revoke",
+    "/lab/audits/Laplace",
 )
 
 
 @pytest.mark.parametrize("path", FORMS)
 @pytest.mark.parametrize("word", ["", "0" * 64, "\N{SNOWMAN}"])
-def test_a_form_without_the_word_of_its_session_is_refused(
-    clinic: Clinic, cara: Browser, path: str, word: str
-) -> None:
-    refused = cara.post(path, word, sql=COUNTS, epsilon="0.1", do="ask", name="eve")
+def test_a_form_without_the_word_of_its_session_is_refused(shared: Clinic, path: str, word: str) -> None:
+    refused = shared.browser(shared.curator).post(path, word, sql=COUNTS, epsilon="0.1", do="ask", name="eve")
     assert refused.status_code == 403
     assert "does not belong to this session" in refused.text
-    assert clinic.db.receipts() == ()
-    assert len(clinic.db.access.tokens()) == 2
+    assert shared.db.receipts() == ()
+    assert len(shared.db.access.tokens()) == 2
 
 
 def test_every_form_on_a_page_carries_the_word(clinic: Clinic, cara: Browser) -> None:
@@ -320,6 +340,12 @@ def test_a_mistake_is_marked_in_its_line(ana: Browser) -> None:
     assert "Table visits has no column nope." in told
     assert "line 2, column 5" in told
     assert "  , nope FROM visits\n    <b>^</b>" in told
+
+
+def test_a_misspelt_first_word_is_the_one_that_is_marked(ana: Browser) -> None:
+    told = ana.post("/ask/explain", part=True, sql="SELCT COUNT(*) FROM visits", epsilon="1").text
+    assert "A question begins with SELECT." in told
+    assert "SELCT COUNT(*) FROM visits\n<b>^</b>" in told
 
 
 def test_a_long_line_is_cut_around_the_mistake() -> None:
@@ -459,6 +485,60 @@ def test_a_long_question_gives_its_receipt_and_then_its_answer(clinic: Clinic, m
     assert 'class="card answer"' in later.get(f"/receipts/{receipt.id}", **PART).text
 
 
+def test_who_has_no_grant_is_told_where_they_type_and_when_they_ask(clinic: Clinic) -> None:
+    eve = clinic.browser(clinic.db.access.create("eve", "analyst").text)
+    assert "no grant</span>" in eve.get("/ask").text
+    assert "no grant</span>" not in clinic.browser(clinic.ana).get("/ask").text
+    told = eve.post("/ask/explain", part=True, sql=COUNTS, epsilon="0.1").text
+    assert "Would cost" in told
+    assert "eve has no grant on visits" in told
+    assert "<dt>leaves</dt>" not in told
+    refused = eve.post("/ask/answer", part=True, sql=COUNTS, epsilon="0.1").text
+    assert "Ask the curator for a grant." in refused
+    assert "db.grant" not in refused
+
+
+def test_the_question_is_in_the_answer_and_its_receipt_leads_back_to_it(clinic: Clinic, ana: Browser) -> None:
+    told = ana.post("/ask/answer", part=True, sql=COUNTS, epsilon="0.1").text
+    assert f'<pre class="asked" tabindex="0">{COUNTS}</pre>' in told
+    shown = ana.get(f"/receipts/{clinic.db.receipts()[-1].id}").text
+    found = re.search(r'href="(/ask\?sql=[^"]+)"', shown)
+    assert found is not None
+    assert f">{COUNTS}</textarea>" in ana.get(found[1]).text
+    assert len(clinic.db.receipts()) == 1
+
+
+def test_a_question_in_the_address_is_shown_as_text_and_not_asked(clinic: Clinic, ana: Browser) -> None:
+    shown = ana.get("/ask").text
+    assert f"SELECT ward, COUNT(*) AS n FROM {clinic.db.tables()[0].name}" in shown
+    nasty = ana.get("/ask?sql=%3C/textarea%3E%3Cscript%3Ealert(1)%3C/script%3E&epsilon=%22%3E%3Ci%3E").text
+    assert NASTY not in nasty
+    assert '"><i>' not in nasty
+    assert clinic.db.receipts() == ()
+
+
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        ({"sql": "x" * 100_001}, "sql may have at most 100,000 letters."),
+        ({"max_rows": "many"}, "max_rows must be a whole number."),
+        ({"max_rows": "0"}, "max_rows must be at least 1."),
+        ({"sql": ""}, "sql is missing."),
+    ],
+)
+def test_a_wrong_field_is_said_in_words(shared: Clinic, wrong: dict[str, str], said: str) -> None:
+    ana = shared.browser(shared.ana)
+    fields: dict[str, Any] = {"sql": COUNTS, "epsilon": "0.1"} | wrong
+    assert said in ana.post("/ask/explain", part=True, **fields).text
+
+
+def test_a_long_answer_is_drawn_first_and_scrolled(clinic: Clinic, cara: Browser) -> None:
+    sql = f"SELECT HISTOGRAM(age, [{', '.join(str(2 * age) for age in range(1, 31))}]) AS h FROM visits"
+    told = cara.post("/ask/answer", part=True, sql=sql, epsilon="0.1").text
+    assert told.index('class="chart"') < told.index('class="scroll tall"')
+    assert told.index("format=csv") < told.index('class="scroll tall"')
+
+
 # Receipts and budgets.
 
 
@@ -473,9 +553,7 @@ def test_an_open_receipt_is_redeemed_from_the_ledger(clinic: Clinic, ana: Browse
     listed = ana.get("/budget").text
     assert f'action="/receipts/{receipt}/redeem"' in listed
     assert "Paid, not answered" in ana.get(f"/receipts/{receipt}").text
-    redeemed = ana.post(f"/receipts/{receipt}/redeem")
-    assert redeemed.status_code == 200
-    assert 'class="card answer"' in redeemed.text
+    assert 'class="card answer"' in ana.done(f"/receipts/{receipt}/redeem")
     assert f'action="/receipts/{receipt}/redeem"' not in ana.get("/budget").text
 
 
@@ -519,12 +597,13 @@ def test_a_batch_is_shown_whole(clinic: Clinic, cara: Browser) -> None:
 
 
 @pytest.mark.parametrize("path", [path for path in FORMS if path.startswith("/curator")])
-def test_an_analyst_is_refused_what_is_the_curators(clinic: Clinic, ana: Browser, path: str) -> None:
+def test_an_analyst_is_refused_what_is_the_curators(shared: Clinic, path: str) -> None:
+    ana = shared.browser(shared.ana)
     for refused in (ana.get("/curator"), ana.post(path, name="eve", table="visits", epsilon="1")):
         assert refused.status_code == 403
         assert "This is for curators." in refused.text
     assert 'href="/curator"' not in ana.get("/ask").text
-    assert len(clinic.db.access.tokens()) == 2
+    assert len(shared.db.access.tokens()) == 2
 
 
 def test_a_curator_protects_a_table(clinic: Clinic, cara: Browser) -> None:
@@ -538,11 +617,11 @@ def test_a_curator_protects_a_table(clinic: Clinic, cara: Browser) -> None:
         "epsilon": "2",
     }
     columns = "age = 0:120\nward = A, B\n\ncost = 0 .. 99.5"
-    done = cara.post("/curator/protect", **fields, columns=columns, adjacency="replace-one", rows="500")
-    assert "Table again is protected." in done.text, re.findall("alert.*?</section>", done.text, re.DOTALL)
+    done = cara.done("/curator/protect", **fields, columns=columns, adjacency="replace-one", rows="500")
+    assert "Table again is protected." in done
     table = clinic.db.table_named("again")
     assert (table.max_rows, table.adjacency.value, table.rows) == (3, "replace-one", 500)
-    assert clinic.db.access.trail(5)[0].actor == "cara" or "cara" in done.text
+    assert (clinic.db.access.trail(5)[0].actor, clinic.db.access.trail(5)[0].outcome) == ("cara", "done")
 
 
 def test_what_is_wrong_is_said_and_what_was_written_stays(clinic: Clinic, cara: Browser) -> None:
@@ -562,17 +641,19 @@ def test_what_is_wrong_is_said_and_what_was_written_stays(clinic: Clinic, cara: 
 
 
 def test_a_curator_grants_refreshes_makes_a_token_and_revokes_it(clinic: Clinic, cara: Browser) -> None:
-    assert "bo may spend" in cara.post("/curator/grant", analyst="bo", table="visits", epsilon="1/2").text
+    assert "bo may spend epsilon 0.5 on visits." in cara.done(
+        "/curator/grant", analyst="bo", table="visits", epsilon="1/2"
+    )
     assert str(clinic.db.remaining("visits", analyst="bo").epsilon) == "1/2"
     before = clinic.db.ask(COUNTS, epsilon="0.1").receipt
-    assert "answered anew" in cara.post("/curator/refresh", table="visits").text
+    assert "answered anew" in cara.done("/curator/refresh", table="visits")
     assert clinic.db.ask(COUNTS, epsilon="0.1").receipt != before
-    made = cara.post("/curator/tokens", name="bo", role="analyst", days="7").text
+    made = cara.done("/curator/tokens", name="bo", role="analyst", days="7")
     found = re.search(r"jali_[0-9a-f]+_[\w-]+", made)
     assert found is not None
     bo = clinic.browser(found[0])
     assert found[0] not in cara.get("/curator").text
-    assert "is refused from now on" in cara.post("/curator/tokens/revoke", token=found[0].split("_")[1]).text
+    assert "is refused from now on" in cara.done("/curator/tokens/revoke", token=found[0].split("_")[1])
     assert bo.get("/ask").status_code == 303
     trail = cara.get("/curator").text
     for act in ("grant", "refresh", "make token", "revoke token"):
@@ -601,6 +682,62 @@ def test_files_are_found_below_the_data_directory_alone(tmp_path: Path) -> None:
     (tmp_path / "secret.csv").touch()
     (inside / "link.csv").symlink_to(tmp_path / "secret.csv")
     assert sorted(files_in(inside)) == ["a.parquet", "deep/b.csv", "deep/c.duckdb"]
+
+
+def test_whoever_loads_the_address_of_a_form_again_is_led_to_its_page(clinic: Clinic, cara: Browser) -> None:
+    receipt = begun(clinic.db)
+    for path in (*FORMS, f"/receipts/{receipt}/redeem"):
+        if path in ("/ask", "/receipts/x/redeem"):
+            continue
+        led = cara.get(path)
+        assert led.status_code == 303, path
+        assert cara.get(led.headers["location"]).status_code == 200, path
+
+
+def test_a_new_token_is_shown_once_and_to_nobody_else(clinic: Clinic, cara: Browser) -> None:
+    sent = cara.post("/curator/tokens", name="bo", role="analyst", days="7")
+    place = sent.headers["location"]
+    assert "jali_" not in place
+    other = clinic.browser(clinic.curator)
+    assert "never again" not in other.get(place).text
+    assert "never again" in cara.get(place).text
+    assert "never again" not in cara.get(place).text
+
+
+def test_the_trail_has_one_line_for_each_act_with_its_outcome(clinic: Clinic, cara: Browser) -> None:
+    before = len(clinic.db.access.trail())
+    assert cara.post("/curator/grant", analyst="ana", table="visits", epsilon="7").status_code == 400
+    cara.done("/curator/grant", analyst="bo", table="visits", epsilon="1")
+    cara.done("/curator/tokens", name="bo", role="analyst", days="7")
+    cara.done("/curator/refresh", table="visits")
+    clinic.db.grant("eve", "visits", jali.Budget(epsilon=1))
+    trail = clinic.db.access.trail()
+    assert [(deed.actor, deed.act, deed.outcome) for deed in trail[: len(trail) - before]] == [
+        ("", "budget opened", "done"),
+        ("cara", "refresh", "done"),
+        ("cara", "make token", "done"),
+        ("cara", "grant", "done"),
+        ("cara", "grant", "refused"),
+    ]
+    assert clinic.db.verify().problems == ()
+    told = cara.get("/api/v1/trail").json()["acts"]
+    assert (told[1]["act"], told[1]["outcome"]) == ("refresh", "done")
+
+
+def test_a_range_that_is_bought_says_what_it_cost_and_its_receipt_says_what_it_is(
+    clinic: Clinic, cara: Browser
+) -> None:
+    assert "a twentieth of the table&#39;s epsilon" in cara.get("/curator").text.replace("'", "&#39;")
+    make_visits(clinic.data / "other.parquet")
+    fields: dict[str, Any] = {"table": "again", "source": "other.parquet", "unit": "patient_id", "max_rows": "3"}
+    done = cara.done("/curator/protect", **fields, epsilon="20", columns="age = auto")
+    (bought,) = (field.range for field in clinic.db.table_named("again").fields if field.name == "age")
+    assert bought is not None
+    said = f"{bought.low} to {bought.high}, for epsilon 1"
+    assert f"The range of age was bought: {said}" in done
+    receipt = clinic.db.receipts()[-1]
+    assert receipt.question == "RANGE OF again.age"
+    assert f"<b>{said}</b>" in cara.get(f"/receipts/{receipt.id}").text
 
 
 # Streams and the lab.
@@ -635,4 +772,32 @@ def test_the_lab_promises_nobody_anything(ana: Browser) -> None:
     for path in ("/lab", "/lab/audits"):
         text = ana.get(path).text
         assert "private" not in text.casefold()
-    assert 'data-audit="/api/v1/lab/audits/Laplace"' in ana.get("/lab/audits").text
+    assert 'action="/lab/audits/Laplace"' in ana.get("/lab/audits").text
+
+
+def test_without_the_script_the_lab_draws_and_audits(ana: Browser) -> None:
+    shown = ana.get("/lab").text
+    assert 'class="law"' in shown
+    assert "of 1,024 bits" in shown
+    assert "of 64 bits" in ana.get("/lab?people=6&noise=0.5").text
+    listed = ana.get("/lab/audits").text
+    assert "<h1>Audits</h1>" in listed
+    found = re.search(r'<td class="claimed"[^>]*>([^<]+)</td>', listed[listed.index('data-name="laplace"') :])
+    assert found is not None
+    audited = ana.post("/lab/audits/Laplace").text
+    row = audited[audited.index("<tbody>") :]
+    assert row.index('data-name="laplace"') < row.index("not tried yet")
+    assert "no violation found" in row
+    assert f">{found[1]}</td>" in row
+    assert ana.post("/lab/audits/nope").status_code == 404
+
+
+def test_the_ends_of_the_sliders_are_those_of_the_drawing(ana: Browser) -> None:
+    for people, n in ((2, 4), (10, 1024), (14, 16384)):
+        for noise in ("-9", "9"):
+            shown = ana.get(f"/lab/curve?people={people}&noise={noise}").text
+            told = dict(re.findall(r'data-([a-z-]+)="([^"]*)"', shown))
+            ends = float(told["noise-min"]), float(told["noise-max"])
+            assert ends == pytest.approx((math.log10(math.sqrt(n) / 100), math.log10(10 * n)), abs=1e-4)
+            assert float(told["noise"]) == ends[noise == "9"]
+            assert float(told["loss"]) == float(told["loss-max" if noise == "-9" else "loss-min"])

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shlex
+from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated
 
@@ -11,6 +13,7 @@ from jali.cli.numbers import naming_options
 from jali.cli.opening import open_database
 from jali.cli.options import DatabasePath
 from jali.errors import CatalogError
+from jali.postgres_address import is_address
 
 
 def serve(
@@ -23,7 +26,10 @@ def serve(
     ] = 8000,
     data: Annotated[
         Path | None,
-        typer.Option(metavar="DIRECTORY", help="Where curators may name files; by default that of the database."),
+        typer.Option(
+            metavar="DIRECTORY",
+            help="Where curators may name files; by default where the database file is, or here.",
+        ),
     ] = None,
     allow_host: Annotated[
         list[str] | None,
@@ -47,24 +53,20 @@ def serve(
 ) -> None:
     """Serve a database: an HTTP API under /api/v1, and a page in the browser, for analysts and curators.
 
-    Only this machine can reach it, unless --host says otherwise. Without any token it prints a link
-    that lets you in as a curator, for this run.
+    Only this machine can reach it, unless --host says otherwise. While no curator has a token it
+    prints a link that lets you in as one, for this run.
 
     Example: [bold]jali serve clinic.jali[/bold]
     """
-    try:
-        from jali.server.running import serve as run
-        from jali.server.settings import Settings
-    except ImportError:
-        raise CatalogError(
-            "The server's packages are not installed.", remedy='Install them: pip install "jali[server]"'
-        ) from None
-    place = Path(database).absolute()
-    with open_database(database) as opened, naming_options({"workers": "--workers", "waiting": "--waiting"}):
+    kept = _file(database)
+    from jali.server.listening import listen
+    from jali.server.settings import Settings
+
+    with naming_options({"workers": "--workers", "waiting": "--waiting"}):
         settings = Settings(
             host=host,
             port=port,
-            data=(data or place.parent).absolute(),
+            data=_directory(data, Path.cwd() if kept is None else kept.parent),
             hosts=tuple(allow_host or ()),
             secure=secure,
             waiting=waiting,
@@ -73,8 +75,42 @@ def serve(
             burst=max(100, round(5 * rate)),
             **({} if workers is None else {"workers": workers}),
         )
-        run(opened, settings, _started, named=place)
+        # Before anything large is imported: who mistyped is told at once.
+        with listen(settings) as listening:
+            run = _runner()
+            with open_database(database) as opened:
+                run(opened, settings, listening, _tell, named=kept or database)
 
 
-def _started(address: str) -> None:
-    print(f"Open {address}\nStop with Ctrl+C.", flush=True)
+def _file(database: str) -> Path | None:
+    """Return the file of a database; nothing of one in Postgres."""
+    if is_address(database):
+        return None
+    if not Path(database).is_file():
+        raise CatalogError(
+            f"There is no database {database}.", remedy=f"Make one: jali init {shlex.quote(database)}"
+        )
+    return Path(database).absolute()
+
+
+def _directory(given: Path | None, usual: Path) -> Path:
+    if given is not None and not given.is_dir():
+        raise CatalogError(
+            f"There is no directory {given}.", remedy="Name the one with the files: --data DIRECTORY."
+        )
+    return (given or usual).absolute()
+
+
+def _runner() -> Callable[..., None]:
+    try:
+        from jali.server.running import serve as run
+    except ImportError:
+        raise CatalogError(
+            "The server's packages are not installed.",
+            remedy="Install them from a checkout of Jali: pip install -e '.[server]'",
+        ) from None
+    return run
+
+
+def _tell(text: str) -> None:
+    print(text, flush=True)

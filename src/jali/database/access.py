@@ -5,12 +5,15 @@ from __future__ import annotations
 import hashlib
 import hmac
 import secrets
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
 from jali.database.accounts import analyst_named
-from jali.errors import CatalogError
+from jali.database.trail import OUTCOME, joined
+from jali.errors import CatalogError, JaliError
 from jali.ledger.access import Deed, Role, Token
 
 if TYPE_CHECKING:
@@ -19,6 +22,8 @@ if TYPE_CHECKING:
 PREFIX = "jali"
 DAYS, MOST_DAYS = 90, 3650
 _LONGEST = 100
+# An act has at most so many entries, but for a table with many ranges that are bought.
+_ENTRIES = 5
 
 
 class Refused(Exception):  # noqa: N818 - it is an answer, not a mishap
@@ -111,13 +116,23 @@ class Access:
         """Return all tokens, oldest first."""
         return self._book.tokens()
 
-    def act(self, actor: str, act: str, about: str) -> None:
-        """Record what somebody is about to do."""
-        self._book.act(actor, act, about)
+    @contextmanager
+    def acting(self, actor: str, act: str, about: str) -> Iterator[None]:
+        """Record what somebody is about to do, before it is done; and how it ended."""
+        number = self._book.act(actor, act, about)
+        outcome = "failed"
+        try:
+            yield
+            outcome = "done"
+        except JaliError:
+            outcome = "refused"
+            raise
+        finally:
+            self._book.act(actor, OUTCOME, f"{number} {outcome}")
 
     def trail(self, most: int = 1000) -> tuple[Deed, ...]:
-        """Return administrative acts, the latest first."""
-        return self._book.trail(most)
+        """Return administrative acts, the latest first: one line each."""
+        return joined(self._book.trail(_ENTRIES * most), most)
 
     def key(self, name: str) -> bytes:
         """Return a secret key of the database, for signing what leaves and comes back."""

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from jali.ledger import Ledger
 
 CURATOR = "curator"
+# How what is left of an account begins where it would not pay.
+REFUSED = "the question would be refused"
 NO_PARTS: Mapping[str, Part] = MappingProxyType({})
 
 
@@ -114,6 +116,15 @@ class Accounts:
         known = [one for one in named if self._ledger.budget(one[0]) is not None]
         return tuple(Debit(account, cost, parts.get(name)) for account, name, cost in known)
 
+    def ungranted(self, costs: Iterable[tuple[str, Event]], analyst: str | None) -> tuple[tuple[str, str], ...]:
+        """Say of each table on which an analyst has no grant that a question would be refused."""
+        named = [] if analyst is None else [(grant_account(analyst, name), name) for name, _ in costs]
+        return tuple(
+            (account, f"{REFUSED}: {analyst} has no grant on {name}; the curator gives one")
+            for account, name in named
+            if self._ledger.budget(account) is None
+        )
+
     def check_together(self, debits: Sequence[Debit], subject: str) -> None:
         """Refuse if an account cannot pay for all debits on it together. Nothing is charged."""
         for account in dict.fromkeys(debit.account for debit in debits):
@@ -142,7 +153,7 @@ class Accounts:
         budget, after = self._ledger.budget(debit.account), self._ledger.after(debit)
         assert budget is not None
         if not Filter(budget).admits(NOTHING, after):
-            return f"the question would be refused: {self._remaining(debit.account, debit.part)} is left"
+            return f"{REFUSED}: {self._remaining(debit.account, debit.part)} is left"
         return f"{_left(budget, after)} of {budget}"
 
     def _grant(self, analyst: str, table: str) -> str:

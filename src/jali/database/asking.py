@@ -121,7 +121,8 @@ class Asking:
         told = plan if plan.part is None else self.parts.told(plan)
         key = self.key(plan.read, encode(plan, FORMS))
         free = self._ledger.answered(key, analyst=analyst or CURATOR)
-        return replace(told, leaves=self._accounts.leaves(self._debits(plan, analyst), free=free))
+        leaves = self._accounts.leaves(self._debits(plan, analyst), free=free)
+        return replace(told, leaves=leaves + self._accounts.ungranted(plan.costs, analyst))
 
     def emitted(self, plan: Plan) -> Plan:
         """Write the engine's queries of a plan."""

@@ -83,7 +83,8 @@ class Batches:
         """Say what the batch would leave of each account. Free."""
         debits = self._accounts.debits(plan.costs) + self._accounts.granted(plan.costs, analyst)
         free = self._ledger.answered(self._key(plan), analyst=analyst or CURATOR)
-        return replace(plan, leaves=self._accounts.leaves(debits, free=free))
+        leaves = self._accounts.leaves(debits, free=free)
+        return replace(plan, leaves=leaves + self._accounts.ungranted(plan.costs, analyst))
 
     def _key(self, plan: BatchPlan) -> str:
         return self._asking.key(plan.read, encode(plan.frozen, FORMS))

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from jali.database.database import Database
 from jali.errors import CatalogError
 from jali.ledger import SqliteLedger
-from jali.query.catalog import SYNTHETIC, Public, Source, Table
+from jali.query.catalog import SYNTHETIC, Field, Public, Source, Table
 from jali.query.nodes import Value
 
 if TYPE_CHECKING:
@@ -73,9 +73,15 @@ class _Making:
         path = self._folder / f"{table.name}.parquet"
         reached = 0 if table.reach is None else self._made[table.reach.table.name][1]
         rows = self._rows or min(table.rows or _ROWS, _DECLARED)
-        count = write_made_up(Shape(table, rows, self._unique(table), reached, self._public_keys()), path)
+        count = write_made_up(
+            Shape(
+                replace(table, fields=_in_files(table)), rows, self._unique(table), reached, self._public_keys()
+            ),
+            path,
+        )
         # A copy holds real rows, and made-up ones have no key of their own.
-        made = replace(table, source=Source("parquet", str(path), SYNTHETIC), copy=None, unique=False)
+        source = Source("parquet", str(path), SYNTHETIC)
+        made = replace(table, source=source, fields=_in_files(table), copy=None, unique=False)
         if table.reach is not None:
             made = replace(made, reach=replace(table.reach, table=self._made[table.reach.table.name][0]))
         self._made[table.name] = made, count
@@ -89,6 +95,15 @@ class _Making:
         """Return the values of public columns, which columns of the same name are likely to be joined with."""
         public = [table for table in self._declared.values() if isinstance(table, Public)]
         return {f.name.lower(): f.keys.values for table in public for f in table.fields if f.keys is not None}
+
+
+def _in_files(table: Table) -> tuple[Field, ...]:
+    """Return the columns of a table as a file has them: the types of a server's table are others."""
+    from jali.engines.duckdb.types import type_name
+
+    if table.source.format not in ("postgres", "spark"):
+        return table.fields
+    return tuple(replace(field, type=type_name(field.kind)) for field in table.fields)
 
 
 def _check_rows(rows: int | None) -> None:

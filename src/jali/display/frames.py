@@ -17,16 +17,15 @@ Columns = Mapping[str, list[Any]]
 
 def arrow_table(columns: Columns) -> pyarrow.Table:
     """Return an Arrow table; a column of mappings has a map type."""
-    import pyarrow
-
+    pyarrow = installed("pyarrow")
     return pyarrow.table({name: _arrow_column(values) for name, values in columns.items()})
 
 
 def polars_frame(columns: Columns) -> polars.DataFrame:
     """Return a polars frame; a mapping is a list of `key` and `value`, as polars reads Arrow's maps."""
-    import polars
-
-    return polars.DataFrame({name: _structs(values) for name, values in columns.items()}, strict=False)
+    columned = {name: _structs(values) for name, values in columns.items()}
+    frame: polars.DataFrame = installed("polars").DataFrame(columned, strict=False)
+    return frame
 
 
 def _arrow_column(values: list[Any]) -> Any:
@@ -60,6 +59,47 @@ def _pairs(values: list[Any]) -> list[list[tuple[Any, Any]] | None] | None:
         None if value is None else [(k if alike else show_key(k), item) for k, item in value.items()]
         for value in values
     ]
+
+
+def parquet_bytes(columns: Columns) -> bytes:
+    """Return a Parquet file, written by DuckDB; a column of mappings has a map type, whole numbers are long."""
+    import tempfile
+    from pathlib import Path
+
+    import duckdb
+
+    names = ['"' + name.replace('"', '""') + '"' for name in columns]
+    given = ", ".join(f"unnest(${place}) AS {name}" for place, name in enumerate(names, 1))
+    with tempfile.TemporaryDirectory() as folder, duckdb.connect() as connection:
+        connection.execute(f"CREATE TABLE answer AS SELECT {given}", [_structs(v) for v in columns.values()])
+        maps = [_pairs(values) is not None for values in columns.values()]
+        kinds = [kind for _, kind, *_ in connection.execute("DESCRIBE answer").fetchall()]
+        kept = ", ".join(_parquet_column(*one) for one in zip(names, kinds, maps, strict=True))
+        sink = Path(folder, "answer.parquet")
+        quoted = str(sink).replace("'", "''")
+        connection.execute(f"COPY (SELECT {kept} FROM answer) TO '{quoted}' (FORMAT parquet)")
+        return sink.read_bytes()
+
+
+def _parquet_column(name: str, kind: str, is_map: bool) -> str:
+    if is_map:
+        return f"map_from_entries({name}) AS {name}"
+    return f"{name}::BIGINT AS {name}" if kind == "INTEGER" else name
+
+
+def installed(package: str) -> Any:
+    """Return a package that frames need, or say how it is installed."""
+    from importlib import import_module
+
+    from jali.errors import CatalogError
+
+    try:
+        return import_module(package)
+    except ImportError:
+        raise CatalogError(
+            f"This needs {package}, which is not installed.",
+            remedy=f"Run pip install {package}; or take a.rows, a.to_dicts() or a.to_csv().",
+        ) from None
 
 
 def csv_text(columns: Columns) -> str:

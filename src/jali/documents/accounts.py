@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any
+
+from jali.numerals import decimal, decimal_above
 
 if TYPE_CHECKING:
     from jali.database import Account, Remaining
@@ -13,6 +16,12 @@ if TYPE_CHECKING:
 def remaining_json(remaining: Remaining) -> dict[str, str]:
     """Return what is left."""
     return {"epsilon": str(remaining.epsilon), "rho": str(remaining.rho), "delta": str(remaining.delta)}
+
+
+def left_json(remaining: Remaining) -> dict[str, Any]:
+    """Return what is left, with decimals that never exceed it."""
+    told = remaining_json(remaining)
+    return told | {"decimal": {name: decimal(Fraction(value)) for name, value in told.items()}}
 
 
 def budget_json(budget: Budget) -> dict[str, str]:
@@ -34,6 +43,17 @@ def account_json(account: Account) -> dict[str, Any]:
         "spent": event_json(account.spent),
         "remaining": remaining_json(account.remaining),
         "parts": [{"scheme": p.scheme, "key": p.key} | event_json(p.spent) for p in account.parts],
+    }
+
+
+def told_account_json(account: Account) -> dict[str, Any]:
+    """Return one line of the books with a decimal for each exact fraction: of a budget below, of a loss above."""
+    budget, spent = budget_json(account.budget), event_json(account.spent)
+    charged = {name: None if value is None else decimal_above(Fraction(value)) for name, value in spent.items()}
+    return account_json(account) | {
+        "budget": budget | {"decimal": {name: decimal(Fraction(value)) for name, value in budget.items()}},
+        "spent": spent | {"decimal": charged},
+        "remaining": left_json(account.remaining),
     }
 
 

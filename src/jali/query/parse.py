@@ -15,6 +15,7 @@ from jali.errors import QueryError
 from jali.query.lexed import Lexed
 
 _MAX_SQL = 100_000
+_BEGINNINGS = ("SELECT", "WITH", "FROM", "(")
 
 
 def parse(sql: str) -> exp.Select | exp.SetOperation:
@@ -51,6 +52,12 @@ def check_text(sql: str) -> None:
 
 def _syntax_error(sql: str, problem: ParseError) -> QueryError:
     first = problem.errors[0] if problem.errors else {}
+    lexed = Lexed.of(sql)
+    if lexed.tokens and lexed.tokens[0].text.upper() not in _BEGINNINGS:
+        # A misspelt SELECT is read as a name, and what follows it would be marked.
+        return QueryError(
+            "A question begins with SELECT.", position=lexed.position(0), remedy="Check the spelling of this word."
+        )
     # sqlglot prints its tokens after "but got", and its classes in quotes: they mean nothing to the reader.
     said = str(first.get("description", "")).split(" but got")[0].rstrip(".")
     if not said or "class" in said or "<" in said:

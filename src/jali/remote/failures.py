@@ -21,6 +21,13 @@ _KINDS: dict[str, type[JaliError]] = {
     kind.__name__: kind for kind in (CatalogError, EngineError, JaliError, LedgerError, MechanismError)
 }
 
+# What the server says to whoever writes requests, said to who writes Python.
+_REMEDIES = {
+    "SignInNeeded": "Give a good one: jali.connect(address, token='jali_...'), or set JALI_TOKEN. "
+    "The curator makes it: jali token create.",
+    "NotFound": "See tables() and streams() of the session for what there is.",
+}
+
 
 def failure_of(told: dict[str, Any]) -> JaliError:
     """Return the error of an envelope; one that only a server has is a plain JaliError."""
@@ -31,7 +38,7 @@ def failure_of(told: dict[str, Any]) -> JaliError:
         position = told.get("position")
         made = Unsupported if kind == Unsupported.__name__ else QueryError
         return made(message, position=None if position is None else (position[0], position[1]), remedy=remedy)
-    return _KINDS.get(kind, JaliError)(message, remedy=remedy)
+    return _KINDS.get(kind, JaliError)(message, remedy=_REMEDIES.get(kind, remedy))
 
 
 def _exceeded(told: dict[str, Any]) -> BudgetExceeded:

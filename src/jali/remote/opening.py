@@ -27,5 +27,5 @@ def open_session(address: str, token: str | None = None) -> Session:
     try:
         wire = open_wire(address, known)
     except ImportError:
-        raise CatalogError("Servers are reached by httpx.", remedy='pip install "jali[remote]"') from None
+        raise CatalogError("Servers are reached by httpx.", remedy="Run pip install httpx.") from None
     return Session(Remote(wire), str(wire.get("/me")["name"]))

@@ -28,6 +28,7 @@ from jali.removed import Removed
 
 if TYPE_CHECKING:
     from jali.ledger import Receipt
+    from jali.query.catalog import Table
     from jali.stream import StreamView
 
 
@@ -113,9 +114,18 @@ class Remote:
         )
         return Removed(clamped, bounded, told["max_rows"], told["reach"], tuple(told["notes"]))
 
+    def tables(self) -> tuple[Table, ...]:
+        """Return the protected tables as they are declared, without the curator's folders."""
+        told = self._wire.get("/tables", declarations=True)["declarations"]
+        return tuple(decode(text, PLAN_CLASSES) for text in told)
+
+    def streams(self) -> tuple[str, ...]:
+        """Return the names of all streams."""
+        return tuple(str(one["stream"]) for one in self._wire.get("/streams")["streams"])
+
     def part_keys(self, table: str, by: str) -> tuple[Value, ...]:
         """Return the parts of a table by an expression with declared keys."""
-        keys: list[Value] = decode(self._wire.get(f"/tables/{table}/parts", by=by)["keys"], ())
+        keys: list[Value] = decode(json.dumps(self._wire.get(f"/tables/{table}/parts", by=by)["keys"]), ())
         return tuple(keys)
 
     def stream_view(self, name: str) -> StreamView:

@@ -6,19 +6,22 @@ import logging
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from importlib.metadata import version
+from typing import Any
 
 from fastapi import APIRouter, FastAPI
 
 from jali.database import Database
 from jali.server.api import access, asking, catalog, envelope, health, lab, receipts, streams
-from jali.server.api.doors import SIGNED_IN
+from jali.server.api.doors import SHOWN_BY, SIGNED_IN
+from jali.server.api.told import REFUSED
 from jali.server.house import House
 from jali.server.people.gate import Visit
 from jali.server.settings import Settings
-from jali.server.shield import Shield
+from jali.server.shield import API, Shield
 
 _LOG = logging.getLogger("jali.server")
-API = "/api/v1"
+_ENVELOPE = {"$ref": "#/components/schemas/Envelope"}
+_UNFINISHED = "{} questions were not finished: their receipts are"
 
 
 def make_app(database: Database, settings: Settings | None = None, visit: Visit | None = None) -> FastAPI:
@@ -30,7 +33,7 @@ def make_app(database: Database, settings: Settings | None = None, visit: Visit 
         visit: A curator's token for this run alone.
     """
     house = House.over(database, settings or Settings(), visit)
-    app = FastAPI(
+    app = _App(
         title="Jali",
         version=version("jali"),
         summary="A private statistical database: every answer is differentially private, with an error bar.",
@@ -48,9 +51,23 @@ def make_app(database: Database, settings: Settings | None = None, visit: Visit 
     return app
 
 
+class _App(FastAPI):
+    """An application whose document says that errors are JSON also where a route answers with text or events."""
+
+    def openapi(self) -> dict[str, Any]:
+        """Return the OpenAPI document."""
+        document = super().openapi()
+        for methods in document["paths"].values():
+            for operation in methods.values():
+                for status, told in operation["responses"].items():
+                    if int(status) >= 400:
+                        told["content"] = {"application/json": {"schema": _ENVELOPE}}
+        return document
+
+
 def _api() -> APIRouter:
     """Return the API. Who is not signed in reaches none of it, whatever a route says of itself."""
-    router = APIRouter(prefix=API, dependencies=SIGNED_IN)
+    router = APIRouter(prefix=API, dependencies=[*SHOWN_BY, *SIGNED_IN], responses=REFUSED)
     for part in (asking, receipts, catalog, streams, access, lab):
         router.include_router(part.router)
     return router
@@ -68,6 +85,7 @@ def _lifespan(house: House):  # type: ignore[no-untyped-def] # FastAPI's own typ
         yield
         left = await house.desk.stop(house.settings.grace)
         if left:
-            _LOG.warning("%d questions were not finished: their receipts are open, to be redeemed.", left)
+            said = "1 question was not finished: its receipt is" if left == 1 else _UNFINISHED.format(left)
+            _LOG.warning("%s open, to be redeemed.", said)
 
     return lifespan

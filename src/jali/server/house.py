@@ -9,6 +9,7 @@ from fastapi import Request
 from jali.database import Database
 from jali.server.metrics import Metrics
 from jali.server.people.gate import Gate, Visit
+from jali.server.people.notices import Notices
 from jali.server.people.rates import Rates
 from jali.server.settings import Settings
 from jali.server.work.desk import Desk
@@ -28,6 +29,7 @@ class House:
     rates: Rates
     wrong: Rates
     metrics: Metrics = field(default_factory=Metrics)
+    notices: Notices = field(default_factory=Notices)
 
     @classmethod
     def over(cls, database: Database, settings: Settings, visit: Visit | None = None) -> House:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import socket
 import sys
@@ -12,22 +13,34 @@ import uvicorn
 
 from jali.database import Database
 from jali.errors import CatalogError
+from jali.ledger import Role
 from jali.server.app import make_app
+from jali.server.house import House
+from jali.server.listening import address
 from jali.server.people.gate import Visit
 from jali.server.settings import Settings
 
+_INTERRUPTED = 130
 
-def serve(database: Database, settings: Settings, started: Callable[[str], None], *, named: Path) -> None:
+
+def serve(
+    database: Database,
+    settings: Settings,
+    listening: socket.socket,
+    tell: Callable[[str], None],
+    *,
+    named: Path | str,
+) -> None:
     """Serve a database until the process is told to stop.
 
     Args:
         database: What is served.
         settings: How.
-        started: Is told, once, the address to open.
+        listening: Where.
+        tell: Is told what its owner should know: the address to open, and what is waited for at the end.
         named: The database's file, for remedies.
     """
     visit = visit_of(database, settings, named)
-    listening = listen(settings)
     app = make_app(database, settings, visit)
     config = uvicorn.Config(
         app,
@@ -39,50 +52,83 @@ def serve(database: Database, settings: Settings, started: Callable[[str], None]
         limit_concurrency=None,
         lifespan="on",
     )
-    started(address(settings, listening, visit))
-    uvicorn.Server(config).run(sockets=[listening])
+    tell(greeting(address(settings, listening), visit, has_curator(database), named))
+    try:
+        Server(config, app.state.house, tell).run(sockets=[listening])
+    except KeyboardInterrupt:  # told again by uvicorn, once it has stopped
+        _leave(app.state.house, _INTERRUPTED)
+        raise
+    _leave(app.state.house, 0)
+
+
+def _leave(house: House, code: int) -> None:
+    """End the process where threads that still read would keep it alive; their receipts are on disk."""
     sys.stdout.flush()
-    if app.state.house.desk.under_way:
-        # Threads that still read would keep the process alive; their receipts are on disk.
-        os._exit(0)
+    sys.stderr.flush()
+    if house.desk.under_way:
+        os._exit(code)
 
 
-def visit_of(database: Database, settings: Settings, named: Path) -> Visit | None:
-    """Return a token for this run, where only this machine can reach the server and nobody has a good one.
+class Server(uvicorn.Server):
+    """Ends streams of events when it is told to stop, and says what it waits for.
+
+    Args:
+        config: How uvicorn runs.
+        house: What is served.
+        tell: Is told for how many questions it waits.
+    """
+
+    def __init__(self, config: uvicorn.Config, house: House, tell: Callable[[str], None]) -> None:
+        super().__init__(config)
+        self._house, self._tell = house, tell
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """Give questions that are under way some seconds, all in all."""
+        desk, grace = self._house.desk, self._house.settings.grace
+        desk.close(grace)
+        # A request that is cut off now is no mishap, and its trace helps nobody.
+        logging.getLogger("uvicorn.error").setLevel(logging.CRITICAL)
+        if desk.under_way:
+            self._tell(waiting_for(desk.under_way, grace))
+        await super().shutdown(sockets)
+
+
+def waiting_for(questions: int, grace: float) -> str:
+    """Say for what a server waits that was told to stop.
+
+    Example:
+        >>> waiting_for(1, 10.0)
+        'Waiting up to 10 s for 1 question ...'
+    """
+    return f"Waiting up to {grace:g} s for {questions} question{'s' if questions > 1 else ''} ..."
+
+
+def greeting(place: str, visit: Visit | None, curated: bool, named: Path | str) -> str:
+    """Say where to open the page. The token of a visit is in the fragment, which no server ever sees."""
+    if visit is not None:
+        return f"Open {place}sign-in#{visit.text}\nStop with Ctrl+C."
+    hint = "" if curated else f"Nobody has a curator's token: jali token create {named} NAME --role curator\n"
+    return f"Open {place}\n{hint}Stop with Ctrl+C."
+
+
+def has_curator(database: Database) -> bool:
+    """Say whether somebody has a curator's token that is good."""
+    return any(token.state == "valid" and token.role is Role.CURATOR for token in database.access.tokens())
+
+
+def visit_of(database: Database, settings: Settings, named: Path | str) -> Visit | None:
+    """Return a curator's token for this run, where only this machine can reach the server and no curator has one.
+
+    Whoever starts it can write the ledger, so could make a token as well.
 
     Raises:
         CatalogError: Other machines could reach it, and there is no token.
     """
-    if any(token.state == "valid" for token in database.access.tokens()):
-        return None
-    if not settings.local:
+    if settings.local:
+        return None if has_curator(database) else Visit()
+    if not any(token.state == "valid" for token in database.access.tokens()):
         raise CatalogError(
             f"Other machines can reach {settings.host}, and nobody has a token.",
             remedy=f"Make one first: jali token create {named} NAME --role curator",
         )
-    return Visit()
-
-
-def listen(settings: Settings) -> socket.socket:
-    """Return the socket to listen on, so that its port is known before anything is served."""
-    family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
-    # With its protocol named: asyncio lets small packets go at once only where it knows that it is TCP.
-    made = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
-    made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-    try:
-        made.bind((settings.host, settings.port))
-        made.listen(1024)  # whoever follows the link at once waits a moment, and is not turned away
-    except (OSError, OverflowError):
-        made.close()
-        raise CatalogError(
-            f"Nobody can listen on {settings.host}, port {settings.port}.", remedy="Take another with --port."
-        ) from None
-    return made
-
-
-def address(settings: Settings, listening: socket.socket, visit: Visit | None) -> str:
-    """Return where to open the page. The token of a visit is in the fragment, which no server ever sees."""
-    port = listening.getsockname()[1]
-    host = f"[{settings.host}]" if ":" in settings.host else settings.host
-    way = "https" if settings.secure else "http"
-    return f"{way}://{host}:{port}/" + ("" if visit is None else f"sign-in#{visit.text}")
+    return None

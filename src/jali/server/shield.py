@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from jali.server.house import House
 
 _LOG = logging.getLogger("jali.server")
+API = "/api/v1"
 _POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
     "form-action 'self'; frame-ancestors 'none'; base-uri 'none'"
@@ -108,5 +109,8 @@ class _Answered:
 
 
 def _route(scope: Scope) -> str:
-    """Name the route, not the path: a path may hold a receipt or a name."""
-    return getattr(scope.get("route"), "path", "none")
+    """Name the whole route, not the path: a path may hold a receipt or a name."""
+    found: str = getattr(scope.get("route"), "path", "none")
+    # FastAPI tells the route within its router: those of the API and of the pages would be the same.
+    api = found.startswith("/") and scope["path"].startswith(f"{API}/") and not found.startswith(API)
+    return f"{API}{found}" if api else found

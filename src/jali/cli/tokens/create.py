@@ -10,6 +10,10 @@ from jali.cli.opening import open_database
 from jali.cli.options import AsJson, DatabasePath
 from jali.cli.writing import write_json
 from jali.documents.access import token_json
+from jali.errors import CatalogError
+
+# As the database has it, whose packages are loaded later.
+MOST_DAYS = 3650
 
 
 def create(
@@ -23,6 +27,8 @@ def create(
 
     Example: [bold]jali token create clinic.jali ana --days 30[/bold]
     """
+    if not 0 < days <= MOST_DAYS:
+        raise CatalogError(f"--days must be between 1 and {MOST_DAYS}, not {days}.", remedy="Write --days 90.")
     with open_database(database) as opened:
         made = opened.access.create(name, role, days=days)
     if as_json:

@@ -39,8 +39,9 @@ async def create(form: TokenForm, caller: Curator, house: TheHouse) -> dict[str,
 
 def create_token(house: House, caller: Caller, form: TokenForm) -> dict[str, Any]:
     """Make a token for a curator, and write into the trail who did it."""
-    house.database.access.act(caller.name, "make token", f"{form.role} {form.name}")
-    made = house.database.access.create(form.name, form.role, days=form.days)
+    access = house.database.access
+    with access.acting(caller.name, "make token", f"{form.role} {form.name}"):
+        made = access.create(form.name, form.role, days=form.days)
     return token_json(made.token) | {"text": made.text}
 
 
@@ -52,10 +53,11 @@ async def revoke(token: str, caller: Curator, house: TheHouse) -> dict[str, Any]
 
 def revoke_token(house: House, caller: Caller, token: str) -> dict[str, Any]:
     """Revoke a token for a curator, and write into the trail who did it."""
-    if token not in {known.id for known in house.database.access.tokens()}:
+    access = house.database.access
+    if token not in {known.id for known in access.tokens()}:
         raise not_found("token of this id")
-    house.database.access.act(caller.name, "revoke token", token)
-    return token_json(house.database.access.revoke(token))
+    with access.acting(caller.name, "revoke token", token):
+        return token_json(access.revoke(token))
 
 
 @router.get("/trail", tags=["curator"], dependencies=CURATORS)

@@ -13,12 +13,13 @@ from jali.answer import Answer
 from jali.batch import BatchAnswer, Wanted
 from jali.database.asking import Found
 from jali.database.batches import Conditions
-from jali.documents.accounts import remaining_json
+from jali.documents.accounts import left_json
 from jali.documents.releases import release_json, without_folders
 from jali.planner import FORMS
 from jali.query.codec import encode
 from jali.server.api.doors import AnyCaller, TheHouse
 from jali.server.api.forms import Asked, BatchForm, Question, RemovedForm
+from jali.server.api.told import ANSWERED, BATCH_ANSWERED, EXCEEDED
 from jali.server.house import House
 from jali.server.people.caller import Caller
 from jali.server.work.job import Job
@@ -42,7 +43,7 @@ def _explained(house: House, caller: Caller, question: Question, *, whole: bool)
     return told
 
 
-@router.post("/ask", responses={202: {"description": "It is paid and takes longer: here is the receipt."}})
+@router.post("/ask", responses=ANSWERED)
 async def ask(question: Asked, caller: AnyCaller, house: TheHouse) -> Response:
     """Ask a question. It is answered once, for good; the same question again is free."""
 
@@ -56,7 +57,7 @@ async def ask(question: Asked, caller: AnyCaller, house: TheHouse) -> Response:
     return await answered(house, caller, taken, wait=question.wait, release=question.release)
 
 
-@router.post("/batch", responses={202: {"description": "It is paid and takes longer: here is the receipt."}})
+@router.post("/batch", responses=BATCH_ANSWERED)
 async def batch(form: BatchForm, caller: AnyCaller, house: TheHouse) -> Response:
     """Ask questions together: planned jointly, charged once, with answers that agree."""
     wanted, conditions = _wanted(form)
@@ -88,7 +89,7 @@ async def explain_batch(form: BatchForm, caller: AnyCaller, house: TheHouse) -> 
     return await house.desk.planning(caller.token, explained)
 
 
-@router.post("/removed")
+@router.post("/removed", responses=EXCEEDED)
 async def removed(question: RemovedForm, caller: AnyCaller, house: TheHouse) -> dict[str, Any]:
     """Estimate what clamping and bounding take from a question, for a loss of its own: two receipts."""
 
@@ -143,9 +144,7 @@ def answer_document(
     house: House, caller: Caller, answer: Answer | BatchAnswer, confidence: float = 0.95
 ) -> dict[str, Any]:
     """Return an answer as plain JSON values, with what is left to this caller."""
-    left = {
-        table: remaining_json(house.database.remaining(table, analyst=caller.analyst)) for table, _ in answer.costs
-    }
+    left = {table: left_json(house.database.remaining(table, analyst=caller.analyst)) for table, _ in answer.costs}
     return answer.to_json(confidence) | {"analyst": caller.analyst, "remaining": left}
 
 

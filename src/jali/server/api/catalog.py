@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import json
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Query
 
-from jali.documents.accounts import account_json, remaining_json
+from jali.documents.accounts import left_json, told_account_json
+from jali.documents.releases import without_folders
 from jali.documents.tables import public_json, table_json
 from jali.errors import CatalogError
 from jali.privacy import Budget
@@ -17,6 +19,7 @@ from jali.query.codec import encode
 from jali.server.api.doors import AnyCaller, Curator, TheHouse
 from jali.server.api.envelope import Refusal, not_found
 from jali.server.api.forms import BudgetForm, ColumnForm, GrantForm, PublicForm, TableForm, read_part
+from jali.server.api.told import EXCEEDED
 from jali.server.house import House
 from jali.server.people.caller import Caller
 
@@ -24,18 +27,23 @@ router = APIRouter()
 
 
 @router.get("/tables", tags=["tables"])
-async def tables(house: TheHouse) -> dict[str, Any]:
-    """List the tables as declared: units, bounds, ranges, keys, budgets. All of it is public knowledge."""
-    return await house.desk.in_front(partial(tables_document, house))
+async def tables(house: TheHouse, declarations: bool = False) -> dict[str, Any]:
+    """List the tables as declared: units, bounds, ranges, keys, budgets. All of it is public knowledge.
+
+    With their declarations a client makes the same tables.
+    """
+    return await house.desk.in_front(partial(tables_document, house, declarations=declarations))
 
 
-def tables_document(house: House) -> dict[str, Any]:
-    """Return every table."""
+def tables_document(house: House, *, declarations: bool = False) -> dict[str, Any]:
+    """Return every table; with the declarations of protected ones, without the curator's folders."""
     database = house.database
-    return {
-        "tables": [table_json(table) for table in database.tables()],
+    found = database.tables()
+    told: dict[str, Any] = {
+        "tables": [table_json(table) for table in found],
         "public": [public_json(table) for table in database.public_tables()],
     }
+    return told | ({"declarations": [without_folders(encode(table)) for table in found]} if declarations else {})
 
 
 @router.get("/tables/{name}", tags=["tables"])
@@ -54,16 +62,16 @@ async def table(name: str, house: TheHouse) -> dict[str, Any]:
 @router.get("/tables/{name}/parts", tags=["tables"])
 async def parts(
     name: str, caller: AnyCaller, house: TheHouse, by: Annotated[str, Query(max_length=10_000)]
-) -> dict[str, str]:
-    """Return the disjoint parts of a table by an expression with declared keys, as the codec writes them."""
+) -> dict[str, list[Any]]:
+    """Return the disjoint parts of a table by an expression with declared keys; dates say what they are."""
 
-    def found() -> dict[str, str]:
-        return {"keys": encode(house.database.part_keys(name, by))}
+    def found() -> dict[str, list[Any]]:
+        return {"keys": json.loads(encode(house.database.part_keys(name, by)))}
 
     return await house.desk.planning(caller.token, found)
 
 
-@router.post("/tables", tags=["curator"], status_code=201)
+@router.post("/tables", tags=["curator"], status_code=201, responses=EXCEEDED)
 async def protect(form: TableForm, caller: Curator, house: TheHouse) -> dict[str, Any]:
     """Protect a table: from now on it is read only through noise, within a budget that never resets."""
     return await house.desk.in_front(partial(protect_table, house, caller, form))
@@ -72,34 +80,35 @@ async def protect(form: TableForm, caller: Curator, house: TheHouse) -> dict[str
 def protect_table(house: House, caller: Caller, form: TableForm) -> dict[str, Any]:
     """Protect a table for a curator, and write into the trail who did it."""
     source = inside(house.settings.data, form.source)
-    house.database.access.act(caller.name, "protect", f"{form.table}, from {form.source}")
-    made = house.database.protect(
-        form.table,
-        source,
-        unit=form.unit if form.via is None else Via(form.via.table, on=form.via.on, unit=form.unit or ""),
-        budget=budget_of(form.budget),
-        max_rows=form.max_rows,
-        columns={name: _declared(column) for name, column in form.columns.items()},
-        adjacency=form.adjacency,
-        rows=form.rows,
-        relation=form.relation,
-        min_people=form.min_people,
-        unique=form.unique,
-    )
+    with house.database.access.acting(caller.name, "protect", f"{form.table}, from {form.source}"):
+        made = house.database.protect(
+            form.table,
+            source,
+            unit=form.unit if form.via is None else Via(form.via.table, on=form.via.on, unit=form.unit or ""),
+            budget=budget_of(form.budget),
+            max_rows=form.max_rows,
+            columns={name: _declared(column) for name, column in form.columns.items()},
+            adjacency=form.adjacency,
+            rows=form.rows,
+            relation=form.relation,
+            min_people=form.min_people,
+            unique=form.unique,
+        )
     return table_json(made) | {"version": house.database.version(made.name)}
 
 
 @router.post("/tables/{name}/refresh", tags=["curator"])
 async def refresh(name: str, caller: Curator, house: TheHouse) -> dict[str, Any]:
     """Say that the data of a table is new: questions are answered anew. Budgets never reset."""
+    return {"table": await house.desk.in_front(partial(refresh_table, house, caller, name))}
 
-    def refreshed() -> dict[str, Any]:
-        known = house.database.table_named(name).name
-        house.database.access.act(caller.name, "refresh", known)
+
+def refresh_table(house: House, caller: Caller, name: str) -> str:
+    """Say for a curator that the data of a table is new, and write into the trail who did it."""
+    known = house.database.table_named(name).name
+    with house.database.access.acting(caller.name, "refresh", known):
         house.database.refresh(known)
-        return {"table": known}
-
-    return await house.desk.in_front(refreshed)
+    return known
 
 
 @router.post("/public", tags=["curator"], status_code=201)
@@ -108,8 +117,9 @@ async def publish(form: PublicForm, caller: Curator, house: TheHouse) -> dict[st
 
     def published() -> dict[str, Any]:
         source = inside(house.settings.data, form.source)
-        house.database.access.act(caller.name, "publish", f"{form.table}, from {form.source}")
-        return public_json(house.database.publish(form.table, source, kinds=form.kinds, relation=form.relation))
+        with house.database.access.acting(caller.name, "publish", f"{form.table}, from {form.source}"):
+            made = house.database.publish(form.table, source, kinds=form.kinds, relation=form.relation)
+        return public_json(made)
 
     return await house.desk.in_front(published)
 
@@ -130,7 +140,7 @@ def budgets_document(house: House, caller: Caller) -> dict[str, Any]:
         tables = [table.name for table in house.database.tables()]
         own = {grant_account(caller.analyst, table) for table in tables} | set(map(table_account, tables))
         accounts = tuple(account for account in accounts if account.name in own)
-    return {"accounts": [account_json(account) for account in accounts]}
+    return {"accounts": [told_account_json(account) for account in accounts]}
 
 
 @router.get("/budgets/{table}", tags=["budgets"])
@@ -144,7 +154,7 @@ async def budget(
         if table.casefold() not in {one.name.casefold() for one in house.database.tables()}:
             raise not_found("protected table of this name")
         found = house.database.remaining(table, analyst=caller.analyst, part=asked)
-        return {"table": table} | remaining_json(found)
+        return {"table": table} | left_json(found)
 
     return await house.desk.in_front(left)
 
@@ -158,10 +168,10 @@ async def grant(form: GrantForm, caller: Curator, house: TheHouse) -> dict[str, 
 def grant_budget(house: House, caller: Caller, form: GrantForm) -> dict[str, Any]:
     """Grant a budget for a curator, and write into the trail who did it."""
     wanted = budget_of(form.budget)
-    house.database.access.act(caller.name, "grant", f"{form.analyst} on {form.table}: {wanted}")
-    house.database.grant(form.analyst, form.table, wanted)
+    with house.database.access.acting(caller.name, "grant", f"{form.analyst} on {form.table}: {wanted}"):
+        house.database.grant(form.analyst, form.table, wanted)
     left = house.database.remaining(form.table, analyst=form.analyst)
-    return {"analyst": form.analyst, "table": form.table, "remaining": remaining_json(left)}
+    return {"analyst": form.analyst, "table": form.table, "remaining": left_json(left)}
 
 
 def budget_of(form: BudgetForm) -> Budget:

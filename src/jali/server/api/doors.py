@@ -5,7 +5,8 @@ from __future__ import annotations
 from functools import partial
 from typing import Annotated
 
-from fastapi import Depends, Request
+from fastapi import Depends, Request, Security
+from fastapi.security import APIKeyCookie, HTTPBearer
 
 from jali.database.access import Refused
 from jali.server.api.envelope import Refusal, not_allowed, sign_in_needed, too_often
@@ -39,6 +40,15 @@ def curator_of(caller: AnyCaller) -> Caller:
 
 Curator = Annotated[Caller, Depends(curator_of)]
 TheHouse = Annotated[House, Depends(house_of)]
+# How a caller shows who they are, for the OpenAPI document; `caller_of` looks itself.
+SHOWN_BY = [
+    Security(HTTPBearer(scheme_name="token", description="jali_..., as the curator gave it.", auto_error=False)),
+    Security(
+        APIKeyCookie(
+            name=NAME, scheme_name="session", description="Of the page; with X-CSRF-Token.", auto_error=False
+        )
+    ),
+]
 # For routes that do not ask who it is.
 SIGNED_IN, CURATORS = [Depends(caller_of)], [Depends(curator_of)]
 

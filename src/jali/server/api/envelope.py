@@ -22,6 +22,7 @@ from jali.errors import (
     QueryError,
     Unsupported,
 )
+from jali.server.api.mistakes import mistake
 from jali.server.work.desk import Busy
 
 # The narrower class is asked first.
@@ -162,10 +163,8 @@ def answer(request: Request, error: Exception) -> Response:
 def _invalid(error: RequestValidationError) -> Refusal:
     """Say which field is wrong; what was sent is not repeated."""
     first = error.errors()[0]
-    where = ".".join(str(part) for part in first["loc"][1:]) or "the body"
-    return Refusal(
-        422, "BadRequest", f"{where}: {first['msg']}.", remedy="See /api/v1/openapi.json for what is expected."
-    )
+    said = mistake(first, first["loc"][1:])
+    return Refusal(422, "BadRequest", said, remedy="See /api/v1/openapi.json for what is expected.")
 
 
 def _of_http(error: HTTPException) -> Refusal:

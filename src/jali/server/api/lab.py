@@ -11,6 +11,7 @@ from fastapi import APIRouter, Query
 from jali.errors import CatalogError
 from jali.server.api.doors import TheHouse
 from jali.server.api.envelope import not_found
+from jali.server.house import House
 
 router = APIRouter(prefix="/lab", tags=["lab"])
 _MOST_PEOPLE = 1 << 14
@@ -59,12 +60,17 @@ def rebuilt(n: int, stddev: float) -> dict[str, Any]:
 
     noise = f"gaussian:{stddev:g}" if stddev >= 1e-3 else "none"
     result = Hadamard().run(simulator(n=n, noise=noise))
+    return law_of(n, stddev) | {"fraction": result.fraction, "interval": list(result.interval)}
+
+
+def law_of(n: int, stddev: float) -> dict[str, Any]:
+    """Return what the law says, without an attack."""
     return {
         "n": n,
         "noise": stddev,
         "epsilon": epsilon_of(n, stddev),
-        "fraction": result.fraction,
-        "interval": list(result.interval),
+        "fraction": None,
+        "interval": None,
         "baseline": 0.5,
         "law": recovered(n, stddev),
         "sqrt_n": math.sqrt(n),
@@ -78,9 +84,14 @@ def recovered(n: int, stddev: float) -> float:
 
 
 def _places(n: int) -> list[float]:
-    """Return noises from a hundredth of sqrt(n) to ten times n, evenly by their logarithms."""
-    low, high = math.log(math.sqrt(n) / 100), math.log(10 * n)
+    """Return noises between the ends, evenly by their logarithms."""
+    low, high = (math.log(end) for end in ends_of(n))
     return [math.exp(low + (high - low) * i / 80) for i in range(81)]
+
+
+def ends_of(n: int) -> tuple[float, float]:
+    """Return the noises between which the law is told: a hundredth of sqrt(n), and ten times n."""
+    return math.sqrt(n) / 100, 10.0 * n
 
 
 @router.get("/audits")
@@ -103,7 +114,13 @@ def listed() -> list[dict[str, Any]]:
 @router.post("/audits/{name}")
 async def audit(name: str, house: TheHouse) -> dict[str, Any]:
     """Try for a few seconds to prove the claims of a name false; it says what was tried and the bound."""
-    if name.casefold() not in {one["name"].casefold() for one in listed()}:
+    return await run_audit(house, name)
+
+
+async def run_audit(house: House, name: str) -> dict[str, Any]:
+    """Audit a name, where there is room; refuse one that there is not."""
+    known = await house.desk.in_front(listed)
+    if name.casefold() not in {one["name"].casefold() for one in known}:
         raise not_found("audit of this name")
     return await house.desk.in_lab(partial(audited, name))
 

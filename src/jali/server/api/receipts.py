@@ -18,12 +18,15 @@ from jali.errors import QueryError
 from jali.server.api.asking import accepted, answered, found_document
 from jali.server.api.doors import AnyCaller, TheHouse, still_welcome
 from jali.server.api.envelope import Refusal
+from jali.server.api.told import FOUND, REDEEMED
 from jali.server.house import House
 from jali.server.people.caller import Caller
 
 router = APIRouter(prefix="/receipts", tags=["receipts"])
 # How often a question that is being answered is looked at, and for how long at most, in seconds.
 _LOOK, _LONGEST = 0.2, 3600.0
+# After so many milliseconds a browser that lost the stream tries again.
+_AGAIN = "retry: 1000\n\n"
 _KINDS = {
     "json": "application/json",
     "csv": "text/csv; charset=utf-8",
@@ -53,11 +56,7 @@ async def receipt(receipt: str, caller: AnyCaller, house: TheHouse) -> dict[str,
 
 @router.get(
     "/{receipt}/answer",
-    responses={
-        200: {"content": {kind: {} for kind in _KINDS.values()}},
-        202: {"description": "It is still being answered."},
-        409: {"description": "It is paid, and nobody is answering it: redeem it."},
-    },
+    responses=FOUND | {200: FOUND[200] | {"content": {kind: {} for kind in list(_KINDS.values())[1:]}}},
 )
 async def answer(
     receipt: str,
@@ -80,7 +79,7 @@ async def answer(
     return await house.desk.in_front(partial(_written, house, caller, found, form, confidence, release=release))
 
 
-@router.post("/{receipt}/redeem", responses={202: {"description": "It takes longer."}})
+@router.post("/{receipt}/redeem", responses=REDEEMED)
 async def redeem(receipt: str, caller: AnyCaller, house: TheHouse, release: bool = False) -> Response:
     """Give the one answer that a receipt stands for. It is paid already."""
 
@@ -108,7 +107,11 @@ async def _followed(house: House, caller: Caller, receipt: str) -> AsyncIterator
     said: tuple[str, int] | None = None
     job = house.desk.job(receipt)
     async with house.desk.following(caller.token):
+        yield _AGAIN
         while job is not None and not job.done and job.elapsed < _LONGEST:
+            if house.desk.stopping:
+                yield event("stop", {"receipt": receipt})
+                return
             now = (job.stage, int(job.elapsed))
             if now != said:
                 said = now
@@ -131,18 +134,6 @@ def _written(
         return JSONResponse(found_document(house, caller, found, confidence, release=release))
     if not isinstance(found.answer, Answer):
         raise QueryError("A batch has several tables.", remedy="Take format=json.")
-    body = found.answer.to_csv().encode() if form == "csv" else _parquet(found.answer)
+    body = found.answer.to_csv().encode() if form == "csv" else found.answer.to_parquet()
     name = f'attachment; filename="{found.answer.receipt[:8]}.{form}"'
     return Response(body, media_type=_KINDS[form], headers={"Content-Disposition": name})
-
-
-def _parquet(answer: Answer) -> bytes:
-    try:
-        import pyarrow
-        from pyarrow import parquet
-    except ImportError:
-        raise QueryError("Parquet needs pyarrow.", remedy="Take format=csv, or install jali[frames].") from None
-    sink = pyarrow.BufferOutputStream()
-    parquet.write_table(answer.to_arrow(), sink)
-    written: bytes = sink.getvalue().to_pybytes()
-    return written

@@ -19,13 +19,14 @@ from jali.server.api.doors import CURATORS, AnyCaller, Curator, TheHouse, still_
 from jali.server.api.envelope import not_found
 from jali.server.api.forms import ItemsForm, PublishForm, StreamForm
 from jali.server.api.receipts import Confidence, event
+from jali.server.api.told import EXCEEDED
 from jali.server.house import House
 from jali.server.people.caller import Caller
 from jali.stream import StreamView
 
 router = APIRouter(prefix="/streams", tags=["streams"])
 # How often a stream is looked at for new ticks, in seconds, and for how long one request follows it.
-_LOOK, _LONGEST = 1.0, 3600.0
+_LOOK, _LONGEST = 0.5, 3600.0
 
 
 @router.get("")
@@ -92,7 +93,7 @@ async def _ticks(house: House, caller: Caller, known: StreamView, after: int) ->
     """Tell each tick as it is published, as long as the caller's token is good."""
     waited = 0.0
     yield event("begin", {"stream": known.name})
-    while waited < _LONGEST and await still_welcome(house, caller):
+    while waited < _LONGEST and not house.desk.stopping and await still_welcome(house, caller):
         published = await house.desk.in_front(lambda: known.published)
         if published > after:
             tick = await house.desk.in_front(partial(known.value, after + 1))
@@ -104,7 +105,7 @@ async def _ticks(house: House, caller: Caller, known: StreamView, after: int) ->
         yield ": nothing new\n\n"
 
 
-@router.post("", tags=["curator"], status_code=201)
+@router.post("", tags=["curator"], status_code=201, responses=EXCEEDED)
 async def create(form: StreamForm, caller: Curator, house: TheHouse) -> dict[str, Any]:
     """Make a stream. Its whole loss is charged now, once."""
 
@@ -114,8 +115,8 @@ async def create(form: StreamForm, caller: Curator, house: TheHouse) -> dict[str
             said["value"] = Range(*(read_end(str(end)) for end in form.value))
         if form.query is None:
             said["unit"] = form.unit
-        house.database.access.act(caller.name, "make stream", form.stream)
-        return stream_json(house.database.stream(form.stream, **said))
+        with house.database.access.acting(caller.name, "make stream", form.stream):
+            return stream_json(house.database.stream(form.stream, **said))
 
     return await house.desk.in_front(made)
 
@@ -145,8 +146,8 @@ async def publish(name: str, form: PublishForm, caller: Curator, house: TheHouse
         known = house.database.stream(view(house, name).name)
         if form.tick is not None and form.tick > known.published + _MOST_TICKS:
             raise QueryError("These are many ticks at once.", remedy=f"Publish at most {_MOST_TICKS:,} at once.")
-        house.database.access.act(caller.name, "publish tick", known.name)
-        return {"stream": known.name} | tick_json(known.publish(form.tick), 0.95)
+        with house.database.access.acting(caller.name, "publish tick", known.name):
+            return {"stream": known.name} | tick_json(known.publish(form.tick), 0.95)
 
     return await house.desk.in_front(published)
 

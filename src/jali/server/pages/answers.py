@@ -20,10 +20,13 @@ from jali.errors import QueryError
 from jali.server.house import House
 from jali.server.pages.bars import Chart, chart_of, error_of
 from jali.server.pages.tree import Node, tree_of
+from jali.server.pages.words import on_page
 from jali.server.people.caller import Caller
 
 # The rest of a longer answer is downloaded.
 MOST_ROWS = 500
+# More rows than this are scrolled.
+_LONG = 20
 _CONFIDENCE = 0.95
 _BAR = 120
 _NONE = Markup()
@@ -38,6 +41,7 @@ class Cell:
     bar: Markup = _NONE
     number: bool = False
     rows: int = 1
+    strip: bool = False
 
 
 @dataclass(frozen=True)
@@ -46,6 +50,7 @@ class Head:
 
     text: str
     number: bool = False
+    strip: bool = False
 
 
 @dataclass(frozen=True)
@@ -55,6 +60,21 @@ class Grid:
     heads: tuple[Head, ...]
     lines: tuple[tuple[Cell, ...], ...]
     left_out: int = 0
+
+    @property
+    def long(self) -> bool:
+        """Whether it is scrolled in a box of its own, below what is drawn."""
+        return len(self.lines) > _LONG
+
+    @property
+    def plain(self) -> bool:
+        """Whether every line has a cell for each heading, so that a phone can show it as a card."""
+        return all(cell.rows == 1 for line in self.lines for cell in line)
+
+    @property
+    def columns(self) -> int:
+        """How many columns there are, but for the strips that draw an interval."""
+        return sum(not head.strip for head in self.heads)
 
 
 @dataclass(frozen=True)
@@ -115,7 +135,7 @@ def card_of(house: House, caller: Caller, found: Found[Any], column: str | None 
 
 
 def _left(house: House, caller: Caller, table: str) -> str:
-    return str(house.database.remaining(table, analyst=caller.analyst))
+    return on_page(str(house.database.remaining(table, analyst=caller.analyst)))
 
 
 def shown(answer: Answer, column: str | None = None) -> Shown:
@@ -174,7 +194,7 @@ def _column(
         for cell, height in zip(cells, heights, strict=True)
     ]
     heads = [Head(name), Head("value", numeric)] if labelled else [Head(name, numeric)]
-    return [*heads, *([Head("")] if noisy else [])], stacks
+    return [*heads, *([Head("", strip=True)] if noisy else [])], stacks
 
 
 def _cells(line: Line, scale: tuple[float, float], *, labelled: bool, noisy: bool, numeric: bool) -> list[Cell]:
@@ -183,7 +203,7 @@ def _cells(line: Line, scale: tuple[float, float], *, labelled: bool, noisy: boo
         return [*made, Cell(show_key(line.value))]
     text = show_number(line.value, half_width(line.interval))
     value = Cell(text, error_of(line.value, line.interval), number=numeric)
-    return [*made, value, Cell("", bar=interval_bar(line.value, line.interval, scale))]
+    return [*made, value, Cell("", bar=interval_bar(line.value, line.interval, scale), strip=True)]
 
 
 def _filled(stack: list[list[Cell]], height: int, width: int) -> list[list[Cell]]:

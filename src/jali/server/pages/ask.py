@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
 from fastapi import APIRouter, Request
-from fastapi.responses import Response
+from fastapi.responses import RedirectResponse, Response
 
+from jali.database.accounts import REFUSED
 from jali.database.asking import Found
 from jali.errors import JaliError
+from jali.ledger.debit import grant_account
 from jali.server.api.catalog import tables_document
 from jali.server.api.doors import TheHouse
 from jali.server.api.envelope import Refusal, as_refusal
@@ -21,6 +24,7 @@ from jali.server.pages.guards import Fields, Filled, Visitor, read_as
 from jali.server.pages.refusals import failure_of
 from jali.server.pages.rendering import fragment, page
 from jali.server.pages.tree import Node, tree
+from jali.server.pages.words import on_page
 from jali.server.people.caller import Caller
 from jali.server.work.desk import Busy
 from jali.server.work.job import Job
@@ -28,6 +32,10 @@ from jali.server.work.job import Job
 router = APIRouter()
 _TWIN = "/api/v1/tables"
 TERMS = ("epsilon", "delta", "rho", "within", "max_rows", "max_groups", "min_people")
+# The script asks and looks again: so many seconds until it shows that a question takes long.
+_GLANCE = 1.0
+_LONGEST = 10_000
+Shown = tuple[str, dict[str, Any], int]
 _FIRST = {"sql": "", "epsilon": "0.1"} | dict.fromkeys(TERMS[1:], "")
 # What is answered with a card beside the question, which stays as it was written.
 _Told = (JaliError, Refusal, Busy)
@@ -58,9 +66,18 @@ class Explained:
 
 @router.get("/")
 @router.get("/ask")
-async def editor(request: Request, _: Visitor, house: TheHouse) -> Response:
-    """Show the editor."""
-    return await _page(request, house, _FIRST)
+async def editor(request: Request, caller: Visitor, house: TheHouse) -> Response:
+    """Show the editor; with a question that the address holds, which is neither explained nor asked."""
+    told = {name: request.query_params.get(name, "")[:_LONGEST] for name in ("sql", *TERMS)}
+    said = {name: value for name, value in told.items() if value}
+    return await _page(request, house, caller, _FIRST | said)
+
+
+@router.get("/ask/explain")
+@router.get("/ask/answer")
+async def back(_: Visitor) -> Response:
+    """Lead whoever loads the address of a part again to the page."""
+    return RedirectResponse("/ask", 303)
 
 
 @router.post("/ask")
@@ -68,16 +85,37 @@ async def ask_page(request: Request, caller: Visitor, house: TheHouse, fields: F
     """Explain or answer a question for a browser without the script."""
     asked = fields.get("do") == "ask"
     shown = await (_answered if asked else _explained)(house, caller, fields)
-    return await _page(request, house, _FIRST | dict.fromkeys(TERMS, "") | dict(fields), shown)
+    return await _page(request, house, caller, _FIRST | dict.fromkeys(TERMS, "") | dict(fields), shown)
 
 
 async def _page(
-    request: Request, house: House, fields: Fields, shown: tuple[str, dict[str, Any], int] | None = None
+    request: Request, house: House, caller: Caller, fields: Fields, shown: Shown | None = None
 ) -> Response:
-    known = await house.desk.in_front(partial(tables_document, house))
+    known = await house.desk.in_front(partial(_tables, house, caller))
     template, context, status = shown or ("", {}, 200)
-    held = {"fields": fields, "tables": known["tables"], "public": known["public"], "result": template}
-    return page("ask.html", request, twin=_TWIN, status=status, **held, **context)
+    held = {"fields": fields, "result": template, "example": _example(known["tables"])}
+    return page("ask.html", request, twin=_TWIN, status=status, **known, **held, **context)
+
+
+def _tables(house: House, caller: Caller) -> dict[str, Any]:
+    """Return every table, and on which of them the caller has no grant."""
+    known = tables_document(house)
+    if caller.analyst is None:
+        return known | {"lacking": set()}
+    held = {account.name for account in house.database.accounts()}
+    names = {one["table"] for one in known["tables"]}
+    return known | {"lacking": {name for name in names if grant_account(caller.analyst, name) not in held}}
+
+
+def _example(tables: list[dict[str, Any]]) -> str:
+    """Return a question that can be asked here."""
+    if not tables:
+        return "SELECT COUNT(*) FROM ..."
+    keyed = next((column["name"] for column in tables[0]["columns"] if column["keys"]), None)
+    name = tables[0]["table"]
+    if keyed is None:
+        return f"SELECT COUNT(*) AS n FROM {name}"
+    return f"SELECT {keyed}, COUNT(*) AS n FROM {name} GROUP BY {keyed}"
 
 
 @router.post("/ask/explain")
@@ -90,11 +128,11 @@ async def explain(request: Request, caller: Visitor, house: TheHouse, fields: Fi
 @router.post("/ask/answer")
 async def answer(request: Request, caller: Visitor, house: TheHouse, fields: Filled) -> Response:
     """Answer a question; or give its receipt, where it takes long."""
-    template, context, _ = await _answered(house, caller, fields)
+    template, context, _ = await _answered(house, caller, fields, wait=_GLANCE)
     return fragment(template, request, **context)
 
 
-async def _explained(house: House, caller: Caller, fields: Fields) -> tuple[str, dict[str, Any], int]:
+async def _explained(house: House, caller: Caller, fields: Fields) -> Shown:
     try:
         found = await house.desk.planning(caller.token, partial(_explanation, house, caller, _read(fields)))
     except _Told as error:
@@ -109,7 +147,7 @@ def _explanation(house: House, caller: Caller, question: Asked) -> Explained:
     note = explanation(house.database.serving.explain(question.sql, question.given(), analyst=caller.analyst))
     return Explained(
         note.loss,
-        tuple((account, text, text.startswith("the question would be refused")) for account, text in note.leaves),
+        _left(note.leaves),
         tuple((one.name, "; ".join(forecasts(one))) for one in note.aggregates),
         f"chosen: {note.selection.sizes}" if note.selection is not None else f"{note.groups or 1:,}",
         all(text.startswith("answered before") for _, text in note.leaves),
@@ -118,12 +156,19 @@ def _explanation(house: House, caller: Caller, question: Asked) -> Explained:
     )
 
 
-async def _answered(house: House, caller: Caller, fields: Fields) -> tuple[str, dict[str, Any], int]:
+def _left(leaves: Iterable[tuple[str, str]]) -> tuple[tuple[str, str, bool], ...]:
+    """Say what would be left; where an account refuses, only that: the others would not pay either."""
+    told = tuple((account, on_page(text), text.startswith(REFUSED)) for account, text in leaves)
+    return tuple(one for one in told if one[2]) or told
+
+
+async def _answered(house: House, caller: Caller, fields: Fields, wait: float | None = None) -> Shown:
     try:
         question = _read(fields)
         begin = partial(_begin, house, caller, question)
         taken = await house.desk.take(_key(caller, question), begin, caller.token)
-        return await outcome(house, caller, taken)
+        template, context, status = await outcome(house, caller, taken, wait=wait)
+        return template, context | {"asked": question.sql}, status
     except _Told as error:
         return _failed(error, fields)
 
@@ -139,15 +184,14 @@ def _begin(house: House, caller: Caller, question: Asked, stage: Any) -> Any:
     )
 
 
-async def outcome(
-    house: House, caller: Caller, taken: Found[Any] | Job, column: str | None = None
-) -> tuple[str, dict[str, Any], int]:
+async def outcome(house: House, caller: Caller, taken: Found[Any] | Job, wait: float | None = None) -> Shown:
     """Return the card of an answer; or of the wait for it, where it takes longer than somebody is patient."""
-    found = taken if isinstance(taken, Found) else await house.desk.outcome(taken, house.settings.patience)
+    patience = house.settings.patience if wait is None else min(wait, house.settings.patience)
+    found = taken if isinstance(taken, Found) else await house.desk.outcome(taken, patience)
     if found is None:
         assert isinstance(taken, Job)
         return "waiting.html", {"job": taken}, 202
-    card = await house.desk.in_front(partial(card_of, house, caller, found, column))
+    card = await house.desk.in_front(partial(card_of, house, caller, found))
     return "answer.html", {"card": card}, 200
 
 
@@ -156,7 +200,7 @@ def _read(fields: Fields) -> Asked:
     return read_as(Asked, {**told, "sql": fields.get("sql", "")})
 
 
-def _failed(error: Exception, fields: Fields) -> tuple[str, dict[str, Any], int]:
+def _failed(error: Exception, fields: Fields) -> Shown:
     known = as_refusal(error)
     failure = failure_of(known, fields.get("sql", ""))
     return "failure.html", {"failure": failure}, failure.status

@@ -11,14 +11,14 @@ from pathlib import Path
 from typing import Any
 
 from fastapi import APIRouter, Request
-from fastapi.responses import Response
+from fastapi.responses import RedirectResponse, Response
 
 from jali.errors import JaliError
 from jali.ledger import Token
 from jali.ledger.access import Deed
 from jali.query.catalog import Table
 from jali.server.api.access import create_token, revoke_token
-from jali.server.api.catalog import grant_budget, protect_table
+from jali.server.api.catalog import budget_of, grant_budget, protect_table, refresh_table
 from jali.server.api.doors import TheHouse
 from jali.server.api.envelope import Refusal
 from jali.server.api.forms import BudgetForm, GrantForm, TableForm, TokenForm
@@ -26,22 +26,16 @@ from jali.server.house import House
 from jali.server.pages.guards import Curator, Fields, Filled, read_as
 from jali.server.pages.refusals import failure_of
 from jali.server.pages.rendering import page
-from jali.server.pages.written import read_columns
+from jali.server.pages.words import on_page
+from jali.server.pages.written import range_said, read_columns
 from jali.server.people.caller import Caller
+from jali.server.people.notices import Done
 
 router = APIRouter(prefix="/curator")
 _SUFFIXES = (".parquet", ".csv", ".duckdb")
 # How many files are looked at, and how many are suggested.
 _LOOKED, _SUGGESTED, _TRAIL = 5000, 200, 50
-Act = Callable[[House, Caller, Fields], "Done"]
-
-
-@dataclass(frozen=True)
-class Done:
-    """What was done, in a sentence; and a new token, which is shown once."""
-
-    said: str
-    token: str = ""
+Act = Callable[[House, Caller, Fields], Done]
 
 
 @dataclass(frozen=True)
@@ -55,9 +49,20 @@ class Known:
 
 
 @router.get("")
-async def curators(request: Request, _: Curator, house: TheHouse) -> Response:
-    """Show the forms, the tokens and the trail."""
-    return await _page(request, house)
+async def curators(request: Request, caller: Curator, house: TheHouse, done: str = "") -> Response:
+    """Show the forms, the tokens and the trail; and once, what was just done."""
+    notice = house.notices.take(caller.cookie, done) if done else None
+    return await _page(request, house, done=notice)
+
+
+@router.get("/protect")
+@router.get("/grant")
+@router.get("/refresh")
+@router.get("/tokens")
+@router.get("/tokens/revoke")
+async def back(_: Curator) -> Response:
+    """Lead whoever loads the address of a form again to the page."""
+    return RedirectResponse("/curator", 303)
 
 
 @router.post("/protect")
@@ -91,13 +96,13 @@ async def revoke(request: Request, caller: Curator, house: TheHouse, fields: Fil
 
 
 async def _do(request: Request, house: House, caller: Caller, fields: Fields, act: Act) -> Response:
-    """Do something; the page says what was done, or why not, and keeps what was written then."""
+    """Do something, and lead to the page that says so; or say why not, and keep what was written."""
     try:
         done = await house.desk.in_front(partial(act, house, caller, fields))
     except (JaliError, Refusal) as error:
         failure = failure_of(error)
         return await _page(request, house, fields=fields, failure=failure, status=failure.status)
-    return await _page(request, house, done=done)
+    return RedirectResponse(f"/curator?done={house.notices.keep(caller.cookie, done)}", 303)
 
 
 async def _page(
@@ -141,8 +146,19 @@ def _protect(house: House, caller: Caller, fields: Fields) -> Done:
     said["adjacency"] = fields.get("adjacency", "")
     columns = {name: form.model_dump() for name, form in read_columns(fields.get("columns", "")).items()}
     form = read_as(TableForm, {**said, "columns": columns, "budget": _budget(fields)})
+    before = dict(_bought(house, form.table))
     made = protect_table(house, caller, form)
-    return Done(f"Table {made['table']} is protected. Its budget never resets.")
+    paid = [(name, text) for name, text in _bought(house, made["table"]) if before.get(name) != text]
+    cost = "".join(f" The range of {name} was bought: {text}, from the table's budget." for name, text in paid)
+    return Done(f"Table {made['table']} is protected. Its budget never resets.{cost}")
+
+
+def _bought(house: House, name: str) -> Iterator[tuple[str, str]]:
+    """Name the columns of a table whose range was bought, and say what it is and what it cost."""
+    for table in house.database.tables():
+        for field in table.fields if table.name.casefold() == name.casefold() else ():
+            if field.range is not None and field.range.auto and not field.range.wanted:
+                yield field.name, range_said(field.range)
 
 
 def _budget(fields: Fields) -> dict[str, Any]:
@@ -154,13 +170,11 @@ def _grant(house: House, caller: Caller, fields: Fields) -> Done:
     said = {name: fields.get(name, "").strip() for name in ("analyst", "table")}
     form = read_as(GrantForm, {**said, "budget": _budget(fields)})
     grant_budget(house, caller, form)
-    return Done(f"{form.analyst} may spend epsilon {form.budget.epsilon} on {form.table}.")
+    return Done(f"{form.analyst} may spend {on_page(str(budget_of(form.budget)))} on {form.table}.")
 
 
 def _refresh(house: House, caller: Caller, fields: Fields) -> Done:
-    known = house.database.table_named(fields.get("table", "")).name
-    house.database.access.act(caller.name, "refresh", known)
-    house.database.refresh(known)
+    known = refresh_table(house, caller, fields.get("table", ""))
     return Done(f"Questions on {known} are answered anew from now on. Its budget stays as it is.")
 
 

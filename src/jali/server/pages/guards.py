@@ -12,6 +12,7 @@ from pydantic import BaseModel, ValidationError
 from jali.database.access import Refused
 from jali.server.api.doors import check_word
 from jali.server.api.envelope import Refusal, not_allowed, sign_in_needed, too_often
+from jali.server.api.mistakes import mistake
 from jali.server.house import house_of
 from jali.server.people.caller import Caller
 from jali.server.people.cookies import NAME
@@ -86,7 +87,5 @@ def read_as(kind: type[F], told: Mapping[str, object]) -> F:
         return kind.model_validate({name: value for name, value in told.items() if value not in ("", None)})
     except ValidationError as wrong:
         first = wrong.errors()[0]
-        where = ".".join(str(part) for part in first["loc"]) or "The form"
-        raise Refusal(
-            422, "BadRequest", f"{where}: {first['msg']}.", remedy="Mend this field, and send it again."
-        ) from None
+        said = mistake(first, first["loc"])
+        raise Refusal(422, "BadRequest", said, remedy="Mend this field, and send it again.") from None

@@ -14,6 +14,7 @@ from jali.errors import BudgetExceeded, Fit, JaliError
 from jali.numerals import decimal
 from jali.server.api.envelope import Refusal, status_of
 from jali.server.pages.rendering import fragment, page, wants_fragment
+from jali.server.pages.words import on_page
 
 # So much of a long line of SQL is shown on both sides of what is wrong.
 _AROUND = 60
@@ -78,8 +79,8 @@ def failure_of(error: Refusal | JaliError, sql: str = "") -> Failure:
         return _refused(error)
     told, status = failure_json(error), status_of(error)
     title = _TITLES.get(status, "This cannot be answered" if sql else "This cannot be done")
-    made = {"title": title, "message": told["message"], "remedy": told["remedy"] or "", "status": status}
-    return Failure(**made, **_marked(sql, told["position"]))
+    message, remedy = on_page(told["message"]), on_page(told["remedy"] or "")
+    return Failure(title, message, remedy, status, **_marked(sql, told["position"]))
 
 
 def _refused(error: BudgetExceeded) -> Failure:

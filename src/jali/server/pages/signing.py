@@ -67,6 +67,12 @@ def _let_in(house: House, caller: Caller, onward: str) -> Response:
     return response
 
 
+@router.get("/sign-out")
+async def stay(_: Visitor) -> Response:
+    """Lead whoever loads the address of the form again to the first page."""
+    return RedirectResponse("/", 303)
+
+
 @router.post("/sign-out")
 async def sign_out(request: Request, visitor: Visitor, _: Filled) -> Response:
     """End the session, in this browser and wherever its cookie is."""

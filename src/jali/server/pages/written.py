@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import csv
 import re
+from fractions import Fraction
 from typing import Any
 
 from jali.errors import CatalogError
-from jali.query.catalog import Kind
+from jali.numerals import decimal, decimal_above
+from jali.query.catalog import Kind, Range
 from jali.server.api.forms import ColumnForm
 
 _INTEGER = re.compile(r"[+-]?(0|[1-9][0-9]*)")
@@ -38,6 +40,13 @@ def read_columns(text: str) -> dict[str, ColumnForm]:
             raise CatalogError(f"Column {name} is declared twice.", remedy="Leave out one of them.")
         found[name] = declared
     return found
+
+
+def range_said(known: Range) -> str:
+    """Say what a range is, and what it cost where it was bought."""
+    ends = [decimal(end) if isinstance(end, Fraction) else str(end) for end in (known.low, known.high)]
+    price = "" if known.epsilon is None else f", for epsilon {decimal_above(known.epsilon)}"
+    return f"{ends[0]} to {ends[1]}{price}"
 
 
 def _declared(name: str, value: str) -> tuple[str, ColumnForm]:

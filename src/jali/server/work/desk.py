@@ -49,6 +49,13 @@ class Desk:
         self._turns: dict[str, tuple[asyncio.Semaphore, int]] = {}
         self._followed: Counter[str] = Counter()
         self._stopped = False
+        self._until: float | None = None
+        self._over: asyncio.Event | None = None
+
+    @property
+    def stopping(self) -> bool:
+        """Whether the server is told to stop: nothing more is taken, and streams of events end."""
+        return self._stopped
 
     @property
     def under_way(self) -> int:
@@ -175,20 +182,33 @@ class Desk:
                 del self._followed[whose]
 
     async def outcome(self, job: Job, seconds: float) -> Found[Any] | None:
-        """Wait for a job; return None when the time is over. The job goes on."""
-        waited = asyncio.wrap_future(job.outcome)
-        done, _ = await asyncio.wait({waited}, timeout=seconds)
-        if not done:
+        """Wait for a job; return None when the time is over, or the server's. The job goes on."""
+        self._over = self._over or asyncio.Event()
+        waited, over = asyncio.wrap_future(job.outcome), asyncio.ensure_future(self._over.wait())
+        both: set[asyncio.Future[Any]] = {waited, over}
+        await asyncio.wait(both, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
+        over.cancel()
+        if not waited.done():
             waited.cancel()  # the wrapper alone: a running future cannot be cancelled
             return None
         return waited.result()
 
+    def close(self, grace: float) -> None:
+        """Take nothing more; whoever waits is given the receipt a moment before the time is over."""
+        self._stopped = True
+        if self._until is None:
+            loop = asyncio.get_running_loop()
+            self._over = self._over or asyncio.Event()
+            self._until = loop.time() + grace
+            loop.call_later(0.8 * grace, self._over.set)
+
     async def stop(self, grace: float) -> int:
         """Take nothing more, give what is under way some seconds, and return how many receipts stay open."""
-        self._stopped = True
+        self.close(grace)
         left = [job.outcome for job in self._jobs.values()]
         loop = asyncio.get_running_loop()
-        await loop.run_in_executor(None, partial(wait, left, grace))
+        seconds = max(0.0, (self._until or 0.0) - loop.time())
+        await loop.run_in_executor(None, partial(wait, left, seconds))
         for pool in (self._doors, self._front, self._engine, self._lab):
             pool.shutdown(wait=False, cancel_futures=True)
         return sum(not outcome.done() for outcome in left)

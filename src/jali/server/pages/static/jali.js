@@ -2,7 +2,6 @@
 "use strict";
 
 const one = (selector, within = document) => within.querySelector(selector);
-const word = () => one("meta[name=csrf]").content;
 const waits = new Map();
 
 function later(name, milliseconds, act) {
@@ -22,36 +21,64 @@ async function fetchInto(place, address, options = {}) {
     place.innerHTML = await answer.text(); // made by the server, where every text is escaped
     watch(place);
   } catch (problem) {
-    if (problem.name === "AbortError") return;
-    place.textContent = "The server does not answer.";
+    if (problem.name === "AbortError") return false;
+    place.textContent = place.dataset.silent ?? "The server does not answer.";
   }
   place.removeAttribute("aria-busy");
+  return true;
 }
 
 // Signing in: a link carries the token behind #, which no server sees.
 function signInByLink() {
-  if (!location.hash.startsWith("#jali_")) return;
   const form = one("[data-sign-in]");
+  if (form) sessionStorage.removeItem(DRAFT); // what somebody else may have typed
+  if (!location.hash.startsWith("#jali_")) return;
   if (!form) return location.replace("/sign-in" + location.hash);
   one("#token", form).value = decodeURIComponent(location.hash.slice(1));
   history.replaceState(null, "", location.pathname + location.search);
+  one(".by-link", form).hidden = false;
   // A click is asked for: a link of somebody else's must not sign anybody in unseen.
   one("button", form).focus();
+}
+
+// What is typed stays while this tab is open, also on other pages.
+const DRAFT = "jali draft";
+function keepDraft(form) {
+  const fields = new FormData(form);
+  fields.delete("csrf");
+  sessionStorage.setItem(DRAFT, JSON.stringify([...fields]));
+}
+
+function takeUpDraft(form) {
+  if (form.elements.sql.value) return keepDraft(form);
+  for (const [name, value] of JSON.parse(sessionStorage.getItem(DRAFT) ?? "[]"))
+    if (form.elements[name]) form.elements[name].value = value;
+  one(".more", form).open ||= [...form.querySelectorAll(".more input")].some((field) => field.value);
 }
 
 // Asking.
 function askPage(form) {
   const sql = one("#sql", form), explained = one("#explained"), answered = one("#answered");
+  const button = one("button[value=ask]", form);
   const body = () => ({ method: "POST", body: new URLSearchParams(new FormData(form)) });
+  let last = answered.firstElementChild ? sql.value : null;
+  const fade = () => answered.classList.toggle("stale", last !== null && sql.value.trim() !== last.trim());
   const explain = () => {
     if (sql.value.trim()) fetchInto(explained, "/ask/explain", body());
     else explained.replaceChildren();
   };
   const ask = async () => {
-    if (!sql.value.trim() || answered.hasAttribute("aria-busy")) return;
+    if (!sql.value.trim() || button.disabled) return;
     clearTimeout(waits.get("explain"));
+    asked.get(explained)?.abort();
+    explained.replaceChildren();
+    explained.removeAttribute("aria-busy");
+    last = sql.value;
+    fade();
+    button.disabled = true;
+    answered.innerHTML = '<section class="card waiting"><h2>Asking …</h2></section>';
     await fetchInto(answered, "/ask/answer", body());
-    if (one(".answer, .refused, .waiting", answered)) explained.replaceChildren();
+    button.disabled = false;
     answered.scrollIntoView({ block: "nearest" });
   };
   form.addEventListener("submit", (event) => {
@@ -59,9 +86,14 @@ function askPage(form) {
     if (event.submitter?.value === "ask") ask();
     else explain();
   });
+  const changed = (wait) => {
+    keepDraft(form);
+    fade();
+    later("explain", wait, explain);
+  };
   form.addEventListener("input", (event) => {
     only(form, event.target);
-    later("explain", 300, explain);
+    changed(300);
   });
   form.addEventListener("keydown", (event) => {
     if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) {
@@ -73,8 +105,10 @@ function askPage(form) {
     const name = event.target.closest("[data-insert]"), fill = event.target.closest("[data-fill]");
     if (name) insert(sql, name.dataset.insert);
     if (fill) fillIn(form, fill.dataset);
-    if (name || fill) later("explain", 100, explain);
+    if (name || fill) changed(100);
   });
+  takeUpDraft(form);
+  if (sql.value && !explained.firstElementChild && !answered.firstElementChild) explain();
 }
 
 // A question is paid by one of these three.
@@ -100,22 +134,39 @@ function insert(area, name) {
   area.focus();
 }
 
-// A question that takes long: its stages, and then its answer.
+// A question that takes long: its stages, and then its answer; or that the server has gone.
 function follow(card) {
   const source = new EventSource(card.dataset.events);
+  let errors = 0;
+  const lost = () => {
+    source.close();
+    card.classList.remove("waiting");
+    one("h2", card).textContent = "Paid, not answered yet";
+    one("[data-while]", card).remove();
+    one("[data-lost]", card).hidden = false;
+  };
   source.addEventListener("stage", (event) => {
     const told = JSON.parse(event.data);
+    errors = 0;
     one("[data-stage]", card).textContent = told.stage;
     one("[data-elapsed]", card).textContent = told.elapsed;
   });
   source.addEventListener("end", () => {
     source.close();
-    fetchInto(card.parentElement, card.dataset.then);
+    if (card.isConnected) fetchInto(card.parentElement, card.dataset.then);
+  });
+  source.addEventListener("stop", lost);
+  source.addEventListener("error", () => {
+    errors += 1;
+    if (!card.isConnected) source.close();
+    else if (errors >= 3 || source.readyState === EventSource.CLOSED) lost();
   });
 }
 
 function watch(place) {
   for (const card of place.querySelectorAll("[data-events]")) follow(card);
+  for (const part of place.querySelectorAll("[data-scripted]")) part.hidden = false;
+  for (const button of place.querySelectorAll("[data-copy]")) button.hidden = !navigator.clipboard;
 }
 
 // Streams.
@@ -125,147 +176,73 @@ function followStream(place) {
   addEventListener("pagehide", () => source.close());
 }
 
-// The lab.
-const SVG = "http://www.w3.org/2000/svg";
-function drawn(name, attributes, text) {
-  const made = document.createElementNS(SVG, name);
-  for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
-  if (text) made.textContent = text;
-  return made;
-}
-
-const percent = (share) => (100 * share).toFixed(1) + " %";
-const short = (value) =>
-  value >= 1000 ? Math.round(value).toLocaleString("en") : String(Number(value.toPrecision(3)));
-
-function labPage(room) {
-  const people = one("#people"), noise = one("#noise"), loss = one("#loss"), place = one("#curve");
-  let told = null, running = null;
-  const n = () => 2 ** Number(people.value);
+// The lab: the server draws; the sliders take their ends from the drawing.
+function labPage(form) {
+  const place = one("#curve"), SLIDERS = ["people", "noise", "loss"];
   const load = async (by) => {
-    running?.abort();
-    running = new AbortController();
-    const chosen = by === "loss" ? `epsilon=${10 ** Number(loss.value)}` : `noise=${10 ** Number(noise.value)}`;
-    try {
-      const answer = await fetch(`/api/v1/lab/reconstruction?n=${n()}&${chosen}`, { signal: running.signal });
-      const found = await answer.json();
-      if (!answer.ok) throw new Error(found.error.message);
-      told = found;
-    } catch (problem) {
-      if (problem.name !== "AbortError") one("#lab-said").textContent = problem.message;
-      return;
+    const told = new URLSearchParams({ people: form.elements.people.value });
+    told.set(by === "loss" ? "loss" : "noise", form.elements[by === "loss" ? "loss" : "noise"].value);
+    if (await fetchInto(place, `/lab/curve?${told}`)) say(by);
+  };
+  const say = (by) => {
+    const told = one("[data-curve]", place)?.dataset;
+    if (!told) return;
+    for (const name of SLIDERS) {
+      const slider = form.elements[name];
+      if (told[name + "Min"]) [slider.min, slider.max] = [told[name + "Min"], told[name + "Max"]];
+      if (name !== by) slider.value = told[name];
+      slider.setAttribute("aria-valuetext", told[name + "Said"]);
+      one(`#${name}-said`).value = told[name + "Said"];
     }
-    if (by === "loss") noise.value = Math.log10(told.noise);
-    else if (told.epsilon) loss.value = Math.log10(told.epsilon);
-    say();
   };
-  const say = () => {
-    one("#people-said").value = told.n.toLocaleString("en");
-    one("#noise-said").value = short(told.noise);
-    one("#loss-said").value = told.epsilon === null ? "none" : short(told.epsilon);
-    const [low, high] = told.interval;
-    one("#lab-said").textContent =
-      `Recovered ${percent(told.fraction)} of ${told.n.toLocaleString("en")} bits ` +
-      `(interval ${percent(low)} to ${percent(high)}); the law says ${percent(told.law)}, guessing gets 50 %.`;
-    drawCurve(place, told);
-  };
-  room.addEventListener("input", (event) => later("lab", 60, () => load(event.target.id)));
-  addEventListener("resize", () => told && drawCurve(place, told));
-  load("noise");
+  form.addEventListener("submit", (event) => event.preventDefault());
+  form.addEventListener("input", (event) => later("lab", 60, () => load(event.target.id)));
 }
 
-function drawCurve(place, told) {
-  const width = Math.max(260, place.clientWidth), height = 280, left = 40, right = 12, top = 22, below = 34;
-  const xs = told.curve.map(([x]) => Math.log(x)), first = xs[0], last = xs[xs.length - 1];
-  const across = (x) => left + ((Math.min(Math.max(x, first), last) - first) / (last - first)) * (width - left - right);
-  const up = (share) => top + ((1 - share) / 0.6) * (height - top - below);
-  const svg = drawn("svg", { width, height, viewBox: `0 0 ${width} ${height}` });
-  for (const share of [0.4, 0.6, 0.7, 0.8, 0.9, 1, 0.5]) {
-    const kind = share === 0.5 ? "base" : "grid";
-    svg.append(drawn("line", { class: kind, x1: left, x2: width - right, y1: up(share), y2: up(share) }));
-    svg.append(drawn("text", { class: "tick", x: left - 6, y: up(share) + 4, "text-anchor": "end" }, `${Math.round(100 * share)} %`));
-  }
-  for (const [value, name] of [[told.sqrt_n, "√n = " + short(told.sqrt_n)], [told.n, "n = " + short(told.n)]]) {
-    const x = across(Math.log(value));
-    svg.append(drawn("line", { class: "mark", x1: x, x2: x, y1: top, y2: up(0.4) }));
-    svg.append(drawn("text", { class: "tick", x, y: top - 8, "text-anchor": "middle" }, name));
-  }
-  const step = width < 480 ? 2 : 1; // labels must not touch
-  for (let power = Math.ceil(first / Math.LN10); power * Math.LN10 <= last; power += step) {
-    const x = across(power * Math.LN10), at = x > width - 30 ? "end" : "middle";
-    svg.append(drawn("line", { class: "grid", x1: x, x2: x, y1: up(0.4), y2: up(0.4) + 4 }));
-    svg.append(drawn("text", { class: "tick", x, y: height - 16, "text-anchor": at }, short(10 ** power)));
-  }
-  svg.append(drawn("text", { class: "tick", x: width - right, y: height - 2, "text-anchor": "end" }, "noise, standard deviation"));
-  const points = told.curve.map(([, share], i) => `${across(xs[i]).toFixed(1)},${up(share).toFixed(1)}`).join(" ");
-  svg.append(drawn("polyline", { class: "law", points }));
-  const x = across(Math.log(Math.max(told.noise, 1e-9))), [low, high] = told.interval.map((end) => up(Math.max(end, 0.4)));
-  for (const [x1, x2, y1, y2] of [[x, x, low, high], [x - 5, x + 5, low, low], [x - 5, x + 5, high, high]])
-    svg.append(drawn("line", { class: "whisker", x1, x2, y1, y2 }));
-  svg.append(drawn("circle", { class: "measured", cx: x, cy: up(Math.max(told.fraction, 0.4)), r: 4.5 }));
-  place.replaceChildren(svg);
-}
-
-// Audits: the auditor's own words; a lower bound is cut off, never rounded up.
-const LOSSES = ["epsilon", "rho", "delta"];
-function cut(value) {
-  if (value === null) return "everything";
-  if (value <= 0) return "0";
-  const scale = 10 ** (2 - Math.floor(Math.log10(value)));
-  return String(Number((Math.floor(value * scale + 1e-9) / scale).toPrecision(3)));
-}
-const exact = (told) => told.interval[0] !== null && told.interval[0] === told.interval[1];
-const shown = (told) => (exact(told) ? String(Number(told.found.toPrecision(6))) : "≥ " + cut(told.found));
-const weight = (told) =>
-  (told.verdict === "violation" ? 1e9 : 0) + (LOSSES.includes(told.kind) ? (told.found ?? 1e6) / (told.claimed || 1e-9) : 0);
-
-async function audit(button) {
-  const row = button.closest("tr"), verdict = one(".verdict", row);
-  button.disabled = true;
-  verdict.textContent = "trying …";
+// Audits: each is a form in a line of the list, which the server writes anew.
+async function audit(form) {
+  const row = form.closest("tr"), body = new URLSearchParams(new FormData(form));
+  one("button", form).disabled = true;
+  one(".verdict", row).textContent = "trying …";
   try {
-    const answer = await fetch(button.dataset.audit, { method: "POST", headers: { "X-CSRF-Token": word() } });
-    const told = await answer.json();
-    if (!answer.ok) throw new Error(`${told.error.message} ${told.error.remedy}`);
-    const best = told.audits.reduce((a, b) => (weight(b) > weight(a) ? b : a));
-    one(".claimed", row).textContent = `${best.kind} ${Number(best.claimed.toPrecision(6))}`;
-    one(".found", row).textContent = shown(best);
-    verdict.className = "verdict" + (told.verdict === "violation" ? " alarm" : "");
-    verdict.textContent = best.said;
-    if (told.audits.length > 1) verdict.append(others(told.audits));
-  } catch (problem) {
-    verdict.textContent = problem.message;
+    const options = { method: "POST", body, headers: { "X-Jali-Fragment": "1" } };
+    const answer = await fetch(form.action, options), text = await answer.text();
+    if (answer.ok) return row.outerHTML = text; // made by the server, where every text is escaped
+    one(".verdict", row).innerHTML = text;
+  } catch {
+    one(".verdict", row).textContent = "The server does not answer.";
   }
-  button.disabled = false;
+  one("button", form).disabled = false;
 }
 
-function others(audits) {
-  const made = document.createElement("details"), list = document.createElement("ul");
-  const title = document.createElement("summary");
-  title.textContent = `all ${audits.length} claims`;
-  for (const told of audits) {
-    const line = document.createElement("li");
-    line.textContent = `${told.name}: ${told.said}`;
-    list.append(line);
+document.addEventListener("submit", (event) => {
+  const question = event.target.dataset.confirm;
+  if (question && !confirm(question)) event.preventDefault();
+  if ("audit" in event.target.dataset) {
+    event.preventDefault();
+    audit(event.target);
   }
-  made.append(title, list);
-  return made;
-}
-
-document.addEventListener("click", (event) => {
-  const button = event.target.closest("[data-audit]"), card = event.target.closest("[data-card]");
-  if (button) audit(button);
+});
+document.addEventListener("click", async (event) => {
+  const card = event.target.closest("[data-card]"), copy = event.target.closest("[data-copy]");
   if (card && one("#answered")) {
     event.preventDefault();
     fetchInto(one("#answered"), card.href);
   }
+  if (copy) {
+    await navigator.clipboard.writeText(one(copy.dataset.copy).textContent);
+    copy.textContent = "Copied";
+  }
 });
 document.addEventListener("input", (event) => {
   if (!event.target.dataset?.filter) return;
-  const wanted = event.target.value.toLowerCase();
-  for (const row of document.querySelectorAll(event.target.dataset.filter + " tbody tr"))
-    row.hidden = !row.dataset.name.includes(wanted);
+  const wanted = event.target.value.trim().toLowerCase(), table = one(event.target.dataset.filter);
+  let found = 0;
+  for (const row of table.tBodies[0].rows) found += !(row.hidden = !row.dataset.name.includes(wanted));
+  table.hidden = !found;
+  one("[data-nothing]", table.parentElement).hidden = found > 0;
 });
+addEventListener("hashchange", signInByLink);
 
 signInByLink();
 watch(document);
@@ -273,4 +250,7 @@ for (const [selector, begin] of [["[data-ask]", askPage], ["[data-live]", follow
   const found = one(selector);
   if (found) begin(found);
 }
-for (const place of document.querySelectorAll("[data-load]")) fetchInto(place, place.dataset.load);
+for (const place of document.querySelectorAll("[data-load]")) {
+  place.textContent = place.dataset.loading;
+  fetchInto(place, place.dataset.load);
+}

@@ -1,0 +1,57 @@
+"""The socket of a server, and the address to open: without the packages of the server, so that both are quick."""
+
+from __future__ import annotations
+
+import errno
+import ipaddress
+import socket
+
+from jali.errors import CatalogError
+from jali.server.settings import Settings
+
+
+def listen(settings: Settings) -> socket.socket:
+    """Return the socket to listen on, so that its port is known before anything is served."""
+    family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
+    # With its protocol named: asyncio lets small packets go at once only where it knows that it is TCP.
+    made = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
+    made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        made.bind((settings.host, settings.port))
+        made.listen(1024)  # whoever follows the link at once waits a moment, and is not turned away
+    except (OSError, OverflowError) as problem:
+        made.close()
+        raise CatalogError(
+            f"Nobody can listen on {settings.host}, port {settings.port}.", remedy=_remedy(problem)
+        ) from None
+    return made
+
+
+def _remedy(problem: Exception) -> str:
+    known = problem.errno if isinstance(problem, OSError) else None
+    if isinstance(problem, socket.gaierror) or known in (errno.EADDRNOTAVAIL, errno.EAFNOSUPPORT):
+        return "It is no address of this machine: take one with --host, such as 127.0.0.1."
+    if known == errno.EACCES:
+        return "Ports below 1024 are the system's: take another with --port."
+    return "Another program has it: take another with --port, or 0 for a free one."
+
+
+def address(settings: Settings, listening: socket.socket) -> str:
+    """Return where to open the page: of a server on all addresses of a machine, by the machine's name."""
+    port = listening.getsockname()[1]
+    host = socket.gethostname() if is_everywhere(settings.host) else settings.host
+    way = "https" if settings.secure else "http"
+    return f"{way}://{f'[{host}]' if ':' in host else host}:{port}/"
+
+
+def is_everywhere(host: str) -> bool:
+    """Say whether an address stands for all of a machine's.
+
+    Example:
+        >>> is_everywhere("0.0.0.0"), is_everywhere("::"), is_everywhere("127.0.0.1")
+        (True, True, False)
+    """
+    try:
+        return ipaddress.ip_address(host).is_unspecified
+    except ValueError:
+        return False
