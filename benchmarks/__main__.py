@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from benchmarks import attacks, audit, data_dependent, engine, mechanisms, noise, server, start, streams
+from benchmarks import attacks, audit, data_dependent, engine, mechanisms, noise, postgres, server, start, streams
 from benchmarks.measure import Row
 
 SECTIONS = {
@@ -15,6 +15,7 @@ SECTIONS = {
     "Attacks": attacks,
     "Audits": audit,
     "Engine": engine,
+    "Postgres": postgres,
     "Server": server,
     "Start": start,
 }

@@ -1,4 +1,4 @@
-"""DuckDB instances that one test hands on to the next: to open and close one takes longer than most questions."""
+"""What one test hands on to the next, as it takes long to make: instances, verbs, certificates."""
 
 from __future__ import annotations
 
@@ -6,14 +6,17 @@ import os
 from collections import defaultdict
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cache
 from unittest.mock import patch
 from weakref import WeakKeyDictionary, finalize
 
 import duckdb
+import httpx
+import typer.main
 
 from jali.engines.duckdb import DuckDBEngine
 from jali.engines.duckdb.engine import _bound_memory
-from jali.engines.duckdb.expressions import quoted
+from jali.engines.duckdb.literals import quoted
 from jali.engines.duckdb.spill import SpillDirectory
 
 Instance = duckdb.DuckDBPyConnection
@@ -87,4 +90,19 @@ def reused_instances() -> Iterator[None]:
         instances.disconnect(engine)
 
     with patch.multiple(DuckDBEngine, _open=opened, _disconnect=disconnected):
+        yield
+
+
+@contextmanager
+def reused_verbs() -> Iterator[None]:
+    """Make the command line's tree of verbs once: typer makes it for every run, and programs run once."""
+    with patch.object(typer.main, "get_command", cache(typer.main.get_command)):
+        yield
+
+
+@contextmanager
+def reused_certificates() -> Iterator[None]:
+    """Let all HTTP clients share the certificates that they trust; no test has a server with one."""
+    once = cache(httpx.create_ssl_context)
+    with patch("httpx._transports.default.create_ssl_context", once):
         yield

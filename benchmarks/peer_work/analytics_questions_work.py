@@ -12,7 +12,7 @@ from typing import Any
 
 from benchmarks.peer_work.questioned import PERSON, Numbers, Release, measure
 from benchmarks.questions.table import CITIES, DELTA, EPSILON, HIGH, LOW, MAX_ROWS, SHORT
-from pyspark.sql import SparkSession  # type: ignore[import-not-found]
+from pyspark.sql import SparkSession
 from tmlt.analytics import (
     AddOneRow,
     AddRowsWithID,

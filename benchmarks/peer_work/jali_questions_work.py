@@ -25,9 +25,9 @@ ZONES = {
 }
 
 
-def prepare(source: str, level: str, name: str) -> Release:
+def prepare(source: str, level: str, name: str, relation: str | None = None) -> Release:
     """Return what asks a question once; each time with a little less loss, or the same answer would come again."""
-    db = _database(source, level)
+    db = _database(source, level, relation)
     sql = ZONES[level] if name == "zones" else QUESTIONS[name]
     given: dict[str, Any] = {"delta": Fraction(str(DELTA))} if name == "zones" else {}
     losses = (Fraction(str(EPSILON)) * Fraction(1000 - i, 1000) for i in count())
@@ -42,7 +42,7 @@ def prepare(source: str, level: str, name: str) -> Release:
 ROWS = 4 * PEOPLE
 
 
-def _database(source: str, level: str) -> jali.Database:
+def _database(source: str, level: str, relation: str | None) -> jali.Database:
     db = jali.connect()
     db.protect(
         "rides",
@@ -52,6 +52,7 @@ def _database(source: str, level: str) -> jali.Database:
         columns={"fare": jali.Range(LOW, HIGH), "city": jali.Keys(list(range(CITIES)))},
         budget=jali.Budget(epsilon=10**6, delta=Fraction(1, 2)),
         rows=ROWS,
+        relation=relation,
     )
     return db
 

@@ -16,7 +16,7 @@ import pyarrow
 import pyarrow.parquet
 from benchmarks.aggregates.sides import JALI
 from benchmarks.peer_work.questioned import PERSON, ROW
-from benchmarks.questions.sides import SIDES, Measured, Question, ask
+from benchmarks.questions.sides import ON_SPARK, SIDES, Measured, Question, ask
 from benchmarks.questions.table import EPSILON, MAX_ROWS, PEOPLE, SHORT, Column, generated
 from benchmarks.questions.truth import bounded, whole
 
@@ -105,7 +105,9 @@ def _error(found: Found, word: str, truth: Column) -> bool:
 
 
 def _peers(found: Found) -> list[Measured]:
-    return [measured for title, measured in found.items() if title != JALI and not measured.refused]
+    return [
+        measured for title, measured in found.items() if title not in (JALI, ON_SPARK) and not measured.refused
+    ]
 
 
 def _line(title: str, ours: float, best: float, *, worse: bool | None = None) -> bool:

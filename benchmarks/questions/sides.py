@@ -16,15 +16,18 @@ from benchmarks.peers import OPENDP, ROOT
 from benchmarks.questions.table import Column
 
 TUMULT = ["tmlt.analytics==0.21.0", "pyarrow==18.1.0"]
+# Jali once more, where Tumult computes.
+ON_SPARK = "Spark with Jali"
 SIDES = (
     Side(JALI, "jali"),
+    Side(ON_SPARK, "jali_spark"),
     Side("OpenDP 0.16", "opendp", OPENDP),
     Side("Tumult Analytics 0.21", "analytics", TUMULT),
     Side("SmartNoise 1.0", "smartnoise", SMARTNOISE),
     Side("PipelineDP 0.3", "pipelinedp", PIPELINEDP),
 )
 # Spark takes half a minute to start: all questions share one process.
-SHARED = {"analytics"}
+SHARED = {"analytics", "jali_spark"}
 SECONDS = 1.0  # warm questions are asked again until they took so long, or often enough
 
 

@@ -1,5 +1,7 @@
 """`python -m jali` is `jali`."""
 
+import sys
+
 from jali.cli import main
 
-main()
+sys.exit(main())

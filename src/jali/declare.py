@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from jali.errors import CatalogError
+from jali.postgres_address import is_address, read_address
 from jali.privacy import Adjacency, Budget
 from jali.query.catalog import Declared, Field, Keys, Kind, Public, Range, Reach, Source, Table, Via
 from jali.query.spelling import meant
@@ -23,6 +24,10 @@ _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _FORMATS = {".parquet": "parquet", ".pq": "parquet", ".csv": "csv", ".duckdb": "duckdb", ".ddb": "duckdb"}
 _UNIT_KINDS = (Kind.INTEGER, Kind.TEXT, Kind.DATE, Kind.TIMESTAMP, Kind.BOOLEAN)
 _MAX_ROWS = 1 << 30
+# Formats of tables that a server holds.
+_SERVED = frozenset({"postgres", "spark"})
+# How the address of a Spark cluster begins.
+_CLUSTERS = ("spark://", "sc://", "local[")
 _PATTERN = frozenset("*?[]{}")
 # A public column with more different values than this has no keys.
 _PUBLIC_KEYS = 10_000
@@ -161,8 +166,14 @@ def _check_frame(holder: str | None, name: str) -> None:
 
 
 def _source(name: str, source: Any, relation: str | None) -> Source:
+    if _is_spark_session(source):
+        return Source("spark", "session", relation or name)
     if not isinstance(source, str | Path):
         return Source("frame", name)
+    if isinstance(source, str) and is_address(source):
+        return _in_postgres(name, source, relation)
+    if isinstance(source, str) and source.startswith(_CLUSTERS):
+        return Source("spark", source, relation or name)
     path = Path(source).expanduser()
     kind = _FORMATS.get(path.suffix.lower())
     if kind is None:
@@ -176,6 +187,22 @@ def _source(name: str, source: Any, relation: str | None) -> Source:
     if not path.is_file():
         raise CatalogError(f"There is no file {source}.")
     return Source(kind, str(path.resolve()), (relation or name) if kind == "duckdb" else "")
+
+
+def _is_spark_session(source: Any) -> bool:
+    """Say whether a source is a session of Spark, which need not be installed."""
+    kind = type(source)
+    return kind.__module__.split(".")[0] == "pyspark" and kind.__name__ == "SparkSession"
+
+
+def _in_postgres(name: str, source: str, relation: str | None) -> Source:
+    """Name a table in a Postgres database by its schema and its name there."""
+    address = read_address(source)
+    wanted = relation or name
+    if "." in wanted and address.schema is not None:
+        raise CatalogError("The schema is named twice.", remedy="Name it in the address or in relation.")
+    schema, _, table = wanted.rpartition(".")
+    return Source("postgres", address.url, f"{schema or address.schema or 'public'}.{table}")
 
 
 def _as_declared(column: str, value: Declared | str) -> Declared:
@@ -307,6 +334,9 @@ def _check_unchanged(table: Table, earlier: Table) -> None:
 def _same_source(one: Source, other: Source) -> bool:
     if "frame" in (one.format, other.format):
         return False
+    if one.format in _SERVED or other.format in _SERVED:
+        # Names there tell upper from lower case.
+        return one == other
     try:
         same = Path(one.location).samefile(other.location)
     except OSError:

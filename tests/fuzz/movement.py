@@ -13,8 +13,9 @@ import numpy as np
 from tests.fuzz.neighbours import Neighbour
 from tests.fuzz.world import House
 
+from jali.engines.duckdb.dialect import DUCKDB
 from jali.engines.duckdb.emit import emit
-from jali.engines.duckdb.relations import select
+from jali.engines.sql.relations import select
 from jali.mechanisms import Gaussian, Laplace
 from jali.mechanisms.quantiles.weighted_quantile import WeightedQuantile
 from jali.mechanisms.selection.exponential import Exponential
@@ -67,7 +68,7 @@ def _hides(part: Part) -> bool:
 
 def _owned(plan: Plan) -> str:
     names = frozenset(field.name for field in plan.source.fields if field.kind.value != "other")
-    return select(plan.source, names)
+    return select(DUCKDB, plan.source, names)
 
 
 @lru_cache(maxsize=64)

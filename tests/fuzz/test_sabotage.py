@@ -8,11 +8,11 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import pytest
-from tests.depth import DEPTH
+from tests.depth import DEPTH, thinned
 from tests.fuzz.property import check_plan
 from tests.fuzz.world import ADJACENCIES, House, house
 
-from jali.engines.duckdb import relations
+from jali.engines.sql import relations
 from jali.planner import Plan, sensitivity
 from jali.planner import reach as reaching
 from jali.query import ownership
@@ -47,6 +47,7 @@ def check_all(home: House, plan: Plan, seeds: range = range(20, 60)) -> None:
         check_plan(home, plan, seed, 6)
 
 
+@thinned(2)
 @pytest.mark.parametrize("sql", [LEFT, UNION, WITHOUT, JOIN, PLAIN, VALUES, MEDIAN, REACHED])
 def test_the_property_holds_of_the_plans_that_are_sabotaged_below(home: House, sql: str) -> None:
     holds(home, sql)
@@ -57,6 +58,7 @@ def test_the_property_holds_where_groups_are_chosen(home: House, sql: str) -> No
     holds(home, sql, **CHOSEN)
 
 
+@thinned(2)
 @pytest.mark.parametrize("sql", [LEFT, UNION, WITHOUT, PLAIN])
 def test_charging_one_change_where_there_are_more_is_noticed(
     home: House, monkeypatch: pytest.MonkeyPatch, sql: str
@@ -102,6 +104,7 @@ BROKEN = {
 }
 
 
+@thinned(2)
 @pytest.mark.parametrize("name", BROKEN)
 def test_a_query_without_its_bound_is_noticed(home: House, name: str) -> None:
     broken = BROKEN[name]
@@ -135,7 +138,7 @@ def test_a_row_that_lost_its_owner_is_noticed(home: House, monkeypatch: pytest.M
     honest = relations.select
     monkeypatch.setattr(
         "tests.fuzz.movement.select",
-        lambda relation, wanted: honest(relation, wanted).replace("coalesce(l.owner, r.owner)", "l.owner"),
+        lambda *given: honest(*given).replace("coalesce(l.owner, r.owner)", "l.owner"),
     )
     with pytest.raises(AssertionError, match="without owner"):
         check_all(home, plan)

@@ -27,7 +27,9 @@ CSV = (
 def protect(
     database: DatabasePath,
     table: Annotated[str, typer.Argument(metavar="TABLE", help="What questions will call it.")],
-    source: Annotated[str, typer.Argument(metavar="FILE", help="A Parquet, CSV or DuckDB file.")],
+    source: Annotated[
+        str, typer.Argument(metavar="SOURCE", help="A Parquet, CSV or DuckDB file; postgresql://...; spark://...")
+    ],
     epsilon: BudgetEpsilon,
     delta: BudgetDelta = "0",
     unit: Annotated[str | None, typer.Option(metavar="COLUMN", help="The column that names the person.")] = None,

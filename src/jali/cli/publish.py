@@ -20,7 +20,9 @@ from jali.documents.tables import public_json
 def publish(
     database: DatabasePath,
     table: Annotated[str, typer.Argument(metavar="TABLE", help="What questions will call it.")],
-    source: Annotated[str, typer.Argument(metavar="FILE", help="A Parquet, CSV or DuckDB file.")],
+    source: Annotated[
+        str, typer.Argument(metavar="SOURCE", help="A Parquet, CSV or DuckDB file; postgresql://...; spark://...")
+    ],
     kind: Annotated[
         list[str] | None,
         typer.Option(metavar="COLUMN=KIND", help="What a column of a CSV file holds: floor=integer. Repeatable."),

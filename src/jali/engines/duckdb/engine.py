@@ -10,10 +10,12 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from jali.engines.duckdb.dialect import DUCKDB
 from jali.engines.duckdb.emit import emit
-from jali.engines.duckdb.expressions import Emitter, quoted, text
+from jali.engines.duckdb.expressions import Emitter
 from jali.engines.duckdb.files import fingerprint, header, matches_header
 from jali.engines.duckdb.frames import readable
+from jali.engines.duckdb.literals import quoted, text
 from jali.engines.duckdb.prepared import CopyDirectory, write_copy
 from jali.engines.duckdb.schema_keys import is_keyed, is_table
 from jali.engines.duckdb.sources import COPIED, FRAME_PREFIX, attached_name, plain_scan, read_from, scan
@@ -57,9 +59,9 @@ class DuckDBEngine:
     def emit_ticks(self, followed: Followed, span: tuple[datetime, datetime], most: int) -> str:
         """Write, in DuckDB's SQL, what a stream takes from a table."""
         # Read where a stream follows a table, which few do.
-        from jali.engines.duckdb.ticks import emit_ticks
+        from jali.engines.sql.ticks import emit_ticks
 
-        return emit_ticks(followed, span, most)
+        return emit_ticks(followed, span, most, DUCKDB)
 
     def attach(self, name: str, frame: Any) -> None:
         """Make a pandas, polars or Arrow table readable under a name."""

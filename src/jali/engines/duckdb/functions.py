@@ -7,19 +7,19 @@ is made NULL (TRY). LEAST and GREATEST leave NULLs out: GREATEST(NULL, 0) is 0, 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING
 
 from jali.engines.duckdb.literals import constant, text
 from jali.engines.duckdb.types import type_name
+from jali.engines.sql.dialect import Template
 from jali.query.catalog import Kind
 from jali.query.functions.days import PARTS
 from jali.query.functions.texts import LONGEST_PART
 from jali.query.nodes import Call, Expression, Literal
 
 if TYPE_CHECKING:
-    from jali.engines.duckdb.expressions import Emitter
+    from jali.engines.sql.expressions import Emitter
 
-Template: TypeAlias = "Callable[[Emitter, Call], str]"
 _INFINITE = "'inf'::DOUBLE"
 _BELOW_ZERO = "'-5e-324'::DOUBLE"
 _BEFORE_DAY = PARTS[: PARTS.index("day") + 1]

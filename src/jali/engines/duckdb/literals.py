@@ -5,9 +5,8 @@ from __future__ import annotations
 import datetime
 from fractions import Fraction
 
+from jali.engines.sql.dialect import INT64
 from jali.query.nodes import Value
-
-INT64 = 1 << 63
 
 
 def quoted(name: str) -> str:

@@ -23,9 +23,11 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from jali.engines.duckdb.expressions import Emitter, quoted, text
-from jali.engines.duckdb.sources import COPIED, person_column, rank_column, scan
+from jali.engines.duckdb.expressions import Emitter
+from jali.engines.duckdb.literals import quoted, text
+from jali.engines.duckdb.sources import COPIED, scan
 from jali.engines.duckdb.spill import alive
+from jali.engines.sql.prepared import person_column, rank_column
 from jali.noise import BitSource, system_bits
 from jali.query.catalog import Table
 from jali.query.nodes import Column
@@ -165,8 +167,9 @@ def _ranked(table: Table, key: str) -> str:
     shown = ", ".join(f"c{i} AS {quoted(field.name)}" for i, field in fields)
     rank = f"row_number() OVER (PARTITION BY person ORDER BY {order})"
     return (
-        f"CREATE TABLE {quoted(_WRITING)}.{quoted(COPIED)} AS SELECT {shown}, person AS {person_column(table)},"
-        f" {rank} AS {rank_column(table)} FROM ({joined}) ORDER BY person"
+        f"CREATE TABLE {quoted(_WRITING)}.{quoted(COPIED)} AS SELECT {shown},"
+        f" person AS {quoted(person_column(table))},"
+        f" {rank} AS {quoted(rank_column(table))} FROM ({joined}) ORDER BY person"
     )
 
 

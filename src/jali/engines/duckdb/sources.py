@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from jali.engines.duckdb.expressions import quoted, text
+from jali.engines.duckdb.literals import quoted, text
 from jali.query.catalog import Field, Kind, Public, Source, Table
 
 FRAME_PREFIX = "frame "
@@ -35,24 +35,6 @@ def scan(table: Table | Public) -> str:
 def read_from(table: Table | Public) -> Source:
     """Return where questions read the rows of a table."""
     return table.source if isinstance(table, Public) or table.copy is None else table.copy
-
-
-def person_column(table: Table) -> str:
-    """Name the column of a prepared copy that holds the code of the person: compared for equality, and no more."""
-    return _apart(table, "person")
-
-
-def rank_column(table: Table) -> str:
-    """Name the column of a prepared copy that ranks the rows of each person."""
-    return _apart(table, "rank")
-
-
-def _apart(table: Table, name: str) -> str:
-    """Return a name that no column of the table has."""
-    taken = {field.name.lower() for field in table.fields}
-    while name in taken:
-        name += "_"
-    return quoted(name)
 
 
 def plain_scan(source: Source) -> str:

@@ -7,7 +7,7 @@ from jali.query.catalog import Field, Kind
 _SIGNED = frozenset({"TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT"})
 _WHOLE = _SIGNED | {"UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT"}
 _WIDE = frozenset({"UHUGEINT", "FLOAT"})
-_NAMES = {
+NAMES = {
     Kind.INTEGER: "BIGINT",
     Kind.REAL: "DOUBLE",
     Kind.TEXT: "VARCHAR",
@@ -41,4 +41,4 @@ def text_field(name: str, kind: Kind) -> Field:
 
 def type_name(kind: Kind) -> str:
     """Return the DuckDB type that holds values of a kind."""
-    return _NAMES[kind]
+    return NAMES[kind]

@@ -1,0 +1,216 @@
+"""The Postgres engine: one read-only transaction for each query."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime
+from decimal import Decimal
+from typing import TYPE_CHECKING, Any
+
+from jali.engines import sql
+from jali.engines.postgres.connections import Connections
+from jali.engines.postgres.dialect import POSTGRES
+from jali.engines.postgres.sources import columns, relation, scan, unique_columns
+from jali.engines.sql.expressions import Emitter
+from jali.errors import CatalogError, EngineError
+from jali.noise import BitSource
+from jali.query.aggregation import Aggregation
+from jali.query.catalog import Field, Kind, Public, Source, Table
+from jali.query.followed import Followed
+from jali.query.nodes import Column, Value
+
+if TYPE_CHECKING:
+    import psycopg
+
+_START = "Start the server, or see that PGPASSWORD or the pgpass file still opens it."
+
+
+class PostgresEngine:
+    """Runs exact integer aggregates in Postgres, 13 or later.
+
+    Each query is one transaction that sees one state of the data: the columns are compared with what was declared,
+    and then nobody can change them until the query has ended. Nothing is written, not even a temporary table: a
+    role that may only read, or a replica, is enough.
+    """
+
+    def __init__(self) -> None:
+        self._connections = Connections()
+
+    def emit(self, aggregation: Aggregation) -> str:
+        """Write an aggregation in Postgres's SQL."""
+        return sql.emit(aggregation, POSTGRES)
+
+    def emit_ticks(self, followed: Followed, span: tuple[datetime, datetime], most: int) -> str:
+        """Write, in Postgres's SQL, what a stream takes from a table."""
+        return sql.emit_ticks(followed, span, most, POSTGRES)
+
+    def fields(self, source: Source, declared: Mapping[str, str], frame: Any = None) -> tuple[Field, ...]:
+        """Read names and kinds of the columns."""
+        del declared, frame
+        try:
+            with self._connections.transaction(source.location) as connection:
+                found, reached = columns(connection, source), True
+        except ImportError:
+            raise CatalogError(
+                "Postgres needs a package that is not installed.", remedy="Run: pip install 'jali[postgres]'."
+            ) from None
+        except Exception:
+            found, reached = (), False
+        if not reached:
+            raise CatalogError(
+                "The Postgres database cannot be reached.",
+                remedy="Check host, port, user and database; the password comes from PGPASSWORD or a pgpass file.",
+            )
+        if not found:
+            raise CatalogError(
+                f"There is no table {source.relation} in the Postgres database (a view cannot be protected).",
+                remedy="Name it with its schema: relation='clinic.visits'; the role must be allowed to read it.",
+            )
+        return found
+
+    def ready(self, table: Table | Public) -> None:
+        """Refuse a server that cannot be reached, and a table with other columns or without its key."""
+        try:
+            with self._connections.transaction(table.source.location) as connection:
+                reached, sound = True, self._is_as_declared(connection, table)
+                keyed = not (isinstance(table, Table) and table.unique) or self._is_keyed(connection, table)
+        except Exception:
+            reached, sound, keyed = False, False, False
+        if not reached:
+            raise EngineError(
+                f"The Postgres server of table {table.name} cannot be reached. Nothing was spent.", remedy=_START
+            )
+        if not sound:
+            raise EngineError(
+                f"Postgres has no table {table.source.relation} with the columns that were declared. "
+                "Nothing was spent.",
+                remedy="Put the table back as it was, or protect it under another name.",
+            )
+        if not keyed:
+            raise EngineError(
+                f"The source of table {table.name} no longer has a key on its unit. Nothing was spent.",
+                remedy=f"Put the key back, or protect {table.name} without unique.",
+            )
+
+    @staticmethod
+    def _is_as_declared(connection: psycopg.Connection[Any], table: Table | Public) -> bool:
+        found = columns(connection, table.source)
+        return {(f.name, f.kind, f.type) for f in table.fields} <= {(f.name, f.kind, f.type) for f in found}
+
+    @staticmethod
+    def _is_keyed(connection: psycopg.Connection[Any], table: Table) -> bool:
+        return table.unit in unique_columns(connection, table.source)
+
+    def run(self, sql: str, tables: Sequence[Table | Public]) -> list[tuple[Any, ...]]:
+        """Run emitted SQL; whatever goes wrong becomes one error whose text does not depend on the data."""
+        rows: list[tuple[Any, ...]] | None = None
+        try:
+            with self._connections.transaction(tables[0].source.location) as connection:
+                if self._held(connection, tables):
+                    rows = connection.execute(sql.encode()).fetchall()
+        except Exception:
+            # Postgres's messages quote values of rows: nothing of them is kept.
+            rows = None
+        # Raised outside the handler, so that Postgres's own exception is not even the context of ours.
+        if rows is None:
+            raise EngineError("The engine could not run this question.")
+        return [tuple(_plain(value) for value in row) for row in rows]
+
+    def _held(self, connection: psycopg.Connection[Any], tables: Sequence[Table | Public]) -> bool:
+        """Keep everybody from changing columns, and say whether they are as declared."""
+        names = ", ".join(sorted({relation(table.source) for table in tables}))
+        connection.execute(f"LOCK TABLE {names} IN ACCESS SHARE MODE".encode())
+        return all(self._is_as_declared(connection, table) for table in tables)
+
+    def contents(self, table: Public, most: int) -> dict[str, tuple[Value, ...]]:
+        """Return the different values of each column of a public table that has at most so many."""
+        emitter, found = Emitter(table, POSTGRES), {}
+        for field in table.fields:
+            if field.kind is Kind.OTHER:
+                continue
+            value = emitter.write(Column(field.name))
+            rows = self._read(
+                table.source,
+                f"SELECT DISTINCT {value} AS v FROM {scan(table)} ORDER BY v NULLS LAST LIMIT {most + 1}",
+            )
+            if len(rows) <= most:
+                found[field.name] = tuple(_plain(row[0]) for row in rows)
+        return found
+
+    def check_key(self, table: Table, column: str) -> None:
+        """Refuse a column in which two rows of a table have the same value."""
+        value = Emitter(table, POSTGRES).write(Column(column))
+        rows = (
+            f"SELECT 1 FROM {scan(table)} WHERE {value} IS NOT NULL GROUP BY {value} HAVING count(*) > 1 LIMIT 1"
+        )
+        if self._read(table.source, rows):
+            raise CatalogError(
+                f"Column {column} of {table.name} is not unique, so it cannot tell who owns a row.",
+                remedy="Reach the unit through a column that is unique.",
+            )
+
+    def _read(self, source: Source, query: str) -> list[tuple[Any, ...]]:
+        """Read for the curator."""
+        with self._connections.transaction(source.location) as connection:
+            return connection.execute(query.encode()).fetchall()
+
+    def check(self, table: Table) -> None:
+        """Nothing in a table of Postgres can be damaged so that reading it fails."""
+
+    def check_unique(self, table: Table) -> None:
+        """Refuse a unit that no key of the table keeps unique. Nothing is read but the schema."""
+        with self._connections.transaction(table.source.location) as connection:
+            keyed = self._is_keyed(connection, table)
+        if not keyed:
+            raise CatalogError(
+                f"No key of the source keeps {table.unit} unique in {table.name}: that takes a PRIMARY KEY or "
+                "UNIQUE constraint, on this column alone.",
+                remedy="Make such a key, or leave unique out: then rows are weighed.",
+            )
+
+    def prepare(
+        self,
+        table: Table,
+        stage: Callable[[str], None],
+        tell: Callable[[Source | None], None],
+        bits: BitSource | None = None,
+    ) -> None:
+        """Refuse: a copy would take the rows out of Postgres."""
+        del stage, tell, bits
+        raise CatalogError(
+            f"Table {table.name} is in Postgres, and no copy of it is prepared.",
+            remedy="Questions are computed in Postgres; an index on the unit makes them faster.",
+        )
+
+    def discard(self, table: Table) -> None:
+        """There are no copies."""
+
+    def reopen(self, source: Source) -> None:
+        """Nothing is kept of a source between questions."""
+
+    def close(self) -> None:
+        """Close the connections; the next question opens them again."""
+        self._connections.close()
+
+    def attach(self, name: str, frame: Any) -> None:
+        """No frame is read by Postgres."""
+        del frame
+        raise CatalogError(f"Table {name} is in Postgres: no frame can be attached.", remedy="Refresh it instead.")
+
+    def displaces(self, name: str, frame: Any) -> bool:
+        """No frame is ever attached."""
+        del name, frame
+        return False
+
+    def withhold(self, name: str) -> None:
+        """No frame is ever attached."""
+
+    def holder(self, frame: Any) -> str | None:
+        """No frame is ever attached."""
+        del frame
+        return None
+
+
+def _plain(value: Any) -> Any:
+    """Whole decimals are whole numbers: sums have no other type that is wide enough."""
+    return int(value) if isinstance(value, Decimal) and value == value.to_integral_value() else value

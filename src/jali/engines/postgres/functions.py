@@ -1,0 +1,252 @@
+"""How each function is written in Postgres's SQL. Each form is total: a value or NULL for every input."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from jali.engines.postgres import casts, patterns
+from jali.engines.postgres.moments import MOMENTS
+from jali.engines.postgres.numbers import (
+    INFINITE,
+    NOT_A_NUMBER,
+    bound,
+    divided,
+    exponential,
+    half_away,
+    plus,
+    power,
+    remainder,
+    times,
+)
+from jali.engines.sql.dialect import INT64, Template
+from jali.engines.sql.functions import COMMON
+from jali.query.catalog import Kind
+from jali.query.functions.texts import LONGEST_PART
+from jali.query.nodes import Call, Expression, Literal
+
+if TYPE_CHECKING:
+    from jali.engines.sql.expressions import Emitter
+
+_BELOW_ZERO = "'-5e-324'::float8"
+# Any letters, by Unicode; the collation that compares bytes knows the cases of a to z alone.
+_ANY_LETTERS = 'COLLATE "und-x-icu"'
+
+
+def _operator(emitter: Emitter, call: Call) -> str:
+    left, right = call.arguments
+    if emitter.kind(left) is Kind.DATE:
+        return MOMENTS["days apart" if emitter.kind(right) is Kind.DATE else "days moved"](emitter, call)
+    one, other = emitter.real(left), emitter.real(right)
+    if all(_whole(emitter, a) for a in call.arguments):
+        # Whole numbers of 64 bits: nothing overflows.
+        return f"({one} {call.function} {other})"
+    return times(one, other) if call.function == "*" else plus(one, call.function, other)
+
+
+def _whole(emitter: Emitter, expression: Expression) -> bool:
+    """Say whether a number is stored as a whole one, or is a whole constant of its size."""
+    if isinstance(expression, Literal):
+        return isinstance(expression.value, int) and abs(expression.value) < INT64
+    return not isinstance(expression, Call) and not emitter.is_double(expression)
+
+
+def _numeric(emitter: Emitter, call: Call) -> str:
+    return f"{call.function}({', '.join(emitter.real(a) for a in call.arguments)})"
+
+
+def _extreme(emitter: Emitter, call: Call) -> str:
+    if emitter.kind(call) in (Kind.DATE, Kind.TIMESTAMP):
+        return f"{call.function}({', '.join(emitter.alike(call.arguments))})"
+    return _numeric(emitter, call)
+
+
+def _divide(emitter: Emitter, call: Call) -> str:
+    return divided(*(emitter.real(a) for a in call.arguments))
+
+
+def _of_one(make: Callable[[str], str]) -> Template:
+    return lambda emitter, call: bound(make, emitter.real(call.arguments[0]))
+
+
+def _of_two(make: Callable[[str, str], str]) -> Template:
+    return lambda emitter, call: make(*(emitter.real(a) for a in call.arguments))
+
+
+def _round(emitter: Emitter, call: Call) -> str:
+    digits = [int(a.value) for a in call.arguments[1:] if isinstance(a, Literal) and isinstance(a.value, int)]
+    value = emitter.real(call.arguments[0])
+    if not digits or digits[0] == 0:
+        return half_away(value)
+    step = f"'1e{min(abs(digits[0]), 300)}'::float8"
+    if digits[0] > 0:
+        scaled = bound(lambda x: f"(CASE WHEN {x} * sign({x}) < 1e290 / {step} THEN {times(x, step)} END)", value)
+        made = divided(half_away(scaled), step)
+    else:
+        made = times(half_away(divided(value, step)), step)
+    return bound(lambda x, y: f"coalesce({y}, {x})", value, made) if digits[0] > 0 else made
+
+
+def _logarithm(function: str) -> Template:
+    return lambda emitter, call: f"{function}(nullif(greatest({emitter.real(call.arguments[0])}, 0), 0))"
+
+
+def _binary_logarithm(x: str) -> str:
+    """Exact for powers of two, as the function of the C library is."""
+    positive = f"nullif(greatest({x}, 0), 0)"
+    near = f"ln({positive}) / ln(2::float8)"
+    exact = f"abs({near}) < 1000 AND power(2::float8, round({near})) = {x}"
+    return f"(CASE WHEN {exact} THEN round({near}) ELSE {near} END)"
+
+
+def _root(emitter: Emitter, call: Call) -> str:
+    # No double lies between 0 and this one, so every number below 0 becomes it, and then NULL.
+    return f"sqrt(nullif(greatest({emitter.real(call.arguments[0])}, {_BELOW_ZERO}), {_BELOW_ZERO}))"
+
+
+def _clamp(emitter: Emitter, call: Call) -> str:
+    low, high = (emitter.real(a) for a in call.arguments[1:])
+    return bound(
+        lambda v: f"(CASE WHEN {v} <= {INFINITE} THEN greatest(least({v}, {high}), {low}) END)",
+        emitter.real(call.arguments[0]),
+    )
+
+
+def _bucket(emitter: Emitter, call: Call) -> str:
+    value, low, high, count = (emitter.real(a) for a in call.arguments)
+
+    def make(v: str) -> str:
+        place = divided(times(plus(v, "-", low), count), plus(high, "-", low))
+        return (
+            f"(CASE WHEN {v} < {low} THEN 0 WHEN {v} < {high} THEN least(floor({place}), {count} - 1) + 1"
+            f" WHEN {v} <= {INFINITE} THEN {count} + 1 END)"
+        )
+
+    return bound(make, value)
+
+
+def _text(emitter: Emitter, expression: Expression) -> str:
+    return emitter.typed(expression, Kind.TEXT)
+
+
+def _texts(function: str) -> Template:
+    def template(emitter: Emitter, call: Call) -> str:
+        return f"{function}({', '.join(_text(emitter, a) for a in call.arguments)})"
+
+    return template
+
+
+def _letters(emitter: Emitter, call: Call) -> str:
+    return f'({call.function}({_text(emitter, call.arguments[0])} {_ANY_LETTERS}) COLLATE "C")'
+
+
+def _measure(function: str) -> Template:
+    made = _texts(function)
+    return lambda emitter, call: emitter.dialect.real(made(emitter, call))
+
+
+def _trimmed(function: str) -> Template:
+    def template(emitter: Emitter, call: Call) -> str:
+        return f"{function}({', '.join([_text(emitter, a) for a in call.arguments])})"
+
+    return template
+
+
+def _part_of_text(emitter: Emitter, call: Call) -> str:
+    first, place = _text(emitter, call.arguments[0]), _place(emitter, call.arguments[1])
+    return f"{call.function}({first}, {place})"
+
+
+def _substring(emitter: Emitter, call: Call) -> str:
+    """A start below 0 counts from the end, and a length below 0 goes backwards, as in DuckDB."""
+    text, places = _text(emitter, call.arguments[0]), [_place(emitter, a) for a in call.arguments[1:]]
+
+    def make(t: str, *numbers: str) -> str:
+        start = numbers[0]
+        first = f"(CASE WHEN {start} < 0 THEN greatest(length({t}) + {start}, 0) + 1 ELSE {start} END)"
+        if len(numbers) == 1:
+            return f"substr({t}, greatest({first}, 1))"
+        low = f"(CASE WHEN {numbers[1]} < 0 THEN {first} + {numbers[1]} ELSE {first} END)"
+        high = f"(CASE WHEN {numbers[1]} < 0 THEN {first} ELSE {first} + {numbers[1]} END)"
+        return f"substr({t}, greatest({low}, 1), greatest({high} - greatest({low}, 1), 0))"
+
+    return bound(make, text, *places)
+
+
+def _place(emitter: Emitter, expression: Expression) -> str:
+    """A whole number as a place in a text: what is beyond all texts is cut."""
+    return f"CAST(greatest(least({emitter.real(expression)}, 1000000000), -1000000000) AS integer)"
+
+
+def _like(emitter: Emitter, call: Call) -> str:
+    value, pattern = (_text(emitter, a) for a in call.arguments)
+    if call.function == "ilike":
+        value, pattern = (f'(lower({t} {_ANY_LETTERS}) COLLATE "C")' for t in (value, pattern))
+    return f"({value} LIKE {pattern} ESCAPE '')"
+
+
+def _ends_with(emitter: Emitter, call: Call) -> str:
+    value, end = (_text(emitter, a) for a in call.arguments)
+    return f"(right({value}, length({end})) = {end})"
+
+
+def _replace(emitter: Emitter, call: Call) -> str:
+    value, *others = call.arguments
+    old, new = (len(a.value) if isinstance(a, Literal) and isinstance(a.value, str) else 0 for a in others)
+    # As much of the text as leaves the result no longer than the longest part.
+    kept = LONGEST_PART // max(1, -(-new // max(1, old)))
+    words = ", ".join(_text(emitter, a) for a in others)
+    return f"replace(left({_text(emitter, value)}, {kept}), {words})"
+
+
+def _joined(emitter: Emitter, call: Call) -> str:
+    parts = [_part(emitter, a) for a in call.arguments]
+    return f"({' || '.join(parts)})" if call.function == "||" else f"concat({', '.join(parts)})"
+
+
+def _part(emitter: Emitter, expression: Expression) -> str:
+    if isinstance(expression, Literal) and isinstance(expression.value, str):
+        return emitter.dialect.constant(expression.value)
+    return f"left({casts.as_text(emitter, expression)}, {LONGEST_PART})"
+
+
+TEMPLATES: dict[str, Template] = {
+    **COMMON,
+    **MOMENTS,
+    **casts.CASTS,
+    **patterns.PATTERNS,
+    **dict.fromkeys(("+", "-", "*"), _operator),
+    **dict.fromkeys(("abs", "floor", "ceil", "trunc"), _numeric),
+    **dict.fromkeys(("least", "greatest"), _extreme),
+    **dict.fromkeys(("lower", "upper"), _letters),
+    **dict.fromkeys(("left", "right"), _part_of_text),
+    **dict.fromkeys(("like", "ilike"), _like),
+    **dict.fromkeys(("||", "concat"), _joined),
+    "isnan": _of_one(lambda x: f"({x} = {NOT_A_NUMBER})"),
+    "isinf": _of_one(lambda x: f"(abs({x}) = {INFINITE})"),
+    "isfinite": _of_one(lambda x: f"(abs({x}) < {INFINITE})"),
+    "exp": lambda e, c: exponential(e.real(c.arguments[0])),
+    "ln": _logarithm("ln"),
+    "log10": _logarithm("log"),
+    "log2": _of_one(_binary_logarithm),
+    "sqrt": _root,
+    "/": _divide,
+    "//": lambda e, c: f"trunc({_divide(e, c)})",
+    "%": _of_two(remainder),
+    "power": _of_two(power),
+    "negate": lambda e, c: f"(-{e.real(c.arguments[0])})",
+    "sign": _of_one(lambda x: f"(CASE WHEN {x} = {NOT_A_NUMBER} THEN 0 ELSE sign({x}) END)"),
+    "round": _round,
+    "clamp": _clamp,
+    "width_bucket": _bucket,
+    "trim": _trimmed("btrim"),
+    "ltrim": _trimmed("ltrim"),
+    "rtrim": _trimmed("rtrim"),
+    "length": _measure("length"),
+    "strpos": _measure("strpos"),
+    "substring": _substring,
+    "starts_with": _texts("starts_with"),
+    "ends_with": _ends_with,
+    "contains": lambda e, c: f"(strpos({', '.join(_text(e, a) for a in c.arguments)}) > 0)",
+    "replace": _replace,
+}

@@ -1,0 +1,56 @@
+"""Where Postgres finds the rows of a table, and what its catalog says of it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from jali.engines.postgres.types import field_of
+from jali.query.catalog import Field, Public, Source, Table
+
+if TYPE_CHECKING:
+    import psycopg
+
+# Tables, also those in partitions, and materialised views. A plain view may be drawn at random, or read another
+# protected table; what a foreign table reads is not known here.
+_READABLE = "('r', 'p', 'm')"
+_WHERE = f"n.nspname = %s AND c.relname = %s AND c.relkind IN {_READABLE}"
+_COLUMNS = f"""
+    SELECT a.attname, format_type(CASE t.typtype WHEN 'd' THEN t.typbasetype ELSE a.atttypid END,
+                                  CASE t.typtype WHEN 'd' THEN t.typtypmod ELSE a.atttypmod END), t.typtype = 'e'
+    FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace JOIN pg_attribute a ON a.attrelid = c.oid
+    JOIN pg_type t ON t.oid = a.atttypid
+    WHERE {_WHERE} AND a.attnum > 0 AND NOT a.attisdropped ORDER BY a.attnum
+"""
+_KEYS = f"""
+    SELECT a.attname FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+    JOIN pg_index i ON i.indrelid = c.oid JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum = i.indkey[0]
+    WHERE {_WHERE} AND i.indisunique AND i.indisvalid AND i.indimmediate AND i.indnkeyatts = 1
+    AND i.indpred IS NULL
+"""
+
+
+def scan(table: Table | Public) -> str:
+    """Write the FROM item of a table."""
+    return relation(table.source)
+
+
+def relation(source: Source) -> str:
+    """Write the name of a relation, in its schema."""
+    return ".".join('"' + part.replace('"', '""') + '"' for part in named(source))
+
+
+def named(source: Source) -> tuple[str, str]:
+    """Return schema and name of a relation."""
+    schema, _, name = source.relation.rpartition(".")
+    return schema or "public", name
+
+
+def columns(connection: psycopg.Connection[Any], source: Source) -> tuple[Field, ...]:
+    """Read the columns of a table; none where there is no such table."""
+    rows = connection.execute(_COLUMNS, named(source)).fetchall()
+    return tuple(field_of(name, written, enum=enum) for name, written, enum in rows)
+
+
+def unique_columns(connection: psycopg.Connection[Any], source: Source) -> set[str]:
+    """Read which columns a key of the table keeps unique, each by itself."""
+    return {name for (name,) in connection.execute(_KEYS, named(source)).fetchall()}

@@ -1,0 +1,139 @@
+"""All engines as one: each table is read by the engine of its source, and each question by one engine."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+from jali.errors import Unsupported
+from jali.noise import BitSource
+from jali.query.aggregation import Aggregation
+from jali.query.catalog import Field, Public, Source, Table
+from jali.query.followed import Followed
+from jali.query.nodes import Value
+from jali.query.relation import sources
+
+if TYPE_CHECKING:
+    from jali.engines.protocol import Engine
+
+_NAMES = {"postgres": "Postgres", "spark": "Spark"}
+
+
+class Router:
+    """The engine of a database: DuckDB for files and frames, others for the tables that they hold.
+
+    An engine is imported and opened when the first table needs it.
+
+    Args:
+        duckdb: The engine of files and frames.
+    """
+
+    def __init__(self, duckdb: Engine) -> None:
+        self._duckdb = duckdb
+        self._others: dict[str, Engine] = {}
+
+    def of(self, source: Source) -> Engine:
+        """Return the engine that reads a source."""
+        if source.format not in _NAMES:
+            return self._duckdb
+        if source.format not in self._others:
+            self._others[source.format] = _made(source.format)
+        return self._others[source.format]
+
+    def _of_all(self, tables: Iterable[Table | Public]) -> Engine:
+        """Return the engine that reads all of these tables; refuse to read several at once."""
+        places = {(table.source.format, table.source.location): table for table in tables}
+        elsewhere = [place for place in places if place[0] in _NAMES]
+        if len(elsewhere) > 1 or (elsewhere and len(places) > 1):
+            names = " and ".join(sorted(table.name for table in places.values())[:2])
+            raise Unsupported(
+                f"{names} are in different places, and no engine reads both.",
+                remedy="Join tables of one database; put a public table where the protected one is.",
+            )
+        return self.of(next(iter(places.values())).source) if elsewhere else self._duckdb
+
+    def emit(self, aggregation: Aggregation) -> str:
+        """Write an aggregation in the SQL of the engine that runs it."""
+        return self._of_all(sources(aggregation.source)).emit(aggregation)
+
+    def emit_ticks(self, followed: Followed, span: tuple[datetime, datetime], most: int) -> str:
+        """Write what a stream takes from a table."""
+        return self._of_all(sources(followed.rows)).emit_ticks(followed, span, most)
+
+    def run(self, sql: str, tables: Sequence[Table | Public]) -> list[tuple[Any, ...]]:
+        """Run emitted SQL over these tables."""
+        return self._of_all(tables).run(sql, tables)
+
+    def fields(self, source: Source, declared: Mapping[str, str], frame: Any = None) -> tuple[Field, ...]:
+        """Read the schema of a source."""
+        return self.of(source).fields(source, declared, frame)
+
+    def ready(self, table: Table | Public) -> None:
+        """Refuse, before anything is charged, a source that is not there."""
+        self.of(table.source).ready(table)
+
+    def check(self, table: Table) -> None:
+        """Read a source in full, for its curator."""
+        self.of(table.source).check(table)
+
+    def contents(self, table: Public, most: int) -> dict[str, tuple[Value, ...]]:
+        """Return the different values of each column of a public table."""
+        return self.of(table.source).contents(table, most)
+
+    def check_key(self, table: Table, column: str) -> None:
+        """Make sure that no two rows of a table have the same value in a column."""
+        self.of(table.source).check_key(table, column)
+
+    def check_unique(self, table: Table) -> None:
+        """Make sure that a key of the source keeps the unit of a table unique."""
+        self.of(table.source).check_unique(table)
+
+    def prepare(
+        self,
+        table: Table,
+        stage: Callable[[str], None],
+        tell: Callable[[Source | None], None],
+        bits: BitSource | None = None,
+    ) -> None:
+        """Write a private copy of a table."""
+        self.of(table.source).prepare(table, stage, tell, bits)
+
+    def discard(self, table: Table) -> None:
+        """Delete the prepared copy of a table."""
+        self.of(table.source).discard(table)
+
+    def reopen(self, source: Source) -> None:
+        """Let go of what is kept of a source."""
+        self.of(source).reopen(source)
+
+    def attach(self, name: str, frame: Any) -> None:
+        """Make an in-memory frame readable under a name."""
+        self._duckdb.attach(name, frame)
+
+    def displaces(self, name: str, frame: Any) -> bool:
+        """Say whether another frame than this one is attached under a name."""
+        return self._duckdb.displaces(name, frame)
+
+    def withhold(self, name: str) -> None:
+        """Let nobody read the frame under a name until one is attached."""
+        self._duckdb.withhold(name)
+
+    def holder(self, frame: Any) -> str | None:
+        """Return the name under which this very frame is attached."""
+        return self._duckdb.holder(frame)
+
+    def close(self) -> None:
+        """Close all engines; the next question opens them again."""
+        for engine in (self._duckdb, *self._others.values()):
+            engine.close()
+
+
+def _made(format: str) -> Engine:  # noqa: A002 - the word of Source
+    if format == "postgres":
+        from jali.engines.postgres import PostgresEngine
+
+        return PostgresEngine()
+    from jali.engines.spark import SparkEngine
+
+    return SparkEngine()

@@ -1,0 +1,142 @@
+"""Spark's words."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+
+from jali.engines.spark import literals
+from jali.engines.spark.functions import TEMPLATES
+from jali.engines.spark.numbers import half_away, nearest
+from jali.engines.spark.sources import scan
+from jali.engines.spark.sums import total
+from jali.engines.spark.types import NAMES
+from jali.engines.sql.dialect import INT64, Dialect
+from jali.query.catalog import Field, Kind, Public, Table
+from jali.query.nodes import Value
+
+
+class Spark(Dialect):
+    """Spark: sums of 64 bits wrap silently, casts cut, floors are integers, and a CTE may be computed twice.
+
+    What is written here means the same whether ANSI mode is on or off.
+    """
+
+    name = "Spark"
+    types = NAMES
+    templates = TEMPLATES
+    small = "INT"
+    widest = "DECIMAL(38, 0)"
+    # Measured: no slower than a join, and the rows are read once, so that they are the same ones.
+    windowed = True
+    infinite = literals.INFINITE
+
+    def quoted(self, name: str) -> str:
+        """Write an identifier."""
+        return literals.quoted(name)
+
+    def text(self, value: str) -> str:
+        """Write a text constant."""
+        return literals.text(value)
+
+    def double(self, value: Fraction) -> str:
+        """Write a number as the double nearest to it."""
+        return literals.double(value)
+
+    def scan(self, table: Table | Public) -> str:
+        """Write the FROM item of a table."""
+        return scan(table.source)
+
+    def column(self, field: Field) -> str:
+        """Write a column. A cast to its own type costs nothing; after a rewrite with another it gives NULL."""
+        return f"try_cast({self.quoted(field.name)} AS {field.type})"
+
+    def row_owner(self, table: Table) -> str:
+        """Write the row itself, and a number among equal ones: any two readings of a row give the same owners."""
+        columns = [self.column(field) for field in table.fields if field.kind is not Kind.OTHER]
+        same = ", ".join(columns) or "1"
+        return f"struct({same}, row_number() OVER (PARTITION BY {same} ORDER BY 1))"
+
+    def key_places(self, values: Sequence[Value], kind: Kind) -> str:
+        """Write declared keys with their places."""
+        keys = literals.key_array(values, kind, self.type_name(kind))
+        return f"SELECT posexplode({keys}) AS (place, value)"
+
+    def place(self, written: str, values: Sequence[Value], kind: Kind) -> str:
+        """Write the place of a value among others."""
+        keys = literals.key_array(values, kind, self.type_name(kind))
+        return f"nullif(array_position({keys}, {written}), 0) - 1"
+
+    def same(self, one: str, other: str, kind: Kind, *, missing: bool) -> str:
+        """Write that two keys are the same; NULL is one."""
+        del kind, missing
+        return f"{one} <=> {other}"
+
+    def semi(self, shown: str, rows: str, others: str, condition: str, names: tuple[str, str]) -> str:
+        """Write the rows for which there is another row that meets a condition."""
+        one, other = names
+        return f"SELECT {shown} FROM ({rows}) AS {one} LEFT SEMI JOIN ({others}) AS {other} ON {condition}"
+
+    def flagged(
+        self, owner: str | None, rows: str, others: str, condition: str, shown: list[str], flag: str
+    ) -> str:
+        """Write the rows that have another, and those that have none: EXISTS is no value in Spark."""
+        columns = ([] if owner is None else [f"{owner} AS owner"]) + shown
+        return " UNION ALL ".join(
+            f"SELECT {', '.join([*columns, f'{found} AS {flag}'])} FROM ({rows}) AS s"
+            f" LEFT {kind} JOIN ({others}) AS o ON {condition}"
+            for kind, found in (("SEMI", "TRUE"), ("ANTI", "FALSE"))
+        )
+
+    def grouped_by(self, names: list[str]) -> str:
+        """Write the GROUP BY; of no names, what makes one row of all, also where there are none."""
+        return f" GROUP BY {', '.join(names)}" if names else " HAVING count(*) >= 0"
+
+    def nearest(self, value: str, width: str, *, fits: bool) -> str:
+        """Round a double, halves to even: a cast alone would cut it."""
+        return nearest(value, width, fits=fits)
+
+    def narrowed(self, value: str, width: str, *, fits: bool = True) -> str:
+        """Cast a whole number."""
+        return f"{'CAST' if fits else 'try_cast'}({value} AS {width})"
+
+    def half_away(self, value: str) -> str:
+        """Round a double, halves away from zero."""
+        return half_away(value)
+
+    def total(self, value: str) -> str:
+        """Sum whole numbers of 64 bits."""
+        return total(value, INT64)
+
+    def bounded_total(self, value: str, most: int) -> str:
+        """Sum whole numbers that are no larger than some number, either way."""
+        return total(value, most)
+
+    def quotient(self, value: str, by: str) -> str:
+        """Divide whole numbers."""
+        return f"{value} div {by}"
+
+    def days(self, written: str) -> str:
+        """Write a date as the double of its days since 1970."""
+        return f"CAST(unix_date({written}) AS DOUBLE)"
+
+    def microseconds(self, written: str) -> str:
+        """Write a time as the double of its microseconds since 1970."""
+        return f"CAST({self.ticks(written)} AS DOUBLE)"
+
+    def ticks(self, written: str) -> str:
+        """Write a time as microseconds since 1970: the time zone of the session is UTC."""
+        return f"unix_micros(CAST({written} AS TIMESTAMP_LTZ))"
+
+    def timestamp(self, written: str) -> str:
+        """Write a date or a time as a time."""
+        return f"try_cast({written} AS TIMESTAMP_NTZ)"
+
+    def readable(self, written: str, kind: Kind, *, double: bool) -> str:
+        """Cast a key to its kind."""
+        if double:
+            return self.nearest(written, self.large, fits=False)
+        return f"try_cast({written} AS {self.type_name(kind)})"
+
+
+SPARK = Spark()

@@ -1,0 +1,262 @@
+"""The Spark engine: exact integer aggregates on a cluster, in a session of our own."""
+
+from __future__ import annotations
+
+import threading
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime
+from decimal import Decimal
+from typing import TYPE_CHECKING, Any
+
+from jali.engines.spark.dialect import SPARK
+from jali.engines.spark.session import own_session, start
+from jali.engines.spark.sources import GIVEN, PARQUET, parts_of, scan
+from jali.engines.spark.types import field_of
+from jali.engines.sql import emit
+from jali.engines.sql.expressions import Emitter
+from jali.errors import CatalogError, EngineError
+from jali.noise import BitSource
+from jali.query.aggregation import Aggregation
+from jali.query.catalog import Field, Kind, Public, Source, Table
+from jali.query.followed import Followed
+from jali.query.nodes import Column, Value
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+_TABLES = ("MANAGED", "EXTERNAL")
+
+
+class SparkEngine:
+    """Runs exact integer aggregates in Spark.
+
+    A source is `Source("spark", address, relation)`: the address of a cluster, or "session" for the session that
+    `use` was given; a table of the catalog, or `parquet:` and the path of Parquet files. Spark does the whole
+    aggregation: one row for each group leaves it.
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._sessions: dict[str, SparkSession] = {}
+        self._started: set[str] = set()
+
+    def use(self, session: SparkSession) -> None:
+        """Read the sources at "session" through this session's cluster and catalog; its settings stay."""
+        with self._lock:
+            self._sessions[GIVEN] = _quietly(lambda: own_session(session))
+
+    def emit(self, aggregation: Aggregation) -> str:
+        """Write an aggregation in Spark's SQL."""
+        return emit(aggregation, SPARK)
+
+    def emit_ticks(self, followed: Followed, span: tuple[datetime, datetime], most: int) -> str:
+        """Write, in Spark's SQL, what a stream takes from a table."""
+        from jali.engines.sql.ticks import emit_ticks
+
+        return emit_ticks(followed, span, most, SPARK)
+
+    def fields(self, source: Source, declared: Mapping[str, str], frame: Any = None) -> tuple[Field, ...]:
+        """Read names and kinds of the columns: the schema, and no row."""
+        del declared
+        if frame is not None:
+            self.attach(source.location, frame)
+        scan(source)
+        try:
+            found = self._described(source)
+        except EngineError as problem:
+            raise CatalogError(problem.message, remedy=problem.remedy) from None
+        except Exception:
+            found = None
+        if not found:
+            raise CatalogError(
+                f"Spark at {source.location} has no table {source.relation}.",
+                remedy="Check the address, the path and the name of the table (a view cannot be protected).",
+            )
+        if len({field.name.lower() for field in found}) < len(found):
+            raise CatalogError(
+                f"{source.relation} has columns whose names differ in their case alone.", remedy="Rename them."
+            )
+        return found
+
+    def _described(self, source: Source) -> tuple[Field, ...] | None:
+        session = self._session(source.location)
+        # A view may be drawn at random, or read another protected table: only tables are one source.
+        if not source.relation.startswith(PARQUET) and not _is_table(session, source):
+            return None
+        schema = session.sql(f"SELECT * FROM {scan(source)}").schema
+        return tuple(field_of(column.name, column.dataType.simpleString()) for column in schema.fields)
+
+    def ready(self, table: Table | Public) -> None:
+        """Refuse a cluster that cannot be reached, and a source with other columns than declared."""
+        try:
+            found = self._described(table.source)
+        except EngineError:
+            raise
+        except Exception:
+            found = None
+        if found is None:
+            raise EngineError(
+                f"The source of table {table.name} cannot be read through Spark. Nothing was spent.",
+                remedy="See that Spark runs, and that the table or the files are where they were.",
+            )
+        if not {(f.name, f.kind, f.type) for f in table.fields} <= {(f.name, f.kind, f.type) for f in found}:
+            raise EngineError(
+                f"The source of table {table.name} has other columns than were declared. Nothing was spent.",
+                remedy="Put the columns back as they were, or protect the source under another name.",
+            )
+
+    def run(self, sql: str, tables: Sequence[Table | Public]) -> list[tuple[Any, ...]]:
+        """Run emitted SQL; whatever goes wrong becomes one error whose text does not depend on the data."""
+        try:
+            for table in tables:
+                self.ready(table)
+            rows = self._rows(sql, _address(tables))
+        except Exception:
+            rows = None
+        # Raised outside the handler: Spark's own exception, which may quote rows, is not even the context of ours.
+        if rows is None:
+            raise EngineError("The engine could not run this question.")
+        return rows
+
+    def _rows(self, sql: str, address: str) -> list[tuple[Any, ...]]:
+        found = _quietly(lambda: self._session(address).sql(sql).collect())
+        return [tuple(map(_plain, row)) for row in found]
+
+    def attach(self, name: str, frame: Any) -> None:
+        """Take a session. A DataFrame is no source: what it reads may be another at every reading."""
+        if not hasattr(frame, "newSession"):
+            raise CatalogError(
+                f"{name} is no Spark session.",
+                remedy="Give the session, and write the DataFrame to a table or to Parquet first.",
+            )
+        self.use(frame)
+
+    def displaces(self, name: str, frame: Any) -> bool:
+        """Say that nothing is displaced: tables are known by their names, not by what is attached."""
+        del name, frame
+        return False
+
+    def withhold(self, name: str) -> None:
+        """Do nothing: nothing is attached by name."""
+
+    def holder(self, frame: Any) -> str | None:
+        """Return no name: nothing is attached by name."""
+        del frame
+        return None
+
+    def check(self, table: Table) -> None:
+        """Read a source in full: a damaged file would fail questions later."""
+        names = ", ".join(SPARK.quoted(field.name) for field in table.fields if field.kind is not Kind.OTHER)
+        try:
+            self._rows(
+                f"SELECT bit_xor(xxhash64({names or '1'})) FROM {scan(table.source)}", table.source.location
+            )
+            sound = True
+        except Exception:
+            sound = False
+        if not sound:
+            raise CatalogError(
+                f"{table.source.relation} has values that cannot be read.",
+                remedy="Write the files again, all of them with the same columns.",
+            )
+
+    def contents(self, table: Public, most: int) -> dict[str, tuple[Value, ...]]:
+        """Return the different values of each column of a public table that has at most so many."""
+        emitter, found = Emitter(table, SPARK), {}
+        for field in table.fields:
+            if field.kind is Kind.OTHER:
+                continue
+            value = emitter.write(Column(field.name))
+            distinct = f"SELECT DISTINCT {value} AS v FROM {scan(table.source)}"
+            rows = self._rows(f"{distinct} ORDER BY v NULLS LAST LIMIT {most + 1}", table.source.location)
+            if len(rows) <= most:
+                found[field.name] = tuple(row[0] for row in rows)
+        return found
+
+    def check_key(self, table: Table, column: str) -> None:
+        """Refuse a column in which two rows of a table have the same value."""
+        value = Emitter(table, SPARK).write(Column(column))
+        rows = f"SELECT {value} AS v FROM {scan(table.source)}"
+        twice = f"SELECT 1 FROM ({rows}) WHERE v IS NOT NULL GROUP BY v HAVING count(*) > 1 LIMIT 1"
+        if self._rows(twice, table.source.location):
+            raise CatalogError(
+                f"Column {column} of {table.name} is not unique, so it cannot tell who owns a row.",
+                remedy="Reach the unit through a column that is unique.",
+            )
+
+    def check_unique(self, table: Table) -> None:
+        """Refuse: Spark enforces no keys."""
+        raise CatalogError(
+            f"Spark has no keys that keep {table.unit} unique in {table.name}.",
+            remedy="Leave unique out: then rows are weighed.",
+        )
+
+    def prepare(
+        self,
+        table: Table,
+        stage: Callable[[str], None],
+        tell: Callable[[Source | None], None],
+        bits: BitSource | None = None,
+    ) -> None:
+        """Refuse: a copy would be as large as the table."""
+        del stage, tell, bits
+        raise CatalogError(
+            f"{table.name} is read by Spark, which has no prepared copies.",
+            remedy="Ask without: questions read the table itself.",
+        )
+
+    def discard(self, table: Table) -> None:
+        """Do nothing: there are no prepared copies."""
+
+    def reopen(self, source: Source) -> None:
+        """Forget what Spark keeps of a source: the list of its files, and its schema."""
+        session = self._sessions.get(source.location)
+        if session is not None:
+            if source.relation.startswith(PARQUET):
+                session.catalog.refreshByPath(source.relation.removeprefix(PARQUET))
+            else:
+                session.catalog.refreshTable(scan(source))
+
+    def close(self) -> None:
+        """Let go of our sessions, and stop what was started here. A session that was given stays open."""
+        with self._lock:
+            sessions, self._sessions = self._sessions, {}
+            started, self._started = self._started, set()
+        for address in started:
+            sessions[address].stop()
+
+    def _session(self, address: str) -> SparkSession:
+        with self._lock:
+            if address not in self._sessions:
+                if address == GIVEN:
+                    raise EngineError(
+                        "No Spark session was given. Nothing was spent.",
+                        remedy="Give it again: engine.use(session).",
+                    )
+                self._sessions[address], mine = _quietly(lambda: start(address))
+                self._started |= {address} if mine else set()
+            return self._sessions[address]
+
+
+def _is_table(session: SparkSession, source: Source) -> bool:
+    name = ".".join(SPARK.quoted(part) for part in parts_of(source.relation))
+    return session.catalog.getTable(name).tableType in _TABLES
+
+
+def _address(tables: Sequence[Table | Public]) -> str:
+    """Return the one cluster that all tables are on."""
+    (address,) = {table.source.location for table in tables}
+    return address
+
+
+def _plain(value: Any) -> Any:
+    """Return a decimal, which holds a whole number here, as an integer."""
+    return int(value) if isinstance(value, Decimal) else value
+
+
+def _quietly(action: Callable[[], Any]) -> Any:
+    """Do something without Spark's warnings: of pandas, of Arrow, of its plans."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return action()

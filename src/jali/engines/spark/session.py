@@ -1,0 +1,93 @@
+"""Sessions of our own: they share a cluster and its catalog, and what is set in them changes no other."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from jali.errors import EngineError
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+# All that could change what a query gives. The text of our queries means the same under ANSI mode, too.
+SETTINGS = {
+    "spark.sql.session.timeZone": "UTC",
+    "spark.sql.ansi.enabled": "false",
+    "spark.sql.caseSensitive": "false",
+    "spark.sql.timestampType": "TIMESTAMP_LTZ",
+    "spark.sql.variable.substitute": "false",
+    "spark.sql.parser.escapedStringLiterals": "false",
+    "spark.sql.decimalOperations.allowPrecisionLoss": "true",
+    "spark.sql.runSQLOnFiles": "true",
+    # The least and largest values that other writers note for a block of doubles leave out NaN. Spark would trust
+    # them: whether the NaN of some people pass `x > 4` would depend on whether somebody of their block has a 5.
+    "spark.sql.parquet.filterPushdown": "false",
+    "spark.sql.orc.filterPushdown": "false",
+    "spark.sql.parquet.aggregatePushdown": "false",
+    "spark.sql.orc.aggregatePushdown": "false",
+    # Dates of old files would fail questions by themselves.
+    "spark.sql.parquet.datetimeRebaseModeInRead": "CORRECTED",
+    "spark.sql.parquet.int96RebaseModeInRead": "CORRECTED",
+    "spark.sql.avro.datetimeRebaseModeInRead": "CORRECTED",
+    # A row more, or a folder more, may not change the type of a column.
+    "spark.sql.parquet.mergeSchema": "false",
+    "spark.sql.parquet.binaryAsString": "false",
+    "spark.sql.parquet.inferTimestampNTZ.enabled": "true",
+    "spark.sql.sources.partitionColumnTypeInference.enabled": "false",
+    "spark.sql.files.ignoreCorruptFiles": "false",
+    "spark.sql.files.ignoreMissingFiles": "false",
+    "spark.sql.adaptive.enabled": "true",
+    # Rows are counted by person: a map for 65,536 of them, as usual, is full at once.
+    "spark.sql.codegen.aggregate.fastHashMap.capacityBit": "20",
+}
+# What a cluster is started with that is ours alone: nothing is shown, written or kept besides the answers.
+_STARTED = {
+    "spark.ui.enabled": "false",
+    "spark.ui.showConsoleProgress": "false",
+    "spark.eventLog.enabled": "false",
+    "spark.log.level": "OFF",
+    "spark.app.name": "jali",
+}
+_SHUFFLED = "spark.sql.shuffle.partitions"
+# So many parts for each core: enough to spread the work, few enough to cost nothing.
+_EACH = 2
+
+
+def own_session(given: SparkSession) -> SparkSession:
+    """Return a session beside a given one, with our settings."""
+    found = given.newSession()
+    _set(found)
+    return found
+
+
+def start(address: str) -> tuple[SparkSession, bool]:
+    """Return a session on the cluster at an address, and whether the cluster's driver was started here.
+
+    Raises:
+        EngineError: if this process drives another cluster already: Spark has one for each process.
+    """
+    from pyspark import SparkContext
+    from pyspark.sql import SparkSession
+
+    if address.startswith("sc://"):
+        found = SparkSession.builder.remote(address).create()
+        _set(found)
+        return found, True
+    running: Any = SparkContext._active_spark_context
+    if running is not None and running.master != address:
+        raise EngineError(
+            f"This process drives another Spark than {address}. Nothing was spent.",
+            remedy="Ask from a process of its own.",
+        )
+    builder = SparkSession.builder.master(address)
+    for name, value in ({} if running is not None else _STARTED).items():
+        builder = builder.config(name, value)
+    return own_session(builder.getOrCreate()), running is None
+
+
+def _set(session: SparkSession) -> None:
+    for name, value in SETTINGS.items():
+        session.conf.set(name, value)
+    if hasattr(session, "_jsparkSession"):
+        # With few rows the usual 200 parts cost more than the question.
+        session.conf.set(_SHUFFLED, str(max(2, _EACH * session.sparkContext.defaultParallelism)))

@@ -1,0 +1,55 @@
+"""Where Spark finds the rows of a table: a table of its catalog, or Parquet files that it reads."""
+
+from __future__ import annotations
+
+import re
+
+from jali.engines.spark.literals import quoted
+from jali.errors import CatalogError
+from jali.query.catalog import Source
+
+# The location of a source whose session is given in Python.
+GIVEN = "session"
+PARQUET = "parquet:"
+# Spark would take a path with one of these for a pattern.
+_PATTERN = frozenset("*?[]{}")
+_PART = re.compile(r"\s*(?:`((?:[^`]|``)+)`|([^\s.`]+))\s*(\.|$)")
+
+
+def scan(source: Source) -> str:
+    """Write the FROM item of a source."""
+    if source.relation.startswith(PARQUET):
+        return f"parquet.{quoted(_path(source.relation.removeprefix(PARQUET)))}"
+    return ".".join(quoted(part) for part in parts_of(source.relation))
+
+
+def parts_of(relation: str) -> list[str]:
+    """Return the parts of a table's name: catalog and schema where they are written, and the table.
+
+    Example:
+        >>> parts_of("db.`my visits`")
+        ['db', 'my visits']
+
+    Raises:
+        CatalogError: if it is no name.
+    """
+    found, place = [], 0
+    while match := _PART.match(relation, place):
+        found.append((match[1] or "").replace("``", "`") or match[2])
+        place = match.end()
+        if match[3] == "" or place == len(relation):
+            break
+    if not found or place < len(relation) or relation.rstrip().endswith("."):
+        raise CatalogError(
+            f"{relation!r} is no table of Spark.", remedy="Write db.visits, db.`my visits` or parquet:/path."
+        )
+    return found
+
+
+def _path(path: str) -> str:
+    if not path or _PATTERN & set(path):
+        raise CatalogError(
+            f"{path!r} cannot be the path of one source.",
+            remedy="Give one file or folder, whose name has none of * ? [ ] { }.",
+        )
+    return path

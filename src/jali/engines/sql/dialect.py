@@ -1,0 +1,256 @@
+"""What engines say differently. One subclass per engine, in its own folder; the shapes of queries are shared."""
+
+from __future__ import annotations
+
+import datetime
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from fractions import Fraction
+from typing import TYPE_CHECKING, ClassVar, TypeAlias
+
+from jali.query.catalog import Field, Kind, Public, Table
+from jali.query.nodes import Call, Value
+
+if TYPE_CHECKING:
+    from jali.engines.sql.expressions import Emitter
+
+Template: TypeAlias = "Callable[[Emitter, Call], str]"
+INT64 = 1 << 63
+# Half of the range of 32 bits: what is below fits a small integer with room for a sign.
+INT32 = 1 << 31
+
+
+class Dialect(ABC):
+    """How one engine writes what all queries are made of.
+
+    All that a dialect writes is total: a value or NULL for each row, never an error; and it is the same value in
+    every dialect (`tests/engines` compares them on real servers). NaN is above every number and equal to
+    itself, and LEAST and GREATEST leave NULLs out: a dialect whose engine differs must say so in its words.
+    """
+
+    name: ClassVar[str]
+    types: ClassVar[Mapping[Kind, str]]
+    templates: ClassVar[Mapping[str, Template]]
+    # Whole numbers of 32 and 64 bits, and wider ones.
+    small: ClassVar[str] = "INTEGER"
+    large: ClassVar[str] = "BIGINT"
+    widest: ClassVar[str]
+
+    # Whether the rows of each owner are counted beside them, rather than apart and joined.
+    windowed: ClassVar[bool] = False
+
+    # Names, constants and types.
+
+    def quoted(self, name: str) -> str:
+        """Write an identifier."""
+        return '"' + name.replace('"', '""') + '"'
+
+    def text(self, value: str) -> str:
+        """Write a text constant."""
+        return "'" + value.replace("'", "''") + "'"
+
+    @abstractmethod
+    def double(self, value: Fraction) -> str:
+        """Write a number as the double nearest to it."""
+
+    @property
+    @abstractmethod
+    def infinite(self) -> str:
+        """The largest double, infinity: NaN alone is not below or equal to it."""
+
+    def constant(self, value: Value) -> str:
+        """Write a constant of any kind."""
+        if value is None:
+            return "NULL"
+        if isinstance(value, bool):
+            return "TRUE" if value else "FALSE"
+        if isinstance(value, int):
+            return str(value) if -INT64 <= value < INT64 else self.double(Fraction(value))
+        if isinstance(value, Fraction):
+            return self.double(value)
+        if isinstance(value, str):
+            return self.text(value)
+        kind = self.types[Kind.TIMESTAMP if isinstance(value, datetime.datetime) else Kind.DATE]
+        return f"{kind} {self.text(str(value))}"
+
+    def type_name(self, kind: Kind) -> str:
+        """Return the type that holds values of a kind."""
+        return self.types[kind]
+
+    def width(self, *numbers: int) -> str:
+        """Return the type of whole numbers that these fit into."""
+        return self.small if max(abs(number) for number in numbers) < INT32 - 1 else self.large
+
+    # Tables.
+
+    @abstractmethod
+    def scan(self, table: Table | Public) -> str:
+        """Write the FROM item of a table."""
+
+    @abstractmethod
+    def column(self, field: Field) -> str:
+        """Write a stored column in the type that was frozen when its table was declared."""
+
+    def row_owner(self, table: Table) -> str:
+        """Write the owner of a row that is a person of its own. Whoever reads it twice must keep what it was."""
+        del table
+        return "row_number() OVER ()"
+
+    def derived(self, query: str) -> str:
+        """Write a query as a FROM item that nobody names."""
+        return f"({query})"
+
+    def kept(self, *, bare: bool) -> str:
+        """Write the hint that rows are read twice (of one table), or computed once (of several)."""
+        del bare
+        return ""
+
+    def key_places(self, values: Sequence[Value], kind: Kind) -> str:
+        """Write the query whose rows are declared keys with their places."""
+        return " UNION ALL ".join(
+            f"SELECT {place} AS place, {self.typed(value, kind)} AS value" for place, value in enumerate(values)
+        )
+
+    def typed(self, value: Value, kind: Kind) -> str:
+        """Write a constant in the type of a kind."""
+        return f"CAST({self.constant(value)} AS {self.type_name(kind)})"
+
+    def one_key(self, value: Value, kind: Kind) -> str:
+        """Write a key, in the type of its kind."""
+        return self.typed(value, kind)
+
+    def place(self, written: str, values: Sequence[Value], kind: Kind) -> str:
+        """Write the place of a value among others, NULL where it is none of them."""
+        branches = [
+            f"WHEN {written} = {self.typed(value, kind)} THEN {place}"
+            for place, value in enumerate(values)
+            if value is not None
+        ]
+        return f"CASE {' '.join(branches)} END" if branches else "NULL"
+
+    def same(self, one: str, other: str, kind: Kind, *, missing: bool) -> str:
+        """Write the condition of a join that two keys are the same: NULL too, where they may be `missing`."""
+        del kind, missing
+        return f"{one} IS NOT DISTINCT FROM {other}"
+
+    def semi(self, shown: str, rows: str, others: str, condition: str, names: tuple[str, str]) -> str:
+        """Write the rows for which there is another row that meets a condition."""
+        one, other = names
+        return (
+            f"SELECT {shown} FROM ({rows}) AS {one}"
+            f" WHERE EXISTS (SELECT 1 FROM ({others}) AS {other} WHERE {condition})"
+        )
+
+    def flagged(
+        self, owner: str | None, rows: str, others: str, condition: str, shown: list[str], flag: str
+    ) -> str:
+        """Write rows `s` with a flag: whether there is another row `o` that meets a condition."""
+        exists = f"EXISTS (SELECT 1 FROM ({others}) AS o WHERE {condition}) AS {flag}"
+        columns = ", ".join(([] if owner is None else [f"{owner} AS owner"]) + [*shown, exists])
+        return f"SELECT {columns} FROM ({rows}) AS s"
+
+    def grouped_by(self, names: list[str]) -> str:
+        """Write the GROUP BY of a query that has one row at most for each combination; of all rows for none."""
+        return f" GROUP BY {', '.join(names) or '()'}"
+
+    # Numbers.
+
+    def real(self, written: str) -> str:
+        """Write a whole number as a double."""
+        return f"CAST({written} AS {self.types[Kind.REAL]})"
+
+    def scaled(self, value: str, by: Fraction) -> str:
+        """Multiply a double by a constant, where the product is no larger than a whole number of 64 bits."""
+        return f"{value} * {self.double(by)}"
+
+    def divided(self, value: str, by: Fraction) -> str:
+        """Divide a double by a constant, where the quotient is no larger than a whole number of 64 bits."""
+        return f"{value} / {self.double(by)}"
+
+    def clamp(self, value: str, low: str, high: str) -> str:
+        """Cut a double that is neither NULL nor NaN; of those, something that is left out later."""
+        return f"greatest(least({value}, {high}), {low})"
+
+    @abstractmethod
+    def nearest(self, value: str, width: str, *, fits: bool) -> str:
+        """Round a double, halves to even, to a type of whole numbers; NULL where it does not fit."""
+
+    def nearest_inside(self, value: str, width: str) -> str:
+        """Round a double, as `nearest`, in the branch of a CASE where it fits."""
+        return self.nearest(value, width, fits=True)
+
+    def narrowed(self, value: str, width: str, *, fits: bool = True) -> str:
+        """Cast a whole number to a type of them; NULL where it does not fit."""
+        del fits
+        return f"CAST({value} AS {width})"
+
+    @abstractmethod
+    def half_away(self, value: str) -> str:
+        """Round a double to a whole one, halves away from zero."""
+
+    def indicator(self, condition: str) -> str:
+        """Write 1 where a condition that is never NULL holds, 0 where not."""
+        return f"CAST({condition} AS {self.small})"
+
+    def wide(self, written: str) -> str:
+        """Cast a whole number to the widest type."""
+        return f"CAST({written} AS {self.widest})"
+
+    def total(self, value: str) -> str:
+        """Sum whole numbers of 64 bits or less in a type that no number of rows can overflow."""
+        return f"sum({value})"
+
+    def bounded_total(self, value: str, most: int) -> str:
+        """Sum whole numbers, as `total`, of which each is at most so large, either way."""
+        del most
+        return self.total(value)
+
+    def quotient(self, value: str, by: str) -> str:
+        """Divide whole numbers above 0, and drop the rest."""
+        return f"{value} / {by}"
+
+    def filtered(self, aggregate: str, value: str, condition: str) -> str:
+        """Write an aggregate of the rows that meet a condition; `value` is evaluated for those alone."""
+        return f"{aggregate}(CASE WHEN {condition} THEN {value} END)"
+
+    def filtered_total(self, value: str, condition: str) -> str:
+        """Sum whole numbers, as `total`, of the rows that meet a condition."""
+        return self.total(f"CASE WHEN {condition} THEN {value} END")
+
+    def distinct(self, value: str, condition: str) -> str:
+        """Count the different values of the rows that meet a condition."""
+        return f"count(DISTINCT CASE WHEN {condition} THEN {value} END)"
+
+    # Texts, dates and times.
+
+    def spelled(self, written: str) -> str:
+        """Write any value as text, for a hash of it: different values have different texts."""
+        return f"CAST({written} AS {self.types[Kind.TEXT]})"
+
+    def joined(self, written: str) -> str:
+        """Write a whole number where texts are joined."""
+        return self.spelled(written)
+
+    def digest(self, written: str) -> str:
+        """Hash a text, to a text."""
+        return f"md5({written})"
+
+    @abstractmethod
+    def days(self, written: str) -> str:
+        """Write a date as the double of its days since 1970."""
+
+    @abstractmethod
+    def microseconds(self, written: str) -> str:
+        """Write a time as the double of its microseconds since 1970."""
+
+    @abstractmethod
+    def ticks(self, written: str) -> str:
+        """Write a time of the usual calendar as whole microseconds since 1970."""
+
+    @abstractmethod
+    def timestamp(self, written: str) -> str:
+        """Write a date or a time as a time, NULL where there is none."""
+
+    @abstractmethod
+    def readable(self, written: str, kind: Kind, *, double: bool) -> str:
+        """Cast a key, which may be a double, to its kind, NULL where that fails."""

@@ -1,0 +1,100 @@
+"""Expressions in the SQL of a dialect. All of them are total: a value or NULL for every row, never an error."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+from jali.engines.sql.dialect import INT64, Dialect
+from jali.errors import Unsupported
+from jali.query.catalog import Kind
+from jali.query.functions import Type
+from jali.query.nodes import Call, Column, Expression, Literal
+from jali.query.relation import Fields
+from jali.query.types import call_type, find_field, type_of
+
+
+class Emitter:
+    """Writes the expressions over rows with certain columns."""
+
+    def __init__(self, table: Fields, dialect: Dialect) -> None:
+        self.table = table
+        self.dialect = dialect
+        self._types: dict[int, tuple[Expression, Type]] = {}
+
+    def write(self, expression: Expression) -> str:
+        """Write an expression with its own kind."""
+        if isinstance(expression, Column):
+            return self._column(expression)
+        if isinstance(expression, Literal):
+            return self.dialect.constant(expression.value)
+        if not isinstance(expression, Call):
+            raise TypeError("aggregates and subqueries are not computed row by row")
+        template = self.dialect.templates.get(expression.function)
+        if template is None:
+            raise Unsupported(
+                f"{expression.function.upper()} is not known on {self.dialect.name}.",
+                remedy="Ask without it, or compute it in a column of the table.",
+            )
+        return template(self, expression)
+
+    def real(self, expression: Expression) -> str:
+        """Write a number as a double: integer arithmetic would overflow, and raise."""
+        if isinstance(expression, Literal) and isinstance(expression.value, int | Fraction):
+            return self.dialect.double(Fraction(expression.value))
+        written = self.write(expression)
+        return written if self.is_double(expression) else self.dialect.real(written)
+
+    def is_double(self, expression: Expression) -> bool:
+        """Say whether the emitted expression is a double, so that it may hold NaN and infinities."""
+        if isinstance(expression, Column):
+            field = find_field(expression, self.table)
+            return field.kind is Kind.REAL or (field.computed and field.kind.numeric)
+        return isinstance(expression, Call) and self._type(expression).numeric
+
+    def kind(self, expression: Expression) -> Kind | None:
+        """Return the kind of an expression, None where it is always NULL."""
+        return self._type(expression).kind
+
+    def typed(self, expression: Expression, kind: Kind) -> str:
+        """Write an expression; one that is always NULL as the NULL of a kind, which every function takes."""
+        return self.dialect.typed(None, kind) if self.kind(expression) is None else self.write(expression)
+
+    def readable(self, expression: Expression, kind: Kind) -> str:
+        """Write a key in the type of its kind, NULL where it has no such value."""
+        return self.dialect.readable(self.write(expression), kind, double=self.is_double(expression))
+
+    def condition(self, expression: Expression) -> str:
+        """Write a condition, or any value of its own kind, with a bare NULL for what is always NULL."""
+        return "NULL" if self.kind(expression) is None else self.write(expression)
+
+    def alike(self, arguments: tuple[Expression, ...]) -> list[str]:
+        """Write values that are compared or chosen from: as doubles unless all are plain 64-bit integers."""
+        kinds = {self.kind(a) for a in arguments}
+        if kinds >= {Kind.DATE, Kind.TIMESTAMP}:
+            # Engines would cast dates to timestamps too, but fail on those beyond the last timestamp.
+            return [self.dialect.timestamp(self.condition(a)) for a in arguments]
+        if not kinds <= {Kind.INTEGER, Kind.REAL, None} or all(self._is_whole(a) for a in arguments):
+            return [self.condition(a) for a in arguments]
+        return ["NULL" if self.kind(a) is None else self.real(a) for a in arguments]
+
+    def _type(self, expression: Expression) -> Type:
+        """Return the type of an expression, found once: every node asks for the types of those below it."""
+        known = self._types.get(id(expression))
+        if known is None:
+            if isinstance(expression, Call):
+                found = call_type(expression, [self._type(argument) for argument in expression.arguments])
+            else:
+                found = type_of(expression, self.table)
+            # Equal expressions may differ in kind (1 and TRUE): they are told apart by their ids, which last
+            # as long as they are kept.
+            known = self._types[id(expression)] = expression, found
+        return known[1]
+
+    def _is_whole(self, expression: Expression) -> bool:
+        if isinstance(expression, Literal):
+            value = expression.value
+            return value is None or (isinstance(value, int) and -INT64 <= value < INT64)
+        return not self.is_double(expression)
+
+    def _column(self, column: Column) -> str:
+        return self.dialect.column(find_field(column, self.table))

@@ -1,0 +1,268 @@
+"""Relations in the SQL of a dialect. Each is a SELECT whose hidden column `owner` no question can name.
+
+Two protected relations are joined on their owners besides what the question says, so that every row has one owner
+whatever the data. All names of columns hold a dot, so none of them can be mistaken for `owner`.
+"""
+
+from __future__ import annotations
+
+from jali.engines.sql.dialect import Dialect
+from jali.engines.sql.expressions import Emitter
+from jali.query.catalog import Field, Public, Table
+from jali.query.nodes import Column, Expression, Literal, walk
+from jali.query.ownership import own
+from jali.query.relation import (
+    Belonging,
+    Compute,
+    Fields,
+    Keep,
+    Match,
+    Pair,
+    PerOwner,
+    Relation,
+    Scan,
+    Side,
+    Stack,
+    Summary,
+)
+
+
+class RelationEmitter(Emitter):
+    """Writes expressions over the columns of a relation, which have their types already."""
+
+    def _column(self, column: Column) -> str:
+        return self.dialect.quoted(column.name)
+
+
+def select(dialect: Dialect, relation: Relation, wanted: frozenset[str]) -> str:
+    """Write a relation, with the owner and the wanted columns."""
+    owned = not own(relation).public
+    if isinstance(relation, Scan):
+        return _scan(dialect, relation, wanted)
+    if isinstance(relation, Compute):
+        return _compute(dialect, relation, wanted, owned)
+    if isinstance(relation, Keep):
+        return _keep(dialect, relation, wanted, owned)
+    if isinstance(relation, Pair):
+        return _pair(dialect, relation, wanted)
+    if isinstance(relation, Match):
+        return _match(dialect, relation, wanted)
+    if isinstance(relation, Stack):
+        return _stack(dialect, relation, wanted, owned)
+    if isinstance(relation, Belonging):
+        return _belonging(dialect, relation, wanted)
+    return _per_owner(dialect, relation, wanted, owned)
+
+
+def present(emitter: Emitter, expression: Expression) -> str:
+    """Write a condition that is true where a value is neither NULL nor NaN."""
+    written = emitter.write(expression)
+    if emitter.is_double(expression):
+        return f"coalesce({written} <= {emitter.dialect.infinite}, FALSE)"
+    return f"({written} IS NOT NULL)"
+
+
+def needed_by(expressions: list[Expression]) -> frozenset[str]:
+    """Return the names of the columns that expressions speak of."""
+    return frozenset(n.name for e in expressions for n in walk(e) if isinstance(n, Column))
+
+
+def _shown(owner: str | None, columns: list[str]) -> str:
+    return ", ".join(([] if owner is None else [f"{owner} AS owner"]) + columns) or "1 AS one"
+
+
+def _kept(dialect: Dialect, fields: tuple[Field, ...], wanted: frozenset[str]) -> list[str]:
+    return [dialect.quoted(field.name) for field in fields if field.name in wanted]
+
+
+def _scan(dialect: Dialect, scan: Scan, wanted: frozenset[str]) -> str:
+    table = scan.table
+    emitter = Emitter(table, dialect)
+    columns = [
+        f"{emitter.write(Column(field.name))} AS {dialect.quoted(scan.prefix + field.name)}"
+        for field in table.fields
+        if scan.prefix + field.name in wanted
+    ]
+    source = dialect.scan(table)
+    if isinstance(table, Public):
+        return f"SELECT {_shown(None, columns)} FROM {source}"
+    if table.reach is not None:
+        names = [
+            f"here.{dialect.quoted(scan.prefix + f.name)}" for f in table.fields if scan.prefix + f.name in wanted
+        ]
+        columns.append(f"{emitter.write(Column(table.reach.here))} AS reached_by")
+        return (
+            f"SELECT {_shown('reached.owner', names)} FROM (SELECT {', '.join(columns)} FROM {source}) AS here"
+            f" JOIN ({_reached(dialect, table.reach.table, table.reach.there)}) AS reached"
+            " ON here.reached_by = reached.there"
+        )
+    if table.unit is None:
+        # The row itself is the owner; whoever reads this twice must keep the numbers.
+        return f"SELECT {_shown(dialect.row_owner(table), columns)} FROM {source}"
+    owner = emitter.write(Column(table.unit))
+    return f"SELECT {_shown(owner, columns)} FROM {source} WHERE {owner} IS NOT NULL"
+
+
+def _reached(dialect: Dialect, table: Table, key: str) -> str:
+    """The owner of each key of a table through which others reach it."""
+    scan = Scan(table, "reached.")
+    field = table.field(key)
+    assert field is not None
+    name = f"reached.{field.name}"
+    rows = dialect.derived(select(dialect, scan, frozenset({name})))
+    return f"SELECT owner, {dialect.quoted(name)} AS there FROM {rows}"
+
+
+def _compute(dialect: Dialect, relation: Compute, wanted: frozenset[str], owned: bool) -> str:
+    columns = [column for column in relation.columns if column.field.name in wanted]
+    emitter = RelationEmitter(relation.source, dialect)
+    shown = [f"{emitter.write(c.expression)} AS {dialect.quoted(c.field.name)}" for c in columns]
+    source = select(dialect, relation.source, needed_by([c.expression for c in columns]))
+    return f"SELECT {_shown('owner' if owned else None, shown)} FROM {dialect.derived(source)}"
+
+
+def _keep(dialect: Dialect, relation: Keep, wanted: frozenset[str], owned: bool) -> str:
+    condition = RelationEmitter(relation.source, dialect).write(relation.condition)
+    source = select(dialect, relation.source, wanted | needed_by([relation.condition]))
+    shown = _shown("owner" if owned else None, _kept(dialect, relation.fields, wanted))
+    return f"SELECT {shown} FROM {dialect.derived(source)} WHERE {condition}"
+
+
+def _condition(dialect: Dialect, fields: Fields, condition: Expression | None, same_owner: str | None) -> str:
+    parts = [] if same_owner is None else [same_owner]
+    parts += [] if condition is None else [RelationEmitter(fields, dialect).write(condition)]
+    return " AND ".join(parts) or "TRUE"
+
+
+def _pair(dialect: Dialect, pair: Pair, wanted: frozenset[str]) -> str:
+    left, right = own(pair.left), own(pair.right)
+    used = wanted | needed_by([] if pair.condition is None else [pair.condition])
+    both = not left.public and not right.public
+    condition = _condition(dialect, Side(pair.fields), pair.condition, "l.owner = r.owner" if both else None)
+    owner = None if left.public and right.public else ("r.owner" if left.public else "l.owner")
+    if both and pair.kind == "full":
+        owner = "coalesce(l.owner, r.owner)"
+    kind = {"inner": "JOIN", "left": "LEFT JOIN", "full": "FULL JOIN"}[pair.kind]
+    shown, one, other = _kept(dialect, pair.fields, wanted), pair.left, pair.right
+    return (
+        f"SELECT {_shown(owner, shown)} FROM ({select(dialect, one, used)}) AS l"
+        f" {kind} ({select(dialect, other, used)}) AS r ON {condition}"
+    )
+
+
+def _match(dialect: Dialect, match: Match, wanted: frozenset[str]) -> str:
+    used = needed_by([] if match.condition is None else [match.condition])
+    owned, shared = not own(match.source).public, not own(match.other).public
+    condition = _condition(dialect, match.both, match.condition, "s.owner = o.owner" if shared else None)
+    source, other = select(dialect, match.source, wanted | used), select(dialect, match.other, used)
+    columns = _kept(dialect, match.source.fields, wanted)
+    if match.flag is None:
+        shown = _shown("s.owner" if owned else None, columns)
+        return dialect.semi(shown, source, other, condition, ("s", "o"))
+    if match.flag.name in wanted:
+        owner, flag = "s.owner" if owned else None, dialect.quoted(match.flag.name)
+        return dialect.flagged(owner, source, other, condition, columns, flag)
+    return f"SELECT {_shown('s.owner' if owned else None, columns)} FROM ({source}) AS s"
+
+
+def _stack(dialect: Dialect, stack: Stack, wanted: frozenset[str], owned: bool) -> str:
+    parts = []
+    for part in stack.parts:
+        pairs = [(m.name, f.name) for m, f in zip(part.fields, stack.fields, strict=True) if f.name in wanted]
+        shown = _shown(
+            "owner" if owned else None, [f"{dialect.quoted(m)} AS {dialect.quoted(f)}" for m, f in pairs]
+        )
+        rows = select(dialect, part, frozenset(m for m, _ in pairs))
+        parts.append(f"SELECT {shown} FROM {dialect.derived(rows)}")
+    return " UNION ALL ".join(parts)
+
+
+def _per_owner(dialect: Dialect, relation: PerOwner, wanted: frozenset[str], owned: bool) -> str:
+    """Group by all keys, also those that nobody reads further on: they decide which rows there are."""
+    emitter = RelationEmitter(relation.source, dialect)
+    keys = [_key(emitter, key.expression) for key in relation.keys]
+    columns = [
+        f"{sql} AS {dialect.quoted(key.field.name)}"
+        for sql, key in zip(keys, relation.keys, strict=True)
+        if key.field.name in wanted
+    ]
+    summaries = [summary for summary in relation.summaries if summary.field.name in wanted]
+    columns += [f"{_summary(emitter, summary)} AS {dialect.quoted(summary.field.name)}" for summary in summaries]
+    arguments = [s.argument for s in summaries if s.argument is not None]
+    source = select(dialect, relation.source, needed_by([*(key.expression for key in relation.keys), *arguments]))
+    # A constant would be read as the place of a column.
+    pairs = zip(keys, relation.keys, strict=True)
+    varying = [sql for sql, key in pairs if not isinstance(key.expression, Literal)]
+    grouped = dialect.grouped_by((["owner"] if owned else []) + varying)
+    return f"SELECT {_shown('owner' if owned else None, columns)} FROM {dialect.derived(source)}{grouped}"
+
+
+def _belonging(dialect: Dialect, relation: Belonging, wanted: frozenset[str]) -> str:
+    """The rows of the owners whose part this is."""
+    shown = _shown("s.owner", [f"s.{name}" for name in _kept(dialect, relation.fields, wanted)])
+    rows, owners = select(dialect, relation.source, wanted), _belonging_owners(dialect, relation)
+    return dialect.semi(shown, rows, owners, "s.owner = o.owner", ("s", "o"))
+
+
+def _belonging_owners(dialect: Dialect, relation: Belonging) -> str:
+    """Of an owner's parts the one with the least hash is theirs; equal hashes are told apart by the part's place.
+
+    All readings of the source see the same rows, and a hash of an owner's own values gives the same part in every
+    question: the number of a row, which is another in each reading, is never an owner here. Owners without a row
+    in this part are left out before their other parts are hashed.
+    """
+    written = _key(RelationEmitter(relation.source, dialect), relation.expression)
+    rows = select(dialect, relation.source, needed_by([relation.expression]))
+    parts = f"SELECT owner, {written} AS part FROM {dialect.derived(rows)}"
+    this = dialect.one_key(relation.values[relation.place], relation.kind)
+    here = f"SELECT owner FROM {dialect.derived(parts)} WHERE part IS NOT DISTINCT FROM {this}"
+    pairs = dialect.semi("DISTINCT a.owner, a.part", parts, here, "a.owner = h.owner", ("a", "h"))
+    digits = len(str(len(relation.values)))
+    place = dialect.spelled("place")
+    digest = dialect.digest(f"{dialect.spelled('owner')} || '|' || {dialect.joined('place')}")
+    hashed = f"{digest} || lpad({place}, {digits}, '0')"
+    same = dialect.same("k.value", "d.part", relation.kind, missing=None in relation.values)
+    return (
+        f"SELECT owner FROM ({pairs}) AS d JOIN ({dialect.key_places(relation.values, relation.kind)}) AS k"
+        f" ON {same} GROUP BY owner"
+        f" HAVING right(min({hashed}), {digits}) = '{str(relation.place).rjust(digits, '0')}'"
+    )
+
+
+def _key(emitter: Emitter, expression: Expression) -> str:
+    """Write a key. Doubles have two zeros: adding 0 makes one of them, whichever row comes first."""
+    written = emitter.write(expression)
+    return f"({written} + 0.0)" if emitter.is_double(expression) else written
+
+
+def _summary(emitter: Emitter, summary: Summary) -> str:
+    """Write one exact number about an owner's rows: whole sums, whatever the order of the rows."""
+    bounds, argument = summary.field.bounds, summary.argument
+    if summary.function == "count":
+        assert bounds.high is not None
+        return emitter.dialect.real(f"least({_count(emitter, summary)}, {int(bounds.high)})")
+    assert argument is not None
+    dialect, there = emitter.dialect, present(emitter, argument)
+    count = dialect.filtered("count", "1", there)
+    if summary.function in ("min", "max"):
+        found = dialect.filtered(summary.function, emitter.write(argument), there)
+        # Adding 0 makes one zero of the two that doubles have.
+        return f"{dialect.real(found)} + 0.0" if summary.field.kind.numeric else found
+    clamped = dialect.clamp(emitter.real(argument), dialect.double(summary.low), dialect.double(summary.high))
+    point = dialect.nearest(dialect.scaled(clamped, summary.steps), dialect.large, fits=True)
+    total = f"{dialect.real(dialect.filtered_total(point, there))} / {dialect.double(summary.steps)}"
+    if summary.function == "avg":
+        total = f"({total}) / ({count})"
+    assert bounds.low is not None
+    assert bounds.high is not None
+    cut = dialect.clamp(total, dialect.double(bounds.low), dialect.double(bounds.high))
+    return f"CASE WHEN ({count}) > 0 THEN {cut} END"
+
+
+def _count(emitter: Emitter, summary: Summary) -> str:
+    if summary.argument is None:
+        return "count(*)"
+    there = present(emitter, summary.argument)
+    if summary.distinct:
+        return emitter.dialect.distinct(emitter.write(summary.argument), there)
+    return emitter.dialect.filtered("count", "1", there)
