@@ -20,6 +20,7 @@ import pyarrow.parquet as pq
 import pytest
 from tests.adversarial.hospital import TABLES, hospital, neighbours, vectors
 from tests.adversarial.test_parts import crowd
+from tests.depth import DEPTH, thinned
 from tests.fuzz.property import check_costs, check_plan
 from tests.fuzz.questions import Questions
 from tests.fuzz.world import ADJACENCIES, house
@@ -71,7 +72,7 @@ def test_no_neighbour_moves_a_release_of_a_random_batch_further_than_it_is_charg
     """Joins, subqueries, several tables, both adjacencies: conditions that moved into measures stay bounded."""
     triples = together = 0
     with house(ADJACENCIES[0]) as one, house(ADJACENCIES[1]) as other:
-        for seed in range(7):
+        for seed in range(4 * DEPTH):
             asked, total = batch_of(seed)
             home = (one, other)[seed % 2]
             batch = home.db.batch(**total)
@@ -82,8 +83,8 @@ def test_no_neighbour_moves_a_release_of_a_random_batch_further_than_it_is_charg
                 check_costs(plan)
                 triples += check_plan(home, plan, seed, 3)
             together += len(mine) > 1
-    assert together >= 4
-    assert triples >= 30
+    assert together >= 2 * DEPTH
+    assert triples >= 15 * DEPTH
 
 
 def losses(scale: float, moved: int) -> list[tuple[float, float]]:
@@ -416,6 +417,7 @@ EXPRESSIONS = [
 ]
 
 
+@thinned(4)
 @pytest.mark.parametrize("by", EXPRESSIONS)
 def test_whoever_leaves_moves_one_part_whatever_tells_the_parts(by: str) -> None:
     """NULL is a part here, doubles are, NaN and infinities are among the values, keys are negative or missing."""

@@ -19,6 +19,7 @@ from tests.adversarial.hospital import (
     vectors,
     without,
 )
+from tests.depth import thinned
 
 import jali
 
@@ -159,6 +160,7 @@ PAID = {
 }
 
 
+@thinned(4)
 @pytest.mark.parametrize(("sql", "paid"), PAID.values(), ids=PAID)
 def test_each_table_is_charged_for_what_its_people_can_change(
     db: jali.Database, sql: str, paid: dict[str, int]
@@ -209,6 +211,7 @@ PUBLIC = {
 }
 
 
+@thinned(3)
 @pytest.mark.parametrize("sql", PUBLIC.values(), ids=PUBLIC)
 def test_a_public_table_may_multiply_rows_and_each_person_stays_bounded(db: jali.Database, sql: str) -> None:
     plan = check_harmless(db, sql)

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import pyarrow as pa
 import pytest
 from tests.adversarial.hospital import BUDGET, check_harmless, hospital, refusal
+from tests.depth import thinned
 from tests.harness import noise_off
 
 import jali
@@ -133,6 +134,7 @@ def odd() -> Iterator[jali.Database]:
         yield db
 
 
+@thinned(4)
 @pytest.mark.parametrize("name", NAMES)
 def test_a_column_may_be_called_like_anything_the_engine_uses(odd: jali.Database, name: str) -> None:
     """As a value, a key and in every kind of relation; the answers are those of a column called plain."""

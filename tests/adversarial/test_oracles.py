@@ -11,6 +11,7 @@ from typing import Any
 import duckdb
 import pytest
 from tests.adversarial.hospital import BUDGET
+from tests.depth import thinned
 from tests.harness import noise_off
 
 import jali
@@ -121,6 +122,7 @@ def facts(db: jali.Database, sql: str, **terms: Any) -> tuple[Any, ...]:
     return answer.columns, len(answer.rows), shapes, answer.cost, answer.costs
 
 
+@thinned(4)
 @pytest.mark.parametrize("sql", ORACLES.values(), ids=ORACLES)
 def test_no_value_of_one_person_makes_a_question_fail_or_look_different(
     pair: tuple[jali.Database, jali.Database], sql: str, caplog: pytest.LogCaptureFixture, capfd: Any

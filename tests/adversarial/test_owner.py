@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 from tests.adversarial.hospital import TABLES, charged, check_harmless, hospital, refusal, vectors
+from tests.depth import thinned
 
 import jali
 
@@ -57,6 +58,7 @@ HARMLESS = {
 }
 
 
+@thinned(4)
 @pytest.mark.parametrize("sql", HARMLESS.values(), ids=HARMLESS)
 def test_the_hidden_owner_bounds_each_person_whatever_the_columns_are_called(db: jali.Database, sql: str) -> None:
     assert charged(check_harmless(db, sql), "visits") == 1

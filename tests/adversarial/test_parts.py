@@ -21,6 +21,7 @@ from tests.adversarial.hospital import (
     vectors,
     without,
 )
+from tests.depth import thinned
 
 import jali
 from jali.planner import Plan
@@ -77,6 +78,7 @@ def plans(db: jali.Database, sql: str, **terms: Any) -> dict[str, Plan]:
     return {key: db.explain(sql, **({"epsilon": 1} | terms), part=part(key)) for key in WARDS}
 
 
+@thinned(4)
 @pytest.mark.parametrize("sql", QUESTIONS.values(), ids=QUESTIONS)
 def test_who_leaves_a_table_moves_one_part_only(db: jali.Database, sql: str) -> None:
     tables = {**TABLES, "visits": TABLES["visits"] + crowd(6)}
@@ -92,6 +94,7 @@ def test_who_leaves_a_table_moves_one_part_only(db: jali.Database, sql: str) -> 
     assert moved_ever
 
 
+@thinned(4)
 @pytest.mark.parametrize("sql", QUESTIONS.values(), ids=QUESTIONS)
 def test_within_a_part_nobody_moves_more_than_is_paid_for(db: jali.Database, sql: str) -> None:
     tables = {**TABLES, "visits": TABLES["visits"][:9] + crowd(2)}
@@ -120,6 +123,7 @@ def test_a_filter_does_not_change_who_is_in_which_part(db: jali.Database) -> Non
     assert (sum(vectors(db, in_a, tables)[0].values()) + in_others) * unit == all_people
 
 
+@thinned(4)
 @pytest.mark.parametrize(
     "sql", [QUESTIONS[name] for name in ("a count", "sums and people", "groups", "a self-join")]
 )

@@ -12,6 +12,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 from tests.adversarial.hospital import BUDGET, TABLES, charged, check_harmless, hospital, refusal, vectors
+from tests.depth import thinned
 
 import jali
 from jali.mechanisms import Gaussian, Laplace
@@ -76,6 +77,7 @@ def test_every_aggregate_costs_what_was_asked_and_is_paid_before_the_data_is_rea
         assert abs(total - paid) < Fraction(1, 10**15)
 
 
+@thinned(4)
 @pytest.mark.parametrize("aggregate", EVERY)
 def test_every_aggregate_stays_within_its_bounds_when_a_person_leaves(db: jali.Database, aggregate: str) -> None:
     assert charged(check_harmless(db, f"SELECT ward, {aggregate} AS x FROM visits GROUP BY ward"), "visits") == 1

@@ -19,7 +19,7 @@ import mpmath  # type: ignore[import-untyped]
 import numpy as np
 import pyarrow as pa
 import pytest
-from tests.depth import DEPTH
+from tests.depth import DEPTH, thinned
 from tests.seeded import SeededBits
 
 import jali
@@ -142,6 +142,7 @@ def _scale(mechanism: Laplace | Gaussian) -> Fraction | Gaussian:
     return mechanism.scale if isinstance(mechanism, Laplace) else mechanism
 
 
+@thinned(2)
 @pytest.mark.parametrize("adjacency", ["add-remove", "replace-one"])
 @pytest.mark.parametrize("loss", ["epsilon", "rho"])
 def test_no_neighbours_lose_more_than_a_question_is_charged(adjacency: str, loss: str) -> None:
@@ -186,6 +187,7 @@ EXTREMES = {
 }
 
 
+@thinned(4)
 @pytest.mark.parametrize("type_", EXTREMES)
 def test_no_value_of_any_type_stops_the_engine(type_: str, tmp_path: Path) -> None:
     file = tmp_path / "values.duckdb"

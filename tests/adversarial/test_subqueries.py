@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 from tests.adversarial.hospital import TABLES, charged, check_harmless, hospital, refusal, vectors
+from tests.depth import thinned
 
 import jali
 
@@ -139,6 +140,7 @@ TIED = {
 }
 
 
+@thinned(4)
 @pytest.mark.parametrize(("sql", "paid"), TIED.values(), ids=TIED)
 def test_a_condition_on_the_same_persons_rows_is_bounded(db: jali.Database, sql: str, paid: int) -> None:
     plan = check_harmless(db, sql)

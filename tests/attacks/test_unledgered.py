@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 from tests.attacks.small import named, ran
+from tests.depth import thinned
 
 from jali import attacks
 from jali.attacks.oracles.unledgered import ForgetfulLedger
@@ -12,6 +13,7 @@ from jali.ledger import Debit
 from jali.privacy import Adjacency, Budget, Pure
 
 
+@thinned(3)
 @pytest.mark.parametrize("name", named("unledgered"))
 def test_every_attack_recovers_everything(name: str) -> None:
     # With so much loss for a question, a bit is wrong with probability below 1e-9.

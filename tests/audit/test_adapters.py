@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.depth import deep
 
 from jali.audit import adapters
 from jali.errors import CatalogError
@@ -147,6 +148,7 @@ made["coin"] = told(adapters.opendp(dp.m.make_randomized_response_bool(0.75)))
 """
 
 
+@deep
 def test_measurements_of_opendp_become_subjects() -> None:
     made = _in_peer("opendp", OPENDP)
     assert {name: one["width"] for name, one in made.items()} == {
@@ -256,6 +258,7 @@ def test_pydp_itself_becomes_a_subject() -> None:
     assert made["sum"]["verdict"] == "nothing found"
 
 
+@deep
 @pytest.mark.parametrize(
     ("peer", "script", "verdict"),
     [

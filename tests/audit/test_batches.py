@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 from scipy import stats
+from tests.depth import DEPTH, deep, thinned
 
 from jali.audit import Effort, Subject, Verdict, audit, subject_of
 from jali.audit.batches import Call, one_by_one
@@ -27,6 +28,7 @@ def _pieces(rate: float, count: int, random: np.random.Generator) -> np.ndarray[
     return np.array([row for piece in pieces for row in piece])
 
 
+@thinned(4)
 @pytest.mark.parametrize(("rate", "count"), [(0.5, 7), (0.02, 50), (1e-3, 100), (1.0, 9), (0.0, 9)])
 def test_failures_are_as_many_as_those_of_independent_runs(rate: float, count: int) -> None:
     """Seeded; the counts have the mean and the spread of a binomial, to five standard errors."""
@@ -45,6 +47,7 @@ def _flaky(value: float, size: int, rng: np.random.Generator) -> Any:
     return np.rint(value + rng.laplace(0, 2, size))
 
 
+@deep
 def test_an_honest_function_of_many_outputs_that_rarely_fails_is_not_accused() -> None:
     """Seeded. Counted as a failure of each output, the same function is accused in a quarter of all audits."""
     for seed in range(8):
@@ -55,7 +58,7 @@ def test_an_honest_function_of_many_outputs_that_rarely_fails_is_not_accused() -
 def test_a_failure_of_one_output_is_not_that_of_the_others() -> None:
     subject = subject_of(_flaky, epsilon=1, adjacency="add-remove", pairs=[(0, 1)])
     random = np.random.default_rng(1)
-    rows = np.concatenate([subject.draw(0, 1 << 15, random) for _ in range(10)])
+    rows = np.concatenate([subject.draw(0, 1 << 15, random) for _ in range(4 * DEPTH)])
     failed = int(np.isnan(rows[:, 0]).sum()) or int((rows[:, -1] != 0).sum())
     assert stats.binomtest(failed, len(rows), 3e-5).pvalue > 1e-6
 

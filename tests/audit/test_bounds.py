@@ -8,7 +8,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 from scipy import optimize, stats
-from tests.depth import DEPTH
+from tests.depth import DEPTH, thinned
 
 from jali.audit.bounds import Counts, estimate, lower_bound, readings, refuted
 from jali.errors import CatalogError
@@ -79,6 +79,7 @@ CLAIMS: list[tuple[Loss, Callable[[float, float], float]]] = [
 ]
 
 
+@thinned(4)
 @pytest.mark.parametrize("design", [shared_by_coins, with_fixed_runs])
 @pytest.mark.parametrize("rates", [(0.5, 0.2), (0.3, 0.25), (0.9, 0.6)])
 @pytest.mark.parametrize(("claim", "truth"), CLAIMS, ids=["epsilon", "delta", "rho"])
@@ -109,7 +110,7 @@ def test_rates_in_the_wrong_order_show_no_loss() -> None:
 
 @pytest.mark.parametrize("stddev", [1.0, 2.5])
 def test_no_event_of_gaussian_noise_exceeds_its_own_profile_and_some_exceed_a_smaller_one(stddev: float) -> None:
-    marks = np.linspace(-3 * stddev, 1 + 3 * stddev, 60)
+    marks = np.linspace(-3 * stddev, 1 + 3 * stddev, 15 if DEPTH == 1 else 60)
     p, q = stats.norm.sf((marks - 1) / stddev), stats.norm.sf(marks / stddev)
     runs = 10**9
     counts = [Counts((round(a * runs), round(b * runs)), (runs, runs)) for a, b in zip(p, q, strict=True)]

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.depth import thinned
 
 from jali.audit import Effort, Subject, Verdict, audit, subject_of
 from jali.audit.subject import Outputs
@@ -87,6 +88,7 @@ def _nothing(value: int, rng: np.random.Generator) -> Any:
     return round(rng.laplace(0, 1))
 
 
+@thinned(4)
 @pytest.mark.parametrize("function", [_error, _zero, _kind, _nothing])
 def test_rare_kinds_that_depend_on_the_data_are_found(function: Any) -> None:
     """Whether or not the outputs that the encoder was fitted to had any; seeded but for those."""

@@ -13,7 +13,7 @@ from fractions import Fraction
 
 import pytest
 from scipy import stats
-from tests.depth import DEPTH
+from tests.depth import DEPTH, deep
 
 from jali.audit import Effort, Subject, Verdict, audit
 from jali.audit.testers.pairwise import Pairwise
@@ -28,8 +28,10 @@ _QUICK = 20_000
 _WRONG = Fraction(5, 4)
 
 
-def _accused(subject: Subject, effort: Effort, testers: tuple[Tester, ...] | None = None) -> int:
-    return sum(audit(subject, effort, testers).verdict is Verdict.VIOLATION for _ in range(_REPEATS))
+def _accused(
+    subject: Subject, effort: Effort, testers: tuple[Tester, ...] | None = None, repeats: int = _REPEATS
+) -> int:
+    return sum(audit(subject, effort, testers).verdict is Verdict.VIOLATION for _ in range(repeats))
 
 
 def _most(repeats: int, level: float) -> int:
@@ -38,13 +40,14 @@ def _most(repeats: int, level: float) -> int:
 
 
 def test_an_honest_mechanism_is_seldom_accused_by_all_stages() -> None:
-    accused = _accused(additive.exact_laplace(), Effort(_QUICK))
-    assert accused <= _most(_REPEATS, 0.01)
-    if _REPEATS == 400:
-        assert accused <= 0.05 * _REPEATS
+    repeats = _REPEATS if DEPTH > 1 else 20
+    accused = _accused(additive.exact_laplace(), Effort(_QUICK), repeats=repeats)
+    assert accused <= _most(repeats, 0.01)
+    if repeats == 400:
+        assert accused <= 0.05 * repeats
 
 
-@pytest.mark.skipif(DEPTH == 1, reason="ten minutes: in the deep run")
+@deep  # ten minutes
 @pytest.mark.parametrize("maker", HONEST, ids=lambda maker: str(maker.__name__))
 def test_every_honest_twin_is_seldom_accused(maker: Callable[[], Subject]) -> None:
     # Their noise is floating-point noise, whose digits are another stage's business.

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.depth import thinned
 
 from jali.audit import REGISTRY, Registration, Verdict, audit_exactly
 from jali.audit.exact import Laws, hockey_stick, renyi
@@ -18,6 +19,7 @@ from jali.mechanisms import MECHANISMS
 from jali.privacy import Approximate, Concentrated, Loss
 
 
+@thinned(4)
 @pytest.mark.parametrize("registration", REGISTRY, ids=lambda r: r.name)
 def test_no_violation_is_found_and_a_tight_claim_is_reached(registration: Registration) -> None:
     finding = audit_exactly(registration)
@@ -30,6 +32,7 @@ def test_no_violation_is_found_and_a_tight_claim_is_reached(registration: Regist
     assert "private" not in str(finding)
 
 
+@thinned(4)
 @pytest.mark.parametrize("twin", TWINS, ids=lambda r: r.name)
 def test_every_broken_twin_is_caught(twin: Registration) -> None:
     finding = audit_exactly(twin)
@@ -59,6 +62,7 @@ def _stated(claim: Loss, p: dict[Any, float], q: dict[Any, float]) -> Registrati
     return replace(REGISTRY[0], claim=claim, neighbours=((0, 1),), log_masses=lambda value: q if value else p)
 
 
+@thinned(4)
 @pytest.mark.parametrize(
     ("p", "q"),
     [(1e-10 * math.exp(0.3), 1e-10), (math.exp(-13), math.exp(-15)), (0.05, 0.01), (0.6, 0.4), (0.5001, 0.4999)],

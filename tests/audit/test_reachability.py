@@ -6,6 +6,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from tests.depth import thinned
 
 from jali.mechanisms import Gaussian, Laplace, LInfinity, Staircase
 
@@ -38,6 +39,7 @@ def test_no_output_of_ours_is_out_of_reach_of_a_neighbour(make: object, step: st
         assert unreachable(outputs, 1.0) == 0
 
 
+@thinned(4)
 @pytest.mark.parametrize("step", ["1/1024", "1e-3"])
 @pytest.mark.parametrize("value", [0.1, 1.1, 1e9 / 3])
 def test_other_noises_release_points_of_the_lattice_too(value: float, step: str) -> None:

@@ -18,7 +18,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 from scipy import integrate, stats
-from tests.depth import DEPTH
+from tests.depth import DEPTH, deep, thinned
 
 from jali.audit.effort import Effort
 from jali.audit.finding import Verdict
@@ -226,6 +226,7 @@ ALGORITHMS = {
 }
 
 
+@thinned(4)
 @pytest.mark.parametrize("number", ALGORITHMS)
 def test_patterns_of_sparse_vector_have_the_probabilities_of_quadrature(number: str) -> None:
     algorithm, values = ALGORITHMS[number], (0.0, 2.0, 1.5)
@@ -346,6 +347,7 @@ def test_every_broken_twin_of_the_lab_and_every_honest_one_claims_seven_tenths()
     assert additive.classical_gaussian().claim.event.epsilon == 10
 
 
+@thinned(4)
 @pytest.mark.parametrize("maker", BROKEN, ids=named)
 def test_a_broken_twin_is_caught(maker: Callable[[], Subject]) -> None:
     finding = Pairwise().audit(maker(), Effort(MORE.get(maker, SAMPLES), seed=7))
@@ -353,7 +355,7 @@ def test_a_broken_twin_is_caught(maker: Callable[[], Subject]) -> None:
     assert finding.found > finding.claimed
 
 
-@pytest.mark.skipif(DEPTH == 1, reason="three minutes: in the deep run; make bench measures them too")
+@deep  # three minutes; make bench measures them too
 @pytest.mark.parametrize("name", PUBLISHED)
 def test_a_published_lower_bound_is_reached_with_twenty_million_samples(name: str) -> None:
     """At the confidence of the publication, 0.9; and what is found is no more than what is known to be lost."""
@@ -364,6 +366,7 @@ def test_a_published_lower_bound_is_reached_with_twenty_million_samples(name: st
     assert bound <= finding.found <= known, finding
 
 
+@thinned(4)
 @pytest.mark.parametrize("maker", HONEST, ids=named)
 def test_an_honest_twin_passes(maker: Callable[[], Subject]) -> None:
     # One of them takes no seed.

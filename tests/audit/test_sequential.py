@@ -7,6 +7,7 @@ import math
 import numpy as np
 import pytest
 from scipy import integrate, stats
+from tests.depth import thinned
 
 from jali.audit.bounds import Counts, lower_bound
 from jali.audit.events.promise import needed
@@ -32,6 +33,7 @@ def test_at_the_bound_the_wealth_has_grown_by_one_over_the_level(count: int, tot
     assert log_mixture(count, total, before) - likelihood == pytest.approx(math.log(1 / level), abs=1e-4)
 
 
+@thinned(4)
 @pytest.mark.parametrize("before", [(0, 0), (3, 10), (30, 40)])
 @pytest.mark.parametrize("chance", [0.1, 0.5, 0.8])
 def test_some_bound_is_above_the_truth_as_rarely_as_stated_whatever_the_looks(
@@ -53,6 +55,7 @@ BOUNDARY: list[tuple[Loss, float, float]] = [
 ]
 
 
+@thinned(2)
 @pytest.mark.parametrize(("claim", "p", "q"), BOUNDARY, ids=["epsilon", "delta"])
 def test_looking_forty_times_at_a_claim_that_holds_exactly_rarely_refutes_it(
     claim: Loss, p: float, q: float
@@ -88,6 +91,7 @@ def test_a_sample_that_taught_the_truth_makes_the_bound_sharper() -> None:
     )
 
 
+@thinned(4)
 @pytest.mark.parametrize("claim", [Pure(0.1), Approximate(0.1, 0.001), Concentrated(0.01)])
 @pytest.mark.parametrize("steps", [1, 3])
 def test_as_many_runs_as_are_needed_prove_the_violation_and_a_third_of_them_do_not(

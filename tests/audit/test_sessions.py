@@ -12,6 +12,7 @@ from typing import Any
 import duckdb
 import numpy as np
 import pytest
+from tests.depth import thinned
 
 from jali.audit.effort import Effort
 from jali.audit.finding import Finding, Verdict
@@ -171,6 +172,7 @@ def test_a_session_never_spends_more_than_its_grant() -> None:
 # Honest ones are not accused.
 
 
+@thinned(3)
 @pytest.mark.parametrize(
     "made",
     [
@@ -228,6 +230,7 @@ def _forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(SqliteLedger, "reserve", reserve)
 
 
+@thinned(3)
 @pytest.mark.parametrize(
     ("made", "sabotage"),
     [

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import importlib
 import io
 from collections.abc import Callable
 from fractions import Fraction
@@ -8,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from jali.demo.report import Report
 from jali.demo.strip import CELLS, FEW_CELLS, strip_text
 
 Runner = Callable[..., Any]
@@ -17,10 +19,21 @@ PLAUSIBLE = 6.0
 
 
 @pytest.fixture(scope="module")
-def report() -> dict[str, Any]:
+def found() -> Report:
     from jali.demo import run
 
-    return run().to_json()
+    return run()
+
+
+@pytest.fixture(scope="module")
+def report(found: Report) -> dict[str, Any]:
+    return found.to_json()
+
+
+@pytest.fixture
+def found_before(found: Report, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Show what was found before: to find it takes a second."""
+    monkeypatch.setattr(importlib.import_module("jali.demo.show"), "steps", lambda *_: iter(found.steps))
 
 
 def test_the_table_is_as_announced(report: dict[str, Any]) -> None:
@@ -106,6 +119,7 @@ def test_people_see_questions_truth_plan_and_refusal(jali: Runner) -> None:
     assert "Engine query" not in outcome.out
 
 
+@pytest.mark.usefixtures("found_before")
 @pytest.mark.parametrize("width", [80, 90, 100])
 def test_no_line_is_too_long_or_ends_in_blanks(width: int) -> None:
     from rich.console import Console
@@ -138,6 +152,7 @@ def test_the_demo_can_be_kept_and_gone_on_with(jali: Runner, tmp_path: Path) -> 
     assert "not empty" in again.err
 
 
+@pytest.mark.usefixtures("found_before")
 def test_the_demo_shows_colour_where_it_is_wanted() -> None:
     from rich.console import Console
 

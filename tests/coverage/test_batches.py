@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from tests.coverage.clinic import CASES, KEYS, NAMES, clinic
 from tests.coverage.repeated import ANSWERS, CONFIDENCE, LEAST, ends, numbers, seeded
-from tests.depth import DEPTH
+from tests.depth import DEPTH, thinned
 from tests.harness import noise_off
 
 import jali
@@ -69,11 +69,8 @@ def flat(answers: tuple[Answer, ...]) -> tuple[np.ndarray, np.ndarray]:
     return np.concatenate(values), np.concatenate(spans)
 
 
-# Laplace noise by person and Gaussian noise by row; all four in deep runs.
-SOME = slice(None, None, 3 if DEPTH == 1 else 1)
-
-
-@pytest.mark.parametrize(("unit", "given"), CASES[SOME], ids=NAMES[SOME])
+@thinned(4)
+@pytest.mark.parametrize(("unit", "given"), CASES, ids=NAMES)
 def test_intervals_of_answers_that_agree_hold_as_often_as_they_say(
     unit: str | None, given: dict[str, Any]
 ) -> None:
@@ -100,7 +97,9 @@ def test_answers_that_agree_err_less_than_the_same_releases_by_themselves() -> N
     alone = BatchPlan(plan.plans, plan.readings, plan.cost, plan.costs, plan.parts, agree=False)
     places = [0, 1, 2, 4, 5]
     true = truth(db, plan)
-    fitted, raw = (sum(_squared(one, true, places) for one in many(db, which, 20)) for which in (plan, alone))
+    fitted, raw = (
+        sum(_squared(one, true, places) for one in many(db, which, 10 * DEPTH)) for which in (plan, alone)
+    )
     assert fitted < 0.95 * raw
 
 

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from tests.coverage.clinic import CASES, NAMES, clinic
 from tests.coverage.repeated import check, measured, repeat, truths
+from tests.depth import thinned
 
 # Questions: how much wider than needed an interval may be, per aggregate. One that is made of several noisy sums
 # buys intervals for the means on the way, and where the noise drowns a group its interval says so.
@@ -64,6 +65,7 @@ QUESTIONS: dict[str, tuple[dict[str, float], int]] = {
 }
 
 
+@thinned(4)
 @pytest.mark.parametrize(("unit", "loss"), CASES, ids=NAMES)
 @pytest.mark.parametrize("question", QUESTIONS)
 def test_intervals_of_every_aggregate_cover_and_are_tight(

@@ -8,6 +8,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 from tests.coverage.repeated import CONFIDENCE, LEAST, seeded
+from tests.depth import thinned
 
 import jali
 
@@ -78,6 +79,7 @@ QUESTIONS = {
 
 
 # With the larger loss the sampling error is the larger one, with the smaller the noise.
+@thinned(4)
 @pytest.mark.parametrize("epsilon", [60, 2], ids=["sampling", "noise"])
 @pytest.mark.parametrize("outputs", QUESTIONS)
 def test_the_populations_value_is_covered(rows: jali.Database, outputs: str, epsilon: float) -> None:

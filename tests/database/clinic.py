@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import inspect
 import os
 import signal
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -46,12 +48,12 @@ def make_visits(path: Path, rows: int = 500) -> Path:
     return write_parquet(select, path)
 
 
-def open_clinic(directory: Path, epsilon: Any = 1, **options: Any) -> jali.Database:
-    """Open the clinic's database, protecting its table if that was not done."""
+def open_clinic(directory: Path, epsilon: Any = 1, *, place: str | None = None, **options: Any) -> jali.Database:
+    """Open the clinic's database, there or in another place, protecting its table if that was not done."""
     source = directory / "visits.parquet"
     if not source.exists():
         make_visits(source)
-    db = jali.connect(directory / "clinic.jali")
+    db = jali.connect(place or str(directory / "clinic.jali"))
     arguments: dict[str, Any] = {"unit": "patient_id", "max_rows": 5, "columns": COLUMNS} | options
     db.protect("visits", source, budget=jali.Budget(epsilon=epsilon), **arguments)
     return db
@@ -61,7 +63,7 @@ def die_at(step: int, after: bool) -> None:
     """Make this process kill itself at one step of the next question. Hooks live here, never in the package."""
     owner, name = STEPS[step]
     real = getattr(owner, name)
-    static = isinstance(owner.__dict__[name], staticmethod)
+    static = isinstance(inspect.getattr_static(owner, name), staticmethod)
 
     def deadly(*arguments: Any, **named: Any) -> Any:
         if after:
@@ -96,10 +98,10 @@ def ask_once(directory: Path, number: int, deadly: Any, arguments: tuple[Any, ..
         (directory / f"answer-{number}").write_text(repr(answer.rows))
 
 
-def ask_many(directory: Path, first: int, count: int, epsilon: str) -> None:
+def ask_many(directory: Path, first: int, count: int, epsilon: str, budget: Fraction) -> None:
     """Ask different questions until the budget refuses; write down how many were answered."""
     answered = 0
-    with open_clinic(directory, epsilon=60) as db:
+    with open_clinic(directory, epsilon=budget) as db:
         for number in range(first, first + count):
             try:
                 db.ask(f"SELECT COUNT(*) FROM visits WHERE cost > {number}", epsilon=epsilon)

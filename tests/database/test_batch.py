@@ -18,6 +18,7 @@ import pytest
 from tests.coverage.repeated import seeded
 from tests.database import batched
 from tests.database.clinic import open_clinic
+from tests.depth import thinned
 from tests.harness import noise_off
 
 import jali
@@ -141,6 +142,7 @@ def test_without_noise_a_batch_over_people_weighs_all_questions_over_the_union_o
             assert row[-1] == pytest.approx(expected.get(tuple(row[:-1]), 0.0), abs=0.02), sql
 
 
+@thinned(4)
 @pytest.mark.parametrize("unit", ["uid", None])
 @pytest.mark.parametrize("total", [{"epsilon": 2}, {"rho": "1/2"}, {"epsilon": 2, "delta": 1e-6}])
 def test_answers_agree_whatever_the_noise(unit: str | None, total: dict[str, Any]) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from tests.database.clinic import COLUMNS, make_visits
+from tests.depth import thinned
 from tests.parquet import write_parquet
 
 import jali
@@ -41,6 +42,7 @@ def loss(fit: Fit, amount: Fraction | None = None) -> dict[str, Any]:
     return {fit.kind: fit.amount if amount is None else amount} | ({"delta": fit.delta} if fit.delta else {})
 
 
+@thinned(4)
 @pytest.mark.parametrize("question", [COUNT, BY_WARD, SEVERAL, JOINED])
 @pytest.mark.parametrize("before", [{}, {"rho": "0.01"}, {"epsilon": "1/3"}])
 @pytest.mark.parametrize("asked", [{"epsilon": 9}, {"rho": 2}])

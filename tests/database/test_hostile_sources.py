@@ -13,6 +13,7 @@ import duckdb
 import pandas as pd
 import pyarrow as pa
 import pytest
+from tests.depth import thinned
 from tests.harness import in_measures, noise_off
 from tests.parquet import write_parquet
 
@@ -52,6 +53,7 @@ HOSTILE = [
 ]
 
 
+@thinned(3)
 @pytest.mark.parametrize("line", HOSTILE, ids=lambda line: repr(line[:12]))
 @pytest.mark.parametrize("place", ["first", "middle", "last"])
 def test_a_malformed_csv_line_costs_no_other_line(tmp_path: Path, line: bytes, place: str) -> None:
@@ -93,6 +95,7 @@ def test_declarations_of_csv_columns_ignore_case(tmp_path: Path) -> None:
         assert exact(db, "SELECT SUM(v) FROM t") == [(7,)]
 
 
+@thinned(3)
 @pytest.mark.parametrize(
     "bounds", [(0, 2**31), (0, 4 * 10**9), (-3 * 10**9, 0), (2**40, 2**40 + 5), (-(2**62), 2**62)]
 )
@@ -175,6 +178,7 @@ NAMES = [
 ]
 
 
+@thinned(3)
 @pytest.mark.parametrize("name", [*NAMES, 'a"b', "a b", "select", "é", "'"])
 @pytest.mark.parametrize("unit", [None, "id"])
 def test_a_column_may_have_any_name(tmp_path: Path, name: str, unit: str | None) -> None:

@@ -16,6 +16,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from tests.depth import thinned
 from tests.harness import noise_off
 
 import jali
@@ -185,6 +186,7 @@ def plain(request: pytest.FixtureRequest) -> tuple[str | None, list[dict[str, An
     return request.param, seen
 
 
+@thinned(2)
 @pytest.mark.parametrize("person", EXTREME)
 def test_an_extreme_person_changes_nothing_but_the_noisy_values(
     person: str, plain: tuple[str | None, list[dict[str, Any]]], caplog: pytest.LogCaptureFixture, capfd: Any
@@ -211,6 +213,7 @@ def plain_parquet(tmp_path_factory: pytest.TempPathFactory) -> list[dict[str, An
     return seen_in_parquet(tmp_path_factory.mktemp("plain") / "t.parquet", OTHERS)
 
 
+@thinned(2)
 @pytest.mark.parametrize("person", EXTREME)
 def test_an_extreme_person_in_a_parquet_file_changes_nothing_either(
     person: str, plain_parquet: list[dict[str, Any]], tmp_path: Path
@@ -235,6 +238,7 @@ CELLS = [
 ]
 
 
+@thinned(2)
 @pytest.mark.parametrize("cell", CELLS)
 def test_an_extreme_person_in_a_csv_file_changes_nothing_either(cell: str, tmp_path: Path) -> None:
     columns: dict[str, Any] = {"x": jali.Range(0, 1), "d": "date", "g": jali.Keys(["A"]), "n": "integer"}

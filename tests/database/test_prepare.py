@@ -14,6 +14,7 @@ from unittest.mock import patch
 import duckdb
 import pyarrow as pa
 import pytest
+from tests.depth import thinned
 from tests.harness import in_measures, noise_off
 from tests.parquet import write_parquet
 from tests.seeded import SeededBits
@@ -81,6 +82,7 @@ def exact(db: jali.Database, sql: str, **terms: Any) -> tuple[Plan, list[Any]]:
         return plan, in_measures(plan, db.ask(sql, epsilon=1, **terms).release.noisy)
 
 
+@thinned(4)
 @pytest.mark.parametrize("adjacency", ["add-remove", "replace-one"])
 @pytest.mark.parametrize("seed", range(4))
 def test_one_person_moves_ranked_sums_by_no_more_than_declared(seed: int, adjacency: str) -> None:
@@ -136,6 +138,7 @@ def _holding(rows: Sequence[Row]) -> duckdb.DuckDBPyConnection:
     return connection
 
 
+@thinned(4)
 @pytest.mark.parametrize("sql", OTHERWISE)
 def test_questions_that_are_weighed_find_on_the_copy_what_they_find_in_the_source(sql: str) -> None:
     with database(some_rows(7)) as db:

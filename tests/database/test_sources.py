@@ -17,6 +17,7 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from tests.depth import thinned
 from tests.harness import noise_off
 
 import jali
@@ -387,6 +388,7 @@ def quoted(name: str) -> str:
     return '"' + name.replace('"', '""') + '"'
 
 
+@thinned(3)
 @pytest.mark.parametrize("unit", [None, "uid"])
 @pytest.mark.parametrize("name", ODD)
 def test_a_column_may_have_any_name(name: str, unit: str | None) -> None:
@@ -408,6 +410,7 @@ def test_a_column_may_have_any_name(name: str, unit: str | None) -> None:
         ]
 
 
+@thinned(3)
 @pytest.mark.parametrize("name", ODD)
 def test_a_unit_may_have_any_name(name: str) -> None:
     column = quoted(name)
@@ -468,6 +471,7 @@ def test_keys_may_be_any_text() -> None:
         assert rows == [*((text, 1) for text in TEXTS), (None, 1)]
 
 
+@thinned(3)
 @pytest.mark.parametrize("text", TEXTS)
 def test_constants_may_be_any_text(text: str) -> None:
     frame = pa.table({"g": TEXTS})

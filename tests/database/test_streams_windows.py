@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 from tests.database.followed import follow, moment, protect, visits
+from tests.depth import thinned
 
 import jali
 from jali.errors import CatalogError, QueryError
@@ -52,6 +53,7 @@ WINDOWS = [{"last": 1}, {"last": 3}, {"last": 4}, {"restart": 1}, {"restart": 3}
 # What is published.
 
 
+@thinned(3)
 @pytest.mark.parametrize("window", WINDOWS, ids=str)
 @pytest.mark.parametrize("mechanism", ["every-item", "binary-tree", None])
 def test_a_count_is_of_the_ticks_of_its_window_under_each_key(
@@ -145,6 +147,7 @@ def test_another_window_is_another_declaration(db: jali.Database) -> None:
 # What it costs, and which counter.
 
 
+@thinned(4)
 @pytest.mark.parametrize("window", [{"last": 3}, {"restart": 3}], ids=str)
 @pytest.mark.parametrize("mechanism", ["every-item", "every-prefix", "binary-tree", "smooth-tree"])
 @pytest.mark.parametrize(("max_ticks", "separation"), [(1, 1), (2, 1), (3, 1), (3, 2)])
@@ -180,6 +183,7 @@ def test_the_noise_pays_for_whoever_spreads_over_windows(
     assert stream.cost == counter.loss.event
 
 
+@thinned(4)
 @pytest.mark.parametrize("window", [{"last": 7}, {"restart": 7}, {"last": 200}, {"restart": 300}], ids=str)
 @pytest.mark.parametrize("delta", [0, 1e-6])
 def test_the_counter_inside_has_the_least_largest_error_of_all(
@@ -318,6 +322,7 @@ def _half(said: str, what: str) -> float:
     return float(re.findall(rf"tick 24: ± ([\d.]+) {what}", said)[0])
 
 
+@thinned(4)
 @pytest.mark.parametrize("kind", [Sliding, Tumbling])
 @pytest.mark.parametrize("each", ["EveryItem", "BinaryTree"])
 def test_the_error_of_every_tick_is_that_of_its_own_noises(kind: type[Sliding | Tumbling], each: str) -> None:

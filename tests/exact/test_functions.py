@@ -12,7 +12,7 @@ from typing import Any
 
 import duckdb
 import pytest
-from tests.depth import DEPTH
+from tests.depth import DEPTH, thinned
 
 from jali.engines.duckdb.expressions import Emitter
 from jali.privacy import Adjacency, Budget
@@ -468,6 +468,7 @@ def _nested(chance: random.Random, depth: int) -> Expression:
     return Call(chance.choice(_STEPS), (_nested(chance, depth - 1), _nested(chance, depth - 1)))
 
 
+@thinned(4)
 @pytest.mark.parametrize("function", ["floor", "ceil", "round", "trunc", "whole"])
 def test_whole_intervals_hold_whatever_rounding_happens_below_them(
     function: str, engine: duckdb.DuckDBPyConnection

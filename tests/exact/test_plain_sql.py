@@ -149,7 +149,7 @@ def compare(
         assert len(spans) == len(expected)
 
 
-@settings(max_examples=120 * DEPTH, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
+@settings(max_examples=60 * DEPTH, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
 @given(table=tables, asked=questions(person_level=True), max_rows=st.integers(1, 4), data=st.data())
 def test_person_level_questions_equal_plain_sql(
     table: pa.Table, asked: Asked, max_rows: int, data: st.DataObject
@@ -158,7 +158,7 @@ def test_person_level_questions_equal_plain_sql(
     compare(asked, table, "uid", max_rows, adjacency, data.draw(st.booleans()))
 
 
-@settings(max_examples=80 * DEPTH, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
+@settings(max_examples=40 * DEPTH, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
 @given(table=tables, asked=questions(person_level=False), data=st.data())
 def test_row_level_questions_equal_plain_sql(table: pa.Table, asked: Asked, data: st.DataObject) -> None:
     adjacency = data.draw(st.sampled_from(["add-remove", "replace-one"]))

@@ -9,6 +9,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from tests.depth import thinned
 
 from jali.attacks import Noise, Oracle, Reconstruction, Refusal, Spent, Subsets, attacks, simulator
 from jali.attacks.arrays import Bits, Doubles
@@ -100,6 +101,7 @@ def test_an_attack_goes_on_with_few_answers(name: str, answers: int) -> None:
     assert np.isfinite(result.confidence).all()
 
 
+@thinned(4)
 @pytest.mark.parametrize("name", SIMULATED)
 def test_a_result_is_the_same_for_the_same_seed_and_complete(name: str) -> None:
     kind = attacks()[name]
@@ -118,6 +120,7 @@ def test_a_result_is_the_same_for_the_same_seed_and_complete(name: str) -> None:
         assert key in told
 
 
+@thinned(4)
 @pytest.mark.parametrize("name", SIMULATED)
 def test_the_exhibit_is_as_good_as_its_law(name: str) -> None:
     """Seeded; the law is met within five standard deviations of independent bits, or exceeded if it is a bound."""

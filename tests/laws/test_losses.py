@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from tests.depth import DEPTH
+from tests.depth import DEPTH, thinned
 from tests.laws.losses import ATTAINED, KINDS
 
 from jali.errors import CatalogError
@@ -27,8 +27,8 @@ REPEATABLE = settings(deadline=None, derandomize=DEPTH == 1, suppress_health_che
 
 
 def law(kinds: dict[str, st.SearchStrategy[Loss]], examples: int = 6) -> Callable[[Callable[[Loss], None]], Any]:
-    """Run a test for losses of each kind; so many in deep runs, times the depth, and two thirds of them else."""
-    drawn_of_each = math.ceil(2 * examples / 3) if DEPTH == 1 else examples * DEPTH
+    """Run a test for losses of each kind; so many in deep runs, times the depth, and half of them else."""
+    drawn_of_each = math.ceil(examples / 2) if DEPTH == 1 else examples * DEPTH
 
     def decorate(check: Callable[[Loss], None]) -> Any:
         @pytest.mark.parametrize("kind", list(kinds))
@@ -45,6 +45,7 @@ def law(kinds: dict[str, st.SearchStrategy[Loss]], examples: int = 6) -> Callabl
     return decorate
 
 
+@thinned(4)
 @law(KINDS)
 def test_delta_falls_as_epsilon_grows(loss: Loss) -> None:
     deltas = [loss.delta(point) for point in POINTS]
@@ -52,6 +53,7 @@ def test_delta_falls_as_epsilon_grows(loss: Loss) -> None:
     assert all(before >= after * (1 - SLACK) for before, after in pairwise(deltas))
 
 
+@thinned(4)
 @law(KINDS)
 def test_a_conversion_there_and_back_never_gains_privacy(loss: Loss) -> None:
     for level in LEVELS:
@@ -75,6 +77,7 @@ def test_a_fixed_point_is_charged_no_less_than_it_costs(loss: Loss) -> None:
         assert event.epsilon >= loss.epsilon("1e-4")
 
 
+@thinned(4)
 @law(KINDS, examples=3)
 def test_the_trade_off_curve_is_a_curve_and_respects_every_point_of_the_profile(loss: Loss) -> None:
     rates = (0.0, 0.05, 0.3, 0.7, 1.0)
@@ -88,6 +91,7 @@ def test_the_trade_off_curve_is_a_curve_and_respects_every_point_of_the_profile(
             assert fnr >= 1 - delta - math.exp(point) * rate - 2e-3
 
 
+@thinned(4)
 @law(KINDS)
 def test_the_posterior_is_never_below_the_prior_and_has_the_odds_of_the_loss(loss: Loss) -> None:
     posteriors = [loss.posterior(prior, delta="0.001") for prior in (0, 0.1, 0.5, 0.9, 1)]
@@ -105,6 +109,7 @@ def test_a_group_of_one_is_the_person(loss: Loss) -> None:
         assert one.delta(point) == pytest.approx(loss.delta(point), rel=1e-9, abs=1e-300)
 
 
+@thinned(4)
 @law(KINDS, examples=4)
 def test_a_larger_group_loses_more(loss: Loss) -> None:
     try:
@@ -118,6 +123,7 @@ def test_a_larger_group_loses_more(loss: Loss) -> None:
         assert of_two <= three.delta(point) * (1 + 1e-6) + 1e-15
 
 
+@thinned(4)
 @law(ATTAINED)
 def test_no_other_reading_is_below_what_a_mechanism_attains(loss: Loss) -> None:
     attained = PrivacyLossDistribution([loss])
@@ -139,7 +145,7 @@ def _pairs(kinds: dict[str, st.SearchStrategy[Loss]]) -> st.SearchStrategy[tuple
     return st.tuples(st.one_of(fitting), st.one_of(fitting))
 
 
-@settings(REPEATABLE, max_examples=15 * DEPTH)
+@settings(REPEATABLE, max_examples=4 * DEPTH)
 @given(_pairs(KINDS), st.integers(1, 4))
 def test_composition_is_monotone_and_has_no_order(pair: tuple[Loss, Loss], count: int) -> None:
     one, two = pair
@@ -151,7 +157,7 @@ def test_composition_is_monotone_and_has_no_order(pair: tuple[Loss, Loss], count
         assert more.epsilon(level) >= alone.epsilon(level) * (1 - 1e-4) - 1e-9
 
 
-@settings(REPEATABLE, max_examples=8 * DEPTH)
+@settings(REPEATABLE, max_examples=4 * DEPTH)
 @given(_pairs(ATTAINED), st.integers(1, 5 if DEPTH == 1 else 20))
 def test_composition_is_never_below_the_optimistic_distribution_nor_above_basic(
     pair: tuple[Loss, Loss], count: int

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 from scipy.stats import chi2
-from tests.depth import DEPTH
+from tests.depth import DEPTH, thinned
 from tests.laws.mechanisms import ABOVE_ZERO, LOSSES, SPECIMENS, at_loss, changed, loss_name, parameters
 from tests.seeded import SeededBits
 
@@ -72,6 +72,7 @@ def test_parameters_are_keyword_only_and_kept_as_fields(mechanism: type[Mechanis
         case.epsilon = 1  # type: ignore[attr-defined]
 
 
+@thinned(4)
 @specimens
 def test_exact_masses_sum_to_one(specimen: Specimen) -> None:
     for value in {id(v): v for pair in specimen.neighbours for v in pair}.values():
@@ -79,6 +80,7 @@ def test_exact_masses_sum_to_one(specimen: Specimen) -> None:
         assert math.fsum(map(math.exp, masses)) == pytest.approx(1, abs=1e-11)
 
 
+@thinned(4)
 @with_a_loss
 def test_error_shrinks_as_the_loss_grows(specimen: Specimen) -> None:
     factors = (Fraction(1, 32), Fraction(1, 8), Fraction(1, 2), Fraction(1), Fraction(4))
@@ -87,6 +89,7 @@ def test_error_shrinks_as_the_loss_grows(specimen: Specimen) -> None:
     assert errors[0] > errors[-1]
 
 
+@thinned(4)
 @with_a_loss
 def test_the_loss_claimed_is_the_loss_given(specimen: Specimen) -> None:
     name = loss_name(specimen.mechanism)
@@ -98,6 +101,7 @@ def test_the_loss_claimed_is_the_loss_given(specimen: Specimen) -> None:
         assert event.delta == (parameters(mechanism).get("delta") or 0)
 
 
+@thinned(4)
 @with_sensitivity
 def test_the_loss_grows_with_the_sensitivity_as_stated(specimen: Specimen) -> None:
     """Twice the sensitivity at twice the loss (four times for rho) is the same noise."""
@@ -116,6 +120,7 @@ def _twice(mechanism: Mechanism) -> Any:
     return sensitivity * 2
 
 
+@thinned(4)
 @specimens
 def test_error_is_the_quantile_of_the_deviation_or_bounds_it(specimen: Specimen) -> None:
     mechanism = specimen.mechanism
@@ -184,6 +189,7 @@ def test_a_mechanism_without_its_loss_or_sensitivity_cannot_be_made(mechanism: t
             mechanism(**rest)
 
 
+@thinned(4)
 @with_a_loss
 def test_releases_have_the_law_they_claim_and_not_that_of_another_loss(specimen: Specimen) -> None:
     """Chi-square at a false-alarm rate of 1e-8 for each portion; losses off by 30 % are rejected."""
@@ -201,6 +207,7 @@ def test_releases_have_the_law_they_claim_and_not_that_of_another_loss(specimen:
     assert rejected
 
 
+@thinned(4)
 @pytest.mark.parametrize(
     "specimen", [s for s in SPECIMENS if s.mechanism.loss.event.delta == 0], ids=lambda s: s.name
 )
@@ -212,6 +219,7 @@ def test_no_output_is_out_of_reach_of_a_neighbour(specimen: Specimen) -> None:
     assert not outside
 
 
+@thinned(4)
 @specimens
 def test_single_releases_have_the_law_too(specimen: Specimen) -> None:
     """`sample` may be vectorised: a few hundred plain releases must follow the same law.

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.depth import DEPTH, thinned
 
 from jali import compare, plots
 from jali.comparison.contenders.registry import STATISTICS
@@ -30,6 +31,7 @@ def test_measured_errors_are_those_of_the_laws() -> None:
     assert result.result("piecewise Laplace", GIVEN).mean == pytest.approx(15.53, rel=0.1)
 
 
+@thinned(4)
 @pytest.mark.parametrize("statistic", STATISTICS)
 @pytest.mark.parametrize("adjacency", ["replace-one", "add-remove"])
 def test_every_statistic_is_compared_on_every_shape(statistic: str, adjacency: str) -> None:
@@ -68,8 +70,8 @@ def test_people_without_a_value_are_left_out() -> None:
 
 def test_noise_for_the_worst_table_does_not_know_how_many_people_there_are_under_add_remove() -> None:
     """Under add-remove the number of people is not public: the mean of nobody is half a range from any other."""
-    wide = compare("mean", [40.0, 60.0] * 500, low=0, high=100, adjacency="add-remove", draws=300)
-    narrow = compare("mean", [40.0, 60.0] * 500, low=0, high=100, adjacency="replace-one", draws=300)
+    wide = compare("mean", [40.0, 60.0] * 500, low=0, high=100, adjacency="add-remove", draws=60 * DEPTH)
+    narrow = compare("mean", [40.0, 60.0] * 500, low=0, high=100, adjacency="replace-one", draws=60 * DEPTH)
     name = "Laplace, global sensitivity"
     assert wide.result(name, GIVEN).mean > 10
     assert narrow.result(name, GIVEN).mean < 1

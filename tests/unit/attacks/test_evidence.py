@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 import scipy.optimize
 import scipy.stats
+from tests.depth import thinned
 
 from jali.attacks.evidence import LowerBound, ceiling, flips, interval, lower_bound
 from jali.privacy import Adjacency
@@ -37,6 +38,7 @@ def test_the_interval_is_that_of_clopper_and_pearson() -> None:
         assert interval(right, guessed) == pytest.approx((exact.low, exact.high), abs=1e-9)
 
 
+@thinned(4)
 @pytest.mark.parametrize("guessed", [1, 20, 120])
 @pytest.mark.parametrize("adjacency", [REPLACE, ADD])
 def test_the_bound_is_true_as_often_as_it_says_for_randomized_response(guessed: int, adjacency: Adjacency) -> None:
@@ -81,6 +83,7 @@ def _right_of_a_leaking_response(bits: int, epsilon: float, delta: float) -> np.
     return law
 
 
+@thinned(2)
 @pytest.mark.parametrize("delta", [1e-3, 0.02])
 def test_the_bound_stays_true_with_a_delta(delta: float) -> None:
     bits, epsilon = 10, 0.5

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 import pytest
 from scipy import stats
-from tests.depth import DEPTH
+from tests.depth import DEPTH, thinned
 
 from jali.attacks import Exponential, Facts, Noise, simulator
 from jali.attacks.arrays import Bits, Doubles
@@ -62,6 +62,7 @@ def told(answers: Doubles, people: int, noise: str) -> Told:
     return Told(plain.secret, plain.noise, plain.random, answers)
 
 
+@thinned(4)
 @pytest.mark.parametrize("bound", [0, 0.3, 0.5, 1, 1.7, 2.5])
 @pytest.mark.parametrize("kind", ["uniform", "extreme", "steered", "flat"])
 def test_no_consistent_candidate_is_farther_than_4e_and_the_guess_is_one_of_them(kind: str, bound: float) -> None:

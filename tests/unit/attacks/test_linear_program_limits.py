@@ -7,6 +7,7 @@ import pytest
 import scipy.integrate
 import scipy.optimize
 import scipy.stats
+from tests.depth import thinned
 
 from jali.attacks import Facts, LinearProgram, Noise, simulator
 from jali.attacks.convex import limits
@@ -75,6 +76,7 @@ def test_beside_large_errors_a_line_keeps_its_digits(noise: str, least: float) -
     assert errors.capped(0.1, spread=0.3) == pytest.approx(0.01, rel=1e-6)
 
 
+@thinned(4)
 @pytest.mark.parametrize("ratio", [0.5, 8.0])
 @pytest.mark.parametrize("loss", ["absolute", "chebyshev", "feasible", "slab"])
 @pytest.mark.parametrize("kind", ["gaussian", "laplace", "uniform"])
@@ -153,6 +155,7 @@ def test_the_largest_error_sees_edges_and_only_edges() -> None:
     assert once == pytest.approx(twice, rel=1e-3)
 
 
+@thinned(4)
 @pytest.mark.parametrize(
     ("loss", "noise", "questions"),
     [

@@ -5,6 +5,7 @@ import math
 import numpy as np
 import pytest
 import scipy.optimize
+from tests.depth import thinned
 
 from jali.attacks import Facts, Noise, Slab, simulator
 from jali.attacks.arrays import Doubles
@@ -81,6 +82,7 @@ def test_errors_of_sqrt_n_leave_at_most_three_percent_wrong() -> None:
     assert result.figures["steps"] <= 600
 
 
+@thinned(3)
 @pytest.mark.parametrize(
     ("noise", "shrink", "questions"),
     [("uniform:sqrt(n)", 0.8, 1024), ("uniform:sqrt(n)", 0.0, 512), ("gaussian:0.5*sqrt(n)", 0.5, 512)],

@@ -12,6 +12,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 import scipy.stats
+from tests.depth import thinned
 
 from jali.attacks import Tables
 from jali.attacks.arrays import Bits
@@ -72,6 +73,7 @@ def women(n: int, median: float, mean: float) -> Release:
     return Release(n, (Statistic(Cell(), n, median, mean), *nobody), threshold=1)
 
 
+@thinned(4)
 @pytest.mark.parametrize(
     ("n", "median", "total"), [(2, 2.5, 5), (3, 3, 11), (3, 0, 2), (4, 2, 9), (4, 2.5, 11), (5, 1, 9), (6, 1, 8)]
 )
@@ -96,6 +98,7 @@ def test_a_rounded_mean_allows_the_totals_that_round_to_it(count: int) -> None:
         assert _totals(mean(total), count) == (allowed[0], allowed[-1])
 
 
+@thinned(4)
 @pytest.mark.parametrize("seed", [2, 11, 13, 18])
 def test_what_is_determined_is_true_and_every_solution_has_the_same_tables(seed: int) -> None:
     agency = SuppressingAgency.of(7, seed=seed)

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from scipy.linalg import hadamard as dense
 from scipy.optimize import linprog
+from tests.depth import thinned
 
 from jali.attacks import Hadamard, simulator
 from jali.attacks.arrays import Doubles
@@ -23,6 +24,7 @@ def wrong(n: int, noise: str, seed: int = 1) -> int:
     return n - Hadamard().run(simulator(n=n, noise=noise, seed=seed)).right
 
 
+@thinned(4)
 @pytest.mark.parametrize("n", [2, 8, 64, 1024])
 @pytest.mark.parametrize("root", [0.0, 0.02, *ROOTS, 3.0])
 def test_no_answer_is_beyond_the_bound_and_no_more_bits_are_wrong_than_the_theorem_says(

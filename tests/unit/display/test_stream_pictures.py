@@ -11,6 +11,7 @@ from typing import Any
 import matplotlib as mpl
 import numpy as np
 import pytest
+from tests.depth import thinned
 
 from jali.display.pictures.streams import MOST_PANES, TOGETHER, draw_stream
 from jali.display.stream_svg import stream_svg
@@ -76,6 +77,7 @@ def test_many_keys_have_a_pane_each_on_one_scale() -> None:
     assert "3 further keys are not drawn" in figure.get_suptitle()
 
 
+@thinned(4)
 @pytest.mark.parametrize("count", [0, 1, 2, 5000])
 @pytest.mark.parametrize("dated", [False, True])
 def test_streams_of_any_length_are_drawn(count: int, dated: bool) -> None:

@@ -8,6 +8,7 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from tests.depth import thinned
 from tests.exact.test_plain_sql import ENGINE
 
 import jali
@@ -44,6 +45,7 @@ def units(path: Path, sql: str) -> int:
         return round(float(sum(row[-1] for row in ENGINE.run(part.sql, plan.read)) * worth))
 
 
+@thinned(3)
 @pytest.mark.parametrize("writer", ["pyarrow", "polars"])
 @pytest.mark.parametrize("sql", QUESTIONS)
 def test_one_value_does_not_bring_in_the_nan_of_others(tmp_path: Path, sql: str, writer: str) -> None:
@@ -66,6 +68,7 @@ def test_nan_is_missing_whoever_wrote_the_file(tmp_path: Path, writer: str) -> N
 ODD = ((12.5, 10), (-3.0, 0), (-0.0, 0), (float("inf"), 10), (float("-inf"), 0), (float("nan"), 0), (None, 0))
 
 
+@thinned(3)
 @pytest.mark.parametrize("repeats", [1, 3000])
 @pytest.mark.parametrize(("value", "clamped"), ODD)
 def test_every_kind_of_double_is_clamped_to_its_place(

@@ -14,6 +14,7 @@ from typing import Any
 import duckdb
 import pyarrow as pa
 import pytest
+from tests.depth import thinned
 from tests.parquet import write_parquet
 from tests.seeded import SeededBits
 
@@ -83,6 +84,7 @@ def test_a_copy_has_the_rows_that_have_an_owner_and_ranks_from_one_up(seed: int,
         assert mine == list(range(1, len(mine) + 1))
 
 
+@thinned(4)
 @pytest.mark.parametrize("seed", range(4))
 def test_ranks_do_not_depend_on_other_people_or_on_the_order_of_rows(seed: int, tmp_path: Path) -> None:
     rows = some_rows(seed)

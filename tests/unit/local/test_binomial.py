@@ -9,6 +9,7 @@ import mpmath  # type: ignore[import-untyped]
 import numpy as np
 import pytest
 from scipy import stats
+from tests.depth import thinned
 
 from jali.errors import JaliError
 from jali.local.binomial import clopper_pearson, log_mass, longest_arm, tail_ratio, upper_tail
@@ -61,6 +62,7 @@ def test_nobody_has_no_yes() -> None:
     assert log_mass(0, 0, 0.5) == 0
 
 
+@thinned(4)
 @pytest.mark.parametrize("people", [1, 2, 10, 1000, 10**6, 10**8])
 @pytest.mark.parametrize("confidence", [0.1, 0.5, 0.95, 0.999999])
 def test_exact_intervals_agree_with_the_quantiles_of_the_beta_law(people: int, confidence: float) -> None:

@@ -8,7 +8,7 @@ from itertools import product
 import numpy as np
 import pytest
 from scipy import stats
-from tests.depth import DEPTH
+from tests.depth import DEPTH, thinned
 from tests.seeded import SeededBits
 
 from jali.errors import JaliError
@@ -67,6 +67,7 @@ def test_supports_of_hadamard_and_all_others_are_sums_over_single_reports(mechan
     np.testing.assert_array_equal(mechanism.supports(reports), sum(mechanism.supports([r]) for r in reports))
 
 
+@thinned(4)
 @pytest.mark.parametrize("people", [1, 5, 40])
 @pytest.mark.parametrize("confidence", [0.6, 0.9, 0.99])
 @cases
@@ -110,6 +111,7 @@ def test_a_confidence_next_to_one_is_no_trouble() -> None:
         assert first < low < high < last
 
 
+@thinned(4)
 @pytest.mark.parametrize("confidence", [0.8, 0.95])
 @pytest.mark.parametrize("share", [0.0, 0.02, 0.3, 1.0])
 @cases

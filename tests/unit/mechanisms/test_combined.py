@@ -7,6 +7,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from tests.depth import thinned
 from tests.seeded import SeededBits
 
 from jali.mechanisms.combined import Form, linear_quantile, linear_stddev, ratio_interval
@@ -129,6 +130,7 @@ def exact_tail(laws: list[NoiseLaw], t: int) -> float:
     return float(total[: middle - t + 1].sum() + total[middle + t :].sum())
 
 
+@thinned(4)
 @pytest.mark.parametrize("laws", SEVERAL, ids=lambda laws: "-".join(type(law).__name__[:12] for law in laws))
 def test_noises_of_several_kinds_are_folded_tightly(laws: list[NoiseLaw]) -> None:
     """The bound is above the exact tail, and at most 3 % (three kinds: 5 %) wider, and a few steps."""

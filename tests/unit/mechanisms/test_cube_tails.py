@@ -9,6 +9,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 from scipy import integrate, stats
+from tests.depth import thinned
 
 from jali.mechanisms.combined import linear_quantile, linear_stddev
 from jali.mechanisms.cube_tails import coordinate_reach, cube_tail
@@ -33,6 +34,7 @@ def beyond(sizes: list[float], v: float) -> float:
     return (big + small - v) ** 2 / (4 * big * small)
 
 
+@thinned(4)
 @pytest.mark.parametrize("dimension", [1, 2, 5, 30])
 @pytest.mark.parametrize("sizes", [[1.0], [1.0, 1.0], [2.0, 0.5], [0.1, 1.0]])
 def test_tails_are_integrals_over_the_radius(dimension: int, sizes: list[float]) -> None:
@@ -108,6 +110,7 @@ def test_the_reach_of_a_coordinate_is_where_its_tail_is_what_is_allowed(dimensio
     assert wanted == pytest.approx(allowed, rel=1e-4)
 
 
+@thinned(4)
 @pytest.mark.parametrize(
     ("dimension", "rate", "reach"), [(2, "1", 40), (2, "3", 14), (3, "3/2", 17), (1, "1/5", 190)]
 )

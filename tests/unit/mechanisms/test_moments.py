@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-from tests.depth import DEPTH
+from tests.depth import DEPTH, thinned
 from tests.seeded import SeededBits
 
 from jali.mechanisms.combined import Form, linear_quantile
@@ -163,6 +163,7 @@ CASES = [
 ]
 
 
+@thinned(4)
 @pytest.mark.parametrize(("count", "epsilon", "skewed", "gaussian"), CASES)
 @pytest.mark.parametrize(
     "kind", [kind for kind in KINDS if kind not in ("stddev_pop", "regr_r2", "regr_avgy", "regr_syy")]
@@ -179,6 +180,7 @@ def test_intervals_cover(kind: str, count: int, epsilon: float, skewed: bool, ga
     assert np.all((low <= value) & (value <= high) | ~known)
 
 
+@thinned(4)
 @pytest.mark.parametrize("gaussian", [False, True])
 @pytest.mark.parametrize("kind", KINDS)
 def test_with_many_rows_intervals_are_little_wider_than_the_errors(kind: str, gaussian: bool) -> None:
@@ -342,6 +344,7 @@ def effects(kind: str, sums: Mapping[str, float]) -> Floats:
     return np.array(moved)
 
 
+@thinned(4)
 @pytest.mark.parametrize("others", ["joint", "laplace"])
 @pytest.mark.parametrize("kind", ["var_pop", "covar_pop", "corr", "regr_slope"])
 def test_intervals_of_joint_noise_cover_and_are_narrower(kind: str, others: str) -> None:

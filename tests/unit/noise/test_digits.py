@@ -6,11 +6,13 @@ import math
 
 import numpy as np
 import pytest
+from tests.depth import thinned
 from tests.seeded import SeededBits, enumerate_masses
 
 from jali.noise.digits import further_digits
 
 
+@thinned(4)
 @pytest.mark.parametrize(("precision", "count"), [(0, 1), (0, 2), (2, 1), (5, 2)])
 def test_every_bit_string_leads_where_the_exponential_law_says(precision: int, count: int) -> None:
     """Sub-interval k of 2**count has a mass in proportion to exp(-k/2**(precision + count))."""

@@ -10,6 +10,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from tests.depth import thinned
 from tests.distribution.exact_laws import AnyLaw, mass, mpmath, real
 from tests.seeded import ScriptedBits, enumerate_masses
 
@@ -46,6 +47,7 @@ def _assert_between(low: Fraction, exact: mpmath.mpf, high: Fraction) -> None:
     assert real(low) <= exact <= real(high)
 
 
+@thinned(4)
 @pytest.mark.parametrize("plan", PLANS.values(), ids=PLANS.keys())
 @pytest.mark.parametrize("law", SMALL, ids=str)
 def test_all_bit_strings_together_have_the_law_of_a_small_scale(law: AnyLaw, plan: Plan) -> None:
@@ -70,6 +72,7 @@ BLOCKED: list[AnyLaw] = [
 ]
 
 
+@thinned(3)
 @pytest.mark.parametrize("law", BLOCKED, ids=str)
 def test_heads_offsets_and_coins_together_have_the_law_of_a_larger_scale(law: AnyLaw) -> None:
     """Pr[X = x] is proportional to Pr[head] 2**-shift Pr[kept | x], each enumerated to 1e-12."""
@@ -105,6 +108,7 @@ def _kept_mass(sampler: BlockSampler, head: int, offset: int) -> Fraction:
     return kept
 
 
+@thinned(4)
 @pytest.mark.parametrize(
     "law", [Geometric(Fraction(2)), DiscreteLaplace(Fraction(5, 2)), DiscreteGaussian(Fraction(5))], ids=str
 )

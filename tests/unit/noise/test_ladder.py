@@ -6,6 +6,7 @@ from itertools import count, pairwise
 
 import numpy as np
 import pytest
+from tests.depth import thinned
 from tests.distribution.exact_laws import AnyLaw, mass, mpmath, real
 
 from jali.noise import DiscreteGaussian, DiscreteLaplace, Geometric
@@ -49,6 +50,7 @@ def _survivals(name: str) -> list[mpmath.mpf]:
     return [partial / sums[-1] for partial in reversed(sums)]
 
 
+@thinned(4)
 @pytest.mark.parametrize("name", SERIES)
 @pytest.mark.parametrize(("width", "depth"), [(4, 4), (16, 12), (64, 12), (64, 64), (128, 128)])
 @pytest.mark.parametrize("guard", [0, 24])
@@ -85,6 +87,7 @@ LAWS: list[AnyLaw] = [
 ]
 
 
+@thinned(4)
 @pytest.mark.parametrize("law", LAWS, ids=str)
 def test_every_cell_of_the_guide_table_holds_one_value_or_none(law: AnyLaw) -> None:
     """The cells [c, c+1) / 2**16 are compared with the exact law; what is left to refine is little."""

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pytest
+from tests.depth import thinned
 from tests.seeded import SeededBits
 
 import jali
@@ -91,6 +92,7 @@ QUESTIONS: list[tuple[str, dict[str, Any]]] = [
 ]
 
 
+@thinned(4)
 @pytest.mark.parametrize(("sql", "terms"), QUESTIONS, ids=lambda value: value if isinstance(value, str) else "")
 def test_no_loss_that_is_five_percent_smaller_suffices(db: jali.Database, sql: str, terms: dict[str, Any]) -> None:
     """An exhaustive search: none of the losses down to a half of the found one brings the answer as close."""

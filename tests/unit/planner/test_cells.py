@@ -14,7 +14,7 @@ import pyarrow as pa
 import pytest
 from tests.coverage.repeated import repeat, truths
 from tests.declared import TABLES
-from tests.depth import DEPTH
+from tests.depth import DEPTH, thinned
 from tests.seeded import SeededBits
 
 import jali
@@ -135,6 +135,7 @@ def test_a_plan_with_a_strategy_is_stored_and_read_again(terms: dict[str, Any]) 
 # The choice.
 
 
+@thinned(4)
 @pytest.mark.parametrize("cells", [1, 2, 5, 16, 40, 121, 1000])
 @pytest.mark.parametrize("pure", [True, False])
 @pytest.mark.parametrize("changes", [1, 2, 4])

@@ -11,6 +11,7 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
+from tests.depth import thinned
 
 import jali
 from jali.display.numbers import show_amount
@@ -121,6 +122,7 @@ def test_every_page_that_an_explanation_may_name_exists(page: str) -> None:
     assert (ROOT / name).is_file()
 
 
+@thinned(4)
 @pytest.mark.parametrize("kind", ["epsilon", "rho"])
 @pytest.mark.parametrize("title", QUESTIONS)
 def test_every_kind_of_question_is_explained(clinic: jali.Database, title: str, kind: str) -> None:

@@ -11,6 +11,7 @@ from typing import Any, get_type_hints
 
 import pytest
 from tests.declared import VISITS
+from tests.depth import thinned
 from tests.golden.cases import FILES, Case, plan_of, read_cases
 from tests.golden.catalog import clinic
 
@@ -179,6 +180,7 @@ def test_a_column_of_the_table_wins_over_an_alias_in_group_by() -> None:
         planned("SELECT level AS ward, COUNT(*) FROM visits GROUP BY ward", epsilon=1)
 
 
+@thinned(4)
 @pytest.mark.parametrize("case", CASES, ids=[case.title for case in CASES])
 def test_every_plan_explains_itself(case: Case, catalog: Catalog) -> None:
     text = str(plan_of(case, catalog))

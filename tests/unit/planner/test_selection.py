@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pytest
+from tests.depth import thinned
 from tests.harness import noise_off
 
 import jali
@@ -277,6 +278,7 @@ def reading(plan: Plan, told: list[int], totals: list[int]) -> LevelReading:
     return LevelReading(Release(plan.question, plan.keys, (), measures, (level,), plan.selection, 0), 0)
 
 
+@thinned(4)
 @pytest.mark.parametrize("beyond", [-4, 3, 33])
 @pytest.mark.parametrize(
     ("estimate", "truth"),

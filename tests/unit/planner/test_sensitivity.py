@@ -8,6 +8,7 @@ from itertools import combinations_with_replacement, product
 
 import pytest
 from tests.declared import PEOPLE, VISITS
+from tests.depth import thinned
 
 from jali.planner.sensitivity import l1_sensitivity, squared_l2_sensitivity
 from jali.query.aggregation import Aggregation, CountPeople, CountRows, KeySet, Measure, SumValues, Weights
@@ -102,6 +103,7 @@ WORLDS = [
 ]
 
 
+@thinned(4)
 @pytest.mark.parametrize("changes", [1, 2])
 @pytest.mark.parametrize(("name", "groups", "max_rows"), WORLDS)
 def test_no_person_moves_a_measure_further_than_its_sensitivity(
@@ -118,6 +120,7 @@ def test_no_person_moves_a_measure_further_than_its_sensitivity(
 SMALL = [w for w in WORLDS if (w[2] or 1) == 1 and (w[1] == 1 or (w[1] == 2 and "sum" not in w[0]))]
 
 
+@thinned(4)
 @pytest.mark.parametrize(("name", "groups", "max_rows"), [*SMALL, ("sum of 0 to 2", 2, 1)])
 def test_two_people_at_once_move_it_no_further_than_twice(name: str, groups: int, max_rows: int | None) -> None:
     measure = MEASURES[name]

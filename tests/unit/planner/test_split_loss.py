@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import minimize
+from tests.depth import thinned
 from tests.golden.cases import FILES, Case, plan_of, read_cases
 from tests.golden.catalog import clinic
 
@@ -35,6 +36,7 @@ def catalog() -> Iterator[Catalog]:
         yield declared.catalog
 
 
+@thinned(4)
 @pytest.mark.parametrize("case", CASES, ids=[case.title for case in CASES])
 def test_the_shares_of_a_plan_sum_to_its_cost_exactly(case: Case, catalog: Catalog) -> None:
     plan = plan_of(case, catalog)
@@ -113,6 +115,7 @@ def least(weights: np.ndarray, block: tuple[int, ...], power: int) -> float:
     return float(found.fun)
 
 
+@thinned(4)
 @pytest.mark.parametrize(("measures", "shown"), SHOWN)
 @pytest.mark.parametrize(("loss", "power"), [(Pure(1), 2), (Concentrated(1), 1)])
 def test_no_other_split_has_a_smaller_forecast_error(measures: int, shown: Shown, loss: Loss, power: int) -> None:

@@ -281,7 +281,7 @@ def test_renyi_divergences_agree_with_mpmath(pair: tuple[Law, Law], order: float
         assert exact - mpmath.mpf("1e-40") <= found <= exact * (1 + mpmath.mpf("1e-9")) + mpmath.mpf("1e-13")
 
 
-@settings(max_examples=15 * DEPTH, deadline=None)
+@settings(max_examples=6 * DEPTH, deadline=None)
 @given(inner_pairs)
 def test_rho_bounds_the_divergence_per_order_and_is_nearly_reached(pair: tuple[Law, Law]) -> None:
     event = Finite.from_pair(*pair).event
@@ -345,7 +345,7 @@ def test_two_people_under_the_two_coins_lose_at_most_twice_ln_3() -> None:
     assert pair.tpr(F(1, 12)) == pytest.approx(3 / 4)
 
 
-@settings(max_examples=30 * DEPTH, deadline=None)
+@settings(max_examples=12 * DEPTH, deadline=None)
 @given(st.integers(2, 3).flatmap(lambda m: st.lists(laws(m), min_size=3, max_size=4)))
 def test_the_group_of_a_bare_pair_covers_every_chain_of_such_pairs(rows: list[Law]) -> None:
     path = Finite.from_channel(rows, neighbours=[(i, i + 1) for i in range(len(rows) - 1)])

@@ -16,6 +16,7 @@ import mpmath  # type: ignore[import-untyped]
 import pytest
 from scipy.optimize import brentq
 from scipy.stats import norm
+from tests.depth import thinned
 
 Record = tuple[int, int, int]
 Data = tuple[Record, ...]
@@ -328,6 +329,7 @@ def test_example_3_laplace_noise_conditioned_on_sum_zero_has_these_variances_per
     assert Fraction(variance) < laplace_variance(2) == 8
 
 
+@thinned(4)
 @pytest.mark.parametrize("prefix", range(1, 8))
 def test_the_conditioned_variance_agrees_with_numerical_integration(prefix: int) -> None:
     def sum_density(k: int, x: mpmath.mpf) -> mpmath.mpf:

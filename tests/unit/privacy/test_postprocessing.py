@@ -45,7 +45,7 @@ def channels(draw: st.DrawFn) -> tuple[Row, Row, list[Row]]:
     return draw(rows(outcomes)), draw(rows(outcomes)), kernel
 
 
-@settings(max_examples=200 * DEPTH, derandomize=True, deadline=None)
+@settings(max_examples=60 * DEPTH, derandomize=True, deadline=None)
 @given(channels(), st.fractions(1, 30, max_denominator=12))
 def test_no_randomized_function_raises_a_hockey_stick_divergence(
     channel: tuple[Row, Row, list[Row]], odds: Fraction

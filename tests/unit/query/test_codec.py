@@ -13,6 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.declared import TABLES
+from tests.depth import thinned
 from tests.golden.cases import FILES, Case, plan_of, read_cases
 from tests.golden.catalog import clinic
 
@@ -34,6 +35,7 @@ def catalog() -> Iterator[Catalog]:
         yield declared.catalog
 
 
+@thinned(4)
 @pytest.mark.parametrize("case", CASES, ids=[case.title for case in CASES])
 def test_a_plan_is_read_back_as_it_was_written(case: Case, catalog: Catalog) -> None:
     plan = plan_of(case, catalog)

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.depth import thinned
 
 from jali.query.enclose import Interval, enclose
 from jali.query.evaluate import evaluate
@@ -36,6 +37,7 @@ EXPRESSIONS = [
 ends = st.floats(-100, 100)
 
 
+@thinned(4)
 @pytest.mark.parametrize("written", EXPRESSIONS)
 @given(data=st.data())
 def test_an_enclosure_holds_every_value_of_its_expression(written: str, data: st.DataObject) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tests.depth import DEPTH
+from tests.depth import DEPTH, thinned
 from tests.seeded import SeededBits
 from tests.unit.streams.one_by_one import furthest
 
@@ -125,6 +125,7 @@ def test_published_errors_have_the_variance_that_is_forecast(estimate: str, loss
     assert np.abs(errors.mean(axis=1)).max() < 7 * counter.largest / math.sqrt(keys)
 
 
+@thinned(4)
 @pytest.mark.parametrize("horizon", [1, 4, 7, 8, 13, 16])
 def test_distances_are_those_of_the_worst_pattern_however_they_are_computed(
     horizon: int, monkeypatch: pytest.MonkeyPatch

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+from tests.depth import thinned
 from tests.seeded import SeededBits
 
 from jali.errors import MechanismError
@@ -44,6 +45,7 @@ def stream(horizon: int, width: int, seed: int = 0) -> NDArray[Any]:
     return np.random.default_rng(seed).integers(-5, 50, shape)
 
 
+@thinned(4)
 @counters
 @widths
 def test_the_same_noise_gives_the_same_values_however_ticks_are_grouped(

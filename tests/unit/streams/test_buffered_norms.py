@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+from tests.depth import thinned
 
 from jali.streams.buffers.norms import column_square, mean_row_square, row_square
 from jali.streams.buffers.parameters import best_parameters
@@ -101,6 +102,7 @@ def test_the_worst_pattern_is_the_earliest_and_its_length_is_exact(
     assert 0 <= found - worst < Fraction(1, 1 << 140)
 
 
+@thinned(4)
 @pytest.mark.parametrize(
     ("horizon", "ticks", "separation"), [(1024, 1, 1), (1000, 7, 100), (1000, 40, 25), (777, 777, 1)]
 )

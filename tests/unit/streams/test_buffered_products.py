@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+from tests.depth import thinned
 
 from jali.streams.buffers.products import ExactProduct, times
 
@@ -18,6 +19,7 @@ def scaled(matrix: NDArray[Any]) -> NDArray[Any]:
     return np.array([[int(x * (1 << 200)) for x in row] for row in matrix], dtype=object)
 
 
+@thinned(4)
 @pytest.mark.parametrize("bits", [3, 8, 14, 20, 28])
 @pytest.mark.parametrize("top", [0, 10, 40, 70])
 def test_products_are_within_half_a_unit_and_a_32nd(bits: int, top: int) -> None:

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-from tests.depth import DEPTH
+from tests.depth import DEPTH, thinned
 from tests.seeded import SeededBits
 
 from jali.errors import MechanismError
@@ -67,6 +67,7 @@ def one_by_one(made: BufferedToeplitz, increments: list[int]) -> list[int]:
     return measured(made, increments, tuple(range(1, len(increments))))
 
 
+@thinned(4)
 @pytest.mark.parametrize(
     ("buffers", "top"), [(4, 1), (1, 300), (8, 1 << 13), (4, 1 << 16), (8, 1 << 16), (4, 1 << 40), (1, 1 << 80)]
 )
@@ -116,6 +117,7 @@ def test_measurements_do_not_depend_on_later_increments() -> None:
     assert made.adaptive
 
 
+@thinned(4)
 @pytest.mark.parametrize(
     "person",
     [
@@ -239,6 +241,7 @@ def test_values_are_running_sums_and_the_noise_alone() -> None:
     assert np.abs(values - noise - np.cumsum(increments)).max() <= 2 * slack + 1e-6
 
 
+@thinned(4)
 @pytest.mark.parametrize("width", [1, 3])
 @pytest.mark.parametrize("cuts", [(), (70,), (SPAN,), (30, SPAN + 30)])
 def test_values_are_the_inverse_of_the_measurements(width: int, cuts: tuple[int, ...]) -> None:

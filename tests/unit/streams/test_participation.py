@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-from tests.depth import DEPTH
+from tests.depth import DEPTH, thinned
 from tests.unit.streams.patterns import (
     COUNTERS,
     SLACK,
@@ -65,6 +65,7 @@ def test_inner_products_of_columns_are_not_negative(kind: type[Counter], noise: 
         assert np.all(strategy.T @ strategy >= 0)
 
 
+@thinned(4)
 @both
 @pytest.mark.parametrize("horizon", SHORT)
 def test_the_distance_is_that_of_the_worst_pattern(kind: type[Counter], noise: str, horizon: int) -> None:
@@ -77,6 +78,7 @@ def test_the_distance_is_that_of_the_worst_pattern(kind: type[Counter], noise: s
         assert _agree(kind, counter.moved_by(other)[which], worst), (ticks, separation)
 
 
+@thinned(4)
 @both
 @pytest.mark.parametrize("horizon", [1, 7, 20, 1024])
 def test_the_distance_is_that_of_the_worst_pattern_for_the_person_it_is_made_for(
@@ -118,6 +120,7 @@ def _extremes(horizon: int, person: Participation) -> list[tuple[NDArray[Any], N
     return found
 
 
+@thinned(4)
 @both
 @adjacencies
 @pytest.mark.parametrize("signed", [False, True])
@@ -161,6 +164,7 @@ def _moved(strategy: NDArray[Any], difference: NDArray[Any]) -> tuple[int, int]:
     return int(np.abs(move).sum()), int((move * move).sum())
 
 
+@thinned(4)
 @both
 @pytest.mark.parametrize(("ticks", "separation"), [(1, 1), (2, 1), (2, 3), (3, 1), (3, 2)])
 def test_windows_are_as_far_apart_as_the_worst_person_over_many_of_them(
@@ -175,6 +179,7 @@ def test_windows_are_as_far_apart_as_the_worst_person_over_many_of_them(
         assert _agree(kind, counter.distance[used(noise)], worst)
 
 
+@thinned(4)
 @both
 @pytest.mark.parametrize(("ticks", "separation"), [(1, 1), (2, 1), (2, 3), (3, 1), (3, 2)])
 def test_epochs_together_cost_no_more_than_the_loss(

@@ -7,6 +7,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+from tests.depth import thinned
 
 from jali.mechanisms.combined import AnyLaw
 from jali.mechanisms.laws import DiscreteGaussianLaw, DiscreteLaplaceLaw
@@ -33,6 +34,7 @@ def exact_sum(law: AnyLaw, multiples: list[int]) -> NDArray[np.float64]:
     return total
 
 
+@thinned(4)
 @pytest.mark.parametrize("law", LAWS, ids=["Laplace", "Gaussian"])
 @pytest.mark.parametrize("multiples", [[1], [2, 1], [4, 2, 2, 1, 1, 1, 1], [6] * 9 + [3] * 5 + [2]])
 @pytest.mark.parametrize("confidence", [0.5, 0.95, 0.999])

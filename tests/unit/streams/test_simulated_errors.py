@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tests.depth import DEPTH
+from tests.depth import DEPTH, thinned
 from tests.seeded import SeededBits
 
 from jali.streams import (
@@ -51,6 +51,7 @@ def test_most_counters_are_simulated() -> None:
     assert len({type(counter) for counter in COUNTERS}) >= 7
 
 
+@thinned(4)
 @pytest.mark.parametrize("counter", COUNTERS, ids=lambda c: f"{type(c).__name__} {c.loss}")
 def test_published_values_err_as_forecast(counter: Counter) -> None:
     running = counter.start(width=WIDTH, ahead=HORIZON, bits=SeededBits(7))

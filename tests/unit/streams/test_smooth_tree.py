@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tests.depth import DEPTH
+from tests.depth import DEPTH, thinned
 from tests.seeded import SeededBits
 from tests.unit.streams.one_by_one import furthest
 
@@ -129,6 +129,7 @@ def test_published_errors_have_the_variance_that_is_forecast(shape: str, loss: d
     assert np.abs(errors.mean(axis=1)).max() < 7 * counter.largest / math.sqrt(keys)
 
 
+@thinned(4)
 @losses
 @shapes
 @pytest.mark.parametrize("horizon", [1, 3, 9, 14])

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+from tests.depth import thinned
 from tests.seeded import SeededBits
 from tests.unit.streams.patterns import COUNTERS, made, noises
 
@@ -59,6 +60,7 @@ def _within(counter: Counter) -> float:
     return off
 
 
+@thinned(4)
 @streams
 def test_every_key_has_its_own_sums(counter: Counter) -> None:
     values = counter.start(width=3, bits=SeededBits(1)).extend(X)
@@ -66,6 +68,7 @@ def test_every_key_has_its_own_sums(counter: Counter) -> None:
     assert np.allclose(values, _sums(counter, X), atol=_within(counter), rtol=0)
 
 
+@thinned(4)
 @streams
 def test_one_key_is_a_stream_of_numbers(counter: Counter) -> None:
     running = counter.start(bits=SeededBits(1))
@@ -74,6 +77,7 @@ def test_one_key_is_a_stream_of_numbers(counter: Counter) -> None:
     assert np.allclose(values, _sums(counter, X[:, 0]), atol=_within(counter), rtol=0)
 
 
+@thinned(4)
 @streams
 def test_values_do_not_depend_on_how_the_ticks_are_cut_or_on_stops_in_between(counter: Counter) -> None:
     whole = counter.start(width=3, bits=SeededBits(1)).extend(X)
@@ -95,6 +99,7 @@ def test_increments_of_another_shape_are_refused(counter: Counter) -> None:
     assert running.tick == 0
 
 
+@thinned(4)
 @pytest.mark.parametrize("kind", COUNTERS, ids=lambda kind: kind.__name__)
 def test_keys_have_independent_noise(kind: type[Counter]) -> None:
     """Correlations of the errors of two keys over 200 streams: below 6 standard errors."""

@@ -9,7 +9,7 @@ from typing import Any
 import mpmath  # type: ignore[import-untyped]
 import numpy as np
 import pytest
-from tests.depth import DEPTH
+from tests.depth import DEPTH, thinned
 from tests.seeded import SeededBits
 
 from jali.errors import JaliError
@@ -56,6 +56,7 @@ def law_of(kind: str, scale: Fraction) -> Any:
     return DiscreteLaplaceLaw(scale) if kind == "laplace" else DiscreteGaussianLaw(scale**2)
 
 
+@thinned(4)
 @pytest.mark.parametrize("scale", ["1/3", "1", "7", "63", "65", "500"])
 @pytest.mark.parametrize("kind", ["laplace", "gaussian"])
 def test_moments_and_tails_are_those_of_the_mass_function(scale: str, kind: str) -> None:
@@ -68,6 +69,7 @@ def test_moments_and_tails_are_those_of_the_mass_function(scale: str, kind: str)
     assert law.expected == pytest.approx(float(expected), rel=1e-9)
 
 
+@thinned(4)
 @pytest.mark.parametrize("scale", [1, 5, 40, 100])
 @pytest.mark.parametrize("count", [1, 2, 3, 10, 1000])
 @pytest.mark.parametrize("kind", ["laplace", "gaussian"])

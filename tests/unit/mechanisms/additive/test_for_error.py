@@ -8,6 +8,7 @@ from fractions import Fraction
 from typing import Any
 
 import pytest
+from tests.depth import thinned
 
 from jali.errors import JaliError
 from jali.mechanisms.additive import Additive
@@ -85,6 +86,7 @@ def test_a_wish_that_any_noise_fulfils_gets_the_widest_noise_there_is() -> None:
     assert 2**59 < widest.scale <= 2**60
 
 
+@thinned(4)
 @pytest.mark.parametrize(
     ("sensitivity", "within", "confidence", "known"),
     [(5, 1, 0.8, 2.6626), (12, 2, 0.8, 3.0057), (3, 0, 0.9, 4.0073), (40, 13, 0.99, None), (7, 9, 0.95, None)],

@@ -8,6 +8,7 @@ from fractions import Fraction
 import mpmath  # type: ignore[import-untyped]
 import numpy as np
 import pytest
+from tests.depth import thinned
 from tests.seeded import SeededBits, enumerate_masses
 
 from jali.errors import JaliError
@@ -37,6 +38,7 @@ def weight(law: LogConcave, n: int) -> mpmath.mpf:
     return mpmath.mpf(math.comb(n + law.cells - 1, law.cells - 1)) ** 2 * mpmath.exp(-n * rate)
 
 
+@thinned(4)
 @pytest.mark.parametrize(("law", "word"), [*((law, 1) for law in LAWS), *((law, 3) for law in LAWS[:2])], ids=str)
 def test_what_is_kept_has_the_law_over_every_bit_string(
     law: LogConcave, word: int, monkeypatch: pytest.MonkeyPatch
@@ -99,6 +101,7 @@ def test_uniform_integers_are_uniform_over_every_bit_string(bound: int) -> None:
     assert undecided < Fraction(1, 50)
 
 
+@thinned(4)
 @pytest.mark.parametrize(("count", "among"), [(0, 3), (1, 3), (2, 4), (2, 3), (2, 2)])
 def test_subsets_are_uniform_over_every_bit_string(count: int, among: int) -> None:
     masses, undecided = enumerate_masses(

@@ -8,6 +8,7 @@ from fractions import Fraction
 import mpmath  # type: ignore[import-untyped]
 import numpy as np
 import pytest
+from tests.depth import thinned
 from tests.seeded import SeededBits, enumerate_masses
 
 from jali.errors import JaliError
@@ -30,6 +31,7 @@ def brute(epsilon: Fraction, period: int, tread: int) -> tuple[float, float]:
         return float(expected), float(mpmath.sqrt(square))
 
 
+@thinned(4)
 @pytest.mark.parametrize("epsilon", [Fraction(1, 2), Fraction(1), Fraction(5)])
 @pytest.mark.parametrize("period", [1, 2, 7, 20])
 def test_the_tread_is_the_best_of_all_and_moments_are_those_of_the_weights(epsilon: Fraction, period: int) -> None:

@@ -11,6 +11,7 @@ from functools import partial
 from typing import Any
 
 import pytest
+from tests.depth import thinned
 from tests.seeded import SeededBits
 
 from jali.errors import JaliError
@@ -72,6 +73,7 @@ CASES: list[tuple[str, Sensitivity, Any, Any]] = [
 ]
 
 
+@thinned(4)
 @pytest.mark.parametrize(("declared", "function", "domain"), [c[1:] for c in CASES], ids=[c[0] for c in CASES])
 def test_every_declared_sensitivity_is_reached_and_never_exceeded(
     declared: Sensitivity, function: Any, domain: Any

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.depth import DEPTH
 
 from jali.errors import MechanismError
 from jali.mechanisms.selection.piecewise import OnLattice, Piecewise
@@ -25,7 +26,7 @@ closing: Any = st.sampled_from(["left", "right"])
     step=st.sampled_from([Fraction(1), Fraction(1, 3), Fraction(5, 4)]),
     stretch=st.sampled_from([1, 2**70]),
 )
-@settings(max_examples=120, deadline=None, derandomize=True)
+@settings(max_examples=40 * DEPTH, deadline=None, derandomize=True)
 def test_every_lattice_point_keeps_its_score(
     data: Any,
     breaks: list[Fraction],

@@ -10,6 +10,7 @@ from fractions import Fraction
 from typing import Any
 
 import pytest
+from tests.depth import thinned
 
 from jali.audit import Registration, Verdict, audit_exactly
 from jali.mechanisms.keys.chances import Chances
@@ -61,6 +62,7 @@ def worst_delta(mechanism: Any, epsilon: float, most: int) -> float:
     return max(max(hockey_stick(law(a), law(b), epsilon), hockey_stick(law(b), law(a), epsilon)) for a, b in pairs)
 
 
+@thinned(4)
 @pytest.mark.parametrize("least_people", [1, 3])
 @pytest.mark.parametrize("adjacency", [ADD, MOVE])
 @pytest.mark.parametrize("max_keys", [1, 2])
@@ -76,6 +78,7 @@ def test_laplace_thresholds_with_their_coins_spend_delta_exactly(
     assert found == pytest.approx(1e-3, rel=1e-12)
 
 
+@thinned(4)
 @pytest.mark.parametrize("least_people", [1, 3])
 @pytest.mark.parametrize("adjacency", [ADD, MOVE])
 @pytest.mark.parametrize("max_keys", [1, 2])

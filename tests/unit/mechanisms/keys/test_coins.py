@@ -6,6 +6,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from tests.depth import thinned
 from tests.seeded import ScriptedBits, SeededBits, enumerate_masses
 
 from jali.mechanisms.keys.chances import Chances
@@ -14,6 +15,7 @@ from jali.mechanisms.keys.coins import toss
 CHANCES = Chances(Fraction(1), Fraction(1, 20))
 
 
+@thinned(4)
 @pytest.mark.parametrize("people", range(1, 7))
 @pytest.mark.parametrize("word_bits", [1, 2, 3])
 def test_the_masses_of_all_bit_strings_enclose_the_chance(people: int, word_bits: int) -> None:

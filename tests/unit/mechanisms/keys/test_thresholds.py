@@ -8,6 +8,7 @@ from typing import Any
 
 import mpmath  # type: ignore[import-untyped]
 import pytest
+from tests.depth import thinned
 
 from jali.errors import MechanismError
 from jali.mechanisms.keys.gaussian_threshold import GaussianThreshold
@@ -62,6 +63,7 @@ def test_the_laplace_threshold_is_the_least(scale: Fraction, delta: Fraction) ->
         assert threshold == 1 or laplace_passes(scale, threshold - 1) > allowed
 
 
+@thinned(4)
 @pytest.mark.parametrize("variance", [Fraction(1, 9), Fraction(1), Fraction(31, 2), Fraction(16), Fraction(900)])
 @pytest.mark.parametrize("delta", DELTAS)
 def test_the_gaussian_threshold_is_the_least(variance: Fraction, delta: Fraction) -> None:
@@ -90,6 +92,7 @@ def test_the_laplace_coin_spends_what_a_whole_threshold_leaves(scale: Fraction, 
         assert spends_what_is_left(lambda t: laplace_passes(scale, t), threshold, coin, delta)
 
 
+@thinned(4)
 @pytest.mark.parametrize("variance", [Fraction(1, 9), Fraction(1), Fraction(31, 2), Fraction(16), Fraction(900)])
 @pytest.mark.parametrize("delta", DELTAS[2:])
 def test_the_gaussian_coin_spends_what_a_whole_threshold_leaves(variance: Fraction, delta: Fraction) -> None:
@@ -130,6 +133,7 @@ def test_the_gaussian_threshold_of_wide_noise_is_valid_and_at_most_one_too_large
         assert passes(threshold) * (1 - coin) + passes(threshold - 1) * coin <= mpmath.mpf("1e-6")
 
 
+@thinned(4)
 @pytest.mark.parametrize("sigma", [2**13, 2**13 + 4321, 10**6, 22_360_680])
 @pytest.mark.parametrize("delta", ["0.49", "0.4", "0.3", "0.17", "0.159", "0.15", "0.1"])
 def test_the_gaussian_threshold_of_wide_noise_below_one_sigma_is_valid_and_close(sigma: int, delta: str) -> None:
@@ -146,6 +150,7 @@ def test_the_gaussian_threshold_of_wide_noise_below_one_sigma_is_valid_and_close
         assert passes(threshold - 2) > mpmath.mpf(delta) * (1 - mpmath.mpf(2) ** -25)
 
 
+@thinned(4)
 @pytest.mark.parametrize("start", [0, 1, 5000, 8100, 8191, 8192, 8193, 12_000])
 @pytest.mark.parametrize("width", [2, 3, 64])
 def test_blocks_bound_the_gaussian_sum_from_above_and_closely(start: int, width: int) -> None:

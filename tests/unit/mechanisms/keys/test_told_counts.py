@@ -7,6 +7,7 @@ import math
 from typing import Any
 
 import pytest
+from tests.depth import thinned
 
 from jali.errors import MechanismError
 from jali.mechanisms.keys.gaussian_threshold import GaussianThreshold
@@ -29,6 +30,7 @@ def law_given_told(mechanism: Any, people: int) -> dict[int, float]:
     return {y: mass / total for y, mass in masses.items()}
 
 
+@thinned(4)
 @cases
 @pytest.mark.parametrize("confidence", [0.5, 0.95, 0.999])
 def test_intervals_cover_given_that_the_count_is_told_whatever_it_is(mechanism: Any, confidence: float) -> None:

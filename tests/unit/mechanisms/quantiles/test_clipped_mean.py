@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 from scipy.stats import binom
-from tests.depth import DEPTH
+from tests.depth import DEPTH, thinned
 from tests.seeded import SeededBits
 
 from jali.errors import JaliError
@@ -41,6 +41,7 @@ ADDED: list[tuple[Any, Any]] = [(t, (*t, x)) for t in ((), (0,), (2,), (1, 2)) f
 MOVED: list[tuple[Any, Any]] = [((*t, x), (*t, y)) for t in ((), (0,), (1, 2)) for x in (-2, 0, 1) for y in (0, 2)]
 
 
+@thinned(4)
 @pytest.mark.parametrize(("adjacency", "pairs"), [("add-remove", ADDED), ("replace-one", MOVED)])
 @pytest.mark.parametrize(("low", "share"), [(0, "1/4"), (0, "3/4"), (None, "1/2")])
 def test_no_two_neighbouring_tables_lose_more_than_epsilon(
@@ -75,6 +76,7 @@ def clipped(column: NDArray[np.float64], mean: NoisyMean) -> float:
     return float(np.clip(np.floor(column / step + 0.5) * step, mean.low, mean.high).mean())
 
 
+@thinned(4)
 @pytest.mark.parametrize("adjacency", ADJACENCIES)
 @pytest.mark.parametrize(("people", "low"), [(5, None), (60, 0), (3000, None)])
 def test_intervals_cover_the_mean_of_the_clipped_column(people: int, low: int | None, adjacency: str) -> None:
@@ -114,6 +116,7 @@ SHAPES = {
 }
 
 
+@thinned(4)
 @pytest.mark.parametrize("adjacency", ADJACENCIES)
 @pytest.mark.parametrize("shape", SHAPES)
 def test_means_of_columns_of_every_shape_are_close(shape: str, adjacency: str) -> None:

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 from scipy.stats import binom
-from tests.depth import DEPTH
+from tests.depth import DEPTH, thinned
 from tests.seeded import SeededBits
 
 from jali.errors import JaliError
@@ -40,6 +40,7 @@ def small_pairs(marks: range, adjacency: str) -> list[tuple[Any, Any]]:
     return [(tuple(sorted((*t, a))), tuple(sorted((*t, b)))) for t in people[:6] for a in marks for b in marks]
 
 
+@thinned(4)
 @pytest.mark.parametrize("adjacency", ADJACENCIES)
 @pytest.mark.parametrize("low", [0, None])
 @pytest.mark.parametrize("ends", [{}, {"lower": "1/4", "upper": "3/4", "spare": 0}])

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 from scipy.stats import chi2
-from tests.depth import DEPTH
+from tests.depth import DEPTH, thinned
 from tests.seeded import SeededBits, enumerate_masses
 
 from jali.errors import JaliError
@@ -53,6 +53,7 @@ def losses(mechanism: Mechanism, one: list[int], other: list[int]) -> list[float
     return [p[output] - q[output] for output in p]
 
 
+@thinned(4)
 @adjacencies
 @pytest.mark.parametrize("at", [("1/2",), ("1/3", "3/4"), ("1/10", "1/5", 1)])
 @kinds
@@ -217,6 +218,7 @@ def test_ranks_are_as_close_as_promised(kind: type[Any]) -> None:
     assert max(mechanism.deviation(column, values) for values in found) < reach < 400
 
 
+@thinned(4)
 @kinds
 @pytest.mark.parametrize("table", [[], [5], [2, 7]])
 def test_tiny_columns_are_answered_with_the_right_law(kind: type[Any], table: list[int]) -> None:
@@ -263,6 +265,7 @@ def test_too_many_places_are_refused() -> None:
         quartiles(JointQuantiles, spread=1 << 40)
 
 
+@thinned(4)
 @pytest.mark.parametrize("at", [(1,), ("9/10",), (0, "1/2", 1)])
 @adjacencies
 def test_joint_ranks_are_as_close_as_promised_on_all_small_tables(at: Any, adjacency: Adjacency) -> None:

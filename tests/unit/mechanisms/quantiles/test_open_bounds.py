@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 from scipy.stats import binom
-from tests.depth import DEPTH
+from tests.depth import DEPTH, thinned
 from tests.seeded import SeededBits
 
 from jali.mechanisms.quantiles.clipped_mean import ClippedMean
@@ -38,6 +38,7 @@ def bounds(adjacency: Adjacency, **others: Any) -> OpenBounds:
     return OpenBounds(**given | others, adjacency=adjacency, origin=5, growth=Fraction(2))
 
 
+@thinned(4)
 @adjacencies
 @pytest.mark.parametrize("table", [[], [4], [0, 1, 6, 9], [5, 5, 5], [0, 0, 10]])
 def test_walks_on_a_mirrored_column_are_mirrored(table: list[int], adjacency: Adjacency) -> None:
@@ -75,6 +76,7 @@ def test_as_many_people_are_left_out_as_promised(name: str, mirror: int, adjacen
     assert float(np.median(widths)) < 1.1 * float(column.max() - column.min()) + 0.03 * reach
 
 
+@thinned(4)
 @columns
 @adjacencies
 def test_the_mean_of_a_mirrored_column_is_as_good(name: str, adjacency: Adjacency) -> None:

@@ -13,7 +13,7 @@ import mpmath  # type: ignore[import-untyped]
 import numpy as np
 import pytest
 from scipy.stats import chi2
-from tests.depth import DEPTH
+from tests.depth import DEPTH, thinned
 from tests.seeded import ScriptedBits, SeededBits, enumerate_masses
 
 from jali.errors import JaliError
@@ -118,6 +118,7 @@ def test_the_expected_error_is_the_sum_over_all_marks(kind: type[RankQuantile]) 
         assert mechanism.expected_error(table) == pytest.approx(plain, abs=1e-9)
 
 
+@thinned(4)
 @kinds
 @quantiles
 def test_distances_are_as_defined_and_intervals_hold_what_is_within(
@@ -137,6 +138,7 @@ def test_distances_are_as_defined_and_intervals_hold_what_is_within(
                     assert len(inside) == inside[-1] - inside[0] + 1
 
 
+@thinned(4)
 @kinds
 @quantiles
 def test_no_distance_moves_further_than_the_sensitivity_and_some_do_that_far(

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 from scipy.stats import binom
-from tests.depth import DEPTH
+from tests.depth import DEPTH, thinned
 from tests.seeded import SeededBits
 
 from jali.errors import JaliError
@@ -52,6 +52,7 @@ def make(**given: Any) -> UnboundedQuantile:
     return UnboundedQuantile(**({"step": 1, "reach": 4, "growth": 2, "epsilon": 2} | given))
 
 
+@thinned(4)
 @pytest.mark.parametrize("adjacency", ADJACENCIES)
 @pytest.mark.parametrize("low", [0, None])
 @pytest.mark.parametrize(("at", "spare"), [("1/2", 0), ("1/4", 1), (1, 0), (1, 4), (0, 1), ("0.9", 2)])
@@ -151,6 +152,7 @@ def misranked(marks: Floats, answer: int, wanted: float) -> float:
     return max(wanted - int(enough.sum()), int(too_many.sum()) - wanted)
 
 
+@thinned(4)
 @pytest.mark.parametrize("name", COLUMNS)
 @pytest.mark.parametrize("adjacency", ADJACENCIES)
 @pytest.mark.parametrize("at", ["0.1", "1/2", "0.95"])

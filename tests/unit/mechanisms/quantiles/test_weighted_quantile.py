@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import chi2
-from tests.depth import DEPTH
+from tests.depth import DEPTH, thinned
 from tests.seeded import SeededBits, enumerate_masses
 
 from jali.errors import JaliError, MechanismError
@@ -93,6 +93,7 @@ def test_distances_are_as_defined(rows: dict[int, int], at: Fraction, window: in
     assert doubles.tolist() == pytest.approx([float(d - min(plain)) for d in plain], rel=2.0**-50, abs=0)
 
 
+@thinned(4)
 @pytest.mark.parametrize("scale", [1, 1 << 20, 1 << 50, 1 << 70])
 @pytest.mark.parametrize("window", [1, 3, 1 << 20, 1 << 66])
 def test_exponents_in_double_are_as_near_as_promised_whatever_the_weights(scale: int, window: int) -> None:
@@ -133,6 +134,7 @@ def neighbours(top: int, reach: int, changes: int, rest: list[Histogram]) -> lis
     return [(added(base, one), added(base, other)) for base in rest for one, other in pairs]
 
 
+@thinned(4)
 @pytest.mark.parametrize(("changes", "reach", "window"), [(1, 3, 1), (1, 3, 2), (2, 2, 1), (2, 2, 2), (4, 1, 2)])
 @pytest.mark.parametrize("at", [Fraction(0), Fraction(1, 3), Fraction(1, 2)])
 def test_no_distance_moves_further_than_the_reach_and_some_do_that_far(
@@ -244,6 +246,7 @@ def test_order_repeated_marks_and_empty_ones_do_not_matter(kind: type[WeightedQu
         assert mechanism.log_masses(arrays) == law
 
 
+@thinned(4)
 @kinds
 @pytest.mark.parametrize("top", [999, 60_000])
 def test_draws_have_the_law_of_their_gaps(kind: type[WeightedQuantile], top: int) -> None:
@@ -302,6 +305,7 @@ def test_the_coins_of_far_marks_have_their_chances_over_all_bit_strings() -> Non
         assert 0 <= law[mark] - masses[mark] <= undecided
 
 
+@thinned(3)
 @pytest.mark.parametrize("far", [0, 1, 4])
 def test_the_law_does_not_depend_on_what_is_called_far(far: int) -> None:
     """Chi-square at a false-alarm rate of 1e-8."""
@@ -392,6 +396,7 @@ def test_the_error_bounds_the_exact_law(kind: type[WeightedQuantile]) -> None:
             assert missed <= 1 - confidence
 
 
+@thinned(4)
 @kinds
 @pytest.mark.parametrize("at", ["0", "1/4", "1/2", "1"])
 def test_the_ends_of_an_interval_are_on_their_sides_of_the_quantile(kind: type[WeightedQuantile], at: str) -> None:

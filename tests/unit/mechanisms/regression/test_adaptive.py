@@ -13,7 +13,7 @@ import mpmath  # type: ignore[import-untyped]
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-from tests.depth import DEPTH
+from tests.depth import DEPTH, thinned
 from tests.seeded import SeededBits
 
 from jali.errors import MechanismError
@@ -108,6 +108,7 @@ def test_the_error_falls_as_one_over_the_number_of_people(adjacency: Adjacency) 
         assert (fewer / more < 5.6).all()
 
 
+@thinned(4)
 @pytest.mark.parametrize("adjacency", list(Adjacency))
 @pytest.mark.parametrize(("count", "rho", "spread"), [(1000, "0.02", 0.5), (1000, 1, 0.5), (10000, "0.1", 0.15)])
 def test_intervals_cover_least_squares_on_the_clamped_data(
@@ -150,6 +151,7 @@ def test_intervals_are_unbounded_where_the_data_do_not_determine_the_plane(table
     assert all(map(math.isfinite, released.coefficients))
 
 
+@thinned(4)
 @pytest.mark.parametrize(
     ("count", "spread", "share"), [(1000, 0.5, 0.8), (10000, 0.3, 0.8), (1000, 0.1, 1.05), (300, 0.2, 1.05)]
 )

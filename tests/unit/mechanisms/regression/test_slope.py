@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.depth import DEPTH
+from tests.depth import DEPTH, thinned
 from tests.seeded import SeededBits
 
 from jali.errors import JaliError
@@ -91,6 +91,7 @@ def test_no_neighbour_has_a_smaller_bound_at_one_more_change(
     assert float(one) <= math.exp(step) * float(other) * (1 + 1e-12)
 
 
+@thinned(4)
 @adjacencies
 @pytest.mark.parametrize("changes", [1, 2])
 def test_the_bound_holds_for_every_table_within_so_many_changes(adjacency: Adjacency, changes: int) -> None:
@@ -111,6 +112,7 @@ def test_the_bound_holds_for_every_table_within_so_many_changes(adjacency: Adjac
         assert statistic.at_distance(points, 0) <= bound
 
 
+@thinned(2)
 @adjacencies
 def test_the_smooth_bound_is_the_largest_over_all_distances_and_is_smooth_up_to_a_thousand(
     adjacency: Adjacency,

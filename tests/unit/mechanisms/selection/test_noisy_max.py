@@ -10,7 +10,7 @@ from typing import Any, get_args
 import mpmath  # type: ignore[import-untyped]
 import numpy as np
 import pytest
-from tests.depth import DEPTH
+from tests.depth import DEPTH, thinned
 from tests.seeded import SeededBits, enumerate_masses
 
 from jali.errors import JaliError
@@ -70,6 +70,7 @@ def test_the_lecture_histogram_has_the_known_error() -> None:
     assert make("laplace").probabilities([1, 0])[1] == pytest.approx(math.exp(-0.5) / 2 * (1 + 1 / 4), rel=1e-13)
 
 
+@thinned(4)
 @every_noise
 @pytest.mark.parametrize("x", [[0.0, 0.5], [0.0, 0.25, 3.0, 30.0, 3.0]])
 def test_probabilities_are_the_integrals_of_their_definition(noise: Noise, x: list[float]) -> None:
@@ -109,6 +110,7 @@ def test_many_different_scores_keep_their_laplace_law() -> None:
     assert (np.diff(law) < 0).all()
 
 
+@thinned(4)
 @pytest.mark.parametrize("others", [1, 4, 99])
 @pytest.mark.parametrize("confidence", [0.9, 1 - 1e-10, 1 - 1e-14, 1 - 2**-52, 1 - 2**-53])
 @every_noise
@@ -137,6 +139,7 @@ def worst_tail(x: Any, others: int, noise: Noise) -> Any:
         return mpmath.quad(tail, cuts, method="gauss-legendre")
 
 
+@thinned(4)
 @pytest.mark.parametrize("two_sided", [False, True])
 @pytest.mark.parametrize("x", [(0, "1/2"), (0, 2)])
 def test_every_bit_string_ends_the_race_as_the_law_says(two_sided: bool, x: tuple[Any, ...]) -> None:
@@ -170,6 +173,7 @@ def test_coarse_first_digits_leave_the_law_as_it_is(precision: int) -> None:
     assert (((np.bincount(chosen, minlength=3) - size * law) ** 2) / (size * law)).sum() < 31
 
 
+@thinned(4)
 @every_noise
 @pytest.mark.parametrize("monotone", [False, True])
 def test_no_neighbours_are_told_apart_by_more_than_epsilon(noise: Noise, monotone: bool) -> None:
@@ -210,6 +214,7 @@ def test_laplace_noise_nears_its_loss_far_away() -> None:
     assert 1 - 1e-6 < far <= 1
 
 
+@thinned(3)
 @pytest.mark.parametrize("confidence", [0.6, 0.95, 0.999])
 def test_no_scores_do_worse_than_the_bounds_of_laplace_noise(confidence: float) -> None:
     random, mechanism = np.random.default_rng(6), make("laplace")

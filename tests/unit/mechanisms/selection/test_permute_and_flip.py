@@ -11,7 +11,7 @@ from typing import Any
 import mpmath  # type: ignore[import-untyped]
 import numpy as np
 import pytest
-from tests.depth import DEPTH
+from tests.depth import DEPTH, thinned
 from tests.seeded import SeededBits, enumerate_masses
 
 from jali.audit.exact import renyi
@@ -55,6 +55,7 @@ def test_the_closed_form_is_the_law_of_shuffling_and_flipping(x: list[float]) ->
     assert np.exp(permute_and_flip_law(np.array(x, float))) == pytest.approx(shuffled_law(x), rel=1e-13)
 
 
+@thinned(4)
 @pytest.mark.parametrize("count", [90, 95, 96, 300, 3000])
 def test_many_candidates_have_the_law_that_many_digits_give(count: int) -> None:
     """Three kinds of candidates, integrated by mpmath; and the probabilities add up to 1."""
@@ -83,6 +84,7 @@ def test_tiny_probabilities_keep_their_logarithms() -> None:
     assert logs[2] == pytest.approx(-5000 - math.log(2), rel=1e-14)
 
 
+@thinned(3)
 @pytest.mark.parametrize("x", [(0, "1/2"), (0, 3), (0, "1/3", 1)])
 def test_every_bit_string_leads_where_the_law_says(x: tuple[Any, ...]) -> None:
     """All strings of 18 bits, with coins of two bits at a time so that many are refined."""

@@ -7,6 +7,7 @@ from fractions import Fraction
 from typing import Any
 
 import pytest
+from tests.depth import thinned
 
 from jali.errors import MechanismError
 from jali.mechanisms.smooth.admissible import Price
@@ -95,6 +96,7 @@ def test_beta_is_found_for_one_family_and_the_family_for_one_beta() -> None:
     assert given.beta == Fraction(1, 6)
 
 
+@thinned(4)
 @pytest.mark.parametrize(
     "price", [price_of(1), price_of("1/10", "1e-9"), price_of(rho="1/8"), price_of(20)], ids=repr
 )
@@ -136,6 +138,7 @@ def test_families_that_are_none_are_refused(families: Any) -> None:
         assert refusal.value.remedy
 
 
+@thinned(4)
 @pytest.mark.parametrize(
     "given",
     [

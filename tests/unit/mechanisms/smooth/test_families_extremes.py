@@ -7,6 +7,7 @@ from fractions import Fraction
 
 import mpmath as mp  # type: ignore[import-untyped]
 import pytest
+from tests.depth import thinned
 
 from jali.errors import MechanismError
 from jali.mechanisms.smooth.admissible import Family, Price
@@ -64,6 +65,7 @@ def largest_loss(depth: Depth, alpha: mp.mpf, beta: mp.mpf) -> mp.mpf:
     return worst
 
 
+@thinned(4)
 @pytest.mark.parametrize(
     ("family", "depth_of"), PURE, ids=lambda case: repr(case) if isinstance(case, Family) else ""
 )
@@ -83,6 +85,7 @@ def test_a_pure_noise_keeps_every_epsilon_that_is_accepted(
         assert limit / 2 < worst <= limit * (1 + mp.mpf(10) ** -40)
 
 
+@thinned(4)
 @pytest.mark.parametrize(
     ("family", "depth_of"), PURE, ids=lambda case: repr(case) if isinstance(case, Family) else ""
 )
@@ -159,6 +162,7 @@ def _upper(x: mp.mpf) -> mp.mpf:
     return mp.erfc(x / mp.sqrt(2)) / 2 if x < 1000 else mp.mpf(0)
 
 
+@thinned(4)
 @pytest.mark.parametrize(("epsilon", "delta"), PRICES)
 @pytest.mark.parametrize("share", SHARES, ids=["low", "middle", "high"])
 def test_gaussian_noise_keeps_every_delta_that_is_accepted(epsilon: str, delta: str, share: Fraction) -> None:
@@ -214,6 +218,7 @@ def _check_log_normal(beta: Fraction, price: Price) -> None:
         assert slope <= mp.exp(exact(beta)) * exact(epsilon - beta / noise.sigma)
 
 
+@thinned(2)
 @pytest.mark.parametrize(
     ("rho", "beta", "orders"), [("32", "5", (1.05, 1.5, 2)), ("18", "1/2", (1.05, 1.5, 2, 4))]
 )

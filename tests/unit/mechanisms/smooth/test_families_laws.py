@@ -9,6 +9,7 @@ from fractions import Fraction
 import mpmath as mp  # type: ignore[import-untyped]
 import numpy as np
 import pytest
+from tests.depth import thinned
 from tests.seeded import SeededBits
 
 from jali.mechanisms.smooth.admissible import AdmissibleNoise, Price
@@ -84,6 +85,7 @@ LAWS: list[tuple[AdmissibleNoise, Callable[[mp.mpf], mp.mpf]]] = [
 ]
 
 
+@thinned(4)
 @pytest.mark.parametrize(("noise", "survival"), LAWS, ids=[repr(noise) for noise, _ in LAWS])
 def test_the_survival_function_is_exact_far_into_the_tail(
     noise: AdmissibleNoise, survival: Callable[[mp.mpf], mp.mpf]

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 from scipy.optimize import brentq, minimize_scalar
+from tests.depth import thinned
 
 from jali.mechanisms.smooth.admissible import Family, Price
 from jali.mechanisms.smooth.families.cauchy import Cauchy
@@ -86,6 +87,7 @@ EXACT = [(family, depth, epsilon, beta) for family, depth, pairs in CASES for ep
 TITLES = [f"{family}, epsilon {epsilon}, beta {beta}" for family, _, epsilon, beta in EXACT]
 
 
+@thinned(4)
 @pytest.mark.parametrize(("family", "depth_of", "epsilon", "beta"), EXACT, ids=TITLES)
 def test_a_pure_noise_spends_epsilon_and_no_more(
     family: Family, depth_of: Callable[[float, float], Depth], epsilon: str, beta: str
@@ -101,6 +103,7 @@ def test_a_pure_noise_spends_epsilon_and_no_more(
         assert drop == pytest.approx(float(depth(np.array([z]))[0] - depth(np.array([0.0]))[0]), abs=1e-11)
 
 
+@thinned(4)
 @pytest.mark.parametrize(("family", "depth_of", "epsilon", "beta"), EXACT, ids=TITLES)
 def test_a_larger_alpha_spends_more(
     family: Family, depth_of: Callable[[float, float], Depth], epsilon: str, beta: str
@@ -206,6 +209,7 @@ def largest_delta(law: str, epsilon: float, alpha: float, beta: float) -> float:
     return max(hockey_stick(law, epsilon, *pair) for pair in pairs)
 
 
+@thinned(4)
 @pytest.mark.parametrize(
     ("epsilon", "delta", "beta"),
     [(1, "1e-6", "0.0345"), (1, "1e-6", "0.01"), (0.5, "1e-9", "0.008"), (2, "1e-3", "0.1"), (1, "0.01", "0.05")],
@@ -220,6 +224,7 @@ def test_laplace_noise_fails_with_delta_and_no_more(epsilon: float, delta: str, 
     assert largest_delta("laplace", epsilon, alpha * 1.05, stretch) > allowed * (1 + 1e-3)
 
 
+@thinned(4)
 @pytest.mark.parametrize(
     ("epsilon", "delta", "beta"),
     [(1, "1e-6", "0.0198"), (1, "1e-6", "0.001"), (0.5, "1e-9", "0.004"), (2, "1e-3", "0.05"), (4, "1e-5", "0.1")],
@@ -250,6 +255,7 @@ def _log_normal_density(z: Floats, sigma: float) -> Floats:
     return np.asarray(np.exp(-np.abs(z)[:, None] * np.exp(-sigma * y)) @ weights)
 
 
+@thinned(4)
 @pytest.mark.parametrize(("rho", "beta"), [("1/2", "1/6"), ("1/2", "1/50"), ("1/50", "1/20"), ("2", "1")])
 def test_laplace_log_normal_noise_keeps_rho_at_every_order(rho: str, beta: str) -> None:
     noise = LaplaceLogNormal().noise(Fraction(beta), Price(rho=Fraction(rho)))

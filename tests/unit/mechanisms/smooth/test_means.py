@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.depth import DEPTH
+from tests.depth import DEPTH, thinned
 from tests.unit.mechanisms.smooth import means_by_hand
 from tests.unit.mechanisms.smooth.means_by_hand import ByHand, Table
 
@@ -55,6 +55,7 @@ def every_mean(adjacency: str) -> Iterator[tuple[str, str, str]]:
 CASES = [case for adjacency in ADJACENCIES for case in every_mean(adjacency)]
 
 
+@thinned(4)
 @pytest.mark.parametrize(("name", "trim", "adjacency"), CASES)
 @pytest.mark.parametrize(("top", "people", "most"), [(1, 7, 8), (2, 7, 4), (3, 5, 3)])
 def test_sensitivity_at_a_distance_is_what_all_tables_show(
@@ -108,6 +109,7 @@ def test_the_global_sensitivity_is_the_largest_local_one(name: str, trim: str, a
     assert statistic.global_sensitivity() == max(largest)
 
 
+@thinned(4)
 @pytest.mark.parametrize(("name", "trim", "adjacency"), CASES)
 def test_bounds_are_smooth_between_random_neighbours(name: str, trim: str, adjacency: str) -> None:
     chance = np.random.default_rng(7)
@@ -121,6 +123,7 @@ def test_bounds_are_smooth_between_random_neighbours(name: str, trim: str, adjac
         assert theirs <= ours * math.exp(beta) * (1 + 1e-12)
 
 
+@thinned(4)
 @pytest.mark.parametrize(("name", "trim", "adjacency"), CASES)
 def test_what_one_person_moves_is_below_the_local_sensitivity(name: str, trim: str, adjacency: str) -> None:
     chance = np.random.default_rng(8)
@@ -133,6 +136,7 @@ def test_what_one_person_moves_is_below_the_local_sensitivity(name: str, trim: s
         assert moved <= min(statistic.local(column) for column in columns)
 
 
+@thinned(4)
 @pytest.mark.parametrize(("name", "trim", "adjacency"), CASES)
 def test_far_bounds_hold_between_neighbours_and_meet_the_near_ones(name: str, trim: str, adjacency: str) -> None:
     chance = np.random.default_rng(9)
@@ -191,6 +195,7 @@ def test_units_and_origin_only_rescale(name: str, trim: str, adjacency: str) -> 
         assert ours == plain.at_distance(plain.read(table), changes) / 10
 
 
+@thinned(4)
 @pytest.mark.parametrize(("name", "trim", "adjacency"), CASES)
 def test_sums_beyond_64_bits_are_exact(name: str, trim: str, adjacency: str) -> None:
     """A column in units of 2^55 has the sensitivities of the column of small numbers, times 2^55."""

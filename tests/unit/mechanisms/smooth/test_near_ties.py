@@ -10,7 +10,7 @@ import mpmath  # type: ignore[import-untyped]
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-from tests.depth import DEPTH
+from tests.depth import DEPTH, thinned
 
 from jali.mechanisms.smooth.peak import largest, peak
 from jali.mechanisms.smooth.statistics.crest import crest
@@ -88,6 +88,7 @@ def test_the_rungs_of_the_ladder_are_powers_from_below() -> None:
     assert slack < 2**20
 
 
+@thinned(3)
 @pytest.mark.parametrize("kind", [Minimum, Median, Maximum])
 def test_many_who_may_join_or_leave_have_the_peak_of_all_distances(kind: type) -> None:
     beta, people = Fraction("1e-3"), 9001
@@ -100,6 +101,7 @@ def test_many_who_may_join_or_leave_have_the_peak_of_all_distances(kind: type) -
     assert statistic.smooth(column, beta).terms == ((best, Fraction(sizes[best])),)
 
 
+@thinned(4)
 @pytest.mark.parametrize("trim", ["0", "1/10", "2/5", "0.49995"])
 def test_many_numbers_have_the_peak_of_all_windows(trim: str) -> None:
     beta, people = Fraction("2e-4"), 10_000

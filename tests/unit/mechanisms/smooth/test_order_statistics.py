@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
-from tests.depth import DEPTH
+from tests.depth import DEPTH, thinned
 from tests.unit.mechanisms.smooth.exhaustive import BOTH, Exhaustive, Table, discounted
 
 from jali.errors import JaliError
@@ -45,6 +45,7 @@ def exhaustive(at: Fraction, adjacency: str, marks: int = 4) -> Exhaustive:
     return Exhaustive(of, marks, adjacency)
 
 
+@thinned(4)
 @pytest.mark.parametrize("adjacency", BOTH)
 @pytest.mark.parametrize("at", SHARES, ids=str)
 @pytest.mark.parametrize(("marks", "most"), [(3, 7), (4, 4)])
@@ -103,6 +104,7 @@ def pairs_by_definition(at: Fraction, adjacency: str, values: list[int], top: in
     return list(accumulate(found, max))
 
 
+@thinned(4)
 @pytest.mark.parametrize("adjacency", BOTH)
 @pytest.mark.parametrize(
     "at", [Fraction(1, 2), Fraction(9, 10), Fraction(3, 10), Fraction(0), Fraction(1)], ids=str
@@ -177,6 +179,7 @@ def test_only_the_part_that_is_looked_at_is_sorted(first: int) -> None:
         assert column.take(np.array([high, low])).tolist() == [ranks[high + 5], ranks[low + 5]]
 
 
+@thinned(4)
 @pytest.mark.parametrize("top", [3, 50, 10**6, 2**59])
 def test_divide_and_conquer_keeps_the_largest_of_all_pairs(top: int) -> None:
     generator = np.random.default_rng(top % 1000)
@@ -222,7 +225,7 @@ def neighbour(generator: np.random.Generator, table: list[int], top: int, adjace
 @pytest.mark.parametrize("adjacency", BOTH)
 def test_the_smooth_sensitivity_is_smooth(adjacency: str) -> None:
     generator = np.random.default_rng(11)
-    for _ in range(150 * DEPTH):
+    for _ in range(50 * DEPTH):
         people, top = int(generator.integers(1, 1001)), int(generator.choice([4, 100, 10**9]))
         middle = generator.normal(0.5, 0.2, people) if generator.integers(2) else generator.random(people)
         table = np.clip(middle * top, 0, top).astype(np.int64).tolist()

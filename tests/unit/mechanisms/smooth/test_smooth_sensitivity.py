@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.depth import thinned
 from tests.seeded import SeededBits
 
 from jali.errors import MechanismError
@@ -65,6 +66,7 @@ def median(adjacency: str = "replace-one", **others: Any) -> Median:
     return Median(**RULER | others, adjacency=adjacency)
 
 
+@thinned(4)
 @pytest.mark.parametrize("adjacency", ADJACENCIES)
 @pytest.mark.parametrize("family", PURE, ids=repr)
 @pytest.mark.parametrize("epsilon", ["1/2", 3])
@@ -75,6 +77,7 @@ def test_pure_noises_keep_epsilon_on_every_pair_of_small_neighbours(
     assert _largest_ratio(mechanism, adjacency) <= float(Fraction(epsilon)) * (1 + 1e-9)
 
 
+@thinned(4)
 @pytest.mark.parametrize("adjacency", ADJACENCIES)
 @pytest.mark.parametrize("name", STATISTICS)
 def test_every_statistic_keeps_epsilon_on_every_pair_of_small_neighbours(adjacency: str, name: str) -> None:
@@ -94,6 +97,7 @@ def _largest_ratio(mechanism: SmoothSensitivity, adjacency: str, most: int = 4) 
     return worst
 
 
+@thinned(4)
 @pytest.mark.parametrize("adjacency", ADJACENCIES)
 @pytest.mark.parametrize("family", [SmoothLaplace(), SmoothGaussian()], ids=repr)
 def test_noises_with_delta_keep_it_on_every_pair_of_small_neighbours(adjacency: str, family: Family) -> None:

@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.depth import DEPTH
+from tests.depth import DEPTH, thinned
 from tests.unit.mechanisms.smooth import means_by_hand
 from tests.unit.mechanisms.smooth.means_by_hand import ByHand, Table
 
@@ -30,6 +30,7 @@ def by_hand(top: int, adjacency: str) -> tuple[Variance, ByHand]:
     return Variance(low=0, high=top, mesh=1, adjacency=adjacency), ByHand(means_by_hand.variance, top, adjacency)
 
 
+@thinned(4)
 @pytest.mark.parametrize("adjacency", ADJACENCIES)
 @pytest.mark.parametrize(("top", "people", "most"), [(1, 7, 9), (2, 7, 6), (3, 6, 4), (6, 4, 4)])
 def test_sensitivity_at_a_distance_is_what_all_tables_show(
@@ -75,6 +76,7 @@ def test_the_global_sensitivity_is_the_largest_local_one(adjacency: str) -> None
     assert statistic.global_sensitivity() == max(largest)
 
 
+@thinned(4)
 @pytest.mark.parametrize("adjacency", ADJACENCIES)
 @pytest.mark.parametrize("beta", ["1/100", "1/10", "1"])
 def test_bounds_are_smooth_between_random_neighbours(adjacency: str, beta: str) -> None:

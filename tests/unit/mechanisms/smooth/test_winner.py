@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.depth import DEPTH
+from tests.depth import DEPTH, thinned
 from tests.unit.mechanisms.smooth.exhaustive import BOTH, Exhaustive, Table, discounted
 
 from jali.errors import MechanismError
@@ -30,6 +30,7 @@ def winner(marks: int, adjacency: str) -> Winner:
     return Winner(low=0, high=marks - 1, step=1, adjacency=adjacency)
 
 
+@thinned(4)
 @pytest.mark.parametrize("adjacency", BOTH)
 @pytest.mark.parametrize(("marks", "most"), [(2, 7), (3, 6), (4, 5), (6, 3)])
 def test_every_neighbour_of_every_small_table_agrees(marks: int, most: int, adjacency: str) -> None:

@@ -8,7 +8,7 @@ from fractions import Fraction
 import mpmath  # type: ignore[import-untyped]
 import numpy as np
 import pytest
-from tests.depth import DEPTH
+from tests.depth import DEPTH, thinned
 from tests.seeded import SeededBits
 
 from jali.errors import MechanismError
@@ -34,6 +34,7 @@ def inside(threshold_scale: Fraction, query_scale: Fraction, queries: int, t: in
         return float(total)
 
 
+@thinned(4)
 @pytest.mark.parametrize(
     "scales", [(Fraction(2), Fraction(4)), (Fraction(1, 3), Fraction(1, 2)), (Fraction(20), Fraction(7))]
 )
@@ -53,6 +54,7 @@ def test_blocks_bound_the_sum_from_the_safe_side_and_closely() -> None:
     assert 0 <= coarse - 100 * fine + 100 <= 300
 
 
+@thinned(4)
 @pytest.mark.parametrize("epsilon", [Fraction(1, 100), Fraction(1, 2), Fraction(3)])
 @pytest.mark.parametrize("queries", [1, 30, 10**6])
 def test_the_bound_is_below_that_of_the_lectures(epsilon: Fraction, queries: int) -> None:

@@ -10,6 +10,7 @@ from fractions import Fraction
 from typing import Any
 
 import pytest
+from tests.depth import thinned
 
 from jali.mechanisms.mechanism import LogMasses
 from jali.mechanisms.sparse_vector.above_threshold import AboveThreshold
@@ -53,6 +54,7 @@ def test_pattern_masses_are_those_of_all_noises_tried_one_by_one(cutoff: int | N
         assert math.exp(masses[pattern]) == pytest.approx(mass, rel=1e-12)
 
 
+@thinned(4)
 @pytest.mark.parametrize("monotone", [False, True])
 @pytest.mark.parametrize("cutoff", [1, 2])
 def test_no_small_neighbours_lose_more_than_epsilon(cutoff: int, monotone: bool) -> None:

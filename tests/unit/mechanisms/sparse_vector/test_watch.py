@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 from scipy.stats import chi2
+from tests.depth import DEPTH
 from tests.seeded import SeededBits
 
 from jali.errors import MechanismError
@@ -101,7 +102,7 @@ def test_threads_together_get_no_more_positive_answers_than_one() -> None:
 
 def test_a_watch_has_the_exact_law_of_a_release() -> None:
     """Chi-square at a false-alarm rate of 1e-8."""
-    mechanism, values, runs = SparseVector(cutoff=2, sensitivity=1, epsilon=1), (-1, 1, 0), 3000
+    mechanism, values, runs = SparseVector(cutoff=2, sensitivity=1, epsilon=1), (-1, 1, 0), 1000 * DEPTH
     bits = SeededBits(11)
     seen = Counter(_run(mechanism.start(bits=bits), values) for _ in range(runs))
     cells = {pattern: runs * math.exp(log) for pattern, log in mechanism.log_masses(values).items()}

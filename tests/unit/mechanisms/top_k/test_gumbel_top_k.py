@@ -12,7 +12,7 @@ import mpmath  # type: ignore[import-untyped]
 import numpy as np
 import pytest
 from scipy.stats import chi2
-from tests.depth import DEPTH
+from tests.depth import DEPTH, thinned
 from tests.seeded import SeededBits
 
 from jali.audit.exact import renyi
@@ -55,6 +55,7 @@ def test_the_law_is_the_product_of_the_picks(k: int) -> None:
         assert math.exp(mass) == pytest.approx(expected, rel=1e-12)
 
 
+@thinned(4)
 @pytest.mark.parametrize("scores", [SCORES, (0, 0, 0), (100, 0, 0, 0, 0), (Fraction(1, 2), Fraction(1, 10), 3)])
 def test_samples_and_single_releases_have_the_law(scores: tuple[Any, ...]) -> None:
     """Chi-square at a false-alarm rate of 1e-8 each."""

@@ -12,7 +12,7 @@ import mpmath  # type: ignore[import-untyped]
 import numpy as np
 import pytest
 from scipy.stats import chi2
-from tests.depth import DEPTH
+from tests.depth import DEPTH, thinned
 from tests.seeded import SeededBits, enumerate_masses
 
 from jali.errors import JaliError, MechanismError
@@ -147,6 +147,7 @@ def test_counts_far_apart_are_ranked(counts: list[Any]) -> None:
     assert mechanism.release(counts, bits=SeededBits(1))[0] == counts.index(max(counts))
 
 
+@thinned(4)
 @pytest.mark.parametrize("cut", [0, 1, 3, 6, 100])
 def test_the_law_does_not_depend_on_where_levels_are_cut(cut: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Even a cut through the heaviest levels costs time alone. Chi-square at a false-alarm rate of 1e-8."""
@@ -175,6 +176,7 @@ def test_uniform_rankings_with_rejected_draws_stay_uniform() -> None:
     assert left < Fraction(1, 100)
 
 
+@thinned(4)
 @pytest.mark.parametrize(
     ("counts", "k", "epsilon"),
     [
@@ -206,7 +208,8 @@ def test_the_largest_gap_of_many_candidates_has_its_exact_law(epsilon: Any, spre
     """Sixty candidates and five places have 655 million rankings: the law comes from N(V)."""
     counts = np.random.default_rng(5).integers(0, spread, 60)
     mechanism = JointTopK(k=5, sensitivity=1, epsilon=epsilon, adjacency="add-remove")
-    seen = Counter(mechanism.deviation(counts, r) for r in mechanism.sample(counts, 4000, bits=SeededBits(2)))  # type: ignore[arg-type]
+    rankings: Any = mechanism.sample(counts, 2000 * DEPTH, bits=SeededBits(2))
+    seen = Counter(mechanism.deviation(counts, ranking) for ranking in rankings)
     _accept(seen, dict(mechanism.gap_masses(counts)))
 
 

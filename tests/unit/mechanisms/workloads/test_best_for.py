@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.depth import deep, thinned
 from tests.seeded import SeededBits
 
 from jali.errors import JaliError
@@ -63,6 +64,7 @@ def test_conditioned_noise_has_the_cell_variance_of_the_theory(cells: int, wante
     assert mechanism.variances()[0] / 1000**2 == pytest.approx(wanted, rel=1e-5)
 
 
+@thinned(2)
 @pytest.mark.parametrize("epsilon", [1, 2])
 def test_conditioned_variances_and_quantiles_are_those_of_all_noises_of_sum_zero(epsilon: int) -> None:
     reach = 45
@@ -81,6 +83,7 @@ def test_conditioned_variances_and_quantiles_are_those_of_all_noises_of_sum_zero
     assert mechanism.error(0.9, answer=3) == 0
 
 
+@deep
 def test_conditioned_errors_of_huge_scales_are_those_of_smaller_ones_enlarged() -> None:
     small, large = (ConditionedCells(workload=Thresholds(50), epsilon=e) for e in ("1/100", "1/10000000"))
     assert large.rms == pytest.approx(1e5 * small.rms, rel=1e-4)
@@ -189,6 +192,7 @@ def test_millions_of_ranges_are_compared_without_being_listed() -> None:
     assert cells.rms == pytest.approx(stddev * math.sqrt(((1 << 20) + 2) / 3), rel=1e-9)
 
 
+@thinned(4)
 @pytest.mark.parametrize("kind", [NoisyAnswers, NoisyCells])
 @pytest.mark.parametrize("workload", [Thresholds(5), Ranges(4), Marginals((2, 3), [(0,), (1,), ()])], ids=str)
 def test_plain_answers_are_unbiased_with_the_stated_variances(kind: type[Any], workload: Workload) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-from tests.depth import DEPTH
+from tests.depth import DEPTH, thinned
 from tests.seeded import SeededBits
 
 from jali.mechanisms.laws import DiscreteGaussianLaw, DiscreteLaplaceLaw
@@ -93,6 +93,7 @@ def drawn(strategy: CellStrategy, law: Any) -> NDArray[Any]:
     return np.stack([strategy.running(row) for row in noise])
 
 
+@thinned(4)
 @pytest.mark.parametrize(
     ("strategy", "law"),
     [

@@ -9,6 +9,7 @@ from typing import Any
 import mpmath  # type: ignore[import-untyped]
 import numpy as np
 import pytest
+from tests.depth import thinned
 
 from jali.mechanisms.laws import DiscreteGaussianLaw, DiscreteLaplaceLaw
 from jali.mechanisms.workloads.concentration import sum_quantile
@@ -35,6 +36,7 @@ def exact_quantile(whole: list[int], law: Any, confidence: float) -> int:
     return int(np.flatnonzero(inside >= confidence)[0])
 
 
+@thinned(4)
 @pytest.mark.parametrize("law", LAWS, ids=str)
 @pytest.mark.parametrize("whole", [[1], [1, 1], [3, 1, -2], [1] * 20, [1] * 15 + [4]])
 @pytest.mark.parametrize("confidence", [0.5, 0.95, 0.9999])

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.depth import DEPTH
 
 from jali.errors import MechanismError
 from jali.mechanisms.workloads.consistency import cumulative, nonnegative, rising, with_total
@@ -28,7 +29,7 @@ def max_min(values: np.ndarray[Any, Any], weights: np.ndarray[Any, Any]) -> list
 
 
 @given(noisy=numbers, total=st.floats(0.1, 300))
-@settings(max_examples=200, deadline=None, derandomize=True)
+@settings(max_examples=60 * DEPTH, deadline=None, derandomize=True)
 def test_the_nearest_histogram_with_a_total_satisfies_the_optimality_conditions(noisy: Any, total: float) -> None:
     found = nonnegative(noisy, total=total)
     assert (found >= 0).all()
@@ -59,7 +60,7 @@ def test_without_a_total_negative_counts_become_zero() -> None:
 
 
 @given(noisy=numbers, data=st.data())
-@settings(max_examples=200, deadline=None, derandomize=True)
+@settings(max_examples=60 * DEPTH, deadline=None, derandomize=True)
 def test_pooling_is_the_weighted_projection(noisy: Any, data: Any) -> None:
     weights = np.array(data.draw(st.lists(st.floats(0.1, 10), min_size=len(noisy), max_size=len(noisy))))
     found = rising(noisy, weights=weights.tolist())

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tests.depth import DEPTH
+from tests.depth import deep
 from tests.seeded import SeededBits
 from tests.unit.mechanisms.workloads import dense
 
@@ -63,7 +63,7 @@ def test_long_square_roots_have_the_largest_and_mean_errors_of_the_theory() -> N
     assert large.largest == pytest.approx(asymptote, abs=1e-3)
 
 
-@pytest.mark.skipif(DEPTH < 2, reason="a second of work: in the deep run")
+@deep
 def test_a_million_cells_have_the_errors_of_the_theory() -> None:
     huge = unit(1 << 20, SQUARE_ROOT)
     assert huge.largest == pytest.approx(5.478988, abs=2e-6)

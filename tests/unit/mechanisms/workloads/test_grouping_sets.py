@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.depth import thinned
 
 from jali.errors import MechanismError
 from jali.mechanisms.laws import DiscreteGaussianLaw, DiscreteLaplaceLaw
@@ -203,6 +204,7 @@ RATIONAL = [
 LAWS = [DiscreteLaplaceLaw(Fraction(1)), DiscreteLaplaceLaw(Fraction(4)), DiscreteGaussianLaw(Fraction(2))]
 
 
+@thinned(4)
 @pytest.mark.parametrize("law", LAWS, ids=str)
 @pytest.mark.parametrize(("sizes", "sets", "unit"), RATIONAL, ids=str)
 def test_the_widths_cover_by_the_exact_law(sizes: list[int], sets: Sets, unit: Fraction, law: Any) -> None:

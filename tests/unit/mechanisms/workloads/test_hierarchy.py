@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.depth import thinned
 from tests.seeded import SeededBits
 from tests.unit.mechanisms.workloads import dense
 
@@ -147,6 +148,7 @@ def test_the_hierarchy_beats_the_numbers_for_trees_without_consistency() -> None
     assert best.rms / 100 == pytest.approx(10.9, abs=0.1)
 
 
+@thinned(4)
 @pytest.mark.parametrize("loss", [{"epsilon": 1}, {"rho": "1/8"}], ids=str)
 @pytest.mark.parametrize(
     ("adjacency", "total"), [("add-remove", None), ("replace-one", None), ("replace-one", 130)]

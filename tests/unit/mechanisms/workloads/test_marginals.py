@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.depth import DEPTH, deep, thinned
 from tests.seeded import SeededBits
 
 from jali.errors import JaliError
@@ -36,6 +37,7 @@ def projection(workload: Marginals, part: tuple[int, ...]) -> np.ndarray[Any, An
     return matrix
 
 
+@thinned(4)
 @cases
 @pytest.mark.parametrize("adjacency", ["add-remove", "replace-one"])
 @pytest.mark.parametrize("total", [None, 9])
@@ -122,10 +124,10 @@ def test_no_change_of_the_plan_lowers_the_variance(workload: Marginals) -> None:
 
 
 def test_answers_are_unbiased_with_the_stated_variances_and_agree() -> None:
-    """1,000 releases, 12 answers: means within 6 and variances within 7 standard errors: below 1e-6."""
+    """12 answers: means within 6 and variances within 7 standard errors: below 1e-6."""
     workload = Marginals((2, 3, 2), [(0, 1), (1, 2)])
     mechanism = PlannedMarginals(workload=workload, rho="1/8", adjacency="add-remove")
-    histogram, count, bits = np.arange(12) * 3, 1000, SeededBits(21)
+    histogram, count, bits = np.arange(12) * 3, 300 * DEPTH, SeededBits(21)
     found = [mechanism.release(histogram, bits=bits) for _ in range(count)]
     errors = np.array([one.answers for one in found]) - workload.answers(histogram)
     spread = np.sqrt(mechanism.variances())
@@ -168,6 +170,7 @@ def test_the_listed_law_is_that_of_all_pairs_of_noises() -> None:
         assert math.exp(log) == pytest.approx(summed[key], rel=1e-9, abs=1e-18)
 
 
+@deep
 def test_the_loss_of_a_three_valued_attribute_is_at_most_its_claim_and_near_it() -> None:
     """The law of the centred table by enumeration of all noises: the Rényi divergences stay below the claim."""
     mechanism = PlannedMarginals(workload=Marginals((3,), [(0,)]), rho=2, adjacency="replace-one", total=4)

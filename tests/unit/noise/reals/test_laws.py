@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 from scipy import integrate, special, stats
-from tests.depth import DEPTH
+from tests.depth import DEPTH, thinned
 from tests.seeded import ScriptedBits, SeededBits, enumerate_masses
 
 from jali.errors import MechanismError
@@ -162,6 +162,7 @@ def _measure(region: Region, scale: int, depth: int) -> tuple[dict[int, Fraction
     return areas, open_area
 
 
+@thinned(4)
 @_one_trial
 def test_regions_have_the_areas_of_the_density(case: _Case) -> None:
     """Cells that are surely inside have no more area than the density says, and lack no more than is open."""
@@ -181,6 +182,7 @@ def test_regions_have_the_areas_of_the_density(case: _Case) -> None:
         assert wanted <= areas[floor] + undecided + 1e-9
 
 
+@thinned(4)
 @pytest.mark.parametrize("word_bits", [1, 3])
 @_one_trial
 def test_every_bit_string_leads_where_the_law_says(case: _Case, word_bits: int) -> None:
@@ -210,6 +212,7 @@ def test_every_bit_string_leads_where_the_law_says(case: _Case, word_bits: int) 
 _CLEAR = 1e18
 
 
+@thinned(4)
 @_every
 def test_many_draws_follow_the_closed_law(case: _Case) -> None:
     """Dvoretzky, Kiefer, Wolfowitz, Massart: a larger distance than this has a chance below 1e-8."""
@@ -225,6 +228,7 @@ def test_many_draws_follow_the_closed_law(case: _Case) -> None:
     assert abs(stretched - places / size).max() > limit or case.name == "polynomial 11/10"
 
 
+@thinned(4)
 @_every
 def test_single_draws_follow_the_closed_law(case: _Case) -> None:
     bits, size = SeededBits(6), 1500 * DEPTH
@@ -235,6 +239,7 @@ def test_single_draws_follow_the_closed_law(case: _Case) -> None:
     assert abs(wanted - places / size).max() < limit + 1 / size
 
 
+@thinned(4)
 @_every
 def test_what_doubles_say_of_a_number_is_true_of_the_number(case: _Case) -> None:
     draws = case.law.draws(400, SeededBits(7))
@@ -249,6 +254,7 @@ def test_what_doubles_say_of_a_number_is_true_of_the_number(case: _Case) -> None
     assert known > 300
 
 
+@thinned(4)
 @_one_trial
 def test_doubles_never_contradict_integers_at_the_edge_of_a_region(case: _Case) -> None:
     """For many u, the last v that is surely inside is sought by bisection; its neighbours are probed."""
@@ -293,6 +299,7 @@ def test_doubles_decide_nearly_all_points(case: _Case) -> None:
 _DEEP = 1200 if DEPTH == 1 else 4000
 
 
+@thinned(4)
 @pytest.mark.parametrize("word_bits", [1, 2, 3, 4, 13, 52, 64])
 @_every
 def test_all_answers_about_a_number_agree(case: _Case, word_bits: int) -> None:

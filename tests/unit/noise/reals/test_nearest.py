@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.depth import thinned
 from tests.seeded import SeededBits
 
 from jali.noise.bits import Words
@@ -111,6 +112,7 @@ def test_a_stretched_number_is_enclosed(x: Fraction, y: Fraction, sigma: Fractio
         assert high - low <= limit
 
 
+@thinned(4)
 @pytest.mark.parametrize("law", _LAWS, ids=lambda law: repr(law)[:40])
 @pytest.mark.parametrize("scale", range(len(_SCALES)))
 def test_many_points_at_once_are_those_of_their_own_numbers(law: Law, scale: int) -> None:

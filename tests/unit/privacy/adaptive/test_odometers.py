@@ -12,7 +12,7 @@ import mpmath  # type: ignore[import-untyped]
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.depth import DEPTH
+from tests.depth import DEPTH, deep, thinned
 from tests.unit.privacy.adaptive.games import Law, Mechanism, crossing, damage, exp_below, pair, response
 
 from jali.errors import BudgetExceeded, CatalogError
@@ -70,6 +70,7 @@ def test_no_strategy_exceeds_some_reading_with_more_than_delta(
     assert crossing(Reading(ApproximateOdometer(2 * delta / 3, expected)), menu, 6) <= delta / 3
 
 
+@deep
 def test_over_many_rounds_the_readings_hold_and_are_not_idle() -> None:
     """Two hundred questions at odds 3/2: some reading is exceeded with 3 % at delta 10 %, and never without."""
     question, delta = response(F(3, 2)), F(1, 10)
@@ -163,6 +164,7 @@ def test_each_of_these_bounds_does_hold_at_one_time_alone() -> None:
 # The bound itself.
 
 
+@thinned(4)
 @pytest.mark.parametrize("rho", ["1/1000", "1/2", 7])
 @pytest.mark.parametrize("delta", ["1e-9", "1e-3", "1/3", "0.9"])
 @pytest.mark.parametrize("expected", ["1/100", 5])

@@ -278,7 +278,8 @@ def test_a_group_under_samples_is_a_chain_of_the_whole_and_not_of_every_step() -
     assert isinstance(fixed, Approximate)
     # One look at the curve says what a search for epsilon at `fixed.failure` would.
     assert household.delta(fixed.bound) <= float(fixed.failure) * (1 + 1e-6)
-    assert household.delta(household.epsilon(DELTA)) == pytest.approx(1e-6, rel=1e-6)
+    if DEPTH > 1:  # twelve looks
+        assert household.delta(household.epsilon(DELTA)) == pytest.approx(1e-6, rel=1e-6)
 
 
 def test_with_adaptive_parameters_groups_and_divergences_know_the_sums_alone() -> None:

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from mpmath import mp, mpf  # type: ignore[import-untyped]
+from tests.depth import thinned
 from tests.unit.privacy.composition.games import exact, hockey_stick, response, together
 
 from jali.privacy.composition.optimal import OPTIMAL, response_delta
@@ -36,6 +37,7 @@ def corner(epsilon: float, count: int, i: int) -> Any:
     return mp.fsum(terms) / (1 + mp.exp(e)) ** k
 
 
+@thinned(4)
 @pytest.mark.parametrize("count", [1, 2, 3, 5, 8])
 @pytest.mark.parametrize("epsilon", [0.1, 0.7, 2.0, 6.5])
 @pytest.mark.parametrize("share", [0.0, 0.13, 0.5, 0.81, 0.999])
@@ -56,6 +58,7 @@ def test_it_passes_through_the_corners_of_the_paper(epsilon: float, count: int) 
             assert corner(epsilon, count, i) == pytest.approx(truth, rel=1e-12)
 
 
+@thinned(3)
 @pytest.mark.parametrize(("epsilon", "target"), [(0.1, 648.7), (0.001, 1.3), (0.01, 20.0)])
 def test_a_hundred_thousand_releases_are_bounded_to_nine_digits(epsilon: float, target: float) -> None:
     with mp.workdps(60):

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from mpmath import mp  # type: ignore[import-untyped]
-from tests.depth import DEPTH
+from tests.depth import DEPTH, thinned
 from tests.unit.privacy.composition.games import Game, hockey_stick, response, then, together
 
 from jali.privacy.composition.advanced import ADVANCED, ADVANCED_TANH, classic_drift, mean_drift
@@ -53,6 +53,7 @@ def test_no_theorem_claims_less_than_the_exact_loss(coins: list[tuple[Fraction, 
                 assert epsilon is None or epsilon >= at * (1 - Fraction(1, 10**12))
 
 
+@thinned(4)
 @pytest.mark.parametrize("theorem", [t for t in QUICK if t is not BASIC], ids=str)
 @pytest.mark.parametrize("power", [1, 3, 6, 12, 60])
 def test_the_two_directions_are_inverse(theorem: Theorem, power: int) -> None:

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from mpmath import mp, mpf  # type: ignore[import-untyped]
-from tests.depth import DEPTH
+from tests.depth import DEPTH, thinned
 
 from jali.errors import CatalogError
 from jali.privacy import (
@@ -52,6 +52,7 @@ def responses(epsilon: mpf, count: int, at: mpf) -> mpf:
     return total
 
 
+@thinned(4)
 @pytest.mark.parametrize(
     ("parts", "truth"),
     [
@@ -93,6 +94,7 @@ def test_a_hundred_thousand_responses_enclose_the_optimal_composition() -> None:
     assert high - low <= 1e-7 * high
 
 
+@thinned(4)
 @pytest.mark.parametrize(
     ("parts", "delta"),
     [
@@ -123,6 +125,7 @@ def test_the_numbers_of_the_theorem_book_are_reproduced() -> None:
     assert PrivacyLossDistribution([GaussianLoss(1)]).epsilon(1e-6) == pytest.approx(4.886554117, rel=1e-6)
 
 
+@thinned(4)
 @pytest.mark.parametrize(
     "loss",
     [
@@ -287,6 +290,7 @@ def twice(loss: Loss, epsilon: float) -> float:
     return float(total)
 
 
+@thinned(4)
 @pytest.mark.parametrize("shift", [0.5, 3, 20, 36, 50, 300])
 def test_samples_of_laws_that_are_far_apart_keep_all_of_their_mass(shift: float) -> None:
     loss = SubsampledLoss(GaussianLoss(1, shift), "0.1", sampling="poisson", adjacency="add-remove")
@@ -326,6 +330,7 @@ def test_what_a_mechanism_attains_passes_through_every_wrapper(wrap: Callable[[L
     assert low == pytest.approx(truth, rel=1e-6)
 
 
+@thinned(4)
 @pytest.mark.parametrize(
     ("parts", "delta"),
     [

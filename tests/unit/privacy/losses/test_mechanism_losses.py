@@ -9,6 +9,7 @@ from typing import Any
 
 import mpmath  # type: ignore[import-untyped]
 import pytest
+from tests.depth import thinned
 
 from jali.errors import CatalogError
 from jali.privacy import (
@@ -59,6 +60,7 @@ def test_gaussian_noise_has_the_numbers_of_the_theorem_book() -> None:
     assert GaussianLoss("0.5410868319").delta(10) <= 1e-6
 
 
+@thinned(4)
 @pytest.mark.parametrize("scale", ["0.5", "1", "10", "7/3"])
 def test_laplace_noise_has_the_profile_and_the_divergences_of_its_densities(scale: str) -> None:
     loss = LaplaceLoss(scale)

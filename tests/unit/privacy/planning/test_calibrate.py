@@ -185,7 +185,7 @@ def test_no_smaller_variance_of_the_discrete_gaussian_is_enough(
     epsilon: str, delta: str, sensitivity: int
 ) -> None:
     found = discrete_gaussian_variance(epsilon, delta, sensitivity=sensitivity)
-    smaller = [found * i / 200 for i in range(2, 200)]
+    smaller = [found * i / 200 for i in range(2, 200, 1 if DEPTH > 1 else 9)]
     assert all(discrete_gaussian_delta(exact(v), exact(epsilon), sensitivity) > exact(delta) for v in smaller)
 
 

@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from mpmath import mp, mpf  # type: ignore[import-untyped]
 from scipy import stats
+from tests.depth import thinned
 
 from jali.errors import CatalogError
 from jali.mechanisms.laws import DiscreteLaplaceLaw
@@ -119,6 +120,7 @@ def test_many_queries_have_the_errors_of_the_theory() -> None:
     assert 0.9 < gaussian.mean_worst / (gaussian.stddev * math.sqrt(2 * math.log(n))) < 1
 
 
+@thinned(4)
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("k", [1, 2, 5, 40, 700])
 @settings(max_examples=15, derandomize=True, deadline=None)
