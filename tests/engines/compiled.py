@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from datetime import datetime
 from functools import cache
 from typing import Any
 
@@ -13,9 +14,14 @@ from tests.golden.cases import Case, plan_of
 from tests.golden.catalog import clinic
 
 from jali.engines.dialects import dialect_of, written
+from jali.engines.sql import emit_ticks
 from jali.engines.sql.expressions import Emitter
-from jali.query.catalog import Catalog, Field, Public, Source, Table
+from jali.query.aggregation import KeySet
+from jali.query.catalog import Catalog, Field, Kind, Public, Source, Table
+from jali.query.followed import Followed
+from jali.query.nodes import Column
 from jali.query.read_sql import read_value
+from jali.query.relation import Scan
 
 # Words of DuckDB that are none of the others', or mean something else there.
 OF_DUCKDB = (
@@ -93,3 +99,13 @@ def retyped(table: Table, name: str) -> Table:
 def expression(asked: str, table: Table, name: str) -> str:
     """Return an expression over a table of an engine."""
     return Emitter(retyped(table, name), dialect_of(name)).write(read_value(asked))
+
+
+def stream(name: str) -> str:
+    """Return what a stream would take from the visits."""
+    table = catalog(name).find("visits")
+    assert isinstance(table, Table)
+    ward = KeySet(Column("ward"), Kind.TEXT, ("A", "it's", None))
+    followed = Followed(Scan(table, ""), Column("patient_id"), Column("at"), "week", (ward,), "count")
+    span = datetime(2026, 1, 5), datetime(2026, 3, 2)  # noqa: DTZ001 - the columns have no time zone
+    return emit_ticks(followed, span, 5, dialect_of(name))

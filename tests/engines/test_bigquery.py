@@ -8,7 +8,7 @@ from fractions import Fraction
 
 import pytest
 import sqlglot
-from tests.engines.compiled import bare, catalog, check, expression, queries
+from tests.engines.compiled import bare, catalog, check, expression, queries, stream
 from tests.exact.test_functions import EVERY, TABLE
 from tests.exact.test_functions import Case as Asked
 from tests.golden.cases import Case, plan_of
@@ -19,7 +19,6 @@ from jali.engines.bigquery.numbers import plus, times
 from jali.engines.bigquery.sources import scan
 from jali.engines.bigquery.types import field_of
 from jali.engines.dialects import dialect_of
-from jali.engines.sql import emit_ticks
 from jali.engines.sql.expressions import Emitter
 from jali.errors import CatalogError, Unsupported
 from jali.query.aggregation import Weights
@@ -184,9 +183,8 @@ def test_people_are_not_grouped_by_a_subquery() -> None:
 
 
 def test_streams_are_refused() -> None:
-    assert emit_ticks is not None
     with pytest.raises(Unsupported, match="Streams"):
-        BIGQUERY.ticks("t")
+        stream(NAME)
 
 
 def test_types_of_columns() -> None:

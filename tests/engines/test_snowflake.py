@@ -9,7 +9,7 @@ from fractions import Fraction
 
 import pytest
 import sqlglot
-from tests.engines.compiled import bare, check, expression, queries
+from tests.engines.compiled import bare, check, expression, queries, stream
 from tests.exact.test_functions import EVERY, TABLE
 from tests.golden.cases import Case
 from tests.golden.test_golden import CASES, IDS
@@ -173,6 +173,10 @@ def test_rows_that_are_people_are_the_same_in_every_reading() -> None:
     assert "row_number() OVER (PARTITION BY md5(" in owner
     written = [sql for _, case in CASES for sql in queries(case, NAME)]
     assert not any(re.search(r"\b(RANDOM|UUID_STRING|SEQ\d)\(|OVER \(\)", bare(sql, NAME)) for sql in written)
+
+
+def test_streams_are_written() -> None:
+    check(stream(NAME), NAME)
 
 
 def test_types_of_columns() -> None:
