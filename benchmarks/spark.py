@@ -45,9 +45,9 @@ def rows() -> list[Row]:
         fields = tuple(replace(f, **DECLARED.get(f.name, {})) for f in engine.fields(source, {}))
         session = engine._session(ADDRESS)
         plain = SQL.replace("FROM rides", f"FROM parquet.`{path}`")
-        actions = {"plain": lambda: session.sql(plain).collect()}
+        actions: dict[str, Callable[[], object]] = {"plain": lambda: session.sql(plain).collect()}
         for name, unit, loss in (("row", None, "epsilon"), ("L1", "user_id", "epsilon"), ("L2", "user_id", "rho")):
-            actions[name] = asking(engine, source, fields, unit, loss)
+            actions[name] = asking(engine, source, fields, unit, **{loss: 1})
         cpu, wall = best_of(actions, session)
         engine.close()
     return [
@@ -64,12 +64,12 @@ def rows() -> list[Row]:
 
 
 def asking(
-    engine: SparkEngine, source: Source, fields: tuple[Field, ...], unit: str | None, loss: str
+    engine: SparkEngine, source: Source, fields: tuple[Field, ...], unit: str | None, **loss: int
 ) -> Callable[[], object]:
     """Return what runs the exact part of a question: noise and ledger are the same for all engines."""
     budget = jali.Budget(10**6, "1/1000000")
     table = Table("rides", source, unit, 5 if unit else 1, Adjacency.ADD_REMOVE, fields, budget)
-    plan = make_plan(read_sql(SQL), Catalog((table,)), terms_of(**{loss: 1}))
+    plan = make_plan(read_sql(SQL), Catalog((table,)), terms_of(rho=loss.get("rho"), epsilon=loss.get("epsilon")))
     queries = [engine.emit(part.aggregation) for part in plan.parts]
     return lambda: [engine.run(query, plan.read) for query in queries]
 

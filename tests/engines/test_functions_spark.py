@@ -14,6 +14,7 @@ from typing import Any, TypeAlias
 import duckdb
 import pytest
 from tests.exact.test_functions import COLUMNS, EVERY, TABLE, TYPES, Case, columns_of
+from tests.servers.spark import hasten
 
 from jali.engines.duckdb.dialect import DUCKDB
 from jali.engines.spark import SparkEngine
@@ -60,6 +61,7 @@ def there(spark: Any, here: duckdb.DuckDBPyConnection, tmp_path_factory: pytest.
     folder, engine = tmp_path_factory.mktemp("battery"), SparkEngine()
     engine.use(spark)
     session = engine._session("session")
+    hasten(session)
     for name in COLUMNS:
         finite = f"SELECT * FROM v_{name} WHERE n_{name} NOT IN ({infinite(name)})"
         here.execute(f"COPY ({finite}) TO '{folder}/{name}.parquet' (FORMAT parquet)")

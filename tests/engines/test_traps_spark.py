@@ -13,12 +13,13 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from tests.servers.spark import hasten
 
 import jali
 from jali.engines.spark import SparkEngine
 from jali.engines.spark.dialect import SPARK
 from jali.engines.spark.patterns import java_pattern
-from jali.engines.spark.session import SETTINGS
+from jali.engines.spark.session import SETTINGS, own_session
 from jali.engines.spark.sources import parts_of, scan
 from jali.engines.spark.sums import total
 from jali.engines.spark.types import field_of
@@ -39,6 +40,7 @@ class Home:
         self.user, self.folder, self.engine = spark, folder, SparkEngine()
         self.engine.use(spark)
         self.session = self.engine._session("session")
+        hasten(self.session)
 
     def one(self, *written: str) -> tuple[Any, ...]:
         """Return what expressions give."""
@@ -342,7 +344,8 @@ def test_a_view_is_refused_and_a_table_is_read(home: Home) -> None:
 
 
 def test_the_users_settings_stay_as_they_are(home: Home) -> None:
-    changed = [name for name, value in SETTINGS.items() if home.session.conf.get(name) != value]
+    session = own_session(home.user)
+    changed = [name for name, value in SETTINGS.items() if session.conf.get(name) != value]
     assert changed == []
     assert home.user.conf.get("spark.sql.parquet.filterPushdown") == "true"
 
