@@ -214,7 +214,7 @@ SELECT COUNT(*) AS n FROM prescriptions WHERE WEEK(given) < 20 AND DAY(given) > 
 --   cost     epsilon 1
 
 -- engine
-WITH contributions AS NOT MATERIALIZED (SELECT TRY_CAST("patient_id" AS BIGINT) AS owner FROM "frame prescriptions" WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL AND ((((CAST(TRY(week(TRY_CAST("given" AS DATE))) AS DOUBLE) < '20.0'::DOUBLE) AND (CAST(TRY(day(TRY_CAST("given" AS DATE))) AS DOUBLE) > '3.0'::DOUBLE)) AND (CAST(TRY(isodow(TRY_CAST("given" AS DATE))) AS DOUBLE) < '6.0'::DOUBLE)) AND (CAST(TRY(dayofyear(TRY_CAST("given" AS DATE))) AS DOUBLE) > '12.0'::DOUBLE))),
+WITH contributions AS NOT MATERIALIZED (SELECT TRY_CAST("patient_id" AS BIGINT) AS owner FROM "frame prescriptions" WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL AND ((((CAST(TRY(week(TRY_CAST(TRY_CAST("given" AS DATE) AS TIMESTAMP))) AS DOUBLE) < '20.0'::DOUBLE) AND (CAST(TRY(day(TRY_CAST("given" AS DATE))) AS DOUBLE) > '3.0'::DOUBLE)) AND (CAST(TRY(isodow(TRY_CAST("given" AS DATE))) AS DOUBLE) < '6.0'::DOUBLE)) AND (CAST(TRY(dayofyear(TRY_CAST("given" AS DATE))) AS DOUBLE) > '12.0'::DOUBLE))),
 weights AS (SELECT owner, CAST(least(1048576, 4194304 // count(*)) AS BIGINT) AS w FROM contributions GROUP BY owner),
 totals AS (SELECT sum(w) AS m0 FROM contributions JOIN weights USING (owner))
 SELECT coalesce(m0, 0) FROM totals;
