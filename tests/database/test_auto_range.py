@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import inspect
 import math
 from dataclasses import replace
 from fractions import Fraction
@@ -281,7 +282,7 @@ def test_a_crash_at_any_step_never_charges_twice(owner: Any, name: str, after: b
             return db.protect("t", source, unit="uid", max_rows=1, columns={"x": AUTO}, budget=BUDGET)
 
     real = getattr(owner, name)
-    static = isinstance(owner.__dict__[name], staticmethod)
+    static = isinstance(inspect.getattr_static(owner, name), staticmethod)
 
     def deadly(*arguments: Any, **named: Any) -> Any:
         if after:

@@ -13,6 +13,7 @@ from typing import Any, TypeAlias
 
 import duckdb
 import pytest
+from tests.depth import thinned
 from tests.exact.test_functions import COLUMNS, EVERY, TABLE, TYPES, Case, columns_of
 from tests.servers.spark import hasten
 
@@ -116,6 +117,7 @@ def same(here: Any, there: Any) -> bool:
     return type(here) is type(there) and bool(here == there)
 
 
+@thinned(16)
 @pytest.mark.parametrize("case", [case for _, case in EVERY], ids=[case.asked for _, case in EVERY])
 def test_a_function_never_fails_and_gives_what_it_gives_in_duckdb(
     case: Case, here: duckdb.DuckDBPyConnection, answers: Callable[[str], Found]

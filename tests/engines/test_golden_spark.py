@@ -43,7 +43,7 @@ def both(spark: Any, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Both]
     engine.close()
 
 
-@thinned(8)
+@thinned(16)
 @pytest.mark.parametrize("case", [case for _, case in CASES], ids=IDS)
 def test_a_question_has_the_same_integers_in_both(case: Case, both: Both) -> None:
     found = []
