@@ -420,8 +420,12 @@ def test_asking_is_shown_at_once_and_what_was_explained_is_gone(
     site: Site, opening: Opener, monkeypatch: Any
 ) -> None:
     page = opening(token=site.ana)
-    reached = threading.Event()
-    page.route("**/ask/answer", lambda route: (reached.wait(30), route.continue_()))
+    held_back: list[Any] = []
+
+    def hold(route: Any) -> None:
+        held_back.append(route)
+
+    page.route("**/ask/answer", hold)
     page.get_by_label("Question, in SQL").fill("SELECT COUNT(*) AS n FROM visits WHERE age > 43")
     playwright.expect(page.locator("#explained")).to_contain_text("Would cost")
     page.evaluate(
@@ -436,7 +440,9 @@ def test_asking_is_shown_at_once_and_what_was_explained_is_gone(
         }"""
     )
     assert page.evaluate("window.seen") == ["Asking …", "true", True, ""]
-    reached.set()
+    while not held_back:
+        page.wait_for_timeout(10)
+    held_back[0].continue_()
     playwright.expect(page.locator(".answer tbody tr")).to_have_count(1)
     playwright.expect(page.get_by_role("button", name="Ask", exact=True)).to_be_enabled()
 
