@@ -16,6 +16,7 @@ from tests.database.clinic import make_visits
 from tests.server.serving import Place, served
 
 import jali
+from jali.server.app import _routes
 from jali.server.pages import ask, budget, curator, lab, receipts, signing, streams
 from jali.server.people.cookies import NAME, Cookies
 from jali.server.people.gate import Visit
@@ -136,6 +137,8 @@ def test_a_route_that_is_added_is_behind_the_door(tmp_path: Path, monkeypatch: p
         return {"said": "something"}
 
     monkeypatch.setattr("jali.server.api.lab.router", forgetful)
+    # Made anew, not those of other tests.
+    monkeypatch.setattr("jali.server.app._routes", _routes.__wrapped__)
     with served(tmp_path) as place:
         with place.client() as nobody:
             assert nobody.get("/api/v1/forgotten").status_code == 401

@@ -18,11 +18,15 @@ STATIC = Path(__file__).with_name("static")
 _FOR_PROGRAMS = ("/api/", "/health", "/metrics")
 
 
-def add_pages(app: FastAPI) -> None:
-    """Add the pages to an application."""
+def add_routes(app: FastAPI) -> None:
+    """Add the routes of the pages to an application."""
     for part in (signing, ask, budget, receipts, curator, streams, lab):
         app.include_router(part.router, include_in_schema=False)
     app.mount("/static", _Files(directory=STATIC), "static")
+
+
+def add_pages(app: FastAPI) -> None:
+    """Let an application answer with pages where a page was asked for."""
     app.add_middleware(_Pages)
 
 
