@@ -4,7 +4,19 @@ from __future__ import annotations
 
 import sys
 
-from benchmarks import attacks, audit, data_dependent, engine, mechanisms, noise, postgres, server, start, streams
+from benchmarks import (
+    attacks,
+    audit,
+    data_dependent,
+    engine,
+    mechanisms,
+    noise,
+    postgres,
+    server,
+    spark,
+    start,
+    streams,
+)
 from benchmarks.measure import Row
 
 SECTIONS = {
@@ -16,6 +28,7 @@ SECTIONS = {
     "Audits": audit,
     "Engine": engine,
     "Postgres": postgres,
+    "Spark": spark,
     "Server": server,
     "Start": start,
 }

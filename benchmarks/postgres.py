@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+import tempfile
 import time
 from collections.abc import Callable, Mapping
 from itertools import count
@@ -20,6 +21,7 @@ ROWS = 10_000_000
 GROUPS = 1000
 PEOPLE = 1_000_000
 SQL = "SELECT city, COUNT(*), SUM(fare) FROM {} GROUP BY city"
+FILTERED = "SELECT city, COUNT(*), SUM(fare) FROM {} WHERE fare > 5 GROUP BY city"
 ROUNDS = 3
 _HASHED = "abs(hashint8(i * {} + {}))"
 _MAKE = f"""CREATE TABLE rides AS SELECT {_HASHED.format(1, 0)} % {GROUPS} AS city,
@@ -28,14 +30,14 @@ _MAKE = f"""CREATE TABLE rides AS SELECT {_HASHED.format(1, 0)} % {GROUPS} AS ci
 
 
 def rows(size: int = ROWS) -> list[Row]:
-    """Measure questions by 1,000 groups: at row level, and at person level with and without an order of people."""
+    """Measure questions by 1,000 groups: at row level, and at person level with and without a prepared copy."""
     if postgres_binaries() is None:
         print(f"  {MISSING}: not measured")
         return []
-    with running_postgres() as server:
+    with running_postgres() as server, tempfile.TemporaryDirectory() as folder:
         _configure(server)
         _make(server, size)
-        return _compared(server)
+        return _compared(server, Path(folder))
 
 
 def _configure(server: Postgres) -> None:
@@ -53,43 +55,52 @@ def _make(server: Postgres, size: int) -> None:
         connection.execute("CREATE INDEX ON ordered (user_id)")
         # The same rows once more: one source has one budget.
         connection.execute("CREATE TABLE plain_rows AS TABLE rides")
+        connection.execute("CREATE TABLE copied AS TABLE rides")
         connection.execute("VACUUM ANALYZE")
 
 
-def _compared(server: Postgres) -> list[Row]:
+def _compared(server: Postgres, folder: Path) -> list[Row]:
     losses = (f"0.{number:06d}" for number in count(1))
-    with jali.connect() as db, psycopg.connect(server.url, autocommit=True) as plain:
+    with jali.connect(folder / "rides.jali") as db, psycopg.connect(server.url, autocommit=True) as plain:
         columns: Any = {"city": jali.Keys(list(range(GROUPS))), "fare": jali.Range(0, 100)}
-        for name, unit in (("plain_rows", None), ("rides", "user_id"), ("ordered", "user_id")):
-            bound = 5 if unit else None
+        for name in ("plain_rows", "rides", "ordered", "copied"):
+            unit, bound = (None, None) if name == "plain_rows" else ("user_id", 5)
             budget = jali.Budget(epsilon=10**6)
             db.protect(name, server.url, unit=unit, budget=budget, columns=columns, max_rows=bound)
+        start = time.perf_counter()
+        db.prepare("copied")
+        prepared = time.perf_counter() - start
 
-        def asked(name: str) -> Callable[[], object]:
-            return lambda: db.ask(SQL.format(name), epsilon=next(losses))
+        def asked(name: str, sql: str = SQL) -> Callable[[], object]:
+            return lambda: db.ask(sql.format(name), epsilon=next(losses))
+
+        def straight(sql: str) -> Callable[[], object]:
+            return lambda: plain.execute(sql.format("rides").encode()).fetchall()
 
         took = _best(
             server,
             {
-                "plain": lambda: plain.execute(SQL.format("rides").encode()).fetchall(),
+                "plain": straight(SQL),
                 "row level": asked("plain_rows"),
-                "person level": asked("rides"),
-                "person level, in order": asked("ordered"),
+                "person level, prepared": asked("copied"),
+                "plain, filtered": straight(FILTERED),
+                "person level, prepared, filtered": asked("copied", FILTERED),
+                "person level, not prepared, in the order of people, with an index": asked("ordered"),
+                "person level, not prepared": asked("rides"),
             },
         )
-    return [
-        at_most("row level / plain Postgres", took["row level"] / took["plain"], 2, digits=3),
-        at_most(
-            "person level / plain Postgres, table in the order of its people, with an index",
-            took["person level, in order"] / took["plain"],
-            4,
-            digits=3,
-        ),
-        at_most(
-            "person level / plain Postgres, no order, no index", took["person level"] / took["plain"], 4, digits=3
-        ),
-        reported("plain Postgres, CPU seconds", took["plain"], digits=3),
-    ]
+    return _rows(took, prepared)
+
+
+def _rows(took: Mapping[str, float], prepared: float) -> list[Row]:
+    found = []
+    for name in took:
+        beside = "plain, filtered" if name.endswith("filtered") else "plain"
+        if name != beside:
+            most = 2 if name == "row level" else 4
+            found.append(at_most(f"{name} / {beside} Postgres", took[name] / took[beside], most, digits=3))
+    found.append(reported("plain Postgres, CPU seconds", took["plain"], digits=3))
+    return [*found, reported("preparing the copy, seconds", prepared, digits=3)]
 
 
 def _best(server: Postgres, actions: Mapping[str, Callable[[], object]]) -> dict[str, float]:

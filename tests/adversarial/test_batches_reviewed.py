@@ -27,7 +27,7 @@ from tests.fuzz.world import ADJACENCIES, house
 from tests.harness import noise_off
 
 import jali
-from jali.engines.duckdb.prepared import CopyDirectory
+from jali.engines.copy_directory import CopyDirectory
 from jali.ledger import SqliteLedger
 from jali.planner.batch.compose import whole_cost
 from jali.planner.membership import PartOf
@@ -280,6 +280,7 @@ class Watched:
         return False
 
 
+@thinned(3)
 @pytest.mark.parametrize(("how", "steps"), [("refresh", 5), ("drop_prepared", 2), ("kinds", 2)])
 def test_each_scheme_reads_one_data_wherever_a_copy_is_cut_off_and_whoever_asks_meanwhile(
     how: str, steps: int, tmp_path: Path

@@ -13,7 +13,7 @@ from typing import Any, TypeAlias
 
 import duckdb
 import pytest
-from tests.depth import thinned
+from tests.depth import DEPTH, deep, thinned, whole
 from tests.exact.test_functions import COLUMNS, EVERY, TABLE, TYPES, Case, columns_of
 from tests.servers.spark import hasten
 
@@ -34,7 +34,8 @@ _NOT_THERE = ("infinity", "-infinity")
 # Classes of Unicode are those of another year in Java, and it may search for ever for groups that are repeated.
 REFUSED = ("REGEXP_MATCHES(s, '(a?){50}b{1,50}')", "REGEXP_MATCHES(s, '\\p{L}')")
 _THERE = replace(TABLE, fields=tuple(replace(f, type=NAMES[f.kind]) for f in TABLE.fields))
-_TOGETHER = 40
+# Where few are asked, each by itself.
+_TOGETHER = 40 if DEPTH > 1 else 1
 
 
 def infinite(name: str) -> str:
@@ -117,7 +118,8 @@ def same(here: Any, there: Any) -> bool:
     return type(here) is type(there) and bool(here == there)
 
 
-@thinned(16)
+@whole
+@thinned(40)
 @pytest.mark.parametrize("case", [case for _, case in EVERY], ids=[case.asked for _, case in EVERY])
 def test_a_function_never_fails_and_gives_what_it_gives_in_duckdb(
     case: Case, here: duckdb.DuckDBPyConnection, answers: Callable[[str], Found]
@@ -159,6 +161,7 @@ _NESTED = (
 )
 
 
+@deep
 def test_long_expressions_that_are_bound_to_names_give_the_same(
     here: duckdb.DuckDBPyConnection, there: Any
 ) -> None:
@@ -217,6 +220,7 @@ _SPELLINGS = (
 _MORE = ("99999-01-01", "2026-01-31 24:00:00", "epoch", "-2026-01-31", "2026-01-31 (BC)")
 
 
+@deep
 def test_texts_are_read_as_duckdb_reads_them(here: duckdb.DuckDBPyConnection, there: Any) -> None:
     texts = (*_SPELLINGS, *_MORE)
     here.execute("CREATE OR REPLACE TEMP TABLE spellings AS SELECT unnest(?) AS s", [list(texts)])

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from tests.depth import deep, thinned
 from tests.engines.movement import COLUMNS, QUESTIONS, TABLES, check_question, worlds
 from tests.engines.tables import moved
 from tests.servers.spark import hasten, written
@@ -40,6 +41,7 @@ def plans(question: str, catalog: Catalog) -> tuple[Plan, Plan]:
     return before, after
 
 
+@thinned(3)
 @pytest.mark.parametrize("question", QUESTIONS)
 def test_nobody_moves_a_question_further_than_declared(question: str, home: tuple[SparkEngine, Catalog]) -> None:
     found = check_question(*plans(question, home[1]), home[0])
@@ -47,6 +49,7 @@ def test_nobody_moves_a_question_further_than_declared(question: str, home: tupl
     assert any(one.furthest >= one.declared / 3 for one in found)
 
 
+@deep
 def test_a_query_without_its_bound_is_noticed(home: tuple[SparkEngine, Catalog]) -> None:
     class Broken:
         def emit(self, aggregation: Any) -> str:

@@ -169,13 +169,6 @@ def test_public_tables_and_reached_units_are_read_there_too(
         assert db.ask("SELECT SUM(pieces) FROM pills", epsilon=1).rows[0][0] == pytest.approx(300)
 
 
-def test_no_copy_of_rows_is_made(postgres: Postgres, clinic: Any) -> None:
-    with jali.connect() as db:
-        protect(db, postgres)
-        with pytest.raises(CatalogError, match="no copy"):
-            db.prepare("visits")
-
-
 def test_a_rehearsal_makes_up_its_rows_elsewhere(postgres: Postgres, clinic: Any) -> None:
     with jali.connect() as db:
         protect(db, postgres)

@@ -13,6 +13,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from tests.depth import deep
 from tests.servers.spark import hasten
 
 import jali
@@ -300,6 +301,7 @@ def test_a_long_text_ends_no_search(home: Home) -> None:
     assert home.one(f"{long} RLIKE {SPARK.text(pattern)}") == (False,)
 
 
+@deep
 def test_like_has_no_escapes(home: Home) -> None:
     rows = pa.table({"s": ["a%", "a\\%", "ab", "É_"]})
     table = home.table(home.source("like", rows))
@@ -307,6 +309,7 @@ def test_like_has_no_escapes(home: Home) -> None:
     assert home.asked(table, "SELECT COUNT(*) FROM t WHERE s ILIKE 'é_'") == [(1,)]
 
 
+@deep
 def test_letters_have_one_capital_each(home: Home) -> None:
     """As in DuckDB, for every character but those whose case is newer than its tables."""
     import unicodedata
@@ -350,6 +353,7 @@ def test_the_users_settings_stay_as_they_are(home: Home) -> None:
     assert home.user.conf.get("spark.sql.parquet.filterPushdown") == "true"
 
 
+@deep
 def test_questions_mean_the_same_in_ansi_mode(home: Home) -> None:
     rows = pa.table({"p": [1, 1, 2, 3], "s": ["x", "12", "1e400", None], "x": [1e300, -1.5, math.nan, None]})
     table = home.table(home.source("ansi", rows), "p", 1, x=jali.Range(-5, 5))

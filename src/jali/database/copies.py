@@ -14,10 +14,13 @@ import secrets
 from contextlib import suppress
 from pathlib import Path
 
+from jali.engines.copies import Copies
 from jali.ledger import PostgresLedger, StoredLedger
 
 # The directory of prepared copies is called as the database, and this.
 COPIES = ".prepared"
+# The key of the ledger by which copies in Postgres and Spark are called.
+_WORD = "copies"
 
 
 def copies_of(place: str | Path | None, ledger: StoredLedger) -> Path | None:
@@ -28,6 +31,11 @@ def copies_of(place: str | Path | None, ledger: StoredLedger) -> Path | None:
         return _own_directory(ledger.name)
     file = Path(place)
     return file.absolute().with_name(file.name + COPIES)
+
+
+def copies_elsewhere(ledger: StoredLedger, directory: Path | None) -> Copies | None:
+    """Return what copies are called that other engines keep; None for a database that goes with the process."""
+    return None if directory is None else Copies(lambda: ledger.access.key(_WORD), directory)
 
 
 def _own_directory(address: str) -> Path:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Self, Unpack
 from jali.database.accounts import Account, Accounts, Remaining, analyst_named
 from jali.database.asking import Asking, Stage, silent
 from jali.database.batches import Batches, Conditions
-from jali.database.copies import copies_of
+from jali.database.copies import copies_elsewhere, copies_of
 from jali.database.ranges import Ranges
 from jali.database.streams.said import UNSAID, Said, Unsaid
 from jali.database.tables import Tables
@@ -57,7 +57,8 @@ def connect(path: str | Path | None = None, *, create: bool = True) -> Database:
     from jali.engines.router import Router
 
     ledger = open_ledger(path, create=create)
-    return Database(ledger, Router(DuckDBEngine(copies_of(path, ledger))))
+    directory = copies_of(path, ledger)
+    return Database(ledger, Router(DuckDBEngine(directory), copies_elsewhere(ledger, directory)))
 
 
 class Database:

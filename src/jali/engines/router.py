@@ -15,6 +15,7 @@ from jali.query.nodes import Value
 from jali.query.relation import sources
 
 if TYPE_CHECKING:
+    from jali.engines.copies import Copies
     from jali.engines.protocol import Engine
 
 _NAMES = {"postgres": "Postgres", "spark": "Spark"}
@@ -27,10 +28,12 @@ class Router:
 
     Args:
         duckdb: The engine of files and frames.
+        copies: What prepared copies are called that other engines keep; None where they keep none.
     """
 
-    def __init__(self, duckdb: Engine) -> None:
+    def __init__(self, duckdb: Engine, copies: Copies | None = None) -> None:
         self._duckdb = duckdb
+        self._copies = copies
         self._others: dict[str, Engine] = {}
 
     def of(self, source: Source) -> Engine:
@@ -38,7 +41,7 @@ class Router:
         if source.format not in _NAMES:
             return self._duckdb
         if source.format not in self._others:
-            self._others[source.format] = _made(source.format)
+            self._others[source.format] = _made(source.format, self._copies)
         return self._others[source.format]
 
     def _of_all(self, tables: Iterable[Table | Public]) -> Engine:
@@ -129,11 +132,11 @@ class Router:
             engine.close()
 
 
-def _made(format: str) -> Engine:  # noqa: A002 - the word of Source
+def _made(format: str, copies: Copies | None) -> Engine:  # noqa: A002 - the word of Source
     if format == "postgres":
         from jali.engines.postgres import PostgresEngine
 
-        return PostgresEngine()
+        return PostgresEngine(copies)
     from jali.engines.spark import SparkEngine
 
-    return SparkEngine()
+    return SparkEngine(copies)

@@ -10,17 +10,20 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from jali.engines.copies import copy_missing, not_written
+from jali.engines.copy_directory import CopyDirectory
 from jali.engines.duckdb.dialect import DUCKDB
 from jali.engines.duckdb.emit import emit
 from jali.engines.duckdb.expressions import Emitter
 from jali.engines.duckdb.files import fingerprint, header, matches_header
 from jali.engines.duckdb.frames import readable
 from jali.engines.duckdb.literals import quoted, text
-from jali.engines.duckdb.prepared import CopyDirectory, write_copy
+from jali.engines.duckdb.prepared import write_copy
 from jali.engines.duckdb.schema_keys import is_keyed, is_table
-from jali.engines.duckdb.sources import COPIED, FRAME_PREFIX, attached_name, plain_scan, read_from, scan
+from jali.engines.duckdb.sources import COPIED, FRAME_PREFIX, attached_name, plain_scan, scan
 from jali.engines.duckdb.spill import SpillDirectory
 from jali.engines.duckdb.types import field_of, text_field
+from jali.engines.sql.prepared import read_from
 from jali.errors import CatalogError, EngineError
 from jali.noise import BitSource
 from jali.query.aggregation import Aggregation
@@ -50,7 +53,7 @@ class DuckDBEngine:
         self._spill: SpillDirectory | None = None
         self._frames: dict[str, tuple[Any, Any]] = {}
         self._attached: dict[str, tuple[int, int]] = {}
-        self._copies = CopyDirectory(copies)
+        self._copies = CopyDirectory(copies, ".duckdb")
 
     def emit(self, aggregation: Aggregation) -> str:
         """Write an aggregation in DuckDB's SQL."""
@@ -147,10 +150,8 @@ class DuckDBEngine:
 
     def _copy_ready(self, table: Table, copy: Source) -> None:
         if not Path(copy.location).is_file():
-            raise EngineError(
-                f"The prepared copy of table {table.name} is missing. Nothing was spent.",
-                remedy=f"Write it again: db.prepare({table.name!r}).",
-            )
+            said, remedy = copy_missing(table.name)
+            raise EngineError(said, remedy=remedy)
 
     def run(self, sql: str, tables: Sequence[Table | Public]) -> list[tuple[Any, ...]]:
         """Run emitted SQL; whatever goes wrong becomes one error whose text does not depend on the data."""
@@ -264,9 +265,8 @@ class DuckDBEngine:
                         tell(Source("duckdb", str(self._copies.place(table.name)), COPIED))
         # Raised outside all handlers: DuckDB's messages quote values of rows.
         if not put:
-            raise CatalogError(
-                f"The copy of {table.name} could not be written.",
-                remedy="See that the disk has room, and that nobody writes to the source meanwhile.",
+            raise not_written(
+                table.name, "See that the disk has room, and that nobody writes to the source meanwhile."
             )
 
     def _write_copy(self, table: Table, path: Path, stage: Callable[[str], None], bits: BitSource | None) -> bool:

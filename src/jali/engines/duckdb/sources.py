@@ -32,11 +32,6 @@ def scan(table: Table | Public) -> str:
     return plain_scan(table.source)
 
 
-def read_from(table: Table | Public) -> Source:
-    """Return where questions read the rows of a table."""
-    return table.source if isinstance(table, Public) or table.copy is None else table.copy
-
-
 def plain_scan(source: Source) -> str:
     """Write the FROM item of a source whose schema is still to be read."""
     if source.format == "parquet":

@@ -9,6 +9,8 @@ import tempfile
 import weakref
 from pathlib import Path
 
+from jali.engines.processes import alive, remove_own
+
 # Temporary copies of tables are left behind like spilled rows.
 _NAME = re.compile(r"jali-(?:spill|prepared)-(\d+)-.*")
 
@@ -19,17 +21,11 @@ class SpillDirectory:
     def __init__(self) -> None:
         _sweep()
         self.path = Path(tempfile.mkdtemp(prefix=f"jali-spill-{os.getpid()}-"))
-        self._finalizer = weakref.finalize(self, _remove, self.path, os.getpid())
+        self._finalizer = weakref.finalize(self, remove_own, self.path, os.getpid())
 
     def remove(self) -> None:
         """Delete the directory and what is in it."""
         self._finalizer()
-
-
-def _remove(path: Path, owner: int) -> None:
-    # A forked child inherits the finalizer, not the directory.
-    if os.getpid() == owner:
-        shutil.rmtree(path, ignore_errors=True)
 
 
 def _sweep() -> None:
@@ -41,14 +37,3 @@ def _sweep() -> None:
                 shutil.rmtree(path, ignore_errors=True)
         except OSError:
             continue
-
-
-def alive(process: int) -> bool:
-    """Say whether a process runs."""
-    try:
-        os.kill(process, 0)
-    except ProcessLookupError:
-        return False
-    except PermissionError:
-        return True
-    return True

@@ -6,7 +6,7 @@ import os
 import threading
 from collections import defaultdict
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -42,17 +42,28 @@ class Connections:
         self._idle: defaultdict[str, list[psycopg.Connection[Any]]] = defaultdict(list)
 
     @contextmanager
-    def transaction(self, url: str) -> Iterator[psycopg.Connection[Any]]:
-        """Lend a connection for one transaction that sees one state of the data."""
+    def transaction(self, url: str, *, writing: bool = False) -> Iterator[psycopg.Connection[Any]]:
+        """Lend a connection for one transaction that sees one state of the data, and may change it if asked to."""
         connection = self._taken(url)
         try:
             with connection.transaction():
+                if writing:
+                    connection.execute("SET TRANSACTION READ WRITE")
                 yield connection
         except BaseException:
             # Also when interrupted: what is still running at the server ends with its connection.
             connection.close()
             raise
         self._give_back(url, connection)
+
+    def tidy(self, url: str, relation: str) -> None:
+        """Let Postgres note that everybody sees all rows of a new table, so that reading takes less; if it can."""
+        connection = self._taken(url)
+        with suppress(Exception):
+            connection.execute("SET default_transaction_read_only = off")
+            connection.execute(f"VACUUM {relation}".encode())
+        # It was changed, and is opened anew.
+        connection.close()
 
     def close(self) -> None:
         """Close all idle connections."""

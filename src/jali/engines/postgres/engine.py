@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 from jali.engines import sql
+from jali.engines.copies import SCHEMA, Copies, copy_missing, kept, not_written, refuse_copy
 from jali.engines.postgres.connections import Connections
 from jali.engines.postgres.dialect import POSTGRES
-from jali.engines.postgres.sources import columns, relation, scan, unique_columns
+from jali.engines.postgres.prepared import drop_copy, place_of, put_copy, write_copy
+from jali.engines.postgres.sources import columns, named, relation, scan, unique_columns
 from jali.engines.sql.expressions import Emitter
-from jali.errors import CatalogError, EngineError
-from jali.noise import BitSource
+from jali.engines.sql.prepared import drawn_key, person_column, rank_column, read_from, readable_fields
+from jali.errors import CatalogError, EngineError, JaliError
+from jali.noise import BitSource, system_bits
 from jali.query.aggregation import Aggregation
 from jali.query.catalog import Field, Kind, Public, Source, Table
 from jali.query.followed import Followed
@@ -22,6 +26,10 @@ from jali.query.nodes import Column, Value
 if TYPE_CHECKING:
     import psycopg
 
+# The code of Postgres's refusal.
+_NOT_ALLOWED = "42501"
+_ALLOW = "Let the role of the source write there: CREATE SCHEMA {} AUTHORIZATION role."
+_ROOM = "See that the server runs and has room, and that the table is as it was declared."
 _START = "Start the server, or see that PGPASSWORD or the pgpass file still opens it."
 
 
@@ -29,12 +37,16 @@ class PostgresEngine:
     """Runs exact integer aggregates in Postgres, 13 or later.
 
     Each query is one transaction that sees one state of the data: the columns are compared with what was declared,
-    and then nobody can change them until the query has ended. Nothing is written, not even a temporary table: a
-    role that may only read, or a replica, is enough.
+    and then nobody can change them until the query has ended. Questions write nothing, not even a temporary table:
+    a role that may only read, or a replica, is enough. Prepared copies take a role that may write to their schema.
+
+    Args:
+        copies: What prepared copies are called; None where none are kept.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, copies: Copies | None = None) -> None:
         self._connections = Connections()
+        self._copies = copies
 
     def emit(self, aggregation: Aggregation) -> str:
         """Write an aggregation in Postgres's SQL."""
@@ -47,6 +59,7 @@ class PostgresEngine:
     def fields(self, source: Source, declared: Mapping[str, str], frame: Any = None) -> tuple[Field, ...]:
         """Read names and kinds of the columns."""
         del declared, frame
+        refuse_copy(named(source)[0], source.relation)
         try:
             with self._connections.transaction(source.location) as connection:
                 found, reached = columns(connection, source), True
@@ -72,7 +85,7 @@ class PostgresEngine:
         """Refuse a server that cannot be reached, and a table with other columns or without its key."""
         try:
             with self._connections.transaction(table.source.location) as connection:
-                reached, sound = True, self._is_as_declared(connection, table)
+                reached, sound = True, _is_as_declared(connection, table)
                 keyed = not (isinstance(table, Table) and table.unique) or self._is_keyed(connection, table)
         except Exception:
             reached, sound, keyed = False, False, False
@@ -80,6 +93,9 @@ class PostgresEngine:
             raise EngineError(
                 f"The Postgres server of table {table.name} cannot be reached. Nothing was spent.", remedy=_START
             )
+        if not sound and read_from(table) != table.source:
+            said, remedy = copy_missing(table.name)
+            raise EngineError(said, remedy=remedy)
         if not sound:
             raise EngineError(
                 f"Postgres has no table {table.source.relation} with the columns that were declared. "
@@ -91,11 +107,6 @@ class PostgresEngine:
                 f"The source of table {table.name} no longer has a key on its unit. Nothing was spent.",
                 remedy=f"Put the key back, or protect {table.name} without unique.",
             )
-
-    @staticmethod
-    def _is_as_declared(connection: psycopg.Connection[Any], table: Table | Public) -> bool:
-        found = columns(connection, table.source)
-        return {(f.name, f.kind, f.type) for f in table.fields} <= {(f.name, f.kind, f.type) for f in found}
 
     @staticmethod
     def _is_keyed(connection: psycopg.Connection[Any], table: Table) -> bool:
@@ -118,9 +129,9 @@ class PostgresEngine:
 
     def _held(self, connection: psycopg.Connection[Any], tables: Sequence[Table | Public]) -> bool:
         """Keep everybody from changing columns, and say whether they are as declared."""
-        names = ", ".join(sorted({relation(table.source) for table in tables}))
+        names = ", ".join(sorted({relation(read_from(table)) for table in tables}))
         connection.execute(f"LOCK TABLE {names} IN ACCESS SHARE MODE".encode())
-        return all(self._is_as_declared(connection, table) for table in tables)
+        return all(_is_as_declared(connection, table) for table in tables)
 
     def contents(self, table: Public, most: int) -> dict[str, tuple[Value, ...]]:
         """Return the different values of each column of a public table that has at most so many."""
@@ -175,15 +186,53 @@ class PostgresEngine:
         tell: Callable[[Source | None], None],
         bits: BitSource | None = None,
     ) -> None:
-        """Refuse: a copy would take the rows out of Postgres."""
-        del stage, tell, bits
-        raise CatalogError(
-            f"Table {table.name} is in Postgres, and no copy of it is prepared.",
-            remedy="Questions are computed in Postgres; an index on the unit makes them faster.",
-        )
+        """Write a copy of a table beside it, in a schema of the same database, and put it in place.
+
+        All of it is one transaction: what is cut off leaves the earlier copy, or none, as it was.
+        """
+        source, place = replace(table, copy=None), self._place(table)
+        key = drawn_key(bits or system_bits())
+        allowed, put = True, False
+        try:
+            with self._connections.transaction(place.location, writing=True) as connection:
+                if self._held(connection, [source]):
+                    write_copy(connection, source, place, key, stage)
+                    tell(None)
+                    put_copy(connection, place)
+                    put = True
+        except JaliError:
+            raise
+        except Exception as problem:
+            # Postgres's messages quote values of rows: nothing of them is kept but what kind of problem it was.
+            put, allowed = False, getattr(problem, "sqlstate", None) != _NOT_ALLOWED
+        # Raised outside all handlers, so that Postgres's own exception is not even the context of ours.
+        if not put:
+            raise not_written(table.name, _ROOM if allowed else _ALLOW.format(SCHEMA))
+        tell(place)
+        stage("tidying up")
+        self._connections.tidy(place.location, relation(place))
+
+    def _place(self, table: Table) -> Source:
+        return place_of(table, kept(self._copies, table.name).name(table.name))
 
     def discard(self, table: Table) -> None:
-        """There are no copies."""
+        """Drop the prepared copy of a table, also one that was cut off before anybody could read it."""
+        if self._copies is None:
+            return
+        place, gone = self._place(table), True
+        try:
+            with self._connections.transaction(place.location) as connection:
+                there = bool(columns(connection, place))
+            if there:
+                with self._connections.transaction(place.location, writing=True) as connection:
+                    drop_copy(connection, place)
+        except Exception:
+            gone = False
+        if not gone:
+            raise CatalogError(
+                f"The copy of {table.name} could not be deleted; questions no longer read it.",
+                remedy="See that the server runs and that the role owns the copy; then drop it again.",
+            )
 
     def reopen(self, source: Source) -> None:
         """Nothing is kept of a source between questions."""
@@ -209,6 +258,15 @@ class PostgresEngine:
         """No frame is ever attached."""
         del frame
         return None
+
+
+def _is_as_declared(connection: psycopg.Connection[Any], table: Table | Public) -> bool:
+    """Say whether what questions read has the columns that were declared; a copy has some more."""
+    found = {(f.name, f.kind, f.type) for f in columns(connection, read_from(table))}
+    if isinstance(table, Public) or table.copy is None:
+        return {(f.name, f.kind, f.type) for f in table.fields} <= found
+    numbers = {(name, Kind.INTEGER, "bigint") for name in (person_column(table), rank_column(table))}
+    return {(f.name, f.kind, f.type) for f in readable_fields(table)} | numbers == found
 
 
 def _plain(value: Any) -> Any:

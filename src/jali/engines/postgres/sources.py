@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from jali.engines.postgres.types import field_of
+from jali.engines.sql.prepared import read_from
 from jali.query.catalog import Field, Public, Source, Table
 
 if TYPE_CHECKING:
@@ -30,8 +31,8 @@ _KEYS = f"""
 
 
 def scan(table: Table | Public) -> str:
-    """Write the FROM item of a table."""
-    return relation(table.source)
+    """Write the FROM item of a table: of its prepared copy, where it has one."""
+    return relation(read_from(table))
 
 
 def relation(source: Source) -> str:

@@ -12,6 +12,7 @@ from jali.engines.spark.sources import scan
 from jali.engines.spark.sums import total
 from jali.engines.spark.types import NAMES
 from jali.engines.sql.dialect import INT64, Dialect
+from jali.engines.sql.prepared import read_from
 from jali.query.catalog import Field, Kind, Public, Table
 from jali.query.nodes import Value
 
@@ -27,8 +28,8 @@ class Spark(Dialect):
     templates = TEMPLATES
     small = "INT"
     widest = "DECIMAL(38, 0)"
-    # Measured: no slower than a join, and the rows are read once, so that they are the same ones.
-    windowed = True
+    # Numbering people takes a second pass over all of them: units are as good where copies lie in their order.
+    coded = False
     infinite = literals.INFINITE
 
     def quoted(self, name: str) -> str:
@@ -45,7 +46,15 @@ class Spark(Dialect):
 
     def scan(self, table: Table | Public) -> str:
         """Write the FROM item of a table."""
-        return scan(table.source)
+        return scan(read_from(table))
+
+    def stored(self, field: Field) -> str:
+        """Write a column for a copy, in the type that it is read in."""
+        return self.column(field)
+
+    def windowed(self, table: Table | None) -> bool:
+        """Count rows beside them, as they are then read once and are the same ones; a copy stays as it is."""
+        return table is None or table.copy is None
 
     def column(self, field: Field) -> str:
         """Write a column. A cast to its own type costs nothing; after a rewrite with another it gives NULL."""

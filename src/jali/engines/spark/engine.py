@@ -5,18 +5,23 @@ from __future__ import annotations
 import threading
 import warnings
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import replace
 from datetime import datetime
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
+from jali.engines.copies import Copies, copy_missing, kept, not_written, refuse_copy
 from jali.engines.spark.dialect import SPARK
-from jali.engines.spark.session import own_session, start
+from jali.engines.spark.prepared import bucketed_name, home_of, register
+from jali.engines.spark.session import is_here, own_session, start
 from jali.engines.spark.sources import GIVEN, PARQUET, parts_of, scan
 from jali.engines.spark.types import field_of
 from jali.engines.sql import emit
 from jali.engines.sql.expressions import Emitter
-from jali.errors import CatalogError, EngineError
-from jali.noise import BitSource
+from jali.engines.sql.prepared import drawn_key, rank_column, read_from, readable_fields
+from jali.errors import CatalogError, EngineError, JaliError
+from jali.noise import BitSource, system_bits
 from jali.query.aggregation import Aggregation
 from jali.query.catalog import Field, Kind, Public, Source, Table
 from jali.query.followed import Followed
@@ -34,9 +39,13 @@ class SparkEngine:
     A source is `Source("spark", address, relation)`: the address of a cluster, or "session" for the session that
     `use` was given; a table of the catalog, or `parquet:` and the path of Parquet files. Spark does the whole
     aggregation: one row for each group leaves it.
+
+    Args:
+        copies: What prepared copies are called, and where; None where none are kept.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, copies: Copies | None = None) -> None:
+        self._copies = copies
         self._lock = threading.Lock()
         self._sessions: dict[str, SparkSession] = {}
         self._started: set[str] = set()
@@ -62,6 +71,8 @@ class SparkEngine:
         if frame is not None:
             self.attach(source.location, frame)
         scan(source)
+        if not source.relation.startswith(PARQUET):
+            refuse_copy(*["", *parts_of(source.relation)][-2:])
         try:
             found = self._described(source)
         except EngineError as problem:
@@ -89,6 +100,9 @@ class SparkEngine:
 
     def ready(self, table: Table | Public) -> None:
         """Refuse a cluster that cannot be reached, and a source with other columns than declared."""
+        if isinstance(table, Table) and table.copy is not None:
+            self._copy_ready(table)
+            return
         try:
             found = self._described(table.source)
         except EngineError:
@@ -105,6 +119,15 @@ class SparkEngine:
                 f"The source of table {table.name} has other columns than were declared. Nothing was spent.",
                 remedy="Put the columns back as they were, or protect the source under another name.",
             )
+
+    def _copy_ready(self, table: Table) -> None:
+        """Refuse a copy that is gone; let Spark know one that was written by another process."""
+        session, there = self._session(table.source.location), False
+        with suppress(Exception):
+            there = _quietly(lambda: register(session, table) and _has_columns(session, table))
+        if not there:
+            said, remedy = copy_missing(table.name)
+            raise EngineError(said, remedy=remedy)
 
     def run(self, sql: str, tables: Sequence[Table | Public]) -> list[tuple[Any, ...]]:
         """Run emitted SQL; whatever goes wrong becomes one error whose text does not depend on the data."""
@@ -199,15 +222,45 @@ class SparkEngine:
         tell: Callable[[Source | None], None],
         bits: BitSource | None = None,
     ) -> None:
-        """Refuse: a copy would be as large as the table."""
-        del stage, tell, bits
-        raise CatalogError(
-            f"{table.name} is read by Spark, which has no prepared copies.",
-            remedy="Ask without: questions read the table itself.",
-        )
+        """Write a copy of a table where Spark keeps tables, or beside the database, and put it in place."""
+        source = replace(table, copy=None)
+        self.ready(source)
+        session = self._session(table.source.location)
+        home, stem = home_of(session, self._copies, table), kept(self._copies, table.name).name(table.name)
+        name, key = bucketed_name(session, stem, table), drawn_key(bits or system_bits())
+        put = False
+        stage("ranking rows")
+        try:
+            home.sweep(stem)
+            with home.written(source, name, key) as put_in_place:
+                tell(None)
+                put_in_place()
+                tell(home.place(table, name))
+                put = True
+        except JaliError:
+            raise
+        except Exception:
+            put = False
+        # Raised outside all handlers: Spark's messages quote values of rows.
+        if not put:
+            raise not_written(table.name, "See that Spark has room where it keeps tables, and may write there.")
 
     def discard(self, table: Table) -> None:
-        """Do nothing: there are no prepared copies."""
+        """Delete the prepared copy of a table, also one that was cut off before anybody could read it."""
+        if self._copies is None:
+            return
+        gone, session = True, self._session(table.source.location)
+        try:
+            home_of(session, self._copies, table).delete(self._copies.name(table.name))
+        except CatalogError:
+            pass  # there is no place where one could be
+        except Exception:
+            gone = False
+        if not gone:
+            raise CatalogError(
+                f"The copy of {table.name} could not be deleted; questions no longer read it.",
+                remedy="See that Spark runs, and drop it again.",
+            )
 
     def reopen(self, source: Source) -> None:
         """Forget what Spark keeps of a source: the list of its files, and its schema."""
@@ -223,8 +276,10 @@ class SparkEngine:
         with self._lock:
             sessions, self._sessions = self._sessions, {}
             started, self._started = self._started, set()
-        for address in started:
-            sessions[address].stop()
+        for address, session in sessions.items():
+            # By Spark Connect ours ends by itself; here, stopping it would stop the one that was given, too.
+            if address in started or not is_here(session):
+                _quietly(session.stop)
 
     def _session(self, address: str) -> SparkSession:
         with self._lock:
@@ -237,6 +292,13 @@ class SparkEngine:
                 self._sessions[address], mine = _quietly(lambda: start(address))
                 self._started |= {address} if mine else set()
             return self._sessions[address]
+
+
+def _has_columns(session: SparkSession, table: Table) -> bool:
+    """Say whether a copy has the columns that questions read."""
+    found = {(c.name, c.dataType.simpleString()) for c in session.table(scan(read_from(table))).schema.fields}
+    wanted = {(field.name, field.type.lower()) for field in readable_fields(table)}
+    return found == wanted | {(rank_column(table), "int")}
 
 
 def _is_table(session: SparkSession, source: Source) -> bool:

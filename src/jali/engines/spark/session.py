@@ -37,6 +37,10 @@ SETTINGS = {
     "spark.sql.files.ignoreCorruptFiles": "false",
     "spark.sql.files.ignoreMissingFiles": "false",
     "spark.sql.adaptive.enabled": "true",
+    # A prepared copy lies in buckets, each in one file, in the order of people: nothing is moved or sorted anew.
+    "spark.sql.sources.bucketing.enabled": "true",
+    "spark.sql.sources.bucketing.autoBucketedScan.enabled": "true",
+    "spark.sql.legacy.bucketedTableScan.outputOrdering": "true",
     # Rows are counted by person: a map for 65,536 of them, as usual, is full at once.
     "spark.sql.codegen.aggregate.fastHashMap.capacityBit": "20",
 }
@@ -51,6 +55,8 @@ _STARTED = {
 _SHUFFLED = "spark.sql.shuffle.partitions"
 # So many parts for each core: enough to spread the work, few enough to cost nothing.
 _EACH = 2
+# Waits of 50 ms, 200 ms, 0.8 s and 3.2 s lie between so many tries and the first.
+_TRIES = 4
 
 
 def own_session(given: SparkSession) -> SparkSession:
@@ -85,9 +91,23 @@ def start(address: str) -> tuple[SparkSession, bool]:
     return own_session(builder.getOrCreate()), running is None
 
 
+def is_here(session: SparkSession) -> bool:
+    """Say whether Spark's driver is a process of ours, rather than a server that is reached by Spark Connect."""
+    return hasattr(session, "_jsparkSession")
+
+
 def _set(session: SparkSession) -> None:
+    if not is_here(session):
+        _despair_soon(session)
     for name, value in SETTINGS.items():
         session.conf.set(name, value)
-    if hasattr(session, "_jsparkSession"):
+    if is_here(session):
         # With few rows the usual 200 parts cost more than the question.
         session.conf.set(_SHUFFLED, str(max(2, _EACH * session.sparkContext.defaultParallelism)))
+
+
+def _despair_soon(session: Any) -> None:
+    """Try a server that does not answer for some seconds: Spark Connect would go on for ten minutes."""
+    from pyspark.sql.connect.client.retries import DefaultPolicy
+
+    session.client.set_retry_policies([DefaultPolicy(max_retries=_TRIES)])

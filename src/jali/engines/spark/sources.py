@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+from pathlib import PurePath
 
+from jali.engines.copies import SCHEMA
 from jali.engines.spark.literals import quoted
 from jali.errors import CatalogError
 from jali.query.catalog import Source
@@ -11,6 +13,8 @@ from jali.query.catalog import Source
 # The location of a source whose session is given in Python.
 GIVEN = "session"
 PARQUET = "parquet:"
+# A prepared copy that lies in a folder: it is in the catalog under the name of the folder.
+KEPT = "kept:"
 # Spark would take a path with one of these for a pattern.
 _PATTERN = frozenset("*?[]{}")
 _PART = re.compile(r"\s*(?:`((?:[^`]|``)+)`|([^\s.`]+))\s*(\.|$)")
@@ -20,7 +24,14 @@ def scan(source: Source) -> str:
     """Write the FROM item of a source."""
     if source.relation.startswith(PARQUET):
         return f"parquet.{quoted(_path(source.relation.removeprefix(PARQUET)))}"
+    if source.relation.startswith(KEPT):
+        return catalog_name(SCHEMA, PurePath(source.relation).name)
     return ".".join(quoted(part) for part in parts_of(source.relation))
+
+
+def catalog_name(*parts: str) -> str:
+    """Write the name of something in Spark's own catalog, whichever is the current one."""
+    return ".".join(quoted(part) for part in ("spark_catalog", *parts))
 
 
 def parts_of(relation: str) -> list[str]:

@@ -411,7 +411,7 @@ class _Query:
         return f" + {self.dialect.wide(count)} * {measure.missing}"
 
     def _by_window(self, weights: Weights) -> bool:
-        return self.dialect.windowed and weights.norm == "l1"
+        return weights.norm == "l1" and self.dialect.windowed(self.source.table)
 
     def _share(self, weights: Weights, most: int, count: str = "count(*)") -> str:
         """What each row, or each group, of an owner weighs, by the number that there are."""
@@ -470,7 +470,7 @@ class _Source:
 
     def _owner(self, table: Table) -> str:
         assert table.unit is not None
-        if table.copy is not None and self.coded:
+        if table.copy is not None and self.coded and self.dialect.coded:
             return self.dialect.quoted(person_column(table))
         return self.emitter.write(Column(table.unit))
 

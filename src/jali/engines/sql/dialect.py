@@ -36,8 +36,8 @@ class Dialect(ABC):
     large: ClassVar[str] = "BIGINT"
     widest: ClassVar[str]
 
-    # Whether the rows of each owner are counted beside them, rather than apart and joined.
-    windowed: ClassVar[bool] = False
+    # Whether prepared copies have codes for people, that stand for the units where they are only told apart.
+    coded: ClassVar[bool] = True
 
     # Names, constants and types.
 
@@ -90,6 +90,19 @@ class Dialect(ABC):
     @abstractmethod
     def column(self, field: Field) -> str:
         """Write a stored column in the type that was frozen when its table was declared."""
+
+    def stored(self, field: Field) -> str:
+        """Write a stored column as it is, for a copy of it that is read like the column itself."""
+        return self.quoted(field.name)
+
+    def windowed(self, table: Table | None) -> bool:
+        """Say whether the rows of each owner are counted beside them, rather than apart and joined.
+
+        Args:
+            table: The one table that is read; None for several.
+        """
+        del table
+        return False
 
     def row_owner(self, table: Table) -> str:
         """Write the owner of a row that is a person of its own. Whoever reads it twice must keep what it was."""
@@ -234,6 +247,14 @@ class Dialect(ABC):
     def digest(self, written: str) -> str:
         """Hash a text, to a text."""
         return f"md5({written})"
+
+    def keyed(self, key: str, written: str) -> str:
+        """Hash a text by a key, to anything that has an order."""
+        return self.digest(f"{self.text(key)} || {written}")
+
+    def bytewise(self, written: str) -> str:
+        """Write a text that is ordered by its bytes."""
+        return written
 
     @abstractmethod
     def days(self, written: str) -> str:

@@ -1,8 +1,24 @@
-"""The columns that a prepared copy of a table has besides its own."""
+"""What prepared copies have in common, whichever engine writes them.
+
+Statement:
+    In a copy each row has its rank among the rows of its person: 1, 2, ... by a keyed hash of the row's content,
+    and then by the content itself. The key is drawn for each copy and forgotten. Whatever the key, a person's rows
+    and their ranks depend on that person's rows alone, up to the order of rows that are equal in everything; so at
+    most k rows of each person have rank <= k, whoever else there is. Where people have codes, these do depend on
+    others: they are compared for equality, and never hashed, ordered or shown.
+Proof:
+    docs/proofs/prepared.md.
+"""
 
 from __future__ import annotations
 
-from jali.query.catalog import Table
+from jali.engines.sql.dialect import Dialect
+from jali.engines.sql.expressions import Emitter
+from jali.noise import BitSource
+from jali.query.catalog import Field, Kind, Public, Source, Table
+from jali.query.nodes import Column
+
+_KEY_WORDS = 2
 
 
 def person_column(table: Table) -> str:
@@ -21,3 +37,55 @@ def _apart(table: Table, name: str) -> str:
     while name in taken:
         name += "_"
     return name
+
+
+def read_from(table: Table | Public) -> Source:
+    """Return where questions read the rows of a table: in its prepared copy, where it has one."""
+    return table.source if isinstance(table, Public) or table.copy is None else table.copy
+
+
+def readable_fields(table: Table | Public) -> tuple[Field, ...]:
+    """Return the columns that a question can read: of those a copy is made."""
+    return tuple(field for field in table.fields if field.kind is not Kind.OTHER)
+
+
+def drawn_key(bits: BitSource) -> str:
+    """Draw the key of a copy's ranks."""
+    return "".join(f"{int(word):016x}" for word in bits.words(_KEY_WORDS))
+
+
+def unit_of(table: Table, dialect: Dialect) -> str:
+    """Write the unit of a row."""
+    assert table.unit is not None
+    return Emitter(table, dialect).write(Column(table.unit))
+
+
+def ranked_rows(table: Table, dialect: Dialect, key: str, hint: str = "") -> str:
+    """Write the rows that have an owner: columns c0, c1, ... as they are stored, the unit, and the rank.
+
+    The content of a row is what questions read of it. Rows that differ in nothing that can be read have one
+    content, and no question tells them apart. A hint to the engine stands where rows are read.
+    """
+    emitter = Emitter(table, dialect)
+    fields = readable_fields(table)
+    stored = ", ".join(f"{dialect.stored(field)} AS c{i}" for i, field in enumerate(fields))
+    content = dialect.bytewise(" || ".join(_spelled(emitter.write(Column(f.name)), dialect) for f in fields))
+    unit = unit_of(table, dialect)
+    owned = f"FROM {dialect.scan(table)} WHERE {unit} IS NOT NULL"
+    rows = f"SELECT {hint}{stored}, {unit} AS unit, {content} AS content {owned}"
+    order = f"{dialect.keyed(key, 'content')}, content"
+    rank = f"row_number() OVER (PARTITION BY unit ORDER BY {order}) AS place"
+    columns = ", ".join(f"c{i}" for i, _ in enumerate(fields))
+    return f"SELECT {columns}, unit, {rank} FROM {dialect.derived(rows)}"
+
+
+def shown_columns(table: Table, dialect: Dialect) -> str:
+    """Write the columns of ranked rows under their own names."""
+    fields = enumerate(readable_fields(table))
+    return ", ".join(f"c{i} AS {dialect.quoted(field.name)}" for i, field in fields)
+
+
+def _spelled(written: str, dialect: Dialect) -> str:
+    """Write a value so that different rows have different contents: its length comes first. -0.0 is not 0.0."""
+    text = dialect.spelled(written)
+    return f"coalesce(length({text}) || ':' || {text}, '-')"

@@ -1,0 +1,79 @@
+"""Prepared copies that an engine keeps beside the tables it reads: where, and under which names."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from jali.errors import CatalogError
+
+# The schema of the copies, in Postgres and in Spark: nobody can protect a table of it.
+SCHEMA = "jali_prepared"
+# Names in Postgres have 63 characters: what remains is for the word of the database.
+_LONGEST = 40
+
+
+@dataclass(frozen=True)
+class Copies:
+    """What a database calls the copies that are kept for it elsewhere.
+
+    Args:
+        word: Returns a secret word of the database that never changes: two databases that share a server have
+            copies of their own, and a copy that was cut off is found again under the name that it was to have.
+        directory: A directory of the database on this machine; None where there is none.
+    """
+
+    word: Callable[[], bytes]
+    directory: Path | None = None
+
+    def name(self, table: str) -> str:
+        """Return the name of a table's copy.
+
+        Example:
+            >>> from jali.engines.copies import Copies
+            >>> Copies(lambda: b"word").name("visits")
+            'visits_b4ec15da82766781'
+        """
+        tag = hashlib.sha256(self.word() + table.lower().encode()).hexdigest()[:16]
+        return f"{table.lower()[:_LONGEST]}_{tag}"
+
+
+def kept(copies: Copies | None, table: str) -> Copies:
+    """Return where copies are kept; refuse one that nobody would ever delete.
+
+    Raises:
+        CatalogError: if the database is in memory.
+    """
+    if copies is None:
+        raise CatalogError(
+            f"A copy of {table} would outlive this database, which is in memory.",
+            remedy="Keep the database in a file: jali.connect('clinic.jali').",
+        )
+    return copies
+
+
+def refuse_copy(schema: str, relation: str) -> None:
+    """Refuse to read a prepared copy as a source: it holds the rows of one that has its own budget.
+
+    Raises:
+        CatalogError: if a table is in the schema of the copies.
+    """
+    if schema.lower() == SCHEMA:
+        raise CatalogError(
+            f"{relation} is where copies of protected tables are kept.", remedy="Protect the table itself."
+        )
+
+
+def copy_missing(table: str) -> tuple[str, str]:
+    """Return what is said, and the remedy, where a copy is not there."""
+    return (
+        f"The prepared copy of table {table} is missing. Nothing was spent.",
+        f"Write it again: db.prepare({table!r}).",
+    )
+
+
+def not_written(table: str, remedy: str) -> CatalogError:
+    """Make the error of a copy that could not be written: it says nothing about rows."""
+    return CatalogError(f"The copy of {table} could not be written.", remedy=remedy)

@@ -1,0 +1,211 @@
+"""Prepared copies in Spark: a table of Parquet files, each person in one of them, in the order of people.
+
+Statement:
+    Counting the rows of each person, and joining them with the counts, moves no row: all rows of a person are in
+    one file, one after the other. Whether Spark makes use of that changes no answer.
+Proof:
+    Of the ranks: docs/proofs/prepared.md. Spark writes a row to the bucket that a hash of its unit tells, and the
+    number of buckets is part of the copy's name: nobody reads a copy with another number than it has.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol
+
+from jali.engines.copies import SCHEMA, Copies, kept
+from jali.engines.copy_directory import CopyDirectory
+from jali.engines.spark.dialect import SPARK
+from jali.engines.spark.literals import quoted, text
+from jali.engines.spark.session import is_here
+from jali.engines.spark.sources import KEPT, catalog_name, scan
+from jali.engines.sql.prepared import rank_column, ranked_rows, readable_fields, shown_columns
+from jali.errors import CatalogError
+from jali.query.catalog import Source, Table
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+_PARTS = "spark.sql.shuffle.partitions"
+# A bucket is read by one task: so many rows, by the public guess, are not too many for one.
+_ROWS = 5_000_000
+_NEW = "_new"
+
+
+class Home(Protocol):
+    """Where copies of one Spark are kept."""
+
+    def place(self, table: Table, name: str) -> Source:
+        """Return where the copy of that name is read."""
+
+    def sweep(self, name: str) -> None:
+        """Delete what was cut off, of copies whose names begin so."""
+
+    @contextmanager
+    def written(self, table: Table, name: str, key: str) -> Iterator[Callable[[], None]]:
+        """Write a copy, and give what puts it in place; what is not put is deleted."""
+
+    def delete(self, name: str) -> None:
+        """Delete all copies whose names begin so, if there are any."""
+
+
+def home_of(session: SparkSession, copies: Copies | None, table: Table) -> Home:
+    """Return where copies of a table are kept: in the catalog, if that lasts, or beside the database.
+
+    Raises:
+        CatalogError: if there is no place that lasts: the catalog of a cluster is forgotten with it.
+    """
+    found = kept(copies, table.name)
+    if session.conf.get("spark.sql.catalogImplementation") == "hive":
+        return InCatalog(session)
+    if _is_local(session) and found.directory is not None:
+        return InFiles(session, found.directory)
+    raise CatalogError(
+        f"There is no place for a copy of {table.name}: the catalog of this Spark is forgotten with it.",
+        remedy="Use a Spark with a catalog that lasts (enableHiveSupport), or a local one.",
+    )
+
+
+def bucketed_name(session: SparkSession, name: str, table: Table) -> str:
+    """Return the name of a copy, with the number of its buckets: by public facts alone."""
+    return f"{name}_{max(int(str(session.conf.get(_PARTS))), (table.rows or 0) // _ROWS)}"
+
+
+def register(session: SparkSession, table: Table) -> bool:
+    """Let Spark's catalog know a copy that lies in files; say whether there is one."""
+    assert table.copy is not None
+    name = scan(table.copy)
+    if not table.copy.relation.startswith(KEPT):
+        session.catalog.refreshTable(name)
+        return True
+    folder = Path(table.copy.relation.removeprefix(KEPT))
+    if not (folder / "_SUCCESS").is_file():
+        return False
+    session.sql(f"CREATE SCHEMA IF NOT EXISTS {catalog_name(SCHEMA)}")
+    session.sql(
+        f"CREATE TABLE IF NOT EXISTS {name} ({_schema(table)}) {_buckets(table, folder.name)}"
+        f" LOCATION {text(str(folder))}"
+    )
+    # Another process may have written it anew since its files were listed.
+    session.catalog.refreshTable(name)
+    return True
+
+
+class InFiles:
+    """Copies as folders beside the database, for a Spark on this machine whose catalog is forgotten with it."""
+
+    def __init__(self, session: SparkSession, directory: Path) -> None:
+        self._session = session
+        self._folders = CopyDirectory(directory)
+
+    def place(self, table: Table, name: str) -> Source:
+        """Return where the copy of that name is read."""
+        return Source(table.source.format, table.source.location, f"{KEPT}{self._folders.place(name)}")
+
+    def sweep(self, name: str) -> None:
+        """Delete what was cut off."""
+        del name
+        self._folders.sweep()
+
+    @contextmanager
+    def written(self, table: Table, name: str, key: str) -> Iterator[Callable[[], None]]:
+        """Write a copy, and give what puts it in place; what is not put is deleted."""
+        with self._folders.unfinished(name) as folder:
+            new = catalog_name(SCHEMA, f"{name}{_NEW}")
+            self._session.sql(f"CREATE SCHEMA IF NOT EXISTS {catalog_name(SCHEMA)}")
+            self._session.sql(f"DROP TABLE IF EXISTS {new}")
+            _write(self._session, new, table, name, key, f" LOCATION {text(str(folder))}")
+            # A table of files that are elsewhere: they stay.
+            self._session.sql(f"DROP TABLE {new}")
+            with self._folders.alone():
+                yield lambda: self._put(folder, name)
+
+    def _put(self, folder: Path, name: str) -> None:
+        if not self._folders.put(folder, name):
+            raise OSError
+        self._session.sql(f"DROP TABLE IF EXISTS {catalog_name(SCHEMA, name)}")
+
+    def delete(self, name: str) -> None:
+        """Delete all copies whose names begin so."""
+        directory = self._folders.place(name).parent
+        for path in directory.iterdir():
+            if re.fullmatch(rf"{re.escape(name)}_\d+", path.name):
+                self._session.sql(f"DROP TABLE IF EXISTS {catalog_name(SCHEMA, path.name)}")
+                self._folders.delete(path.name)
+
+
+class InCatalog:
+    """Copies as tables of the catalog, where that lasts: Spark keeps their files with those of other tables."""
+
+    def __init__(self, session: SparkSession) -> None:
+        self._session = session
+
+    def place(self, table: Table, name: str) -> Source:
+        """Return where the copy of that name is read."""
+        return Source(table.source.format, table.source.location, catalog_name(SCHEMA, name))
+
+    def sweep(self, name: str) -> None:
+        """Delete what was cut off."""
+        for found in self._tables(name, _NEW):
+            self._session.sql(f"DROP TABLE IF EXISTS {catalog_name(SCHEMA, found)} PURGE")
+
+    @contextmanager
+    def written(self, table: Table, name: str, key: str) -> Iterator[Callable[[], None]]:
+        """Write a copy, and give what puts it in place; what is not put is deleted."""
+        new = catalog_name(SCHEMA, f"{name}{_NEW}")
+        self._session.sql(f"CREATE SCHEMA IF NOT EXISTS {catalog_name(SCHEMA)}")
+        try:
+            _write(self._session, new, table, name, key, "")
+            yield lambda: self._put(name)
+        finally:
+            self._session.sql(f"DROP TABLE IF EXISTS {new} PURGE")
+
+    def _put(self, name: str) -> None:
+        self._session.sql(f"DROP TABLE IF EXISTS {catalog_name(SCHEMA, name)} PURGE")
+        # Within one catalog, which the new name does not name.
+        renamed = f"{quoted(SCHEMA)}.{quoted(name)}"
+        self._session.sql(f"ALTER TABLE {catalog_name(SCHEMA, f'{name}{_NEW}')} RENAME TO {renamed}")
+
+    def delete(self, name: str) -> None:
+        """Delete all copies whose names begin so."""
+        for found in self._tables(name, ""):
+            self._session.sql(f"DROP TABLE IF EXISTS {catalog_name(SCHEMA, found)} PURGE")
+
+    def _tables(self, name: str, ending: str) -> list[str]:
+        if not self._session.catalog.databaseExists(catalog_name(SCHEMA)):
+            return []
+        shown = self._session.sql(f"SHOW TABLES IN {catalog_name(SCHEMA)} LIKE {text(name + '_*')}").collect()
+        return [row.tableName for row in shown if re.fullmatch(rf"{name}_\d+{ending}", row.tableName)]
+
+
+def _write(session: SparkSession, new: str, table: Table, name: str, key: str, location: str) -> None:
+    """Write the rows with their ranks, person by person, one file for each bucket."""
+    # Spread by person before ranks are counted: each task then has a bucket, and writes it as one file.
+    spread = f"/*+ REPARTITION({_count(name)}, unit) */ "
+    rows = SPARK.derived(ranked_rows(table, SPARK, key, spread))
+    ranked = f"SELECT {shown_columns(table, SPARK)}, place AS {quoted(rank_column(table))} FROM {rows}"
+    session.sql(f"CREATE TABLE {new} {_buckets(table, name)}{location} AS {ranked}")
+
+
+def _buckets(table: Table, name: str) -> str:
+    assert table.unit is not None
+    unit = quoted(table.unit)
+    return f"USING parquet CLUSTERED BY ({unit}) SORTED BY ({unit}) INTO {_count(name)} BUCKETS"
+
+
+def _count(name: str) -> int:
+    """Return the number of buckets, which the name of a copy ends with."""
+    return int(name.rpartition("_")[2])
+
+
+def _schema(table: Table) -> str:
+    fields = ", ".join(f"{quoted(field.name)} {field.type}" for field in readable_fields(table))
+    return f"{fields}, {quoted(rank_column(table))} INT"
+
+
+def _is_local(session: SparkSession) -> bool:
+    """Say whether Spark runs in a process of ours, on this machine: its files are ours."""
+    return is_here(session) and str(session.sparkContext.master).startswith("local")

@@ -1,0 +1,237 @@
+"""Prepared copies in Spark: rows lie by person, so that nothing is moved; and they are read like the source."""
+
+from __future__ import annotations
+
+import os
+import stat
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import pyarrow.parquet as pq
+import pytest
+from tests.depth import DEPTH, deep
+from tests.engines import movement
+from tests.engines.copied import (
+    OTHERWISE,
+    SUMS,
+    Row,
+    check_fair,
+    check_otherwise,
+    check_ranked,
+    check_rows,
+    check_whose,
+    declared,
+    house,
+    prepared,
+    protect_house,
+    table_of,
+    with_copies,
+)
+from tests.engines.tables import moved
+from tests.harness import noise_off
+from tests.servers.spark import hasten, written
+
+import jali
+from jali.engines.copies import SCHEMA, Copies
+from jali.engines.spark import SparkEngine
+from jali.errors import CatalogError, EngineError
+from jali.planner import make_plan
+from jali.planner.terms import terms_of
+from jali.query.catalog import Source
+from jali.query.read_sql import read_sql
+
+pytestmark = pytest.mark.xdist_group("spark")
+FILTERED = "SELECT g, COUNT(*), SUM(x) FROM t WHERE x > -3 GROUP BY g"
+
+
+@pytest.fixture
+def engine(spark: Any, tmp_path: Path) -> Iterator[SparkEngine]:
+    made = SparkEngine(Copies(lambda: b"tests", tmp_path / "copies"))
+    made.use(spark)
+    hasten(made._session("session"))
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def clinic(spark: Any, tmp_path: Path) -> Iterator[jali.Database]:
+    """The tables as Parquet files that Spark reads, in a database of its own."""
+    written(tmp_path, house())
+    with jali.connect(tmp_path / "clinic.jali") as db:
+        protect_house(db, spark, lambda name: f"parquet:{tmp_path / name}.parquet")
+        hasten(session_of(db))
+        yield db
+
+
+def session_of(db: jali.Database) -> Any:
+    return db._engine._others["spark"]._session("session")  # type: ignore[attr-defined]
+
+
+def folders(path: Path) -> list[str]:
+    return sorted(found.name for found in path.iterdir()) if path.exists() else []
+
+
+def test_ranks_are_those_of_a_persons_own_rows(engine: SparkEngine, tmp_path: Path) -> None:
+    def copied(rows: Sequence[Row], seed: int) -> list[tuple[Any, ...]]:
+        path = tmp_path / "t.parquet"
+        pq.write_table(table_of(rows), path)
+        source = Source("spark", "session", f"parquet:{path}")
+        engine.reopen(source)
+        place = prepared(engine, declared(engine, source), seed)
+        folder = Path(place.relation.removeprefix("kept:"))
+        found = []
+        for file in folder.glob("*.parquet"):
+            mine = [tuple(row.values()) for row in pq.read_table(file).to_pylist()]
+            # Each file is in the order of its people: Spark does not look whether it is.
+            assert [row[0] for row in mine] == sorted(row[0] for row in mine)
+            found += mine
+        assert len(list(folder.glob("*_00000.*.parquet"))) <= 1
+        return found
+
+    for seed in range(DEPTH):
+        check_rows(copied, seed)
+        check_whose(copied, seed)
+    check_fair(copied)
+
+
+def test_questions_on_a_copy_are_bounded_by_rank_or_find_what_the_source_has(
+    clinic: jali.Database, tmp_path: Path
+) -> None:
+    check_otherwise(clinic, OTHERWISE if DEPTH > 1 else OTHERWISE[:1])
+    copy = clinic.table_named("t").copy
+    assert copy is not None
+    session, folder = session_of(clinic), copy.relation.removeprefix("kept:")
+    first = f"SELECT g, x FROM parquet.`{folder}` WHERE rank <= 3 AND g IN ('A', 'B')"
+
+    def counted() -> list[tuple[Any, ...]]:
+        query = f"SELECT g, count(*), count(nullif(x, double('NaN'))) FROM ({first}) GROUP BY g ORDER BY g"
+        return [tuple(row) for row in session.sql(query).collect()]
+
+    check_ranked(clinic, counted)
+    clinic.drop_prepared("t")
+    assert folders(tmp_path / "clinic.jali.prepared") == []
+    with noise_off():
+        assert clinic.ask("SELECT COUNT(*) FROM t WHERE x > 0", epsilon=2).rows
+
+
+@deep
+def test_nobody_moves_a_question_on_copies_further_than_declared(engine: SparkEngine, tmp_path: Path) -> None:
+    rows = movement.worlds(1)
+    with jali.connect() as db:
+        for name in movement.TABLES:
+            budget = jali.Budget(10**6)
+            db.protect(name, rows[name], unit="owner", max_rows=3, budget=budget, columns=movement.COLUMNS)
+        catalog = with_copies(moved(db.catalog, engine, written(tmp_path, rows)), engine, 5)
+    ranked = 0
+    for question in movement.QUESTIONS if DEPTH > 1 else movement.QUESTIONS[:2]:
+        before, after = (
+            make_plan(read_sql(question.format(name)), catalog, terms_of(epsilon=1)) for name in movement.TABLES
+        )
+        weights = before.aggregation.weights
+        ranked += weights is not None and weights.ranked
+        found = movement.check_question(before, after, engine)
+        # A bound that nobody comes near would let every query pass.
+        assert any(one.furthest >= one.declared / 3 for one in found)
+    assert ranked
+
+
+def test_rows_of_a_copy_are_neither_moved_nor_sorted(clinic: jali.Database) -> None:
+    """What is exchanged is a row for each group: counting people, and weighing rows, goes by buckets."""
+    clinic.prepare("t")
+    session = session_of(clinic)
+    # Of a large table, counts are not sent to everybody.
+    session.conf.set("spark.sql.autoBroadcastJoinThreshold", "-1")
+    clinic._engine.ready(clinic.table_named("t"))
+    query = clinic.explain(FILTERED, epsilon=1).sql
+    written_plan = session._jsparkSession.sql(query).queryExecution().executedPlan().toString()
+    assert "SortMergeJoin" in written_plan
+    assert "Window" not in written_plan
+    moved_by = [line for line in written_plan.splitlines() if "Exchange" in line]
+    assert len([line for line in moved_by if "hashpartitioning(k0" in line]) == 1
+    assert not [line for line in moved_by if "owner" in line or "uid" in line]
+    assert not [line for line in written_plan.splitlines() if "Sort [owner" in line or "Sort [uid" in line]
+
+
+def test_a_copy_is_for_its_owner_only_and_found_again_by_other_processes(
+    spark: Any, clinic: jali.Database, tmp_path: Path
+) -> None:
+    copy = clinic.prepare("t").copy
+    assert copy is not None
+    directory = tmp_path / "clinic.jali.prepared"
+    (name,) = folders(directory)
+    assert copy.relation == f"kept:{directory / name}"
+    assert stat.S_IMODE(directory.stat().st_mode) == 0o700
+    with noise_off():
+        found = clinic.ask("SELECT COUNT(*) FROM t", epsilon=1).rows
+        # As if Spark had been started anew: its catalog has forgotten everything.
+        spark.sql(f"DROP SCHEMA spark_catalog.{SCHEMA} CASCADE")
+        assert clinic.ask("SELECT COUNT(*) FROM t", epsilon=2).rows == found
+        with jali.connect(tmp_path / "clinic.jali") as other:
+            other.attach("t", spark)
+            assert other.ask("SELECT COUNT(*) FROM t", epsilon=3).rows == found
+            rows = house()["t"].to_pylist()
+            more = rows + [{**rows[0], "uid": f"new{i}"} for i in range(5)]
+            pq.write_table(house()["t"].from_pylist(more, schema=house()["t"].schema), tmp_path / "t.parquet")
+            clinic.refresh("t")
+            assert other.ask("SELECT COUNT(*) FROM t", epsilon=4).rows[0][0] == found[0][0] + 5
+    assert folders(directory) == [name]
+
+
+def test_what_is_cut_off_leaves_the_earlier_copy_and_is_swept_away(clinic: jali.Database, tmp_path: Path) -> None:
+    directory = tmp_path / "clinic.jali.prepared"
+    copy = clinic.prepare("t").copy
+    left = directory / f"{folders(directory)[0]}.999999999.part"
+    left.mkdir()
+    with noise_off():
+        found = clinic.ask("SELECT COUNT(*) FROM t", epsilon=1).rows
+        with pytest.raises(CatalogError, match="could not be written") as refused:
+            clinic._engine.prepare(clinic.table_named("t"), lambda _: None, _fails)
+        assert refused.value.__context__ is None
+        assert clinic.table_named("t").copy == copy
+        assert clinic.ask("SELECT COUNT(*) FROM t", epsilon=2).rows == found
+    assert len(folders(directory)) == 1
+
+
+def _fails(copy: Source | None) -> None:
+    raise OSError(copy)
+
+
+@deep
+def test_a_missing_copy_is_an_error_that_says_the_remedy_and_spends_nothing(
+    clinic: jali.Database, tmp_path: Path
+) -> None:
+    clinic.prepare("t")
+    directory = tmp_path / "clinic.jali.prepared"
+    (directory / folders(directory)[0]).rename(tmp_path / "elsewhere")
+    with pytest.raises(EngineError, match=r"copy of table t is missing.*db\.prepare"):
+        clinic.ask(SUMS, epsilon=1)
+    assert clinic.receipts() == ()
+    clinic.prepare("t")
+    assert clinic.ask(SUMS, epsilon=1).rows
+
+
+def test_a_copy_is_no_source_and_a_database_in_memory_keeps_none(
+    spark: Any, clinic: jali.Database, tmp_path: Path
+) -> None:
+    clinic.prepare("t")
+    place = f"spark_catalog.{SCHEMA}.{folders(tmp_path / 'clinic.jali.prepared')[0]}"
+    clinic._engine.ready(clinic.table_named("t"))
+    with pytest.raises(CatalogError, match="copies of protected tables"):
+        clinic.protect("u", spark, relation=place, unit=None, budget=jali.Budget(1))
+    with jali.connect() as db:
+        protect_house(db, spark, lambda name: f"parquet:{tmp_path / name}.parquet")
+        with pytest.raises(CatalogError, match="in memory"):
+            db.prepare("t")
+
+
+@deep
+def test_where_the_catalog_lasts_a_copy_is_one_of_its_tables(tmp_path: Path) -> None:
+    """In a process of its own: whether a catalog lasts is settled when Spark starts."""
+    written(tmp_path, house())
+    for turn in ("first", "second"):
+        command = [sys.executable, "-W", "ignore", "-m", "tests.engines.hive_copies", str(tmp_path), turn]
+        done = subprocess.run(command, check=False, capture_output=True, text=True, env=os.environ)
+        assert done.returncode == 0, done.stderr[-3000:]
