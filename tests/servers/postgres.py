@@ -6,7 +6,6 @@ import os
 import pwd
 import secrets
 import shutil
-import socket
 import subprocess
 import tempfile
 from collections.abc import Iterator
@@ -16,6 +15,7 @@ from pathlib import Path
 
 import psycopg
 from psycopg import sql
+from tests.servers.ports import free_port
 
 MISSING = "Postgres is not installed (Debian: apt-get install postgresql)"
 
@@ -150,7 +150,7 @@ def _made(binaries: Path, directory: Path) -> Postgres:
     owner = _owner()
     if owner is not None:
         os.chown(directory, owner.pw_uid, owner.pw_gid)
-    made = Postgres(binaries, directory, _free_port(), secrets.token_hex(8))
+    made = Postgres(binaries, directory, free_port(), secrets.token_hex(8))
     data = directory / "data"
     _run(binaries / "initdb", "-D", str(data), "-U", "postgres", "-A", "trust", "-E", "UTF8", "--locale=C", "-N")
     with (data / "postgresql.conf").open("a") as file:
@@ -169,12 +169,6 @@ def _room() -> str:
     """Return a directory in memory, where that is large enough: a disk may take a second to make some tables."""
     memory = Path("/dev/shm")
     return str(memory) if memory.is_dir() and shutil.disk_usage(memory).free > 4 << 30 else "/tmp"
-
-
-def _free_port() -> int:
-    with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))
-        return int(taken.getsockname()[1])
 
 
 def _owner() -> pwd.struct_passwd | None:
