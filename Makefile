@@ -31,7 +31,7 @@ test-deep: $(VENV)/.dev ## Run the tests with ten times as many random cases, re
 
 lint: $(VENV)/.dev ## Run ruff, mypy and import-linter
 	@echo "Checking style, types and layers ..."
-	@$(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/mypy && $(BIN)/lint-imports --no-cache > $(VENV)/lint-imports.txt \
+	@$(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/mypy -n $(WORKERS) && $(BIN)/lint-imports --no-cache > $(VENV)/lint-imports.txt \
 		|| { cat $(VENV)/lint-imports.txt 2>/dev/null; exit 1; }
 
 bench: $(VENV)/.dev ## Print ratios of CPU seconds against numpy and plain DuckDB

@@ -12,7 +12,7 @@ from tests.reused import reused_certificates, reused_instances, reused_verbs
 from tests.servers.postgres import MISSING, Postgres, postgres_binaries, running_postgres
 
 # No test may fail because the machine is busy. There are ten thousands of them: deep runs draw more of each.
-settings.register_profile("patient", deadline=None, max_examples=20 * DEPTH)
+settings.register_profile("patient", deadline=None, max_examples=10 if DEPTH == 1 else 20 * DEPTH)
 settings.load_profile("patient")
 
 

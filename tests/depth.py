@@ -3,7 +3,8 @@
 Three ways to be short in `make test` and thorough in `make test-deep`, the first that fits:
 
 - A test with counts (samples, examples, kills) multiplies them by `DEPTH`, and derives its tolerance from them.
-- A test over many cases that are told apart by their parameters alone is `thinned`.
+- A test over cases that are told apart by their parameters alone runs at most `CASES` of them, spread evenly, or
+  fewer if it is `thinned`. In the folders of `WHOLE`, and where it is marked `whole`, it runs all of them.
 - A test that confirms at length what cheaper tests of the same file check already is `deep`.
 
 Who names a test, as `file.py::test_name` or by `-k`, gets all of it at any depth.
@@ -20,12 +21,19 @@ import pytest
 
 DEPTH = int(os.environ.get("JALI_TEST_DEPTH", "1"))
 
+CASES = 4
+# What is promised by name, question by question and mechanism by mechanism.
+WHOLE = ("adversarial", "docs", "golden", "laws")
+
 deep = pytest.mark.deep
 """Mark a test that runs at depths above 1 only."""
 
+whole = pytest.mark.whole
+"""Mark a test function of which all cases run at depth 1, or as many as `thinned` leaves."""
+
 
 def thinned(every: int) -> pytest.MarkDecorator:
-    """Mark a test function of which every so many-th case runs at depth 1, and all run above.
+    """Mark a test function of which every so many-th case at most runs at depth 1, and all run above.
 
     Which ones is settled by the name of the function, so that functions over the same cases keep different ones.
     At least one is kept.
@@ -49,9 +57,14 @@ def function_of(item: pytest.Item) -> str:
 
 def _kept(function: str, cases: list[pytest.Item]) -> list[pytest.Item]:
     mark = cases[0].get_closest_marker("thinned")
-    if mark is None:
-        return cases
-    (every,) = mark.args
+    every = 1 if mark is None else int(mark.args[0])
+    if not _is_whole(cases[0]):
+        every = max(every, -(-len(cases) // CASES))
     # The places i with (i + checksum) % every == 0.
     first = -zlib.crc32(function.encode()) % every
     return cases[first::every] or cases[:1]
+
+
+def _is_whole(item: pytest.Item) -> bool:
+    folder = item.nodeid.removeprefix("tests/").partition("/")[0]
+    return folder in WHOLE or item.get_closest_marker("whole") is not None

@@ -15,7 +15,7 @@ import pyarrow as pa
 import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
-from tests.depth import DEPTH, thinned
+from tests.depth import DEPTH, deep, thinned
 from tests.fuzz.questions import Asked, questions
 from tests.fuzz.world import ADJACENCIES, PROTECTED, World, house, random_world
 
@@ -106,6 +106,7 @@ WITHIN: list[tuple[str, dict[str, Any]]] = [
 ]
 
 
+@deep
 @thinned(2)
 @pytest.mark.parametrize("size", [0, 300])
 def test_the_loss_that_within_finds_is_the_same_over_all_data(size: int) -> None:

@@ -15,6 +15,7 @@ import pyarrow as pa
 import pytest
 import scipy.stats
 from tests.attacks.small import ADJACENCIES, named, ran
+from tests.depth import thinned
 
 import jali
 from jali import attacks
@@ -39,6 +40,7 @@ def _within_chance(right: int, guessed: int, share: float) -> bool:
     )
 
 
+@thinned(2)
 @pytest.mark.parametrize("adjacency", ADJACENCIES)
 def test_no_attack_exceeds_the_ceiling_beyond_chance(adjacency: Adjacency) -> None:
     results = [ran(name, "jali", adjacency) for name in named("jali")]
@@ -50,6 +52,7 @@ def test_no_attack_exceeds_the_ceiling_beyond_chance(adjacency: Adjacency) -> No
     assert _chance_of_more(right, guessed, ceiling) > _ALARM_OF_ALL
 
 
+@thinned(2)
 @pytest.mark.parametrize("adjacency", ADJACENCIES)
 def test_attacks_on_the_whole_database_stay_where_theory_sees_them(adjacency: Adjacency) -> None:
     every = [ran(name, "jali", adjacency) for name in named("jali")]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from tests.attacks.small import named, ran
-from tests.depth import thinned
+from tests.depth import deep, thinned
 
 from jali import attacks
 from jali.attacks.oracles.unledgered import ForgetfulLedger
@@ -23,6 +23,7 @@ def test_every_attack_recovers_everything(name: str) -> None:
     assert result.refusal is None
 
 
+@deep
 def test_questions_that_each_keep_the_budget_break_it_together() -> None:
     oracle = attacks.unledgered(n=128, epsilon=1, seed=1)
     result = attacks.Hadamard().run(oracle)

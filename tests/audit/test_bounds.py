@@ -79,7 +79,7 @@ CLAIMS: list[tuple[Loss, Callable[[float, float], float]]] = [
 ]
 
 
-@thinned(4)
+@thinned(6)
 @pytest.mark.parametrize("design", [shared_by_coins, with_fixed_runs])
 @pytest.mark.parametrize("rates", [(0.5, 0.2), (0.3, 0.25), (0.9, 0.6)])
 @pytest.mark.parametrize(("claim", "truth"), CLAIMS, ids=["epsilon", "delta", "rho"])

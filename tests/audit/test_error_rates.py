@@ -39,6 +39,7 @@ def _most(repeats: int, level: float) -> int:
     return int(stats.binom.isf(1e-6, repeats, level))
 
 
+@deep
 def test_an_honest_mechanism_is_seldom_accused_by_all_stages() -> None:
     repeats = _REPEATS if DEPTH > 1 else 20
     accused = _accused(additive.exact_laplace(), Effort(_QUICK), repeats=repeats)
@@ -55,6 +56,7 @@ def test_every_honest_twin_is_seldom_accused(maker: Callable[[], Subject]) -> No
     assert accused <= min(_most(_REPEATS, 0.01), 0.05 * _REPEATS)
 
 
+@deep
 def test_at_a_low_confidence_an_honest_mechanism_is_accused_now_and_then_and_not_too_often() -> None:
     """It spends all that it claims: a count of accusations can be too large."""
     accused = _accused(additive.exact_laplace(), Effort(4000, Fraction(1, 2)))

@@ -10,7 +10,7 @@ from fractions import Fraction
 from typing import Any
 
 import pytest
-from tests.depth import DEPTH, thinned
+from tests.depth import DEPTH, thinned, whole
 
 from jali.audit import Effort, Subject, Verdict, audit
 from jali.audit.jali_subjects.paths import PATHS
@@ -35,6 +35,7 @@ def _checked(subject: Subject, samples: int) -> None:
     assert found.findings
 
 
+@whole
 @thinned(4)
 @pytest.mark.parametrize("entry", _MECHANISMS, ids=lambda entry: entry.name)
 def test_no_claim_of_a_mechanism_is_refuted(entry: Entry) -> None:
@@ -47,6 +48,7 @@ def test_no_claim_of_a_database_under_attack_is_refuted(subject: Subject) -> Non
     _checked(subject, _BITS)
 
 
+@whole
 @thinned(4)
 @pytest.mark.parametrize("path", [*PATHS, *STREAMS, *FOLLOWED, *SESSIONS], ids=lambda path: path.title)
 def test_no_claim_of_a_question_a_stream_or_a_session_is_refuted(path: Any) -> None:

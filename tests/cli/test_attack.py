@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.depth import deep
 
 from jali.attacks import attacks
 from jali.attacks import tour as module
@@ -130,12 +131,14 @@ def test_flags_of_an_attack_are_options_without_a_value(jali: Runner) -> None:
     assert asked == [10, 3]
 
 
+@deep
 def test_the_result_is_drawn_into_a_file(jali: Runner, tmp_path: Path) -> None:
     outcome = jali(*SMALL, "--plot", tmp_path / "bits.png")
     assert (outcome.code, outcome.err) == (0, f"drew {tmp_path / 'bits.png'}\n")
     assert (tmp_path / "bits.png").read_bytes().startswith(b"\x89PNG")
 
 
+@deep
 def test_what_was_drawn_is_said_by_its_name_and_not_to_programs(jali: Runner, tmp_path: Path) -> None:
     assert jali(*SMALL, "--plot", tmp_path / "bits").err == f"drew {tmp_path / 'bits.png'}\n"
     assert jali(*SMALL, "--plot", tmp_path / "bits", "--json").err == ""
@@ -207,6 +210,7 @@ def test_a_sweep_is_a_table_and_a_document(jali: Runner, by: tuple[str, ...], to
     assert len(document["lines"][0]["points"]) == 3
 
 
+@deep
 def test_a_sweep_is_drawn_into_a_file(jali: Runner, tmp_path: Path) -> None:
     assert jali(*SWEEP, "--by", "questions", "--plot", tmp_path / "sweep.png").code == 0
     assert (tmp_path / "sweep.png").read_bytes().startswith(b"\x89PNG")

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.depth import thinned
 
 import jali
 from jali.display.ink import Ink
@@ -46,6 +47,7 @@ def plan_of(
         return database.explain(sql, epsilon=0.1) if kind == "epsilon" else database.explain(sql, rho=0.005)
 
 
+@thinned(3)
 @pytest.mark.parametrize("aggregate", AGGREGATES)
 def test_every_aggregate_is_explained_in_every_setting(visits: Path, aggregate: str) -> None:
     for unit, adjacency, kind, grouped in SETTINGS:

@@ -11,6 +11,7 @@ from typing import Any
 import httpx
 import pytest
 from tests.database.clinic import open_clinic
+from tests.depth import deep
 from tests.server.load import Server, serving
 
 import jali as package
@@ -125,6 +126,7 @@ def test_without_tokens_a_link_lets_its_owner_in_for_one_run(clinic: Path, tmp_p
             process.terminate()
 
 
+@deep
 def test_with_tokens_no_link_is_made(clinic: Path, tmp_path: Path) -> None:
     with package.connect(clinic) as database:
         token = database.access.create("cara", "curator").text
@@ -135,6 +137,7 @@ def test_with_tokens_no_link_is_made(clinic: Path, tmp_path: Path) -> None:
         server.stop()
 
 
+@deep
 def test_while_no_curator_has_a_token_the_link_lets_one_in(clinic: Path, tmp_path: Path) -> None:
     with package.connect(clinic) as database:
         database.access.create("ana", "analyst")
@@ -143,6 +146,7 @@ def test_while_no_curator_has_a_token_the_link_lets_one_in(clinic: Path, tmp_pat
         server.stop()
 
 
+@deep
 def test_on_all_addresses_the_machines_name_is_printed_and_how_to_make_a_curator(
     clinic: Path, tmp_path: Path
 ) -> None:

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from tests.coverage.clinic import CASES, KEYS, NAMES, clinic
 from tests.coverage.repeated import ANSWERS, CONFIDENCE, LEAST, ends, numbers, seeded
-from tests.depth import DEPTH, thinned
+from tests.depth import DEPTH, deep, thinned
 from tests.harness import noise_off
 
 import jali
@@ -69,6 +69,7 @@ def flat(answers: tuple[Answer, ...]) -> tuple[np.ndarray, np.ndarray]:
     return np.concatenate(values), np.concatenate(spans)
 
 
+@deep
 @thinned(4)
 @pytest.mark.parametrize(("unit", "given"), CASES, ids=NAMES)
 def test_intervals_of_answers_that_agree_hold_as_often_as_they_say(
@@ -90,6 +91,7 @@ def test_intervals_of_answers_that_agree_hold_as_often_as_they_say(
     assert np.mean(held, axis=0).min() >= 0.72
 
 
+@deep
 def test_answers_that_agree_err_less_than_the_same_releases_by_themselves() -> None:
     """The same noise, fitted and as it is: the sum of squared errors of all counts is clearly smaller."""
     db = clinic("uid")

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from tests.coverage.clinic import CASES, NAMES, clinic
 from tests.coverage.repeated import ANSWERS, check, measured, repeat, truths
-from tests.depth import DEPTH, thinned
+from tests.depth import DEPTH, deep, thinned
 
 import jali
 from jali.mechanisms.workloads import grouping_sets
@@ -61,6 +61,7 @@ def _check_sets(
             check(of_all.only(groups), allowed[aggregate], f"{aggregate} of {left_out}")
 
 
+@deep
 @thinned(2)
 @pytest.mark.parametrize(("unit", "loss"), CASES[::3], ids=NAMES[::3])
 def test_intervals_of_every_grouping_set_cover_and_are_tight(unit: str | None, loss: dict[str, Any]) -> None:
@@ -70,6 +71,7 @@ def test_intervals_of_every_grouping_set_cover_and_are_tight(unit: str | None, l
         _check_sets(db, sql, loss, TOTALS, ANSWERS)
 
 
+@deep
 def test_intervals_of_the_grand_total_cover_and_are_tight() -> None:
     """There is one in each answer: 500 of them, of the seeded noise."""
     sql = "SELECT h, COUNT(*), SUM(cost) FROM t GROUP BY ROLLUP(h)"
@@ -77,7 +79,7 @@ def test_intervals_of_the_grand_total_cover_and_are_tight() -> None:
         _check_sets(db, sql, {"epsilon": 2}, {"COUNT(*)": 1.3, "SUM(cost)": 1.3}, 500 * DEPTH)
 
 
-@thinned(4)
+@thinned(2)
 @pytest.mark.parametrize(("unit", "loss"), CASES, ids=NAMES)
 @pytest.mark.parametrize("by", ["coins", "told"])
 def test_intervals_of_groups_that_are_chosen_cover_and_are_tight(

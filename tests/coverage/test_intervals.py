@@ -65,7 +65,7 @@ QUESTIONS: dict[str, tuple[dict[str, float], int]] = {
 }
 
 
-@thinned(4)
+@thinned(3)
 @pytest.mark.parametrize(("unit", "loss"), CASES, ids=NAMES)
 @pytest.mark.parametrize("question", QUESTIONS)
 def test_intervals_of_every_aggregate_cover_and_are_tight(

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from tests.coverage.clinic import CASES, MAX_ROWS, NAMES, clinic, visits
 from tests.coverage.repeated import Truth, check, measured, repeat
 from tests.coverage.weighted import at_row, between_rows, by_group
-from tests.depth import thinned
+from tests.depth import deep, thinned
 
 Quantiles = Callable[[NDArray[Any], NDArray[Any]], list[float]]
 
@@ -41,6 +41,7 @@ QUANTILES: dict[str, tuple[str, Quantiles, float]] = {
 SHARED = 16  # so many times the loss, as the question asks for many
 
 
+@deep
 @thinned(4)
 @pytest.mark.parametrize(("unit", "loss"), CASES, ids=NAMES)
 def test_intervals_of_quantiles_cover_and_are_tight(unit: str | None, loss: dict[str, Any]) -> None:

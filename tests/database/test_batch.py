@@ -116,6 +116,7 @@ def plain(table: pa.Table, sql: str, weight: str = "1") -> dict[tuple[Any, ...],
         return {tuple(row[:-1]): float(row[-1] or 0) for row in connection.execute(summed).fetchall()}
 
 
+@thinned(2)
 @pytest.mark.parametrize("total", [{"epsilon": 10**5}, {"rho": 10**6}])
 def test_without_noise_a_batch_over_rows_says_what_plain_sql_says(total: dict[str, Any]) -> None:
     """The common cells leave nothing out: a wrong one would move a number, as all are read from the cells."""

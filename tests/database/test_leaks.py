@@ -186,7 +186,7 @@ def plain(request: pytest.FixtureRequest) -> tuple[str | None, list[dict[str, An
     return request.param, seen
 
 
-@thinned(2)
+@thinned(4)
 @pytest.mark.parametrize("person", EXTREME)
 def test_an_extreme_person_changes_nothing_but_the_noisy_values(
     person: str, plain: tuple[str | None, list[dict[str, Any]]], caplog: pytest.LogCaptureFixture, capfd: Any

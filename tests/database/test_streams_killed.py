@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import pytest
 from tests.database import streaming
-from tests.depth import DEPTH
+from tests.depth import DEPTH, thinned
 
 import jali
 from jali.errors import MechanismError
@@ -88,6 +88,7 @@ def check_noise(mechanism: str, before: tuple[int, str], values: list[list[float
     return shown
 
 
+@thinned(2)
 @pytest.mark.parametrize("mechanism", ["every-item", "binary-tree"])
 def test_streams_killed_at_random_points_keep_values_items_and_noise(
     mechanism: str, tmp_path: Path, processes: Any

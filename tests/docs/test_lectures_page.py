@@ -6,12 +6,14 @@ import doctest
 import re
 
 import pytest
+from tests.depth import deep
 from tests.docs.sessions import DOCS, blocks, failures
 
 PAGE = (DOCS / "lectures.md").read_text()
 BLOCKS = blocks("lectures.md")
 
 
+@deep
 def test_every_block_prints_what_the_page_shows(capsys: pytest.CaptureFixture[str]) -> None:
     """The blocks follow each other in one session, as a reader would type them."""
     assert failures("lectures.md") == 0, capsys.readouterr().out

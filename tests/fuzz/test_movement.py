@@ -9,13 +9,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.fuzz.property import check_costs, check_plan
 from tests.fuzz.questions import Asked, questions
-from tests.fuzz.test_questions import TIMES, depth
+from tests.fuzz.test_questions import ASKED, TIMES, depth
 from tests.fuzz.world import ADJACENCIES, house
 
 import jali
 
 # So many (question, table, person) triples, so many of them for each table of a question.
-WANTED = 500 * TIMES
+WANTED = 2 * ASKED * TIMES
 EACH = 9
 
 

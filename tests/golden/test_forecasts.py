@@ -17,7 +17,7 @@ from typing import Any, TypeAlias
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-from tests.depth import DEPTH
+from tests.depth import DEPTH, deep, thinned
 from tests.golden.cases import FILES, plan_of, read_cases
 from tests.golden.catalog import Clinic, clinic
 from tests.seeded import SeededBits
@@ -53,6 +53,7 @@ def plans(tables: Clinic) -> Plans:
     return {path: [(case.title, plan_of(case, tables.catalog)) for case in read_cases(path)] for path in FILES}
 
 
+@thinned(8)
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
 def test_the_measured_error_is_the_forecast(path: Path, plans: Plans) -> None:
     """In `make test` only every other question of a file is measured, and none twice; all of them in deep runs."""
@@ -148,6 +149,7 @@ def _additive(level: Level, place: int) -> Laplace | Gaussian:
     return mechanism
 
 
+@thinned(4)
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
 def test_the_forecast_is_the_half_width_that_the_answer_shows(path: Path, plans: Plans) -> None:
     for title, plan in plans[path]:
@@ -205,6 +207,7 @@ def _says(found: Forecast) -> bool:
     return any(number is not None and 0 <= number < math.inf for number in numbers)
 
 
+@deep
 def test_most_golden_forecasts_do_not_depend_on_the_data(plans: Plans) -> None:
     """Otherwise the tests above would measure little."""
     found = [

@@ -23,6 +23,7 @@ from decimal import Decimal
 from typing import Any
 
 import pytest
+from tests.depth import thinned
 from tests.golden.cases import Case, plan_of
 from tests.golden.catalog import Clinic, clinic
 from tests.golden.test_golden import CASES, IDS
@@ -45,6 +46,7 @@ def tables() -> Iterator[Clinic]:
         yield opened
 
 
+@thinned(2)
 @pytest.mark.parametrize("case", [case for _, case in CASES], ids=IDS)
 def test_a_question_equals_plain_sql_when_the_noise_is_off(case: Case, tables: Clinic) -> None:
     with noise_off():

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from tests.depth import DEPTH, thinned
+from tests.depth import DEPTH, deep, thinned
 from tests.laws.losses import ATTAINED, KINDS
 
 from jali.errors import CatalogError
@@ -157,6 +157,7 @@ def test_composition_is_monotone_and_has_no_order(pair: tuple[Loss, Loss], count
         assert more.epsilon(level) >= alone.epsilon(level) * (1 - 1e-4) - 1e-9
 
 
+@deep
 @settings(REPEATABLE, max_examples=4 * DEPTH)
 @given(_pairs(ATTAINED), st.integers(1, 5 if DEPTH == 1 else 20))
 def test_composition_is_never_below_the_optimistic_distribution_nor_above_basic(

@@ -120,7 +120,7 @@ def _twice(mechanism: Mechanism) -> Any:
     return sensitivity * 2
 
 
-@thinned(4)
+@thinned(3)
 @specimens
 def test_error_is_the_quantile_of_the_deviation_or_bounds_it(specimen: Specimen) -> None:
     mechanism = specimen.mechanism

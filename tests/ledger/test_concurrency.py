@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ctypes
 import os
 import threading
 from collections.abc import Callable
@@ -10,9 +9,9 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-from tests.depth import DEPTH
+from tests.depth import DEPTH, thinned
 from tests.ledger.conftest import Open
-from tests.ledger.support import ANA, BEN, TENTH, VISITS, ask, clinic, debit, in_child, times
+from tests.ledger.support import ANA, BEN, TENTH, VISITS, ask, behind_python, clinic, debit, in_child, times
 
 from jali.errors import BudgetExceeded, LedgerError
 from jali.ledger import SqliteLedger, StoredLedger
@@ -52,6 +51,7 @@ def reserve_until_refused(ledger: StoredLedger, most: int) -> list[str]:
     return names
 
 
+@thinned(2)
 def test_eight_processes_never_overspend_and_never_lose_a_debit(opened: Open) -> None:
     with opened() as ledger:
         clinic(ledger, epsilon=25 * DEPTH)
@@ -69,6 +69,7 @@ def test_eight_processes_never_overspend_and_never_lose_a_debit(opened: Open) ->
         assert ledger.verify().problems == ()
 
 
+@thinned(2)
 def test_eight_threads_never_overspend_and_never_lose_a_debit(opened: Open) -> None:
     with opened() as ledger:
         clinic(ledger, epsilon=20)
@@ -100,6 +101,7 @@ def test_of_two_processes_that_release_at_once_both_give_the_same_answer(opened:
         assert ledger.verify().problems == ()
 
 
+@thinned(2)
 def test_processes_that_redeem_at_once_share_the_five_attempts(opened: Open) -> None:
     with opened() as ledger:
         receipt = ask(clinic(ledger))
@@ -155,6 +157,7 @@ def test_a_forked_child_keeps_its_debits_when_its_parent_closes_the_ledger(opene
         assert again.verify().problems == ()
 
 
+@thinned(2)
 def test_forking_while_other_threads_write_neither_deadlocks_nor_loses(opened: Open) -> None:
     with opened() as ledger, opened() as other:
         clinic(ledger, epsilon=100)
@@ -190,18 +193,19 @@ def test_a_budget_in_memory_is_not_doubled_by_a_fork() -> None:
 
 
 def test_a_fork_behind_the_back_of_python_cannot_use_the_ledger(path: Path) -> None:
-    with SqliteLedger(path) as ledger:
-        clinic(ledger)
-        pid = ctypes.PyDLL(None).fork()
-        if pid == 0:
-            try:
-                ask(ledger)
-            except LedgerError:
-                os._exit(7)
-            os._exit(0)
-        assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 7
-        ask(ledger)
-        assert ledger.spent(VISITS) == TENTH
+    def work() -> None:
+        with clinic(SqliteLedger(path)) as ledger:
+
+            def refused() -> int:
+                with pytest.raises(LedgerError):
+                    ask(ledger)
+                return 7
+
+            assert behind_python(refused) == 7
+            ask(ledger)
+            assert ledger.spent(VISITS) == TENTH
+
+    assert in_child(work)() == 0
 
 
 def test_a_forked_child_of_a_closed_ledger_finds_it_closed(opened: Open) -> None:
@@ -225,17 +229,20 @@ def test_two_ledger_objects_in_one_process_share_one_budget(opened: Open) -> Non
 
 def test_a_child_of_an_unseen_fork_cannot_open_the_file_anew(path: Path) -> None:
     """Its new connection would believe in its parent's file locks, and what it commits would be lost."""
-    with clinic(SqliteLedger(path)) as ledger:
-        ask(ledger)
-        pid = ctypes.PyDLL(None).fork()
-        if pid == 0:
-            try:
-                ask(SqliteLedger(path))
-                os._exit(0)
-            except LedgerError as refused:
-                os._exit(7 if "forked while the ledger was in use" in str(refused) else 1)
-        assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 7
-        ask(ledger)
+
+    def work() -> None:
+        with clinic(SqliteLedger(path)) as ledger:
+            ask(ledger)
+
+            def refused() -> int:
+                with pytest.raises(LedgerError, match="forked while the ledger was in use"):
+                    ask(SqliteLedger(path))
+                return 7
+
+            assert behind_python(refused) == 7
+            ask(ledger)
+
+    assert in_child(work)() == 0
     with SqliteLedger(path) as again:
         assert again.spent(VISITS) == times(2)
         assert again.verify().problems == ()

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.depth import deep, thinned
 from tests.ledger.support import ANA, BEN, VISITS, ask, clinic, debit, in_child, kill_self
 
 from jali.ledger import SqliteLedger, StoredLedger
@@ -84,6 +85,7 @@ STEPS: dict[str, Step] = {
 }
 
 
+@thinned(3)
 @pytest.mark.parametrize("name", STEPS)
 def test_a_killed_step_is_whole_or_nothing(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     base = tmp_path / "base.jali"
@@ -125,6 +127,7 @@ def test_after_a_crash_the_receipt_can_be_redeemed_once_and_costs_nothing_more(p
         assert ledger.verify().problems == ()
 
 
+@deep
 def test_a_ledger_killed_while_it_is_made_can_be_made_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

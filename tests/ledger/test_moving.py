@@ -370,7 +370,7 @@ def copied(source: Path, place: Place) -> None:
         move_ledger(draft, place)
 
 
-@thinned(2)
+@thinned(4)
 @pytest.mark.parametrize("turn", range(4))
 @pytest.mark.parametrize("direction", ["file to postgres", "postgres to file"])
 def test_a_killed_move_leaves_one_that_can_be_charged_at_most_and_is_finished_by_another(

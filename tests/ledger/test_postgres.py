@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import ctypes
-import os
 import re
 import subprocess
 import sys
@@ -15,7 +13,8 @@ from pathlib import Path
 
 import psycopg
 import pytest
-from tests.ledger.support import ANA, TENTH, VISITS, ask, clinic, debit, times
+from tests.depth import deep
+from tests.ledger.support import ANA, TENTH, VISITS, ask, behind_python, clinic, debit, in_child, times
 from tests.ledger.test_parts import of_part
 from tests.ledger.test_streams import NAME, ONE, append, begin, counted, counting
 from tests.servers.postgres import Postgres
@@ -385,12 +384,12 @@ def test_a_server_that_is_away_is_named_and_found_again(
 
 
 def test_what_postgres_says_is_not_passed_on(ledger: PostgresLedger) -> None:
-    token = {"id_": "a1", "name": "ana", "role": Role.ANALYST, "digest": "sesame", "expires": "never"}
+    token = {"id_": "token one", "name": "ana", "role": Role.ANALYST, "digest": "sesame", "expires": "never"}
     ledger.access.create(**token)  # type: ignore[arg-type]
     with pytest.raises(LedgerError) as refusal:
         ledger.access.create(**token)  # type: ignore[arg-type]
     text = said(refusal.value)
-    assert "a1" not in text.partition("LedgerError:")[2]
+    assert "token one" not in text.partition("LedgerError:")[2]
     assert "duplicate" not in text
 
 
@@ -483,6 +482,7 @@ def test_waiting_for_others_has_an_end_and_readers_do_not_wait(ledger: PostgresL
     assert ask(ledger)
 
 
+@deep
 def test_many_threads_read_and_write_with_few_connections(
     ledger: PostgresLedger, address: str, postgres: Postgres
 ) -> None:
@@ -505,16 +505,19 @@ def test_many_threads_read_and_write_with_few_connections(
     assert ledger.verify().problems == ()
 
 
-def test_the_child_of_an_unseen_fork_has_connections_of_its_own(ledger: PostgresLedger) -> None:
-    ask(ledger)
-    pid = ctypes.PyDLL(None).fork()
-    if pid == 0:
-        try:
-            ask(ledger)
-        finally:
-            os._exit(0)
-    assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0
-    ask(ledger)
+def test_the_child_of_an_unseen_fork_has_connections_of_its_own(ledger: PostgresLedger, address: str) -> None:
+    def work() -> None:
+        with PostgresLedger(address) as mine:
+            ask(mine)
+
+            def asked() -> int:
+                ask(mine)
+                return 7
+
+            assert behind_python(asked) == 7
+            ask(mine)
+
+    assert in_child(work)() == 0
     assert ledger.spent(VISITS) == times(3)
     assert ledger.verify().problems == ()
 

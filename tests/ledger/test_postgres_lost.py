@@ -12,7 +12,7 @@ from typing import Any
 
 import psycopg
 import pytest
-from tests.depth import DEPTH, thinned
+from tests.depth import DEPTH, deep, thinned
 from tests.ledger.support import TENTH, VISITS, ask, clinic, debit, in_child, kill_self, times
 from tests.ledger.test_kill import STEPS
 from tests.ledger.test_streams import NAME, append, begin, counting
@@ -199,7 +199,7 @@ def before_all_steps(place: str) -> None:
         append(ledger, "ana.1", "ben.1")
 
 
-@thinned(2)
+@thinned(4)
 @pytest.mark.parametrize("name", ALL_STEPS)
 def test_a_killed_step_is_whole_or_nothing(name: str, address: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """One ledger suffers all deaths before the commit, as nothing of them may remain; then come those after it."""
@@ -223,6 +223,7 @@ def test_a_killed_step_is_whole_or_nothing(name: str, address: str, monkeypatch:
     assert state(address) == after
 
 
+@deep
 @thinned(2)
 @pytest.mark.parametrize("rest", [0, 1])
 def test_a_ledger_killed_while_it_is_made_can_be_made_again(

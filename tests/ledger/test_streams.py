@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.depth import DEPTH
+from tests.depth import DEPTH, thinned
 from tests.ledger.support import VISITS, ask, clinic, debit, in_child
 from tests.ledger.test_kill import dying_after, script
 from tests.ledger.test_parts import as_schema_1
@@ -379,6 +379,7 @@ def everything(path: Path) -> dict[str, list[Any]]:
     return found
 
 
+@thinned(2)
 @pytest.mark.parametrize("name", STEPS)
 def test_a_killed_step_of_a_stream_is_whole_or_nothing(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

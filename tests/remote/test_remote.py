@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.depth import thinned
 from tests.server.serving import Place, served
 
 import jali
@@ -55,6 +56,7 @@ def test_a_plan_is_the_same_here_and_there_but_for_the_curators_folders(
     assert folder not in remote.sql + repr(remote.tables)
 
 
+@thinned(3)
 @pytest.mark.parametrize(
     "build",
     [

@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 import uvicorn
 from tests.database.clinic import make_visits, open_clinic
+from tests.depth import deep
 from tests.parquet import write_parquet
 
 import jali
@@ -152,6 +153,7 @@ def sideways(page: Any) -> int:
     return found
 
 
+@deep
 def test_a_token_is_pasted_to_sign_in_and_a_button_signs_out(site: Site, opening: Opener) -> None:
     page = opening("/budget")
     assert page.url == f"{site.address}/sign-in?next=%2Fbudget"
@@ -196,6 +198,7 @@ def test_typing_explains_and_marks_mistakes(site: Site, opening: Opener) -> None
     assert len(site.db.receipts()) == before
 
 
+@deep
 def test_a_name_is_inserted_where_the_cursor_is(site: Site, opening: Opener) -> None:
     page = opening(token=site.ana)
     page.get_by_label("Question, in SQL").fill("SELECT COUNT(*) FROM")
@@ -253,6 +256,7 @@ def test_the_budget_refuses_and_a_button_fills_in_what_fits(site: Site, opening:
     playwright.expect(page.get_by_label("epsilon", exact=True)).to_have_value(amount)
 
 
+@deep
 def test_a_long_question_is_followed_to_its_answer(site: Site, opening: Opener, monkeypatch: Any) -> None:
     go, run = threading.Event(), DuckDBEngine.run
 
@@ -270,6 +274,7 @@ def test_a_long_question_is_followed_to_its_answer(site: Site, opening: Opener, 
     playwright.expect(page.locator(".answer tbody tr")).to_have_count(1)
 
 
+@deep
 def test_an_open_receipt_is_redeemed(site: Site, opening: Opener, shoot: Any) -> None:
     sql = "SELECT COUNT(*) AS n FROM visits WHERE age > 52"
     begun: Any = site.db.serving.begin(sql, {"epsilon": "0.1"}, analyst="ana", stage=lambda _: None)
@@ -346,6 +351,7 @@ def test_a_slider_moves_the_curve_and_an_audit_tells_its_verdict(site: Site, ope
     shoot(page, "lab.png")
 
 
+@deep
 def test_a_stream_is_updated_as_it_is_published(site: Site, opening: Opener, shoot: Any) -> None:
     stream = site.db.stream(
         "admissions", unit="patient", horizon=60, budget=jali.Budget(epsilon=1), keys=["A", "B"]
@@ -384,6 +390,7 @@ def test_on_a_phone_no_page_scrolls_sideways(site: Site, opening: Opener, shoot:
         assert sideways(page) <= 0, path
 
 
+@deep
 def test_it_is_dark_where_that_is_preferred(site: Site, opening: Opener, shoot: Any) -> None:
     page = opening(token=site.ana, color_scheme="dark")
     page.get_by_label("Question, in SQL").fill(COUNTS)
@@ -396,6 +403,7 @@ def test_it_is_dark_where_that_is_preferred(site: Site, opening: Opener, shoot: 
     shoot(page, "ask_dark.png")
 
 
+@deep
 def test_a_link_works_in_a_tab_that_is_already_at_the_door(site: Site, opening: Opener) -> None:
     page = opening("/sign-in")
     page.evaluate(f"location.hash = '#{site.ana}'")
@@ -416,6 +424,7 @@ def held(monkeypatch: Any) -> threading.Event:
     return go
 
 
+@deep
 def test_asking_is_shown_at_once_and_what_was_explained_is_gone(
     site: Site, opening: Opener, monkeypatch: Any
 ) -> None:
@@ -447,6 +456,7 @@ def test_asking_is_shown_at_once_and_what_was_explained_is_gone(
     playwright.expect(page.get_by_role("button", name="Ask", exact=True)).to_be_enabled()
 
 
+@deep
 def test_an_answer_tells_its_question_and_fades_when_another_is_typed(site: Site, opening: Opener) -> None:
     page = opening(token=site.ana)
     sql = page.get_by_label("Question, in SQL")
@@ -464,6 +474,7 @@ def test_an_answer_tells_its_question_and_fades_when_another_is_typed(site: Site
     assert page.locator("#explained").inner_text() == ""
 
 
+@deep
 def test_what_is_typed_is_there_again_after_another_page(site: Site, opening: Opener) -> None:
     page = opening(token=site.ana)
     page.get_by_label("Question, in SQL").fill(COUNTS)
@@ -477,6 +488,7 @@ def test_what_is_typed_is_there_again_after_another_page(site: Site, opening: Op
     assert page.evaluate("sessionStorage.length") == 0
 
 
+@deep
 def test_a_server_that_goes_away_is_said_and_the_receipt_named(
     site: Site, opening: Opener, monkeypatch: Any, shoot: Any
 ) -> None:
@@ -494,6 +506,7 @@ def test_a_server_that_goes_away_is_said_and_the_receipt_named(
     opening.problems[:] = [one for one in opening.problems if "ERR_FAILED" not in one]
 
 
+@deep
 def test_wide_answers_are_cards_on_a_phone(site: Site, opening: Opener, shoot: Any) -> None:
     sql = "SELECT ward, COUNT(*) AS n, AVG(age) AS mean_age, SUM(cost) AS paid, COUNT(cost) AS bills, "
     sql += "MEDIAN(age) AS middle FROM visits GROUP BY ward"
@@ -509,6 +522,7 @@ def test_wide_answers_are_cards_on_a_phone(site: Site, opening: Opener, shoot: A
     shoot(page, "wide_phone.png")
 
 
+@deep
 def test_a_long_answer_is_scrolled_below_its_chart(site: Site, opening: Opener, shoot: Any) -> None:
     page = opening(token=site.curator)
     bins = ", ".join(str(2 * age) for age in range(1, 31))
@@ -518,6 +532,7 @@ def test_a_long_answer_is_scrolled_below_its_chart(site: Site, opening: Opener, 
     shoot(page, "long.png")
 
 
+@deep
 def test_without_the_script_the_lab_and_its_audits_are_pages(site: Site, opening: Opener, shoot: Any) -> None:
     page = opening("/sign-in", java_script_enabled=False)
     page.get_by_label("Token").fill(site.ana)
@@ -531,6 +546,7 @@ def test_without_the_script_the_lab_and_its_audits_are_pages(site: Site, opening
     shoot(page, "audits_plain.png")
 
 
+@deep
 def test_who_has_no_grant_sees_it_beside_the_table(site: Site, opening: Opener, shoot: Any) -> None:
     page = opening(token=site.db.access.create("eve", "analyst").text)
     playwright.expect(page.locator(".help")).to_contain_text("no grant")

@@ -10,7 +10,7 @@ import time
 from pathlib import Path
 
 from tests.database.clinic import open_clinic
-from tests.depth import DEPTH
+from tests.depth import DEPTH, deep
 from tests.server.load import Server, Told, clients, serving
 
 import jali
@@ -82,6 +82,7 @@ async def _again(port: int, tokens: list[str], told: list[Told]) -> dict[str, di
     return found
 
 
+@deep
 def test_a_server_that_is_told_to_stop_finishes_and_can_be_started_again(tmp_path: Path) -> None:
     with open_clinic(tmp_path, epsilon=1000) as database:
         token = database.access.create("cara", "curator").text

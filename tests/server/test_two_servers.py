@@ -12,7 +12,7 @@ from pathlib import Path
 import httpx
 import pytest
 from tests.database.clinic import open_clinic
-from tests.depth import DEPTH
+from tests.depth import DEPTH, deep
 from tests.server.load import Caller, Server, Told, questions_of, serving
 from tests.servers.postgres import Postgres
 
@@ -123,6 +123,7 @@ async def _again(servers: tuple[Server, Server], tokens: list[str], told: list[T
     return found
 
 
+@deep
 def test_a_session_of_one_server_is_one_of_the_other_and_ends_with_its_token(tmp_path: Path, place: str) -> None:
     with open_clinic(tmp_path, place=place) as database:
         token = database.access.create("cara", "curator")
@@ -141,6 +142,7 @@ def test_a_session_of_one_server_is_one_of_the_other_and_ends_with_its_token(tmp
                 assert client.get("/api/v1/me").status_code == 401
 
 
+@deep
 def test_a_server_says_when_postgres_is_away_and_goes_on_when_it_is_back(
     tmp_path: Path, place: str, postgres: Postgres
 ) -> None:

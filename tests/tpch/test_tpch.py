@@ -10,6 +10,7 @@ import pytest
 from benchmarks.tpch.errors import by_keys, truth
 from benchmarks.tpch.questions import Q1, Q5, Q6, Q12, Q14, QUESTIONS, Asked
 from benchmarks.tpch.tables import PROTECTED, PUBLIC, generated, generator, plain, protected
+from tests.depth import thinned
 from tests.docs.sessions import blocks, failures
 from tests.harness import noise_off
 
@@ -108,6 +109,7 @@ def test_every_protected_table_that_is_read_is_charged_in_full(
     assert all(event.epsilon == 1 for event in costs.values())
 
 
+@thinned(3)
 @pytest.mark.parametrize("table", PROTECTED)
 def test_a_customer_who_leaves_one_table_moves_the_sums_by_no_more_than_the_bound(
     db: jali.Database, raw: duckdb.DuckDBPyConnection, directory: Path, tmp_path: Path, table: str

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tests.depth import DEPTH, thinned
+from tests.depth import DEPTH, deep, thinned
 
 from jali import compare, plots
 from jali.comparison.contenders.registry import STATISTICS
@@ -21,6 +21,7 @@ from jali.mechanisms import PiecewiseLaplace, QuantileExponential
 NINE = list(range(10, 100, 10))
 
 
+@deep
 def test_measured_errors_are_those_of_the_laws() -> None:
     """Piecewise Laplace and the exponential mechanism have closed forms: THEORY, section 6."""
     result = compare("median", NINE, 1, low=0, high=100, draws=1000)

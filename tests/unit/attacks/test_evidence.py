@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import scipy.optimize
 import scipy.stats
-from tests.depth import thinned
+from tests.depth import deep, thinned
 
 from jali.attacks.evidence import LowerBound, ceiling, flips, interval, lower_bound
 from jali.privacy import Adjacency
@@ -83,6 +83,7 @@ def _right_of_a_leaking_response(bits: int, epsilon: float, delta: float) -> np.
     return law
 
 
+@deep
 @thinned(2)
 @pytest.mark.parametrize("delta", [1e-3, 0.02])
 def test_the_bound_stays_true_with_a_delta(delta: float) -> None:

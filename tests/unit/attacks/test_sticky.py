@@ -9,6 +9,7 @@ from statistics import NormalDist
 import numpy as np
 import pytest
 import scipy.stats
+from tests.depth import deep
 
 from jali.attacks import Facts, Noise, Setting, Sticky, simulator
 from jali.attacks.laws.chi_square import noncentral_cdf
@@ -91,6 +92,7 @@ def test_differences_have_the_two_laws(splits: int) -> None:
         assert np.abs(correlation).max() < 4.5 / len(group) ** 0.5
 
 
+@deep
 def test_five_splits_tell_nine_victims_in_ten() -> None:
     result = stage("sticky", n=1000, seed=5).run()
     assert result.fraction >= 0.89

@@ -12,7 +12,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 import scipy.stats
-from tests.depth import thinned
+from tests.depth import deep, thinned
 
 from jali.attacks import Tables
 from jali.attacks.arrays import Bits
@@ -154,6 +154,7 @@ def test_a_result_has_the_chance_of_people_and_not_of_bits() -> None:
     assert "7 people right" in repr(result)
 
 
+@deep
 def test_the_chance_of_many_values_gives_the_ceiling_of_randomized_response() -> None:
     """Telling the truth among k values with odds e^eps is where most is guessed: the bound is wrong in 5 %."""
     values, guessed = 50, 40
@@ -171,6 +172,7 @@ def test_the_chance_of_many_values_gives_the_ceiling_of_randomized_response() ->
     ).epsilon == pytest.approx(lower_bound(40, 40, Adjacency.REPLACE_ONE, chance=1 / values).epsilon)
 
 
+@deep
 def test_private_tables_leave_the_people_unknown() -> None:
     """No more people are right than the ceiling allows; a false alarm has a chance below 1e-6."""
     result = stage("tables", against="jali", trials=2, seed=1).run()

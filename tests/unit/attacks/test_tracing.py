@@ -7,6 +7,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from tests.depth import deep
 
 from jali.attacks import Noise, Setting, Tracing
 from jali.attacks.group import frequencies
@@ -139,6 +140,7 @@ def test_the_first_attributes_are_as_mixed_as_all() -> None:
     assert np.diff(np.sort(every[:300])).max() < 3 * 0.9 / 300
 
 
+@deep
 def test_under_jali_the_ledger_refuses_and_the_seats_stay_secret() -> None:
     """False alarm: all of 24 fair coins right, below 1e-6 even at the law's 0.505."""
     result = stage("tracing", n=24, against="jali", parameters={"attributes": 120}, seed=4).run()
@@ -150,6 +152,7 @@ def test_under_jali_the_ledger_refuses_and_the_seats_stay_secret() -> None:
     assert result.predicted == pytest.approx(0.505, abs=0.005)
 
 
+@deep
 def test_without_a_ledger_the_same_group_is_laid_open() -> None:
     """A seat is right with probability 0.955: fewer than 15 of 24 are with 1e-7."""
     staged = stage("tracing", n=24, against="unledgered", epsilon=4, parameters={"attributes": 150}, seed=4)

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.depth import deep, thinned
 
 from jali.attacks.calibration import Bin
 from jali.attacks.laws.sense import Sense
@@ -78,6 +79,7 @@ def test_sweep_curves_are_plain_numbers() -> None:
     assert curves["two, kind noise"][1].law is None
 
 
+@deep
 def test_a_sweep_shows_what_was_measured_beside_the_law_and_both_thresholds() -> None:
     axes = attack_sweep(NOISE)
     assert axes.get_xscale() == "log"
@@ -92,6 +94,7 @@ def test_a_sweep_shows_what_was_measured_beside_the_law_and_both_thresholds() ->
     assert axes.get_ylim()[0] < 0.2
 
 
+@deep
 def test_a_sweep_by_questions_has_the_spent_epsilon_above_and_the_ceiling() -> None:
     axes = attack_sweep(COUNTED)
     (above,) = axes.child_axes
@@ -103,6 +106,7 @@ def test_a_sweep_by_questions_has_the_spent_epsilon_above_and_the_ceiling() -> N
     assert {"the ledger refuses", "with a ledger no chance is above this"} <= texts(axes)
 
 
+@thinned(2)
 @pytest.mark.parametrize("sweep", [NOISE, COUNTED])
 def test_labels_of_a_sweep_neither_overlap_nor_leave_the_axes(sweep: Sweep) -> None:
     axes = attack_sweep(sweep)
@@ -162,6 +166,7 @@ def test_a_result_without_bits_is_drawn_by_its_shares() -> None:
     attack_calibration(people)
 
 
+@thinned(3)
 @pytest.mark.parametrize("sweep", [NOISE, COUNTED, replace(NOISE, n=1_000_000)])
 def test_the_title_of_a_sweep_is_a_line(sweep: Sweep) -> None:
     assert "\n" not in attack_sweep(sweep).get_title(loc="left")

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.depth import deep, thinned
 
 from jali.display.pictures.composition import draw_composition, merged
 from jali.display.pictures.labels import Box, dense, placed, spaced
@@ -281,6 +282,7 @@ def test_theorems_far_above_the_tightest_leave_through_the_top_and_say_where_the
     assert draw_composition({"tight": near, "loose": [(1, 1.0), (100, 15.9)]}).get_ylim()[1] > 15.9
 
 
+@deep
 def test_the_loss_of_private_training_is_drawn_to_be_read() -> None:
     axes = composition(LONG, (1, 500, 5000))
     axes.figure.draw_without_rendering()
@@ -306,6 +308,7 @@ def test_lines_that_cover_each_other_but_for_a_sliver_share_a_colour_and_a_label
     assert len(merged({"a": [(1, 0.0), (99, 1.0), (1000, 100.0)], "b": [(1, 5.0), (99, 1.0), (1000, 100.0)]})) == 2
 
 
+@deep
 def test_pictures_can_be_drawn_side_by_side() -> None:
     from matplotlib import pyplot
 
@@ -314,6 +317,7 @@ def test_pictures_can_be_drawn_side_by_side() -> None:
     assert trade_offs(LOSSES, axes=right) is right
 
 
+@thinned(2)
 @pytest.mark.parametrize("dpi", [100, 200])
 def test_labels_neither_overlap_nor_leave_the_axes(dpi: int) -> None:
     for axes in (profiles(LOSSES), trade_offs({"pure": Pure(2), "normal": GaussianLoss(2)})):
@@ -392,6 +396,7 @@ def test_the_page_shows_every_picture_and_they_are_small() -> None:
             assert (DOCS / "pictures" / f"{name}.png").stat().st_size < most
 
 
+@deep
 def test_the_examples_of_the_page_run() -> None:
     page = (DOCS / "pictures.md").read_text()
     names: dict[str, Any] = {}

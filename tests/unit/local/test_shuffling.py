@@ -11,7 +11,7 @@ from typing import Any
 import mpmath  # type: ignore[import-untyped]
 import numpy as np
 import pytest
-from tests.depth import DEPTH, thinned
+from tests.depth import DEPTH, deep, thinned
 
 from jali.errors import JaliError
 from jali.local import (
@@ -229,6 +229,7 @@ def test_the_count_is_found_where_the_truth_is_one_in_doubles(loss: int, people:
     assert float(loss - found.bound) == pytest.approx(1e-6, rel=0.1)
 
 
+@deep
 def test_millions_of_people_and_tiny_deltas_take_no_time_and_hide_at_least_as_well() -> None:
     kary = KaryResponse(categories=5, epsilon=1)
     # At ten millions it takes a second or two.
@@ -248,6 +249,7 @@ def test_blocks_of_clones_change_the_bound_by_next_to_nothing() -> None:
     assert 0.0152820624 <= found <= 0.0152820624 * (1 + 2e-5)
 
 
+@deep
 def test_a_small_loss_of_many_people_is_rounded_up_a_little() -> None:
     """10,000 people at 1/100: 0.000193853559 by trying all numbers of yes."""
     loss = shuffled(Warner(epsilon="1/100"), people=10_000, delta="1e-6")

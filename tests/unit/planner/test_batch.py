@@ -12,6 +12,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 from scipy.optimize import nnls
+from tests.depth import deep
 
 import jali
 from jali.mechanisms import Gaussian, Laplace
@@ -143,6 +144,7 @@ def test_a_coarser_laplace_law_loses_at_least_as_much_as_the_fine_one() -> None:
         assert fine.delta_bounds(epsilon)[0] <= coarse.delta(epsilon) * (1 + 1e-9)
 
 
+@deep
 def test_with_a_delta_the_noise_of_the_least_forecast_error_is_taken() -> None:
     """Gaussian noise for very many grouped counts, Laplace noise for one; both within the total."""
     many = [f"SELECT age > {age} AS old, COUNT(*) FROM t GROUP BY old" for age in range(60)]

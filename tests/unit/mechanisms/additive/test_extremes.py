@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.depth import thinned
 
 from jali.errors import JaliError
 from jali.mechanisms.additive import Additive
@@ -72,6 +73,7 @@ def test_tiny_losses_are_refused_or_served(make: Callable[[str], tuple[Additive,
     assert np.shape(mechanism.release(value)) == np.shape(value)
 
 
+@thinned(3)
 @pytest.mark.parametrize("sensitivity", ["1e19", "1e200", "1e300"])
 def test_huge_sensitivities_are_refused(sensitivity: str) -> None:
     for make in (

@@ -8,6 +8,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from tests.depth import deep
 from tests.seeded import SeededBits
 
 from jali.errors import JaliError
@@ -50,6 +51,7 @@ def test_a_fine_lattice_has_the_moments_of_the_continuous_mechanism(dimension: i
         assert (mechanism.stddev * e) ** 2 == pytest.approx(20 / 3, rel=1e-8)
 
 
+@deep
 def test_wide_and_listed_laws_meet() -> None:
     """Just below and just above the longest list: the quantiles scale with the noise."""
     for dimension in (1, 30):

@@ -8,7 +8,7 @@ from fractions import Fraction
 import mpmath  # type: ignore[import-untyped]
 import numpy as np
 import pytest
-from tests.depth import thinned
+from tests.depth import deep, thinned
 from tests.seeded import SeededBits, enumerate_masses
 
 from jali.errors import JaliError
@@ -38,6 +38,7 @@ def weight(law: LogConcave, n: int) -> mpmath.mpf:
     return mpmath.mpf(math.comb(n + law.cells - 1, law.cells - 1)) ** 2 * mpmath.exp(-n * rate)
 
 
+@deep
 @thinned(4)
 @pytest.mark.parametrize(("law", "word"), [*((law, 1) for law in LAWS), *((law, 3) for law in LAWS[:2])], ids=str)
 def test_what_is_kept_has_the_law_over_every_bit_string(

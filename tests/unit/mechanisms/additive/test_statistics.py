@@ -11,7 +11,7 @@ from functools import partial
 from typing import Any
 
 import pytest
-from tests.depth import thinned
+from tests.depth import deep, thinned
 from tests.seeded import SeededBits
 
 from jali.errors import JaliError
@@ -216,6 +216,7 @@ def test_results_that_are_no_numbers_are_refused_clearly() -> None:
         searched_sensitivity(lambda table: [1] * (1 + len(table)), "ab", 2, "add-remove")
 
 
+@deep
 def test_a_random_search_stops_by_itself() -> None:
     found = searched_sensitivity(sum, range(50), 30, "add-remove", bits=SeededBits(4))
     assert found.tried == 20_000

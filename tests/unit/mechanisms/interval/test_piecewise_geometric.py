@@ -11,7 +11,7 @@ import mpmath  # type: ignore[import-untyped]
 import numpy as np
 import pytest
 from scipy.stats import chi2
-from tests.depth import DEPTH
+from tests.depth import DEPTH, deep
 from tests.seeded import ScriptedBits, SeededBits, enumerate_masses
 
 from jali.mechanisms.selection.piecewise_geometric import Digits, PiecewiseGeometric
@@ -121,6 +121,7 @@ def test_draws_follow_a_law_with_level_sloped_and_endless_pieces() -> None:
     assert _p_value(seen, weights) > 1e-8
 
 
+@deep
 def test_multiplicities_below_the_cap_are_respected() -> None:
     caps = (np.array([0.75]), np.array([3]))  # 6, against multiplicities of 1 to 6
     stairs = law(Fraction(1, 2), [(0, 1, 6)], caps=caps, multiplicity=lambda piece, offset: offset + 1)

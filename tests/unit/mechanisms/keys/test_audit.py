@@ -161,6 +161,7 @@ class _UndoubledGaussian(GaussianThreshold):
         return self.max_keys
 
 
+@thinned(2)
 @pytest.mark.parametrize("twin", [_Undoubled, _UndoubledGaussian])
 def test_noise_that_is_not_doubled_for_replacements_is_caught_on_the_specimens(twin: Any) -> None:
     case = twin.specimens()[2]

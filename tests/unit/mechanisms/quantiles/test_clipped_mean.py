@@ -76,7 +76,7 @@ def clipped(column: NDArray[np.float64], mean: NoisyMean) -> float:
     return float(np.clip(np.floor(column / step + 0.5) * step, mean.low, mean.high).mean())
 
 
-@thinned(4)
+@thinned(6)
 @pytest.mark.parametrize("adjacency", ADJACENCIES)
 @pytest.mark.parametrize(("people", "low"), [(5, None), (60, 0), (3000, None)])
 def test_intervals_cover_the_mean_of_the_clipped_column(people: int, low: int | None, adjacency: str) -> None:

@@ -288,6 +288,7 @@ def test_joint_ranks_are_as_close_as_promised_at_the_last_mark(at: Any, table: l
     assert math.fsum(math.exp(log) for o, log in masses if mechanism.deviation(table, o) > reach) <= 0.2
 
 
+@thinned(3)
 @pytest.mark.parametrize("table", [[4] * 3000, [2] * 1500 + [4] * 1500, [0] * 2999 + [7]])
 def test_columns_that_share_a_place_are_drawn_with_the_right_law(table: list[int]) -> None:
     """Masses here are down to exp(-150,000); chi-square at a false-alarm rate of 1e-8."""

@@ -13,6 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import chi2
+from tests.depth import deep
 from tests.seeded import SeededBits
 
 from jali.errors import MechanismError
@@ -106,6 +107,7 @@ def _rank_error(law: Any, measure: PiecewiseLaplace, table: list[int]) -> float:
     return math.fsum(math.exp(log) * float(measure.deviation(table, mark)) for mark, log in law.items())
 
 
+@deep
 def test_few_marks_are_permuted_and_many_are_not() -> None:
     """On constant data of a few people the two laws differ clearly; the default follows the ruler alone."""
     bits = SeededBits(9)

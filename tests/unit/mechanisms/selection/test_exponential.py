@@ -10,7 +10,7 @@ from typing import Any
 import mpmath  # type: ignore[import-untyped]
 import numpy as np
 import pytest
-from tests.depth import DEPTH, thinned
+from tests.depth import DEPTH, deep, thinned
 from tests.seeded import SeededBits, enumerate_masses
 
 from jali.audit.exact import renyi
@@ -51,6 +51,7 @@ def test_probabilities_are_the_softmax_of_the_scores(epsilon: Any) -> None:
         assert rising.probabilities(scores) == pytest.approx(softmax(scores, Fraction(epsilon) / 2), rel=1e-13)
 
 
+@deep
 @thinned(3)
 @pytest.mark.parametrize(("x", "depth"), [((0, 1), 0), ((0, 1), 2), ((0, "7/5", "1/3"), 1)])
 def test_every_bit_string_leads_where_the_law_says(x: tuple[Any, ...], depth: int) -> None:

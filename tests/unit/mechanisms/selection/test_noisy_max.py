@@ -10,7 +10,7 @@ from typing import Any, get_args
 import mpmath  # type: ignore[import-untyped]
 import numpy as np
 import pytest
-from tests.depth import DEPTH, thinned
+from tests.depth import DEPTH, deep, thinned
 from tests.seeded import SeededBits, enumerate_masses
 
 from jali.errors import JaliError
@@ -99,6 +99,7 @@ def test_the_chance_to_miss_agrees_with_the_whole_law(gap: float, candidates: in
     assert missing_laplace(gap, candidates) == pytest.approx(-math.expm1(law[0]), abs=1e-13)
 
 
+@deep
 def test_many_different_scores_keep_their_laplace_law() -> None:
     x = [0.0, 0.001, 0.3, 0.31, 1.0, 2.5, 7.0, 7.1, 12.0, 40.0]
     law = laplace_race_law(np.array(x))

@@ -7,7 +7,7 @@ from fractions import Fraction
 
 import mpmath as mp  # type: ignore[import-untyped]
 import pytest
-from tests.depth import thinned
+from tests.depth import deep, thinned
 
 from jali.errors import MechanismError
 from jali.mechanisms.smooth.admissible import Family, Price
@@ -218,6 +218,7 @@ def _check_log_normal(beta: Fraction, price: Price) -> None:
         assert slope <= mp.exp(exact(beta)) * exact(epsilon - beta / noise.sigma)
 
 
+@deep
 @thinned(2)
 @pytest.mark.parametrize(
     ("rho", "beta", "orders"), [("32", "5", (1.05, 1.5, 2)), ("18", "1/2", (1.05, 1.5, 2, 4))]

@@ -10,7 +10,7 @@ import mpmath  # type: ignore[import-untyped]
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-from tests.depth import DEPTH, thinned
+from tests.depth import DEPTH, deep, thinned
 
 from jali.mechanisms.smooth.peak import largest, peak
 from jali.mechanisms.smooth.statistics.crest import crest
@@ -88,6 +88,7 @@ def test_the_rungs_of_the_ladder_are_powers_from_below() -> None:
     assert slack < 2**20
 
 
+@deep
 @thinned(3)
 @pytest.mark.parametrize("kind", [Minimum, Median, Maximum])
 def test_many_who_may_join_or_leave_have_the_peak_of_all_distances(kind: type) -> None:

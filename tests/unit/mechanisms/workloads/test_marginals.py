@@ -196,6 +196,7 @@ def _centred_law(table: np.ndarray[Any, Any], variance: Fraction) -> dict[tuple[
     return masses
 
 
+@deep
 def test_the_error_bounds_measured_tails_and_is_close_for_large_noise() -> None:
     """20,000 draws of one cell; six deviations of slack on the binomial count."""
     mechanism = PlannedMarginals(workload=Marginals((2,), [(0,)]), rho="1/200", adjacency="add-remove")

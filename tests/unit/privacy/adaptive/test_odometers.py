@@ -61,6 +61,7 @@ def test_no_strategy_ever_loses_more_than_the_sum(menu: list[Mechanism]) -> None
     assert crossing(Reading(PureOdometer()), menu, 5) == 0
 
 
+@deep
 @small_games
 @given(menus, st.sampled_from([F(1, 20), F(1, 4), F(1, 2)]), st.sampled_from([F(1, 100), F(1, 5), F(3)]))
 def test_no_strategy_exceeds_some_reading_with_more_than_delta(

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from mpmath import mp, mpf  # type: ignore[import-untyped]
-from tests.depth import thinned
+from tests.depth import deep, thinned
 from tests.unit.privacy.composition.games import exact, hockey_stick, response, together
 
 from jali.privacy.composition.optimal import OPTIMAL, response_delta
@@ -58,6 +58,7 @@ def test_it_passes_through_the_corners_of_the_paper(epsilon: float, count: int) 
             assert corner(epsilon, count, i) == pytest.approx(truth, rel=1e-12)
 
 
+@deep
 @thinned(3)
 @pytest.mark.parametrize(("epsilon", "target"), [(0.1, 648.7), (0.001, 1.3), (0.01, 20.0)])
 def test_a_hundred_thousand_releases_are_bounded_to_nine_digits(epsilon: float, target: float) -> None:

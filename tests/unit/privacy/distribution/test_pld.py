@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from mpmath import mp, mpf  # type: ignore[import-untyped]
-from tests.depth import DEPTH, thinned
+from tests.depth import DEPTH, deep, thinned
 
 from jali.errors import CatalogError
 from jali.privacy import (
@@ -125,7 +125,7 @@ def test_the_numbers_of_the_theorem_book_are_reproduced() -> None:
     assert PrivacyLossDistribution([GaussianLoss(1)]).epsilon(1e-6) == pytest.approx(4.886554117, rel=1e-6)
 
 
-@thinned(4)
+@thinned(2)
 @pytest.mark.parametrize(
     "loss",
     [
@@ -290,6 +290,7 @@ def twice(loss: Loss, epsilon: float) -> float:
     return float(total)
 
 
+@deep
 @thinned(4)
 @pytest.mark.parametrize("shift", [0.5, 3, 20, 36, 50, 300])
 def test_samples_of_laws_that_are_far_apart_keep_all_of_their_mass(shift: float) -> None:
