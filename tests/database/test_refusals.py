@@ -9,6 +9,7 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
+from tests.depth import whole
 from tests.harness import noise_off
 from tests.unit.query.test_refused_sql import CASES, WRONG
 
@@ -74,6 +75,7 @@ def refusal(ask: Callable[[], Any], kind: type[jali.JaliError]) -> jali.JaliErro
     return refused.value
 
 
+@whole
 @pytest.mark.parametrize("sql", [sql for sql, _ in CASES + WRONG])
 def test_a_question_that_is_not_understood_or_not_supported_costs_nothing(clinic: jali.Database, sql: str) -> None:
     with pytest.raises(jali.QueryError):

@@ -8,6 +8,7 @@ from fractions import Fraction
 
 import pytest
 import sqlglot
+from tests.depth import whole
 from tests.engines.compiled import bare, catalog, check, expression, queries, stream
 from tests.exact.test_functions import EVERY, TABLE
 from tests.exact.test_functions import Case as Asked
@@ -31,6 +32,7 @@ REFUSED: frozenset[str] = frozenset()
 HARD = ("it's", 'a "b"', "back\\slash", "\\", "end\\'", "two\nlines", "`tick`", "é日", "", "\r", "groups", "-- no")
 
 
+@whole
 @pytest.mark.parametrize("case", [case for _, case in CASES], ids=IDS)
 def test_a_golden_question_is_written_and_parses(case: Case) -> None:
     if case.title in REFUSED:

@@ -10,7 +10,7 @@ from typing import Any
 import duckdb
 import psycopg
 import pytest
-from tests.depth import thinned
+from tests.depth import thinned, whole
 from tests.exact.test_functions import COLUMNS, EVERY, TABLE, TYPES, Case, columns_of
 from tests.servers.postgres import Postgres
 
@@ -77,6 +77,7 @@ def _same(here: Any, there: Any) -> bool:
     return bool(here == there)
 
 
+@whole
 @thinned(3)
 @pytest.mark.parametrize(("name", "case"), EVERY, ids=[case.asked for _, case in EVERY])
 def test_a_function_never_fails_and_gives_what_it_gives_in_duckdb(name: str, case: Case, both: Both) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.depth import thinned
+from tests.depth import thinned, whole
 from tests.engines.golden import Both, check_same
 from tests.engines.tables import TABLES, moved
 from tests.golden.cases import Case
@@ -32,7 +32,8 @@ def both(spark: Any, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Both]
     engine.close()
 
 
-@thinned(64)
+@whole
+@thinned(8)
 @pytest.mark.parametrize("case", [case for _, case in CASES], ids=IDS)
 def test_a_question_has_the_same_integers_in_both(case: Case, both: Both) -> None:
     check_same(case, both)

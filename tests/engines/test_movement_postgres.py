@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from tests.depth import whole
 from tests.engines.movement import COLUMNS, QUESTIONS, TABLES, check_question, worlds
 from tests.engines.tables import schema_of
 from tests.servers.postgres import Postgres
@@ -24,6 +25,7 @@ def home(postgres: Postgres) -> Iterator[jali.Database]:
         yield db
 
 
+@whole
 @pytest.mark.parametrize("question", QUESTIONS)
 def test_nobody_moves_a_question_further_than_declared(question: str, home: jali.Database) -> None:
     before, after = (home.explain(question.format(name), epsilon=1) for name in TABLES)

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from tests.depth import deep, thinned
+from tests.depth import deep, whole
 from tests.engines.movement import COLUMNS, QUESTIONS, TABLES, check_question, worlds
 from tests.engines.tables import moved
 from tests.servers.spark import hasten, written
@@ -41,7 +41,7 @@ def plans(question: str, catalog: Catalog) -> tuple[Plan, Plan]:
     return before, after
 
 
-@thinned(3)
+@whole
 @pytest.mark.parametrize("question", QUESTIONS)
 def test_nobody_moves_a_question_further_than_declared(question: str, home: tuple[SparkEngine, Catalog]) -> None:
     found = check_question(*plans(question, home[1]), home[0])

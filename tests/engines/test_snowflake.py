@@ -9,6 +9,7 @@ from fractions import Fraction
 
 import pytest
 import sqlglot
+from tests.depth import whole
 from tests.engines.compiled import bare, check, expression, queries, stream
 from tests.exact.test_functions import EVERY, TABLE
 from tests.golden.cases import Case
@@ -29,6 +30,7 @@ REFUSED_FUNCTIONS = frozenset({"REGEXP_MATCHES(s, '\\p{L}')"})
 HARD = ("it's", 'a "b"', "back\\slash", "\\", "end\\'", "two\nlines", "`tick`", "é日", "", "\t", "-- no", "$x")
 
 
+@whole
 @pytest.mark.parametrize("case", [case for _, case in CASES], ids=IDS)
 def test_a_golden_question_is_written_and_parses(case: Case) -> None:
     if case.title in REFUSED:

@@ -12,7 +12,7 @@ from typing import Any
 
 import duckdb
 import pytest
-from tests.depth import DEPTH, thinned
+from tests.depth import DEPTH, thinned, whole
 
 from jali.engines.duckdb.expressions import Emitter
 from jali.privacy import Adjacency, Budget
@@ -373,6 +373,7 @@ def _close(value: Any, expected: Any) -> bool:
     return math.isclose(value, expected, rel_tol=1e-12) or (math.isnan(value) and math.isnan(expected))
 
 
+@whole
 @pytest.mark.parametrize(("name", "case"), EVERY, ids=[case.asked for _, case in EVERY])
 def test_a_function_never_fails_keeps_its_interval_and_equals_duckdbs_own(
     name: str, case: Case, engine: duckdb.DuckDBPyConnection

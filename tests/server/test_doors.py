@@ -13,6 +13,7 @@ import pytest
 from fastapi import APIRouter
 from fastapi.routing import APIRoute
 from tests.database.clinic import make_visits
+from tests.depth import whole
 from tests.server.serving import Place, served
 
 import jali
@@ -110,6 +111,7 @@ def test_every_route_is_in_the_matrix(clinic: Place) -> None:
     assert missing == []
 
 
+@whole
 @pytest.mark.parametrize("way", list(MATRIX), ids=" ".join)
 def test_nobody_analysts_and_curators_reach_what_is_theirs(clinic: Place, way: tuple[str, str]) -> None:
     (method, path), (least, expected) = way, MATRIX[way]

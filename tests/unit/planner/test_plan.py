@@ -11,7 +11,7 @@ from typing import Any, get_type_hints
 
 import pytest
 from tests.declared import VISITS
-from tests.depth import thinned
+from tests.depth import thinned, whole
 from tests.golden.cases import FILES, Case, plan_of, read_cases
 from tests.golden.catalog import clinic
 
@@ -65,6 +65,7 @@ def stopped(plan: Plan) -> None:
         check_loss(plan)
 
 
+@whole
 @pytest.mark.parametrize("case", CASES, ids=[case.title for case in CASES])
 def test_an_honest_plan_passes(case: Case, catalog: Catalog) -> None:
     check_loss(plan_of(case, catalog))

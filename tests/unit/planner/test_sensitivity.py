@@ -103,6 +103,7 @@ WORLDS = [
 ]
 
 
+@pytest.mark.whole
 @thinned(4)
 @pytest.mark.parametrize("changes", [1, 2])
 @pytest.mark.parametrize(("name", "groups", "max_rows"), WORLDS)

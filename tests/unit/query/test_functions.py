@@ -11,6 +11,7 @@ import duckdb
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.depth import whole
 
 from jali.engines.duckdb.expressions import WRITTEN, Emitter
 from jali.errors import QueryError, Unsupported
@@ -74,6 +75,7 @@ def example(name: str) -> Call:
     return Call(name, _ARGUMENTS.get(name, numbers[: max(arity, 1)]))
 
 
+@whole
 @pytest.mark.parametrize("name", sorted(FUNCTIONS))
 def test_a_function_has_a_type_a_template_and_an_evaluator(name: str) -> None:
     call = example(name)

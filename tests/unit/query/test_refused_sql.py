@@ -7,6 +7,7 @@ import datetime
 import logging
 
 import pytest
+from tests.depth import whole
 
 from jali.errors import QueryError, Unsupported
 from jali.planner import make_plan
@@ -171,6 +172,7 @@ CONDITIONS: list[tuple[str, str]] = [
 CASES = UNSUPPORTED + [(f"SELECT COUNT(*) FROM visits WHERE {text}", word) for text, word in CONDITIONS]
 
 
+@whole
 @pytest.mark.parametrize(("sql", "word"), CASES, ids=[sql for sql, _ in CASES])
 def test_an_unsupported_construct_is_refused_with_its_reason(sql: str, word: str) -> None:
     refused = refusal_of(sql)
