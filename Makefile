@@ -39,7 +39,8 @@ bench: $(VENV)/.dev ## Print ratios of CPU seconds against numpy and plain DuckD
 
 bench-peers: $(VENV)/.dev ## The same work on peers, each in a venv of its own under .peers/
 	@$(BIN)/python -m benchmarks.peers; speed=$$?; $(BIN)/python -m benchmarks.questions; asked=$$?; \
-		$(BIN)/python -m benchmarks.aggregates && exit $$((speed + asked))
+		$(BIN)/python -m benchmarks.questions large; large=$$?; \
+		$(BIN)/python -m benchmarks.aggregates && exit $$((speed + asked + large))
 
 tpch: $(VENV)/.dev ## Five questions of TPC-H at scale 1, customers protected: errors and CPU seconds
 	@$(BIN)/python -m benchmarks.tpch

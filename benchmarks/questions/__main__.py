@@ -2,7 +2,7 @@
 
 One Parquet table, epsilon 1 (delta 1e-6 for unknown keys, otherwise none), all questions by 1,000 groups, so that
 one answer has 1,000 errors. `python -m benchmarks.questions 25000 Jali,OpenDP person/median` makes so many people,
-and asks those sides and questions only.
+and asks those sides and questions only. `large` asks Jali and Tumult on Spark, over 10 million rows.
 """
 
 from __future__ import annotations
@@ -36,6 +36,7 @@ QUESTIONS = [
     if (level, name) != (ROW, "people")
 ]
 _MB = 1e6
+LARGE = (2_500_000, "Jali,Spark,Tumult", "row/count", "row/sum", "person/count", "person/sum")
 
 Found = dict[str, Measured]
 
@@ -117,4 +118,6 @@ def _line(title: str, ours: float, best: float, *, worse: bool | None = None) ->
 
 
 if __name__ == "__main__":
+    if sys.argv[1:] == ["large"]:
+        sys.exit(main(*LARGE))
     sys.exit(main(int(sys.argv[1]), *sys.argv[2:]) if len(sys.argv) > 1 else main())
