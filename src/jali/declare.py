@@ -11,6 +11,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from jali.engines.copies import refuse_copied_files
 from jali.errors import CatalogError
 from jali.postgres_address import is_address, read_address
 from jali.privacy import Adjacency, Budget
@@ -99,6 +100,7 @@ def declare_public(
             )
     if frame is not None:
         _check_frame(engine.holder(frame), name)
+    if place.format == "frame":
         engine.attach(name, frame)
     declared = {column: _as_declared(column, kind) for column, kind in kinds.items()}
     fields = engine.fields(place, {column: _kind(kind) for column, kind in declared.items()}, frame)
@@ -186,6 +188,7 @@ def _source(name: str, source: Any, relation: str | None) -> Source:
         )
     if not path.is_file():
         raise CatalogError(f"There is no file {source}.")
+    refuse_copied_files(path)
     return Source(kind, str(path.resolve()), (relation or name) if kind == "duckdb" else "")
 
 

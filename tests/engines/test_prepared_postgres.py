@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -256,3 +257,80 @@ def test_two_databases_have_copies_of_their_own(database: str, tmp_path: Path) -
         assert len(copies) == len(tables(database)) == 2
         one.drop_prepared("t")
         assert two.ask(SUMS, epsilon=1).rows
+
+
+def as_superuser(postgres: Postgres, database: str, *statements: str) -> None:
+    """Do what neither the owner of the database nor anybody else there may."""
+    name = database.rpartition("/")[2]
+    with psycopg.connect(postgres.superuser.replace("/jali?", f"/{name}?"), autocommit=True) as connection:
+        for statement in statements:
+            connection.execute(statement.format(name=name).encode())
+
+
+def test_a_schema_of_somebody_else_holds_no_copies(postgres: Postgres, database: str, tmp_path: Path) -> None:
+    """Its owner could put a table in the place of a copy, whose policies run as whoever asks."""
+    as_superuser(postgres, database, "GRANT CREATE ON DATABASE {name} TO guarded")
+    mallory = database.replace("jali@", "guarded@")
+    with psycopg.connect(mallory, password=postgres.password, autocommit=True) as other:
+        other.execute(f"CREATE SCHEMA {SCHEMA}".encode())
+        other.execute(f"GRANT ALL ON SCHEMA {SCHEMA} TO PUBLIC".encode())
+    with clinic(database, tmp_path) as db:
+        with pytest.raises(CatalogError, match="another role"):
+            db.prepare("t")
+        assert tables(database) == []
+        assert db.ask(SUMS, epsilon=1).rows
+
+
+def test_a_table_of_somebody_else_in_the_place_of_a_copy_is_not_read(
+    postgres: Postgres, database: str, tmp_path: Path
+) -> None:
+    with clinic(database, tmp_path) as db:
+        copy = db.prepare("t").copy
+        assert copy is not None
+        given = f"GRANT SELECT ON {copy.relation} TO jali"
+        as_superuser(postgres, database, f"ALTER TABLE {copy.relation} OWNER TO guarded", given)
+        with pytest.raises(EngineError, match="copy of table t is missing"):
+            db.ask(SUMS, epsilon=1)
+        assert db.receipts() == ()
+        guarded = f"ALTER TABLE {copy.relation} ENABLE ROW LEVEL SECURITY"
+        as_superuser(postgres, database, f"ALTER TABLE {copy.relation} OWNER TO jali", guarded)
+        with pytest.raises(EngineError, match="copy of table t is missing"):
+            db.ask(SUMS, epsilon=1)
+
+
+def test_the_first_two_copies_of_a_database_are_written_at_once(database: str, tmp_path: Path) -> None:
+    with clinic(database, tmp_path):
+        pass
+
+    def prepare(name: str) -> Source | None:
+        with jali.connect(tmp_path / "clinic.jali") as db:
+            return db.prepare(name).copy
+
+    with ThreadPoolExecutor(2) as both:
+        copies = list(both.map(prepare, ("t", "other")))
+    assert None not in copies
+    assert len(tables(database)) == 2
+
+
+def test_what_other_tables_reach_a_table_by_is_in_its_copy(database: str, tmp_path: Path) -> None:
+    with psycopg.connect(database, autocommit=True) as connection:
+        key = "decode(to_hex(i + 16), 'hex')"
+        numbers = "FROM generate_series(0, 39) i"
+        columns = f"{key} AS k, i % 10 AS person, i AS unit"
+        connection.execute(f"CREATE TABLE orders AS SELECT {columns} {numbers}".encode())
+        connection.execute(f"CREATE TABLE lines AS SELECT {key} AS l {numbers}".encode())
+    budget = jali.Budget(10)
+    with jali.connect(tmp_path / "shop.jali") as db, noise_off():
+        db.protect("orders", database, unit="person", max_rows=4, budget=budget)
+        db.protect(
+            "lines", database, unit=jali.Via("orders", on="l = k", unit="person"), max_rows=4, budget=budget
+        )
+        assert db.ask("SELECT COUNT(*) FROM lines", epsilon=1).rows == [(40,)]
+        copy = db.prepare("orders").copy
+        assert copy is not None
+        assert db.ask("SELECT COUNT(*) FROM lines", epsilon=2).rows == [(40,)]
+        db.refresh("orders")
+        # A column that is called as those of the query are: rows lie in the order of people all the same.
+        with psycopg.connect(database, autocommit=True) as connection:
+            found = connection.execute(f"SELECT person FROM {copy.relation}".encode()).fetchall()
+        assert found == sorted(found)

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import os
+import sqlite3
 import stat
 import subprocess
 import sys
 from collections.abc import Iterator, Sequence
+from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from tests.depth import DEPTH, deep
@@ -37,6 +41,7 @@ from tests.servers.spark import hasten, written
 import jali
 from jali.engines.copies import SCHEMA, Copies
 from jali.engines.spark import SparkEngine
+from jali.engines.spark.sources import scan
 from jali.errors import CatalogError, EngineError
 from jali.planner import make_plan
 from jali.planner.terms import terms_of
@@ -225,6 +230,100 @@ def test_a_copy_is_no_source_and_a_database_in_memory_keeps_none(
         protect_house(db, spark, lambda name: f"parquet:{tmp_path / name}.parquet")
         with pytest.raises(CatalogError, match="in memory"):
             db.prepare("t")
+
+
+def test_files_of_a_copy_are_no_source_either(spark: Any, clinic: jali.Database) -> None:
+    copy = clinic.prepare("t").copy
+    assert copy is not None
+    folder = Path(copy.relation.removeprefix("kept:"))
+    with pytest.raises(CatalogError, match="copies of protected tables"):
+        clinic.protect("u", spark, relation=f"parquet:{folder}", unit=None, budget=jali.Budget(1))
+    with pytest.raises(CatalogError, match="copies of protected tables"):
+        clinic.publish("u", spark, relation=f"parquet:file:{folder}")
+    with pytest.raises(CatalogError, match="copies of protected tables"):
+        clinic.protect("u", next(folder.glob("*.parquet")), unit=None, budget=jali.Budget(1))
+
+
+def test_texts_that_are_no_unicode_have_contents_of_their_own(engine: SparkEngine, tmp_path: Path) -> None:
+    """A byte that begins a long character seems to take in those after it, and lengths in characters lie."""
+    rows = [(b"\xf0", b"x2:qr"), (b"\xf05:x", b"qr")]
+
+    def ranks(order: Sequence[tuple[bytes, bytes]]) -> set[tuple[Any, ...]]:
+        path = tmp_path / "t.parquet"
+        columns = {"uid": ["p"] * len(order)} | {name: [row[i] for row in order] for i, name in enumerate("ab")}
+        pq.write_table(pa.table(columns).cast(_TEXTS, safe=False), path)
+        source = Source("spark", "session", f"parquet:{path}")
+        engine.reopen(source)
+        copy = prepared(engine, declared(engine, source), 1)
+        shown = f"SELECT hex(a), hex(b), rank FROM parquet.`{copy.relation.removeprefix('kept:')}`"
+        return {tuple(row) for row in engine._session("session").sql(shown).collect()}
+
+    found = ranks(rows)
+    assert len(found) == 2
+    assert ranks(rows[::-1]) == found
+
+
+_TEXTS = pa.schema({"uid": pa.string(), "a": pa.string(), "b": pa.string()})
+
+
+def test_databases_with_one_word_have_copies_of_their_own(
+    spark: Any, clinic: jali.Database, tmp_path: Path
+) -> None:
+    """They have one word for them, and in one process one catalog of Spark."""
+    clinic.prepare("t")
+    with (
+        closing(sqlite3.connect(tmp_path / "clinic.jali")) as one,
+        closing(sqlite3.connect(tmp_path / "backup.jali")) as other,
+    ):
+        one.backup(other)
+    (tmp_path / "backup.jali").chmod(0o600)
+    rows = house()["t"]
+    with noise_off(), jali.connect(tmp_path / "backup.jali") as backup:
+        before = clinic.ask("SELECT COUNT(*) FROM t", epsilon=1).rows
+        pq.write_table(rows.slice(0, 10), tmp_path / "t.parquet")
+        backup.attach("t", spark)
+        backup.refresh("t")
+        fewer = backup.ask("SELECT COUNT(*) FROM t", epsilon=2).rows
+        assert fewer < before
+        assert clinic.ask("SELECT COUNT(*) FROM t", epsilon=3).rows == before
+
+
+def test_a_copy_that_another_process_wrote_with_more_columns_is_read(
+    clinic: jali.Database, tmp_path: Path
+) -> None:
+    clinic.prepare("t")
+    clinic._engine.ready(clinic.table_named("t"))
+    session, table = session_of(clinic), clinic.table_named("t")
+    assert table.copy is not None
+    known = scan(table.copy)
+    # What a catalog knows of a copy that had a column less.
+    session.sql(f"DROP TABLE {known}")
+    place = table.copy.relation.removeprefix("kept:")
+    session.sql(f"CREATE TABLE {known} (uid STRING, g STRING) USING parquet LOCATION '{place}'")
+    assert clinic.ask(SUMS, epsilon=1).rows
+
+
+def test_a_copy_of_another_size_takes_the_place_of_the_last(clinic: jali.Database, tmp_path: Path) -> None:
+    directory = tmp_path / "clinic.jali.prepared"
+    clinic.prepare("t")
+    (first,) = folders(directory)
+    table = clinic.table_named("t")
+    clinic._tables.store(replace(table, rows=100_000_000))
+    clinic.prepare("t")
+    (second,) = folders(directory)
+    assert (first, second) == (f"{first.rpartition('_')[0]}_1", f"{first.rpartition('_')[0]}_20")
+    (directory / f"{first}.999999999.part").mkdir()
+    clinic.drop_prepared("t")
+    assert folders(directory) == []
+
+
+@deep
+def test_a_table_of_many_columns_is_prepared(engine: SparkEngine, tmp_path: Path) -> None:
+    columns: dict[str, Any] = {"uid": ["p", "q"]} | {f"column{i}": [i, None] for i in range(600)}
+    pq.write_table(pa.table(columns), tmp_path / "wide.parquet")
+    assert prepared(
+        engine, declared(engine, Source("spark", "session", f"parquet:{tmp_path / 'wide.parquet'}")), 1
+    )
 
 
 @deep

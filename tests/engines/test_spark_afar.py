@@ -64,21 +64,48 @@ def test_the_address_of_spark_connect_is_a_source(connect: str, visits: Path, tm
                 protect(db, connect, visits)
             # Found again by its address.
             assert db.ask(COUNT, epsilon=turn).rows == [("A", 10, 1000), ("B", 10, 20)]
+            if turn == 2:
+                check_apart(db, connect)
+
+
+def check_apart(db: jali.Database, address: str) -> None:
+    """Whoever asks Spark for a session gets another than ours, and another one is opened where ours has ended."""
+    from pyspark.sql.connect.session import SparkSession
+
+    ours = _ours(db, address)
+    assert SparkSession.getActiveSession() is not ours
+    assert SparkSession._get_default_session() is not ours
+    ours.client.release_session()
+    assert db.ask(COUNT, epsilon=3).rows == [("A", 10, 1000), ("B", 10, 20)]
+    assert _ours(db, address) is not ours
 
 
 @deep
 @pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas:FutureWarning")
-def test_a_session_of_spark_connect_is_a_source_and_keeps_its_settings(connect: str, visits: Path) -> None:
+def test_a_session_of_spark_connect_is_a_source_and_keeps_its_settings(
+    connect: str, visits: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     from pyspark.sql.connect.session import SparkSession
 
+    # Then it stops the server together with a session.
+    monkeypatch.setenv("SPARK_LOCAL_REMOTE", "1")
     given = SparkSession.builder.remote(connect).create()
     given.conf.set("spark.sql.session.timeZone", "Asia/Tokyo")
     with jali.connect() as db, noise_off():
         protect(db, given, visits)
         assert db.ask(COUNT, epsilon=1).rows == [("A", 10, 1000), ("B", 10, 20)]
+        # Another one is opened where a server has ended ours.
+        _ours(db, "session").client.release_session()
+        assert db.ask(COUNT, epsilon=2).rows == [("A", 10, 1000), ("B", 10, 20)]
+        db.refresh("visits")
+    monkeypatch.delenv("SPARK_LOCAL_REMOTE")
     assert given.conf.get("spark.sql.session.timeZone") == "Asia/Tokyo"
     assert given.range(3).count() == 3
     given.stop()
+
+
+def _ours(db: jali.Database, address: str) -> Any:
+    return db._engine._others["spark"]._sessions[address]  # type: ignore[attr-defined]
 
 
 def test_a_server_that_forgets_its_catalog_has_no_place_for_a_copy(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from pathlib import Path
 from typing import Any
 
@@ -70,3 +71,35 @@ def test_tables_of_spark_and_of_files_are_not_joined(spark: Any, visits: str) ->
         db.publish("wards", pa.table({"ward": ["A", "B"], "floor": [1, 2]}))
         with pytest.raises(Unsupported, match="different places"):
             db.explain("SELECT floor, COUNT(*) FROM visits JOIN wards USING (ward) GROUP BY floor", epsilon=1)
+
+
+def test_a_public_table_is_published_from_a_session(spark: Any, visits: str, tmp_path: Path) -> None:
+    pq.write_table(pa.table({"ward": ["A", "B"], "floor": [1, 2]}), tmp_path / "wards.parquet")
+    with jali.connect() as db, noise_off():
+        db.protect("visits", spark, relation=visits, **TERMS)
+        db.publish("wards", spark, relation=f"parquet:{tmp_path / 'wards.parquet'}")
+        sql = "SELECT floor, COUNT(*) AS n FROM visits JOIN wards USING (ward) GROUP BY floor"
+        assert db.ask(sql, epsilon=1).rows == [(1, 10), (2, 10)]
+
+
+def test_what_spark_says_of_a_failure_is_in_no_log(spark: Any, visits: str) -> None:
+    """Its Python side logs errors as they are raised; those of others' queries are theirs to see."""
+    told: list[str] = []
+
+    class Listener(logging.Handler):
+        def emit(self, record: logging.LogRecord) -> None:
+            told.append(record.getMessage())
+
+    with jali.connect() as db:
+        db.protect("visits", spark, relation=visits, **TERMS)
+        logger, listener = logging.getLogger("SQLQueryContextLogger"), Listener()
+        logger.addHandler(listener)
+        try:
+            with pytest.raises(EngineError):
+                db._engine.run("SELECT * FROM secret_of_a_row", db.catalog.tables)
+            assert told == []
+            with pytest.raises(Exception, match="secret_of_a_row"):
+                spark.sql("SELECT * FROM secret_of_a_row")
+            assert len(told) == 1
+        finally:
+            logger.removeHandler(listener)

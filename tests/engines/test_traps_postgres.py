@@ -143,6 +143,21 @@ def test_decimal_scale(home: Any, postgres: Postgres) -> None:
     assert (y, count) == (pytest.approx(10, abs=1e-3), 3)
 
 
+def test_decimals_of_declared_digits_that_no_double_holds(home: Any, postgres: Postgres) -> None:
+    """A cast of such a value raises: whoever has one would show by failing everybody's question."""
+    rows = "(1e390, 0, 5e300, NULL), (-1e390, 1e-398, 7, '{1, 2}'), (3, 0, 2, '{}')"
+    columns = {"x": jali.Range(0, 10), "y": jali.Range(0, 10), "z": jali.Range(0, 10)}
+    fields = "x numeric(400, 0), y numeric(3, 400), z numeric(3, -300), a numeric[]"
+    question = "SELECT SUM(x), SUM(y), SUM(z), COUNT(y) FROM t"
+    ((x, y, z, count),) = asked(home, postgres, fields, rows, question, columns=columns)
+    assert (x, y, z, count) == (
+        pytest.approx(13, abs=1e-3),
+        pytest.approx(0, abs=1e-3),
+        pytest.approx(10, abs=1e-3),
+        3,
+    )
+
+
 def test_time_zones(home: Any, postgres: Postgres) -> None:
     """A time with a zone has no day of its own: it is no time for questions. A plain one is read as it stands."""
     connection, db = home

@@ -14,11 +14,9 @@ import secrets
 from contextlib import suppress
 from pathlib import Path
 
-from jali.engines.copies import Copies
+from jali.engines.copies import BESIDE, Copies
 from jali.ledger import PostgresLedger, StoredLedger
 
-# The directory of prepared copies is called as the database, and this.
-COPIES = ".prepared"
 # The key of the ledger by which copies in Postgres and Spark are called.
 _WORD = "copies"
 
@@ -30,7 +28,7 @@ def copies_of(place: str | Path | None, ledger: StoredLedger) -> Path | None:
     if isinstance(ledger, PostgresLedger):
         return _own_directory(ledger.name)
     file = Path(place)
-    return file.absolute().with_name(file.name + COPIES)
+    return file.absolute().with_name(file.name + BESIDE)
 
 
 def copies_elsewhere(ledger: StoredLedger, directory: Path | None) -> Copies | None:

@@ -14,7 +14,7 @@ from types import MappingProxyType
 from jali.engines.postgres import numbers
 from jali.engines.postgres.functions import TEMPLATES
 from jali.engines.postgres.sources import scan
-from jali.engines.postgres.types import NAMES
+from jali.engines.postgres.types import NAMES, is_beyond_doubles
 from jali.engines.sql.dialect import Dialect
 from jali.errors import Unsupported
 from jali.query.catalog import Field, Kind, Public, Table
@@ -70,7 +70,7 @@ class Postgres(Dialect):
         name = self.quoted(field.name)
         if field.kind in (Kind.TEXT, Kind.OTHER):
             return f'(CAST({name} AS text) COLLATE "C")'
-        if field.kind is Kind.REAL and field.type == "numeric":
+        if field.kind is Kind.REAL and is_beyond_doubles(field.type):
             fits = f"abs({name}) BETWEEN {_LEAST} AND {_MOST} OR {name} = 0 OR {name} = 'NaN'"
             beyond = f"CASE WHEN abs({name}) < 1 THEN 0 ELSE sign({name}) * {self.infinite} END"
             return f"(CASE WHEN {fits} THEN {self.real(name)} WHEN {name} IS NOT NULL THEN {beyond} END)"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime
 from decimal import Decimal
@@ -12,10 +13,18 @@ from jali.engines import sql
 from jali.engines.copies import SCHEMA, Copies, copy_missing, kept, not_written, refuse_copy
 from jali.engines.postgres.connections import Connections
 from jali.engines.postgres.dialect import POSTGRES
-from jali.engines.postgres.prepared import drop_copy, place_of, put_copy, write_copy
+from jali.engines.postgres.prepared import (
+    drop_copy,
+    is_own,
+    is_trusted,
+    make_schema,
+    place_of,
+    put_copy,
+    write_copy,
+)
 from jali.engines.postgres.sources import columns, named, relation, scan, unique_columns
 from jali.engines.sql.expressions import Emitter
-from jali.engines.sql.prepared import drawn_key, person_column, rank_column, read_from, readable_fields
+from jali.engines.sql.prepared import drawn_key, person_column, rank_column, read_from
 from jali.errors import CatalogError, EngineError, JaliError
 from jali.noise import BitSource, system_bits
 from jali.query.aggregation import Aggregation
@@ -29,6 +38,7 @@ if TYPE_CHECKING:
 # The code of Postgres's refusal.
 _NOT_ALLOWED = "42501"
 _ALLOW = "Let the role of the source write there: CREATE SCHEMA {} AUTHORIZATION role."
+_DISTRUSTED = "The schema {} is another role's, who could put its own tables there: see that yours owns it."
 _ROOM = "See that the server runs and has room, and that the table is as it was declared."
 _START = "Start the server, or see that PGPASSWORD or the pgpass file still opens it."
 
@@ -162,8 +172,12 @@ class PostgresEngine:
 
     def _read(self, source: Source, query: str) -> list[tuple[Any, ...]]:
         """Read for the curator."""
-        with self._connections.transaction(source.location) as connection:
-            return connection.execute(query.encode()).fetchall()
+        rows: list[tuple[Any, ...]] | None = None
+        with suppress(Exception), self._connections.transaction(source.location) as connection:
+            rows = connection.execute(query.encode()).fetchall()
+        if rows is None:
+            raise CatalogError(f"{source.relation} could not be read.", remedy=_ROOM)
+        return rows
 
     def check(self, table: Table) -> None:
         """Nothing in a table of Postgres can be damaged so that reading it fails."""
@@ -192,10 +206,13 @@ class PostgresEngine:
         """
         source, place = replace(table, copy=None), self._place(table)
         key = drawn_key(bits or system_bits())
-        allowed, put = True, False
+        allowed, trusted, put = True, True, False
         try:
             with self._connections.transaction(place.location, writing=True) as connection:
-                if self._held(connection, [source]):
+                make_schema(connection)
+            with self._connections.transaction(place.location, writing=True) as connection:
+                trusted = is_trusted(connection)
+                if trusted and self._held(connection, [source]):
                     write_copy(connection, source, place, key, stage)
                     tell(None)
                     put_copy(connection, place)
@@ -207,7 +224,8 @@ class PostgresEngine:
             put, allowed = False, getattr(problem, "sqlstate", None) != _NOT_ALLOWED
         # Raised outside all handlers, so that Postgres's own exception is not even the context of ours.
         if not put:
-            raise not_written(table.name, _ROOM if allowed else _ALLOW.format(SCHEMA))
+            remedy = _ROOM if allowed else _ALLOW.format(SCHEMA)
+            raise not_written(table.name, remedy if trusted else _DISTRUSTED.format(SCHEMA))
         tell(place)
         stage("tidying up")
         self._connections.tidy(place.location, relation(place))
@@ -266,7 +284,8 @@ def _is_as_declared(connection: psycopg.Connection[Any], table: Table | Public) 
     if isinstance(table, Public) or table.copy is None:
         return {(f.name, f.kind, f.type) for f in table.fields} <= found
     numbers = {(name, Kind.INTEGER, "bigint") for name in (person_column(table), rank_column(table))}
-    return {(f.name, f.kind, f.type) for f in readable_fields(table)} | numbers == found
+    as_copied = {(f.name, f.kind, f.type) for f in table.fields} | numbers == found
+    return as_copied and is_own(connection, table.copy)
 
 
 def _plain(value: Any) -> Any:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from jali.engines.copies import SCHEMA
 from jali.engines.postgres.dialect import POSTGRES
-from jali.engines.postgres.sources import relation
+from jali.engines.postgres.sources import named, relation
 from jali.engines.sql.prepared import person_column, rank_column, ranked_rows, shown_columns
 from jali.query.catalog import Source, Table
 
@@ -25,13 +25,46 @@ if TYPE_CHECKING:
 _NEW = "new"
 # So long a copy that is to go is waited for, while questions read it.
 _PATIENCE = "60s"
+# A schema of this role's, of the owner of the database, or of a superuser.
+_TRUSTED = """
+    SELECT 1 FROM pg_namespace n JOIN pg_roles r ON r.oid = n.nspowner WHERE n.nspname = %s
+    AND (r.rolsuper OR r.rolname = current_user OR r.oid = (
+        SELECT datdba FROM pg_database WHERE datname = current_database()))
+"""
+_OWN = """
+    SELECT 1 FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace JOIN pg_roles r ON r.oid = c.relowner
+    WHERE n.nspname = %s AND c.relname = %s AND c.relkind = 'r' AND r.rolname = current_user
+    AND NOT c.relrowsecurity AND NOT c.relhasrules AND NOT c.relhassubclass
+"""
+
+
+def make_schema(connection: psycopg.Connection[Any]) -> None:
+    """Make the schema of copies, in a transaction of its own, unless it is there."""
+    _run(connection, f"SELECT pg_advisory_xact_lock(hashtextextended({POSTGRES.text(SCHEMA)}, 0))")
+    # Whoever had the turn before may have made it: the catalog is asked as it is now, not as it was at first.
+    if connection.execute("SELECT to_regnamespace(%s) IS NULL", (SCHEMA,)).fetchall() == [(True,)]:
+        _run(connection, f"CREATE SCHEMA {SCHEMA}")
+        _run(connection, f"REVOKE ALL ON SCHEMA {SCHEMA} FROM PUBLIC")
+
+
+def is_trusted(connection: psycopg.Connection[Any]) -> bool:
+    """Say whether the schema of copies is in good hands: its owner can put other tables in the place of copies."""
+    return bool(connection.execute(_TRUSTED, (SCHEMA,)).fetchall())
+
+
+def is_own(connection: psycopg.Connection[Any], place: Source) -> bool:
+    """Say whether a copy is a plain table of this role, which nobody else can have put there.
+
+    The policies of a table run as whoever reads it: one of somebody else's could read the source.
+    """
+    return bool(connection.execute(_OWN, named(place)).fetchall())
 
 
 def write_copy(
     connection: psycopg.Connection[Any], table: Table, place: Source, key: str, stage: Callable[[str], None]
 ) -> None:
     """Write the copy of a table beside its place, in the transaction of a connection."""
-    _write_to_schema(connection, place)
+    _run(connection, f"SELECT pg_advisory_xact_lock(hashtextextended({POSTGRES.text(place.relation)}, 0))")
     new = _new(place)
     stage("ranking rows")
     _run(connection, f"CREATE TABLE {new} AS {_rows(table, key)}")
@@ -60,26 +93,12 @@ def place_of(table: Table, name: str) -> Source:
     return Source(table.source.format, table.source.location, f"{SCHEMA}.{name}")
 
 
-def has_schema(connection: psycopg.Connection[Any]) -> bool:
-    """Say whether there is a schema for copies."""
-    return bool(connection.execute("SELECT 1 FROM pg_namespace WHERE nspname = %s", (SCHEMA,)).fetchall())
-
-
-def _write_to_schema(connection: psycopg.Connection[Any], place: Source) -> None:
-    """Take the turn of this copy, in a schema that is there."""
-    _run(connection, f"SELECT pg_advisory_xact_lock(hashtextextended({POSTGRES.text(place.relation)}, 0))")
-    # Asking for what is there already takes the right to make it.
-    if not has_schema(connection):
-        _run(connection, f"CREATE SCHEMA {SCHEMA}")
-        _run(connection, f"REVOKE ALL ON SCHEMA {SCHEMA} FROM PUBLIC")
-
-
 def _rows(table: Table, key: str) -> str:
     """Write the rows with codes and ranks, person by person."""
     quoted = POSTGRES.quoted
     person = f"dense_rank() OVER (ORDER BY unit) AS {quoted(person_column(table))}"
     columns = f"{shown_columns(table, POSTGRES)}, {person}, place AS {quoted(rank_column(table))}"
-    return f"SELECT {columns} FROM {POSTGRES.derived(ranked_rows(table, POSTGRES, key))} ORDER BY unit"
+    return f"SELECT {columns} FROM {POSTGRES.derived(ranked_rows(table, POSTGRES, key))} ORDER BY derived.unit"
 
 
 def _keep_from_others(connection: psycopg.Connection[Any], new: str) -> None:

@@ -52,6 +52,10 @@ class Spark(Dialect):
         """Write a column for a copy, in the type that it is read in."""
         return self.column(field)
 
+    def in_a_row(self, texts: Sequence[str]) -> str:
+        """Write texts one after the other: hundreds of || would nest too deep for Spark."""
+        return f"concat({', '.join(texts)})"
+
     def windowed(self, table: Table | None) -> bool:
         """Count rows beside them, as they are then read once and are the same ones; a copy stays as it is."""
         return table is None or table.copy is None

@@ -9,17 +9,20 @@ from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime
 from decimal import Decimal
+from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from jali.engines.copies import Copies, copy_missing, kept, not_written, refuse_copy
+from jali.engines.copies import Copies, copy_missing, kept, not_written, refuse_copied_files, refuse_copy
 from jali.engines.spark.dialect import SPARK
 from jali.engines.spark.prepared import bucketed_name, home_of, register
-from jali.engines.spark.session import is_here, own_session, start
+from jali.engines.spark.session import end, is_here, is_ours, own_session, start
+from jali.engines.spark.silence import silent
 from jali.engines.spark.sources import GIVEN, PARQUET, parts_of, scan
 from jali.engines.spark.types import field_of
 from jali.engines.sql import emit
 from jali.engines.sql.expressions import Emitter
-from jali.engines.sql.prepared import drawn_key, rank_column, read_from, readable_fields
+from jali.engines.sql.prepared import drawn_key
 from jali.errors import CatalogError, EngineError, JaliError
 from jali.noise import BitSource, system_bits
 from jali.query.aggregation import Aggregation
@@ -47,13 +50,18 @@ class SparkEngine:
     def __init__(self, copies: Copies | None = None) -> None:
         self._copies = copies
         self._lock = threading.Lock()
+        self._given: SparkSession | None = None
         self._sessions: dict[str, SparkSession] = {}
         self._started: set[str] = set()
 
+    @silent
     def use(self, session: SparkSession) -> None:
         """Read the sources at "session" through this session's cluster and catalog; its settings stay."""
         with self._lock:
+            earlier, self._given = self._sessions.get(GIVEN), session
             self._sessions[GIVEN] = _quietly(lambda: own_session(session))
+        if earlier is not None and not is_here(earlier):
+            _quietly(lambda: end(earlier))
 
     def emit(self, aggregation: Aggregation) -> str:
         """Write an aggregation in Spark's SQL."""
@@ -65,13 +73,16 @@ class SparkEngine:
 
         return emit_ticks(followed, span, most, SPARK)
 
+    @silent
     def fields(self, source: Source, declared: Mapping[str, str], frame: Any = None) -> tuple[Field, ...]:
         """Read names and kinds of the columns: the schema, and no row."""
         del declared
         if frame is not None:
             self.attach(source.location, frame)
         scan(source)
-        if not source.relation.startswith(PARQUET):
+        if source.relation.startswith(PARQUET):
+            refuse_copied_files(Path(source.relation.removeprefix(PARQUET).removeprefix("file:")))
+        else:
             refuse_copy(*["", *parts_of(source.relation)][-2:])
         try:
             found = self._described(source)
@@ -98,6 +109,7 @@ class SparkEngine:
         schema = session.sql(f"SELECT * FROM {scan(source)}").schema
         return tuple(field_of(column.name, column.dataType.simpleString()) for column in schema.fields)
 
+    @silent
     def ready(self, table: Table | Public) -> None:
         """Refuse a cluster that cannot be reached, and a source with other columns than declared."""
         if isinstance(table, Table) and table.copy is not None:
@@ -124,11 +136,12 @@ class SparkEngine:
         """Refuse a copy that is gone; let Spark know one that was written by another process."""
         session, there = self._session(table.source.location), False
         with suppress(Exception):
-            there = _quietly(lambda: register(session, table) and _has_columns(session, table))
+            there = _quietly(lambda: register(session, table))
         if not there:
             said, remedy = copy_missing(table.name)
             raise EngineError(said, remedy=remedy)
 
+    @silent
     def run(self, sql: str, tables: Sequence[Table | Public]) -> list[tuple[Any, ...]]:
         """Run emitted SQL; whatever goes wrong becomes one error whose text does not depend on the data."""
         try:
@@ -168,6 +181,7 @@ class SparkEngine:
         del frame
         return None
 
+    @silent
     def check(self, table: Table) -> None:
         """Read a source in full: a damaged file would fail questions later."""
         names = ", ".join(SPARK.quoted(field.name) for field in table.fields if field.kind is not Kind.OTHER)
@@ -184,6 +198,7 @@ class SparkEngine:
                 remedy="Write the files again, all of them with the same columns.",
             )
 
+    @silent
     def contents(self, table: Public, most: int) -> dict[str, tuple[Value, ...]]:
         """Return the different values of each column of a public table that has at most so many."""
         emitter, found = Emitter(table, SPARK), {}
@@ -197,6 +212,7 @@ class SparkEngine:
                 found[field.name] = tuple(row[0] for row in rows)
         return found
 
+    @silent
     def check_key(self, table: Table, column: str) -> None:
         """Refuse a column in which two rows of a table have the same value."""
         value = Emitter(table, SPARK).write(Column(column))
@@ -215,6 +231,7 @@ class SparkEngine:
             remedy="Leave unique out: then rows are weighed.",
         )
 
+    @silent
     def prepare(
         self,
         table: Table,
@@ -244,7 +261,11 @@ class SparkEngine:
         # Raised outside all handlers: Spark's messages quote values of rows.
         if not put:
             raise not_written(table.name, "See that Spark has room where it keeps tables, and may write there.")
+        with suppress(Exception):
+            # Earlier ones of another size, by another guess of the rows.
+            home.delete(stem, keep=name)
 
+    @silent
     def discard(self, table: Table) -> None:
         """Delete the prepared copy of a table, also one that was cut off before anybody could read it."""
         if self._copies is None:
@@ -262,43 +283,57 @@ class SparkEngine:
                 remedy="See that Spark runs, and drop it again.",
             )
 
+    @silent
     def reopen(self, source: Source) -> None:
         """Forget what Spark keeps of a source: the list of its files, and its schema."""
-        session = self._sessions.get(source.location)
-        if session is not None:
-            if source.relation.startswith(PARQUET):
-                session.catalog.refreshByPath(source.relation.removeprefix(PARQUET))
-            else:
-                session.catalog.refreshTable(scan(source))
+        done = source.location not in self._sessions
+        with suppress(Exception):
+            # One that is opened just now knows nothing that it could forget.
+            if not done:
+                _refresh(self._session(source.location), source)
+            done = True
+        if not done:
+            raise EngineError(
+                f"{source.relation} cannot be read through Spark. Nothing was spent.",
+                remedy="See that Spark runs, and that the table or the files are where they were.",
+            )
 
+    @silent
     def close(self) -> None:
         """Let go of our sessions, and stop what was started here. A session that was given stays open."""
         with self._lock:
             sessions, self._sessions = self._sessions, {}
             started, self._started = self._started, set()
+            self._given = None
         for address, session in sessions.items():
-            # By Spark Connect ours ends by itself; here, stopping it would stop the one that was given, too.
+            # In this process, stopping ours would stop the one that was given, too.
             if address in started or not is_here(session):
-                _quietly(session.stop)
+                _quietly(partial(end, session))
 
     def _session(self, address: str) -> SparkSession:
         with self._lock:
-            if address not in self._sessions:
-                if address == GIVEN:
-                    raise EngineError(
-                        "No Spark session was given. Nothing was spent.",
-                        remedy="Give it again: engine.use(session).",
-                    )
-                self._sessions[address], mine = _quietly(lambda: start(address))
+            found = self._sessions.get(address)
+            if found is None or not _quietly(lambda: is_ours(found)):
+                self._sessions[address], mine = _quietly(lambda: self._opened(address))
                 self._started |= {address} if mine else set()
             return self._sessions[address]
 
+    def _opened(self, address: str) -> tuple[SparkSession, bool]:
+        """Open a session, at first or after a server ended ours; say whether it is ours to stop."""
+        if address != GIVEN:
+            return start(address)
+        if self._given is None:
+            raise EngineError(
+                "No Spark session was given. Nothing was spent.", remedy="Give it again: engine.use(session)."
+            )
+        return own_session(self._given), False
 
-def _has_columns(session: SparkSession, table: Table) -> bool:
-    """Say whether a copy has the columns that questions read."""
-    found = {(c.name, c.dataType.simpleString()) for c in session.table(scan(read_from(table))).schema.fields}
-    wanted = {(field.name, field.type.lower()) for field in readable_fields(table)}
-    return found == wanted | {(rank_column(table), "int")}
+
+def _refresh(session: SparkSession, source: Source) -> None:
+    if source.relation.startswith(PARQUET):
+        session.catalog.refreshByPath(source.relation.removeprefix(PARQUET))
+    else:
+        session.catalog.refreshTable(scan(source))
 
 
 def _is_table(session: SparkSession, source: Source) -> bool:

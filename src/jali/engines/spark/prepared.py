@@ -11,18 +11,19 @@ Proof:
 from __future__ import annotations
 
 import re
+import secrets
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from jali.engines.copies import SCHEMA, Copies, kept
 from jali.engines.copy_directory import CopyDirectory
 from jali.engines.spark.dialect import SPARK
 from jali.engines.spark.literals import quoted, text
 from jali.engines.spark.session import is_here
-from jali.engines.spark.sources import KEPT, catalog_name, scan
-from jali.engines.sql.prepared import rank_column, ranked_rows, readable_fields, shown_columns
+from jali.engines.spark.sources import KEPT, catalog_name, registered, scan
+from jali.engines.sql.prepared import rank_column, ranked_rows, shown_columns
 from jali.errors import CatalogError
 from jali.query.catalog import Source, Table
 
@@ -32,7 +33,8 @@ if TYPE_CHECKING:
 _PARTS = "spark.sql.shuffle.partitions"
 # A bucket is read by one task: so many rows, by the public guess, are not too many for one.
 _ROWS = 5_000_000
-_NEW = "_new"
+# How the name of a table ends that is being written.
+_UNFINISHED = "_new_[0-9a-f]+"
 
 
 class Home(Protocol):
@@ -48,8 +50,8 @@ class Home(Protocol):
     def written(self, table: Table, name: str, key: str) -> Iterator[Callable[[], None]]:
         """Write a copy, and give what puts it in place; what is not put is deleted."""
 
-    def delete(self, name: str) -> None:
-        """Delete all copies whose names begin so, if there are any."""
+    def delete(self, name: str, keep: str = "") -> None:
+        """Delete all copies whose names begin so, if there are any, but one."""
 
 
 def home_of(session: SparkSession, copies: Copies | None, table: Table) -> Home:
@@ -75,23 +77,38 @@ def bucketed_name(session: SparkSession, name: str, table: Table) -> str:
 
 
 def register(session: SparkSession, table: Table) -> bool:
-    """Let Spark's catalog know a copy that lies in files; say whether there is one."""
+    """Let Spark's catalog know a copy; say whether there is one, with the columns that questions read."""
     assert table.copy is not None
     name = scan(table.copy)
-    if not table.copy.relation.startswith(KEPT):
-        session.catalog.refreshTable(name)
-        return True
-    folder = Path(table.copy.relation.removeprefix(KEPT))
-    if not (folder / "_SUCCESS").is_file():
-        return False
-    session.sql(f"CREATE SCHEMA IF NOT EXISTS {catalog_name(SCHEMA)}")
-    session.sql(
-        f"CREATE TABLE IF NOT EXISTS {name} ({_schema(table)}) {_buckets(table, folder.name)}"
-        f" LOCATION {text(str(folder))}"
-    )
+    if table.copy.relation.startswith(KEPT):
+        folder = Path(table.copy.relation.removeprefix(KEPT))
+        if not (folder / "_SUCCESS").is_file():
+            return False
+        if not _has_columns(session, name, table):
+            _create(session, name, table, folder)
     # Another process may have written it anew since its files were listed.
     session.catalog.refreshTable(name)
-    return True
+    return _has_columns(session, name, table)
+
+
+def _create(session: SparkSession, name: str, table: Table, folder: Path) -> None:
+    """Let the catalog know a copy that it does not know, or that another process wrote with other columns."""
+    if _has_columns(session, f"parquet.{quoted(str(folder))}", table):
+        session.sql(f"CREATE SCHEMA IF NOT EXISTS {catalog_name(SCHEMA)}")
+        # A table of files that are elsewhere: they stay.
+        session.sql(f"DROP TABLE IF EXISTS {name}")
+        shape = f"({_schema(table)}) {_buckets(table, folder.name)}"
+        session.sql(f"CREATE TABLE {name} {shape} LOCATION {text(str(folder))}")
+
+
+def _has_columns(session: SparkSession, name: str, table: Table) -> bool:
+    """Say whether there is such a table, with the columns of a copy."""
+    try:
+        found = {(c.name, c.dataType.simpleString()) for c in session.sql(f"SELECT * FROM {name}").schema.fields}
+    except Exception:
+        return False
+    wanted = {(field.name, field.type.lower()) for field in table.fields}
+    return found == wanted | {(rank_column(table), "int")}
 
 
 class InFiles:
@@ -114,7 +131,7 @@ class InFiles:
     def written(self, table: Table, name: str, key: str) -> Iterator[Callable[[], None]]:
         """Write a copy, and give what puts it in place; what is not put is deleted."""
         with self._folders.unfinished(name) as folder:
-            new = catalog_name(SCHEMA, f"{name}{_NEW}")
+            new = registered(folder)
             self._session.sql(f"CREATE SCHEMA IF NOT EXISTS {catalog_name(SCHEMA)}")
             self._session.sql(f"DROP TABLE IF EXISTS {new}")
             _write(self._session, new, table, name, key, f" LOCATION {text(str(folder))}")
@@ -126,14 +143,17 @@ class InFiles:
     def _put(self, folder: Path, name: str) -> None:
         if not self._folders.put(folder, name):
             raise OSError
-        self._session.sql(f"DROP TABLE IF EXISTS {catalog_name(SCHEMA, name)}")
+        self._forget(self._folders.place(name))
 
-    def delete(self, name: str) -> None:
-        """Delete all copies whose names begin so."""
-        directory = self._folders.place(name).parent
-        for path in directory.iterdir():
-            if re.fullmatch(rf"{re.escape(name)}_\d+", path.name):
-                self._session.sql(f"DROP TABLE IF EXISTS {catalog_name(SCHEMA, path.name)}")
+    def _forget(self, folder: Path) -> None:
+        self._session.sql(f"DROP TABLE IF EXISTS {registered(folder)}")
+
+    def delete(self, name: str, keep: str = "") -> None:
+        """Delete all copies whose names begin so, but one, and what was cut off."""
+        self._folders.sweep()
+        for path in self._folders.place(name).parent.iterdir():
+            if re.fullmatch(rf"{name}_\d+", path.name) and path.name != keep:
+                self._forget(path)
                 self._folders.delete(path.name)
 
 
@@ -148,37 +168,59 @@ class InCatalog:
         return Source(table.source.format, table.source.location, catalog_name(SCHEMA, name))
 
     def sweep(self, name: str) -> None:
-        """Delete what was cut off."""
-        for found in self._tables(name, _NEW):
-            self._session.sql(f"DROP TABLE IF EXISTS {catalog_name(SCHEMA, found)} PURGE")
+        """Delete what was cut off: tables, and folders that were not yet tables."""
+        for found in self._tables(name, _UNFINISHED):
+            self._drop(found)
+        if is_here(self._session):
+            _delete_folders(self._session, f"{name}_\\d+{_UNFINISHED}")
+
+    def _drop(self, name: str) -> None:
+        self._session.sql(f"DROP TABLE IF EXISTS {catalog_name(SCHEMA, name)} PURGE")
 
     @contextmanager
     def written(self, table: Table, name: str, key: str) -> Iterator[Callable[[], None]]:
         """Write a copy, and give what puts it in place; what is not put is deleted."""
-        new = catalog_name(SCHEMA, f"{name}{_NEW}")
+        # Another name each time: files of one that was cut off are in nobody's way.
+        new = f"{name}_new_{secrets.token_hex(4)}"
         self._session.sql(f"CREATE SCHEMA IF NOT EXISTS {catalog_name(SCHEMA)}")
         try:
-            _write(self._session, new, table, name, key, "")
-            yield lambda: self._put(name)
+            _write(self._session, catalog_name(SCHEMA, new), table, name, key, "")
+            yield lambda: self._put(new, name)
         finally:
-            self._session.sql(f"DROP TABLE IF EXISTS {new} PURGE")
+            self._drop(new)
 
-    def _put(self, name: str) -> None:
-        self._session.sql(f"DROP TABLE IF EXISTS {catalog_name(SCHEMA, name)} PURGE")
+    def _put(self, new: str, name: str) -> None:
+        self._drop(name)
         # Within one catalog, which the new name does not name.
         renamed = f"{quoted(SCHEMA)}.{quoted(name)}"
-        self._session.sql(f"ALTER TABLE {catalog_name(SCHEMA, f'{name}{_NEW}')} RENAME TO {renamed}")
+        self._session.sql(f"ALTER TABLE {catalog_name(SCHEMA, new)} RENAME TO {renamed}")
 
-    def delete(self, name: str) -> None:
-        """Delete all copies whose names begin so."""
+    def delete(self, name: str, keep: str = "") -> None:
+        """Delete all copies whose names begin so, but one, and what was cut off."""
+        self.sweep(name)
         for found in self._tables(name, ""):
-            self._session.sql(f"DROP TABLE IF EXISTS {catalog_name(SCHEMA, found)} PURGE")
+            if found != keep:
+                self._drop(found)
 
     def _tables(self, name: str, ending: str) -> list[str]:
         if not self._session.catalog.databaseExists(catalog_name(SCHEMA)):
             return []
         shown = self._session.sql(f"SHOW TABLES IN {catalog_name(SCHEMA)} LIKE {text(name + '_*')}").collect()
         return [row.tableName for row in shown if re.fullmatch(rf"{name}_\d+{ending}", row.tableName)]
+
+
+def _delete_folders(session: SparkSession, pattern: str) -> None:
+    """Delete folders where Spark keeps the files of copies: no table names what a killed process left there."""
+    if not session.catalog.databaseExists(catalog_name(SCHEMA)):
+        return
+    described = session.sql(f"DESCRIBE SCHEMA {catalog_name(SCHEMA)}").collect()
+    (location,) = (row.info_value for row in described if row.info_name == "Location")
+    driver: Any = session
+    place = driver._jvm.org.apache.hadoop.fs.Path(location)
+    files = place.getFileSystem(driver._jsc.hadoopConfiguration())
+    for found in files.listStatus(place) if files.exists(place) else ():
+        if re.fullmatch(pattern, found.getPath().getName()):
+            files.delete(found.getPath(), True)
 
 
 def _write(session: SparkSession, new: str, table: Table, name: str, key: str, location: str) -> None:
@@ -202,7 +244,7 @@ def _count(name: str) -> int:
 
 
 def _schema(table: Table) -> str:
-    fields = ", ".join(f"{quoted(field.name)} {field.type}" for field in readable_fields(table))
+    fields = ", ".join(f"{quoted(field.name)} {field.type}" for field in table.fields)
     return f"{fields}, {quoted(rank_column(table))} INT"
 
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
+from jali.engines.spark.silence import silence
 from jali.errors import EngineError
 
 if TYPE_CHECKING:
@@ -44,6 +46,8 @@ SETTINGS = {
     # Rows are counted by person: a map for 65,536 of them, as usual, is full at once.
     "spark.sql.codegen.aggregate.fastHashMap.capacityBit": "20",
 }
+# By these a session of ours is told from one that a server made in its place.
+_TOLD = ("spark.sql.parquet.filterPushdown", "spark.sql.session.timeZone")
 # What a cluster is started with that is ours alone: nothing is shown, written or kept besides the answers.
 _STARTED = {
     "spark.ui.enabled": "false",
@@ -76,9 +80,7 @@ def start(address: str) -> tuple[SparkSession, bool]:
     from pyspark.sql import SparkSession
 
     if address.startswith("sc://"):
-        found = SparkSession.builder.remote(address).create()
-        _set(found)
-        return found, True
+        return _connected(address), True
     running: Any = SparkContext._active_spark_context
     if running is not None and running.master != address:
         raise EngineError(
@@ -91,12 +93,41 @@ def start(address: str) -> tuple[SparkSession, bool]:
     return own_session(builder.getOrCreate()), running is None
 
 
+def _connected(address: str) -> Any:
+    """Return a session by Spark Connect that is ours alone: a builder would hand it to whoever asks for one."""
+    from pyspark.sql.connect.session import SparkSession
+
+    found = SparkSession(connection=address)
+    _set(found)  # type: ignore[arg-type]
+    return found
+
+
+def is_ours(session: SparkSession) -> bool:
+    """Say whether a session is still there, with our settings: a server may have ended it, or begun anew."""
+    try:
+        return is_here(session) or all(session.conf.get(name) == SETTINGS[name] for name in _TOLD)
+    except Exception:
+        return False
+
+
+def end(session: Any) -> None:
+    """Let go of a session of ours. A Spark that runs in this process is stopped; a server, never."""
+    if is_here(session):
+        session.stop()
+        return
+    with suppress(Exception):
+        session.client.release_session()
+    with suppress(Exception):
+        session.client.close()
+
+
 def is_here(session: SparkSession) -> bool:
     """Say whether Spark's driver is a process of ours, rather than a server that is reached by Spark Connect."""
     return hasattr(session, "_jsparkSession")
 
 
 def _set(session: SparkSession) -> None:
+    silence()
     if not is_here(session):
         _despair_soon(session)
     for name, value in SETTINGS.items():

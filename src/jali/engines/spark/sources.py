@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
 from pathlib import PurePath
 
@@ -13,7 +14,7 @@ from jali.query.catalog import Source
 # The location of a source whose session is given in Python.
 GIVEN = "session"
 PARQUET = "parquet:"
-# A prepared copy that lies in a folder: it is in the catalog under the name of the folder.
+# A prepared copy that lies in a folder: the catalog knows it by a name that is made of the path.
 KEPT = "kept:"
 # Spark would take a path with one of these for a pattern.
 _PATTERN = frozenset("*?[]{}")
@@ -25,8 +26,14 @@ def scan(source: Source) -> str:
     if source.relation.startswith(PARQUET):
         return f"parquet.{quoted(_path(source.relation.removeprefix(PARQUET)))}"
     if source.relation.startswith(KEPT):
-        return catalog_name(SCHEMA, PurePath(source.relation).name)
+        return registered(PurePath(source.relation.removeprefix(KEPT)))
     return ".".join(quoted(part) for part in parts_of(source.relation))
+
+
+def registered(folder: PurePath) -> str:
+    """Write the name of a copy that lies in a folder: of this very folder, though another may be called alike."""
+    word = hashlib.sha256(str(folder).encode()).hexdigest()[:16]
+    return catalog_name(SCHEMA, f"{folder.name.replace('.', '_')}_{word}")
 
 
 def catalog_name(*parts: str) -> str:

@@ -252,6 +252,10 @@ class Dialect(ABC):
         """Hash a text by a key, to anything that has an order."""
         return self.digest(f"{self.text(key)} || {written}")
 
+    def in_a_row(self, texts: Sequence[str]) -> str:
+        """Write texts one after the other."""
+        return " || ".join(texts)
+
     def bytewise(self, written: str) -> str:
         """Write a text that is ordered by its bytes."""
         return written

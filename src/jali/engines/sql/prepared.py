@@ -15,7 +15,7 @@ from __future__ import annotations
 from jali.engines.sql.dialect import Dialect
 from jali.engines.sql.expressions import Emitter
 from jali.noise import BitSource
-from jali.query.catalog import Field, Kind, Public, Source, Table
+from jali.query.catalog import Public, Source, Table
 from jali.query.nodes import Column
 
 _KEY_WORDS = 2
@@ -44,11 +44,6 @@ def read_from(table: Table | Public) -> Source:
     return table.source if isinstance(table, Public) or table.copy is None else table.copy
 
 
-def readable_fields(table: Table | Public) -> tuple[Field, ...]:
-    """Return the columns that a question can read: of those a copy is made."""
-    return tuple(field for field in table.fields if field.kind is not Kind.OTHER)
-
-
 def drawn_key(bits: BitSource) -> str:
     """Draw the key of a copy's ranks."""
     return "".join(f"{int(word):016x}" for word in bits.words(_KEY_WORDS))
@@ -63,13 +58,15 @@ def unit_of(table: Table, dialect: Dialect) -> str:
 def ranked_rows(table: Table, dialect: Dialect, key: str, hint: str = "") -> str:
     """Write the rows that have an owner: columns c0, c1, ... as they are stored, the unit, and the rank.
 
-    The content of a row is what questions read of it. Rows that differ in nothing that can be read have one
-    content, and no question tells them apart. A hint to the engine stands where rows are read.
+    The content of a row is what questions read of it, and what other tables are reached by. Rows that differ in
+    nothing that can be read have one content, and no question tells them apart. A hint to the engine stands where
+    rows are read.
     """
     emitter = Emitter(table, dialect)
-    fields = readable_fields(table)
+    fields = table.fields
     stored = ", ".join(f"{dialect.stored(field)} AS c{i}" for i, field in enumerate(fields))
-    content = dialect.bytewise(" || ".join(_spelled(emitter.write(Column(f.name)), dialect) for f in fields))
+    values = [_spelled(emitter.write(Column(field.name)), dialect) for field in fields]
+    content = dialect.bytewise(dialect.in_a_row(values))
     unit = unit_of(table, dialect)
     owned = f"FROM {dialect.scan(table)} WHERE {unit} IS NOT NULL"
     rows = f"SELECT {hint}{stored}, {unit} AS unit, {content} AS content {owned}"
@@ -81,11 +78,13 @@ def ranked_rows(table: Table, dialect: Dialect, key: str, hint: str = "") -> str
 
 def shown_columns(table: Table, dialect: Dialect) -> str:
     """Write the columns of ranked rows under their own names."""
-    fields = enumerate(readable_fields(table))
-    return ", ".join(f"c{i} AS {dialect.quoted(field.name)}" for i, field in fields)
+    return ", ".join(f"c{i} AS {dialect.quoted(field.name)}" for i, field in enumerate(table.fields))
 
 
 def _spelled(written: str, dialect: Dialect) -> str:
-    """Write a value so that different rows have different contents: its length comes first. -0.0 is not 0.0."""
+    """Write a value so that different rows have different contents: its length comes first. -0.0 is not 0.0.
+
+    It is the length in bytes: where a text is not Unicode, characters are not cut off where they seem to be.
+    """
     text = dialect.spelled(written)
-    return f"coalesce(length({text}) || ':' || {text}, '-')"
+    return f"coalesce(octet_length({text}) || ':' || {text}, '-')"
