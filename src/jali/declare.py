@@ -71,7 +71,7 @@ def declare_table(
         min_people=_least_people(min_people),
         unique=bool(unique),
     )
-    _check_others(table, others)
+    _check_others(table, others, engine)
     if frame is not None:
         _check_frame(engine.holder(frame), name)
     return table
@@ -94,7 +94,7 @@ def declare_public(
     if isinstance(earlier, Table) or (earlier is not None and earlier.name != name):
         raise CatalogError(f"There is a table {earlier.name} already.", remedy="Publish it under another name.")
     for other in others.values():
-        if isinstance(other, Table) and _same_source(place, other.source):
+        if isinstance(other, Table) and _same_source(place, other.source, engine):
             raise CatalogError(
                 f"This source is protected, as {other.name}.", remedy="A protected source cannot be public."
             )
@@ -171,6 +171,7 @@ def _source(name: str, source: Any, relation: str | None) -> Source:
     if _is_spark_session(source):
         return Source("spark", "session", relation or name)
     if not isinstance(source, str | Path):
+        _refuse_spark_frame(source)
         return Source("frame", name)
     if isinstance(source, str) and is_address(source):
         return _in_postgres(name, source, relation)
@@ -180,7 +181,10 @@ def _source(name: str, source: Any, relation: str | None) -> Source:
     kind = _FORMATS.get(path.suffix.lower())
     if kind is None:
         endings = ", ".join(_FORMATS)
-        raise CatalogError(f"The format of {source} is not known.", remedy=f"Known endings: {endings}.")
+        raise CatalogError(
+            f"The format of {source} is not known.",
+            remedy=f"Known endings: {endings}. Addresses begin with postgresql://, spark://, sc:// or local[.",
+        )
     if set(str(path.resolve())) & _PATTERN:
         raise CatalogError(
             f"The path of {source} could be read as a pattern for several files.",
@@ -190,6 +194,14 @@ def _source(name: str, source: Any, relation: str | None) -> Source:
         raise CatalogError(f"There is no file {source}.")
     refuse_copied_files(path)
     return Source(kind, str(path.resolve()), (relation or name) if kind == "duckdb" else "")
+
+
+def _refuse_spark_frame(source: Any) -> None:
+    if type(source).__module__.split(".")[0] == "pyspark":
+        raise CatalogError(
+            "What Spark computes may be another at every reading: only its tables and files are sources.",
+            remedy="Write it to a table or Parquet, and give the session: db.protect(name, spark, relation=...).",
+        )
 
 
 def _is_spark_session(source: Any) -> bool:
@@ -307,12 +319,12 @@ def _wanted(field: Field, declared: Range) -> Field:
     return replace(field, range=declared)
 
 
-def _check_others(table: Table, others: Mapping[str, Table | Public]) -> None:
+def _check_others(table: Table, others: Mapping[str, Table | Public], engine: Engine) -> None:
     for other in others.values():
         same_name = other.name.lower() == table.name.lower()
         if same_name and other.name != table.name:
             raise CatalogError(f"There is a table {other.name} already.")
-        if not same_name and _same_source(table.source, other.source):
+        if not same_name and _same_source(table.source, other.source, engine):
             raise CatalogError(
                 f"This source is protected already, as {other.name}.",
                 remedy="One source has one budget: ask that table.",
@@ -334,17 +346,26 @@ def _check_unchanged(table: Table, earlier: Table) -> None:
             )
 
 
-def _same_source(one: Source, other: Source) -> bool:
+def _same_source(one: Source, other: Source, engine: Engine) -> bool:
     if "frame" in (one.format, other.format):
         return False
     if one.format in _SERVED or other.format in _SERVED:
-        # Names there tell upper from lower case.
-        return one == other
+        # Names there tell upper from lower case, and one table has many.
+        return one == other or _alike(engine.identity(one), engine.identity(other))
     try:
         same = Path(one.location).samefile(other.location)
     except OSError:
         same = one.location == other.location
     return same and one.relation.lower() == other.relation.lower()
+
+
+def _alike(one: tuple[str, ...] | None, other: tuple[str, ...] | None) -> bool:
+    """Say whether two sources are one, or one holds the files of the other."""
+    if one is None or other is None:
+        return False
+    if one[0] == other[0] == "path":
+        return Path(one[1]).is_relative_to(other[1]) or Path(other[1]).is_relative_to(one[1])
+    return one == other
 
 
 def _columns(fields: tuple[Field, ...], name: str) -> str:

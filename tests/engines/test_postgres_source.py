@@ -250,3 +250,42 @@ def test_an_unknown_column_is_a_mistake_in_the_question(postgres: Postgres, clin
         protect(db, postgres)
         with pytest.raises(QueryError):
             db.explain("SELECT SUM(nothing) FROM visits", epsilon=1)
+
+
+def test_one_table_has_one_budget_whatever_its_address_looks_like(
+    postgres: Postgres, clinic: psycopg.Connection[Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PGPASSWORD", postgres.password)
+    clinic.execute("GRANT USAGE ON SCHEMA clinic TO guarded")
+    clinic.execute("GRANT SELECT ON clinic.visits TO guarded")
+    with jali.connect() as db:
+        protect(db, postgres)
+        for address in (
+            postgres.url.replace("127.0.0.1", "localhost"),
+            f"{postgres.url}?sslmode=prefer",
+            postgres.guarded,
+        ):
+            with pytest.raises(CatalogError, match="protected already, as visits"):
+                db.protect("again", address, relation="clinic.visits", unit=None, budget=jali.Budget(1))
+            with pytest.raises(CatalogError, match="is protected, as visits"):
+                db.publish("again", address, relation="clinic.visits")
+
+
+def test_what_cannot_be_read_is_refused_before_anything_is_spent(
+    postgres: Postgres, clinic: psycopg.Connection[Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PGPASSWORD", postgres.password)
+    clinic.execute("CREATE MATERIALIZED VIEW clinic.kept AS SELECT * FROM clinic.visits")
+    clinic.execute("GRANT USAGE ON SCHEMA clinic TO guarded")
+    with jali.connect() as db:
+        for address, relation in ((postgres.url, "clinic.kept"), (postgres.guarded, "clinic.visits")):
+            with pytest.raises(CatalogError, match="There is no table"):
+                db.protect("t", address, relation=relation, unit=None, budget=jali.Budget(1))
+        clinic.execute("GRANT SELECT ON clinic.visits TO guarded")
+        db.protect("t", postgres.guarded, relation="clinic.visits", unit=None, budget=jali.Budget(1))
+        clinic.execute("REVOKE SELECT ON clinic.visits FROM guarded")
+        with pytest.raises(EngineError, match="Nothing was spent"):
+            db.ask("SELECT COUNT(*) FROM t", epsilon=1)
+        assert db.receipts() == ()
+        with pytest.raises(EngineError):
+            db.refresh("t")

@@ -103,3 +103,33 @@ def test_what_spark_says_of_a_failure_is_in_no_log(spark: Any, visits: str) -> N
             assert len(told) == 1
         finally:
             logger.removeHandler(listener)
+
+
+def test_one_table_has_one_budget_whatever_it_is_called(spark: Any, visits: str, tmp_path: Path) -> None:
+    path = visits.removeprefix("parquet:")
+    spark.sql("CREATE DATABASE IF NOT EXISTS care")
+    spark.read.parquet(path).write.saveAsTable("care.visits")
+    try:
+        with jali.connect() as db:
+            db.protect("visits", spark, relation=visits, **TERMS)
+            db.protect("kept", spark, relation="care.visits", **TERMS)
+            (location,) = (
+                row.data_type
+                for row in spark.sql("DESCRIBE TABLE EXTENDED care.visits").collect()
+                if row.col_name == "Location"
+            )
+            names = (
+                f"{visits}/",
+                f"parquet:file:{path}",
+                f"parquet:{tmp_path}",
+                f"parquet:{tmp_path}/../{tmp_path.name}",
+            )
+            for other in (*names, "spark_catalog.care.visits", f"parquet:{location}"):
+                with pytest.raises(CatalogError, match="protected already, as"):
+                    db.protect("again", spark, relation=other, **TERMS)
+            with pytest.raises(CatalogError, match="protected already, as visits"):
+                db.protect("again", path, **TERMS)
+            with pytest.raises(CatalogError, match="tables and files are sources"):
+                db.protect("again", spark.read.parquet(path), **TERMS)
+    finally:
+        spark.sql("DROP DATABASE care CASCADE")

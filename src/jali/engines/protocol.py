@@ -23,6 +23,12 @@ class Engine(Protocol):
     def fields(self, source: Source, declared: Mapping[str, str], frame: Any = None) -> tuple[Field, ...]:
         """Read the schema of a source: the names and kinds of its columns, nothing about its rows."""
 
+    def identity(self, source: Source) -> tuple[str, ...] | None:
+        """Return what a source is, however it is called; None where that cannot be told.
+
+        A path of this machine is ("path", it): files in a folder are part of it, for every engine.
+        """
+
     def emit(self, aggregation: Aggregation) -> str:
         """Write an aggregation in the engine's own SQL. Needs no connection and no data."""
 

@@ -72,6 +72,10 @@ class Router:
         """Read the schema of a source."""
         return self.of(source).fields(source, declared, frame)
 
+    def identity(self, source: Source) -> tuple[str, ...] | None:
+        """Return what a source is, however it is called."""
+        return self.of(source).identity(source)
+
     def ready(self, table: Table | Public) -> None:
         """Refuse, before anything is charged, a source that is not there."""
         self.of(table.source).ready(table)

@@ -55,6 +55,10 @@ class DuckDBEngine:
         self._attached: dict[str, tuple[int, int]] = {}
         self._copies = CopyDirectory(copies, ".duckdb")
 
+    def identity(self, source: Source) -> tuple[str, ...] | None:
+        """Return the path of a file; a frame is known by itself."""
+        return None if source.format == "frame" else ("path", str(Path(source.location).resolve()))
+
     def emit(self, aggregation: Aggregation) -> str:
         """Write an aggregation in DuckDB's SQL."""
         return emit(aggregation)

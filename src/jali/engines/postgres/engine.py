@@ -8,6 +8,7 @@ from dataclasses import replace
 from datetime import datetime
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
 
 from jali.engines import sql
 from jali.engines.copies import SCHEMA, Copies, copy_missing, kept, not_written, refuse_copy
@@ -22,7 +23,7 @@ from jali.engines.postgres.prepared import (
     put_copy,
     write_copy,
 )
-from jali.engines.postgres.sources import columns, named, relation, scan, unique_columns
+from jali.engines.postgres.sources import IDENTITY, columns, named, relation, scan, unique_columns
 from jali.engines.sql.expressions import Emitter
 from jali.engines.sql.prepared import drawn_key, person_column, rank_column, read_from
 from jali.errors import CatalogError, EngineError, JaliError
@@ -37,7 +38,7 @@ if TYPE_CHECKING:
 
 # The code of Postgres's refusal.
 _NOT_ALLOWED = "42501"
-_ALLOW = "Let the role of the source write there: CREATE SCHEMA {} AUTHORIZATION role."
+_ALLOW = "The owner of the database lets {} write there: CREATE SCHEMA {} AUTHORIZATION {}."
 _DISTRUSTED = "The schema {} is another role's, who could put its own tables there: see that yours owns it."
 _ROOM = "See that the server runs and has room, and that the table is as it was declared."
 _START = "Start the server, or see that PGPASSWORD or the pgpass file still opens it."
@@ -90,6 +91,13 @@ class PostgresEngine:
                 remedy="Name it with its schema: relation='clinic.visits'; the role must be allowed to read it.",
             )
         return found
+
+    def identity(self, source: Source) -> tuple[str, ...] | None:
+        """Return server, database and table by the numbers that Postgres has for them; a part is its whole."""
+        with suppress(Exception), self._connections.transaction(source.location) as connection:
+            for numbers in connection.execute(IDENTITY, named(source)).fetchall():
+                return ("postgres", *map(str, numbers))
+        return None
 
     def ready(self, table: Table | Public) -> None:
         """Refuse a server that cannot be reached, and a table with other columns or without its key."""
@@ -180,7 +188,8 @@ class PostgresEngine:
         return rows
 
     def check(self, table: Table) -> None:
-        """Nothing in a table of Postgres can be damaged so that reading it fails."""
+        """Look whether the table is there. Nothing in it can be damaged so that reading it fails."""
+        self.ready(replace(table, copy=None, unique=False))
 
     def check_unique(self, table: Table) -> None:
         """Refuse a unit that no key of the table keeps unique. Nothing is read but the schema."""
@@ -224,7 +233,8 @@ class PostgresEngine:
             put, allowed = False, getattr(problem, "sqlstate", None) != _NOT_ALLOWED
         # Raised outside all handlers, so that Postgres's own exception is not even the context of ours.
         if not put:
-            remedy = _ROOM if allowed else _ALLOW.format(SCHEMA)
+            role = urlsplit(place.location).username or "this role"
+            remedy = _ROOM if allowed else _ALLOW.format(role, SCHEMA, role)
             raise not_written(table.name, remedy if trusted else _DISTRUSTED.format(SCHEMA))
         tell(place)
         stage("tidying up")

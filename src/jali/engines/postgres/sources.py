@@ -11,16 +11,23 @@ from jali.query.catalog import Field, Public, Source, Table
 if TYPE_CHECKING:
     import psycopg
 
-# Tables, also those in partitions, and materialised views. A plain view may be drawn at random, or read another
-# protected table; what a foreign table reads is not known here.
-_READABLE = "('r', 'p', 'm')"
-_WHERE = f"n.nspname = %s AND c.relname = %s AND c.relkind IN {_READABLE}"
+# Tables that this role may read, also those in partitions. A view may be drawn at random, or read another
+# protected table; a materialised one cannot be held while it is read, and what a foreign table reads is not known.
+_READABLE = "('r', 'p')"
+_WHERE = f"""n.nspname = %s AND c.relname = %s AND c.relkind IN {_READABLE}
+    AND has_schema_privilege(n.oid, 'USAGE') AND has_table_privilege(c.oid, 'SELECT')"""
 _COLUMNS = f"""
     SELECT a.attname, format_type(CASE t.typtype WHEN 'd' THEN t.typbasetype ELSE a.atttypid END,
                                   CASE t.typtype WHEN 'd' THEN t.typtypmod ELSE a.atttypmod END), t.typtype = 'e'
     FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace JOIN pg_attribute a ON a.attrelid = c.oid
     JOIN pg_type t ON t.oid = a.atttypid
     WHERE {_WHERE} AND a.attnum > 0 AND NOT a.attisdropped ORDER BY a.attnum
+"""
+IDENTITY = f"""
+    SELECT (SELECT system_identifier FROM pg_control_system()),
+        (SELECT d.oid FROM pg_database d WHERE d.datname = current_database()),
+        coalesce(pg_partition_root(c.oid)::oid, c.oid)
+    FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace WHERE {_WHERE}
 """
 _KEYS = f"""
     SELECT a.attname FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace

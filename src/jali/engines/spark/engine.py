@@ -18,7 +18,7 @@ from jali.engines.spark.dialect import SPARK
 from jali.engines.spark.prepared import bucketed_name, home_of, register
 from jali.engines.spark.session import end, is_here, is_ours, own_session, start
 from jali.engines.spark.silence import silent
-from jali.engines.spark.sources import GIVEN, PARQUET, parts_of, scan
+from jali.engines.spark.sources import GIVEN, PARQUET, parts_of, place_of, scan
 from jali.engines.spark.types import field_of
 from jali.engines.sql import emit
 from jali.engines.sql.expressions import Emitter
@@ -84,12 +84,18 @@ class SparkEngine:
             refuse_copied_files(Path(source.relation.removeprefix(PARQUET).removeprefix("file:")))
         else:
             refuse_copy(*["", *parts_of(source.relation)][-2:])
+        reached, found = False, None
         try:
+            reached = self._session(source.location) is not None
             found = self._described(source)
         except EngineError as problem:
             raise CatalogError(problem.message, remedy=problem.remedy) from None
         except Exception:
             found = None
+        if not reached:
+            raise EngineError(
+                f"Spark at {source.location} cannot be reached.", remedy="Start it, or check the address."
+            )
         if not found:
             raise CatalogError(
                 f"Spark at {source.location} has no table {source.relation}.",
@@ -108,6 +114,13 @@ class SparkEngine:
             return None
         schema = session.sql(f"SELECT * FROM {scan(source)}").schema
         return tuple(field_of(column.name, column.dataType.simpleString()) for column in schema.fields)
+
+    @silent
+    def identity(self, source: Source) -> tuple[str, ...] | None:
+        """Return where the files of a table are, or its whole name where that is not told."""
+        with suppress(Exception):
+            return place_of(self._session(source.location), source)
+        return None
 
     @silent
     def ready(self, table: Table | Public) -> None:
@@ -324,7 +337,8 @@ class SparkEngine:
             return start(address)
         if self._given is None:
             raise EngineError(
-                "No Spark session was given. Nothing was spent.", remedy="Give it again: engine.use(session)."
+                "No Spark session was given. Nothing was spent.",
+                remedy="Give it again: db.attach(name, session).",
             )
         return own_session(self._given), False
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from jali.engines.spark.numbers import bound, nearest
 from jali.engines.sql.dialect import Template
 from jali.query.catalog import Kind
-from jali.query.functions.days import DAY, PARTS, SECOND, day_of
+from jali.query.functions.days import DAY, PARTS, SECOND
 from jali.query.nodes import Call, Expression
 
 if TYPE_CHECKING:
@@ -23,7 +23,8 @@ _UNITS = {"week": 7 * DAY, "day": DAY, "hour": 3600 * SECOND, "minute": 60 * SEC
 _LAST = (1 << 31) - 1
 # The midnight with which DuckDB's times begin.
 _FIRST = -106_751_991 * DAY
-_NO_WEEKS = f"date_from_unix_date({day_of(-5_877_640, 1, 1) - 1})"
+# The days before and after those that DuckDB has times on.
+_BEFORE, _AFTER = (f"date_from_unix_date({day})" for day in (-106_751_992, 106_751_992))
 _WITHIN_DAY = ("hour", "minute", "second")
 _MONTH_NAMES = "January February March April May June July August September October November December"
 _DAY_NAMES = "Sunday Monday Tuesday Wednesday Thursday Friday Saturday"
@@ -192,8 +193,8 @@ def _months_later(micros: str, by: str) -> str:
 
 MOMENTS: dict[str, Template] = {
     **{part: _part(f"{part}({{}})") for part in ("year", "quarter", "month", "day", "dayofyear")},
-    # DuckDB knows no weeks in the first year of its calendar.
-    "week": _part(f"weekofyear(nullif(greatest({{}}, {_NO_WEEKS}), {_NO_WEEKS}))"),
+    # DuckDB knows no weeks of days that it has no times on.
+    "week": _part(f"weekofyear(nullif(nullif(greatest(least({{}}, {_AFTER}), {_BEFORE}), {_BEFORE}), {_AFTER}))"),
     "dayofweek": _part("dayofweek({}) - 1"),
     "isodow": _part("weekday({}) + 1"),
     **{part: _clock(part) for part in _WITHIN_DAY},

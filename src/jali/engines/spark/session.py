@@ -59,8 +59,8 @@ _STARTED = {
 _SHUFFLED = "spark.sql.shuffle.partitions"
 # So many parts for each core: enough to spread the work, few enough to cost nothing.
 _EACH = 2
-# Waits of 50 ms, 200 ms, 0.8 s and 3.2 s lie between so many tries and the first.
-_TRIES = 4
+# Waits of 50 ms, 200 ms and 0.8 s lie between so many tries and the first.
+_TRIES = 3
 
 
 def own_session(given: SparkSession) -> SparkSession:

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import hashlib
 import re
-from pathlib import PurePath
+from pathlib import Path, PurePath
+from typing import TYPE_CHECKING
 
 from jali.engines.copies import SCHEMA
 from jali.engines.spark.literals import quoted
 from jali.errors import CatalogError
 from jali.query.catalog import Source
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
 
 # The location of a source whose session is given in Python.
 GIVEN = "session"
@@ -62,6 +66,21 @@ def parts_of(relation: str) -> list[str]:
             f"{relation!r} is no table of Spark.", remedy="Write db.visits, db.`my visits` or parquet:/path."
         )
     return found
+
+
+def place_of(session: SparkSession, source: Source) -> tuple[str, ...]:
+    """Return where the files of a source are: the same for all names of a table, and for its files themselves."""
+    if source.relation.startswith(PARQUET):
+        return ("path", local_path(source.relation.removeprefix(PARQUET)))
+    described = session.sql(f"DESCRIBE TABLE EXTENDED {scan(source)}").collect()
+    (location,) = (row.data_type for row in described if row.col_name == "Location")
+    return ("path", local_path(location))
+
+
+def local_path(written: str) -> str:
+    """Write a path in one way; one of another file system stays as it is, but for what ends it."""
+    plain = re.sub(r"^file:/*", "/", written)
+    return written.rstrip("/") if re.match(r"\w+:/", plain) else str(Path(plain).resolve())
 
 
 def _path(path: str) -> str:
