@@ -24,10 +24,10 @@ page: $(VENV)/.core ## Make the demo's hospital and serve it: open the link that
 
 test: $(VENV)/.dev lint ## Run linters and tests (below ten minutes on two cores)
 	@echo "Running the tests on $(WORKERS) workers ..."
-	@$(ONE_THREAD) $(COMPILED) $(BIN)/python -m pytest -n $(WORKERS) --dist loadgroup
+	@$(ONE_THREAD) $(COMPILED) $(BIN)/python -m pytest -n $(WORKERS)
 
 test-deep: $(VENV)/.dev ## Run the tests with ten times as many random cases, repeats and kills
-	@$(ONE_THREAD) $(COMPILED) JALI_TEST_DEPTH=10 $(BIN)/python -m pytest -n $(WORKERS) --dist loadgroup
+	@$(ONE_THREAD) $(COMPILED) JALI_TEST_DEPTH=10 $(BIN)/python -m pytest -n $(WORKERS)
 
 lint: $(VENV)/.dev ## Run ruff, mypy and import-linter
 	@echo "Checking style, types and layers ..."

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 from hypothesis import settings
@@ -28,6 +29,14 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     kept = shallow(items)
     config.hook.pytest_deselected(items=[item for item in items if item not in kept])
     items[:] = [item for item in items if item in kept]
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """Give all tests on Spark to one worker, first: otherwise each worker starts a Spark of its own."""
+    from tests.workers import Grouped
+
+    return Grouped(config, log)
 
 
 def pytest_collection_finish() -> None:

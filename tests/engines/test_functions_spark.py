@@ -27,7 +27,6 @@ from jali.query.catalog import Kind
 from jali.query.nodes import Call, Expression
 from jali.query.read_sql import read_value
 
-pytestmark = pytest.mark.xdist_group("spark")
 Found: TypeAlias = dict[tuple[int, ...], Any]
 # Spark has no infinite days and times.
 _NOT_THERE = ("infinity", "-infinity")

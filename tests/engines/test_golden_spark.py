@@ -17,8 +17,6 @@ from tests.servers.spark import hasten, written
 
 from jali.engines.spark import SparkEngine
 
-pytestmark = pytest.mark.xdist_group("spark")
-
 
 @pytest.fixture(scope="module")
 def both(spark: Any, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Both]:

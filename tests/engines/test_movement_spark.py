@@ -19,7 +19,6 @@ from jali.planner.terms import terms_of
 from jali.query.catalog import Catalog
 from jali.query.read_sql import read_sql
 
-pytestmark = pytest.mark.xdist_group("spark")
 _SHARE = "least(1048576, 3145728 div count(*) OVER (PARTITION BY owner))"
 
 

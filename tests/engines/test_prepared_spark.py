@@ -48,7 +48,6 @@ from jali.planner.terms import terms_of
 from jali.query.catalog import Source
 from jali.query.read_sql import read_sql
 
-pytestmark = pytest.mark.xdist_group("spark")
 FILTERED = "SELECT g, COUNT(*), SUM(x) FROM t WHERE x > -3 GROUP BY g"
 
 

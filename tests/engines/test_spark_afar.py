@@ -21,8 +21,6 @@ from tests.servers.spark_afar import MISSING, is_connectable, running_cluster, r
 import jali
 from jali.errors import CatalogError, EngineError
 
-pytestmark = pytest.mark.xdist_group("spark")
-
 # Of the golden questions so many-th are compared here; all of them are in test_golden_spark.py.
 _EVERY = 8
 COUNT = "SELECT ward, COUNT(*) AS n, SUM(cost) AS paid FROM visits GROUP BY ward"

@@ -14,8 +14,6 @@ from tests.harness import noise_off
 import jali
 from jali.errors import CatalogError, EngineError, Unsupported
 
-pytestmark = pytest.mark.xdist_group("spark")
-
 COUNT = "SELECT ward, COUNT(*) AS n FROM visits GROUP BY ward"
 TERMS: dict[str, Any] = {
     "unit": "patient_id",

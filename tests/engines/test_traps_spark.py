@@ -31,8 +31,6 @@ from jali.privacy import Adjacency
 from jali.query.catalog import Catalog, Kind, Public, Source, Table
 from jali.query.read_sql import read_sql
 
-pytestmark = pytest.mark.xdist_group("spark")
-
 
 class Home:
     """An engine over a given session, and tables that are declared in it."""
