@@ -120,6 +120,13 @@ def test_plain_numbers_are_their_own_rows() -> None:
     assert np.isnan(rows[2:, 0]).all()
 
 
+def test_arrays_of_different_types_are_read_one_by_one() -> None:
+    outputs = [np.array([0, 0]), np.array([0, 2**63])]
+    encoder = Encoder.fit(outputs[1:])
+    apart = np.concatenate([encoder.encode([one, "no number"])[:1] for one in outputs])
+    assert _bits(encoder.encode(outputs)) == _bits(apart)
+
+
 @settings(deadline=None, max_examples=60)
 @given(st.data())
 def test_reading_a_batch_at_once_gives_the_rows_of_reading_one_by_one(data: st.DataObject) -> None:

@@ -31,7 +31,7 @@ def both(spark: Any, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Both]
 
 
 @whole
-@thinned(8)
+@thinned(16)
 @pytest.mark.parametrize("case", [case for _, case in CASES], ids=IDS)
 def test_a_question_has_the_same_integers_in_both(case: Case, both: Both) -> None:
     check_same(case, both)

@@ -374,6 +374,7 @@ def _close(value: Any, expected: Any) -> bool:
 
 
 @whole
+@thinned(3)
 @pytest.mark.parametrize(("name", "case"), EVERY, ids=[case.asked for _, case in EVERY])
 def test_a_function_never_fails_keeps_its_interval_and_equals_duckdbs_own(
     name: str, case: Case, engine: duckdb.DuckDBPyConnection

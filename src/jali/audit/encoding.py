@@ -328,7 +328,8 @@ def _joined(outputs: Sequence[Any], kind: Kind, held: Kind, length: int) -> _Row
     """Return the numbers of collections of one type and one length."""
     if held is Kind.ARRAY:
         alike = all(type(one) is np.ndarray and one.shape == (length,) for one in outputs)
-        return _cast(np.stack(outputs), kind) if alike else None
+        # Whole numbers and doubles would become doubles together, and are not of one kind.
+        return _cast(np.stack(outputs), kind) if alike and len({one.dtype for one in outputs}) == 1 else None
     wanted = {Kind.LIST: list, Kind.TUPLE: tuple}.get(held)
     if set(map(type, outputs)) != {wanted} or set(map(len, outputs)) != {length}:
         return None
