@@ -220,8 +220,9 @@ class PostgresEngine:
             with self._connections.transaction(place.location, writing=True) as connection:
                 make_schema(connection)
             with self._connections.transaction(place.location, writing=True) as connection:
-                trusted = is_trusted(connection)
-                if trusted and self._held(connection, [source]):
+                # First of all: the state that is copied is one after the wait for whoever changes the table.
+                held, trusted = self._held(connection, [source]), is_trusted(connection)
+                if held and trusted:
                     write_copy(connection, source, place, key, stage)
                     tell(None)
                     put_copy(connection, place)
