@@ -15,6 +15,8 @@ from fractions import Fraction
 
 from jali.query.contribution import Contribution, read_contributions
 from jali.query.lexed import Lexed
+from jali.query.limits import DEFAULT, Limits
+from jali.query.token_limits import check_tokens
 
 __all__ = ["Contribution", "PrivacyClause", "read_clause"]
 
@@ -67,7 +69,9 @@ class PrivacyClause:
     selection: str | None = None
 
 
-def read_clause(sql: str) -> tuple[str, PrivacyClause | None, Mapping[int, Contribution]]:
+def read_clause(
+    sql: str, limits: Limits = DEFAULT
+) -> tuple[str, PrivacyClause | None, Mapping[int, Contribution]]:
     """Return the question without BigQuery's words, the clause, and the bounds of its aggregates.
 
     The text keeps its length and its lines. Bounds are keyed by the offset of the name of their function, which
@@ -82,6 +86,7 @@ def read_clause(sql: str) -> tuple[str, PrivacyClause | None, Mapping[int, Contr
     if not _WORDS.search(sql):
         return sql, None, {}
     lexed = Lexed.of(sql)
+    check_tokens(lexed, limits)
     place = _find(lexed)
     if place is None:
         spans, bounds = read_contributions(lexed, range(0))
