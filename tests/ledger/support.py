@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import ctypes
+import json
 import os
+import shutil
 import signal
 import threading
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from fractions import Fraction
+from pathlib import Path
 from typing import Any, TypeVar
 
 from jali.ledger import Debit, StoredLedger, grant_account, table_account
+from jali.ledger.chain import GENESIS, OLD_FORM, canonical, link
+from jali.ledger.stores.sqlite.file import anchor_of
 from jali.privacy import Budget, Event, Pure
 
 VISITS = table_account("visits")
@@ -41,6 +46,35 @@ def clinic(ledger: L, epsilon: int = 3) -> L:
     for account, limit in ((VISITS, epsilon), (ANA, 1), (BEN, 1)):
         ledger.open_account(account, Budget(limit))
     return ledger
+
+
+def copy_ledger(source: Path, target: Path) -> None:
+    """Copy a ledger with its anchor: without it, a copy is refused."""
+    shutil.copy(source, target)
+    shutil.copy(anchor_of(source).path, anchor_of(target).path)
+
+
+def read_entries(connection: Any) -> list[tuple[str, str]]:
+    """Return kind and body of every entry, without the rows that it names: as entries of the old form are."""
+    found = []
+    for kind, text in connection.execute("SELECT kind, body FROM entries ORDER BY seq").fetchall():
+        body = json.loads(text)
+        body.pop("rows", None)
+        found.append((kind, canonical(body)))
+    return found
+
+
+def rechain(connection: Any, entries: Iterable[tuple[str, str]], place: str = "?") -> None:
+    """Write the chain anew, in the old form that names no rows, as a forger would who knows how."""
+    connection.execute("DELETE FROM entries")
+    previous = GENESIS
+    for seq, (kind, body) in enumerate(entries, start=1):
+        digest = link(previous, seq, kind, body)
+        connection.execute(
+            f"INSERT INTO entries (seq, kind, body, previous, digest, form) VALUES ({', '.join([place] * 6)})",
+            (seq, kind, body, previous, digest, OLD_FORM),
+        )
+        previous = digest
 
 
 def in_child(action: Callable[[], Any]) -> Callable[[], int]:

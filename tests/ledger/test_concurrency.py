@@ -34,11 +34,13 @@ def together(count: int, action: Callable[[int], str]) -> list[str]:
     os.close(start)
     os.close(go)
     assert [wait() for wait in children] == [0] * count
-    said = [os.read(out, 1 << 16).decode() for out, _ in pipes]
-    for out, into in pipes:
-        os.close(out)
-        os.close(into)
-    return said
+    return [_read_all(*pipe) for pipe in pipes]
+
+
+def _read_all(out: int, into: int) -> str:
+    os.close(into)  # a child that had nothing to say left its pipe empty: the read must meet its end
+    with os.fdopen(out, "rb") as stream:
+        return stream.read().decode()
 
 
 def reserve_until_refused(ledger: StoredLedger, most: int) -> list[str]:
@@ -249,7 +251,7 @@ def test_a_child_of_an_unseen_fork_cannot_open_the_file_anew(path: Path) -> None
 
 
 def test_a_child_of_a_fork_during_a_long_transaction_cannot_open_the_file_anew(path: Path) -> None:
-    with clinic(SqliteLedger(path, patience=0.05)) as ledger, ledger._store.reading():
+    with clinic(SqliteLedger(path, patience=0.05)) as ledger, ledger.store.reading():
 
         def reopen() -> None:
             with pytest.raises(LedgerError, match="forked while"):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 import sqlite3
 from collections.abc import Callable
 from functools import partial
@@ -11,7 +10,7 @@ from typing import Any
 
 import pytest
 from tests.depth import deep, thinned
-from tests.ledger.support import ANA, BEN, VISITS, ask, clinic, debit, in_child, kill_self
+from tests.ledger.support import ANA, BEN, VISITS, ask, clinic, copy_ledger, debit, in_child, kill_self
 
 from jali.ledger import SqliteLedger, StoredLedger
 
@@ -96,7 +95,7 @@ def test_a_killed_step_is_whole_or_nothing(name: str, tmp_path: Path, monkeypatc
         STEPS[name](SqliteLedger(path))
 
     done = tmp_path / "done.jali"
-    shutil.copy(base, done)
+    copy_ledger(base, done)
     statements = script(monkeypatch, lambda: run(done))
     after = state(done)
     assert after != before
@@ -105,7 +104,7 @@ def test_a_killed_step_is_whole_or_nothing(name: str, tmp_path: Path, monkeypatc
     assert "BEGIN IMMEDIATE" in statements[:commit]
     for count in range(1, len(statements) + 1):
         path = tmp_path / f"{count}.jali"
-        shutil.copy(base, path)
+        copy_ledger(base, path)
         assert in_child(dying_after(count, partial(run, path)))() == -9
         assert state(path) == (after if count >= commit else before)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 import sqlite3
 from collections.abc import Iterator
 from fractions import Fraction
@@ -13,7 +12,8 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.ledger.support import ANA, VISITS, ask, clinic, in_child
+from tests.ledger.earlier import downgrade
+from tests.ledger.support import ANA, VISITS, ask, clinic, copy_ledger, in_child
 from tests.ledger.test_concurrency import together
 from tests.ledger.test_kill import dying_after, script, state
 
@@ -241,19 +241,10 @@ def test_no_person_ever_bears_more_than_the_filter_admits(
 # The file.
 
 
-def as_schema_1(path: Path) -> None:
-    """Take from a ledger what schema 1 did not have."""
-    with sqlite3.connect(path) as raw:
-        raw.execute("DROP TABLE parts")
-        raw.execute("DROP TABLE schemes")
-        raw.execute("UPDATE meta SET value = '1' WHERE name = 'schema'")
-    raw.close()
-
-
 def test_a_ledger_of_schema_1_is_read_verified_and_continued(path: Path) -> None:
     with SqliteLedger(path) as ledger:
         ledger.release(ask(clinic(ledger)), "42")
-    as_schema_1(path)
+    downgrade(path, 1)
     with SqliteLedger(path) as ledger:
         assert ledger.verify().problems == ()
         assert ledger.parts(VISITS) == ()
@@ -284,8 +275,11 @@ def test_falsified_sums_of_parts_are_found(path: Path, falsified: str) -> None:
     with sqlite3.connect(path) as raw:
         raw.execute(falsified)
     raw.close()
-    with SqliteLedger(path) as ledger:
+    with SqliteLedger(path, checked=False) as ledger:
         assert ledger.verify().problems != ()
+        with pytest.raises(LedgerError) as refusal:
+            ask(ledger, of_part("A", "0.1"), key="another")
+        assert refusal.value.code == "ledger-damaged"
 
 
 def test_a_debit_of_a_part_is_whole_or_nothing_wherever_it_is_killed(
@@ -300,13 +294,13 @@ def test_a_debit_of_a_part_is_whole_or_nothing_wherever_it_is_killed(
             ask(mine, *debits)
 
     before, done = state(path), tmp_path / "done.jali"
-    shutil.copy(path, done)
+    copy_ledger(path, done)
     statements = len(script(monkeypatch, lambda: step(done)))
     after = state(done)
     assert after != before
     for count in range(1, statements, 2):
         copy = tmp_path / f"{count}.jali"
-        shutil.copy(path, copy)
+        copy_ledger(path, copy)
         assert in_child(dying_after(count, lambda copy=copy: step(copy)))() == -9  # type: ignore[misc]
         assert state(copy) in (before, after)
 

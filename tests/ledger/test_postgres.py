@@ -251,16 +251,17 @@ REFUSED = (
         f"INSERT INTO {table} SELECT * FROM {table} LIMIT 1 ON CONFLICT (receipt) DO UPDATE SET body = ''"
         for table in ("plans", "answers")
     ),
-    "INSERT INTO entries SELECT seq + 7, kind, body, previous, digest, '' FROM entries ORDER BY seq LIMIT 1",
-    "INSERT INTO stream_values SELECT stream, 5, '7' FROM stream_values WHERE tick = 3",
-    "INSERT INTO stream_values SELECT stream, 2, '7' FROM stream_values WHERE tick = 3",
+    "INSERT INTO entries SELECT seq + 7, kind, body, previous, digest, 2, '' FROM entries ORDER BY seq LIMIT 1",
+    "INSERT INTO stream_values SELECT stream, 5, '7', entry FROM stream_values WHERE tick = 3",
+    "INSERT INTO stream_values SELECT stream, 2, '7', entry FROM stream_values WHERE tick = 3",
     "UPDATE stream_states SET body = '[]'",
     "UPDATE stream_states SET tick = 2",
     "INSERT INTO stream_states SELECT stream, 0, '[]' FROM stream_states",
     "UPDATE streams SET published = 2",
     "UPDATE streams SET published = 7",
     "UPDATE stream_items SET increments = NULL WHERE owner = 'ana' AND item = '1'",
-    "INSERT INTO stream_items SELECT stream, 'eli', '1', 2, increments FROM stream_items WHERE owner = 'ben'",
+    "INSERT INTO stream_items SELECT stream, 'eli', '1', 2, increments, mark FROM stream_items"
+    " WHERE owner = 'ben'",
     "UPDATE tokens SET role = 'curator'",
     "UPDATE tokens SET digest = 'mine', revoked = 1",
 )
@@ -453,7 +454,9 @@ def test_a_ledger_that_lost_entries_takes_no_debit_from_those_who_saw_them(
         for _ in range(2):
             with pytest.raises(LedgerError, match="lost entries"):
                 ask(ledger)
-        raw.execute("INSERT INTO entries SELECT seq + 1, kind, body, previous, digest FROM entries WHERE seq = 3")
+        raw.execute(
+            "INSERT INTO entries SELECT seq + 1, kind, body, previous, digest, form FROM entries WHERE seq = 3"
+        )
         with pytest.raises(LedgerError, match="lost entries"):
             ask(ledger)
 

@@ -70,7 +70,7 @@ def test_a_commit_that_never_arrived_is_said_to_have_spent_nothing(ledger: Postg
 
 @pytest.mark.parametrize("cut", Cut)
 @pytest.mark.parametrize(
-    "word", [b"pg_advisory", b"INSERT INTO entries", b"UPDATE accounts", b"INSERT INTO plans"]
+    "word", [b"pg_advisory", b"INSERT INTO entries", b"INSERT INTO accounts", b"INSERT INTO plans"]
 )
 def test_whatever_is_lost_before_the_commit_has_spent_nothing(
     ledger: PostgresLedger, wire: Proxy, word: bytes, cut: Cut

@@ -8,7 +8,7 @@ from contextlib import closing, contextmanager
 
 import psycopg
 import pytest
-from tests.ledger.support import ANA, BEN, ask, clinic, debit
+from tests.ledger.support import ANA, BEN, ask, clinic, debit, read_entries, rechain
 from tests.ledger.test_access import WAYS_IN as TOKENS
 from tests.ledger.test_streams import FALSIFIED as STREAMS
 from tests.ledger.test_streams import NAME, append, begin, counting
@@ -16,7 +16,6 @@ from tests.ledger.test_tampering import REWRITINGS, STATEMENTS
 from tests.servers.postgres import Postgres
 
 from jali.ledger import PostgresLedger, Role
-from jali.ledger.chain import GENESIS, link
 from jali.ledger.inspection import inspect
 from jali.ledger.stores.postgres import creation
 from jali.ledger.stores.postgres.address import Address
@@ -76,14 +75,9 @@ def test_a_changed_row_is_found(name: str, ledger: PostgresLedger, postgres: Pos
 def test_a_rewritten_chain_is_found_by_its_meaning(name: str, ledger: PostgresLedger, postgres: Postgres) -> None:
     change, finding = REWRITINGS[name]
     with falsifier(ledger, postgres) as raw:
-        entries: list[tuple[str, str]] = list(raw.execute("SELECT kind, body FROM entries ORDER BY seq"))  # type: ignore[arg-type]
+        entries = read_entries(raw)
         change(entries)
-        raw.execute("DELETE FROM entries")
-        previous = GENESIS
-        for seq, (kind, body) in enumerate(entries, start=1):
-            digest = link(previous, seq, kind, body)
-            raw.execute("INSERT INTO entries VALUES (%s, %s, %s, %s, %s)", (seq, kind, body, previous, digest))
-            previous = digest
+        rechain(raw, entries, "%s")
         found = problems(raw)
     assert finding in found
     assert "digest that is not its own" not in found
@@ -104,4 +98,4 @@ def test_falsified_streams_and_tokens_are_found_and_nobody_is_named(
 def test_a_missing_table_is_missing_rows(ledger: PostgresLedger, postgres: Postgres) -> None:
     with falsifier(ledger, postgres) as raw:
         raw.execute("DROP TABLE tokens")
-        assert "A row of tokens is missing" in problems(raw)
+        assert "The table tokens is missing" in problems(raw)

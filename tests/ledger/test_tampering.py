@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.ledger.support import ANA, BEN, VISITS, ask, clinic, debit, times
+from tests.ledger.support import ANA, BEN, VISITS, ask, clinic, debit, read_entries, rechain, times
 
 from jali.ledger import SqliteLedger
-from jali.ledger.chain import GENESIS, canonical, fingerprint, link
+from jali.ledger.chain import FORM, GENESIS, canonical, fingerprint, link
 from jali.privacy import Budget
 
 Body = dict[str, Any]
@@ -39,22 +39,8 @@ def raw(path: Path) -> Iterator[sqlite3.Connection]:
 
 
 def problems(path: Path, noted: str | None = None) -> str:
-    with SqliteLedger(path) as ledger:
+    with SqliteLedger(path, checked=False) as ledger:
         return "\n".join(ledger.verify(noted=noted).problems)
-
-
-def rechain(raw: sqlite3.Connection, entries: list[tuple[str, str]]) -> None:
-    """Write the chain anew, as a falsifier would who knows how."""
-    raw.execute("DELETE FROM entries")
-    previous = GENESIS
-    for seq, (kind, body) in enumerate(entries, start=1):
-        digest = link(previous, seq, kind, body)
-        raw.execute("INSERT INTO entries VALUES (?, ?, ?, ?, ?)", (seq, kind, body, previous, digest))
-        previous = digest
-
-
-def entries_of(raw: sqlite3.Connection) -> list[tuple[str, str]]:
-    return raw.execute("SELECT kind, body FROM entries ORDER BY seq").fetchall()
 
 
 def first_receipt(raw: sqlite3.Connection) -> str:
@@ -81,7 +67,7 @@ STATEMENTS = {
     "sum": ("UPDATE accounts SET spent = replace(spent, '1/10', '1/20')", "row of accounts"),
     "budget": ("UPDATE accounts SET budget = replace(budget, '\"3\"', '\"4\"')", "row of accounts"),
     "missing account": (f"DELETE FROM accounts WHERE name = '{VISITS}'", "row of accounts is missing"),
-    "extra account": ("INSERT INTO accounts VALUES (99, 'x', '{}', '{}')", "row of accounts does not follow"),
+    "extra account": ("INSERT INTO accounts VALUES (99, 'x', '{}', '{}', 1)", "row of accounts does not follow"),
     "state": ("UPDATE receipts SET released = NULL", "row of receipts"),
     "attempts": ("UPDATE receipts SET attempts = 1", "row of receipts"),
     "analyst": ("UPDATE receipts SET analyst = 'eve'", "row of receipts"),
@@ -89,7 +75,7 @@ STATEMENTS = {
     "question": ("UPDATE receipts SET question = 'x'", "row of receipts"),
     "debits": ("UPDATE receipts SET debits = '[]'", "row of receipts"),
     "time": ("UPDATE receipts SET at = 'x'", "row of receipts"),
-    "seen": ("INSERT INTO seen SELECT id, 'eve' FROM receipts LIMIT 1", "row of seen does not follow"),
+    "seen": ("INSERT INTO seen SELECT id, 'eve', 1 FROM receipts LIMIT 1", "row of seen does not follow"),
     "unseen": ("DELETE FROM seen", "row of seen is missing"),
     "declaration": ("UPDATE declarations SET body = '[]'", "row of declarations"),
     "version": ("UPDATE declarations SET version = 2", "row of declarations"),
@@ -209,7 +195,7 @@ REWRITINGS = {
 @pytest.mark.parametrize("name", REWRITINGS)
 def test_a_rewritten_chain_is_found_by_its_meaning(name: str, raw: sqlite3.Connection, path: Path) -> None:
     change, finding = REWRITINGS[name]
-    entries = entries_of(raw)
+    entries = read_entries(raw)
     change(entries)
     rechain(raw, entries)
     found = problems(path)
@@ -218,26 +204,27 @@ def test_a_rewritten_chain_is_found_by_its_meaning(name: str, raw: sqlite3.Conne
 
 
 def test_a_sixth_attempt_is_found(raw: sqlite3.Connection, path: Path) -> None:
-    entries = entries_of(raw)
+    entries = read_entries(raw)
     receipt = raw.execute("SELECT id FROM receipts WHERE released IS NULL").fetchone()[0]
     for attempt in range(2, 7):
         entries.append(("attempt", canonical({"receipt": receipt, "attempt": attempt, "at": ""})))
     rechain(raw, entries)
     raw.execute("UPDATE receipts SET attempts = 6 WHERE id = ?", (receipt,))
-    assert problems(path) == f"Entry {len(entries)} is attempt 6 of {receipt} after 5."
+    assert f"Entry {len(entries)} is attempt 6 of {receipt} after 5." in problems(path)
 
 
 def test_an_overspent_account_with_consistent_sums_is_found(raw: sqlite3.Connection, path: Path) -> None:
     raw.execute("UPDATE accounts SET budget = replace(budget, '\"3\"', '\"1/5\"')")
-    entries = entries_of(raw)
+    entries = read_entries(raw)
     edit("open", lambda body: body["budget"].update(epsilon="1/10"))(entries)
     rechain(raw, entries)
     assert "more than its budget admits" in problems(path)
 
 
-def test_a_cut_tail_is_found_if_a_later_head_was_noted(raw: sqlite3.Connection, path: Path) -> None:
+def test_a_cut_tail_is_found_if_a_later_head_was_noted(path: Path) -> None:
     old = path.with_name("old.jali")
-    raw.close()
+    with SqliteLedger(path) as ledger:
+        ask(clinic(ledger))
     shutil.copy(path, old)
     with SqliteLedger(path) as ledger:
         early = ledger.verify().head
@@ -272,4 +259,6 @@ def test_an_empty_ledger_is_sound() -> None:
 def test_the_digest_of_an_entry_is_fixed_for_ever() -> None:
     expected = fingerprint(GENESIS + '[1,"open","{\\"a\\":\\"\\\\u00eb\\"}"]')
     assert link(GENESIS, 1, "open", canonical({"a": "ë"})) == expected
+    formed = fingerprint(GENESIS + '[1,"open","{\\"a\\":\\"\\\\u00eb\\"}",2]')
+    assert link(GENESIS, 1, "open", canonical({"a": "ë"}), FORM) == formed
     assert fingerprint("") == "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"

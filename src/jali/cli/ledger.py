@@ -28,7 +28,7 @@ _SECOND = "jali ledger: a second word"
 
 
 class Ledgers(TyperGroup):
-    """The verb `jali ledger DATABASE`, and what else is done with ledgers: `jali ledger move`."""
+    """The verb `jali ledger DATABASE`, and what else is done with ledgers: move, anchor, recover."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Read a database, with options before and after it; none before the word that says what else is done."""
@@ -60,7 +60,8 @@ def ledger(
 ) -> None:
     """Show what may be spent, what was spent and what is left; and every receipt with its state.
 
-    `jali ledger move` moves a ledger between a file and Postgres.
+    `jali ledger move` moves a ledger between a file and Postgres, `jali ledger anchor` shows where its last head
+    is kept, and `jali ledger recover` goes on from an older copy.
 
     Example: [bold]jali ledger clinic.jali --analyst ana[/bold]
     """

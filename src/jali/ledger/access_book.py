@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 import json
-import secrets
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 from jali.errors import LedgerError
 from jali.ledger.access import Deed, Role, Token
 from jali.ledger.chain import Kind
+from jali.ledger.meta import make_key, read_key
 from jali.ledger.record import read_budget
-from jali.ledger.schema import add_access, has_access
 from jali.ledger.steps import now
-from jali.ledger.stores.store import Connection, Store
-from jali.ledger.tables import Tables
+from jali.ledger.transactions import Transactions
 
-_TOKEN = "SELECT id, name, role, digest, at, expires, revoked FROM tokens"
 # Entries that are administrative acts.
 _DEEDS = (
     Kind.DECLARE,
@@ -28,6 +26,8 @@ _DEEDS = (
     Kind.ACT,
     Kind.MOVE,
     Kind.ARRIVE,
+    Kind.SEAL,
+    Kind.RESTORE,
 )
 
 
@@ -39,8 +39,8 @@ class AccessBook:
         acts are in the chain: `verify` shows whether one was changed or taken away.
     """
 
-    def __init__(self, store: Store) -> None:
-        self._store = store
+    def __init__(self, transactions: Transactions) -> None:
+        self._transactions = transactions
 
     def create(self, *, id_: str, name: str, role: Role, digest: str, expires: str) -> Token:
         """Keep a new token."""
@@ -53,49 +53,44 @@ class AccessBook:
             "expires": expires,
             "at": made.at,
         }
-        with self._store.writing() as connection:
-            add_access(connection)
-            seq = Tables(connection).append(Kind.TOKEN, body)
-            connection.execute(
-                "INSERT INTO tokens VALUES (?, ?, ?, ?, ?, ?, ?, 0)",
-                (seq, id_, name, role.value, digest, expires, made.at),
-            )
+        with self._transactions.writing() as tables:
+            tables.put("tokens", (tables.seq, id_, name, role.value, digest, expires, made.at, 0))
+            tables.append(Kind.TOKEN, body)
         return made
 
     def revoke(self, id_: str) -> Token:
         """Refuse a token from now on. A revoked one stays revoked."""
-        with self._store.writing() as connection:
-            found = _token(connection, id_)
-            if found is None:
+        with self._transactions.writing() as tables:
+            row = tables.get("tokens", id_)
+            if row is None:
                 raise LedgerError(f"There is no token {id_}.", remedy="See which there are: jali token list.")
+            found = _read(row)
             if not found.revoked:
-                Tables(connection).append(Kind.REVOKE, {"token": id_, "at": now()})
-                connection.execute("UPDATE tokens SET revoked = 1 WHERE id = ?", (id_,))
-            return Token(found.id, found.name, found.role, found.digest, found.at, found.expires, revoked=True)
+                tables.put("tokens", (*row[:-1], 1))
+                tables.append(Kind.REVOKE, {"token": id_, "at": now()})
+        return replace(found, revoked=True)
 
     def token(self, id_: str) -> Token | None:
         """Return the token of an id, whatever its state."""
-        with self._store.reading() as connection:
-            return _token(connection, id_)
+        with self._transactions.reading() as tables:
+            row = tables.get("tokens", id_)
+            return None if row is None else _read(row)
 
     def tokens(self) -> tuple[Token, ...]:
         """Return all tokens, oldest first."""
-        with self._store.reading() as connection:
-            if not has_access(connection):
-                return ()
-            return tuple(_read(row) for row in connection.execute(f"{_TOKEN} ORDER BY seq"))
+        with self._transactions.reading() as tables:
+            return tuple(_read(row) for row in tables.all("tokens", "ORDER BY seq"))
 
     def act(self, actor: str, act: str, about: str) -> int:
         """Record what somebody is about to do: before it is done, so that nothing is done unrecorded."""
-        with self._store.writing() as connection:
-            add_access(connection)
-            return Tables(connection).append(Kind.ACT, {"actor": actor, "act": act, "about": about, "at": now()})
+        with self._transactions.writing() as tables:
+            return tables.append(Kind.ACT, {"actor": actor, "act": act, "about": about, "at": now()})
 
     def trail(self, most: int = 1000) -> tuple[Deed, ...]:
         """Return administrative acts, the latest first."""
         places = ", ".join("?" * len(_DEEDS))
-        with self._store.reading() as connection:
-            rows = connection.execute(
+        with self._transactions.reading() as tables:
+            rows = tables.connection.execute(
                 f"SELECT seq, kind, body FROM entries WHERE kind IN ({places}) ORDER BY seq DESC LIMIT ?",
                 (*map(str, _DEEDS), most),
             )
@@ -103,23 +98,13 @@ class AccessBook:
 
     def key(self, name: str) -> bytes:
         """Return a secret key of the file, made when it is first asked for; it is in no entry."""
-        with self._store.writing() as connection:
-            row = connection.execute("SELECT value FROM meta WHERE name = ?", (f"key {name}",)).fetchone()
-            if row is None:
-                row = (secrets.token_hex(32),)
-                connection.execute("INSERT INTO meta VALUES (?, ?)", (f"key {name}", *row))
-        return bytes.fromhex(row[0])
-
-
-def _token(connection: Connection, id_: str) -> Token | None:
-    if not has_access(connection):
-        return None
-    row = connection.execute(f"{_TOKEN} WHERE id = ?", (id_,)).fetchone()
-    return None if row is None else _read(row)
+        called = f"key {name}"
+        with self._transactions.writing() as tables:
+            return read_key(tables.connection, called) or make_key(tables.connection, called)
 
 
 def _read(row: tuple[Any, ...]) -> Token:
-    id_, name, role, digest, at, expires, revoked = row
+    _, id_, name, role, digest, expires, at, revoked = row
     return Token(id_, name, Role(role), digest, at, expires, bool(revoked))
 
 
@@ -143,4 +128,6 @@ _SAID: dict[Kind, Callable[[dict[str, Any]], tuple[str, str]]] = {
     Kind.ACT: lambda body: (body["act"], body["about"]),
     Kind.MOVE: lambda body: ("ledger moved", f"to {body['to']}"),
     Kind.ARRIVE: lambda body: ("ledger arrived", f"from {body['from']}"),
+    Kind.SEAL: lambda body: ("ledger upgraded", f"to schema {body['schema']}"),
+    Kind.RESTORE: lambda body: ("ledger recovered", f"from an older copy: {body['seq']:,} entries were anchored"),
 }

@@ -70,6 +70,6 @@ class Arrivals:
         stay = set(sorted([*earlier, *wanted])[: self._bounds.items])
         leaving = [item for item in earlier if item not in stay]
         if leaving:
-            self._tables.drop(self._stream, owner, leaving)
+            self._tables.drop(self._stream, self._tick, owner, leaving)
             self._given_way += len(leaving)
         return stay

@@ -1,4 +1,4 @@
-"""The chain of entries: each digest covers the entry and, through its predecessor, all before it."""
+"""The hash chain of entries: each digest covers the entry and, through its predecessor, all before it."""
 
 from __future__ import annotations
 
@@ -8,6 +8,9 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 GENESIS = "0" * 64
+# Entries of form 1 say what was done. Those of form 2 also name every row of the other tables that they wrote,
+# with its digest, so that a row can be checked against the chain without a replay.
+OLD_FORM, FORM = 1, 2
 
 
 class Kind(StrEnum):
@@ -27,6 +30,16 @@ class Kind(StrEnum):
     ACT = "act"
     MOVE = "move"
     ARRIVE = "arrive"
+    SEAL = "seal"
+    RESTORE = "restore"
+
+
+@dataclass(frozen=True)
+class Head:
+    """The last entry of a chain: its number and its digest."""
+
+    seq: int = 0
+    digest: str = GENESIS
 
 
 @dataclass(frozen=True)
@@ -38,11 +51,18 @@ class Entry:
     body: str
     previous: str
     digest: str
+    form: int = FORM
 
     @classmethod
-    def after(cls, seq: int, previous: str, kind: str, body: str) -> Entry:
-        """Return the entry that follows the entry `seq` with the digest `previous`."""
-        return cls(seq + 1, kind, body, previous, link(previous, seq + 1, kind, body))
+    def after(cls, head: Head, kind: str, body: str) -> Entry:
+        """Return the entry that follows a head."""
+        seq = head.seq + 1
+        return cls(seq, kind, body, head.digest, link(head.digest, seq, kind, body, FORM))
+
+    @property
+    def linked(self) -> bool:
+        """Whether the digest is that of the entry."""
+        return self.digest == link(self.previous, self.seq, self.kind, self.body, self.form)
 
 
 def canonical(value: object) -> str:
@@ -55,6 +75,7 @@ def fingerprint(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def link(previous: str, seq: int, kind: str, body: str) -> str:
-    """Return the digest of an entry. `previous` has a fixed length: nothing can move across the seam."""
-    return fingerprint(previous + canonical([seq, kind, body]))
+def link(previous: str, seq: int, kind: str, body: str, form: int = OLD_FORM) -> str:
+    """Return the digest of an entry. `previous` has a fixed length, so nothing can move across the boundary."""
+    entry: list[object] = [seq, kind, body] if form == OLD_FORM else [seq, kind, body, form]
+    return fingerprint(previous + canonical(entry))

@@ -4,29 +4,51 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from jali.errors import LedgerError
 from jali.ledger.chain import Entry, fingerprint
+from jali.ledger.meta import read_fact
 from jali.ledger.replay import Replay
+from jali.ledger.rows import ROWS
 from jali.ledger.stores.store import Connection
 from jali.ledger.stream_inspection import stream_findings
 from jali.ledger.verification import Verification
 
 
-def inspect(connection: Connection, noted: str | None) -> Verification:
-    """Replay all entries, and compare plans, answers and sums with what they say."""
+def inspect(
+    connection: Connection, noted: str | None, *, sealed: bool = True, guarded: bool = True
+) -> Verification:
+    """Replay all entries, and compare plans, answers and sums with what they say.
+
+    Args:
+        connection: The ledger.
+        noted: A head that must be in the chain.
+        sealed: Whether entries must name all rows: not before an upgrade.
+        guarded: Whether the schema must have all its guards: not while it is filled.
+    """
     replay = Replay()
-    for row in connection.scan("SELECT seq, kind, body, previous, digest FROM entries ORDER BY seq"):
+    for row in connection.scan("SELECT seq, kind, body, previous, digest, form FROM entries ORDER BY seq"):
         replay.step(Entry(*row))
     found = [
-        *connection.damage(),
+        *(connection.damage() if guarded else ()),
+        *_facts(connection, sealed=sealed),
         *replay.problems,
         *_texts(connection, "plans", replay.plans()),
         *_texts(connection, "answers", replay.answers()),
-        *_rows(connection, replay),
+        *_rows(connection, replay, sealed=sealed),
         *stream_findings(connection, replay.ticks()),
     ]
     if noted is not None and noted not in replay.heads:
         found.append("The noted head is not in the chain: the tail was cut off, or this is another ledger.")
     return Verification(replay.entries, replay.receipts, replay.open, replay.spent, tuple(found), replay.head)
+
+
+def _facts(connection: Connection, *, sealed: bool) -> Iterator[str]:
+    """Check the facts that are in no entry."""
+    try:
+        read_fact(connection, "schema")
+    except LedgerError as error:
+        if sealed:
+            yield error.message
 
 
 def _texts(connection: Connection, table: str, digests: dict[str, str]) -> Iterator[str]:
@@ -39,11 +61,15 @@ def _texts(connection: Connection, table: str, digests: dict[str, str]) -> Itera
         yield f"The text of {receipt} in {table} is missing."
 
 
-def _rows(connection: Connection, replay: Replay) -> Iterator[str]:
+def _rows(connection: Connection, replay: Replay, *, sealed: bool) -> Iterator[str]:
     known = connection.tables()
     for table, expected in replay.rows().items():
-        # A ledger of schema 1 has no tables of parts, one of schema 2 none of streams.
-        actual = set(connection.scan(f"SELECT * FROM {table}")) if table in known else set()
+        if table not in known:
+            yield f"The table {table} is missing."
+            continue
+        actual = set(connection.scan(ROWS[table].select))
+        if sealed and any(row[-1] == 0 for row in expected) and not replay.moved:
+            yield f"Rows of {table} are named by no entry."
         for row in sorted(actual ^ expected, key=repr):
             state = "does not follow from the entries" if row in actual else "is missing"
             yield f"A row of {table} {state}: {row}."

@@ -20,8 +20,9 @@ from pathlib import Path
 from jali.errors import LedgerError
 from jali.ledger.chain import Kind
 from jali.ledger.inspection import inspect
+from jali.ledger.meta import seal_facts
 from jali.ledger.opening import open_ledger
-from jali.ledger.schema import add_moves
+from jali.ledger.rows import ROWS
 from jali.ledger.steps import now
 from jali.ledger.stored import StoredLedger
 from jali.ledger.stores.postgres.address import Address
@@ -34,21 +35,14 @@ from jali.postgres_address import is_address
 # Everything that a ledger holds. Of `meta` the keys move along, by which servers sign cookies; the rest is about
 # the store.
 COLUMNS = {
-    "entries": "seq, kind, body, previous, digest",
+    "entries": "seq, kind, body, previous, digest, form",
     "plans": "receipt, body",
     "answers": "receipt, body",
-    "declarations": "seq, name, body, version, data_version",
-    "accounts": "seq, name, budget, spent",
-    "receipts": "seq, id, analyst, question, key, debits, at, attempts, released",
-    "seen": "receipt, analyst",
-    "schemes": "seq, account, scheme, together, spent",
-    "parts": "account, scheme, key, inside, apart",
-    "streams": "seq, name, receipt, published",
-    "stream_values": "stream, tick, body",
-    "stream_states": "stream, tick, body",
-    "stream_items": "stream, owner, item, tick, increments",
-    "stream_people": "stream, owner, ticks, last, items",
-    "tokens": "seq, id, name, role, digest, expires, at, revoked",
+    **{table: f"{', '.join(kind.columns)}, entry" for table, kind in ROWS.items()},
+    "stream_values": "stream, tick, body, entry",
+    "stream_states": "stream, tick, body, mark",
+    "stream_items": "stream, owner, item, tick, increments, mark",
+    "stream_people": "stream, owner, ticks, last, items, mark",
 }
 _KEYS = "SELECT name, value FROM meta WHERE name LIKE 'key %'"
 _LAST = "SELECT kind, body, digest FROM entries ORDER BY seq DESC LIMIT 1"
@@ -129,10 +123,8 @@ def _left(ledger: StoredLedger, place: Target) -> _Leaving:
         raise LedgerError(f"The ledger {ledger.name} {what}: it cannot be moved.", remedy=remedy)
     with ledger.store.reading() as connection:
         place.check(connection)
-    with ledger.store.writing() as connection:
-        add_moves(connection)
-        body = {"to": place.name, "move": secrets.token_hex(16), "at": now()}
-        Tables(connection).append(Kind.MOVE, body)
+    with ledger.transactions.writing() as tables:
+        tables.append(Kind.MOVE, {"to": place.name, "move": secrets.token_hex(16), "at": now()})
     left = _leaving(ledger.store)
     assert left is not None
     return left
@@ -147,7 +139,8 @@ def _arrive(source: Store, leaving: _Leaving, connection: Connection) -> None:
             while some := list(islice(rows, _AT_ONCE)):
                 connection.executemany(f"INSERT INTO {table} ({columns}) VALUES ({places})", some)
         connection.executemany("INSERT INTO meta VALUES (?, ?)", list(old.scan(_KEYS)))
-    found = inspect(connection, leaving.head)
+    seal_facts(connection)
+    found = inspect(connection, leaving.head, guarded=False)
     if found.problems or found.head != leaving.head:
         raise LedgerError("What was copied is not the ledger that has left.", remedy="Try again.")
     body = {"from": source.name, "move": leaving.move, "at": now()}

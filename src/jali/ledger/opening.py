@@ -12,17 +12,22 @@ from jali.ledger.stored import StoredLedger
 from jali.postgres_address import is_address
 
 
-def open_ledger(place: str | Path | None, *, create: bool = True) -> StoredLedger:
+def open_ledger(place: str | Path | None, *, create: bool = True, checked: bool = True) -> StoredLedger:
     """Open the ledger of a place, or make one there if that is wanted.
+
+    Args:
+        place: A file, the address of a Postgres database, or None for memory.
+        create: Whether one is made where there is none.
+        checked: Whether it must contain the last head that was anchored: not to look at a copy.
 
     Example:
         >>> open_ledger(None).durable
         False
     """
     if isinstance(place, str) and is_address(place):
-        return PostgresLedger(place, create=create)
+        return PostgresLedger(place, create=create, checked=checked)
     if place is not None and not create and not Path(place).is_file():
         raise CatalogError(
             f"There is no database {place}.", remedy=f"Make one: jali init {shlex.quote(str(place))}"
         )
-    return SqliteLedger(None if place is None else Path(place))
+    return SqliteLedger(None if place is None else Path(place), checked=checked)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from jali.ledger.anchor_places import anchors_of
 from jali.ledger.stored import StoredLedger
 from jali.ledger.stores.postgres.address import Address
 from jali.ledger.stores.postgres.store import PostgresStore, exists
@@ -14,6 +15,7 @@ class PostgresLedger(StoredLedger):
         address: The URL of the database, without a password; `?schema=` names a schema other than `jali`.
         patience: How many seconds to wait for others before giving up.
         create: Whether a ledger is made where there is none.
+        checked: Whether the ledger must contain the last head that was anchored: not to look at a copy.
 
     Guarantee:
         As `Ledger`: at every moment, also after a crash, an account's sum covers all answers given.
@@ -22,9 +24,12 @@ class PostgresLedger(StoredLedger):
         docs/proofs/ledger.md, "In Postgres".
     """
 
-    def __init__(self, address: str | Address, *, patience: float = 60.0, create: bool = True) -> None:
+    def __init__(
+        self, address: str | Address, *, patience: float = 60.0, create: bool = True, checked: bool = True
+    ) -> None:
         place = Address.of(address) if isinstance(address, str) else address
-        super().__init__(PostgresStore(place, patience, create=create))
+        store = PostgresStore(place, patience, create=create)
+        super().__init__(store, lambda: anchors_of(store, None), checked=checked)
 
 
 def has_ledger(address: str) -> bool:

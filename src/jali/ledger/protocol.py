@@ -71,8 +71,10 @@ class Ledger(Protocol):
     def parts(self, account: str) -> tuple[PartLine, ...]:
         """Return what an account was charged for each part, scheme after scheme."""
 
-    def recall(self, key: str, *, analyst: str, grant: Debit | tuple[Debit, ...] | None) -> Reservation | None:
-        """Return the released answer of an equal key, or None.
+    def recall(
+        self, key: str, *, analyst: str, grant: Debit | tuple[Debit, ...] | None, others: bool = True
+    ) -> Reservation | None:
+        """Return the released answer of an equal key, or None; with `others`, also one that others have paid for.
 
         The first time that this analyst sees it, `grant` is charged; who reserved it has paid already. Only
         grants of this analyst can be charged, a table never. A question over several tables has several.
@@ -116,6 +118,9 @@ class Ledger(Protocol):
 
     def receipt(self, receipt: str, *, analyst: str | None) -> Receipt:
         """Return one receipt. To others than its owner and the curator (None), it does not exist."""
+
+    def plan(self, receipt: str) -> str:
+        """Return the frozen plan of a receipt, for the curator. Nothing is attempted or charged."""
 
     def released(self, receipt: str, *, analyst: str | None) -> Reservation | None:
         """Return what was released for a receipt, to whoever paid for it; None while it is owed."""

@@ -8,6 +8,7 @@ from fractions import Fraction
 from typing import Any, TypeVar
 
 from jali.errors import JaliError, LedgerError
+from jali.ledger.damage import damaged
 from jali.ledger.debit import Debit
 from jali.ledger.parts import Part
 from jali.privacy import Budget, Event
@@ -68,10 +69,8 @@ def intact(read: Callable[[], _T]) -> _T:
     """Run `read`; whatever it cannot make sense of means that the ledger is damaged."""
     try:
         return read()
-    except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError, JaliError):
-        raise LedgerError(
-            "The ledger holds a record that cannot be read.", remedy="Run `jali verify`; restore a copy."
-        ) from None
+    except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError, RecursionError, JaliError):
+        raise damaged("a record cannot be read") from None
 
 
 def _event(row: _Row) -> Event:

@@ -1,70 +1,80 @@
-"""The schema: tables and guards, in words that SQLite and Postgres share, and what each version has of them."""
+"""The schema of the ledger: tables and guards, in SQL that SQLite and Postgres share."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
 from jali.errors import LedgerError
-from jali.ledger.stores.store import Connection
 
-# Schema 1 has no parts: such a ledger is read as it is, and gets their tables with the first debit of a part.
-# Schema 2 has no streams: it gets their tables with the first stream. Schema 3 has no tokens: it gets their table
-# with the first token or administrative act. Schema 4 has never moved: it gets its guard as it moves. Older
-# versions of Jali then refuse it. Only files grow like this: in Postgres a ledger has all of it from the start.
-BEFORE_PARTS, VERSION, WITH_STREAMS, WITH_ACCESS, WITH_MOVES = "1", "2", "3", "4", "5"
-VERSIONS = (BEFORE_PARTS, VERSION, WITH_STREAMS, WITH_ACCESS, WITH_MOVES)
+# Ledgers of earlier schemas are upgraded when they are opened (`upgrade.py`). Schema 1 had no parts, 2 no streams,
+# 3 no tokens, 4 had never moved; up to 5, rows did not name the entries that wrote them.
+VERSION = "6"
+EARLIER = ("1", "2", "3", "4", "5")
 
 # `entries` is the truth, `plans` and `answers` hold the long texts that entries name by digest. All three
-# only grow. The other tables follow from them, change in the same transaction, and are checked by `verify`.
+# only grow. The other tables follow from them, change in the same transaction, and are checked against them: each
+# row by the entry that wrote it last (`rows.py`), all of them by `verify`.
 TABLES = (
     "CREATE TABLE meta (name TEXT PRIMARY KEY, value TEXT NOT NULL)",
     "CREATE TABLE entries (seq INTEGER PRIMARY KEY, kind TEXT NOT NULL, body TEXT NOT NULL,"
-    " previous TEXT NOT NULL, digest TEXT NOT NULL)",
+    " previous TEXT NOT NULL, digest TEXT NOT NULL, form INTEGER NOT NULL)",
     "CREATE TABLE plans (receipt TEXT PRIMARY KEY, body TEXT NOT NULL)",
     "CREATE TABLE answers (receipt TEXT PRIMARY KEY, body TEXT NOT NULL)",
     "CREATE TABLE declarations (seq INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, body TEXT NOT NULL,"
-    " version INTEGER NOT NULL, data_version INTEGER NOT NULL)",
+    " version INTEGER NOT NULL, data_version INTEGER NOT NULL, entry INTEGER NOT NULL)",
     "CREATE TABLE accounts (seq INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, budget TEXT NOT NULL,"
-    " spent TEXT NOT NULL)",
+    " spent TEXT NOT NULL, entry INTEGER NOT NULL)",
     "CREATE TABLE receipts (seq INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, analyst TEXT NOT NULL,"
     " question TEXT NOT NULL, key TEXT NOT NULL, debits TEXT NOT NULL, at TEXT NOT NULL,"
-    " attempts INTEGER NOT NULL, released INTEGER)",
+    " attempts INTEGER NOT NULL, released INTEGER, entry INTEGER NOT NULL)",
+    "CREATE TABLE seen (receipt TEXT NOT NULL, analyst TEXT NOT NULL, entry INTEGER NOT NULL,"
+    " PRIMARY KEY (receipt, analyst))",
+)
+INDEXES = (
+    "CREATE INDEX entries_open ON entries (seq) WHERE kind = 'open'",
+    "CREATE INDEX entries_restore ON entries (seq) WHERE kind = 'restore'",
     "CREATE INDEX receipts_by_key ON receipts (key) WHERE released IS NOT NULL",
-    "CREATE INDEX receipts_open ON receipts (key) WHERE released IS NULL",
+    "CREATE INDEX receipts_open ON receipts (key, analyst) WHERE released IS NULL",
     "CREATE INDEX receipts_by_analyst ON receipts (analyst)",
-    "CREATE TABLE seen (receipt TEXT NOT NULL, analyst TEXT NOT NULL, PRIMARY KEY (receipt, analyst))",
 )
 
-# What was charged for parts: the sum of each scheme, under an empty name that of what concerns everybody, and the
-# sums of each part. Only accounts with debits of parts are in them.
+# What was charged for parts: the sum of each scheme with the number of its parts; under an empty name that of what
+# concerns everybody, with the number of schemes; and the sums of each part. Only accounts with debits of parts are
+# in them.
 PART_TABLES = (
     "CREATE TABLE schemes (seq INTEGER PRIMARY KEY, account TEXT NOT NULL, scheme TEXT NOT NULL,"
-    " together INTEGER NOT NULL, spent TEXT NOT NULL, UNIQUE (account, scheme))",
+    " together INTEGER NOT NULL, spent TEXT NOT NULL, parts INTEGER NOT NULL, entry INTEGER NOT NULL,"
+    " UNIQUE (account, scheme))",
     "CREATE TABLE parts (account TEXT NOT NULL, scheme TEXT NOT NULL, key TEXT NOT NULL, inside TEXT NOT NULL,"
-    " apart TEXT NOT NULL, PRIMARY KEY (account, scheme, key))",
+    " apart TEXT NOT NULL, entry INTEGER NOT NULL, PRIMARY KEY (account, scheme, key))",
 )
 
 # The streams. `streams` follows from the entries; `stream_values` holds the texts that they name by digest, and
 # only grows. Items, people and states are secret, and no entry speaks of them: an item enters the open tick only,
-# and is frozen with it; a state is replaced by that of a later tick only.
+# and is frozen with it; a state is replaced by that of a later tick only. Their rows carry a keyed mark.
 STREAM_TABLES = (
     "CREATE TABLE streams (seq INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, receipt TEXT NOT NULL UNIQUE,"
-    " published INTEGER NOT NULL)",
+    " published INTEGER NOT NULL, ended INTEGER NOT NULL, entry INTEGER NOT NULL)",
     "CREATE TABLE stream_values (stream INTEGER NOT NULL, tick INTEGER NOT NULL, body TEXT NOT NULL,"
-    " PRIMARY KEY (stream, tick)) WITHOUT ROWID",
-    "CREATE TABLE stream_states (stream INTEGER PRIMARY KEY, tick INTEGER NOT NULL, body TEXT NOT NULL)",
+    " entry INTEGER NOT NULL, PRIMARY KEY (stream, tick)) WITHOUT ROWID",
+    "CREATE TABLE stream_states (stream INTEGER PRIMARY KEY, tick INTEGER NOT NULL, body TEXT NOT NULL,"
+    " mark TEXT NOT NULL)",
     "CREATE TABLE stream_items (stream INTEGER NOT NULL, owner TEXT NOT NULL, item TEXT NOT NULL,"
-    " tick INTEGER NOT NULL, increments TEXT, PRIMARY KEY (stream, owner, item)) WITHOUT ROWID",
-    "CREATE INDEX stream_items_counted ON stream_items (stream, tick, increments) WHERE increments IS NOT NULL",
+    " tick INTEGER NOT NULL, increments TEXT, mark TEXT NOT NULL, PRIMARY KEY (stream, owner, item))"
+    " WITHOUT ROWID",
     "CREATE TABLE stream_people (stream INTEGER NOT NULL, owner TEXT NOT NULL, ticks INTEGER NOT NULL,"
-    " last INTEGER NOT NULL, items INTEGER NOT NULL, PRIMARY KEY (stream, owner)) WITHOUT ROWID",
+    " last INTEGER NOT NULL, items INTEGER NOT NULL, mark TEXT NOT NULL, PRIMARY KEY (stream, owner))"
+    " WITHOUT ROWID",
+)
+STREAM_INDEXES = (
+    "CREATE INDEX stream_items_counted ON stream_items (stream, tick, increments) WHERE increments IS NOT NULL",
 )
 
 # Who may come in through a server. `tokens` follows from the entries.
 ACCESS_TABLES = (
     "CREATE TABLE tokens (seq INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, name TEXT NOT NULL,"
     " role TEXT NOT NULL, digest TEXT NOT NULL, expires TEXT NOT NULL, at TEXT NOT NULL,"
-    " revoked INTEGER NOT NULL)",
+    " revoked INTEGER NOT NULL, entry INTEGER NOT NULL)",
 )
 
 
@@ -138,8 +148,8 @@ STREAM_GUARDS = (
         "UPDATE",
         "streams",
         "ticks are published in order",
-        "(NEW.seq, NEW.name, NEW.receipt, NEW.published)"
-        " IS NOT (OLD.seq, OLD.name, OLD.receipt, OLD.published + 1)",
+        "(NEW.seq, NEW.name, NEW.receipt) IS NOT (OLD.seq, OLD.name, OLD.receipt)"
+        " OR NEW.published NOT BETWEEN OLD.published AND OLD.published + 1 OR NEW.ended < OLD.ended",
     ),
     Guard(
         "refuse_replace",
@@ -186,62 +196,15 @@ MOVE_GUARDS = (
     ),
 )
 
-ALL_TABLES = TABLES + PART_TABLES + STREAM_TABLES + ACCESS_TABLES
+ALL_TABLES = TABLES + INDEXES + PART_TABLES + STREAM_TABLES + STREAM_INDEXES + ACCESS_TABLES
 ALL_GUARDS = GUARDS + STREAM_GUARDS + ACCESS_GUARDS + MOVE_GUARDS
-
-
-def add_parts(connection: Connection) -> None:
-    """Give a ledger of schema 1 the tables of parts, in the transaction of the caller."""
-    if not has_parts(connection):
-        _grow(connection, VERSION, PART_TABLES)
-
-
-def add_streams(connection: Connection) -> None:
-    """Give a ledger the tables of streams, in the transaction of the caller."""
-    add_parts(connection)
-    if not has_streams(connection):
-        _grow(connection, WITH_STREAMS, STREAM_TABLES, STREAM_GUARDS)
-
-
-def add_access(connection: Connection) -> None:
-    """Give a ledger the table of tokens, in the transaction of the caller."""
-    add_streams(connection)
-    if not has_access(connection):
-        _grow(connection, WITH_ACCESS, ACCESS_TABLES, ACCESS_GUARDS)
-
-
-def add_moves(connection: Connection) -> None:
-    """Let a ledger be moved, in the transaction of the caller."""
-    add_access(connection)
-    if connection.version() != WITH_MOVES:
-        _grow(connection, WITH_MOVES, (), MOVE_GUARDS)
-
-
-def _grow(connection: Connection, to: str, tables: tuple[str, ...], guards: tuple[Guard, ...] = ()) -> None:
-    for statement in (*tables, *(guard.trigger for guard in guards)):
-        connection.execute(statement)
-    connection.execute("UPDATE meta SET value = ? WHERE name = 'schema'", (to,))
-
-
-def has_parts(connection: Connection) -> bool:
-    """Say whether a ledger has the tables of parts."""
-    return connection.version() in VERSIONS[1:]
-
-
-def has_streams(connection: Connection) -> bool:
-    """Say whether a ledger has the tables of streams."""
-    return connection.version() in VERSIONS[2:]
-
-
-def has_access(connection: Connection) -> bool:
-    """Say whether a ledger has the table of tokens."""
-    return connection.version() in VERSIONS[3:]
 
 
 def check_version(found: str | None, name: str) -> None:
     """Raise `LedgerError` for a schema of a later version of Jali."""
-    if found not in VERSIONS:
+    if found != VERSION and found not in EARLIER:
         raise LedgerError(
-            f"{name} has the ledger schema {found or 'none'}; this version of Jali reads up to {VERSIONS[-1]}.",
+            f"{name} has the ledger schema {found or 'none'}; this version of Jali reads up to {VERSION}.",
             remedy="Use the version of Jali that wrote it.",
+            code="ledger-schema",
         )

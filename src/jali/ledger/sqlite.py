@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from jali.ledger.anchor_places import anchors_of
 from jali.ledger.stored import StoredLedger
+from jali.ledger.stores.sqlite.file import anchor_of
 from jali.ledger.stores.sqlite.store import SqliteStore
 
 
@@ -15,6 +17,7 @@ class SqliteLedger(StoredLedger):
         path: The file; it is made, readable by its owner only, if there is none. None keeps everything in
             memory: nothing survives the process then, and `durable` is False.
         patience: How many seconds to wait for others before giving up.
+        checked: Whether the ledger must contain the last head that was anchored: not to look at a copy.
 
     Guarantee:
         As `Ledger`: at every moment, also after a crash, an account's sum covers all answers given.
@@ -35,5 +38,7 @@ class SqliteLedger(StoredLedger):
         'epsilon 0.1'
     """
 
-    def __init__(self, path: Path | None, *, patience: float = 60.0) -> None:
-        super().__init__(SqliteStore(path, patience))
+    def __init__(self, path: Path | None, *, patience: float = 60.0, checked: bool = True) -> None:
+        store = SqliteStore(path, patience)
+        own = None if path is None else anchor_of(path.resolve())
+        super().__init__(store, lambda: anchors_of(store, own), checked=checked)

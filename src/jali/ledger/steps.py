@@ -32,8 +32,9 @@ def opened(tables: Tables, account: str, budget: Budget) -> None:
     """Open an account, unless it is open with an equal budget; another budget is refused."""
     old = tables.account(account)
     if old is None:
-        entry = {"account": account, "budget": write_budget(budget), "at": now()}
-        tables.put_account(tables.append(Kind.OPEN, entry), account, budget)
+        tables.check_unopened(account)
+        tables.put_account(account, budget)
+        tables.append(Kind.OPEN, {"account": account, "budget": write_budget(budget), "at": now()})
     elif old.budget != budget:
         raise LedgerError(
             f"The budget of {account} is {old.budget} for ever; it cannot become {budget}.",
@@ -46,14 +47,15 @@ def reserved(tables: Tables, order: Order) -> None:
     spend(tables, order.debits)
     body: dict[str, Any] = {"receipt": order.receipt, "analyst": order.analyst, "question": order.question}
     body |= {"key": order.key, "plan": fingerprint(order.plan), "debits": write_debits(order.debits), "at": now()}
-    tables.put_receipt(tables.append(Kind.RESERVE, body), body=body, plan=order.plan)
+    tables.put_receipt(body=body, plan=order.plan)
+    tables.append(Kind.RESERVE, body)
 
 
 def released(tables: Tables, receipt: str, answer: str) -> None:
     """Store the answer of an open receipt, and close it."""
     # No time: it would tell how long the engine took, which depends on the data.
-    body = {"receipt": receipt, "answer": fingerprint(answer)}
-    tables.put_answer(tables.append(Kind.RELEASE, body), receipt, answer)
+    tables.put_answer(receipt, answer)
+    tables.append(Kind.RELEASE, {"receipt": receipt, "answer": fingerprint(answer)})
 
 
 def spend(tables: Tables, debits: Sequence[Debit]) -> None:
@@ -62,7 +64,7 @@ def spend(tables: Tables, debits: Sequence[Debit]) -> None:
         account = known(tables, debit.account)
         _check_scheme(tables, debit)
         sums = tables.sums(debit.account, account.spent, debit.part)
-        tables.put_sums(debit.account, settled(debit, account.budget, sums), debit.part)
+        tables.put_sums(debit.account, account.budget, settled(debit, account.budget, sums), debit.part)
 
 
 def _check_scheme(tables: Tables, debit: Debit) -> None:

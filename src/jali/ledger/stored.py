@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Container, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Container
+from contextlib import AbstractContextManager
 from dataclasses import replace
 from typing import Self
 
 from jali.errors import CatalogError, LedgerError
 from jali.ledger.access_book import AccessBook
+from jali.ledger.anchor_places import DECLARED, anchor_at
+from jali.ledger.anchors import NO_ANCHORS, Anchored, Anchors
 from jali.ledger.chain import Kind
 from jali.ledger.charge import counted_on
+from jali.ledger.damage import damaged
 from jali.ledger.debit import Debit, grants_of
 from jali.ledger.declaration import Declaration
 from jali.ledger.parts import Part, PartLine
@@ -21,6 +24,7 @@ from jali.ledger.steps import Order, known, now, opened, released, reserved, spe
 from jali.ledger.stores.store import Store
 from jali.ledger.stream_book import StreamBook
 from jali.ledger.tables import Line, Tables
+from jali.ledger.transactions import Transactions
 from jali.ledger.verification import Verification
 from jali.privacy import Budget, Event
 
@@ -35,8 +39,18 @@ class StoredLedger:
         docs/proofs/ledger.md.
     """
 
-    def __init__(self, store: Store) -> None:
-        self._store = store
+    def __init__(
+        self, store: Store, anchors: Callable[[], Anchors] = lambda: NO_ANCHORS, *, checked: bool = True
+    ) -> None:
+        self._declarations: dict[tuple[str, str | None], Declaration] = {}
+        try:
+            self._transactions = Transactions(store, anchors())
+            if checked:
+                self._transactions.check()
+        except BaseException:
+            # What is refused is let go of: an open journal would become that of whatever is put in its place.
+            store.close()
+            raise
 
     def __enter__(self) -> Self:
         return self
@@ -50,31 +64,59 @@ class StoredLedger:
     @property
     def store(self) -> Store:
         """What it is kept in."""
-        return self._store
+        return self._transactions.store
+
+    @property
+    def transactions(self) -> Transactions:
+        """Transactions on it, anchored."""
+        return self._transactions
 
     @property
     def name(self) -> str:
         """Where it is kept, as people write it. No password is in it."""
-        return self._store.name
+        return self.store.name
 
     @property
     def durable(self) -> bool:
         """Whether what was spent survives the process."""
-        return self._store.durable
+        return self.store.durable
+
+    def now(self) -> Anchored:
+        """Return the head, with the sums of all accounts."""
+        with self._reading() as tables:
+            return self._transactions.now(tables)
+
+    def contains(self, anchored: Anchored) -> bool:
+        """Say whether a head that was kept elsewhere is in the chain."""
+        with self._reading() as tables:
+            return tables.digest(anchored.head.seq) == anchored.head.digest
+
+    def anchor_at(self, place: str) -> None:
+        """Keep the head at another place as well, from the next opening on; nowhere else for an empty one."""
+        if place:
+            anchor_at(place, self.store.identity()).write(self.now(), durable=True)
+        self.declare(DECLARED, place)
+
+    def renew_anchors(self) -> None:
+        """Begin all anchors anew with the head as it is: what they knew before no longer counts."""
+        found = self.verify()
+        if found.problems:
+            raise damaged(found.problems[0].rstrip("."))
+        self._transactions.anchors.renew(self.now())
 
     def close(self) -> None:
         """Let go of the store. The ledger object cannot be used afterwards."""
-        self._store.close()
+        self.store.close()
 
     @property
     def streams(self) -> StreamBook:
         """The streams: what was published, and the secret items and noise behind it."""
-        return StreamBook(self._store)
+        return StreamBook(self._transactions)
 
     @property
     def access(self) -> AccessBook:
         """Who may come in through a server, and what they did."""
-        return AccessBook(self._store)
+        return AccessBook(self._transactions)
 
     def declare(self, name: str, body: str) -> Declaration:
         """Declare `body` under `name`. The same body again changes nothing; another makes a new version."""
@@ -83,19 +125,22 @@ class StoredLedger:
             if old.version and old.body == body:
                 return old
             new = replace(old, body=body, version=old.version + 1)
-            entry = {"name": name, "body": body, "version": new.version, "at": now()}
-            tables.put_declaration(tables.append(Kind.DECLARE, entry), new)
+            tables.put_declaration(new)
+            tables.append(Kind.DECLARE, {"name": name, "body": body, "version": new.version, "at": now()})
             return new
 
     def declaration(self, name: str) -> Declaration | None:
         """Return the latest declaration under `name`, if there is one."""
-        with self._reading() as tables:
-            return tables.declaration(name)
+        return next((found for found in self.declarations() if found.name == name), None)
 
     def declarations(self) -> tuple[Declaration, ...]:
         """Return the latest declaration of every name, in the order in which names were first declared."""
         with self._reading() as tables:
-            return tables.declarations()
+            marks = tables.declaration_marks()
+            found = {mark: self._declarations.get(mark) or _declared(tables, mark[0]) for mark in marks}
+        # A declaration is long and rarely changes: it is read and checked once for each entry that wrote it.
+        self._declarations = {mark: declaration for mark, declaration in found.items() if mark[1] is not None}
+        return tuple(found.values())
 
     def refresh(self, name: str) -> Declaration:
         """Say that the data under `name` is new: `data_version` grows by one. Budgets are untouched."""
@@ -104,8 +149,8 @@ class StoredLedger:
             if old is None:
                 raise CatalogError(f"Nothing is declared under the name {name!r}.", remedy="Declare it first.")
             new = replace(old, data_version=old.data_version + 1)
-            entry = {"name": name, "data_version": new.data_version, "at": now()}
-            tables.put_declaration(tables.append(Kind.REFRESH, entry), new)
+            tables.put_declaration(new)
+            tables.append(Kind.REFRESH, {"name": name, "data_version": new.data_version, "at": now()})
             return new
 
     def open_account(self, account: str, budget: Budget) -> None:
@@ -146,8 +191,10 @@ class StoredLedger:
         with self._reading() as tables:
             return tables.part_lines(account)
 
-    def recall(self, key: str, *, analyst: str, grant: Debit | tuple[Debit, ...] | None) -> Reservation | None:
-        """Return the released answer of an equal key, or None.
+    def recall(
+        self, key: str, *, analyst: str, grant: Debit | tuple[Debit, ...] | None, others: bool = True
+    ) -> Reservation | None:
+        """Return the released answer of an equal key, or None; with `others`, also one that others have paid for.
 
         The first time that this analyst sees it, `grant` is charged; who reserved it has paid already. Only
         grants of this analyst can be charged, a table never. A question over several tables has several.
@@ -157,10 +204,11 @@ class StoredLedger:
         """
         with self._reading() as tables:
             hit = tables.hit(key, analyst)
-        if hit is None:
+        if hit is None or not (hit.paid or others):
             return None
         if not hit.paid:
             self._see(hit.receipt, analyst, _own(analyst, grant))
+        self._transactions.settle(hit.released)
         return Reservation(hit.receipt, hit.plan, hit.answer)
 
     def answered(self, key: str, *, analyst: str) -> bool:
@@ -214,6 +262,7 @@ class StoredLedger:
             line = _allowed(tables, receipt, analyst)
             if line.answer is None:
                 _count_attempt(tables, receipt, line.attempts + 1)
+        self._settle(line)
         return Reservation(receipt, line.plan, line.answer, line.debits)
 
     def release(self, receipt: str, answer: str) -> str:
@@ -223,10 +272,10 @@ class StoredLedger:
         """
         with self._writing() as tables:
             line = _allowed(tables, receipt, None)
-            if line.answer is not None:
-                return line.answer
-            released(tables, receipt, answer)
-        return answer
+            if line.answer is None:
+                released(tables, receipt, answer)
+        self._settle(line)
+        return answer if line.answer is None else line.answer
 
     def receipts(self, analyst: str | None = None) -> tuple[Receipt, ...]:
         """Return the receipts of one analyst, or all, oldest first."""
@@ -258,33 +307,47 @@ class StoredLedger:
             )
         if line is None or not known:
             raise _no_receipt(receipt)
+        self._settle(line)
         return None if line.answer is None else Reservation(receipt, line.plan, line.answer, line.debits)
+
+    def plan(self, receipt: str) -> str:
+        """Return the frozen plan of a receipt, for the curator. Nothing is attempted or charged."""
+        with self._reading() as tables:
+            return _allowed(tables, receipt, None).plan
 
     def verify(self, *, noted: str | None = None) -> Verification:
         """Replay the entries independently of all sums; `noted` is a head that must still be in the chain."""
         from jali.ledger.inspection import inspect
 
-        with self._store.reading() as connection:
+        with self._transactions.store.reading() as connection:
             return inspect(connection, noted)
+
+    def _settle(self, line: Line) -> None:
+        """Let an answer leave only when the anchor covers its release."""
+        if line.released is not None:
+            self._transactions.settle(line.released)
 
     def _see(self, receipt: str, analyst: str, debits: tuple[Debit, ...]) -> None:
         with self._writing() as tables:
             if tables.has_seen(receipt, analyst):  # paid by another session of the same analyst just now
                 return
             spend(tables, debits)
+            tables.put_seen(receipt, analyst)
             body = {"receipt": receipt, "analyst": analyst, "debits": write_debits(debits), "at": now()}
             tables.append(Kind.SEE, body)
-            tables.put_seen(receipt, analyst)
 
-    @contextmanager
-    def _reading(self) -> Iterator[Tables]:
-        with self._store.reading() as connection:
-            yield Tables(connection)
+    def _reading(self) -> AbstractContextManager[Tables]:
+        return self._transactions.reading()
 
-    @contextmanager
-    def _writing(self) -> Iterator[Tables]:
-        with self._store.writing() as connection:
-            yield Tables(connection)
+    def _writing(self) -> AbstractContextManager[Tables]:
+        return self._transactions.writing()
+
+
+def _declared(tables: Tables, name: str) -> Declaration:
+    found = tables.declaration(name)
+    if found is None:
+        raise damaged(f"the declaration of {name} cannot be found")
+    return found
 
 
 def _own(analyst: str, grant: Debit | tuple[Debit, ...] | None) -> tuple[Debit, ...]:
@@ -322,5 +385,5 @@ def _count_attempt(tables: Tables, receipt: str, attempt: int) -> None:
             f"The receipt {receipt} was tried {MAX_ATTEMPTS} times without an answer.",
             remedy="It stays spent; ask the question anew.",
         )
-    tables.append(Kind.ATTEMPT, {"receipt": receipt, "attempt": attempt, "at": now()})
     tables.put_attempt(receipt, attempt)
+    tables.append(Kind.ATTEMPT, {"receipt": receipt, "attempt": attempt, "at": now()})

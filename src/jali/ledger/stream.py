@@ -16,6 +16,7 @@ class StoredStream:
         declaration: What was declared: a text that the ledger does not read.
         receipt: Under which its whole loss was charged.
         published: How many ticks were published.
+        ended: Whether it cannot go on: the ledger was recovered from an older copy.
     """
 
     seq: int
@@ -23,6 +24,7 @@ class StoredStream:
     declaration: str
     receipt: str
     published: int
+    ended: bool = False
 
 
 class Arrival(NamedTuple):

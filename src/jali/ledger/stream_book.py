@@ -11,12 +11,11 @@ from jali.errors import LedgerError
 from jali.ledger.arrivals import Arrivals
 from jali.ledger.chain import Kind, fingerprint
 from jali.ledger.debit import Debit
-from jali.ledger.schema import add_streams
 from jali.ledger.steps import Order, now, opened, released, reserved
-from jali.ledger.stores.store import Store
 from jali.ledger.stream import Arrival, Bounds, Entered, StoredStream
 from jali.ledger.stream_tables import StreamTables
 from jali.ledger.tables import Tables
+from jali.ledger.transactions import Transactions
 from jali.privacy import Budget
 
 # From a state, what items add to the first of some ticks, and the number of the ticks: the state after them, and
@@ -35,13 +34,13 @@ class StreamBook:
         docs/proofs/stream_ledger.md.
     """
 
-    def __init__(self, store: Store) -> None:
-        self._store = store
+    def __init__(self, transactions: Transactions) -> None:
+        self._transactions = transactions
 
     def all(self) -> tuple[StoredStream, ...]:
         """Return all streams."""
-        with self._store.reading() as connection:
-            return StreamTables(connection).streams()
+        with self._transactions.reading() as tables:
+            return StreamTables(tables).streams()
 
     def paid_by(self, receipt: str) -> bool:
         """Say whether a receipt is that of a stream."""
@@ -49,8 +48,8 @@ class StreamBook:
 
     def named(self, name: str) -> StoredStream | None:
         """Return the stream of a name, ignoring case; None if there is none."""
-        with self._store.reading() as connection:
-            return StreamTables(connection).stream(name)
+        with self._transactions.reading() as tables:
+            return StreamTables(tables).stream(name)
 
     def begin(
         self,
@@ -73,18 +72,17 @@ class StreamBook:
             BudgetExceeded: An account cannot pay; nothing is recorded.
         """
         receipt = secrets.token_hex(16)
-        with self._store.writing() as connection:
-            tables, streams = Tables(connection), StreamTables(connection)
+        with self._transactions.writing() as tables:
+            streams = StreamTables(tables)
             found = streams.stream(name)
             if found is not None:
                 return found
-            add_streams(connection)
             for account, budget in budgets:
                 opened(tables, account, budget)
             reserved(tables, Order(receipt, analyst, question, key, declaration, debits))
             released(tables, receipt, f'"stream {name}"')
-            seq = tables.append(Kind.STREAM, {"stream": name, "receipt": receipt, "at": now()})
-            streams.put_stream(seq, name, receipt, state)
+            seq = streams.put_stream(name, receipt, state)
+            tables.append(Kind.STREAM, {"stream": name, "receipt": receipt, "at": now()})
         return StoredStream(seq, name, declaration, receipt, 0)
 
     def append(self, name: str, arrivals: Iterable[Arrival], bounds: Bounds, most: int | None) -> Entered:
@@ -92,13 +90,14 @@ class StreamBook:
         with self._writing(name) as (tables, streams, stream):
             if most is not None and stream.published >= most:
                 raise _over(name, most)
+            _check_going_on(stream)
             tables.check_here()  # items are in no entry
             return Arrivals(streams, stream.seq, stream.published + 1, bounds).enter(arrivals)
 
     def known(self, name: str, first: int) -> set[str]:
         """Return the keys of all items that were appended in a tick or later, whoever's they are."""
-        with self._store.reading() as connection:
-            streams = StreamTables(connection)
+        with self._transactions.reading() as tables:
+            streams = StreamTables(tables)
             return streams.names(_known(streams, name).seq, first)
 
     def publish(self, name: str, last: int, advance: Advance) -> bool:
@@ -107,20 +106,25 @@ class StreamBook:
         If it could not, nothing has changed. This frame knows no exact number: errors may be raised from it.
         """
         with self._writing(name) as (tables, streams, stream):
+            if stream.published < last:
+                _check_going_on(stream)
             return stream.published >= last or _published(tables, streams, stream, last, advance)
 
     def values(self, name: str, first: int = 1, last: int | None = None) -> tuple[str, ...]:
         """Return what was published from one tick to another; by default all."""
-        with self._store.reading() as connection:
-            streams = StreamTables(connection)
+        with self._transactions.reading() as tables:
+            streams = StreamTables(tables)
             stream = _known(streams, name)
-            return streams.values(stream.seq, first, stream.published if last is None else last)
+            found = streams.values(stream, first, stream.published if last is None else last)
+            head = tables.head
+        self._transactions.settle(head.seq)
+        return found
 
     @contextmanager
     def _writing(self, name: str) -> Iterator[tuple[Tables, StreamTables, StoredStream]]:
-        with self._store.writing() as connection:
-            streams = StreamTables(connection)
-            yield Tables(connection), streams, _known(streams, name)
+        with self._transactions.writing() as tables:
+            streams = StreamTables(tables)
+            yield tables, streams, _known(streams, name)
 
 
 def _published(tables: Tables, streams: StreamTables, stream: StoredStream, last: int, advance: Advance) -> bool:
@@ -132,8 +136,8 @@ def _published(tables: Tables, streams: StreamTables, stream: StoredStream, last
         return False
     for tick, body in enumerate(values, first):
         # Neither a time nor a number of items: the head of the chain may be shown to others.
+        streams.put_value(stream, tick, body)
         tables.append(Kind.TICK, {"stream": stream.name, "tick": tick, "value": fingerprint(body)})
-        streams.put_value(stream.seq, tick, body)
     streams.put_state(stream.seq, last, state)
     return True
 
@@ -143,6 +147,15 @@ def _known(streams: StreamTables, name: str) -> StoredStream:
     if found is None:
         raise LedgerError(f"There is no stream {name}.", remedy="Make it with db.stream.")
     return found
+
+
+def _check_going_on(stream: StoredStream) -> None:
+    """Refuse a stream whose noise may have been used for ticks that an older copy does not know of."""
+    if stream.ended:
+        raise LedgerError(
+            f"The stream {stream.name} ended when the ledger was recovered from an older copy.",
+            remedy="Make another stream; what this one published stays.",
+        )
 
 
 def _over(name: str, most: int) -> LedgerError:

@@ -1,4 +1,4 @@
-"""The tables: every SQL statement of the ledger, inside a transaction that someone else began and ends."""
+"""The tables of the ledger: every SQL statement on them, inside a transaction that somebody else ends."""
 
 from __future__ import annotations
 
@@ -8,18 +8,21 @@ from dataclasses import dataclass
 from typing import Any
 
 from jali.errors import LedgerError
-from jali.ledger import schema
-from jali.ledger.chain import GENESIS, Entry, Kind, canonical
+from jali.ledger.chain import GENESIS, Entry, Head, Kind, canonical, fingerprint
+from jali.ledger.damage import damaged
 from jali.ledger.debit import Debit
 from jali.ledger.declaration import Declaration
 from jali.ledger.parts import Part, PartLine, PartSum, Sums, added, largest
 from jali.ledger.receipt import Receipt, State
 from jali.ledger.record import intact, read_budget, read_debits_text, read_event, write_budget, write_event
+from jali.ledger.rows import ROWS
 from jali.ledger.stores.store import Connection
 from jali.privacy import NOTHING, Budget, Event
 
-_LAST = "SELECT seq, digest, kind FROM entries ORDER BY seq DESC"
 _RECEIPT = "SELECT id, analyst, released, question, debits, at FROM receipts"
+# With the kind written out, as in the indexes that serve it.
+_OF_KIND = "SELECT body FROM entries WHERE kind = '{}'"
+_ENTRY = "SELECT seq, kind, body, previous, digest, form FROM entries"
 
 
 @dataclass(frozen=True)
@@ -32,13 +35,23 @@ class Account:
 
 @dataclass(frozen=True)
 class Line:
-    """The state of one receipt."""
+    """The state of one receipt.
+
+    Attributes:
+        analyst: Who reserved it.
+        attempts: How often somebody began to answer it.
+        plan: The frozen plan.
+        answer: What was released; None while it is open.
+        debits: What it was paid by.
+        released: The number of the entry that released it.
+    """
 
     analyst: str
     attempts: int
     plan: str
     answer: str | None
     debits: tuple[Debit, ...]
+    released: int | None = None
 
 
 @dataclass(frozen=True)
@@ -49,150 +62,253 @@ class Hit:
     plan: str
     answer: str
     paid: bool
+    released: int
 
 
 class Tables:
-    """The rows of the ledger, read and written through one connection."""
+    """The rows of the ledger, read and written through one connection.
+
+    Guarantee:
+        A row that a debit, an attempt, a recall or a release depends on is checked against the entry that wrote it
+        last (`rows.py`), and a row that should be there and is not found is noticed. So a changed byte is an error
+        when it is read, never a budget.
+    """
 
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
+        self._last: Entry | None = None
+        self._mentions: dict[tuple[Any, ...], list[Any]] = {}
+        self._changed: dict[str, Account] = {}
+        self._kinds: set[Kind] = set()
+        self._known: dict[int, list[Any]] = {}
+
+    # The chain.
+
+    @property
+    def connection(self) -> Connection:
+        """The transaction."""
+        return self._connection
+
+    @property
+    def kinds(self) -> frozenset[Kind]:
+        """What kinds of entries were appended in this transaction."""
+        return frozenset(self._kinds)
+
+    @property
+    def changed(self) -> dict[str, Account]:
+        """The accounts that were opened or charged in this transaction."""
+        return dict(self._changed)
+
+    @property
+    def head(self) -> Head:
+        """The last entry."""
+        last = self._latest()
+        return Head() if last is None else Head(last.seq, last.digest)
+
+    @property
+    def seq(self) -> int:
+        """The number of the next entry: rows that are written before it is appended name it."""
+        return self.head.seq + 1
+
+    def _latest(self) -> Entry | None:
+        if self._last is None:
+            row = self._one(f"{_ENTRY} ORDER BY seq DESC LIMIT 1")
+            if row is None:
+                return None
+            self._last = Entry(*row)
+            if not self._last.linked:
+                raise damaged(f"entry {self._last.seq} was changed")
+        return self._last
+
+    def entry(self, seq: int) -> Entry:
+        """Return an entry that must be there."""
+        row = self._one(f"{_ENTRY} WHERE seq = ?", (seq,))
+        entry = None if row is None else Entry(*row)
+        if entry is None or not entry.linked:
+            raise damaged(f"entry {seq} is missing or was changed")
+        return entry
+
+    def digest(self, seq: int) -> str | None:
+        """Return the digest of an entry; that of the beginning for 0; None if there is no such entry."""
+        row = (GENESIS,) if seq == 0 else self._one("SELECT digest FROM entries WHERE seq = ?", (seq,))
+        return None if row is None else str(row[0])
+
+    def epoch(self) -> int:
+        """Return how often the ledger was recovered from an older copy."""
+        row = self._one(f"{_OF_KIND.format('restore')} ORDER BY seq DESC LIMIT 1")
+        return 0 if row is None else intact(lambda: int(json.loads(row[0])["epoch"]))
 
     def append(self, kind: Kind, body: dict[str, Any]) -> int:
-        """Append an entry to the chain and return its number."""
-        seq, digest, last = self._one(f"{_LAST} LIMIT 1") or (0, GENESIS, None)
-        if last == Kind.MOVE and kind is not Kind.ARRIVE:
-            raise self._moved()
-        entry = Entry.after(seq, digest, kind, canonical(body))
+        """Append an entry to the chain, with the rows that were written since the last one; return its number."""
+        last = self._latest()
+        if last is not None and last.kind == Kind.MOVE and kind is not Kind.ARRIVE:
+            raise self._moved(last)
+        entry = Entry.after(self.head, kind, canonical(body | {"rows": list(self._mentions.values())}))
         self._run(
-            "INSERT INTO entries VALUES (?, ?, ?, ?, ?)",
-            (entry.seq, str(entry.kind), entry.body, entry.previous, entry.digest),
+            "INSERT INTO entries (seq, kind, body, previous, digest, form) VALUES (?, ?, ?, ?, ?, ?)",
+            (entry.seq, str(entry.kind), entry.body, entry.previous, entry.digest, entry.form),
         )
+        self._last, self._mentions = entry, {}
+        self._kinds.add(kind)
         return entry.seq
+
+    def check_complete(self) -> None:
+        """Make sure that an entry names every row that was written."""
+        assert not self._mentions
 
     def check_here(self) -> None:
         """Refuse to change anything in a ledger that has moved."""
-        last = self._one(f"{_LAST} LIMIT 1")
-        if last is not None and last[2] == Kind.MOVE:
-            raise self._moved()
+        last = self._latest()
+        if last is not None and last.kind == Kind.MOVE:
+            raise self._moved(last)
 
-    def _moved(self) -> LedgerError:
+    @staticmethod
+    def _moved(last: Entry) -> LedgerError:
         """Say where the ledger is now."""
-        (body,) = self._one("SELECT body FROM entries ORDER BY seq DESC LIMIT 1")
-        return moved_to(intact(lambda: str(json.loads(body)["to"])))
+        return moved_to(intact(lambda: str(json.loads(last.body)["to"])))
+
+    # Rows that follow from the entries.
+
+    def put(self, table: str, values: tuple[Any, ...]) -> None:
+        """Write a row in place of an earlier one with its key; the next entry names it."""
+        kind = ROWS[table]
+        self._run(kind.upsert, (*values, self.seq))
+        self._mentions[table, *kind.key_of(values)] = kind.mention(values)
+
+    def get(self, table: str, *key: Any) -> tuple[Any, ...] | None:
+        """Return the values of the row with a key, checked against the entry that wrote it."""
+        row = self._one(ROWS[table].lookup, key)
+        return None if row is None else self._checked(table, row)
+
+    def all(self, table: str, where: str = "", values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
+        """Return the values of several rows, each checked against the entry that wrote it."""
+        return [self._checked(table, row) for row in self._run(f"{ROWS[table].select} {where}", values)]
+
+    def _checked(self, table: str, row: tuple[Any, ...]) -> tuple[Any, ...]:
+        values, seq = tuple(row[:-1]), row[-1]
+        mention = ROWS[table].mention(values)
+        if seq == self.seq and self._mentions.get(tuple(mention[:-1])) == mention:
+            return values  # written in this transaction, and not named by an entry yet
+        last = self._latest()
+        if seq == 0 and last is not None and last.kind == Kind.MOVE:
+            return values  # it moved before rows named their entries, and nothing is charged here any more
+        if seq not in self._known:
+            self._known[seq] = intact(lambda: list(json.loads(self.entry(seq).body)["rows"]))
+        if mention not in self._known[seq]:
+            raise damaged(f"a row of {table} is not the one that entry {seq} wrote")
+        return values
+
+    # Declarations.
 
     def declaration(self, name: str) -> Declaration | None:
         """Return the latest declaration under a name."""
-        row = self._one("SELECT name, body, version, data_version FROM declarations WHERE name = ?", (name,))
-        return None if row is None else Declaration(*row)
+        row = self.get("declarations", name)
+        return None if row is None else Declaration(*row[1:])
 
-    def declarations(self) -> tuple[Declaration, ...]:
-        """Return the latest declaration of every name."""
-        rows = self._run("SELECT name, body, version, data_version FROM declarations ORDER BY seq")
-        return tuple(Declaration(*row) for row in rows)
-
-    def put_declaration(self, seq: int, new: Declaration) -> None:
-        """Keep the latest declaration; a name keeps the place of its first one."""
-        self._run(
-            "INSERT INTO declarations VALUES (?, ?, ?, ?, ?) ON CONFLICT (name) DO UPDATE"
-            " SET body = excluded.body, version = excluded.version, data_version = excluded.data_version",
-            (seq, new.name, new.body, new.version, new.data_version),
+    def declaration_marks(self) -> list[tuple[str, str | None]]:
+        """Return the name of every declaration and the digest of the entry that wrote it, the first one first."""
+        rows = self._run(
+            "SELECT name, digest FROM declarations LEFT JOIN entries ON entries.seq = entry"
+            " ORDER BY declarations.seq"
         )
+        return [(name, digest) for name, digest in rows]
+
+    def put_declaration(self, new: Declaration) -> None:
+        """Keep the latest declaration; a name keeps the place of its first one."""
+        old = self._one("SELECT seq FROM declarations WHERE name = ?", (new.name,))
+        seq = self.seq if old is None else old[0]
+        self.put("declarations", (seq, new.name, new.body, new.version, new.data_version))
+
+    # Accounts.
 
     def account(self, name: str) -> Account | None:
         """Return the budget and the sum of an account."""
-        row = self._one("SELECT budget, spent FROM accounts WHERE name = ?", (name,))
+        row = self.get("accounts", name)
         if row is None:
             return None
-        budget, spent = intact(lambda: (json.loads(row[0]), json.loads(row[1])))
+        budget, spent = intact(lambda: (json.loads(row[2]), json.loads(row[3])))
         return Account(read_budget(budget), read_event(spent))
+
+    def check_unopened(self, name: str) -> None:
+        """Make sure that an account which was not found was never opened: its row may have been lost."""
+        bodies = [row[0] for kind in ("open", "restore") for row in self._run(_OF_KIND.format(kind))]
+        if any(name in _opened_by(body) for body in bodies):
+            raise damaged(f"the account {name} is missing")
 
     def accounts(self) -> tuple[str, ...]:
         """Return the names of all accounts."""
         return tuple(name for (name,) in self._run("SELECT name FROM accounts ORDER BY seq"))
 
-    def put_account(self, seq: int, name: str, budget: Budget) -> None:
-        """Open an account with nothing spent."""
-        row = (seq, name, canonical(write_budget(budget)), canonical(write_event(NOTHING)))
-        self._run("INSERT INTO accounts VALUES (?, ?, ?, ?)", row)
-
-    def put_spent(self, name: str, spent: Event) -> None:
-        """Replace the sum of an account."""
-        self._run("UPDATE accounts SET spent = ? WHERE name = ?", (canonical(write_event(spent)), name))
+    def put_account(self, name: str, budget: Budget, spent: Event = NOTHING) -> None:
+        """Keep the budget and the sum of an account."""
+        old = self._one("SELECT seq FROM accounts WHERE name = ?", (name,))
+        seq = self.seq if old is None else old[0]
+        self.put("accounts", (seq, name, canonical(write_budget(budget)), canonical(write_event(spent))))
+        self._changed[name] = Account(budget, spent)
 
     def sums(self, account: str, spent: Event, part: Part | None) -> Sums:
         """Return the sums of an account whose sum is `spent`, as a debit of this part sees them."""
-        rows = self._schemes(account)
+        rows = {row[2]: row for row in self.all("schemes", "WHERE account = ? ORDER BY seq", (account,))}
         if part is None and not rows:
             return Sums(common=spent)
-        sums = {scheme: _event(text) for scheme, text in rows}
+        if rows and ("" not in rows or rows[""][5] != len(rows) - 1):
+            raise damaged(f"a sum of {account} is missing")
+        sums = {scheme: _event(row[4]) for scheme, row in rows.items()}
         common = sums.pop("", spent)
         if part is None:
             return Sums(common, added(sums.values()))
         own = sums.pop(part.scheme, NOTHING)
-        mine, rival = self._part_sums(account, part)
+        count = rows[part.scheme][5] if part.scheme in rows else 0
+        mine, rival = self._part_sums(account, part, count)
         return Sums(common, added(sums.values()), own, mine, rival)
 
-    def _schemes(self, account: str) -> list[tuple[str, str]]:
-        if not schema.has_parts(self._connection):
-            return []
-        return list(self._run("SELECT scheme, spent FROM schemes WHERE account = ? ORDER BY seq", (account,)))
+    def _part_sums(self, account: str, part: Part, count: int) -> tuple[PartSum, Event]:
+        """Return the sums of a part; and the largest of the others where a unit can touch two of them.
 
-    def _part_sums(self, account: str, part: Part) -> tuple[PartSum, Event]:
-        """Return the sums of a part; and the largest of the others where a unit can touch two of them."""
-        if not schema.has_parts(self._connection):
-            return PartSum(), NOTHING
-        row = self._one(
-            "SELECT inside, apart FROM parts WHERE (account, scheme, key) = (?, ?, ?)",
-            (account, part.scheme, part.key),
-        )
-        mine = PartSum() if row is None else PartSum(_event(row[0]), _event(row[1]))
+        Args:
+            account: Whose parts.
+            part: Which one.
+            count: How many parts of its scheme were charged: none of them can be missing.
+        """
+        row = self.get("parts", account, part.scheme, part.key)
+        mine = PartSum() if row is None else PartSum(_event(row[3]), _event(row[4]))
+        if row is not None and count and part.together == 1:
+            return mine, NOTHING
+        others = self.all("parts", "WHERE account = ? AND scheme = ?", (account, part.scheme))
+        if len(others) != count:
+            raise damaged(f"a part of {account} is missing")
         if part.together == 1:
             return mine, NOTHING
-        others = self._run(
-            "SELECT apart FROM parts WHERE account = ? AND scheme = ? AND key <> ?",
-            (account, part.scheme, part.key),
-        )
-        return mine, largest(_event(text) for (text,) in others)
+        return mine, largest(_event(apart) for _, _, key, _, apart in others if key != part.key)
 
     def together(self, account: str, scheme: str) -> int | None:
         """Return how many parts of a scheme one unit can touch; None if nothing was charged for the scheme."""
-        if not schema.has_parts(self._connection):
-            return None
-        row = self._one("SELECT together FROM schemes WHERE account = ? AND scheme = ?", (account, scheme))
-        return None if row is None else int(row[0])
+        row = self.get("schemes", account, scheme)
+        return None if row is None else int(row[3])
 
-    def put_sums(self, account: str, sums: Sums, part: Part | None) -> None:
+    def put_sums(self, account: str, budget: Budget, sums: Sums, part: Part | None) -> None:
         """Replace the sums of an account after a debit."""
-        self.put_spent(account, sums.spent)
+        self.put_account(account, budget, sums.spent)
         if part is not None:
-            schema.add_parts(self._connection)
-            self._put_scheme(account, "", 0, sums.common)
-            self._put_scheme(account, part.scheme, part.together, sums.scheme)
+            new_scheme = self.get("schemes", account, part.scheme) is None
+            self._put_scheme(account, "", 0, sums.common, int(new_scheme))
+            new = self.get("parts", account, part.scheme, part.key) is None
+            self._put_scheme(account, part.scheme, part.together, sums.scheme, int(new))
             inside, apart = (canonical(write_event(event)) for event in (sums.part.inside, sums.part.apart))
-            self._run(
-                "INSERT INTO parts VALUES (?, ?, ?, ?, ?) ON CONFLICT (account, scheme, key) DO UPDATE"
-                " SET inside = excluded.inside, apart = excluded.apart",
-                (account, part.scheme, part.key, inside, apart),
-            )
-        elif schema.has_parts(self._connection):
+            self.put("parts", (account, part.scheme, part.key, inside, apart))
+        elif self.get("schemes", account, "") is not None:
             # Accounts without debits of parts have no such row.
-            self._run(
-                "UPDATE schemes SET spent = ? WHERE account = ? AND scheme = ''",
-                (canonical(write_event(sums.common)), account),
-            )
+            self._put_scheme(account, "", 0, sums.common, 0)
 
-    def _put_scheme(self, account: str, scheme: str, together: int, spent: Event) -> None:
+    def _put_scheme(self, account: str, scheme: str, together: int, spent: Event, new: int) -> None:
+        old = self.get("schemes", account, scheme)
         # Numbered here: a sequence of Postgres would skip the numbers of transactions that were undone.
-        self._run(
-            "INSERT INTO schemes VALUES ((SELECT coalesce(max(seq), 0) + 1 FROM schemes), ?, ?, ?, ?)"
-            " ON CONFLICT (account, scheme) DO UPDATE SET spent = excluded.spent",
-            (account, scheme, together, canonical(write_event(spent))),
-        )
+        (number,) = self._one("SELECT coalesce(max(seq), 0) + 1 FROM schemes")
+        seq, kept, parts = (number, together, 0) if old is None else (old[0], old[3], old[5])
+        self.put("schemes", (seq, account, scheme, kept, canonical(write_event(spent)), parts + new))
 
     def part_lines(self, account: str) -> tuple[PartLine, ...]:
         """Return what an account was charged for each part, scheme after scheme."""
-        if not schema.has_parts(self._connection):
-            return ()
         rows = self._run(
             "SELECT parts.scheme, key, inside FROM parts JOIN schemes USING (account, scheme)"
             " WHERE account = ? ORDER BY seq, key",
@@ -200,30 +316,46 @@ class Tables:
         )
         return tuple(PartLine(scheme, key, _event(inside)) for scheme, key, inside in rows)
 
-    def put_receipt(self, seq: int, *, body: dict[str, Any], plan: str) -> None:
+    # Receipts.
+
+    def put_receipt(self, *, body: dict[str, Any], plan: str) -> None:
         """Keep a new open receipt, its plan, and its first attempt."""
         names = ("receipt", "analyst", "question", "key")
-        row = (seq, *(body[name] for name in names), canonical(body["debits"]), body["at"], 1, None)
-        self._run("INSERT INTO receipts VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", row)
+        values = (*(body[name] for name in names), canonical(body["debits"]), body["at"], 1, None)
+        self.put("receipts", (self.seq, *values))
         self._run("INSERT INTO plans VALUES (?, ?)", (body["receipt"], plan))
 
     def line(self, receipt: str) -> Line | None:
-        """Return the state of one receipt."""
-        row = self._one(
-            "SELECT analyst, attempts, plans.body, answers.body, debits FROM receipts"
-            " JOIN plans ON plans.receipt = id LEFT JOIN answers ON answers.receipt = id WHERE id = ?",
-            (receipt,),
-        )
-        return None if row is None else Line(row[0], row[1], row[2], row[3], read_debits_text(row[4]))
+        """Return the state of one receipt, with its plan and its answer as their entries name them."""
+        row = self.get("receipts", receipt)
+        if row is None:
+            return None
+        seq, _, analyst, _, _, debits, _, attempts, released = row
+        plan = self._text("plans", receipt, seq, "plan")
+        answer = None if released is None else self._text("answers", receipt, released, "answer")
+        return Line(analyst, attempts, plan, answer, read_debits_text(debits), released)
+
+    def _text(self, table: str, receipt: str, seq: int, name: str) -> str:
+        """Return a long text of a receipt, checked against the digest in its entry."""
+        row = self._one(f"SELECT body FROM {table} WHERE receipt = ?", (receipt,))
+        body = intact(lambda: json.loads(self.entry(seq).body))
+        if row is None or body.get("receipt") != receipt or body.get(name) != fingerprint(str(row[0])):
+            raise damaged(f"the text of {receipt} in {table} is not the one in its entry")
+        return str(row[0])
 
     def put_attempt(self, receipt: str, attempts: int) -> None:
         """Keep the number of attempts."""
-        self._run("UPDATE receipts SET attempts = ? WHERE id = ?", (attempts, receipt))
+        row = self.get("receipts", receipt)
+        assert row is not None
+        self.put("receipts", (*row[:-2], attempts, row[-1]))
 
-    def put_answer(self, seq: int, receipt: str, answer: str) -> None:
+    def put_answer(self, receipt: str, answer: str) -> None:
         """Keep the answer and close the receipt."""
+        row = self.get("receipts", receipt)
+        assert row is not None
+        assert row[-1] is None
         self._run("INSERT INTO answers VALUES (?, ?)", (receipt, answer))
-        self._run("UPDATE receipts SET released = ? WHERE id = ? AND released IS NULL", (seq, receipt))
+        self.put("receipts", (*row[:-1], self.seq))
 
     def hit(self, key: str, analyst: str) -> Hit | None:
         """Find the answer of a key: one that the analyst has paid for if there is one, else the first.
@@ -231,37 +363,40 @@ class Tables:
         Two analysts who ask at once may both reserve the same key.
         """
         row = self._one(
-            "SELECT id, plans.body, answers.body, analyst = ? OR EXISTS"
+            "SELECT id, analyst = ? OR EXISTS"
             " (SELECT 1 FROM seen WHERE seen.receipt = id AND seen.analyst = ?) AS paid"
-            " FROM receipts JOIN plans ON plans.receipt = id JOIN answers ON answers.receipt = id"
-            " WHERE key = ? AND released IS NOT NULL ORDER BY paid DESC, released LIMIT 1",
+            " FROM receipts WHERE key = ? AND released IS NOT NULL ORDER BY paid DESC, released LIMIT 1",
             (analyst, analyst, key),
         )
-        return None if row is None else Hit(row[0], row[1], row[2], bool(row[3]))
+        line = None if row is None else self.line(row[0])
+        if line is None or line.answer is None or line.released is None:
+            return None
+        paid = analyst == line.analyst or self.has_seen(row[0], analyst)
+        return Hit(row[0], line.plan, line.answer, paid, line.released)
 
     def owed(self, key: str, analyst: str, most: int) -> tuple[str, int] | None:
         """Find an open receipt of a key and an analyst that has attempts left, and how many it had."""
-        row = self._one(
-            "SELECT id, attempts FROM receipts"
-            " WHERE key = ? AND released IS NULL AND analyst = ? AND attempts < ? ORDER BY seq LIMIT 1",
-            (key, analyst, most),
-        )
-        return None if row is None else (row[0], row[1])
+        for receipt in self.open_receipts(key, analyst):
+            row = self.get("receipts", receipt)
+            if row is not None and row[-2] < most:
+                return receipt, row[-2]
+        return None
 
     def open_receipts(self, key: str, analyst: str) -> list[str]:
         """Find the open receipts of a key and an analyst, however often they were tried."""
         rows = self._run(
-            "SELECT id FROM receipts WHERE key = ? AND released IS NULL AND analyst = ?", (key, analyst)
+            "SELECT id FROM receipts WHERE key = ? AND released IS NULL AND analyst = ? ORDER BY seq",
+            (key, analyst),
         )
-        return [row[0] for row in rows]
+        return [row[0] for row in list(rows)]
 
     def has_seen(self, receipt: str, analyst: str) -> bool:
         """Say whether this analyst's first sight of the receipt was recorded."""
-        return self._one("SELECT 1 FROM seen WHERE receipt = ? AND analyst = ?", (receipt, analyst)) is not None
+        return self.get("seen", receipt, analyst) is not None
 
     def put_seen(self, receipt: str, analyst: str) -> None:
         """Keep an analyst's first sight of a receipt."""
-        self._run("INSERT INTO seen VALUES (?, ?)", (receipt, analyst))
+        self.put("seen", (receipt, analyst))
 
     def receipts(self, analyst: str | None) -> tuple[Receipt, ...]:
         """Return the receipts of one analyst, or all."""
@@ -291,7 +426,14 @@ def moved_to(place: str) -> LedgerError:
     return LedgerError(
         f"This ledger has moved to {place}: nothing is charged or changed here any more.",
         remedy="Open it there. If the move was cut off, finish it: jali ledger move.",
+        code="ledger-moved",
     )
+
+
+def _opened_by(text: str) -> set[str]:
+    """Return the names of the accounts that an entry opened."""
+    body = intact(lambda: json.loads(text))
+    return {body["account"]} if "account" in body else {account["account"] for account in body.get("opened", ())}
 
 
 def _of(analyst: str | None) -> tuple[str, tuple[str, ...]]:

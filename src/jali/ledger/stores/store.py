@@ -67,6 +67,9 @@ class Store(Protocol):
     def durable(self) -> bool:
         """Whether it outlives the process."""
 
+    def identity(self) -> str:
+        """Return the name of the ledger, which is random and its own for ever."""
+
     def reading(self) -> AbstractContextManager[Connection]:
         """Give a connection that reads, at one moment."""
 

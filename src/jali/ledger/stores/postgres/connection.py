@@ -7,7 +7,6 @@ from functools import lru_cache
 from itertools import count
 from typing import TYPE_CHECKING, Any
 
-from jali.ledger.schema import WITH_MOVES
 from jali.ledger.stores.postgres.texts import read, written
 
 if TYPE_CHECKING:
@@ -44,9 +43,10 @@ class PostgresConnection:
         """Look a text up by its digest: an index of Postgres refuses texts of more than 2,700 bytes."""
         return f"name_key({text})"
 
-    def version(self) -> str:
-        """Return the version of the ledger's schema: a ledger in Postgres has everything from the start."""
-        return WITH_MOVES
+    def version(self) -> str | None:
+        """Return the version of the ledger's schema."""
+        row = self.execute("SELECT value FROM meta WHERE name = 'schema'").fetchone()
+        return None if row is None else str(row[0])
 
     def tables(self) -> set[str]:
         """Return the names of the tables that there are."""

@@ -6,7 +6,7 @@ import re
 import secrets
 from collections.abc import Iterator
 
-from jali.ledger.schema import ALL_GUARDS, ALL_TABLES, WITH_MOVES, Guard
+from jali.ledger.schema import ALL_GUARDS, ALL_TABLES, INDEXES, VERSION, Guard
 
 # Who owns an item, and its key, are texts of any length: they are looked up by digest. It is the same for ever, as
 # the encoding of the database is, which is checked.
@@ -75,9 +75,41 @@ def without_guards() -> Iterator[str]:
     yield "DROP FUNCTION refuse()"
 
 
+def reshape() -> Iterator[str]:
+    """Yield the statements that give the tables of an earlier schema their present form. They keep their owners.
+
+    What an earlier version of Jali inserts fails from now on: new columns must be given.
+    """
+    for table, columns in _ADDED.items():
+        for column, (kind, first) in columns.items():
+            yield _translated(f"ALTER TABLE {table} ADD COLUMN {column} {kind} NOT NULL DEFAULT {first}")
+            yield f"ALTER TABLE {table} ALTER COLUMN {column} DROP DEFAULT"
+    for statement in INDEXES:
+        yield f"DROP INDEX IF EXISTS {statement.split()[2]}"
+        yield _translated(statement)
+
+
+_ENTRY, _MARK = {"entry": ("INTEGER", "0")}, {"mark": ("TEXT", "''")}
+_ADDED = {
+    "entries": {"form": ("INTEGER", "1")},
+    "declarations": _ENTRY,
+    "accounts": _ENTRY,
+    "receipts": _ENTRY,
+    "seen": _ENTRY,
+    "schemes": {"parts": ("INTEGER", "0")} | _ENTRY,
+    "parts": _ENTRY,
+    "streams": {"ended": ("INTEGER", "0")} | _ENTRY,
+    "stream_values": _ENTRY,
+    "stream_states": _MARK,
+    "stream_items": _MARK,
+    "stream_people": _MARK,
+    "tokens": _ENTRY,
+}
+
+
 def marks() -> Iterator[str]:
     """Yield the statements that say what this is. The name is random: a ledger made anew is another one."""
-    yield f"INSERT INTO meta VALUES ('application', 'Jali'), ('schema', '{WITH_MOVES}')"
+    yield f"INSERT INTO meta VALUES ('application', 'Jali'), ('schema', '{VERSION}')"
     yield f"INSERT INTO meta VALUES ('ledger', '{secrets.token_hex(16)}')"
 
 

@@ -8,11 +8,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from jali.errors import LedgerError
-from jali.ledger.chain import GENESIS
+from jali.ledger.chain import Head
+from jali.ledger.meta import seal_facts
 from jali.ledger.schema import check_version
 from jali.ledger.stores.postgres import creation
 from jali.ledger.stores.postgres.address import Address
-from jali.ledger.stores.postgres.connection import Row
+from jali.ledger.stores.postgres.connection import PostgresConnection, Row
 
 if TYPE_CHECKING:
     from psycopg import Connection
@@ -42,14 +43,6 @@ _MARKS = (
     " EXISTS (SELECT 1 FROM pg_class, aclexplode(relacl) AS rights"
     " WHERE relnamespace = to_regnamespace('\"{schema}\"') AND rights.grantee = 0)"
 )
-
-
-@dataclass(frozen=True)
-class Head:
-    """The last entry of a chain."""
-
-    seq: int = 0
-    digest: str = GENESIS
 
 
 @dataclass(frozen=True)
@@ -101,6 +94,7 @@ class Session:
         """Make an empty ledger, in the transaction of the caller."""
         self.make_schema(connection)
         run_all(connection, creation.everything(self.address.schema))
+        seal_facts(PostgresConnection(connection))
 
     def make_schema(self, connection: Connection[Row]) -> None:
         """Make the schema if there is none, in the transaction of the caller."""

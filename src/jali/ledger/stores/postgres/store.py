@@ -20,15 +20,20 @@ from contextlib import closing, contextmanager
 from typing import TYPE_CHECKING
 
 from jali.errors import CatalogError, LedgerError
+from jali.ledger.chain import Head
+from jali.ledger.schema import EARLIER
+from jali.ledger.stores.postgres import creation
 from jali.ledger.stores.postgres.address import Address
 from jali.ledger.stores.postgres.connection import PostgresConnection, Row
 from jali.ledger.stores.postgres.pool import Pool
-from jali.ledger.stores.postgres.session import COMMIT, RECORDED, Head, Session, run, undo
+from jali.ledger.stores.postgres.session import COMMIT, RECORDED, Session, run, run_all, undo
 from jali.ledger.stores.postgres.trouble import check_driver, replaced, translated, undecided, unrecorded
+from jali.ledger.upgrade import upgrade
 
 if TYPE_CHECKING:
     from psycopg import Connection
 
+_EARLIER = tuple((version,) for version in EARLIER)
 _PAUSE, _LONGEST_PAUSE = 0.05, 1.0
 _CONNECTING = 60.0
 
@@ -60,6 +65,10 @@ class PostgresStore:
     def durable(self) -> bool:
         """It outlives the process."""
         return True
+
+    def identity(self) -> str:
+        """Return the name of the ledger, which is random and its own for ever."""
+        return self._ledger
 
     @contextmanager
     def reading(self) -> Iterator[PostgresConnection]:
@@ -95,6 +104,8 @@ class PostgresStore:
                 found = self._session.ledger_at(connection)
                 if found is None and create:
                     found = self._made(connection)
+                if found is not None:
+                    self._upgrade(connection)
             finally:
                 undo(connection)
                 self._own.give(connection)
@@ -112,6 +123,19 @@ class PostgresStore:
             self._session.make(connection)
         run(connection, "COMMIT")
         return self._session.ledger_at(connection)
+
+    def _upgrade(self, connection: Connection[Row]) -> None:
+        """Bring a ledger of an earlier schema to the present one, whole or not at all."""
+        schema = self._address.schema
+        if run(connection, f"SELECT value FROM \"{schema}\".meta WHERE name = 'schema'") not in _EARLIER:
+            return
+        run(connection, self._session.making("upgrade"))
+        if run(connection, "SELECT value FROM meta WHERE name = 'schema'") in _EARLIER:  # nobody was faster
+            run_all(connection, creation.without_guards())
+            run_all(connection, creation.reshape())
+            upgrade(PostgresConnection(connection), self.name)
+            run_all(connection, creation.guards(schema))
+        run(connection, "COMMIT")
 
     def _pool(self) -> Pool:
         """Return the connections of this process, which are not those of the process that it was forked from."""

@@ -8,6 +8,8 @@ from contextlib import closing, contextmanager
 from typing import TYPE_CHECKING
 
 from jali.errors import LedgerError
+from jali.ledger.meta import seal_facts
+from jali.ledger.schema import EARLIER, VERSION
 from jali.ledger.stores.postgres import creation
 from jali.ledger.stores.postgres.address import Address
 from jali.ledger.stores.postgres.connection import PostgresConnection, Row
@@ -70,6 +72,7 @@ class DatabaseTarget:
         with self._made() as (connection, empty):
             if empty:
                 fill(PostgresConnection(connection))
+                seal_facts(PostgresConnection(connection))
                 run_all(connection, creation.guards(self._session.address.schema))
                 run(connection, "COMMIT")
         return empty
@@ -86,6 +89,9 @@ class DatabaseTarget:
                 yield connection, True
             elif run(connection, "SELECT 1 FROM entries LIMIT 1") is None:
                 run_all(connection, creation.without_guards())
+                if PostgresConnection(connection).version() in EARLIER:
+                    run_all(connection, creation.reshape())
+                    run(connection, f"UPDATE meta SET value = '{VERSION}' WHERE name = 'schema'")
                 run(connection, "DELETE FROM meta WHERE name LIKE 'key %'")
                 yield connection, True
             else:

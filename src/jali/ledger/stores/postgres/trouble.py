@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from jali.errors import CatalogError, LedgerError
+from jali.ledger.damage import damaged
 
 if TYPE_CHECKING:
     import psycopg
@@ -46,7 +47,9 @@ def translated(name: str) -> Iterator[None]:
         yield
     except psycopg.Error as error:
         found = _explained(name, error)
-    except UnicodeError:
+    except UnicodeDecodeError:
+        found = damaged("a text cannot be read")
+    except UnicodeEncodeError:
         found = LedgerError("A text is not valid Unicode.", remedy="Nothing was spent; mend the text.")
     if found is not None:
         try:

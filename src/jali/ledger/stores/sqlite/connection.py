@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import closing
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
+
+from jali.ledger.schema import ALL_GUARDS, ALL_TABLES
 
 if TYPE_CHECKING:
     import sqlite3
@@ -41,7 +45,26 @@ class SqliteConnection:
         return {name for (name,) in self.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
 
     def damage(self) -> Iterator[str]:
-        """Have SQLite look at every page of the file."""
+        """Have SQLite look at every page of the file, and compare its tables and guards with the schema."""
         for (finding,) in self.execute("PRAGMA integrity_check"):
             if finding != "ok":
                 yield f"The file is damaged: {finding}."
+        found = set(self.execute(_SCHEMA))
+        for kind, name, *_ in sorted(_expected() - found, key=repr):
+            yield f"The {kind} {name} is missing or was changed."
+        for kind, name, *_ in sorted(found - _expected(), key=repr):
+            yield f"The {kind} {name} is not what Jali made."
+
+
+_SCHEMA = "SELECT type, name, tbl_name, sql FROM sqlite_master"
+
+
+@lru_cache(maxsize=1)
+def _expected() -> set[tuple[Any, ...]]:
+    """Return the schema of a new ledger."""
+    import sqlite3
+
+    with closing(sqlite3.connect(":memory:")) as connection:
+        for statement in (*ALL_TABLES, *(guard.trigger for guard in ALL_GUARDS)):
+            connection.execute(statement)
+        return set(connection.execute(_SCHEMA))

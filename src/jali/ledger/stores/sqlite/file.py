@@ -10,7 +10,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from jali.errors import LedgerError
+from jali.ledger.anchor_file import AnchorFile
 from jali.ledger.stores.sqlite import creation
+from jali.ledger.stores.sqlite.filesystem import check_place
 from jali.ledger.stores.sqlite.lock import turnstile
 from jali.ledger.stores.sqlite.trouble import translated
 
@@ -21,15 +23,21 @@ _PRAGMAS = ("synchronous = FULL", "fullfsync = ON", "checkpoint_fullfsync = ON",
 
 
 def prepare(path: Path, patience: float) -> None:
-    """Make the file if there is none, and check who may read it.
+    """Make the file if there is none, and check who may read it and whether locks hold where it is.
 
     Nothing here opens an existing file: closing it again would drop the locks that SQLite holds on it for
     other connections of this process.
     """
     with _explained(path), translated(str(path)):
+        check_place(path)
         if not path.exists():
             make(path, patience, creation.create)
         _check_rights(path)
+
+
+def anchor_of(path: Path) -> AnchorFile:
+    """Return the anchor beside a ledger."""
+    return AnchorFile(_beside(path, ".anchor"))
 
 
 def make(path: Path, patience: float, create: Callable[[sqlite3.Connection], None]) -> bool:
@@ -60,9 +68,20 @@ def _make(path: Path, create: Callable[[sqlite3.Connection], None]) -> None:
         raise LedgerError(
             f"{path} is missing, but its journal {path.name}-wal is there.",
             remedy="Put both back; or move the journal away to start a new ledger.",
+            code="ledger-behind",
         )
+    anchor = anchor_of(path)
+    known = anchor.last()
+    if known is not None and known.order > (0, 0):
+        raise LedgerError(
+            f"{path} is missing, but its anchor {anchor.path.name} is there, with {known.head.seq:,} entries.",
+            remedy="Put the ledger back, with its journal; or move the anchor away to start a new ledger.",
+            code="ledger-behind",
+        )
+    # Before the ledger: one without an anchor is a copy.
+    anchor.create()
     draft = _beside(path, ".new")
-    for ending in ("", "-wal", "-shm"):
+    for ending in ("", "-wal", "-shm", "-journal"):
         _beside(draft, ending).unlink(missing_ok=True)
     os.close(os.open(draft, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
     connection = sqlite3.connect(draft, isolation_level=None)
@@ -79,12 +98,14 @@ def _make(path: Path, create: Callable[[sqlite3.Connection], None]) -> None:
 def _check_rights(path: Path) -> None:
     status = path.stat()
     if not stat.S_ISREG(status.st_mode):
-        raise LedgerError(f"{path} is not a file.", remedy="Name a file on a local disk.")
+        raise LedgerError(f"{path} is not a file.", remedy="Name a file on a local disk.", code="ledger-rights")
     if status.st_mode & 0o077:
-        raise LedgerError(f"{path} can be read by others.", remedy=f"Run: chmod 600 {path}")
+        raise LedgerError(f"{path} can be read by others.", remedy=f"Run: chmod 600 {path}", code="ledger-rights")
     if status.st_nlink > 1:
         # Each name would get a journal and a lock of its own, and debits would be lost.
-        raise LedgerError(f"{path} has a second name (a hard link).", remedy="Remove one of them.")
+        raise LedgerError(
+            f"{path} has a second name (a hard link).", remedy="Remove one of them.", code="ledger-locks"
+        )
 
 
 def _beside(path: Path, ending: str) -> Path:
@@ -107,4 +128,5 @@ def _explained(path: Path) -> Iterator[None]:
         raise LedgerError(
             f"The ledger {path} cannot be opened: {error.strerror}.",
             remedy="Check the directory and its rights.",
+            code="ledger-disk",
         ) from None

@@ -6,7 +6,7 @@ import fcntl
 import os
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from jali.errors import LedgerError
@@ -26,7 +26,8 @@ def turnstile(path: Path, patience: float) -> Iterator[None]:
             yield
         finally:
             # Closing would not do: a child forked meanwhile has a copy of the descriptor, hence the lock.
-            fcntl.flock(descriptor, fcntl.LOCK_UN)
+            with suppress(OSError):
+                fcntl.flock(descriptor, fcntl.LOCK_UN)
 
 
 @contextmanager
@@ -37,6 +38,7 @@ def _opened(path: Path) -> Iterator[int]:
         raise LedgerError(
             f"The lock {path} cannot be opened: {error.strerror}.",
             remedy="Check the directory and its rights.",
+            code="ledger-rights",
         ) from None
     try:
         yield descriptor
@@ -60,11 +62,17 @@ def _taken(descriptor: int, path: Path) -> bool:
         return False
     except OSError as error:
         raise LedgerError(
-            f"The lock {path} cannot be taken: {error.strerror}.", remedy="Keep the ledger on a local disk."
+            f"The lock {path} cannot be taken: {error.strerror}.",
+            remedy="Keep the ledger on a local disk.",
+            code="ledger-locks",
         ) from None
     return True
 
 
 def busy(name: object) -> LedgerError:
     """Say that others used the ledger for too long. Nothing was written."""
-    return LedgerError(f"The ledger is busy: {name} was not free in time.", remedy="Nothing was spent; try again.")
+    return LedgerError(
+        f"The ledger is busy: {name} was not free in time.",
+        remedy="Nothing was spent; try again.",
+        code="ledger-busy",
+    )

@@ -6,19 +6,23 @@ import os
 import threading
 import weakref
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from jali.errors import LedgerError
+from jali.ledger.meta import read_fact
 from jali.ledger.stores.sqlite import creation
 from jali.ledger.stores.sqlite.connection import SqliteConnection
-from jali.ledger.stores.sqlite.file import lock_of, prepare, settle
+from jali.ledger.stores.sqlite.file import anchor_of, lock_of, prepare, settle
 from jali.ledger.stores.sqlite.lock import busy, turnstile
 from jali.ledger.stores.sqlite.trouble import translated
 
 if TYPE_CHECKING:
     import sqlite3
+
+# What a connection may not survive, as `LedgerError.code`.
+_SPOILT = frozenset({"ledger-locks", "ledger-disk", "ledger-full", "ledger-damaged"})
 
 
 class SqliteStore:
@@ -53,10 +57,15 @@ class SqliteStore:
         """Whether the store is a file."""
         return self._path is not None
 
+    def identity(self) -> str:
+        """Return the name of the ledger, which is random and its own for ever."""
+        with self.reading() as connection:
+            return str(read_fact(connection, "ledger"))
+
     @contextmanager
     def reading(self) -> Iterator[SqliteConnection]:
         """Give a connection that reads, at one moment."""
-        with self._alone(), translated(self.name), _transaction(self._connected(), "BEGIN") as connection:
+        with self._alone(), self._fresh(), translated(self.name), self._begun("BEGIN") as connection:
             yield SqliteConnection(connection)
 
     @contextmanager
@@ -65,8 +74,9 @@ class SqliteStore:
         with (
             self._alone(),
             self._turnstile(),
+            self._fresh(),
             translated(self.name),
-            _transaction(self._connected(), "BEGIN IMMEDIATE") as connection,
+            self._begun("BEGIN IMMEDIATE") as connection,
         ):
             yield SqliteConnection(connection)
 
@@ -93,6 +103,21 @@ class SqliteStore:
             self._paused = False
             self._process = os.getpid()
             self._threads.release()
+
+    def _begun(self, begin: str) -> AbstractContextManager[sqlite3.Connection]:
+        return _transaction(self._connected(), begin)
+
+    @contextmanager
+    def _fresh(self) -> Iterator[None]:
+        """After a failure of the disk or of locks, connect anew: the old connection may hold locks for ever."""
+        try:
+            yield
+        except LedgerError as error:
+            if self._path is not None and error.code in _SPOILT:
+                with suppress(Exception):
+                    self._disconnect()
+                self._connection = None
+            raise
 
     @contextmanager
     def _alone(self) -> Iterator[None]:
@@ -123,6 +148,7 @@ class SqliteStore:
             raise LedgerError(
                 f"The ledger {self._path} was moved or replaced while it was open.",
                 remedy="Put it back, close all programs that use it, and start again.",
+                code="ledger-behind",
             )
         return self._connection
 
@@ -146,14 +172,21 @@ class SqliteStore:
             check_same_thread=False,
         )
         try:
-            creation.check(connection, str(path))
+            earlier = creation.check(connection, str(path))
             settle(connection)
             _check_journal(connection, path)
+            if earlier:
+                self._upgrade(connection, path)
         except BaseException:
             connection.close()
             raise
         _connections[id(self)] = self._identity, os.getpid()
         return connection
+
+    def _upgrade(self, connection: sqlite3.Connection, path: Path) -> None:
+        """Bring a ledger of an earlier schema to the present one, and give it an anchor."""
+        anchor_of(path).create()
+        creation.upgrade_file(connection, str(path))
 
     def _disconnect(self) -> None:
         if self._connection is not None:
@@ -196,7 +229,9 @@ def _check_inherited(identity: tuple[int, int] | None) -> None:
 
 def _check_journal(connection: sqlite3.Connection, path: Path) -> None:
     if connection.execute("PRAGMA journal_mode = WAL").fetchone() != ("wal",):
-        raise LedgerError(f"The ledger {path} cannot keep a journal.", remedy="Keep it on a local disk.")
+        raise LedgerError(
+            f"The ledger {path} cannot keep a journal.", remedy="Keep it on a local disk.", code="ledger-locks"
+        )
 
 
 _stores: weakref.WeakSet[SqliteStore] = weakref.WeakSet()

@@ -1,0 +1,55 @@
+"""docs/ledger.md is true: its codes are all there are, and what it says of copies and recovery happens."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from pathlib import Path
+
+import pytest
+from tests.database.clinic import open_clinic
+
+import jali
+from jali.cli import main
+from jali.ledger.opening import open_ledger
+from jali.ledger.recover import recover
+
+ROOT = Path(__file__).parents[2]
+PAGE = (ROOT / "docs" / "ledger.md").read_text()
+COUNT = "SELECT COUNT(*) FROM visits WHERE age > {}"
+
+
+def test_every_code_of_the_ledger_is_in_the_table_and_no_other() -> None:
+    sources = "".join(path.read_text() for path in (ROOT / "src" / "jali").rglob("*.py"))
+    used = set(re.findall(r'"((?:ledger|anchor)-[a-z]+)"', sources))
+    rows = re.findall(r"^\| (`[^|]+`) \|", PAGE[PAGE.index("## Errors") :], re.MULTILINE)
+    assert set(re.findall(r"`([a-z-]+)`", " ".join(rows))) == used
+
+
+def test_an_older_copy_in_the_place_of_the_ledger_is_refused_until_it_is_recovered(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    place, backup = tmp_path / "clinic.jali", tmp_path / "backup.jali"
+    with open_clinic(tmp_path, epsilon=1) as db:
+        db.ask(COUNT.format(1), epsilon="1/10")
+    shutil.copy(place, backup)
+    with open_clinic(tmp_path, epsilon=1) as db:
+        db.ask(COUNT.format(2), epsilon="1/2")
+    shutil.copy(backup, place)
+    assert main(["ask", str(place), COUNT.format(3), "--epsilon", "0.5"]) == 5
+    assert "is not the one of before" in capsys.readouterr().err
+    assert main(["verify", str(backup)]) == 0
+    assert "Note" in capsys.readouterr().out
+    with pytest.raises(jali.LedgerError) as missing:
+        jali.connect(backup)
+    assert missing.value.code == "anchor-missing"
+    with open_ledger(place, create=False, checked=False) as ledger:
+        recover(ledger)
+    with jali.connect(place) as db:
+        assert str(db.accounts()[0].spent) == "epsilon 0.6"
+
+
+def test_every_command_of_the_page_is_one() -> None:
+    """The words after `jali` are verbs, and the options are theirs."""
+    verbs = set(re.findall(r"^## jali (\w+)", (ROOT / "docs" / "cli.md").read_text(), re.MULTILINE))
+    assert set(re.findall(r"^\$? ?jali (\w+)", PAGE, re.MULTILINE)) <= verbs
