@@ -11,6 +11,7 @@ from benchmarks import (
     engine,
     mechanisms,
     noise,
+    pace,
     postgres,
     server,
     spark,
@@ -30,6 +31,7 @@ SECTIONS = {
     "Postgres": postgres,
     "Spark": spark,
     "Server": server,
+    "Time of answers": pace,
     "Start": start,
 }
 

@@ -17,6 +17,7 @@ from tests.database.clinic import open_clinic
 import jali
 from jali.database import Database
 from jali.server.app import make_app
+from jali.server.connections import connection_class
 from jali.server.listening import listen
 from jali.server.settings import Settings
 
@@ -51,9 +52,9 @@ def tokens_of(database: Database) -> dict[str, str]:
 
 
 @contextmanager
-def served(directory: Path, *, epsilon: Any = 100, **options: Any) -> Iterator[Place]:
+def served(directory: Path, *, epsilon: Any = 100, memory: str = "own", **options: Any) -> Iterator[Place]:
     """Serve a clinic on a free port until the block ends."""
-    with open_clinic(directory, epsilon=epsilon) as database:
+    with open_clinic(directory, epsilon=epsilon, memory=memory) as database:
         tokens = tokens_of(database)
         usual: dict[str, Any] = {"data": directory, "rate": 10_000, "burst": 10_000, "grace": 5}
         app = make_app(database, Settings(**(usual | options)))
@@ -65,7 +66,8 @@ def served(directory: Path, *, epsilon: Any = 100, **options: Any) -> Iterator[P
 def running(app: FastAPI) -> Iterator[str]:
     """Run an application in a thread on a free port."""
     listening = listen(Settings(port=0))
-    config = uvicorn.Config(app, log_level="warning", access_log=False, lifespan="on", ws="none")
+    http = connection_class(app.state.house.settings)
+    config = uvicorn.Config(app, log_level="warning", access_log=False, lifespan="on", ws="none", http=http)
     server = uvicorn.Server(config)
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]}, daemon=True)
     thread.start()

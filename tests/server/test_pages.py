@@ -328,7 +328,7 @@ def test_pages_are_in_no_schema_of_the_api(cara: Browser) -> None:
 def test_explaining_shows_cost_what_is_left_and_a_forecast(clinic: Clinic, ana: Browser) -> None:
     told = ana.post("/ask/explain", part=True, sql=COUNTS, epsilon="0.1").text
     assert "epsilon 0.1" in told
-    assert "table visits" in told
+    assert "table visits" not in told  # what is left of it tells what others have asked
     assert "grant ana on visits" in told
     assert "COUNT(*)" in told
     assert "±" in told
@@ -571,8 +571,15 @@ def test_the_budget_shows_what_is_spent_and_left(clinic: Clinic, ana: Browser) -
     shown = ana.get("/budget").text
     assert 'title="exactly 2/3"' in shown
     assert "epsilon 0.666666" in shown
-    assert "epsilon 9.66666" in shown
+    assert "epsilon 9.66666" not in shown
     assert 'width="33.34%"' in shown
+
+
+def test_the_budget_shows_a_curator_all_accounts(clinic: Clinic, cara: Browser) -> None:
+    clinic.db.session("ana").ask(COUNTS, epsilon="1/3")
+    shown = cara.get("/budget").text
+    assert "epsilon 9.66666" in shown
+    assert "epsilon 0.666666" in shown
 
 
 def test_a_receipt_of_a_stream_leads_to_the_streams(clinic: Clinic, cara: Browser) -> None:

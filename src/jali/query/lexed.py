@@ -7,12 +7,12 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 
-import sqlglot
-from sqlglot import Token, TokenType
+from sqlglot import Dialect, Token, TokenType
 from sqlglot.errors import SqlglotError
 
 from jali.errors import QueryError, Unsupported
 
+DIALECT = Dialect.get_or_raise("duckdb")
 # Digits and exponents are counted, so that no short text asks for a number that fills the memory.
 _NUMBER = re.compile(r"([+-]?)\s*((?:[0-9]{1,100}\.?[0-9]{0,100}|\.[0-9]{1,100})(?:[eE][+-]?[0-9]{1,3})?)")
 _OPENING = frozenset({TokenType.L_PAREN, TokenType.L_BRACKET, TokenType.L_BRACE})
@@ -30,7 +30,7 @@ class Lexed:
     def of(cls, sql: str) -> Lexed:
         """Cut a text into tokens; comments are between them, strings and quoted names are one each."""
         try:
-            return cls(sql, tuple(sqlglot.tokenize(sql, read="duckdb")))
+            return cls(sql, tuple(DIALECT.tokenize(sql)))
         except SqlglotError:
             raise QueryError(
                 "The question is not valid SQL.", remedy="Close every string, quoted name and comment."

@@ -95,7 +95,11 @@ def _add_pages(app: FastAPI) -> None:
 def _lifespan(house: House):  # type: ignore[no-untyped-def] # FastAPI's own type is not public
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
+        planner, processes = house.database.serving.planner, house.plan_elsewhere()
+        if processes is not None:
+            processes.start()
         yield
+        house.database.serving.plan_with(planner)
         left = await house.desk.stop(house.settings.grace)
         if left:
             said = "1 question was not finished: its receipt is" if left == 1 else _UNFINISHED.format(left)

@@ -15,12 +15,14 @@ from jali.database import Database
 from jali.errors import CatalogError
 from jali.ledger import Role
 from jali.server.app import make_app
+from jali.server.connections import connection_class, raise_file_limit
 from jali.server.house import House
 from jali.server.listening import address
 from jali.server.people.gate import Visit
 from jali.server.settings import Settings
 
 _INTERRUPTED = 130
+_AT_ONCE = 128
 
 
 def serve(
@@ -51,6 +53,9 @@ def serve(
         timeout_graceful_shutdown=max(1, round(settings.grace)),
         limit_concurrency=None,
         lifespan="on",
+        http=connection_class(settings, raise_file_limit()),
+        ws="none",
+        backlog=_AT_ONCE,  # as many connections are taken before those that are too many are closed
     )
     tell(greeting(address(settings, listening), visit, has_curator(database), named))
     try:

@@ -25,10 +25,20 @@ class Settings:
         workers: How many questions are read for at once.
         waiting: How many questions may be under way at once; further ones are refused before they are paid.
         patience: After so many seconds a question is answered with its receipt, and goes on.
+        pace: Answers leave a multiple of so many seconds after their question came, whatever the engine took, so
+            that time tells little; 0 for at once.
         grace: How many seconds questions have to finish when the server stops.
         rate: How many requests a second one token may make, for long; and
         burst: at once.
         body: The largest request, in bytes.
+        planners: How many processes plan for analysts; one more plans for curators. 0 plans in this process, where
+            a plan that takes long keeps everybody waiting.
+        plan_seconds: How much CPU time one plan may take.
+        plan_memory: How many bytes of memory a process that plans may use.
+        connections: How many connections may be open at once; and
+        per_address: how many from one address.
+        head_seconds: How long a client may take to send the head of a request; and
+        body_seconds: its body, or to take what it is sent.
     """
 
     host: str = "127.0.0.1"
@@ -39,16 +49,27 @@ class Settings:
     workers: int = field(default_factory=lambda: max(2, os.cpu_count() or 1))
     waiting: int = 256
     patience: float = 20.0
+    pace: float = 0.0
     grace: float = 10.0
     rate: float = 20.0
     burst: int = 100
     body: int = 1_000_000
+    planners: int = field(default_factory=lambda: max(2, os.cpu_count() or 1))
+    plan_seconds: float = 10.0
+    plan_memory: int = 4 << 30
+    connections: int = 1000
+    per_address: int = 500
+    head_seconds: float = 5.0
+    body_seconds: float = 30.0
 
     def __post_init__(self) -> None:
-        for name in ("workers", "waiting", "burst", "body"):
+        for name in ("workers", "waiting", "burst", "body", "connections", "per_address"):
             _check(name, getattr(self, name), least=1)
-        for name in ("patience", "grace", "rate"):
+        for name in ("patience", "pace", "grace", "rate", "planners"):
             _check(name, getattr(self, name), least=0)
+        for name in ("plan_seconds", "head_seconds", "body_seconds"):
+            _check(name, getattr(self, name), least=0.01)
+        _check("plan_memory", self.plan_memory, least=1 << 28, most=float("inf"))
 
     @property
     def local(self) -> bool:
@@ -74,6 +95,6 @@ def is_loopback(host: str) -> bool:
         return False
 
 
-def _check(name: str, value: float, *, least: float) -> None:
-    if not value >= least or value > 1e9:
+def _check(name: str, value: float, *, least: float, most: float = 1e9) -> None:
+    if not value >= least or value > most:
         raise CatalogError(f"{name} must be at least {least}, not {value}.", remedy=f"Leave {name} out.")

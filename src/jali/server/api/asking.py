@@ -2,26 +2,25 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from fastapi import APIRouter
+from fastapi import APIRouter, Request
 from fastapi.responses import JSONResponse, Response
 
 from jali.answer import Answer
 from jali.batch import BatchAnswer, Wanted
-from jali.database.asking import Found
+from jali.database.asking import Found, Watch
 from jali.database.batches import Conditions
 from jali.documents.accounts import left_json
 from jali.documents.releases import release_json, without_folders
-from jali.planner import FORMS
-from jali.query.codec import encode
-from jali.server.api.doors import AnyCaller, TheHouse
+from jali.planner.terms import Given
+from jali.server.api.doors import AnyCaller, TheHouse, left
 from jali.server.api.forms import Asked, BatchForm, Question, RemovedForm
 from jali.server.api.told import ANSWERED, BATCH_ANSWERED, EXCEEDED
 from jali.server.house import House
 from jali.server.people.caller import Caller
+from jali.server.work.desk import Gone
 from jali.server.work.job import Job
 
 router = APIRouter(tags=["questions"])
@@ -34,18 +33,20 @@ async def explain(question: Question, caller: AnyCaller, house: TheHouse, plan: 
 
 
 def _explained(house: House, caller: Caller, question: Question, *, whole: bool) -> dict[str, Any]:
-    from jali.planner.explanation import explanation
-
-    found = house.database.serving.explain(question.sql, question.given(), analyst=caller.analyst)
-    told = explanation(found).to_json()
+    serving = house.database.serving
+    found = serving.explain(question.sql, question.given(), analyst=caller.analyst)
+    told = serving.explanation(found).to_json()
     if whole:
-        told["plan"] = without_folders(encode(found, FORMS))
+        told["plan"] = without_folders(found.encoded)
     return told
 
 
 @router.post("/ask", responses=ANSWERED)
-async def ask(question: Asked, caller: AnyCaller, house: TheHouse) -> Response:
-    """Ask a question. It is answered once, for good; the same question again is free."""
+async def ask(request: Request, question: Asked, caller: AnyCaller, house: TheHouse) -> Response:
+    """Ask a question. It is answered once, for good; the same question again is free.
+
+    If you close the connection before the answer or the receipt is sent, the engine stops; the receipt stays open.
+    """
 
     def begin(stage: Any) -> Any:
         return house.database.serving.begin(
@@ -54,11 +55,12 @@ async def ask(question: Asked, caller: AnyCaller, house: TheHouse) -> Response:
 
     key = ("ask", caller.analyst, question.model_dump_json(exclude={"wait", "release"}))
     taken = await house.desk.take(key, begin, caller.token)
-    return await answered(house, caller, taken, wait=question.wait, release=question.release)
+    gone = partial(left, request)
+    return await answered(house, caller, taken, wait=question.wait, release=question.release, gone=gone)
 
 
 @router.post("/batch", responses=BATCH_ANSWERED)
-async def batch(form: BatchForm, caller: AnyCaller, house: TheHouse) -> Response:
+async def batch(request: Request, form: BatchForm, caller: AnyCaller, house: TheHouse) -> Response:
     """Ask questions together: planned jointly, charged once, with answers that agree."""
     wanted, conditions = _wanted(form)
 
@@ -69,7 +71,8 @@ async def batch(form: BatchForm, caller: AnyCaller, house: TheHouse) -> Response
 
     key = ("batch", caller.analyst, form.model_dump_json(exclude={"wait", "release"}))
     taken = await house.desk.take(key, begin, caller.token)
-    return await answered(house, caller, taken, wait=form.wait, release=form.release)
+    gone = partial(left, request)
+    return await answered(house, caller, taken, wait=form.wait, release=form.release, gone=gone)
 
 
 @router.post("/batch/explain")
@@ -80,10 +83,10 @@ async def explain_batch(form: BatchForm, caller: AnyCaller, house: TheHouse) -> 
     def explained() -> dict[str, Any]:
         found = house.database.serving.explain_batch(wanted, conditions, analyst=caller.analyst)
         return {
-            "explanation": str(found),
+            "explanation": house.database.serving.batch_explanation(found),
             "costs": {name: str(event) for name, event in found.costs},
             "leaves": [list(pair) for pair in found.leaves],
-            "plan": without_folders(encode(replace(found, leaves=()), FORMS)),
+            "plan": without_folders(found.encoded),
         }
 
     return await house.desk.planning(caller.token, explained)
@@ -93,14 +96,9 @@ async def explain_batch(form: BatchForm, caller: AnyCaller, house: TheHouse) -> 
 async def removed(question: RemovedForm, caller: AnyCaller, house: TheHouse) -> dict[str, Any]:
     """Estimate what clamping and bounding take from a question, for a loss of its own: two receipts."""
 
-    def found() -> dict[str, Any]:
-        made = house.database.removed(
-            question.sql,
-            epsilon=question.epsilon,
-            rho=question.rho,
-            max_rows=question.max_rows,
-            analyst=caller.analyst,
-        )
+    def found(watch: Watch) -> dict[str, Any]:
+        given: Given = {"epsilon": question.epsilon, "rho": question.rho, "max_rows": question.max_rows}
+        made = house.database.serving.removed(question.sql, given, analyst=caller.analyst, watch=watch)
         return {
             "clamped": None if made.clamped is None else made.clamped.receipt,
             "bounded": None if made.bounded is None else made.bounded.receipt,
@@ -119,12 +117,18 @@ def _wanted(form: BatchForm) -> tuple[list[Wanted], Conditions]:
 
 
 async def answered(
-    house: House, caller: Caller, taken: Found[Any] | Job, *, wait: float | None = None, release: bool = False
+    house: House,
+    caller: Caller,
+    taken: Found[Any] | Job,
+    *,
+    wait: float | None = None,
+    release: bool = False,
+    gone: Gone | None = None,
 ) -> Response:
     """Write an answer; or the receipt, where it takes longer than somebody waits."""
     if isinstance(taken, Job):
         patience = house.settings.patience
-        found = await house.desk.outcome(taken, patience if wait is None else min(wait, patience))
+        found = await house.desk.outcome(taken, patience if wait is None else min(wait, patience), gone)
         if found is None:
             return accepted(taken)
     else:

@@ -9,6 +9,8 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Query
 
+from jali.database import Account
+from jali.database.accounts import accounts_of_others
 from jali.documents.accounts import left_json, told_account_json
 from jali.documents.releases import without_folders
 from jali.documents.tables import public_json, table_json
@@ -93,6 +95,7 @@ def protect_table(house: House, caller: Caller, form: TableForm) -> dict[str, An
             relation=form.relation,
             min_people=form.min_people,
             unique=form.unique,
+            memory=form.memory,
         )
     return table_json(made) | {"version": house.database.version(made.name)}
 
@@ -132,15 +135,21 @@ async def budgets(caller: AnyCaller, house: TheHouse) -> dict[str, Any]:
 
 def budgets_document(house: House, caller: Caller) -> dict[str, Any]:
     """Return the accounts that concern a caller: all of them for a curator."""
+    return {"accounts": [told_account_json(account) for account in accounts_for(house, caller)]}
+
+
+def accounts_for(house: House, caller: Caller) -> tuple[Account, ...]:
+    """Return the accounts that a caller may see: what was spent on a table may tell what others have asked."""
     from jali.ledger.debit import grant_account, table_account
 
     accounts = house.database.accounts()
-    if caller.analyst is not None:
-        # By whole names: that of one analyst may be the beginning of another's.
-        tables = [table.name for table in house.database.tables()]
-        own = {grant_account(caller.analyst, table) for table in tables} | set(map(table_account, tables))
-        accounts = tuple(account for account in accounts if account.name in own)
-    return {"accounts": [told_account_json(account) for account in accounts]}
+    if caller.analyst is None:
+        return accounts
+    # By whole names: that of one analyst may be the beginning of another's.
+    tables = house.database.tables()
+    shown = {grant_account(caller.analyst, table.name) for table in tables}
+    shown |= {table_account(table.name) for table in tables} - accounts_of_others(tables, caller.analyst)
+    return tuple(account for account in accounts if account.name in shown)
 
 
 @router.get("/budgets/{table}", tags=["budgets"])

@@ -13,6 +13,7 @@ from jali.server.api.envelope import Refusal, not_allowed, sign_in_needed, too_o
 from jali.server.house import House, house_of
 from jali.server.people.caller import Caller
 from jali.server.people.cookies import NAME
+from jali.server.work.lanes import LANE, Lane
 
 WORD = "x-csrf-token"
 _SAFE = ("GET", "HEAD", "OPTIONS")
@@ -22,6 +23,7 @@ async def caller_of(request: Request) -> Caller:
     """Return who makes a request: by the token that it carries, or by the session of the page."""
     house = house_of(request)
     caller = await _let_in(request, house)
+    LANE.set(Lane.CURATORS if caller.curator else Lane.ANALYSTS)
     seconds = house.rates.wait(caller.token)
     if seconds:
         raise too_often(seconds)
@@ -65,6 +67,12 @@ async def _let_in(request: Request, house: House) -> Caller:
     except Refused as refused:
         raise sign_in_needed(refused.reason) from None
     raise sign_in_needed()
+
+
+async def left(request: Request) -> None:
+    """Return when the client of a request has left. The body was read before."""
+    while (await request.receive())["type"] != "http.disconnect":
+        pass
 
 
 async def still_welcome(house: House, caller: Caller) -> bool:

@@ -153,6 +153,9 @@ class TableForm(Form):
     rows: Count | None = None
     min_people: Count = 1
     unique: bool = False
+    memory: Literal["own", "common"] = Field(
+        "own", description="Whose answers are recalled: those of the analyst who asks, or everybody's."
+    )
     relation: Name | None = None
 
 

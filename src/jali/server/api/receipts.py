@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator
 from functools import partial
 from typing import Annotated, Any, Literal
 
-from fastapi import APIRouter, Query
+from fastapi import APIRouter, Query, Request
 from fastapi.responses import JSONResponse, Response, StreamingResponse
 
 from jali.answer import Answer
@@ -16,15 +16,17 @@ from jali.database.asking import Found
 from jali.documents.accounts import receipt_json
 from jali.errors import QueryError
 from jali.server.api.asking import accepted, answered, found_document
-from jali.server.api.doors import AnyCaller, TheHouse, still_welcome
+from jali.server.api.doors import AnyCaller, TheHouse, left, still_welcome
 from jali.server.api.envelope import Refusal
-from jali.server.api.told import FOUND, REDEEMED
+from jali.server.api.told import CANCELLED, FOUND, REDEEMED
 from jali.server.house import House
 from jali.server.people.caller import Caller
 
 router = APIRouter(prefix="/receipts", tags=["receipts"])
 # How often a question that is being answered is looked at, and for how long at most, in seconds.
 _LOOK, _LONGEST = 0.2, 3600.0
+# How long somebody who cancels waits for the engine to stop, in seconds.
+_STOPPED = 5.0
 # After so many milliseconds a browser that lost the stream tries again.
 _AGAIN = "retry: 1000\n\n"
 _KINDS = {
@@ -80,7 +82,9 @@ async def answer(
 
 
 @router.post("/{receipt}/redeem", responses=REDEEMED)
-async def redeem(receipt: str, caller: AnyCaller, house: TheHouse, release: bool = False) -> Response:
+async def redeem(
+    request: Request, receipt: str, caller: AnyCaller, house: TheHouse, release: bool = False
+) -> Response:
     """Give the one answer that a receipt stands for. It is paid already."""
 
     def begin(_: Any) -> Any:
@@ -89,9 +93,24 @@ async def redeem(receipt: str, caller: AnyCaller, house: TheHouse, release: bool
     job = house.desk.job(receipt)
     if job is not None:  # being answered; whose it is, is checked first
         await house.desk.in_front(partial(house.database.serving.receipt, receipt, analyst=caller.analyst))
-        return await answered(house, caller, job, release=release)
+        return await answered(house, caller, job, release=release, gone=partial(left, request))
     taken = await house.desk.take(("redeem", receipt, caller.analyst), begin, caller.token)
-    return await answered(house, caller, taken, release=release)
+    return await answered(house, caller, taken, release=release, gone=partial(left, request))
+
+
+@router.post("/{receipt}/cancel", responses=CANCELLED)
+async def cancel(receipt: str, caller: AnyCaller, house: TheHouse) -> dict[str, Any]:
+    """Stop answering a receipt. It is paid and stays open: redeem it later. Each attempt counts."""
+    find = partial(house.database.serving.receipt, receipt, analyst=caller.analyst)
+    await house.desk.in_front(find)
+    job = house.desk.job(receipt)
+    if job is None:
+        raise Refusal(
+            409, "NotWorking", "Nobody is answering this receipt.", remedy=f"GET /api/v1/receipts/{receipt}"
+        )
+    job.cancel()
+    await house.desk.settled(job, _STOPPED)
+    return receipt_json(await house.desk.in_front(find)) | {"working": not job.done}
 
 
 @router.get("/{receipt}/events", response_class=StreamingResponse)

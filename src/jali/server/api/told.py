@@ -107,4 +107,5 @@ ANSWERED: Responses = {200: {"model": AnswerTold}} | _LONGER | EXCEEDED
 BATCH_ANSWERED: Responses = {200: {"model": BatchTold}} | _LONGER | EXCEEDED
 _EITHER: Responses = {200: {"model": AnswerTold | BatchTold}}
 REDEEMED: Responses = _EITHER | _LONGER
+CANCELLED: Responses = _errors({409: "Nobody is answering it."})
 FOUND: Responses = REDEEMED | _errors({409: "It is paid, and nobody is answering it: redeem it."})

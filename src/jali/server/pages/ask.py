@@ -15,7 +15,7 @@ from jali.database.asking import Found
 from jali.errors import JaliError
 from jali.ledger.debit import grant_account
 from jali.server.api.catalog import tables_document
-from jali.server.api.doors import TheHouse
+from jali.server.api.doors import TheHouse, left
 from jali.server.api.envelope import Refusal, as_refusal
 from jali.server.api.forms import Asked
 from jali.server.house import House
@@ -26,7 +26,7 @@ from jali.server.pages.rendering import fragment, page
 from jali.server.pages.tree import Node, tree
 from jali.server.pages.words import on_page
 from jali.server.people.caller import Caller
-from jali.server.work.desk import Busy
+from jali.server.work.desk import Busy, Gone
 from jali.server.work.job import Job
 
 router = APIRouter()
@@ -84,7 +84,7 @@ async def back(_: Visitor) -> Response:
 async def ask_page(request: Request, caller: Visitor, house: TheHouse, fields: Filled) -> Response:
     """Explain or answer a question for a browser without the script."""
     asked = fields.get("do") == "ask"
-    shown = await (_answered if asked else _explained)(house, caller, fields)
+    shown = await (_answered(house, caller, fields, request) if asked else _explained(house, caller, fields))
     return await _page(request, house, caller, _FIRST | dict.fromkeys(TERMS, "") | dict(fields), shown)
 
 
@@ -128,7 +128,7 @@ async def explain(request: Request, caller: Visitor, house: TheHouse, fields: Fi
 @router.post("/ask/answer")
 async def answer(request: Request, caller: Visitor, house: TheHouse, fields: Filled) -> Response:
     """Answer a question; or give its receipt, where it takes long."""
-    template, context, _ = await _answered(house, caller, fields, wait=_GLANCE)
+    template, context, _ = await _answered(house, caller, fields, request, wait=_GLANCE)
     return fragment(template, request, **context)
 
 
@@ -141,10 +141,10 @@ async def _explained(house: House, caller: Caller, fields: Fields) -> Shown:
 
 
 def _explanation(house: House, caller: Caller, question: Asked) -> Explained:
-    from jali.planner.explanation import explanation
     from jali.planner.explanation.forecasts import forecasts
 
-    note = explanation(house.database.serving.explain(question.sql, question.given(), analyst=caller.analyst))
+    serving = house.database.serving
+    note = serving.explanation(serving.explain(question.sql, question.given(), analyst=caller.analyst))
     return Explained(
         note.loss,
         _left(note.leaves),
@@ -162,12 +162,14 @@ def _left(leaves: Iterable[tuple[str, str]]) -> tuple[tuple[str, str, bool], ...
     return tuple(one for one in told if one[2]) or told
 
 
-async def _answered(house: House, caller: Caller, fields: Fields, wait: float | None = None) -> Shown:
+async def _answered(
+    house: House, caller: Caller, fields: Fields, request: Request, wait: float | None = None
+) -> Shown:
     try:
         question = _read(fields)
         begin = partial(_begin, house, caller, question)
         taken = await house.desk.take(_key(caller, question), begin, caller.token)
-        template, context, status = await outcome(house, caller, taken, wait=wait)
+        template, context, status = await outcome(house, caller, taken, wait=wait, gone=partial(left, request))
         return template, context | {"asked": question.sql}, status
     except _Told as error:
         return _failed(error, fields)
@@ -184,10 +186,16 @@ def _begin(house: House, caller: Caller, question: Asked, stage: Any) -> Any:
     )
 
 
-async def outcome(house: House, caller: Caller, taken: Found[Any] | Job, wait: float | None = None) -> Shown:
+async def outcome(
+    house: House,
+    caller: Caller,
+    taken: Found[Any] | Job,
+    wait: float | None = None,
+    gone: Gone | None = None,
+) -> Shown:
     """Return the card of an answer; or of the wait for it, where it takes longer than somebody is patient."""
     patience = house.settings.patience if wait is None else min(wait, house.settings.patience)
-    found = taken if isinstance(taken, Found) else await house.desk.outcome(taken, patience)
+    found = taken if isinstance(taken, Found) else await house.desk.outcome(taken, patience, gone)
     if found is None:
         assert isinstance(taken, Job)
         return "waiting.html", {"job": taken}, 202

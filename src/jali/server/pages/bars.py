@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from jali.display.axes import share
 from jali.display.numbers import Interval, half_width, is_number, show_amount, show_error, show_number
 from jali.display.plotted import Point
 from jali.display.streamed import ends_of, round_numbers
@@ -112,7 +113,7 @@ def error_of(value: Any, span: Interval) -> str:
 
 
 def _percent(x: float, low: float, high: float) -> float:
-    return 100 * (min(max(x, low), high) - low) / (high - low)
+    return 100 * share(x, low, high)
 
 
 def _mark(mark: float, low: float, high: float) -> Mark:

@@ -9,7 +9,7 @@ from fastapi import APIRouter, Request
 from fastapi.responses import Response
 
 from jali.ledger import Receipt
-from jali.ledger.debit import grants_of
+from jali.server.api.catalog import accounts_for
 from jali.server.api.doors import TheHouse
 from jali.server.house import House
 from jali.server.pages.gauge import Gauge, gauge_of
@@ -52,11 +52,7 @@ async def budgets(request: Request, caller: Visitor, house: TheHouse) -> Respons
 
 def gauges_for(house: House, caller: Caller) -> list[Gauge]:
     """Return the accounts that concern a caller: all of them for a curator."""
-    accounts = house.database.accounts()
-    if caller.analyst is not None:
-        mine = (grants_of(caller.analyst), "table ")
-        accounts = tuple(account for account in accounts if account.name.startswith(mine))
-    return [gauge_of(account) for account in accounts]
+    return [gauge_of(account) for account in accounts_for(house, caller)]
 
 
 def cost_of(receipt: Receipt) -> str:

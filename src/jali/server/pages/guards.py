@@ -16,6 +16,7 @@ from jali.server.api.mistakes import mistake
 from jali.server.house import house_of
 from jali.server.people.caller import Caller
 from jali.server.people.cookies import NAME
+from jali.server.work.lanes import LANE, Lane
 
 Fields = Mapping[str, str]
 F = TypeVar("F", bound=BaseModel)
@@ -31,6 +32,7 @@ async def visitor_of(request: Request) -> Caller:
     except Refused as refused:
         raise sign_in_needed(refused.reason) from None
     request.state.caller = caller
+    LANE.set(Lane.CURATORS if caller.curator else Lane.ANALYSTS)
     seconds = house.rates.wait(caller.token)
     if seconds:
         raise too_often(seconds)

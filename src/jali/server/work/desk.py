@@ -1,48 +1,74 @@
-"""The desk: takes questions, has them paid and read for in threads, and remembers which are under way."""
+"""The desk: takes questions, has them paid and read for in threads, and remembers which are under way.
+
+Curators' requests have threads of their own (`work.lanes`): whatever analysts ask, a curator is served.
+"""
 
 from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import AsyncIterator, Callable, Container, Hashable
+from collections.abc import AsyncIterator, Awaitable, Callable, Container, Hashable
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import asynccontextmanager
+from contextvars import copy_context
 from functools import partial
 from typing import Any, TypeVar
 
-from jali.database.asking import Begun, Found, Stage
+from jali.database.asking import Begun, Found, Stage, Watch
 from jali.server.work.job import Job
+from jali.server.work.lanes import LANE, Lane
+from jali.server.work.pace import Pace
 
 T = TypeVar("T")
 Begin = Callable[[Stage], "Found[Any] | Begun[Any]"]
-# Planning and the ledger: the ledger has one writer at a time, so that more threads would only wait.
+# Returns when a client has left.
+Gone = Callable[[], Awaitable[object]]
+# The ledger has one writer at a time, so that more threads would only wait.
 _FRONT, _DOORS = 4, 2
-# How many plans of one caller are made at once, and how many wait; how many streams of events one caller has open.
-_TURNS, _MOST_TURNS, _MOST_FOLLOWED = 2, 256, 16
+# How many plans of one caller wait, and how many streams of events one caller has open.
+_MOST_TURNS, _MOST_FOLLOWED = 256, 16
 
 
 class Busy(Exception):  # noqa: N818 - an answer, not a mishap
     """There is no room for another question now. Nothing was spent."""
 
 
+class _Threads:
+    """The threads of one lane: for the ledger, for planning and paying, and for reading."""
+
+    def __init__(self, lane: Lane, *, planners: int, workers: int) -> None:
+        self.front = ThreadPoolExecutor(_FRONT, f"jali-front-{lane.value}")
+        self.planning = ThreadPoolExecutor(planners, f"jali-planning-{lane.value}")
+        self.engine = ThreadPoolExecutor(workers, f"jali-engine-{lane.value}")
+
+    @property
+    def pools(self) -> tuple[ThreadPoolExecutor, ...]:
+        return self.front, self.planning, self.engine
+
+
 class Desk:
     """Where questions wait.
 
     Guarantee:
-        At most `waiting` questions are under way, and one that finds no room is not paid. What is paid is finished
-        whoever has left; or its receipt stays open in the ledger, to be redeemed.
+        At most `waiting` questions of analysts are under way, and as many of curators; one that finds no room is
+        not paid. What is paid is finished or cancelled; then its receipt stays open in the ledger, to be redeemed.
 
     Args:
-        workers: How many questions are read for at once.
+        workers: How many questions of a lane are read for at once.
         waiting: How many may be under way.
+        planners: How many questions of analysts are planned at once.
+        pace: Answers leave a multiple of so many seconds after their question came; 0 for at once.
     """
 
-    def __init__(self, *, workers: int, waiting: int) -> None:
+    def __init__(self, *, workers: int, waiting: int, planners: int = 2, pace: float = 0.0) -> None:
+        self._pace = pace
         self._doors = ThreadPoolExecutor(_DOORS, "jali-door")
-        self._front = ThreadPoolExecutor(_FRONT, "jali-front")
-        self._engine = ThreadPoolExecutor(workers, "jali-engine")
+        # A thread more than processes, which pays for a question while others are planned.
+        self._lanes = {lane: _Threads(lane, planners=planners + 1, workers=workers) for lane in Lane}
         self._lab = ThreadPoolExecutor(1, "jali-lab")
-        self._free, self._waiting = waiting, waiting
+        self._free, self._waiting = dict.fromkeys(Lane, waiting), waiting
+        # No caller has all planners.
+        self._turns_each = max(1, planners - 1)
         self._in_lab = 0
         self._jobs: dict[str, Job] = {}
         self._begun: dict[Hashable, asyncio.Task[Found[Any] | Job]] = {}
@@ -60,7 +86,7 @@ class Desk:
     @property
     def under_way(self) -> int:
         """How many questions are being answered."""
-        return self._waiting - self._free
+        return sum(self._waiting - free for free in self._free.values())
 
     @property
     def working(self) -> Container[str]:
@@ -76,33 +102,39 @@ class Desk:
         return await asyncio.get_running_loop().run_in_executor(self._doors, function)
 
     async def in_front(self, function: Callable[[], T]) -> T:
-        """Run something that reads no data: planning, or the ledger."""
-        return await asyncio.get_running_loop().run_in_executor(self._front, function)
+        """Run something that reads no data: the ledger, or an answer that is written."""
+        return await _run(self._lanes[LANE.get()].front, function)
 
     async def planning(self, whose: str, function: Callable[[], T]) -> T:
-        """Plan for a caller: two plans of one caller at a time, so that dear ones keep nobody else waiting."""
-        turns, waiting = self._turns.get(whose, (asyncio.Semaphore(_TURNS), 0))
+        """Plan for a caller; some plans of one caller at a time, so that slow ones keep nobody else waiting."""
+        turns, waiting = self._turns.get(whose, (asyncio.Semaphore(self._turns_each), 0))
         if waiting >= _MOST_TURNS or self._stopped:
             raise Busy
         self._turns[whose] = (turns, waiting + 1)
         try:
             async with turns:
-                return await self.in_front(function)
+                return await _run(self._lanes[LANE.get()].planning, function)
         finally:
             left = self._turns[whose][1] - 1
             self._turns[whose] = (turns, left)
             if not left:
                 del self._turns[whose]
 
-    async def in_engine(self, function: Callable[[], T]) -> T:
+    async def in_engine(self, function: Callable[[Watch], T]) -> T:
         """Run something that pays and reads in one step; refuse it, unpaid, where there is no room."""
-        if self._free <= 0 or self._stopped:
-            raise Busy
-        self._free -= 1
+        watch, lane = Watch(hold=Pace(self._pace).hold), self._take_room()
         try:
-            return await asyncio.shield(asyncio.get_running_loop().run_in_executor(self._engine, function))
+            return await asyncio.shield(_run(self._lanes[lane].engine, partial(function, watch)))
         finally:
-            self._free += 1
+            self._free[lane] += 1
+
+    def _take_room(self) -> Lane:
+        """Take room for a question; refuse it where there is none."""
+        lane = LANE.get()
+        if self._free[lane] <= 0 or self._stopped:
+            raise Busy
+        self._free[lane] -= 1
+        return lane
 
     async def in_lab(self, function: Callable[[], T], *, most: int = 4) -> T:
         """Run something on made-up data, one after the other; refuse when several wait already."""
@@ -127,43 +159,41 @@ class Desk:
         return await asyncio.shield(self._begun[key])
 
     async def _begin(self, begin: Begin, whose: str) -> Found[Any] | Job:
-        if self._free <= 0 or self._stopped:
-            raise Busy
-        self._free -= 1
+        pace, lane = Pace(self._pace), self._take_room()
         try:
             begun = await self.planning(whose, partial(begin, _unheard))
         except BaseException:
-            self._free += 1
+            self._free[lane] += 1
             raise
         if isinstance(begun, Found):
-            self._free += 1
+            self._free[lane] += 1
             return begun
-        return self._work_on(begun)
+        return self._work_on(begun, lane, pace)
 
-    def _work_on(self, begun: Begun[Any]) -> Job:
+    def _work_on(self, begun: Begun[Any], lane: Lane, pace: Pace) -> Job:
         """Have a paid question read for. One that is being read for already is not begun a second time."""
         known = self._jobs.get(begun.receipt)
         if known is not None:
-            self._free += 1
+            self._free[lane] += 1
             return known
-        job = Job(begun.receipt)
+        job = Job(begun.receipt, pace=pace)
         self._jobs[begun.receipt] = job
         loop = asyncio.get_running_loop()
         try:
-            running = self._engine.submit(job.run, begun)
+            running = self._lanes[lane].engine.submit(job.run, begun)
         except RuntimeError:  # the server is stopping: the receipt stays open
-            self._ended(job)
+            self._ended(job, lane)
             raise Busy from None
-        running.add_done_callback(partial(self._call_back, loop, job))
+        running.add_done_callback(partial(self._call_back, loop, job, lane))
         return job
 
-    def _call_back(self, loop: asyncio.AbstractEventLoop, job: Job, _: Future[None]) -> None:
+    def _call_back(self, loop: asyncio.AbstractEventLoop, job: Job, lane: Lane, _: Future[None]) -> None:
         if not loop.is_closed():
-            loop.call_soon_threadsafe(self._ended, job)
+            loop.call_soon_threadsafe(self._ended, job, lane)
 
-    def _ended(self, job: Job) -> None:
+    def _ended(self, job: Job, lane: Lane) -> None:
         self._jobs.pop(job.receipt, None)
-        self._free += 1
+        self._free[lane] += 1
 
     def check_following(self, whose: str) -> None:
         """Refuse a caller more streams of events than a few pages have."""
@@ -181,17 +211,40 @@ class Desk:
             if not self._followed[whose]:
                 del self._followed[whose]
 
-    async def outcome(self, job: Job, seconds: float) -> Found[Any] | None:
-        """Wait for a job; return None when the time is over, or the server's. The job goes on."""
+    async def outcome(self, job: Job, seconds: float, gone: Gone | None = None) -> Found[Any] | None:
+        """Wait for a job; return None when the time is over, or the server's. The job goes on.
+
+        Where the client is `gone` before, and nobody else waits for the job, it is cancelled.
+        """
         self._over = self._over or asyncio.Event()
         waited, over = asyncio.wrap_future(job.outcome), asyncio.ensure_future(self._over.wait())
-        both: set[asyncio.Future[Any]] = {waited, over}
-        await asyncio.wait(both, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
-        over.cancel()
-        if not waited.done():
-            waited.cancel()  # the wrapper alone: a running future cannot be cancelled
-            return None
-        return waited.result()
+        left: asyncio.Future[Any] | None = None if gone is None else asyncio.ensure_future(gone())
+        every: set[asyncio.Future[Any]] = {waited, over}
+        every |= set() if left is None else {left}
+        job.waiting += 1
+        try:
+            await asyncio.wait(every, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            job.waiting -= 1
+            for one in every - {waited}:
+                one.cancel()
+        if waited.done():
+            return waited.result()
+        waited.cancel()  # the wrapper alone: a running future cannot be cancelled
+        if left is not None and left.done() and not left.cancelled():
+            job.leave()
+        else:
+            job.expected = True
+        return None
+
+    async def settled(self, job: Job, seconds: float) -> None:
+        """Wait until a job has ended, however; at most so many seconds."""
+        waited = asyncio.wrap_future(job.outcome)
+        await asyncio.wait({waited}, timeout=seconds)
+        if waited.done():
+            waited.exception()  # whoever waits for the answer is told
+        else:
+            waited.cancel()
 
     def close(self, grace: float) -> None:
         """Take nothing more; whoever waits is given the receipt a moment before the time is over."""
@@ -209,9 +262,14 @@ class Desk:
         loop = asyncio.get_running_loop()
         seconds = max(0.0, (self._until or 0.0) - loop.time())
         await loop.run_in_executor(None, partial(wait, left, seconds))
-        for pool in (self._doors, self._front, self._engine, self._lab):
+        for pool in (self._doors, self._lab, *(pool for lane in self._lanes.values() for pool in lane.pools)):
             pool.shutdown(wait=False, cancel_futures=True)
         return sum(not outcome.done() for outcome in left)
+
+
+async def _run(pool: ThreadPoolExecutor, function: Callable[[], T]) -> T:
+    """Run a function in a thread, which knows whose request it is for."""
+    return await asyncio.get_running_loop().run_in_executor(pool, copy_context().run, function)
 
 
 def _unheard(_: str) -> None:

@@ -1,0 +1,161 @@
+"""Count what a question has too much of on its tokens, before it is parsed: one pass, in linear time."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from sqlglot import TokenType
+
+from jali.errors import QueryError
+from jali.query.lexed import Lexed
+from jali.query.limits import DEFAULT, Limits, too_many_tokens
+
+_AGGREGATES = frozenset(
+    {"count", "count_if", "countif", "approx_count_distinct", "approx_distinct", "sum", "avg", "mean", "median"}
+    | {"min", "max", "mode", "variance", "variance_samp", "variance_pop", "var_samp", "var_pop", "stddev", "stdev"}
+    | {"stddev_samp", "stddev_pop", "covar_pop", "covar_samp", "corr", "regr_slope", "regr_intercept"}
+    | {"regr_count", "regr_avgx", "regr_avgy", "regr_sxx", "regr_syy", "regr_sxy", "regr_r2", "quantile"}
+    | {"quantile_cont", "quantile_disc", "approx_quantile", "approx_quantiles", "percentile_cont"}
+    | {"percentile_disc", "approx_top_k", "top_k", "histogram", "cdf"}
+)
+_OPENING = {TokenType.L_PAREN, TokenType.L_BRACKET, TokenType.L_BRACE, TokenType.CASE}
+_CLOSING = {TokenType.R_PAREN, TokenType.R_BRACKET, TokenType.R_BRACE}
+# Words after which another list begins.
+_CLAUSES = {
+    TokenType.SELECT,
+    TokenType.WHERE,
+    TokenType.GROUP_BY,
+    TokenType.HAVING,
+    TokenType.ORDER_BY,
+    TokenType.LIMIT,
+    TokenType.WITH,
+    TokenType.UNION,
+    TokenType.EXCEPT,
+    TokenType.INTERSECT,
+    TokenType.SEMICOLON,
+}
+_GROUPINGS = {TokenType.CUBE, TokenType.ROLLUP, TokenType.GROUPING_SETS}
+
+
+@dataclass(slots=True)
+class _Level:
+    """What was counted inside one pair of brackets.
+
+    Attributes:
+        kind: The word before the brackets, where it is one that makes grouping sets; or CASE.
+        items: The items of the list that is being read.
+        after_from: Whether that list is one of tables.
+        selects: Whether a query stands in these brackets.
+        sets: How many grouping sets the terms of GROUP BY ask for so far, multiplied; in the brackets of GROUPING
+            SETS those of its items, beyond one for each.
+    """
+
+    kind: TokenType | None = None
+    items: int = 1
+    after_from: bool = False
+    selects: bool = False
+    sets: int = 1
+    empty: bool = True
+
+
+class _Count:
+    """Counts along the tokens, and refuses at the first that is too many."""
+
+    def __init__(self, lexed: Lexed, limits: Limits) -> None:
+        self.lexed, self.limits = lexed, limits
+        self.levels = [_Level()]
+        self.tables = self.selects = self.aggregates = 0
+
+    def run(self) -> None:
+        before: TokenType | None = None
+        for index, token in enumerate(self.lexed.tokens):
+            self.take(index, token.token_type, before)
+            before = token.token_type
+
+    def take(self, index: int, kind: TokenType, before: TokenType | None) -> None:
+        level = self.levels[-1]
+        if kind in _OPENING:
+            self.open(index, kind, before)
+        elif kind in _CLOSING:
+            while len(self.levels) > 1 and self.levels[-1].kind is TokenType.CASE:  # one without its END
+                self.levels.pop()
+            self.close(index)
+        elif kind is TokenType.END and level.kind is TokenType.CASE:
+            self.levels.pop()
+        elif kind is TokenType.COMMA:
+            self.next_item(index, level)
+        elif kind in _CLAUSES:
+            level.items, level.after_from = 1, False
+            if kind is TokenType.SELECT:
+                self.select(index, level)
+            elif kind is TokenType.GROUP_BY:
+                level.sets = 1
+        elif kind is TokenType.FROM and before is not TokenType.DISTINCT and (level.selects or level.empty):
+            level.items, level.after_from, level.selects = 1, True, True
+            self.table(index)
+        elif kind is TokenType.JOIN:
+            self.table(index)
+        level.empty = False
+
+    def open(self, index: int, kind: TokenType, before: TokenType | None) -> None:
+        if len(self.levels) > self.limits.depth:
+            remedy = "Compute it in steps, in subqueries side by side."
+            raise self.refuse("depth", "brackets and CASEs inside each other", index, remedy)
+        if kind is TokenType.L_PAREN and self.lexed.word(index - 1).removeprefix("anon_") in _AGGREGATES:
+            self.aggregates += 1
+            if self.aggregates > self.limits.aggregates:
+                raise self.refuse("aggregates", "aggregates", index - 1, "Ask several questions, or a batch.")
+        self.levels.append(_Level(kind if kind is TokenType.CASE else before if before in _GROUPINGS else None))
+
+    def close(self, index: int) -> None:
+        if len(self.levels) == 1:  # the parser says what is wrong
+            return
+        inner, outer = self.levels.pop(), self.levels[-1]
+        if inner.kind is None:
+            return
+        asked = self.sets_of(inner)
+        # Terms of GROUP BY are crossed; items of GROUPING SETS stand side by side.
+        inside = outer.kind is TokenType.GROUPING_SETS
+        outer.sets = outer.sets + asked - 1 if inside else outer.sets * asked
+        if outer.sets > self.limits.sets or asked > self.limits.sets:
+            raise self.refuse(
+                "sets", "grouping sets", index, "List those that you need: GROUPING SETS ((a), (b))."
+            )
+
+    def sets_of(self, level: _Level) -> int:
+        items = 0 if level.empty else level.items
+        if level.kind is TokenType.CUBE:
+            return 1 << min(items, 64)
+        return items + 1 if level.kind is TokenType.ROLLUP else items + level.sets - 1
+
+    def next_item(self, index: int, level: _Level) -> None:
+        level.items += 1
+        if level.items > self.limits.items:
+            raise self.refuse("items", "items in a list", index, "Declare a long list as keys, or a public table.")
+        if level.after_from:
+            self.table(index)
+
+    def select(self, index: int, level: _Level) -> None:
+        level.selects = True
+        self.selects += 1
+        if self.selects > self.limits.selects:
+            raise self.refuse("selects", "SELECTs", index, "Ask in several steps.")
+
+    def table(self, index: int) -> None:
+        self.tables += 1
+        if self.tables > self.limits.tables:
+            raise self.refuse("tables", "tables after FROM and JOIN", index, "Ask in several steps.")
+
+    def refuse(self, name: str, what: str, index: int, remedy: str) -> QueryError:
+        return self.limits.exceeded(name, what, self.lexed.position(index), remedy)
+
+
+def check_tokens(lexed: Lexed, limits: Limits = DEFAULT) -> None:
+    """Refuse a question that is larger than a limit: one pass over its tokens.
+
+    Raises:
+        QueryError: It is larger, with the place and the name of the limit.
+    """
+    if len(lexed.tokens) > limits.tokens:
+        raise too_many_tokens(limits, lexed.position(limits.tokens))
+    _Count(lexed, limits).run()
