@@ -74,7 +74,7 @@ def test_ranks_are_those_of_a_persons_own_rows(database: str) -> None:
             connection.execute("DROP TABLE IF EXISTS t")
             load_postgres(connection, "t", table_of(rows))
             copy = prepared(engine, declared(engine, Source("postgres", database, "public.t")), seed)
-            names = sql.SQL('uid, "rank", word, rank_, person')
+            names = sql.SQL('uid, "rank", word, place, person')
             place = sql.Identifier(*copy.relation.split("."))
             found = connection.execute(sql.SQL("SELECT {} FROM {}").format(names, place)).fetchall()
         # People are numbered, and their rows lie together.
@@ -98,7 +98,7 @@ def test_questions_on_a_copy_are_bounded_by_rank_or_find_what_the_source_has(
         assert copy is not None
         text = (
             f"SELECT k, count(g), count(CASE WHEN x < 'NaN' THEN 1 END) FROM unnest('{{A,B}}'::text[]) k LEFT JOIN"
-            f' {copy.relation} ON g = k AND "rank" <= 3 GROUP BY k ORDER BY k'
+            f" {copy.relation} ON g = k AND place <= 3 GROUP BY k ORDER BY k"
         )
 
         def counted() -> list[tuple[Any, ...]]:
@@ -314,7 +314,7 @@ def test_the_first_two_copies_of_a_database_are_written_at_once(database: str, t
 
 def test_what_other_tables_reach_a_table_by_is_in_its_copy(database: str, tmp_path: Path) -> None:
     with psycopg.connect(database, autocommit=True) as connection:
-        key = "decode(to_hex(i + 16), 'hex')"
+        key = "to_hex(i + 16)"
         numbers = "FROM generate_series(0, 39) i"
         columns = f"{key} AS k, i % 10 AS person, i AS unit"
         connection.execute(f"CREATE TABLE orders AS SELECT {columns} {numbers}".encode())
@@ -334,3 +334,14 @@ def test_what_other_tables_reach_a_table_by_is_in_its_copy(database: str, tmp_pa
         with psycopg.connect(database, autocommit=True) as connection:
             found = connection.execute(f"SELECT person FROM {copy.relation}".encode()).fetchall()
         assert found == sorted(found)
+
+
+def test_a_unit_is_reached_through_columns_that_can_be_read(database: str) -> None:
+    with psycopg.connect(database, autocommit=True) as connection:
+        connection.execute("CREATE TABLE keyed AS SELECT decode('ab', 'hex') AS k, 1 AS person")
+        connection.execute("CREATE TABLE lines AS SELECT decode('ab', 'hex') AS l")
+    budget, via = jali.Budget(10), jali.Via("keyed", on="l = k", unit="person")
+    with jali.connect() as db:
+        db.protect("keyed", database, unit="person", max_rows=4, budget=budget)
+        with pytest.raises(CatalogError, match="l has a type that questions cannot read"):
+            db.protect("lines", database, unit=via, max_rows=4, budget=budget)

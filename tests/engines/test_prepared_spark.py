@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import sqlite3
 import stat
 import subprocess
@@ -108,7 +109,7 @@ def test_questions_on_a_copy_are_bounded_by_rank_or_find_what_the_source_has(
     copy = clinic.table_named("t").copy
     assert copy is not None
     session, folder = session_of(clinic), copy.relation.removeprefix("kept:")
-    first = f"SELECT g, x FROM parquet.`{folder}` WHERE rank <= 3 AND g IN ('A', 'B')"
+    first = f"SELECT g, x FROM parquet.`{folder}` WHERE place <= 3 AND g IN ('A', 'B')"
 
     def counted() -> list[tuple[Any, ...]]:
         query = f"SELECT g, count(*), count(nullif(x, double('NaN'))) FROM ({first}) GROUP BY g ORDER BY g"
@@ -254,7 +255,7 @@ def test_texts_that_are_no_unicode_have_contents_of_their_own(engine: SparkEngin
         source = Source("spark", "session", f"parquet:{path}")
         engine.reopen(source)
         copy = prepared(engine, declared(engine, source), 1)
-        shown = f"SELECT hex(a), hex(b), rank FROM parquet.`{copy.relation.removeprefix('kept:')}`"
+        shown = f"SELECT hex(a), hex(b), place FROM parquet.`{copy.relation.removeprefix('kept:')}`"
         return {tuple(row) for row in engine._session("session").sql(shown).collect()}
 
     found = ranks(rows)
@@ -276,6 +277,7 @@ def test_databases_with_one_word_have_copies_of_their_own(
     ):
         one.backup(other)
     (tmp_path / "backup.jali").chmod(0o600)
+    shutil.copy(tmp_path / "clinic.jali.anchor", tmp_path / "backup.jali.anchor")
     rows = house()["t"]
     with noise_off(), jali.connect(tmp_path / "backup.jali") as backup:
         before = clinic.ask("SELECT COUNT(*) FROM t", epsilon=1).rows

@@ -67,7 +67,7 @@ def test_nan_and_infinities(home: Any, postgres: Postgres) -> None:
     question = "SELECT COUNT(x), SUM(x), MAX(x), COUNT(*) FROM t WHERE NOT ISNAN(x) OR x > 1"
     columns = {"x": jali.Range(0, 10)}
     ((count, total, top, every),) = asked(home, postgres, "x float8", rows, question, columns=columns)
-    assert (count, total, every) == (3, pytest.approx(15), 4)
+    assert (count, total, every) == (3, pytest.approx(15), 3)
     assert top == pytest.approx(10, abs=0.1)
 
 

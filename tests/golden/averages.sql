@@ -14,7 +14,7 @@ SELECT AVG(age) FROM visits;
 --   cost     epsilon 1
 
 -- engine
-WITH contributions AS NOT MATERIALIZED (SELECT CASE WHEN TRY_CAST("age" AS BIGINT) BETWEEN 0 AND 120 THEN TRY_CAST(TRY_CAST("age" AS BIGINT) AS INTEGER) - 60 WHEN TRY_CAST("age" AS BIGINT) < 0 THEN -60 WHEN TRY_CAST("age" AS BIGINT) > 120 THEN 60 ELSE 0 END AS v0, CAST((TRY_CAST("age" AS BIGINT) IS NOT NULL) AS INTEGER) AS v1, TRY_CAST("patient_id" AS BIGINT) AS owner FROM read_parquet('/data/visits.parquet', hive_partitioning = false, can_have_nan = true) WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL),
+WITH contributions AS NOT MATERIALIZED (SELECT CASE WHEN "age" BETWEEN 0 AND 120 THEN TRY_CAST("age" AS INTEGER) - 60 WHEN "age" < 0 THEN -60 WHEN "age" > 120 THEN 60 ELSE 0 END AS v0, CAST(("age" IS NOT NULL) AS INTEGER) AS v1, "patient_id" AS owner FROM (SELECT TRY_CAST("patient_id" AS BIGINT) AS "patient_id", TRY_CAST("age" AS BIGINT) AS "age" FROM read_parquet('/data/visits.parquet', hive_partitioning = false, can_have_nan = true)) WHERE "patient_id" IS NOT NULL),
 weights AS (SELECT owner, CAST(least(1048576, 5242880 // count(*)) AS BIGINT) AS w FROM contributions GROUP BY owner),
 totals AS (SELECT sum(w * v0) AS m0, sum(w * v1) AS m1 FROM contributions JOIN weights USING (owner))
 SELECT coalesce(m0, 0), coalesce(m1, 0) FROM totals;
@@ -34,7 +34,7 @@ SELECT AVG(cost) FROM visits;
 --   cost     epsilon 1
 
 -- engine
-WITH contributions AS NOT MATERIALIZED (SELECT CASE WHEN TRY_CAST("cost" AS DOUBLE) BETWEEN '0.0'::DOUBLE AND '1000.0'::DOUBLE THEN TRY_CAST((TRY_CAST("cost" AS DOUBLE) - '500.0'::DOUBLE) * '2097152.0'::DOUBLE AS INTEGER) WHEN TRY_CAST("cost" AS DOUBLE) < '0.0'::DOUBLE THEN -1048576000 WHEN TRY_CAST("cost" AS DOUBLE) <= 'inf'::DOUBLE THEN 1048576000 ELSE 0 END AS v0, CAST(coalesce(TRY_CAST("cost" AS DOUBLE) <= 'inf'::DOUBLE, FALSE) AS INTEGER) AS v1, TRY_CAST("patient_id" AS BIGINT) AS owner FROM read_parquet('/data/visits.parquet', hive_partitioning = false, can_have_nan = true) WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL),
+WITH contributions AS NOT MATERIALIZED (SELECT CASE WHEN "cost" BETWEEN '0.0'::DOUBLE AND '1000.0'::DOUBLE THEN TRY_CAST(("cost" - '500.0'::DOUBLE) * '2097152.0'::DOUBLE AS INTEGER) WHEN "cost" < '0.0'::DOUBLE THEN -1048576000 WHEN "cost" <= 'inf'::DOUBLE THEN 1048576000 ELSE 0 END AS v0, CAST(coalesce("cost" <= 'inf'::DOUBLE, FALSE) AS INTEGER) AS v1, "patient_id" AS owner FROM (SELECT TRY_CAST("patient_id" AS BIGINT) AS "patient_id", CASE WHEN TRY_CAST("cost" AS DOUBLE) <= 'inf'::DOUBLE THEN TRY_CAST("cost" AS DOUBLE) END AS "cost" FROM read_parquet('/data/visits.parquet', hive_partitioning = false, can_have_nan = true)) WHERE "patient_id" IS NOT NULL),
 weights AS (SELECT owner, CAST(least(1048576, 5242880 // count(*)) AS BIGINT) AS w FROM contributions GROUP BY owner),
 totals AS (SELECT sum(w * v0) AS m0, sum(w * v1) AS m1 FROM contributions JOIN weights USING (owner))
 SELECT coalesce(m0, 0), coalesce(m1, 0) FROM totals;
@@ -55,7 +55,7 @@ SELECT AVG(age) AS mean, COUNT(age) AS n FROM visits;
 --   cost     epsilon 1
 
 -- engine
-WITH contributions AS NOT MATERIALIZED (SELECT CASE WHEN TRY_CAST("age" AS BIGINT) BETWEEN 0 AND 120 THEN TRY_CAST(TRY_CAST("age" AS BIGINT) AS INTEGER) - 60 WHEN TRY_CAST("age" AS BIGINT) < 0 THEN -60 WHEN TRY_CAST("age" AS BIGINT) > 120 THEN 60 ELSE 0 END AS v0, CAST((TRY_CAST("age" AS BIGINT) IS NOT NULL) AS INTEGER) AS v1, TRY_CAST("patient_id" AS BIGINT) AS owner FROM read_parquet('/data/visits.parquet', hive_partitioning = false, can_have_nan = true) WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL),
+WITH contributions AS NOT MATERIALIZED (SELECT CASE WHEN "age" BETWEEN 0 AND 120 THEN TRY_CAST("age" AS INTEGER) - 60 WHEN "age" < 0 THEN -60 WHEN "age" > 120 THEN 60 ELSE 0 END AS v0, CAST(("age" IS NOT NULL) AS INTEGER) AS v1, "patient_id" AS owner FROM (SELECT TRY_CAST("patient_id" AS BIGINT) AS "patient_id", TRY_CAST("age" AS BIGINT) AS "age" FROM read_parquet('/data/visits.parquet', hive_partitioning = false, can_have_nan = true)) WHERE "patient_id" IS NOT NULL),
 weights AS (SELECT owner, CAST(least(1048576, 5242880 // count(*)) AS BIGINT) AS w FROM contributions GROUP BY owner),
 totals AS (SELECT sum(w * v0) AS m0, sum(w * v1) AS m1 FROM contributions JOIN weights USING (owner))
 SELECT coalesce(m0, 0), coalesce(m1, 0) FROM totals;
@@ -76,7 +76,7 @@ SELECT AVG(age) AS mean, SUM(age) AS total FROM visits;
 --   cost     epsilon 1
 
 -- engine
-WITH contributions AS NOT MATERIALIZED (SELECT CASE WHEN TRY_CAST("age" AS BIGINT) BETWEEN 0 AND 120 THEN TRY_CAST(TRY_CAST("age" AS BIGINT) AS INTEGER) - 60 WHEN TRY_CAST("age" AS BIGINT) < 0 THEN -60 WHEN TRY_CAST("age" AS BIGINT) > 120 THEN 60 ELSE 0 END AS v0, CAST((TRY_CAST("age" AS BIGINT) IS NOT NULL) AS INTEGER) AS v1, TRY_CAST("patient_id" AS BIGINT) AS owner FROM read_parquet('/data/visits.parquet', hive_partitioning = false, can_have_nan = true) WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL),
+WITH contributions AS NOT MATERIALIZED (SELECT CASE WHEN "age" BETWEEN 0 AND 120 THEN TRY_CAST("age" AS INTEGER) - 60 WHEN "age" < 0 THEN -60 WHEN "age" > 120 THEN 60 ELSE 0 END AS v0, CAST(("age" IS NOT NULL) AS INTEGER) AS v1, "patient_id" AS owner FROM (SELECT TRY_CAST("patient_id" AS BIGINT) AS "patient_id", TRY_CAST("age" AS BIGINT) AS "age" FROM read_parquet('/data/visits.parquet', hive_partitioning = false, can_have_nan = true)) WHERE "patient_id" IS NOT NULL),
 weights AS (SELECT owner, CAST(least(1048576, 5242880 // count(*)) AS BIGINT) AS w FROM contributions GROUP BY owner),
 totals AS (SELECT sum(w * v0) AS m0, sum(w * v1) AS m1 FROM contributions JOIN weights USING (owner))
 SELECT coalesce(m0, 0), coalesce(m1, 0) FROM totals;
@@ -97,7 +97,7 @@ SELECT AVG(cost / (age + 1)) AS r FROM visits;
 --   cost     epsilon 1
 
 -- engine
-WITH contributions AS NOT MATERIALIZED (SELECT (CAST((greatest(least((TRY_CAST("cost" AS DOUBLE) / nullif((CAST(TRY_CAST("age" AS BIGINT) AS DOUBLE) + '1.0'::DOUBLE), 0)), '1000.0'::DOUBLE), '0.0'::DOUBLE) - '500.0'::DOUBLE) * '2097152.0'::DOUBLE AS INTEGER)) * CAST(coalesce((TRY_CAST("cost" AS DOUBLE) / nullif((CAST(TRY_CAST("age" AS BIGINT) AS DOUBLE) + '1.0'::DOUBLE), 0)) <= 'inf'::DOUBLE, FALSE) AS INTEGER) AS v0, CAST(coalesce((TRY_CAST("cost" AS DOUBLE) / nullif((CAST(TRY_CAST("age" AS BIGINT) AS DOUBLE) + '1.0'::DOUBLE), 0)) <= 'inf'::DOUBLE, FALSE) AS INTEGER) AS v1, TRY_CAST("patient_id" AS BIGINT) AS owner FROM read_parquet('/data/visits.parquet', hive_partitioning = false, can_have_nan = true) WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL),
+WITH contributions AS NOT MATERIALIZED (SELECT (CAST((greatest(least(("cost" / nullif((CAST("age" AS DOUBLE) + '1.0'::DOUBLE), 0)), '1000.0'::DOUBLE), '0.0'::DOUBLE) - '500.0'::DOUBLE) * '2097152.0'::DOUBLE AS INTEGER)) * CAST(coalesce(("cost" / nullif((CAST("age" AS DOUBLE) + '1.0'::DOUBLE), 0)) <= 'inf'::DOUBLE, FALSE) AS INTEGER) AS v0, CAST(coalesce(("cost" / nullif((CAST("age" AS DOUBLE) + '1.0'::DOUBLE), 0)) <= 'inf'::DOUBLE, FALSE) AS INTEGER) AS v1, "patient_id" AS owner FROM (SELECT TRY_CAST("patient_id" AS BIGINT) AS "patient_id", TRY_CAST("age" AS BIGINT) AS "age", CASE WHEN TRY_CAST("cost" AS DOUBLE) <= 'inf'::DOUBLE THEN TRY_CAST("cost" AS DOUBLE) END AS "cost" FROM read_parquet('/data/visits.parquet', hive_partitioning = false, can_have_nan = true)) WHERE "patient_id" IS NOT NULL),
 weights AS (SELECT owner, CAST(least(1048576, 5242880 // count(*)) AS BIGINT) AS w FROM contributions GROUP BY owner),
 totals AS (SELECT sum(w * v0) AS m0, sum(w * v1) AS m1 FROM contributions JOIN weights USING (owner))
 SELECT coalesce(m0, 0), coalesce(m1, 0) FROM totals;

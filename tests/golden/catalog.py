@@ -79,7 +79,8 @@ def _protect(db: jali.Database, folder: Path) -> None:
     )
     # Each row is a person.
     db.protect("people", rows.people(), unit=None, columns=_VISITS, **whole)
-    db.protect("voters", rows.people(), unit=None, columns=_VISITS, adjacency="replace-one", **whole)
+    # The same people, in another order: the same values in one frame would be the same source.
+    db.protect("voters", _reversed(rows.people()), unit=None, columns=_VISITS, adjacency="replace-one", **whole)
     # A CSV file: every column is text, read as its declared kind.
     db.protect(
         "orders",
@@ -99,6 +100,10 @@ def _protect(db: jali.Database, folder: Path) -> None:
     _protect_related(db)
     db.publish("wards", rows.wards())
     db.publish("drugs", rows.drugs())
+
+
+def _reversed(table: pa.Table) -> pa.Table:
+    return table.take(pa.array(range(table.num_rows - 1, -1, -1)))
 
 
 def _protect_related(db: jali.Database) -> None:

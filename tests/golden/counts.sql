@@ -13,7 +13,7 @@ SELECT COUNT(*) FROM visits;
 --   cost     epsilon 1
 
 -- engine
-WITH contributions AS NOT MATERIALIZED (SELECT TRY_CAST("patient_id" AS BIGINT) AS owner FROM read_parquet('/data/visits.parquet', hive_partitioning = false, can_have_nan = true) WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL),
+WITH contributions AS NOT MATERIALIZED (SELECT "patient_id" AS owner FROM (SELECT TRY_CAST("patient_id" AS BIGINT) AS "patient_id" FROM read_parquet('/data/visits.parquet', hive_partitioning = false, can_have_nan = true)) WHERE "patient_id" IS NOT NULL),
 weights AS (SELECT owner, CAST(least(1048576, 5242880 // count(*)) AS BIGINT) AS w FROM contributions GROUP BY owner),
 totals AS (SELECT sum(w) AS m0 FROM contributions JOIN weights USING (owner))
 SELECT coalesce(m0, 0) FROM totals;
@@ -32,7 +32,7 @@ SELECT COUNT(weight) FROM visits;
 --   cost     epsilon 1
 
 -- engine
-WITH contributions AS NOT MATERIALIZED (SELECT CAST(coalesce(TRY_CAST("weight" AS DOUBLE) <= 'inf'::DOUBLE, FALSE) AS INTEGER) AS v0, TRY_CAST("patient_id" AS BIGINT) AS owner FROM read_parquet('/data/visits.parquet', hive_partitioning = false, can_have_nan = true) WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL),
+WITH contributions AS NOT MATERIALIZED (SELECT CAST(coalesce("weight" <= 'inf'::DOUBLE, FALSE) AS INTEGER) AS v0, "patient_id" AS owner FROM (SELECT TRY_CAST("patient_id" AS BIGINT) AS "patient_id", CASE WHEN TRY_CAST("weight" AS DOUBLE) <= 'inf'::DOUBLE THEN TRY_CAST("weight" AS DOUBLE) END AS "weight" FROM read_parquet('/data/visits.parquet', hive_partitioning = false, can_have_nan = true)) WHERE "patient_id" IS NOT NULL),
 weights AS (SELECT owner, CAST(least(1048576, 5242880 // count(*)) AS BIGINT) AS w FROM contributions GROUP BY owner),
 totals AS (SELECT sum(w * v0) AS m0 FROM contributions JOIN weights USING (owner))
 SELECT coalesce(m0, 0) FROM totals;
@@ -51,7 +51,7 @@ SELECT COUNT(DISTINCT patient_id) AS patients FROM visits;
 --   cost     epsilon 0.5
 
 -- engine
-WITH contributions AS NOT MATERIALIZED (SELECT TRY_CAST("patient_id" AS BIGINT) AS owner FROM read_parquet('/data/visits.parquet', hive_partitioning = false, can_have_nan = true) WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL),
+WITH contributions AS NOT MATERIALIZED (SELECT "patient_id" AS owner FROM (SELECT TRY_CAST("patient_id" AS BIGINT) AS "patient_id" FROM read_parquet('/data/visits.parquet', hive_partitioning = false, can_have_nan = true)) WHERE "patient_id" IS NOT NULL),
 people0 AS (SELECT count(DISTINCT owner) AS m0 FROM contributions)
 SELECT coalesce(m0, 0) FROM people0;
 
@@ -71,7 +71,7 @@ SELECT COUNT(DISTINCT patient_id) AS patients, COUNT(*) AS visits FROM visits;
 --   cost     epsilon 1
 
 -- engine
-WITH contributions AS NOT MATERIALIZED (SELECT TRY_CAST("patient_id" AS BIGINT) AS owner FROM read_parquet('/data/visits.parquet', hive_partitioning = false, can_have_nan = true) WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL),
+WITH contributions AS NOT MATERIALIZED (SELECT "patient_id" AS owner FROM (SELECT TRY_CAST("patient_id" AS BIGINT) AS "patient_id" FROM read_parquet('/data/visits.parquet', hive_partitioning = false, can_have_nan = true)) WHERE "patient_id" IS NOT NULL),
 weights AS (SELECT owner, CAST(least(1048576, 5242880 // count(*)) AS BIGINT) AS w FROM contributions GROUP BY owner),
 totals AS (SELECT sum(w) AS m1 FROM contributions JOIN weights USING (owner)),
 people0 AS (SELECT count(DISTINCT owner) AS m0 FROM contributions)
@@ -91,7 +91,7 @@ SELECT COUNT(*) AS n, COUNT(*) AS again FROM visits;
 --   cost     epsilon 1
 
 -- engine
-WITH contributions AS NOT MATERIALIZED (SELECT TRY_CAST("patient_id" AS BIGINT) AS owner FROM read_parquet('/data/visits.parquet', hive_partitioning = false, can_have_nan = true) WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL),
+WITH contributions AS NOT MATERIALIZED (SELECT "patient_id" AS owner FROM (SELECT TRY_CAST("patient_id" AS BIGINT) AS "patient_id" FROM read_parquet('/data/visits.parquet', hive_partitioning = false, can_have_nan = true)) WHERE "patient_id" IS NOT NULL),
 weights AS (SELECT owner, CAST(least(1048576, 5242880 // count(*)) AS BIGINT) AS w FROM contributions GROUP BY owner),
 totals AS (SELECT sum(w) AS m0 FROM contributions JOIN weights USING (owner))
 SELECT coalesce(m0, 0) FROM totals;

@@ -16,7 +16,7 @@ SELECT FLOOR(age / 10) AS decade, COUNT(*) AS n FROM visits GROUP BY FLOOR(age /
 
 -- engine
 WITH keys0 AS (SELECT unnest(range(13)) AS place, unnest('[0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12]'::BIGINT[]) AS value),
-contributions AS NOT MATERIALIZED (SELECT floor((CAST(TRY_CAST("age" AS BIGINT) AS DOUBLE) / nullif('10.0'::DOUBLE, 0))) AS k0, TRY_CAST("patient_id" AS BIGINT) AS owner FROM read_parquet('/data/visits.parquet', hive_partitioning = false, can_have_nan = true) WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL),
+contributions AS NOT MATERIALIZED (SELECT floor((CAST("age" AS DOUBLE) / nullif('10.0'::DOUBLE, 0))) AS k0, "patient_id" AS owner FROM (SELECT TRY_CAST("patient_id" AS BIGINT) AS "patient_id", TRY_CAST("age" AS BIGINT) AS "age" FROM read_parquet('/data/visits.parquet', hive_partitioning = false, can_have_nan = true)) WHERE "patient_id" IS NOT NULL),
 weights AS (SELECT owner, CAST(least(1048576, 5242880 // count(*)) AS BIGINT) AS w FROM contributions GROUP BY owner),
 totals AS (SELECT k0, sum(w) AS m0 FROM contributions JOIN weights USING (owner) GROUP BY k0)
 SELECT coalesce(m0, 0) FROM keys0 LEFT JOIN totals ON keys0.value IS NOT DISTINCT FROM totals.k0 ORDER BY keys0.place;
@@ -38,7 +38,7 @@ SELECT age // 20 AS bin, SUM(cost) AS cost FROM visits GROUP BY bin;
 
 -- engine
 WITH keys0 AS (SELECT unnest(range(7)) AS place, unnest('[0, 1, 2, 3, 4, 5, 6]'::BIGINT[]) AS value),
-contributions AS NOT MATERIALIZED (SELECT trunc(CAST(TRY_CAST("age" AS BIGINT) AS DOUBLE) / nullif('20.0'::DOUBLE, 0)) AS k0, CASE WHEN TRY_CAST("cost" AS DOUBLE) BETWEEN '0.0'::DOUBLE AND '1000.0'::DOUBLE THEN TRY_CAST(TRY_CAST("cost" AS DOUBLE) * '1048576.0'::DOUBLE AS INTEGER) WHEN TRY_CAST("cost" AS DOUBLE) < '0.0'::DOUBLE THEN 0 WHEN TRY_CAST("cost" AS DOUBLE) <= 'inf'::DOUBLE THEN 1048576000 ELSE 0 END AS v0, TRY_CAST("patient_id" AS BIGINT) AS owner FROM read_parquet('/data/visits.parquet', hive_partitioning = false, can_have_nan = true) WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL),
+contributions AS NOT MATERIALIZED (SELECT trunc(CAST("age" AS DOUBLE) / nullif('20.0'::DOUBLE, 0)) AS k0, CASE WHEN "cost" BETWEEN '0.0'::DOUBLE AND '1000.0'::DOUBLE THEN TRY_CAST("cost" * '1048576.0'::DOUBLE AS INTEGER) WHEN "cost" < '0.0'::DOUBLE THEN 0 WHEN "cost" <= 'inf'::DOUBLE THEN 1048576000 ELSE 0 END AS v0, "patient_id" AS owner FROM (SELECT TRY_CAST("patient_id" AS BIGINT) AS "patient_id", TRY_CAST("age" AS BIGINT) AS "age", CASE WHEN TRY_CAST("cost" AS DOUBLE) <= 'inf'::DOUBLE THEN TRY_CAST("cost" AS DOUBLE) END AS "cost" FROM read_parquet('/data/visits.parquet', hive_partitioning = false, can_have_nan = true)) WHERE "patient_id" IS NOT NULL),
 weights AS (SELECT owner, CAST(least(1048576, 5242880 // count(*)) AS BIGINT) AS w FROM contributions GROUP BY owner),
 totals AS (SELECT k0, sum(w * v0) AS m0 FROM contributions JOIN weights USING (owner) GROUP BY k0)
 SELECT coalesce(m0, 0) FROM keys0 LEFT JOIN totals ON keys0.value IS NOT DISTINCT FROM totals.k0 ORDER BY keys0.place;
@@ -64,7 +64,7 @@ SELECT CAST(FLOOR(cost / 250) AS INTEGER) + 1 AS bucket, COUNT(*) AS n FROM visi
 
 -- engine
 WITH keys0 AS (SELECT unnest(range(5)) AS place, unnest('[1, 2, 3, 4, 5]'::BIGINT[]) AS value),
-contributions AS NOT MATERIALIZED (SELECT CASE WHEN TRY_CAST("cost" AS DOUBLE) < '0.0'::DOUBLE THEN '0.0'::DOUBLE WHEN TRY_CAST("cost" AS DOUBLE) < '1000.0'::DOUBLE THEN least(floor((TRY_CAST("cost" AS DOUBLE) - '0.0'::DOUBLE) * '4.0'::DOUBLE / ('1000.0'::DOUBLE - '0.0'::DOUBLE)), '4.0'::DOUBLE - 1) + 1 WHEN TRY_CAST("cost" AS DOUBLE) <= 'inf'::DOUBLE THEN '4.0'::DOUBLE + 1 END AS k0, TRY_CAST("patient_id" AS BIGINT) AS owner FROM read_parquet('/data/visits.parquet', hive_partitioning = false, can_have_nan = true) WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL AND (NOT (TRY_CAST("cost" AS DOUBLE) IS NULL))),
+contributions AS NOT MATERIALIZED (SELECT CASE WHEN "cost" < '0.0'::DOUBLE THEN '0.0'::DOUBLE WHEN "cost" < '1000.0'::DOUBLE THEN least(floor(("cost" - '0.0'::DOUBLE) * '4.0'::DOUBLE / ('1000.0'::DOUBLE - '0.0'::DOUBLE)), '4.0'::DOUBLE - 1) + 1 WHEN "cost" <= 'inf'::DOUBLE THEN '4.0'::DOUBLE + 1 END AS k0, "patient_id" AS owner FROM (SELECT TRY_CAST("patient_id" AS BIGINT) AS "patient_id", CASE WHEN TRY_CAST("cost" AS DOUBLE) <= 'inf'::DOUBLE THEN TRY_CAST("cost" AS DOUBLE) END AS "cost" FROM read_parquet('/data/visits.parquet', hive_partitioning = false, can_have_nan = true)) WHERE "patient_id" IS NOT NULL AND (NOT ("cost" IS NULL))),
 weights AS (SELECT owner, CAST(least(1048576, 5242880 // count(*)) AS BIGINT) AS w FROM contributions GROUP BY owner),
 totals AS (SELECT k0, sum(w) AS m0 FROM contributions JOIN weights USING (owner) GROUP BY k0)
 SELECT coalesce(m0, 0) FROM keys0 LEFT JOIN totals ON keys0.value IS NOT DISTINCT FROM totals.k0 ORDER BY keys0.place;
@@ -86,7 +86,7 @@ SELECT CASE WHEN age < 18 THEN 'child' WHEN age < 65 THEN 'adult' ELSE 'old' END
 
 -- engine
 WITH keys0 AS (SELECT unnest(range(3)) AS place, unnest('["child", "adult", "old"]'::VARCHAR[]) AS value),
-contributions AS NOT MATERIALIZED (SELECT CASE WHEN (TRY_CAST("age" AS BIGINT) < 18) THEN 'child' WHEN (TRY_CAST("age" AS BIGINT) < 65) THEN 'adult' ELSE 'old' END AS k0, TRY_CAST("patient_id" AS BIGINT) AS owner FROM read_parquet('/data/visits.parquet', hive_partitioning = false, can_have_nan = true) WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL),
+contributions AS NOT MATERIALIZED (SELECT CASE WHEN ("age" < 18) THEN 'child' WHEN ("age" < 65) THEN 'adult' ELSE 'old' END AS k0, "patient_id" AS owner FROM (SELECT TRY_CAST("patient_id" AS BIGINT) AS "patient_id", TRY_CAST("age" AS BIGINT) AS "age" FROM read_parquet('/data/visits.parquet', hive_partitioning = false, can_have_nan = true)) WHERE "patient_id" IS NOT NULL),
 weights AS (SELECT owner, CAST(least(1048576, 5242880 // count(*)) AS BIGINT) AS w FROM contributions GROUP BY owner),
 totals AS (SELECT k0, sum(w) AS m0 FROM contributions JOIN weights USING (owner) GROUP BY k0)
 SELECT coalesce(m0, 0) FROM keys0 LEFT JOIN totals ON keys0.value IS NOT DISTINCT FROM totals.k0 ORDER BY keys0.place;
@@ -109,7 +109,7 @@ SELECT age >= 65 AS old, AVG(cost) AS cost FROM visits GROUP BY old;
 
 -- engine
 WITH keys0 AS (SELECT unnest(range(3)) AS place, unnest('[True, False, NULL]'::BOOLEAN[]) AS value),
-contributions AS NOT MATERIALIZED (SELECT (TRY_CAST("age" AS BIGINT) >= 65) AS k0, CASE WHEN TRY_CAST("cost" AS DOUBLE) BETWEEN '0.0'::DOUBLE AND '1000.0'::DOUBLE THEN TRY_CAST((TRY_CAST("cost" AS DOUBLE) - '500.0'::DOUBLE) * '2097152.0'::DOUBLE AS INTEGER) WHEN TRY_CAST("cost" AS DOUBLE) < '0.0'::DOUBLE THEN -1048576000 WHEN TRY_CAST("cost" AS DOUBLE) <= 'inf'::DOUBLE THEN 1048576000 ELSE 0 END AS v0, CAST(coalesce(TRY_CAST("cost" AS DOUBLE) <= 'inf'::DOUBLE, FALSE) AS INTEGER) AS v1, TRY_CAST("patient_id" AS BIGINT) AS owner FROM read_parquet('/data/visits.parquet', hive_partitioning = false, can_have_nan = true) WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL),
+contributions AS NOT MATERIALIZED (SELECT ("age" >= 65) AS k0, CASE WHEN "cost" BETWEEN '0.0'::DOUBLE AND '1000.0'::DOUBLE THEN TRY_CAST(("cost" - '500.0'::DOUBLE) * '2097152.0'::DOUBLE AS INTEGER) WHEN "cost" < '0.0'::DOUBLE THEN -1048576000 WHEN "cost" <= 'inf'::DOUBLE THEN 1048576000 ELSE 0 END AS v0, CAST(coalesce("cost" <= 'inf'::DOUBLE, FALSE) AS INTEGER) AS v1, "patient_id" AS owner FROM (SELECT TRY_CAST("patient_id" AS BIGINT) AS "patient_id", TRY_CAST("age" AS BIGINT) AS "age", CASE WHEN TRY_CAST("cost" AS DOUBLE) <= 'inf'::DOUBLE THEN TRY_CAST("cost" AS DOUBLE) END AS "cost" FROM read_parquet('/data/visits.parquet', hive_partitioning = false, can_have_nan = true)) WHERE "patient_id" IS NOT NULL),
 weights AS (SELECT owner, CAST(least(1048576, 5242880 // count(*)) AS BIGINT) AS w FROM contributions GROUP BY owner),
 totals AS (SELECT k0, sum(w * v0) AS m0, sum(w * v1) AS m1 FROM contributions JOIN weights USING (owner) GROUP BY k0)
 SELECT coalesce(m0, 0), coalesce(m1, 0) FROM keys0 LEFT JOIN totals ON keys0.value IS NOT DISTINCT FROM totals.k0 ORDER BY keys0.place;
@@ -131,7 +131,7 @@ SELECT COALESCE(ward, 'none') AS ward, COUNT(*) AS n FROM visits GROUP BY COALES
 
 -- engine
 WITH keys0 AS (SELECT unnest(range(4)) AS place, unnest('["A", "B", "it''s", "none"]'::VARCHAR[]) AS value),
-contributions AS NOT MATERIALIZED (SELECT coalesce(TRY_CAST("ward" AS VARCHAR), 'none') AS k0, TRY_CAST("patient_id" AS BIGINT) AS owner FROM read_parquet('/data/visits.parquet', hive_partitioning = false, can_have_nan = true) WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL),
+contributions AS NOT MATERIALIZED (SELECT coalesce("ward", 'none') AS k0, "patient_id" AS owner FROM (SELECT TRY_CAST("patient_id" AS BIGINT) AS "patient_id", CASE WHEN strlen(TRY_CAST("ward" AS VARCHAR)) <= 65536 THEN TRY_CAST("ward" AS VARCHAR) COLLATE "C" END AS "ward" FROM read_parquet('/data/visits.parquet', hive_partitioning = false, can_have_nan = true)) WHERE "patient_id" IS NOT NULL),
 weights AS (SELECT owner, CAST(least(1048576, 5242880 // count(*)) AS BIGINT) AS w FROM contributions GROUP BY owner),
 totals AS (SELECT k0, sum(w) AS m0 FROM contributions JOIN weights USING (owner) GROUP BY k0)
 SELECT coalesce(m0, 0) FROM keys0 LEFT JOIN totals ON keys0.value IS NOT DISTINCT FROM totals.k0 ORDER BY keys0.place;
@@ -153,7 +153,7 @@ SELECT level % 2 AS odd, COUNT(*) AS n FROM visits GROUP BY odd;
 
 -- engine
 WITH keys0 AS (SELECT unnest(range(2)) AS place, unnest('[1, 0]'::BIGINT[]) AS value),
-contributions AS NOT MATERIALIZED (SELECT (CAST(TRY_CAST("level" AS BIGINT) AS DOUBLE) % nullif('2.0'::DOUBLE, 0)) AS k0, TRY_CAST("patient_id" AS BIGINT) AS owner FROM read_parquet('/data/visits.parquet', hive_partitioning = false, can_have_nan = true) WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL),
+contributions AS NOT MATERIALIZED (SELECT (CAST("level" AS DOUBLE) % nullif('2.0'::DOUBLE, 0)) AS k0, "patient_id" AS owner FROM (SELECT TRY_CAST("patient_id" AS BIGINT) AS "patient_id", TRY_CAST("level" AS BIGINT) AS "level" FROM read_parquet('/data/visits.parquet', hive_partitioning = false, can_have_nan = true)) WHERE "patient_id" IS NOT NULL),
 weights AS (SELECT owner, CAST(least(1048576, 5242880 // count(*)) AS BIGINT) AS w FROM contributions GROUP BY owner),
 totals AS (SELECT k0, sum(w) AS m0 FROM contributions JOIN weights USING (owner) GROUP BY k0)
 SELECT coalesce(m0, 0) FROM keys0 LEFT JOIN totals ON keys0.value IS NOT DISTINCT FROM totals.k0 ORDER BY keys0.place;
@@ -172,7 +172,7 @@ SELECT SUM(cost * level) AS weighted FROM visits;
 --   cost     epsilon 1
 
 -- engine
-WITH contributions AS NOT MATERIALIZED (SELECT (CAST(greatest(least((TRY_CAST("cost" AS DOUBLE) * CAST(TRY_CAST("level" AS BIGINT) AS DOUBLE)), '3000.0'::DOUBLE), '0.0'::DOUBLE) * '262144.0'::DOUBLE AS INTEGER)) * CAST(coalesce((TRY_CAST("cost" AS DOUBLE) * CAST(TRY_CAST("level" AS BIGINT) AS DOUBLE)) <= 'inf'::DOUBLE, FALSE) AS INTEGER) AS v0, TRY_CAST("patient_id" AS BIGINT) AS owner FROM read_parquet('/data/visits.parquet', hive_partitioning = false, can_have_nan = true) WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL),
+WITH contributions AS NOT MATERIALIZED (SELECT (CAST(greatest(least(("cost" * CAST("level" AS DOUBLE)), '3000.0'::DOUBLE), '0.0'::DOUBLE) * '262144.0'::DOUBLE AS INTEGER)) * CAST(coalesce(("cost" * CAST("level" AS DOUBLE)) <= 'inf'::DOUBLE, FALSE) AS INTEGER) AS v0, "patient_id" AS owner FROM (SELECT TRY_CAST("patient_id" AS BIGINT) AS "patient_id", CASE WHEN TRY_CAST("cost" AS DOUBLE) <= 'inf'::DOUBLE THEN TRY_CAST("cost" AS DOUBLE) END AS "cost", TRY_CAST("level" AS BIGINT) AS "level" FROM read_parquet('/data/visits.parquet', hive_partitioning = false, can_have_nan = true)) WHERE "patient_id" IS NOT NULL),
 weights AS (SELECT owner, CAST(least(1048576, 5242880 // count(*)) AS BIGINT) AS w FROM contributions GROUP BY owner),
 totals AS (SELECT sum(w * v0) AS m0 FROM contributions JOIN weights USING (owner))
 SELECT coalesce(m0, 0) FROM totals;
@@ -192,7 +192,7 @@ SELECT AVG((age - 50) * (age - 50)) AS spread FROM visits;
 --   cost     epsilon 1
 
 -- engine
-WITH contributions AS NOT MATERIALIZED (SELECT (CAST((greatest(least(((CAST(TRY_CAST("age" AS BIGINT) AS DOUBLE) - '50.0'::DOUBLE) * (CAST(TRY_CAST("age" AS BIGINT) AS DOUBLE) - '50.0'::DOUBLE)), '4900.0'::DOUBLE), '-3500.0'::DOUBLE) - '700.0'::DOUBLE) * '1.0'::DOUBLE AS INTEGER)) * CAST(coalesce(((CAST(TRY_CAST("age" AS BIGINT) AS DOUBLE) - '50.0'::DOUBLE) * (CAST(TRY_CAST("age" AS BIGINT) AS DOUBLE) - '50.0'::DOUBLE)) <= 'inf'::DOUBLE, FALSE) AS INTEGER) AS v0, CAST(coalesce(((CAST(TRY_CAST("age" AS BIGINT) AS DOUBLE) - '50.0'::DOUBLE) * (CAST(TRY_CAST("age" AS BIGINT) AS DOUBLE) - '50.0'::DOUBLE)) <= 'inf'::DOUBLE, FALSE) AS INTEGER) AS v1, TRY_CAST("patient_id" AS BIGINT) AS owner FROM read_parquet('/data/visits.parquet', hive_partitioning = false, can_have_nan = true) WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL),
+WITH contributions AS NOT MATERIALIZED (SELECT (CAST((greatest(least(((CAST("age" AS DOUBLE) - '50.0'::DOUBLE) * (CAST("age" AS DOUBLE) - '50.0'::DOUBLE)), '4900.0'::DOUBLE), '-3500.0'::DOUBLE) - '700.0'::DOUBLE) * '1.0'::DOUBLE AS INTEGER)) * CAST(coalesce(((CAST("age" AS DOUBLE) - '50.0'::DOUBLE) * (CAST("age" AS DOUBLE) - '50.0'::DOUBLE)) <= 'inf'::DOUBLE, FALSE) AS INTEGER) AS v0, CAST(coalesce(((CAST("age" AS DOUBLE) - '50.0'::DOUBLE) * (CAST("age" AS DOUBLE) - '50.0'::DOUBLE)) <= 'inf'::DOUBLE, FALSE) AS INTEGER) AS v1, "patient_id" AS owner FROM (SELECT TRY_CAST("patient_id" AS BIGINT) AS "patient_id", TRY_CAST("age" AS BIGINT) AS "age" FROM read_parquet('/data/visits.parquet', hive_partitioning = false, can_have_nan = true)) WHERE "patient_id" IS NOT NULL),
 weights AS (SELECT owner, CAST(least(1048576, 5242880 // count(*)) AS BIGINT) AS w FROM contributions GROUP BY owner),
 totals AS (SELECT sum(w * v0) AS m0, sum(w * v1) AS m1 FROM contributions JOIN weights USING (owner))
 SELECT coalesce(m0, 0), coalesce(m1, 0) FROM totals;
@@ -212,7 +212,7 @@ SELECT AVG(LEAST(GREATEST(weight, 10), 40)) AS mean FROM visits;
 --   cost     epsilon 1
 
 -- engine
-WITH contributions AS NOT MATERIALIZED (SELECT (CAST((greatest(least(least(greatest(TRY_CAST("weight" AS DOUBLE), '10.0'::DOUBLE), '40.0'::DOUBLE), '40.0'::DOUBLE), '10.0'::DOUBLE) - '25.0'::DOUBLE) * '67108864.0'::DOUBLE AS INTEGER)) * CAST(coalesce(least(greatest(TRY_CAST("weight" AS DOUBLE), '10.0'::DOUBLE), '40.0'::DOUBLE) <= 'inf'::DOUBLE, FALSE) AS INTEGER) AS v0, CAST(coalesce(least(greatest(TRY_CAST("weight" AS DOUBLE), '10.0'::DOUBLE), '40.0'::DOUBLE) <= 'inf'::DOUBLE, FALSE) AS INTEGER) AS v1, TRY_CAST("patient_id" AS BIGINT) AS owner FROM read_parquet('/data/visits.parquet', hive_partitioning = false, can_have_nan = true) WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL),
+WITH contributions AS NOT MATERIALIZED (SELECT (CAST((greatest(least(least(greatest("weight", '10.0'::DOUBLE), '40.0'::DOUBLE), '40.0'::DOUBLE), '10.0'::DOUBLE) - '25.0'::DOUBLE) * '67108864.0'::DOUBLE AS INTEGER)) * CAST(coalesce(least(greatest("weight", '10.0'::DOUBLE), '40.0'::DOUBLE) <= 'inf'::DOUBLE, FALSE) AS INTEGER) AS v0, CAST(coalesce(least(greatest("weight", '10.0'::DOUBLE), '40.0'::DOUBLE) <= 'inf'::DOUBLE, FALSE) AS INTEGER) AS v1, "patient_id" AS owner FROM (SELECT TRY_CAST("patient_id" AS BIGINT) AS "patient_id", CASE WHEN TRY_CAST("weight" AS DOUBLE) <= 'inf'::DOUBLE THEN TRY_CAST("weight" AS DOUBLE) END AS "weight" FROM read_parquet('/data/visits.parquet', hive_partitioning = false, can_have_nan = true)) WHERE "patient_id" IS NOT NULL),
 weights AS (SELECT owner, CAST(least(1048576, 5242880 // count(*)) AS BIGINT) AS w FROM contributions GROUP BY owner),
 totals AS (SELECT sum(w * v0) AS m0, sum(w * v1) AS m1 FROM contributions JOIN weights USING (owner))
 SELECT coalesce(m0, 0), coalesce(m1, 0) FROM totals;
@@ -234,7 +234,7 @@ SELECT SUM(LEAST(GREATEST(weight, 10), 40)) AS total FROM visits WHERE weight IS
 --   cost     epsilon 1
 
 -- engine
-WITH contributions AS NOT MATERIALIZED (SELECT (CAST(greatest(least(CASE WHEN TRY_CAST("weight" AS DOUBLE) <= 'inf'::DOUBLE THEN greatest(least(TRY_CAST("weight" AS DOUBLE), '40.0'::DOUBLE), '10.0'::DOUBLE) END, '40.0'::DOUBLE), '10.0'::DOUBLE) * '16777216.0'::DOUBLE AS INTEGER)) * CAST(coalesce(CASE WHEN TRY_CAST("weight" AS DOUBLE) <= 'inf'::DOUBLE THEN greatest(least(TRY_CAST("weight" AS DOUBLE), '40.0'::DOUBLE), '10.0'::DOUBLE) END <= 'inf'::DOUBLE, FALSE) AS INTEGER) AS v0, TRY_CAST("patient_id" AS BIGINT) AS owner FROM read_parquet('/data/visits.parquet', hive_partitioning = false, can_have_nan = true) WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL),
+WITH contributions AS NOT MATERIALIZED (SELECT (CAST(greatest(least(CASE WHEN "weight" <= 'inf'::DOUBLE THEN greatest(least("weight", '40.0'::DOUBLE), '10.0'::DOUBLE) END, '40.0'::DOUBLE), '10.0'::DOUBLE) * '16777216.0'::DOUBLE AS INTEGER)) * CAST(coalesce(CASE WHEN "weight" <= 'inf'::DOUBLE THEN greatest(least("weight", '40.0'::DOUBLE), '10.0'::DOUBLE) END <= 'inf'::DOUBLE, FALSE) AS INTEGER) AS v0, "patient_id" AS owner FROM (SELECT TRY_CAST("patient_id" AS BIGINT) AS "patient_id", CASE WHEN TRY_CAST("weight" AS DOUBLE) <= 'inf'::DOUBLE THEN TRY_CAST("weight" AS DOUBLE) END AS "weight" FROM read_parquet('/data/visits.parquet', hive_partitioning = false, can_have_nan = true)) WHERE "patient_id" IS NOT NULL),
 weights AS (SELECT owner, CAST(least(1048576, 5242880 // count(*)) AS BIGINT) AS w FROM contributions GROUP BY owner),
 totals AS (SELECT sum(w * v0) AS m0 FROM contributions JOIN weights USING (owner))
 SELECT coalesce(m0, 0) FROM totals;
@@ -257,7 +257,7 @@ SELECT SUM(SQRT(cost)) AS roots, SUM(LN(cost + 1)) AS logarithms FROM visits;
 --   cost     epsilon 1
 
 -- engine
-WITH contributions AS NOT MATERIALIZED (SELECT (CAST(greatest(least(sqrt(nullif(greatest(TRY_CAST("cost" AS DOUBLE), '-5e-324'::DOUBLE), '-5e-324'::DOUBLE)), '31.622776601683793'::DOUBLE), '0.0'::DOUBLE) * '33554432.0'::DOUBLE AS INTEGER)) * CAST(coalesce(sqrt(nullif(greatest(TRY_CAST("cost" AS DOUBLE), '-5e-324'::DOUBLE), '-5e-324'::DOUBLE)) <= 'inf'::DOUBLE, FALSE) AS INTEGER) AS v0, (CAST(greatest(least(ln(nullif(greatest((TRY_CAST("cost" AS DOUBLE) + '1.0'::DOUBLE), 0), 0)), '6.908754779315245'::DOUBLE), '0.0'::DOUBLE) * '134217728.0'::DOUBLE AS INTEGER)) * CAST(coalesce(ln(nullif(greatest((TRY_CAST("cost" AS DOUBLE) + '1.0'::DOUBLE), 0), 0)) <= 'inf'::DOUBLE, FALSE) AS INTEGER) AS v2, TRY_CAST("patient_id" AS BIGINT) AS owner FROM read_parquet('/data/visits.parquet', hive_partitioning = false, can_have_nan = true) WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL),
+WITH contributions AS NOT MATERIALIZED (SELECT (CAST(greatest(least(sqrt(nullif(greatest("cost", '-5e-324'::DOUBLE), '-5e-324'::DOUBLE)), '31.622776601683793'::DOUBLE), '0.0'::DOUBLE) * '33554432.0'::DOUBLE AS INTEGER)) * CAST(coalesce(sqrt(nullif(greatest("cost", '-5e-324'::DOUBLE), '-5e-324'::DOUBLE)) <= 'inf'::DOUBLE, FALSE) AS INTEGER) AS v0, (CAST(greatest(least(ln(nullif(greatest(("cost" + '1.0'::DOUBLE), 0), 0)), '6.908754779315245'::DOUBLE), '0.0'::DOUBLE) * '134217728.0'::DOUBLE AS INTEGER)) * CAST(coalesce(ln(nullif(greatest(("cost" + '1.0'::DOUBLE), 0), 0)) <= 'inf'::DOUBLE, FALSE) AS INTEGER) AS v2, "patient_id" AS owner FROM (SELECT TRY_CAST("patient_id" AS BIGINT) AS "patient_id", CASE WHEN TRY_CAST("cost" AS DOUBLE) <= 'inf'::DOUBLE THEN TRY_CAST("cost" AS DOUBLE) END AS "cost" FROM read_parquet('/data/visits.parquet', hive_partitioning = false, can_have_nan = true)) WHERE "patient_id" IS NOT NULL),
 weights AS (SELECT owner, CAST(least(1048576, 5242880 // count(*)) AS BIGINT) AS w FROM contributions GROUP BY owner),
 totals AS (SELECT sum(w * v0) + CAST(sum(w) AS HUGEINT) * -530542153 AS m0, sum(w) AS m1, sum(w * v2) + CAST(sum(w) AS HUGEINT) * -463638684 AS m2 FROM contributions JOIN weights USING (owner))
 SELECT coalesce(m0, 0), coalesce(m1, 0), coalesce(m2, 0) FROM totals;
@@ -278,7 +278,7 @@ SELECT AVG(POWER(level, 2)) AS squares FROM visits;
 --   cost     epsilon 1
 
 -- engine
-WITH contributions AS NOT MATERIALIZED (SELECT (CAST((greatest(least(pow(CAST(TRY_CAST("level" AS BIGINT) AS DOUBLE), '2.0'::DOUBLE), '9.000000000000032'::DOUBLE), '0.9999999999999964'::DOUBLE) - '5.000000000000014'::DOUBLE) * '134217728.0'::DOUBLE AS INTEGER)) * CAST(coalesce(pow(CAST(TRY_CAST("level" AS BIGINT) AS DOUBLE), '2.0'::DOUBLE) <= 'inf'::DOUBLE, FALSE) AS INTEGER) AS v0, CAST(coalesce(pow(CAST(TRY_CAST("level" AS BIGINT) AS DOUBLE), '2.0'::DOUBLE) <= 'inf'::DOUBLE, FALSE) AS INTEGER) AS v1, TRY_CAST("patient_id" AS BIGINT) AS owner FROM read_parquet('/data/visits.parquet', hive_partitioning = false, can_have_nan = true) WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL),
+WITH contributions AS NOT MATERIALIZED (SELECT (CAST((greatest(least(pow(CAST("level" AS DOUBLE), '2.0'::DOUBLE), '9.000000000000032'::DOUBLE), '0.9999999999999964'::DOUBLE) - '5.000000000000014'::DOUBLE) * '134217728.0'::DOUBLE AS INTEGER)) * CAST(coalesce(pow(CAST("level" AS DOUBLE), '2.0'::DOUBLE) <= 'inf'::DOUBLE, FALSE) AS INTEGER) AS v0, CAST(coalesce(pow(CAST("level" AS DOUBLE), '2.0'::DOUBLE) <= 'inf'::DOUBLE, FALSE) AS INTEGER) AS v1, "patient_id" AS owner FROM (SELECT TRY_CAST("patient_id" AS BIGINT) AS "patient_id", TRY_CAST("level" AS BIGINT) AS "level" FROM read_parquet('/data/visits.parquet', hive_partitioning = false, can_have_nan = true)) WHERE "patient_id" IS NOT NULL),
 weights AS (SELECT owner, CAST(least(1048576, 5242880 // count(*)) AS BIGINT) AS w FROM contributions GROUP BY owner),
 totals AS (SELECT sum(w * v0) AS m0, sum(w * v1) AS m1 FROM contributions JOIN weights USING (owner))
 SELECT coalesce(m0, 0), coalesce(m1, 0) FROM totals;
@@ -299,7 +299,7 @@ SELECT SUM(SIGN(age - 40)) AS signs, SUM(TRUNC(cost / 4)) AS quarters FROM visit
 --   cost     epsilon 1
 
 -- engine
-WITH contributions AS NOT MATERIALIZED (SELECT (CAST(greatest(least(CAST(sign((CAST(TRY_CAST("age" AS BIGINT) AS DOUBLE) - '40.0'::DOUBLE)) AS DOUBLE), '1.0'::DOUBLE), '-1.0'::DOUBLE) * '1.0'::DOUBLE AS INTEGER)) * CAST(coalesce(CAST(sign((CAST(TRY_CAST("age" AS BIGINT) AS DOUBLE) - '40.0'::DOUBLE)) AS DOUBLE) <= 'inf'::DOUBLE, FALSE) AS INTEGER) AS v0, (CAST(greatest(least(trunc((TRY_CAST("cost" AS DOUBLE) / nullif('4.0'::DOUBLE, 0))), '250.0'::DOUBLE), '0.0'::DOUBLE) * '1.0'::DOUBLE AS INTEGER)) * CAST(coalesce(trunc((TRY_CAST("cost" AS DOUBLE) / nullif('4.0'::DOUBLE, 0))) <= 'inf'::DOUBLE, FALSE) AS INTEGER) AS v1, TRY_CAST("patient_id" AS BIGINT) AS owner FROM read_parquet('/data/visits.parquet', hive_partitioning = false, can_have_nan = true) WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL),
+WITH contributions AS NOT MATERIALIZED (SELECT (CAST(greatest(least(CAST(sign((CAST("age" AS DOUBLE) - '40.0'::DOUBLE)) AS DOUBLE), '1.0'::DOUBLE), '-1.0'::DOUBLE) * '1.0'::DOUBLE AS INTEGER)) * CAST(coalesce(CAST(sign((CAST("age" AS DOUBLE) - '40.0'::DOUBLE)) AS DOUBLE) <= 'inf'::DOUBLE, FALSE) AS INTEGER) AS v0, (CAST(greatest(least(trunc(("cost" / nullif('4.0'::DOUBLE, 0))), '250.0'::DOUBLE), '0.0'::DOUBLE) * '1.0'::DOUBLE AS INTEGER)) * CAST(coalesce(trunc(("cost" / nullif('4.0'::DOUBLE, 0))) <= 'inf'::DOUBLE, FALSE) AS INTEGER) AS v1, "patient_id" AS owner FROM (SELECT TRY_CAST("patient_id" AS BIGINT) AS "patient_id", TRY_CAST("age" AS BIGINT) AS "age", CASE WHEN TRY_CAST("cost" AS DOUBLE) <= 'inf'::DOUBLE THEN TRY_CAST("cost" AS DOUBLE) END AS "cost" FROM read_parquet('/data/visits.parquet', hive_partitioning = false, can_have_nan = true)) WHERE "patient_id" IS NOT NULL),
 weights AS (SELECT owner, CAST(least(1048576, 5242880 // count(*)) AS BIGINT) AS w FROM contributions GROUP BY owner),
 totals AS (SELECT sum(w * v0) AS m0, sum(w * v1) AS m1 FROM contributions JOIN weights USING (owner))
 SELECT coalesce(m0, 0), coalesce(m1, 0) FROM totals;
@@ -326,7 +326,7 @@ SELECT AVG(EXP(level)) AS e, AVG(LOG10(cost + 1)) AS ten, AVG(LOG2(cost + 1)) AS
 --   cost     epsilon 1
 
 -- engine
-WITH contributions AS NOT MATERIALIZED (SELECT (CAST((greatest(least(exp(CAST(TRY_CAST("level" AS BIGINT) AS DOUBLE)), '20.085536923187743'::DOUBLE), '2.7182818284590353'::DOUBLE) - '11.401909375823388'::DOUBLE) * '33554432.0'::DOUBLE AS INTEGER)) * CAST(coalesce(exp(CAST(TRY_CAST("level" AS BIGINT) AS DOUBLE)) <= 'inf'::DOUBLE, FALSE) AS INTEGER) AS v0, CAST(coalesce(exp(CAST(TRY_CAST("level" AS BIGINT) AS DOUBLE)) <= 'inf'::DOUBLE, FALSE) AS INTEGER) AS v1, (CAST((greatest(least(log10(nullif(greatest((TRY_CAST("cost" AS DOUBLE) + '1.0'::DOUBLE), 0), 0)), '3.00043407747933'::DOUBLE), '0.0'::DOUBLE) - '1.500217038739665'::DOUBLE) * '268435456.0'::DOUBLE AS INTEGER)) * CAST(coalesce(log10(nullif(greatest((TRY_CAST("cost" AS DOUBLE) + '1.0'::DOUBLE), 0), 0)) <= 'inf'::DOUBLE, FALSE) AS INTEGER) AS v2, CAST(coalesce(log10(nullif(greatest((TRY_CAST("cost" AS DOUBLE) + '1.0'::DOUBLE), 0), 0)) <= 'inf'::DOUBLE, FALSE) AS INTEGER) AS v3, (CAST((greatest(least(log2(nullif(greatest((TRY_CAST("cost" AS DOUBLE) + '1.0'::DOUBLE), 0), 0)), '9.967226258836028'::DOUBLE), '0.0'::DOUBLE) - '4.983613129418014'::DOUBLE) * '67108864.0'::DOUBLE AS INTEGER)) * CAST(coalesce(log2(nullif(greatest((TRY_CAST("cost" AS DOUBLE) + '1.0'::DOUBLE), 0), 0)) <= 'inf'::DOUBLE, FALSE) AS INTEGER) AS v4, CAST(coalesce(log2(nullif(greatest((TRY_CAST("cost" AS DOUBLE) + '1.0'::DOUBLE), 0), 0)) <= 'inf'::DOUBLE, FALSE) AS INTEGER) AS v5, TRY_CAST("patient_id" AS BIGINT) AS owner FROM read_parquet('/data/visits.parquet', hive_partitioning = false, can_have_nan = true) WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL),
+WITH contributions AS NOT MATERIALIZED (SELECT (CAST((greatest(least(exp(CAST("level" AS DOUBLE)), '20.085536923187743'::DOUBLE), '2.7182818284590353'::DOUBLE) - '11.401909375823388'::DOUBLE) * '33554432.0'::DOUBLE AS INTEGER)) * CAST(coalesce(exp(CAST("level" AS DOUBLE)) <= 'inf'::DOUBLE, FALSE) AS INTEGER) AS v0, CAST(coalesce(exp(CAST("level" AS DOUBLE)) <= 'inf'::DOUBLE, FALSE) AS INTEGER) AS v1, (CAST((greatest(least(log10(nullif(greatest(("cost" + '1.0'::DOUBLE), 0), 0)), '3.00043407747933'::DOUBLE), '0.0'::DOUBLE) - '1.500217038739665'::DOUBLE) * '268435456.0'::DOUBLE AS INTEGER)) * CAST(coalesce(log10(nullif(greatest(("cost" + '1.0'::DOUBLE), 0), 0)) <= 'inf'::DOUBLE, FALSE) AS INTEGER) AS v2, CAST(coalesce(log10(nullif(greatest(("cost" + '1.0'::DOUBLE), 0), 0)) <= 'inf'::DOUBLE, FALSE) AS INTEGER) AS v3, (CAST((greatest(least(log2(nullif(greatest(("cost" + '1.0'::DOUBLE), 0), 0)), '9.967226258836028'::DOUBLE), '0.0'::DOUBLE) - '4.983613129418014'::DOUBLE) * '67108864.0'::DOUBLE AS INTEGER)) * CAST(coalesce(log2(nullif(greatest(("cost" + '1.0'::DOUBLE), 0), 0)) <= 'inf'::DOUBLE, FALSE) AS INTEGER) AS v4, CAST(coalesce(log2(nullif(greatest(("cost" + '1.0'::DOUBLE), 0), 0)) <= 'inf'::DOUBLE, FALSE) AS INTEGER) AS v5, "patient_id" AS owner FROM (SELECT TRY_CAST("patient_id" AS BIGINT) AS "patient_id", CASE WHEN TRY_CAST("cost" AS DOUBLE) <= 'inf'::DOUBLE THEN TRY_CAST("cost" AS DOUBLE) END AS "cost", TRY_CAST("level" AS BIGINT) AS "level" FROM read_parquet('/data/visits.parquet', hive_partitioning = false, can_have_nan = true)) WHERE "patient_id" IS NOT NULL),
 weights AS (SELECT owner, CAST(least(1048576, 5242880 // count(*)) AS BIGINT) AS w FROM contributions GROUP BY owner),
 totals AS (SELECT sum(w * v0) AS m0, sum(w * v1) AS m1, sum(w * v2) AS m2, sum(w * v3) AS m3, sum(w * v4) AS m4, sum(w * v5) AS m5 FROM contributions JOIN weights USING (owner))
 SELECT coalesce(m0, 0), coalesce(m1, 0), coalesce(m2, 0), coalesce(m3, 0), coalesce(m4, 0), coalesce(m5, 0) FROM totals;
@@ -346,7 +346,7 @@ SELECT COUNT(*) AS n FROM visits WHERE NOT ISNAN(cost) AND ISFINITE(cost) AND NO
 --   cost     epsilon 1
 
 -- engine
-WITH contributions AS NOT MATERIALIZED (SELECT TRY_CAST("patient_id" AS BIGINT) AS owner FROM read_parquet('/data/visits.parquet', hive_partitioning = false, can_have_nan = true) WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL AND (((NOT isnan(TRY_CAST("cost" AS DOUBLE))) AND isfinite(TRY_CAST("cost" AS DOUBLE))) AND (NOT isinf(TRY_CAST("weight" AS DOUBLE))))),
+WITH contributions AS NOT MATERIALIZED (SELECT "patient_id" AS owner FROM (SELECT TRY_CAST("patient_id" AS BIGINT) AS "patient_id", CASE WHEN TRY_CAST("cost" AS DOUBLE) <= 'inf'::DOUBLE THEN TRY_CAST("cost" AS DOUBLE) END AS "cost", CASE WHEN TRY_CAST("weight" AS DOUBLE) <= 'inf'::DOUBLE THEN TRY_CAST("weight" AS DOUBLE) END AS "weight" FROM read_parquet('/data/visits.parquet', hive_partitioning = false, can_have_nan = true)) WHERE "patient_id" IS NOT NULL AND (((NOT isnan("cost")) AND isfinite("cost")) AND (NOT isinf("weight")))),
 weights AS (SELECT owner, CAST(least(1048576, 5242880 // count(*)) AS BIGINT) AS w FROM contributions GROUP BY owner),
 totals AS (SELECT sum(w) AS m0 FROM contributions JOIN weights USING (owner))
 SELECT coalesce(m0, 0) FROM totals;
@@ -366,7 +366,7 @@ SELECT COUNT(*) AS n FROM visits WHERE ENDS_WITH(note, 'y') OR STRPOS(note, 's')
 --   cost     epsilon 1
 
 -- engine
-WITH contributions AS NOT MATERIALIZED (SELECT TRY_CAST("patient_id" AS BIGINT) AS owner FROM read_parquet('/data/visits.parquet', hive_partitioning = false, can_have_nan = true) WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL AND (((ends_with(TRY_CAST("note" AS VARCHAR), 'y') OR (CAST(strpos(TRY_CAST("note" AS VARCHAR), 's') AS DOUBLE) = '3.0'::DOUBLE)) OR (right(TRY_CAST("note" AS VARCHAR), 1) = '7')) OR (substring(TRY_CAST("note" AS VARCHAR), 1, 2) = 'A'))),
+WITH contributions AS NOT MATERIALIZED (SELECT "patient_id" AS owner FROM (SELECT TRY_CAST("patient_id" AS BIGINT) AS "patient_id", CASE WHEN strlen(TRY_CAST("note" AS VARCHAR)) <= 65536 THEN TRY_CAST("note" AS VARCHAR) COLLATE "C" END AS "note" FROM read_parquet('/data/visits.parquet', hive_partitioning = false, can_have_nan = true)) WHERE "patient_id" IS NOT NULL AND (((ends_with("note", 'y') OR (CAST(strpos("note", 's') AS DOUBLE) = '3.0'::DOUBLE)) OR (right(CASE WHEN strlen("note") <= 16384 THEN "note" END, 1) = '7')) OR (substring(CASE WHEN strlen("note") <= 16384 THEN "note" END, 1, 2) = 'A'))),
 weights AS (SELECT owner, CAST(least(1048576, 5242880 // count(*)) AS BIGINT) AS w FROM contributions GROUP BY owner),
 totals AS (SELECT sum(w) AS m0 FROM contributions JOIN weights USING (owner))
 SELECT coalesce(m0, 0) FROM totals;
@@ -386,7 +386,7 @@ SELECT COUNT(*) AS n FROM visits WHERE TRIM(note) = 'A' OR LTRIM(note, 'x') = '-
 --   cost     epsilon 1
 
 -- engine
-WITH contributions AS NOT MATERIALIZED (SELECT TRY_CAST("patient_id" AS BIGINT) AS owner FROM read_parquet('/data/visits.parquet', hive_partitioning = false, can_have_nan = true) WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL AND (((((trim(TRY_CAST("note" AS VARCHAR)) = 'A') OR (ltrim(TRY_CAST("note" AS VARCHAR), 'x') = '-ray')) OR (rtrim(TRY_CAST("note" AS VARCHAR), 't') = 'res')) OR (replace(left(TRY_CAST("note" AS VARCHAR), 10000), '7', '8') = '8')) OR (concat(left(TRY_CAST(TRY_CAST("note" AS VARCHAR) AS VARCHAR), 10000), left(TRY_CAST(TRY_CAST("level" AS BIGINT) AS VARCHAR), 10000)) = '21'))),
+WITH contributions AS NOT MATERIALIZED (SELECT "patient_id" AS owner FROM (SELECT TRY_CAST("patient_id" AS BIGINT) AS "patient_id", TRY_CAST("level" AS BIGINT) AS "level", CASE WHEN strlen(TRY_CAST("note" AS VARCHAR)) <= 65536 THEN TRY_CAST("note" AS VARCHAR) COLLATE "C" END AS "note" FROM read_parquet('/data/visits.parquet', hive_partitioning = false, can_have_nan = true)) WHERE "patient_id" IS NOT NULL AND (((((trim(CASE WHEN strlen("note") <= 16384 THEN "note" END) = 'A') OR (ltrim(CASE WHEN strlen("note") <= 16384 THEN "note" END, 'x') = '-ray')) OR (rtrim(CASE WHEN strlen("note") <= 16384 THEN "note" END, 't') = 'res')) OR (replace(left(CASE WHEN strlen("note") <= 16384 THEN "note" END, 4000), '7', '8') = '8')) OR (concat(left(TRY_CAST("note" AS VARCHAR), 2000), left(TRY_CAST("level" AS VARCHAR), 2000)) = '21'))),
 weights AS (SELECT owner, CAST(least(1048576, 5242880 // count(*)) AS BIGINT) AS w FROM contributions GROUP BY owner),
 totals AS (SELECT sum(w) AS m0 FROM contributions JOIN weights USING (owner))
 SELECT coalesce(m0, 0) FROM totals;
@@ -406,7 +406,7 @@ SELECT COUNT(*) AS n FROM visits WHERE REGEXP_FULL_MATCH(note, '[a-z]+');
 --   cost     epsilon 1
 
 -- engine
-WITH contributions AS NOT MATERIALIZED (SELECT TRY_CAST("patient_id" AS BIGINT) AS owner FROM read_parquet('/data/visits.parquet', hive_partitioning = false, can_have_nan = true) WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL AND regexp_full_match(TRY_CAST("note" AS VARCHAR), '[a-z]+')),
+WITH contributions AS NOT MATERIALIZED (SELECT "patient_id" AS owner FROM (SELECT TRY_CAST("patient_id" AS BIGINT) AS "patient_id", CASE WHEN strlen(TRY_CAST("note" AS VARCHAR)) <= 65536 THEN TRY_CAST("note" AS VARCHAR) COLLATE "C" END AS "note" FROM read_parquet('/data/visits.parquet', hive_partitioning = false, can_have_nan = true)) WHERE "patient_id" IS NOT NULL AND regexp_full_match("note", '[a-z]+')),
 weights AS (SELECT owner, CAST(least(1048576, 5242880 // count(*)) AS BIGINT) AS w FROM contributions GROUP BY owner),
 totals AS (SELECT sum(w) AS m0 FROM contributions JOIN weights USING (owner))
 SELECT coalesce(m0, 0) FROM totals;
@@ -426,7 +426,7 @@ SELECT COUNT(*) AS n FROM visits WHERE CAST(level AS TEXT) = '1' OR CAST("at" AS
 --   cost     epsilon 1
 
 -- engine
-WITH contributions AS NOT MATERIALIZED (SELECT TRY_CAST("patient_id" AS BIGINT) AS owner FROM read_parquet('/data/visits.parquet', hive_partitioning = false, can_have_nan = true) WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL AND (((TRY_CAST(TRY_CAST("level" AS BIGINT) AS VARCHAR) = '1') OR (TRY_CAST(TRY_CAST("at" AS TIMESTAMP) AS DATE) > DATE '2026-01-03')) OR ((TRY_CAST(TRY_CAST("day" AS DATE) AS TIMESTAMP) < TIMESTAMP '2026-01-01 12:00:00') AND TRY_CAST((CAST(TRY_CAST("level" AS BIGINT) AS DOUBLE) - '2.0'::DOUBLE) AS BOOLEAN)))),
+WITH contributions AS NOT MATERIALIZED (SELECT "patient_id" AS owner FROM (SELECT TRY_CAST("patient_id" AS BIGINT) AS "patient_id", TRY_CAST("level" AS BIGINT) AS "level", CASE WHEN TRY_CAST("day" AS DATE) BETWEEN DATE '0001-01-01' AND DATE '9999-12-31' THEN greatest(least(TRY_CAST("day" AS DATE), DATE '9999-12-31'), DATE '0001-01-01') END AS "day", CASE WHEN TRY_CAST("at" AS TIMESTAMP) BETWEEN TIMESTAMP '0001-01-01 00:00:00' AND TIMESTAMP '9999-12-31 23:59:59.999999' THEN greatest(least(TRY_CAST("at" AS TIMESTAMP), TIMESTAMP '9999-12-31 23:59:59.999999'), TIMESTAMP '0001-01-01 00:00:00') END AS "at" FROM read_parquet('/data/visits.parquet', hive_partitioning = false, can_have_nan = true)) WHERE "patient_id" IS NOT NULL AND (((TRY_CAST("level" AS VARCHAR) = '1') OR (nullif(nullif(greatest(least(TRY_CAST("at" AS DATE), DATE '10000-01-01'), DATE '0001-12-31 (BC)'), DATE '10000-01-01'), DATE '0001-12-31 (BC)') > DATE '2026-01-03')) OR ((nullif(nullif(greatest(least(TRY_CAST("day" AS TIMESTAMP), TIMESTAMP '10000-01-01'), TIMESTAMP '0001-12-31 (BC) 23:59:59.999999'), TIMESTAMP '10000-01-01'), TIMESTAMP '0001-12-31 (BC) 23:59:59.999999') < TIMESTAMP '2026-01-01 12:00:00') AND TRY_CAST((CAST("level" AS DOUBLE) - '2.0'::DOUBLE) AS BOOLEAN)))),
 weights AS (SELECT owner, CAST(least(1048576, 5242880 // count(*)) AS BIGINT) AS w FROM contributions GROUP BY owner),
 totals AS (SELECT sum(w) AS m0 FROM contributions JOIN weights USING (owner))
 SELECT coalesce(m0, 0) FROM totals;
@@ -446,7 +446,7 @@ SELECT COUNT(*) AS n FROM visits WHERE LENGTH(note) = 1 OR LEFT(note, 1) = 'x' O
 --   cost     epsilon 1
 
 -- engine
-WITH contributions AS NOT MATERIALIZED (SELECT TRY_CAST("patient_id" AS BIGINT) AS owner FROM read_parquet('/data/visits.parquet', hive_partitioning = false, can_have_nan = true) WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL AND (((CAST(length(TRY_CAST("note" AS VARCHAR)) AS DOUBLE) = '1.0'::DOUBLE) OR (left(TRY_CAST("note" AS VARCHAR), 1) = 'x')) OR ((left(TRY_CAST(TRY_CAST("note" AS VARCHAR) AS VARCHAR), 10000) || left(TRY_CAST(TRY_CAST("ward" AS VARCHAR) AS VARCHAR), 10000)) = 'AA'))),
+WITH contributions AS NOT MATERIALIZED (SELECT "patient_id" AS owner FROM (SELECT TRY_CAST("patient_id" AS BIGINT) AS "patient_id", CASE WHEN strlen(TRY_CAST("ward" AS VARCHAR)) <= 65536 THEN TRY_CAST("ward" AS VARCHAR) COLLATE "C" END AS "ward", CASE WHEN strlen(TRY_CAST("note" AS VARCHAR)) <= 65536 THEN TRY_CAST("note" AS VARCHAR) COLLATE "C" END AS "note" FROM read_parquet('/data/visits.parquet', hive_partitioning = false, can_have_nan = true)) WHERE "patient_id" IS NOT NULL AND (((CAST(length("note") AS DOUBLE) = '1.0'::DOUBLE) OR (left(CASE WHEN strlen("note") <= 16384 THEN "note" END, 1) = 'x')) OR ((left(TRY_CAST("note" AS VARCHAR), 2000) || left(TRY_CAST("ward" AS VARCHAR), 2000)) = 'AA'))),
 weights AS (SELECT owner, CAST(least(1048576, 5242880 // count(*)) AS BIGINT) AS w FROM contributions GROUP BY owner),
 totals AS (SELECT sum(w) AS m0 FROM contributions JOIN weights USING (owner))
 SELECT coalesce(m0, 0) FROM totals;
@@ -466,7 +466,7 @@ SELECT COUNT(*) AS n FROM visits WHERE note ILIKE 'R%' OR STARTS_WITH(note, 'x')
 --   cost     epsilon 1
 
 -- engine
-WITH contributions AS NOT MATERIALIZED (SELECT TRY_CAST("patient_id" AS BIGINT) AS owner FROM read_parquet('/data/visits.parquet', hive_partitioning = false, can_have_nan = true) WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL AND (((TRY_CAST("note" AS VARCHAR) ILIKE 'R%') OR starts_with(TRY_CAST("note" AS VARCHAR), 'x')) OR contains(TRY_CAST("note" AS VARCHAR), 'ray'))),
+WITH contributions AS NOT MATERIALIZED (SELECT "patient_id" AS owner FROM (SELECT TRY_CAST("patient_id" AS BIGINT) AS "patient_id", CASE WHEN strlen(TRY_CAST("note" AS VARCHAR)) <= 65536 THEN TRY_CAST("note" AS VARCHAR) COLLATE "C" END AS "note" FROM read_parquet('/data/visits.parquet', hive_partitioning = false, can_have_nan = true)) WHERE "patient_id" IS NOT NULL AND ((("note" ILIKE 'R%') OR starts_with("note", 'x')) OR contains("note", 'ray'))),
 weights AS (SELECT owner, CAST(least(1048576, 5242880 // count(*)) AS BIGINT) AS w FROM contributions GROUP BY owner),
 totals AS (SELECT sum(w) AS m0 FROM contributions JOIN weights USING (owner))
 SELECT coalesce(m0, 0) FROM totals;
@@ -486,7 +486,7 @@ SELECT COUNT(*) AS n FROM visits WHERE REGEXP_MATCHES(note, '^[0-9]+$');
 --   cost     epsilon 1
 
 -- engine
-WITH contributions AS NOT MATERIALIZED (SELECT TRY_CAST("patient_id" AS BIGINT) AS owner FROM read_parquet('/data/visits.parquet', hive_partitioning = false, can_have_nan = true) WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL AND regexp_matches(TRY_CAST("note" AS VARCHAR), '^[0-9]+$')),
+WITH contributions AS NOT MATERIALIZED (SELECT "patient_id" AS owner FROM (SELECT TRY_CAST("patient_id" AS BIGINT) AS "patient_id", CASE WHEN strlen(TRY_CAST("note" AS VARCHAR)) <= 65536 THEN TRY_CAST("note" AS VARCHAR) COLLATE "C" END AS "note" FROM read_parquet('/data/visits.parquet', hive_partitioning = false, can_have_nan = true)) WHERE "patient_id" IS NOT NULL AND regexp_matches("note", '^[0-9]+$')),
 weights AS (SELECT owner, CAST(least(1048576, 5242880 // count(*)) AS BIGINT) AS w FROM contributions GROUP BY owner),
 totals AS (SELECT sum(w) AS m0 FROM contributions JOIN weights USING (owner))
 SELECT coalesce(m0, 0) FROM totals;
@@ -505,7 +505,7 @@ SELECT COUNT(TRY_CAST(note AS INTEGER)) AS n FROM visits;
 --   cost     epsilon 1
 
 -- engine
-WITH contributions AS NOT MATERIALIZED (SELECT CAST(coalesce(round_even(TRY_CAST(TRY_CAST("note" AS VARCHAR) AS DOUBLE), 0) <= 'inf'::DOUBLE, FALSE) AS INTEGER) AS v0, TRY_CAST("patient_id" AS BIGINT) AS owner FROM read_parquet('/data/visits.parquet', hive_partitioning = false, can_have_nan = true) WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL),
+WITH contributions AS NOT MATERIALIZED (SELECT CAST(coalesce(round_even(TRY_CAST("note" AS DOUBLE), 0) <= 'inf'::DOUBLE, FALSE) AS INTEGER) AS v0, "patient_id" AS owner FROM (SELECT TRY_CAST("patient_id" AS BIGINT) AS "patient_id", CASE WHEN strlen(TRY_CAST("note" AS VARCHAR)) <= 65536 THEN TRY_CAST("note" AS VARCHAR) COLLATE "C" END AS "note" FROM read_parquet('/data/visits.parquet', hive_partitioning = false, can_have_nan = true)) WHERE "patient_id" IS NOT NULL),
 weights AS (SELECT owner, CAST(least(1048576, 5242880 // count(*)) AS BIGINT) AS w FROM contributions GROUP BY owner),
 totals AS (SELECT sum(w * v0) AS m0 FROM contributions JOIN weights USING (owner))
 SELECT coalesce(m0, 0) FROM totals;
@@ -525,7 +525,7 @@ SELECT COUNT(*) AS n FROM visits WHERE ward IS DISTINCT FROM 'A';
 --   cost     epsilon 1
 
 -- engine
-WITH contributions AS NOT MATERIALIZED (SELECT TRY_CAST("patient_id" AS BIGINT) AS owner FROM read_parquet('/data/visits.parquet', hive_partitioning = false, can_have_nan = true) WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL AND (TRY_CAST("ward" AS VARCHAR) IS DISTINCT FROM 'A')),
+WITH contributions AS NOT MATERIALIZED (SELECT "patient_id" AS owner FROM (SELECT TRY_CAST("patient_id" AS BIGINT) AS "patient_id", CASE WHEN strlen(TRY_CAST("ward" AS VARCHAR)) <= 65536 THEN TRY_CAST("ward" AS VARCHAR) COLLATE "C" END AS "ward" FROM read_parquet('/data/visits.parquet', hive_partitioning = false, can_have_nan = true)) WHERE "patient_id" IS NOT NULL AND ("ward" IS DISTINCT FROM 'A')),
 weights AS (SELECT owner, CAST(least(1048576, 5242880 // count(*)) AS BIGINT) AS w FROM contributions GROUP BY owner),
 totals AS (SELECT sum(w) AS m0 FROM contributions JOIN weights USING (owner))
 SELECT coalesce(m0, 0) FROM totals;
@@ -545,7 +545,7 @@ SELECT COUNT(*) AS n FROM visits WHERE NOT (age > 40);
 --   cost     epsilon 1
 
 -- engine
-WITH contributions AS NOT MATERIALIZED (SELECT TRY_CAST("patient_id" AS BIGINT) AS owner FROM read_parquet('/data/visits.parquet', hive_partitioning = false, can_have_nan = true) WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL AND (NOT (TRY_CAST("age" AS BIGINT) > 40))),
+WITH contributions AS NOT MATERIALIZED (SELECT "patient_id" AS owner FROM (SELECT TRY_CAST("patient_id" AS BIGINT) AS "patient_id", TRY_CAST("age" AS BIGINT) AS "age" FROM read_parquet('/data/visits.parquet', hive_partitioning = false, can_have_nan = true)) WHERE "patient_id" IS NOT NULL AND (NOT ("age" > 40))),
 weights AS (SELECT owner, CAST(least(1048576, 5242880 // count(*)) AS BIGINT) AS w FROM contributions GROUP BY owner),
 totals AS (SELECT sum(w) AS m0 FROM contributions JOIN weights USING (owner))
 SELECT coalesce(m0, 0) FROM totals;
@@ -569,7 +569,7 @@ SELECT COUNT(*) FILTER (WHERE paid) AS paid, SUM(cost) FILTER (WHERE level = 1) 
 --   cost     epsilon 1
 
 -- engine
-WITH contributions AS NOT MATERIALIZED (SELECT CAST(coalesce(CAST(CASE WHEN TRY_CAST("paid" AS BOOLEAN) THEN 1 ELSE NULL END AS DOUBLE) <= 'inf'::DOUBLE, FALSE) AS INTEGER) AS v0, (CAST(greatest(least(CAST(CASE WHEN (TRY_CAST("level" AS BIGINT) = 1) THEN TRY_CAST("cost" AS DOUBLE) ELSE NULL END AS DOUBLE), '1000.0'::DOUBLE), '0.0'::DOUBLE) * '524288.0'::DOUBLE AS INTEGER)) * CAST(coalesce(CAST(CASE WHEN (TRY_CAST("level" AS BIGINT) = 1) THEN TRY_CAST("cost" AS DOUBLE) ELSE NULL END AS DOUBLE) <= 'inf'::DOUBLE, FALSE) AS INTEGER) AS v1, (CAST((greatest(least(CAST(CASE WHEN (TRY_CAST("ward" AS VARCHAR) = 'A') THEN TRY_CAST("age" AS BIGINT) ELSE NULL END AS DOUBLE), '120.0'::DOUBLE), '0.0'::DOUBLE) - '60.0'::DOUBLE) * '1.0'::DOUBLE AS INTEGER)) * CAST(coalesce(CAST(CASE WHEN (TRY_CAST("ward" AS VARCHAR) = 'A') THEN TRY_CAST("age" AS BIGINT) ELSE NULL END AS DOUBLE) <= 'inf'::DOUBLE, FALSE) AS INTEGER) AS v2, CAST(coalesce(CAST(CASE WHEN (TRY_CAST("ward" AS VARCHAR) = 'A') THEN TRY_CAST("age" AS BIGINT) ELSE NULL END AS DOUBLE) <= 'inf'::DOUBLE, FALSE) AS INTEGER) AS v3, TRY_CAST("patient_id" AS BIGINT) AS owner FROM read_parquet('/data/visits.parquet', hive_partitioning = false, can_have_nan = true) WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL),
+WITH contributions AS NOT MATERIALIZED (SELECT CAST(coalesce(CAST(CASE WHEN "paid" THEN 1 ELSE NULL END AS DOUBLE) <= 'inf'::DOUBLE, FALSE) AS INTEGER) AS v0, (CAST(greatest(least(CAST(CASE WHEN ("level" = 1) THEN "cost" ELSE NULL END AS DOUBLE), '1000.0'::DOUBLE), '0.0'::DOUBLE) * '524288.0'::DOUBLE AS INTEGER)) * CAST(coalesce(CAST(CASE WHEN ("level" = 1) THEN "cost" ELSE NULL END AS DOUBLE) <= 'inf'::DOUBLE, FALSE) AS INTEGER) AS v1, (CAST((greatest(least(CAST(CASE WHEN ("ward" = 'A') THEN "age" ELSE NULL END AS DOUBLE), '120.0'::DOUBLE), '0.0'::DOUBLE) - '60.0'::DOUBLE) * '1.0'::DOUBLE AS INTEGER)) * CAST(coalesce(CAST(CASE WHEN ("ward" = 'A') THEN "age" ELSE NULL END AS DOUBLE) <= 'inf'::DOUBLE, FALSE) AS INTEGER) AS v2, CAST(coalesce(CAST(CASE WHEN ("ward" = 'A') THEN "age" ELSE NULL END AS DOUBLE) <= 'inf'::DOUBLE, FALSE) AS INTEGER) AS v3, "patient_id" AS owner FROM (SELECT TRY_CAST("patient_id" AS BIGINT) AS "patient_id", TRY_CAST("age" AS BIGINT) AS "age", CASE WHEN TRY_CAST("cost" AS DOUBLE) <= 'inf'::DOUBLE THEN TRY_CAST("cost" AS DOUBLE) END AS "cost", TRY_CAST("level" AS BIGINT) AS "level", CASE WHEN strlen(TRY_CAST("ward" AS VARCHAR)) <= 65536 THEN TRY_CAST("ward" AS VARCHAR) COLLATE "C" END AS "ward", TRY_CAST("paid" AS BOOLEAN) AS "paid" FROM read_parquet('/data/visits.parquet', hive_partitioning = false, can_have_nan = true)) WHERE "patient_id" IS NOT NULL),
 weights AS (SELECT owner, CAST(least(1048576, 5242880 // count(*)) AS BIGINT) AS w FROM contributions GROUP BY owner),
 totals AS (SELECT sum(w * v0) AS m0, sum(w * v1) AS m1, sum(w * v2) AS m2, sum(w * v3) AS m3 FROM contributions JOIN weights USING (owner))
 SELECT coalesce(m0, 0), coalesce(m1, 0), coalesce(m2, 0), coalesce(m3, 0) FROM totals;
@@ -588,7 +588,7 @@ SELECT COUNT_IF(age > 50) AS old FROM visits;
 --   cost     epsilon 1
 
 -- engine
-WITH contributions AS NOT MATERIALIZED (SELECT CAST(coalesce(CAST(CASE WHEN (TRY_CAST("age" AS BIGINT) > 50) THEN 1 ELSE NULL END AS DOUBLE) <= 'inf'::DOUBLE, FALSE) AS INTEGER) AS v0, TRY_CAST("patient_id" AS BIGINT) AS owner FROM read_parquet('/data/visits.parquet', hive_partitioning = false, can_have_nan = true) WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL),
+WITH contributions AS NOT MATERIALIZED (SELECT CAST(coalesce(CAST(CASE WHEN ("age" > 50) THEN 1 ELSE NULL END AS DOUBLE) <= 'inf'::DOUBLE, FALSE) AS INTEGER) AS v0, "patient_id" AS owner FROM (SELECT TRY_CAST("patient_id" AS BIGINT) AS "patient_id", TRY_CAST("age" AS BIGINT) AS "age" FROM read_parquet('/data/visits.parquet', hive_partitioning = false, can_have_nan = true)) WHERE "patient_id" IS NOT NULL),
 weights AS (SELECT owner, CAST(least(1048576, 5242880 // count(*)) AS BIGINT) AS w FROM contributions GROUP BY owner),
 totals AS (SELECT sum(w * v0) AS m0 FROM contributions JOIN weights USING (owner))
 SELECT coalesce(m0, 0) FROM totals;
@@ -609,7 +609,7 @@ SELECT SUM(IF(paid, level, 0)) AS paid, COUNT(NULLIF(level, 1)) AS others FROM v
 --   cost     epsilon 1
 
 -- engine
-WITH contributions AS NOT MATERIALIZED (SELECT (CAST(greatest(least(CAST(CASE WHEN TRY_CAST("paid" AS BOOLEAN) THEN TRY_CAST("level" AS BIGINT) ELSE 0 END AS DOUBLE), '3.0'::DOUBLE), '0.0'::DOUBLE) * '1.0'::DOUBLE AS INTEGER)) * CAST(coalesce(CAST(CASE WHEN TRY_CAST("paid" AS BOOLEAN) THEN TRY_CAST("level" AS BIGINT) ELSE 0 END AS DOUBLE) <= 'inf'::DOUBLE, FALSE) AS INTEGER) AS v0, CAST(coalesce(CAST(nullif(TRY_CAST("level" AS BIGINT), 1) AS DOUBLE) <= 'inf'::DOUBLE, FALSE) AS INTEGER) AS v1, TRY_CAST("patient_id" AS BIGINT) AS owner FROM read_parquet('/data/visits.parquet', hive_partitioning = false, can_have_nan = true) WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL),
+WITH contributions AS NOT MATERIALIZED (SELECT (CAST(greatest(least(CAST(CASE WHEN "paid" THEN "level" ELSE 0 END AS DOUBLE), '3.0'::DOUBLE), '0.0'::DOUBLE) * '1.0'::DOUBLE AS INTEGER)) * CAST(coalesce(CAST(CASE WHEN "paid" THEN "level" ELSE 0 END AS DOUBLE) <= 'inf'::DOUBLE, FALSE) AS INTEGER) AS v0, CAST(coalesce(CAST(nullif("level", 1) AS DOUBLE) <= 'inf'::DOUBLE, FALSE) AS INTEGER) AS v1, "patient_id" AS owner FROM (SELECT TRY_CAST("patient_id" AS BIGINT) AS "patient_id", TRY_CAST("level" AS BIGINT) AS "level", TRY_CAST("paid" AS BOOLEAN) AS "paid" FROM read_parquet('/data/visits.parquet', hive_partitioning = false, can_have_nan = true)) WHERE "patient_id" IS NOT NULL),
 weights AS (SELECT owner, CAST(least(1048576, 5242880 // count(*)) AS BIGINT) AS w FROM contributions GROUP BY owner),
 totals AS (SELECT sum(w * v0) AS m0, sum(w * v1) AS m1 FROM contributions JOIN weights USING (owner))
 SELECT coalesce(m0, 0), coalesce(m1, 0) FROM totals;

@@ -32,7 +32,7 @@ from jali.query.estimate import Estimate, Linear
 from jali.query.estimates import AnyEstimate, Cells, Moment, Pick, Picked
 from jali.query.nodes import Column, Expression
 from jali.query.ownership import changes, most_changes, own
-from jali.query.relation import Belonging, Compute, Keep, Match, Pair, Relation, Scan, Stack, Summary
+from jali.query.relation import Belonging, Capped, Compute, Keep, Match, Pair, Relation, Scan, Stack, Summary
 
 _SHOWN_KEYS = 12
 
@@ -113,6 +113,8 @@ def _node(relation: Relation) -> str:
     if isinstance(relation, Compute):
         columns = (f"{c.field.name} = {show_expression(c.expression)}" for c in relation.columns)
         return f"columns {', '.join(columns)}"
+    if isinstance(relation, Capped):
+        return f"at most {relation.rows} rows of each owner"
     if isinstance(relation, Belonging):
         part = f"{show_expression(relation.expression)} = {relation.values[relation.place]}"
         return f"of the owners who belong to {part}, one of {len(relation.values)} parts"

@@ -14,7 +14,7 @@ SELECT COUNT(*) FROM visits WHERE age > 60 AND age <= 90 OR level = 1 OR level <
 --   cost     epsilon 1
 
 -- engine
-WITH contributions AS NOT MATERIALIZED (SELECT TRY_CAST("patient_id" AS BIGINT) AS owner FROM read_parquet('/data/visits.parquet', hive_partitioning = false, can_have_nan = true) WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL AND ((((TRY_CAST("age" AS BIGINT) > 60) AND (TRY_CAST("age" AS BIGINT) <= 90)) OR (TRY_CAST("level" AS BIGINT) = 1)) OR (TRY_CAST("level" AS BIGINT) <> TRY_CAST("age" AS BIGINT)))),
+WITH contributions AS NOT MATERIALIZED (SELECT "patient_id" AS owner FROM (SELECT TRY_CAST("patient_id" AS BIGINT) AS "patient_id", TRY_CAST("age" AS BIGINT) AS "age", TRY_CAST("level" AS BIGINT) AS "level" FROM read_parquet('/data/visits.parquet', hive_partitioning = false, can_have_nan = true)) WHERE "patient_id" IS NOT NULL AND (((("age" > 60) AND ("age" <= 90)) OR ("level" = 1)) OR ("level" <> "age"))),
 weights AS (SELECT owner, CAST(least(1048576, 5242880 // count(*)) AS BIGINT) AS w FROM contributions GROUP BY owner),
 totals AS (SELECT sum(w) AS m0 FROM contributions JOIN weights USING (owner))
 SELECT coalesce(m0, 0) FROM totals;
@@ -34,7 +34,7 @@ SELECT COUNT(*) FROM visits WHERE age * 2 + level - 1 < 100;
 --   cost     epsilon 1
 
 -- engine
-WITH contributions AS NOT MATERIALIZED (SELECT TRY_CAST("patient_id" AS BIGINT) AS owner FROM read_parquet('/data/visits.parquet', hive_partitioning = false, can_have_nan = true) WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL AND ((((CAST(TRY_CAST("age" AS BIGINT) AS DOUBLE) * '2.0'::DOUBLE) + CAST(TRY_CAST("level" AS BIGINT) AS DOUBLE)) - '1.0'::DOUBLE) < '100.0'::DOUBLE)),
+WITH contributions AS NOT MATERIALIZED (SELECT "patient_id" AS owner FROM (SELECT TRY_CAST("patient_id" AS BIGINT) AS "patient_id", TRY_CAST("age" AS BIGINT) AS "age", TRY_CAST("level" AS BIGINT) AS "level" FROM read_parquet('/data/visits.parquet', hive_partitioning = false, can_have_nan = true)) WHERE "patient_id" IS NOT NULL AND ((((CAST("age" AS DOUBLE) * '2.0'::DOUBLE) + CAST("level" AS DOUBLE)) - '1.0'::DOUBLE) < '100.0'::DOUBLE)),
 weights AS (SELECT owner, CAST(least(1048576, 5242880 // count(*)) AS BIGINT) AS w FROM contributions GROUP BY owner),
 totals AS (SELECT sum(w) AS m0 FROM contributions JOIN weights USING (owner))
 SELECT coalesce(m0, 0) FROM totals;
@@ -54,7 +54,7 @@ SELECT COUNT(*) FROM visits WHERE cost / age >= 0.1;
 --   cost     epsilon 1
 
 -- engine
-WITH contributions AS NOT MATERIALIZED (SELECT TRY_CAST("patient_id" AS BIGINT) AS owner FROM read_parquet('/data/visits.parquet', hive_partitioning = false, can_have_nan = true) WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL AND ((TRY_CAST("cost" AS DOUBLE) / nullif(CAST(TRY_CAST("age" AS BIGINT) AS DOUBLE), 0)) >= '0.1'::DOUBLE)),
+WITH contributions AS NOT MATERIALIZED (SELECT "patient_id" AS owner FROM (SELECT TRY_CAST("patient_id" AS BIGINT) AS "patient_id", TRY_CAST("age" AS BIGINT) AS "age", CASE WHEN TRY_CAST("cost" AS DOUBLE) <= 'inf'::DOUBLE THEN TRY_CAST("cost" AS DOUBLE) END AS "cost" FROM read_parquet('/data/visits.parquet', hive_partitioning = false, can_have_nan = true)) WHERE "patient_id" IS NOT NULL AND (("cost" / nullif(CAST("age" AS DOUBLE), 0)) >= '0.1'::DOUBLE)),
 weights AS (SELECT owner, CAST(least(1048576, 5242880 // count(*)) AS BIGINT) AS w FROM contributions GROUP BY owner),
 totals AS (SELECT sum(w) AS m0 FROM contributions JOIN weights USING (owner))
 SELECT coalesce(m0, 0) FROM totals;
@@ -74,7 +74,7 @@ SELECT COUNT(*) FROM visits WHERE FLOOR(cost) > CEIL(weight) AND ROUND(cost, 1) 
 --   cost     epsilon 1
 
 -- engine
-WITH contributions AS NOT MATERIALIZED (SELECT TRY_CAST("patient_id" AS BIGINT) AS owner FROM read_parquet('/data/visits.parquet', hive_partitioning = false, can_have_nan = true) WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL AND ((floor(TRY_CAST("cost" AS DOUBLE)) > ceil(TRY_CAST("weight" AS DOUBLE))) AND (round(TRY_CAST("cost" AS DOUBLE), 1) <> round(TRY_CAST("weight" AS DOUBLE))))),
+WITH contributions AS NOT MATERIALIZED (SELECT "patient_id" AS owner FROM (SELECT TRY_CAST("patient_id" AS BIGINT) AS "patient_id", CASE WHEN TRY_CAST("cost" AS DOUBLE) <= 'inf'::DOUBLE THEN TRY_CAST("cost" AS DOUBLE) END AS "cost", CASE WHEN TRY_CAST("weight" AS DOUBLE) <= 'inf'::DOUBLE THEN TRY_CAST("weight" AS DOUBLE) END AS "weight" FROM read_parquet('/data/visits.parquet', hive_partitioning = false, can_have_nan = true)) WHERE "patient_id" IS NOT NULL AND ((floor("cost") > ceil("weight")) AND (round("cost", 1) <> round("weight")))),
 weights AS (SELECT owner, CAST(least(1048576, 5242880 // count(*)) AS BIGINT) AS w FROM contributions GROUP BY owner),
 totals AS (SELECT sum(w) AS m0 FROM contributions JOIN weights USING (owner))
 SELECT coalesce(m0, 0) FROM totals;
@@ -94,7 +94,7 @@ SELECT COUNT(*) FROM visits WHERE ABS(-weight) > 1;
 --   cost     epsilon 1
 
 -- engine
-WITH contributions AS NOT MATERIALIZED (SELECT TRY_CAST("patient_id" AS BIGINT) AS owner FROM read_parquet('/data/visits.parquet', hive_partitioning = false, can_have_nan = true) WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL AND (abs((-TRY_CAST("weight" AS DOUBLE))) > '1.0'::DOUBLE)),
+WITH contributions AS NOT MATERIALIZED (SELECT "patient_id" AS owner FROM (SELECT TRY_CAST("patient_id" AS BIGINT) AS "patient_id", CASE WHEN TRY_CAST("weight" AS DOUBLE) <= 'inf'::DOUBLE THEN TRY_CAST("weight" AS DOUBLE) END AS "weight" FROM read_parquet('/data/visits.parquet', hive_partitioning = false, can_have_nan = true)) WHERE "patient_id" IS NOT NULL AND (abs((-"weight")) > '1.0'::DOUBLE)),
 weights AS (SELECT owner, CAST(least(1048576, 5242880 // count(*)) AS BIGINT) AS w FROM contributions GROUP BY owner),
 totals AS (SELECT sum(w) AS m0 FROM contributions JOIN weights USING (owner))
 SELECT coalesce(m0, 0) FROM totals;
@@ -114,7 +114,7 @@ SELECT COUNT(*) FROM visits WHERE note IS NULL AND age IS NOT NULL AND COALESCE(
 --   cost     epsilon 1
 
 -- engine
-WITH contributions AS NOT MATERIALIZED (SELECT TRY_CAST("patient_id" AS BIGINT) AS owner FROM read_parquet('/data/visits.parquet', hive_partitioning = false, can_have_nan = true) WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL AND (((TRY_CAST("note" AS VARCHAR) IS NULL) AND (NOT (TRY_CAST("age" AS BIGINT) IS NULL))) AND (CAST(coalesce(TRY_CAST("age" AS BIGINT), TRY_CAST("level" AS BIGINT), 0) AS DOUBLE) < '50.0'::DOUBLE))),
+WITH contributions AS NOT MATERIALIZED (SELECT "patient_id" AS owner FROM (SELECT TRY_CAST("patient_id" AS BIGINT) AS "patient_id", TRY_CAST("age" AS BIGINT) AS "age", TRY_CAST("level" AS BIGINT) AS "level", CASE WHEN strlen(TRY_CAST("note" AS VARCHAR)) <= 65536 THEN TRY_CAST("note" AS VARCHAR) COLLATE "C" END AS "note" FROM read_parquet('/data/visits.parquet', hive_partitioning = false, can_have_nan = true)) WHERE "patient_id" IS NOT NULL AND ((("note" IS NULL) AND (NOT ("age" IS NULL))) AND (CAST(coalesce("age", "level", 0) AS DOUBLE) < '50.0'::DOUBLE))),
 weights AS (SELECT owner, CAST(least(1048576, 5242880 // count(*)) AS BIGINT) AS w FROM contributions GROUP BY owner),
 totals AS (SELECT sum(w) AS m0 FROM contributions JOIN weights USING (owner))
 SELECT coalesce(m0, 0) FROM totals;
@@ -134,7 +134,7 @@ SELECT COUNT(*) FROM visits WHERE ward IN ('A', 'it''s') AND age NOT IN (1, 2);
 --   cost     epsilon 1
 
 -- engine
-WITH contributions AS NOT MATERIALIZED (SELECT TRY_CAST("patient_id" AS BIGINT) AS owner FROM read_parquet('/data/visits.parquet', hive_partitioning = false, can_have_nan = true) WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL AND ((TRY_CAST("ward" AS VARCHAR) IN ('A', 'it''s')) AND (NOT (TRY_CAST("age" AS BIGINT) IN (1, 2))))),
+WITH contributions AS NOT MATERIALIZED (SELECT "patient_id" AS owner FROM (SELECT TRY_CAST("patient_id" AS BIGINT) AS "patient_id", TRY_CAST("age" AS BIGINT) AS "age", CASE WHEN strlen(TRY_CAST("ward" AS VARCHAR)) <= 65536 THEN TRY_CAST("ward" AS VARCHAR) COLLATE "C" END AS "ward" FROM read_parquet('/data/visits.parquet', hive_partitioning = false, can_have_nan = true)) WHERE "patient_id" IS NOT NULL AND (("ward" IN ('A', 'it''s')) AND (NOT ("age" IN (1, 2))))),
 weights AS (SELECT owner, CAST(least(1048576, 5242880 // count(*)) AS BIGINT) AS w FROM contributions GROUP BY owner),
 totals AS (SELECT sum(w) AS m0 FROM contributions JOIN weights USING (owner))
 SELECT coalesce(m0, 0) FROM totals;
@@ -154,7 +154,7 @@ SELECT COUNT(*) FROM visits WHERE note NOT LIKE '%x_' AND LOWER(note) = 'a' AND 
 --   cost     epsilon 1
 
 -- engine
-WITH contributions AS NOT MATERIALIZED (SELECT TRY_CAST("patient_id" AS BIGINT) AS owner FROM read_parquet('/data/visits.parquet', hive_partitioning = false, can_have_nan = true) WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL AND (((NOT (TRY_CAST("note" AS VARCHAR) LIKE '%x_')) AND (lower(TRY_CAST("note" AS VARCHAR)) = 'a')) AND (upper(TRY_CAST("ward" AS VARCHAR)) = 'B'))),
+WITH contributions AS NOT MATERIALIZED (SELECT "patient_id" AS owner FROM (SELECT TRY_CAST("patient_id" AS BIGINT) AS "patient_id", CASE WHEN strlen(TRY_CAST("ward" AS VARCHAR)) <= 65536 THEN TRY_CAST("ward" AS VARCHAR) COLLATE "C" END AS "ward", CASE WHEN strlen(TRY_CAST("note" AS VARCHAR)) <= 65536 THEN TRY_CAST("note" AS VARCHAR) COLLATE "C" END AS "note" FROM read_parquet('/data/visits.parquet', hive_partitioning = false, can_have_nan = true)) WHERE "patient_id" IS NOT NULL AND (((NOT ("note" LIKE '%x_')) AND (lower(CASE WHEN strlen("note") <= 16384 THEN "note" END) = 'a')) AND (upper(CASE WHEN strlen("ward") <= 16384 THEN "ward" END) = 'B'))),
 weights AS (SELECT owner, CAST(least(1048576, 5242880 // count(*)) AS BIGINT) AS w FROM contributions GROUP BY owner),
 totals AS (SELECT sum(w) AS m0 FROM contributions JOIN weights USING (owner))
 SELECT coalesce(m0, 0) FROM totals;
@@ -177,7 +177,7 @@ SELECT COUNT(*) FROM visits WHERE day >= '2026-01-01' AND "at" < '2026-01-02 12:
 --   cost     epsilon 1
 
 -- engine
-WITH contributions AS NOT MATERIALIZED (SELECT TRY_CAST("patient_id" AS BIGINT) AS owner FROM read_parquet('/data/visits.parquet', hive_partitioning = false, can_have_nan = true) WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL AND ((TRY_CAST("day" AS DATE) >= DATE '2026-01-01') AND (TRY_CAST("at" AS TIMESTAMP) < TIMESTAMP '2026-01-02 12:30:00'))),
+WITH contributions AS NOT MATERIALIZED (SELECT "patient_id" AS owner FROM (SELECT TRY_CAST("patient_id" AS BIGINT) AS "patient_id", CASE WHEN TRY_CAST("day" AS DATE) BETWEEN DATE '0001-01-01' AND DATE '9999-12-31' THEN greatest(least(TRY_CAST("day" AS DATE), DATE '9999-12-31'), DATE '0001-01-01') END AS "day", CASE WHEN TRY_CAST("at" AS TIMESTAMP) BETWEEN TIMESTAMP '0001-01-01 00:00:00' AND TIMESTAMP '9999-12-31 23:59:59.999999' THEN greatest(least(TRY_CAST("at" AS TIMESTAMP), TIMESTAMP '9999-12-31 23:59:59.999999'), TIMESTAMP '0001-01-01 00:00:00') END AS "at" FROM read_parquet('/data/visits.parquet', hive_partitioning = false, can_have_nan = true)) WHERE "patient_id" IS NOT NULL AND (("day" >= DATE '2026-01-01') AND ("at" < TIMESTAMP '2026-01-02 12:30:00'))),
 weights AS (SELECT owner, CAST(least(1048576, 5242880 // count(*)) AS BIGINT) AS w FROM contributions GROUP BY owner),
 totals AS (SELECT sum(w) AS m0 FROM contributions JOIN weights USING (owner))
 SELECT coalesce(m0, 0) FROM totals;
@@ -197,7 +197,7 @@ SELECT COUNT(*) FROM visits WHERE NOT paid OR paid IS TRUE OR CASE WHEN age > 1 
 --   cost     epsilon 1
 
 -- engine
-WITH contributions AS NOT MATERIALIZED (SELECT TRY_CAST("patient_id" AS BIGINT) AS owner FROM read_parquet('/data/visits.parquet', hive_partitioning = false, can_have_nan = true) WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL AND (((NOT TRY_CAST("paid" AS BOOLEAN)) OR coalesce((TRY_CAST("paid" AS BOOLEAN) = TRUE), FALSE)) OR CASE WHEN (TRY_CAST("age" AS BIGINT) > 1) THEN TRY_CAST("paid" AS BOOLEAN) ELSE FALSE END)),
+WITH contributions AS NOT MATERIALIZED (SELECT "patient_id" AS owner FROM (SELECT TRY_CAST("patient_id" AS BIGINT) AS "patient_id", TRY_CAST("age" AS BIGINT) AS "age", TRY_CAST("paid" AS BOOLEAN) AS "paid" FROM read_parquet('/data/visits.parquet', hive_partitioning = false, can_have_nan = true)) WHERE "patient_id" IS NOT NULL AND (((NOT "paid") OR coalesce(("paid" = TRUE), FALSE)) OR CASE WHEN ("age" > 1) THEN "paid" ELSE FALSE END)),
 weights AS (SELECT owner, CAST(least(1048576, 5242880 // count(*)) AS BIGINT) AS w FROM contributions GROUP BY owner),
 totals AS (SELECT sum(w) AS m0 FROM contributions JOIN weights USING (owner))
 SELECT coalesce(m0, 0) FROM totals;
@@ -217,7 +217,7 @@ SELECT COUNT(*) FROM visits WHERE age BETWEEN 18 AND 65;
 --   cost     epsilon 1
 
 -- engine
-WITH contributions AS NOT MATERIALIZED (SELECT TRY_CAST("patient_id" AS BIGINT) AS owner FROM read_parquet('/data/visits.parquet', hive_partitioning = false, can_have_nan = true) WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL AND ((TRY_CAST("age" AS BIGINT) >= 18) AND (TRY_CAST("age" AS BIGINT) <= 65))),
+WITH contributions AS NOT MATERIALIZED (SELECT "patient_id" AS owner FROM (SELECT TRY_CAST("patient_id" AS BIGINT) AS "patient_id", TRY_CAST("age" AS BIGINT) AS "age" FROM read_parquet('/data/visits.parquet', hive_partitioning = false, can_have_nan = true)) WHERE "patient_id" IS NOT NULL AND (("age" >= 18) AND ("age" <= 65))),
 weights AS (SELECT owner, CAST(least(1048576, 5242880 // count(*)) AS BIGINT) AS w FROM contributions GROUP BY owner),
 totals AS (SELECT sum(w) AS m0 FROM contributions JOIN weights USING (owner))
 SELECT coalesce(m0, 0) FROM totals;
@@ -237,7 +237,7 @@ SELECT COUNT(*) FROM visits WHERE patient_id = 7;
 --   cost     epsilon 1
 
 -- engine
-WITH contributions AS NOT MATERIALIZED (SELECT TRY_CAST("patient_id" AS BIGINT) AS owner FROM read_parquet('/data/visits.parquet', hive_partitioning = false, can_have_nan = true) WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL AND (TRY_CAST("patient_id" AS BIGINT) = 7)),
+WITH contributions AS NOT MATERIALIZED (SELECT "patient_id" AS owner FROM (SELECT TRY_CAST("patient_id" AS BIGINT) AS "patient_id" FROM read_parquet('/data/visits.parquet', hive_partitioning = false, can_have_nan = true)) WHERE "patient_id" IS NOT NULL AND ("patient_id" = 7)),
 weights AS (SELECT owner, CAST(least(1048576, 5242880 // count(*)) AS BIGINT) AS w FROM contributions GROUP BY owner),
 totals AS (SELECT sum(w) AS m0 FROM contributions JOIN weights USING (owner))
 SELECT coalesce(m0, 0) FROM totals;

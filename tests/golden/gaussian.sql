@@ -13,7 +13,7 @@ SELECT COUNT(*) FROM visits;
 --   cost     rho 0.125
 
 -- engine
-WITH contributions AS NOT MATERIALIZED (SELECT TRY_CAST("patient_id" AS BIGINT) AS owner FROM read_parquet('/data/visits.parquet', hive_partitioning = false, can_have_nan = true) WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL),
+WITH contributions AS NOT MATERIALIZED (SELECT "patient_id" AS owner FROM (SELECT TRY_CAST("patient_id" AS BIGINT) AS "patient_id" FROM read_parquet('/data/visits.parquet', hive_partitioning = false, can_have_nan = true)) WHERE "patient_id" IS NOT NULL),
 weights AS (SELECT owner, CAST(least(1048576, 5242880 // count(*)) AS BIGINT) AS w FROM contributions GROUP BY owner),
 totals AS (SELECT sum(w) AS m0 FROM contributions JOIN weights USING (owner))
 SELECT coalesce(m0, 0) FROM totals;
@@ -36,7 +36,7 @@ SELECT ward, AVG(cost) FROM visits GROUP BY ward;
 
 -- engine
 WITH keys0 AS (SELECT unnest(range(4)) AS place, unnest('["A", "B", "it''s", NULL]'::VARCHAR[]) AS value),
-contributions AS NOT MATERIALIZED (SELECT TRY_CAST("ward" AS VARCHAR) AS k0, CASE WHEN TRY_CAST("cost" AS DOUBLE) BETWEEN '0.0'::DOUBLE AND '1000.0'::DOUBLE THEN TRY_CAST((TRY_CAST("cost" AS DOUBLE) - '500.0'::DOUBLE) * '1048576.0'::DOUBLE AS INTEGER) WHEN TRY_CAST("cost" AS DOUBLE) < '0.0'::DOUBLE THEN -524288000 WHEN TRY_CAST("cost" AS DOUBLE) <= 'inf'::DOUBLE THEN 524288000 ELSE 0 END AS v0, CAST(coalesce(TRY_CAST("cost" AS DOUBLE) <= 'inf'::DOUBLE, FALSE) AS INTEGER) AS v1, TRY_CAST("patient_id" AS BIGINT) AS owner FROM read_parquet('/data/visits.parquet', hive_partitioning = false, can_have_nan = true) WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL),
+contributions AS NOT MATERIALIZED (SELECT "ward" AS k0, CASE WHEN "cost" BETWEEN '0.0'::DOUBLE AND '1000.0'::DOUBLE THEN TRY_CAST(("cost" - '500.0'::DOUBLE) * '1048576.0'::DOUBLE AS INTEGER) WHEN "cost" < '0.0'::DOUBLE THEN -524288000 WHEN "cost" <= 'inf'::DOUBLE THEN 524288000 ELSE 0 END AS v0, CAST(coalesce("cost" <= 'inf'::DOUBLE, FALSE) AS INTEGER) AS v1, "patient_id" AS owner FROM (SELECT TRY_CAST("patient_id" AS BIGINT) AS "patient_id", CASE WHEN TRY_CAST("cost" AS DOUBLE) <= 'inf'::DOUBLE THEN TRY_CAST("cost" AS DOUBLE) END AS "cost", CASE WHEN strlen(TRY_CAST("ward" AS VARCHAR)) <= 65536 THEN TRY_CAST("ward" AS VARCHAR) COLLATE "C" END AS "ward" FROM read_parquet('/data/visits.parquet', hive_partitioning = false, can_have_nan = true)) WHERE "patient_id" IS NOT NULL),
 pairs AS (SELECT owner, k0, count(*) AS n FROM contributions GROUP BY owner, k0),
 lengths AS (SELECT owner, sum(CAST(n AS HUGEINT) * n) AS squared FROM pairs JOIN keys0 ON keys0.value IS NOT DISTINCT FROM pairs.k0 GROUP BY owner),
 weights AS (SELECT owner, CASE WHEN w * w * squared <= 27487790694400 THEN w WHEN (w - 1) * (w - 1) * squared <= 27487790694400 THEN w - 1 ELSE 0 END AS w FROM (SELECT owner, squared, CAST(least(1048576, floor('5242880.0'::DOUBLE / sqrt(CAST(squared AS DOUBLE)))) AS BIGINT) AS w FROM lengths)),
@@ -60,7 +60,7 @@ SELECT ward, COUNT(DISTINCT patient_id) AS patients FROM visits GROUP BY ward;
 
 -- engine
 WITH keys0 AS (SELECT unnest(range(4)) AS place, unnest('["A", "B", "it''s", NULL]'::VARCHAR[]) AS value),
-contributions AS NOT MATERIALIZED (SELECT TRY_CAST("ward" AS VARCHAR) AS k0, TRY_CAST("patient_id" AS BIGINT) AS owner FROM read_parquet('/data/visits.parquet', hive_partitioning = false, can_have_nan = true) WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL),
+contributions AS NOT MATERIALIZED (SELECT "ward" AS k0, "patient_id" AS owner FROM (SELECT TRY_CAST("patient_id" AS BIGINT) AS "patient_id", CASE WHEN strlen(TRY_CAST("ward" AS VARCHAR)) <= 65536 THEN TRY_CAST("ward" AS VARCHAR) COLLATE "C" END AS "ward" FROM read_parquet('/data/visits.parquet', hive_partitioning = false, can_have_nan = true)) WHERE "patient_id" IS NOT NULL),
 pairs0 AS (SELECT owner, d.k0 FROM (SELECT DISTINCT owner, k0 FROM contributions) AS d JOIN keys0 ON keys0.value IS NOT DISTINCT FROM d.k0),
 shares0 AS (SELECT owner, CAST(least(1048576, 4194304 // count(*)) AS BIGINT) AS w FROM pairs0 GROUP BY owner),
 people0 AS (SELECT k0, sum(w) AS m0 FROM pairs0 JOIN shares0 USING (owner) GROUP BY k0)
@@ -83,7 +83,7 @@ SELECT ward, COUNT(*) FROM stays GROUP BY ward;
 
 -- engine
 WITH keys0 AS (SELECT unnest(range(4)) AS place, unnest('["A", "B", "it''s", NULL]'::VARCHAR[]) AS value),
-contributions AS NOT MATERIALIZED (SELECT TRY_CAST("ward" AS VARCHAR) AS k0, TRY_CAST("patient_id" AS BIGINT) AS owner FROM (SELECT "patient_id", "age", "cost", "weight", "level", CAST("ward" AS VARCHAR) COLLATE "C" AS "ward", CAST("note" AS VARCHAR) COLLATE "C" AS "note", "paid", "day", "at" FROM "source /data/clinic.duckdb"."stays") WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL),
+contributions AS NOT MATERIALIZED (SELECT "ward" AS k0, "patient_id" AS owner FROM (SELECT TRY_CAST("patient_id" AS BIGINT) AS "patient_id", CASE WHEN strlen(TRY_CAST("ward" AS VARCHAR)) <= 65536 THEN TRY_CAST("ward" AS VARCHAR) COLLATE "C" END AS "ward" FROM "source /data/clinic.duckdb"."stays") WHERE "patient_id" IS NOT NULL),
 pairs AS (SELECT owner, k0, count(*) AS n FROM contributions GROUP BY owner, k0),
 lengths AS (SELECT owner, sum(CAST(n AS HUGEINT) * n) AS squared FROM pairs JOIN keys0 ON keys0.value IS NOT DISTINCT FROM pairs.k0 GROUP BY owner),
 weights AS (SELECT owner, CASE WHEN w * w * squared <= 27487790694400 THEN w WHEN (w - 1) * (w - 1) * squared <= 27487790694400 THEN w - 1 ELSE 0 END AS w FROM (SELECT owner, squared, CAST(least(1048576, floor('5242880.0'::DOUBLE / sqrt(CAST(squared AS DOUBLE)))) AS BIGINT) AS w FROM lengths)),
@@ -107,6 +107,6 @@ SELECT level, SUM(age) FROM people GROUP BY level;
 
 -- engine
 WITH keys0 AS (SELECT unnest(range(3)) AS place, unnest('[1, 2, 3]'::BIGINT[]) AS value),
-contributions AS NOT MATERIALIZED (SELECT TRY_CAST("level" AS BIGINT) AS k0, CASE WHEN TRY_CAST("age" AS BIGINT) BETWEEN 0 AND 120 THEN TRY_CAST(TRY_CAST("age" AS BIGINT) AS INTEGER) WHEN TRY_CAST("age" AS BIGINT) < 0 THEN 0 WHEN TRY_CAST("age" AS BIGINT) > 120 THEN 120 ELSE 0 END AS v0 FROM "frame people"),
+contributions AS NOT MATERIALIZED (SELECT "level" AS k0, CASE WHEN "age" BETWEEN 0 AND 120 THEN TRY_CAST("age" AS INTEGER) WHEN "age" < 0 THEN 0 WHEN "age" > 120 THEN 120 ELSE 0 END AS v0 FROM (SELECT TRY_CAST("age" AS BIGINT) AS "age", TRY_CAST("level" AS BIGINT) AS "level" FROM "frame people")),
 totals AS (SELECT k0, sum(v0) AS m0 FROM contributions GROUP BY k0)
 SELECT coalesce(m0, 0) FROM keys0 LEFT JOIN totals ON keys0.value IS NOT DISTINCT FROM totals.k0 ORDER BY keys0.place;

@@ -16,7 +16,7 @@ SELECT ward, COUNT(*) AS n FROM visits GROUP BY ward;
 
 -- engine
 WITH keys0 AS (SELECT unnest(range(4)) AS place, unnest('["A", "B", "it''s", NULL]'::VARCHAR[]) AS value),
-contributions AS NOT MATERIALIZED (SELECT TRY_CAST("ward" AS VARCHAR) AS k0, TRY_CAST("patient_id" AS BIGINT) AS owner FROM read_parquet('/data/visits.parquet', hive_partitioning = false, can_have_nan = true) WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL),
+contributions AS NOT MATERIALIZED (SELECT "ward" AS k0, "patient_id" AS owner FROM (SELECT TRY_CAST("patient_id" AS BIGINT) AS "patient_id", CASE WHEN strlen(TRY_CAST("ward" AS VARCHAR)) <= 65536 THEN TRY_CAST("ward" AS VARCHAR) COLLATE "C" END AS "ward" FROM read_parquet('/data/visits.parquet', hive_partitioning = false, can_have_nan = true)) WHERE "patient_id" IS NOT NULL),
 weights AS (SELECT owner, CAST(least(1048576, 5242880 // count(*)) AS BIGINT) AS w FROM contributions GROUP BY owner),
 totals AS (SELECT k0, sum(w) AS m0 FROM contributions JOIN weights USING (owner) GROUP BY k0)
 SELECT coalesce(m0, 0) FROM keys0 LEFT JOIN totals ON keys0.value IS NOT DISTINCT FROM totals.k0 ORDER BY keys0.place;
@@ -38,7 +38,7 @@ SELECT ward, COUNT(DISTINCT patient_id) AS patients FROM visits GROUP BY ward;
 
 -- engine
 WITH keys0 AS (SELECT unnest(range(4)) AS place, unnest('["A", "B", "it''s", NULL]'::VARCHAR[]) AS value),
-contributions AS NOT MATERIALIZED (SELECT TRY_CAST("ward" AS VARCHAR) AS k0, TRY_CAST("patient_id" AS BIGINT) AS owner FROM read_parquet('/data/visits.parquet', hive_partitioning = false, can_have_nan = true) WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL),
+contributions AS NOT MATERIALIZED (SELECT "ward" AS k0, "patient_id" AS owner FROM (SELECT TRY_CAST("patient_id" AS BIGINT) AS "patient_id", CASE WHEN strlen(TRY_CAST("ward" AS VARCHAR)) <= 65536 THEN TRY_CAST("ward" AS VARCHAR) COLLATE "C" END AS "ward" FROM read_parquet('/data/visits.parquet', hive_partitioning = false, can_have_nan = true)) WHERE "patient_id" IS NOT NULL),
 pairs0 AS (SELECT owner, d.k0 FROM (SELECT DISTINCT owner, k0 FROM contributions) AS d JOIN keys0 ON keys0.value IS NOT DISTINCT FROM d.k0),
 shares0 AS (SELECT owner, CAST(least(1048576, 4194304 // count(*)) AS BIGINT) AS w FROM pairs0 GROUP BY owner),
 people0 AS (SELECT k0, sum(w) AS m0 FROM pairs0 JOIN shares0 USING (owner) GROUP BY k0)
@@ -66,7 +66,7 @@ SELECT ward, level, COUNT(*) AS n, AVG(age) AS mean FROM visits GROUP BY ward, l
 -- engine
 WITH keys0 AS (SELECT unnest(range(4)) AS place, unnest('["A", "B", "it''s", NULL]'::VARCHAR[]) AS value),
 keys1 AS (SELECT unnest(range(3)) AS place, unnest('[1, 2, 3]'::BIGINT[]) AS value),
-contributions AS NOT MATERIALIZED (SELECT TRY_CAST("ward" AS VARCHAR) AS k0, TRY_CAST("level" AS BIGINT) AS k1, CASE WHEN TRY_CAST("age" AS BIGINT) BETWEEN 0 AND 120 THEN TRY_CAST(TRY_CAST("age" AS BIGINT) AS INTEGER) - 60 WHEN TRY_CAST("age" AS BIGINT) < 0 THEN -60 WHEN TRY_CAST("age" AS BIGINT) > 120 THEN 60 ELSE 0 END AS v1, CAST((TRY_CAST("age" AS BIGINT) IS NOT NULL) AS INTEGER) AS v2, TRY_CAST("patient_id" AS BIGINT) AS owner FROM read_parquet('/data/visits.parquet', hive_partitioning = false, can_have_nan = true) WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL),
+contributions AS NOT MATERIALIZED (SELECT "ward" AS k0, "level" AS k1, CASE WHEN "age" BETWEEN 0 AND 120 THEN TRY_CAST("age" AS INTEGER) - 60 WHEN "age" < 0 THEN -60 WHEN "age" > 120 THEN 60 ELSE 0 END AS v1, CAST(("age" IS NOT NULL) AS INTEGER) AS v2, "patient_id" AS owner FROM (SELECT TRY_CAST("patient_id" AS BIGINT) AS "patient_id", TRY_CAST("age" AS BIGINT) AS "age", TRY_CAST("level" AS BIGINT) AS "level", CASE WHEN strlen(TRY_CAST("ward" AS VARCHAR)) <= 65536 THEN TRY_CAST("ward" AS VARCHAR) COLLATE "C" END AS "ward" FROM read_parquet('/data/visits.parquet', hive_partitioning = false, can_have_nan = true)) WHERE "patient_id" IS NOT NULL),
 weights AS (SELECT owner, CAST(least(1048576, 5242880 // count(*)) AS BIGINT) AS w FROM contributions GROUP BY owner),
 totals AS (SELECT k0, k1, sum(w) AS m0, sum(w * v1) AS m1, sum(w * v2) AS m2 FROM contributions JOIN weights USING (owner) GROUP BY k0, k1)
 SELECT coalesce(m0, 0), coalesce(m1, 0), coalesce(m2, 0) FROM keys0 CROSS JOIN keys1 LEFT JOIN totals ON keys0.value IS NOT DISTINCT FROM totals.k0 AND keys1.value IS NOT DISTINCT FROM totals.k1 ORDER BY keys0.place, keys1.place;
@@ -90,7 +90,7 @@ SELECT day, paid, SUM(cost) FROM visits GROUP BY day, paid;
 -- engine
 WITH keys0 AS (SELECT unnest(range(2)) AS place, unnest('["2026-01-01", "2026-01-02"]'::DATE[]) AS value),
 keys1 AS (SELECT unnest(range(2)) AS place, unnest('[True, False]'::BOOLEAN[]) AS value),
-contributions AS NOT MATERIALIZED (SELECT TRY_CAST("day" AS DATE) AS k0, TRY_CAST("paid" AS BOOLEAN) AS k1, CASE WHEN TRY_CAST("cost" AS DOUBLE) BETWEEN '0.0'::DOUBLE AND '1000.0'::DOUBLE THEN TRY_CAST(TRY_CAST("cost" AS DOUBLE) * '1048576.0'::DOUBLE AS INTEGER) WHEN TRY_CAST("cost" AS DOUBLE) < '0.0'::DOUBLE THEN 0 WHEN TRY_CAST("cost" AS DOUBLE) <= 'inf'::DOUBLE THEN 1048576000 ELSE 0 END AS v0, TRY_CAST("patient_id" AS BIGINT) AS owner FROM read_parquet('/data/visits.parquet', hive_partitioning = false, can_have_nan = true) WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL),
+contributions AS NOT MATERIALIZED (SELECT "day" AS k0, "paid" AS k1, CASE WHEN "cost" BETWEEN '0.0'::DOUBLE AND '1000.0'::DOUBLE THEN TRY_CAST("cost" * '1048576.0'::DOUBLE AS INTEGER) WHEN "cost" < '0.0'::DOUBLE THEN 0 WHEN "cost" <= 'inf'::DOUBLE THEN 1048576000 ELSE 0 END AS v0, "patient_id" AS owner FROM (SELECT TRY_CAST("patient_id" AS BIGINT) AS "patient_id", CASE WHEN TRY_CAST("cost" AS DOUBLE) <= 'inf'::DOUBLE THEN TRY_CAST("cost" AS DOUBLE) END AS "cost", TRY_CAST("paid" AS BOOLEAN) AS "paid", CASE WHEN TRY_CAST("day" AS DATE) BETWEEN DATE '0001-01-01' AND DATE '9999-12-31' THEN greatest(least(TRY_CAST("day" AS DATE), DATE '9999-12-31'), DATE '0001-01-01') END AS "day" FROM read_parquet('/data/visits.parquet', hive_partitioning = false, can_have_nan = true)) WHERE "patient_id" IS NOT NULL),
 weights AS (SELECT owner, CAST(least(1048576, 5242880 // count(*)) AS BIGINT) AS w FROM contributions GROUP BY owner),
 totals AS (SELECT k0, k1, sum(w * v0) AS m0 FROM contributions JOIN weights USING (owner) GROUP BY k0, k1)
 SELECT coalesce(m0, 0) FROM keys0 CROSS JOIN keys1 LEFT JOIN totals ON keys0.value IS NOT DISTINCT FROM totals.k0 AND keys1.value IS NOT DISTINCT FROM totals.k1 ORDER BY keys0.place, keys1.place;
@@ -113,7 +113,7 @@ SELECT ward AS w, COUNT(*) FROM visits WHERE paid GROUP BY w;
 
 -- engine
 WITH keys0 AS (SELECT unnest(range(4)) AS place, unnest('["A", "B", "it''s", NULL]'::VARCHAR[]) AS value),
-contributions AS NOT MATERIALIZED (SELECT TRY_CAST("ward" AS VARCHAR) AS k0, TRY_CAST("patient_id" AS BIGINT) AS owner FROM read_parquet('/data/visits.parquet', hive_partitioning = false, can_have_nan = true) WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL AND TRY_CAST("paid" AS BOOLEAN)),
+contributions AS NOT MATERIALIZED (SELECT "ward" AS k0, "patient_id" AS owner FROM (SELECT TRY_CAST("patient_id" AS BIGINT) AS "patient_id", CASE WHEN strlen(TRY_CAST("ward" AS VARCHAR)) <= 65536 THEN TRY_CAST("ward" AS VARCHAR) COLLATE "C" END AS "ward", TRY_CAST("paid" AS BOOLEAN) AS "paid" FROM read_parquet('/data/visits.parquet', hive_partitioning = false, can_have_nan = true)) WHERE "patient_id" IS NOT NULL AND "paid"),
 weights AS (SELECT owner, CAST(least(1048576, 5242880 // count(*)) AS BIGINT) AS w FROM contributions GROUP BY owner),
 totals AS (SELECT k0, sum(w) AS m0 FROM contributions JOIN weights USING (owner) GROUP BY k0)
 SELECT coalesce(m0, 0) FROM keys0 LEFT JOIN totals ON keys0.value IS NOT DISTINCT FROM totals.k0 ORDER BY keys0.place;

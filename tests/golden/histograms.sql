@@ -13,7 +13,7 @@ SELECT HISTOGRAM(age, [20, 40, 60, 80]) AS ages FROM visits;
 --   cost     epsilon 1
 
 -- engine
-WITH contributions AS NOT MATERIALIZED (SELECT list_position('[0, 1, 2, 3, 4]'::BIGINT[], TRY_CAST(CAST(CASE WHEN (TRY_CAST("age" AS BIGINT) <= 20) THEN '0.0'::DOUBLE WHEN (TRY_CAST("age" AS BIGINT) <= 40) THEN '1.0'::DOUBLE WHEN (TRY_CAST("age" AS BIGINT) <= 60) THEN '2.0'::DOUBLE WHEN (TRY_CAST("age" AS BIGINT) <= 80) THEN '3.0'::DOUBLE ELSE CAST(CASE WHEN (TRY_CAST("age" AS BIGINT) IS NULL) THEN NULL ELSE 4 END AS DOUBLE) END AS DOUBLE) AS BIGINT)) - 1 AS cell, TRY_CAST("patient_id" AS BIGINT) AS owner FROM read_parquet('/data/visits.parquet', hive_partitioning = false, can_have_nan = true) WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL),
+WITH contributions AS NOT MATERIALIZED (SELECT list_position('[0, 1, 2, 3, 4]'::BIGINT[], TRY_CAST(CAST(CASE WHEN ("age" <= 20) THEN '0.0'::DOUBLE WHEN ("age" <= 40) THEN '1.0'::DOUBLE WHEN ("age" <= 60) THEN '2.0'::DOUBLE WHEN ("age" <= 80) THEN '3.0'::DOUBLE ELSE CAST(CASE WHEN ("age" IS NULL) THEN NULL ELSE 4 END AS DOUBLE) END AS DOUBLE) AS BIGINT)) - 1 AS cell, "patient_id" AS owner FROM (SELECT TRY_CAST("patient_id" AS BIGINT) AS "patient_id", TRY_CAST("age" AS BIGINT) AS "age" FROM read_parquet('/data/visits.parquet', hive_partitioning = false, can_have_nan = true)) WHERE "patient_id" IS NOT NULL),
 weights AS (SELECT owner, CAST(least(1048576, 5242880 // count(*)) AS BIGINT) AS w FROM contributions GROUP BY owner),
 totals AS (SELECT cell, sum(w) AS m0 FROM contributions JOIN weights USING (owner) WHERE cell IS NOT NULL GROUP BY cell)
 SELECT 0, cell, m0 FROM totals;
@@ -32,7 +32,7 @@ SELECT HISTOGRAM(level) AS levels FROM visits;
 --   cost     epsilon 1
 
 -- engine
-WITH contributions AS NOT MATERIALIZED (SELECT list_position('[1, 2, 3]'::BIGINT[], TRY_CAST(TRY_CAST("level" AS BIGINT) AS BIGINT)) - 1 AS cell, TRY_CAST("patient_id" AS BIGINT) AS owner FROM read_parquet('/data/visits.parquet', hive_partitioning = false, can_have_nan = true) WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL),
+WITH contributions AS NOT MATERIALIZED (SELECT list_position('[1, 2, 3]'::BIGINT[], TRY_CAST("level" AS BIGINT)) - 1 AS cell, "patient_id" AS owner FROM (SELECT TRY_CAST("patient_id" AS BIGINT) AS "patient_id", TRY_CAST("level" AS BIGINT) AS "level" FROM read_parquet('/data/visits.parquet', hive_partitioning = false, can_have_nan = true)) WHERE "patient_id" IS NOT NULL),
 weights AS (SELECT owner, CAST(least(1048576, 5242880 // count(*)) AS BIGINT) AS w FROM contributions GROUP BY owner),
 totals AS (SELECT cell, sum(w) AS m0 FROM contributions JOIN weights USING (owner) WHERE cell IS NOT NULL GROUP BY cell)
 SELECT 0, cell, m0 FROM totals;
@@ -54,7 +54,7 @@ SELECT MAP {20: COUNT(*) FILTER (WHERE age <= 20), 40: COUNT(*) FILTER (WHERE ag
 --   cost     epsilon 1
 
 -- engine
-WITH contributions AS NOT MATERIALIZED (SELECT list_position('[0, 1, 2, 3, 4]'::BIGINT[], TRY_CAST(CAST(CASE WHEN (TRY_CAST("age" AS BIGINT) <= 20) THEN '0.0'::DOUBLE WHEN (TRY_CAST("age" AS BIGINT) <= 40) THEN '1.0'::DOUBLE WHEN (TRY_CAST("age" AS BIGINT) <= 60) THEN '2.0'::DOUBLE WHEN (TRY_CAST("age" AS BIGINT) <= 80) THEN '3.0'::DOUBLE ELSE CAST(CASE WHEN (TRY_CAST("age" AS BIGINT) IS NULL) THEN NULL ELSE 4 END AS DOUBLE) END AS DOUBLE) AS BIGINT)) - 1 AS cell, TRY_CAST("patient_id" AS BIGINT) AS owner FROM read_parquet('/data/visits.parquet', hive_partitioning = false, can_have_nan = true) WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL),
+WITH contributions AS NOT MATERIALIZED (SELECT list_position('[0, 1, 2, 3, 4]'::BIGINT[], TRY_CAST(CAST(CASE WHEN ("age" <= 20) THEN '0.0'::DOUBLE WHEN ("age" <= 40) THEN '1.0'::DOUBLE WHEN ("age" <= 60) THEN '2.0'::DOUBLE WHEN ("age" <= 80) THEN '3.0'::DOUBLE ELSE CAST(CASE WHEN ("age" IS NULL) THEN NULL ELSE 4 END AS DOUBLE) END AS DOUBLE) AS BIGINT)) - 1 AS cell, "patient_id" AS owner FROM (SELECT TRY_CAST("patient_id" AS BIGINT) AS "patient_id", TRY_CAST("age" AS BIGINT) AS "age" FROM read_parquet('/data/visits.parquet', hive_partitioning = false, can_have_nan = true)) WHERE "patient_id" IS NOT NULL),
 weights AS (SELECT owner, CAST(least(1048576, 5242880 // count(*)) AS BIGINT) AS w FROM contributions GROUP BY owner),
 totals AS (SELECT cell, sum(w) AS m0 FROM contributions JOIN weights USING (owner) WHERE cell IS NOT NULL GROUP BY cell)
 SELECT 0, cell, m0 FROM totals;
@@ -76,7 +76,7 @@ SELECT ward, HISTOGRAM(cost, [250, 500, 750]) AS costs FROM visits GROUP BY ward
 
 -- engine
 WITH keys0 AS (SELECT unnest(range(4)) AS place, unnest('["A", "B", "it''s", NULL]'::VARCHAR[]) AS value),
-contributions AS NOT MATERIALIZED (SELECT TRY_CAST("ward" AS VARCHAR) AS k0, list_position('[0, 1, 2, 3]'::BIGINT[], TRY_CAST(CAST(CASE WHEN (TRY_CAST("cost" AS DOUBLE) <= '250.0'::DOUBLE) THEN '0.0'::DOUBLE WHEN (TRY_CAST("cost" AS DOUBLE) <= '500.0'::DOUBLE) THEN '1.0'::DOUBLE WHEN (TRY_CAST("cost" AS DOUBLE) <= '750.0'::DOUBLE) THEN '2.0'::DOUBLE ELSE CAST(CASE WHEN (TRY_CAST("cost" AS DOUBLE) IS NULL) THEN NULL ELSE 3 END AS DOUBLE) END AS DOUBLE) AS BIGINT)) - 1 AS cell, TRY_CAST("patient_id" AS BIGINT) AS owner FROM read_parquet('/data/visits.parquet', hive_partitioning = false, can_have_nan = true) WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL),
+contributions AS NOT MATERIALIZED (SELECT "ward" AS k0, list_position('[0, 1, 2, 3]'::BIGINT[], TRY_CAST(CAST(CASE WHEN ("cost" <= '250.0'::DOUBLE) THEN '0.0'::DOUBLE WHEN ("cost" <= '500.0'::DOUBLE) THEN '1.0'::DOUBLE WHEN ("cost" <= '750.0'::DOUBLE) THEN '2.0'::DOUBLE ELSE CAST(CASE WHEN ("cost" IS NULL) THEN NULL ELSE 3 END AS DOUBLE) END AS DOUBLE) AS BIGINT)) - 1 AS cell, "patient_id" AS owner FROM (SELECT TRY_CAST("patient_id" AS BIGINT) AS "patient_id", CASE WHEN TRY_CAST("cost" AS DOUBLE) <= 'inf'::DOUBLE THEN TRY_CAST("cost" AS DOUBLE) END AS "cost", CASE WHEN strlen(TRY_CAST("ward" AS VARCHAR)) <= 65536 THEN TRY_CAST("ward" AS VARCHAR) COLLATE "C" END AS "ward" FROM read_parquet('/data/visits.parquet', hive_partitioning = false, can_have_nan = true)) WHERE "patient_id" IS NOT NULL),
 weights AS (SELECT owner, CAST(least(1048576, 5242880 // count(*)) AS BIGINT) AS w FROM contributions GROUP BY owner),
 totals AS (SELECT k0, cell, sum(w) AS m0 FROM contributions JOIN weights USING (owner) WHERE cell IS NOT NULL GROUP BY k0, cell)
 SELECT keys0.place * 1, cell, m0 FROM keys0 JOIN totals ON keys0.value IS NOT DISTINCT FROM totals.k0;
@@ -95,7 +95,7 @@ SELECT MODE(ward) AS ward FROM visits;
 --   cost     epsilon 1
 
 -- engine
-WITH contributions AS NOT MATERIALIZED (SELECT list_position('["A", "B", "it''s"]'::VARCHAR[], TRY_CAST(TRY_CAST("ward" AS VARCHAR) AS VARCHAR)) - 1 AS cell, TRY_CAST("patient_id" AS BIGINT) AS owner FROM read_parquet('/data/visits.parquet', hive_partitioning = false, can_have_nan = true) WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL),
+WITH contributions AS NOT MATERIALIZED (SELECT list_position('["A", "B", "it''s"]'::VARCHAR[], TRY_CAST("ward" AS VARCHAR)) - 1 AS cell, "patient_id" AS owner FROM (SELECT TRY_CAST("patient_id" AS BIGINT) AS "patient_id", CASE WHEN strlen(TRY_CAST("ward" AS VARCHAR)) <= 65536 THEN TRY_CAST("ward" AS VARCHAR) COLLATE "C" END AS "ward" FROM read_parquet('/data/visits.parquet', hive_partitioning = false, can_have_nan = true)) WHERE "patient_id" IS NOT NULL),
 weights AS (SELECT owner, CAST(least(1048576, 5242880 // count(*)) AS BIGINT) AS w FROM contributions GROUP BY owner),
 totals AS (SELECT cell, sum(w) AS m0 FROM contributions JOIN weights USING (owner) WHERE cell IS NOT NULL GROUP BY cell)
 SELECT 0, cell, m0 FROM totals;
@@ -114,7 +114,7 @@ SELECT APPROX_TOP_K(ward, 2) AS wards FROM visits;
 --   cost     epsilon 1
 
 -- engine
-WITH contributions AS NOT MATERIALIZED (SELECT list_position('["A", "B", "it''s"]'::VARCHAR[], TRY_CAST(TRY_CAST("ward" AS VARCHAR) AS VARCHAR)) - 1 AS cell, TRY_CAST("patient_id" AS BIGINT) AS owner FROM read_parquet('/data/visits.parquet', hive_partitioning = false, can_have_nan = true) WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL),
+WITH contributions AS NOT MATERIALIZED (SELECT list_position('["A", "B", "it''s"]'::VARCHAR[], TRY_CAST("ward" AS VARCHAR)) - 1 AS cell, "patient_id" AS owner FROM (SELECT TRY_CAST("patient_id" AS BIGINT) AS "patient_id", CASE WHEN strlen(TRY_CAST("ward" AS VARCHAR)) <= 65536 THEN TRY_CAST("ward" AS VARCHAR) COLLATE "C" END AS "ward" FROM read_parquet('/data/visits.parquet', hive_partitioning = false, can_have_nan = true)) WHERE "patient_id" IS NOT NULL),
 weights AS (SELECT owner, CAST(least(1048576, 5242880 // count(*)) AS BIGINT) AS w FROM contributions GROUP BY owner),
 totals AS (SELECT cell, sum(w) AS m0 FROM contributions JOIN weights USING (owner) WHERE cell IS NOT NULL GROUP BY cell)
 SELECT 0, cell, m0 FROM totals;
@@ -136,7 +136,7 @@ SELECT MODE(d.drug) AS drug FROM prescriptions r JOIN drugs d ON r.drug = d.drug
 --   cost     epsilon 1
 
 -- engine
-WITH contributions AS MATERIALIZED (SELECT list_position('["aspirin", "codeine"]'::VARCHAR[], TRY_CAST("d.drug" AS VARCHAR)) - 1 AS cell, owner FROM (SELECT l.owner AS owner, "d.drug" FROM (SELECT TRY_CAST("patient_id" AS BIGINT) AS owner, TRY_CAST("drug" AS VARCHAR) AS "r.drug" FROM "frame prescriptions" WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL) AS l JOIN (SELECT TRY_CAST("drug" AS VARCHAR) AS "d.drug" FROM "frame drugs") AS r ON ("r.drug" = "d.drug"))),
+WITH contributions AS MATERIALIZED (SELECT list_position('["aspirin", "codeine"]'::VARCHAR[], TRY_CAST("d.drug" AS VARCHAR)) - 1 AS cell, owner FROM (SELECT l.owner AS owner, "d.drug" FROM (SELECT "patient_id" AS owner, "drug" AS "r.drug" FROM (SELECT TRY_CAST("patient_id" AS BIGINT) AS "patient_id", CASE WHEN strlen(TRY_CAST("drug" AS VARCHAR)) <= 65536 THEN TRY_CAST("drug" AS VARCHAR) COLLATE "C" END AS "drug" FROM "frame prescriptions") WHERE "patient_id" IS NOT NULL) AS l JOIN (SELECT "drug" AS "d.drug" FROM (SELECT CASE WHEN strlen(TRY_CAST("drug" AS VARCHAR)) <= 65536 THEN TRY_CAST("drug" AS VARCHAR) COLLATE "C" END AS "drug" FROM "frame drugs")) AS r ON ("r.drug" = "d.drug"))),
 weights AS (SELECT owner, CAST(least(1048576, 4194304 // count(*)) AS BIGINT) AS w FROM contributions GROUP BY owner),
 totals AS (SELECT cell, sum(w) AS m0 FROM contributions JOIN weights USING (owner) WHERE cell IS NOT NULL GROUP BY cell)
 SELECT 0, cell, m0 FROM totals;
@@ -155,7 +155,7 @@ SELECT MODE(level) AS level FROM people;
 --   cost     rho 0.125
 
 -- engine
-WITH contributions AS NOT MATERIALIZED (SELECT list_position('[1, 2, 3]'::BIGINT[], TRY_CAST(TRY_CAST("level" AS BIGINT) AS BIGINT)) - 1 AS cell FROM "frame people"),
+WITH contributions AS NOT MATERIALIZED (SELECT list_position('[1, 2, 3]'::BIGINT[], TRY_CAST("level" AS BIGINT)) - 1 AS cell FROM (SELECT TRY_CAST("level" AS BIGINT) AS "level" FROM "frame people")),
 totals AS (SELECT cell, count(*) AS m0 FROM contributions WHERE cell IS NOT NULL GROUP BY cell)
 SELECT 0, cell, m0 FROM totals;
 
@@ -173,7 +173,7 @@ SELECT HISTOGRAM(age, [30, 60]) AS ages FROM people;
 --   cost     rho 0.125
 
 -- engine
-WITH contributions AS NOT MATERIALIZED (SELECT list_position('[0, 1, 2]'::BIGINT[], TRY_CAST(CAST(CASE WHEN (TRY_CAST("age" AS BIGINT) <= 30) THEN '0.0'::DOUBLE WHEN (TRY_CAST("age" AS BIGINT) <= 60) THEN '1.0'::DOUBLE ELSE CAST(CASE WHEN (TRY_CAST("age" AS BIGINT) IS NULL) THEN NULL ELSE 2 END AS DOUBLE) END AS DOUBLE) AS BIGINT)) - 1 AS cell FROM "frame people"),
+WITH contributions AS NOT MATERIALIZED (SELECT list_position('[0, 1, 2]'::BIGINT[], TRY_CAST(CAST(CASE WHEN ("age" <= 30) THEN '0.0'::DOUBLE WHEN ("age" <= 60) THEN '1.0'::DOUBLE ELSE CAST(CASE WHEN ("age" IS NULL) THEN NULL ELSE 2 END AS DOUBLE) END AS DOUBLE) AS BIGINT)) - 1 AS cell FROM (SELECT TRY_CAST("age" AS BIGINT) AS "age" FROM "frame people")),
 totals AS (SELECT cell, count(*) AS m0 FROM contributions WHERE cell IS NOT NULL GROUP BY cell)
 SELECT 0, cell, m0 FROM totals;
 
@@ -194,7 +194,7 @@ SELECT MAP_FROM_ENTRIES(LIST((a, n) ORDER BY a)) AS ages FROM (SELECT a, (SELECT
 --   cost     epsilon 1
 
 -- engine
-WITH contributions AS NOT MATERIALIZED (SELECT list_position('[0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31, 32, 33, 34, 35, 36, 37, 38, 39, 40, 41, 42, 43, 44, 45, 46, 47, 48, 49, 50, 51, 52, 53, 54, 55, 56, 57, 58, 59, 60, 61, 62, 63, 64, 65, 66, 67, 68, 69, 70, 71, 72, 73, 74, 75, 76, 77, 78, 79, 80, 81, 82, 83, 84, 85, 86, 87, 88, 89, 90, 91, 92, 93, 94, 95, 96, 97, 98, 99, 100, 101, 102, 103, 104, 105, 106, 107, 108, 109, 110, 111, 112, 113, 114, 115, 116, 117, 118, 119, 120]'::BIGINT[], TRY_CAST(TRY_CAST("age" AS BIGINT) AS BIGINT)) - 1 AS cell FROM "frame people"),
+WITH contributions AS NOT MATERIALIZED (SELECT list_position('[0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31, 32, 33, 34, 35, 36, 37, 38, 39, 40, 41, 42, 43, 44, 45, 46, 47, 48, 49, 50, 51, 52, 53, 54, 55, 56, 57, 58, 59, 60, 61, 62, 63, 64, 65, 66, 67, 68, 69, 70, 71, 72, 73, 74, 75, 76, 77, 78, 79, 80, 81, 82, 83, 84, 85, 86, 87, 88, 89, 90, 91, 92, 93, 94, 95, 96, 97, 98, 99, 100, 101, 102, 103, 104, 105, 106, 107, 108, 109, 110, 111, 112, 113, 114, 115, 116, 117, 118, 119, 120]'::BIGINT[], TRY_CAST("age" AS BIGINT)) - 1 AS cell FROM (SELECT TRY_CAST("age" AS BIGINT) AS "age" FROM "frame people")),
 totals AS (SELECT cell, count(*) AS m0 FROM contributions WHERE cell IS NOT NULL GROUP BY cell)
 SELECT 0, cell, m0 FROM totals;
 
@@ -215,6 +215,6 @@ SELECT MAP_FROM_ENTRIES(LIST((a, n) ORDER BY a)) AS ages FROM (SELECT a, (SELECT
 --   cost     rho 0.5
 
 -- engine
-WITH contributions AS NOT MATERIALIZED (SELECT list_position('[0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31, 32, 33, 34, 35, 36, 37, 38, 39, 40, 41, 42, 43, 44, 45, 46, 47, 48, 49, 50, 51, 52, 53, 54, 55, 56, 57, 58, 59, 60, 61, 62, 63, 64, 65, 66, 67, 68, 69, 70, 71, 72, 73, 74, 75, 76, 77, 78, 79, 80, 81, 82, 83, 84, 85, 86, 87, 88, 89, 90, 91, 92, 93, 94, 95, 96, 97, 98, 99, 100, 101, 102, 103, 104, 105, 106, 107, 108, 109, 110, 111, 112, 113, 114, 115, 116, 117, 118, 119, 120]'::BIGINT[], TRY_CAST(TRY_CAST("age" AS BIGINT) AS BIGINT)) - 1 AS cell FROM "frame people"),
+WITH contributions AS NOT MATERIALIZED (SELECT list_position('[0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31, 32, 33, 34, 35, 36, 37, 38, 39, 40, 41, 42, 43, 44, 45, 46, 47, 48, 49, 50, 51, 52, 53, 54, 55, 56, 57, 58, 59, 60, 61, 62, 63, 64, 65, 66, 67, 68, 69, 70, 71, 72, 73, 74, 75, 76, 77, 78, 79, 80, 81, 82, 83, 84, 85, 86, 87, 88, 89, 90, 91, 92, 93, 94, 95, 96, 97, 98, 99, 100, 101, 102, 103, 104, 105, 106, 107, 108, 109, 110, 111, 112, 113, 114, 115, 116, 117, 118, 119, 120]'::BIGINT[], TRY_CAST("age" AS BIGINT)) - 1 AS cell FROM (SELECT TRY_CAST("age" AS BIGINT) AS "age" FROM "frame people")),
 totals AS (SELECT cell, count(*) AS m0 FROM contributions WHERE cell IS NOT NULL GROUP BY cell)
 SELECT 0, cell, m0 FROM totals;

@@ -15,7 +15,7 @@ SELECT MEDIAN(age) AS age FROM visits;
 --   cost     epsilon 1
 
 -- engine
-WITH contributions AS NOT MATERIALIZED (SELECT CASE WHEN CAST(TRY_CAST("age" AS BIGINT) AS DOUBLE) BETWEEN '0.0'::DOUBLE AND '120.0'::DOUBLE THEN TRY_CAST(round((CAST(TRY_CAST("age" AS BIGINT) AS DOUBLE) - '0.0'::DOUBLE) / '1.0'::DOUBLE) AS INTEGER) WHEN CAST(TRY_CAST("age" AS BIGINT) AS DOUBLE) < '0.0'::DOUBLE THEN 0 WHEN CAST(TRY_CAST("age" AS BIGINT) AS DOUBLE) <= 'inf'::DOUBLE THEN 120 ELSE NULL END AS cell, TRY_CAST("patient_id" AS BIGINT) AS owner FROM read_parquet('/data/visits.parquet', hive_partitioning = false, can_have_nan = true) WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL),
+WITH contributions AS NOT MATERIALIZED (SELECT CASE WHEN CAST("age" AS DOUBLE) BETWEEN '0.0'::DOUBLE AND '120.0'::DOUBLE THEN TRY_CAST(round((CAST("age" AS DOUBLE) - '0.0'::DOUBLE) / '1.0'::DOUBLE) AS INTEGER) WHEN CAST("age" AS DOUBLE) < '0.0'::DOUBLE THEN 0 WHEN CAST("age" AS DOUBLE) <= 'inf'::DOUBLE THEN 120 ELSE NULL END AS cell, "patient_id" AS owner FROM (SELECT TRY_CAST("patient_id" AS BIGINT) AS "patient_id", TRY_CAST("age" AS BIGINT) AS "age" FROM read_parquet('/data/visits.parquet', hive_partitioning = false, can_have_nan = true)) WHERE "patient_id" IS NOT NULL),
 weights AS (SELECT owner, CAST(least(1048576, 5242880 // count(*)) AS BIGINT) AS w FROM contributions GROUP BY owner),
 totals AS (SELECT cell, sum(w) AS m0 FROM contributions JOIN weights USING (owner) WHERE cell IS NOT NULL GROUP BY cell)
 SELECT 0, cell, m0 FROM totals;
@@ -42,7 +42,7 @@ SELECT QUANTILE_CONT(cost, [0.25, 0.5, 0.75]) AS quartiles FROM visits;
 --   cost     epsilon 1
 
 -- engine
-WITH contributions AS NOT MATERIALIZED (SELECT CASE WHEN TRY_CAST("cost" AS DOUBLE) BETWEEN '0.0'::DOUBLE AND '1000.0000000000001'::DOUBLE THEN TRY_CAST(round((TRY_CAST("cost" AS DOUBLE) - '0.0'::DOUBLE) / '0.015259021896696423'::DOUBLE) AS INTEGER) WHEN TRY_CAST("cost" AS DOUBLE) < '0.0'::DOUBLE THEN 0 WHEN TRY_CAST("cost" AS DOUBLE) <= 'inf'::DOUBLE THEN 65535 ELSE NULL END AS cell, TRY_CAST("patient_id" AS BIGINT) AS owner FROM read_parquet('/data/visits.parquet', hive_partitioning = false, can_have_nan = true) WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL),
+WITH contributions AS NOT MATERIALIZED (SELECT CASE WHEN "cost" BETWEEN '0.0'::DOUBLE AND '1000.0000000000001'::DOUBLE THEN TRY_CAST(round(("cost" - '0.0'::DOUBLE) / '0.015259021896696423'::DOUBLE) AS INTEGER) WHEN "cost" < '0.0'::DOUBLE THEN 0 WHEN "cost" <= 'inf'::DOUBLE THEN 65535 ELSE NULL END AS cell, "patient_id" AS owner FROM (SELECT TRY_CAST("patient_id" AS BIGINT) AS "patient_id", CASE WHEN TRY_CAST("cost" AS DOUBLE) <= 'inf'::DOUBLE THEN TRY_CAST("cost" AS DOUBLE) END AS "cost" FROM read_parquet('/data/visits.parquet', hive_partitioning = false, can_have_nan = true)) WHERE "patient_id" IS NOT NULL),
 weights AS (SELECT owner, CAST(least(1048576, 5242880 // count(*)) AS BIGINT) AS w FROM contributions GROUP BY owner),
 totals AS (SELECT cell, sum(w) AS m0 FROM contributions JOIN weights USING (owner) WHERE cell IS NOT NULL GROUP BY cell)
 SELECT 0, cell, m0 FROM totals;
@@ -66,7 +66,7 @@ SELECT ward, QUANTILE_CONT(cost, 0.9) AS dear FROM visits GROUP BY ward;
 
 -- engine
 WITH keys0 AS (SELECT unnest(range(4)) AS place, unnest('["A", "B", "it''s", NULL]'::VARCHAR[]) AS value),
-contributions AS NOT MATERIALIZED (SELECT TRY_CAST("ward" AS VARCHAR) AS k0, CASE WHEN TRY_CAST("cost" AS DOUBLE) BETWEEN '0.0'::DOUBLE AND '1000.0000000000001'::DOUBLE THEN TRY_CAST(round((TRY_CAST("cost" AS DOUBLE) - '0.0'::DOUBLE) / '0.015259021896696423'::DOUBLE) AS INTEGER) WHEN TRY_CAST("cost" AS DOUBLE) < '0.0'::DOUBLE THEN 0 WHEN TRY_CAST("cost" AS DOUBLE) <= 'inf'::DOUBLE THEN 65535 ELSE NULL END AS cell, TRY_CAST("patient_id" AS BIGINT) AS owner FROM read_parquet('/data/visits.parquet', hive_partitioning = false, can_have_nan = true) WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL),
+contributions AS NOT MATERIALIZED (SELECT "ward" AS k0, CASE WHEN "cost" BETWEEN '0.0'::DOUBLE AND '1000.0000000000001'::DOUBLE THEN TRY_CAST(round(("cost" - '0.0'::DOUBLE) / '0.015259021896696423'::DOUBLE) AS INTEGER) WHEN "cost" < '0.0'::DOUBLE THEN 0 WHEN "cost" <= 'inf'::DOUBLE THEN 65535 ELSE NULL END AS cell, "patient_id" AS owner FROM (SELECT TRY_CAST("patient_id" AS BIGINT) AS "patient_id", CASE WHEN TRY_CAST("cost" AS DOUBLE) <= 'inf'::DOUBLE THEN TRY_CAST("cost" AS DOUBLE) END AS "cost", CASE WHEN strlen(TRY_CAST("ward" AS VARCHAR)) <= 65536 THEN TRY_CAST("ward" AS VARCHAR) COLLATE "C" END AS "ward" FROM read_parquet('/data/visits.parquet', hive_partitioning = false, can_have_nan = true)) WHERE "patient_id" IS NOT NULL),
 weights AS (SELECT owner, CAST(least(1048576, 5242880 // count(*)) AS BIGINT) AS w FROM contributions GROUP BY owner),
 totals AS (SELECT k0, cell, sum(w) AS m0 FROM contributions JOIN weights USING (owner) WHERE cell IS NOT NULL GROUP BY k0, cell)
 SELECT keys0.place * 1, cell, m0 FROM keys0 JOIN totals ON keys0.value IS NOT DISTINCT FROM totals.k0;
@@ -87,7 +87,7 @@ SELECT QUANTILE_DISC(age, 0.5) AS age FROM people;
 --   cost     epsilon 1
 
 -- engine
-WITH contributions AS NOT MATERIALIZED (SELECT CASE WHEN CAST(TRY_CAST("age" AS BIGINT) AS DOUBLE) BETWEEN '0.0'::DOUBLE AND '120.0'::DOUBLE THEN TRY_CAST(round((CAST(TRY_CAST("age" AS BIGINT) AS DOUBLE) - '0.0'::DOUBLE) / '1.0'::DOUBLE) AS INTEGER) WHEN CAST(TRY_CAST("age" AS BIGINT) AS DOUBLE) < '0.0'::DOUBLE THEN 0 WHEN CAST(TRY_CAST("age" AS BIGINT) AS DOUBLE) <= 'inf'::DOUBLE THEN 120 ELSE NULL END AS cell FROM "frame people"),
+WITH contributions AS NOT MATERIALIZED (SELECT CASE WHEN CAST("age" AS DOUBLE) BETWEEN '0.0'::DOUBLE AND '120.0'::DOUBLE THEN TRY_CAST(round((CAST("age" AS DOUBLE) - '0.0'::DOUBLE) / '1.0'::DOUBLE) AS INTEGER) WHEN CAST("age" AS DOUBLE) < '0.0'::DOUBLE THEN 0 WHEN CAST("age" AS DOUBLE) <= 'inf'::DOUBLE THEN 120 ELSE NULL END AS cell FROM (SELECT TRY_CAST("age" AS BIGINT) AS "age" FROM "frame people")),
 totals AS (SELECT cell, count(*) AS m0 FROM contributions WHERE cell IS NOT NULL GROUP BY cell)
 SELECT 0, cell, m0 FROM totals;
 
@@ -107,7 +107,7 @@ SELECT PERCENTILE_CONT(0.5) WITHIN GROUP (ORDER BY cost) AS middle FROM visits;
 --   cost     epsilon 1
 
 -- engine
-WITH contributions AS NOT MATERIALIZED (SELECT CASE WHEN TRY_CAST("cost" AS DOUBLE) BETWEEN '0.0'::DOUBLE AND '1000.0000000000001'::DOUBLE THEN TRY_CAST(round((TRY_CAST("cost" AS DOUBLE) - '0.0'::DOUBLE) / '0.015259021896696423'::DOUBLE) AS INTEGER) WHEN TRY_CAST("cost" AS DOUBLE) < '0.0'::DOUBLE THEN 0 WHEN TRY_CAST("cost" AS DOUBLE) <= 'inf'::DOUBLE THEN 65535 ELSE NULL END AS cell, TRY_CAST("patient_id" AS BIGINT) AS owner FROM read_parquet('/data/visits.parquet', hive_partitioning = false, can_have_nan = true) WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL),
+WITH contributions AS NOT MATERIALIZED (SELECT CASE WHEN "cost" BETWEEN '0.0'::DOUBLE AND '1000.0000000000001'::DOUBLE THEN TRY_CAST(round(("cost" - '0.0'::DOUBLE) / '0.015259021896696423'::DOUBLE) AS INTEGER) WHEN "cost" < '0.0'::DOUBLE THEN 0 WHEN "cost" <= 'inf'::DOUBLE THEN 65535 ELSE NULL END AS cell, "patient_id" AS owner FROM (SELECT TRY_CAST("patient_id" AS BIGINT) AS "patient_id", CASE WHEN TRY_CAST("cost" AS DOUBLE) <= 'inf'::DOUBLE THEN TRY_CAST("cost" AS DOUBLE) END AS "cost" FROM read_parquet('/data/visits.parquet', hive_partitioning = false, can_have_nan = true)) WHERE "patient_id" IS NOT NULL),
 weights AS (SELECT owner, CAST(least(1048576, 5242880 // count(*)) AS BIGINT) AS w FROM contributions GROUP BY owner),
 totals AS (SELECT cell, sum(w) AS m0 FROM contributions JOIN weights USING (owner) WHERE cell IS NOT NULL GROUP BY cell)
 SELECT 0, cell, m0 FROM totals;
@@ -130,7 +130,7 @@ SELECT MIN(cost) AS least, MAX(cost) AS most FROM visits;
 --   cost     epsilon 1
 
 -- engine
-WITH contributions AS NOT MATERIALIZED (SELECT CASE WHEN TRY_CAST("cost" AS DOUBLE) BETWEEN '0.0'::DOUBLE AND '1000.0000000000001'::DOUBLE THEN TRY_CAST(round((TRY_CAST("cost" AS DOUBLE) - '0.0'::DOUBLE) / '0.015259021896696423'::DOUBLE) AS INTEGER) WHEN TRY_CAST("cost" AS DOUBLE) < '0.0'::DOUBLE THEN 0 WHEN TRY_CAST("cost" AS DOUBLE) <= 'inf'::DOUBLE THEN 65535 ELSE NULL END AS cell, TRY_CAST("patient_id" AS BIGINT) AS owner FROM read_parquet('/data/visits.parquet', hive_partitioning = false, can_have_nan = true) WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL),
+WITH contributions AS NOT MATERIALIZED (SELECT CASE WHEN "cost" BETWEEN '0.0'::DOUBLE AND '1000.0000000000001'::DOUBLE THEN TRY_CAST(round(("cost" - '0.0'::DOUBLE) / '0.015259021896696423'::DOUBLE) AS INTEGER) WHEN "cost" < '0.0'::DOUBLE THEN 0 WHEN "cost" <= 'inf'::DOUBLE THEN 65535 ELSE NULL END AS cell, "patient_id" AS owner FROM (SELECT TRY_CAST("patient_id" AS BIGINT) AS "patient_id", CASE WHEN TRY_CAST("cost" AS DOUBLE) <= 'inf'::DOUBLE THEN TRY_CAST("cost" AS DOUBLE) END AS "cost" FROM read_parquet('/data/visits.parquet', hive_partitioning = false, can_have_nan = true)) WHERE "patient_id" IS NOT NULL),
 weights AS (SELECT owner, CAST(least(1048576, 5242880 // count(*)) AS BIGINT) AS w FROM contributions GROUP BY owner),
 totals AS (SELECT cell, sum(w) AS m0 FROM contributions JOIN weights USING (owner) WHERE cell IS NOT NULL GROUP BY cell)
 SELECT 0, cell, m0 FROM totals;
@@ -164,7 +164,7 @@ SELECT QUANTILE_CONT(age, [0, 0.25, 0.5, 0.75, 1]) AS quartiles FROM visits;
 --   cost     epsilon 1
 
 -- engine
-WITH contributions AS NOT MATERIALIZED (SELECT CASE WHEN CAST(TRY_CAST("age" AS BIGINT) AS DOUBLE) BETWEEN '0.0'::DOUBLE AND '120.0'::DOUBLE THEN TRY_CAST(round((CAST(TRY_CAST("age" AS BIGINT) AS DOUBLE) - '0.0'::DOUBLE) / '1.0'::DOUBLE) AS INTEGER) WHEN CAST(TRY_CAST("age" AS BIGINT) AS DOUBLE) < '0.0'::DOUBLE THEN 0 WHEN CAST(TRY_CAST("age" AS BIGINT) AS DOUBLE) <= 'inf'::DOUBLE THEN 120 ELSE NULL END AS cell, TRY_CAST("patient_id" AS BIGINT) AS owner FROM read_parquet('/data/visits.parquet', hive_partitioning = false, can_have_nan = true) WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL),
+WITH contributions AS NOT MATERIALIZED (SELECT CASE WHEN CAST("age" AS DOUBLE) BETWEEN '0.0'::DOUBLE AND '120.0'::DOUBLE THEN TRY_CAST(round((CAST("age" AS DOUBLE) - '0.0'::DOUBLE) / '1.0'::DOUBLE) AS INTEGER) WHEN CAST("age" AS DOUBLE) < '0.0'::DOUBLE THEN 0 WHEN CAST("age" AS DOUBLE) <= 'inf'::DOUBLE THEN 120 ELSE NULL END AS cell, "patient_id" AS owner FROM (SELECT TRY_CAST("patient_id" AS BIGINT) AS "patient_id", TRY_CAST("age" AS BIGINT) AS "age" FROM read_parquet('/data/visits.parquet', hive_partitioning = false, can_have_nan = true)) WHERE "patient_id" IS NOT NULL),
 weights AS (SELECT owner, CAST(least(1048576, 5242880 // count(*)) AS BIGINT) AS w FROM contributions GROUP BY owner),
 totals AS (SELECT cell, sum(w) AS m0 FROM contributions JOIN weights USING (owner) WHERE cell IS NOT NULL GROUP BY cell)
 SELECT 0, cell, m0 FROM totals;
@@ -190,13 +190,13 @@ SELECT level, COUNT(*) AS n, MEDIAN(age) AS age FROM visits GROUP BY level;
 
 -- engine
 WITH keys0 AS (SELECT unnest(range(3)) AS place, unnest('[1, 2, 3]'::BIGINT[]) AS value),
-contributions AS NOT MATERIALIZED (SELECT TRY_CAST("level" AS BIGINT) AS k0, TRY_CAST("patient_id" AS BIGINT) AS owner FROM read_parquet('/data/visits.parquet', hive_partitioning = false, can_have_nan = true) WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL),
+contributions AS NOT MATERIALIZED (SELECT "level" AS k0, "patient_id" AS owner FROM (SELECT TRY_CAST("patient_id" AS BIGINT) AS "patient_id", TRY_CAST("level" AS BIGINT) AS "level" FROM read_parquet('/data/visits.parquet', hive_partitioning = false, can_have_nan = true)) WHERE "patient_id" IS NOT NULL),
 weights AS (SELECT owner, CAST(least(1048576, 5242880 // count(*)) AS BIGINT) AS w FROM contributions GROUP BY owner),
 totals AS (SELECT k0, sum(w) AS m0 FROM contributions JOIN weights USING (owner) GROUP BY k0)
 SELECT coalesce(m0, 0) FROM keys0 LEFT JOIN totals ON keys0.value IS NOT DISTINCT FROM totals.k0 ORDER BY keys0.place;
 
 WITH keys0 AS (SELECT unnest(range(3)) AS place, unnest('[1, 2, 3]'::BIGINT[]) AS value),
-contributions AS NOT MATERIALIZED (SELECT TRY_CAST("level" AS BIGINT) AS k0, CASE WHEN CAST(TRY_CAST("age" AS BIGINT) AS DOUBLE) BETWEEN '0.0'::DOUBLE AND '120.0'::DOUBLE THEN TRY_CAST(round((CAST(TRY_CAST("age" AS BIGINT) AS DOUBLE) - '0.0'::DOUBLE) / '1.0'::DOUBLE) AS INTEGER) WHEN CAST(TRY_CAST("age" AS BIGINT) AS DOUBLE) < '0.0'::DOUBLE THEN 0 WHEN CAST(TRY_CAST("age" AS BIGINT) AS DOUBLE) <= 'inf'::DOUBLE THEN 120 ELSE NULL END AS cell, TRY_CAST("patient_id" AS BIGINT) AS owner FROM read_parquet('/data/visits.parquet', hive_partitioning = false, can_have_nan = true) WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL),
+contributions AS NOT MATERIALIZED (SELECT "level" AS k0, CASE WHEN CAST("age" AS DOUBLE) BETWEEN '0.0'::DOUBLE AND '120.0'::DOUBLE THEN TRY_CAST(round((CAST("age" AS DOUBLE) - '0.0'::DOUBLE) / '1.0'::DOUBLE) AS INTEGER) WHEN CAST("age" AS DOUBLE) < '0.0'::DOUBLE THEN 0 WHEN CAST("age" AS DOUBLE) <= 'inf'::DOUBLE THEN 120 ELSE NULL END AS cell, "patient_id" AS owner FROM (SELECT TRY_CAST("patient_id" AS BIGINT) AS "patient_id", TRY_CAST("age" AS BIGINT) AS "age", TRY_CAST("level" AS BIGINT) AS "level" FROM read_parquet('/data/visits.parquet', hive_partitioning = false, can_have_nan = true)) WHERE "patient_id" IS NOT NULL),
 weights AS (SELECT owner, CAST(least(1048576, 5242880 // count(*)) AS BIGINT) AS w FROM contributions GROUP BY owner),
 totals AS (SELECT k0, cell, sum(w) AS m0 FROM contributions JOIN weights USING (owner) WHERE cell IS NOT NULL GROUP BY k0, cell)
 SELECT keys0.place * 1, cell, m0 FROM keys0 JOIN totals ON keys0.value IS NOT DISTINCT FROM totals.k0;
@@ -217,7 +217,7 @@ SELECT MEDIAN(cost) AS cost FROM visits;
 --   cost     rho 0.125
 
 -- engine
-WITH contributions AS NOT MATERIALIZED (SELECT CASE WHEN TRY_CAST("cost" AS DOUBLE) BETWEEN '0.0'::DOUBLE AND '1000.0000000000001'::DOUBLE THEN TRY_CAST(round((TRY_CAST("cost" AS DOUBLE) - '0.0'::DOUBLE) / '0.015259021896696423'::DOUBLE) AS INTEGER) WHEN TRY_CAST("cost" AS DOUBLE) < '0.0'::DOUBLE THEN 0 WHEN TRY_CAST("cost" AS DOUBLE) <= 'inf'::DOUBLE THEN 65535 ELSE NULL END AS cell, TRY_CAST("patient_id" AS BIGINT) AS owner FROM read_parquet('/data/visits.parquet', hive_partitioning = false, can_have_nan = true) WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL),
+WITH contributions AS NOT MATERIALIZED (SELECT CASE WHEN "cost" BETWEEN '0.0'::DOUBLE AND '1000.0000000000001'::DOUBLE THEN TRY_CAST(round(("cost" - '0.0'::DOUBLE) / '0.015259021896696423'::DOUBLE) AS INTEGER) WHEN "cost" < '0.0'::DOUBLE THEN 0 WHEN "cost" <= 'inf'::DOUBLE THEN 65535 ELSE NULL END AS cell, "patient_id" AS owner FROM (SELECT TRY_CAST("patient_id" AS BIGINT) AS "patient_id", CASE WHEN TRY_CAST("cost" AS DOUBLE) <= 'inf'::DOUBLE THEN TRY_CAST("cost" AS DOUBLE) END AS "cost" FROM read_parquet('/data/visits.parquet', hive_partitioning = false, can_have_nan = true)) WHERE "patient_id" IS NOT NULL),
 weights AS (SELECT owner, CAST(least(1048576, 5242880 // count(*)) AS BIGINT) AS w FROM contributions GROUP BY owner),
 totals AS (SELECT cell, sum(w) AS m0 FROM contributions JOIN weights USING (owner) WHERE cell IS NOT NULL GROUP BY cell)
 SELECT 0, cell, m0 FROM totals;
@@ -238,7 +238,7 @@ SELECT MEDIAN(age) AS age FROM voters;
 --   cost     epsilon 1
 
 -- engine
-WITH contributions AS NOT MATERIALIZED (SELECT CASE WHEN CAST(TRY_CAST("age" AS BIGINT) AS DOUBLE) BETWEEN '0.0'::DOUBLE AND '120.0'::DOUBLE THEN TRY_CAST(round((CAST(TRY_CAST("age" AS BIGINT) AS DOUBLE) - '0.0'::DOUBLE) / '1.0'::DOUBLE) AS INTEGER) WHEN CAST(TRY_CAST("age" AS BIGINT) AS DOUBLE) < '0.0'::DOUBLE THEN 0 WHEN CAST(TRY_CAST("age" AS BIGINT) AS DOUBLE) <= 'inf'::DOUBLE THEN 120 ELSE NULL END AS cell FROM "frame voters"),
+WITH contributions AS NOT MATERIALIZED (SELECT CASE WHEN CAST("age" AS DOUBLE) BETWEEN '0.0'::DOUBLE AND '120.0'::DOUBLE THEN TRY_CAST(round((CAST("age" AS DOUBLE) - '0.0'::DOUBLE) / '1.0'::DOUBLE) AS INTEGER) WHEN CAST("age" AS DOUBLE) < '0.0'::DOUBLE THEN 0 WHEN CAST("age" AS DOUBLE) <= 'inf'::DOUBLE THEN 120 ELSE NULL END AS cell FROM (SELECT TRY_CAST("age" AS BIGINT) AS "age" FROM "frame voters")),
 totals AS (SELECT cell, count(*) AS m0 FROM contributions WHERE cell IS NOT NULL GROUP BY cell)
 SELECT 0, cell, m0 FROM totals;
 
@@ -258,7 +258,7 @@ SELECT MEDIAN(age) FILTER (WHERE paid) AS age FROM visits;
 --   cost     epsilon 1
 
 -- engine
-WITH contributions AS NOT MATERIALIZED (SELECT CASE WHEN CAST(CASE WHEN TRY_CAST("paid" AS BOOLEAN) THEN TRY_CAST("age" AS BIGINT) ELSE NULL END AS DOUBLE) BETWEEN '0.0'::DOUBLE AND '120.0'::DOUBLE THEN TRY_CAST(round((CAST(CASE WHEN TRY_CAST("paid" AS BOOLEAN) THEN TRY_CAST("age" AS BIGINT) ELSE NULL END AS DOUBLE) - '0.0'::DOUBLE) / '1.0'::DOUBLE) AS INTEGER) WHEN CAST(CASE WHEN TRY_CAST("paid" AS BOOLEAN) THEN TRY_CAST("age" AS BIGINT) ELSE NULL END AS DOUBLE) < '0.0'::DOUBLE THEN 0 WHEN CAST(CASE WHEN TRY_CAST("paid" AS BOOLEAN) THEN TRY_CAST("age" AS BIGINT) ELSE NULL END AS DOUBLE) <= 'inf'::DOUBLE THEN 120 ELSE NULL END AS cell, TRY_CAST("patient_id" AS BIGINT) AS owner FROM read_parquet('/data/visits.parquet', hive_partitioning = false, can_have_nan = true) WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL),
+WITH contributions AS NOT MATERIALIZED (SELECT CASE WHEN CAST(CASE WHEN "paid" THEN "age" ELSE NULL END AS DOUBLE) BETWEEN '0.0'::DOUBLE AND '120.0'::DOUBLE THEN TRY_CAST(round((CAST(CASE WHEN "paid" THEN "age" ELSE NULL END AS DOUBLE) - '0.0'::DOUBLE) / '1.0'::DOUBLE) AS INTEGER) WHEN CAST(CASE WHEN "paid" THEN "age" ELSE NULL END AS DOUBLE) < '0.0'::DOUBLE THEN 0 WHEN CAST(CASE WHEN "paid" THEN "age" ELSE NULL END AS DOUBLE) <= 'inf'::DOUBLE THEN 120 ELSE NULL END AS cell, "patient_id" AS owner FROM (SELECT TRY_CAST("patient_id" AS BIGINT) AS "patient_id", TRY_CAST("age" AS BIGINT) AS "age", TRY_CAST("paid" AS BOOLEAN) AS "paid" FROM read_parquet('/data/visits.parquet', hive_partitioning = false, can_have_nan = true)) WHERE "patient_id" IS NOT NULL),
 weights AS (SELECT owner, CAST(least(1048576, 5242880 // count(*)) AS BIGINT) AS w FROM contributions GROUP BY owner),
 totals AS (SELECT cell, sum(w) AS m0 FROM contributions JOIN weights USING (owner) WHERE cell IS NOT NULL GROUP BY cell)
 SELECT 0, cell, m0 FROM totals;

@@ -13,7 +13,7 @@ SELECT COUNT(*) FROM stays;
 --   cost     epsilon 1
 
 -- engine
-WITH contributions AS NOT MATERIALIZED (SELECT TRY_CAST("patient_id" AS BIGINT) AS owner FROM (SELECT "patient_id", "age", "cost", "weight", "level", CAST("ward" AS VARCHAR) COLLATE "C" AS "ward", CAST("note" AS VARCHAR) COLLATE "C" AS "note", "paid", "day", "at" FROM "source /data/clinic.duckdb"."stays") WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL),
+WITH contributions AS NOT MATERIALIZED (SELECT "patient_id" AS owner FROM (SELECT TRY_CAST("patient_id" AS BIGINT) AS "patient_id" FROM "source /data/clinic.duckdb"."stays") WHERE "patient_id" IS NOT NULL),
 weights AS (SELECT owner, CAST(least(1048576, 5242880 // count(*)) AS BIGINT) AS w FROM contributions GROUP BY owner),
 totals AS (SELECT sum(w) AS m0 FROM contributions JOIN weights USING (owner))
 SELECT coalesce(m0, 0) FROM totals;
@@ -35,7 +35,7 @@ SELECT ward, COUNT(*) FROM stays GROUP BY ward;
 
 -- engine
 WITH keys0 AS (SELECT unnest(range(4)) AS place, unnest('["A", "B", "it''s", NULL]'::VARCHAR[]) AS value),
-contributions AS NOT MATERIALIZED (SELECT TRY_CAST("ward" AS VARCHAR) AS k0, TRY_CAST("patient_id" AS BIGINT) AS owner FROM (SELECT "patient_id", "age", "cost", "weight", "level", CAST("ward" AS VARCHAR) COLLATE "C" AS "ward", CAST("note" AS VARCHAR) COLLATE "C" AS "note", "paid", "day", "at" FROM "source /data/clinic.duckdb"."stays") WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL),
+contributions AS NOT MATERIALIZED (SELECT "ward" AS k0, "patient_id" AS owner FROM (SELECT TRY_CAST("patient_id" AS BIGINT) AS "patient_id", CASE WHEN strlen(TRY_CAST("ward" AS VARCHAR)) <= 65536 THEN TRY_CAST("ward" AS VARCHAR) COLLATE "C" END AS "ward" FROM "source /data/clinic.duckdb"."stays") WHERE "patient_id" IS NOT NULL),
 weights AS (SELECT owner, CAST(least(1048576, 5242880 // count(*)) AS BIGINT) AS w FROM contributions GROUP BY owner),
 totals AS (SELECT k0, sum(w) AS m0 FROM contributions JOIN weights USING (owner) GROUP BY k0)
 SELECT coalesce(m0, 0) FROM keys0 LEFT JOIN totals ON keys0.value IS NOT DISTINCT FROM totals.k0 ORDER BY keys0.place;
@@ -55,7 +55,7 @@ SELECT AVG(age) FROM stays;
 --   cost     epsilon 1
 
 -- engine
-WITH contributions AS NOT MATERIALIZED (SELECT CASE WHEN TRY_CAST("age" AS BIGINT) BETWEEN 0 AND 120 THEN TRY_CAST(TRY_CAST("age" AS BIGINT) AS INTEGER) - 60 WHEN TRY_CAST("age" AS BIGINT) < 0 THEN -60 WHEN TRY_CAST("age" AS BIGINT) > 120 THEN 60 ELSE 0 END AS v0, CAST((TRY_CAST("age" AS BIGINT) IS NOT NULL) AS INTEGER) AS v1, TRY_CAST("patient_id" AS BIGINT) AS owner FROM (SELECT "patient_id", "age", "cost", "weight", "level", CAST("ward" AS VARCHAR) COLLATE "C" AS "ward", CAST("note" AS VARCHAR) COLLATE "C" AS "note", "paid", "day", "at" FROM "source /data/clinic.duckdb"."stays") WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL),
+WITH contributions AS NOT MATERIALIZED (SELECT CASE WHEN "age" BETWEEN 0 AND 120 THEN TRY_CAST("age" AS INTEGER) - 60 WHEN "age" < 0 THEN -60 WHEN "age" > 120 THEN 60 ELSE 0 END AS v0, CAST(("age" IS NOT NULL) AS INTEGER) AS v1, "patient_id" AS owner FROM (SELECT TRY_CAST("patient_id" AS BIGINT) AS "patient_id", TRY_CAST("age" AS BIGINT) AS "age" FROM "source /data/clinic.duckdb"."stays") WHERE "patient_id" IS NOT NULL),
 weights AS (SELECT owner, CAST(least(1048576, 5242880 // count(*)) AS BIGINT) AS w FROM contributions GROUP BY owner),
 totals AS (SELECT sum(w * v0) AS m0, sum(w * v1) AS m1 FROM contributions JOIN weights USING (owner))
 SELECT coalesce(m0, 0), coalesce(m1, 0) FROM totals;
@@ -77,7 +77,7 @@ SELECT level, COUNT(DISTINCT patient_id) AS patients FROM stays GROUP BY level;
 
 -- engine
 WITH keys0 AS (SELECT unnest(range(3)) AS place, unnest('[1, 2, 3]'::BIGINT[]) AS value),
-contributions AS NOT MATERIALIZED (SELECT TRY_CAST("level" AS BIGINT) AS k0, TRY_CAST("patient_id" AS BIGINT) AS owner FROM (SELECT "patient_id", "age", "cost", "weight", "level", CAST("ward" AS VARCHAR) COLLATE "C" AS "ward", CAST("note" AS VARCHAR) COLLATE "C" AS "note", "paid", "day", "at" FROM "source /data/clinic.duckdb"."stays") WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL),
+contributions AS NOT MATERIALIZED (SELECT "level" AS k0, "patient_id" AS owner FROM (SELECT TRY_CAST("patient_id" AS BIGINT) AS "patient_id", TRY_CAST("level" AS BIGINT) AS "level" FROM "source /data/clinic.duckdb"."stays") WHERE "patient_id" IS NOT NULL),
 pairs0 AS (SELECT owner, d.k0 FROM (SELECT DISTINCT owner, k0 FROM contributions) AS d JOIN keys0 ON keys0.value IS NOT DISTINCT FROM d.k0),
 shares0 AS (SELECT owner, CAST(least(1048576, 3145728 // count(*)) AS BIGINT) AS w FROM pairs0 GROUP BY owner),
 people0 AS (SELECT k0, sum(w) AS m0 FROM pairs0 JOIN shares0 USING (owner) GROUP BY k0)
@@ -102,6 +102,6 @@ SELECT level, COUNT(*), SUM(cost) FROM voters GROUP BY level;
 
 -- engine
 WITH keys0 AS (SELECT unnest(range(3)) AS place, unnest('[1, 2, 3]'::BIGINT[]) AS value),
-contributions AS NOT MATERIALIZED (SELECT TRY_CAST("level" AS BIGINT) AS k0, CASE WHEN TRY_CAST("cost" AS DOUBLE) BETWEEN '0.0'::DOUBLE AND '1000.0'::DOUBLE THEN TRY_CAST(TRY_CAST("cost" AS DOUBLE) * '1048576.0'::DOUBLE AS INTEGER) WHEN TRY_CAST("cost" AS DOUBLE) < '0.0'::DOUBLE THEN 0 WHEN TRY_CAST("cost" AS DOUBLE) <= 'inf'::DOUBLE THEN 1048576000 ELSE 0 END AS v1 FROM "frame voters"),
+contributions AS NOT MATERIALIZED (SELECT "level" AS k0, CASE WHEN "cost" BETWEEN '0.0'::DOUBLE AND '1000.0'::DOUBLE THEN TRY_CAST("cost" * '1048576.0'::DOUBLE AS INTEGER) WHEN "cost" < '0.0'::DOUBLE THEN 0 WHEN "cost" <= 'inf'::DOUBLE THEN 1048576000 ELSE 0 END AS v1 FROM (SELECT CASE WHEN TRY_CAST("cost" AS DOUBLE) <= 'inf'::DOUBLE THEN TRY_CAST("cost" AS DOUBLE) END AS "cost", TRY_CAST("level" AS BIGINT) AS "level" FROM "frame voters")),
 totals AS (SELECT k0, count(*) AS m0, sum(v1) + CAST(count(*) AS HUGEINT) * -524288000 AS m1 FROM contributions GROUP BY k0)
 SELECT coalesce(m0, 0), coalesce(m1, 0) FROM keys0 LEFT JOIN totals ON keys0.value IS NOT DISTINCT FROM totals.k0 ORDER BY keys0.place;

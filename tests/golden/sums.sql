@@ -13,7 +13,7 @@ SELECT SUM(age) FROM visits;
 --   cost     epsilon 1
 
 -- engine
-WITH contributions AS NOT MATERIALIZED (SELECT CASE WHEN TRY_CAST("age" AS BIGINT) BETWEEN 0 AND 120 THEN TRY_CAST(TRY_CAST("age" AS BIGINT) AS INTEGER) WHEN TRY_CAST("age" AS BIGINT) < 0 THEN 0 WHEN TRY_CAST("age" AS BIGINT) > 120 THEN 120 ELSE 0 END AS v0, TRY_CAST("patient_id" AS BIGINT) AS owner FROM read_parquet('/data/visits.parquet', hive_partitioning = false, can_have_nan = true) WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL),
+WITH contributions AS NOT MATERIALIZED (SELECT CASE WHEN "age" BETWEEN 0 AND 120 THEN TRY_CAST("age" AS INTEGER) WHEN "age" < 0 THEN 0 WHEN "age" > 120 THEN 120 ELSE 0 END AS v0, "patient_id" AS owner FROM (SELECT TRY_CAST("patient_id" AS BIGINT) AS "patient_id", TRY_CAST("age" AS BIGINT) AS "age" FROM read_parquet('/data/visits.parquet', hive_partitioning = false, can_have_nan = true)) WHERE "patient_id" IS NOT NULL),
 weights AS (SELECT owner, CAST(least(1048576, 5242880 // count(*)) AS BIGINT) AS w FROM contributions GROUP BY owner),
 totals AS (SELECT sum(w * v0) AS m0 FROM contributions JOIN weights USING (owner))
 SELECT coalesce(m0, 0) FROM totals;
@@ -32,7 +32,7 @@ SELECT SUM(cost) FROM visits;
 --   cost     epsilon 1
 
 -- engine
-WITH contributions AS NOT MATERIALIZED (SELECT CASE WHEN TRY_CAST("cost" AS DOUBLE) BETWEEN '0.0'::DOUBLE AND '1000.0'::DOUBLE THEN TRY_CAST(TRY_CAST("cost" AS DOUBLE) * '1048576.0'::DOUBLE AS INTEGER) WHEN TRY_CAST("cost" AS DOUBLE) < '0.0'::DOUBLE THEN 0 WHEN TRY_CAST("cost" AS DOUBLE) <= 'inf'::DOUBLE THEN 1048576000 ELSE 0 END AS v0, TRY_CAST("patient_id" AS BIGINT) AS owner FROM read_parquet('/data/visits.parquet', hive_partitioning = false, can_have_nan = true) WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL),
+WITH contributions AS NOT MATERIALIZED (SELECT CASE WHEN "cost" BETWEEN '0.0'::DOUBLE AND '1000.0'::DOUBLE THEN TRY_CAST("cost" * '1048576.0'::DOUBLE AS INTEGER) WHEN "cost" < '0.0'::DOUBLE THEN 0 WHEN "cost" <= 'inf'::DOUBLE THEN 1048576000 ELSE 0 END AS v0, "patient_id" AS owner FROM (SELECT TRY_CAST("patient_id" AS BIGINT) AS "patient_id", CASE WHEN TRY_CAST("cost" AS DOUBLE) <= 'inf'::DOUBLE THEN TRY_CAST("cost" AS DOUBLE) END AS "cost" FROM read_parquet('/data/visits.parquet', hive_partitioning = false, can_have_nan = true)) WHERE "patient_id" IS NOT NULL),
 weights AS (SELECT owner, CAST(least(1048576, 5242880 // count(*)) AS BIGINT) AS w FROM contributions GROUP BY owner),
 totals AS (SELECT sum(w * v0) AS m0 FROM contributions JOIN weights USING (owner))
 SELECT coalesce(m0, 0) FROM totals;
@@ -51,7 +51,7 @@ SELECT SUM(cost - 2 * age) AS margin FROM visits;
 --   cost     epsilon 1
 
 -- engine
-WITH contributions AS NOT MATERIALIZED (SELECT (CAST(greatest(least((TRY_CAST("cost" AS DOUBLE) - ('2.0'::DOUBLE * CAST(TRY_CAST("age" AS BIGINT) AS DOUBLE))), '1000.0'::DOUBLE), '-240.0'::DOUBLE) * '1048576.0'::DOUBLE AS INTEGER)) * CAST(coalesce((TRY_CAST("cost" AS DOUBLE) - ('2.0'::DOUBLE * CAST(TRY_CAST("age" AS BIGINT) AS DOUBLE))) <= 'inf'::DOUBLE, FALSE) AS INTEGER) AS v0, TRY_CAST("patient_id" AS BIGINT) AS owner FROM read_parquet('/data/visits.parquet', hive_partitioning = false, can_have_nan = true) WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL),
+WITH contributions AS NOT MATERIALIZED (SELECT (CAST(greatest(least(("cost" - ('2.0'::DOUBLE * CAST("age" AS DOUBLE))), '1000.0'::DOUBLE), '-240.0'::DOUBLE) * '1048576.0'::DOUBLE AS INTEGER)) * CAST(coalesce(("cost" - ('2.0'::DOUBLE * CAST("age" AS DOUBLE))) <= 'inf'::DOUBLE, FALSE) AS INTEGER) AS v0, "patient_id" AS owner FROM (SELECT TRY_CAST("patient_id" AS BIGINT) AS "patient_id", TRY_CAST("age" AS BIGINT) AS "age", CASE WHEN TRY_CAST("cost" AS DOUBLE) <= 'inf'::DOUBLE THEN TRY_CAST("cost" AS DOUBLE) END AS "cost" FROM read_parquet('/data/visits.parquet', hive_partitioning = false, can_have_nan = true)) WHERE "patient_id" IS NOT NULL),
 weights AS (SELECT owner, CAST(least(1048576, 5242880 // count(*)) AS BIGINT) AS w FROM contributions GROUP BY owner),
 totals AS (SELECT sum(w * v0) AS m0 FROM contributions JOIN weights USING (owner))
 SELECT coalesce(m0, 0) FROM totals;
@@ -70,7 +70,7 @@ SELECT SUM(LEAST(GREATEST(weight, 0), 200)) AS weight FROM visits;
 --   cost     epsilon 1
 
 -- engine
-WITH contributions AS NOT MATERIALIZED (SELECT (CAST(greatest(least(least(greatest(TRY_CAST("weight" AS DOUBLE), '0.0'::DOUBLE), '200.0'::DOUBLE), '200.0'::DOUBLE), '0.0'::DOUBLE) * '4194304.0'::DOUBLE AS INTEGER)) * CAST(coalesce(least(greatest(TRY_CAST("weight" AS DOUBLE), '0.0'::DOUBLE), '200.0'::DOUBLE) <= 'inf'::DOUBLE, FALSE) AS INTEGER) AS v0, TRY_CAST("patient_id" AS BIGINT) AS owner FROM read_parquet('/data/visits.parquet', hive_partitioning = false, can_have_nan = true) WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL),
+WITH contributions AS NOT MATERIALIZED (SELECT (CAST(greatest(least(least(greatest("weight", '0.0'::DOUBLE), '200.0'::DOUBLE), '200.0'::DOUBLE), '0.0'::DOUBLE) * '4194304.0'::DOUBLE AS INTEGER)) * CAST(coalesce(least(greatest("weight", '0.0'::DOUBLE), '200.0'::DOUBLE) <= 'inf'::DOUBLE, FALSE) AS INTEGER) AS v0, "patient_id" AS owner FROM (SELECT TRY_CAST("patient_id" AS BIGINT) AS "patient_id", CASE WHEN TRY_CAST("weight" AS DOUBLE) <= 'inf'::DOUBLE THEN TRY_CAST("weight" AS DOUBLE) END AS "weight" FROM read_parquet('/data/visits.parquet', hive_partitioning = false, can_have_nan = true)) WHERE "patient_id" IS NOT NULL),
 weights AS (SELECT owner, CAST(least(1048576, 5242880 // count(*)) AS BIGINT) AS w FROM contributions GROUP BY owner),
 totals AS (SELECT sum(w * v0) AS m0 FROM contributions JOIN weights USING (owner))
 SELECT coalesce(m0, 0) FROM totals;
@@ -89,7 +89,7 @@ SELECT SUM(CASE WHEN paid THEN 1 ELSE 0 END) AS paid FROM visits;
 --   cost     epsilon 1
 
 -- engine
-WITH contributions AS NOT MATERIALIZED (SELECT (CAST(greatest(least(CAST(CASE WHEN TRY_CAST("paid" AS BOOLEAN) THEN 1 ELSE 0 END AS DOUBLE), '1.0'::DOUBLE), '0.0'::DOUBLE) * '1.0'::DOUBLE AS INTEGER)) * CAST(coalesce(CAST(CASE WHEN TRY_CAST("paid" AS BOOLEAN) THEN 1 ELSE 0 END AS DOUBLE) <= 'inf'::DOUBLE, FALSE) AS INTEGER) AS v0, TRY_CAST("patient_id" AS BIGINT) AS owner FROM read_parquet('/data/visits.parquet', hive_partitioning = false, can_have_nan = true) WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL),
+WITH contributions AS NOT MATERIALIZED (SELECT (CAST(greatest(least(CAST(CASE WHEN "paid" THEN 1 ELSE 0 END AS DOUBLE), '1.0'::DOUBLE), '0.0'::DOUBLE) * '1.0'::DOUBLE AS INTEGER)) * CAST(coalesce(CAST(CASE WHEN "paid" THEN 1 ELSE 0 END AS DOUBLE) <= 'inf'::DOUBLE, FALSE) AS INTEGER) AS v0, "patient_id" AS owner FROM (SELECT TRY_CAST("patient_id" AS BIGINT) AS "patient_id", TRY_CAST("paid" AS BOOLEAN) AS "paid" FROM read_parquet('/data/visits.parquet', hive_partitioning = false, can_have_nan = true)) WHERE "patient_id" IS NOT NULL),
 weights AS (SELECT owner, CAST(least(1048576, 5242880 // count(*)) AS BIGINT) AS w FROM contributions GROUP BY owner),
 totals AS (SELECT sum(w * v0) AS m0 FROM contributions JOIN weights USING (owner))
 SELECT coalesce(m0, 0) FROM totals;
@@ -111,7 +111,7 @@ SELECT SUM(LEAST(GREATEST(TRY_CAST(note AS DOUBLE), -1), 1)) AS s FROM visits;
 --   cost     epsilon 1
 
 -- engine
-WITH contributions AS NOT MATERIALIZED (SELECT (CAST(greatest(least(least(greatest(TRY_CAST(TRY_CAST("note" AS VARCHAR) AS DOUBLE), '-1.0'::DOUBLE), '1.0'::DOUBLE), '1.0'::DOUBLE), '-1.0'::DOUBLE) * '1073741824.0'::DOUBLE AS INTEGER)) * CAST(coalesce(least(greatest(TRY_CAST(TRY_CAST("note" AS VARCHAR) AS DOUBLE), '-1.0'::DOUBLE), '1.0'::DOUBLE) <= 'inf'::DOUBLE, FALSE) AS INTEGER) AS v0, TRY_CAST("patient_id" AS BIGINT) AS owner FROM read_parquet('/data/visits.parquet', hive_partitioning = false, can_have_nan = true) WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL),
+WITH contributions AS NOT MATERIALIZED (SELECT (CAST(greatest(least(least(greatest(TRY_CAST("note" AS DOUBLE), '-1.0'::DOUBLE), '1.0'::DOUBLE), '1.0'::DOUBLE), '-1.0'::DOUBLE) * '1073741824.0'::DOUBLE AS INTEGER)) * CAST(coalesce(least(greatest(TRY_CAST("note" AS DOUBLE), '-1.0'::DOUBLE), '1.0'::DOUBLE) <= 'inf'::DOUBLE, FALSE) AS INTEGER) AS v0, "patient_id" AS owner FROM (SELECT TRY_CAST("patient_id" AS BIGINT) AS "patient_id", CASE WHEN strlen(TRY_CAST("note" AS VARCHAR)) <= 65536 THEN TRY_CAST("note" AS VARCHAR) COLLATE "C" END AS "note" FROM read_parquet('/data/visits.parquet', hive_partitioning = false, can_have_nan = true)) WHERE "patient_id" IS NOT NULL),
 weights AS (SELECT owner, CAST(least(1048576, 5242880 // count(*)) AS BIGINT) AS w FROM contributions GROUP BY owner),
 totals AS (SELECT sum(w * v0) AS m0 FROM contributions JOIN weights USING (owner))
 SELECT coalesce(m0, 0) FROM totals;
@@ -130,7 +130,7 @@ SELECT SUM(level) FROM visits;
 --   cost     epsilon 1
 
 -- engine
-WITH contributions AS NOT MATERIALIZED (SELECT CASE WHEN TRY_CAST("level" AS BIGINT) BETWEEN 1 AND 3 THEN TRY_CAST(TRY_CAST("level" AS BIGINT) AS INTEGER) WHEN TRY_CAST("level" AS BIGINT) < 1 THEN 1 WHEN TRY_CAST("level" AS BIGINT) > 3 THEN 3 ELSE 0 END AS v0, TRY_CAST("patient_id" AS BIGINT) AS owner FROM read_parquet('/data/visits.parquet', hive_partitioning = false, can_have_nan = true) WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL),
+WITH contributions AS NOT MATERIALIZED (SELECT CASE WHEN "level" BETWEEN 1 AND 3 THEN TRY_CAST("level" AS INTEGER) WHEN "level" < 1 THEN 1 WHEN "level" > 3 THEN 3 ELSE 0 END AS v0, "patient_id" AS owner FROM (SELECT TRY_CAST("patient_id" AS BIGINT) AS "patient_id", TRY_CAST("level" AS BIGINT) AS "level" FROM read_parquet('/data/visits.parquet', hive_partitioning = false, can_have_nan = true)) WHERE "patient_id" IS NOT NULL),
 weights AS (SELECT owner, CAST(least(1048576, 5242880 // count(*)) AS BIGINT) AS w FROM contributions GROUP BY owner),
 totals AS (SELECT sum(w * v0) AS m0 FROM contributions JOIN weights USING (owner))
 SELECT coalesce(m0, 0) FROM totals;
@@ -152,7 +152,7 @@ SELECT SUM(LEAST(GREATEST(TRY_CAST(note AS INTEGER), 0), 9)) AS s FROM visits;
 --   cost     epsilon 1
 
 -- engine
-WITH contributions AS NOT MATERIALIZED (SELECT (CAST(greatest(least(least(greatest(round_even(TRY_CAST(TRY_CAST("note" AS VARCHAR) AS DOUBLE), 0), '0.0'::DOUBLE), '9.0'::DOUBLE), '9.0'::DOUBLE), '0.0'::DOUBLE) * '1.0'::DOUBLE AS INTEGER)) * CAST(coalesce(least(greatest(round_even(TRY_CAST(TRY_CAST("note" AS VARCHAR) AS DOUBLE), 0), '0.0'::DOUBLE), '9.0'::DOUBLE) <= 'inf'::DOUBLE, FALSE) AS INTEGER) AS v0, TRY_CAST("patient_id" AS BIGINT) AS owner FROM read_parquet('/data/visits.parquet', hive_partitioning = false, can_have_nan = true) WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL),
+WITH contributions AS NOT MATERIALIZED (SELECT (CAST(greatest(least(least(greatest(round_even(TRY_CAST("note" AS DOUBLE), 0), '0.0'::DOUBLE), '9.0'::DOUBLE), '9.0'::DOUBLE), '0.0'::DOUBLE) * '1.0'::DOUBLE AS INTEGER)) * CAST(coalesce(least(greatest(round_even(TRY_CAST("note" AS DOUBLE), 0), '0.0'::DOUBLE), '9.0'::DOUBLE) <= 'inf'::DOUBLE, FALSE) AS INTEGER) AS v0, "patient_id" AS owner FROM (SELECT TRY_CAST("patient_id" AS BIGINT) AS "patient_id", CASE WHEN strlen(TRY_CAST("note" AS VARCHAR)) <= 65536 THEN TRY_CAST("note" AS VARCHAR) COLLATE "C" END AS "note" FROM read_parquet('/data/visits.parquet', hive_partitioning = false, can_have_nan = true)) WHERE "patient_id" IS NOT NULL),
 weights AS (SELECT owner, CAST(least(1048576, 5242880 // count(*)) AS BIGINT) AS w FROM contributions GROUP BY owner),
 totals AS (SELECT sum(w * v0) AS m0 FROM contributions JOIN weights USING (owner))
 SELECT coalesce(m0, 0) FROM totals;

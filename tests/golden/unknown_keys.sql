@@ -16,7 +16,7 @@ SELECT city, COUNT(*) AS n FROM patients GROUP BY city;
 --   cost     epsilon 9, delta 1e-06
 
 -- engine
-WITH contributions AS NOT MATERIALIZED (SELECT TRY_CAST("city" AS VARCHAR) AS k0, TRY_CAST("patient_id" AS BIGINT) AS owner FROM "frame patients" WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL),
+WITH contributions AS NOT MATERIALIZED (SELECT "city" AS k0, "patient_id" AS owner FROM (SELECT TRY_CAST("patient_id" AS BIGINT) AS "patient_id", CASE WHEN strlen(TRY_CAST("city" AS VARCHAR)) <= 65536 THEN TRY_CAST("city" AS VARCHAR) COLLATE "C" END AS "city" FROM "frame patients") WHERE "patient_id" IS NOT NULL),
 weights AS (SELECT owner, CAST(least(1048576, 1048576 // count(*)) AS BIGINT) AS w FROM contributions GROUP BY owner),
 totals AS (SELECT k0, sum(w) AS m0 FROM contributions JOIN weights USING (owner) GROUP BY k0),
 groups AS (SELECT owner, k0 FROM (SELECT owner, d.k0 AS k0, row_number() OVER (PARTITION BY owner ORDER BY md5(CAST(owner AS VARCHAR) || '|' || coalesce(CAST(d.k0 AS VARCHAR), '')), d.k0) AS place FROM (SELECT DISTINCT owner, k0 FROM contributions) AS d) WHERE place <= 1),
@@ -44,7 +44,7 @@ SELECT city, AVG(height) AS height FROM patients GROUP BY city HAVING COUNT(DIST
 --   cost     epsilon 30, delta 0.001
 
 -- engine
-WITH contributions AS NOT MATERIALIZED (SELECT TRY_CAST("city" AS VARCHAR) AS k0, CASE WHEN TRY_CAST("height" AS DOUBLE) BETWEEN '50.0'::DOUBLE AND '250.0'::DOUBLE THEN TRY_CAST((TRY_CAST("height" AS DOUBLE) - '150.0'::DOUBLE) * '8388608.0'::DOUBLE AS INTEGER) WHEN TRY_CAST("height" AS DOUBLE) < '50.0'::DOUBLE THEN -838860800 WHEN TRY_CAST("height" AS DOUBLE) <= 'inf'::DOUBLE THEN 838860800 ELSE 0 END AS v0, CAST(coalesce(TRY_CAST("height" AS DOUBLE) <= 'inf'::DOUBLE, FALSE) AS INTEGER) AS v1, TRY_CAST("patient_id" AS BIGINT) AS owner FROM "frame patients" WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL),
+WITH contributions AS NOT MATERIALIZED (SELECT "city" AS k0, CASE WHEN "height" BETWEEN '50.0'::DOUBLE AND '250.0'::DOUBLE THEN TRY_CAST(("height" - '150.0'::DOUBLE) * '8388608.0'::DOUBLE AS INTEGER) WHEN "height" < '50.0'::DOUBLE THEN -838860800 WHEN "height" <= 'inf'::DOUBLE THEN 838860800 ELSE 0 END AS v0, CAST(coalesce("height" <= 'inf'::DOUBLE, FALSE) AS INTEGER) AS v1, "patient_id" AS owner FROM (SELECT TRY_CAST("patient_id" AS BIGINT) AS "patient_id", CASE WHEN strlen(TRY_CAST("city" AS VARCHAR)) <= 65536 THEN TRY_CAST("city" AS VARCHAR) COLLATE "C" END AS "city", CASE WHEN TRY_CAST("height" AS DOUBLE) <= 'inf'::DOUBLE THEN TRY_CAST("height" AS DOUBLE) END AS "height" FROM "frame patients") WHERE "patient_id" IS NOT NULL),
 weights AS (SELECT owner, CAST(least(1048576, 1048576 // count(*)) AS BIGINT) AS w FROM contributions GROUP BY owner),
 totals AS (SELECT k0, sum(w * v0) AS m0, sum(w * v1) AS m1 FROM contributions JOIN weights USING (owner) GROUP BY k0),
 groups AS (SELECT owner, k0 FROM (SELECT owner, d.k0 AS k0, row_number() OVER (PARTITION BY owner ORDER BY md5(CAST(owner AS VARCHAR) || '|' || coalesce(CAST(d.k0 AS VARCHAR), '')), d.k0) AS place FROM (SELECT DISTINCT owner, k0 FROM contributions) AS d) WHERE place <= 1),
@@ -70,7 +70,7 @@ SELECT note, COUNT(*) AS n, COUNT(DISTINCT patient_id) AS people FROM visits GRO
 --   cost     epsilon 30, delta 0.001
 
 -- engine
-WITH contributions AS NOT MATERIALIZED (SELECT TRY_CAST("note" AS VARCHAR) AS k0, TRY_CAST("patient_id" AS BIGINT) AS owner FROM read_parquet('/data/visits.parquet', hive_partitioning = false, can_have_nan = true) WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL),
+WITH contributions AS NOT MATERIALIZED (SELECT "note" AS k0, "patient_id" AS owner FROM (SELECT TRY_CAST("patient_id" AS BIGINT) AS "patient_id", CASE WHEN strlen(TRY_CAST("note" AS VARCHAR)) <= 65536 THEN TRY_CAST("note" AS VARCHAR) COLLATE "C" END AS "note" FROM read_parquet('/data/visits.parquet', hive_partitioning = false, can_have_nan = true)) WHERE "patient_id" IS NOT NULL),
 weights AS (SELECT owner, CAST(least(1048576, 5242880 // count(*)) AS BIGINT) AS w FROM contributions GROUP BY owner),
 totals AS (SELECT k0, sum(w) AS m0 FROM contributions JOIN weights USING (owner) GROUP BY k0),
 groups AS (SELECT owner, k0 FROM (SELECT owner, d.k0 AS k0, row_number() OVER (PARTITION BY owner ORDER BY md5(CAST(owner AS VARCHAR) || '|' || coalesce(CAST(d.k0 AS VARCHAR), '')), d.k0) AS place FROM (SELECT DISTINCT owner, k0 FROM contributions) AS d) WHERE place <= 5),
@@ -97,7 +97,7 @@ SELECT sex, city, COUNT(*) AS n FROM patients WHERE sex IS NOT NULL GROUP BY sex
 
 -- engine
 WITH keys0 AS (SELECT unnest(range(2)) AS place, unnest('["f", "m"]'::VARCHAR[]) AS value),
-contributions AS NOT MATERIALIZED (SELECT TRY_CAST("sex" AS VARCHAR) AS k0, TRY_CAST("city" AS VARCHAR) AS k1, TRY_CAST("patient_id" AS BIGINT) AS owner FROM "frame patients" WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL AND (NOT (TRY_CAST("sex" AS VARCHAR) IS NULL))),
+contributions AS NOT MATERIALIZED (SELECT "sex" AS k0, "city" AS k1, "patient_id" AS owner FROM (SELECT TRY_CAST("patient_id" AS BIGINT) AS "patient_id", CASE WHEN strlen(TRY_CAST("sex" AS VARCHAR)) <= 65536 THEN TRY_CAST("sex" AS VARCHAR) COLLATE "C" END AS "sex", CASE WHEN strlen(TRY_CAST("city" AS VARCHAR)) <= 65536 THEN TRY_CAST("city" AS VARCHAR) COLLATE "C" END AS "city" FROM "frame patients") WHERE "patient_id" IS NOT NULL AND (NOT ("sex" IS NULL))),
 weights AS (SELECT owner, CAST(least(1048576, 1048576 // count(*)) AS BIGINT) AS w FROM contributions GROUP BY owner),
 totals AS (SELECT k0, k1, sum(w) AS m0 FROM contributions JOIN weights USING (owner) GROUP BY k0, k1),
 groups AS (SELECT owner, k0, k1 FROM (SELECT owner, d.k0 AS k0, d.k1 AS k1, row_number() OVER (PARTITION BY owner ORDER BY md5(CAST(owner AS VARCHAR) || '|' || coalesce(CAST(d.k0 AS VARCHAR), '') || '|' || coalesce(CAST(d.k1 AS VARCHAR), '')), d.k0, d.k1) AS place FROM (SELECT DISTINCT owner, k0, k1 FROM contributions) AS d JOIN keys0 ON keys0.value IS NOT DISTINCT FROM d.k0) WHERE place <= 1),
@@ -121,7 +121,7 @@ SELECT note, SUM(cost) AS cost FROM visits GROUP BY note;
 --   cost     epsilon 30, delta 0.001
 
 -- engine
-WITH contributions AS NOT MATERIALIZED (SELECT TRY_CAST("note" AS VARCHAR) AS k0, CASE WHEN TRY_CAST("cost" AS DOUBLE) BETWEEN '0.0'::DOUBLE AND '1000.0'::DOUBLE THEN TRY_CAST(TRY_CAST("cost" AS DOUBLE) * '1048576.0'::DOUBLE AS INTEGER) WHEN TRY_CAST("cost" AS DOUBLE) < '0.0'::DOUBLE THEN 0 WHEN TRY_CAST("cost" AS DOUBLE) <= 'inf'::DOUBLE THEN 1048576000 ELSE 0 END AS v0, TRY_CAST("patient_id" AS BIGINT) AS owner FROM read_parquet('/data/visits.parquet', hive_partitioning = false, can_have_nan = true) WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL),
+WITH contributions AS NOT MATERIALIZED (SELECT "note" AS k0, CASE WHEN "cost" BETWEEN '0.0'::DOUBLE AND '1000.0'::DOUBLE THEN TRY_CAST("cost" * '1048576.0'::DOUBLE AS INTEGER) WHEN "cost" < '0.0'::DOUBLE THEN 0 WHEN "cost" <= 'inf'::DOUBLE THEN 1048576000 ELSE 0 END AS v0, "patient_id" AS owner FROM (SELECT TRY_CAST("patient_id" AS BIGINT) AS "patient_id", CASE WHEN TRY_CAST("cost" AS DOUBLE) <= 'inf'::DOUBLE THEN TRY_CAST("cost" AS DOUBLE) END AS "cost", CASE WHEN strlen(TRY_CAST("note" AS VARCHAR)) <= 65536 THEN TRY_CAST("note" AS VARCHAR) COLLATE "C" END AS "note" FROM read_parquet('/data/visits.parquet', hive_partitioning = false, can_have_nan = true)) WHERE "patient_id" IS NOT NULL),
 weights AS (SELECT owner, CAST(least(1048576, 5242880 // count(*)) AS BIGINT) AS w FROM contributions GROUP BY owner),
 totals AS (SELECT k0, sum(w * v0) AS m0 FROM contributions JOIN weights USING (owner) GROUP BY k0),
 groups AS (SELECT owner, k0 FROM (SELECT owner, d.k0 AS k0, row_number() OVER (PARTITION BY owner ORDER BY md5(CAST(owner AS VARCHAR) || '|' || coalesce(CAST(d.k0 AS VARCHAR), '')), d.k0) AS place FROM (SELECT DISTINCT owner, k0 FROM contributions) AS d) WHERE place <= 3),
@@ -152,7 +152,7 @@ SELECT answer, COUNT(*) AS n, AVG(score) AS score FROM surveys GROUP BY answer H
 
 -- engine
 WITH keys0 AS (SELECT unnest(range(4)) AS place, unnest('["yes", "no", "perhaps", "never"]'::VARCHAR[]) AS value),
-contributions AS NOT MATERIALIZED (SELECT TRY_CAST("answer" AS VARCHAR) AS k0, CASE WHEN TRY_CAST("score" AS BIGINT) BETWEEN 0 AND 10 THEN TRY_CAST(TRY_CAST("score" AS BIGINT) AS INTEGER) - 5 WHEN TRY_CAST("score" AS BIGINT) < 0 THEN -5 WHEN TRY_CAST("score" AS BIGINT) > 10 THEN 5 ELSE 0 END AS v1, CAST((TRY_CAST("score" AS BIGINT) IS NOT NULL) AS INTEGER) AS v2, TRY_CAST("person" AS BIGINT) AS owner FROM "frame surveys" WHERE TRY_CAST("person" AS BIGINT) IS NOT NULL),
+contributions AS NOT MATERIALIZED (SELECT "answer" AS k0, CASE WHEN "score" BETWEEN 0 AND 10 THEN TRY_CAST("score" AS INTEGER) - 5 WHEN "score" < 0 THEN -5 WHEN "score" > 10 THEN 5 ELSE 0 END AS v1, CAST(("score" IS NOT NULL) AS INTEGER) AS v2, "person" AS owner FROM (SELECT TRY_CAST("person" AS BIGINT) AS "person", CASE WHEN strlen(TRY_CAST("answer" AS VARCHAR)) <= 65536 THEN TRY_CAST("answer" AS VARCHAR) COLLATE "C" END AS "answer", TRY_CAST("score" AS BIGINT) AS "score" FROM "frame surveys") WHERE "person" IS NOT NULL),
 weights AS (SELECT owner, CAST(least(1048576, 1048576 // count(*)) AS BIGINT) AS w FROM contributions GROUP BY owner),
 totals AS (SELECT k0, sum(w) AS m0, sum(w * v1) AS m1, sum(w * v2) AS m2 FROM contributions JOIN weights USING (owner) GROUP BY k0),
 groups AS (SELECT owner, k0 FROM (SELECT owner, d.k0 AS k0, row_number() OVER (PARTITION BY owner ORDER BY md5(CAST(owner AS VARCHAR) || '|' || coalesce(CAST(d.k0 AS VARCHAR), '')), d.k0) AS place FROM (SELECT DISTINCT owner, k0 FROM contributions) AS d JOIN keys0 ON keys0.value IS NOT DISTINCT FROM d.k0) WHERE place <= 1),
@@ -176,7 +176,7 @@ SELECT COUNT(*) AS n, SUM(score) AS score FROM surveys;
 --   cost     epsilon 10, delta 0.001
 
 -- engine
-WITH contributions AS NOT MATERIALIZED (SELECT CASE WHEN TRY_CAST("score" AS BIGINT) BETWEEN 0 AND 10 THEN TRY_CAST(TRY_CAST("score" AS BIGINT) AS INTEGER) WHEN TRY_CAST("score" AS BIGINT) < 0 THEN 0 WHEN TRY_CAST("score" AS BIGINT) > 10 THEN 10 ELSE 0 END AS v1, TRY_CAST("person" AS BIGINT) AS owner FROM "frame surveys" WHERE TRY_CAST("person" AS BIGINT) IS NOT NULL),
+WITH contributions AS NOT MATERIALIZED (SELECT CASE WHEN "score" BETWEEN 0 AND 10 THEN TRY_CAST("score" AS INTEGER) WHEN "score" < 0 THEN 0 WHEN "score" > 10 THEN 10 ELSE 0 END AS v1, "person" AS owner FROM (SELECT TRY_CAST("person" AS BIGINT) AS "person", TRY_CAST("score" AS BIGINT) AS "score" FROM "frame surveys") WHERE "person" IS NOT NULL),
 weights AS (SELECT owner, CAST(least(1048576, 1048576 // count(*)) AS BIGINT) AS w FROM contributions GROUP BY owner),
 totals AS (SELECT sum(w) AS m0, sum(w * v1) + CAST(sum(w) AS HUGEINT) * -5 AS m1 FROM contributions JOIN weights USING (owner)),
 chosen AS (SELECT count(DISTINCT owner) AS people FROM contributions)
@@ -192,7 +192,8 @@ SELECT r.drug, COUNT(*) AS n FROM prescriptions r JOIN patients p ON r.patient_i
 --   table    patients: patient_id; add-remove; a change moves 1 vector; epsilon 40, delta 0.001
 --   rows     inner join, within each owner, on r.patient_id = p.patient_id
 --   rows       all of prescriptions as r
---   rows       all of patients as p
+--   rows       at most 16 rows of each owner
+--   rows         all of patients as p
 --   bound    a person counts for at most 4 rows, and as a person in at most 4 groups
 --   keys     r.drug: chosen
 --   choice   groups by their people, at most 4 for a person, add-remove; epsilon 20, delta 0.001; one of 3 people is shown with 95 %
@@ -202,7 +203,7 @@ SELECT r.drug, COUNT(*) AS n FROM prescriptions r JOIN patients p ON r.patient_i
 --   cost     epsilon 40, delta 0.001
 
 -- engine
-WITH contributions AS MATERIALIZED (SELECT "r.drug" AS k0, owner FROM (SELECT l.owner AS owner, "r.drug" FROM (SELECT TRY_CAST("patient_id" AS BIGINT) AS owner, TRY_CAST("patient_id" AS BIGINT) AS "r.patient_id", TRY_CAST("drug" AS VARCHAR) AS "r.drug" FROM "frame prescriptions" WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL) AS l JOIN (SELECT TRY_CAST("patient_id" AS BIGINT) AS owner, TRY_CAST("patient_id" AS BIGINT) AS "p.patient_id" FROM "frame patients" WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL) AS r ON l.owner = r.owner AND ("r.patient_id" = "p.patient_id"))),
+WITH contributions AS MATERIALIZED (SELECT "r.drug" AS k0, owner FROM (SELECT l.owner AS owner, "r.drug" FROM (SELECT "patient_id" AS owner, "patient_id" AS "r.patient_id", "drug" AS "r.drug" FROM (SELECT TRY_CAST("patient_id" AS BIGINT) AS "patient_id", CASE WHEN strlen(TRY_CAST("drug" AS VARCHAR)) <= 65536 THEN TRY_CAST("drug" AS VARCHAR) COLLATE "C" END AS "drug" FROM "frame prescriptions") WHERE "patient_id" IS NOT NULL) AS l JOIN (WITH capped_rows AS (SELECT "patient_id" AS owner, "patient_id" AS "p.patient_id" FROM (SELECT TRY_CAST("patient_id" AS BIGINT) AS "patient_id" FROM "frame patients") WHERE "patient_id" IS NOT NULL), capped_people AS (SELECT owner FROM capped_rows GROUP BY owner HAVING count(*) > 16) SELECT r.owner AS owner, r."p.patient_id" AS "p.patient_id" FROM capped_rows AS r LEFT JOIN capped_people AS p ON r.owner = p.owner WHERE p.owner IS NULL UNION ALL SELECT owner, "p.patient_id" FROM (SELECT r.owner AS owner, r."p.patient_id" AS "p.patient_id", row_number() OVER (PARTITION BY r.owner ORDER BY md5(coalesce(CAST(r."p.patient_id" AS VARCHAR), '')), r."p.patient_id") AS place FROM capped_rows AS r INNER JOIN capped_people AS p ON r.owner = p.owner) WHERE place <= 16) AS r ON l.owner = r.owner AND ("r.patient_id" = "p.patient_id"))),
 weights AS (SELECT owner, CAST(least(1048576, 4194304 // count(*)) AS BIGINT) AS w FROM contributions GROUP BY owner),
 totals AS (SELECT k0, sum(w) AS m0 FROM contributions JOIN weights USING (owner) GROUP BY k0),
 groups AS (SELECT owner, k0 FROM (SELECT owner, d.k0 AS k0, row_number() OVER (PARTITION BY owner ORDER BY md5(CAST(owner AS VARCHAR) || '|' || coalesce(CAST(d.k0 AS VARCHAR), '')), d.k0) AS place FROM (SELECT DISTINCT owner, k0 FROM contributions) AS d) WHERE place <= 4),
@@ -228,12 +229,12 @@ SELECT drug, MEDIAN(pieces) AS pieces FROM prescriptions GROUP BY drug;
 --   cost     epsilon 30, delta 0.001
 
 -- engine
-WITH contributions AS NOT MATERIALIZED (SELECT TRY_CAST("drug" AS VARCHAR) AS k0, TRY_CAST("patient_id" AS BIGINT) AS owner FROM "frame prescriptions" WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL),
+WITH contributions AS NOT MATERIALIZED (SELECT "drug" AS k0, "patient_id" AS owner FROM (SELECT TRY_CAST("patient_id" AS BIGINT) AS "patient_id", CASE WHEN strlen(TRY_CAST("drug" AS VARCHAR)) <= 65536 THEN TRY_CAST("drug" AS VARCHAR) COLLATE "C" END AS "drug" FROM "frame prescriptions") WHERE "patient_id" IS NOT NULL),
 groups AS (SELECT owner, k0 FROM (SELECT owner, d.k0 AS k0, row_number() OVER (PARTITION BY owner ORDER BY md5(CAST(owner AS VARCHAR) || '|' || coalesce(CAST(d.k0 AS VARCHAR), '')), d.k0) AS place FROM (SELECT DISTINCT owner, k0 FROM contributions) AS d) WHERE place <= 4),
 chosen AS (SELECT k0, count(*) AS people FROM groups GROUP BY k0)
 SELECT chosen.k0, chosen.people FROM chosen;
 
-WITH contributions AS NOT MATERIALIZED (SELECT TRY_CAST("drug" AS VARCHAR) AS k0, CASE WHEN CAST(TRY_CAST("pieces" AS BIGINT) AS DOUBLE) BETWEEN '0.0'::DOUBLE AND '30.0'::DOUBLE THEN TRY_CAST(round((CAST(TRY_CAST("pieces" AS BIGINT) AS DOUBLE) - '0.0'::DOUBLE) / '1.0'::DOUBLE) AS INTEGER) WHEN CAST(TRY_CAST("pieces" AS BIGINT) AS DOUBLE) < '0.0'::DOUBLE THEN 0 WHEN CAST(TRY_CAST("pieces" AS BIGINT) AS DOUBLE) <= 'inf'::DOUBLE THEN 30 ELSE NULL END AS cell, TRY_CAST("patient_id" AS BIGINT) AS owner FROM "frame prescriptions" WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL),
+WITH contributions AS NOT MATERIALIZED (SELECT "drug" AS k0, CASE WHEN CAST("pieces" AS DOUBLE) BETWEEN '0.0'::DOUBLE AND '30.0'::DOUBLE THEN TRY_CAST(round((CAST("pieces" AS DOUBLE) - '0.0'::DOUBLE) / '1.0'::DOUBLE) AS INTEGER) WHEN CAST("pieces" AS DOUBLE) < '0.0'::DOUBLE THEN 0 WHEN CAST("pieces" AS DOUBLE) <= 'inf'::DOUBLE THEN 30 ELSE NULL END AS cell, "patient_id" AS owner FROM (SELECT TRY_CAST("patient_id" AS BIGINT) AS "patient_id", CASE WHEN strlen(TRY_CAST("drug" AS VARCHAR)) <= 65536 THEN TRY_CAST("drug" AS VARCHAR) COLLATE "C" END AS "drug", TRY_CAST("pieces" AS BIGINT) AS "pieces" FROM "frame prescriptions") WHERE "patient_id" IS NOT NULL),
 weights AS (SELECT owner, CAST(least(1048576, 4194304 // count(*)) AS BIGINT) AS w FROM contributions GROUP BY owner),
 totals AS (SELECT k0, cell, sum(w) AS m0 FROM contributions JOIN weights USING (owner) WHERE cell IS NOT NULL GROUP BY k0, cell)
 SELECT totals.k0, cell, m0 FROM totals;
@@ -255,7 +256,7 @@ SELECT city, SUM(height) AS height FROM patients GROUP BY city;
 --   cost     rho 50, delta 0.001
 
 -- engine
-WITH contributions AS NOT MATERIALIZED (SELECT TRY_CAST("city" AS VARCHAR) AS k0, CASE WHEN TRY_CAST("height" AS DOUBLE) BETWEEN '50.0'::DOUBLE AND '250.0'::DOUBLE THEN TRY_CAST(TRY_CAST("height" AS DOUBLE) * '4194304.0'::DOUBLE AS INTEGER) WHEN TRY_CAST("height" AS DOUBLE) < '50.0'::DOUBLE THEN 209715200 WHEN TRY_CAST("height" AS DOUBLE) <= 'inf'::DOUBLE THEN 1048576000 ELSE 0 END AS v0, TRY_CAST("patient_id" AS BIGINT) AS owner FROM "frame patients" WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL),
+WITH contributions AS NOT MATERIALIZED (SELECT "city" AS k0, CASE WHEN "height" BETWEEN '50.0'::DOUBLE AND '250.0'::DOUBLE THEN TRY_CAST("height" * '4194304.0'::DOUBLE AS INTEGER) WHEN "height" < '50.0'::DOUBLE THEN 209715200 WHEN "height" <= 'inf'::DOUBLE THEN 1048576000 ELSE 0 END AS v0, "patient_id" AS owner FROM (SELECT TRY_CAST("patient_id" AS BIGINT) AS "patient_id", CASE WHEN strlen(TRY_CAST("city" AS VARCHAR)) <= 65536 THEN TRY_CAST("city" AS VARCHAR) COLLATE "C" END AS "city", CASE WHEN TRY_CAST("height" AS DOUBLE) <= 'inf'::DOUBLE THEN TRY_CAST("height" AS DOUBLE) END AS "height" FROM "frame patients") WHERE "patient_id" IS NOT NULL),
 weights AS (SELECT owner, CAST(least(1048576, 1048576 // count(*)) AS BIGINT) AS w FROM contributions GROUP BY owner),
 totals AS (SELECT k0, sum(w * v0) AS m0 FROM contributions JOIN weights USING (owner) GROUP BY k0),
 groups AS (SELECT owner, k0 FROM (SELECT owner, d.k0 AS k0, row_number() OVER (PARTITION BY owner ORDER BY md5(CAST(owner AS VARCHAR) || '|' || coalesce(CAST(d.k0 AS VARCHAR), '')), d.k0) AS place FROM (SELECT DISTINCT owner, k0 FROM contributions) AS d) WHERE place <= 1),
@@ -279,7 +280,7 @@ SELECT note, COUNT(*) AS n FROM people GROUP BY note;
 --   cost     epsilon 10, delta 0.001
 
 -- engine
-WITH contributions AS NOT MATERIALIZED (SELECT TRY_CAST("note" AS VARCHAR) AS k0 FROM "frame people"),
+WITH contributions AS NOT MATERIALIZED (SELECT "note" AS k0 FROM (SELECT CASE WHEN strlen(TRY_CAST("note" AS VARCHAR)) <= 65536 THEN TRY_CAST("note" AS VARCHAR) COLLATE "C" END AS "note" FROM "frame people")),
 totals AS (SELECT k0, count(*) AS m0 FROM contributions GROUP BY k0),
 chosen AS (SELECT d.k0 AS k0, count(*) AS people FROM contributions AS d GROUP BY d.k0)
 SELECT chosen.k0, chosen.people, coalesce(m0, 0) FROM chosen LEFT JOIN totals ON chosen.k0 IS NOT DISTINCT FROM totals.k0;
@@ -301,7 +302,7 @@ SELECT note, COUNT(*) AS n FROM stays GROUP BY note;
 --   cost     epsilon 60, delta 0.001
 
 -- engine
-WITH contributions AS NOT MATERIALIZED (SELECT TRY_CAST("note" AS VARCHAR) AS k0, TRY_CAST("patient_id" AS BIGINT) AS owner FROM (SELECT "patient_id", "age", "cost", "weight", "level", CAST("ward" AS VARCHAR) COLLATE "C" AS "ward", CAST("note" AS VARCHAR) COLLATE "C" AS "note", "paid", "day", "at" FROM "source /data/clinic.duckdb"."stays") WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL),
+WITH contributions AS NOT MATERIALIZED (SELECT "note" AS k0, "patient_id" AS owner FROM (SELECT TRY_CAST("patient_id" AS BIGINT) AS "patient_id", CASE WHEN strlen(TRY_CAST("note" AS VARCHAR)) <= 65536 THEN TRY_CAST("note" AS VARCHAR) COLLATE "C" END AS "note" FROM "source /data/clinic.duckdb"."stays") WHERE "patient_id" IS NOT NULL),
 weights AS (SELECT owner, CAST(least(1048576, 5242880 // count(*)) AS BIGINT) AS w FROM contributions GROUP BY owner),
 totals AS (SELECT k0, sum(w) AS m0 FROM contributions JOIN weights USING (owner) GROUP BY k0),
 groups AS (SELECT owner, k0 FROM (SELECT owner, d.k0 AS k0, row_number() OVER (PARTITION BY owner ORDER BY md5(CAST(owner AS VARCHAR) || '|' || coalesce(CAST(d.k0 AS VARCHAR), '')), d.k0) AS place FROM (SELECT DISTINCT owner, k0 FROM contributions) AS d) WHERE place <= 5),
@@ -325,7 +326,7 @@ SELECT note, COUNT(DISTINCT patient_id) FILTER (WHERE paid) AS people FROM visit
 --   cost     epsilon 30, delta 0.001
 
 -- engine
-WITH contributions AS NOT MATERIALIZED (SELECT TRY_CAST("note" AS VARCHAR) AS k0, coalesce(CAST(CASE WHEN TRY_CAST("paid" AS BOOLEAN) THEN 1 ELSE NULL END AS DOUBLE) <= 'inf'::DOUBLE, FALSE) AS v0, TRY_CAST("patient_id" AS BIGINT) AS owner FROM read_parquet('/data/visits.parquet', hive_partitioning = false, can_have_nan = true) WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL),
+WITH contributions AS NOT MATERIALIZED (SELECT "note" AS k0, coalesce(CAST(CASE WHEN "paid" THEN 1 ELSE NULL END AS DOUBLE) <= 'inf'::DOUBLE, FALSE) AS v0, "patient_id" AS owner FROM (SELECT TRY_CAST("patient_id" AS BIGINT) AS "patient_id", CASE WHEN strlen(TRY_CAST("note" AS VARCHAR)) <= 65536 THEN TRY_CAST("note" AS VARCHAR) COLLATE "C" END AS "note", TRY_CAST("paid" AS BOOLEAN) AS "paid" FROM read_parquet('/data/visits.parquet', hive_partitioning = false, can_have_nan = true)) WHERE "patient_id" IS NOT NULL),
 pairs0 AS (SELECT owner, d.k0 FROM (SELECT DISTINCT owner, k0 FROM contributions WHERE v0) AS d),
 shares0 AS (SELECT owner, CAST(least(1048576, 5242880 // count(*)) AS BIGINT) AS w FROM pairs0 GROUP BY owner),
 people0 AS (SELECT k0, sum(w) AS m0 FROM pairs0 JOIN shares0 USING (owner) GROUP BY k0),
@@ -348,7 +349,7 @@ SELECT COUNT(DISTINCT patient_id) FILTER (WHERE age > 60) AS people FROM visits;
 --   cost     epsilon 10, delta 0.001
 
 -- engine
-WITH contributions AS NOT MATERIALIZED (SELECT coalesce(CAST(CASE WHEN (TRY_CAST("age" AS BIGINT) > 60) THEN 1 ELSE NULL END AS DOUBLE) <= 'inf'::DOUBLE, FALSE) AS v0, TRY_CAST("patient_id" AS BIGINT) AS owner FROM read_parquet('/data/visits.parquet', hive_partitioning = false, can_have_nan = true) WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL),
+WITH contributions AS NOT MATERIALIZED (SELECT coalesce(CAST(CASE WHEN ("age" > 60) THEN 1 ELSE NULL END AS DOUBLE) <= 'inf'::DOUBLE, FALSE) AS v0, "patient_id" AS owner FROM (SELECT TRY_CAST("patient_id" AS BIGINT) AS "patient_id", TRY_CAST("age" AS BIGINT) AS "age" FROM read_parquet('/data/visits.parquet', hive_partitioning = false, can_have_nan = true)) WHERE "patient_id" IS NOT NULL),
 pairs0 AS (SELECT owner FROM (SELECT DISTINCT owner FROM contributions WHERE v0) AS d),
 shares0 AS (SELECT owner, CAST(least(1048576, 1048576 // count(*)) AS BIGINT) AS w FROM pairs0 GROUP BY owner),
 people0 AS (SELECT sum(w) AS m0 FROM pairs0 JOIN shares0 USING (owner)),
@@ -373,7 +374,7 @@ SELECT FLOOR(weight / 20) AS bin, COUNT(*) AS n FROM visits WHERE weight IS NOT 
 --   cost     epsilon 30, delta 0.001
 
 -- engine
-WITH contributions AS NOT MATERIALIZED (SELECT TRY_CAST(floor((TRY_CAST("weight" AS DOUBLE) / nullif('20.0'::DOUBLE, 0))) AS BIGINT) AS k0, TRY_CAST("patient_id" AS BIGINT) AS owner FROM read_parquet('/data/visits.parquet', hive_partitioning = false, can_have_nan = true) WHERE TRY_CAST("patient_id" AS BIGINT) IS NOT NULL AND (NOT (TRY_CAST("weight" AS DOUBLE) IS NULL))),
+WITH contributions AS NOT MATERIALIZED (SELECT TRY_CAST(floor(("weight" / nullif('20.0'::DOUBLE, 0))) AS BIGINT) AS k0, "patient_id" AS owner FROM (SELECT TRY_CAST("patient_id" AS BIGINT) AS "patient_id", CASE WHEN TRY_CAST("weight" AS DOUBLE) <= 'inf'::DOUBLE THEN TRY_CAST("weight" AS DOUBLE) END AS "weight" FROM read_parquet('/data/visits.parquet', hive_partitioning = false, can_have_nan = true)) WHERE "patient_id" IS NOT NULL AND (NOT ("weight" IS NULL))),
 weights AS (SELECT owner, CAST(least(1048576, 5242880 // count(*)) AS BIGINT) AS w FROM contributions GROUP BY owner),
 totals AS (SELECT k0, sum(w) AS m0 FROM contributions JOIN weights USING (owner) GROUP BY k0),
 groups AS (SELECT owner, k0 FROM (SELECT owner, d.k0 AS k0, row_number() OVER (PARTITION BY owner ORDER BY md5(CAST(owner AS VARCHAR) || '|' || coalesce(CAST(d.k0 AS VARCHAR), '')), d.k0) AS place FROM (SELECT DISTINCT owner, k0 FROM contributions) AS d) WHERE place <= 5),

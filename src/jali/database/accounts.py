@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from types import MappingProxyType
@@ -13,6 +13,7 @@ from jali.ledger import Debit, Part, PartLine, grant_account, table_account
 from jali.ledger.charge import charge
 from jali.numerals import decimal
 from jali.privacy import NOTHING, Budget, Event, Filter
+from jali.query.catalog import Public, Table
 
 if TYPE_CHECKING:
     from jali.ledger import Ledger
@@ -136,14 +137,18 @@ class Accounts:
             except BudgetExceeded as refused:
                 raise refused.about(subject) from None
 
-    def leaves(self, debits: Iterable[Debit], *, free: bool = False) -> tuple[tuple[str, str], ...]:
+    def leaves(
+        self, debits: Iterable[Debit], *, free: bool = False, quiet: Container[str] = ()
+    ) -> tuple[tuple[str, str], ...]:
         """Say of each account what would be left of it after a debit; either-or, like all that is left.
 
         Args:
             debits: What would be charged to which accounts.
             free: Whether the question was answered before, so that none of it is.
+            quiet: Accounts that are named only if they would refuse.
         """
-        return tuple((debit.account, self._stays(debit) if free else self._leaves(debit)) for debit in debits)
+        told = ((debit.account, self._stays(debit) if free else self._leaves(debit)) for debit in debits)
+        return tuple((name, text) for name, text in told if name not in quiet or text.startswith(REFUSED))
 
     def _stays(self, debit: Debit) -> str:
         budget = self._ledger.budget(debit.account)
@@ -164,6 +169,17 @@ class Accounts:
                 remedy=f"Ask the curator for db.grant({analyst!r}, {table!r}, jali.Budget(...)).",
             )
         return account
+
+
+def accounts_of_others(tables: Iterable[Table | Public], analyst: str | None) -> frozenset[str]:
+    """Return the accounts whose sums an analyst is not shown: they tell what others have asked.
+
+    Where the memory of a table is common, analysts may know that. Curators see all accounts.
+    """
+    if analyst is None:
+        return frozenset()
+    protected = (table for table in tables if isinstance(table, Table))
+    return frozenset(table_account(table.name) for table in protected if table.memory == "own")
 
 
 def _left(budget: Budget, spent: Event) -> Remaining:

@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Any
 from jali.database.accounts import CURATOR, Accounts
 from jali.database.advice import Advice, Declaration, Proposal
 from jali.database.asking import Asking, Order, silent
-from jali.database.planning import made
 from jali.database.tables import Tables
 from jali.display.numbers import show_interval, show_percent
 from jali.errors import CatalogError, QueryError
@@ -164,7 +163,7 @@ class Advising:
         read: Callable[[Answer], tuple[Declaration | None, str]],
     ) -> _Step:
         others = tuple(t for t in self._tables.by_name().values() if t.name != table.name)
-        plan = self._asking.emitted(made(question, terms, Catalog((table, *others))))
+        plan = self._asking.planner.plan(question, terms, Catalog((table, *others)))
         return _Step(subject, asked, plan, self._asking.order(question, plan, None), read)
 
     def _range(self, table: Table, field: Field, epsilon: Fraction) -> _Step:

@@ -9,16 +9,19 @@ import hashlib
 from collections.abc import Callable, Container
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import TYPE_CHECKING, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from jali.answer import Answer
-from jali.database.accounts import CURATOR, Accounts
+from jali.database.accounts import CURATOR, Accounts, accounts_of_others
+from jali.database.data_guard import DataGuard
 from jali.database.parts import Parts
-from jali.database.planning import as_read, emitted, made, planned
+from jali.database.planning import LocalPlanner, Planner, emitted
 from jali.database.tables import Tables
 from jali.drawing import draw
-from jali.errors import BudgetExceeded, EngineError, LedgerError
-from jali.ledger import Debit
+from jali.engines.failures import failed
+from jali.engines.resources import Cancellation
+from jali.errors import BudgetExceeded, EngineError, JaliError, LedgerError
+from jali.ledger import Debit, Reservation
 from jali.planner import FORMS, PLAN_CLASSES, Plan
 from jali.planner.explanation.clamps import clamps
 from jali.planner.explanation.ranks import ranks
@@ -41,6 +44,25 @@ Stage = Callable[[str], None]
 
 def silent(_: str) -> None:
     """Tell nobody which stage begins."""
+
+
+def at_once() -> None:
+    """Hold nothing back."""
+
+
+@dataclass(frozen=True)
+class Watch:
+    """Whoever waits for an answer.
+
+    Attributes:
+        stage: Is told each stage as it begins.
+        cancellation: Another thread can stop the engine by it.
+        hold: Returns when an answer, or its failure, may leave: whatever the engine took, at a time of its own.
+    """
+
+    stage: Stage = silent
+    cancellation: Cancellation = field(default_factory=Cancellation)
+    hold: Callable[[], None] = at_once
 
 
 @dataclass(frozen=True)
@@ -89,22 +111,32 @@ class Begun(Generic[T]):
 
     Attributes:
         receipt: The right to its one answer.
-        finish: Reads the data and finds the answer, telling each stage as it begins.
+        finish: Reads the data and finds the answer.
     """
 
     receipt: str
-    finish: Callable[[Stage], Found[T]]
+    finish: Callable[[Watch], Found[T]]
 
 
-def finished(begun: Found[T] | Begun[T], stage: Stage) -> T:
+def finished(begun: Found[T] | Begun[T], watch: Watch) -> T:
     """Return the answer that was found, or finish what was begun."""
-    return (begun.finish(stage) if isinstance(begun, Begun) else begun).answer
+    return (begun.finish(watch) if isinstance(begun, Begun) else begun).answer
 
 
 class Asking:
     """Answers questions from the budget."""
 
-    def __init__(self, ledger: Ledger, engine: Engine, tables: Tables, accounts: Accounts) -> None:
+    def __init__(
+        self,
+        ledger: Ledger,
+        engine: Engine,
+        tables: Tables,
+        accounts: Accounts,
+        guard: DataGuard,
+        planner: Planner | None = None,
+    ) -> None:
+        self.guard = guard
+        self.planner: Planner = planner or LocalPlanner(engine)
         self._ledger = ledger
         self._engine = engine
         self._tables = tables
@@ -113,16 +145,16 @@ class Asking:
 
     def plan(self, question: str | Question, given: Given) -> Plan:
         """Plan a question. Free."""
-        return self.emitted(planned(question, given, self._tables.catalog()))
+        return self.planner.plan(question, given, self._tables.catalog())
 
     def explained(self, question: str | Question, given: Given, *, analyst: str | None = None) -> Plan:
         """Plan a question, and say what it would cost now where other parts have paid, and leave. Free."""
         plan = self.plan(question, given)
-        told = plan if plan.part is None else self.parts.told(plan)
-        key = self.key(plan.read, encode(plan, FORMS))
-        free = self._ledger.answered(key, analyst=analyst or CURATOR)
-        leaves = self._accounts.leaves(self._debits(plan, analyst), free=free)
-        return replace(told, leaves=leaves + self._accounts.ungranted(plan.costs, analyst))
+        quiet = accounts_of_others(plan.read, analyst)
+        charged = () if plan.part is None or quiet else self.parts.charged(plan)
+        free = self._ledger.answered(self.key(plan.read, plan.encoded), analyst=analyst or CURATOR)
+        leaves = self._accounts.leaves(self._debits(plan, analyst), free=free, quiet=quiet)
+        return plan.telling(charged, leaves + self._accounts.ungranted(plan.costs, analyst))
 
     def emitted(self, plan: Plan) -> Plan:
         """Write the engine's queries of a plan."""
@@ -130,7 +162,7 @@ class Asking:
 
     def ask(self, question: str | Question, given: Given, *, analyst: str | None, stage: Stage) -> Answer:
         """Answer one question, from what was released before if it was asked before."""
-        return finished(self.begin(question, given, analyst=analyst, stage=stage), stage)
+        return finished(self.begin(question, given, analyst=analyst, stage=stage), Watch(stage))
 
     def begin(
         self,
@@ -153,21 +185,30 @@ class Asking:
         except BudgetExceeded as error:
             refused = error
         fits = self._fits(analyst)
-        raise fits.tightest(refused, plan).offering(fits.of(*as_read(question, given), plan))
+        raise fits.tightest(refused, plan).offering(fits.of(*self.planner.read(question, given), plan))
 
-    def answered(self, order: Order, plan: Plan, stage: Stage) -> Answer:
+    def answered(self, order: Order, plan: Plan, watch: Watch) -> Answer:
         """Recall the answer of an order, or pay for it and give it."""
-        return finished(self._begun(order, plan, stage), stage)
+        return finished(self._begun(order, plan, watch.stage), watch)
 
     def _begun(self, order: Order, plan: Plan, stage: Stage) -> Found[Answer] | Begun[Answer]:
-        stored = self._ledger.recall(order.key, analyst=order.analyst, grant=order.grants or None)
+        stored = self.recall(order, plan.read)
         if stored is not None and stored.answer is not None:
             return _found(stored.plan, stored.receipt, stored.answer)
-        for table in plan.read:
-            self._engine.ready(table)
+        self.guard.admit(plan.read, plan.parts)
         stage("reserving")
         receipt = self.reserve(order)
         return Begun(receipt, partial(self._fulfilled, receipt, plan, order.plan, order.debits))
+
+    def recall(self, order: Order, tables: tuple[Table | Public, ...]) -> Reservation | None:
+        """Return the released answer of an equal order: the analyst's own; anybody's where memory is common.
+
+        Otherwise an answer that costs the table nothing, or comes at once, would tell that somebody else has
+        asked. Curators see all receipts anyway.
+        """
+        common = all(table.memory == "common" for table in tables if isinstance(table, Table))
+        others = common or order.analyst == CURATOR
+        return self._ledger.recall(order.key, analyst=order.analyst, grant=order.grants or None, others=others)
 
     def _fits(self, analyst: str | None) -> Fits:
         """Return what looks for what the accounts would grant instead. Free."""
@@ -175,7 +216,10 @@ class Asking:
 
         catalog = self._tables.catalog()
         return Fits(
-            self._ledger, lambda one, terms: made(one, terms, catalog), lambda one: self._debits(one, analyst)
+            self._ledger,
+            lambda one, terms: self.planner.plan(one, terms, catalog),
+            lambda one: self._debits(one, analyst),
+            self.planner.notes,
         )
 
     def _debits(self, plan: Plan, analyst: str | None) -> tuple[Debit, ...]:
@@ -185,7 +229,7 @@ class Asking:
 
     def order(self, question: str | Question, plan: Plan, analyst: str | None) -> Order:
         """Freeze a plan, and say who pays: every protected table, and the analyst's grants as much."""
-        text, parts = encode(plan, FORMS), self.parts.of(plan)
+        text, parts = plan.encoded, self.parts.of(plan)
         return Order(
             analyst=analyst or CURATOR,
             question=(question if isinstance(question, str) else show_question(question)) + in_words(plan.part),
@@ -206,7 +250,7 @@ class Asking:
 
     def bought(self, order: Order, plan: Plan, stage: Stage) -> Answer:
         """Pay for an order and give its answer."""
-        return self._fulfilled(self.reserve(order), plan, order.plan, order.debits, stage).answer
+        return self._fulfilled(self.reserve(order), plan, order.plan, order.debits, Watch(stage)).answer
 
     def reserve(self, order: Order) -> str:
         """Debit durably, before any data is read, and return the receipt."""
@@ -220,9 +264,18 @@ class Asking:
             working=order.working,
         )
 
+    def failure(self, receipt: str) -> str | None:
+        """Return what the engine says of the question of a receipt, for the curator; None if it runs."""
+        from jali.planner.batch import BATCH_CLASSES, BatchPlan
+
+        frozen: Plan | BatchPlan = decode(self._ledger.plan(receipt), BATCH_CLASSES, FORMS)
+        plans = frozen.plans if isinstance(frozen, BatchPlan) else (frozen,)
+        failures = (self._engine.failure(part.sql, plan.read) for plan in plans for part in plan.parts)
+        return next((failure for failure in failures if failure is not None), None)
+
     def redeem(self, receipt: str, *, analyst: str | None, stage: Stage) -> Answer:
         """Give the one answer that a receipt stands for: the stored one, or its plan run as it was frozen."""
-        return finished(self.take_up(receipt, analyst=analyst), stage)
+        return finished(self.take_up(receipt, analyst=analyst), Watch(stage))
 
     def take_up(self, receipt: str, *, analyst: str | None) -> Found[Answer] | Begun[Answer]:
         """Return the stored answer of a receipt, or count an attempt to answer it now: all but the reading."""
@@ -234,40 +287,63 @@ class Asking:
         return Begun(receipt, partial(self._fulfilled, receipt, plan, reservation.plan, reservation.debits))
 
     def _fulfilled(
-        self, receipt: str, plan: Plan, text: str, debits: tuple[Debit, ...], stage: Stage
+        self,
+        receipt: str,
+        plan: Plan,
+        text: str,
+        debits: tuple[Debit, ...],
+        watch: Watch,
     ) -> Found[Answer]:
         def drawn() -> str:
-            found = self.drawn(plan)
+            found = self.drawn(plan, receipt, watch.cancellation)
             # The data that was read is that of the version which is still the latest one now.
             self.parts.check(plan, debits)
             return found
 
-        stored = self.fulfil(receipt, drawn, stage)
+        stored = self.fulfil(receipt, drawn, watch)
         return Found(answer_of(plan, receipt, stored, cached=False), text, stored)
 
-    def fulfil(self, receipt: str, drawn: Callable[[], str], stage: Stage) -> str:
-        """Read the data, add the noise, store what was drawn, and only then let it leave."""
-        stage("reading")
-        try:
-            return self._ledger.release(receipt, drawn())
-        except (EngineError, LedgerError) as problem:
-            kind, message = type(problem), problem.message
-        # Raised anew: a traceback into the reading would carry exact or unreleased numbers in its frames.
-        raise kind(message, remedy=f"Receipt {receipt} is paid and stays open: redeem it once this is mended.")
+    def fulfil(self, receipt: str, drawn: Callable[[], str], watch: Watch) -> str:
+        """Read the data, add the noise, store what was drawn, and only then let it leave.
 
-    def drawn(self, plan: Plan) -> str:
-        """Return one noisy draw, as text. The exact integers go no further than this."""
-        failed: EngineError | None = None
+        Nobody learns when the engine was done where the caller holds the answer back: not by the state of the
+        receipt, as the release comes after that, nor by cancelling, which stops a question until its release.
+        """
+        watch.stage("reading")
         try:
-            found = draw(plan, lambda part: self._engine.run(part.sql, plan.read))
+            try:
+                found = drawn()
+            finally:
+                watch.hold()
+            if watch.cancellation.reason:
+                raise failed(watch.cancellation.reason)
+            return self._ledger.release(receipt, found)
         except EngineError as problem:
-            failed = problem
-        except Exception:
-            failed = EngineError("The engine's result could not be used.")
-        if failed is not None:
-            # Raised anew: the frames of the drawing hold exact numbers.
-            raise EngineError(failed.message, remedy=failed.remedy)
-        return encode(found)
+            told: JaliError = EngineError(problem.message, remedy=_open(receipt), code=problem.code)
+        except LedgerError as problem:
+            told = LedgerError(problem.message, remedy=_open(receipt))
+        # Raised anew: a traceback into the reading would carry exact or unreleased numbers in its frames.
+        raise told
+
+    def drawn(self, plan: Plan, receipt: str, cancellation: Cancellation) -> str:
+        """Return one noisy draw, as text. The exact integers go no further than this."""
+        return self.guard.guarded(
+            plan.read,
+            receipt,
+            lambda: encode(draw(plan, lambda part: self.run(part.sql, plan.read, cancellation))),
+        )
+
+    def run(
+        self, sql: str, tables: tuple[Table | Public, ...], cancellation: Cancellation
+    ) -> list[tuple[Any, ...]]:
+        """Run one query of a plan; one that was cancelled before is not begun."""
+        if cancellation.reason:
+            raise failed(cancellation.reason)
+        return self._engine.run(sql, tables, cancellation)
+
+
+def _open(receipt: str) -> str:
+    return f"Receipt {receipt} is paid and stays open: redeem it once this is mended."
 
 
 def _found(plan: str, receipt: str, drawn: str) -> Found[Answer]:

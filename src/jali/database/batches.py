@@ -10,27 +10,23 @@ from typing import TYPE_CHECKING, Any
 
 from jali.agreed import AgreedRelease
 from jali.batch import Batch, BatchAnswer, Wanted
-from jali.database.accounts import CURATOR, Accounts
-from jali.database.asking import Asking, Begun, Found, Order, Stage, answer_of, finished
+from jali.database.accounts import CURATOR, Accounts, accounts_of_others
+from jali.database.asking import Asking, Begun, Found, Order, Stage, Watch, answer_of, finished
 from jali.database.tables import Tables
 from jali.drawing import Drawn, draw
-from jali.errors import BudgetExceeded, EngineError, LedgerError, QueryError
+from jali.engines.resources import Cancellation
+from jali.errors import BudgetExceeded, LedgerError, QueryError
 from jali.planner import FORMS, Plan
-from jali.planner.batch import BATCH_CLASSES, Asked, BatchPlan, Total, plan_batch
-from jali.planner.batch.asked import in_one_line, naming
+from jali.planner.batch import BATCH_CLASSES, BatchPlan, Total
+from jali.planner.batch.asked import in_one_line
 from jali.planner.show_question import show_question
-from jali.planner.terms import Terms, terms_of
 from jali.privacy import Concentrated, Loss, Pure
 from jali.privacy.rationals import Number, rational
-from jali.query.bigquery import read_clause
 from jali.query.codec import decode, encode
 from jali.query.nodes import Question
-from jali.query.parse import check_text
-from jali.query.read_sql import read_sql
 
 if TYPE_CHECKING:
     from jali.answer import Answer
-    from jali.engines import Engine
     from jali.ledger import Ledger, Receipt
 
 # No SQL begins like this: a receipt's question tells whether it is a batch.
@@ -50,9 +46,8 @@ class Conditions:
 class Batches:
     """Answers batches from the budget."""
 
-    def __init__(self, ledger: Ledger, engine: Engine, tables: Tables, accounts: Accounts, asking: Asking) -> None:
+    def __init__(self, ledger: Ledger, tables: Tables, accounts: Accounts, asking: Asking) -> None:
         self._ledger = ledger
-        self._engine = engine
         self._tables = tables
         self._accounts = accounts
         self._asking = asking
@@ -75,23 +70,22 @@ class Batches:
 
     def plan(self, wanted: Sequence[Wanted], total: Total, *, agree: bool) -> BatchPlan:
         """Plan all questions. Free."""
-        asked = [naming(place, partial(_asked, one, total)) for place, one in enumerate(wanted)]
-        found = plan_batch(asked, self._tables.catalog(), total, agree=agree)
-        return replace(found, plans=tuple(self._asking.emitted(plan) for plan in found.plans))
+        return self._asking.planner.plan_batch(wanted, total, self._tables.catalog(), agree=agree)
 
     def _told(self, plan: BatchPlan, analyst: str | None) -> BatchPlan:
         """Say what the batch would leave of each account. Free."""
         debits = self._accounts.debits(plan.costs) + self._accounts.granted(plan.costs, analyst)
         free = self._ledger.answered(self._key(plan), analyst=analyst or CURATOR)
-        leaves = self._accounts.leaves(debits, free=free)
-        return replace(plan, leaves=leaves + self._accounts.ungranted(plan.costs, analyst))
+        quiet = accounts_of_others(plan.read, analyst)
+        leaves = self._accounts.leaves(debits, free=free, quiet=quiet)
+        return plan.telling(leaves + self._accounts.ungranted(plan.costs, analyst))
 
     def _key(self, plan: BatchPlan) -> str:
-        return self._asking.key(plan.read, encode(plan.frozen, FORMS))
+        return self._asking.key(plan.read, plan.wordless)
 
     def ask(self, wanted: Sequence[Wanted], plan: BatchPlan, *, analyst: str | None, stage: Stage) -> BatchAnswer:
         """Answer a batch, from what was released before if it was asked before."""
-        return finished(self.begin_asking(wanted, plan, analyst=analyst, stage=stage), stage)
+        return finished(self.begin_asking(wanted, plan, analyst=analyst, stage=stage), Watch(stage))
 
     def begin_asking(
         self,
@@ -104,11 +98,10 @@ class Batches:
     ) -> Found[BatchAnswer] | Begun[BatchAnswer]:
         """Recall the answers of a batch, or pay for them: all but the reading."""
         order = replace(self._order(wanted, plan, analyst), working=working)
-        stored = self._ledger.recall(order.key, analyst=order.analyst, grant=order.grants or None)
+        stored = self._asking.recall(order, plan.read)
         if stored is not None and stored.answer is not None:
             return _found(stored.plan, stored.receipt, stored.answer)
-        for table in plan.read:
-            self._engine.ready(table)
+        self._asking.guard.admit(plan.read, (part for one in plan.plans for part in one.parts))
         stage("reserving")
         receipt = self._reserved(order)
         return Begun(receipt, partial(self._fulfilled, receipt, plan, order.plan))
@@ -124,7 +117,7 @@ class Batches:
             analyst=analyst or CURATOR,
             question=_title(wanted),
             key=self._key(plan),
-            plan=encode(replace(plan, leaves=()), FORMS),
+            plan=plan.encoded,
             debits=self._accounts.debits(plan.costs),
             grants=self._accounts.grant_debits(plan.costs, analyst),
         )
@@ -143,7 +136,7 @@ class Batches:
 
     def redeem(self, receipt: str, *, analyst: str | None, stage: Stage) -> BatchAnswer:
         """Give the answers that the receipt of a batch stands for."""
-        return finished(self.take_up(receipt, analyst=analyst), stage)
+        return finished(self.take_up(receipt, analyst=analyst), Watch(stage))
 
     def take_up(self, receipt: str, *, analyst: str | None) -> Found[BatchAnswer] | Begun[BatchAnswer]:
         """Return the stored answers of a receipt, or count an attempt to answer it now: all but the reading."""
@@ -158,31 +151,23 @@ class Batches:
         plan: BatchPlan = decode(reservation.plan, BATCH_CLASSES, FORMS)
         return Begun(receipt, partial(self._fulfilled, receipt, plan, reservation.plan))
 
-    def _fulfilled(self, receipt: str, plan: BatchPlan, text: str, stage: Stage) -> Found[BatchAnswer]:
-        stored = self._asking.fulfil(receipt, lambda: self._drawn(plan), stage)
+    def _fulfilled(self, receipt: str, plan: BatchPlan, text: str, watch: Watch) -> Found[BatchAnswer]:
+        stored = self._asking.fulfil(receipt, lambda: self._drawn(plan, receipt, watch.cancellation), watch)
         return Found(batch_of(plan, receipt, stored, cached=False), text, stored)
 
-    def _drawn(self, batch: BatchPlan) -> str:
+    def _drawn(self, batch: BatchPlan, receipt: str, cancellation: Cancellation) -> str:
         """Return one noisy draw of every release, as text; equal queries are run once."""
-        failed: EngineError | None = None
-        try:
-            rows: dict[str, Any] = {}
-            found = tuple(self._one(plan, rows) for plan in batch.plans)
-        except EngineError as problem:
-            failed = problem
-        except Exception:
-            failed = EngineError("The engine's result could not be used.")
-        finally:
-            rows = {}
-        if failed is not None:
-            # Raised anew: the frames of the drawing hold exact numbers.
-            raise EngineError(failed.message, remedy=failed.remedy)
-        return encode(found)
 
-    def _one(self, plan: Plan, rows: dict[str, Any]) -> Drawn:
+        def drawn() -> str:
+            rows: dict[str, Any] = {}
+            return encode(tuple(self._one(plan, rows, cancellation) for plan in batch.plans))
+
+        return self._asking.guard.guarded(batch.read, receipt, drawn)
+
+    def _one(self, plan: Plan, rows: dict[str, Any], cancellation: Cancellation) -> Drawn:
         def run(part: Any) -> Any:
             if part.sql not in rows:
-                rows[part.sql] = self._engine.run(part.sql, plan.read)
+                rows[part.sql] = self._asking.run(part.sql, plan.read, cancellation)
             return list(rows[part.sql])
 
         return draw(plan, run)
@@ -238,49 +223,3 @@ def total_of(conditions: Conditions) -> Total:
     elif conditions.rho is not None:
         loss = Concentrated(conditions.rho)
     return Total(loss, delta)
-
-
-def _asked(wanted: Wanted, total: Total) -> Asked:
-    """Read one question and its terms."""
-    weight = rational(wanted.weight, "weight")
-    if weight <= 0:
-        raise QueryError(
-            "weight is a number above 0.", remedy="Give weight=2 to what should be twice as important."
-        )
-    return Asked(_question(wanted.question), _terms(wanted, total), weight)
-
-
-# What a question of a batch may be given besides its weight.
-_TERMS = ("epsilon", "rho", "delta", "max_rows", "max_groups", "min_people")
-
-
-def _terms(wanted: Wanted, total: Total) -> Terms:
-    for name, value in wanted.given.items():
-        if name not in _TERMS and value is not None:
-            raise QueryError(f"A question of a batch takes no {name}.", remedy=f"It takes {', '.join(_TERMS)}.")
-    if total.loss is None:
-        return terms_of(**wanted.given)
-    if wanted.given.get("epsilon") is not None or wanted.given.get("rho") is not None:
-        raise QueryError(
-            "The batch has a total, and this question a loss of its own.",
-            remedy="Leave out one of them; weight=2 gives a question more of the total.",
-        )
-    bounds = wanted.given.copy()
-    bounds["epsilon"] = 1
-    return replace(terms_of(**bounds), loss=total.loss)
-
-
-def _question(question: str | Question) -> Question:
-    if isinstance(question, Question):
-        return question
-    if not isinstance(question, str):
-        raise QueryError("A question is SQL text.", remedy="Write b.ask('SELECT COUNT(*) FROM ...').")
-    check_text(question)
-    text, clause, bounds = read_clause(question)
-    if clause is not None:
-        raise QueryError(
-            "A question of a batch has no privacy clause.",
-            position=clause.position,
-            remedy="Give its terms as arguments: b.ask('SELECT ...', max_rows=3).",
-        )
-    return read_sql(text, bounds)

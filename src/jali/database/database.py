@@ -9,9 +9,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self, Unpack
 
 from jali.database.accounts import Account, Accounts, Remaining, analyst_named
-from jali.database.asking import Asking, Stage, silent
+from jali.database.asking import Asking, Stage, Watch, silent
 from jali.database.batches import Batches, Conditions
 from jali.database.copies import copies_elsewhere, copies_of
+from jali.database.data_guard import DataGuard, DataState
+from jali.database.planning import LocalPlanner
 from jali.database.ranges import Ranges
 from jali.database.streams.said import UNSAID, Said, Unsaid
 from jali.database.tables import Tables
@@ -20,6 +22,7 @@ from jali.errors import QueryError
 from jali.ledger import Receipt, Verification, open_ledger
 from jali.planner.terms import Given, part_named, spelled_out
 from jali.privacy import Adjacency, Budget
+from jali.query.limits import DEFAULT, Limits, usual_limits
 
 if TYPE_CHECKING:
     from jali.answer import Answer
@@ -27,6 +30,7 @@ if TYPE_CHECKING:
     from jali.database.access import Access
     from jali.database.advice import Advice
     from jali.database.rehearsal import Rehearsal
+    from jali.database.removing import Removing
     from jali.database.serving import Serving
     from jali.database.streams.streams import Streams
     from jali.engines import Engine
@@ -41,12 +45,12 @@ if TYPE_CHECKING:
     from jali.stream import Stream, StreamView
 
 
-def connect(path: str | Path | None = None, *, create: bool = True) -> Database:
+def connect(path: str | Path | None = None, *, create: bool = True, limits: Limits | None = None) -> Database:
     """Open or create a database: one file with the catalog, the ledger and the answers.
 
     Or a schema of a Postgres database, "postgresql://jali@db.example.org/clinic", for several servers at once
     (docs/postgres.md). Without a path everything is in memory, and what was spent is forgotten with the process.
-    What is not there is refused with `create=False`.
+    What is not there is refused with `create=False`. `limits` bound how large questions may be (docs/limits.md).
 
     Example:
         >>> import jali
@@ -58,20 +62,23 @@ def connect(path: str | Path | None = None, *, create: bool = True) -> Database:
 
     ledger = open_ledger(path, create=create)
     directory = copies_of(path, ledger)
-    return Database(ledger, Router(DuckDBEngine(directory), copies_elsewhere(ledger, directory)))
+    router = Router(DuckDBEngine(directory), copies_elsewhere(ledger, directory))
+    return Database(ledger, router, limits or usual_limits())
 
 
 class Database:
     """A private statistical database. Its methods are the curator's; analysts get a `session`."""
 
-    def __init__(self, ledger: Ledger, engine: Engine) -> None:
+    def __init__(self, ledger: Ledger, engine: Engine, limits: Limits = DEFAULT) -> None:
         self._ledger = ledger
         self._engine = engine
         self._accounts = Accounts(ledger)
-        self._tables = Tables(ledger, engine)
-        self._asking = Asking(ledger, engine, self._tables, self._accounts)
+        self._guard = DataGuard(ledger, engine)
+        self._tables = Tables(ledger, engine, self._guard)
+        planner = LocalPlanner(engine, limits)
+        self._asking = Asking(ledger, engine, self._tables, self._accounts, self._guard, planner)
         self._ranges = Ranges(ledger, self._asking, self._tables, self._accounts)
-        self._batches = Batches(ledger, engine, self._tables, self._accounts, self._asking)
+        self._batches = Batches(ledger, self._tables, self._accounts, self._asking)
         self._streams: Streams | None = None
 
     def __repr__(self) -> str:
@@ -106,7 +113,7 @@ class Database:
         """Questions in two steps, paying and reading, as a server asks them."""
         from jali.database.serving import Serving
 
-        return Serving(self._ledger, self._asking, self._batches)
+        return Serving(self._ledger, self._asking, self._batches, self._removing)
 
     # The catalog.
 
@@ -124,6 +131,7 @@ class Database:
         relation: str | None = None,
         min_people: int = 1,
         unique: bool = False,
+        memory: str = "own",
     ) -> Table:
         """Protect a table: from now on it is read only through noise.
 
@@ -144,6 +152,8 @@ class Database:
             min_people: Show a group only when at least so many people stand behind it, decided privately.
             unique: Whether nobody has two rows, as a PRIMARY KEY or UNIQUE constraint on the unit of a DuckDB or
                 Postgres table enforces: then rows need no weights.
+            memory: Whose answers are recalled when somebody asks an equal question: "own", those of the analyst;
+                or "common", everybody's, which tells analysts that the question was asked before.
 
         Protecting the same source again with other ranges, keys or bounds makes a new version of the
         declaration; what was spent stays spent.
@@ -162,14 +172,15 @@ class Database:
             min_people=min_people,
             others=self._tables.by_name(),
             unique=unique,
+            memory=memory,
         )
         self._tables.check_free(table.name)
-        self._tables.check_source(table)
         if table.source.format == "frame":
-            self._tables.hold(table, source)
+            self._engine.attach(table.source.location, source)
+        checked = self._tables.check_source(table)
         table = self._ranges.with_paid(self._tables.with_copy(table))
         purchases = self._ranges.purchases(table)
-        self._tables.open(table)
+        self._tables.open(table, checked)
         return self._ranges.buy(table, purchases)
 
     def publish(
@@ -212,17 +223,36 @@ class Database:
     def refresh(self, table: str, *, on_stage: Stage | None = None) -> None:
         """Say that the data of a table is new, so that questions are answered anew. Budgets never reset.
 
-        A prepared copy is written anew first; until then, and if that fails, questions read the old one. Where it
-        is cut off as the new one takes its place, questions read the source, until the next `prepare`.
-        A table through which others reach their unit is refused if its key is no longer unique. The data is new
-        all the same, and questions still run: mend it and refresh again before anybody asks (docs/cli.md).
+        The data is read in full, and a prepared copy is written anew. Until that is done nobody can ask; if it is
+        refused, the table stays closed: mend the data and refresh again (docs/cli.md). A table through which
+        others reach their unit is refused if its key is no longer unique.
         """
         self._tables.refresh(table, on_stage or silent)
+
+    def state(self, table: str) -> DataState:
+        """Return what is known of the data of a table: whether it was checked, and whether it is closed."""
+        return self._guard.state(self._tables.any_named(table).name)
+
+    def failure(self, receipt: str) -> str | None:
+        """Run the question of an open receipt once more, and return the engine's own words where it fails.
+
+        They are for the curator alone: they may quote rows. Nothing is released or counted as an attempt.
+        """
+        return self._asking.failure(receipt)
+
+    def check(self, table: str, *, on_stage: Stage | None = None) -> DataState:
+        """Read the data of a table in full, and open it if it was closed; return what was known of it before.
+
+        An engine that fails on a question for a reason that may be the data's closes the table for everybody
+        (docs/threat_model.md). If the data was changed since it was last checked, it is new: `refresh` it, or let
+        this do so.
+        """
+        return self._tables.check(table, on_stage or silent)
 
     def attach(self, table: str, frame: Any) -> None:
         """Give the in-memory frame of a table, or its Spark session, again, after the database was reopened.
 
-        It is the frame of before. While one is attached, another one is new data: questions are answered anew.
+        Its values are copied. Other values than before are new data: questions are answered anew.
         """
         self._tables.attach(table, frame)
 
@@ -390,11 +420,14 @@ class Database:
             analyst: Whose grant pays besides the table.
             on_stage: Called with the name of each stage as it begins.
         """
+        terms: Given = {"epsilon": epsilon, "rho": rho, "max_rows": max_rows}
+        return self._removing.removed(question, terms, analyst=analyst, watch=Watch(on_stage or silent))
+
+    @property
+    def _removing(self) -> Removing:
         from jali.database.removing import Removing
 
-        terms: Given = {"epsilon": epsilon, "rho": rho, "max_rows": max_rows}
-        removing = Removing(self._ledger, self._asking, self._tables, self._accounts)
-        return removing.removed(question, terms, analyst=analyst, stage=on_stage or silent)
+        return Removing(self._ledger, self._asking, self._tables, self._accounts)
 
     def redeem_batch(
         self, receipt: str, *, analyst: str | None = None, on_stage: Stage | None = None

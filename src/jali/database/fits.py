@@ -29,6 +29,7 @@ from jali.query.nodes import Question
 
 Planner: TypeAlias = Callable[[Question, Given], Plan]
 Debits: TypeAlias = Callable[[Plan], tuple[Debit, ...]]
+Notes: TypeAlias = Callable[[Plan], tuple[AggregateNote, ...]]
 # A loss that is granted by the numbers may be refused as every loss is rounded up: then a little less is tried.
 _LESS = (Fraction(1), Fraction(999, 1000), Fraction(99, 100), Fraction(9, 10))
 _MOST_FITS = 6
@@ -44,11 +45,13 @@ class Fits:
         ledger: The accounts.
         plan: Plans a question, free.
         debits: What a plan would be charged to which accounts.
+        notes: Says how close each aggregate of a plan will come.
     """
 
     ledger: Ledger
     plan: Planner
     debits: Debits
+    notes: Notes = aggregate_notes
 
     def of(self, question: Question, given: Given, refused: Plan) -> tuple[Fit, ...]:
         """Return what would fit instead of a refused plan: the question itself first, then coarser ones."""
@@ -104,7 +107,7 @@ class Fits:
         for factor in _LESS:
             amount = below(asked * most * factor)
             if amount > 0 and (plan := self.plan(question, _with(less, kind, amount))) and self._granted(plan):
-                return fit_of(change, plan, kind, amount)
+                return fit_of(change, plan, kind, amount, self.notes(plan))
         return None
 
     def _with_delta(self, terms: Given, share: Fraction) -> Given:
@@ -160,9 +163,8 @@ def _with(terms: Given, kind: str, amount: Fraction) -> Given:
     return {**kept, "epsilon": amount} if kind == "epsilon" else {**kept, "rho": amount}
 
 
-def fit_of(change: str, plan: Plan, kind: str, amount: Fraction) -> Fit:
+def fit_of(change: str, plan: Plan, kind: str, amount: Fraction, notes: tuple[AggregateNote, ...]) -> Fit:
     """Describe a plan that would be granted."""
-    notes = aggregate_notes(plan)
     groups = None if plan.selection is not None else sum(level.aggregation.groups for level in plan.levels)
     return Fit(
         change,

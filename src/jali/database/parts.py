@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from jali.database.tables import Tables
@@ -64,12 +63,12 @@ class Parts:
         now = {table.name: table for table in self._tables.protected()}
         return {self._scheme(member, now, name) for name in self.of(plan)}
 
-    def told(self, plan: Plan) -> Plan:
-        """Say by how much a plan would let the sums of its tables grow now."""
+    def charged(self, plan: Plan) -> tuple[tuple[str, Event], ...]:
+        """Return by how much a plan would let the sums of its tables grow now."""
         parts, costs = self.of(plan), dict(plan.costs)
         debits = [Debit(table_account(name), costs[name], part) for name, part in parts.items()]
         growth = [_growth(self._ledger.spent(debit.account), self._ledger.after(debit)) for debit in debits]
-        return replace(plan, charged=tuple(zip(parts, growth, strict=True)))
+        return tuple(zip(parts, growth, strict=True))
 
     def check(self, plan: Plan, debits: tuple[Debit, ...]) -> None:
         """Refuse to run a plan on other data than it was charged for: people may have changed parts since."""

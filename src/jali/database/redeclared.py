@@ -42,6 +42,8 @@ def _options(table: Table) -> Iterator[str]:
         yield f"relation={table.source.relation!r}"
     if table.unique:
         yield "unique=True"
+    if table.memory != "own":
+        yield f"memory={table.memory!r}"
 
 
 def _unit(table: Table) -> str:
@@ -110,6 +112,7 @@ def _shell(table: Table) -> Iterator[str]:
     yield from ["--min-people", str(table.min_people)] if table.min_people > 1 else []
     yield from ["--relation", table.source.relation] if table.source.relation else []
     yield from ["--unique"] if table.unique else []
+    yield from ["--memory", table.memory] if table.memory != "own" else []
 
 
 def _shell_column(table: Table, field: Field) -> list[str]:

@@ -43,9 +43,10 @@ class Rehearsal(Database):
         made = _Making(declared, Path(self._folder.name), rows)
         for table in declared.values():
             if isinstance(table, Table):
-                self._tables.open(made.table(table))
+                rehearsed = made.table(table)
+                self._tables.open(rehearsed, engine.fingerprint(rehearsed.source))
             else:
-                self._tables.publish(table)
+                self._tables.store(table)
         for account, budget in budgets:
             self._ledger.open_account(account, budget)
 

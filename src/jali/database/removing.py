@@ -14,8 +14,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from jali.database.accounts import Accounts
-from jali.database.asking import Asking, Order, Stage
-from jali.database.planning import as_read, made
+from jali.database.asking import Asking, Order, Watch
 from jali.database.tables import Tables
 from jali.planner import Plan
 from jali.planner.show_expression import show_expression
@@ -80,10 +79,10 @@ class Removing:
         self._asking = asking
         self._tables = tables
 
-    def removed(self, question: str | Question, given: Given, *, analyst: str | None, stage: Stage) -> Removed:
+    def removed(self, question: str | Question, given: Given, *, analyst: str | None, watch: Watch) -> Removed:
         """Plan the question, and ask in its place what it leaves out, over all its groups."""
-        stage("planning")
-        read, terms = as_read(question, given)
+        watch.stage("planning")
+        read, terms = self._asking.planner.read(question, given)
         asked = _ungrouped(read)
         plan = self._asking.plan(asked, terms)
         weights, values = plan.aggregation.weights, tuple(_values(asked, plan))
@@ -98,22 +97,22 @@ class Removing:
         self._check_affordable([one for one in (clamped, bounded) if one is not None])
         most = 1 if weights is None else weights.max_rows
         return Removed(
-            self._answer(clamped, stage),
-            self._answer(bounded, stage),
+            self._answer(clamped, watch),
+            self._answer(bounded, watch),
             max_rows=most,
             reach=most if bounded is None else bounded.plan.table.max_rows,
             notes=(_UNSEEN,) if bounds and owner is None else (),
         )
 
-    def _answer(self, one: _Bought | None, stage: Stage) -> Answer | None:
-        return None if one is None else self._asking.answered(one.order, one.plan, stage)
+    def _answer(self, one: _Bought | None, watch: Watch) -> Answer | None:
+        return None if one is None else self._asking.answered(one.order, one.plan, watch)
 
     def _planned(
         self, question: Question, given: Given, analyst: str | None, wider: Mapping[str, Table] = NO_TABLES
     ) -> _Bought:
         """Plan a question; some tables may count people for more rows than they are declared with."""
         tables = tuple(wider.get(table.name, table) for table in self._tables.by_name().values())
-        plan = self._asking.emitted(made(question, given, Catalog(tables)))
+        plan = self._asking.planner.plan(question, given, Catalog(tables))
         return _Bought(plan, self._asking.order(question, plan, analyst))
 
     def _check_affordable(self, orders: list[_Bought]) -> None:

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from jali.batch import BatchAnswer, Wanted
-from jali.database.asking import Asking, Begun, Found, Stage, answer_of
+from jali.database.asking import Asking, Begun, Found, Stage, Watch, answer_of
 from jali.database.batches import Batches, Conditions, batch_of, total_of
+from jali.database.planning import Planner
 from jali.errors import QueryError
 from jali.planner import FORMS
 from jali.planner.batch import BATCH_CLASSES, BatchPlan
@@ -16,9 +17,12 @@ from jali.query.codec import decode
 
 if TYPE_CHECKING:
     from jali.answer import Answer
+    from jali.database.removing import Removing
     from jali.ledger import Ledger, Receipt
     from jali.planner import Plan
+    from jali.planner.explanation import Explanation
     from jali.planner.terms import Given
+    from jali.removed import Removed
 
 Outcome = Found["Answer"] | Begun["Answer"] | Found[BatchAnswer] | Begun[BatchAnswer]
 
@@ -34,10 +38,28 @@ class Serving:
     _ledger: Ledger
     _asking: Asking
     _batches: Batches
+    _removing: Removing
+
+    @property
+    def planner(self) -> Planner:
+        """What plans the questions."""
+        return self._asking.planner
+
+    def plan_with(self, planner: Planner) -> None:
+        """Plan all questions from now on with another planner, such as one in other processes."""
+        self._asking.planner = planner
 
     def explain(self, question: str, given: Given, *, analyst: str | None) -> Plan:
         """Plan a question. Free."""
         return self._asking.explained(question, given, analyst=analyst)
+
+    def explanation(self, plan: Plan) -> Explanation:
+        """Say everything about a plan that a reader may want to know."""
+        return self._asking.planner.explain(plan)
+
+    def batch_explanation(self, plan: BatchPlan) -> str:
+        """Write how a batch would be answered, what it would cost and leave."""
+        return self._asking.planner.explain_batch(plan)
 
     def begin(
         self, question: str, given: Given, *, analyst: str | None, stage: Stage, working: Container[str] = ()
@@ -62,6 +84,10 @@ class Serving:
         stage("planning")
         plan = self._batches.plan(wanted, total_of(conditions), agree=conditions.agree)
         return self._batches.begin_asking(wanted, plan, analyst=analyst, stage=stage, working=working)
+
+    def removed(self, question: str, given: Given, *, analyst: str | None, watch: Watch) -> Removed:
+        """Estimate what clamping and bounding take from a question, for a loss of its own."""
+        return self._removing.removed(question, given, analyst=analyst, watch=watch)
 
     def receipt(self, receipt: str, *, analyst: str | None) -> Receipt:
         """Return a receipt of an analyst, or of anybody to the curator; to others it does not exist."""

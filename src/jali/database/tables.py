@@ -7,6 +7,8 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
+from jali.database.data_guard import DataGuard, DataState
+from jali.declare import check_frame
 from jali.errors import CatalogError, QueryError
 from jali.ledger import table_account
 from jali.planner import PLAN_CLASSES
@@ -18,17 +20,24 @@ if TYPE_CHECKING:
     from jali.engines import Engine
     from jali.ledger import Ledger
 
+# Declarations that say whose answers are recalled. No table is called like this.
+_MEMORY = "memory of "
+
 
 class Tables:
     """What the curator declared. Nothing here is spent."""
 
-    def __init__(self, ledger: Ledger, engine: Engine) -> None:
+    def __init__(self, ledger: Ledger, engine: Engine, guard: DataGuard) -> None:
         self._ledger = ledger
         self._engine = engine
+        self._guard = guard
 
     def by_name(self) -> dict[str, Table | Public]:
         """Return all tables, as they are declared now."""
-        read = {d.name: _table(d.body) for d in self._ledger.declarations()}
+        # Names with a space are declarations of other things: the state of data, the place of an anchor.
+        declared = self._ledger.declarations()
+        common = {d.name.removeprefix(_MEMORY) for d in declared if d.name.startswith(_MEMORY) and d.body}
+        read = {d.name: _table(d.body, d.name in common) for d in declared if " " not in d.name}
         return {name: _linked(table, read) for name, table in read.items()}
 
     def protected(self) -> tuple[Table, ...]:
@@ -65,39 +74,60 @@ class Tables:
         if self._ledger.streams.named(name) is not None:
             raise CatalogError(f"There is a stream {name} already.", remedy="Call the table otherwise.")
 
-    def check_source(self, table: Table) -> None:
-        """Refuse a table that the engine cannot read as it is declared."""
-        self._check_readable(table)
-        if table.reach is not None:
-            self._engine.check_key(table.reach.table, table.reach.there)
+    def check_source(self, table: Table | Public) -> str | None:
+        """Read a source in full, or refuse it; return the state that was checked."""
+        checked = self._guard.check(table)
+        if isinstance(table, Table):
+            self._check_reached(table)
+        for other, state in self._guard.states().items():
+            if table.source.format == "frame" and other != table.name and state.fingerprint == checked:
+                self._engine.withhold(table.source.location)
+                raise CatalogError(
+                    f"A frame with these values is declared already, as {other}.",
+                    remedy="One source has one budget: ask that table.",
+                )
+        return checked
 
-    def open(self, table: Table) -> None:
-        """Declare a protected table, with an account of its own."""
+    def open(self, table: Table, checked: str | None) -> None:
+        """Declare a protected table, with an account of its own, whose source was checked in a state."""
         _check_storable(table)
+        if self._guard.state(table.name).fingerprint not in (None, checked) and table.copy is None:
+            # Declared again over other data: what was answered before is of the data of before.
+            self._ledger.refresh(table.name)
         earlier = self.by_name().get(table.name)
         self._ledger.open_account(table_account(table.name), table.budget)
         unread = earlier if isinstance(earlier, Table) and earlier.copy != table.copy else None
         if unread is not None:
             self._ledger.refresh(table.name)
         self.store(table)
+        self._remember(table)
+        self._guard.open(table, checked)
         if unread is not None:
             self._engine.discard(unread)
 
     def publish(self, table: Public) -> None:
         """Declare a public table."""
         _check_storable(table)
+        checked = self.check_source(table)
         self.store(table)
+        self._guard.open(table, checked)
 
     def store(self, table: Table | Public) -> None:
         """Keep a declaration; one that differs from the last is a new version."""
         self._ledger.declare(table.name, encode(table))
 
+    def _remember(self, table: Table) -> None:
+        """Keep whose answers are recalled; nothing is written for a table whose memory was never common."""
+        name, wanted = _MEMORY + table.name, "common" if table.memory == "common" else ""
+        if wanted or self._ledger.declaration(name) is not None:
+            self._ledger.declare(name, wanted)
+
     def prepare(self, name: str, stage: Callable[[str], None]) -> Table:
         """Write the prepared copy of a table, and let questions read it from now on."""
         found = self.named(name)
         _check_preparable(found)
-        self._engine.reopen(found.source)
-        self._engine.check(found)
+        checked = self._guard.check(found)
+        self._check_reached(found)
         try:
             self._engine.prepare(found, stage, lambda copy: self._now_read(found, copy))
         except OSError:
@@ -109,6 +139,12 @@ class Tables:
                 f"There is no place here to keep the copy of {found.name}.",
                 remedy="It needs a directory: beside the file; with a ledger in Postgres, in XDG_STATE_HOME.",
             )
+        if self._engine.fingerprint(found.source) != checked:
+            self._guard.close(found.name)
+            raise CatalogError(
+                f"The source of {found.name} was changed while it was copied.", remedy="Prepare it again."
+            )
+        self._guard.open(self.named(name), checked)
         return self.named(name)
 
     def _now_read(self, table: Table, copy: Source | None) -> None:
@@ -128,6 +164,7 @@ class Tables:
         self._ledger.refresh(table.name)
 
     def _read_source(self, table: Table) -> None:
+        self._guard.close(table.name)
         self._ledger.refresh(table.name)
         self.store(replace(table, copy=None))
 
@@ -136,6 +173,7 @@ class Tables:
         found = self.named(name)
         if found.copy is not None:
             self._read_source(found)
+            self._guard.open(replace(found, copy=None), self._guard.check(replace(found, copy=None)))
         self._engine.discard(found)
         return replace(found, copy=None)
 
@@ -147,45 +185,65 @@ class Tables:
         return replace(table, copy=earlier.copy)
 
     def refresh(self, name: str, stage: Callable[[str], None]) -> None:
-        """Say that the data of a table is new, and check it again. A prepared copy is written anew first."""
+        """Say that the data of a table is new, and check it. Until that is done nobody can ask.
+
+        A prepared copy is written anew. A refusal leaves the table closed.
+        """
         found = self.named(name)
-        if found.copy is not None:
-            self.prepare(name, stage)
+        self._guard.close(found.name)
+        self._ledger.refresh(found.name)
+        self._check_again(found, stage)
+
+    def check(self, name: str, stage: Callable[[str], None]) -> DataState:
+        """Check the data of a table, and open it if it was closed; return what was known of it before."""
+        found = self.any_named(name)
+        before = self._guard.state(found.name)
+        current = self._engine.fingerprint(found.read_from)
+        self._guard.close(found.name)
+        if before.fingerprint not in (None, current):
+            self._ledger.refresh(found.name)
+        self._check_again(found, stage)
+        return before
+
+    def _check_again(self, table: Table | Public, stage: Callable[[str], None]) -> None:
+        stage("checking")
+        checked = self._guard.check(table)
+        if isinstance(table, Table):
+            self._check_reached(table)
+        if isinstance(table, Table) and table.copy is not None:
+            self.prepare(table.name, stage)
         else:
-            self._renewed(found)
+            self._guard.open(table, checked)
+
+    def _check_reached(self, table: Table) -> None:
+        """Refuse data in which a key repeats by which other tables reach their people."""
         for other in self.protected():
-            if other.reach is not None and other.reach.table.name == found.name:
-                self._engine.check_key(found, other.reach.there)
+            if other.reach is not None and other.reach.table.name == table.name:
+                # In the source: a copy is of the data of before.
+                self._engine.check_key(replace(table, copy=None), other.reach.there)
 
-    def _renewed(self, table: Table) -> None:
-        self._ledger.refresh(table.name)
-        self._engine.reopen(table.source)
-        self._check_readable(table)
-
-    def _check_readable(self, table: Table) -> None:
-        self._engine.check(table)
-        if table.unique:
-            self._engine.check_unique(table)
+    def any_named(self, name: str) -> Table | Public:
+        """Return a protected or public table, or refuse and name the protected ones."""
+        public = {other.name.lower(): other for other in self.public()}
+        return public.get(name.lower()) or self.named(name)
 
     def attach(self, name: str, frame: Any) -> None:
         """Give the frame of a table, or the session of its cluster, again."""
-        public = {other.name.lower(): other for other in self.public()}
-        found = public.get(name.lower()) or self.named(name)
+        found = self.any_named(name)
         if found.source.format not in ("frame", "spark"):
             raise CatalogError(f"Table {found.name} is read from {found.source.location}, not from a frame.")
         fresh = {f.name: f.kind for f in self._engine.fields(found.source, {}, frame)}
         if fresh != {f.name: f.kind for f in found.fields}:
             raise CatalogError(f"The frame does not have the columns that {found.name} was declared with.")
-        if found.source.format == "frame":
-            self.hold(found, frame)
-
-    def hold(self, table: Table | Public, frame: Any) -> None:
-        """Let the engine read a frame. Another one than before is new data: the ledger knows before it is read."""
-        place = table.source.location
-        if self._engine.displaces(place, frame) and self._ledger.declaration(table.name) is not None:
-            self._engine.withhold(place)
-            self._ledger.refresh(table.name)
-        self._engine.attach(place, frame)
+        if found.source.format != "frame":
+            return
+        check_frame(self._engine.holder(frame), found.name)
+        self._engine.attach(found.source.location, frame)
+        if self._engine.fingerprint(found.source) != self._guard.state(found.name).fingerprint:
+            # Other values than before are new data: the ledger knows before anybody reads them.
+            self._guard.close(found.name)
+            self._ledger.refresh(found.name)
+            self._guard.open(found, self.check_source(found))
 
 
 def _check_preparable(table: Table) -> None:
@@ -213,10 +271,10 @@ def _check_storable(table: Table | Public) -> None:
 
 
 @lru_cache(maxsize=256)
-def _table(body: str) -> Table | Public:
+def _table(body: str, common: bool) -> Table | Public:
     """Read a declaration; the same text is the same table."""
     table: Table | Public = decode(body, PLAN_CLASSES)
-    return table
+    return replace(table, memory="common") if common and isinstance(table, Table) else table
 
 
 def _linked(table: Table | Public, tables: Mapping[str, Table | Public]) -> Table | Public:

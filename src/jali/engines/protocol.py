@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from typing import Any, Protocol
 
+from jali.engines.resources import Cancellation
 from jali.noise import BitSource
 from jali.query.aggregation import Aggregation
 from jali.query.catalog import Field, Public, Source, Table
@@ -29,6 +30,13 @@ class Engine(Protocol):
         A path of this machine is ("path", it): files in a folder are part of it, for every engine.
         """
 
+    def fingerprint(self, source: Source) -> str | None:
+        """Return what tells this state of a source from others, by public facts about it; None if it is missing.
+
+        Of files: path, inode, size and time of the last change. Of frames: their values. Of tables: which one it
+        is, and its snapshot where the engine has one.
+        """
+
     def emit(self, aggregation: Aggregation) -> str:
         """Write an aggregation in the engine's own SQL. Needs no connection and no data."""
 
@@ -48,11 +56,32 @@ class Engine(Protocol):
             EngineError: with what is missing: a file, a frame, a column. Nothing about rows.
         """
 
-    def run(self, sql: str, tables: Sequence[Table | Public]) -> list[tuple[Any, ...]]:
-        """Run emitted SQL over these tables and return its rows, as `emit` describes them.
+    def compile(self, sql: str, tables: Sequence[Table | Public]) -> None:
+        """Refuse, before anything is charged, emitted SQL that the engine runs on no data at all. No row is read.
 
         Raises:
-            EngineError: with a text that does not depend on the data.
+            Unsupported: if the engine cannot bind it: a function that it lacks, types that it does not compare.
+        """
+
+    def run(
+        self, sql: str, tables: Sequence[Table | Public], cancellation: Cancellation | None = None
+    ) -> list[tuple[Any, ...]]:
+        """Run emitted SQL over these tables and return its rows, as `emit` describes them.
+
+        Args:
+            sql: What `emit` wrote.
+            tables: What it reads.
+            cancellation: Stops it, from another thread.
+
+        Raises:
+            EngineError: with a text that does not depend on the data, and a code that tells whether the cause is
+                outside of the data (`engines/failures.py`).
+        """
+
+    def failure(self, sql: str, tables: Sequence[Table | Public]) -> str | None:
+        """Run emitted SQL once more and return the engine's own message, which may quote rows; None if it runs.
+
+        For the curator alone, after a failure closed a table. The result of the query is discarded.
         """
 
     def attach(self, name: str, frame: Any) -> None:
@@ -67,8 +96,8 @@ class Engine(Protocol):
     def holder(self, frame: Any) -> str | None:
         """Return the name under which this very frame is attached, if it is."""
 
-    def check(self, table: Table) -> None:
-        """Read a source in full, for its curator: values that cannot be read would fail questions later.
+    def check(self, table: Table | Public) -> None:
+        """Read a source in full through the normalising scan, for its curator: a damaged one would fail questions.
 
         Raises:
             CatalogError: if the source is damaged. No analyst and no plan ever learns of this check.
@@ -76,6 +105,9 @@ class Engine(Protocol):
 
     def contents(self, table: Public, most: int) -> dict[str, tuple[Value, ...]]:
         """Return the different values of each column of a public table that has at most so many."""
+
+    def count(self, table: Public) -> tuple[int, dict[str, int]]:
+        """Return how many rows a public table has, and for each column how many have the same value at most."""
 
     def check_key(self, table: Table, column: str) -> None:
         """Make sure, for the curator, that no two rows of a table have the same value in a column.

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
+from jali.engines.resources import Cancellation, Resources
 from jali.errors import Unsupported
 from jali.noise import BitSource
 from jali.query.aggregation import Aggregation
@@ -29,11 +30,13 @@ class Router:
     Args:
         duckdb: The engine of files and frames.
         copies: What prepared copies are called that other engines keep; None where they keep none.
+        resources: What one question may use of those.
     """
 
-    def __init__(self, duckdb: Engine, copies: Copies | None = None) -> None:
+    def __init__(self, duckdb: Engine, copies: Copies | None = None, resources: Resources | None = None) -> None:
         self._duckdb = duckdb
         self._copies = copies
+        self._resources = resources or Resources()
         self._others: dict[str, Engine] = {}
 
     def of(self, source: Source) -> Engine:
@@ -41,7 +44,7 @@ class Router:
         if source.format not in _NAMES:
             return self._duckdb
         if source.format not in self._others:
-            self._others[source.format] = _made(source.format, self._copies)
+            self._others[source.format] = _made(source.format, self._copies, self._resources)
         return self._others[source.format]
 
     def _of_all(self, tables: Iterable[Table | Public]) -> Engine:
@@ -64,9 +67,19 @@ class Router:
         """Write what a stream takes from a table."""
         return self._of_all(sources(followed.rows)).emit_ticks(followed, span, most)
 
-    def run(self, sql: str, tables: Sequence[Table | Public]) -> list[tuple[Any, ...]]:
+    def compile(self, sql: str, tables: Sequence[Table | Public]) -> None:
+        """Refuse emitted SQL that the engine of these tables runs on no data at all."""
+        self._of_all(tables).compile(sql, tables)
+
+    def run(
+        self, sql: str, tables: Sequence[Table | Public], cancellation: Cancellation | None = None
+    ) -> list[tuple[Any, ...]]:
         """Run emitted SQL over these tables."""
-        return self._of_all(tables).run(sql, tables)
+        return self._of_all(tables).run(sql, tables, cancellation)
+
+    def failure(self, sql: str, tables: Sequence[Table | Public]) -> str | None:
+        """Return the message of the engine that fails on emitted SQL, for the curator alone."""
+        return self._of_all(tables).failure(sql, tables)
 
     def fields(self, source: Source, declared: Mapping[str, str], frame: Any = None) -> tuple[Field, ...]:
         """Read the schema of a source."""
@@ -76,17 +89,25 @@ class Router:
         """Return what a source is, however it is called."""
         return self.of(source).identity(source)
 
+    def fingerprint(self, source: Source) -> str | None:
+        """Return what tells this state of a source from others."""
+        return self.of(source).fingerprint(source)
+
     def ready(self, table: Table | Public) -> None:
         """Refuse, before anything is charged, a source that is not there."""
         self.of(table.source).ready(table)
 
-    def check(self, table: Table) -> None:
+    def check(self, table: Table | Public) -> None:
         """Read a source in full, for its curator."""
         self.of(table.source).check(table)
 
     def contents(self, table: Public, most: int) -> dict[str, tuple[Value, ...]]:
         """Return the different values of each column of a public table."""
         return self.of(table.source).contents(table, most)
+
+    def count(self, table: Public) -> tuple[int, dict[str, int]]:
+        """Return how many rows a public table has, and how often values of its columns repeat."""
+        return self.of(table.source).count(table)
 
     def check_key(self, table: Table, column: str) -> None:
         """Make sure that no two rows of a table have the same value in a column."""
@@ -136,11 +157,11 @@ class Router:
             engine.close()
 
 
-def _made(format: str, copies: Copies | None) -> Engine:  # noqa: A002 - the word of Source
+def _made(format: str, copies: Copies | None, resources: Resources) -> Engine:  # noqa: A002 - the word of Source
     if format == "postgres":
         from jali.engines.postgres import PostgresEngine
 
-        return PostgresEngine(copies)
+        return PostgresEngine(copies, resources)
     from jali.engines.spark import SparkEngine
 
-    return SparkEngine(copies)
+    return SparkEngine(copies, resources)

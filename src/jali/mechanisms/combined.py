@@ -23,6 +23,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jali.mechanisms.laws import DiscreteGaussianLaw, DiscreteLaplaceLaw
+from jali.mechanisms.laws.coordinate import CoordinateLaw
+from jali.mechanisms.laws.cube import CubeLaw
 from jali.mechanisms.mechanism import miss
 from jali.mechanisms.noises import NoiseLaw, Noises
 
@@ -46,31 +48,69 @@ def linear_stddev(coefficients: Sequence[float], laws: Sequence[NoiseLaw]) -> fl
 
 def linear_quantile(coefficients: Sequence[float], laws: Sequence[NoiseLaw], confidence: float) -> float:
     """Return a t with Pr[|sum c_i X_i| <= t] >= confidence; the least such t for a single term."""
-    if not laws:
-        return 0.0
-    if len(laws) == 1:
-        return abs(coefficients[0]) * laws[0].quantile(confidence)
-    with np.errstate(all="ignore"):
-        return _several_quantile(coefficients, laws, miss(confidence))
+    return linear_quantiles([(coefficients, laws)], confidence)[0]
 
 
-def _several_quantile(coefficients: Sequence[float], laws: Sequence[NoiseLaw], allowed: float) -> float:
+LinearForm: TypeAlias = tuple[Sequence[float], Sequence[NoiseLaw]]
+
+
+def linear_quantiles(forms: Sequence[LinearForm], confidence: float) -> list[float]:
+    """Return the same for each of many forms: those in the same noises are computed together.
+
+    Forms that were asked for lately are remembered, as a question has the same form in many aggregates.
+    """
+    allowed = miss(confidence)
+    known = [(tuple(coefficients), _renumbered(laws), allowed) for coefficients, laws in forms]
+    missing: dict[tuple[NoiseLaw, ...], dict[tuple[float, ...], None]] = {}
+    found: dict[_Key, float] = {}
+    for key in known:
+        remembered = _REMEMBERED.get(key)
+        if len(key[1]) <= 1:
+            found[key] = sum(abs(c) * law.quantile(confidence) for c, law in zip(*key[:2], strict=True)) or 0.0
+        elif remembered is not None:
+            found[key] = remembered
+        else:
+            missing.setdefault(key[1], {})[key[0]] = None
+    for laws, several in missing.items():
+        with np.errstate(all="ignore"):
+            quantiles = _several_quantiles(list(several), laws, allowed)
+        found |= {(one, laws, allowed): value for one, value in zip(several, quantiles, strict=True)}
+    if len(_REMEMBERED) > _MOST_REMEMBERED:
+        _REMEMBERED.clear()
+    _REMEMBERED.update(found)
+    return [found[key] for key in known]
+
+
+_Key: TypeAlias = tuple[tuple[float, ...], tuple[NoiseLaw, ...], float]
+_REMEMBERED: dict[_Key, float] = {}
+_MOST_REMEMBERED = 4096
+
+
+def _renumbered(laws: Sequence[NoiseLaw]) -> tuple[NoiseLaw, ...]:
+    """Name the coordinates of a cube in their order: which ones of it a form is made of changes nothing."""
+    places: dict[CoordinateLaw, int] = {}
+    used: dict[CubeLaw, int] = {}
+    for law in laws:
+        if isinstance(law, CoordinateLaw) and law not in places:
+            places[law] = used.get(law.cube, 0)
+            used[law.cube] = places[law] + 1
+    return tuple(CoordinateLaw(law.cube, places[law]) if isinstance(law, CoordinateLaw) else law for law in laws)
+
+
+def _several_quantiles(forms: Sequence[Sequence[float]], laws: Sequence[NoiseLaw], allowed: float) -> list[float]:
+    """Halve the distance between a threshold that is exceeded too often and one that is not, for all forms."""
     noises = Noises.of(laws)
-    columns = [np.array([c]) for c in coefficients]
-    low, high = (
-        0.0,
-        sum(abs(c) * law.quantile(1 - allowed) for c, law in zip(coefficients, laws, strict=True)) + 1e-300,
-    )
-
-    def beyond(threshold: float) -> float:
-        return float(noises.tail(columns, np.array([threshold]))[0])
-
-    while beyond(high) > allowed and high < 1e300:
-        low, high = high, 2 * high
+    columns = list(np.array(forms).T)
+    reach = [law.quantile(1 - allowed) for law in laws]
+    high = np.array([sum(abs(c) * r for c, r in zip(form, reach, strict=True)) + 1e-300 for form in forms])
+    low = np.zeros_like(high)
+    while (beyond := (noises.tail(columns, high) > allowed) & (high < 1e300)).any():
+        low, high = np.where(beyond, high, low), np.where(beyond, 2 * high, high)
     for _ in range(_HALVINGS):
         middle = (low + high) / 2
-        low, high = (low, middle) if beyond(middle) <= allowed else (middle, high)
-    return high
+        good = noises.tail(columns, middle) <= allowed
+        low, high = np.where(good, low, middle), np.where(good, middle, high)
+    return [float(value) for value in high]
 
 
 class Form(NamedTuple):

@@ -30,6 +30,8 @@ _ROUNDING = 1e-12
 # Beyond this an exponential is 0 in double precision.
 _FAR = 1e9
 _POINTS = 256
+# Where there are many terms and few points, all terms are computed at once.
+_FEW, _SMALL = 8, 4096
 
 
 def cube_tail(dimension: int, sizes: Sequence[Floats], t: Floats) -> Floats:
@@ -59,6 +61,11 @@ def _over_signs(dimension: int, shares: Sequence[Floats], x: Floats) -> Floats:
 
 def _fall(dimension: int, count: int, x: Floats) -> Floats:
     """Return g(x): a sum of Poisson masses with falling weights, each at most 1."""
+    if dimension - count > _FEW and x.size <= _SMALL:
+        weights = _log_weights(dimension, count)
+        flat, powers = x.ravel(), np.arange(len(weights))[:, None]
+        terms = np.exp(powers * np.log(np.maximum(flat, 1e-300)) + weights[:, None] - flat)
+        return np.asarray(terms.sum(axis=0).reshape(x.shape))
     log, total = np.log(np.maximum(x, 1e-300)), np.exp(-x)
     weight = 0.0
     for i in range(1, dimension - count + 1):
@@ -67,6 +74,17 @@ def _fall(dimension: int, count: int, x: Floats) -> Floats:
     return np.asarray(total)
 
 
+@lru_cache(maxsize=256)
+def _log_weights(dimension: int, count: int) -> Floats:
+    """Return the logarithms of the weights over the factorials."""
+    steps = [
+        math.log((dimension - count - i + 1) / (dimension - i + 1)) - math.log(i)
+        for i in range(1, dimension - count + 1)
+    ]
+    return np.cumsum([0.0, *steps])
+
+
+@lru_cache(maxsize=256)
 def coordinate_reach(dimension: int, allowed: float) -> float:
     """Return the t with Pr[|R U_1| >= t] = allowed, from above."""
     low, high = 0.0, 1.0

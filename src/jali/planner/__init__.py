@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from jali.planner.bound_joins import bound_joins
 from jali.planner.choose_keys import choose_keys
 from jali.planner.choose_mechanisms import choose_mechanisms
 from jali.planner.choose_norm import choose_norm
@@ -18,10 +19,12 @@ from jali.planner.qualify_names import qualify_names
 from jali.planner.split_loss import split_loss
 from jali.planner.terms import Terms
 from jali.query.catalog import Catalog
+from jali.query.limits import DEFAULT, Limits
 from jali.query.nodes import Question
 
 RULES: tuple[Callable[[Draft], Draft], ...] = (
     qualify_names,
+    bound_joins,
     choose_keys,
     bound_per_group,
     own_rows,
@@ -33,9 +36,9 @@ RULES: tuple[Callable[[Draft], Draft], ...] = (
 )
 
 
-def make_plan(question: Question, catalog: Catalog, terms: Terms) -> Plan:
+def make_plan(question: Question, catalog: Catalog, terms: Terms, limits: Limits = DEFAULT) -> Plan:
     """Run the rules over a question and check the loss of what they made."""
-    draft = Draft(question, catalog, terms)
+    draft = Draft(question, catalog, terms, limits=limits)
     for rule in RULES:
         draft = rule(draft)
     return finish(draft)

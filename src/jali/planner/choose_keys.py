@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import math
+from collections.abc import Iterator
 from dataclasses import replace
 
 from jali.errors import Unsupported
@@ -10,7 +10,7 @@ from jali.planner.draft import Draft
 from jali.planner.key_values import kept_values, key_values
 from jali.planner.show_expression import show_expression
 from jali.query.aggregation import KeySet
-from jali.query.catalog import MAX_KEYS, Kind
+from jali.query.catalog import Kind
 from jali.query.nodes import Column, Expression, walk
 from jali.query.ownership import own, protected
 from jali.query.types import type_of
@@ -21,18 +21,26 @@ _GROUPABLE = (Kind.INTEGER, Kind.TEXT, Kind.BOOLEAN, Kind.DATE, Kind.TIMESTAMP)
 def choose_keys(draft: Draft) -> Draft:
     """Give each grouping expression its keys; with a delta, keys that nobody declared are chosen privately."""
     least = max([draft.terms.min_people or 1, *(table.min_people for table in protected(draft.rows))])
-    keys = tuple(_keys_of(expression, draft) for expression in draft.question.group_by)
+    keys = tuple(_all_keys(draft))
     selecting = least > 1 or any(key.values is None for key in keys)
-    known = math.prod(len(key.values) for key in keys if key.values is not None)
-    if known > MAX_KEYS:
-        raise Unsupported(
-            f"The keys of this grouping multiply to more than {MAX_KEYS:,} groups.",
-            position=draft.question.group_by[0].position,
-            remedy="Group by fewer columns.",
-        )
     if selecting:
         _check_selecting(draft, least)
     return replace(draft, keys=keys, selecting=selecting, min_people=least)
+
+
+def _all_keys(draft: Draft) -> Iterator[KeySet]:
+    """Yield the keys of each grouping expression, while they do not multiply to too many groups."""
+    known = 1
+    for expression in draft.question.group_by:
+        found = _keys_of(expression, draft)
+        known *= 1 if found.values is None else len(found.values)
+        if known > draft.limits.cells:
+            raise Unsupported(
+                f"The keys of this grouping multiply to more than {draft.limits.cells:,} groups.",
+                position=draft.question.group_by[0].position,
+                remedy="Group by fewer columns. The curator can raise the limit `cells`.",
+            )
+        yield found
 
 
 def _keys_of(expression: Expression, draft: Draft) -> KeySet:

@@ -13,6 +13,7 @@ from jali.planner.terms import Terms
 from jali.query.aggregation import Aggregation, KeySet, Measure, Weights
 from jali.query.catalog import Catalog
 from jali.query.estimates import AnyEstimate
+from jali.query.limits import DEFAULT, Limits
 from jali.query.nodes import Aggregate, Question
 from jali.query.ownership import most_changes
 from jali.query.relation import Relation
@@ -32,6 +33,7 @@ class Draft:
         importance: How much the error of each release matters.
         shares: What part of the loss each grouping set, and each release within it, gets.
         together: Which measures leave by one noise, for the sum of their shares.
+        limits: How large the plan may be.
     """
 
     question: Question
@@ -53,6 +55,7 @@ class Draft:
     selection: Selection | None = None
     levels: tuple[Level, ...] = ()
     part: Membership | None = None
+    limits: Limits = DEFAULT
 
     @property
     def rows(self) -> Relation:

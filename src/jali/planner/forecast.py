@@ -16,9 +16,10 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import lru_cache
 from typing import Any
 
-from jali.mechanisms.combined import linear_quantile, linear_stddev
+from jali.mechanisms.combined import LinearForm, linear_quantile, linear_quantiles, linear_stddev
 from jali.mechanisms.keys.noisy_counts import NoisyCounts
 from jali.mechanisms.quantiles.weighted_quantile import WeightedQuantile
 from jali.mechanisms.selection.exponential import Exponential
@@ -39,6 +40,10 @@ from jali.query.relation import Keep, Scan
 _BOUGHT = 0.95
 # A group so large that it is sure to be shown.
 _SURE = 1 << 40
+# What forecasts take, in milliseconds: of a moment, of running sums, and for each two grouping sets that agree.
+_ONE_VARIABLE, _TWO_VARIABLES, _RUNNING, _PAIR_OF_SETS = 10.0, 25.0, 6.0, 0.08
+# The tables of more sets than this are forecast as if each stood alone: what that says is true, and a little wide.
+_MANY_SETS = 32
 _PER_SECOND = {Kind.TIMESTAMP: 10**6}
 
 
@@ -102,6 +107,31 @@ def forecast_of(plan: Plan, level: int, estimate: AnyEstimate, confidence: float
     return view.whole(estimate.numerator) if estimate.whole else view.linear(estimate.numerator)
 
 
+def prepare_forecasts(plan: Plan, confidence: float = CONFIDENCE) -> None:
+    """Compute the half-widths of all aggregates together, which takes little more than that of one.
+
+    They are remembered for `forecast_of`.
+    """
+    forms = [
+        form
+        for i in range(len(plan.levels))
+        for _, estimate in plan.estimates
+        if isinstance(estimate, Estimate)
+        for form in _View(plan, i, confidence).forms(estimate)
+    ]
+    if len(forms) > 1:
+        linear_quantiles(forms, confidence)
+
+
+def forecast_work(plan: Plan, estimate: AnyEstimate) -> float:
+    """Return about how many milliseconds the forecast of an aggregate takes."""
+    if isinstance(estimate, Moment):
+        return len(plan.levels) * (_ONE_VARIABLE if estimate.y is None else _TWO_VARIABLES)
+    if isinstance(estimate, Cells) and estimate.cumulative:
+        return len(plan.levels) * _RUNNING
+    return min(len(plan.levels), _MANY_SETS) ** 2 * _PAIR_OF_SETS
+
+
 def half_width_at(
     plan: Plan, level: int, estimate: AnyEstimate, rows: float | None, confidence: float
 ) -> float | None:
@@ -152,6 +182,19 @@ def scanned(plan: Plan) -> bool:
     return isinstance(relation, Scan)
 
 
+# The errors of all sets are found at once, and asked for one by one.
+@lru_cache(maxsize=64)
+def _agreed_errors(
+    sizes: tuple[int, ...], sets: tuple[tuple[int, ...], ...], laws: tuple[Any, ...], confidence: float
+) -> list[tuple[float, float]]:
+    """Return the standard deviation and the half-width of a cell of each grouping set, averaged over all sets."""
+    from jali.mechanisms.workloads.grouping_sets import stddevs, variances_of, widths
+
+    if len(sets) > _MANY_SETS:
+        return [(law.stddev, float(law.quantile(confidence))) for law in laws]
+    return list(zip(stddevs(sizes, sets, variances_of(laws)), widths(sizes, sets, laws, confidence), strict=True))
+
+
 @dataclass(frozen=True)
 class _View:
     """One grouping set of a plan, seen at one confidence."""
@@ -171,6 +214,13 @@ class _View:
     def resolution(self, place: int) -> int:
         weights = self.level.releases[place][0].aggregation.weights
         return 1 if weights is None else weights.resolution
+
+    def forms(self, estimate: Estimate) -> list[LinearForm]:
+        """Return the forms in several noises whose half-widths the forecast of an estimate asks for."""
+        above, below = estimate.numerator, estimate.denominator
+        found = [above] if below is None else [above + below.scaled(-ratio) for ratio in _ratios(estimate)]
+        several = [form for form in found if len(form.terms) > 1 and self.plan.told not in dict(form.terms)]
+        return [([float(c) for _, c in form.terms], self._laws(form)) for form in several]
 
     # Linear forms.
 
@@ -211,14 +261,11 @@ class _View:
         return isinstance(self.plan.aggregation.measures[form.terms[0][0]], CountRows | SumValues)
 
     def _agreed(self, form: Linear) -> Forecast:
-        from jali.mechanisms.workloads.grouping_sets import stddevs, variances_of, widths
-
         ((place, factor),) = form.terms
-        sizes = [len(key.values or ()) for key in self.plan.keys]
-        sets = [level.places for level in self.plan.levels]
-        laws = [replace(self, index=i).mechanism(place).law for i in range(len(sets))]
-        rms = stddevs(sizes, sets, variances_of(laws))[self.index]
-        width = widths(sizes, sets, laws, self.confidence)[self.index]
+        sizes = tuple(len(key.values or ()) for key in self.plan.keys)
+        sets = tuple(level.places for level in self.plan.levels)
+        laws = tuple(replace(self, index=i).mechanism(place).law for i in range(len(sets)))
+        rms, width = _agreed_errors(sizes, sets, laws, self.confidence)[self.index]
         return Forecast(self.confidence, rms * abs(float(factor)), width * abs(float(factor)))
 
     # A count that is told with its group: its interval and that of the rest hold together by the union bound.
@@ -243,7 +290,7 @@ class _View:
         assert below is not None
         if bounds.low is None or bounds.high is None or not self._counts(below):
             return Forecast(self.confidence)
-        middle, *ends = ((bounds.low + bounds.high) / 2, bounds.low, bounds.high)
+        middle, *ends = _ratios(estimate)
         return Forecast(
             self.confidence,
             least_per_row=self._ratio_width(estimate.numerator, below, middle),
@@ -305,6 +352,12 @@ class _View:
         found = spread(law, len(cells.labels), self.confidence)
         first, widest = found.first * worth, found.widest * worth
         return Forecast(self.confidence, found.rms * worth, max(first, widest), first)
+
+
+def _ratios(estimate: Estimate) -> tuple[Fraction, ...]:
+    """Return the means that a forecast is for: in the middle of the range and at its ends; none where unknown."""
+    low, high = estimate.bounds.low, estimate.bounds.high
+    return () if low is None or high is None else ((low + high) / 2, low, high)
 
 
 def _ends(pick: Pick) -> list[int]:

@@ -17,7 +17,10 @@ from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from itertools import accumulate
 
+import numpy as np
+
 from jali.mechanisms import LInfinity
+from jali.mechanisms.laws.worst import Floats
 from jali.planner.part import Coordinate, Part
 from jali.planner.sensitivity import l1_sensitivity
 from jali.query.aggregation import Aggregation, CountRows, Measure, SumValues
@@ -27,6 +30,8 @@ _SCALE = 1 << 56
 # Multipliers are whole numbers: so much may be lost by that.
 _WASTE = Fraction(1, 1000)
 _FINEST = 1024
+# So many measures or fewer are compared one by one, as they were before there were many.
+_MANY = 24
 
 
 def variance(dimension: int) -> Fraction:
@@ -41,7 +46,7 @@ def variance(dimension: int) -> Fraction:
 
 def may_join(aggregation: Aggregation, measure: Measure) -> bool:
     """Say whether a measure may leave together with others: those of rows may, in a single group all."""
-    return aggregation.one_group or isinstance(measure, CountRows | SumValues)
+    return isinstance(measure, CountRows | SumValues) or aggregation.one_group
 
 
 def best_block(importance: Sequence[float], able: Sequence[int], power: float) -> tuple[int, ...]:
@@ -55,6 +60,9 @@ def best_block(importance: Sequence[float], able: Sequence[int], power: float) -
     weights = [0.0, *accumulate(importance[place] for place in ranked)]
     apart = [0.0, *accumulate(importance[place] ** power for place in ranked)]
 
+    if len(ranked) > _MANY:
+        return _best_run(ranked, np.array(weights), np.array(apart), power)
+
     def saved(run: tuple[int, int]) -> float:
         first, end = run
         together = float(variance(end - first)) / 2 * (weights[end] - weights[first])
@@ -65,9 +73,20 @@ def best_block(importance: Sequence[float], able: Sequence[int], power: float) -
     return tuple(sorted(ranked[first:end])) if runs and saved((first, end)) > 0 else ()
 
 
+def _best_run(ranked: Sequence[int], weights: Floats, apart: Floats, power: float) -> tuple[int, ...]:
+    """Compare all runs of many measures at once."""
+    lengths = np.arange(len(ranked) + 1) - np.arange(len(ranked))[:, None]
+    scale = np.maximum(lengths, 0.0)
+    together = (scale + 1) * (scale + 2) / 6 * np.maximum(weights - weights[:-1, None], 0.0)
+    saved = np.where(lengths >= 2, apart - apart[:-1, None] - together**power, 0.0)
+    first, end = divmod(int(saved.argmax()), saved.shape[1])
+    return tuple(sorted(ranked[first:end])) if saved[first, end] > 0 else ()
+
+
 def items(importance: Sequence[float], block: Sequence[int]) -> list[float]:
     """Return the weights in the split of the loss: first of the block, where there is one, then of all others."""
-    alone = [weight for place, weight in enumerate(importance) if place not in block]
+    inside = frozenset(block)
+    alone = [weight for place, weight in enumerate(importance) if place not in inside]
     if not block:
         return alone
     return [float(variance(len(block))) / 2 * sum(importance[place] for place in block), *alone]

@@ -4,11 +4,16 @@ from __future__ import annotations
 
 import datetime
 import math
+import operator
+from collections.abc import Callable
 from fractions import Fraction
+from functools import partial
 from itertools import product
+from typing import Any
 
-from jali.query.catalog import MAX_KEYS, Field, Kind
-from jali.query.evaluate import evaluate
+from jali.errors import Unsupported
+from jali.query.catalog import Field, Kind
+from jali.query.evaluate import evaluate, evaluator
 from jali.query.functions import FUNCTIONS, Type
 from jali.query.nodes import Call, Column, Expression, Literal, Value, conjuncts, walk
 from jali.query.relation import Fields, Keep, Relation
@@ -17,6 +22,20 @@ from jali.query.types import find_field, type_of
 _EPOCH = datetime.date(1970, 1, 1)
 # Up to here every whole number is a double of its own.
 _EXACT = 1 << 53
+# A range, or a function of other columns, tells so many keys at most: only keys that are declared can be more.
+_MOST_COMPUTED = 20_000
+# How many parts of expressions are computed at most to find keys, or to leave some out: a microsecond each.
+_MOST_WORK, _MOST_LEFT_OUT = 100_000, 400_000
+_PLAIN = {int, str, datetime.date}
+# With the constant first, as it is the same for all keys.
+_COMPARED: dict[str, Callable[[Any, Any], bool]] = {
+    "=": operator.eq,
+    "<>": operator.ne,
+    "<": operator.gt,
+    "<=": operator.ge,
+    ">": operator.lt,
+    ">=": operator.le,
+}
 _SPACING = {"year": 12, "quarter": 3, "month": 1}
 
 
@@ -54,11 +73,40 @@ def kept_values(
     """Leave out the keys that WHERE leaves out: conditions on the grouping expression alone are public facts."""
     if values is None:
         return None
-    conditions = [c for c in _conditions(rows) if _speaks_of(c, expression)]
-    if not conditions:
-        return values
-    kept = tuple(v for v in values if all(evaluate(c, {expression: v}) is True for c in conditions))
+    kept, others = values, list[Expression]()
+    for condition in _conditions(rows):
+        test = _comparison(condition, expression, values)
+        if test is not None:
+            kept = tuple(value for value in kept if value is not None and test(value))
+        elif _speaks_of(condition, expression):
+            others.append(condition)
+    if len(kept) * sum(1 for condition in others for _ in walk(condition)) > _MOST_LEFT_OUT:
+        raise Unsupported(
+            f"The conditions are too many to look at for each of {len(kept):,} keys.",
+            position=expression.position,
+            remedy="Write fewer conditions on what is grouped by, or group by less.",
+        )
+    for holds in [evaluator(condition, expression) for condition in others]:
+        kept = tuple(value for value in kept if holds(value) is True)
     return kept or values
+
+
+def _comparison(
+    condition: Expression, expression: Expression, values: tuple[Value, ...]
+) -> Callable[[Any], bool] | None:
+    """Return the test of a plain comparison of the keys with constants of their type: keys may be very many."""
+    if not isinstance(condition, Call) or not condition.arguments or condition.arguments[0] != expression:
+        return None
+    written = [a.value for a in condition.arguments[1:] if isinstance(a, Literal)]
+    kinds = {type(value) for value in (*values, *written)} - {type(None)}
+    if len(written) < len(condition.arguments) - 1 or None in written or len(kinds) != 1 or not kinds <= _PLAIN:
+        return None
+    if condition.function == "in":
+        return frozenset(written).__contains__
+    compare = _COMPARED.get(condition.function)
+    if compare is None or len(written) != 1 or (kinds == {str} and condition.function not in ("=", "<>")):
+        return None
+    return partial(compare, written[0])
 
 
 def _conditions(rows: Relation) -> list[Expression]:
@@ -91,7 +139,7 @@ def _between(kind: Type) -> tuple[Value, ...] | None:
     if low is None or high is None or kind.kind not in (Kind.INTEGER, Kind.DATE):
         return None
     first, last = math.ceil(low), math.floor(high)
-    if last - first >= MAX_KEYS:
+    if last - first >= _MOST_COMPUTED:
         return None
     if kind.kind is Kind.DATE:
         return tuple(_EPOCH + datetime.timedelta(days=day) for day in range(first, last + 1))
@@ -107,7 +155,7 @@ def _mapped(call: Call, fields: Fields) -> tuple[Value, ...] | None:
     if not columns or any(k is None for k in keys) or not all(FUNCTIONS[c.function].after for c in calls):
         return None
     lists = [k.values for k in keys if k is not None]
-    if math.prod(len(values) for values in lists) > MAX_KEYS:
+    if math.prod(len(values) for values in lists) > min(_MOST_COMPUTED, _MOST_WORK // len(nodes)):
         return None
     found = (evaluate(call, dict(zip(columns, row, strict=True))) for row in product(*lists))
     return _distinct([_plain(value) for value in found])
@@ -146,7 +194,7 @@ def _truncated(call: Call, fields: Fields) -> tuple[Value, ...] | None:
 def _starts(part: str, first: datetime.date, last: datetime.date) -> tuple[Value, ...] | None:
     if part == "day":
         count = (last - first).days + 1
-        return tuple(first + datetime.timedelta(days=i) for i in range(count)) if count <= MAX_KEYS else None
+        return tuple(first + datetime.timedelta(days=i) for i in range(count)) if count <= _MOST_COMPUTED else None
     if part == "week":
         monday = first - datetime.timedelta(days=first.weekday())
         return tuple(monday + datetime.timedelta(weeks=i) for i in range((last - monday).days // 7 + 1))

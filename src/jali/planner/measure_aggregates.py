@@ -13,7 +13,7 @@ from jali.planner.axes import bins_of, categories_of, marks_of
 from jali.planner.draft import Draft
 from jali.planner.lattice import double, ends_of, filtered, steps_for
 from jali.planner.part import Draw
-from jali.planner.split_loss import forecast
+from jali.planner.split_loss import forecast_error, matters
 from jali.planner.worth_ends import worth_ends
 from jali.query.aggregates import gives_list, number, numbers
 from jali.query.aggregation import CountPeople, CountRows, CountValues, Measure, SumValues
@@ -43,27 +43,83 @@ def measure_aggregates(draft: Draft) -> Draft:
     forecast error over all aggregates. Sums are tried one after the other, then all of them.
     """
     # The totals of grouping sets are made to agree one measure at a time.
-    sums = [a for a in aggregates(draft.question) if a.function == "sum"] if draft.question.sets is None else []
-    best, chosen = _measured(draft, {}), dict[Aggregate, str]()
-    least = forecast(best) if sums else 0.0
-    for wider in ({a: way} for a in sums for way in _WAYS):
-        tried = _measured(draft, chosen | wider)
-        found = forecast(tried)
-        if found < least * _BETTER:
-            best, chosen, least = tried, chosen | wider, found
-    every = _measured(draft, dict.fromkeys(sums, "rows")) if len(sums) > 1 else best
-    return every if len(sums) > 1 and forecast(every) < least * _BETTER else best
+    found = aggregates(draft.question)
+    sums = [i for i, a in enumerate(found) if a.function == "sum"] if draft.question.sets is None else []
+    chosen: dict[int, str] = {}
+    if sums:
+        trials = _Trials(draft, found)
+        least = trials.forecast(chosen)
+        for wider in ({i: way} for i in sums for way in _WAYS):
+            tried = trials.forecast(chosen | wider)
+            if tried < least * _BETTER:
+                chosen, least = chosen | wider, tried
+        every = dict.fromkeys(sums, "rows")
+        if len(sums) > 1 and trials.forecast(every) < least * _BETTER:
+            chosen = every
+    measured = _measured(draft, {found[i]: way for i, way in chosen.items()})
+    check_releases(measured)
+    return measured
+
+
+def check_releases(draft: Draft) -> None:
+    """Refuse a question that releases more numbers than the limits allow: of each group, and in all."""
+    releases = len(draft.measures) + len(draft.draws)
+    if releases * len(draft.sets) > draft.limits.releases:
+        what = "noisy numbers of each group, over all grouping sets"
+        raise draft.limits.exceeded("releases", what, (1, 1), "Ask several questions, or a batch.")
+    drawn = (draw.axis.cells if draw.kind == "cells" else draw.picks for draw in draft.draws)
+    each = len(draft.measures) + sum(drawn)
+    groups = sum(math.prod(len(draft.keys[place].values or ()) or 1 for place in one) for one in draft.sets)
+    if groups * each > draft.limits.numbers:
+        what = "noisy numbers in its answer"
+        raise draft.limits.exceeded("numbers", what, (1, 1), "Ask for fewer groups, or fewer aggregates.")
+
+
+class _Trials:
+    """Forecasts the error of ways to measure the sums; what each aggregate needs in each way is found once."""
+
+    def __init__(self, draft: Draft, wanted: tuple[Aggregate, ...]) -> None:
+        self._draft, self._wanted = draft, wanted
+        self._measuring = _Measuring(draft)
+        self._known: dict[tuple[int, str | None], list[tuple[int, float]]] = {}
+
+    def forecast(self, ways: Mapping[int, str]) -> float:
+        """Return the forecast where the sums of these places are measured in these ways, and all else as usual."""
+        weights: dict[int, float] = {}
+        for place in range(len(self._wanted)):
+            for release, weight in self._needs(place, ways.get(place)):
+                weights[release] = weights.get(release, 0.0) + weight
+        measures = self._measuring.measures
+        # Draws stand after the measures, of which there may be more by now: they are counted from below 0.
+        ordered = sorted(weights, key=lambda release: release < 0)
+        used = [measures[release] for release in ordered if release >= 0]
+        return forecast_error(self._draft, used, [weights[release] for release in ordered])
+
+    def _needs(self, place: int, way: str | None) -> list[tuple[int, float]]:
+        """Return the releases that an aggregate needs, and how much each matters to it."""
+        if (place, way) not in self._known:
+            self._known[place, way] = self._found(self._wanted[place], way)
+        return self._known[place, way]
+
+    def _found(self, written: Aggregate, way: str | None) -> list[tuple[int, float]]:
+        estimate = self._measuring.estimate(written, way)
+        measures = tuple(self._measuring.measures)
+        if isinstance(estimate, Picked | Cells):
+            return [(-1 - index, weight) for index, weight in matters(self._draft, measures, estimate)]
+        return matters(self._draft, measures, estimate)
 
 
 def _measured(draft: Draft, shared: Mapping[Aggregate, str]) -> Draft:
-    found = _Measuring(draft, shared)
-    made = [(a, found.estimate(a)) for a in aggregates(draft.question)]
+    found = _Measuring(draft)
+    made = [(a, found.estimate(a, shared.get(a))) for a in aggregates(draft.question)]
     # Draws are released after the measures, those of one axis together: their places are known only now.
-    axes = list(dict.fromkeys(draw.axis for draw in found.draws))
-    draws = sorted(found.draws, key=lambda draw: axes.index(draw.axis))
-    places = [len(found.measures) + draws.index(draw) for draw in found.draws]
+    measures, drawn = found.measures, found.draws
+    axes = {axis: i for i, axis in enumerate(dict.fromkeys(draw.axis for draw in drawn))}
+    draws = sorted(drawn, key=lambda draw: axes[draw.axis])
+    order = {draw: i for i, draw in enumerate(draws)}
+    places = [len(measures) + order[draw] for draw in drawn]
     estimates = tuple((a, _placed(e, places)) for a, e in made)
-    return replace(draft, measures=tuple(found.measures), draws=tuple(draws), estimates=estimates)
+    return replace(draft, measures=tuple(measures), draws=tuple(draws), estimates=estimates)
 
 
 def _placed(estimate: AnyEstimate, places: list[int]) -> AnyEstimate:
@@ -83,30 +139,40 @@ def _placed(estimate: AnyEstimate, places: list[int]) -> AnyEstimate:
 class _Measuring:
     """Collects distinct measures and refers to them by number, with coefficient 1 per unit of the measure."""
 
-    def __init__(self, draft: Draft, shared: Mapping[Aggregate, str]) -> None:
+    def __init__(self, draft: Draft) -> None:
         self.draft = draft
-        self.shared = shared
         self.rows = draft.rows
         self.bits = lattice_bits(draft)
-        self.measures: list[Measure] = []
-        self.draws: list[Draw] = []
+        self._measures: dict[Measure, int] = {}
+        self._draws: dict[Draw, int] = {}
+        # A sum is looked at in several ways: what it is of is the same in all of them.
+        self._plain: dict[int, tuple[Aggregate, Aggregate]] = {}
+        self._known: dict[int, tuple[Expression, Kind, tuple[Fraction, Fraction]]] = {}
+
+    @property
+    def measures(self) -> list[Measure]:
+        return list(self._measures)
+
+    @property
+    def draws(self) -> list[Draw]:
+        return list(self._draws)
 
     def term(self, measure: Measure) -> Linear:
-        if measure not in self.measures:
-            self.measures.append(measure)
-        return Linear(((self.measures.index(measure), Fraction(1)),))
+        place = self._measures.setdefault(measure, len(self._measures))
+        return Linear(((place, Fraction(1)),))
 
     def draw(self, draw: Draw) -> int:
-        if draw not in self.draws:
-            self.draws.append(draw)
-        return self.draws.index(draw)
+        return self._draws.setdefault(draw, len(self._draws))
 
-    def estimate(self, written: Aggregate) -> AnyEstimate:
-        aggregate = filtered(written)
+    def estimate(self, written: Aggregate, way: str | None) -> AnyEstimate:
+        """Return how an aggregate is made; of a sum, in one of the ways to share a count."""
+        if id(written) not in self._plain:
+            self._plain[id(written)] = written, filtered(written)
+        aggregate = self._plain[id(written)][1]
         if aggregate.function in KINDS:
             return self._moment(aggregate)
-        if written in self.shared:
-            return self._shared_sum(aggregate, self.shared[written])
+        if way is not None:
+            return self._shared_sum(aggregate, way)
         return _MAKERS[aggregate.function](self, aggregate)
 
     # Numbers with noise.
@@ -163,7 +229,11 @@ class _Measuring:
     def _ends(self, aggregate: Aggregate, argument: Expression) -> tuple[Fraction, Fraction]:
         """The range of a value: as the question bounds it, or as public facts do."""
         if aggregate.bounds is None:
-            return ends_of(argument, self.rows)
+            known = self._known.get(id(argument))
+            if known is None:
+                kind = type_of(argument, self.rows).kind or Kind.INTEGER
+                known = self._known[id(argument)] = argument, kind, ends_of(argument, self.rows)
+            return known[2]
         low, high = aggregate.bounds
         return double(low, math.floor), double(high, math.ceil)
 
@@ -178,7 +248,8 @@ class _Measuring:
         return SumValues(argument, kind, low, high, center, Fraction(1) if whole else steps_for(reach, self.bits))
 
     def _kind(self, argument: Expression) -> Kind:
-        return type_of(argument, self.rows).kind or Kind.INTEGER
+        known = self._known.get(id(argument))
+        return known[1] if known is not None else type_of(argument, self.rows).kind or Kind.INTEGER
 
     # Moments.
 

@@ -12,7 +12,7 @@ from jali.errors import QueryError, Unsupported
 from jali.planner.key_values import key_values
 from jali.planner.level import Level
 from jali.planner.resolve_expression import has_aggregate
-from jali.planner.scope import Scope, Visible
+from jali.planner.scope import Scope, visible_columns
 from jali.planner.show_expression import show_expression
 from jali.query.catalog import Kind, Table
 from jali.query.nodes import (
@@ -167,10 +167,9 @@ def _first(source: Source) -> str | None:
 
 def _expression(part: PartOf, table: Table, resolver: Resolver) -> Expression:
     written, scan = read_value(part.by), Scan(table)
-    seen = tuple(Visible(field.name, field.name, table.name) for field in table.fields)
     if has_aggregate(written):
         raise Unsupported("A part is told by the columns of one row.", remedy='Write partition("ward").')
-    (expression,), level = resolver.expressions([written], Level(scan, Scope(seen)))
+    (expression,), level = resolver.expressions([written], Level(scan, Scope(visible_columns(table, table.name))))
     if level.relation != scan:
         raise Unsupported("A part is told by the columns of one row.", remedy='Write partition("ward").')
     return expression

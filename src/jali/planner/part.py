@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from typing import TypeAlias
 
 from jali.mechanisms import Gaussian, Laplace, LInfinity
@@ -97,7 +98,7 @@ class Level:
         """What is computed of each group of this set, first of all."""
         return self.parts[0].aggregation
 
-    @property
+    @cached_property
     def releases(self) -> tuple[tuple[Part, int], ...]:
         """Every release of this set, as a part and a place in it."""
         return tuple((part, i) for part in self.parts for i in range(len(part.mechanisms)))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from functools import reduce
+from functools import cached_property, reduce
 
 from jali.errors import JaliError
 from jali.mechanisms import Gaussian, Laplace, LInfinity
@@ -40,6 +40,7 @@ from jali.query.aggregation import (
 )
 from jali.query.bounds import Bounds
 from jali.query.catalog import Field, Keys, Kind, Public, Range, Reach, Source, Table
+from jali.query.codec import encode
 from jali.query.estimate import Estimate, Linear
 from jali.query.estimates import AnyEstimate, Cells, Moment, Pick, Picked, Span
 from jali.query.nodes import (
@@ -61,6 +62,7 @@ from jali.query.nodes import (
 from jali.query.ownership import changes, most_changes, own, protected
 from jali.query.relation import (
     Belonging,
+    Capped,
     Compute,
     Computed,
     Keep,
@@ -118,7 +120,7 @@ class Plan:
         """What is computed of each group, first of all."""
         return self.levels[0].aggregation
 
-    @property
+    @cached_property
     def tables(self) -> tuple[Table, ...]:
         """The protected tables."""
         return protected(self.source)
@@ -128,15 +130,29 @@ class Plan:
         """The first protected table."""
         return self.tables[0]
 
-    @property
+    @cached_property
     def read(self) -> tuple[Table | Public, ...]:
         """Every table that is read, public ones too."""
         return sources(self.source)
 
-    @property
+    @cached_property
     def parts(self) -> tuple[Part, ...]:
         """The queries of all levels."""
         return tuple(part for level in self.levels for part in level.parts)
+
+    @cached_property
+    def encoded(self) -> str:
+        """The plan as text: what the ledger keeps. What is told about accounts is not in it."""
+        from jali.planner.forms import FORMS
+
+        return encode(self, FORMS)
+
+    def telling(self, charged: tuple[tuple[str, Event], ...], leaves: tuple[tuple[str, str], ...]) -> Plan:
+        """Return the same plan, which also says what the accounts would be charged and left with now."""
+        made = replace(self, charged=charged, leaves=leaves)
+        if "encoded" in self.__dict__:
+            made.__dict__["encoded"] = self.encoded
+        return made
 
     @property
     def sql(self) -> str:
@@ -149,7 +165,7 @@ class Plan:
         found = tuple(event for p in self.parts for m in p.mechanisms for event in _own_loss(m))
         return found if self.selection is None else (self.selection.loss.event, *found)
 
-    @property
+    @cached_property
     def told(self) -> int | None:
         """Which release of the chosen groups is the count that they were chosen by, if it is told."""
         if not isinstance(self.selection, NoisyCounts):
@@ -208,6 +224,7 @@ PLAN_CLASSES: tuple[type, ...] = (
     PerOwner,
     Summary,
     Belonging,
+    Capped,
     Membership,
     Kind,
     Table,

@@ -15,7 +15,7 @@ from jali.planner.membership import Membership
 from jali.planner.resolve_conditions import Conditions
 from jali.planner.resolve_expression import alias_or_self, column_of, expect_condition, has_aggregate
 from jali.planner.resolve_join import join
-from jali.planner.scope import Scope, Visible
+from jali.planner.scope import Scope, Visible, visible_columns
 from jali.planner.stack import stacked
 from jali.planner.summarise import Summaries
 from jali.query.catalog import Catalog, Public, Table
@@ -65,7 +65,7 @@ class Resolver:
         """A single table: its columns keep their names."""
         scan = Scan(self._table(source))
         alias = source.alias or scan.table.name
-        return Level(self._read(scan), Scope(tuple(Visible(f.name, f.name, alias) for f in scan.fields)))
+        return Level(self._read(scan), Scope(visible_columns(scan.table, alias)))
 
     def _of_people(self, source: Named) -> bool:
         """Say whether only a part of a table is read, so that people are put into parts: by a relation over it."""
@@ -102,8 +102,7 @@ class Resolver:
         table = self._table(source)
         alias = source.alias or table.name
         scan = Scan(table, self._names.prefix(alias))
-        seen = tuple(Visible(f.name, scan.prefix + f.name, alias) for f in table.fields)
-        return Level(self._read(scan), Scope(seen, outer))
+        return Level(self._read(scan), Scope(visible_columns(table, alias, scan.prefix), outer))
 
     def _derived(self, source: Derived, outer: Scope | None) -> Level:
         relation = self.query(source.query)
@@ -199,7 +198,7 @@ class Resolver:
 
 def _expanded(every: Every, scope: Scope) -> list[Output]:
     wanted = None if every.table is None else every.table.lower()
-    seen = [v for v in scope.columns if wanted is None or (v.table or "").lower() == wanted]
+    seen = [v for v in scope.readable if wanted is None or (v.table or "").lower() == wanted]
     if not seen:
         raise QueryError(
             f"There is no table {every.table} in this question.",

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from jali.errors import QueryError, Unsupported
+from jali.errors import QueryError
 from jali.planner.key_values import key_values
 from jali.planner.scope import Scope
+from jali.query.aggregates import result_type
 from jali.query.catalog import Field, Keys, Kind
-from jali.query.nodes import Aggregate, Call, Column, Expression, Output, walk
+from jali.query.functions import Type
+from jali.query.nodes import Aggregate, Call, Column, Expression, Found, Output, walk
 from jali.query.relation import Relation, Side, renamed
-from jali.query.types import dated, find_field, type_of
+from jali.query.types import call_type, dated, find_field, type_of
 
 
 def resolved(written: Expression, scope: Scope, fields: Relation | Side) -> Expression:
@@ -18,13 +20,28 @@ def resolved(written: Expression, scope: Scope, fields: Relation | Side) -> Expr
     if isinstance(written, Column):
         if written.table is None and fields.field(written.name) is not None and "." in written.name:
             return written
-        return _usable(scope.find(written), fields)
+        return scope.find(written)
     if isinstance(written, Call):
         arguments = tuple(resolved(a, scope, fields) for a in written.arguments)
-        return dated(replace(written, arguments=arguments), fields)
+        return dated(replace(written, arguments=arguments), lambda argument: _kind(argument, fields))
     if isinstance(written, Aggregate):
         return _aggregate(written, scope, fields)
     return written
+
+
+def _kind(expression: Expression, fields: Relation | Side) -> Kind | None:
+    """Return the kind of an expression in which aggregates may stand; None where it is not known here."""
+    return None if isinstance(expression, Found) else _type(expression, fields).kind
+
+
+def _type(expression: Expression, fields: Relation | Side) -> Type:
+    if isinstance(expression, Aggregate):
+        return result_type(expression, fields)
+    if not isinstance(expression, Call):
+        return type_of(expression, fields)
+    if expression.function == "grouping":
+        return Type(Kind.INTEGER)
+    return call_type(expression, [_type(argument, fields) for argument in expression.arguments])
 
 
 def _aggregate(written: Aggregate, scope: Scope, fields: Relation | Side) -> Aggregate:
@@ -34,16 +51,6 @@ def _aggregate(written: Aggregate, scope: Scope, fields: Relation | Side) -> Agg
         others=tuple(resolved(other, scope, fields) for other in written.others),
         filter=None if written.filter is None else resolved(written.filter, scope, fields),
     )
-
-
-def _usable(column: Column, fields: Relation | Side) -> Column:
-    if find_field(column, fields).kind is Kind.OTHER:
-        raise Unsupported(
-            f"Column {column.name} has a type that questions cannot use.",
-            position=column.position,
-            remedy="Use another column.",
-        )
-    return column
 
 
 def column_of(name: str, expression: Expression, fields: Relation) -> Field:

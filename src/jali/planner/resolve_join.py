@@ -46,8 +46,8 @@ def _condition(joined: Joined, left: Level, right: Level) -> tuple[Expression | 
     both = left.scope + right.scope
     using = joined.using
     if joined.natural:
-        mine = {v.name.lower() for v in left.scope.columns}
-        using = tuple(v.name for v in right.scope.columns if v.name.lower() in mine)
+        mine = {v.name.lower() for v in left.scope.readable}
+        using = tuple(v.name for v in right.scope.readable if v.name.lower() in mine)
     parts = [_equal(name, left, right, joined.position) for name in using]
     if joined.on is not None:
         if any(isinstance(node, Found) for node in walk(joined.on)):
@@ -60,10 +60,9 @@ def _condition(joined: Joined, left: Level, right: Level) -> tuple[Expression | 
         expect_condition(parts[-1], Side(left.relation.fields + right.relation.fields), "ON")
     if using and joined.kind != "full":
         # The shared column is written without its table: it means the left one, which is never NULL alone.
-        merged = tuple(
-            replace(v, merged=True) if v.name.lower() in {u.lower() for u in using} else v
-            for v in left.scope.columns
-        )
+        # Where the left side was joined by this column before, that one goes on.
+        shared = {left.scope.find(Column(name, joined.position)).name for name in using}
+        merged = tuple(replace(v, merged=True) if v.column in shared else v for v in left.scope.columns)
         both = Scope(merged + right.scope.columns, both.outer)
     return conjunction(parts), both
 

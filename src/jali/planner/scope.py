@@ -4,19 +4,29 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from jali.errors import QueryError
+from jali.errors import QueryError, Unsupported
+from jali.query.catalog import Public, Table
 from jali.query.nodes import Column
 from jali.query.spelling import meant
 
 
 @dataclass(frozen=True)
 class Visible:
-    """A column that can be named: by its own name, or with the table's name before it."""
+    """A column that can be named: by its own name, or with the table's name before it.
+
+    One that is not `readable`, because of its type, is refused wherever it is named, and `*` leaves it out.
+    """
 
     name: str
     column: str
     table: str | None = None
     merged: bool = False
+    readable: bool = True
+
+
+def visible_columns(table: Table | Public, alias: str, prefix: str = "") -> tuple[Visible, ...]:
+    """Return the columns of a table as a question sees them, each under its unique name."""
+    return tuple(Visible(f.name, prefix + f.name, alias, readable=f.readable) for f in table.fields)
 
 
 @dataclass(frozen=True)
@@ -28,6 +38,11 @@ class Scope:
 
     def __add__(self, other: Scope) -> Scope:
         return Scope(self.columns + other.columns, self.outer)
+
+    @property
+    def readable(self) -> tuple[Visible, ...]:
+        """The columns that questions can read."""
+        return tuple(visible for visible in self.columns if visible.readable)
 
     def tables(self) -> set[str]:
         """Return the names of the tables in sight."""
@@ -47,6 +62,13 @@ class Scope:
             )
         if not found:
             raise self._unknown(column)
+        if not found[0].readable:
+            raise Unsupported(
+                f"Column {column.name} has a type that questions cannot read.",
+                position=column.position,
+                remedy="Questions read numbers, text, truth values, dates and times without a time zone: "
+                "store it as one of these.",
+            )
         return replace(column, name=found[0].column, table=None)
 
     def knows(self, column: Column) -> bool:
@@ -68,7 +90,7 @@ class Scope:
                 position=column.position,
                 remedy=f"Its tables are {', '.join(sorted(self.tables())) or 'without a name'}.",
             )
-        seen = [v for v in self.columns if column.table in (None, v.table) or _same(column.table, v.table)]
+        seen = [v for v in self.readable if column.table in (None, v.table) or _same(column.table, v.table)]
         names = list(dict.fromkeys(visible.name for visible in seen))
         tables = {visible.table for visible in seen}
         where = f"Table {next(iter(tables))}" if len(tables) == 1 and None not in tables else "The question"

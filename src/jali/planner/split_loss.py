@@ -18,7 +18,7 @@ sets share the loss besides (`grouping_sets.shares`).
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import lru_cache
@@ -27,6 +27,7 @@ from jali.mechanisms.moments.axis import Axis
 from jali.planner.draft import Draft
 from jali.planner.joint import best_block, items, may_join
 from jali.planner.sensitivity import l1_sensitivity, squared_l2_sensitivity
+from jali.planner.tell import told_place
 from jali.query.aggregation import Aggregation, Measure, SumValues
 from jali.query.estimate import Estimate, Linear
 from jali.query.estimates import Cells, Moment, Picked, Span
@@ -61,8 +62,21 @@ def split_loss(draft: Draft) -> Draft:
 
 def forecast(draft: Draft) -> float:
     """Return what the best split leaves: the sum of importance times squared error, for a loss of 1."""
-    power, found = float(_root(draft)), _importance(draft)
-    return float(sum(weight**power for weight in items(found, _block(draft, found))) ** (1 / power))
+    return forecast_error(draft, draft.measures, _importance(draft))
+
+
+def forecast_error(draft: Draft, measures: Sequence[Measure], importance: Sequence[float]) -> float:
+    """Return the same for other measures than those of the draft, of this importance; draws stand after them."""
+    power = float(_root(draft))
+    block = _block_of(draft, measures, importance)
+    return float(sum(weight**power for weight in items(importance, block)) ** (1 / power))
+
+
+def matters(draft: Draft, measures: tuple[Measure, ...], estimate: object) -> list[tuple[int, float]]:
+    """Return how much each release of an aggregate over these measures matters to it."""
+    aggregation = replace(draft.aggregation(draft.sets[0]), measures=measures)
+    reaches = _Reaches(aggregation, draft.changes, draft.concentrated)
+    return _matters(estimate, reaches, float(_root(draft)))
 
 
 def _root(draft: Draft) -> Fraction:
@@ -70,11 +84,16 @@ def _root(draft: Draft) -> Fraction:
 
 
 def _block(draft: Draft, importance: list[float]) -> tuple[int, ...]:
+    return _block_of(draft, draft.measures, importance)
+
+
+def _block_of(draft: Draft, measures: Sequence[Measure], importance: Sequence[float]) -> tuple[int, ...]:
     """Return the measures that leave together; a count that is told with its group has its own noise."""
     if draft.concentrated or draft.question.sets is not None:
         return ()
     aggregation = draft.aggregation(draft.sets[0])
-    able = [i for i, measure in enumerate(draft.measures) if i != draft.told and may_join(aggregation, measure)]
+    told = told_place(tuple(measures), draft.weights, draft.changes) if draft.selecting else None
+    able = [i for i, measure in enumerate(measures) if i != told and may_join(aggregation, measure)]
     return best_block(importance, able, float(_root(draft)))
 
 

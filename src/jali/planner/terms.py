@@ -71,7 +71,7 @@ def spelled_out(function: _Asking) -> _Asking:
 
 def terms_of(**given: Unpack[Given]) -> Terms:
     """Read the terms as a question names them: exactly one of epsilon and rho."""
-    _check_known(given)
+    check_known(given)
     epsilon, rho, delta = given.get("epsilon"), given.get("rho"), given.get("delta")
     if epsilon is not None and rho is not None:
         raise QueryError(
@@ -91,7 +91,7 @@ def terms_of(**given: Unpack[Given]) -> Terms:
     return Terms(loss, chance, *bounds, part_named(given.get("part")))
 
 
-def _check_known(given: Given) -> None:
+def check_known(given: Given) -> None:
     """Refuse a misspelt term, as Python does: left aside, it would change what is asked."""
     for name in given:
         if name not in Given.__annotations__:

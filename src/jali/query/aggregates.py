@@ -10,12 +10,12 @@ from jali.errors import QueryError
 from jali.query.catalog import Kind
 from jali.query.functions import Type
 from jali.query.nodes import Aggregate, Literal
-from jali.query.relation import Relation
+from jali.query.relation import Fields
 from jali.query.types import type_of
 
 _NUMBER = "Use CAST(column AS DOUBLE) where text should be read as a number."
 MOST_QUANTILES = 64
-MOST_BINS = 10_000
+MOST_BINS = 500
 
 
 @dataclass(frozen=True)
@@ -156,12 +156,12 @@ def gives_list(aggregate: Aggregate) -> bool:
     return several or aggregate.function in _LISTS
 
 
-def result_type(aggregate: Aggregate, relation: Relation) -> Type:
+def result_type(aggregate: Aggregate, fields: Fields) -> Type:
     """Return the kind of an aggregate's value, as expressions after the noise see it."""
     if gives_list(aggregate):
         return Type(Kind.OTHER)
     kind = AGGREGATES[aggregate.function].gives
     if kind is None and aggregate.argument is not None:
-        own_kind = type_of(aggregate.argument, relation).kind
+        own_kind = type_of(aggregate.argument, fields).kind
         return Type(Kind.REAL if own_kind is None or own_kind.numeric else own_kind)
     return Type(kind)

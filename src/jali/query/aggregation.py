@@ -214,3 +214,22 @@ def _may_merge(key: KeySet, source: Relation) -> bool:
     field = source.field(key.expression.name) if isinstance(key.expression, Column) else None
     double = key.kind.numeric and (field is None or field.computed)
     return key.values is None and (double or key.kind in (Kind.DATE, Kind.TIMESTAMP))
+
+
+# As many keys as tell how an engine writes, reads and joins them.
+_FEW = 100
+
+
+def with_few_keys(aggregation: Aggregation) -> Aggregation:
+    """Return an aggregation over the first of many keys, with a query of the same shape."""
+
+    def few(key: KeySet) -> KeySet:
+        return key if key.values is None else replace(key, values=key.values[:_FEW])
+
+    along = aggregation.along
+    return replace(
+        aggregation,
+        keys=tuple(map(few, aggregation.keys)),
+        along=replace(along, keys=few(along.keys)) if isinstance(along, Categories) else along,
+        required=tuple(map(few, aggregation.required)),
+    )

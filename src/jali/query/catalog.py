@@ -7,9 +7,11 @@ import operator
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from dataclasses import field as attribute
 from enum import StrEnum
 from fractions import Fraction
-from typing import Any
+from functools import cached_property
+from typing import Any, Literal, TypeAlias
 
 from jali.errors import CatalogError
 from jali.numerals import decimal
@@ -175,6 +177,7 @@ class Keys:
 
 
 Declared = Range | Keys | Kind
+Memory: TypeAlias = Literal["own", "common"]
 
 
 @dataclass(frozen=True)
@@ -192,6 +195,11 @@ class Field:
     keys: Keys | None = None
     computed: bool = False
     bounds: Bounds = ANYTHING
+
+    @property
+    def readable(self) -> bool:
+        """Whether questions can name it: its values are in the closed domain (`query.domain`), or NULL."""
+        return self.kind is not Kind.OTHER
 
 
 @dataclass(frozen=True)
@@ -256,6 +264,8 @@ class Table:
         min_people: A group is shown only when at least so many people stand behind it.
         unique: Whether no two rows have the same unit, as a key of the source enforces.
         copy: The prepared copy that questions read instead of the source.
+        memory: Whose answers are recalled when an equal question is asked: "own", or everybody's ("common"). It is
+            no part of what a question means, and may be changed at any time.
     """
 
     name: str
@@ -270,19 +280,30 @@ class Table:
     min_people: int = 1
     unique: bool = False
     copy: Source | None = None
+    memory: Memory = attribute(default="own", compare=False)
 
     def __repr__(self) -> str:
         who = "each row a person" if self.row_level else f"unit {self.owner}, max_rows {self.max_rows}"
         return f"Table({self.name}: {who}; {len(self.fields)} columns; budget {self.budget})"
 
+    @cached_property
+    def columns(self) -> tuple[Field, ...]:
+        """The columns that questions can read: those whose type is one of the closed domain."""
+        return tuple(field for field in self.fields if field.readable)
+
     def field(self, name: str) -> Field | None:
-        """Find a column, ignoring case as SQL does."""
-        return _field(self.fields, name)
+        """Find a column that questions can read, ignoring case as SQL does."""
+        return _field(self.columns, name)
 
     @property
     def row_level(self) -> bool:
         """Whether each row is a person of its own."""
         return self.unit is None and self.reach is None
+
+    @property
+    def read_from(self) -> Source:
+        """Where questions read the rows: in the prepared copy, where there is one."""
+        return self.source if self.copy is None else self.copy
 
     @property
     def one_row_each(self) -> bool:
@@ -297,18 +318,35 @@ class Table:
 
 @dataclass(frozen=True)
 class Public:
-    """A public table: its rows are nobody's secret, so its keys and ranges were read off it."""
+    """A public table: its rows are nobody's secret, so its keys and ranges were read off it.
+
+    Attributes:
+        rows: How many rows it has; None in declarations of versions that did not count them.
+        repeats: For each column, how many rows have the same value at most.
+    """
 
     name: str
     source: Source
     fields: tuple[Field, ...]
+    rows: int | None = None
+    repeats: tuple[tuple[str, int], ...] = ()
 
     def __repr__(self) -> str:
         return f"Public({self.name}: {len(self.fields)} columns)"
 
+    @property
+    def read_from(self) -> Source:
+        """Where questions read the rows."""
+        return self.source
+
+    @cached_property
+    def columns(self) -> tuple[Field, ...]:
+        """The columns that questions can read: those whose type is one of the closed domain."""
+        return tuple(field for field in self.fields if field.readable)
+
     def field(self, name: str) -> Field | None:
-        """Find a column, ignoring case as SQL does."""
-        return _field(self.fields, name)
+        """Find a column that questions can read, ignoring case as SQL does."""
+        return _field(self.columns, name)
 
 
 @dataclass(frozen=True)

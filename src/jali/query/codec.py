@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import MISSING, dataclass, fields, is_dataclass
 from enum import Enum
 from fractions import Fraction
+from functools import cache
 from types import MappingProxyType
 from typing import Any
 
@@ -46,7 +47,27 @@ def decode(text: str, classes: Iterable[type], forms: Forms = _AS_IT_IS) -> Any:
     return _Reader({cls.__name__: cls for cls in classes}, forms).alive(json.loads(text))
 
 
+@cache
+def _stored(kind: Any) -> tuple[str, ...] | None:
+    """Return the names of the fields of a dataclass that are stored; None for any other class.
+
+    Positions only serve error messages: the same question written differently is the same plan.
+    """
+    return tuple(f.name for f in fields(kind) if f.compare) if is_dataclass(kind) else None
+
+
 def _plain(value: Any, forms: Forms) -> Any:
+    kind: Any = type(value)
+    if kind in _WRITTEN_AS_IS:
+        return value
+    names = _stored(kind)
+    if names is not None and kind not in forms:
+        body = {name: _plain(getattr(value, name), forms) for name in names}
+        return {"@": kind.__name__, **body}
+    return _other(value, forms)
+
+
+def _other(value: Any, forms: Forms) -> Any:
     if value is None or (isinstance(value, bool | str | float) and not isinstance(value, Enum)):
         return value
     if isinstance(value, Enum):
@@ -55,6 +76,8 @@ def _plain(value: Any, forms: Forms) -> Any:
         return value if abs(value) < _SAFE else {"@": "int", "value": str(value)}
     if isinstance(value, tuple | list):
         # Keys are many and plain: they take no call each.
+        if value and all(type(item) is datetime.date for item in value):
+            return [{"@": "date", "value": item.isoformat()} for item in value]
         return [
             item
             if type(item) in _WRITTEN_AS_IS or (type(item) is int and -_SAFE < item < _SAFE)
@@ -69,17 +92,10 @@ def _tagged(value: Any, forms: Forms) -> Any:
         return {"@": "Fraction", "value": str(value)}
     if isinstance(value, datetime.datetime | datetime.date):
         return {"@": type(value).__name__, "value": value.isoformat()}
-    if is_dataclass(value) and not isinstance(value, type):
-        body = {name: _plain(part, forms) for name, part in _parts(value, forms).items()}
+    if type(value) in forms:
+        body = {name: _plain(part, forms) for name, part in forms[type(value)].parts(value).items()}
         return {"@": type(value).__name__, **body}
     raise TypeError(f"cannot store a {type(value).__name__}")
-
-
-def _parts(value: Any, forms: Forms) -> dict[str, Any]:
-    if type(value) in forms:
-        return forms[type(value)].parts(value)
-    # Positions only serve error messages: the same question written differently is the same plan.
-    return {f.name: getattr(value, f.name) for f in fields(value) if f.compare}
 
 
 _SCALARS: dict[str, Any] = {

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import datetime
 import math
 from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
+from jali.query.domain import FIRST_DAY, LAST_DAY
 from jali.query.functions.arithmetic import bucket
 from jali.query.nodes import Call, Expression, Literal
 
-Interval: TypeAlias = tuple[float, float] | None
+# Two ends: numbers, dates or times.
+Interval: TypeAlias = tuple[Any, Any] | None
 _EVERYTHING = (-math.inf, math.inf)
 
 
@@ -18,6 +21,8 @@ def enclose(expression: Expression, known: Mapping[Expression, Interval]) -> Int
     """Return an interval that holds the expression's value; None where intervals make no sense (CASE, text)."""
     if expression in known:
         return known[expression]
+    if isinstance(expression, Literal) and isinstance(expression.value, datetime.date):
+        return expression.value, expression.value
     if isinstance(expression, Literal) and isinstance(expression.value, int | Fraction):
         return float(expression.value), float(expression.value)
     if not isinstance(expression, Call) or expression.function not in _RULES:
@@ -28,7 +33,30 @@ def enclose(expression: Expression, known: Mapping[Expression, Interval]) -> Int
     return _RULES[expression.function]([part for part in parts if part is not None])
 
 
-Part: TypeAlias = tuple[float, float]
+Part: TypeAlias = tuple[Any, Any]
+
+
+def _plus(parts: Sequence[Part]) -> Part:
+    """Add numbers, or days to a date."""
+    (low, high), (least, most) = parts
+    if isinstance(low, datetime.date):
+        return _moved(low, least), _moved(high, most)
+    return low + least, high + most
+
+
+def _minus(parts: Sequence[Part]) -> Part:
+    """Subtract numbers, days from a date, or dates, which gives days."""
+    (low, high), (least, most) = parts
+    if isinstance(least, datetime.date):
+        return float((low - most).days), float((high - least).days)
+    return _plus([(low, high), (-most, -least)])
+
+
+def _moved(day: datetime.date, days: float) -> datetime.date:
+    """Return the date some days later; at most the last one of the calendar, and at least the first."""
+    if days > (LAST_DAY - day).days:
+        return LAST_DAY
+    return FIRST_DAY if days < (FIRST_DAY - day).days else day + datetime.timedelta(days=days)
 
 
 def _corners(operation: Callable[[float, float], float], a: Part, b: Part) -> Part:
@@ -108,8 +136,8 @@ def _bucket(parts: Sequence[Part]) -> Part:
 
 
 _RULES: dict[str, Callable[[Sequence[Part]], Interval]] = {
-    "+": lambda p: (p[0][0] + p[1][0], p[0][1] + p[1][1]),
-    "-": lambda p: (p[0][0] - p[1][1], p[0][1] - p[1][0]),
+    "+": _plus,
+    "-": _minus,
     "*": lambda p: _corners(lambda x, y: x * y, p[0], p[1]),
     "/": _divide,
     "negate": lambda p: (-p[0][1], -p[0][0]),

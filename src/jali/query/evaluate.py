@@ -13,13 +13,14 @@ from jali.query.functions.arithmetic import bucket
 from jali.query.nodes import Call, Expression, Literal
 
 Values = Mapping[Expression, Any]
+_INT64 = 1 << 63
 
 
 def evaluate(expression: Expression, values: Values) -> Any:
     """Return the value of an expression, where columns and aggregates have the given values. NULL is None."""
     if isinstance(expression, Literal):
         value = expression.value
-        return float(value) if isinstance(value, Fraction) else value
+        return float(value) if isinstance(value, Fraction) else to_storable(value)
     if expression in values or not isinstance(expression, Call):
         return values[expression]
     arguments = [evaluate(argument, values) for argument in expression.arguments]
@@ -28,14 +29,66 @@ def evaluate(expression: Expression, values: Values) -> Any:
     if any(argument is None for argument in arguments):
         return None
     try:
-        return _finite(_STRICT[expression.function](*arguments))
+        return to_storable(_STRICT[expression.function](*arguments))
     except (OverflowError, ValueError):
         # Beyond what a double or a date holds, or without a value: NULL. Nothing raises after the noise.
         return None
 
 
-def _finite(value: Any) -> Any:
+def evaluator(expression: Expression, variable: Expression) -> Callable[[Any], Any]:
+    """Return the value of an expression as a function of that of its only variable: for very many values.
+
+    Example:
+        >>> from jali.query.nodes import Column
+        >>> evaluator(Call("<", (Column("age"), Literal(18))), Column("age"))(7)
+        True
+    """
+    if expression == variable:
+        return to_storable
+    if not isinstance(expression, Call):
+        constant = evaluate(expression, {})
+        return lambda _: constant
+    parts = [evaluator(argument, variable) for argument in expression.arguments]
+    lenient, strict = _LENIENT.get(expression.function), _STRICT.get(expression.function)
+    if lenient is not None:
+        return lambda value: lenient([part(value) for part in parts])
+    assert strict is not None
+
+    def strictly(value: Any) -> Any:
+        arguments = [part(value) for part in parts]
+        if any(argument is None for argument in arguments):
+            return None
+        try:
+            return to_storable(strict(*arguments))
+        except (OverflowError, ValueError):
+            return None
+
+    return strictly
+
+
+def to_storable(value: Any) -> Any:
+    """Return a value that JSON, Arrow and Parquet can hold: whole numbers of 64 bits, doubles that are finite.
+
+    Other whole numbers become doubles, other doubles NULL; the same inside of lists and mappings.
+
+    Example:
+        >>> to_storable(7), to_storable(1 << 63), to_storable(10**400), to_storable([float("nan")])
+        (7, 9.223372036854776e+18, None, [None])
+    """
+    if isinstance(value, list):
+        return [to_storable(inner) for inner in value]
+    if isinstance(value, dict):
+        return {label: to_storable(inner) for label, inner in value.items()}
+    if isinstance(value, int) and not -_INT64 <= value < _INT64:
+        return _as_double(value)
     return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def _as_double(value: int) -> float | None:
+    try:
+        return float(value)
+    except OverflowError:
+        return None
 
 
 def _divide(a: float, b: float) -> float | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from itertools import combinations, product
 
@@ -11,7 +12,6 @@ from jali.query.nodes import Aggregate, Expression, Output, walk
 from jali.query.read_expression import ExpressionReader
 
 Set = tuple[Expression, ...]
-_MAX_SETS = 64
 
 
 def read_grouping(
@@ -26,13 +26,12 @@ def read_grouping(
     def one(node: exp.Expression) -> Expression:
         return ordinal(reader.read(node))
 
+    if math.prod(_number(term) for term in terms) > reader.limits.sets:
+        remedy = "List those that you need: GROUPING SETS ((a), (b))."
+        raise reader.limits.exceeded("sets", "grouping sets", reader.position(group), remedy)
     choices = [_choices(term, one) for term in terms]
     if all(len(choice) == 1 for choice in choices):
         return tuple(dict.fromkeys(e for choice in choices for e in choice[0])), None
-    if _count(choices) > _MAX_SETS:
-        raise reader.refuse(
-            group, f"GROUP BY asks for more than {_MAX_SETS} grouping sets.", "List fewer of them."
-        )
     sets = [tuple(dict.fromkeys(e for part in chosen for e in part)) for chosen in product(*choices)]
     every = tuple(dict.fromkeys(e for one_set in sets for e in one_set))
     places = (tuple(sorted(every.index(e) for e in one_set)) for one_set in sets)
@@ -48,11 +47,13 @@ def plain_outputs(outputs: Sequence[Output]) -> tuple[Expression, ...]:
     return tuple(dict.fromkeys(e for e in kept if not any(isinstance(node, Aggregate) for node in walk(e))))
 
 
-def _count(choices: list[list[Set]]) -> int:
-    total = 1
-    for choice in choices:
-        total *= len(choice)
-    return total
+def _number(node: exp.Expression) -> int:
+    """Return how many sets one term of GROUP BY stands for, without listing them."""
+    if isinstance(node, exp.Rollup):
+        return len(node.expressions) + 1
+    if isinstance(node, exp.Cube):
+        return 1 << min(len(node.expressions), 64)
+    return sum(_number(item) for item in node.expressions) if isinstance(node, exp.GroupingSets) else 1
 
 
 def _choices(node: exp.Expression, one: Callable[[exp.Expression], Expression]) -> list[Set]:

@@ -23,6 +23,7 @@ from jali.query.catalog import Public, Table
 from jali.query.nodes import Column
 from jali.query.relation import (
     Belonging,
+    Capped,
     Compute,
     Computed,
     Keep,
@@ -75,12 +76,25 @@ NOBODY = Ownership(public=True)
 
 
 def own(relation: Relation) -> Ownership:
-    """Return whose rows a relation has. The relation is one that the planner made: it keeps the rules."""
+    """Return whose rows a relation has. The relation is one that the planner made: it keeps the rules.
+
+    It is found once for each relation, which never changes: relations stand deep inside each other.
+    """
+    known: Ownership | None = relation.__dict__.get(_KNOWN)
+    if known is None:
+        known = relation.__dict__[_KNOWN] = _owned(relation)
+    return known
+
+
+_KNOWN = "_ownership"
+
+
+def _owned(relation: Relation) -> Ownership:
     if isinstance(relation, Scan):
         return _scanned(relation)
     if isinstance(relation, Compute):
         return _computed(relation, own(relation.source))
-    if isinstance(relation, Keep | Belonging):
+    if isinstance(relation, Keep | Belonging | Capped):
         return own(relation.source)
     if isinstance(relation, Pair):
         return _paired(relation, own(relation.left), own(relation.right))
@@ -124,7 +138,7 @@ def same_owner(left: Relation, one: str, right: Relation, other: str) -> bool:
 def origin(relation: Relation, column: str) -> Token | None:
     """Return the protected table and column that a column of a relation is read from, unchanged."""
     if isinstance(relation, Scan):
-        field = next((f for f in relation.table.fields if relation.prefix + f.name == column), None)
+        field = next((f for f in relation.table.columns if relation.prefix + f.name == column), None)
         return None if field is None else (relation.table.name, field.name)
     if isinstance(relation, Compute):
         made = next((c.expression for c in relation.columns if c.field.name == column), None)
@@ -133,7 +147,7 @@ def origin(relation: Relation, column: str) -> Token | None:
         return origin(relation.left, column) or (
             origin(relation.right, column) if relation.kind == "inner" else None
         )
-    return origin(relation.source, column) if isinstance(relation, Keep | Match | Belonging) else None
+    return origin(relation.source, column) if isinstance(relation, Keep | Match | Belonging | Capped) else None
 
 
 def _spelled(scan: Scan, column: str) -> str:

@@ -7,26 +7,30 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
-import sqlglot
 from sqlglot import exp
 from sqlglot.errors import ParseError, SqlglotError
 
 from jali.errors import QueryError
-from jali.query.lexed import Lexed
+from jali.query.lexed import DIALECT, Lexed
+from jali.query.limits import DEFAULT, Limits, check_text
+from jali.query.token_limits import check_tokens
 
-_MAX_SQL = 100_000
 _BEGINNINGS = ("SELECT", "WITH", "FROM", "(")
 
 
-def parse(sql: str) -> exp.Select | exp.SetOperation:
-    """Parse one SELECT, or a UNION of them."""
-    check_text(sql)
+def parse(sql: str, limits: Limits = DEFAULT) -> exp.Select | exp.SetOperation:
+    """Parse one SELECT, or a UNION of them, of at most the size that the limits allow."""
+    check_text(sql, limits)
+    lexed = Lexed.of(sql)
+    check_tokens(lexed, limits)
     try:
         with _unlogged():
-            statements = [s for s in sqlglot.parse(sql, read="duckdb") if s is not None]
+            statements = [s for s in DIALECT.parser().parse(list(lexed.tokens), sql) if s is not None]
     except ParseError as problem:
-        raise _syntax_error(sql, problem) from None
-    except (SqlglotError, RecursionError):
+        raise _syntax_error(lexed, problem) from None
+    except RecursionError:
+        raise too_deep() from None
+    except SqlglotError:
         raise QueryError("The question is not valid SQL.", remedy="Check brackets and quotes.") from None
     if len(statements) > 1:
         raise QueryError(
@@ -41,18 +45,15 @@ def parse(sql: str) -> exp.Select | exp.SetOperation:
     return statements[0]
 
 
-def check_text(sql: str) -> None:
-    """Refuse a text that is too long or that no file could hold."""
-    if len(sql) > _MAX_SQL or "\x00" in sql or not _is_unicode(sql):
-        raise QueryError(
-            f"A question has at most {_MAX_SQL:,} characters, all of them Unicode and none NUL.",
-            remedy="Shorten it, or declare the list that it holds as keys.",
-        )
+def too_deep() -> QueryError:
+    """Make the refusal of a question that is nested too deeply to be read."""
+    return QueryError(
+        "The question is nested too deeply.", remedy="Compute it in steps, in subqueries side by side."
+    )
 
 
-def _syntax_error(sql: str, problem: ParseError) -> QueryError:
+def _syntax_error(lexed: Lexed, problem: ParseError) -> QueryError:
     first = problem.errors[0] if problem.errors else {}
-    lexed = Lexed.of(sql)
     if lexed.tokens and lexed.tokens[0].text.upper() not in _BEGINNINGS:
         # A misspelt SELECT is read as a name, and what follows it would be marked.
         return QueryError(
@@ -64,24 +65,15 @@ def _syntax_error(sql: str, problem: ParseError) -> QueryError:
         said = "The question is not valid SQL"
     elif said.startswith("Invalid expression"):
         said = "This is not expected here"
-    return QueryError(f"{said}.", position=_place(sql, first), remedy="Check the spelling near this place.")
+    return QueryError(f"{said}.", position=_place(lexed, first), remedy="Check the spelling near this place.")
 
 
-def _place(sql: str, first: Mapping[str, Any]) -> tuple[int, int] | None:
+def _place(lexed: Lexed, first: Mapping[str, Any]) -> tuple[int, int] | None:
     """Return where the token of an error begins: sqlglot tells where it ends."""
-    lexed = Lexed.of(sql)
     ends = ((token.line, token.col) for token in lexed.tokens)
     found = (i for i, end in enumerate(ends) if end == (first.get("line"), first.get("col")))
     index = next(found, None)
     return None if index is None else lexed.position(index)
-
-
-def _is_unicode(text: str) -> bool:
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
 
 
 @contextmanager

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import operator
 import re
-from collections.abc import Callable, Mapping
+from bisect import bisect_right
+from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from functools import reduce
 from typing import Any
@@ -14,6 +15,7 @@ from sqlglot import exp
 from jali.errors import QueryError, Unsupported
 from jali.numerals import is_sized
 from jali.query.contribution import Contribution
+from jali.query.limits import DEFAULT, Limits
 from jali.query.nodes import (
     Call,
     Column,
@@ -42,6 +44,7 @@ _BINARY: dict[type[exp.Expression], str] = {
     exp.And: "and",
     exp.Or: "or",
 }
+_CHAINED = (exp.And, exp.Or)
 _EXACT: dict[str, Callable[[Any, Any], Any]] = {"+": operator.add, "-": operator.sub, "*": operator.mul}
 _UNARY: dict[type[exp.Expression], str] = {
     exp.Neg: "negate",
@@ -64,10 +67,10 @@ _ARGUMENTS: dict[type[exp.Expression], frozenset[str]] = {
     exp.Case: frozenset({"ifs", "default"}),
 }
 _COMMON = frozenset({"this", "expression", "expressions"})
-_MAX_DEPTH = 200
+# Longer chains of AND and OR are read as if they had brackets, so that they are not as deep as they are long.
+_LONG_CHAIN = 16
 _PAGE = "docs/sql.md shows what is supported."
 _REASONS = {**REFUSED_FUNCTIONS, **REFUSED}
-_MAX_SIZE = 10_000
 _CALLED = re.compile(r"([A-Za-z_]\w*)\s*\(")
 _RENAMED = frozenset(REFUSED) | {"quantile_cont", "quantile_disc"}
 
@@ -79,6 +82,7 @@ class ExpressionReader:
         sql: The text.
         read_query: Reads a subquery; without it subqueries are refused.
         bounds: The bounds that calls give by name, by the place where the call begins.
+        limits: How large the question may be.
     """
 
     def __init__(
@@ -86,12 +90,17 @@ class ExpressionReader:
         sql: str,
         read_query: Callable[[exp.Expression], Select | Stacked] | None = None,
         bounds: Mapping[int, Contribution] | None = None,
+        limits: Limits = DEFAULT,
     ) -> None:
         self.sql = sql
         self.read_query = read_query
         self.bounds = bounds or {}
+        self.limits = limits
         self.used: set[int] = set()
-        self._sizes: dict[int, tuple[Expression, int]] = {}
+        self._lines = [0, *(match.end() for match in re.finditer("\n", sql))]
+        # The nodes of the tree, which are kept so that no other one gets the id of one of them, and their starts.
+        self._tree: list[exp.Expr] = []
+        self._starts: dict[int, int | None] = {}
 
     def bounds_at(self, node: exp.Expression) -> Contribution | None:
         """Return the bounds that a call gives by name."""
@@ -103,13 +112,24 @@ class ExpressionReader:
 
     def position(self, node: exp.Expression) -> Position:
         """Return line and column of the first token of a node that has kept its place."""
-        starts = [n.meta["start"] for n in node.walk() if "start" in n.meta]
-        if not starts:
+        start = self._start(node)
+        if start is None:
             # Some nodes keep no token: the nearest node around them tells the place well enough.
             around = node.parent
             return self.position(around) if isinstance(around, exp.Expression) else (1, 1)
-        before = self.sql[: min(starts)]
-        return before.count("\n") + 1, len(before) - (before.rfind("\n") + 1) + 1
+        line = bisect_right(self._lines, start)
+        return line, start - self._lines[line - 1] + 1
+
+    def _start(self, node: exp.Expr) -> int | None:
+        """Return where the first token of a node and its parts begins: found for all nodes of a tree at once."""
+        if id(node) not in self._starts:
+            nodes = list(node.root().walk())
+            self._tree += nodes
+            for one in reversed(nodes):
+                inner = (self._starts.get(id(part)) for part in one.iter_expressions())
+                known = [start for start in (one.meta.get("start"), *inner) if start is not None]
+                self._starts[id(one)] = min(known, default=None)
+        return self._starts.get(id(node))
 
     def refuse(self, node: exp.Expression, what: str, remedy: str | None = None) -> Unsupported:
         """Make the refusal of a construct."""
@@ -117,8 +137,9 @@ class ExpressionReader:
 
     def read(self, node: exp.Expression, depth: int = 0) -> Expression:
         """Read one expression."""
-        if depth > _MAX_DEPTH:
-            raise self.refuse(node, "The expression is nested too deeply.")
+        if depth > self.limits.terms:
+            what = "operators and functions applied one after the other"
+            raise self.limits.exceeded("terms", what, self.position(node), "Compute it in steps, in subqueries.")
         if isinstance(node, exp.IgnoreNulls) and is_aggregate(node.this):
             # Aggregates leave NULL out anyway.
             node = node.this
@@ -163,21 +184,33 @@ class ExpressionReader:
         }
 
     def _call(self, function: str, node: exp.Expression, *arguments: Expression) -> Call:
-        """Make a call, and refuse one that has grown too large: BETWEEN and CASE write their subject twice."""
-        made = Call(function, arguments, self.position(node))
-        size = 1 + sum(self._sizes.get(id(a), (a, 1))[1] for a in arguments)
-        if size > _MAX_SIZE:
-            raise self.refuse(node, "The expression is too large.", "Compute it in steps, in subqueries.")
-        # The node is kept beside its size: another one could get its id otherwise.
-        self._sizes[id(made)] = made, size
-        return made
+        return Call(function, arguments, self.position(node))
 
     def _binary(self, node: exp.Expression, depth: int) -> Expression:
+        function = _BINARY[type(node)]
+        if type(node) in _CHAINED:
+            return self._chain(function, node, depth)
         left, right = self.read(node.this, depth + 1), self.read(node.expression, depth + 1)
-        exact = _of_decimals(_BINARY[type(node)], left, right)
+        exact = _of_decimals(function, left, right)
         if exact is not None:
             return Literal(exact, self.position(node))
-        return self._call(_BINARY[type(node)], node, left, right)
+        return self._call(function, node, left, right)
+
+    def _chain(self, function: str, node: exp.Expression, depth: int) -> Expression:
+        """Read `a AND b AND ...`; a long one as `(a AND b) AND (c AND d)`, which is the same."""
+        first, operands = node, list[tuple[exp.Expression, exp.Expression]]()
+        while type(first) is type(node):
+            self._check_arguments(first)
+            operands.append((first, first.expression))
+            first = first.this
+        deeper = depth + min(len(operands), _LONG_CHAIN)
+        read = [self.read(first, deeper), *(self.read(right, deeper) for _, right in reversed(operands))]
+        if len(read) > _LONG_CHAIN:
+            return _balanced(function, read, self.position(node))
+        made = read[0]
+        for right, (whole, _) in zip(read[1:], reversed(operands), strict=True):
+            made = self._call(function, whole, made, right)
+        return made
 
     def _unary(self, node: exp.Expression, depth: int) -> Expression:
         inner = self.read(node.this, depth + 1)
@@ -230,7 +263,9 @@ class ExpressionReader:
         subject = self.read(node.this, depth + 1)
         if all(isinstance(value, Literal) and value.value is not None for value in values):
             return self._call("in", node, subject, *values)
-        equal = [self._call("=", node, subject, value) for value in values]
+        equal: list[Expression] = [self._call("=", node, subject, value) for value in values]
+        if len(equal) > _LONG_CHAIN:
+            return _balanced("or", equal, self.position(node))
         return reduce(lambda a, b: self._call("or", node, a, b), equal)
 
     def _between(self, node: exp.Expression, depth: int) -> Expression:
@@ -262,8 +297,8 @@ class ExpressionReader:
 
     def _called(self, node: exp.Func) -> str | None:
         """Return the name before the first place inside a call that sqlglot renames and keeps no place of."""
-        starts = [n.meta["start"] for n in node.walk() if "start" in n.meta]
-        words = _CALLED.findall(self.sql[: min(starts)]) if starts else []
+        start = self._start(node)
+        words = [] if start is None else _CALLED.findall(self.sql[:start])
         known = {name.lower() for name in node.sql_names()} | _RENAMED
         return next((word.upper() for word in reversed(words) if word.lower() in known), None)
 
@@ -314,6 +349,17 @@ def _of_decimals(function: str, left: Expression, right: Expression) -> Fraction
     return exact if abs(exact) <= 10**300 else None
 
 
+def _balanced(function: str, operands: Sequence[Expression], position: Position) -> Expression:
+    """Join operands by an operator that may be bracketed in any way, no deeper than need be."""
+    if len(operands) == 1:
+        return operands[0]
+    half = (len(operands) + 1) // 2
+    sides = (_balanced(function, part, position) for part in (operands[:half], operands[half:]))
+    return Call(function, tuple(sides), position)
+
+
 def conjunction(conditions: list[Expression]) -> Expression | None:
     """Join conditions by AND."""
+    if len(conditions) > _LONG_CHAIN:
+        return _balanced("and", conditions, None)
     return reduce(lambda a, b: Call("and", (a, b)), conditions) if conditions else None

@@ -12,7 +12,7 @@ from sqlglot import exp
 
 from jali.errors import QueryError
 from jali.query.functions.days import PARTS
-from jali.query.functions.patterns import is_pattern
+from jali.query.functions.patterns import MOST_REPEATED, is_pattern
 from jali.query.nodes import Call, Expression, Literal
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ _NUMBER = Constant(
 )
 _DIGITS = Constant("a constant number of digits from -15 to 15", lambda v: _is_whole(v, 15))
 _PATTERN = Constant(
-    "a constant text that is a regular expression of RE2",
+    f"a constant text that is a regular expression of RE2, with {MOST_REPEATED:,} repetitions at most",
     lambda v: isinstance(v, str) and len(v) <= _LONGEST and is_pattern(v),
 )
 

@@ -10,6 +10,7 @@ from sqlglot import exp
 from jali.errors import Unsupported
 from jali.query.contribution import Contribution
 from jali.query.grouping import plain_outputs, read_grouping
+from jali.query.limits import DEFAULT, Limits
 from jali.query.nodes import Derived, Every, Expression, Joined, Literal, Named, Output, Select, Source, Stacked
 from jali.query.read_expression import ExpressionReader
 
@@ -29,16 +30,20 @@ _REMEDIES = {
     "limit": "LIMIT in a subquery picks some people's rows because of others' rows.",
     "offset": "OFFSET in a subquery picks some people's rows because of others' rows.",
 }
-_MAX_DEPTH = 40
 _JOIN_ARGUMENTS = frozenset({"this", "side", "kind", "on", "using", "method"})
 
 
 class RelationReader:
     """Reads relations, and the subqueries of expressions."""
 
-    def __init__(self, sql: str, bounds: Mapping[int, Contribution] | None = None) -> None:
-        self.reader = ExpressionReader(sql, self.query, bounds)
-        self._depth = 0
+    def __init__(
+        self, sql: str, bounds: Mapping[int, Contribution] | None = None, limits: Limits = DEFAULT
+    ) -> None:
+        self.reader = ExpressionReader(sql, self.query, bounds, limits)
+        self._limits = limits
+        # SELECTs so far, those of a WITH table for each of its uses; and what each WITH table came to.
+        self._selects = 1
+        self._common: dict[int, tuple[Select | Stacked, int]] = {}
 
     def check_clauses(self, select: exp.Expression, allowed: frozenset[str]) -> None:
         """Refuse clauses that are not on the list."""
@@ -60,15 +65,6 @@ class RelationReader:
 
     def query(self, node: exp.Expression) -> Select | Stacked:
         """Read a subquery."""
-        self._depth += 1
-        if self._depth > _MAX_DEPTH:
-            raise self.reader.refuse(node, "Subqueries are nested too deeply.", "Ask in several steps.")
-        try:
-            return self._query(node)
-        finally:
-            self._depth -= 1
-
-    def _query(self, node: exp.Expression) -> Select | Stacked:
         if isinstance(node, exp.Subquery):
             return self.query(node.this)
         if isinstance(node, exp.Union):
@@ -89,6 +85,7 @@ class RelationReader:
         return Stacked(parts, bool(node.args.get("distinct")), self.reader.position(node))
 
     def _select(self, node: exp.Select) -> Select:
+        self._add_selects(1, node)
         self.check_clauses(node, _INNER_CLAUSES | _EMPTY)
         where, having = node.args.get("where"), node.args.get("having")
         distinct = node.args.get("distinct")
@@ -207,13 +204,31 @@ class RelationReader:
         common = None if extra else self._common_table(node)
         if common is not None:
             names = columns or tuple(c.name for c in common.args["alias"].args.get("columns") or [])
-            return Derived(self.query(common.this), node.alias or node.name, names, self.reader.position(node))
+            query = self._common_query(common, node)
+            return Derived(query, node.alias or node.name, names, self.reader.position(node))
         if extra or columns:
             what = _REMEDIES.get(extra[0]) if extra else None
             raise self.reader.refuse(
                 node, what or "FROM takes the plain name of a table.", "Write FROM visits, or FROM visits AS v."
             )
         return Named(node.name, node.alias or None, self.reader.position(node))
+
+    def _common_query(self, common: exp.Expression, used: exp.Expression) -> Select | Stacked:
+        """Read a WITH table once, and count it for each use: names that use each other double at each step."""
+        known = self._common.get(id(common))
+        if known is not None:
+            self._add_selects(known[1], used)
+            return known[0]
+        before = self._selects
+        query = self.query(common.this)
+        self._common[id(common)] = query, self._selects - before
+        return query
+
+    def _add_selects(self, number: int, node: exp.Expression) -> None:
+        self._selects += number
+        if self._selects > self._limits.selects:
+            what = "SELECTs, those of a WITH table once for each use"
+            raise self._limits.exceeded("selects", what, self.reader.position(node), "Ask in several steps.")
 
     def _common_table(self, node: exp.Table) -> exp.Expression | None:
         """Find the WITH table of this name that is in sight; one cannot see itself nor those after it."""

@@ -12,10 +12,12 @@ from jali.errors import QueryError
 from jali.query.aggregates import AGGREGATES
 from jali.query.contribution import Contribution
 from jali.query.grouping import plain_outputs, read_grouping
+from jali.query.limits import DEFAULT, Limits
 from jali.query.nodes import Call, Column, Expression, Literal, Ordering, Output, Question
-from jali.query.parse import parse
+from jali.query.parse import parse, too_deep
 from jali.query.read_expression import ExpressionReader
 from jali.query.read_relation import RelationReader
+from jali.query.size_limits import check_size
 
 _CLAUSES = frozenset(
     {"expressions", "from_", "joins", "where", "group", "having", "order", "limit", "offset", "with_"}
@@ -24,15 +26,23 @@ _CLAUSES = frozenset(
 _EMPTY = frozenset({"kind", "hint", "operation_modifiers"})
 
 
-def read_sql(sql: str, bounds: Mapping[int, Contribution] | None = None) -> Question:
+def read_sql(sql: str, bounds: Mapping[int, Contribution] | None = None, limits: Limits = DEFAULT) -> Question:
     """Read a question, or refuse it with its place and a remedy.
 
     Args:
         sql: The text.
         bounds: Bounds that calls give by name, by the place where the call begins (`query.bigquery`).
+        limits: How large it may be.
     """
-    tree = parse(sql)
-    relations = RelationReader(sql, bounds)
+    try:
+        return _read(sql, bounds, limits)
+    except RecursionError:
+        raise too_deep() from None
+
+
+def _read(sql: str, bounds: Mapping[int, Contribution] | None, limits: Limits) -> Question:
+    tree = parse(sql, limits)
+    relations = RelationReader(sql, bounds, limits)
     if not isinstance(tree, exp.Select):
         raise relations.reader.refuse(
             tree,
@@ -46,6 +56,7 @@ def read_sql(sql: str, bounds: Mapping[int, Contribution] | None = None) -> Ques
             position=(1, 1),
             remedy="Give them to aggregates of the question itself.",
         )
+    check_size(question, limits)
     return question
 
 
@@ -187,8 +198,11 @@ class _QuestionReader:
             return None
         value = node.expression
         extra = [name for name, item in node.args.items() if item and name != "expression"]
-        if extra or not isinstance(value, exp.Literal) or value.is_string or not value.this.isdigit():
+        plain = isinstance(value, exp.Literal) and not value.is_string and value.this.isascii()
+        if extra or not plain or not value.this.isdigit():
             raise self.reader.refuse(node, f"{clause.upper()} takes a constant whole number.")
+        if len(value.this) > 18:
+            raise self.reader.refuse(node, f"{clause.upper()} takes a number of at most 18 digits.")
         return int(value.this)
 
 

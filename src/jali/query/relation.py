@@ -27,10 +27,10 @@ class Scan:
 
     @cached_property
     def fields(self) -> tuple[Field, ...]:
-        """The columns, under their names in the question."""
+        """The columns that can be read, under their names in the question."""
         if not self.prefix:
-            return self.table.fields
-        return tuple(renamed(field, self.prefix + field.name) for field in self.table.fields)
+            return self.table.columns
+        return tuple(renamed(field, self.prefix + field.name) for field in self.table.columns)
 
     def field(self, name: str) -> Field | None:
         """Find a column."""
@@ -219,6 +219,27 @@ class Belonging:
 
 
 @dataclass(frozen=True)
+class Capped:
+    """At most so many rows of each owner, before they are joined with others of the same owner.
+
+    Of an owner who has more, those with the least hash of their content are kept: which ones depends on this
+    owner's rows alone. Rows that are equal in all columns that are read are not told apart.
+    """
+
+    source: Relation
+    rows: int
+
+    @cached_property
+    def fields(self) -> tuple[Field, ...]:
+        """The columns."""
+        return self.source.fields
+
+    def field(self, name: str) -> Field | None:
+        """Find a column."""
+        return self.source.field(name)
+
+
+@dataclass(frozen=True)
 class Side:
     """Columns without rows: what an expression may speak of."""
 
@@ -229,7 +250,7 @@ class Side:
         return _found(self, name)
 
 
-Relation: TypeAlias = Scan | Compute | Keep | Pair | Match | Stack | PerOwner | Belonging
+Relation: TypeAlias = Scan | Compute | Keep | Pair | Match | Stack | PerOwner | Belonging | Capped
 Fields: TypeAlias = Relation | Side | Table | Public
 
 
@@ -254,6 +275,20 @@ def _with_reached(table: Table | Public) -> tuple[Table | Public, ...]:
     if isinstance(table, Table) and table.reach is not None:
         return (table, *_with_reached(table.reach.table))
     return (table,)
+
+
+def with_parts(relation: Relation, made: tuple[Relation, ...]) -> Relation:
+    """Return a relation that is made of other relations, as `parts` orders them."""
+    if made == parts(relation):
+        return relation
+    if isinstance(relation, Pair):
+        return replace(relation, left=made[0], right=made[1])
+    if isinstance(relation, Match):
+        return replace(relation, source=made[0], other=made[1])
+    if isinstance(relation, Stack):
+        return replace(relation, parts=made)
+    assert not isinstance(relation, Scan)
+    return replace(relation, source=made[0])
 
 
 def parts(relation: Relation) -> tuple[Relation, ...]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
 from typing import Any
@@ -10,19 +11,24 @@ from typing import Any
 from jali.errors import QueryError, Unsupported
 from jali.query.bounds import Bounds
 from jali.query.catalog import Field, Kind, Public, Table, since_1970
+from jali.query.domain import FIRST_DAY, FIRST_TIME, LAST_DAY, LAST_TIME
 from jali.query.functions import FUNCTIONS, Type
 from jali.query.nodes import Aggregate, Call, Column, Expression, Found, Literal, Value
 from jali.query.relation import Fields
 
 _COMPARISONS = frozenset({"=", "<>", "<", "<=", ">", ">=", "in"})
 _DATES = {Kind.DATE: datetime.date, Kind.TIMESTAMP: datetime.datetime}
+_CALENDAR: dict[Kind | None, tuple[Fraction, Fraction]] = {
+    Kind.DATE: (since_1970(FIRST_DAY), since_1970(LAST_DAY)),
+    Kind.TIMESTAMP: (since_1970(FIRST_TIME), since_1970(LAST_TIME)),
+}
 
 
 def find_field(column: Column, fields: Fields) -> Field:
     """Return the declared column, or refuse and name the columns there are."""
     field = fields.field(column.name)
     if field is None:
-        names = ", ".join(f.name for f in fields.fields)
+        names = ", ".join(f.name for f in fields.fields if f.readable)
         where = f"Table {fields.name}" if isinstance(fields, Table | Public) else "The question"
         raise QueryError(
             f"{where} has no column {column.name}.",
@@ -50,6 +56,12 @@ def type_of(expression: Expression, fields: Fields) -> Type:
             position=expression.position,
             remedy="Use it in WHERE, or in CASE WHEN EXISTS (...).",
         )
+    if expression.function == "grouping":
+        raise QueryError(
+            "GROUPING cannot stand here: this part is computed row by row.",
+            position=expression.position,
+            remedy="Use it in SELECT, HAVING or ORDER BY.",
+        )
     return call_type(expression, [type_of(argument, fields) for argument in expression.arguments])
 
 
@@ -59,7 +71,7 @@ def call_type(call: Call, arguments: list[Type]) -> Type:
     if len(arguments) < function.least or (function.most is not None and len(arguments) > function.most):
         raise QueryError("Wrong number of arguments.", position=call.position, remedy=f"Write {function.shape}.")
     try:
-        return function.gives(arguments)
+        return _in_calendar(function.gives(arguments))
     except ValueError as problem:
         kinds = ", ".join("NULL" if t.kind is None else t.kind.value for t in arguments)
         raise QueryError(
@@ -67,6 +79,14 @@ def call_type(call: Call, arguments: list[Type]) -> Type:
             position=call.position,
             remedy=_kind_remedy({t.kind for t in arguments}),
         ) from None
+
+
+def _in_calendar(given: Type) -> Type:
+    """Cut the interval of a computed date or time to the calendar: beyond it the value is NULL."""
+    if given.kind not in _CALENDAR:
+        return given
+    first, last = _CALENDAR[given.kind]
+    return replace(given, bounds=given.bounds.mapped(lambda end: min(max(end, first), last)))
 
 
 def _kind_remedy(kinds: set[Kind | None]) -> str:
@@ -104,19 +124,21 @@ def _ends(kind: Kind, keys: list[Any]) -> Bounds:
     return Bounds(Fraction(min(places)), Fraction(max(places)))
 
 
-def dated(call: Call, fields: Fields) -> Call:
-    """Read text as a date where it is compared with one."""
+def dated(call: Call, kind_of: Callable[[Expression], Kind | None]) -> Call:
+    """Read text as a date where it is compared with one.
+
+    Args:
+        call: The comparison, or any other call, which stays as it is.
+        kind_of: Finds the kind of an argument.
+    """
     if call.function not in _COMPARISONS:
         return call
-    return replace(call, arguments=_dated(call.arguments, fields))
-
-
-def _dated(arguments: tuple[Expression, ...], fields: Fields) -> tuple[Expression, ...]:
-    kinds = {type_of(a, fields).kind for a in arguments if isinstance(a, Column | Call | Literal)}
+    kinds = {kind_of(argument) for argument in call.arguments}
     wanted = next((kind for kind in _DATES if kind in kinds), None)
     if wanted is None:
-        return arguments
-    return tuple(_as_date(a, wanted) if isinstance(a, Literal) else a for a in arguments)
+        return call
+    read = tuple(_as_date(a, wanted) if isinstance(a, Literal) else a for a in call.arguments)
+    return replace(call, arguments=read)
 
 
 def _as_date(literal: Literal, kind: Kind) -> Literal:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import duckdb
-import pytest
 
-from jali.engines.duckdb import DuckDBEngine, engine
+from jali.engines.duckdb.instances import Instance, Instances
+from jali.engines.resources import Resources
 
 
 def limit(connection: duckdb.DuckDBPyConnection) -> str:
@@ -13,16 +13,21 @@ def limit(connection: duckdb.DuckDBPyConnection) -> str:
     return str(found)
 
 
-@pytest.mark.parametrize(("own", "left"), [("64 GiB", "3.0 GiB"), ("2 TiB", "3.0 GiB"), ("700 MiB", "700.0 MiB")])
-def test_the_limit_is_lowered_and_never_raised(own: str, left: str) -> None:
-    with duckdb.connect(config={"memory_limit": own}) as connection:
-        engine._bound_memory(connection)
-        assert limit(connection) == left
+def test_the_limit_is_lowered_and_never_raised() -> None:
+    instance = Instance()
+    own = limit(instance.connection)
+    instance.limit(Resources(memory=1 << 60))
+    assert limit(instance.connection) == own
+    instance.limit(Resources(memory=1 << 28))
+    assert limit(instance.connection) == "256.0 MiB"
+    instance.limit(Resources(memory=1 << 60))
+    assert limit(instance.connection) == own
+    instance.close()
 
 
-def test_the_engine_opens_with_the_limit() -> None:
-    opened = DuckDBEngine()
-    number, unit = limit(opened._cursor([])).split()
-    opened.close()
-    assert unit in ("MiB", "GiB")
-    assert unit == "MiB" or float(number) <= 3
+def test_the_engine_opens_with_the_limits_of_a_question() -> None:
+    wanted = Resources(memory=1 << 28, spill=1 << 29, threads=1)
+    with Instances(wanted).lease() as instance:
+        assert limit(instance.connection) == "256.0 MiB"
+        settings = "SELECT current_setting('max_temp_directory_size'), current_setting('threads')"
+        assert instance.connection.execute(settings).fetchall() == [("512.0 MiB", 1)]

@@ -58,7 +58,7 @@ def copy_of(rows: Sequence[Row], directory: Path, seed: int = 1) -> list[tuple[A
     copy = prepared(engine, table, SeededBits(seed))
     engine.close()
     with duckdb.connect(copy.location, read_only=True) as connection:
-        return connection.execute(f'SELECT uid, "rank", word, person, rank_ FROM {copy.relation}').fetchall()
+        return connection.execute(f'SELECT uid, "rank", word, person, place FROM "{copy.relation}"').fetchall()
 
 
 def content(row: Sequence[Any]) -> tuple[str, ...]:
@@ -73,11 +73,16 @@ def ranks(copied: Sequence[tuple[Any, ...]]) -> dict[Any, Counter[tuple[Any, ...
     return found
 
 
+def seen(row: Row) -> Row:
+    """A row as questions see it: NaN is missing."""
+    return (row[0], None if row[1] is not None and math.isnan(row[1]) else row[1], row[2])
+
+
 @pytest.mark.parametrize("seed", range(3))
 def test_a_copy_has_the_rows_that_have_an_owner_and_ranks_from_one_up(seed: int, tmp_path: Path) -> None:
     rows = some_rows(seed)
     copied = copy_of(rows, tmp_path)
-    assert Counter(map(content, copied)) == Counter(content(row) for row in rows if row[0] is not None)
+    assert Counter(map(content, copied)) == Counter(content(seen(row)) for row in rows if row[0] is not None)
     assert len({(row[0], row[3]) for row in copied}) == len({row[3] for row in copied}) == 6
     for person in {row[3] for row in copied}:
         mine = sorted(row[4] for row in copied if row[3] == person)

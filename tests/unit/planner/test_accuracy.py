@@ -13,6 +13,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 from tests.depth import thinned
+from tests.frames import tagged
 from tests.seeded import SeededBits
 
 import jali
@@ -41,9 +42,8 @@ def db() -> Iterator[jali.Database]:
     budget = jali.Budget(epsilon=10**6, delta="1e-3")
     with jali.connect() as database:
         for name, rows in (("visits", None), ("guessed", 6_000)):
-            database.protect(
-                name, pa.table(row), unit="uid", max_rows=4, columns=COLUMNS, budget=budget, rows=rows
-            )
+            frame = tagged(pa.table(row), name)
+            database.protect(name, frame, unit="uid", max_rows=4, columns=COLUMNS, budget=budget, rows=rows)
         yield database
 
 

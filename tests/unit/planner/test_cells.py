@@ -15,6 +15,7 @@ import pytest
 from tests.coverage.repeated import repeat, truths
 from tests.declared import TABLES
 from tests.depth import DEPTH, thinned
+from tests.frames import tagged
 from tests.seeded import SeededBits
 
 import jali
@@ -230,7 +231,7 @@ def db() -> Iterator[jali.Database]:
     budget = jali.Budget(epsilon=1000, delta=1e-6)
     with jali.connect() as made:
         made.protect("t", ROWS, unit="uid", max_rows=20, columns=columns, budget=budget)
-        made.protect("r", ROWS.slice(0, 3000), unit=None, columns=columns, budget=budget)
+        made.protect("r", tagged(ROWS, "r"), unit=None, columns=columns, budget=budget)
         yield made
 
 

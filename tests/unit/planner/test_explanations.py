@@ -12,6 +12,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 from tests.depth import thinned
+from tests.frames import tagged
 
 import jali
 from jali.display.numbers import show_amount
@@ -43,9 +44,7 @@ def clinic() -> jali.Database:
     }
     database = jali.connect()
     database.protect("visits", visits, unit="uid", max_rows=8, columns=columns, budget=BUDGET)
-    database.protect(
-        "rows", visits.select(visits.column_names), unit=None, columns=columns, budget=BUDGET, rows=ROWS
-    )
+    database.protect("rows", tagged(visits, "rows"), unit=None, columns=columns, budget=BUDGET, rows=ROWS)
     database.protect(
         "patients",
         pa.table({"pid": list(range(100)), "sex": ["mf"[i % 2] for i in range(100)]}),
@@ -203,7 +202,7 @@ def test_joins_name_the_equality_that_makes_rows_one_persons(clinic: jali.Databa
     assert "visits joined with patients on visits.uid = patients.pid, which makes both rows one person's" in (
         text_of(clinic, QUESTIONS["a join"])
     )
-    assert "visits joined with patients: visits.uid = patients.pid makes both rows" in (
+    assert "visits joined with patients on visits.uid = patients.pid, which makes both rows" in (
         text_of(clinic, QUESTIONS["a comma join"])
     )
     assert "left-joined" in text_of(clinic, QUESTIONS["a left join"])

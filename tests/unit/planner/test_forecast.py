@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pytest
+from tests.frames import tagged
 from tests.seeded import SeededBits
 
 import jali
@@ -33,7 +34,7 @@ def db() -> Iterator[jali.Database]:
         database.protect(
             "visits", pa.table(rows), unit="uid", max_rows=4, columns=COLUMNS, budget=budget, rows=40_000
         )
-        database.protect("people", pa.table(rows), unit=None, columns=COLUMNS, budget=budget)
+        database.protect("people", tagged(pa.table(rows), "people"), unit=None, columns=COLUMNS, budget=budget)
         yield database
 
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
+from tests.frames import tagged
 
 import jali
 from jali.mechanisms.quantiles.weighted_quantile import WeightedQuantile
@@ -22,7 +23,9 @@ def db() -> jali.Database:
     for name, rows in (("visits", None), ("guessed", 40_000)):
         frame = pa.table({"uid": [1], "age": [30], "ward": ["A"]})
         budget = jali.Budget(epsilon=10)
-        database.protect(name, frame, unit="uid", max_rows=4, columns=columns, budget=budget, rows=rows)
+        database.protect(
+            name, tagged(frame, name), unit="uid", max_rows=4, columns=columns, budget=budget, rows=rows
+        )
     return database
 
 

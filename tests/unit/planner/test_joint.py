@@ -12,6 +12,7 @@ from unittest.mock import patch
 import numpy as np
 import pyarrow as pa
 import pytest
+from tests.frames import tagged
 from tests.seeded import SeededBits
 
 import jali
@@ -133,8 +134,10 @@ def db() -> Iterator[jali.Database]:
     with jali.connect() as opened:
         given: dict[str, Any] = {"columns": columns, "budget": jali.Budget(epsilon=10**6, delta=1e-3)}
         opened.protect("visits", pa.table(rows), unit="uid", max_rows=4, **given)
-        opened.protect("moved", pa.table(rows), unit="uid", max_rows=4, adjacency="replace-one", **given)
-        opened.protect("rows", pa.table(rows), unit=None, **given)
+        opened.protect(
+            "moved", tagged(pa.table(rows), "moved"), unit="uid", max_rows=4, adjacency="replace-one", **given
+        )
+        opened.protect("rows", tagged(pa.table(rows), "rows"), unit=None, **given)
         yield opened
 
 

@@ -98,7 +98,8 @@ def test_people_can_be_counted_beside_bounded_sums() -> None:
 def test_a_filter_counts_the_people_and_rows_that_pass_it() -> None:
     sql = f"""SELECT ward, COUNT(DISTINCT uid) FILTER (WHERE age > 25), SUM(age, {BOUND} => (0, 100))
         FILTER (WHERE age < 45) FROM visits WHERE cost IS NOT NULL GROUP BY ward"""
-    near(exact(sql), [("A", 2, 70 + 20), ("B", 1, 50), ("C", 1, 20)])
+    # The cost of a person of C is NaN, which counts as missing.
+    near(exact(sql), [("A", 2, 70 + 20), ("B", 1, 50), ("C", 0, 20)])
 
 
 def test_a_person_in_more_groups_counts_less_in_each_of_them() -> None:

@@ -25,6 +25,7 @@ from jali.planner.terms import Terms, terms_of
 from jali.privacy import Adjacency, Concentrated, Pure
 from jali.query.aggregation import CountRows, SumValues
 from jali.query.catalog import Catalog
+from jali.query.limits import Limits
 from jali.query.nodes import Column, Question
 from jali.query.read_sql import read_sql
 from jali.query.relation import Scan
@@ -137,9 +138,10 @@ def test_a_gaussian_cost_is_not_paid_by_laplace_noise_of_less_loss() -> None:
 
 
 def test_a_plan_is_made_from_a_question_a_declaration_and_a_loss() -> None:
-    """None of the three holds data, so nothing that is planned can depend on it."""
+    """None of the three holds data, nor do limits, so nothing that is planned can depend on it."""
     hints = get_type_hints(make_plan)
-    assert hints == {"question": Question, "catalog": Catalog, "terms": Terms, "return": Plan}
+    made_from = {"question": Question, "catalog": Catalog, "terms": Terms, "limits": Limits}
+    assert hints == made_from | {"return": Plan}
     for rule in RULES:
         assert list(get_type_hints(rule).values()) == [Draft, Draft]
 

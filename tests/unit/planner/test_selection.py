@@ -12,6 +12,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 from tests.depth import thinned
+from tests.frames import tagged
 from tests.harness import noise_off
 
 import jali
@@ -40,7 +41,9 @@ def db() -> Iterator[jali.Database]:
             ("moved", {"unit": "uid", "max_rows": 3, "adjacency": "replace-one"}),
             ("others", {"unit": "uid", "max_rows": 3, "adjacency": "replace-one"}),
         ):
-            opened.protect(name, frame(), columns={"cost": jali.Range(0, 100)}, budget=BUDGET, **given)
+            opened.protect(
+                name, tagged(frame(), name), columns={"cost": jali.Range(0, 100)}, budget=BUDGET, **given
+            )
         yield opened
 
 

@@ -179,7 +179,7 @@ DAY, NOON = datetime.date(2026, 1, 31), datetime.datetime(2026, 1, 31, 12)  # no
 def test_text_beside_a_date_is_read_as_a_date(written: str, value: Value) -> None:
     read = read_value(written)
     assert isinstance(read, Call)
-    assert Literal(value) in dated(read, TABLE).arguments
+    assert Literal(value) in dated(read, lambda argument: type_of(argument, TABLE).kind).arguments
 
 
 @pytest.mark.parametrize("written", ["d = 'soon'", "d = '2026-02-30'", "at = 'noon'", "d IN ('2026-01-01', 'x')"])
@@ -187,7 +187,7 @@ def test_text_beside_a_date_that_is_no_date_is_refused_in_its_place(written: str
     read = read_value(written)
     assert isinstance(read, Call)
     with pytest.raises(QueryError) as refused:
-        dated(read, TABLE)
+        dated(read, lambda argument: type_of(argument, TABLE).kind)
     assert refused.value.position is not None
     assert refused.value.remedy
 
@@ -195,4 +195,4 @@ def test_text_beside_a_date_that_is_no_date_is_refused_in_its_place(written: str
 def test_text_beside_text_stays_text() -> None:
     read = read_value("s = '2026-01-31'")
     assert isinstance(read, Call)
-    assert dated(read, TABLE) == read
+    assert dated(read, lambda argument: type_of(argument, TABLE).kind) == read

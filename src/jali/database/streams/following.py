@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime
 import hashlib
 from collections.abc import Container
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import product
 from typing import TYPE_CHECKING, Any
@@ -15,10 +15,9 @@ from jali.database.streams.measure import Measured
 from jali.errors import CatalogError, EngineError, QueryError
 from jali.planner.follow import follow
 from jali.privacy.planning.table import counted
-from jali.query.catalog import Catalog, Range, Table, since_1970
+from jali.query.catalog import Catalog, Field, Range, Table, since_1970
 from jali.query.followed import Followed
 from jali.query.functions.days import index
-from jali.query.parse import check_text
 from jali.query.read_sql import read_sql
 from jali.streams.item import Item
 
@@ -47,7 +46,6 @@ class Follows:
             raise CatalogError(f"late must be a number of ticks, or None for all of them, not {late!r}.")
         if not isinstance(query, str):
             raise QueryError("A stream follows a question in SQL.", remedy="Write query='SELECT ...'.")
-        check_text(query)
         return cls(query, follow(read_sql(query), catalog, key=key), late)
 
     def first(self, ticks: range) -> int:
@@ -141,29 +139,40 @@ class Following:
     ) -> list[tuple[Any, ...]]:
         tables = follows.followed.tables
         for table in tables:
+            # New rows are what a stream is for: they are checked before each tick, by whoever publishes it.
             self._engine.reopen(table.source)
             self._engine.ready(table)
+            self._engine.check(replace(table, fields=self._left(table)))
         try:
             return self._engine.run(self._engine.emit_ticks(follows.followed, span, most), tables)
         except EngineError as problem:
-            failed = problem
+            failed = EngineError(problem.message, remedy=problem.remedy, code=problem.code)
         # Raised outside the handler. What it says depends on the schema of the sources alone.
         for table in tables:
             self._check_columns(table)
         raise failed
 
-    def _check_columns(self, table: Table) -> None:
-        """Refuse a source that has lost a column that it had when the table was protected."""
+    def _left(self, table: Table) -> tuple[Field, ...]:
+        """Return the columns that a source still has of those that it had when the table was protected."""
         try:
-            found = {field.name.lower() for field in self._engine.fields(table.source, {})}
+            found = {field.name.lower() for field in self._engine.fields(table.source, _kinds(table))}
         except CatalogError:
-            return
-        gone = [field.name for field in table.fields if field.name.lower() not in found]
+            return table.fields
+        return tuple(field for field in table.fields if field.name.lower() in found)
+
+    def _check_columns(self, table: Table) -> None:
+        """Refuse a source that has lost a column."""
+        gone = [field.name for field in table.fields if field not in self._left(table)]
         if gone:
             raise EngineError(
                 f"The source of table {table.name} no longer has a column {gone[0]}. Nothing was published.",
                 remedy="Put the column back under its name, and publish again.",
+                code="source-changed",
             )
+
+
+def _kinds(table: Table) -> dict[str, str]:
+    return {field.name: field.kind.value for field in table.columns}
 
 
 class _Ticks(dict[int, int]):

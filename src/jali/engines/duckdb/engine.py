@@ -1,10 +1,13 @@
-"""The DuckDB engine: one private in-memory DuckDB that reads the sources and keeps nothing."""
+"""The DuckDB engine: private in-memory instances of DuckDB that read the sources and keep nothing."""
 
 from __future__ import annotations
 
-import os
+import hashlib
+import shutil
+import tempfile
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
@@ -16,14 +19,15 @@ from jali.engines.duckdb.dialect import DUCKDB
 from jali.engines.duckdb.emit import emit
 from jali.engines.duckdb.expressions import Emitter
 from jali.engines.duckdb.files import fingerprint, header, matches_header
-from jali.engines.duckdb.frames import readable
-from jali.engines.duckdb.literals import quoted, text
+from jali.engines.duckdb.frames import Snapshot, snapshot
+from jali.engines.duckdb.instances import Instances
 from jali.engines.duckdb.prepared import write_copy
 from jali.engines.duckdb.schema_keys import is_keyed, is_table
-from jali.engines.duckdb.sources import COPIED, FRAME_PREFIX, attached_name, plain_scan, scan
-from jali.engines.duckdb.spill import SpillDirectory
+from jali.engines.duckdb.sources import COPIED, FRAME_PREFIX, plain_scan
 from jali.engines.duckdb.types import field_of, text_field
-from jali.engines.sql.prepared import read_from
+from jali.engines.failures import changed, failed, uncompiled
+from jali.engines.resources import Cancellation, Resources
+from jali.engines.sql.counts import counted
 from jali.errors import CatalogError, EngineError
 from jali.noise import BitSource
 from jali.query.aggregation import Aggregation
@@ -34,9 +38,14 @@ from jali.query.nodes import Column, Value
 if TYPE_CHECKING:
     import duckdb
 
-# What DuckDB may hold in memory; the rest is spilled. By itself it would take four fifths of the machine.
-_MEMORY = "3 GiB"
-_SIZES = {"bytes": 0, "KiB": 10, "MiB": 20, "GiB": 30, "TiB": 40}
+    Cursor = duckdb.DuckDBPyConnection
+
+# A disk with less room than this is full.
+_FULL = 1 << 26
+# How many queries are known to run.
+_MOST_KNOWN = 10_000
+# Formats whose columns are what the curator says they are: every value is stored as text.
+_TEXTUAL = ("csv", "json")
 
 
 class DuckDBEngine:
@@ -44,20 +53,32 @@ class DuckDBEngine:
 
     Args:
         copies: The directory of prepared copies; None keeps them in a temporary one, until the engine is closed.
+        resources: What one question may use.
     """
 
-    def __init__(self, copies: Path | None = None) -> None:
+    def __init__(self, copies: Path | None = None, resources: Resources | None = None) -> None:
+        self._resources = resources or Resources()
+        self._instances = Instances(self._resources)
         self._lock = threading.Lock()
-        self._process = os.getpid()
-        self._connection: duckdb.DuckDBPyConnection | None = None
-        self._spill: SpillDirectory | None = None
-        self._frames: dict[str, tuple[Any, Any]] = {}
-        self._attached: dict[str, tuple[int, int]] = {}
+        # The frames as they were given, and what was copied of them; None where one is withheld.
+        self._frames: dict[str, tuple[Any, Snapshot | None]] = {}
         self._copies = CopyDirectory(copies, ".duckdb")
+        # Digests of queries that DuckDB runs on some data.
+        self._compiled: set[bytes] = set()
 
     def identity(self, source: Source) -> tuple[str, ...] | None:
-        """Return the path of a file; a frame is known by itself."""
-        return None if source.format == "frame" else ("path", str(Path(source.location).resolve()))
+        """Return the path of a file, or the digest of a frame that is attached."""
+        if source.format == "frame":
+            held = self._frames.get(source.location, (None, None))[1]
+            return None if held is None else ("frame", held.digest)
+        return ("path", str(Path(source.location).resolve()))
+
+    def fingerprint(self, source: Source) -> str | None:
+        """Return what tells this state of a source from others; None where it cannot be read."""
+        if source.format == "frame":
+            held = self._frames.get(source.location, (None, None))[1]
+            return None if held is None else held.digest
+        return fingerprint(source)
 
     def emit(self, aggregation: Aggregation) -> str:
         """Write an aggregation in DuckDB's SQL."""
@@ -71,26 +92,41 @@ class DuckDBEngine:
         return emit_ticks(followed, span, most, DUCKDB)
 
     def attach(self, name: str, frame: Any) -> None:
-        """Make a pandas, polars or Arrow table readable under a name."""
-        self._frames[name] = frame, readable(frame)
+        """Make the values that a pandas, polars or Arrow table has now readable under a name."""
+        held = snapshot(frame)
+        with self._lock:
+            self._frames[name] = frame, held
 
     def displaces(self, name: str, frame: Any) -> bool:
-        """Say whether another frame than this one is attached under a name."""
-        return name in self._frames and self._frames[name][0] is not frame
+        """Say whether other values than those of this frame are attached under a name."""
+        given, held = self._frames.get(name, (None, None))
+        return held is not None and (given is not frame or snapshot(frame).digest != held.digest)
 
     def withhold(self, name: str) -> None:
         """Let nobody read the frame under a name until one is attached; which one it was is remembered."""
-        self._frames[name] = self._frames[name][0], None
+        with self._lock:
+            self._frames[name] = self._frames[name][0], None
 
     def holder(self, frame: Any) -> str | None:
-        """Return the name under which this very frame is attached, if it is."""
-        return next((name for name, (given, _) in self._frames.items() if given is frame), None)
+        """Return the name under which this very frame, or one with the same values, is attached."""
+        known = [(name, given, held) for name, (given, held) in self._frames.items()]
+        same = next((name for name, given, _ in known if given is frame), None)
+        if same is not None or not known:
+            return same
+        values = snapshot(frame)
+        return next((name for name, _, held in known if values.same(held)), None)
 
     def fields(self, source: Source, declared: Mapping[str, str], frame: Any = None) -> tuple[Field, ...]:
-        """Read names and kinds of the columns. CSV columns are text unless a kind is declared."""
-        if source.format == "csv":
+        """Read names and kinds of the columns. Columns of CSV and JSON are text unless a kind is declared."""
+        if source.format in _TEXTUAL:
             kinds = {name.lower(): Kind(kind) for name, kind in declared.items()}
-            return tuple(text_field(n, kinds.get(n.lower(), Kind.TEXT)) for n in header(source.location))
+            names = header(source.location) if source.format == "csv" else list(declared)
+            if not names:
+                raise CatalogError(
+                    f"Lines of JSON have no header: the columns of {source.location} must be declared.",
+                    remedy="Write columns={'age': 'integer'}; the rest of each line is not read.",
+                )
+            return tuple(text_field(n, kinds.get(n.lower(), Kind.TEXT)) for n in names)
         try:
             described = self._described(source, frame)
         except CatalogError:
@@ -105,11 +141,11 @@ class DuckDBEngine:
         return tuple(field_of(row[0], row[1]) for row in described)
 
     def _described(self, source: Source, frame: Any) -> list[Any] | None:
-        cursor = self._cursor([source], None if frame is None else readable(frame))
-        # A view may be drawn at random, or read another protected table: only tables are one source.
-        if source.format == "duckdb" and not is_table(cursor, source):
-            return None
-        return cursor.execute(f"DESCRIBE SELECT * FROM {plain_scan(source)}").fetchall()
+        with self._cursor([source], None if frame is None else snapshot(frame)) as cursor:
+            # A view may be drawn at random, or read another protected table: only tables are one source.
+            if source.format == "duckdb" and not is_table(cursor, source):
+                return None
+            return cursor.execute(f"DESCRIBE SELECT * FROM {plain_scan(source)}").fetchall()
 
     def ready(self, table: Table | Public) -> None:
         """Refuse a file that is gone, a frame that is not attached, and a source with other columns or no key."""
@@ -117,31 +153,36 @@ class DuckDBEngine:
             self._copy_ready(table, table.copy)
             return
         source = table.source
-        if source.format == "frame" and self._frames.get(source.location, (None, None))[1] is None:
+        if source.format == "frame" and self.fingerprint(source) is None:
             raise EngineError(
                 f"The frame of table {table.name} is not attached. Nothing was spent.",
                 remedy=f"Give it again: db.attach({table.name!r}, frame).",
+                code="source-missing",
             )
         if source.format != "frame" and not Path(source.location).is_file():
             raise EngineError(
                 f"The file of table {table.name} is missing. Nothing was spent.",
                 remedy="Put it back where it was.",
+                code="source-missing",
             )
         if not matches_header(table):
             raise EngineError(
                 f"The CSV file of table {table.name} has other columns than were declared. Nothing was spent.",
                 remedy="Put the columns back in their order, or protect the file under another name.",
+                code="source-changed",
             )
         if source.format == "duckdb" and not self._has_columns(table):
             raise EngineError(
                 f"The DuckDB file of table {table.name} has no table with the columns that were declared. "
                 "Nothing was spent.",
                 remedy="Put the table back as it was, or protect it under another name.",
+                code="source-changed",
             )
         if isinstance(table, Table) and table.unique and not self._is_keyed(table):
             raise EngineError(
                 f"The source of table {table.name} no longer has a key on {table.unit}. Nothing was spent.",
                 remedy=f"Put the key back, or protect {table.name} without unique.",
+                code="source-changed",
             )
 
     def _has_columns(self, table: Table | Public) -> bool:
@@ -150,72 +191,110 @@ class DuckDBEngine:
             found = [field_of(row[0], row[1]) for row in self._described(table.source, None) or ()]
         except Exception:
             return False
-        return {(f.name, f.kind, f.type) for f in table.fields} <= {(f.name, f.kind, f.type) for f in found}
+        return {(f.name, f.kind, f.type) for f in table.columns} <= {(f.name, f.kind, f.type) for f in found}
 
     def _copy_ready(self, table: Table, copy: Source) -> None:
-        if not Path(copy.location).is_file():
+        if copy.relation != COPIED or not Path(copy.location).is_file():
             said, remedy = copy_missing(table.name)
-            raise EngineError(said, remedy=remedy)
+            raise EngineError(said, remedy=remedy, code="source-missing")
 
-    def run(self, sql: str, tables: Sequence[Table | Public]) -> list[tuple[Any, ...]]:
+    def compile(self, sql: str, tables: Sequence[Table | Public]) -> None:
+        """Run emitted SQL over tables without rows. What ran once is not tried again."""
+        known = hashlib.sha256(sql.encode()).digest()
+        if known in self._compiled:
+            return
+        wrong = False
+        try:
+            with self._instances.lease() as instance, instance.connection.cursor() as cursor:
+                text = sql
+                for table in tables:
+                    text = text.replace(DUCKDB.rows(table), instance.empty(table))
+                cursor.execute(text).fetchall()
+        except Exception as problem:
+            wrong = _is_wrong(problem)
+        if wrong:
+            raise uncompiled("DuckDB")
+        if len(self._compiled) >= _MOST_KNOWN:
+            self._compiled.clear()
+        self._compiled.add(known)
+
+    def run(
+        self, sql: str, tables: Sequence[Table | Public], cancellation: Cancellation | None = None
+    ) -> list[tuple[Any, ...]]:
         """Run emitted SQL; whatever goes wrong becomes one error whose text does not depend on the data."""
-        sources = [read_from(table) for table in tables]
-        before = [fingerprint(source) for source in sources]
-        interrupted = False
+        sources = [table.read_from for table in tables]
+        before = [self.fingerprint(source) for source in sources]
+        cancellation = cancellation or Cancellation()
+        rows: list[tuple[Any, ...]] | None = None
+        interrupted, full = False, False
         try:
             for table in tables:
                 self.ready(table)
-            rows = self._cursor(sources).execute(sql).fetchall()
+            with self._cursor(sources) as cursor:
+                stop = cancellation.interrupting(cursor.interrupt, self._resources.seconds)
+                with stop:
+                    rows = cursor.execute(sql).fetchall()
         except Exception as problem:
-            # DuckDB's messages quote values of rows: nothing of them is kept but whether it was Ctrl-C.
-            rows, interrupted = None, type(problem) is RuntimeError and problem.args == ("Query interrupted",)
-            # An internal error of DuckDB would make every later question fail: start afresh.
-            self._disconnect()
+            # DuckDB's messages quote values of rows: nothing of them is kept but what kind of failure it was.
+            interrupted = type(problem) is RuntimeError and problem.args == ("Query interrupted",)
+            full = _is_full()
         if interrupted:
             raise KeyboardInterrupt
         # Raised outside the handler, so that DuckDB's own exception is not even the context of ours.
-        if rows is None or [fingerprint(source) for source in sources] != before:
-            raise EngineError("The engine could not run this question.")
+        if [self.fingerprint(source) for source in sources] != before:
+            raise changed()
+        if rows is None:
+            raise failed("disk" if full and not cancellation.reason else cancellation.reason)
         return rows
+
+    def failure(self, sql: str, tables: Sequence[Table | Public]) -> str | None:
+        """Run emitted SQL once more, and return DuckDB's own message; None if it runs."""
+        try:
+            with self._cursor([table.read_from for table in tables]) as cursor:
+                cursor.execute(sql).fetchall()
+        except Exception as problem:
+            return f"{type(problem).__name__}: {problem}"
+        return None
 
     def contents(self, table: Public, most: int) -> dict[str, tuple[Value, ...]]:
         """Return the different values of each column of a public table that has at most so many."""
-        cursor, found = self._cursor([table.source]), {}
-        emitter = Emitter(table)
-        for field in table.fields:
-            if field.kind is Kind.OTHER:
-                continue
-            value = emitter.write(Column(field.name))
-            rows = cursor.execute(
-                f"SELECT DISTINCT {value} AS v FROM {scan(table)} ORDER BY v NULLS LAST LIMIT {most + 1}"
-            ).fetchall()
-            if len(rows) <= most:
-                found[field.name] = tuple(row[0] for row in rows)
+        emitter, found = Emitter(table), {}
+        with self._cursor([table.source]) as cursor:
+            for field in table.columns:
+                value = emitter.write(Column(field.name))
+                distinct = f"SELECT DISTINCT {value} AS v FROM {DUCKDB.scan(table, [field.name])}"
+                rows = cursor.execute(f"{distinct} ORDER BY v NULLS LAST LIMIT {most + 1}").fetchall()
+                if len(rows) <= most:
+                    found[field.name] = tuple(row[0] for row in rows)
         return found
+
+    def count(self, table: Public) -> tuple[int, dict[str, int]]:
+        """Return how many rows a public table has, and for each column how many have the same value at most."""
+        with self._cursor([table.source]) as cursor:
+            return counted(table, DUCKDB, lambda query: int(cursor.execute(query).fetchall()[0][0]))
 
     def check_key(self, table: Table, column: str) -> None:
         """Refuse a column in which two rows of a table have the same value."""
         value = Emitter(table).write(Column(column))
-        twice = (
-            f"SELECT 1 FROM {scan(table)} WHERE {value} IS NOT NULL GROUP BY {value} HAVING count(*) > 1 LIMIT 1"
+        rows = (
+            f"FROM {DUCKDB.scan(table, [column])} WHERE {value} IS NOT NULL GROUP BY {value} HAVING count(*) > 1"
         )
-        if self._cursor([read_from(table)]).execute(twice).fetchall():
+        with self._cursor([table.read_from]) as cursor:
+            twice = cursor.execute(f"SELECT 1 {rows} LIMIT 1").fetchall()
+        if twice:
             raise CatalogError(
                 f"Column {column} of {table.name} is not unique, so it cannot tell who owns a row.",
                 remedy="Reach the unit through a column that is unique.",
             )
 
-    def check(self, table: Table) -> None:
-        """Read a Parquet file in full: text that is not UTF-8 or a damaged page would fail questions later."""
-        if table.source.format != "parquet":
-            return
-        columns = ", ".join(f"bit_xor(hash({quoted(field.name)}))" for field in table.fields)
-        try:
-            self._cursor([table.source]).execute(f"SELECT {columns} FROM {plain_scan(table.source)}").fetchall()
+    def check(self, table: Table | Public) -> None:
+        """Read a source in full, through the normalising scan: text that is not UTF-8, or a damaged page."""
+        columns = [f"bit_xor(hash({DUCKDB.quoted(field.name)}))" for field in table.columns]
+        sound = False
+        with suppress(Exception), self._cursor([table.source]) as cursor:
+            source = replace(table, copy=None) if isinstance(table, Table) else table
+            cursor.execute(f"SELECT {', '.join(columns) or 'count(*)'} FROM {DUCKDB.scan(source)}").fetchall()
             sound = True
-        except Exception:
-            sound = False
-            self._disconnect()
         if not sound:
             raise CatalogError(
                 f"{table.source.location} has values that cannot be read.",
@@ -223,9 +302,9 @@ class DuckDBEngine:
             )
 
     def reopen(self, source: Source) -> None:
-        """Detach a DuckDB file, which may have been replaced; other sources are opened anew for every question."""
+        """Let go of a DuckDB file, which may have been replaced; other sources are opened for every question."""
         if source.format == "duckdb":
-            self._disconnect()
+            self._instances.release()
 
     def check_unique(self, table: Table) -> None:
         """Refuse a unit that no key of the source keeps unique. Nothing is read but the schema."""
@@ -242,7 +321,8 @@ class DuckDBEngine:
         field = table.field(table.unit)
         assert field is not None
         try:
-            return is_keyed(self._cursor([table.source]), table.source, field)
+            with self._cursor([table.source]) as cursor:
+                return is_keyed(cursor, table.source, field)
         except Exception:
             return False
 
@@ -275,93 +355,53 @@ class DuckDBEngine:
 
     def _write_copy(self, table: Table, path: Path, stage: Callable[[str], None], bits: BitSource | None) -> bool:
         """Write a copy, and say whether it is one of a source that stayed the same meanwhile."""
-        before = fingerprint(table.source)
+        before = self.fingerprint(table.source)
         try:
-            write_copy(self._cursor([table.source]), table, path, stage, bits)
-            return fingerprint(table.source) == before
+            with self._cursor([table.source]) as cursor:
+                write_copy(cursor, table, path, stage, bits)
+            return self.fingerprint(table.source) == before
         except Exception:
             return False
         finally:
-            self._disconnect()
+            self._instances.release()
 
     def discard(self, table: Table) -> None:
         """Delete the prepared copy of a table, also one that was cut off before anybody could read it."""
-        self._disconnect()
+        self._instances.release()
         if table.copy is not None:
             Path(table.copy.location).unlink(missing_ok=True)
         self._copies.delete(table.name)
 
     def close(self) -> None:
-        """Close DuckDB, and delete its spill directory and temporary copies. The next question opens it again."""
-        self._disconnect()
+        """Let go of all files, and delete temporary copies. The next question opens them again."""
+        self._instances.release()
         self._copies.remove()
 
-    def _disconnect(self) -> None:
-        with self._lock:
-            connection, self._connection = self._connection, None
-            if connection is not None and self._process == os.getpid():
-                connection.close()
-            if self._spill is not None:
-                self._spill.remove()
-            self._spill, self._attached = None, {}
-
-    def _cursor(self, sources: Sequence[Source], frame: Any = None) -> duckdb.DuckDBPyConnection:
-        with self._lock:
-            if self._process != os.getpid():
-                # DuckDB's threads do not survive a fork: the child opens its own and leaves the parent's alone.
-                self._connection, self._spill, self._attached, self._process = None, None, {}, os.getpid()
-            if self._connection is None:
-                self._connection = self._open()
-            cursor = self._connection.cursor()
+    @contextmanager
+    def _cursor(self, sources: Sequence[Source], frame: Snapshot | None = None) -> Iterator[Cursor]:
+        """Give a cursor that reads some sources, on an instance that no other question uses meanwhile."""
+        with self._instances.lease() as instance:
             for source in sources:
-                self._make_readable(cursor, source, frame)
-            return cursor
-
-    def _open(self) -> duckdb.DuckDBPyConnection:
-        import duckdb
-
-        self._spill = SpillDirectory()
-        connection = duckdb.connect(
-            config={
-                "temp_directory": str(self._spill.path),
-                "autoinstall_known_extensions": False,
-                "autoload_known_extensions": False,
-                "preserve_insertion_order": False,
-                "python_enable_replacements": False,
-            }
-        )
-        connection.execute("SET enable_progress_bar = false")
-        _bound_memory(connection)
-        return connection
-
-    def _make_readable(self, cursor: duckdb.DuckDBPyConnection, source: Source, frame: Any) -> None:
-        if source.format == "frame":
-            # A registered frame is a temporary view of one cursor: each cursor needs its own.
-            given = self._frames[source.location][1] if frame is None else frame
-            cursor.register(FRAME_PREFIX + source.location, given)
-        elif source.format == "duckdb":
-            self._attach(cursor, source)
-
-    def _attach(self, cursor: duckdb.DuckDBPyConnection, source: Source) -> None:
-        """Attach a DuckDB file, anew where another one is in its place: another process may have refreshed it."""
-        found = Path(source.location).stat()
-        file = found.st_dev, found.st_ino
-        if self._attached.get(source.location) == file:
-            return
-        if source.location in self._attached:
-            del self._attached[source.location]
-            cursor.execute(f"DETACH {quoted(attached_name(source))}")
-        cursor.execute(f"ATTACH {text(source.location)} AS {quoted(attached_name(source))} (READ_ONLY)")
-        self._attached[source.location] = file
+                if source.format == "duckdb":
+                    instance.attach(source)
+            with instance.connection.cursor() as cursor:
+                for source in sources:
+                    if source.format == "frame":
+                        held = frame or self._frames[source.location][1]
+                        assert held is not None
+                        # A registered frame is a temporary view of one cursor.
+                        cursor.register(FRAME_PREFIX + source.location, held.table)
+                yield cursor
 
 
-def _bound_memory(connection: duckdb.DuckDBPyConnection) -> None:
-    """Lower DuckDB's own limit, which knows the machine and the container; never raise it."""
-    ((found,),) = connection.execute("SELECT current_setting('memory_limit')").fetchall()
-    if _size(found) > _size(_MEMORY):
-        connection.execute(f"SET memory_limit = '{_MEMORY}'")
+def _is_wrong(problem: Exception) -> bool:
+    """Say whether DuckDB failed for the query's sake, and not for want of memory or disk."""
+    import duckdb
+
+    machine = duckdb.IOException | duckdb.OutOfMemoryException | duckdb.InterruptException
+    return isinstance(problem, duckdb.Error) and not isinstance(problem, machine)
 
 
-def _size(written: str) -> float:
-    number, unit = written.split()
-    return float(number) * (1 << _SIZES.get(unit, 50))
+def _is_full() -> bool:
+    """Say whether the disk that DuckDB spills to has no room left."""
+    return shutil.disk_usage(tempfile.gettempdir()).free < _FULL

@@ -5,11 +5,12 @@ from __future__ import annotations
 from jali.engines.duckdb.dialect import DUCKDB
 from jali.engines.duckdb.functions import TEMPLATES
 from jali.engines.sql.expressions import Emitter as AnyEmitter
+from jali.query.functions.texts import LIMITED
 from jali.query.relation import Fields
 
 __all__ = ["WRITTEN", "Emitter"]
 
-WRITTEN = frozenset(TEMPLATES)
+WRITTEN = frozenset(TEMPLATES) - {LIMITED}
 
 
 class Emitter(AnyEmitter):

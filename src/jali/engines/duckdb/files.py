@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import hashlib
 from pathlib import Path
 
 from jali.errors import CatalogError
@@ -24,15 +25,21 @@ def matches_header(table: Table | Public) -> bool:
     return _first_line(table.source.location) == [field.name for field in table.fields]
 
 
-def fingerprint(source: Source) -> tuple[int, ...] | None:
-    """Return what tells that a file was replaced. The two scans of a weighted question must see the same rows."""
-    if source.format not in ("parquet", "csv"):
-        return None
-    try:
-        found = Path(source.location).stat()
-    except OSError:
-        return None
-    return found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns
+def fingerprint(source: Source) -> str | None:
+    """Return what tells that a file was replaced: a digest of path, inode, size and time. None if it is missing.
+
+    A DuckDB file has a journal beside it, which changes with it.
+    """
+    path = Path(source.location).resolve()
+    facts: list[object] = [str(path)]
+    for part in (path, path.with_name(path.name + ".wal"))[: 2 if source.format == "duckdb" else 1]:
+        try:
+            found = part.stat()
+        except OSError:
+            facts.append(None)
+            continue
+        facts += [found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns]
+    return None if facts[1] is None else hashlib.sha256(repr(facts).encode()).hexdigest()
 
 
 def _first_line(location: str) -> list[str]:

@@ -14,7 +14,7 @@ from jali.engines.duckdb.types import type_name
 from jali.engines.sql.dialect import Template
 from jali.query.catalog import Kind
 from jali.query.functions.days import PARTS
-from jali.query.functions.texts import LONGEST_PART
+from jali.query.functions.texts import LIMITED, LONGEST_PART, LONGEST_TAKEN, part_length
 from jali.query.nodes import Call, Expression, Literal
 
 if TYPE_CHECKING:
@@ -60,9 +60,16 @@ def _numeric(emitter: Emitter, call: Call) -> str:
 
 
 def _extreme(emitter: Emitter, call: Call) -> str:
-    if emitter.kind(call) in (Kind.DATE, Kind.TIMESTAMP):
-        return f"{call.function}({', '.join(emitter.alike(call.arguments))})"
-    return _numeric(emitter, call)
+    """Write two arguments at a time, nested as little as possible.
+
+    DuckDB copies a plan as text, and refuses a call with three or more arguments of which two have one name.
+    """
+    dated = emitter.kind(call) in (Kind.DATE, Kind.TIMESTAMP)
+    written = list(emitter.alike(call.arguments) if dated else [emitter.real(a) for a in call.arguments])
+    while len(written) > 1:
+        pairs = [written[i : i + 2] for i in range(0, len(written), 2)]
+        written = [f"{call.function}({', '.join(pair)})" if len(pair) > 1 else pair[0] for pair in pairs]
+    return written[0]
 
 
 def _divide(emitter: Emitter, call: Call) -> str:
@@ -167,14 +174,19 @@ def _replace(emitter: Emitter, call: Call) -> str:
 
 
 def _joined(emitter: Emitter, call: Call) -> str:
-    parts = [_part(emitter, a) for a in call.arguments]
+    parts = [_part(emitter, a, part_length(call)) for a in call.arguments]
     return f"({' || '.join(parts)})" if call.function == "||" else f"concat({', '.join(parts)})"
 
 
-def _part(emitter: Emitter, expression: Expression) -> str:
+def _part(emitter: Emitter, expression: Expression, longest: int) -> str:
     if isinstance(expression, Literal) and isinstance(expression.value, str):
         return text(expression.value)
-    return f"left({_as_text(emitter, expression)}, {LONGEST_PART})"
+    return f"left({_as_text(emitter, expression)}, {longest})"
+
+
+def _limited(emitter: Emitter, call: Call) -> str:
+    written = emitter.typed(call.arguments[0], Kind.TEXT)
+    return _once(written, lambda v: f"CASE WHEN strlen({v}) <= {LONGEST_TAKEN} THEN {v} END")
 
 
 def _as_text(emitter: Emitter, expression: Expression) -> str:
@@ -255,6 +267,7 @@ TEMPLATES: dict[str, Template] = {
     **dict.fromkeys(("substring", "left", "right"), _part_of_text),
     **dict.fromkeys(("like", "ilike"), _like),
     **dict.fromkeys(("||", "concat"), _joined),
+    LIMITED: _limited,
     **dict.fromkeys(("year", "quarter", "month", "day", "dayofweek", "isodow", "dayofyear"), _date_part),
     **dict.fromkeys(("hour", "minute", "second"), _date_part),
     "week": _week,

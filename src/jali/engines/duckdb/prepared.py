@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from jali.engines.duckdb.dialect import DUCKDB
 from jali.engines.duckdb.expressions import Emitter
 from jali.engines.duckdb.literals import quoted, text
-from jali.engines.duckdb.sources import COPIED, scan
+from jali.engines.duckdb.sources import COPIED
 from jali.engines.sql.prepared import drawn_key, person_column, rank_column, unit_of
 from jali.noise import BitSource, system_bits
 from jali.query.catalog import Table
@@ -46,15 +46,15 @@ def write_copy(
 def _people(table: Table) -> str:
     """Number the people, in any order."""
     unit = unit_of(table, DUCKDB)
-    people = f"SELECT DISTINCT {unit} AS unit FROM {scan(table)} WHERE {unit} IS NOT NULL"
+    people = f"SELECT DISTINCT {unit} AS unit FROM {DUCKDB.scan(table)} WHERE {unit} IS NOT NULL"
     return f"CREATE TEMP TABLE {quoted(_PEOPLE)} AS SELECT unit, row_number() OVER () AS person FROM ({people})"
 
 
 def _ranked(table: Table, key: str) -> str:
     """Write the rows with their codes and ranks, person by person. Rows without an owner are left out."""
-    emitter, fields = Emitter(table), list(enumerate(table.fields))
+    emitter, fields = Emitter(table), list(enumerate(table.columns))
     columns = ", ".join(f"{emitter.write(Column(field.name))} AS c{i}" for i, field in fields)
-    rows = f"SELECT {columns}, {unit_of(table, DUCKDB)} AS unit FROM {scan(table)}"
+    rows = f"SELECT {columns}, {unit_of(table, DUCKDB)} AS unit FROM {DUCKDB.scan(table)}"
     content = " || ".join(_spelled(f"c{i}") for i, _ in fields)
     joined = f"SELECT r.*, person, {content} AS content FROM ({rows}) AS r JOIN {quoted(_PEOPLE)} USING (unit)"
     order = f"hash({text(key)} || content), content"

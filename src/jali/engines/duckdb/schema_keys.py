@@ -21,7 +21,7 @@ _TYPE = f"SELECT data_type FROM duckdb_columns() {_WHERE} AND lower(column_name)
 
 def is_table(cursor: duckdb.DuckDBPyConnection, source: Source) -> bool:
     """Say whether what is read is a table: a view of the same name may be drawn at random."""
-    return bool(cursor.execute(_TABLE, [attached_name(source), source.relation]).fetchall())
+    return bool(cursor.execute(_TABLE, [attached_name(source.location), source.relation]).fetchall())
 
 
 def is_keyed(cursor: duckdb.DuckDBPyConnection, source: Source, field: Field) -> bool:
@@ -29,7 +29,7 @@ def is_keyed(cursor: duckdb.DuckDBPyConnection, source: Source, field: Field) ->
 
     Reading may not make equal what is different in the file: nanoseconds would become microseconds.
     """
-    table = [attached_name(source), source.relation]
+    table = [attached_name(source.location), source.relation]
     keys = [[name.lower() for name in row[0]] for row in cursor.execute(_KEYS, table).fetchall()]
     types = [row[0] for row in cursor.execute(_TYPE, [*table, field.name]).fetchall()]
     return [field.name.lower()] in keys and len(types) == 1 and _read_apart(types[0], field)

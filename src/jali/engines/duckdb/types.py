@@ -16,21 +16,27 @@ NAMES = {
     Kind.TIMESTAMP: "TIMESTAMP",
     Kind.OTHER: "VARCHAR",
 }
-_KINDS = {"DOUBLE": Kind.REAL, "VARCHAR": Kind.TEXT, "BOOLEAN": Kind.BOOLEAN, "DATE": Kind.DATE}
+_KINDS = {"DOUBLE": Kind.REAL, "VARCHAR": Kind.TEXT, "UUID": Kind.TEXT, "BOOLEAN": Kind.BOOLEAN, "DATE": Kind.DATE}
+_KINDS |= dict.fromkeys(_WIDE, Kind.REAL)
+_KINDS |= dict.fromkeys(("TIMESTAMP", "TIMESTAMP_S", "TIMESTAMP_MS", "TIMESTAMP_NS"), Kind.TIMESTAMP)
+_FAMILIES = {"DECIMAL(": Kind.REAL, "ENUM(": Kind.TEXT}
 
 
 def field_of(name: str, written: str) -> Field:
-    """Return the column of a DuckDB type. Decimal and single-precision numbers are read as doubles."""
+    """Return the column of a DuckDB type. Decimal and single-precision numbers are read as doubles.
+
+    What is not known here cannot be read: lists (of anything that can), times with a zone, and the types of later
+    versions.
+
+    Example:
+        >>> types = "DECIMAL(9,2)", "DECIMAL(9,2)[]", "TIMESTAMPTZ_NS", "ENUM('[]')"
+        >>> [field_of("x", type).kind.value for type in types]
+        ['real', 'other', 'other', 'text']
+    """
     if written in _WHOLE:
         return Field(name, Kind.INTEGER, type=written)
-    if written in _WIDE or written.startswith("DECIMAL"):
-        kind = Kind.REAL
-    elif written.startswith("ENUM") or written == "UUID":
-        kind = Kind.TEXT
-    elif written.startswith("TIMESTAMP") and "ZONE" not in written:
-        kind = Kind.TIMESTAMP
-    else:
-        kind = _KINDS.get(written, Kind.OTHER)
+    family = next((kind for start, kind in _FAMILIES.items() if written.startswith(start)), Kind.OTHER)
+    kind = Kind.OTHER if written.endswith("]") else _KINDS.get(written, family)
     return Field(name, kind, type=type_name(kind))
 
 

@@ -13,11 +13,12 @@ from types import MappingProxyType
 
 from jali.engines.postgres import numbers
 from jali.engines.postgres.functions import TEMPLATES
-from jali.engines.postgres.sources import scan
+from jali.engines.postgres.sources import relation
 from jali.engines.postgres.types import NAMES, is_beyond_doubles
 from jali.engines.sql.dialect import Dialect
 from jali.errors import Unsupported
 from jali.query.catalog import Field, Kind, Public, Table
+from jali.query.domain import FIRST_DAY, FIRST_TIME, LAST_DAY, LAST_TIME, LONGEST_TEXT
 from jali.query.nodes import Value
 
 # Equal keys are joined by hashing; a missing key is told by a second equality, and stands for one of these.
@@ -29,7 +30,6 @@ _STANDS_FOR: Mapping[Kind, str] = MappingProxyType(
         Kind.BOOLEAN: "FALSE",
         Kind.DATE: "DATE '1970-01-01'",
         Kind.TIMESTAMP: "TIMESTAMP '1970-01-01'",
-        Kind.OTHER: "''",
     }
 )
 # Unconstrained decimals beyond these have no double: Postgres would raise.
@@ -46,6 +46,12 @@ class Postgres(Dialect):
     large = "bigint"
     widest = "numeric"
     infinite = numbers.INFINITE
+    outside = MappingProxyType(
+        {
+            Kind.DATE: ("DATE '0001-12-31 BC'", "DATE '10000-01-01'"),
+            Kind.TIMESTAMP: ("TIMESTAMP '0001-12-31 23:59:59.999999 BC'", "TIMESTAMP '10000-01-01'"),
+        }
+    )
 
     def double(self, value: Fraction) -> str:
         """Write a number as the double nearest to it."""
@@ -61,20 +67,28 @@ class Postgres(Dialect):
         """Write a constant. A bare text has no type until it meets another."""
         return f"{self.text(value)}::text" if isinstance(value, str) else super().constant(value)
 
-    def scan(self, table: Table | Public) -> str:
-        """Write the FROM item of a table."""
-        return scan(table)
+    def rows(self, table: Table | Public) -> str:
+        """Write the FROM item of the rows as they are stored."""
+        return relation(table.read_from)
 
-    def column(self, field: Field) -> str:
-        """Write a column. Texts are compared byte by byte, whatever the collation of the table."""
+    def normalized(self, field: Field) -> str:
+        """Write what a question sees of a stored column. Texts are compared by bytes, whatever their collation."""
         name = self.quoted(field.name)
-        if field.kind in (Kind.TEXT, Kind.OTHER):
-            return f'(CAST({name} AS text) COLLATE "C")'
+        if field.kind is Kind.TEXT:
+            value = f"CAST({name} AS text)"
+            return f'(CASE WHEN octet_length({value}) <= {LONGEST_TEXT} THEN {value} END COLLATE "C")'
         if field.kind is Kind.REAL and is_beyond_doubles(field.type):
-            fits = f"abs({name}) BETWEEN {_LEAST} AND {_MOST} OR {name} = 0 OR {name} = 'NaN'"
+            fits = f"abs({name}) BETWEEN {_LEAST} AND {_MOST} OR {name} = 0"
             beyond = f"CASE WHEN abs({name}) < 1 THEN 0 ELSE sign({name}) * {self.infinite} END"
-            return f"(CASE WHEN {fits} THEN {self.real(name)} WHEN {name} IS NOT NULL THEN {beyond} END)"
-        return self.real(name) if field.kind is Kind.REAL and field.type != "double precision" else name
+            return f"(CASE WHEN {name} = 'NaN' THEN NULL WHEN {fits} THEN {self.real(name)} ELSE {beyond} END)"
+        if field.kind is Kind.REAL:
+            return (
+                f"nullif({name if field.type == 'double precision' else self.real(name)}, {numbers.NOT_A_NUMBER})"
+            )
+        if field.kind in (Kind.DATE, Kind.TIMESTAMP):
+            low, high = (FIRST_DAY, LAST_DAY) if field.kind is Kind.DATE else (FIRST_TIME, LAST_TIME)
+            return f"(CASE WHEN {name} BETWEEN {self.constant(low)} AND {self.constant(high)} THEN {name} END)"
+        return name
 
     def windowed(self, table: Table | None) -> bool:
         """Count rows beside them: for a join every worker would count everybody anew (docs/benchmarks.md)."""
@@ -124,6 +138,11 @@ class Postgres(Dialect):
     def divided(self, value: str, by: Fraction) -> str:
         """Divide a double by a constant."""
         return f"{_away_from_zero(value) if abs(by) > 1 else value} / {self.double(by)}"
+
+    def end(self, function: str, value: str, condition: str, kind: Kind) -> str:
+        """Write the least or largest value: truth values have no order in Postgres, but AND and OR."""
+        of_truths = {"min": "bool_and", "max": "bool_or"}[function]
+        return self.filtered(of_truths if kind is Kind.BOOLEAN else function, value, condition)
 
     def bounded_total(self, value: str, most: int) -> str:
         """Sum small numbers in 64 bits: 2^31 rows of them fit, and it is cheaper than decimals."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -12,6 +13,7 @@ from urllib.parse import urlsplit
 
 from jali.engines import sql
 from jali.engines.copies import SCHEMA, Copies, copy_missing, kept, not_written, refuse_copy
+from jali.engines.failures import changed, failed, uncompiled
 from jali.engines.postgres.connections import Connections
 from jali.engines.postgres.dialect import POSTGRES
 from jali.engines.postgres.prepared import (
@@ -23,9 +25,11 @@ from jali.engines.postgres.prepared import (
     put_copy,
     write_copy,
 )
-from jali.engines.postgres.sources import IDENTITY, columns, named, relation, scan, unique_columns
+from jali.engines.postgres.sources import IDENTITY, columns, named, relation, unique_columns
+from jali.engines.resources import Cancellation, Resources
+from jali.engines.sql.counts import counted
 from jali.engines.sql.expressions import Emitter
-from jali.engines.sql.prepared import drawn_key, person_column, rank_column, read_from
+from jali.engines.sql.prepared import drawn_key, person_column, rank_column
 from jali.errors import CatalogError, EngineError, JaliError
 from jali.noise import BitSource, system_bits
 from jali.query.aggregation import Aggregation
@@ -38,6 +42,11 @@ if TYPE_CHECKING:
 
 # The code of Postgres's refusal.
 _NOT_ALLOWED = "42501"
+# Of a lost connection, of a server that stops or starts, of a replica that must go on with what it replays.
+_AWAY = ("08", "57P", "40001")
+_DISK_FULL = "53100"
+# Of what is not supported, of constants that are no value of their type, of names and types, of limits.
+_WRONG = ("0A", "22", "42", "54")
 _ALLOW = "The owner of the database lets {} write there: CREATE SCHEMA {} AUTHORIZATION {}."
 _DISTRUSTED = "The schema {} is another role's, who could put its own tables there: see that yours owns it."
 _ROOM = "See that the server runs and has room, and that the table is as it was declared."
@@ -53,11 +62,13 @@ class PostgresEngine:
 
     Args:
         copies: What prepared copies are called; None where none are kept.
+        resources: What one question may use: the limit of time. Memory and disk are those of the server.
     """
 
-    def __init__(self, copies: Copies | None = None) -> None:
+    def __init__(self, copies: Copies | None = None, resources: Resources | None = None) -> None:
         self._connections = Connections()
         self._copies = copies
+        self._resources = resources or Resources()
 
     def emit(self, aggregation: Aggregation) -> str:
         """Write an aggregation in Postgres's SQL."""
@@ -109,70 +120,115 @@ class PostgresEngine:
             reached, sound, keyed = False, False, False
         if not reached:
             raise EngineError(
-                f"The Postgres server of table {table.name} cannot be reached. Nothing was spent.", remedy=_START
+                f"The Postgres server of table {table.name} cannot be reached. Nothing was spent.",
+                remedy=_START,
+                code="engine-away",
             )
-        if not sound and read_from(table) != table.source:
+        if not sound and table.read_from != table.source:
             said, remedy = copy_missing(table.name)
-            raise EngineError(said, remedy=remedy)
+            raise EngineError(said, remedy=remedy, code="source-missing")
         if not sound:
             raise EngineError(
                 f"Postgres has no table {table.source.relation} with the columns that were declared. "
                 "Nothing was spent.",
                 remedy="Put the table back as it was, or protect it under another name.",
+                code="source-changed",
             )
         if not keyed:
             raise EngineError(
                 f"The source of table {table.name} no longer has a key on its unit. Nothing was spent.",
                 remedy=f"Put the key back, or protect {table.name} without unique.",
+                code="source-changed",
             )
 
     @staticmethod
     def _is_keyed(connection: psycopg.Connection[Any], table: Table) -> bool:
         return table.unit in unique_columns(connection, table.source)
 
-    def run(self, sql: str, tables: Sequence[Table | Public]) -> list[tuple[Any, ...]]:
-        """Run emitted SQL; whatever goes wrong becomes one error whose text does not depend on the data."""
-        rows: list[tuple[Any, ...]] | None = None
+    def fingerprint(self, source: Source) -> str | None:
+        """Return which table it is. Its rows may change at any time: every question reads one state of them.
+
+        Postgres has no number for the state of a table, and none is needed: a value that it holds is one of its
+        type, so that there is nothing to be checked which a later row could break.
+        """
+        found = self.identity(source)
+        return None if found is None else hashlib.sha256(repr(found).encode()).hexdigest()
+
+    def compile(self, sql: str, tables: Sequence[Table | Public]) -> None:
+        """Let Postgres read emitted SQL and find all types in it: what PREPARE does, without any statistics."""
+        import psycopg
+
+        sound = True
         try:
             with self._connections.transaction(tables[0].source.location) as connection:
-                if self._held(connection, tables):
-                    rows = connection.execute(sql.encode()).fetchall()
-        except Exception:
-            # Postgres's messages quote values of rows: nothing of them is kept.
-            rows = None
+                connection.execute(f"PREPARE checked AS {sql}".encode())
+                connection.execute("DEALLOCATE checked")
+        except psycopg.Error as problem:
+            sound = (problem.sqlstate or "")[:2] not in _WRONG
+        if not sound:
+            raise uncompiled("Postgres")
+
+    def run(
+        self, sql: str, tables: Sequence[Table | Public], cancellation: Cancellation | None = None
+    ) -> list[tuple[Any, ...]]:
+        """Run emitted SQL; whatever goes wrong becomes one error whose text does not depend on the data."""
+        cancellation = cancellation or Cancellation()
+        rows: list[tuple[Any, ...]] | None = None
+        held, cause = True, ""
+        try:
+            with self._connections.transaction(tables[0].source.location) as connection:
+                stop = cancellation.interrupting(connection.cancel, self._resources.seconds)
+                with stop:
+                    held = self._held(connection, tables)
+                    if held:
+                        rows = connection.execute(sql.encode()).fetchall()
+        except Exception as problem:
+            # Postgres's messages quote values of rows: nothing of them is kept but what kind of failure it was.
+            rows, cause = None, cancellation.reason or _cause(problem)
         # Raised outside the handler, so that Postgres's own exception is not even the context of ours.
+        if not held:
+            raise changed()
         if rows is None:
-            raise EngineError("The engine could not run this question.")
+            raise failed(cause)
         return [tuple(_plain(value) for value in row) for row in rows]
+
+    def failure(self, sql: str, tables: Sequence[Table | Public]) -> str | None:
+        """Run emitted SQL once more, and return Postgres's own message; None if it runs."""
+        try:
+            with self._connections.transaction(tables[0].source.location) as connection:
+                connection.execute(sql.encode()).fetchall()
+        except Exception as problem:
+            return f"{type(problem).__name__}: {problem}"
+        return None
 
     def _held(self, connection: psycopg.Connection[Any], tables: Sequence[Table | Public]) -> bool:
         """Keep everybody from changing columns, and say whether they are as declared."""
-        names = ", ".join(sorted({relation(read_from(table)) for table in tables}))
+        names = ", ".join(sorted({relation(table.read_from) for table in tables}))
         connection.execute(f"LOCK TABLE {names} IN ACCESS SHARE MODE".encode())
         return all(_is_as_declared(connection, table) for table in tables)
 
     def contents(self, table: Public, most: int) -> dict[str, tuple[Value, ...]]:
         """Return the different values of each column of a public table that has at most so many."""
         emitter, found = Emitter(table, POSTGRES), {}
-        for field in table.fields:
-            if field.kind is Kind.OTHER:
-                continue
+        for field in table.columns:
             value = emitter.write(Column(field.name))
             rows = self._read(
                 table.source,
-                f"SELECT DISTINCT {value} AS v FROM {scan(table)} ORDER BY v NULLS LAST LIMIT {most + 1}",
+                f"SELECT DISTINCT {value} AS v FROM {POSTGRES.scan(table)} ORDER BY v NULLS LAST LIMIT {most + 1}",
             )
             if len(rows) <= most:
                 found[field.name] = tuple(_plain(row[0]) for row in rows)
         return found
 
+    def count(self, table: Public) -> tuple[int, dict[str, int]]:
+        """Return how many rows a public table has, and for each column how many have the same value at most."""
+        return counted(table, POSTGRES, lambda query: int(self._read(table.source, query)[0][0]))
+
     def check_key(self, table: Table, column: str) -> None:
         """Refuse a column in which two rows of a table have the same value."""
         value = Emitter(table, POSTGRES).write(Column(column))
-        rows = (
-            f"SELECT 1 FROM {scan(table)} WHERE {value} IS NOT NULL GROUP BY {value} HAVING count(*) > 1 LIMIT 1"
-        )
-        if self._read(table.source, rows):
+        rows = f"FROM {POSTGRES.scan(table)} WHERE {value} IS NOT NULL GROUP BY {value} HAVING count(*) > 1"
+        if self._read(table.source, f"SELECT 1 {rows} LIMIT 1"):
             raise CatalogError(
                 f"Column {column} of {table.name} is not unique, so it cannot tell who owns a row.",
                 remedy="Reach the unit through a column that is unique.",
@@ -187,9 +243,9 @@ class PostgresEngine:
             raise CatalogError(f"{source.relation} could not be read.", remedy=_ROOM)
         return rows
 
-    def check(self, table: Table) -> None:
+    def check(self, table: Table | Public) -> None:
         """Look whether the table is there. Nothing in it can be damaged so that reading it fails."""
-        self.ready(replace(table, copy=None, unique=False))
+        self.ready(replace(table, copy=None, unique=False) if isinstance(table, Table) else table)
 
     def check_unique(self, table: Table) -> None:
         """Refuse a unit that no key of the table keeps unique. Nothing is read but the schema."""
@@ -289,13 +345,23 @@ class PostgresEngine:
         return None
 
 
+def _cause(problem: Exception) -> str:
+    """Say what kind of failure it was, where its cause is surely outside of the data."""
+    import psycopg
+
+    state = getattr(problem, "sqlstate", None)
+    if isinstance(problem, psycopg.OperationalError) and (state is None or state.startswith(_AWAY)):
+        return "away"
+    return "disk" if state == _DISK_FULL else ""
+
+
 def _is_as_declared(connection: psycopg.Connection[Any], table: Table | Public) -> bool:
     """Say whether what questions read has the columns that were declared; a copy has some more."""
-    found = {(f.name, f.kind, f.type) for f in columns(connection, read_from(table))}
+    found = columns(connection, table.read_from)
     if isinstance(table, Public) or table.copy is None:
-        return {(f.name, f.kind, f.type) for f in table.fields} <= found
-    numbers = {(name, Kind.INTEGER, "bigint") for name in (person_column(table), rank_column(table))}
-    as_copied = {(f.name, f.kind, f.type) for f in table.fields} | numbers == found
+        return {(f.name, f.kind, f.type) for f in table.columns} <= {(f.name, f.kind, f.type) for f in found}
+    numbers = {(name, Kind.INTEGER) for name in (person_column(table), rank_column(table))}
+    as_copied = {(f.name, f.kind) for f in table.columns} | numbers == {(f.name, f.kind) for f in found}
     return as_copied and is_own(connection, table.copy)
 
 

@@ -22,7 +22,7 @@ from jali.engines.postgres.numbers import (
 from jali.engines.sql.dialect import INT64, Template
 from jali.engines.sql.functions import COMMON
 from jali.query.catalog import Kind
-from jali.query.functions.texts import LONGEST_PART
+from jali.query.functions.texts import LIMITED, LONGEST_PART, LONGEST_TAKEN, part_length
 from jali.query.nodes import Call, Expression, Literal
 
 if TYPE_CHECKING:
@@ -200,14 +200,19 @@ def _replace(emitter: Emitter, call: Call) -> str:
 
 
 def _joined(emitter: Emitter, call: Call) -> str:
-    parts = [_part(emitter, a) for a in call.arguments]
+    parts = [_part(emitter, a, part_length(call)) for a in call.arguments]
     return f"({' || '.join(parts)})" if call.function == "||" else f"concat({', '.join(parts)})"
 
 
-def _part(emitter: Emitter, expression: Expression) -> str:
+def _part(emitter: Emitter, expression: Expression, longest: int) -> str:
     if isinstance(expression, Literal) and isinstance(expression.value, str):
         return emitter.dialect.constant(expression.value)
-    return f"left({casts.as_text(emitter, expression)}, {LONGEST_PART})"
+    return f"left({casts.as_text(emitter, expression)}, {longest})"
+
+
+def _limited(emitter: Emitter, call: Call) -> str:
+    written = _text(emitter, call.arguments[0])
+    return bound(lambda v: f"(CASE WHEN octet_length({v}) <= {LONGEST_TAKEN} THEN {v} END)", written)
 
 
 TEMPLATES: dict[str, Template] = {
@@ -222,6 +227,7 @@ TEMPLATES: dict[str, Template] = {
     **dict.fromkeys(("left", "right"), _part_of_text),
     **dict.fromkeys(("like", "ilike"), _like),
     **dict.fromkeys(("||", "concat"), _joined),
+    LIMITED: _limited,
     "isnan": _of_one(lambda x: f"({x} = {NOT_A_NUMBER})"),
     "isinf": _of_one(lambda x: f"(abs({x}) = {INFINITE})"),
     "isfinite": _of_one(lambda x: f"(abs({x}) < {INFINITE})"),

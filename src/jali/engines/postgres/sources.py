@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from jali.engines.postgres.types import field_of
-from jali.engines.sql.prepared import read_from
-from jali.query.catalog import Field, Public, Source, Table
+from jali.query.catalog import Field, Source
 
 if TYPE_CHECKING:
     import psycopg
@@ -35,11 +34,6 @@ _KEYS = f"""
     WHERE {_WHERE} AND i.indisunique AND i.indisvalid AND i.indimmediate AND i.indnkeyatts = 1
     AND i.indpred IS NULL
 """
-
-
-def scan(table: Table | Public) -> str:
-    """Write the FROM item of a table: of its prepared copy, where it has one."""
-    return relation(read_from(table))
 
 
 def relation(source: Source) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from fractions import Fraction
+from types import MappingProxyType
 
 from jali.engines.spark import literals
 from jali.engines.spark.functions import TEMPLATES
@@ -12,8 +13,8 @@ from jali.engines.spark.sources import scan
 from jali.engines.spark.sums import total
 from jali.engines.spark.types import NAMES
 from jali.engines.sql.dialect import INT64, Dialect
-from jali.engines.sql.prepared import read_from
 from jali.query.catalog import Field, Kind, Public, Table
+from jali.query.domain import FIRST_DAY, FIRST_TIME, LAST_DAY, LAST_TIME, LONGEST_TEXT
 from jali.query.nodes import Value
 
 
@@ -31,6 +32,15 @@ class Spark(Dialect):
     # Numbering people takes a second pass over all of them: units are as good where copies lie in their order.
     coded = False
     infinite = literals.INFINITE
+    outside = MappingProxyType(
+        {
+            Kind.DATE: ("DATE '0000-12-31'", "DATE '+10000-01-01'"),
+            Kind.TIMESTAMP: (
+                "TIMESTAMP_NTZ '0000-12-31 23:59:59.999999'",
+                "TIMESTAMP_NTZ '+10000-01-01 00:00:00'",
+            ),
+        }
+    )
 
     def quoted(self, name: str) -> str:
         """Write an identifier."""
@@ -44,13 +54,21 @@ class Spark(Dialect):
         """Write a number as the double nearest to it."""
         return literals.double(value)
 
-    def scan(self, table: Table | Public) -> str:
-        """Write the FROM item of a table."""
-        return scan(read_from(table))
+    def rows(self, table: Table | Public) -> str:
+        """Write the FROM item of the rows as they are stored."""
+        return scan(table.read_from)
 
-    def stored(self, field: Field) -> str:
-        """Write a column for a copy, in the type that it is read in."""
-        return self.column(field)
+    def normalized(self, field: Field) -> str:
+        """Write what a question sees of a stored column. Spark keeps bytes that are no text as they are."""
+        value = f"try_cast({self.quoted(field.name)} AS {field.type})"
+        if field.kind is Kind.REAL:
+            return f"nullif({value}, double('NaN'))"
+        if field.kind is Kind.TEXT:
+            return f"CASE WHEN octet_length({value}) <= {LONGEST_TEXT} THEN try_validate_utf8({value}) END"
+        if field.kind in (Kind.DATE, Kind.TIMESTAMP):
+            low, high = (FIRST_DAY, LAST_DAY) if field.kind is Kind.DATE else (FIRST_TIME, LAST_TIME)
+            return f"CASE WHEN {value} BETWEEN {self.constant(low)} AND {self.constant(high)} THEN {value} END"
+        return value
 
     def in_a_row(self, texts: Sequence[str]) -> str:
         """Write texts one after the other: hundreds of || would nest too deep for Spark."""
@@ -60,13 +78,9 @@ class Spark(Dialect):
         """Count rows beside them, as they are then read once and are the same ones; a copy stays as it is."""
         return table is None or table.copy is None
 
-    def column(self, field: Field) -> str:
-        """Write a column. A cast to its own type costs nothing; after a rewrite with another it gives NULL."""
-        return f"try_cast({self.quoted(field.name)} AS {field.type})"
-
     def row_owner(self, table: Table) -> str:
         """Write the row itself, and a number among equal ones: any two readings of a row give the same owners."""
-        columns = [self.column(field) for field in table.fields if field.kind is not Kind.OTHER]
+        columns = [self.quoted(field.name) for field in table.columns]
         same = ", ".join(columns) or "1"
         return f"struct({same}, row_number() OVER (PARTITION BY {same} ORDER BY 1))"
 

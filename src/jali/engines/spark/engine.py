@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 import threading
 import warnings
 from collections.abc import Callable, Mapping, Sequence
@@ -14,19 +15,22 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from jali.engines.copies import Copies, copy_missing, kept, not_written, refuse_copied_files, refuse_copy
+from jali.engines.failures import failed, uncompiled
+from jali.engines.resources import Cancellation, Resources
 from jali.engines.spark.dialect import SPARK
 from jali.engines.spark.prepared import bucketed_name, home_of, register
 from jali.engines.spark.session import end, is_here, is_ours, own_session, start
 from jali.engines.spark.silence import silent
-from jali.engines.spark.sources import GIVEN, PARQUET, parts_of, place_of, scan
+from jali.engines.spark.sources import GIVEN, PARQUET, fingerprint_of, parts_of, place_of, scan
 from jali.engines.spark.types import field_of
 from jali.engines.sql import emit
+from jali.engines.sql.counts import counted
 from jali.engines.sql.expressions import Emitter
 from jali.engines.sql.prepared import drawn_key
 from jali.errors import CatalogError, EngineError, JaliError
 from jali.noise import BitSource, system_bits
 from jali.query.aggregation import Aggregation
-from jali.query.catalog import Field, Kind, Public, Source, Table
+from jali.query.catalog import Field, Public, Source, Table
 from jali.query.followed import Followed
 from jali.query.nodes import Column, Value
 
@@ -45,10 +49,12 @@ class SparkEngine:
 
     Args:
         copies: What prepared copies are called, and where; None where none are kept.
+        resources: What one question may use: the limit of time. Memory and disk are those of the cluster.
     """
 
-    def __init__(self, copies: Copies | None = None) -> None:
+    def __init__(self, copies: Copies | None = None, resources: Resources | None = None) -> None:
         self._copies = copies
+        self._resources = resources or Resources()
         self._lock = threading.Lock()
         self._given: SparkSession | None = None
         self._sessions: dict[str, SparkSession] = {}
@@ -94,7 +100,9 @@ class SparkEngine:
             found = None
         if not reached:
             raise EngineError(
-                f"Spark at {source.location} cannot be reached.", remedy="Start it, or check the address."
+                f"Spark at {source.location} cannot be reached.",
+                remedy="Start it, or check the address.",
+                code="engine-away",
             )
         if not found:
             raise CatalogError(
@@ -138,11 +146,13 @@ class SparkEngine:
             raise EngineError(
                 f"The source of table {table.name} cannot be read through Spark. Nothing was spent.",
                 remedy="See that Spark runs, and that the table or the files are where they were.",
+                code="engine-away",
             )
-        if not {(f.name, f.kind, f.type) for f in table.fields} <= {(f.name, f.kind, f.type) for f in found}:
+        if not {(f.name, f.kind, f.type) for f in table.columns} <= {(f.name, f.kind, f.type) for f in found}:
             raise EngineError(
                 f"The source of table {table.name} has other columns than were declared. Nothing was spent.",
                 remedy="Put the columns back as they were, or protect the source under another name.",
+                code="source-changed",
             )
 
     def _copy_ready(self, table: Table) -> None:
@@ -152,21 +162,77 @@ class SparkEngine:
             there = _quietly(lambda: register(session, table))
         if not there:
             said, remedy = copy_missing(table.name)
-            raise EngineError(said, remedy=remedy)
+            raise EngineError(said, remedy=remedy, code="source-missing")
 
     @silent
-    def run(self, sql: str, tables: Sequence[Table | Public]) -> list[tuple[Any, ...]]:
+    def fingerprint(self, source: Source) -> str | None:
+        """Return what tells this state of a source from others: its files."""
+        with suppress(Exception):
+            return fingerprint_of(self._session(source.location), source)
+        return None
+
+    @silent
+    def compile(self, sql: str, tables: Sequence[Table | Public]) -> None:
+        """Let Spark find all names and types in emitted SQL: what it does before it reads anything."""
+        from pyspark.errors import AnalysisException, ParseException
+
+        sound = True
+        try:
+            _quietly(lambda: self._session(_address(tables)).sql(sql).schema)
+        except (AnalysisException, ParseException):
+            sound = False
+        except Exception:
+            # Spark is away: the run says so.
+            return
+        if not sound:
+            raise uncompiled("Spark")
+
+    @silent
+    def run(
+        self, sql: str, tables: Sequence[Table | Public], cancellation: Cancellation | None = None
+    ) -> list[tuple[Any, ...]]:
         """Run emitted SQL; whatever goes wrong becomes one error whose text does not depend on the data."""
+        cancellation = cancellation or Cancellation()
+        problem: EngineError | None = None
         try:
             for table in tables:
                 self.ready(table)
-            rows = self._rows(sql, _address(tables))
+            rows = self._stoppable(sql, _address(tables), cancellation)
+        except EngineError as refused:
+            rows, problem = None, refused
         except Exception:
             rows = None
         # Raised outside the handler: Spark's own exception, which may quote rows, is not even the context of ours.
+        if problem is not None:
+            raise EngineError(problem.message, remedy=problem.remedy, code=problem.code)
         if rows is None:
-            raise EngineError("The engine could not run this question.")
+            raise failed(cancellation.reason or ("" if self._answers(_address(tables)) else "away"))
         return rows
+
+    @silent
+    def failure(self, sql: str, tables: Sequence[Table | Public]) -> str | None:
+        """Run emitted SQL once more, and return Spark's own message; None if it runs."""
+        try:
+            self._rows(sql, _address(tables))
+        except Exception as problem:
+            return f"{type(problem).__name__}: {problem}"
+        return None
+
+    def _stoppable(self, sql: str, address: str, cancellation: Cancellation) -> list[tuple[Any, ...]]:
+        """Run a query under a tag of its own, by which Spark can be told to stop it."""
+        session, tag = self._session(address), f"jali-{secrets.token_hex(8)}"
+        with cancellation.interrupting(lambda: _interrupt(session, tag), self._resources.seconds):
+            session.addTag(tag)
+            try:
+                return self._rows(sql, address)
+            finally:
+                session.removeTag(tag)
+
+    def _answers(self, address: str) -> bool:
+        """Say whether Spark still answers anything at all."""
+        with suppress(Exception):
+            return bool(self._rows("SELECT 1", address))
+        return False
 
     def _rows(self, sql: str, address: str) -> list[tuple[Any, ...]]:
         found = _quietly(lambda: self._session(address).sql(sql).collect())
@@ -195,12 +261,13 @@ class SparkEngine:
         return None
 
     @silent
-    def check(self, table: Table) -> None:
+    def check(self, table: Table | Public) -> None:
         """Read a source in full: a damaged file would fail questions later."""
-        names = ", ".join(SPARK.quoted(field.name) for field in table.fields if field.kind is not Kind.OTHER)
+        names = ", ".join(SPARK.quoted(field.name) for field in table.columns)
+        source = replace(table, copy=None) if isinstance(table, Table) else table
         try:
             self._rows(
-                f"SELECT bit_xor(xxhash64({names or '1'})) FROM {scan(table.source)}", table.source.location
+                f"SELECT bit_xor(xxhash64({names or '1'})) FROM {SPARK.scan(source)}", table.source.location
             )
             sound = True
         except Exception:
@@ -215,21 +282,24 @@ class SparkEngine:
     def contents(self, table: Public, most: int) -> dict[str, tuple[Value, ...]]:
         """Return the different values of each column of a public table that has at most so many."""
         emitter, found = Emitter(table, SPARK), {}
-        for field in table.fields:
-            if field.kind is Kind.OTHER:
-                continue
+        for field in table.columns:
             value = emitter.write(Column(field.name))
-            distinct = f"SELECT DISTINCT {value} AS v FROM {scan(table.source)}"
+            distinct = f"SELECT DISTINCT {value} AS v FROM {SPARK.scan(table)}"
             rows = self._rows(f"{distinct} ORDER BY v NULLS LAST LIMIT {most + 1}", table.source.location)
             if len(rows) <= most:
                 found[field.name] = tuple(row[0] for row in rows)
         return found
 
     @silent
+    def count(self, table: Public) -> tuple[int, dict[str, int]]:
+        """Return how many rows a public table has, and for each column how many have the same value at most."""
+        return counted(table, SPARK, lambda query: int(self._rows(query, table.source.location)[0][0]))
+
+    @silent
     def check_key(self, table: Table, column: str) -> None:
         """Refuse a column in which two rows of a table have the same value."""
         value = Emitter(table, SPARK).write(Column(column))
-        rows = f"SELECT {value} AS v FROM {scan(table.source)}"
+        rows = f"SELECT {value} AS v FROM {SPARK.scan(replace(table, copy=None))}"
         twice = f"SELECT 1 FROM ({rows}) WHERE v IS NOT NULL GROUP BY v HAVING count(*) > 1 LIMIT 1"
         if self._rows(twice, table.source.location):
             raise CatalogError(
@@ -309,6 +379,7 @@ class SparkEngine:
             raise EngineError(
                 f"{source.relation} cannot be read through Spark. Nothing was spent.",
                 remedy="See that Spark runs, and that the table or the files are where they were.",
+                code="engine-away",
             )
 
     @silent
@@ -339,8 +410,14 @@ class SparkEngine:
             raise EngineError(
                 "No Spark session was given. Nothing was spent.",
                 remedy="Give it again: db.attach(name, session).",
+                code="source-missing",
             )
         return own_session(self._given), False
+
+
+def _interrupt(session: SparkSession, tag: str) -> None:
+    with suppress(Exception):
+        session.interruptTag(tag)
 
 
 def _refresh(session: SparkSession, source: Source) -> None:

@@ -107,7 +107,7 @@ def _has_columns(session: SparkSession, name: str, table: Table) -> bool:
         found = {(c.name, c.dataType.simpleString()) for c in session.sql(f"SELECT * FROM {name}").schema.fields}
     except Exception:
         return False
-    wanted = {(field.name, field.type.lower()) for field in table.fields}
+    wanted = {(field.name, field.type.lower()) for field in table.columns}
     return found == wanted | {(rank_column(table), "int")}
 
 
@@ -244,7 +244,7 @@ def _count(name: str) -> int:
 
 
 def _schema(table: Table) -> str:
-    fields = ", ".join(f"{quoted(field.name)} {field.type}" for field in table.fields)
+    fields = ", ".join(f"{quoted(field.name)} {field.type}" for field in table.columns)
     return f"{fields}, {quoted(rank_column(table))} INT"
 
 

@@ -86,6 +86,7 @@ def start(address: str) -> tuple[SparkSession, bool]:
         raise EngineError(
             f"This process drives another Spark than {address}. Nothing was spent.",
             remedy="Ask from a process of its own.",
+            code="engine-away",
         )
     builder = SparkSession.builder.master(address)
     for name, value in ({} if running is not None else _STARTED).items():

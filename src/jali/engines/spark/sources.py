@@ -77,6 +77,22 @@ def place_of(session: SparkSession, source: Source) -> tuple[str, ...]:
     return ("path", local_path(location))
 
 
+def fingerprint_of(session: SparkSession, source: Source) -> str:
+    """Return a digest of the files of a source: their names, and where they are on this machine, size and time."""
+    kind, place = place_of(session, source)
+    if kind == "path" and Path(place).exists():
+        files = sorted(path for path in (Path(place), *Path(place).rglob("*")) if path.is_file())
+        facts = [(str(path), *_status(path)) for path in files]
+        return hashlib.sha256(repr(facts).encode()).hexdigest()
+    names = sorted(session.sql(f"SELECT * FROM {scan(source)}").inputFiles())
+    return hashlib.sha256(repr((place, names)).encode()).hexdigest()
+
+
+def _status(path: Path) -> tuple[int, ...]:
+    found = path.stat()
+    return found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns
+
+
 def local_path(written: str) -> str:
     """Write a path in one way; one of another file system stays as it is, but for what ends it."""
     plain = re.sub(r"^file:/*", "/", written)

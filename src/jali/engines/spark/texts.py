@@ -11,7 +11,7 @@ from jali.engines.spark.numbers import once
 from jali.engines.spark.patterns import java_pattern
 from jali.engines.sql.dialect import Template
 from jali.query.catalog import Kind
-from jali.query.functions.texts import LONGEST_PART
+from jali.query.functions.texts import LIMITED, LONGEST_PART, LONGEST_TAKEN, part_length
 from jali.query.nodes import Call, Expression, Literal
 
 if TYPE_CHECKING:
@@ -116,17 +116,22 @@ def _replace(emitter: Emitter, call: Call) -> str:
 
 
 def _joined(emitter: Emitter, call: Call) -> str:
-    parts = [_part(emitter, a) for a in call.arguments]
+    parts = [_part(emitter, a, part_length(call)) for a in call.arguments]
     if call.function == "||":
         return f"({' || '.join(parts)})"
     known = ", ".join(f"coalesce({part}, '')" for part in parts)
     return f"concat({known})"
 
 
-def _part(emitter: Emitter, expression: Expression) -> str:
+def _part(emitter: Emitter, expression: Expression, longest: int) -> str:
     if isinstance(expression, Literal) and isinstance(expression.value, str):
         return text(expression.value)
-    return f"left({as_text(emitter, expression)}, {LONGEST_PART})"
+    return f"left({as_text(emitter, expression)}, {longest})"
+
+
+def _limited(emitter: Emitter, call: Call) -> str:
+    written = _text(emitter, call.arguments[0])
+    return once(written, lambda v: f"CASE WHEN octet_length({v}) <= {LONGEST_TAKEN} THEN {v} END")
 
 
 TEXTS: dict[str, Template] = {
@@ -135,6 +140,7 @@ TEXTS: dict[str, Template] = {
     **dict.fromkeys(("like", "ilike"), _like),
     **dict.fromkeys(("regexp_matches", "regexp_full_match"), _matches),
     **dict.fromkeys(("||", "concat"), _joined),
+    LIMITED: _limited,
     "lower": lambda e, c: lowered(_text(e, c.arguments[0])),
     "upper": lambda e, c: uppered(_text(e, c.arguments[0])),
     "length": _length,

@@ -13,7 +13,7 @@ from fractions import Fraction
 from jali.engines.sql.dialect import Dialect
 from jali.engines.sql.expressions import Emitter
 from jali.engines.sql.prepared import person_column, rank_column
-from jali.engines.sql.relations import RelationEmitter, needed_by, present, select
+from jali.engines.sql.relations import needed_by, present, select
 from jali.query.aggregation import (
     Aggregation,
     Categories,
@@ -175,10 +175,8 @@ class _Query:
         return self.source.rows(columns, wanted, required, owned=self.weights is not None)
 
     def _key(self, key: KeySet) -> str:
-        """The key of a row. Where keys are unknown, what cannot be shown is NULL: NaN, infinities, far dates."""
-        written = self.emitter.write(key.expression)
-        if key.values is None and key.kind in (Kind.DATE, Kind.TIMESTAMP):
-            return f"CASE WHEN {written} >= DATE '0001-01-01' AND {written} < DATE '9999-12-31' THEN {written} END"
+        """The key of a row. Where keys are unknown, what cannot be shown is NULL: NaN and infinities."""
+        written = self.emitter.typed(key.expression, key.kind)
         if not self.emitter.is_double(key.expression):
             return written
         if key.values is None:
@@ -440,7 +438,7 @@ class _Source:
         self.relation = relation
         self.table = _single(relation)
         fields = relation if self.table is None else self.table
-        self.emitter = (RelationEmitter if self.table is None else Emitter)(fields, dialect)
+        self.emitter = Emitter(fields, dialect)
 
     @property
     def bare(self) -> bool:
@@ -454,13 +452,14 @@ class _Source:
 
     def rows(self, columns: list[str], expressions: list[Expression], required: list[str], *, owned: bool) -> str:
         """Write the SELECT of some columns, with the owner where it is needed."""
-        conditions = [*(self.emitter.write(condition) for condition in self.conditions), *required]
+        conditions = [*(self.emitter.condition(condition) for condition in self.conditions), *required]
         if self.table is None:
             needed = needed_by([*expressions, *self.conditions])
             source = self.dialect.derived(select(self.dialect, self.relation, needed))
             columns = columns + (["owner"] if owned else [])
         else:
-            source = self.dialect.scan(self.table)
+            named = needed_by([*expressions, *self.conditions])
+            source = self.dialect.scan(self.table, named | {self.table.unit or ""})
             columns = columns + ([f"{self._owner(self.table)} AS owner"] if owned else [])
             # A copy has no rows without an owner.
             if self.table.unit is not None and self.table.copy is None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING, ClassVar, TypeAlias
 
@@ -35,6 +35,8 @@ class Dialect(ABC):
     small: ClassVar[str] = "INTEGER"
     large: ClassVar[str] = "BIGINT"
     widest: ClassVar[str]
+    # Of dates and times: the last one before the calendar (`query.domain`), and the first one after it.
+    outside: ClassVar[Mapping[Kind, tuple[str, str]]]
 
     # Whether prepared copies have codes for people, that stand for the units where they are only told apart.
     coded: ClassVar[bool] = True
@@ -83,17 +85,40 @@ class Dialect(ABC):
 
     # Tables.
 
-    @abstractmethod
-    def scan(self, table: Table | Public) -> str:
-        """Write the FROM item of a table."""
+    def scan(self, table: Table | Public, wanted: Collection[str] | None = None) -> str:
+        """Write the FROM item of a table: the normalising scan, through which every column enters a question.
+
+        Each value is one of the closed domain (`query.domain`), or NULL. A prepared copy holds what such a scan
+        gave, and is read as it is.
+
+        Args:
+            table: What is read.
+            wanted: The names of the columns that are needed; all that can be read if none are named.
+        """
+        if table.read_from != table.source:
+            return self.rows(table)
+        fields = [field for field in table.columns if wanted is None or field.name in wanted]
+        columns = ", ".join(f"{self.normalized(f)} AS {self.quoted(f.name)}" for f in fields)
+        return self.derived(f"SELECT {columns or '1 AS one'} FROM {self.rows(table)}")
 
     @abstractmethod
-    def column(self, field: Field) -> str:
-        """Write a stored column in the type that was frozen when its table was declared."""
+    def rows(self, table: Table | Public) -> str:
+        """Write the FROM item of the rows as they are stored."""
 
-    def stored(self, field: Field) -> str:
-        """Write a stored column as it is, for a copy of it that is read like the column itself."""
-        return self.quoted(field.name)
+    @abstractmethod
+    def normalized(self, field: Field) -> str:
+        """Write what a question sees of a stored column: a value of the closed domain, or NULL. It never fails.
+
+        It is in the type that was frozen when the table was declared.
+        """
+
+    def in_calendar(self, written: str, kind: Kind) -> str:
+        """Write a computed date or time that is NULL outside of the calendar. The value is written once.
+
+        LEAST and GREATEST leave NULLs out: what they make of one becomes NULL again.
+        """
+        before, after = self.outside[kind]
+        return f"nullif(nullif(greatest(least({written}, {after}), {before}), {after}), {before})"
 
     def windowed(self, table: Table | None) -> bool:
         """Say whether the rows of each owner are counted beside them, rather than apart and joined.
@@ -225,6 +250,11 @@ class Dialect(ABC):
     def filtered(self, aggregate: str, value: str, condition: str) -> str:
         """Write an aggregate of the rows that meet a condition; `value` is evaluated for those alone."""
         return f"{aggregate}(CASE WHEN {condition} THEN {value} END)"
+
+    def end(self, function: str, value: str, condition: str, kind: Kind) -> str:
+        """Write the least (`min`) or largest (`max`) value of a kind, of the rows that meet a condition."""
+        del kind
+        return self.filtered(function, value, condition)
 
     def filtered_total(self, value: str, condition: str) -> str:
         """Sum whole numbers, as `total`, of the rows that meet a condition."""

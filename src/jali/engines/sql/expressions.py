@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 
 from jali.engines.sql.dialect import INT64, Dialect
 from jali.errors import Unsupported
 from jali.query.catalog import Kind
 from jali.query.functions import Type
+from jali.query.functions.texts import JOINS_TEXTS, LIMITED, MAKES_TEXT
 from jali.query.nodes import Call, Column, Expression, Literal
 from jali.query.relation import Fields
 from jali.query.types import call_type, find_field, type_of
 
+_DATED = (Kind.DATE, Kind.TIMESTAMP)
+# These give one of their arguments, which are in the calendar.
+_CHOSEN = frozenset({"case", "coalesce", "nullif", "least", "greatest"})
+
 
 class Emitter:
-    """Writes the expressions over rows with certain columns."""
+    """Writes the expressions over rows with certain columns, all of which come from a normalising scan."""
 
     def __init__(self, table: Fields, dialect: Dialect) -> None:
         self.table = table
@@ -35,7 +41,19 @@ class Emitter:
                 f"{expression.function.upper()} is not known on {self.dialect.name}.",
                 remedy="Ask without it, or compute it in a column of the table.",
             )
-        return template(self, expression)
+        if expression.function in MAKES_TEXT:
+            expression = replace(expression, arguments=tuple(map(self._limited, expression.arguments)))
+        made = template(self, expression)
+        if expression.function in _CHOSEN or self.kind(expression) not in _DATED:
+            return made
+        return self.dialect.in_calendar(made, self.kind(expression) or Kind.DATE)
+
+    def _limited(self, argument: Expression) -> Expression:
+        """Leave out texts that are too long to make another of; what was made of others is short."""
+        short = isinstance(argument, Literal) or (
+            isinstance(argument, Call) and argument.function in MAKES_TEXT | JOINS_TEXTS
+        )
+        return argument if short or self.kind(argument) is not Kind.TEXT else Call(LIMITED, (argument,))
 
     def real(self, expression: Expression) -> str:
         """Write a number as a double: integer arithmetic would overflow, and raise."""
@@ -81,7 +99,9 @@ class Emitter:
         """Return the type of an expression, found once: every node asks for the types of those below it."""
         known = self._types.get(id(expression))
         if known is None:
-            if isinstance(expression, Call):
+            if isinstance(expression, Call) and expression.function == LIMITED:
+                found = self._type(expression.arguments[0])
+            elif isinstance(expression, Call):
                 found = call_type(expression, [self._type(argument) for argument in expression.arguments])
             else:
                 found = type_of(expression, self.table)
@@ -97,4 +117,4 @@ class Emitter:
         return not self.is_double(expression)
 
     def _column(self, column: Column) -> str:
-        return self.dialect.column(find_field(column, self.table))
+        return self.dialect.quoted(find_field(column, self.table).name)

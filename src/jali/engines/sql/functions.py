@@ -152,12 +152,11 @@ def row_owner(dialect: Dialect, table: Table, ordered: Callable[[str], list[str]
         table: Whose rows are people.
         ordered: What tells doubles of one text apart, in an order.
     """
-    fields = [field for field in table.fields if field.kind is not Kind.OTHER]
-    columns = [dialect.column(field) for field in fields]
+    columns = [dialect.quoted(field.name) for field in table.columns]
     spelled = " || '|' || ".join(f"coalesce({dialect.spelled(c)}, '-')" for c in columns) or "''"
     orders = [
         f
-        for c, field in zip(columns, fields, strict=True)
+        for c, field in zip(columns, table.columns, strict=True)
         for f in (ordered(c) if field.kind is Kind.REAL else [c])
     ]
     digest = dialect.digest(spelled)

@@ -15,7 +15,7 @@ from __future__ import annotations
 from jali.engines.sql.dialect import Dialect
 from jali.engines.sql.expressions import Emitter
 from jali.noise import BitSource
-from jali.query.catalog import Public, Source, Table
+from jali.query.catalog import Table
 from jali.query.nodes import Column
 
 _KEY_WORDS = 2
@@ -28,7 +28,7 @@ def person_column(table: Table) -> str:
 
 def rank_column(table: Table) -> str:
     """Name the column of a prepared copy that ranks the rows of each person."""
-    return _apart(table, "rank")
+    return _apart(table, "place")
 
 
 def _apart(table: Table, name: str) -> str:
@@ -37,11 +37,6 @@ def _apart(table: Table, name: str) -> str:
     while name in taken:
         name += "_"
     return name
-
-
-def read_from(table: Table | Public) -> Source:
-    """Return where questions read the rows of a table: in its prepared copy, where it has one."""
-    return table.source if isinstance(table, Public) or table.copy is None else table.copy
 
 
 def drawn_key(bits: BitSource) -> str:
@@ -56,15 +51,14 @@ def unit_of(table: Table, dialect: Dialect) -> str:
 
 
 def ranked_rows(table: Table, dialect: Dialect, key: str, hint: str = "") -> str:
-    """Write the rows that have an owner: columns c0, c1, ... as they are stored, the unit, and the rank.
+    """Write the rows that have an owner: columns c0, c1, ... as questions see them, the unit, and the rank.
 
-    The content of a row is what questions read of it, and what other tables are reached by. Rows that differ in
-    nothing that can be read have one content, and no question tells them apart. A hint to the engine stands where
-    rows are read.
+    The content of a row is what questions read of it. Rows that differ in nothing that can be read have one
+    content, and no question tells them apart. A hint to the engine stands where rows are read.
     """
     emitter = Emitter(table, dialect)
-    fields = table.fields
-    stored = ", ".join(f"{dialect.stored(field)} AS c{i}" for i, field in enumerate(fields))
+    fields = table.columns
+    stored = ", ".join(f"{emitter.write(Column(field.name))} AS c{i}" for i, field in enumerate(fields))
     values = [_spelled(emitter.write(Column(field.name)), dialect) for field in fields]
     content = dialect.bytewise(dialect.in_a_row(values))
     unit = unit_of(table, dialect)
@@ -78,7 +72,7 @@ def ranked_rows(table: Table, dialect: Dialect, key: str, hint: str = "") -> str
 
 def shown_columns(table: Table, dialect: Dialect) -> str:
     """Write the columns of ranked rows under their own names."""
-    return ", ".join(f"c{i} AS {dialect.quoted(field.name)}" for i, field in enumerate(table.fields))
+    return ", ".join(f"c{i} AS {dialect.quoted(field.name)}" for i, field in enumerate(table.columns))
 
 
 def _spelled(written: str, dialect: Dialect) -> str:

@@ -8,12 +8,14 @@ from __future__ import annotations
 
 from jali.engines.sql.dialect import Dialect
 from jali.engines.sql.expressions import Emitter
-from jali.query.catalog import Field, Public, Table
+from jali.query.catalog import Field, Kind, Public, Table
 from jali.query.nodes import Column, Expression, Literal, walk
 from jali.query.ownership import own
 from jali.query.relation import (
     Belonging,
+    Capped,
     Compute,
+    Computed,
     Fields,
     Keep,
     Match,
@@ -25,13 +27,6 @@ from jali.query.relation import (
     Stack,
     Summary,
 )
-
-
-class RelationEmitter(Emitter):
-    """Writes expressions over the columns of a relation, which have their types already."""
-
-    def _column(self, column: Column) -> str:
-        return self.dialect.quoted(column.name)
 
 
 def select(dialect: Dialect, relation: Relation, wanted: frozenset[str]) -> str:
@@ -51,6 +46,8 @@ def select(dialect: Dialect, relation: Relation, wanted: frozenset[str]) -> str:
         return _stack(dialect, relation, wanted, owned)
     if isinstance(relation, Belonging):
         return _belonging(dialect, relation, wanted)
+    if isinstance(relation, Capped):
+        return _capped(dialect, relation, wanted)
     return _per_owner(dialect, relation, wanted, owned)
 
 
@@ -80,15 +77,15 @@ def _scan(dialect: Dialect, scan: Scan, wanted: frozenset[str]) -> str:
     emitter = Emitter(table, dialect)
     columns = [
         f"{emitter.write(Column(field.name))} AS {dialect.quoted(scan.prefix + field.name)}"
-        for field in table.fields
+        for field in table.columns
         if scan.prefix + field.name in wanted
     ]
-    source = dialect.scan(table)
+    source = dialect.scan(table, _needed(scan, wanted))
     if isinstance(table, Public):
         return f"SELECT {_shown(None, columns)} FROM {source}"
     if table.reach is not None:
         names = [
-            f"here.{dialect.quoted(scan.prefix + f.name)}" for f in table.fields if scan.prefix + f.name in wanted
+            f"here.{dialect.quoted(scan.prefix + f.name)}" for f in table.columns if scan.prefix + f.name in wanted
         ]
         columns.append(f"{emitter.write(Column(table.reach.here))} AS reached_by")
         return (
@@ -103,6 +100,17 @@ def _scan(dialect: Dialect, scan: Scan, wanted: frozenset[str]) -> str:
     return f"SELECT {_shown(owner, columns)} FROM {source} WHERE {owner} IS NOT NULL"
 
 
+def _needed(scan: Scan, wanted: frozenset[str]) -> frozenset[str] | None:
+    """Return the stored columns that a scan reads; all of them where a row is told from others by its values."""
+    table = scan.table
+    names = frozenset(field.name for field in table.columns if scan.prefix + field.name in wanted)
+    if isinstance(table, Public):
+        return names
+    if table.reach is not None:
+        return names | {table.reach.here}
+    return None if table.unit is None else names | {table.unit}
+
+
 def _reached(dialect: Dialect, table: Table, key: str) -> str:
     """The owner of each key of a table through which others reach it."""
     scan = Scan(table, "reached.")
@@ -115,14 +123,20 @@ def _reached(dialect: Dialect, table: Table, key: str) -> str:
 
 def _compute(dialect: Dialect, relation: Compute, wanted: frozenset[str], owned: bool) -> str:
     columns = [column for column in relation.columns if column.field.name in wanted]
-    emitter = RelationEmitter(relation.source, dialect)
-    shown = [f"{emitter.write(c.expression)} AS {dialect.quoted(c.field.name)}" for c in columns]
+    emitter = Emitter(relation.source, dialect)
+    shown = [f"{_computed(emitter, c)} AS {dialect.quoted(c.field.name)}" for c in columns]
     source = select(dialect, relation.source, needed_by([c.expression for c in columns]))
     return f"SELECT {_shown('owner' if owned else None, shown)} FROM {dialect.derived(source)}"
 
 
+def _computed(emitter: Emitter, column: Computed) -> str:
+    """Write a computed column; one that is always NULL in the type that is expected of it further on."""
+    kind = column.field.kind
+    return emitter.typed(column.expression, Kind.REAL if kind.numeric else kind)
+
+
 def _keep(dialect: Dialect, relation: Keep, wanted: frozenset[str], owned: bool) -> str:
-    condition = RelationEmitter(relation.source, dialect).write(relation.condition)
+    condition = Emitter(relation.source, dialect).condition(relation.condition)
     source = select(dialect, relation.source, wanted | needed_by([relation.condition]))
     shown = _shown("owner" if owned else None, _kept(dialect, relation.fields, wanted))
     return f"SELECT {shown} FROM {dialect.derived(source)} WHERE {condition}"
@@ -130,7 +144,7 @@ def _keep(dialect: Dialect, relation: Keep, wanted: frozenset[str], owned: bool)
 
 def _condition(dialect: Dialect, fields: Fields, condition: Expression | None, same_owner: str | None) -> str:
     parts = [] if same_owner is None else [same_owner]
-    parts += [] if condition is None else [RelationEmitter(fields, dialect).write(condition)]
+    parts += [] if condition is None else [Emitter(fields, dialect).condition(condition)]
     return " AND ".join(parts) or "TRUE"
 
 
@@ -179,7 +193,7 @@ def _stack(dialect: Dialect, stack: Stack, wanted: frozenset[str], owned: bool) 
 
 def _per_owner(dialect: Dialect, relation: PerOwner, wanted: frozenset[str], owned: bool) -> str:
     """Group by all keys, also those that nobody reads further on: they decide which rows there are."""
-    emitter = RelationEmitter(relation.source, dialect)
+    emitter = Emitter(relation.source, dialect)
     keys = [_key(emitter, key.expression) for key in relation.keys]
     columns = [
         f"{sql} AS {dialect.quoted(key.field.name)}"
@@ -211,7 +225,7 @@ def _belonging_owners(dialect: Dialect, relation: Belonging) -> str:
     question: the number of a row, which is another in each reading, is never an owner here. Owners without a row
     in this part are left out before their other parts are hashed.
     """
-    written = _key(RelationEmitter(relation.source, dialect), relation.expression)
+    written = _key(Emitter(relation.source, dialect), relation.expression)
     rows = select(dialect, relation.source, needed_by([relation.expression]))
     parts = f"SELECT owner, {written} AS part FROM {dialect.derived(rows)}"
     this = dialect.one_key(relation.values[relation.place], relation.kind)
@@ -229,9 +243,38 @@ def _belonging_owners(dialect: Dialect, relation: Belonging) -> str:
     )
 
 
+def _capped(dialect: Dialect, relation: Capped, wanted: frozenset[str]) -> str:
+    """At most so many rows of each owner: those of owners who have more are ranked, by a hash of their content.
+
+    The rows are read twice. A row's rank depends on the rows of its owner alone, so that the two readings agree.
+    """
+    names = _kept(dialect, relation.fields, wanted)
+    # A text may be long, and all are joined: its digest stands for it.
+    texts = {dialect.quoted(field.name) for field in relation.fields if field.kind is Kind.TEXT}
+    spelled = {name: dialect.spelled(f"r.{name}") for name in names}
+    contents = [f"coalesce({dialect.digest(s) if name in texts else s}, '')" for name, s in spelled.items()]
+    digest = dialect.digest(dialect.in_a_row(_between("'|'", contents)) if contents else "''")
+    order = ", ".join([digest, *(f"r.{name}" for name in names)])
+    shown = ", ".join(["r.owner AS owner", *(f"r.{name} AS {name}" for name in names)])
+    rank = f"row_number() OVER (PARTITION BY r.owner ORDER BY {order}) AS place"
+    met = "FROM capped_rows AS r {} JOIN capped_people AS p ON r.owner = p.owner"
+    ranked = f"SELECT {shown}, {rank} {met.format('INNER')}"
+    return (
+        f"WITH capped_rows AS ({select(dialect, relation.source, wanted)}), capped_people AS"
+        f" (SELECT owner FROM capped_rows GROUP BY owner HAVING count(*) > {relation.rows})"
+        f" SELECT {shown} {met.format('LEFT')} WHERE p.owner IS NULL"
+        f" UNION ALL SELECT {', '.join(['owner', *names])} FROM {dialect.derived(ranked)}"
+        f" WHERE place <= {relation.rows}"
+    )
+
+
+def _between(mark: str, texts: list[str]) -> list[str]:
+    return [item for text in texts for item in (mark, text)][1:]
+
+
 def _key(emitter: Emitter, expression: Expression) -> str:
     """Write a key. Doubles have two zeros: adding 0 makes one of them, whichever row comes first."""
-    written = emitter.write(expression)
+    written = emitter.typed(expression, Kind.REAL)
     return f"({written} + 0.0)" if emitter.is_double(expression) else written
 
 
@@ -245,7 +288,7 @@ def _summary(emitter: Emitter, summary: Summary) -> str:
     dialect, there = emitter.dialect, present(emitter, argument)
     count = dialect.filtered("count", "1", there)
     if summary.function in ("min", "max"):
-        found = dialect.filtered(summary.function, emitter.write(argument), there)
+        found = dialect.end(summary.function, emitter.typed(argument, Kind.REAL), there, summary.field.kind)
         # Adding 0 makes one zero of the two that doubles have.
         return f"{dialect.real(found)} + 0.0" if summary.field.kind.numeric else found
     clamped = dialect.clamp(emitter.real(argument), dialect.double(summary.low), dialect.double(summary.high))

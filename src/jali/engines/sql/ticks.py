@@ -10,7 +10,7 @@ from fractions import Fraction
 
 from jali.engines.sql.dialect import Dialect
 from jali.engines.sql.expressions import Emitter
-from jali.engines.sql.relations import RelationEmitter, needed_by, present, select
+from jali.engines.sql.relations import needed_by, present, select
 from jali.query.aggregation import KeySet
 from jali.query.catalog import Table
 from jali.query.followed import Followed
@@ -31,12 +31,12 @@ def emit_ticks(
     """
     conditions, rows = _apart(followed.rows)
     table = _bare(rows)
-    emitter = RelationEmitter(rows, dialect) if table is None else Emitter(table, dialect)
+    emitter = Emitter(rows if table is None else table, dialect)
     columns = [_owner(followed, emitter), _moment(followed, emitter, span)]
     columns += [_cell(followed.keys, emitter), _value(followed, emitter)]
-    where = " AND ".join(emitter.write(condition) for condition in conditions)
+    where = " AND ".join(emitter.condition(condition) for condition in conditions)
     if table is not None:
-        source = dialect.scan(table)
+        source = dialect.scan(table, needed_by(_used(followed, conditions)))
     else:
         source = dialect.derived(select(dialect, rows, needed_by(_used(followed, conditions))))
     # The columns are named outside: no name of the table can be mistaken for one of them.

@@ -71,6 +71,15 @@ class CoordinateLaw(Law):
         """Return the least t with Pr[|X| > t] <= left."""
         return self._law.reach(left)
 
+    def threshold(self, allowed: float) -> int:
+        """Return the least t with Pr[|X| > t] <= allowed: the same for all coordinates of a cube."""
+        return _threshold(self.cube, allowed)
+
+
+@lru_cache(maxsize=256)
+def _threshold(cube: CubeLaw, allowed: float) -> int:
+    return _law_of(cube).threshold(allowed)
+
 
 @lru_cache(maxsize=64)
 def _law_of(cube: CubeLaw) -> Law:

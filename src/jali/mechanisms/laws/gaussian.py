@@ -91,9 +91,18 @@ class DiscreteGaussianLaw(Law):
         """Sixty standard deviations, and sixty: divergences of order up to fifty are known from there."""
         return math.ceil(60 * self.sigma) + 60
 
+    def threshold(self, allowed: float) -> int:
+        """Return the least t with Pr[|X| > t] <= allowed."""
+        return _threshold(self, allowed)
+
     def reach(self, left: float) -> int:
         """Return a t with Pr[|X| > t] <= left."""
         return math.ceil(self.sigma * math.sqrt(-2 * math.log(left / 2)))
+
+
+@lru_cache(maxsize=1024)
+def _threshold(law: DiscreteGaussianLaw, allowed: float) -> int:
+    return Law.threshold(law, allowed)
 
 
 def _twice(variance: Fraction) -> float:

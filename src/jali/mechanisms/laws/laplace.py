@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 
 import numpy as np
 
@@ -28,7 +29,7 @@ class DiscreteLaplaceLaw(Law):
 
     scale: Fraction
 
-    @property
+    @cached_property
     def rate(self) -> float:
         """One over the scale."""
         return float(1 / self.scale)

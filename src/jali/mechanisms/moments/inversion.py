@@ -25,6 +25,8 @@ from jali.mechanisms.moments.sums import Floats, Reading
 
 # Distances down to 2^-50 of the range, found to 0.06 %: an interval need not be sharper than that.
 _OCTAVES, _HALVINGS = 50.0, 16
+# So many halvings are one step where there is one group.
+_AT_ONCE = 4
 
 
 class Inversion:
@@ -59,12 +61,25 @@ class Inversion:
         last = np.arctan(np.broadcast_to(end / scale, inside.shape))
         start = np.minimum(np.arctan(inside / scale), last)
         kept_end = ~self._drops(sign, last, scale)
-        far, near = np.zeros_like(last), np.full_like(last, _OCTAVES)
-        for _ in range(_HALVINGS):
-            middle = (near + far) / 2
-            dropped = self._drops(sign, _between(start, last, middle), scale)
-            near, far = np.where(dropped, near, middle), np.where(dropped, middle, far)
+        if len(last) == 1:
+            far = self._far(sign, start, last, scale)
+        else:
+            far, near = np.zeros_like(last), np.full_like(last, _OCTAVES)
+            for _ in range(_HALVINGS):
+                middle = (near + far) / 2
+                dropped = self._drops(sign, _between(start, last, middle), scale)
+                near, far = np.where(dropped, near, middle), np.where(dropped, middle, far)
         return np.where(kept_end | (far == 0), end, scale * np.tan(_between(start, last, far)))
+
+    def _far(self, sign: float, start: Floats, last: Floats, scale: Floats | float) -> Floats:
+        """Find the same for one group, several halvings at a time: what is dropped is at one end."""
+        far, width = 0.0, _OCTAVES
+        for _ in range(_HALVINGS // _AT_ONCE):
+            width /= 1 << _AT_ONCE
+            inner = far + width * np.arange(1.0, 1 << _AT_ONCE)
+            dropped = self._drops(sign, _between(start, last, inner), scale)
+            far += width * int(np.argmin(np.append(dropped, False)))
+        return np.array([far])
 
     def _drops(self, sign: float, angle: Floats, scale: Floats | float) -> Flags:
         """Say where a ratio (of -N to D for the sign -1) is dropped as too large; what overflows is kept."""

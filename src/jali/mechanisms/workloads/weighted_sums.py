@@ -33,6 +33,8 @@ _WRAPPED, _UNSUMMED = 1e-4, 1e-3
 # The smoothing, as a share of the bound by moments; sums with more different terms are smoothed more.
 _FINEST, _COARSEST, _CHEAP = 1 / 500, 1 / 60, 100
 _HALVINGS = 40
+# More terms than this are summed at once.
+_MANY_TERMS = 32
 # Below e^-60 a factor is nothing to a double.
 _DEPTH = 60.0
 # A noise with a larger rate is 0; the hyperbolic sine of a larger one overflows.
@@ -88,8 +90,12 @@ def moment_quantile(terms: Sequence[Term], allowed: float) -> float:
         return math.sqrt(2 * exponent * normal)
     points = _SHARES * min(rate / c for c, _, rate in others)
     logs = points**2 * normal / 2
-    for c, n, rate in others:
-        logs -= n * np.log1p(-((np.sinh(c * points / 2) / math.sinh(rate / 2)) ** 2))
+    if len(others) > _MANY_TERMS:
+        sizes, counts, rates = (np.array(column, dtype=float)[:, None] for column in zip(*others, strict=True))
+        logs -= (counts * np.log1p(-((np.sinh(sizes * points / 2) / np.sinh(rates / 2)) ** 2))).sum(axis=0)
+    else:
+        for c, n, rate in others:
+            logs -= n * np.log1p(-((np.sinh(c * points / 2) / math.sinh(rate / 2)) ** 2))
     return float(((logs + exponent) / points).min())
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from functools import partial
+from functools import cached_property, partial
 
 from jali.errors import QueryError
 from jali.planner.batch.asked import Asked, Total, naming, scaled, with_loss
@@ -16,6 +16,7 @@ from jali.planner.batch.weigh_together import weighed_together
 from jali.planner.choose_keys import choose_keys
 from jali.planner.choose_mechanisms import choose_mechanisms
 from jali.planner.draft import Draft
+from jali.planner.forms import FORMS
 from jali.planner.measure_aggregates import measure_aggregates
 from jali.planner.own_rows import own_rows
 from jali.planner.per_group import bound_per_group
@@ -25,7 +26,9 @@ from jali.planner.show_question import show_question
 from jali.planner.split_loss import split_loss
 from jali.privacy import Concentrated, Event, Loss, Pure
 from jali.query.catalog import Catalog, Public, Table
+from jali.query.codec import encode
 from jali.query.estimates import AnyEstimate
+from jali.query.limits import DEFAULT, Limits
 from jali.query.nodes import Aggregate, Question
 
 # The rules of a question up to where batches look at all of them. Rows are weighed by their number: weights by the
@@ -99,10 +102,22 @@ class BatchPlan:
         """The engine's queries, each once."""
         return ";\n\n".join(dict.fromkeys(part.sql for plan in self.plans for part in plan.parts))
 
-    @property
-    def frozen(self) -> BatchPlan:
+    @cached_property
+    def encoded(self) -> str:
+        """The plan as text: what the ledger keeps. What it would leave of accounts is not in it."""
+        return encode(self, FORMS)
+
+    @cached_property
+    def wordless(self) -> str:
         """The same without its words: what is asked again in other words is the same batch."""
-        return replace(self, readings=tuple(replace(reading, written="") for reading in self.readings), leaves=())
+        readings = tuple(replace(reading, written="") for reading in self.readings)
+        return encode(replace(self, readings=readings), FORMS)
+
+    def telling(self, leaves: tuple[tuple[str, str], ...]) -> BatchPlan:
+        """Return the same plan, which also says what it would leave of each account."""
+        made = replace(self, leaves=leaves)
+        made.__dict__.update(encoded=self.encoded, wordless=self.wordless)
+        return made
 
     def __repr__(self) -> str:
         return f"BatchPlan({len(self.readings)} questions in {len(self.plans)} releases; cost {self.cost})"
@@ -116,19 +131,44 @@ class BatchPlan:
 BATCH_CLASSES: tuple[type, ...] = (*PLAN_CLASSES, BatchPlan, ReadBy)
 
 
-def plan_batch(asked: Sequence[Asked], catalog: Catalog, total: Total, *, agree: bool = True) -> BatchPlan:
+def plan_batch(
+    asked: Sequence[Asked], catalog: Catalog, total: Total, *, agree: bool = True, limits: Limits = DEFAULT
+) -> BatchPlan:
     """Plan all questions of a batch, or refuse it and say which question cannot be planned."""
     if not 1 <= len(asked) <= _MOST:
         raise QueryError(
             f"A batch has from 1 to {_MOST:,} questions, not {len(asked):,}.",
             remedy="Ask questions in it, and not too many.",
         )
+    drafting = _Drafting(asked, catalog, agree, limits)
     if total.loss is None:
-        return _costed(_own_losses(asked, catalog, agree=agree), total, agree)
-    first = _split(asked, catalog, total.loss, agree=agree)
+        return _costed(_own_losses(drafting), total, agree)
+    first = _split(drafting, total.loss)
     if total.delta == 0 or not isinstance(total.loss, Pure):
         return _costed(first, total, agree)
-    return _best(asked, catalog, first, total, agree=agree)
+    return _best(drafting, first, total)
+
+
+@dataclass(frozen=True)
+class _Drafting:
+    """What the drafts of a batch are made from."""
+
+    asked: Sequence[Asked]
+    catalog: Catalog
+    agree: bool
+    limits: Limits
+
+    def drafts(self, each: Loss | None = None) -> list[Draft]:
+        """Begin all questions, at their own losses or at one for each."""
+        asked = self.asked if each is None else [replace(a, terms=with_loss(a.terms, each)) for a in self.asked]
+        drafts = [naming(place, partial(self._begun, one)) for place, one in enumerate(asked)]
+        return weighed_together(drafts) if self.agree else drafts
+
+    def _begun(self, asked: Asked) -> Draft:
+        draft = Draft(asked.question, self.catalog, asked.terms, limits=self.limits)
+        for rule in _FIRST:
+            draft = rule(draft)
+        return draft
 
 
 @dataclass(frozen=True)
@@ -141,17 +181,17 @@ class _Split:
     plans: tuple[Plan, ...]
 
 
-def _split(asked: Sequence[Asked], catalog: Catalog, loss: Loss, *, agree: bool) -> _Split:
+def _split(drafting: _Drafting, loss: Loss) -> _Split:
     """Split a loss over the questions."""
-    each = scaled(loss, Fraction(1, len(asked)))
-    drafts = _drafted([replace(one, terms=with_loss(one.terms, each)) for one in asked], catalog, agree=agree)
+    asked = drafting.asked
+    drafts = drafting.drafts(scaled(loss, Fraction(1, len(asked))))
     releases = merged(drafts, [one.weight for one in asked], joined=True)
     return _Split(_written(asked), tuple(drafts), tuple(releases), _with_loss(releases, loss))
 
 
-def _own_losses(asked: Sequence[Asked], catalog: Catalog, *, agree: bool) -> _Split:
+def _own_losses(drafting: _Drafting) -> _Split:
     """Plan questions that have losses of their own; equal ones leave together."""
-    drafts = _drafted(asked, catalog, agree=agree)
+    asked, drafts = drafting.asked, drafting.drafts()
     releases = merged(drafts, [one.weight for one in asked], joined=False)
     plans = tuple(_finished(release, release.draft.terms.loss) for release in releases)
     return _Split(_written(asked), tuple(drafts), tuple(releases), plans)
@@ -159,18 +199,6 @@ def _own_losses(asked: Sequence[Asked], catalog: Catalog, *, agree: bool) -> _Sp
 
 def _written(asked: Sequence[Asked]) -> tuple[str, ...]:
     return tuple(show_question(one.question) for one in asked)
-
-
-def _drafted(asked: Sequence[Asked], catalog: Catalog, *, agree: bool) -> list[Draft]:
-    drafts = [naming(place, partial(_begun, one, catalog)) for place, one in enumerate(asked)]
-    return weighed_together(drafts) if agree else drafts
-
-
-def _begun(asked: Asked, catalog: Catalog) -> Draft:
-    draft = Draft(asked.question, catalog, asked.terms)
-    for rule in _FIRST:
-        draft = rule(draft)
-    return draft
 
 
 def _with_loss(releases: Sequence[Merged], loss: Loss) -> tuple[Plan, ...]:
@@ -183,7 +211,7 @@ def _finished(release: Merged, loss: Loss) -> Plan:
     return naming(release.places[0], lambda: finish(choose_mechanisms(split_loss(draft))))
 
 
-def _best(asked: Sequence[Asked], catalog: Catalog, first: _Split, total: Total, *, agree: bool) -> BatchPlan:
+def _best(drafting: _Drafting, first: _Split, total: Total) -> BatchPlan:
     """Choose the noise for a total of (epsilon, delta) by the least forecast error."""
     loss = total.loss
     assert isinstance(loss, Pure)
@@ -191,12 +219,12 @@ def _best(asked: Sequence[Asked], catalog: Catalog, first: _Split, total: Total,
     larger = _larger(first.releases, loss, total.delta)
     if larger > loss.bound:
         found.append(laplace_way(first.releases, Pure(larger), "Laplace or joint noise, losses composed at delta"))
-    gaussian = _split(asked, catalog, Concentrated(loss.bound**2 / 2), agree=agree)
+    gaussian = _split(drafting, Concentrated(loss.bound**2 / 2))
     way = gaussian_way(gaussian.releases, loss.bound, total.delta)
     found += [] if way is None else [way]
     found.sort(key=lambda way: way.error)
-    taken = first if found[0].loss == loss else _split(asked, catalog, found[0].loss, agree=agree)
-    return _costed(taken, total, agree, tuple((way.name, way.error) for way in found))
+    taken = first if found[0].loss == loss else _split(drafting, found[0].loss)
+    return _costed(taken, total, drafting.agree, tuple((way.name, way.error) for way in found))
 
 
 def _larger(releases: Sequence[Merged], loss: Pure, delta: Fraction) -> Fraction:

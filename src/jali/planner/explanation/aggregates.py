@@ -9,7 +9,14 @@ from jali.planner.explanation.forecasts import show_forecast
 from jali.planner.explanation.notes import AggregateNote
 from jali.planner.explanation.releases import note_of, release
 from jali.planner.explanation.words import CONFIDENCE, set_label
-from jali.planner.forecast import Forecast, forecast_of, guessed_rows, half_width_at
+from jali.planner.forecast import (
+    Forecast,
+    forecast_of,
+    forecast_work,
+    guessed_rows,
+    half_width_at,
+    prepare_forecasts,
+)
 from jali.planner.plan import Plan
 from jali.planner.show_expression import show_aggregate
 from jali.privacy import decimal
@@ -18,10 +25,22 @@ from jali.query.estimate import Estimate, Linear
 from jali.query.estimates import AnyEstimate, Cells, Moment, Picked
 from jali.query.nodes import Aggregate
 
+# About how many milliseconds the forecasts of a question may take. Most take a few; of dozens of moments the first
+# ones are forecast.
+_MOST_WORK = 50.0
+
 
 def aggregate_notes(plan: Plan) -> tuple[AggregateNote, ...]:
     """Explain each aggregate, with its forecast for every grouping set."""
-    return tuple(_note(plan, aggregate, estimate) for aggregate, estimate in plan.estimates)
+    prepare_forecasts(plan)
+    notes, work = list[AggregateNote](), 0.0
+    for aggregate, estimate in plan.estimates:
+        work += forecast_work(plan, estimate)
+        if notes and work > _MOST_WORK:
+            notes.append(replace(_formula(plan, estimate), name=show_aggregate(aggregate), left_out=True))
+        else:
+            notes.append(_note(plan, aggregate, estimate))
+    return tuple(notes)
 
 
 def _note(plan: Plan, aggregate: Aggregate, estimate: AnyEstimate) -> AggregateNote:

@@ -8,7 +8,7 @@ from jali.planner.explanation.written import names_of, summary
 from jali.planner.plan import Plan
 from jali.privacy import decimal
 from jali.query.ownership import own
-from jali.query.relation import Compute, Keep, Match, Pair, PerOwner, Relation, Stack
+from jali.query.relation import Capped, Compute, Keep, Match, Pair, PerOwner, Relation, Stack
 
 
 def clamps(plan: Plan) -> tuple[str, ...]:
@@ -24,7 +24,7 @@ def _per_person(relation: Relation) -> Iterator[PerOwner]:
     elif isinstance(relation, Match):
         sides = (relation.source, relation.other)
     else:
-        sides = (relation.source,) if isinstance(relation, Compute | Keep | PerOwner) else ()
+        sides = (relation.source,) if isinstance(relation, Capped | Compute | Keep | PerOwner) else ()
     for side in sides:
         yield from _per_person(side)
     if isinstance(relation, PerOwner) and not own(relation.source).public and not _one_each(relation.source):

@@ -11,6 +11,8 @@ _GUESS = "With a public guess of the rows declared"
 
 def show_forecast(note: AggregateNote) -> str:
     """Write the forecast of one aggregate."""
+    if note.left_out:
+        return "not forecast: the question has many aggregates"
     if note.half_width is not None:
         return _known(note, note.half_width)
     if note.rank_error is not None:
@@ -70,7 +72,7 @@ def show_remark(note: AggregateNote) -> str:
 
 
 def _depends(note: AggregateNote) -> str:
-    if note.half_width is not None:
+    if note.half_width is not None or note.left_out:
         return ""
     if note.rank_error is not None:
         return _reach(note)

@@ -23,7 +23,7 @@ from jali.query.aggregation import KeySet
 from jali.query.catalog import Kind, Public
 from jali.query.nodes import Column, Expression, walk
 from jali.query.ownership import most_changes
-from jali.query.relation import Belonging, Compute, Keep, Match, Pair, PerOwner, Relation, Scan, Stack
+from jali.query.relation import Belonging, Capped, Compute, Keep, Match, Pair, PerOwner, Relation, Scan, Stack
 from jali.query.types import find_field, type_of
 
 _SHOWN = 8
@@ -95,7 +95,7 @@ def table_of(relation: Relation, column: str) -> object:
     """Return the table that a column is read from unchanged, or None."""
     if isinstance(relation, Scan):
         return relation.table
-    if isinstance(relation, Keep | Match | Belonging):
+    if isinstance(relation, Keep | Match | Belonging | Capped):
         return table_of(relation.source, column)
     if isinstance(relation, Pair):
         inside = relation.left if relation.left.field(column) is not None else relation.right

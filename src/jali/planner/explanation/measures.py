@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from fractions import Fraction
+from functools import lru_cache
 
 from jali.display.numbers import show_amount
 from jali.mechanisms import Gaussian, Laplace
@@ -110,8 +111,12 @@ def _mechanism(plan: Plan, noise: Noise | Coordinate | Threshold) -> str:
 
 def _together(plan: Plan) -> str:
     """Name the measures that leave together; every grouping set has the same."""
-    places = block_of(plan.levels[0].parts[0])
-    return listed([f"[{note_of(plan, place) + 1}]" for place in places])
+    return _listed(tuple(note_of(plan, place) + 1 for place in block_of(plan.levels[0].parts[0])))
+
+
+@lru_cache(maxsize=16)
+def _listed(numbers: tuple[int, ...]) -> str:
+    return listed([f"[{number}]" for number in numbers])
 
 
 def _loss(plan: Plan, one: Release) -> str:

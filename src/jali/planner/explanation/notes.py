@@ -175,6 +175,7 @@ class AggregateNote:
         about: What the half-width of a moment would be at the guess, for typical data.
         typical: What data the forecast of a moment is for.
         sets: The forecast for each grouping set.
+        left_out: Whether it is not forecast, as the question has many aggregates whose forecasts take long.
     """
 
     name: str
@@ -198,6 +199,7 @@ class AggregateNote:
     rms: float | None = None
     sure: bool = False
     stated: bool = False
+    left_out: bool = False
 
 
 @dataclass(frozen=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 
 from jali.numerals import decimal_above
 from jali.planner.paid import paid
@@ -91,7 +92,26 @@ def _draws(plan: Plan) -> Iterator[tuple[int, Draw | None]]:
 
 def note_of(plan: Plan, place: int) -> int:
     """Return the place of the note about a release."""
-    return next(i for i, one in enumerate(noted(plan)) if place == one.place or place in one.ends)
+    return _numbered(_Same(plan))[place]
+
+
+class _Same:
+    """A plan that equals itself alone: comparing two plans takes as long as reading them."""
+
+    def __init__(self, plan: Plan) -> None:
+        self.plan = plan
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Same) and self.plan is other.plan
+
+    def __hash__(self) -> int:
+        return id(self.plan)
+
+
+@lru_cache(maxsize=4)
+def _numbered(same: _Same) -> dict[int, int]:
+    """Return the place of the note about each release."""
+    return {place: i for i, one in enumerate(noted(same.plan)) for place in (one.place, *one.ends)}
 
 
 def amount(plan: Plan, event: Event) -> Fraction:

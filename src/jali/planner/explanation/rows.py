@@ -10,7 +10,7 @@ from jali.query.bounds import Bounds
 from jali.query.catalog import Public
 from jali.query.nodes import Call, Column, Expression, conjuncts
 from jali.query.ownership import OWNER, own, same_owner
-from jali.query.relation import Belonging, Compute, Keep, Match, Pair, PerOwner, Relation, Scan, Stack
+from jali.query.relation import Belonging, Capped, Compute, Keep, Match, Pair, PerOwner, Relation, Scan, Stack
 
 Conditions = tuple[Expression, ...]
 _KINDS = {
@@ -74,6 +74,11 @@ def _steps(relation: Relation, known: Conditions) -> list[str]:
         return [*_steps(relation.source, known + conjuncts(relation.condition)), _kept(relation)]
     if isinstance(relation, Compute | Belonging):
         return _steps(relation.source, known)
+    if isinstance(relation, Capped):
+        cap = (
+            f"of {side(relation.source)} at most {relation.rows:,} rows of each {own(relation).unit}, for the join"
+        )
+        return [*_steps(relation.source, known), cap]
     if isinstance(relation, Pair):
         return [*_steps(relation.left, known), *_steps(relation.right, ()), _paired(relation, known)]
     if isinstance(relation, Match):

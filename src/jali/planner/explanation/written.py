@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from jali.planner.show_expression import show_expression
 from jali.query.nodes import Aggregate, Call, Column, Expression, Literal, walk
-from jali.query.relation import Belonging, Compute, Keep, Match, Pair, PerOwner, Relation, Summary
+from jali.query.relation import Belonging, Capped, Compute, Keep, Match, Pair, PerOwner, Relation, Summary
 
 Names = Mapping[str, Expression]
 _NOTHING = Literal(None)
@@ -58,7 +58,7 @@ def guard(value: Expression) -> Expression | None:
 
 def names_of(relation: Relation) -> dict[str, Expression]:
     """Return what the planner's own names stand for, in conditions over a relation."""
-    if isinstance(relation, Keep | Belonging):
+    if isinstance(relation, Keep | Belonging | Capped):
         return names_of(relation.source)
     if isinstance(relation, Pair):
         return names_of(relation.left) | names_of(relation.right)

@@ -1,4 +1,9 @@
-"""Functions of text. What joins or replaces takes the first characters only: no text grows without end."""
+"""Functions of text, which have limits on what they make: one person's long texts must not exhaust the memory.
+
+An engine computes with some thousand rows at once, and holds every text that is made of them. So functions that
+make a text take texts of at most `LONGEST_TAKEN` bytes, and give NULL for others; what joins texts takes the first
+characters of each. Functions that make no text, such as LENGTH and LIKE, take all texts.
+"""
 
 from __future__ import annotations
 
@@ -9,9 +14,15 @@ from jali.query.bounds import ANYTHING, Bounds
 from jali.query.catalog import Kind
 from jali.query.functions.function import Function, Rule, Type
 from jali.query.functions.kinds import only
+from jali.query.nodes import Call, Literal
 
-# How many characters of each text are joined; a text in which something is replaced is no longer than this.
-LONGEST_PART = 10_000
+LONGEST_TAKEN = 1 << 14
+# How many characters texts have that are joined or in which something is replaced, but for constants.
+LONGEST_PART = 4_000
+MAKES_TEXT = frozenset({"lower", "upper", "trim", "ltrim", "rtrim", "substring", "left", "right", "replace"})
+JOINS_TEXTS = frozenset({"||", "concat"})
+# Emitted around the arguments of functions that make a text: nothing that a question can call.
+LIMITED = "limited text"
 WRITABLE = (Kind.TEXT, Kind.INTEGER, Kind.BOOLEAN, Kind.DATE, Kind.TIMESTAMP)
 _COUNT = Bounds(Fraction(0), None)
 
@@ -40,6 +51,11 @@ def _join(types: Sequence[Type]) -> Type:
 def _join_known(types: Sequence[Type]) -> Type:
     writable(types)
     return Type(Kind.TEXT, nullable=False)
+
+
+def part_length(call: Call) -> int:
+    """Return how many characters of each text that is no constant are joined by a call."""
+    return LONGEST_PART // max(1, sum(not isinstance(argument, Literal) for argument in call.arguments))
 
 
 def _condition(name: str, shape: str) -> Function:

@@ -1,0 +1,204 @@
+"""Rule: one person's rows are capped before every join that multiplies them, so that no person decides the work.
+
+A join of two protected tables pairs all rows of each person. What they become is bounded before any data is read:
+the tables of a join are capped at as many times the rows that people are expected to have as the limit leaves room
+for, and a question that would leave less is refused. See `query.fanout` and docs/proofs/outcomes.md.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import replace
+
+from jali.errors import Unsupported
+from jali.planner.draft import Draft
+from jali.query.fanout import Fanout, expected_rows, fanout, multiplies, rows_met
+from jali.query.nodes import Call, Column, Expression, Position, conjuncts
+from jali.query.ownership import own, protected
+from jali.query.read_expression import conjunction
+from jali.query.relation import Belonging, Capped, Compute, Keep, Match, Pair, Relation, parts, with_parts
+
+# How many rows one person's rows may become, how many all rows of a question, and how many those of public tables.
+PERSON_ROWS = 1 << 20
+ALL_ROWS = 10**10
+PUBLIC_ROWS = 10**7
+# Where each row becomes no more than so many, one table of a join needs no cap: that is as good as reading it.
+_FEW = 16
+# But a cap is at least so many times what people are expected to have there.
+_GENEROUS = 8
+# The rows of a table that says nothing about them.
+_ROWS = 1_000_000
+
+
+def bound_joins(draft: Draft) -> Draft:
+    """Move equalities of WHERE into their joins, cap the tables of joins, and check the bounds."""
+    return replace(draft, relation=bounded(pushed(draft.rows), draft.question.position))
+
+
+def bounded(relation: Relation, position: Position) -> Relation:
+    """Cap the tables of joins so that every join has a bound, or refuse the question."""
+    made = _capped(relation, position)
+    found = fanout(made)
+    rows = max([_ROWS, *(table.rows or 0 for table in protected(made))])
+    if found.constant > PERSON_ROWS or found.slope * rows > ALL_ROWS:
+        raise _too_many(position)
+    return made
+
+
+def _capped(relation: Relation, position: Position) -> Relation:
+    """Cap from below: what the sides of a join are made of is bounded before the join is."""
+    if not _joins(relation):
+        return with_parts(relation, tuple(_capped(part, position) for part in parts(relation)))
+    sides = [_capped(side, position) for side in _sides(relation)]
+    others = _times(relation)
+    if own(relation).public:
+        if math.prod(fanout(side).constant for side in sides) > PUBLIC_ROWS:
+            raise _too_many(position)
+        return _rebuilt(relation, iter(sides))
+    bounds = [Fanout(0, 1) if own(side).public else fanout(side) for side in sides]
+    others *= math.prod(max(1, bound.constant) for bound in bounds)
+    free = [i for i, bound in enumerate(bounds) if not bound.bounded]
+    caps = _caps([expected_rows(sides[i]) for i in free], others, position)
+    for i, cap in zip(free, caps, strict=True):
+        sides[i] = sides[i] if cap is None else Capped(sides[i], cap)
+    return _rebuilt(relation, iter(sides))
+
+
+def _caps(expected: list[int], others: int, position: Position) -> list[int | None]:
+    """Choose the caps of sides of which a person is expected to have some rows; None leaves the largest as it is.
+
+    Args:
+        expected: How many rows of each side a person is expected to have.
+        others: What a row is multiplied by besides.
+        position: Where the question begins.
+    """
+    if not expected:
+        return []
+    largest = max(range(len(expected)), key=expected.__getitem__)
+    small = [rows for i, rows in enumerate(expected) if i != largest]
+    times = _root(_FEW, others * math.prod(small), len(small))
+    if times >= _GENEROUS or (times and not small):
+        return [None if i == largest else rows * times for i, rows in enumerate(expected)]
+    times = _root(PERSON_ROWS, others * math.prod(expected), len(expected))
+    if times < 1:
+        raise _too_many(position)
+    return [rows * times for rows in expected]
+
+
+def _root(limit: int, rows: int, sides: int) -> int:
+    """Return the largest whole t with rows * t^sides <= limit; 0 if there is none."""
+    if rows > limit:
+        return 0
+    if not sides:
+        return 1
+    times = int((limit / rows) ** (1 / sides)) + 1
+    while rows * times**sides > limit:
+        times -= 1
+    return times
+
+
+# A join with all that it is made of: sides that are no joins themselves.
+
+
+def _joins(relation: Relation) -> bool:
+    """Say whether rows are paired here, or below what only keeps or computes them."""
+    if isinstance(relation, Keep | Compute | Belonging | Capped):
+        return _joins(relation.source)
+    if isinstance(relation, Match):
+        return multiplies(relation) or _joins(relation.source)
+    return isinstance(relation, Pair)
+
+
+def _sides(relation: Relation) -> Iterator[Relation]:
+    if not _joins(relation):
+        yield relation
+    elif isinstance(relation, Match) and not multiplies(relation):
+        yield from _sides(relation.source)
+    else:
+        for part in parts(relation):
+            yield from _sides(part)
+
+
+def _rebuilt(relation: Relation, sides: Iterator[Relation]) -> Relation:
+    """Put other sides in the place of those that `_sides` gives, in their order."""
+    if not _joins(relation):
+        return next(sides)
+    if isinstance(relation, Match) and not multiplies(relation):
+        return replace(relation, source=_rebuilt(relation.source, sides))
+    return with_parts(relation, tuple(_rebuilt(part, sides) for part in parts(relation)))
+
+
+def _times(relation: Relation) -> int:
+    """Return by how much the public tables of a join, and its outer rows, multiply the rows of the others."""
+    if not _joins(relation):
+        return 1
+    if not isinstance(relation, Pair | Match) or (isinstance(relation, Match) and not multiplies(relation)):
+        return _times(parts(relation)[0])
+    left, right = parts(relation)
+    times = _times(left) * (2 if isinstance(relation, Pair) and relation.kind != "inner" else 1)
+    if own(right).public and not own(left).public:
+        return times * rows_met(left, right, relation.condition)
+    return times * _times(right)
+
+
+def _too_many(position: Position) -> Unsupported:
+    return Unsupported(
+        f"The joins of this question could make more than {PERSON_ROWS:,} rows of one person's.",
+        position=position,
+        remedy="Join fewer tables, join public tables on their keys, or sum up one side per person first "
+        "(GROUP BY the unit); the curator may declare a smaller max_rows.",
+    )
+
+
+# Equalities.
+
+
+def pushed(relation: Relation) -> Relation:
+    """Move equalities of two columns from WHERE into the inner join of the tables that they are of.
+
+    A question may name its tables with commas and say in WHERE how they meet: without this, all pairs of their
+    rows would be computed first.
+    """
+    made = with_parts(relation, tuple(pushed(part) for part in parts(relation)))
+    if not isinstance(made, Keep):
+        return made
+    source, rest = made.source, list[Expression]()
+    for condition in conjuncts(made.condition):
+        moved = _moved(source, condition) if _equality(condition) else None
+        source, rest = (source, [*rest, condition]) if moved is None else (moved, rest)
+    every = conjunction(rest)
+    return source if every is None else Keep(source, every)
+
+
+def _moved(relation: Relation, condition: Expression) -> Relation | None:
+    """Put an equality into the lowest inner join whose two sides it speaks of; None if there is none."""
+    if isinstance(relation, Keep | Match):
+        moved = _moved(relation.source, condition)
+        return None if moved is None else replace(relation, source=moved)
+    if not isinstance(relation, Pair):
+        return None
+    if _speaks_of(condition, relation.left):
+        moved = _moved(relation.left, condition)
+        return None if moved is None else replace(relation, left=moved)
+    if relation.kind != "inner":
+        return None
+    if _speaks_of(condition, relation.right):
+        moved = _moved(relation.right, condition)
+        return None if moved is None else replace(relation, right=moved)
+    if not _speaks_of(condition, relation):
+        return None
+    return replace(relation, condition=conjunction([*conjuncts(relation.condition), condition]))
+
+
+def _equality(condition: Expression) -> bool:
+    return (
+        isinstance(condition, Call)
+        and condition.function == "="
+        and all(isinstance(argument, Column) for argument in condition.arguments)
+    )
+
+
+def _speaks_of(condition: Expression, relation: Relation) -> bool:
+    assert isinstance(condition, Call)
+    return all(isinstance(a, Column) and relation.field(a.name) is not None for a in condition.arguments)
