@@ -78,6 +78,7 @@ def hospital(
     *,
     adjacency: str = "add-remove",
     budgets: Mapping[str, jali.Budget] | None = None,
+    memory: str = "own",
 ) -> jali.Database:
     """Open the hospital's database."""
     db = jali.connect()
@@ -97,6 +98,7 @@ def hospital(
             columns=dict(COLUMNS.get(name, {})),
             budget=(budgets or {}).get(name, BUDGET),
             adjacency=adjacency,
+            memory=memory,
         )
     db.publish("wards", WARDS)
     return db

@@ -10,6 +10,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from tests.adversarial.hospital import BUDGET, TABLES, WARDS, frame, hospital
+from tests.frames import failing
 
 import jali
 from jali.ledger import State
@@ -77,7 +78,7 @@ def test_a_cached_answer_over_several_tables_is_free_until_one_of_them_is_new() 
 
 
 def test_a_cached_answer_is_debited_once_to_each_grant_of_each_analyst() -> None:
-    with hospital() as db:
+    with hospital(memory="common") as db:
         for table in ("visits", "patients"):
             db.grant("ana", table, jali.Budget(epsilon=1))
         db.ask(JOINED, epsilon=1)
@@ -116,14 +117,11 @@ def test_a_plan_over_several_tables_is_redeemed_as_it_was_frozen(tmp_path: Path)
     paths = files(tmp_path)
     with jali.connect(tmp_path / "db.jali") as db:
         protect(db, paths)
-        content = paths["patients"].read_bytes()
-        paths["patients"].write_bytes(b"PAR1 damaged")
-        with pytest.raises(jali.EngineError):
+        with failing(), pytest.raises(jali.EngineError):
             db.ask(JOINED, epsilon=1)
         (receipt,) = db.receipts()
         assert receipt.state is State.OPEN
         assert spent(db, "table patients") == 1
-        paths["patients"].write_bytes(content)
         db.protect(
             "patients",
             paths["patients"],

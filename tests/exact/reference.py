@@ -12,6 +12,7 @@ from typing import Any
 
 import duckdb
 import pyarrow as pa
+from tests.frames import normalized
 
 from jali.planner import Plan
 from jali.query.aggregation import CountPeople, CountRows, CountValues, SumValues, Weights
@@ -31,7 +32,7 @@ def rows_of(table: pa.Table, where: str | None, values: list[str]) -> list[tuple
     condition = f"({where})" if where else "TRUE"
     columns = ", ".join(["uid", "g", "h", f"coalesce({condition}, FALSE)", *values])
     with duckdb.cursor() as connection:
-        connection.register("t", table)
+        connection.register("t", normalized(table))
         return connection.execute(f"SELECT {columns} FROM t").fetchall()
 
 

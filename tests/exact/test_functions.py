@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime
 import math
 import random
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
@@ -14,6 +15,7 @@ import duckdb
 import pytest
 from tests.depth import DEPTH, thinned, whole
 
+from jali.engines.duckdb.dialect import DUCKDB
 from jali.engines.duckdb.expressions import Emitter
 from jali.privacy import Adjacency, Budget
 from jali.query.bounds import Bounds
@@ -122,6 +124,7 @@ TABLE = Table(
     fields=tuple(Field(name, kind, TYPES[kind], range=given) for name, (kind, given, _) in COLUMNS.items()),
     budget=Budget(1),
 )
+_FAR = re.compile(r"-?\d{4,}-\d\d-\d\d( \(BC\))?( \d\d:\d\d:\d\d(\.\d+)?)?|-?infinity")
 _D = "CAST({} AS DOUBLE)".format
 _SAME = "same"
 
@@ -307,15 +310,19 @@ EVERY = [(name, case) for name, cases in CASES.items() for case in cases]
 
 @pytest.fixture(scope="module")
 def engine() -> Iterator[duckdb.DuckDBPyConnection]:
-    """A DuckDB with one table for each column of the battery, of one column each."""
+    """A DuckDB with one table for each column of the battery, of one column each, as the scan gives it."""
     with duckdb.connect(config={"threads": 1}) as connection:
         for name, (kind, _, values) in COLUMNS.items():
-            connection.execute(f'CREATE TABLE v_{name} ("{name}" {TYPES[kind]})')
+            connection.execute(f'CREATE TABLE stored_{name} ("{name}" {TYPES[kind]})')
             for value in values:
                 given = None if value == "NULL" else value
                 connection.execute(
-                    f"INSERT INTO v_{name} SELECT CAST(CAST(? AS VARCHAR) AS {TYPES[kind]})", [given]
+                    f"INSERT INTO stored_{name} SELECT CAST(CAST(? AS VARCHAR) AS {TYPES[kind]})", [given]
                 )
+            field = Field(name, kind, TYPES[kind])
+            connection.execute(
+                f'CREATE TABLE v_{name} AS SELECT {DUCKDB.normalized(field)} AS "{name}" FROM stored_{name}'
+            )
         yield connection
 
 
@@ -386,8 +393,11 @@ def test_a_function_never_fails_keeps_its_interval_and_equals_duckdbs_own(
     pairs = rows(engine, selected, columns)
     _check_interval([value for value, _ in pairs], made)
     if plain is not None:
+        if made.kind in (Kind.DATE, Kind.TIMESTAMP):
+            pairs = [(value, _in_calendar(expected)) for value, expected in pairs]
         _check_equal(pairs, moderate=name not in _NULLED and not set(columns) & set("ijxydetus"))
-        assert "NULL" in case.asked or any(value is not None and expected is not None for value, expected in pairs)
+        nothing = "NULL" in case.asked or "999999" in case.asked
+        assert nothing or any(value is not None and expected is not None for value, expected in pairs)
 
 
 def _check_interval(values: list[Any], made: Type) -> None:
@@ -409,6 +419,11 @@ def _check_equal(pairs: list[tuple[Any, ...]], moderate: bool) -> None:
     assert all(isinstance(value, float) and not abs(value) < 1e9 for value in more), more
     if moderate:
         assert [expected for value, expected in pairs if value is None and expected is not None] == []
+
+
+def _in_calendar(value: Any) -> Any:
+    """Return a value of the domain; None for a date that Python's calendar does not hold, which comes as text."""
+    return None if isinstance(value, str) and _FAR.fullmatch(value) else value
 
 
 def _moderate(value: Any) -> bool:

@@ -66,7 +66,7 @@ def test_every_question_is_answered_or_refused_with_a_remedy_and_no_charge() -> 
         def asks(asked: Asked) -> None:
             number = next(turn)
             home = (one, other)[number % 2]
-            home.show(WORLDS[number // 2 % len(WORLDS)])
+            home.renew(WORLDS[number // 2 % len(WORLDS)])
             tally[outcome(home, asked)] += 1
 
         asks()

@@ -199,6 +199,11 @@ class House:
         for shape in PROTECTED:
             self.swap(shape.name, world[shape.name])
 
+    def renew(self, world: World) -> None:
+        """Give the database another world as new data: it is checked, and may be asked about."""
+        for shape in PROTECTED:
+            self.db.attach(shape.name, shape.frame(world[shape.name]))
+
     def swap(self, name: str, rows: list[Row]) -> None:
         """Let the engine read other rows of one table."""
         self.engine.attach(self.places[name], SHAPES[name].frame(rows))

@@ -1,0 +1,90 @@
+"""Where the watch stands: every function of the package through which an exact number meets randomness."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from fractions import Fraction
+from typing import Any
+from unittest.mock import patch
+
+import numpy as np
+from tests.loss.watch import Watch
+
+import jali.database.asking
+import jali.database.batches
+import jali.drawing
+import jali.mechanisms.keys.noisy_counts
+import jali.mechanisms.quantiles.flipped_quantile
+import jali.mechanisms.selection.exponential
+import jali.mechanisms.selection.permute_and_flip
+from jali.mechanisms import Gaussian, Laplace, LInfinity
+from jali.mechanisms.keys.noisy_counts import NoisyCounts
+from jali.mechanisms.keys.optimal_keys import OptimalKeys
+from jali.mechanisms.keys.tables import in_public_order
+from jali.mechanisms.quantiles.mark_flips import MarkFlips
+from jali.mechanisms.quantiles.nested import NestedLaw
+from jali.mechanisms.quantiles.weighted_quantile import WeightedQuantile
+from jali.mechanisms.selection.exponential import Exponential
+from jali.mechanisms.selection.permute_and_flip import PermuteAndFlip
+from jali.noise import DiscreteGaussian, DiscreteLaplace
+from jali.noise.bits import KeyedBits, OperatingSystemBits
+
+
+@contextmanager
+def watching() -> Iterator[Watch]:
+    """Replace all randomness, and watch."""
+    watch = Watch()
+    with ExitStack() as patched:
+        for target, name, replacement in _replacements(watch):
+            patched.enter_context(patch.object(target, name, replacement))
+        yield watch
+
+
+def _replacements(watch: Watch) -> Iterator[tuple[Any, str, Any]]:
+    for kind, mechanism in (("laplace", Laplace), ("gaussian", Gaussian)):
+        honest = mechanism.release_integers
+        yield mechanism, "release_integers", _noisy(watch, kind, honest)
+    yield DiscreteLaplace, "sample", lambda law, size, *, bits=None: watch._give("laplace", law.scale, size)
+    yield DiscreteGaussian, "sample", lambda law, size, *, bits=None: watch._give("gaussian", law.variance, size)
+    yield jali.drawing, "_together", _passing(watch.together, jali.drawing._together)
+    yield LInfinity, "noise", _method(watch.cube, LInfinity.noise)
+    yield WeightedQuantile, "release", _method(watch.quantile, WeightedQuantile.release)
+    yield NestedLaw, "draw", lambda law, _: watch.mark("nested", law)
+    yield MarkFlips, "draw", lambda law, _: watch.mark("flips", law)
+    for choice in (Exponential, PermuteAndFlip):
+        yield choice, "release", _method(watch.pick, choice.release)
+    selection = jali.mechanisms.selection
+    yield selection.exponential, "draw_exponential", lambda x, size, bits: watch.place("exponential", x)
+    yield selection.permute_and_flip, "draw_permute_and_flip", lambda x, size, bits: watch.place("flips", x)
+    yield jali.mechanisms.quantiles.flipped_quantile, "draw_permute_and_flip", _unseen
+    yield OptimalKeys, "choose", _method(watch.choose, OptimalKeys.choose)
+    yield NoisyCounts, "tell", _method(watch.tell, NoisyCounts.tell)
+    yield jali.mechanisms.keys.noisy_counts, "bernoulli", _no_coin
+    yield jali.drawing, "in_public_order", _passing(watch.public_order, in_public_order)
+    for module in (jali.database.asking, jali.database.batches):
+        yield module, "draw", _passing(watch.draw, jali.drawing.draw)
+    for source in (KeyedBits, OperatingSystemBits):
+        yield source, "_fill", _unseen
+
+
+def _noisy(watch: Watch, kind: str, honest: Any) -> Any:
+    return lambda mechanism, values, *, bits=None: watch.release_integers(kind, honest, mechanism, values)
+
+
+def _method(watched: Any, honest: Any) -> Any:
+    return lambda mechanism, *given, bits=None: watched(honest, mechanism, *given)
+
+
+def _passing(watched: Any, honest: Any) -> Any:
+    return lambda *given: watched(honest, *given)
+
+
+def _no_coin(_: Fraction, size: int, *, bits: Any = None) -> np.ndarray:
+    """Noisy counts are far above every threshold here: no coin decides."""
+    assert size == 0, "a coin is tossed unseen"
+    return np.zeros(0, np.bool_)
+
+
+def _unseen(*_: Any, **__: Any) -> Any:
+    raise AssertionError("something random is drawn unseen")
