@@ -9,7 +9,7 @@ ONE_THREAD := OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 MKL_NUM_THREADS=1
 # Every worker and every command that the tests start reads compiled modules instead of compiling them again.
 COMPILED := PYTHONDONTWRITEBYTECODE= PYTHONPYCACHEPREFIX=$(CURDIR)/$(VENV)/bytecode
 
-.PHONY: help demo page test test-deep lint bench bench-peers tpch size clean
+.PHONY: help demo page test test-deep lint bench bench-peers tpch size sbom clean
 
 help: ## Show this list
 	@grep -E '^[a-z-]+:.*## ' Makefile | sed 's/:.*## /\t/' | expand -t 16
@@ -48,6 +48,11 @@ tpch: $(VENV)/.dev ## Five questions of TPC-H at scale 1, customers protected: e
 size: ## Install the core alone in a fresh venv and print its size
 	@$(PYTHON) -m benchmarks.size
 
+sbom: $(VENV)/.venv ## Write the bill of materials of the pinned packages to .venv/sbom.json (CycloneDX)
+	@test -x $(VENV)/sbom/bin/cyclonedx-py || { $(PYTHON) -m venv $(VENV)/sbom && $(VENV)/sbom/bin/pip install --quiet cyclonedx-bom==7.5.0; }
+	@$(VENV)/sbom/bin/cyclonedx-py requirements requirements/hashes.txt --pyproject pyproject.toml --output-reproducible --output-file $(VENV)/sbom.json
+	@echo "Wrote $(VENV)/sbom.json"
+
 clean: ## Remove the venvs and caches
 	rm -rf $(VENV) .peers .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
 
@@ -56,10 +61,19 @@ $(VENV)/.venv:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "Jali needs Python 3.11 or newer."; exit 1; }
 	@$(PYTHON) -m venv $(VENV) && touch $@
 
+# With HASHES=1 every file that is installed must have a SHA-256 of requirements/hashes.txt.
+ifdef HASHES
+CORE = $(PIP) install --require-hashes --no-deps -r requirements/hashes.txt && $(PIP) install --no-build-isolation --no-deps -e .
+DEV = true
+else
+CORE = $(PIP) install -c requirements/constraints.txt -e .
+DEV = $(PIP) install -c requirements/constraints.txt -r requirements/dev.txt
+endif
+
 $(VENV)/.core: $(VENV)/.venv pyproject.toml requirements/constraints.txt
 	@echo "Installing Jali and its pinned packages ..."
-	@$(PIP) install -c requirements/constraints.txt -e . && touch $@
+	@$(CORE) && touch $@
 
 $(VENV)/.dev: $(VENV)/.core requirements/dev.txt
 	@echo "Installing the packages that tests, linters and benchmarks need ..."
-	@$(PIP) install -c requirements/constraints.txt -r requirements/dev.txt && touch $@
+	@$(DEV) && touch $@

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from hypothesis import settings
 from tests.depth import DEPTH, shallow
-from tests.reused import reused_certificates, reused_instances, reused_verbs
+from tests.reused import one_thread, reused_certificates, reused_verbs
 from tests.servers.postgres import MISSING, Postgres, postgres_binaries, running_postgres
 
 # No test may fail because the machine is busy. There are ten thousands of them: deep runs draw more of each.
@@ -51,15 +51,23 @@ def pytest_unconfigure() -> None:
 
 
 @pytest.fixture(scope="session", autouse=True)
+def state_of_its_own(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Keep what ledgers in Postgres keep on this machine, such as their anchors, out of the home directory."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("XDG_STATE_HOME", str(tmp_path_factory.mktemp("state")))
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
 def little_is_made_anew() -> Iterator[None]:
-    """Give DuckDB one thread, as each worker has a core, and open it seldom; make other things once.
+    """Give DuckDB one thread, as each worker has a core; make other things once.
 
     Deep runs leave all as people have it.
     """
     if DEPTH > 1:
         yield
         return
-    with reused_instances(), reused_verbs(), reused_certificates():
+    with one_thread(), reused_verbs(), reused_certificates():
         yield
 
 

@@ -30,6 +30,7 @@ from .query.builder import sum as sum  # noqa: A004 - read as jali.sum
 from .query.catalog import Keys as Keys
 from .query.catalog import Range as Range
 from .query.catalog import Via as Via
+from .query.limits import Limits as Limits
 from .session import Session as Session
 
 __version__: str

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
@@ -14,7 +13,7 @@ from jali.privacy import Event
 from jali.query.aggregation import Marks
 from jali.query.estimate import Estimate, estimate_of
 from jali.query.estimates import Cells, Picked
-from jali.query.evaluate import evaluate
+from jali.query.evaluate import evaluate, to_storable
 from jali.query.nodes import Aggregate, Call, Column, Expression, Literal, walk
 from jali.reading import Interval, LevelReading, Release, Released
 from jali.sampling import SamplingErrors, comparison, sampling_bounds, sampling_errors, widened
@@ -64,7 +63,7 @@ class Answer:
     def rows(self) -> list[tuple[Any, ...]]:
         """The rows, after HAVING, ORDER BY and LIMIT, which act on noisy values only."""
         outputs = self.release.question.outputs
-        return [tuple(evaluate(o.expression, self._values[i]) for o in outputs) for i in self._order]
+        return [tuple(to_storable(evaluate(o.expression, self._values[i])) for o in outputs) for i in self._order]
 
     @cached_property
     def shown_rows(self) -> list[tuple[Any, ...]]:
@@ -444,11 +443,7 @@ def _end(span: Interval, end: int) -> Any:
         return {label: _end(inner, end) for label, inner in span.items()}
     if isinstance(span, list):
         return [_end(inner, end) for inner in span]
-    return None if span is None else _finite(span[end])
-
-
-def _finite(value: Any) -> Any:
-    return None if isinstance(value, float) and not math.isfinite(value) else value
+    return None if span is None else to_storable(span[end])
 
 
 def _jsonable(value: Any) -> Any:
@@ -456,7 +451,8 @@ def _jsonable(value: Any) -> Any:
         return [[_jsonable(label), _jsonable(inner)] for label, inner in value.items()]
     if isinstance(value, list | tuple):
         return [_jsonable(inner) for inner in value]
-    return _finite(value) if value is None or isinstance(value, bool | int | float | str) else value.isoformat()
+    plain = value is None or isinstance(value, bool | int | float | str)
+    return to_storable(value) if plain else value.isoformat()
 
 
 def _json_interval(span: Interval) -> Any:

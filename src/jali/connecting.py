@@ -9,20 +9,23 @@ from jali.errors import CatalogError
 
 if TYPE_CHECKING:
     from jali.database import Database
+    from jali.query.limits import Limits
     from jali.session import Session
 
 _WAYS = ("https://", "http://")
 
 
 @overload
-def connect(path: Path | None = None) -> Database: ...
+def connect(path: Path | None = None, *, limits: Limits | None = None) -> Database: ...
 @overload
-def connect(path: str, *, token: None = None) -> Database: ...
+def connect(path: str, *, token: None = None, limits: Limits | None = None) -> Database: ...
 @overload
 def connect(path: str, *, token: str) -> Session: ...
 
 
-def connect(path: str | Path | None = None, *, token: str | None = None) -> Database | Session:
+def connect(
+    path: str | Path | None = None, *, token: str | None = None, limits: Limits | None = None
+) -> Database | Session:
     """Open or create a database: one file with the catalog, the ledger and the answers. Or open a server.
 
     Without a path everything is in memory, and what was spent is forgotten with the process.
@@ -32,6 +35,8 @@ def connect(path: str | Path | None = None, *, token: str | None = None) -> Data
             "postgresql://jali@db.example.org/clinic" (docs/postgres.md); or the address of a server, such as
             "https://jali.example.org": what is returned then is a session, for whom the token is.
         token: Opens a server; the environment variable JALI_TOKEN by default.
+        limits: How large a question may be, `jali.Limits(tokens=10_000)` (docs/limits.md); by default as the
+            environment variable JALI_LIMITS says. A server has its own.
 
     Example:
         >>> import jali
@@ -46,4 +51,4 @@ def connect(path: str | Path | None = None, *, token: str | None = None) -> Data
         raise CatalogError("A token opens a server, not a database.", remedy="Leave token out.")
     from jali.database import connect as open_file
 
-    return open_file(path)
+    return open_file(path, limits=limits)

@@ -15,14 +15,22 @@ from jali.engines.copies import refuse_copied_files
 from jali.errors import CatalogError
 from jali.postgres_address import is_address, read_address
 from jali.privacy import Adjacency, Budget
-from jali.query.catalog import Declared, Field, Keys, Kind, Public, Range, Reach, Source, Table, Via
+from jali.query.catalog import Declared, Field, Keys, Kind, Memory, Public, Range, Reach, Source, Table, Via
 from jali.query.spelling import meant
 
 if TYPE_CHECKING:
     from jali.engines import Engine
 
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
-_FORMATS = {".parquet": "parquet", ".pq": "parquet", ".csv": "csv", ".duckdb": "duckdb", ".ddb": "duckdb"}
+_FORMATS = {
+    ".parquet": "parquet",
+    ".pq": "parquet",
+    ".csv": "csv",
+    ".jsonl": "json",
+    ".ndjson": "json",
+    ".duckdb": "duckdb",
+    ".ddb": "duckdb",
+}
 _UNIT_KINDS = (Kind.INTEGER, Kind.TEXT, Kind.DATE, Kind.TIMESTAMP, Kind.BOOLEAN)
 _MAX_ROWS = 1 << 30
 # Formats of tables that a server holds.
@@ -49,6 +57,7 @@ def declare_table(
     min_people: int,
     others: Mapping[str, Table | Public],
     unique: bool = False,
+    memory: str = "own",
 ) -> Table:
     """Make the declaration of a table, or refuse it and say what is wrong."""
     _check_name(name)
@@ -70,10 +79,11 @@ def declare_table(
         reach=_reach(unit, fields, others) if isinstance(unit, Via) else None,
         min_people=_least_people(min_people),
         unique=bool(unique),
+        memory=_memory(memory),
     )
     _check_others(table, others, engine)
     if frame is not None:
-        _check_frame(engine.holder(frame), name)
+        check_frame(engine.holder(frame), name)
     return table
 
 
@@ -99,13 +109,14 @@ def declare_public(
                 f"This source is protected, as {other.name}.", remedy="A protected source cannot be public."
             )
     if frame is not None:
-        _check_frame(engine.holder(frame), name)
+        check_frame(engine.holder(frame), name)
     if place.format == "frame":
         engine.attach(name, frame)
     declared = {column: _as_declared(column, kind) for column, kind in kinds.items()}
     fields = engine.fields(place, {column: _kind(kind) for column, kind in declared.items()}, frame)
     table = Public(name, place, _with_declared(fields, declared))
-    contents = engine.contents(table, _PUBLIC_KEYS)
+    contents, (rows, repeats) = engine.contents(table, _PUBLIC_KEYS), engine.count(table)
+    table = replace(table, rows=rows, repeats=tuple(sorted(repeats.items())))
     return replace(table, fields=tuple(_public_field(field, contents.get(field.name)) for field in table.fields))
 
 
@@ -140,6 +151,12 @@ def _reach(via: Via, fields: tuple[Field, ...], others: Mapping[str, Table | Pub
     mine = [next((f for f in fields if f.name.lower() == side.lower()), None) for side in sides]
     theirs = [there.field(side) for side in sides]
     pairs = [(mine[0], theirs[1]), (mine[1], theirs[0])] if len(sides) == 2 else []
+    for field in (f for f in (*fields, *there.fields) if f.name.lower() in map(str.lower, sides)):
+        if not field.readable:
+            raise CatalogError(
+                f"{field.name} has a type that questions cannot read.",
+                remedy="Reach the unit through whole numbers, text, dates or times.",
+            )
     for here, other in pairs:
         if here is not None and other is not None:
             if here.type != other.type:
@@ -160,7 +177,16 @@ def _least_people(value: int) -> int:
     return value
 
 
-def _check_frame(holder: str | None, name: str) -> None:
+def _memory(value: str) -> Memory:
+    if value == "own":
+        return "own"
+    if value == "common":
+        return "common"
+    raise CatalogError(f"memory cannot be {value!r}.", remedy='Write memory="own" or memory="common".')
+
+
+def check_frame(holder: str | None, name: str) -> None:
+    """Refuse a frame that another table has: one source has one budget."""
     if holder not in (None, name):
         raise CatalogError(
             f"This frame is protected already, as {holder}.", remedy="One source has one budget: ask that table."

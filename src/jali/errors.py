@@ -26,7 +26,12 @@ class JaliError(Exception):
     Args:
         message: What happened, in one sentence.
         remedy: What the reader can do about it.
+
+    Attributes:
+        code: What kind of error it is, for programs.
     """
+
+    code = "error"
 
     def __init__(self, message: str, *, remedy: str | None = None) -> None:
         super().__init__(message)
@@ -220,11 +225,35 @@ class CatalogError(JaliError):
 
 
 class EngineError(JaliError):
-    """The engine could not run the query. The text never depends on the data."""
+    """The engine could not run the query. The text never depends on the data.
+
+    Args:
+        message: What happened, in words that do not depend on the data.
+        remedy: What the reader can do about it.
+        code: `engine-failed` where the data may be the cause; otherwise one of `engine-away`, `engine-disk`,
+            `engine-time`, `engine-cancelled`, `source-missing`, `source-changed` and `table-closed`.
+    """
+
+    def __init__(self, message: str, *, remedy: str | None = None, code: str = "engine-failed") -> None:
+        super().__init__(message, remedy=remedy)
+        self.code = code
 
 
 class LedgerError(JaliError):
-    """The ledger cannot do what was asked."""
+    """The ledger cannot do what was asked.
+
+    Args:
+        message: What happened.
+        remedy: What the reader can do about it.
+        code: `ledger-refused` for a request that the ledger does not grant; `ledger-busy`, `ledger-locks`,
+            `ledger-disk`, `ledger-full`, `ledger-rights` and `ledger-away` where it cannot be read or written;
+            `ledger-damaged`, `ledger-behind`, `ledger-schema` and `ledger-moved` where it is not the one to use;
+            `anchor-missing`, `anchor-damaged` and `anchor-away` for its anchor.
+    """
+
+    def __init__(self, message: str, *, remedy: str | None = None, code: str = "ledger-refused") -> None:
+        super().__init__(message, remedy=remedy)
+        self.code = code
 
 
 class MechanismError(JaliError):

@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from jali.query.aggregation import Categories, CountRows, KeySet, Marks, Measure, SumValues
 from jali.query.bounds import Bounds
-from jali.query.catalog import Kind
+from jali.query.catalog import Kind, since_1970
+from jali.query.domain import FIRST_DAY, FIRST_TIME, LAST_DAY, LAST_TIME
 from jali.query.estimate import Estimate, Linear
 from jali.query.estimates import AnyEstimate, Cells, Moment, Pick, Picked, Span
 from jali.query.nodes import Aggregate, Question
@@ -386,10 +387,13 @@ def cell_value(axis: Marks | Categories, cell: int, shift: float = 0.0) -> Any:
     whole = axis.kind is not Kind.REAL and axis.step == 1
     exact = axis.low + axis.step * (cell if whole else cell + Fraction(shift))
     value = min(max(exact, low), high)
+    # The last mark of a lattice lies up to a step beyond the range, which may be the end of the calendar.
     if axis.kind is Kind.DATE:
-        return (_EPOCH + datetime.timedelta(days=int(value))).date()
+        day = min(max(value, since_1970(FIRST_DAY)), since_1970(LAST_DAY))
+        return (_EPOCH + datetime.timedelta(days=int(day))).date()
     if axis.kind is Kind.TIMESTAMP:
-        return _EPOCH + datetime.timedelta(microseconds=int(value))
+        time = min(max(value, since_1970(FIRST_TIME)), since_1970(LAST_TIME))
+        return _EPOCH + datetime.timedelta(microseconds=int(time))
     return int(value) if axis.kind is Kind.INTEGER and value.denominator == 1 else to_float(value)
 
 

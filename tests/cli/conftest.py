@@ -72,4 +72,10 @@ def made_clinic(visits: Path) -> Path:
 
 @pytest.fixture
 def clinic(made_clinic: Path, tmp_path: Path) -> Path:
-    return Path(shutil.copy(made_clinic, tmp_path / "clinic.jali"))
+    return copied(made_clinic, tmp_path / "clinic.jali")
+
+
+def copied(database: Path, place: Path) -> Path:
+    """Copy a database with its anchor, as a backup of a whole directory does."""
+    shutil.copy(f"{database}.anchor", f"{place}.anchor")
+    return Path(shutil.copy(database, place))

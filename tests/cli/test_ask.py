@@ -10,6 +10,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from tests.frames import failing
 
 import jali as jali_package
 
@@ -95,8 +96,8 @@ def test_an_open_receipt_is_redeemed_once_the_source_is_back(
     source.write_bytes(visits.read_bytes())
     declared = ("--unit", "patient_id", "--max-rows", "5", "--epsilon", "1")
     assert jali("protect", clinic, "own", source, *declared).code == 0
-    os.truncate(source, 100)
-    failed = jali("ask", clinic, "SELECT COUNT(*) AS n FROM own", "--epsilon", "0.25")
+    with failing():
+        failed = jali("ask", clinic, "SELECT COUNT(*) AS n FROM own", "--epsilon", "0.25")
     assert failed.code == 5
     receipt = jali("ledger", clinic, "--json").document["receipts"][0]
     assert f"stays open. Once this is mended: jali redeem {clinic} {receipt['receipt']}\n" in failed.err
@@ -105,9 +106,9 @@ def test_an_open_receipt_is_redeemed_once_the_source_is_back(
     assert "open" in ledger.out
     assert f"jali redeem {clinic} RECEIPT" in ledger.out
     assert receipt["state"] == "open"
-    assert jali("redeem", clinic, receipt["receipt"]).code == 5
+    with failing():
+        assert jali("redeem", clinic, receipt["receipt"]).code == 5
 
-    source.write_bytes(visits.read_bytes())
     first = jali("redeem", clinic, receipt["receipt"], "--json").document
     again = jali("redeem", clinic, receipt["receipt"], "--json").document
     assert first["rows"] == again["rows"]

@@ -214,7 +214,8 @@ def test_a_missing_source_says_nothing_of_the_data(
     jali("protect", clinic, "own", source, "--unit", "patient_id", "--max-rows", "1", "--epsilon", "1")
     os.truncate(source, 100)
     error = jali("ask", clinic, "SELECT COUNT(*) FROM own", "--epsilon", "0.1", "--json").document["error"]
-    assert (error["type"], error["message"]) == ("EngineError", "The engine could not run this question.")
+    told = "The data of table own was changed since it was checked. Nothing was spent."
+    assert (error["type"], error["message"]) == ("EngineError", told)
 
 
 def test_an_unforeseen_error_shows_no_traceback_and_no_values(

@@ -34,16 +34,18 @@ def begun(jali: Runner, place: str | Path, tmp_path: Path) -> None:
     assert jali("ask", place, COUNT, "--epsilon", "0.1").code == 0
 
 
-def test_it_has_help_with_an_example_and_is_on_the_page(jali: Runner) -> None:
-    (verb,) = _SECOND["ledger"]
-    outcome = jali("ledger", verb.__name__, "--help")
+@pytest.mark.parametrize("name", [verb.__name__ for verb in _SECOND["ledger"]])
+def test_it_has_help_with_an_example_and_is_on_the_page(jali: Runner, name: str) -> None:
+    outcome = jali("ledger", name, "--help")
     assert outcome.code == 0
-    assert "Usage: jali ledger move [OPTIONS]" in outcome.out
-    assert "Example: jali ledger move" in outcome.out
+    assert f"Usage: jali ledger {name} [OPTIONS]" in outcome.out
+    assert f"Example: jali ledger {name}" in outcome.out
     parts = re.split(r"^## ", PAGE.read_text(encoding="utf-8"), flags=re.MULTILINE)
     section = next(part for part in parts if part.startswith("jali ledger"))
-    assert "jali ledger move DATABASE TARGET" in section
-    assert "move" in jali("ledger", "--help").out
+    assert f"jali ledger {name} DATABASE" in section
+    options = set(re.findall(r"(?<![\w-])--[a-z][a-z-]+", outcome.out)) - {"--help"}
+    assert options <= set(re.findall(r"--[a-z][a-z-]+", section))
+    assert name in jali("ledger", "--help").out
 
 
 def test_options_of_the_ledger_stand_before_and_after_the_database(jali: Runner, tmp_path: Path) -> None:

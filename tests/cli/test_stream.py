@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 import re
 import shlex
-import shutil
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -13,6 +12,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from tests.cli.conftest import copied
 
 from jali.cli import main
 from jali.cli.streams.append import Progress
@@ -38,7 +38,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def stream(jali: Runner, made: Path, tmp_path: Path) -> Callable[..., Any]:
     """A runner of the verbs of `jali stream` on a copy of that database."""
-    file = Path(shutil.copy(made, tmp_path / "clinic.jali"))
+    file = copied(made, tmp_path / "clinic.jali")
 
     def run(verb: str, *arguments: object, name: str = "admissions") -> Any:
         return jali("stream", verb, file, name, *arguments)

@@ -11,6 +11,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 from tests.database.clinic import COLUMNS, make_visits, open_clinic
+from tests.frames import failing
 from tests.harness import noise_off
 
 import jali
@@ -55,7 +56,10 @@ def test_the_same_question_is_answered_from_the_ledger_and_costs_the_table_nothi
     assert spent(db) == 1
 
 
-def test_an_analyst_pays_once_for_an_answer_that_others_have_had(db: jali.Database) -> None:
+def test_where_memory_is_common_an_analyst_pays_once_for_an_answer_that_others_have_had(
+    db: jali.Database, tmp_path: Path
+) -> None:
+    open_clinic(tmp_path, epsilon=10, memory="common").close()
     first = db.ask(COUNT, epsilon=1)
     ana = db.session("ana")
     for _ in range(2):
@@ -94,16 +98,13 @@ def test_another_loss_or_another_declaration_is_another_question(db: jali.Databa
 
 def test_a_receipt_is_redeemed_by_its_owner_with_its_frozen_plan(db: jali.Database, tmp_path: Path) -> None:
     source = tmp_path / "visits.parquet"
-    content = source.read_bytes()
-    source.write_bytes(b"damaged")
     ana = db.session("ana")
-    with pytest.raises(jali.EngineError) as failed:
+    with failing(), pytest.raises(jali.EngineError) as failed:
         ana.ask(BY_WARD, epsilon=1)
     receipt = ana.receipts()[0]
     assert receipt.state is State.OPEN
     assert receipt.id in str(failed.value)
     assert spent(db) == 1
-    source.write_bytes(content)
     narrow = COLUMNS | {"ward": jali.Keys(["A"])}
     db.protect("visits", source, unit="patient_id", max_rows=2, columns=narrow, budget=jali.Budget(epsilon=10))
     with pytest.raises(jali.LedgerError):
@@ -115,13 +116,12 @@ def test_a_receipt_is_redeemed_by_its_owner_with_its_frozen_plan(db: jali.Databa
     assert ana.receipts()[0].state is State.RELEASED
 
 
-def test_a_receipt_that_keeps_failing_is_given_up_after_a_few_attempts(db: jali.Database, tmp_path: Path) -> None:
-    (tmp_path / "visits.parquet").write_bytes(b"damaged")
-    with pytest.raises(jali.EngineError):
+def test_a_receipt_that_keeps_failing_is_given_up_after_a_few_attempts(db: jali.Database) -> None:
+    with failing(), pytest.raises(jali.EngineError):
         db.ask(COUNT, epsilon=1)
     receipt = db.receipts()[0].id
     for _ in range(4):
-        with pytest.raises(jali.EngineError):
+        with failing(), pytest.raises(jali.EngineError):
             db.redeem(receipt)
     with pytest.raises(jali.LedgerError):
         db.redeem(receipt)

@@ -14,6 +14,7 @@ from unittest.mock import patch
 import numpy as np
 import pyarrow as pa
 import pytest
+from tests.frames import failing
 from tests.harness import noise_off
 from tests.parquet import write_parquet
 
@@ -316,10 +317,7 @@ def test_an_open_purchase_runs_as_it_was_paid_for_whatever_is_declared_next(tmp_
 
 def test_a_failing_engine_leaves_an_open_receipt_that_protecting_again_redeems(tmp_path: Path) -> None:
     with jali.connect() as db:
-        with (
-            patch.object(DuckDBEngine, "run", side_effect=jali.EngineError("no")),
-            pytest.raises(jali.EngineError),
-        ):
+        with failing(), pytest.raises(jali.EngineError):
             protect(db, [1.0])
         assert db.receipts()[0].state == "open"
         protect(db, [1.0])

@@ -19,6 +19,7 @@ from tests.coverage.repeated import seeded
 from tests.database import batched
 from tests.database.clinic import open_clinic
 from tests.depth import thinned
+from tests.frames import normalized
 from tests.harness import noise_off
 
 import jali
@@ -107,7 +108,7 @@ def asked(db: jali.Database, questions: list[str], **total: Any) -> list[Any]:
 def plain(table: pa.Table, sql: str, weight: str = "1") -> dict[tuple[Any, ...], float]:
     """The same count by DuckDB, each row with a weight."""
     with duckdb.connect() as connection:
-        connection.register("raw", table)
+        connection.register("raw", normalized(table))
         connection.execute(f"CREATE TABLE weighed AS SELECT *, {weight} AS w FROM raw")
         summed = sql.replace("COUNT(*)", "SUM(w)").replace("FROM t", "FROM weighed")
         summed = summed.replace("COUNT(cost)", "SUM(w) FILTER (WHERE cost = cost AND NOT isnan(cost))")

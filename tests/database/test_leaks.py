@@ -21,6 +21,7 @@ from tests.harness import noise_off
 
 import jali
 from jali.engines.duckdb import DuckDBEngine
+from jali.engines.duckdb.instances import Instances
 
 BUDGET = jali.Budget(10**6, 1e-6)
 SCHEMA = pa.schema(
@@ -321,15 +322,15 @@ def test_the_search_for_exact_values_would_find_them(tmp_path: Path) -> None:
     assert str(TOTAL).encode() in b"".join(path.read_bytes() for path in tmp_path.iterdir())
 
 
-@pytest.mark.parametrize("step", ["_cursor", "_make_readable"])
+@pytest.mark.parametrize("step", [(DuckDBEngine, "_cursor"), (Instances, "lease")])
 def test_an_error_of_the_engine_leaves_no_trace_of_what_it_said(
-    tmp_path: Path, step: str, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, step: tuple[type, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def fail(*_: Any) -> Any:
         raise ValueError(f"Could not convert string '{SECRET}' to INT32 in row {TOTAL}")
 
     with recognisable(tmp_path, "uid") as db:
-        monkeypatch.setattr(DuckDBEngine, step, fail)
+        monkeypatch.setattr(*step, fail)
         with pytest.raises(jali.EngineError) as refused:
             db.ask("SELECT SUM(n) FROM t", epsilon=1)
         error: BaseException | None = refused.value

@@ -15,6 +15,7 @@ import duckdb
 import pyarrow as pa
 import pytest
 from tests.depth import thinned
+from tests.frames import tagged
 from tests.harness import in_measures, noise_off
 from tests.parquet import write_parquet
 from tests.seeded import SeededBits
@@ -263,7 +264,7 @@ def test_a_rehearsal_never_reads_a_copy_nor_writes_one() -> None:
 def test_what_cannot_be_prepared_is_refused(options: dict[str, Any], text: str) -> None:
     unique: list[Row] = [(f"p{i}", "A", 1.0, f"w{i}") for i in range(3)]
     with database(unique) as db:
-        db.protect("u", frame_of(unique), budget=BUDGET, **options)
+        db.protect("u", tagged(frame_of(unique), "u"), budget=BUDGET, **options)
         with pytest.raises(CatalogError, match=text):
             db.prepare("u")
 

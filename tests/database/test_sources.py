@@ -18,6 +18,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from tests.depth import thinned
+from tests.frames import failing
 from tests.harness import noise_off
 
 import jali
@@ -697,26 +698,17 @@ def test_a_missing_file_is_noticed_before_anything_is_spent(tmp_path: Path, endi
         assert db.remaining("t").epsilon == 1
 
 
-def damaged(path: Path) -> Callable[[], object]:
-    """Damage a file, and return what mends it."""
-    content = path.read_bytes()
-    path.write_bytes(b"PAR1 but no more")
-    return lambda: path.write_bytes(content)
-
-
-def test_a_damaged_file_leaves_a_receipt_to_redeem_when_it_is_mended(tmp_path: Path) -> None:
+def test_a_full_disk_leaves_a_receipt_to_redeem_when_it_is_mended(tmp_path: Path) -> None:
     path = parquet(tmp_path / "t.parquet")
     with protected(path, budget=jali.Budget(1)) as db:
         db.grant("ana", "t", jali.Budget(1))
-        mend = damaged(path)
-        with pytest.raises(jali.EngineError, match=r"(?i)receipt") as refused:
+        with failing(), pytest.raises(jali.EngineError, match=r"(?i)receipt") as refused:
             db.session("ana").ask("SELECT COUNT(*) FROM t", epsilon="1/4")
         assert str(tmp_path) not in str(refused.value)
         assert (refused.value.__cause__, refused.value.__context__) == (None, None)
         (receipt,) = db.session("ana").receipts()
         assert receipt.state is State.OPEN
         assert db.remaining("t").epsilon == jali.Budget("3/4").epsilon
-        mend()
         answer = db.session("ana").redeem(receipt.id)
         assert answer.rows == [(3,)]
         assert db.remaining("t").epsilon == jali.Budget("3/4").epsilon
@@ -728,11 +720,9 @@ def test_a_damaged_file_leaves_a_receipt_to_redeem_when_it_is_mended(tmp_path: P
 def test_asking_again_after_a_failure_takes_up_the_open_receipt(tmp_path: Path) -> None:
     path = parquet(tmp_path / "t.parquet")
     with protected(path, budget=jali.Budget(1)) as db:
-        mend = damaged(path)
         for _ in range(3):
-            with pytest.raises(jali.EngineError):
+            with failing(), pytest.raises(jali.EngineError):
                 db.ask("SELECT COUNT(*) FROM t", epsilon="1/4")
-        mend()
         assert db.ask("SELECT COUNT(*) FROM t", epsilon="1/4").rows == [(3,)]
         assert [r.state for r in db.receipts()] == [State.RELEASED]
         assert db.remaining("t").epsilon == jali.Budget("3/4").epsilon
@@ -762,10 +752,8 @@ def test_a_redeemed_receipt_runs_the_plan_as_it_was_frozen(tmp_path: Path) -> No
     """The declaration may change in between: the receipt stands for what was paid."""
     path = parquet(tmp_path / "t.parquet")
     with protected(path, columns={"n": jali.Range(0, 10)}) as db:
-        mend = damaged(path)
-        with pytest.raises(jali.EngineError):
+        with failing(), pytest.raises(jali.EngineError):
             db.ask("SELECT SUM(n) FROM t", epsilon=1)
-        mend()
         db.protect("t", path, unit=None, budget=BUDGET, columns={"n": jali.Range(0, 100)})
         assert db.redeem(db.receipts()[0].id).rows == [(13,)]
         assert db.ask("SELECT SUM(n) FROM t", epsilon=1).rows == [(33,)]

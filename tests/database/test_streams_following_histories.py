@@ -17,6 +17,7 @@ import pyarrow
 import pytest
 from tests.database.followed import EPSILON, visits
 from tests.depth import DEPTH
+from tests.frames import tagged
 
 import jali
 from jali.mechanisms.workloads.workload import Floats
@@ -51,6 +52,7 @@ def _published(
     unit = {"unit": None} if terms.get("key") else {"unit": "person", "max_rows": 9}
     columns = {"ward": jali.Keys(["A", "B"]), "amount": jali.Range(0, 100)}
     budget = jali.Budget(epsilon=2 * EPSILON)
+    history = [tagged(step, name) for step in history]
     db.protect(name, history[0], columns=columns, budget=budget, **unit)  # type: ignore[arg-type]
     aggregate = terms.pop("aggregate")
     stream = db.stream(

@@ -9,6 +9,7 @@ from typing import Any
 
 import pyarrow
 import pytest
+from tests.frames import tagged
 
 import jali
 from jali.database.streams.following import Follows
@@ -30,7 +31,7 @@ def _protected(db: jali.Database, name: str, **terms: Any) -> None:
         }
     )
     columns = {"ward": jali.Keys(["A", "B", "C"]), "age": jali.Range(0, 120)}
-    db.protect(name, frame, **{"columns": columns, "budget": jali.Budget(epsilon=1), **terms})
+    db.protect(name, tagged(frame, name), **{"columns": columns, "budget": jali.Budget(epsilon=1), **terms})
 
 
 @pytest.fixture(scope="module")

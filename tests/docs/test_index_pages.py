@@ -34,3 +34,10 @@ def _anchors(text: str) -> set[str]:
     """Return the anchors of a page's headings, as code hosts make them."""
     heads = re.findall(r"^#+ (.+)$", text, re.MULTILINE)
     return {re.sub(r"[^\w\- ]", "", head.lower()).replace(" ", "-") for head in heads}
+
+
+def test_the_score_of_the_nist_page_adds_up() -> None:
+    text = (DOCS / "nist_800_226.md").read_text()
+    scores = re.findall(r"^\| (?!\*\*|Hazard|---)[^|]+\| ([^|]+?) \|", text, re.MULTILINE)
+    counted = [len(scores), *(scores.count(score) for score in ("Met", "Partly", "Curator", "Out of scope"))]
+    assert [int(number) for number in re.findall(r"\d+", text.splitlines()[-1])] == counted

@@ -12,18 +12,19 @@ from jali.postgres_address import is_address
 
 if TYPE_CHECKING:
     from jali.database import Database
+    from jali.query.limits import Limits
 
 
 _SQLITE = b"SQLite format 3\0"
 
 
-def open_database(path: str) -> Database:
+def open_database(path: str, limits: Limits | None = None) -> Database:
     """Open a database; only `jali init` makes one, so that a typing error does not."""
     from jali.database import connect
 
     if not is_address(path) and Path(path).is_file():
         _check_kind(Path(path))
-    return connect(path, create=False)
+    return connect(path, create=False, limits=limits)
 
 
 def _check_kind(path: Path) -> None:

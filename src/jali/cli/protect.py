@@ -77,6 +77,10 @@ def protect(
     unique: Annotated[
         bool, typer.Option("--unique", help="Nobody has two rows: a key of the DuckDB table says so.")
     ] = False,
+    memory: Annotated[
+        str,
+        typer.Option(metavar="NAME", help="Whose answers are recalled: own; or common, those of all analysts."),
+    ] = "own",
     relation: Relation = None,
     as_json: AsJson = False,
 ) -> None:
@@ -112,6 +116,7 @@ def protect(
                 rows=rows,
                 min_people=min_people,
                 unique=unique,
+                memory=memory,
                 relation=relation,
             )
         except CatalogError as error:

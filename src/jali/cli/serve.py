@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -14,6 +14,9 @@ from jali.cli.opening import open_database
 from jali.cli.options import DatabasePath
 from jali.errors import CatalogError
 from jali.postgres_address import is_address
+
+if TYPE_CHECKING:
+    from jali.query.limits import Limits
 
 
 def serve(
@@ -47,9 +50,30 @@ def serve(
     patience: Annotated[
         float, typer.Option(metavar="SECONDS", min=0, help="After which a question is answered by its receipt.")
     ] = 20.0,
+    pace: Annotated[
+        float,
+        typer.Option(
+            metavar="SECONDS",
+            min=0,
+            help="Answers leave a multiple of so many seconds after their question, so that time tells little.",
+        ),
+    ] = 0.0,
     rate: Annotated[
         float, typer.Option(metavar="NUMBER", min=0.1, help="How many requests a second one token may make.")
     ] = 20.0,
+    plan_seconds: Annotated[
+        float, typer.Option(metavar="SECONDS", min=0.1, help="How much CPU time one plan may take.")
+    ] = 10.0,
+    connections: Annotated[
+        int, typer.Option(metavar="NUMBER", min=1, help="How many connections may be open at once.")
+    ] = 1000,
+    per_address: Annotated[
+        int, typer.Option(metavar="NUMBER", min=1, help="How many of them from one address, such as a proxy's.")
+    ] = 500,
+    limit: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME=NUMBER", help="How large a question may be: docs/limits.md. Repeatable."),
+    ] = None,
 ) -> None:
     """Serve a database: an HTTP API under /api/v1, and a page in the browser, for analysts and curators.
 
@@ -71,15 +95,28 @@ def serve(
             secure=secure,
             waiting=waiting,
             patience=patience,
+            pace=pace,
             rate=rate,
+            plan_seconds=plan_seconds,
+            connections=connections,
+            per_address=per_address,
             burst=max(100, round(5 * rate)),
             **({} if workers is None else {"workers": workers}),
         )
         # Before anything large is imported: who mistyped is told at once.
         with listen(settings) as listening:
             run = _runner()
-            with open_database(database) as opened:
+            with open_database(database, _limits(limit)) as opened:
                 run(opened, settings, listening, _tell, named=kept or database)
+
+
+def _limits(written: list[str] | None) -> Limits | None:
+    """Return the limits of this server; nothing where the environment alone sets them."""
+    if not written:
+        return None
+    from jali.query.limits import read_limits, usual_limits
+
+    return read_limits(written, usual_limits())
 
 
 def _file(database: str) -> Path | None:

@@ -43,6 +43,7 @@ def table_facts(table: Table) -> list[tuple[str, str]]:
         ("Budget", f"{table.budget}, for ever"),
         *guess,
         *least,
+        *([] if table.memory == "own" else [("Memory", "common: everybody's answers are recalled")]),
         *([] if table.copy is None else [("Prepared", "questions are answered from a copy")]),
         *((clean(field.name), _field(field)) for field in table.fields),
     ]

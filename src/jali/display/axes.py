@@ -33,5 +33,17 @@ def position(value: Any) -> float:
 
 def place(value: Any, scale: tuple[float, float], width: float) -> float:
     """Return how far from the left a value stands in a bar of so many pixels; what lies outside is at the edge."""
-    share = (min(max(position(value), scale[0]), scale[1]) - scale[0]) / (scale[1] - scale[0])
-    return _EDGE + share * (width - 2 * _EDGE)
+    return _EDGE + share(position(value), *scale) * (width - 2 * _EDGE)
+
+
+def share(value: float, low: float, high: float) -> float:
+    """Return where a number lies between two ends, from 0 to 1; what lies outside is at the end.
+
+    Halves of numbers have a difference where the numbers themselves are too large for one.
+
+    Example:
+        >>> share(1.0, 0.0, 4.0), share(9.0, 0.0, 4.0), share(0.0, -1e308, 1e308), share(1e300, 1e300, 1e300)
+        (0.25, 1.0, 0.5, 0.5)
+    """
+    width = high / 2 - low / 2
+    return (min(max(value, low), high) / 2 - low / 2) / width if width > 0 else 0.5

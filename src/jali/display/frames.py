@@ -18,14 +18,21 @@ Columns = Mapping[str, list[Any]]
 def arrow_table(columns: Columns) -> pyarrow.Table:
     """Return an Arrow table; a column of mappings has a map type."""
     pyarrow = installed("pyarrow")
-    return pyarrow.table({name: _arrow_column(values) for name, values in columns.items()})
+    return pyarrow.table({name: _arrow_column(_of_one_type(values)) for name, values in columns.items()})
 
 
 def polars_frame(columns: Columns) -> polars.DataFrame:
     """Return a polars frame; a mapping is a list of `key` and `value`, as polars reads Arrow's maps."""
-    columned = {name: _structs(values) for name, values in columns.items()}
+    columned = {name: _structs(_of_one_type(values)) for name, values in columns.items()}
     frame: polars.DataFrame = installed("polars").DataFrame(columned, strict=False)
     return frame
+
+
+def _of_one_type(values: list[Any]) -> list[Any]:
+    """Write the whole numbers of a column as doubles, where others are: no type holds all of both."""
+    if not any(isinstance(value, float) for value in values):
+        return values
+    return [float(value) if isinstance(value, int) and not isinstance(value, bool) else value for value in values]
 
 
 def _arrow_column(values: list[Any]) -> Any:
@@ -71,7 +78,9 @@ def parquet_bytes(columns: Columns) -> bytes:
     names = ['"' + name.replace('"', '""') + '"' for name in columns]
     given = ", ".join(f"unnest(${place}) AS {name}" for place, name in enumerate(names, 1))
     with tempfile.TemporaryDirectory() as folder, duckdb.connect() as connection:
-        connection.execute(f"CREATE TABLE answer AS SELECT {given}", [_structs(v) for v in columns.values()])
+        connection.execute(
+            f"CREATE TABLE answer AS SELECT {given}", [_structs(_of_one_type(v)) for v in columns.values()]
+        )
         maps = [_pairs(values) is not None for values in columns.values()]
         kinds = [kind for _, kind, *_ in connection.execute("DESCRIBE answer").fetchall()]
         kept = ", ".join(_parquet_column(*one) for one in zip(names, kinds, maps, strict=True))

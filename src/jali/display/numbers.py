@@ -9,6 +9,8 @@ from typing import Any, NamedTuple, TypeAlias
 Interval: TypeAlias = tuple[Any, Any] | None
 # How far from the middle of its interval a value may be shown with ±, in half-widths.
 _CENTRED = 0.05
+# Numbers from here on are written with an exponent.
+_MANY = 1e18
 
 
 class Ends(NamedTuple):
@@ -44,10 +46,10 @@ def show_number(value: Any, width: float | None = None) -> str:
         >>> show_number(1234.5678, 20.0), show_number(3.14159, 0.031), show_number(None), show_number("A")
         ('1,235', '3.142', 'NULL', 'A')
 
-    What rounds to zero has no sign:
+    What rounds to zero has no sign, and what is very large has an exponent:
 
-        >>> show_number(-0.04, 1.2)
-        '0.0'
+        >>> show_number(-0.04, 1.2), show_number(1.25e300, 1e299)
+        ('0.0', '1.25e+300')
     """
     if value is None:
         return "NULL"
@@ -55,7 +57,12 @@ def show_number(value: Any, width: float | None = None) -> str:
         return str(value)
     if isinstance(value, int):
         return f"{value:,}"
-    return f"{value:z,.{digits_for(width)}f}"
+    return _show_double(value, digits_for(width))
+
+
+def _show_double(value: float, digits: int) -> str:
+    """Write a double with so many decimals; a very large one with an exponent."""
+    return f"{value:z,.{digits}f}" if abs(value) < _MANY else f"{value:.6g}"
 
 
 def show_key(value: Any) -> str:
@@ -72,7 +79,7 @@ def show_key(value: Any) -> str:
 
 def show_width(width: float | None) -> str:
     """Write an error bar, with a plus-minus sign."""
-    return "" if width is None else f"± {width:,.{digits_for(width)}f}"
+    return "" if width is None else f"± {_show_double(width, digits_for(width))}"
 
 
 def centred(value: Any, interval: Interval) -> bool:
@@ -124,7 +131,7 @@ def _show_end(end: Any, digits: int) -> str:
     if isinstance(end, int):
         return f"{end:,}"
     if math.isfinite(end):
-        return f"{end:z,.{digits}f}"
+        return _show_double(end, digits)
     return "∞" if end > 0 else "-∞"
 
 

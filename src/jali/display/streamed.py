@@ -137,7 +137,9 @@ def round_numbers(low: float, high: float, most: int) -> list[float]:
         >>> round_numbers(-3.0, 104.0, 4), round_numbers(0.0, 0.7, 5)
         ([0.0, 50.0, 100.0], [0.0, 0.2, 0.4, 0.6])
     """
-    step = _step((high - low) / max(1, most - 1))
+    parts = max(1, most - 1)
+    # The difference of two large numbers may be beyond all doubles.
+    step = _step(high / parts - low / parts)
     found = _multiples(low, high, step)
     while len(found) > max(1, most):
         step = _step(1.5 * step)

@@ -6,6 +6,7 @@ import textwrap
 import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from jali.display.cells import Intervals, Line, has_labels, lines
@@ -24,7 +25,7 @@ class TextColumn:
     cells: tuple[str, ...]
     right: bool = False
 
-    @property
+    @cached_property
     def width(self) -> int:
         """How many places the column takes."""
         return max(cell_width(text) for text in (self.heading, *self.cells))
@@ -47,7 +48,7 @@ def cell_width(text: str) -> int:
         >>> cell_width("ward"), cell_width("病棟")
         (4, 4)
     """
-    return sum(_char_width(c) for c in text)
+    return len(text) if text.isascii() else sum(_char_width(c) for c in text)
 
 
 def table(columns: Sequence[TextColumn], *, ink: Ink = PLAIN) -> str:

@@ -25,6 +25,7 @@ def table_json(table: Table) -> dict[str, Any]:
         "min_people": table.min_people,
         "unique": table.unique,
         "prepared": table.copy is not None,
+        "memory": table.memory,
         "adjacency": table.adjacency.value,
         "budget": budget_json(table.budget),
         "rows": table.rows,
