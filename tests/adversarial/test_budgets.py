@@ -9,7 +9,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from tests.adversarial.hospital import BUDGET, TABLES, WARDS, frame, hospital
+from tests.adversarial.hospital import BUDGET, TABLES, WARDS, frame, hospital, put
 from tests.frames import failing
 
 import jali
@@ -221,9 +221,9 @@ def test_if_keys_repeat_later_each_row_still_counts_for_one_person_at_a_time() -
     """The row of item 10 is then two rows, one for each owner; each owner is bounded and goes with the order."""
     with hospital() as db:
         plan = db.explain("SELECT COUNT(*), COUNT(DISTINCT uid) FROM items JOIN orders ON item_o = o", epsilon=1)
-        db.attach("orders", frame("orders", [(10, 1), (10, 2), (10, 2)]))
+        put(db, "orders", [(10, 1), (10, 2), (10, 2)])
         both = db._engine.run(plan.sql, plan.read)
-        db.attach("orders", frame("orders", [(10, 1)]))
+        put(db, "orders", [(10, 1)])
         one = db._engine.run(plan.sql, plan.read)
         assert both[0][1] == 2
         assert one[0][1] == 1

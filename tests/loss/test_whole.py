@@ -81,12 +81,10 @@ def checked(name: str) -> Report:
 
 @pytest.mark.parametrize("name", BATCHES)
 def test_a_batch_that_is_declared_together_loses_no_more_than_it_is_charged(name: str) -> None:
-    assert checked(name).tally["triples"] >= 10
-
-
-def test_what_is_charged_as_a_whole_is_judged_as_a_whole() -> None:
-    reports = [checked(name) for name in BATCHES]
-    assert sum(report.tally["private by whole"] for report in reports) > 0, [str(report) for report in reports]
+    report = checked(name)
+    assert report.tally["triples"] >= 10
+    # What adds up to more than is charged is private by the sharper theorem only.
+    assert report.tally["private by whole"] > 0, str(report)
 
 
 def test_half_of_the_whole_is_noticed() -> None:

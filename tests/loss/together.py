@@ -7,10 +7,13 @@ from collections.abc import Sequence
 from fractions import Fraction
 
 import numpy as np
+from scipy.signal import fftconvolve
 from tests.loss.laws import Doubles
 
-# Losses are put on a grid of so many parts of epsilon, in a way that makes delta larger.
-_PARTS = 3000
+# Losses are put on a grid of so many parts of epsilon, in a way that makes delta larger: the finer, the less.
+PARTS = 3000, 48_000
+# What convolutions by Fourier transforms may take from delta.
+_ROUNDING = 1e-12
 
 
 def delta_of_rho(rho: float, epsilon: float) -> float:
@@ -27,7 +30,12 @@ def delta_of_rho(rho: float, epsilon: float) -> float:
     return float(np.exp(np.minimum(logs.min(), 0.0)))
 
 
-def delta_of_sum(pieces: Sequence[tuple[Fraction, Fraction]], epsilons: Sequence[float], epsilon: float) -> float:
+def delta_of_sum(
+    pieces: Sequence[tuple[Fraction, Fraction]],
+    epsilons: Sequence[float],
+    epsilon: float,
+    parts: int = PARTS[0],
+) -> float:
     """Return a delta at epsilon of releases whose losses are fixed beforehand: their laws are added up.
 
     The loss ln(P/Q) of discrete Laplace noise Z of scale b on one number that moves by m is (|Z - m| - |Z|)/b; a
@@ -44,14 +52,15 @@ def delta_of_sum(pieces: Sequence[tuple[Fraction, Fraction]], epsilons: Sequence
         pieces: For each release by Laplace noise how far it moves, and the scale.
         epsilons: The epsilon of each other release.
         epsilon: Where the delta is wanted.
+        parts: Of how many parts of epsilon the grid is.
     """
-    step, law, first = epsilon / _PARTS, np.ones(1), 0
+    step, law, first = epsilon / parts, np.ones(1), 0
     found = [_laplace(float(move), float(scale), step) for move, scale in pieces]
     for start, one in found + [_response(each, step) for each in epsilons]:
-        law, first = np.convolve(law, one), first + start
+        law, first = np.maximum(fftconvolve(law, one), 0), first + start
     losses = (first + np.arange(len(law))) * step
     above = losses > epsilon
-    return float(np.sum(law[above] * -np.expm1(epsilon - losses[above])))
+    return float(np.sum(law[above] * -np.expm1(epsilon - losses[above]))) + _ROUNDING
 
 
 def _laplace(move: float, scale: float, step: float) -> tuple[int, Doubles]:

@@ -311,19 +311,22 @@ class Asking:
         """
         watch.stage("reading")
         try:
-            try:
-                found = drawn()
-            finally:
-                watch.hold()
-            if watch.cancellation.reason:
-                raise failed(watch.cancellation.reason)
-            return self._ledger.release(receipt, found)
+            return self._released(receipt, drawn, watch)
         except EngineError as problem:
             told: JaliError = EngineError(problem.message, remedy=_open(receipt), code=problem.code)
         except LedgerError as problem:
             told = LedgerError(problem.message, remedy=_open(receipt))
         # Raised anew: a traceback into the reading would carry exact or unreleased numbers in its frames.
         raise told
+
+    def _released(self, receipt: str, drawn: Callable[[], str], watch: Watch) -> str:
+        try:
+            found = drawn()
+        finally:
+            watch.hold()
+        if watch.cancellation.reason:
+            raise failed(watch.cancellation.reason)
+        return self._ledger.release(receipt, found)
 
     def drawn(self, plan: Plan, receipt: str, cancellation: Cancellation) -> str:
         """Return one noisy draw, as text. The exact integers go no further than this."""
