@@ -16,7 +16,7 @@ from tests.depth import thinned
 
 import jali
 from jali.mechanisms import Gaussian, Laplace
-from jali.planner.part import Coordinate
+from jali.mechanisms.joint_measure import Coordinate
 
 ROOT = Path(__file__).parents[2]
 EVERY = (

@@ -25,13 +25,14 @@ from tests.seeded import SeededBits
 import jali
 from jali.mechanisms import Gaussian, Laplace, LInfinity
 from jali.mechanisms.combined import linear_quantile
+from jali.mechanisms.joint_measure import Coordinate
 from jali.mechanisms.laws.coordinate import CoordinateLaw
 from jali.mechanisms.workloads.cell_strategies import TreeOfCells
+from jali.mechanisms.workloads.measured_cells import MeasuredCells
 from jali.noise.log_concave import _candidates, _peak
 from jali.noise.shells import CubeRadius
 from jali.planner import Plan
-from jali.planner.cells import MeasuredCells
-from jali.planner.part import Coordinate, Part
+from jali.planner.part import Part
 from jali.planner.plan import check_loss, spent
 from jali.privacy import Event
 from jali.query.ownership import changes, most_changes
@@ -138,7 +139,7 @@ def _cells_moved(
     return _scale(mechanism), moved.ravel().tolist()
 
 
-def _scale(mechanism: Laplace | Gaussian) -> Fraction | Gaussian:
+def _scale(mechanism: Any) -> Fraction | Gaussian:
     return mechanism.scale if isinstance(mechanism, Laplace) else mechanism
 
 

@@ -24,10 +24,10 @@ from jali.audit.subject import Subject
 from jali.audit.subjects import entries, mechanisms, subjects_named
 from jali.audit.testers.enumeration import Enumeration
 from jali.errors import CatalogError
+from jali.mechanisms.joint_measure import Coordinate
 from jali.mechanisms.keys.noisy_counts import NoisyCounts
+from jali.mechanisms.workloads.measured_cells import MeasuredCells
 from jali.planner import Plan
-from jali.planner.cells import MeasuredCells
-from jali.planner.part import Coordinate
 from jali.privacy import Adjacency
 from jali.query.aggregates import AGGREGATES
 from jali.streams import counters

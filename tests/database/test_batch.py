@@ -25,9 +25,9 @@ from tests.harness import noise_off
 import jali
 from jali.drawing import draw
 from jali.ledger import State
+from jali.mechanisms.joint_measure import Coordinate
 from jali.planner import FORMS
 from jali.planner.batch import BatchPlan
-from jali.planner.part import Coordinate
 from jali.planner.sensitivity import l1_sensitivity
 from jali.query.codec import encode
 from jali.query.ownership import changes

@@ -12,7 +12,7 @@ from sqlglot import exp
 from tests.docs.sessions import DOCS
 
 import jali
-from jali.planner.cells import MeasuredCells
+from jali.mechanisms.workloads.measured_cells import MeasuredCells
 from jali.query.aggregates import AGGREGATES, AggregateFunction
 from jali.query.functions import FUNCTIONS, Function
 from jali.query.nodes import Aggregate, Call, walk

@@ -17,14 +17,15 @@ from jali.engines.duckdb.dialect import DUCKDB
 from jali.engines.duckdb.emit import emit
 from jali.engines.sql.relations import select
 from jali.mechanisms import Gaussian, Laplace
+from jali.mechanisms.joint_measure import Coordinate
 from jali.mechanisms.quantiles.weighted_quantile import WeightedQuantile
 from jali.mechanisms.selection.exponential import Exponential
 from jali.mechanisms.selection.permute_and_flip import PermuteAndFlip
-from jali.planner import Plan, cells, reach, sensitivity
-from jali.planner.cells import MeasuredCells
-from jali.planner.joint import block_reach
+from jali.mechanisms.workloads.measured_cells import MeasuredCells
+from jali.planner import Plan, reach, sensitivity
 from jali.planner.paid import paid
-from jali.planner.part import Coordinate, Part
+from jali.planner.part import Part
+from jali.planner.reach import QueryReach, strategy_l1, strategy_squared_l2
 from jali.query import ownership
 from jali.query.aggregation import CountPeople, CountRows
 from jali.query.catalog import Table
@@ -136,7 +137,7 @@ def _check_together(part: Part, one: Rows, other: Rows, changes: int) -> None:
     pairs = [(m.times, [_vector(rows, width, first + i) for rows in (one, other)]) for i, m in block.items()]
     groups = {group for _, vectors in pairs for vector in vectors for group in vector}
     moved = sum(max(times * abs(a.get(g, 0) - b.get(g, 0)) for times, (a, b) in pairs) for g in groups)
-    most = block_reach(aggregation, {i: m.times for i, m in block.items()}, changes)
+    most = QueryReach(aggregation, changes, times={i: m.times for i, m in block.items()}).shared
     assert moved <= most, ("together", list(block), moved, most)
     # Nobody is charged less than that, at the scale that is drawn.
     charged = sum((paid(part, i, changes).epsilon or Fraction(0)) for i in block)
@@ -211,8 +212,8 @@ def _check_strategy(
         sides = [[side.get(group, {}).get(i, 0) for i in range(strategy.cells)] for side in (one, other)]
         before, after = (strategy.measure(np.array(side, dtype=object)) for side in sides)
         moved += [abs(int(a) - int(b)) for a, b in zip(before, after, strict=True)]
-    assert sum(moved) <= cells.strategy_l1(strategy, part.aggregation, changes)
-    assert sum(m * m for m in moved) <= cells.strategy_squared_l2(strategy, part.aggregation, changes)
+    assert sum(moved) <= strategy_l1(strategy, part.aggregation, changes)
+    assert sum(m * m for m in moved) <= strategy_squared_l2(strategy, part.aggregation, changes)
 
 
 def _cells(rows: Rows, width: int) -> Vector:

@@ -7,14 +7,17 @@ from fractions import Fraction
 from math import isqrt
 
 from jali.mechanisms import Gaussian, GaussianThreshold, Laplace, LaplaceThreshold
+from jali.mechanisms.joint_measure import Coordinate
 from jali.mechanisms.keys.noisy_counts import NoisyCounts
+from jali.mechanisms.measurement import Noise
+from jali.mechanisms.measurement import Pick as Choice
 from jali.mechanisms.quantiles.permuted_weighted_quantile import PermutedWeightedQuantile
 from jali.mechanisms.quantiles.weighted_quantile import WeightedQuantile
 from jali.mechanisms.selection.permute_and_flip import PermuteAndFlip
 from jali.mechanisms.workloads.cell_strategies import TreeOfCells
+from jali.mechanisms.workloads.measured_cells import MeasuredCells
 from jali.planner import Plan
-from jali.planner.cells import MeasuredCells
-from jali.planner.part import Choice, Coordinate, Draw, Level, Noise, Part
+from jali.planner.part import Draw, Level, Part
 from jali.planner.sensitivity import l1_sensitivity, squared_l2_sensitivity
 from jali.planner.show_expression import show_aggregate, show_expression, show_value
 from jali.query.aggregation import (
@@ -195,6 +198,7 @@ def _release(plan: Plan, part: Part, index: int) -> str:
         return f"{described}; told with the groups, if at least {least}; {_law(mechanism)}"
     if isinstance(mechanism, MeasuredCells):
         return f"{_measured(part.draws[index], mechanism)}; {mechanism.loss.event}"
+    assert isinstance(mechanism, Choice)
     return f"{_drawn(part.draws[index], mechanism)}; {mechanism.loss.event}"
 
 
@@ -219,6 +223,7 @@ def _noise(plan: Plan, aggregation: Aggregation, measure: Measure, mechanism: No
         reach = f"L1 {_number(l1_sensitivity(aggregation, measure, moved) * worth)}"
         noise = f"Laplace, scale {_number(mechanism.scale * worth)}"
     else:
+        assert isinstance(mechanism, Gaussian)
         reach = f"L2 {_root(squared_l2_sensitivity(aggregation, measure, moved) * worth**2)}"
         noise = f"Gaussian, sigma {_root(mechanism.variance * worth**2)}"
     return f"one integer is {worth}; moves by {reach}; {noise}; {mechanism.loss.event}"
@@ -245,6 +250,7 @@ def _axis(axis: Axis) -> str:
 
 def _measured(draw: Draw, mechanism: MeasuredCells) -> str:
     strategy, noise = mechanism.strategy, mechanism.noise
+    assert isinstance(noise, Laplace | Gaussian)
     what = f"tree {strategy.fanouts}" if isinstance(strategy, TreeOfCells) else "square root of summing"
     size = noise.scale if isinstance(noise, Laplace) else noise.variance
     law = f"Laplace, scale {size}" if isinstance(noise, Laplace) else f"Gaussian, variance {size}"

@@ -24,8 +24,8 @@ from tests.seeded import SeededBits
 
 from jali.mechanisms import Gaussian, Laplace
 from jali.mechanisms.workloads.grouping_sets import consistent, variances_of
+from jali.mechanisms.workloads.measured_cells import MeasuredCells
 from jali.planner import Plan
-from jali.planner.cells import MeasuredCells
 from jali.planner.explanation import ChoiceNote, explanation
 from jali.planner.forecast import Forecast, forecast_of
 from jali.planner.joint import block_of
@@ -109,6 +109,7 @@ def _cell_errors(level: Level, cells: Cells, bits: SeededBits) -> NDArray[Any]:
     mechanism, size = part.mechanisms[index], len(cells.labels)
     repeats = max(200, CELL_DRAWS // size)
     if isinstance(mechanism, MeasuredCells):
+        assert isinstance(mechanism.noise, Laplace | Gaussian)
         drawn = mechanism.noise.noise(1, repeats * mechanism.strategy.measurements, bits=bits).reshape(repeats, -1)
         return np.array([mechanism.law.running(row.tolist()) for row in drawn]) * float(cells.worth)
     assert isinstance(mechanism, Laplace | Gaussian)

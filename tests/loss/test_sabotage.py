@@ -30,6 +30,7 @@ from jali.mechanisms import Gaussian, Laplace
 from jali.mechanisms.keys.chances import Chances
 from jali.mechanisms.keys.laplace_threshold import LaplaceThreshold
 from jali.mechanisms.keys.optimal_keys import OptimalKeys
+from jali.mechanisms.measurement import Noise
 from jali.mechanisms.quantiles.weighted_quantile import WeightedQuantile
 from jali.mechanisms.selection.exponential import Exponential
 from jali.mechanisms.selection.permute_and_flip import PermuteAndFlip
@@ -277,13 +278,13 @@ def failing(plan: Any, run: Any) -> Any:
     return found
 
 
-honest_noisy, honest_draw = jali.drawing._noisy, jali.drawing.draw
+honest_noisy, honest_draw = Noise.release_numbers, jali.drawing.draw
 LEAKS: dict[str, tuple[Asked, Patch]] = {
     "one number without noise": (
         one("SELECT ward, COUNT(*) FROM visits GROUP BY ward", **PURE),
-        of(jali.drawing, "_noisy", last_one_bare),
+        of(Noise, "release_numbers", last_one_bare),
     ),
-    "a scale that depends on the data": (one(COUNT, **PURE), of(jali.drawing, "_noisy", scaled_by_the_data)),
+    "a scale that depends on the data": (one(COUNT, **PURE), of(Noise, "release_numbers", scaled_by_the_data)),
     "a failure that depends on the data": (one(COUNT, **PURE), of(jali.database.asking, "draw", failing)),
 }
 ALL = {**NOISE, **SQL, **GROUPS, **CHARGES, **LEAKS}

@@ -361,7 +361,7 @@ def answer_of(plan: Plan, receipt: str, stored: str, *, cached: bool) -> Answer:
         Released(
             level.places,
             all_groups([plan.keys[place] for place in level.places]) if groups is None else groups,
-            tuple(getattr(part.mechanisms[i], "law", None) for part, i in level.releases),
+            tuple(part.mechanisms[i].noise_law for part, i in level.releases),
             released,
         )
         for level, released in zip(plan.levels, noisy, strict=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar
@@ -9,18 +10,24 @@ from typing import ClassVar
 from jali.errors import MechanismError
 from jali.mechanisms.additive import Independent
 from jali.mechanisms.lattice import refuse_below_one_step, step_of
-from jali.mechanisms.laws import DiscreteGaussianLaw
+from jali.mechanisms.laws import DiscreteGaussianLaw, DiscreteLaplaceLaw
+from jali.mechanisms.measurement import Description, Noise, Reach, Rival
 from jali.mechanisms.mechanism import Specimen, natural, parameter
 from jali.mechanisms.sensitivity import Root, Sensitivity, l2_distance
 from jali.noise import DiscreteGaussian
 from jali.privacy.adjacency import Adjacency
 from jali.privacy.convert import largest_rho
+from jali.privacy.event import Event
+from jali.privacy.loss import Loss
 from jali.privacy.losses.concentrated import Concentrated
+from jali.privacy.losses.pure import Pure
 from jali.privacy.rationals import Number
+
+GAUSSIAN_PAGE = "docs/proofs/gaussian.md (Canonne, Kamath and Steinke 2020, Theorem 14)"
 
 
 @dataclass(frozen=True, repr=False)
-class Gaussian(Independent):
+class Gaussian(Independent, Noise):
     """Add integer noise with mass proportional to exp(-x^2 rho / sensitivity^2).
 
     Args:
@@ -136,6 +143,28 @@ class Gaussian(Independent):
     @property
     def _smooth(self) -> DiscreteGaussianLaw:
         return self.law
+
+    @classmethod
+    def calibrate(cls, reach: Reach, loss: Loss) -> Gaussian | None:
+        """Return the noise for a loss in zCDP."""
+        event = loss.event
+        if event.epsilon is not None:
+            return None
+        return cls.squared(squared_sensitivity=reach.squared_l2, rho=event.rho)
+
+    def spent(self, reach: Reach) -> Event:
+        """Return the rho of a move by so much in L2."""
+        return Event(None, reach.squared_l2 / (2 * self.variance))
+
+    def describe(self) -> Description:
+        """Name the noise, its scale and its theorem."""
+        return Description("discrete Gaussian", "L2", "sigma", math.sqrt(self.variance), (GAUSSIAN_PAGE,))
+
+    def rivals(self, reach: Reach) -> tuple[Rival, ...]:
+        """Return Laplace noise of the same rho."""
+        epsilon = math.sqrt(2 * self.rho)
+        law = DiscreteLaplaceLaw(reach.by_number.l1 / Fraction(epsilon))
+        return (Rival("discrete Laplace", law, Pure(Fraction(epsilon))),)
 
     @classmethod
     def specimens(cls) -> tuple[Specimen, ...]:

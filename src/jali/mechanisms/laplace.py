@@ -7,17 +7,27 @@ from fractions import Fraction
 
 from jali.mechanisms.additive import Independent
 from jali.mechanisms.lattice import refuse_below_one_step, step_of
-from jali.mechanisms.laws import DiscreteLaplaceLaw
+from jali.mechanisms.laws import DiscreteGaussianLaw, DiscreteLaplaceLaw
+from jali.mechanisms.measurement import Description, Noise, Reach, Rival
 from jali.mechanisms.mechanism import Specimen, natural, parameter
 from jali.mechanisms.sensitivity import Sensitivity, l1_distance
 from jali.noise import DiscreteLaplace
 from jali.privacy.adjacency import Adjacency
+from jali.privacy.event import Event
+from jali.privacy.loss import Loss
+from jali.privacy.losses.concentrated import Concentrated
+from jali.privacy.losses.discrete_laplace import DiscreteLaplaceLoss
 from jali.privacy.losses.pure import Pure
 from jali.privacy.rationals import Number
 
+LAPLACE_PAGE = "docs/proofs/laplace.md (Ghosh, Roughgarden and Sundararajan 2012, Theorem 1.1)"
+# A fine Laplace law is followed by a coarser one that loses a little more: so many atoms are enough
+# (docs/proofs/batches.md, Theorem 3).
+_ATOMS = 1024
+
 
 @dataclass(frozen=True, repr=False)
-class Laplace(Independent):
+class Laplace(Independent, Noise):
     """Add integer noise with mass proportional to exp(-|x| epsilon / sensitivity).
 
     Args:
@@ -85,6 +95,36 @@ class Laplace(Independent):
     @property
     def _smooth(self) -> DiscreteLaplaceLaw:
         return self.law
+
+    @classmethod
+    def calibrate(cls, reach: Reach, loss: Loss) -> Laplace | None:
+        """Return the noise for a pure loss."""
+        epsilon = loss.event.epsilon
+        return None if epsilon is None else cls(sensitivity=reach.l1, epsilon=epsilon)
+
+    def spent(self, reach: Reach) -> Event:
+        """Return the epsilon of a move by so much in L1."""
+        epsilon = reach.l1 / self.scale
+        return Event(epsilon, epsilon**2 / 2)
+
+    def composed(self, event: Event) -> Loss:
+        """Return the loss of the noise itself, which is sharper than its epsilon."""
+        if not event.epsilon:
+            return super().composed(event)
+        steps = int(event.epsilon * self.scale)
+        while steps > _ATOMS and steps % 2 == 0:
+            steps //= 2
+        return DiscreteLaplaceLoss(steps / event.epsilon, steps)
+
+    def describe(self) -> Description:
+        """Name the noise, its scale and its theorem."""
+        return Description("discrete Laplace", "L1", "scale", float(self.scale), (LAPLACE_PAGE,))
+
+    def rivals(self, reach: Reach) -> tuple[Rival, ...]:
+        """Return Gaussian noise at the rho that epsilon comes to."""
+        rho = self.epsilon**2 / 2
+        law = DiscreteGaussianLaw(reach.squared_l2 / (2 * rho))
+        return (Rival("discrete Gaussian", law, Concentrated(rho)),)
 
     @classmethod
     def specimens(cls) -> tuple[Specimen, ...]:

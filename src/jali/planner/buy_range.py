@@ -19,9 +19,9 @@ from fractions import Fraction
 from typing import Any
 
 from jali.errors import CatalogError
-from jali.mechanisms.quantiles.weighted_quantile import WeightedQuantile
+from jali.mechanisms.measurement import Measurement
 from jali.planner import RULES, Draft, Plan
-from jali.planner.part import Draw, Level, Mechanism, Part
+from jali.planner.part import Draw, Level, Part
 from jali.planner.plan import finish
 from jali.planner.split_loss import split_loss
 from jali.planner.terms import Terms
@@ -88,7 +88,7 @@ def rows_needed(plan: Plan) -> int:
     (part,) = plan.parts
     weights = part.aggregation.weights
     resolution = 1 if weights is None else weights.resolution
-    errors = (m.error(_CONFIDENCE) for m in part.mechanisms if isinstance(m, WeightedQuantile))
+    errors = (m.off_by(_CONFIDENCE, _cells(part)) for m in part.mechanisms)
     return math.ceil(2 * max(errors) / resolution)
 
 
@@ -122,10 +122,14 @@ def _aimed_part(part: Part) -> Part:
     return replace(part, mechanisms=tuple(_aimed(mechanism, draw) for mechanism, draw in pairs))
 
 
-def _aimed(mechanism: Mechanism, draw: Draw) -> Mechanism:
-    assert isinstance(mechanism, WeightedQuantile)
-    inwards = math.ceil(mechanism.error(_CONFIDENCE))
-    return replace(mechanism, offset=Fraction(inwards if draw.at == 0 else -inwards))
+def _aimed(mechanism: Measurement, draw: Draw) -> Measurement:
+    inwards = math.ceil(mechanism.off_by(_CONFIDENCE, draw.axis.cells))
+    return mechanism.aimed(Fraction(inwards if draw.at == 0 else -inwards))
+
+
+def _cells(part: Part) -> int:
+    assert part.aggregation.along is not None
+    return part.aggregation.along.cells
 
 
 def _question(table: Table, field: Field) -> Question:

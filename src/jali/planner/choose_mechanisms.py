@@ -7,21 +7,20 @@ from dataclasses import replace
 from fractions import Fraction
 
 from jali.errors import MechanismError, QueryError
-from jali.mechanisms import Gaussian, Laplace
-from jali.mechanisms.keys.noisy_counts import NoisyCounts
-from jali.mechanisms.quantiles.permuted_weighted_quantile import PermutedWeightedQuantile
+from jali.mechanisms.joint_measure import Coordinate
+from jali.mechanisms.keys.group_selection import GroupSelection
+from jali.mechanisms.measurement import Measurement, Noise, Pick
+from jali.mechanisms.planned import HEAVIEST, QUANTILES, least_noise
 from jali.mechanisms.quantiles.rank_ends import end_offset
-from jali.mechanisms.quantiles.weighted_quantile import WeightedQuantile
-from jali.mechanisms.selection.exponential import Exponential
-from jali.mechanisms.selection.permute_and_flip import PermuteAndFlip
-from jali.planner.cells import Facts, measured, ways
+from jali.planner.aim import CONFIDENCE
+from jali.planner.cells import measured, ways
 from jali.planner.draft import Draft
 from jali.planner.joint import coordinates, multipliers
-from jali.planner.part import Choice, Coordinate, Draw, Level, Mechanism, Noise, Part
-from jali.planner.reach import cell_reach, rank_sensitivity
-from jali.planner.sensitivity import l1_sensitivity, squared_l2_sensitivity
-from jali.planner.tell import Selection, keys_alone, root_below, threshold
-from jali.privacy import Adjacency, Concentrated, Loss, Pure
+from jali.planner.part import Draw, Level, Part
+from jali.planner.reach import CellFacts, QueryReach
+from jali.planner.sensitivity import l1_sensitivity
+from jali.planner.tell import keys_alone, threshold
+from jali.privacy import Concentrated, Loss, Pure
 from jali.query.aggregation import Aggregation, Axis, CountRows, Marks, Measure
 from jali.query.estimates import BOUGHT, Cells
 
@@ -54,11 +53,12 @@ def _level(draft: Draft, places: tuple[int, ...], set_share: Fraction) -> Level:
     return Level(places, tuple(part for part in parts if part.mechanisms or draft.selecting))
 
 
-def _measured(draft: Draft, base: Aggregation, losses: list[Loss]) -> tuple[Mechanism, ...]:
+def _measured(draft: Draft, base: Aggregation, losses: list[Loss]) -> tuple[Measurement, ...]:
     """Return the noise of each measure; that of a count which is told with its group is the selection's."""
-    found: dict[int, Mechanism] = {**_joint(draft, base, losses)}
-    if draft.told is not None and isinstance(draft.selection, NoisyCounts):
-        found[draft.told] = draft.selection
+    found: dict[int, Measurement] = {**_joint(draft, base, losses)}
+    counts = None if draft.selection is None else draft.selection.counts
+    if draft.told is not None and counts is not None:
+        found[draft.told] = counts
     return tuple(
         found[i] if i in found else noise_for(base, measure, losses[i], draft.changes)
         for i, measure in enumerate(draft.measures)
@@ -90,7 +90,7 @@ def _running(draft: Draft, draw: Draw) -> Draw:
     return replace(draw, kind="running") if shown and all(cells.cumulative for cells in shown) else draw
 
 
-def _drawn(aggregation: Aggregation, draw: Draw, loss: Loss, changes: int) -> Mechanism:
+def _drawn(aggregation: Aggregation, draw: Draw, loss: Loss, changes: int) -> Measurement:
     if draw.kind == "cells":
         return noise_for(aggregation, CountRows(), loss, changes)
     if draw.kind == "running":
@@ -98,9 +98,9 @@ def _drawn(aggregation: Aggregation, draw: Draw, loss: Loss, changes: int) -> Me
     return (_quantile if draw.kind == "quantile" else _top)(aggregation, draw, loss, changes)
 
 
-def _summed(aggregation: Aggregation, loss: Loss, changes: int) -> Mechanism:
+def _summed(aggregation: Aggregation, loss: Loss, changes: int) -> Measurement:
     """The running sums of cells, by the strategy of the least forecast error."""
-    for way in ways(Facts.of(aggregation, changes, pure=loss.event.epsilon is not None)):
+    for way in ways(CellFacts.of(aggregation, changes, pure=loss.event.epsilon is not None)):
         if way.strategy is None:
             break
         # For very many rows the noise of a strategy may be wider than there is.
@@ -111,55 +111,36 @@ def _summed(aggregation: Aggregation, loss: Loss, changes: int) -> Mechanism:
 
 def noise_for(aggregation: Aggregation, measure: Measure, loss: Loss, changes: int) -> Noise:
     """Return the noise for one measure at one loss."""
-    event = loss.event
-    if event.epsilon is None:
-        squared = squared_l2_sensitivity(aggregation, measure, changes)
-        return Gaussian.squared(squared_sensitivity=squared, rho=event.rho)
-    return Laplace(sensitivity=l1_sensitivity(aggregation, measure, changes), epsilon=event.epsilon)
+    return least_noise(QueryReach(aggregation, changes, measure), loss)
 
 
-def _quantile(aggregation: Aggregation, draw: Draw, loss: Loss, changes: int) -> Choice:
+def _quantile(aggregation: Aggregation, draw: Draw, loss: Loss, changes: int) -> Pick:
     """Permute-and-flip at a pure loss; at a loss in zCDP the exponential mechanism, whose range is bounded."""
-    axis, event = draw.axis, loss.event
-    assert isinstance(axis, Marks)
-    kind = WeightedQuantile if event.epsilon is None else PermutedWeightedQuantile
+    assert isinstance(draw.axis, Marks)
+    top = draw.axis.top
     resolution = 1 if aggregation.weights is None else aggregation.weights.resolution
-    mechanism = kind(
-        at=draw.at,
-        low=0,
-        high=axis.top,
-        step=1,
-        sensitivity=rank_sensitivity(aggregation, draw.at, changes),
-        epsilon=_bounded_range(loss),
-        window=1 if draw.steps else resolution,
-    )
+    reach, window = QueryReach(aggregation, changes, at=draw.at), 1 if draw.steps else resolution
+    made = [
+        one
+        for kind in QUANTILES
+        if (one := kind.calibrate(reach, loss, at=draw.at, top=top, window=window)) is not None
+    ]
+    mechanism = min(made, key=lambda one: one.off_by(CONFIDENCE, top + 1)) if len(made) > 1 else made[0]
     if draw.end:
         # Where the other end is that of the range, all of the chance to miss is for this one.
         confidence = BOUGHT if 0 < draw.at < 1 else 2 * BOUGHT - 1
-        return replace(mechanism, offset=Fraction(draw.end * end_offset(mechanism, confidence)))
+        return mechanism.aimed(Fraction(draw.end * end_offset(mechanism, confidence)))
     return mechanism
 
 
-def _top(aggregation: Aggregation, draw: Draw, loss: Loss, changes: int) -> Choice:
+def _top(aggregation: Aggregation, draw: Draw, loss: Loss, changes: int) -> Pick:
     """The heaviest cell; several are picked one after the other, each with its part of the loss."""
-    kind = Exponential if loss.event.epsilon is None else PermuteAndFlip
-    each = _part_of(loss, Fraction(1, draw.picks))
-    monotone = changes == 1
-    return kind(
-        sensitivity=cell_reach(aggregation, changes),
-        epsilon=_bounded_range(each),
-        monotone=monotone,
-        adjacency=Adjacency.ADD_REMOVE if monotone else None,
-    )
+    each, reach = _part_of(loss, Fraction(1, draw.picks)), QueryReach(aggregation, changes)
+    made = [one for kind in HEAVIEST if (one := kind.calibrate(reach, each)) is not None]
+    return min(made, key=lambda one: one.off_by(CONFIDENCE, draw.axis.cells)) if len(made) > 1 else made[0]
 
 
-def _bounded_range(loss: Loss) -> Fraction:
-    """Return the epsilon of a choice: the loss itself, or the bounded range whose square is 8 rho at most."""
-    event = loss.event
-    return event.epsilon if event.epsilon is not None else root_below(8 * event.rho)
-
-
-def _selection(draft: Draft) -> Selection:
+def _selection(draft: Draft) -> GroupSelection:
     """Tell the groups with the count of their people, for the losses of both; or else alone."""
     whole, share, place = draft.terms.loss, draft.selection_share, draft.told
     given = draft.terms.delta, draft.weights, draft.changes, draft.min_people

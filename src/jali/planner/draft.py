@@ -6,9 +6,10 @@ import math
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
+from jali.mechanisms.keys.group_selection import GroupSelection
 from jali.planner.membership import Membership
 from jali.planner.part import Draw, Level
-from jali.planner.tell import Selection, told_place
+from jali.planner.tell import told_place
 from jali.planner.terms import Terms
 from jali.query.aggregation import Aggregation, KeySet, Measure, Weights
 from jali.query.catalog import Catalog
@@ -52,7 +53,7 @@ class Draft:
     shares: tuple[Fraction, ...] = ()
     together: tuple[int, ...] = ()
     selection_share: Fraction = Fraction(0)
-    selection: Selection | None = None
+    selection: GroupSelection | None = None
     levels: tuple[Level, ...] = ()
     part: Membership | None = None
     limits: Limits = DEFAULT

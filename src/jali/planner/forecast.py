@@ -20,10 +20,7 @@ from functools import lru_cache
 from typing import Any
 
 from jali.mechanisms.combined import LinearForm, linear_quantile, linear_quantiles, linear_stddev
-from jali.mechanisms.keys.noisy_counts import NoisyCounts
-from jali.mechanisms.quantiles.weighted_quantile import WeightedQuantile
-from jali.mechanisms.selection.exponential import Exponential
-from jali.mechanisms.selection.permute_and_flip import PermuteAndFlip
+from jali.mechanisms.measurement import Measurement
 from jali.planner.aim import CONFIDENCE
 from jali.planner.cells import spread
 from jali.planner.part import Level
@@ -207,7 +204,7 @@ class _View:
     def level(self) -> Level:
         return self.plan.levels[self.index]
 
-    def mechanism(self, place: int) -> Any:
+    def mechanism(self, place: int) -> Measurement:
         part, index = self.level.releases[place]
         return part.mechanisms[index]
 
@@ -249,7 +246,7 @@ class _View:
         return Forecast(self.confidence, rms, self._width(form, self.confidence))
 
     def _laws(self, form: Linear) -> list[Any]:
-        return [self.mechanism(place).law for place, _ in form.terms]
+        return [self.mechanism(place).noise_law for place, _ in form.terms]
 
     def _width(self, form: Linear, confidence: float) -> float:
         return linear_quantile([float(c) for _, c in form.terms], self._laws(form), confidence)
@@ -264,7 +261,7 @@ class _View:
         ((place, factor),) = form.terms
         sizes = tuple(len(key.values or ()) for key in self.plan.keys)
         sets = tuple(level.places for level in self.plan.levels)
-        laws = tuple(replace(self, index=i).mechanism(place).law for i in range(len(sets)))
+        laws = tuple(replace(self, index=i).mechanism(place).noise_law for i in range(len(sets)))
         rms, width = _agreed_errors(sizes, sets, laws, self.confidence)[self.index]
         return Forecast(self.confidence, rms * abs(float(factor)), width * abs(float(factor)))
 
@@ -278,8 +275,9 @@ class _View:
         return Forecast(self.confidence, half_width=width, sure=True)
 
     def _told_width(self, confidence: float) -> float:
-        assert isinstance(self.plan.selection, NoisyCounts)
-        low, high = self.plan.selection.interval(_SURE, confidence)
+        counts = None if self.plan.selection is None else self.plan.selection.counts
+        assert counts is not None
+        low, high = counts.interval(_SURE, confidence)
         return float(max(_SURE - low, high - _SURE))
 
     # Ratios.
@@ -330,22 +328,16 @@ class _View:
 
     def _off_by(self, place: int) -> float:
         """Return how far off the best rank or weight a pick is at most, in rows."""
-        mechanism, (part, index) = self.mechanism(place), self.level.releases[place]
-        if isinstance(mechanism, WeightedQuantile):
-            return mechanism.error(self.confidence) / self.resolution(place)
-        assert isinstance(mechanism, PermuteAndFlip | Exponential)
-        cells = part.draws[index].axis.cells
-        return mechanism.error(self.confidence, candidates=cells) / self.resolution(place)
+        part, index = self.level.releases[place]
+        off_by = self.mechanism(place).off_by(self.confidence, part.draws[index].axis.cells)
+        return off_by / self.resolution(place)
 
     def _aside(self, place: int) -> float:
         """Return how many rows beside its own rank a pick is aimed at."""
-        mechanism = self.mechanism(place)
-        if not isinstance(mechanism, WeightedQuantile):
-            return 0.0
-        return abs(float(mechanism.offset)) / self.resolution(place)
+        return self.mechanism(place).aside / self.resolution(place)
 
     def cells(self, cells: Cells) -> Forecast:
-        law, worth = self.mechanism(cells.release).law, float(cells.worth)
+        law, worth = self.mechanism(cells.release).noise_law, float(cells.worth)
         if not cells.cumulative:
             width = law.quantile(self.confidence) * worth
             return Forecast(self.confidence, law.stddev * worth, width)

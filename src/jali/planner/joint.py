@@ -16,13 +16,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from itertools import accumulate
+from typing import Any
 
 import numpy as np
 
 from jali.mechanisms import LInfinity
+from jali.mechanisms.joint_measure import Coordinate
 from jali.mechanisms.laws.worst import Floats
-from jali.planner.part import Coordinate, Part
-from jali.planner.sensitivity import l1_sensitivity
+from jali.planner.part import Part
+from jali.planner.reach import QueryReach
 from jali.query.aggregation import Aggregation, CountRows, Measure, SumValues
 
 # Noise is sampled up to scale 2^60, and a radius is a few times its scale: so much is used of it.
@@ -115,22 +117,14 @@ def coordinates(
     aggregation: Aggregation, times: Mapping[int, int], epsilon: Fraction, changes: int
 ) -> dict[int, Coordinate]:
     """Return the noise of measures that leave together, by their places."""
-    reach = block_reach(aggregation, times, changes)
+    reach = QueryReach(aggregation, changes, times=times).shared
     joint = LInfinity(sensitivity=reach, epsilon=epsilon, dimension=len(times))
     return {place: Coordinate(joint, i, times[place]) for i, place in enumerate(sorted(times))}
 
 
-def block_reach(aggregation: Aggregation, times: Mapping[int, int], changes: int) -> Fraction:
-    """Return how far one unit moves the multiplied measures: by their largest in each group, over all groups."""
-    return max(
-        factor * l1_sensitivity(aggregation, aggregation.measures[place], changes)
-        for place, factor in times.items()
-    )
-
-
-def block_of(part: Part) -> dict[int, Coordinate]:
+def block_of(part: Part) -> dict[int, Any]:
     """Return the measures of a part that leave together, by their places."""
-    return {place: m for place, m in enumerate(part.mechanisms) if isinstance(m, Coordinate)}
+    return {place: m for place, m in enumerate(part.mechanisms) if m.shared is not None}
 
 
 def fits(part: Part) -> bool:
@@ -138,8 +132,6 @@ def fits(part: Part) -> bool:
     block = block_of(part)
     if not block:
         return True
-    first = next(iter(block.values())).joint
-    whole = [(m.joint, m.place) for m in block.values()] == [(first, i) for i in range(first.dimension)]
     measures = [part.aggregation.measures[place] for place in block] if not part.draws else []
-    counted = bool(measures) and all(type(m.times) is int and m.times >= 1 for m in block.values())
-    return whole and counted and all(may_join(part.aggregation, measure) for measure in measures)
+    whole = next(iter(block.values())).completes(tuple(block.values()))
+    return whole and bool(measures) and all(may_join(part.aggregation, measure) for measure in measures)

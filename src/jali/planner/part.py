@@ -5,49 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import TypeAlias
 
-from jali.mechanisms import Gaussian, Laplace, LInfinity
-from jali.mechanisms.laws.coordinate import CoordinateLaw
-from jali.mechanisms.quantiles.permuted_weighted_quantile import PermutedWeightedQuantile
-from jali.mechanisms.quantiles.weighted_quantile import WeightedQuantile
-from jali.mechanisms.selection.exponential import Exponential
-from jali.mechanisms.selection.permute_and_flip import PermuteAndFlip
-from jali.planner.cells import MeasuredCells
-from jali.planner.tell import Threshold
-from jali.privacy import Pure
+from jali.mechanisms.measurement import Measurement
 from jali.query.aggregation import Aggregation, Axis
-
-
-@dataclass(frozen=True)
-class Coordinate:
-    """One of the measures of a group that leave by one noise: multiplied by a whole number, then moved together.
-
-    Attributes:
-        joint: The noise of all of them.
-        place: Which coordinate of it.
-        times: What the measure is multiplied by; what is released is in units of one over this.
-    """
-
-    joint: LInfinity
-    place: int
-    times: int
-
-    @property
-    def law(self) -> CoordinateLaw:
-        """The law of its noise, in units of what is released."""
-        return CoordinateLaw(self.joint.cube, self.place)
-
-    @property
-    def loss(self) -> Pure:
-        """The loss of all that leave together."""
-        return self.joint.loss
-
-
-Noise: TypeAlias = Laplace | Gaussian
-Choice: TypeAlias = WeightedQuantile | PermutedWeightedQuantile | PermuteAndFlip | Exponential
-# The noise of a count that is told with its group is that which chooses the groups.
-Mechanism: TypeAlias = Noise | Coordinate | MeasuredCells | Choice | Threshold
 
 
 @dataclass(frozen=True)
@@ -81,7 +41,7 @@ class Part:
     """
 
     aggregation: Aggregation
-    mechanisms: tuple[Mechanism, ...]
+    mechanisms: tuple[Measurement, ...]
     draws: tuple[Draw, ...] = ()
     sql: str = ""
 
@@ -106,8 +66,7 @@ class Level:
     def times(self, place: int) -> int:
         """Return what a measure is multiplied by before noise is added to it."""
         part, index = self.releases[place]
-        mechanism = part.mechanisms[index]
-        return mechanism.times if isinstance(mechanism, Coordinate) else 1
+        return part.mechanisms[index].multiplier
 
     def worth(self, place: int) -> Fraction:
         """Return what one integer step of a released measure is worth."""

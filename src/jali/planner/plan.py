@@ -7,25 +7,17 @@ from fractions import Fraction
 from functools import cached_property, reduce
 
 from jali.errors import JaliError
-from jali.mechanisms import Gaussian, Laplace, LInfinity
-from jali.mechanisms.keys.gaussian_threshold import GaussianThreshold
-from jali.mechanisms.keys.laplace_threshold import LaplaceThreshold
-from jali.mechanisms.keys.noisy_counts import NoisyCounts
-from jali.mechanisms.keys.optimal_keys import OptimalKeys
+from jali.mechanisms import LInfinity
+from jali.mechanisms.keys.group_selection import GroupSelection
 from jali.mechanisms.lattice import Lattice
-from jali.mechanisms.quantiles.permuted_weighted_quantile import PermutedWeightedQuantile
-from jali.mechanisms.quantiles.weighted_quantile import WeightedQuantile
-from jali.mechanisms.selection.exponential import Exponential
-from jali.mechanisms.selection.permute_and_flip import PermuteAndFlip
-from jali.mechanisms.workloads.cell_strategies import RootOfCells, TreeOfCells
+from jali.mechanisms.planned import stored_measurements
 from jali.planner.aim import Aim
-from jali.planner.cells import MeasuredCells
 from jali.planner.draft import Draft
 from jali.planner.joint import fits
 from jali.planner.membership import Membership
 from jali.planner.paid import paid
-from jali.planner.part import Coordinate, Draw, Level, Mechanism, Part
-from jali.planner.tell import Selection, selected, told_place
+from jali.planner.part import Draw, Level, Part
+from jali.planner.tell import selected, told_place
 from jali.privacy import NOTHING, Adjacency, Budget, Event
 from jali.query.aggregation import (
     Aggregation,
@@ -104,7 +96,7 @@ class Plan:
     estimates: tuple[tuple[Aggregate, AnyEstimate], ...]
     cost: Event
     costs: tuple[tuple[str, Event], ...] = ()
-    selection: Selection | None = None
+    selection: GroupSelection | None = None
     part: Membership | None = None
     charged: tuple[tuple[str, Event], ...] = field(default=(), compare=False)
     aim: Aim | None = field(default=None, compare=False)
@@ -162,13 +154,13 @@ class Plan:
     @property
     def events(self) -> tuple[Event, ...]:
         """The loss of each release: first that of choosing the groups, which tells a count too where it can."""
-        found = tuple(event for p in self.parts for m in p.mechanisms for event in _own_loss(m))
+        found = tuple(event for p in self.parts for m in p.mechanisms for event in m.charged())
         return found if self.selection is None else (self.selection.loss.event, *found)
 
     @cached_property
     def told(self) -> int | None:
         """Which release of the chosen groups is the count that they were chosen by, if it is told."""
-        if not isinstance(self.selection, NoisyCounts):
+        if self.selection is None or self.selection.counts is None:
             return None
         return told_place(self.aggregation.measures, self.aggregation.weights, most_changes(self.source))
 
@@ -244,29 +236,11 @@ PLAN_CLASSES: tuple[type, ...] = (
     Picked,
     Pick,
     Cells,
-    Laplace,
-    Gaussian,
     LInfinity,
-    Coordinate,
-    MeasuredCells,
-    TreeOfCells,
-    RootOfCells,
-    WeightedQuantile,
-    PermutedWeightedQuantile,
-    PermuteAndFlip,
-    Exponential,
-    OptimalKeys,
-    LaplaceThreshold,
-    GaussianThreshold,
+    *stored_measurements(),
     Lattice,
     Event,
 )
-
-
-def _own_loss(mechanism: Mechanism) -> tuple[Event, ...]:
-    """Return the loss of a release; measures that leave together have one, and a count that is told none."""
-    paid_before = isinstance(mechanism, NoisyCounts) or (isinstance(mechanism, Coordinate) and mechanism.place > 0)
-    return () if paid_before else (mechanism.loss.event,)
 
 
 def finish(draft: Draft) -> Plan:
@@ -328,7 +302,7 @@ def _bounded(weights: Weights | None) -> bool:
 def _told_once(plan: Plan) -> bool:
     """Say whether no count leaves by the noise of a selection but the one that the groups are chosen by."""
     all_of = [m for part in plan.parts for m in part.mechanisms]
-    found = [(place, m) for place, m in enumerate(all_of) if isinstance(m, NoisyCounts)]
+    found: list[tuple[int, object]] = [(place, m) for place, m in enumerate(all_of) if m.prepaid]
     return found == ([] if plan.told is None else [(plan.told, plan.selection)])
 
 

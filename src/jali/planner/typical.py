@@ -11,12 +11,10 @@ import math
 
 import numpy as np
 
-from jali.mechanisms import Gaussian, Laplace
 from jali.mechanisms.combined import Form
-from jali.mechanisms.keys.noisy_counts import NoisyCounts
 from jali.mechanisms.moments import Axis, moment_interval
 from jali.mechanisms.noises import NoiseLaw
-from jali.planner.part import Coordinate, Level
+from jali.planner.part import Level
 from jali.planner.split_loss import axis_of
 from jali.query.estimates import Moment
 
@@ -50,9 +48,8 @@ def many_rows(level: Level, moment: Moment) -> float:
 
 def _law(level: Level, place: int) -> NoiseLaw:
     part, index = level.releases[place]
-    mechanism = part.mechanisms[index]
-    assert isinstance(mechanism, Laplace | Gaussian | Coordinate | NoisyCounts)
-    return mechanism.law
+    law: NoiseLaw = part.mechanisms[index].noise_law
+    return law
 
 
 def _sum(name: str, x: Axis, y: Axis) -> float:

@@ -16,12 +16,12 @@ from tests.depth import deep
 
 import jali
 from jali.mechanisms import Gaussian, Laplace
+from jali.mechanisms.joint_measure import Coordinate
 from jali.planner.batch import BatchPlan
 from jali.planner.batch.agree import clusters
 from jali.planner.batch.compose import composition, least, whole_cost
 from jali.planner.batch.least_squares import Block, distance, fitted, on_lattice
 from jali.planner.batch.places import Places
-from jali.planner.part import Coordinate
 from jali.privacy import THEOREMS, DiscreteLaplaceLoss, Filter, Pure, compose, largest_rho
 
 COUNTS = [f"SELECT COUNT(*) FROM t WHERE age > {age}" for age in range(5, 100, 12)]

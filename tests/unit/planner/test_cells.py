@@ -20,14 +20,17 @@ from tests.seeded import SeededBits
 
 import jali
 from jali.errors import JaliError
-from jali.mechanisms import Laplace
+from jali.mechanisms import Gaussian, Laplace
 from jali.mechanisms.workloads.cell_strategies import CellStrategy, RootOfCells, TreeOfCells
+from jali.mechanisms.workloads.measured_cells import MeasuredCells
 from jali.mechanisms.workloads.workload import Thresholds
 from jali.planner import Plan, make_plan
-from jali.planner.cells import Facts, MeasuredCells, spread, strategy_l1, strategy_squared_l2, ways
+from jali.planner.cells import spread, ways
 from jali.planner.explanation import explanation
 from jali.planner.forms import FORMS
 from jali.planner.plan import PLAN_CLASSES, check_loss
+from jali.planner.reach import CellFacts as Facts
+from jali.planner.reach import strategy_l1, strategy_squared_l2
 from jali.planner.terms import terms_of
 from jali.query.catalog import Catalog
 from jali.query.codec import decode, encode
@@ -101,6 +104,7 @@ def test_a_plan_charges_what_the_matrix_that_runs_moves(table: str, terms: dict[
         assert all(reach * abs(c).sum() <= mechanism.noise.scale for c in columns)
     else:
         squared = strategy_squared_l2(mechanism.strategy, aggregation, changes)
+        assert isinstance(mechanism.noise, Gaussian)
         assert squared == 2 * mechanism.noise.variance / 8
         assert all(reach**2 * (c * c).sum() <= squared for c in columns)
     assert plan.cost.amount == Fraction(*terms.values())
@@ -203,6 +207,7 @@ def test_measured_errors_are_as_forecast(table: str, terms: dict[str, Any]) -> N
     """Over all running sums; seeded."""
     mechanism = running(planned(f"SELECT CDF(age) FROM {table}", **terms))
     size = mechanism.strategy.measurements
+    assert isinstance(mechanism.noise, Laplace | Gaussian)
     noise = mechanism.noise.sampler.sample(DRAWS * size, bits=SeededBits(3)).reshape(DRAWS, size)
     errors = np.stack([mechanism.strategy.running(row) for row in noise])
     forecast = spread(mechanism.law, mechanism.strategy.cells, 0.95)

@@ -18,11 +18,12 @@ from tests.seeded import SeededBits
 import jali
 from jali.errors import JaliError
 from jali.mechanisms import Gaussian, Laplace, LInfinity
+from jali.mechanisms.joint_measure import Coordinate
 from jali.planner import FORMS, PLAN_CLASSES, RULES, Draft, Plan
-from jali.planner.joint import block_of, block_reach, multipliers
+from jali.planner.joint import block_of, multipliers
 from jali.planner.paid import paid
-from jali.planner.part import Coordinate
 from jali.planner.plan import check_loss
+from jali.planner.reach import QueryReach
 from jali.planner.split_loss import split_loss
 from jali.planner.terms import terms_of
 from jali.privacy import Adjacency, Budget
@@ -91,12 +92,12 @@ def test_no_person_moves_what_leaves_together_further_than_the_reach(groups: int
     nothing: Vector = dict.fromkeys(range(groups), (0, 0, 0))
     by_place = dict(enumerate(times))
     alone = max(moved(vector, nothing, times) for vector in every)
-    assert alone == block_reach(asked, by_place, 1)
+    assert alone == QueryReach(asked, 1, times=by_place).shared
     replaced = max(moved(one, other, times) for one in every for other in every)
-    assert replaced == block_reach(asked, by_place, 2)
-    assert block_reach(asked, by_place, 4) == 2 * replaced
+    assert replaced == QueryReach(asked, 2, times=by_place).shared
+    assert QueryReach(asked, 4, times=by_place).shared == 2 * replaced
     if groups == 2:
-        assert block_reach(aggregation(2, selecting=True), by_place, 2) == replaced
+        assert QueryReach(aggregation(2, selecting=True), 2, times=by_place).shared == replaced
 
 
 @pytest.mark.parametrize(
@@ -187,7 +188,7 @@ def test_a_block_is_paid_for_once_and_by_each_table_for_what_it_moves(db: jali.D
     for table in plan.tables:
         moves = changes(plan.source, table)
         charged = [paid(part, place, moves).epsilon for place in block]
-        assert charged[0] == block_reach(part.aggregation, times, moves) / joint.scale
+        assert charged[0] == QueryReach(part.aggregation, moves, times=times).shared / joint.scale
         assert charged[1:] == [0] * (len(block) - 1)
     costs = dict(plan.costs)
     assert costs["visits"].amount < costs["moved"].amount == 1
@@ -320,7 +321,7 @@ def test_the_loss_by_enumeration_is_that_charged(db: jali.Database) -> None:
     measures = (CountRows(), whole)
     asked = replace(plan.aggregation, measures=measures)
     times = {0: 2, 1: 1}
-    reach = block_reach(asked, times, 1)
+    reach = QueryReach(asked, 1, times=times).shared
     joint = LInfinity(sensitivity=reach, epsilon=2, dimension=2)
     tables = [rows for size in range(3) for rows in combinations_with_replacement((None, 0, 1, 2), size)]
     worst = max(

@@ -18,8 +18,8 @@ from tests.golden.catalog import clinic
 import jali
 from jali.errors import JaliError
 from jali.mechanisms import Gaussian, LInfinity
+from jali.mechanisms.joint_measure import Coordinate
 from jali.planner import RULES, Draft, Plan, make_plan
-from jali.planner.part import Coordinate
 from jali.planner.plan import check_loss
 from jali.planner.terms import Terms, terms_of
 from jali.privacy import Adjacency, Concentrated, Pure

@@ -217,7 +217,7 @@ def test_where_two_people_move_a_count_by_two_the_coins_keep_their_delta(epsilon
     """Both leave one key and join another: twice two steps. The usual share of delta would not do."""
     delta = Fraction(1, 1000)
     made = coins(Pure(epsilon), delta, Weights(1, 1, 1 << 20), 4, 1)
-    assert made.epsilon == epsilon
+    assert made.loss.event.epsilon == epsilon
 
     def worst(whole: float) -> float:
         chance = recursion(epsilon / 4, 1 - (1 - whole) ** (1 / 4), 200)

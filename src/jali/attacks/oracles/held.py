@@ -20,8 +20,6 @@ from jali.attacks.oracles.promise import Promise
 from jali.attacks.oracles.unledgered import ForgetfulLedger
 from jali.engines.duckdb import DuckDBEngine
 from jali.errors import CatalogError
-from jali.mechanisms import Gaussian, Laplace
-from jali.planner.part import Coordinate
 from jali.privacy import Concentrated
 
 _ANALYST = "attacker"
@@ -121,12 +119,10 @@ class Held:
         Of numbers that share one draw, each has noise told as the Laplace law of the same standard deviation.
         """
         mechanism = self._session.explain(text, **self.promise.terms(self.price)).parts[0].mechanisms[0]
-        if isinstance(mechanism, Gaussian):
-            return Noise("gaussian", math.sqrt(mechanism.variance))
-        if isinstance(mechanism, Coordinate):
-            return Noise("laplace", mechanism.law.stddev / mechanism.times / math.sqrt(2))
-        assert isinstance(mechanism, Laplace)
-        return Noise("geometric", float(mechanism.scale))
+        if mechanism.shared is not None:
+            return Noise("laplace", mechanism.noise_law.stddev / mechanism.multiplier / math.sqrt(2))
+        described = mechanism.describe()
+        return Noise("gaussian" if described.norm == "L2" else "geometric", described.scale)
 
     def spent(self) -> Spent | None:
         """Return what the ledger counts for the table; a rho as its epsilon beside the delta of the budget."""

@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from fractions import Fraction
 
+from jali.mechanisms.gaussian import GAUSSIAN_PAGE
+from jali.mechanisms.keys.group_selection import adjacency_of
 from jali.mechanisms.keys.noisy_counts import NoisyCounts, threshold_specimens
 from jali.mechanisms.keys.shares import failure
 from jali.mechanisms.keys.thresholds import gaussian_coin, gaussian_threshold
 from jali.mechanisms.laws import DiscreteGaussianLaw
+from jali.mechanisms.measurement import Description
 from jali.mechanisms.mechanism import Specimen, natural, parameter
 from jali.noise import DiscreteGaussian
 from jali.privacy.adjacency import Adjacency
 from jali.privacy.event import Event
+from jali.privacy.loss import Loss
 from jali.privacy.losses.charged import Charged
+from jali.privacy.losses.concentrated import Concentrated
 from jali.privacy.rationals import Number
 
 
@@ -106,6 +112,28 @@ class GaussianThreshold(NoisyCounts):
     def sampler(self) -> DiscreteGaussian:
         """The exact sampler of that law."""
         return DiscreteGaussian(self.variance)
+
+    @property
+    def loss_of_counts(self) -> Concentrated:
+        """Rho, in zCDP."""
+        return Concentrated(self.rho)
+
+    @classmethod
+    def calibrate(
+        cls, loss: Loss, delta: Fraction, *, max_keys: int, changes: int, least_people: int
+    ) -> GaussianThreshold | None:
+        """Return the selection for a loss in zCDP."""
+        event, adjacency = loss.event, adjacency_of(changes)
+        if event.epsilon is not None:
+            return None
+        return cls(rho=event.rho, delta=delta, max_keys=max_keys, adjacency=adjacency, least_people=least_people)
+
+    def _spent_on(self, moved: int) -> Event:
+        return Event(None, moved / (2 * self.variance), self.delta)
+
+    def describe(self) -> Description:
+        """Name the noise, its scale and its theorem."""
+        return Description("discrete Gaussian", "L2", "sigma", math.sqrt(self.variance), (GAUSSIAN_PAGE,))
 
     @classmethod
     def specimens(cls) -> tuple[Specimen, ...]:

@@ -5,14 +5,20 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 
+from jali.mechanisms.keys.group_selection import adjacency_of
 from jali.mechanisms.keys.noisy_counts import NoisyCounts, threshold_specimens
 from jali.mechanisms.keys.shares import failure
 from jali.mechanisms.keys.thresholds import laplace_coin, laplace_threshold
+from jali.mechanisms.laplace import LAPLACE_PAGE
 from jali.mechanisms.laws import DiscreteLaplaceLaw
+from jali.mechanisms.measurement import Description
 from jali.mechanisms.mechanism import Specimen, natural, parameter
 from jali.noise import DiscreteLaplace
 from jali.privacy.adjacency import Adjacency
+from jali.privacy.event import Event
+from jali.privacy.loss import Loss
 from jali.privacy.losses.approximate import Approximate
+from jali.privacy.losses.pure import Pure
 from jali.privacy.rationals import Number
 
 
@@ -111,6 +117,29 @@ class LaplaceThreshold(NoisyCounts):
     def sampler(self) -> DiscreteLaplace:
         """The exact sampler of that law."""
         return DiscreteLaplace(self.scale)
+
+    @property
+    def loss_of_counts(self) -> Pure:
+        """Epsilon, pure."""
+        return Pure(self.epsilon)
+
+    @classmethod
+    def calibrate(
+        cls, loss: Loss, delta: Fraction, *, max_keys: int, changes: int, least_people: int
+    ) -> LaplaceThreshold | None:
+        """Return the selection for a pure loss."""
+        epsilon, adjacency = loss.event.epsilon, adjacency_of(changes)
+        if epsilon is None:
+            return None
+        return cls(epsilon=epsilon, delta=delta, max_keys=max_keys, adjacency=adjacency, least_people=least_people)
+
+    def _spent_on(self, moved: int) -> Event:
+        epsilon = moved / self.scale
+        return Event(epsilon, epsilon**2 / 2, self.delta)
+
+    def describe(self) -> Description:
+        """Name the noise, its scale and its theorem."""
+        return Description("discrete Laplace", "L1", "scale", float(self.scale), (LAPLACE_PAGE,))
 
     @classmethod
     def specimens(cls) -> tuple[Specimen, ...]:

@@ -8,21 +8,25 @@ from abc import abstractmethod
 from collections.abc import Hashable, Mapping
 from fractions import Fraction
 from itertools import compress
-from typing import Any, TypeAlias
+from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from jali.mechanisms.additive import Sampler
+from jali.mechanisms.keys.group_selection import GroupSelection
 from jali.mechanisms.keys.shares import delta_of_each, keys_changed
 from jali.mechanisms.keys.tables import counts_in, counts_of, in_public_order
 from jali.mechanisms.keys.told_counts import ToldCount
 from jali.mechanisms.lattice import add
 from jali.mechanisms.laws.law import Law
+from jali.mechanisms.measurement import Measurement, Reach
 from jali.mechanisms.mechanism import LogMasses, Mechanism, Specimen, miss, natural
 from jali.mechanisms.values import narrow
 from jali.noise import BitSource, bernoulli
 from jali.privacy.adjacency import Adjacency
+from jali.privacy.event import NOTHING, Event
+from jali.privacy.loss import Loss
 
 Cell: TypeAlias = tuple[tuple[tuple[Hashable, int], ...], float]
 Told: TypeAlias = tuple[NDArray[np.bool_], NDArray[Any]]
@@ -31,7 +35,7 @@ Tables: TypeAlias = tuple[tuple[dict[str, int], dict[str, int]], ...]
 _LEFT_OUT = 1e-13
 
 
-class NoisyCounts(Mechanism):
+class NoisyCounts(Mechanism, Measurement, GroupSelection):
     """Noise on the count of every key that has people enough; those that reach a threshold are released.
 
     One below the threshold a coin decides: it spends what a whole number leaves of delta.
@@ -39,6 +43,9 @@ class NoisyCounts(Mechanism):
 
     loss_power = None
     error_is_exact = False
+    # As the measurement of a count it is told by the noise that chose its group, which is paid for.
+    prepaid: ClassVar[bool] = True
+    page: ClassVar[str] = "docs/proofs/unknown_keys.md (Korolova, Kenthapadi, Mishra and Ntoulas 2009)"
 
     delta: Fraction
     max_keys: int
@@ -79,6 +86,40 @@ class NoisyCounts(Mechanism):
     @abstractmethod
     def sampler(self) -> Sampler:
         """The exact sampler of that law."""
+
+    @property
+    @abstractmethod
+    def loss_of_counts(self) -> Loss:
+        """The loss of the noisy counts, without the delta of choosing by them."""
+
+    @property
+    def noise_law(self) -> Any:
+        """That of the noise."""
+        return self.law
+
+    @property
+    def counts(self) -> NoisyCounts:
+        """Itself."""
+        return self
+
+    def spent(self, reach: Reach) -> Event:  # noqa: ARG002
+        """Return nothing: choosing the groups has paid for the counts."""
+        return NOTHING
+
+    def choose_groups(self, people: NDArray[Any]) -> list[tuple[int, int | None]]:
+        """Return the places of the groups that are shown, with their noisy counts."""
+        chosen, noisy = self.tell(people)
+        return list(zip(np.flatnonzero(chosen).tolist(), (int(count) for count in noisy), strict=True))
+
+    def spent_choosing(self, max_keys: int, changes: int) -> Event | None:
+        """Return the loss of so many counts that move by one; a threshold does not cover two steps of one."""
+        if changes > 2 or not self.made_for(max_keys, changes):
+            return None
+        return self._spent_on(max_keys * changes)
+
+    @abstractmethod
+    def _spent_on(self, moved: int) -> Event:
+        """Return the loss where so many counts move by one."""
 
     def error(self, confidence: float, *, keys: int = 1) -> int:
         """Return the least number of people from which keys are released with this confidence.

@@ -17,19 +17,27 @@ from numpy.typing import NDArray
 from jali.errors import MechanismError
 from jali.mechanisms.keys.chances import Chances
 from jali.mechanisms.keys.coins import toss
+from jali.mechanisms.keys.group_selection import GroupSelection, adjacency_of
 from jali.mechanisms.keys.shares import delta_of_each, failure, keys_changed
 from jali.mechanisms.keys.tables import counts_in, counts_of, in_public_order
 from jali.mechanisms.mechanism import LogMasses, Mechanism, Specimen, miss, natural, parameter
 from jali.noise import BitSource, system_bits
+from jali.noise.bounds import exp_bounds
 from jali.privacy.adjacency import Adjacency
+from jali.privacy.event import Event
+from jali.privacy.loss import Loss
 from jali.privacy.losses.approximate import Approximate
 from jali.privacy.rationals import Number
 
 _LEAST, _MOST = Fraction(1, 1 << 40), 1 << 9
+# Bits of exp(each) beyond its whole part.
+_PRECISION = 64
+# So many sets change where two people change theirs.
+_TWO_PEOPLE = 4
 
 
 @dataclass(frozen=True, repr=False)
-class OptimalKeys(Mechanism):
+class OptimalKeys(Mechanism, GroupSelection):
     """Release the keys of a table, each with the largest probability that (epsilon, delta) allows.
 
     No other mechanism that treats keys alike and independently releases a key of any number of people more often.
@@ -69,6 +77,7 @@ class OptimalKeys(Mechanism):
 
     loss_power: ClassVar[int | None] = None
     error_is_exact: ClassVar[bool] = False
+    page: ClassVar[str] = "docs/proofs/unknown_keys.md (Desfontaines, Voss, Gipson and Mandayam 2022, Theorem 1)"
 
     epsilon: Fraction
     delta: Fraction
@@ -160,6 +169,36 @@ class OptimalKeys(Mechanism):
         released[places] = toss(kinds, bounds, system_bits() if bits is None else bits)
         return released
 
+    @classmethod
+    def calibrate(
+        cls, loss: Loss, delta: Fraction, *, max_keys: int, changes: int, least_people: int
+    ) -> OptimalKeys | None:
+        """Return the coins for a pure loss; where two people change their sets, for a lower delta."""
+        epsilon, keys = loss.event.epsilon, max_keys * max(1, changes // 2)
+        if epsilon is None:
+            return None
+        if changes == _TWO_PEOPLE:
+            delta = _lowered(delta, epsilon / (2 * keys))
+        return cls(
+            epsilon=epsilon,
+            delta=delta,
+            max_keys=keys,
+            adjacency=adjacency_of(changes),
+            least_people=least_people,
+        )
+
+    def choose_groups(self, people: NDArray[Any]) -> list[tuple[int, int | None]]:
+        """Return the places of the groups that are shown, and no counts."""
+        return [(place, None) for place in np.flatnonzero(self.choose(people)).tolist()]
+
+    def spent_choosing(self, max_keys: int, changes: int) -> Event | None:
+        """Return the loss of the coins of so many counts, some of which may move by two."""
+        if not self.made_for(max_keys, changes):
+            return None
+        moved, each = max_keys * changes, self.chances.epsilon
+        delta = _raised(self.delta, each) if changes > 2 else self.delta
+        return Event(moved * each, (moved * each) ** 2 / 2, delta)
+
     def outcome(self, released: tuple[Any, ...]) -> Hashable:
         """Return the keys, in their order."""
         return released
@@ -203,6 +242,27 @@ class OptimalKeys(Mechanism):
             Specimen(replaced, Adjacency.REPLACE_ONE, moved, {"keys": 2}, {"a": 2, "b": 1}, tight=False),
             *_of_many(cls),
         )
+
+
+def _lowered(delta: Fraction, each: Fraction) -> Fraction:
+    """Return the delta of coins that come to `delta` where counts move by 2.
+
+    With d' = 1 - (1-x)^(1/4g) for x = y/(1+y): 4g d' <= -ln(1-x) <= x/(1-x) = y, so that 2g (1 + exp(e')) d' is at
+    most y (1 + exp(e'))/2, which is delta.
+    """
+    below = delta / _two_steps(each)
+    return below / (1 + below)
+
+
+def _raised(delta: Fraction, each: Fraction) -> Fraction:
+    """Return what the delta of coins comes to where counts move by 2: the inverse of `_lowered`."""
+    return delta / (1 - delta) * _two_steps(each)
+
+
+def _two_steps(each: Fraction) -> Fraction:
+    """Return (1 + exp(each))/2, rounded up."""
+    precision = _PRECISION + 2 * int(each)
+    return (1 + Fraction(1 << precision, exp_bounds(each, precision)[0])) / 2
 
 
 def _of_many(cls: type[OptimalKeys]) -> tuple[Specimen, ...]:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 from jali.mechanisms.quantiles.flipped_quantile import FlippedQuantile
 from jali.mechanisms.quantiles.mark_flips import MarkFlips
 from jali.mechanisms.quantiles.weighted_quantile import WeightedQuantile
 from jali.mechanisms.quantiles.window_distances import WindowDistances
+from jali.mechanisms.selection.picks import PERMUTE_AND_FLIP, PERMUTE_AND_FLIP_PAGE
 from jali.mechanisms.selection.scores import Exponents
 from jali.noise import BitSource
 
@@ -54,6 +55,13 @@ class PermutedWeightedQuantile(FlippedQuantile, WeightedQuantile):
     """
 
     for_more_marks = "WeightedQuantile"
+    noun: ClassVar[str] = PERMUTE_AND_FLIP
+    pages: ClassVar[tuple[str, ...]] = (PERMUTE_AND_FLIP_PAGE,)
+    for_pure_loss: ClassVar[bool] = True
+
+    def swapped(self) -> WeightedQuantile:
+        """Return the exponential mechanism at the same epsilon."""
+        return self._swapped(WeightedQuantile, self.epsilon)
 
     def draws(self, value: Any, size: int, bits: BitSource) -> list[int]:
         """Draw the marks of many independent releases."""

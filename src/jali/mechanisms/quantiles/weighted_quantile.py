@@ -3,12 +3,21 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar, Self
 
 from jali.errors import CatalogError, MechanismError
+from jali.mechanisms.measurement import (
+    Description,
+    Pick,
+    Reach,
+    SparseCells,
+    bounded_range,
+    spent_on_picks,
+)
 from jali.mechanisms.mechanism import Specimen, miss, natural, parameter
 from jali.mechanisms.quantiles.mark_quantile import MarkQuantile
 from jali.mechanisms.quantiles.nested import NestedLaw
@@ -17,16 +26,20 @@ from jali.mechanisms.quantiles.rank_reach import rank_reach
 from jali.mechanisms.quantiles.readers import loss_of, quantile_of
 from jali.mechanisms.quantiles.weighted_marks import WeightedMarks
 from jali.mechanisms.quantiles.window_ranks import WindowRanks, weighted_target
+from jali.mechanisms.selection.picks import EXPONENTIAL, EXPONENTIAL_PAGE
 from jali.privacy.adjacency import Adjacency
+from jali.privacy.event import Event
+from jali.privacy.loss import Loss
 from jali.privacy.rationals import Number, rational
 
+QUANTILE_PAGE = "docs/proofs/weighted_quantile.md"
 _SPARE = 5  # levels beyond the logarithm of the number of marks: one proposal in e^5 is wasted at most
 _FURTHEST = 1 << 60
 _LEAST, _MOST = Fraction(1, 10**80), 10**80
 
 
 @dataclass(frozen=True, repr=False)
-class WeightedQuantile(MarkQuantile):
+class WeightedQuantile(MarkQuantile, Pick):
     """Pick a mark of a public range whose rank by weight is near that of a quantile.
 
     Ranks count weight. Let Q be the quantile function of the weighted rows, the low end of the range below rank 0
@@ -71,6 +84,11 @@ class WeightedQuantile(MarkQuantile):
         35
     """
 
+    looks_at: ClassVar[str] = "rank"
+    noun: ClassVar[str] = EXPONENTIAL
+    pages: ClassVar[tuple[str, ...]] = (EXPONENTIAL_PAGE,)
+    for_pure_loss: ClassVar[bool] = False
+
     at: Fraction
     low: Fraction
     high: Fraction
@@ -114,6 +132,62 @@ class WeightedQuantile(MarkQuantile):
     def error(self, confidence: float) -> float:
         """Return a t such that the rank is within t units of the best one, with this chance, for any rows."""
         return rank_error(self.top, self.rate, miss(confidence))
+
+    @classmethod
+    def calibrate(cls, reach: Reach, loss: Loss, *, at: Fraction, top: int, window: int) -> Self | None:
+        """Return the pick among the marks 0 .. top for a loss, or None if the loss is not of its kind."""
+        if (loss.event.epsilon is not None) is not cls.for_pure_loss:
+            return None
+        return cls(
+            at=at, low=0, high=top, step=1, sensitivity=reach.rank, epsilon=bounded_range(loss), window=window
+        )
+
+    def spent(self, reach: Reach) -> Event:
+        """Return a loss that is proportional to how far the distances move."""
+        return spent_on_picks(self, self.epsilon * (reach.rank / self.sensitivity), reach.picks)
+
+    def describe(self) -> Description:
+        """Name the choice, the scale on which ranks are told apart, and the theorems."""
+        return Description(self.noun, "rank", "scale", float(1 / self.rate), (QUANTILE_PAGE, *self.pages))
+
+    @property
+    def aside(self) -> float:
+        """How many units of weight the target lies beside the rank."""
+        return abs(float(self.offset))
+
+    def aimed(self, offset: Fraction) -> Self:
+        """Return the same quantile with another offset."""
+        return replace(self, offset=offset)
+
+    def off_by(self, confidence: float, cells: int) -> float:  # noqa: ARG002
+        """Return how far the pick is at most from the best rank, whatever the rows."""
+        return self.error(confidence)
+
+    def swapped(self) -> WeightedQuantile:
+        """Return permute-and-flip of the same rho, which has half the epsilon: it has no bounded range."""
+        from jali.mechanisms.quantiles.permuted_weighted_quantile import PermutedWeightedQuantile
+
+        return self._swapped(PermutedWeightedQuantile, self.epsilon / 2)
+
+    def _swapped(self, kind: type[WeightedQuantile], epsilon: Fraction) -> WeightedQuantile:
+        return kind(
+            at=self.at,
+            low=self.low,
+            high=self.high,
+            step=self.step,
+            sensitivity=self.sensitivity,
+            epsilon=epsilon,
+            window=self.window,
+        )
+
+    def release_cells(
+        self,
+        groups: Sequence[SparseCells],
+        width: int,  # noqa: ARG002 - the range is its own
+        picks: int,  # noqa: ARG002
+    ) -> tuple[Any, ...]:
+        """Release one mark of each group."""
+        return tuple(int(self.release(group)) for group in groups)
 
     @classmethod
     def specimens(cls) -> tuple[Specimen, ...]:

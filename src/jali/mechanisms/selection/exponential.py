@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
 from jali.mechanisms.mechanism import Specimen
+from jali.mechanisms.selection.picks import EXPONENTIAL, EXPONENTIAL_PAGE, PickByWeight
 from jali.mechanisms.selection.scores import Exponents
-from jali.mechanisms.selection.selection import EvenSelection, Places
+from jali.mechanisms.selection.selection import Places
 from jali.mechanisms.selection.specimens import even_specimens
 from jali.noise import BitSource
 from jali.noise.bernoulli import settle_exp
@@ -23,7 +25,7 @@ _HALVES = 1.4426  # below 1/ln 2, so that 2**-floor(1.4426 x) >= exp(-x)
 
 
 @dataclass(frozen=True, repr=False, init=False)
-class Exponential(EvenSelection):
+class Exponential(PickByWeight):
     """Choose candidate i with probability proportional to exp(epsilon * score_i / (2 * sensitivity)).
 
     Args:
@@ -58,6 +60,10 @@ class Exponential(EvenSelection):
         9.7807
     """
 
+    noun: ClassVar[str] = EXPONENTIAL
+    page: ClassVar[str] = EXPONENTIAL_PAGE
+    for_pure_loss: ClassVar[bool] = False
+
     @property
     def loss(self) -> BoundedRange:
         """Epsilon, as a range of losses."""
@@ -78,6 +84,17 @@ class Exponential(EvenSelection):
     def worst_mean(self, candidates: int) -> float:
         """Return W((candidates-1)/e): the worst gap is 1 + W for all others."""
         return lambert((candidates - 1) / math.e)
+
+    def swapped(self) -> PickByWeight:
+        """Return permute-and-flip of the same rho, which has half the epsilon: it has no bounded range."""
+        from jali.mechanisms.selection.permute_and_flip import PermuteAndFlip
+
+        return PermuteAndFlip(
+            sensitivity=self.sensitivity,
+            epsilon=self.epsilon / 2,
+            monotone=self.monotone,
+            adjacency=self.adjacency,
+        )
 
     @classmethod
     def specimens(cls) -> tuple[Specimen, ...]:

@@ -6,13 +6,15 @@ import math
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
+from typing import ClassVar
 
 import numpy as np
 
 from jali.mechanisms.mechanism import Specimen
+from jali.mechanisms.selection.picks import PERMUTE_AND_FLIP, PERMUTE_AND_FLIP_PAGE, PickByWeight
 from jali.mechanisms.selection.quadrature import log_sum, on_panels
 from jali.mechanisms.selection.scores import Exponents
-from jali.mechanisms.selection.selection import EvenSelection, Places
+from jali.mechanisms.selection.selection import Places
 from jali.mechanisms.selection.specimens import even_specimens
 from jali.mechanisms.selection.worst_case import largest
 from jali.noise import BitSource
@@ -29,7 +31,7 @@ _ORDER = 48
 
 
 @dataclass(frozen=True, repr=False, init=False)
-class PermuteAndFlip(EvenSelection):
+class PermuteAndFlip(PickByWeight):
     """Look at the candidates in random order and accept each with probability exp(-(best - score)/scale).
 
     The first that is accepted is the choice; the scale is 2 sensitivity/epsilon. Its law is that of noisy max with
@@ -67,6 +69,10 @@ class PermuteAndFlip(EvenSelection):
         0.3678794
     """
 
+    noun: ClassVar[str] = PERMUTE_AND_FLIP
+    page: ClassVar[str] = PERMUTE_AND_FLIP_PAGE
+    for_pure_loss: ClassVar[bool] = True
+
     @property
     def loss(self) -> Pure:
         """Epsilon, pure."""
@@ -87,6 +93,14 @@ class PermuteAndFlip(EvenSelection):
     def worst_mean(self, candidates: int) -> float:
         """Return the largest x times that chance: the worst case has all others equal."""
         return largest(lambda x: x * self.worst_tail(x, candidates), 10 + 2 * math.log(candidates))
+
+    def swapped(self) -> PickByWeight:
+        """Return the exponential mechanism at the same epsilon."""
+        from jali.mechanisms.selection.exponential import Exponential
+
+        return Exponential(
+            sensitivity=self.sensitivity, epsilon=self.epsilon, monotone=self.monotone, adjacency=self.adjacency
+        )
 
     @classmethod
     def specimens(cls) -> tuple[Specimen, ...]:

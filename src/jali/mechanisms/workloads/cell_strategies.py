@@ -68,6 +68,21 @@ class CellStrategy(ABC):
         """What stands for 1 in G."""
         return 1
 
+    @property
+    @abstractmethod
+    def sound(self) -> bool:
+        """Whether it is one that could have been planned: a stored one need not be."""
+
+    @property
+    @abstractmethod
+    def meaning(self) -> str:
+        """What is measured, in words."""
+
+    @property
+    @abstractmethod
+    def reach_of_cell(self) -> str:
+        """In how many sums one cell is, in words."""
+
     @abstractmethod
     def running(self, measurements: NDArray[Any]) -> Floats:
         """Return the running sums that fit noisy measurements best."""
@@ -99,6 +114,24 @@ class TreeOfCells(CellStrategy):
     def tree(self) -> Tree:
         """The tree."""
         return Tree(self.fanouts, self.root)
+
+    @property
+    def sound(self) -> bool:
+        """Whether every node is split and the leaves are enough for the cells."""
+        split = all(fanout >= 2 for fanout in self.fanouts)
+        return isinstance(self.root, bool) and split and math.prod(self.fanouts) >= self.cells
+
+    @property
+    def meaning(self) -> str:
+        """The shape of the tree."""
+        shape = " x ".join(str(fanout) for fanout in self.fanouts)
+        return f"the counts of a tree, {shape}{', and its total' if self.root else ''},"
+
+    @property
+    def reach_of_cell(self) -> str:
+        """One node of each level."""
+        levels = self.column[0]
+        return f"in one node of each of {levels:,} level{'' if levels == 1 else 's'}"
 
     def measure(self, cells: NDArray[Any]) -> NDArray[Any]:
         """Sum up the tree."""
@@ -160,6 +193,21 @@ class RootOfCells(CellStrategy):
     cells: int
     grain: int
     scale: int
+
+    @property
+    def sound(self) -> bool:
+        """Whether integers stand for 1."""
+        return self.grain >= 1 and self.scale >= 1
+
+    @property
+    def meaning(self) -> str:
+        """The square root, and how its columns are made alike."""
+        return "the square root of summing, its columns made equally long,"
+
+    @property
+    def reach_of_cell(self) -> str:
+        """One column."""
+        return "in a column of length 1"
 
     @property
     def unit(self) -> int:

@@ -23,7 +23,6 @@ from jali.planner.batch.partition import NO_KEY, Counted, Partition, partition_o
 from jali.planner.batch.places import Places
 from jali.planner.batch.plan import BatchPlan
 from jali.planner.batch.weigh_together import base_of
-from jali.planner.cells import MeasuredCells
 from jali.planner.part import Part
 from jali.planner.plan import Plan
 from jali.query.aggregation import Categories, CountRows, SumValues
@@ -215,16 +214,15 @@ def _distinct(cluster: Cluster) -> NDArray[np.int64]:
 
 def _block(plan: Plan, member: Member, places: NDArray[np.int64], released: Sequence[Any]) -> Block:
     part, index = plan.levels[0].releases[member.release]
-    mechanism: Any = part.mechanisms[index]
+    mechanism = part.mechanisms[index]
     worth = float(member.worth)
     flat = [x for one in released for x in one] if part.draws else list(released)
-    noise = mechanism.noise if isinstance(mechanism, MeasuredCells) else mechanism
-    matrix = None
-    if isinstance(mechanism, MeasuredCells):
-        ones = np.eye(mechanism.strategy.cells, dtype=np.int64).astype(object)
-        matrix = np.array([mechanism.strategy.measure(row) for row in ones], dtype=float).T
+    matrix, strategy = None, mechanism.cell_strategy
+    if strategy is not None:
+        ones = np.eye(strategy.cells, dtype=np.int64).astype(object)
+        matrix = np.array([strategy.measure(row) for row in ones], dtype=float).T
     values = np.array([float(x) for x in flat]) * worth
-    variance = max((float(noise.law.stddev) * worth) ** 2, 1e-12)
+    variance = max((float(mechanism.each_law.stddev) * worth) ** 2, 1e-12)
     return Block(np.maximum(places, -1), values, variance, matrix, member.counted.size)
 
 

@@ -15,17 +15,13 @@ from dataclasses import replace
 from fractions import Fraction
 from functools import reduce
 
-from jali.mechanisms import Laplace
-from jali.planner.cells import MeasuredCells
 from jali.planner.paid import paid
-from jali.planner.part import Part
 from jali.planner.plan import Plan
 from jali.planner.tell import selected
 from jali.privacy import (
     NOTHING,
     Budget,
     Concentrated,
-    DiscreteLaplaceLoss,
     Event,
     Filter,
     Loss,
@@ -37,8 +33,6 @@ from jali.privacy.composition.compose import Composition
 from jali.query.catalog import Table
 from jali.query.ownership import changes
 
-# A fine Laplace law is followed by a coarser one that loses a little more (Theorem 3): so many atoms are enough.
-_ATOMS = 1024
 # Adding up more sharply than by sums has to be worth a percent.
 CLEARLY = Fraction(101, 100)
 
@@ -64,23 +58,11 @@ def _losses(plan: Plan, moved: int) -> Iterator[Loss]:
         for place in range(len(part.mechanisms)):
             event = paid(part, place, moved)
             if event != NOTHING:
-                yield _loss(part, place, event)
+                yield part.mechanisms[place].composed(event)
     if plan.selection is not None:
         chosen = selected(plan.selection, plan.aggregation, moved)
         assert chosen is not None
         yield _kind(chosen)
-
-
-def _loss(part: Part, place: int, event: Event) -> Loss:
-    """Return the loss of one release; Laplace noise has a sharper one than its epsilon."""
-    mechanism = part.mechanisms[place]
-    noise = mechanism.noise if isinstance(mechanism, MeasuredCells) else mechanism
-    if not isinstance(noise, Laplace) or not event.epsilon:
-        return _kind(event)
-    steps = int(event.epsilon * noise.scale)
-    while steps > _ATOMS and steps % 2 == 0:
-        steps //= 2
-    return DiscreteLaplaceLoss(steps / event.epsilon, steps)
 
 
 def _kind(event: Event) -> Loss:

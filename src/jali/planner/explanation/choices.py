@@ -3,14 +3,10 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import Any
 
 from jali.display.numbers import show_amount, show_percent
-from jali.mechanisms.quantiles.permuted_weighted_quantile import PermutedWeightedQuantile
-from jali.mechanisms.quantiles.weighted_quantile import WeightedQuantile
+from jali.mechanisms.measurement import Measurement, Pick, root_below
 from jali.mechanisms.quantiles.weighted_quantiles import WeightedQuantiles
-from jali.mechanisms.selection.exponential import Exponential
-from jali.mechanisms.selection.permute_and_flip import PermuteAndFlip
 from jali.planner.explanation import pages
 from jali.planner.explanation.measures import axis_name, in_sets
 from jali.planner.explanation.notes import Alternative, ChoiceNote
@@ -19,7 +15,6 @@ from jali.planner.explanation.words import CONFIDENCE, moved, one_table, person,
 from jali.planner.part import Draw
 from jali.planner.plan import Plan
 from jali.planner.reach import many_groups, weight_reach
-from jali.planner.tell import root_below
 from jali.query.aggregation import Marks
 from jali.query.catalog import Kind
 from jali.query.ownership import most_changes
@@ -30,9 +25,8 @@ _AXES = {Kind.DATE: "days", Kind.TIMESTAMP: "microseconds"}
 def choice_note(plan: Plan, one: Noted) -> ChoiceNote:
     """Explain one pick, with the ends of its interval."""
     picked = release(plan, 0, one.place)
-    draw, mechanism = picked.draw, picked.mechanism
+    draw, mechanism = picked.draw, pick_of(picked)
     assert draw is not None
-    assert isinstance(mechanism, WeightedQuantile | PermuteAndFlip | Exponential)
     return ChoiceNote(
         name=choice_name(draw),
         meaning=_meaning(plan, draw),
@@ -73,14 +67,17 @@ def _fraction(value: Fraction) -> str:
     return show_amount(float(value))
 
 
-def off_by(one: Release, mechanism: Any = None) -> float:
+def pick_of(one: Release) -> Pick:
+    """Return the mechanism of a release that is a pick."""
+    assert isinstance(one.mechanism, Pick)
+    return one.mechanism
+
+
+def off_by(one: Release, mechanism: Measurement | None = None) -> float:
     """Return how far off the best rank or weight a pick is at most, in rows, with 95 %."""
     found = one.mechanism if mechanism is None else mechanism
-    if isinstance(found, WeightedQuantile):
-        return found.error(CONFIDENCE) / one.resolution
-    assert isinstance(found, PermuteAndFlip | Exponential)
     assert one.draw is not None
-    return found.error(CONFIDENCE, candidates=one.draw.axis.cells) / one.resolution
+    return found.off_by(CONFIDENCE, one.draw.axis.cells) / one.resolution
 
 
 def _meaning(plan: Plan, draw: Draw) -> str:
@@ -120,35 +117,22 @@ def _because(plan: Plan, draw: Draw) -> str:
 
 
 def _mechanism(one: Release) -> str:
-    mechanism = one.mechanism
-    assert isinstance(mechanism, WeightedQuantile | PermuteAndFlip | Exponential)
-    scale = show_amount(float(_scale(mechanism)) / one.resolution)
+    pick = pick_of(one)
+    described = pick.describe()
+    scale = show_amount(described.scale / one.resolution)
     each = "" if one.draw is None or one.draw.picks == 1 else " for each pick"
-    what = "rank" if isinstance(mechanism, WeightedQuantile) else "weight"
-    return f"{_kind(mechanism)}: each {scale} rows further from the best {what} is e times less likely{each}"
-
-
-def _scale(mechanism: WeightedQuantile | PermuteAndFlip | Exponential) -> Fraction:
-    return 1 / mechanism.rate if isinstance(mechanism, WeightedQuantile) else Fraction(mechanism.scale)
-
-
-def _kind(mechanism: Any) -> str:
-    permuted = isinstance(mechanism, PermutedWeightedQuantile | PermuteAndFlip)
-    return "permute-and-flip" if permuted else "exponential mechanism"
+    best = f"each {scale} rows further from the best {pick.looks_at} is e times less likely"
+    return f"{described.noun}: {best}{each}"
 
 
 def _theorems(plan: Plan, one: Release) -> tuple[str, ...]:
-    permuted = _kind(one.mechanism) == "permute-and-flip"
-    found = [pages.QUANTILE] if isinstance(one.mechanism, WeightedQuantile) else []
-    found.append(pages.PERMUTE_AND_FLIP if permuted else pages.EXPONENTIAL)
-    found += pages.of_bound(plan.aggregation.weights)
+    found = [*one.mechanism.describe().theorems, *pages.of_bound(plan.aggregation.weights)]
     return (*found, *([] if one_table(plan) else [pages.OWNERSHIP]))
 
 
 def aside(one: Release) -> float:
     """Return how many rows beside its own rank a pick is aimed at."""
-    mechanism = one.mechanism
-    return abs(float(mechanism.offset)) / one.resolution if isinstance(mechanism, WeightedQuantile) else 0.0
+    return one.mechanism.aside / one.resolution
 
 
 def _aim(one: Release) -> str:
@@ -164,10 +148,10 @@ def _ends(plan: Plan, draw: Draw, places: tuple[int, ...]) -> str:
     if not places:
         return ""
     ends = [release(plan, 0, place) for place in places]
-    first = ends[0].mechanism
-    assert isinstance(first, WeightedQuantile)
+    first = ends[0].draw
+    assert first is not None
     rows = show_amount(aside(ends[0]))
-    sides = "below and above" if len(ends) == 2 else ("below" if first.offset < 0 else "above")
+    sides = "below and above" if len(ends) == 2 else ("below" if first.end < 0 else "above")
     share = show_percent(sum(end.share for end in ends))
     bought = f"{plural(len(ends), 'further pick')}, {rows} rows {sides}, for {shown(plan, ends[0].event)}"
     if len(ends) == 2:
@@ -177,17 +161,13 @@ def _ends(plan: Plan, draw: Draw, places: tuple[int, ...]) -> str:
 
 def _other(one: Release) -> Alternative:
     """Return what the other mechanism would have given: at the same epsilon, or the same rho."""
-    mechanism = one.mechanism
-    permuted = _kind(mechanism) == "permute-and-flip"
-    assert isinstance(mechanism, WeightedQuantile | PermuteAndFlip | Exponential)
-    # Permute-and-flip has no bounded range: for rho it gets epsilon = sqrt(2 rho), half as much.
-    epsilon = mechanism.epsilon if permuted else mechanism.epsilon / 2
-    by_rank = isinstance(mechanism, WeightedQuantile)
-    other = _swapped_rank(mechanism, epsilon) if by_rank else _swapped_weight(mechanism, epsilon)
+    pick = pick_of(one)
+    other = pick.swapped()
     width = off_by(one, other)
-    rho = f"epsilon = sqrt(2 rho) = {show_amount(float(epsilon))}, the same rho"
-    at = "the same epsilon" if permuted else rho
-    return Alternative(_kind(other), f"within {show_amount(width)} rows at {at}", width)
+    # Permute-and-flip has no bounded range: for rho it gets epsilon = sqrt(2 rho), half as much.
+    rho = f"epsilon = sqrt(2 rho) = {show_amount(float(other.epsilon))}, the same rho"
+    at = "the same epsilon" if pick.for_pure_loss else rho
+    return Alternative(other.describe().noun, f"within {show_amount(width)} rows at {at}", width)
 
 
 def _halved(one: Release) -> list[Alternative]:
@@ -197,8 +177,9 @@ def _halved(one: Release) -> list[Alternative]:
     says how many these are, and where they are many the next quantiles are off by as much.
     """
     draws, places = one.part.draws, _beside(one)
-    axis, mechanism = draws[one.index].axis, one.mechanism
-    if len(places) < 2 or not isinstance(axis, Marks) or not isinstance(mechanism, WeightedQuantile):
+    draw = draws[one.index]
+    axis = draw.axis
+    if len(places) < 2 or not isinstance(axis, Marks):
         return []
     halving = WeightedQuantiles(
         at=sorted(draws[place].at for place in places),
@@ -209,7 +190,7 @@ def _halved(one: Release) -> list[Alternative]:
         changes=most_changes(one.plan.source),
         groups=many_groups(one.part.aggregation),
         epsilon=_all_of(one, places),
-        window=mechanism.window,
+        window=1 if draw.steps else one.resolution,
     )
     width = halving.error(CONFIDENCE) / one.resolution
     outcome = f"within {show_amount(width)} rows where no value repeats, and off by half the rows of one that does"
@@ -229,32 +210,8 @@ def _beside(one: Release) -> list[int]:
 def _all_of(one: Release, places: list[int]) -> Fraction:
     """Return the epsilon of halving that costs what these quantiles cost: their sum, or by the sum of rho."""
     chosen = [one.part.mechanisms[place] for place in places]
-    each = [found.epsilon for found in chosen if isinstance(found, WeightedQuantile)]
-    if isinstance(one.mechanism, PermutedWeightedQuantile):
+    each = [found.epsilon for found in chosen if isinstance(found, Pick)]
+    if pick_of(one).for_pure_loss:
         return sum(each, Fraction(0))
     # Levels of a bounded range of epsilon/levels each cost epsilon^2/(8 levels).
     return root_below(len(places).bit_length() * sum((epsilon**2 for epsilon in each), Fraction(0)))
-
-
-def _swapped_rank(mechanism: Any, epsilon: Fraction) -> WeightedQuantile:
-    permuted = isinstance(mechanism, PermutedWeightedQuantile)
-    kind: type[WeightedQuantile] = WeightedQuantile if permuted else PermutedWeightedQuantile
-    return kind(
-        at=mechanism.at,
-        low=mechanism.low,
-        high=mechanism.high,
-        step=mechanism.step,
-        sensitivity=mechanism.sensitivity,
-        epsilon=epsilon,
-        window=mechanism.window,
-    )
-
-
-def _swapped_weight(mechanism: Any, epsilon: Fraction) -> PermuteAndFlip | Exponential:
-    kind = Exponential if isinstance(mechanism, PermuteAndFlip) else PermuteAndFlip
-    return kind(
-        sensitivity=mechanism.sensitivity,
-        epsilon=epsilon,
-        monotone=mechanism.monotone,
-        adjacency=mechanism.adjacency,
-    )

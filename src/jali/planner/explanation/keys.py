@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 from jali.display.numbers import show_amount, show_percent
-from jali.mechanisms.keys.laplace_threshold import LaplaceThreshold
 from jali.mechanisms.keys.noisy_counts import NoisyCounts
-from jali.mechanisms.keys.optimal_keys import OptimalKeys
 from jali.mechanisms.keys.sizes import group_sizes
-from jali.planner.explanation import pages
 from jali.planner.explanation.notes import KeyNote, SelectionNote
 from jali.planner.explanation.releases import amount
 from jali.planner.explanation.words import CONFIDENCE, listed, moved, person, plural, set_label
 from jali.planner.explanation.written import written
 from jali.planner.plan import Plan
 from jali.planner.show_expression import show_value
-from jali.planner.tell import Threshold
 from jali.privacy import decimal
 from jali.query.aggregation import KeySet
 from jali.query.catalog import Kind, Public
@@ -131,7 +126,7 @@ def selection_note(plan: Plan) -> SelectionNote | None:
         loss=f"{kind} {decimal(loss)} and delta {decimal(event.delta)}",
         exact_loss=str(loss),
         share=float(loss / plan.cost.amount),
-        theorems=(pages.UNKNOWN_KEYS if isinstance(chosen, OptimalKeys) else pages.TOLD_KEYS,),
+        theorems=(chosen.page,),
     )
 
 
@@ -157,22 +152,22 @@ def _mechanism(plan: Plan) -> str:
         if plan.aggregation.weights is None
         else (f"; a {person(plan)} in more groups keeps {plural(_most_groups(plan), 'group')}, by a fixed hash")
     )
-    if isinstance(plan.selection, NoisyCounts):
+    counts = None if plan.selection is None else plan.selection.counts
+    if counts is not None:
         told = "" if plan.told is None else "; that count is told"
-        least = f"{plan.selection.threshold:,}{_coin(plan.selection)}"
-        return f"{_noise(plan.selection)}: a group appears if its noisy count is at least {least}{told}{kept}"
+        least = f"{counts.threshold:,}{_coin(counts)}"
+        return f"{_noise(counts)}: a group appears if its noisy count is at least {least}{told}{kept}"
     pairs = f", shared by up to {plural(most_changes(plan.source) * _most_groups(plan), 'group')}"
     return f"optimal partition selection: the likeliest coin for each group that the loss allows{pairs}{kept}"
 
 
-def _coin(chosen: Threshold) -> str:
+def _coin(chosen: NoisyCounts) -> str:
     """Say how often a count one below the threshold appears: so much of delta was left."""
     if not chosen.coin:
         return ""
     return f", or with a chance of {show_percent(float(chosen.coin))} if it is {chosen.threshold - 1:,}"
 
 
-def _noise(chosen: Threshold) -> str:
-    if isinstance(chosen, LaplaceThreshold):
-        return f"discrete Laplace noise of scale {show_amount(float(chosen.scale))} and a threshold"
-    return f"discrete Gaussian noise of sigma {show_amount(math.sqrt(chosen.variance))} and a threshold"
+def _noise(chosen: NoisyCounts) -> str:
+    told = chosen.describe()
+    return f"{told.noun} noise of {told.parameter} {show_amount(told.scale)} and a threshold"

@@ -8,13 +8,10 @@ from fractions import Fraction
 from functools import lru_cache
 
 from jali.display.numbers import show_amount
-from jali.mechanisms import Gaussian, Laplace
-from jali.mechanisms.keys.gaussian_threshold import GaussianThreshold
-from jali.mechanisms.keys.laplace_threshold import LaplaceThreshold
 from jali.mechanisms.keys.noisy_counts import NoisyCounts
-from jali.mechanisms.laws import DiscreteGaussianLaw, DiscreteLaplaceLaw
 from jali.mechanisms.laws.law import Law
-from jali.planner.choose_mechanisms import noise_for
+from jali.mechanisms.measurement import Measurement, Rival
+from jali.mechanisms.planned import least_noise
 from jali.planner.explanation import pages
 from jali.planner.explanation.notes import Alternative, InSet, MeasureNote
 from jali.planner.explanation.releases import Release, amount, note_of, release, shown
@@ -30,10 +27,9 @@ from jali.planner.explanation.words import (
 )
 from jali.planner.explanation.written import condition_of, factors, guard, written
 from jali.planner.joint import block_of
-from jali.planner.part import Coordinate, Noise
 from jali.planner.plan import Plan
 from jali.planner.sensitivity import l1_sensitivity, squared_l2_sensitivity
-from jali.planner.tell import Threshold, keys_alone
+from jali.planner.tell import keys_alone
 from jali.privacy import Concentrated, Pure, decimal
 from jali.query.aggregation import (
     Axis,
@@ -52,17 +48,17 @@ from jali.query.ownership import most_changes
 def measure_note(plan: Plan, place: int) -> MeasureNote:
     """Explain one release with noise."""
     one = release(plan, 0, place)
-    measure, noise = one.measure, noise_of(one)
-    gaussian = isinstance(noise, Gaussian | GaussianThreshold)
+    measure, noise = one.measure, one.mechanism
+    described = noise.describe()
     return MeasureNote(
         name=_name(plan, one),
         meaning=_meaning(plan, one),
-        sensitivity=_sensitivity(one, squared=gaussian),
-        norm="L2" if gaussian else "L1",
+        sensitivity=_sensitivity(one, squared=described.norm == "L2"),
+        norm=described.norm,
         because=_because(plan, measure),
         mechanism=_mechanism(plan, noise),
-        scale=_scale(noise) * worth(one),
-        stddev=noise.law.stddev * worth(one),
+        scale=described.scale * worth(one),
+        stddev=noise.noise_law.stddev * worth(one),
         loss=_loss(plan, one),
         exact_loss=str(amount(plan, one.event)),
         share=one.share,
@@ -75,16 +71,9 @@ def measure_note(plan: Plan, place: int) -> MeasureNote:
     )
 
 
-def noise_of(one: Release) -> Noise | Coordinate | Threshold:
-    """Return the noise of a release that has one."""
-    assert isinstance(one.mechanism, Laplace | Gaussian | Coordinate | NoisyCounts)
-    return one.mechanism
-
-
 def worth(one: Release) -> float:
     """Return what one integer unit of what is released is worth."""
-    times = one.mechanism.times if isinstance(one.mechanism, Coordinate) else 1
-    return float(_unit(one) / times)
+    return float(_unit(one) / one.mechanism.multiplier)
 
 
 def _unit(one: Release) -> Fraction:
@@ -94,19 +83,14 @@ def _unit(one: Release) -> Fraction:
 
 def half_width(one: Release) -> float:
     """Return what the noise of a release stays within."""
-    return noise_of(one).law.quantile(CONFIDENCE) * worth(one)
+    return float(one.mechanism.noise_law.quantile(CONFIDENCE)) * worth(one)
 
 
-def _scale(noise: Noise | Coordinate | Threshold) -> float:
-    if isinstance(noise, Gaussian | GaussianThreshold):
-        return math.sqrt(noise.variance)
-    return float(noise.joint.scale if isinstance(noise, Coordinate) else noise.scale)
-
-
-def _mechanism(plan: Plan, noise: Noise | Coordinate | Threshold) -> str:
-    if isinstance(noise, Coordinate):
-        return f"joint (K-norm) of {plural(noise.joint.dimension, 'measure')}, {_together(plan)},"
-    return "discrete Gaussian" if isinstance(noise, Gaussian | GaussianThreshold) else "discrete Laplace"
+def _mechanism(plan: Plan, noise: Measurement) -> str:
+    noun = noise.describe().noun
+    if noise.shared is not None:
+        return f"{noun} of {plural(noise.shared.dimension, 'measure')}, {_together(plan)},"
+    return noun
 
 
 def _together(plan: Plan) -> str:
@@ -121,18 +105,16 @@ def _listed(numbers: tuple[int, ...]) -> str:
 
 def _loss(plan: Plan, one: Release) -> str:
     """Write the loss of a release; measures that leave together are paid for with the first of them."""
-    if not isinstance(one.mechanism, Coordinate):
+    if one.mechanism.shared is None:
         return shown(plan, one.event)
-    if one.mechanism.place == 0:
-        return f"{shown(plan, one.event)} for {_together(plan)} together"
     first = min(block_of(one.part))
+    if one.index == first:
+        return f"{shown(plan, one.event)} for {_together(plan)} together"
     return f"nothing more, paid with [{note_of(plan, first) + 1}]"
 
 
-def _theorems(plan: Plan, noise: Noise | Coordinate | Threshold) -> tuple[str, ...]:
-    gaussian = isinstance(noise, Gaussian | GaussianThreshold)
-    found = [pages.JOINT] if isinstance(noise, Coordinate) else [pages.GAUSSIAN if gaussian else pages.LAPLACE]
-    found += pages.of_bound(plan.aggregation.weights)
+def _theorems(plan: Plan, noise: Measurement) -> tuple[str, ...]:
+    found = [*noise.describe().theorems, *pages.of_bound(plan.aggregation.weights)]
     return (*found, *([] if one_table(plan) else [pages.OWNERSHIP]))
 
 
@@ -288,10 +270,11 @@ def largest(measure: SumValues) -> float:
 
 
 def _alternatives(plan: Plan, one: Release) -> list[Alternative]:
-    noise, measure = noise_of(one), one.measure
-    if isinstance(noise, NoisyCounts):
-        return [_apart(plan, one)]
-    found = _not_together(one, noise) if isinstance(noise, Coordinate) else [_other_noise(one, noise)]
+    noise, measure = one.mechanism, one.measure
+    counts = None if plan.selection is None else plan.selection.counts
+    if noise.prepaid and counts is not None:
+        return [_apart(plan, one, counts)]
+    found = [_rival(one, rival) for rival in noise.rivals(one.reach)]
     weights = plan.aggregation.weights
     if weights is not None and not one_row_each(plan) and isinstance(measure, CountRows | SumValues):
         found.append(_bounded_otherwise(one, weights))
@@ -306,18 +289,16 @@ def _bounded_otherwise(one: Release, weights: Weights) -> Alternative:
     """Return what weights in place of ranks would have given, or a sample in place of weights."""
     if weights.ranked:
         outcome = "the same noise and no error from the sample, for some ten times the work"
-        return Alternative("weights over the copy", outcome, half_width(one), _rms(one, noise_of(one).law))
+        return Alternative("weights over the copy", outcome, half_width(one), _rms(one, one.mechanism.noise_law))
     outcome = "the same noise, plus an error of its own from the draw, and a sort of the table"
     name = f"sampling {plural(weights.max_rows, 'row')} a person"
-    return Alternative(name, outcome, half_width(one), _rms(one, noise_of(one).law))
+    return Alternative(name, outcome, half_width(one), _rms(one, one.mechanism.noise_law))
 
 
-def _by_number(one: Release, noise: Noise | Coordinate, weights: Weights) -> Alternative:
+def _by_number(one: Release, noise: Measurement, weights: Weights) -> Alternative:
     """Return what weights by the number of all rows would have given: the noise, and what they keep."""
-    assert isinstance(noise, Gaussian)
-    aggregation, groups = one.part.aggregation.by_number, one.part.aggregation.groups
-    squared = squared_l2_sensitivity(aggregation, one.measure, most_changes(one.plan.source))
-    law = DiscreteGaussianLaw(squared / (2 * noise.rho))
+    groups = one.part.aggregation.groups
+    law = least_noise(one.reach.by_number, noise.loss).law
     width = law.quantile(CONFIDENCE) * worth(one)
     kept = [min(float(groups), weights.max_rows * times) for times in (1.0, math.sqrt(groups))]
     outcome = f"± {show_amount(width)}; of one row in each of {groups:,} groups they keep {show_amount(kept[0])}"
@@ -326,63 +307,44 @@ def _by_number(one: Release, noise: Noise | Coordinate, weights: Weights) -> Alt
     )
 
 
-def _apart(plan: Plan, one: Release) -> Alternative:
+def _apart(plan: Plan, one: Release, counts: NoisyCounts) -> Alternative:
     """Return what half of the loss for the groups and half for the count would have given."""
-    noise, weights, changes = noise_of(one), plan.aggregation.weights, most_changes(plan.source)
-    assert isinstance(noise, NoisyCounts)
-    half = Pure(noise.epsilon / 2) if isinstance(noise, LaplaceThreshold) else Concentrated(noise.rho / 2)
-    likely = keys_alone(half, noise.delta, weights, changes, noise.least_people).error(CONFIDENCE)
-    law = noise_for(one.part.aggregation, one.measure, half, changes).law
+    weights, changes = plan.aggregation.weights, most_changes(plan.source)
+    event = counts.loss_of_counts.event
+    half = Concentrated(event.rho / 2) if event.epsilon is None else Pure(event.epsilon / 2)
+    likely = keys_alone(half, counts.delta, weights, changes, counts.least_people).error(CONFIDENCE)
+    law = least_noise(one.reach, half).law
     width = law.quantile(CONFIDENCE) * worth(one)
     outcome = f"± {show_amount(width)}, and a group of {likely:,} people"
     name = "groups chosen apart, half for each"
     return Alternative(name, f"{outcome} appears with 95 %", width, _rms(one, law))
 
 
-def _not_together(one: Release, noise: Coordinate) -> list[Alternative]:
-    """Return what the measures would have had apart: at parts of the same epsilon, or of the rho it comes to."""
-    aggregation, changes, count = one.part.aggregation, most_changes(one.plan.source), noise.joint.dimension
-    epsilon = noise.joint.epsilon
-    each, rho = epsilon / count, epsilon**2 / 2
-    laplace = DiscreteLaplaceLaw(l1_sensitivity(aggregation, one.measure, changes) / each)
-    squared = squared_l2_sensitivity(aggregation, one.measure, changes)
-    gaussian = DiscreteGaussianLaw(squared * count / (2 * rho))
-    widths = [law.quantile(CONFIDENCE) * float(_unit(one)) for law in (laplace, gaussian)]
-    spreads = [law.stddev * float(_unit(one)) for law in (laplace, gaussian)]
-    name = f"discrete Laplace, 1/{count} of the loss each"
-    return [
-        Alternative(name, f"± {show_amount(widths[0])}", widths[0], spreads[0]),
-        Alternative(
-            f"discrete Gaussian, 1/{count} of rho = epsilon²/2 = {decimal(rho)} each",
-            f"± {show_amount(widths[1])}, but no pure epsilon: ask with rho for it, on a budget with a delta",
-            widths[1],
-            spreads[1],
-        ),
-    ]
-
-
-def _other_noise(one: Release, noise: Noise) -> Alternative:
-    aggregation, changes = one.part.aggregation, most_changes(one.plan.source)
-    if isinstance(noise, Laplace):
-        rho = noise.epsilon**2 / 2
-        gaussian = DiscreteGaussianLaw(squared_l2_sensitivity(aggregation, one.measure, changes) / (2 * rho))
-        width = gaussian.quantile(CONFIDENCE) * worth(one)
-        outcome = f"± {show_amount(width)} at rho = epsilon²/2 = {decimal(rho)}, but no pure epsilon: "
-        outcome += "ask with rho for it, on a budget with a delta"
-        return Alternative("discrete Gaussian", outcome, width, _rms(one, gaussian))
-    epsilon = math.sqrt(2 * noise.rho)
-    moves = l1_sensitivity(aggregation.by_number, one.measure, changes)
-    laplace = DiscreteLaplaceLaw(moves / Fraction(epsilon))
-    width = laplace.quantile(CONFIDENCE) * worth(one)
-    outcome = f"± {show_amount(width)} at epsilon = sqrt(2 rho) = {show_amount(epsilon)}, the same rho"
-    return Alternative("discrete Laplace", outcome, width, _rms(one, laplace))
+def _rival(one: Release, rival: Rival) -> Alternative:
+    """Say what another noise would have given, in units of the measure, and on which terms."""
+    unit, parts = float(_unit(one)), rival.parts
+    width, event = rival.law.quantile(CONFIDENCE) * unit, rival.loss.event
+    stddev, outcome = rival.law.stddev * unit, f"± {show_amount(width)}"
+    if event.epsilon is None:
+        rho, ask = (
+            f"rho = epsilon²/2 = {decimal(event.rho)}",
+            "but no pure epsilon: ask with rho for it, on a budget",
+        )
+        if parts > 1:
+            outcome += f", {ask} with a delta"
+            return Alternative(f"{rival.noun}, 1/{parts} of {rho} each", outcome, width, stddev)
+        return Alternative(rival.noun, f"{outcome} at {rho}, {ask} with a delta", width, stddev)
+    if parts > 1:
+        return Alternative(f"{rival.noun}, 1/{parts} of the loss each", outcome, width, stddev)
+    outcome += f" at epsilon = sqrt(2 rho) = {show_amount(float(event.epsilon))}, the same rho"
+    return Alternative(rival.noun, outcome, width, stddev)
 
 
 def _without_centre(one: Release, measure: SumValues) -> Alternative:
     factor = float(max(abs(measure.low), abs(measure.high))) / largest(measure)
     width = half_width(one) * factor
     outcome = f"± {show_amount(width)}, {factor:.2g} times the noise"
-    return Alternative("values not centred", outcome, width, factor * _rms(one, noise_of(one).law))
+    return Alternative("values not centred", outcome, width, factor * _rms(one, one.mechanism.noise_law))
 
 
 def _rms(one: Release, law: Law) -> float:

@@ -2,38 +2,37 @@
 
 from __future__ import annotations
 
+from jali.mechanisms.gaussian import GAUSSIAN_PAGE
+from jali.mechanisms.joint_measure import JOINT_PAGE
+from jali.mechanisms.keys.noisy_counts import NoisyCounts
+from jali.mechanisms.keys.optimal_keys import OptimalKeys
+from jali.mechanisms.laplace import LAPLACE_PAGE
+from jali.mechanisms.quantiles.weighted_quantile import QUANTILE_PAGE
+from jali.mechanisms.selection.picks import EXPONENTIAL_PAGE, PERMUTE_AND_FLIP_PAGE
+from jali.mechanisms.workloads.measured_cells import RUNNING_PAGE
 from jali.query.aggregation import Weights
 
-LAPLACE = "docs/proofs/laplace.md (Ghosh, Roughgarden and Sundararajan 2012, Theorem 1.1)"
-JOINT = "docs/proofs/joint_noise.md (Hardt and Talwar 2010, Theorem 4.1)"
-GAUSSIAN = "docs/proofs/gaussian.md (Canonne, Kamath and Steinke 2020, Theorem 14)"
 WEIGHTS = "docs/proofs/weights.md"
 PREPARED = "docs/proofs/prepared.md"
 OWNERSHIP = "docs/proofs/ownership.md"
-QUANTILE = "docs/proofs/weighted_quantile.md"
-PERMUTE_AND_FLIP = "docs/proofs/permute_and_flip.md (McKenna and Sheldon 2020)"
-EXPONENTIAL = "docs/proofs/exponential.md (McSherry and Talwar 2007)"
-UNKNOWN_KEYS = "docs/proofs/unknown_keys.md (Desfontaines, Voss, Gipson and Mandayam 2022, Theorem 1)"
-TOLD_KEYS = "docs/proofs/unknown_keys.md (Korolova, Kenthapadi, Mishra and Ntoulas 2009)"
 GROUPING_SETS = "docs/proofs/grouping_sets.md"
-RUNNING = "docs/proofs/running_counts.md (Hay, Rastogi, Miklau and Suciu 2010, Theorem 3)"
 INTERVALS = "docs/proofs/intervals.md"
 PARALLEL = "docs/proofs/parallel.md (McSherry 2009, Theorem 4)"
 
 PAGES = (
-    LAPLACE,
-    JOINT,
-    GAUSSIAN,
+    LAPLACE_PAGE,
+    JOINT_PAGE,
+    GAUSSIAN_PAGE,
     WEIGHTS,
     PREPARED,
     OWNERSHIP,
-    QUANTILE,
-    PERMUTE_AND_FLIP,
-    EXPONENTIAL,
-    UNKNOWN_KEYS,
-    TOLD_KEYS,
+    QUANTILE_PAGE,
+    PERMUTE_AND_FLIP_PAGE,
+    EXPONENTIAL_PAGE,
+    OptimalKeys.page,
+    NoisyCounts.page,
     GROUPING_SETS,
-    RUNNING,
+    RUNNING_PAGE,
     INTERVALS,
     PARALLEL,
 )

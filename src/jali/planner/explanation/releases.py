@@ -7,10 +7,12 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 
+from jali.mechanisms.measurement import Measurement
 from jali.numerals import decimal_above
-from jali.planner.paid import paid
-from jali.planner.part import Draw, Mechanism, Part
+from jali.planner.paid import reach_of
+from jali.planner.part import Draw, Part
 from jali.planner.plan import Plan
+from jali.planner.reach import QueryReach
 from jali.privacy import Event
 from jali.query.aggregation import CountRows, Measure
 from jali.query.ownership import most_changes
@@ -18,14 +20,15 @@ from jali.query.ownership import most_changes
 
 @dataclass(frozen=True)
 class Release:
-    """One release of one grouping set."""
+    """One release of one grouping set, and its place in the set."""
 
     plan: Plan
     part: Part
     index: int
+    place: int
 
     @property
-    def mechanism(self) -> Mechanism:
+    def mechanism(self) -> Measurement:
         """Through what it leaves."""
         return self.part.mechanisms[self.index]
 
@@ -40,9 +43,14 @@ class Release:
         return CountRows() if self.part.draws else self.part.aggregation.measures[self.index]
 
     @property
+    def reach(self) -> QueryReach:
+        """How far one unit of the table that the question costs most moves it."""
+        return reach_of(self.part, self.index, most_changes(self.plan.source))
+
+    @property
     def event(self) -> Event:
         """What it costs the table that the question costs most."""
-        return paid(self.part, self.index, most_changes(self.plan.source))
+        return self.mechanism.spent(self.reach)
 
     @property
     def share(self) -> float:
@@ -67,7 +75,7 @@ class Noted:
 def release(plan: Plan, level: int, place: int) -> Release:
     """Return one release of one grouping set."""
     part, index = plan.levels[level].releases[place]
-    return Release(plan, part, index)
+    return Release(plan, part, index, place)
 
 
 def noted(plan: Plan) -> tuple[Noted, ...]:
