@@ -25,11 +25,10 @@ from tests.harness import noise_off
 import jali
 from jali.drawing import draw
 from jali.ledger import State
-from jali.planner import FORMS
+from jali.planner import PLANS
 from jali.planner.batch import BatchPlan
 from jali.planner.part import Coordinate
 from jali.planner.sensitivity import l1_sensitivity
-from jali.query.codec import encode
 from jali.query.ownership import changes
 
 DAY = datetime.date(2025, 1, 1)
@@ -239,7 +238,7 @@ def test_no_plan_cost_or_text_of_a_batch_depends_on_the_data() -> None:
     first, second = plans
     assert str(first) == str(second)
     assert first.costs == second.costs
-    assert encode(first, FORMS) == encode(second, FORMS)
+    assert PLANS.encode(first) == PLANS.encode(second)
 
 
 # The books.

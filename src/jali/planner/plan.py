@@ -7,74 +7,35 @@ from fractions import Fraction
 from functools import cached_property, reduce
 
 from jali.errors import JaliError
-from jali.mechanisms import Gaussian, Laplace, LInfinity
-from jali.mechanisms.keys.gaussian_threshold import GaussianThreshold
-from jali.mechanisms.keys.laplace_threshold import LaplaceThreshold
 from jali.mechanisms.keys.noisy_counts import NoisyCounts
-from jali.mechanisms.keys.optimal_keys import OptimalKeys
-from jali.mechanisms.lattice import Lattice
-from jali.mechanisms.quantiles.permuted_weighted_quantile import PermutedWeightedQuantile
-from jali.mechanisms.quantiles.weighted_quantile import WeightedQuantile
-from jali.mechanisms.selection.exponential import Exponential
-from jali.mechanisms.selection.permute_and_flip import PermuteAndFlip
-from jali.mechanisms.workloads.cell_strategies import RootOfCells, TreeOfCells
 from jali.planner.aim import Aim
-from jali.planner.cells import MeasuredCells
 from jali.planner.draft import Draft
 from jali.planner.joint import fits
 from jali.planner.membership import Membership
 from jali.planner.paid import paid
-from jali.planner.part import Coordinate, Draw, Level, Mechanism, Part
+from jali.planner.part import Coordinate, Level, Mechanism, Part
 from jali.planner.tell import Selection, selected, told_place
-from jali.privacy import NOTHING, Adjacency, Budget, Event
+from jali.privacy import NOTHING, Event
 from jali.query.aggregation import (
     Aggregation,
-    Categories,
-    CountPeople,
-    CountRows,
-    CountValues,
     KeySet,
-    Marks,
-    SumValues,
     Weights,
 )
-from jali.query.bounds import Bounds
-from jali.query.catalog import Field, Keys, Kind, Public, Range, Reach, Source, Table
-from jali.query.codec import encode
+from jali.query.catalog import Public, Table
 from jali.query.estimate import Estimate, Linear
-from jali.query.estimates import AnyEstimate, Cells, Moment, Pick, Picked, Span
+from jali.query.estimates import AnyEstimate, Moment
 from jali.query.nodes import (
     Aggregate,
-    Call,
-    Column,
-    Derived,
-    Every,
-    Found,
-    Joined,
-    Literal,
-    Named,
-    Ordering,
-    Output,
     Question,
-    Select,
-    Stacked,
 )
 from jali.query.ownership import changes, most_changes, own, protected
 from jali.query.relation import (
-    Belonging,
-    Capped,
-    Compute,
-    Computed,
-    Keep,
-    Match,
-    Pair,
-    PerOwner,
     Relation,
-    Scan,
-    Stack,
-    Summary,
     sources,
 )
+
+# What a plan keeps once it was written.
+_TEXTS = ("encoded", "meaning")
 
 
 @dataclass(frozen=True)
@@ -143,15 +104,26 @@ class Plan:
     @cached_property
     def encoded(self) -> str:
         """The plan as text: what the ledger keeps. What is told about accounts is not in it."""
-        from jali.planner.forms import FORMS
+        from jali.planner.serialization import PLANS
 
-        return encode(self, FORMS)
+        return PLANS.encode(self)
+
+    @cached_property
+    def meaning(self) -> str:
+        """The plan as text without the engine's queries: what equal questions share, whatever writes their SQL."""
+        from jali.planner.serialization import PLANS
+
+        return PLANS.encode(self.wordless)
+
+    @property
+    def wordless(self) -> Plan:
+        """The same plan without the engine's queries."""
+        return replace(self, levels=tuple(level.wordless for level in self.levels))
 
     def telling(self, charged: tuple[tuple[str, Event], ...], leaves: tuple[tuple[str, str], ...]) -> Plan:
         """Return the same plan, which also says what the accounts would be charged and left with now."""
         made = replace(self, charged=charged, leaves=leaves)
-        if "encoded" in self.__dict__:
-            made.__dict__["encoded"] = self.encoded
+        made.__dict__.update({name: self.__dict__[name] for name in _TEXTS if name in self.__dict__})
         return made
 
     @property
@@ -184,83 +156,6 @@ class Plan:
         from jali.planner.explain import explain_html
 
         return explain_html(self)
-
-
-PLAN_CLASSES: tuple[type, ...] = (
-    Plan,
-    Level,
-    Part,
-    Draw,
-    Question,
-    Output,
-    Ordering,
-    Named,
-    Joined,
-    Derived,
-    Select,
-    Stacked,
-    Every,
-    Found,
-    Column,
-    Literal,
-    Call,
-    Aggregate,
-    Aggregation,
-    CountRows,
-    SumValues,
-    CountPeople,
-    CountValues,
-    Weights,
-    KeySet,
-    Marks,
-    Categories,
-    Scan,
-    Compute,
-    Computed,
-    Keep,
-    Pair,
-    Match,
-    Stack,
-    PerOwner,
-    Summary,
-    Belonging,
-    Capped,
-    Membership,
-    Kind,
-    Table,
-    Public,
-    Reach,
-    Field,
-    Source,
-    Range,
-    Keys,
-    Adjacency,
-    Budget,
-    Bounds,
-    Estimate,
-    Linear,
-    Moment,
-    Span,
-    Picked,
-    Pick,
-    Cells,
-    Laplace,
-    Gaussian,
-    LInfinity,
-    Coordinate,
-    MeasuredCells,
-    TreeOfCells,
-    RootOfCells,
-    WeightedQuantile,
-    PermutedWeightedQuantile,
-    PermuteAndFlip,
-    Exponential,
-    OptimalKeys,
-    LaplaceThreshold,
-    GaussianThreshold,
-    Lattice,
-    Event,
-)
 
 
 def _own_loss(mechanism: Mechanism) -> tuple[Event, ...]:
