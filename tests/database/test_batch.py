@@ -25,8 +25,7 @@ from tests.harness import noise_off
 import jali
 from jali.drawing import draw
 from jali.ledger import State
-from jali.planner import PLANS
-from jali.planner.batch import BatchPlan
+from jali.planner.batch import BATCHES, BatchPlan
 from jali.planner.part import Coordinate
 from jali.planner.sensitivity import l1_sensitivity
 from jali.query.ownership import changes
@@ -238,7 +237,7 @@ def test_no_plan_cost_or_text_of_a_batch_depends_on_the_data() -> None:
     first, second = plans
     assert str(first) == str(second)
     assert first.costs == second.costs
-    assert PLANS.encode(first) == PLANS.encode(second)
+    assert BATCHES.encode(first) == BATCHES.encode(second)
 
 
 # The books.

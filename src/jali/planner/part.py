@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from typing import TypeAlias
@@ -97,11 +97,6 @@ class Level:
     def aggregation(self) -> Aggregation:
         """What is computed of each group of this set, first of all."""
         return self.parts[0].aggregation
-
-    @property
-    def wordless(self) -> Level:
-        """The same set without the engine's queries."""
-        return replace(self, parts=tuple(replace(part, sql="") for part in self.parts))
 
     @cached_property
     def releases(self) -> tuple[tuple[Part, int], ...]:

@@ -113,12 +113,7 @@ class Plan:
         """The plan as text without the engine's queries: what equal questions share, whatever writes their SQL."""
         from jali.planner.serialization import PLANS
 
-        return PLANS.encode(self.wordless)
-
-    @property
-    def wordless(self) -> Plan:
-        """The same plan without the engine's queries."""
-        return replace(self, levels=tuple(level.wordless for level in self.levels))
+        return PLANS.encode(without_sql(self))
 
     def telling(self, charged: tuple[tuple[str, Event], ...], leaves: tuple[tuple[str, str], ...]) -> Plan:
         """Return the same plan, which also says what the accounts would be charged and left with now."""
@@ -156,6 +151,12 @@ class Plan:
         from jali.planner.explain import explain_html
 
         return explain_html(self)
+
+
+def without_sql(plan: Plan) -> Plan:
+    """Return the same plan without the engine's queries."""
+    levels = (replace(level, parts=tuple(replace(part, sql="") for part in level.parts)) for level in plan.levels)
+    return replace(plan, levels=tuple(levels))
 
 
 def _own_loss(mechanism: Mechanism) -> tuple[Event, ...]:

@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Unpack
 
 from jali.answer import Answer
 from jali.batch import Batch, BatchAnswer, Wanted
 from jali.database import Remaining, Stage
 from jali.database.serving import released
+from jali.documents.accounts import receipt_from_json, remaining_from_json
 from jali.errors import QueryError
 from jali.planner import PLANS, Plan
 from jali.planner.batch import BATCHES, BatchPlan
@@ -19,7 +19,6 @@ from jali.planner.membership import PartOf
 from jali.planner.terms import Given
 from jali.privacy.rationals import Number
 from jali.query.nodes import Question, Value
-from jali.remote.receipts import receipt_of
 from jali.remote.streams import RemoteStreams
 from jali.remote.terms import number_json, part_json, question_json
 from jali.remote.wire import Wire
@@ -142,12 +141,12 @@ class Remote:
         """Return the largest loss that a further question would be granted."""
         said = {} if part is None else {"part": json.dumps(part_json(part))}
         told = self._wire.get(f"/budgets/{table}", **said)
-        return Remaining(*(Fraction(told[name]) for name in ("epsilon", "rho", "delta")))
+        return remaining_from_json(told)
 
     def receipts(self, *, analyst: str | None = None) -> tuple[Receipt, ...]:  # noqa: ARG002
         """Return the latest thousand receipts of whom the token is, oldest first."""
         told = self._wire.get("/receipts", most=1000)["receipts"]
-        return tuple(receipt_of(one) for one in reversed(told))
+        return tuple(receipt_from_json(one) for one in reversed(told))
 
     def redeem(self, receipt: str, *, analyst: str | None = None, on_stage: Stage | None = None) -> Answer:  # noqa: ARG002
         """Give the one answer that a receipt stands for."""

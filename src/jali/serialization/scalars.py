@@ -64,16 +64,14 @@ def write_scalar(value: Any) -> dict[str, Any] | None:
     return None
 
 
-def write_rational(value: Fraction | None) -> str | None:
-    """Return an exact number as text, where its place says what it is; None stays None."""
-    return None if value is None else str(value)
-
-
-def read_rational(text: str | None) -> Fraction | None:
-    """Return the number that `write_rational` wrote.
+def read_rational(text: Any) -> Fraction:
+    """Return the number that `str` writes like this: '0.1' or ' 1/10' would be other texts for the same number.
 
     Example:
-        >>> read_rational(write_rational(Fraction(1, 3)))
+        >>> read_rational("1/3")
         Fraction(1, 3)
     """
-    return None if text is None else Fraction(text)
+    number = Fraction(text or "")
+    if str(number) != text:
+        raise ValueError(text)
+    return number

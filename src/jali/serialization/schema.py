@@ -225,10 +225,10 @@ class Schema:
             return tuple(item if type(item) in _READ_AS_IS else self.of_plain(item) for item in plain)
         if not isinstance(plain, dict):
             return plain
-        tag = plain.get(TAG)
+        tag: Any = plain.get(TAG)
         if tag in READ:
             return READ[tag](plain[VALUE])
-        known = self._by_tag.get(tag)  # type: ignore[arg-type]
+        known = self._by_tag.get(tag)
         if known is None:
             raise LedgerError(f"A stored value has the tag {tag!r}, which is not known here.", remedy=_REMEDY)
         version = plain.get(VERSION, 1)

@@ -141,7 +141,7 @@ def test_every_attribute_of_a_stored_type_is_stored_or_left_out_on_purpose(one: 
         return
     kept = {attribute for _, attribute in one.names}
     if one.write is None:
-        assert kept == {f.name for f in fields(one.kind) if f.compare}
+        assert kept == {f.name for f in fields(one.kind) if f.compare}  # type: ignore[arg-type]
     assert len(dict(one.names)) == len(one.names)
 
 

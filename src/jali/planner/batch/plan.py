@@ -20,7 +20,7 @@ from jali.planner.draft import Draft
 from jali.planner.measure_aggregates import measure_aggregates
 from jali.planner.own_rows import own_rows
 from jali.planner.per_group import bound_per_group
-from jali.planner.plan import Plan, finish
+from jali.planner.plan import Plan, finish, without_sql
 from jali.planner.qualify_names import qualify_names
 from jali.planner.serialization import PLANS
 from jali.planner.show_question import show_question
@@ -112,7 +112,7 @@ class BatchPlan:
     def meaning(self) -> str:
         """The same without its words and the engine's queries: what is asked again otherwise is the same batch."""
         readings = tuple(replace(reading, written="") for reading in self.readings)
-        return BATCHES.encode(replace(self, readings=readings, plans=tuple(plan.wordless for plan in self.plans)))
+        return BATCHES.encode(replace(self, readings=readings, plans=tuple(map(without_sql, self.plans))))
 
     def telling(self, leaves: tuple[tuple[str, str], ...]) -> BatchPlan:
         """Return the same plan, which also says what it would leave of each account."""
