@@ -39,6 +39,8 @@ class Stored:
         tag: What it is called in texts. It never changes.
         kind: The class.
         names: For each part, its name in texts and the attribute that holds it. An Enum has none.
+        optional: The parts that are not written where they have their defaults: those that came later, so that
+            texts that are without them stay as they are.
         aliases: Further tags under which it is read, and never written.
         upgrades: One for each version but the last: makes the parts of the next version. Types begin at version 1.
         write: Returns the parts of a value; by default its attributes.
@@ -49,6 +51,7 @@ class Stored:
     tag: str
     kind: type
     names: tuple[tuple[str, str], ...] = ()
+    optional: frozenset[str] = frozenset()
     aliases: tuple[str, ...] = ()
     upgrades: tuple[Callable[[Parts], Parts], ...] = ()
     write: Callable[[Any], Parts] | None = None
@@ -79,7 +82,11 @@ class Stored:
         """Return the parts of a value, under their names in texts."""
         if self.write is not None:
             return self.write(value)
-        return {name: getattr(value, attribute) for name, attribute in self.names}
+        found = {name: getattr(value, attribute) for name, attribute in self.names}
+        for name, attribute in self.names if self.optional else ():
+            if name in self.optional and found[name] == self.defaults[attribute]:
+                del found[name]
+        return found
 
     def made(self, parts: Parts, version: int) -> Any:
         """Make a value from the parts of a version."""
@@ -129,16 +136,17 @@ def stored(
         tag: What it is called in texts.
         kind: The class: a frozen dataclass, or an Enum, which is stored by its values.
         names: Its parts, separated by spaces: `"low high"`, or `"low:least high"` where an attribute is called
-            otherwise by now.
+            otherwise by now, or `"low high auto?"` for a part that came later and is written where it is not its
+            default.
         aliases: Further tags under which it is read.
         upgrades: Functions that make the parts of the next version, from version 1 on.
         write: Returns the parts of a value, where they are not its attributes.
         make: Makes a value from its parts, where attributes are not to be set as they are.
     """
-    pairs = tuple(
-        (name, attribute or name) for name, _, attribute in (one.partition(":") for one in names.split())
-    )
-    return Stored(tag, kind, pairs, aliases, upgrades, write, make)
+    split = [one.removesuffix("?").partition(":") for one in names.split()]
+    pairs = tuple((name, attribute or name) for name, _, attribute in split)
+    optional = frozenset(name for name, one in zip(dict(pairs), names.split(), strict=True) if one.endswith("?"))
+    return Stored(tag, kind, pairs, optional, aliases, upgrades, write, make)
 
 
 @dataclass(frozen=True)
