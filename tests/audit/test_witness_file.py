@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from dataclasses import replace
+from dataclasses import fields, replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -14,7 +14,8 @@ import pytest
 from scipy import stats
 
 from jali.audit import Audit, Effort, Finding, Subject, Verdict, Witness
-from jali.audit.encoding import Encoder
+from jali.audit.encoding import Encoder, Slot
+from jali.audit.events.kinds import EVENTS
 from jali.audit.events.threshold import Threshold
 from jali.audit.loading import subject_from
 from jali.audit.shown import shown
@@ -294,3 +295,20 @@ def test_a_file_of_version_2_is_read() -> None:
     assert before.witness.event == EVENT
     assert (before.claimed, before.found) == (0.5, 0.93)
     assert file.held["format"] == "jali witness 3"
+
+
+# What files of witnesses call the parts of events and of encoders: a field that is renamed needs a new version.
+PARTS = {
+    "threshold": ["column", "at", "above"],
+    "between": ["column", "low", "high"],
+    "atom": ["rows"],
+    "score": ["parts", "at"],
+    "low bits": ["column", "exponent", "below"],
+    "out of reach": ["column", "value", "scale"],
+    "outcome": ["column", "code", "name"],
+}
+
+
+def test_events_and_encoders_are_written_under_the_names_that_files_have() -> None:
+    assert {kind.kind: [part.name for part in fields(kind)] for kind in EVENTS} == PARTS  # type: ignore[arg-type]
+    assert [part.name for part in fields(Slot)] == ["place", "kind", "form", "number", "remainder", "text"]
