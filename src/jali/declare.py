@@ -115,9 +115,14 @@ def declare_public(
     declared = {column: _as_declared(column, kind) for column, kind in kinds.items()}
     fields = engine.fields(place, {column: _kind(kind) for column, kind in declared.items()}, frame)
     table = Public(name, place, _with_declared(fields, declared))
-    contents, (rows, repeats) = engine.contents(table, _PUBLIC_KEYS), engine.count(table)
-    table = replace(table, rows=rows, repeats=tuple(sorted(repeats.items())))
+    contents, table = engine.contents(table, _PUBLIC_KEYS), count_public(engine, table)
     return replace(table, fields=tuple(_public_field(field, contents.get(field.name)) for field in table.fields))
+
+
+def count_public(engine: Engine, table: Public) -> Public:
+    """Count the rows of a public table and how often values repeat, which joins are bounded by."""
+    rows, repeats = engine.count(table)
+    return replace(table, rows=rows, repeats=tuple(sorted(repeats.items())))
 
 
 def _public_field(field: Field, values: tuple[Any, ...] | None) -> Field:

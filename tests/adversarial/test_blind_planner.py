@@ -20,10 +20,9 @@ from tests.fuzz.questions import Asked, questions
 from tests.fuzz.world import ADJACENCIES, PROTECTED, World, house, random_world
 
 import jali
-from jali.planner import FORMS
+from jali.planner import PLANS
 from jali.planner.explanation import explanation
 from jali.planner.forecast import forecast
-from jali.query.codec import encode
 
 NOBODY: World = {shape.name: [] for shape in PROTECTED}
 # A column of NULLs, and one value everywhere: what a planner that looks would stumble over.
@@ -38,7 +37,7 @@ def seen(db: jali.Database, sql: str, terms: dict[str, Any]) -> str:
     except jali.JaliError as refusal:
         return f"{type(refusal).__name__}: {refusal}"
     shown = (str(plan), explanation(plan).to_json(), forecast(plan), plan.cost, plan.costs, plan.sql)
-    return "\n".join([encode(plan, FORMS), *(repr(part) for part in shown)])
+    return "\n".join([PLANS.encode(plan), *(repr(part) for part in shown)])
 
 
 def test_a_random_question_is_planned_alike_over_all_data() -> None:

@@ -16,7 +16,7 @@ from jali.answer import Answer
 from jali.database.batches import batch_of
 from jali.drawing import draw
 from jali.planner.batch import BatchPlan
-from jali.query.codec import encode
+from jali.serialization.schema import VALUES
 
 QUESTIONS = [
     "SELECT COUNT(*) AS n FROM t",
@@ -48,13 +48,13 @@ def many(db: jali.Database, plan: BatchPlan, answers: int) -> list[tuple[Answer,
 
     with seeded():
         drawn = [tuple(draw(one, run) for one in plan.plans) for _ in range(answers)]
-    return [batch_of(plan, "", encode(one), cached=False).answers for one in drawn]
+    return [batch_of(plan, "", VALUES.encode(one), cached=False).answers for one in drawn]
 
 
 def truth(db: jali.Database, plan: BatchPlan) -> tuple[Answer, ...]:
     with noise_off():
         drawn = tuple(draw(one, lambda part: db._engine.run(part.sql, plan.read)) for one in plan.plans)
-    return batch_of(plan, "", encode(drawn), cached=False).answers
+    return batch_of(plan, "", VALUES.encode(drawn), cached=False).answers
 
 
 def flat(answers: tuple[Answer, ...]) -> tuple[np.ndarray, np.ndarray]:

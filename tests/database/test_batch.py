@@ -26,10 +26,8 @@ import jali
 from jali.drawing import draw
 from jali.ledger import State
 from jali.mechanisms.joint_measure import Coordinate
-from jali.planner import FORMS
-from jali.planner.batch import BatchPlan
+from jali.planner.batch import BATCHES, BatchPlan
 from jali.planner.sensitivity import l1_sensitivity
-from jali.query.codec import encode
 from jali.query.ownership import changes
 
 DAY = datetime.date(2025, 1, 1)
@@ -239,7 +237,7 @@ def test_no_plan_cost_or_text_of_a_batch_depends_on_the_data() -> None:
     first, second = plans
     assert str(first) == str(second)
     assert first.costs == second.costs
-    assert encode(first, FORMS) == encode(second, FORMS)
+    assert BATCHES.encode(first) == BATCHES.encode(second)
 
 
 # The books.

@@ -23,10 +23,9 @@ from tests.seeded import SeededBits
 import jali
 from jali.engines.duckdb import prepared
 from jali.errors import CatalogError, EngineError
-from jali.planner import PLAN_CLASSES, Plan
+from jali.planner import PLANS, Plan
 from jali.planner.sensitivity import l1_sensitivity
 from jali.query.catalog import Table
-from jali.query.codec import decode, encode
 from jali.query.ownership import changes
 
 COLUMNS: dict[str, jali.Range | jali.Keys] = {"g": jali.Keys(["A", "B"]), "x": jali.Range(-10, 10)}
@@ -272,9 +271,9 @@ def test_what_cannot_be_prepared_is_refused(options: dict[str, Any], text: str) 
 def test_a_declaration_without_a_copy_is_read_as_before() -> None:
     with database(some_rows(1)) as db:
         table = db.table_named("t")
-        old = encode(table).replace('"copy":null,', "").replace(',"unique":false', "")
+        old = PLANS.encode(table).replace('"copy":null,', "").replace(',"unique":false', "")
         assert "copy" not in old
         assert "unique" not in old
-        assert decode(old, PLAN_CLASSES) == table
+        assert PLANS.decode(old) == table
         assert isinstance(table, Table)
-        assert decode(encode(replace(table, unique=True)), PLAN_CLASSES).unique
+        assert PLANS.decode(PLANS.encode(replace(table, unique=True))).unique

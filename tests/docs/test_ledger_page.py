@@ -1,7 +1,8 @@
-"""docs/ledger.md is true: its codes are all there are, and what it says of copies and recovery happens."""
+"""docs/ledger.md is true: its codes and tags are all there are, and what it says of copies happens."""
 
 from __future__ import annotations
 
+import json
 import re
 import shutil
 from pathlib import Path
@@ -11,8 +12,12 @@ from tests.database.clinic import open_clinic
 
 import jali
 from jali.cli import main
+from jali.database.streams.declaration import streams
 from jali.ledger.opening import open_ledger
 from jali.ledger.recover import recover
+from jali.planner import PLANS
+from jali.planner.batch import BATCHES
+from jali.serialization.scalars import READ
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "ledger.md").read_text()
@@ -53,3 +58,16 @@ def test_every_command_of_the_page_is_one() -> None:
     """The words after `jali` are verbs, and the options are theirs."""
     verbs = set(re.findall(r"^## jali (\w+)", (ROOT / "docs" / "cli.md").read_text(), re.MULTILINE))
     assert set(re.findall(r"^\$? ?jali (\w+)", PAGE, re.MULTILINE)) <= verbs
+
+
+def test_every_tag_of_a_stored_type_is_in_the_table_and_no_other() -> None:
+    types = {*BATCHES.types, *streams().types}
+    section = PAGE[PAGE.index("## Tags and versions") : PAGE.index("## The anchor")]
+    rows = re.findall(r"^\| [a-z ]+ \| (`.+`) \|$", section, re.MULTILINE)
+    told = re.findall(r"`(\w+)`", " ".join(rows))
+    assert sorted(told) == sorted([*READ, *(tag for one in types for tag in (one.tag, *one.aliases))])
+
+
+def test_the_example_of_a_stored_type_is_one() -> None:
+    (shown,) = re.findall(r"^```json\n(.*)\n```$", PAGE, re.MULTILINE)
+    assert json.loads(PLANS.encode(jali.Range(0, 120))) == json.loads(shown)

@@ -9,7 +9,7 @@ from typing import Any
 from jali.audit import sequential
 from jali.audit.effort import Effort
 from jali.audit.finding import Finding, Verdict, Witness
-from jali.audit.plain import shown
+from jali.audit.shown import shown
 from jali.audit.subject import Subject
 
 # What a lower bound on a loss can be in; other findings are about laws and properties.

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from jali.audit.finding import Finding, Verdict
 from jali.audit.leaves import MOST_ITEMS
 from jali.audit.outcome import LOSSES
-from jali.audit.plain import shown, side_by_side
+from jali.audit.shown import shown, side_by_side
 from jali.audit.testers.reachability import Reachability
 from jali.audit.testers.shape import Shape
 from jali.audit.wording import in_words

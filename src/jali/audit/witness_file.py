@@ -23,15 +23,18 @@ from jali.audit.events.outcome import Outcome, watched
 from jali.audit.finding import Finding, Verdict, Witness
 from jali.audit.outcome import Audit
 from jali.audit.patterns import Pattern
-from jali.audit.plain import of_plain, shown, to_plain
+from jali.audit.shown import shown
 from jali.audit.stages import STAGES
 from jali.audit.subject import Pair, Subject
 from jali.audit.testers.rates import Sources
 from jali.audit.testers.tester import Progress, silent
 from jali.errors import CatalogError, JaliError
 from jali.privacy import Adjacency, Approximate, Concentrated, Loss, Pure
+from jali.serialization.values import of_plain, of_second, to_plain
 
-FORMAT = "jali witness 2"
+FORMAT = "jali witness 3"
+# It has the same fields; its values have other tags.
+_SECOND = "jali witness 2"
 # Keeps the samples of a replay apart from those that an event was chosen on, also under the same seed.
 _FRESH = 0x5EED
 # How many outputs are held at once.
@@ -115,10 +118,26 @@ def read(path: str | Path) -> WitnessFile:
         held = json.loads(Path(path).read_text(encoding="utf-8"))
     except (OSError, ValueError):
         raise CatalogError(f"{path} holds no witness.", remedy=_REMEDY) from None
+    if isinstance(held, dict) and held.get("format") == _SECOND:
+        held = _of_second(held)
     known = isinstance(held, dict) and held.get("format") == FORMAT
     if not known or not held.keys() >= _FIELDS.keys():
         raise CatalogError(f"{path} holds no witness of the format {FORMAT!r}.", remedy=_REMEDY)
     return WitnessFile(held)
+
+
+def _of_second(held: dict[str, Any]) -> dict[str, Any]:
+    """Return a document of version 2 as one of now; the place of an input among pairs is written as it was."""
+    values = {name: of_second(held[name]) for name in ("claimed", "found") if name in held}
+    inputs = held.get("inputs")
+    if isinstance(inputs, list):
+        values["inputs"] = [one if _is_place(one) else of_second(one) for one in inputs]
+    return held | values | {"format": FORMAT}
+
+
+def _is_place(value: Any) -> bool:
+    """Say whether an input is a place among the pairs of its subject."""
+    return isinstance(value, dict) and value.keys() == {"pair"}
 
 
 @dataclass(frozen=True)
@@ -376,7 +395,7 @@ def _input_to_plain(value: Any, subject: Subject) -> Any:
 
 
 def _input_of_plain(value: Any, subject: Subject) -> Any:
-    if isinstance(value, dict) and value.keys() == {"pair"}:
+    if _is_place(value):
         try:
             number, side = value["pair"]
             return subject.pairs[number][side]

@@ -19,13 +19,12 @@ from jali.database.asking import Asking, Order, silent
 from jali.database.tables import Tables
 from jali.display.numbers import show_interval, show_percent
 from jali.errors import CatalogError, QueryError
-from jali.planner import FORMS, Plan
+from jali.planner import Plan
 from jali.planner.buy_range import purchase_key, purchase_name, range_of, range_plan, rows_needed
 from jali.planner.terms import Given
 from jali.privacy import NOTHING
 from jali.privacy.rationals import Number, positive, probability
 from jali.query.catalog import Catalog, Field, Keys, Kind, Range, Table
-from jali.query.codec import encode
 from jali.query.nodes import Aggregate, Column, Derived, Literal, Named, Output, Question, Select
 from jali.query.spelling import meant
 
@@ -171,9 +170,8 @@ class Advising:
         wanted = replace(field, range=Range(auto=True, epsilon=epsilon), keys=None)
         asking = replace(table, fields=tuple(wanted if f.name == field.name else f for f in table.fields))
         plan = self._asking.emitted(range_plan(asking, wanted))
-        text = encode(plan, FORMS)
-        key, debits = purchase_key(table, field, text), self._accounts.debits(plan.costs)
-        order = Order(CURATOR, purchase_name(table, field), key, text, debits)
+        key, debits = purchase_key(table, field, plan), self._accounts.debits(plan.costs)
+        order = Order(CURATOR, purchase_name(table, field), key, plan.encoded, debits)
         far = _how_far(rows_needed(plan) // 2, table.rows)
 
         def read(answer: Answer) -> tuple[Declaration | None, str]:

@@ -5,7 +5,6 @@ The one way from a plan to an answer. An order is reserved once and fulfilled on
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable, Container
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -22,22 +21,24 @@ from jali.engines.failures import failed
 from jali.engines.resources import Cancellation
 from jali.errors import BudgetExceeded, EngineError, JaliError, LedgerError
 from jali.ledger import Debit, Reservation
-from jali.planner import FORMS, PLAN_CLASSES, Plan
+from jali.planner import PLANS, Plan
 from jali.planner.explanation.clamps import clamps
 from jali.planner.explanation.ranks import ranks
 from jali.planner.partition import in_words
 from jali.planner.show_question import show_question
 from jali.planner.terms import Given
 from jali.query.catalog import Public, Table
-from jali.query.codec import decode, encode
 from jali.query.nodes import Question
 from jali.query.relation import Scan
 from jali.reading import Release, Released, all_groups
+from jali.serialization.keys import answer_key, earlier_key
+from jali.serialization.schema import VALUES
 
 if TYPE_CHECKING:
     from jali.database.fits import Fits
     from jali.engines import Engine
     from jali.ledger import Ledger
+    from jali.planner.batch import BatchPlan
 
 Stage = Callable[[str], None]
 
@@ -152,7 +153,8 @@ class Asking:
         plan = self.plan(question, given)
         quiet = accounts_of_others(plan.read, analyst)
         charged = () if plan.part is None or quiet else self.parts.charged(plan)
-        free = self._ledger.answered(self.key(plan.read, plan.encoded), analyst=analyst or CURATOR)
+        key = self.key(_said(question, plan), plan, analyst)
+        free = self._ledger.answered(key, analyst=analyst or CURATOR)
         leaves = self._accounts.leaves(self._debits(plan, analyst), free=free, quiet=quiet)
         return plan.telling(charged, leaves + self._accounts.ungranted(plan.costs, analyst))
 
@@ -206,8 +208,7 @@ class Asking:
         Otherwise an answer that costs the table nothing, or comes at once, would tell that somebody else has
         asked. Curators see all receipts anyway.
         """
-        common = all(table.memory == "common" for table in tables if isinstance(table, Table))
-        others = common or order.analyst == CURATOR
+        others = _others(tables, order.analyst)
         return self._ledger.recall(order.key, analyst=order.analyst, grant=order.grants or None, others=others)
 
     def _fits(self, analyst: str | None) -> Fits:
@@ -229,24 +230,40 @@ class Asking:
 
     def order(self, question: str | Question, plan: Plan, analyst: str | None) -> Order:
         """Freeze a plan, and say who pays: every protected table, and the analyst's grants as much."""
-        text, parts = plan.encoded, self.parts.of(plan)
+        said, parts = _said(question, plan), self.parts.of(plan)
         return Order(
             analyst=analyst or CURATOR,
-            question=(question if isinstance(question, str) else show_question(question)) + in_words(plan.part),
-            key=self.key(plan.read, text),
-            plan=text,
+            question=said,
+            key=self.key(said, plan, analyst),
+            plan=plan.encoded,
             debits=self._accounts.debits(plan.costs, parts),
             grants=self._accounts.grant_debits(plan.costs, analyst, parts),
         )
 
-    def key(self, tables: tuple[Table | Public, ...], text: str) -> str:
-        """Return the cache's key: what is frozen, and the versions that the curator advances."""
+    def key(self, question: str, plan: Plan | BatchPlan, analyst: str | None) -> str:
+        """Return the cache's key: what a plan means, and the versions that the curator advances.
+
+        Where the same was asked of an earlier version of Jali, in the same words, the key is the one of then: its
+        answer is recalled, or its open receipt is taken up.
+        """
+        versions = self._versions(plan.read)
+        known = self._ledger.earlier_keys(question, analyst=analyst or CURATOR, others=_others(plan.read, analyst))
+        if known:
+            # Read where there are such keys.
+            from jali.planner.batch import means
+
+            for key, stored in known:
+                if means(plan, stored, lambda text, key=key: key == earlier_key(versions, text)):  # type: ignore[misc]
+                    return key
+        return answer_key(versions, plan.meaning)
+
+    def _versions(self, tables: tuple[Table | Public, ...]) -> str:
         versions = ""
         for table in tables:
             declared = self._ledger.declaration(table.name)
             assert declared is not None
             versions += f"{declared.version}\n{declared.data_version}\n"
-        return hashlib.sha256((versions + text).encode()).hexdigest()
+        return versions
 
     def bought(self, order: Order, plan: Plan, stage: Stage) -> Answer:
         """Pay for an order and give its answer."""
@@ -266,9 +283,9 @@ class Asking:
 
     def failure(self, receipt: str) -> str | None:
         """Return what the engine says of the question of a receipt, for the curator; None if it runs."""
-        from jali.planner.batch import BATCH_CLASSES, BatchPlan
+        from jali.planner.batch import BATCHES, BatchPlan
 
-        frozen: Plan | BatchPlan = decode(self._ledger.plan(receipt), BATCH_CLASSES, FORMS)
+        frozen: Plan | BatchPlan = BATCHES.decode(self._ledger.plan(receipt))
         plans = frozen.plans if isinstance(frozen, BatchPlan) else (frozen,)
         failures = (self._engine.failure(part.sql, plan.read) for plan in plans for part in plan.parts)
         return next((failure for failure in failures if failure is not None), None)
@@ -282,7 +299,7 @@ class Asking:
         reservation = self._ledger.begin(receipt, analyst=analyst)
         if reservation.answer is not None:
             return _found(reservation.plan, receipt, reservation.answer)
-        plan: Plan = decode(reservation.plan, PLAN_CLASSES, FORMS)
+        plan: Plan = PLANS.decode(reservation.plan)
         self.parts.check(plan, reservation.debits)
         return Begun(receipt, partial(self._fulfilled, receipt, plan, reservation.plan, reservation.debits))
 
@@ -333,7 +350,7 @@ class Asking:
         return self.guard.guarded(
             plan.read,
             receipt,
-            lambda: encode(draw(plan, lambda part: self.run(part.sql, plan.read, cancellation))),
+            lambda: VALUES.encode(draw(plan, lambda part: self.run(part.sql, plan.read, cancellation))),
         )
 
     def run(
@@ -345,18 +362,29 @@ class Asking:
         return self._engine.run(sql, tables, cancellation)
 
 
+def _others(tables: tuple[Table | Public, ...], analyst: str | None) -> bool:
+    """Say whether an analyst may be given what others have asked."""
+    common = all(table.memory == "common" for table in tables if isinstance(table, Table))
+    return common or analyst in (None, CURATOR)
+
+
+def _said(question: str | Question, plan: Plan) -> str:
+    """Return what a receipt says was asked."""
+    return (question if isinstance(question, str) else show_question(question)) + in_words(plan.part)
+
+
 def _open(receipt: str) -> str:
     return f"Receipt {receipt} is paid and stays open: redeem it once this is mended."
 
 
 def _found(plan: str, receipt: str, drawn: str) -> Found[Answer]:
     """Read what was released before."""
-    return Found(answer_of(decode(plan, PLAN_CLASSES, FORMS), receipt, drawn, cached=True), plan, drawn)
+    return Found(answer_of(PLANS.decode(plan), receipt, drawn, cached=True), plan, drawn)
 
 
 def answer_of(plan: Plan, receipt: str, stored: str, *, cached: bool) -> Answer:
     """Read a stored draw as the answer of its plan: post-processing, from here on."""
-    groups, noisy = decode(stored, ())
+    groups, noisy = VALUES.decode(stored)
     levels = tuple(
         Released(
             level.places,

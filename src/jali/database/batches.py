@@ -16,14 +16,14 @@ from jali.database.tables import Tables
 from jali.drawing import Drawn, draw
 from jali.engines.resources import Cancellation
 from jali.errors import BudgetExceeded, LedgerError, QueryError
-from jali.planner import FORMS, Plan
-from jali.planner.batch import BATCH_CLASSES, BatchPlan, Total
+from jali.planner import Plan
+from jali.planner.batch import BATCHES, BatchPlan, Total
 from jali.planner.batch.asked import in_one_line
 from jali.planner.show_question import show_question
 from jali.privacy import Concentrated, Loss, Pure
 from jali.privacy.rationals import Number, rational
-from jali.query.codec import decode, encode
 from jali.query.nodes import Question
+from jali.serialization.schema import VALUES
 
 if TYPE_CHECKING:
     from jali.answer import Answer
@@ -66,22 +66,19 @@ class Batches:
 
     def explained(self, wanted: Sequence[Wanted], conditions: Conditions, *, analyst: str | None) -> BatchPlan:
         """Plan all questions, and say what they would leave. Free."""
-        return self._told(self.plan(wanted, total_of(conditions), agree=conditions.agree), analyst)
+        return self._told(wanted, self.plan(wanted, total_of(conditions), agree=conditions.agree), analyst)
 
     def plan(self, wanted: Sequence[Wanted], total: Total, *, agree: bool) -> BatchPlan:
         """Plan all questions. Free."""
         return self._asking.planner.plan_batch(wanted, total, self._tables.catalog(), agree=agree)
 
-    def _told(self, plan: BatchPlan, analyst: str | None) -> BatchPlan:
+    def _told(self, wanted: Sequence[Wanted], plan: BatchPlan, analyst: str | None) -> BatchPlan:
         """Say what the batch would leave of each account. Free."""
         debits = self._accounts.debits(plan.costs) + self._accounts.granted(plan.costs, analyst)
-        free = self._ledger.answered(self._key(plan), analyst=analyst or CURATOR)
+        free = self._ledger.answered(self._asking.key(_title(wanted), plan, analyst), analyst=analyst or CURATOR)
         quiet = accounts_of_others(plan.read, analyst)
         leaves = self._accounts.leaves(debits, free=free, quiet=quiet)
         return plan.telling(leaves + self._accounts.ungranted(plan.costs, analyst))
-
-    def _key(self, plan: BatchPlan) -> str:
-        return self._asking.key(plan.read, plan.wordless)
 
     def ask(self, wanted: Sequence[Wanted], plan: BatchPlan, *, analyst: str | None, stage: Stage) -> BatchAnswer:
         """Answer a batch, from what was released before if it was asked before."""
@@ -113,10 +110,11 @@ class Batches:
             raise refused.about("this batch") from None
 
     def _order(self, wanted: Sequence[Wanted], plan: BatchPlan, analyst: str | None) -> Order:
+        title = _title(wanted)
         return Order(
             analyst=analyst or CURATOR,
-            question=_title(wanted),
-            key=self._key(plan),
+            question=title,
+            key=self._asking.key(title, plan, analyst),
             plan=plan.encoded,
             debits=self._accounts.debits(plan.costs),
             grants=self._accounts.grant_debits(plan.costs, analyst),
@@ -148,7 +146,7 @@ class Batches:
         reservation = self._ledger.begin(receipt, analyst=analyst)
         if reservation.answer is not None:
             return _found(reservation.plan, receipt, reservation.answer)
-        plan: BatchPlan = decode(reservation.plan, BATCH_CLASSES, FORMS)
+        plan: BatchPlan = BATCHES.decode(reservation.plan)
         return Begun(receipt, partial(self._fulfilled, receipt, plan, reservation.plan))
 
     def _fulfilled(self, receipt: str, plan: BatchPlan, text: str, watch: Watch) -> Found[BatchAnswer]:
@@ -160,7 +158,7 @@ class Batches:
 
         def drawn() -> str:
             rows: dict[str, Any] = {}
-            return encode(tuple(self._one(plan, rows, cancellation) for plan in batch.plans))
+            return VALUES.encode(tuple(self._one(plan, rows, cancellation) for plan in batch.plans))
 
         return self._asking.guard.guarded(batch.read, receipt, drawn)
 
@@ -175,17 +173,18 @@ class Batches:
 
 def _found(plan: str, receipt: str, drawn: str) -> Found[BatchAnswer]:
     """Read what was released before."""
-    return Found(batch_of(decode(plan, BATCH_CLASSES, FORMS), receipt, drawn, cached=True), plan, drawn)
+    return Found(batch_of(BATCHES.decode(plan), receipt, drawn, cached=True), plan, drawn)
 
 
 def batch_of(plan: BatchPlan, receipt: str, stored: str, *, cached: bool) -> BatchAnswer:
     """Read a stored draw as the answers of a batch: post-processing, from here on."""
     from jali.planner.batch.agree import agreed
 
-    drawn = decode(stored, ())
+    drawn = VALUES.decode(stored)
     found = agreed(plan, [noisy for _, noisy in drawn])
     whole = [
-        answer_of(one, receipt, encode(part), cached=cached) for one, part in zip(plan.plans, drawn, strict=True)
+        answer_of(one, receipt, VALUES.encode(part), cached=cached)
+        for one, part in zip(plan.plans, drawn, strict=True)
     ]
     answers = []
     for reading in plan.readings:

@@ -9,11 +9,10 @@ from jali.database.asking import Asking, Order, silent
 from jali.database.tables import Tables
 from jali.ledger import Debit, table_account
 from jali.ledger.charge import charge
-from jali.planner import FORMS, Plan
+from jali.planner import Plan
 from jali.planner.buy_range import check_enough_rows, purchase_key, purchase_name, range_plan, wanted, with_range
 from jali.privacy import NOTHING
 from jali.query.catalog import Field, Table
-from jali.query.codec import encode
 
 if TYPE_CHECKING:
     from jali.ledger import Ledger
@@ -67,6 +66,5 @@ class Ranges:
         return table
 
     def _order(self, table: Table, field: Field, plan: Plan) -> Order:
-        text = encode(plan, FORMS)
-        key = purchase_key(table, field, text)
-        return Order(CURATOR, purchase_name(table, field), key, text, self._accounts.debits(plan.costs))
+        key = purchase_key(table, field, plan)
+        return Order(CURATOR, purchase_name(table, field), key, plan.encoded, self._accounts.debits(plan.costs))

@@ -11,9 +11,7 @@ from jali.database.asking import Asking, Begun, Found, Stage, Watch, answer_of
 from jali.database.batches import Batches, Conditions, batch_of, total_of
 from jali.database.planning import Planner
 from jali.errors import QueryError
-from jali.planner import FORMS
-from jali.planner.batch import BATCH_CLASSES, BatchPlan
-from jali.query.codec import decode
+from jali.planner.batch import BATCHES, BatchPlan
 
 if TYPE_CHECKING:
     from jali.answer import Answer
@@ -115,7 +113,7 @@ class Serving:
 
 def released(plan: str, receipt: str, drawn: str, *, cached: bool = True) -> Found[Answer] | Found[BatchAnswer]:
     """Read what was released, of one question or of a batch."""
-    known: Plan | BatchPlan = decode(plan, BATCH_CLASSES, FORMS)
+    known: Plan | BatchPlan = BATCHES.decode(plan)
     if isinstance(known, BatchPlan):
         return Found(batch_of(known, receipt, drawn, cached=cached), plan, drawn)
     return Found(answer_of(known, receipt, drawn, cached=cached), plan, drawn)

@@ -8,12 +8,11 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from jali.database.data_guard import DataGuard, DataState
-from jali.declare import check_frame
+from jali.declare import check_frame, count_public
 from jali.errors import CatalogError, QueryError
 from jali.ledger import table_account
-from jali.planner import PLAN_CLASSES
+from jali.planner import PLANS
 from jali.query.catalog import Catalog, Kind, Public, Source, Table
-from jali.query.codec import decode, encode
 from jali.query.spelling import meant
 
 if TYPE_CHECKING:
@@ -114,7 +113,7 @@ class Tables:
 
     def store(self, table: Table | Public) -> None:
         """Keep a declaration; one that differs from the last is a new version."""
-        self._ledger.declare(table.name, encode(table))
+        self._ledger.declare(table.name, PLANS.encode(table))
 
     def _remember(self, table: Table) -> None:
         """Keep whose answers are recalled; nothing is written for a table whose memory was never common."""
@@ -213,7 +212,15 @@ class Tables:
         if isinstance(table, Table) and table.copy is not None:
             self.prepare(table.name, stage)
         else:
-            self._guard.open(table, checked)
+            self._guard.open(self._counted(table), checked)
+
+    def _counted(self, table: Table | Public) -> Table | Public:
+        """Count a public table that an earlier version declared without its counts."""
+        if isinstance(table, Table) or table.rows is not None:
+            return table
+        counted = count_public(self._engine, table)
+        self.store(counted)
+        return counted
 
     def _check_reached(self, table: Table) -> None:
         """Refuse data in which a key repeats by which other tables reach their people."""
@@ -244,6 +251,7 @@ class Tables:
             self._guard.close(found.name)
             self._ledger.refresh(found.name)
             self._guard.open(found, self.check_source(found))
+        self._counted(found)
 
 
 def _check_preparable(table: Table) -> None:
@@ -266,14 +274,14 @@ def _columns(table: Table) -> tuple[tuple[str, Kind, str], ...]:
 
 
 def _check_storable(table: Table | Public) -> None:
-    if decode(encode(table), PLAN_CLASSES) != table:
+    if PLANS.decode(PLANS.encode(table)) != table:
         raise CatalogError("This declaration cannot be stored.")
 
 
 @lru_cache(maxsize=256)
 def _table(body: str, common: bool) -> Table | Public:
     """Read a declaration; the same text is the same table."""
-    table: Table | Public = decode(body, PLAN_CLASSES)
+    table: Table | Public = PLANS.decode(body)
     return replace(table, memory="common") if common and isinstance(table, Table) else table
 
 

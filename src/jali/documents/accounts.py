@@ -6,6 +6,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from jali.numerals import decimal, decimal_above
+from jali.serialization.scalars import read_rational
 
 if TYPE_CHECKING:
     from jali.database import Account, Remaining
@@ -16,6 +17,13 @@ if TYPE_CHECKING:
 def remaining_json(remaining: Remaining) -> dict[str, str]:
     """Return what is left."""
     return {"epsilon": str(remaining.epsilon), "rho": str(remaining.rho), "delta": str(remaining.delta)}
+
+
+def remaining_from_json(told: dict[str, str]) -> Remaining:
+    """Return what `remaining_json` wrote."""
+    from jali.database import Remaining
+
+    return Remaining(*(read_rational(told[name]) for name in ("epsilon", "rho", "delta")))
 
 
 def left_json(remaining: Remaining) -> dict[str, Any]:
@@ -33,6 +41,14 @@ def event_json(event: Event) -> dict[str, Any]:
     """Return a loss."""
     epsilon = None if event.epsilon is None else str(event.epsilon)
     return {"epsilon": epsilon, "rho": str(event.rho), "delta": str(event.delta)}
+
+
+def event_from_json(told: dict[str, Any]) -> Event:
+    """Return the loss that `event_json` wrote."""
+    from jali.privacy import Event
+
+    epsilon = None if told["epsilon"] is None else read_rational(told["epsilon"])
+    return Event(epsilon, read_rational(told["rho"]), read_rational(told["delta"]))
 
 
 def account_json(account: Account) -> dict[str, Any]:
@@ -67,6 +83,25 @@ def receipt_json(receipt: Receipt) -> dict[str, Any]:
         "question": receipt.question,
         "debits": [{"account": d.account} | event_json(d.event) | _part(d) for d in receipt.debits],
     }
+
+
+def receipt_from_json(told: dict[str, Any]) -> Receipt:
+    """Return the receipt that `receipt_json` wrote."""
+    # Read by clients only.
+    from jali.ledger import Receipt
+    from jali.ledger.receipt import State
+
+    debits = tuple(_debit_from_json(one) for one in told["debits"])
+    return Receipt(told["receipt"], told["analyst"], State(told["state"]), told["question"], debits, told["at"])
+
+
+def _debit_from_json(told: dict[str, Any]) -> Debit:
+    from jali.ledger import Debit, Part
+
+    part = told.get("part")
+    return Debit(
+        told["account"], event_from_json(told), None if part is None else Part(part["scheme"], part["key"])
+    )
 
 
 def _part(debit: Debit) -> dict[str, Any]:

@@ -83,6 +83,12 @@ class Ledger(Protocol):
     def answered(self, key: str, *, analyst: str) -> bool:
         """Say whether `recall` would give this analyst an answer that is paid already. Nothing is charged."""
 
+    def earlier_keys(self, question: str, *, analyst: str, others: bool) -> tuple[tuple[str, str], ...]:
+        """Return the keys that versions 0.1 and 0.2 reserved a question under, each with its frozen plan.
+
+        Those of this analyst's receipts, and of answers that the analyst has paid to see; with `others`, of all.
+        """
+
     def reserve(
         self,
         *,

@@ -12,6 +12,7 @@ from jali.ledger.damage import damaged
 from jali.ledger.debit import Debit
 from jali.ledger.parts import Part
 from jali.privacy import Budget, Event
+from jali.serialization.scalars import read_rational
 
 _T = TypeVar("_T")
 _Row = Mapping[str, str | None]
@@ -99,10 +100,8 @@ def _budget(row: _Row) -> Budget:
 
 
 def _number(text: str | None) -> Fraction:
-    """Read the one form that `_text` writes: '0.1' or ' 1/10' would be other texts for the same number."""
-    number = Fraction(text or "")
-    if _text(number) != text:
-        raise ValueError
+    number = read_rational(text)
+    _text(number)  # refuses what is never written
     return number
 
 

@@ -217,6 +217,14 @@ class StoredLedger:
             hit = tables.hit(key, analyst)
         return hit is not None and hit.paid
 
+    def earlier_keys(self, question: str, *, analyst: str, others: bool) -> tuple[tuple[str, str], ...]:
+        """Return the keys that versions 0.1 and 0.2 reserved a question under, each with its frozen plan.
+
+        Those of this analyst's receipts, and of answers that the analyst has paid to see; with `others`, of all.
+        """
+        with self._reading() as tables:
+            return tuple(tables.earlier_keys(question, None if others else analyst))
+
     def reserve(
         self,
         *,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,6 +18,7 @@ from jali.ledger.record import intact, read_budget, read_debits_text, read_event
 from jali.ledger.rows import ROWS
 from jali.ledger.stores.store import Connection
 from jali.privacy import NOTHING, Budget, Event
+from jali.serialization.keys import KEY_FORM
 
 _RECEIPT = "SELECT id, analyst, released, question, debits, at FROM receipts"
 # With the kind written out, as in the indexes that serve it.
@@ -373,6 +374,21 @@ class Tables:
             return None
         paid = analyst == line.analyst or self.has_seen(row[0], analyst)
         return Hit(row[0], line.plan, line.answer, paid, line.released)
+
+    def earlier_keys(self, question: str, analyst: str | None) -> Iterator[tuple[str, str]]:
+        """Find the keys of an earlier form of a question, with their plans; of an analyst, or all.
+
+        A ledger that was never written by those versions has none, which the index says at once.
+        """
+        visible = " AND (analyst = ? OR EXISTS (SELECT 1 FROM seen WHERE seen.receipt = id AND seen.analyst = ?))"
+        only, whose = ("", ()) if analyst is None else (visible, (analyst, analyst))
+        for state in ("IS NOT NULL", "IS NULL"):
+            asked = f"SELECT id, key FROM receipts WHERE released {state} AND key < ? AND question = ?"
+            rows = self._run(f"{asked}{only} ORDER BY seq", (KEY_FORM, question, *whose))
+            for receipt, key in list(rows):
+                line = self.line(receipt)
+                if line is not None:
+                    yield key, line.plan
 
     def owed(self, key: str, analyst: str, most: int) -> tuple[str, int] | None:
         """Find an open receipt of a key and an analyst that has attempts left, and how many it had."""

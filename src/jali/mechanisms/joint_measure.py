@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 from jali.mechanisms.l_infinity import LInfinity
 from jali.mechanisms.laws import DiscreteGaussianLaw, DiscreteLaplaceLaw
@@ -26,6 +26,9 @@ class Coordinate(Measurement):
         place: Which coordinate of it.
         times: What the measure is multiplied by; what is released is in units of one over this.
     """
+
+    tag: ClassVar[str] = "Coordinate"
+    stored_parts: ClassVar[str] = "joint place times"
 
     joint: LInfinity
     place: int

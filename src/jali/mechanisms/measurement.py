@@ -112,6 +112,9 @@ class Rival:
 class Measurement(ABC):
     """A mechanism through which integers of a question leave."""
 
+    # What it is called in stored plans, which never changes, and its parameters: "sensitivity epsilon".
+    tag: ClassVar[str]
+    stored_parts: ClassVar[str]
     # Whether the noise is that of another release, which pays for both.
     prepaid: ClassVar[bool] = False
 

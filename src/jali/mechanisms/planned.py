@@ -6,6 +6,8 @@ the first of equal ones; classes that do not serve a loss return None. What is l
 
 from __future__ import annotations
 
+from typing import Any
+
 from jali.mechanisms.gaussian import Gaussian
 from jali.mechanisms.joint_measure import Coordinate
 from jali.mechanisms.keys.gaussian_threshold import GaussianThreshold
@@ -45,6 +47,6 @@ def least_noise(reach: Reach, loss: Loss) -> Noise:
     return made[0] if len(made) == 1 else min(made, key=lambda noise: noise.law.stddev)
 
 
-def stored_measurements() -> tuple[type, ...]:
+def stored_measurements() -> tuple[type[Any], ...]:
     """Return every class that a stored plan may hold."""
     return (*NOISES, *JOINT, *CELLS, *STRATEGIES, *QUANTILES, *HEAVIEST, *COINS, *THRESHOLDS)

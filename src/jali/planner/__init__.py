@@ -10,12 +10,12 @@ from jali.planner.choose_mechanisms import choose_mechanisms
 from jali.planner.choose_norm import choose_norm
 from jali.planner.choose_rank import choose_rank
 from jali.planner.draft import Draft
-from jali.planner.forms import FORMS
 from jali.planner.measure_aggregates import measure_aggregates
 from jali.planner.own_rows import own_rows
 from jali.planner.per_group import bound_per_group
-from jali.planner.plan import PLAN_CLASSES, Plan, finish
+from jali.planner.plan import Plan, finish
 from jali.planner.qualify_names import qualify_names
+from jali.planner.serialization import PLANS
 from jali.planner.split_loss import split_loss
 from jali.planner.terms import Terms
 from jali.query.catalog import Catalog
@@ -44,4 +44,4 @@ def make_plan(question: Question, catalog: Catalog, terms: Terms, limits: Limits
     return finish(draft)
 
 
-__all__ = ["FORMS", "PLAN_CLASSES", "RULES", "Draft", "Plan", "make_plan"]
+__all__ = ["PLANS", "RULES", "Draft", "Plan", "make_plan"]

@@ -12,7 +12,6 @@ Proof:
 from __future__ import annotations
 
 import datetime
-import hashlib
 import math
 from dataclasses import replace
 from fractions import Fraction
@@ -29,6 +28,7 @@ from jali.privacy import Pure
 from jali.query.catalog import Catalog, Field, Kind, Range, Table, since_1970
 from jali.query.estimates import Picked
 from jali.query.nodes import Aggregate, Call, Column, Expression, Literal, Named, Output, Question
+from jali.serialization.keys import answer_key
 
 # What one range costs where nothing else is said: this part of the table's epsilon.
 SHARE = Fraction(1, 20)
@@ -57,9 +57,9 @@ def purchase_name(table: Table, field: Field) -> str:
     return f"RANGE OF {table.name}.{field.name}"
 
 
-def purchase_key(table: Table, field: Field, plan: str) -> str:
-    """Return the ledger's key of the purchase: the frozen plan, and which column it is for."""
-    return hashlib.sha256(f"{purchase_name(table, field)}\n{plan}".encode()).hexdigest()
+def purchase_key(table: Table, field: Field, plan: Plan) -> str:
+    """Return the ledger's key of the purchase: what its plan means, and which column it is for."""
+    return answer_key(f"{purchase_name(table, field)}\n", plan.meaning)
 
 
 def range_plan(table: Table, field: Field) -> Plan:

@@ -17,12 +17,13 @@ from collections.abc import Callable
 
 from jali.planner.membership import Membership
 from jali.planner.plan import Plan, spent
+from jali.planner.serialization import PLANS
 from jali.planner.show_expression import show_expression
 from jali.privacy import Adjacency, Event
 from jali.query.catalog import Table
-from jali.query.codec import encode
 from jali.query.ownership import own, protected
 from jali.query.relation import Scan
+from jali.serialization.schema import VALUES
 
 # How people are put into parts: by MD5 of owner and place, then by place. Another way is another scheme.
 HASH_VERSION = 1
@@ -55,7 +56,7 @@ def scheme(member: Membership, table: Table, charged: Table, data_version: Calla
     deciding = protected(Scan(table))
     versions = tuple((one.name, data_version(one.name)) for one in deciding)
     how = (HASH_VERSION, member.table, member.expression, member.kind, member.values)
-    told = encode((how, versions, tuple(_declared(one) for one in deciding), _declared(charged)))
+    told = PLANS.encode((how, versions, tuple(_declared(one) for one in deciding), _declared(charged)))
     return f"{shown(member)} [{hashlib.sha256(told.encode()).hexdigest()[:40]}]"
 
 
@@ -68,7 +69,7 @@ def _declared(table: Table) -> tuple[object, ...]:
 
 def key_text(member: Membership) -> str:
     """Write the key of a part so that different keys stay different."""
-    return encode(member.key)
+    return VALUES.encode(member.key)
 
 
 def shown(member: Membership) -> str:

@@ -7,66 +7,35 @@ from fractions import Fraction
 from functools import cached_property, reduce
 
 from jali.errors import JaliError
-from jali.mechanisms import LInfinity
 from jali.mechanisms.keys.group_selection import GroupSelection
-from jali.mechanisms.lattice import Lattice
-from jali.mechanisms.planned import stored_measurements
 from jali.planner.aim import Aim
 from jali.planner.draft import Draft
 from jali.planner.joint import fits
 from jali.planner.membership import Membership
 from jali.planner.paid import paid
-from jali.planner.part import Draw, Level, Part
+from jali.planner.part import Level, Part
 from jali.planner.tell import selected, told_place
-from jali.privacy import NOTHING, Adjacency, Budget, Event
+from jali.privacy import NOTHING, Event
 from jali.query.aggregation import (
     Aggregation,
-    Categories,
-    CountPeople,
-    CountRows,
-    CountValues,
     KeySet,
-    Marks,
-    SumValues,
     Weights,
 )
-from jali.query.bounds import Bounds
-from jali.query.catalog import Field, Keys, Kind, Public, Range, Reach, Source, Table
-from jali.query.codec import encode
+from jali.query.catalog import Public, Table
 from jali.query.estimate import Estimate, Linear
-from jali.query.estimates import AnyEstimate, Cells, Moment, Pick, Picked, Span
+from jali.query.estimates import AnyEstimate, Moment
 from jali.query.nodes import (
     Aggregate,
-    Call,
-    Column,
-    Derived,
-    Every,
-    Found,
-    Joined,
-    Literal,
-    Named,
-    Ordering,
-    Output,
     Question,
-    Select,
-    Stacked,
 )
 from jali.query.ownership import changes, most_changes, own, protected
 from jali.query.relation import (
-    Belonging,
-    Capped,
-    Compute,
-    Computed,
-    Keep,
-    Match,
-    Pair,
-    PerOwner,
     Relation,
-    Scan,
-    Stack,
-    Summary,
     sources,
 )
+
+# What a plan keeps once it was written.
+_TEXTS = ("encoded", "meaning")
 
 
 @dataclass(frozen=True)
@@ -135,15 +104,21 @@ class Plan:
     @cached_property
     def encoded(self) -> str:
         """The plan as text: what the ledger keeps. What is told about accounts is not in it."""
-        from jali.planner.forms import FORMS
+        from jali.planner.serialization import PLANS
 
-        return encode(self, FORMS)
+        return PLANS.encode(self)
+
+    @cached_property
+    def meaning(self) -> str:
+        """The plan as text without the engine's queries: what equal questions share, whatever writes their SQL."""
+        from jali.planner.serialization import PLANS
+
+        return PLANS.encode(without_sql(self))
 
     def telling(self, charged: tuple[tuple[str, Event], ...], leaves: tuple[tuple[str, str], ...]) -> Plan:
         """Return the same plan, which also says what the accounts would be charged and left with now."""
         made = replace(self, charged=charged, leaves=leaves)
-        if "encoded" in self.__dict__:
-            made.__dict__["encoded"] = self.encoded
+        made.__dict__.update({name: self.__dict__[name] for name in _TEXTS if name in self.__dict__})
         return made
 
     @property
@@ -178,69 +153,10 @@ class Plan:
         return explain_html(self)
 
 
-PLAN_CLASSES: tuple[type, ...] = (
-    Plan,
-    Level,
-    Part,
-    Draw,
-    Question,
-    Output,
-    Ordering,
-    Named,
-    Joined,
-    Derived,
-    Select,
-    Stacked,
-    Every,
-    Found,
-    Column,
-    Literal,
-    Call,
-    Aggregate,
-    Aggregation,
-    CountRows,
-    SumValues,
-    CountPeople,
-    CountValues,
-    Weights,
-    KeySet,
-    Marks,
-    Categories,
-    Scan,
-    Compute,
-    Computed,
-    Keep,
-    Pair,
-    Match,
-    Stack,
-    PerOwner,
-    Summary,
-    Belonging,
-    Capped,
-    Membership,
-    Kind,
-    Table,
-    Public,
-    Reach,
-    Field,
-    Source,
-    Range,
-    Keys,
-    Adjacency,
-    Budget,
-    Bounds,
-    Estimate,
-    Linear,
-    Moment,
-    Span,
-    Picked,
-    Pick,
-    Cells,
-    LInfinity,
-    *stored_measurements(),
-    Lattice,
-    Event,
-)
+def without_sql(plan: Plan) -> Plan:
+    """Return the same plan without the engine's queries."""
+    levels = (replace(level, parts=tuple(replace(part, sql="") for part in level.parts)) for level in plan.levels)
+    return replace(plan, levels=tuple(levels))
 
 
 def finish(draft: Draft) -> Plan:

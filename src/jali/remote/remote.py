@@ -5,26 +5,25 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Unpack
 
 from jali.answer import Answer
 from jali.batch import Batch, BatchAnswer, Wanted
 from jali.database import Remaining, Stage
 from jali.database.serving import released
+from jali.documents.accounts import receipt_from_json, remaining_from_json
 from jali.errors import QueryError
-from jali.planner import FORMS, PLAN_CLASSES, Plan
-from jali.planner.batch import BATCH_CLASSES, BatchPlan
+from jali.planner import PLANS, Plan
+from jali.planner.batch import BATCHES, BatchPlan
 from jali.planner.membership import PartOf
 from jali.planner.terms import Given
 from jali.privacy.rationals import Number
-from jali.query.codec import decode
 from jali.query.nodes import Question, Value
-from jali.remote.receipts import receipt_of
 from jali.remote.streams import RemoteStreams
 from jali.remote.terms import number_json, part_json, question_json
 from jali.remote.wire import Wire
 from jali.removed import Removed
+from jali.serialization.schema import VALUES
 
 if TYPE_CHECKING:
     from jali.ledger import Receipt
@@ -66,7 +65,7 @@ class Remote:
     ) -> Plan:
         """Plan a question. Free."""
         told = self._wire.post("/explain", question_json(question, terms), plan=True)
-        known: Plan = decode(told["plan"], PLAN_CLASSES, FORMS)
+        known: Plan = PLANS.decode(told["plan"])
         return replace(known, leaves=tuple((name, left) for name, left in told["leaves"]))
 
     def batch(
@@ -88,7 +87,7 @@ class Remote:
 
         def plan(wanted: list[Wanted]) -> BatchPlan:
             told = self._wire.post("/batch/explain", document(wanted))
-            known: BatchPlan = decode(told["plan"], BATCH_CLASSES, FORMS)
+            known: BatchPlan = BATCHES.decode(told["plan"])
             return replace(known, leaves=tuple((name, left) for name, left in told["leaves"]))
 
         def ask(wanted: list[Wanted], _: BatchPlan) -> BatchAnswer:
@@ -117,7 +116,7 @@ class Remote:
     def tables(self) -> tuple[Table, ...]:
         """Return the protected tables as they are declared, without the curator's folders."""
         told = self._wire.get("/tables", declarations=True)["declarations"]
-        return tuple(decode(text, PLAN_CLASSES) for text in told)
+        return tuple(PLANS.decode(text) for text in told)
 
     def streams(self) -> tuple[str, ...]:
         """Return the names of all streams."""
@@ -125,8 +124,8 @@ class Remote:
 
     def part_keys(self, table: str, by: str) -> tuple[Value, ...]:
         """Return the parts of a table by an expression with declared keys."""
-        keys: list[Value] = decode(json.dumps(self._wire.get(f"/tables/{table}/parts", by=by)["keys"]), ())
-        return tuple(keys)
+        keys: tuple[Value, ...] = VALUES.of_plain(self._wire.get(f"/tables/{table}/parts", by=by)["keys"])
+        return keys
 
     def stream_view(self, name: str) -> StreamView:
         """Return a stream as anybody may see it."""
@@ -142,12 +141,12 @@ class Remote:
         """Return the largest loss that a further question would be granted."""
         said = {} if part is None else {"part": json.dumps(part_json(part))}
         told = self._wire.get(f"/budgets/{table}", **said)
-        return Remaining(*(Fraction(told[name]) for name in ("epsilon", "rho", "delta")))
+        return remaining_from_json(told)
 
     def receipts(self, *, analyst: str | None = None) -> tuple[Receipt, ...]:  # noqa: ARG002
         """Return the latest thousand receipts of whom the token is, oldest first."""
         told = self._wire.get("/receipts", most=1000)["receipts"]
-        return tuple(receipt_of(one) for one in reversed(told))
+        return tuple(receipt_from_json(one) for one in reversed(told))
 
     def redeem(self, receipt: str, *, analyst: str | None = None, on_stage: Stage | None = None) -> Answer:  # noqa: ARG002
         """Give the one answer that a receipt stands for."""

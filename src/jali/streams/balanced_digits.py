@@ -65,6 +65,7 @@ class BalancedDigits(Counter):
         (46.8, 33.8)
     """
 
+    tag: ClassVar[str] = "BalancedDigits"
     adaptive: ClassVar[bool] = False
 
     horizon: int

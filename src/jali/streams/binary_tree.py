@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, reduce
 from itertools import accumulate
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -61,6 +61,8 @@ class BinaryTree(Counter):
         >>> len(counter.start().extend([1] * 1024))
         1024
     """
+
+    tag: ClassVar[str] = "BinaryTree"
 
     horizon: int
     epsilon: Fraction | None

@@ -81,6 +81,8 @@ class BufferedToeplitz(Counter):
         100
     """
 
+    tag: ClassVar[str] = "BufferedToeplitz"
+
     horizon: int
     rho: Fraction
     person: Participation

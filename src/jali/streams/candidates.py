@@ -96,19 +96,19 @@ def counters() -> dict[str, type[Counter]]:
     These are all counters of `jali.streams` that can be made of a horizon, a loss and a person alone.
 
     Example:
-        >>> counters()["binary-tree"].__name__
+        >>> counters()["binary-tree"].tag
         'BinaryTree'
     """
     import jali.streams
 
     kinds = [kind for kind in registered(jali.streams) if issubclass(kind, Counter)]
-    return {_hyphened(kind.__name__): kind for kind in kinds if _needed(kind) <= _GIVEN}
+    return {_hyphened(kind.tag): kind for kind in kinds if _needed(kind) <= _GIVEN}
 
 
 def name_of(counter: Counter) -> str:
     """Return how a counter is called; one that is built from others has their name behind its own."""
     each = getattr(counter, "each", None)
-    own = _hyphened(type(counter).__name__)
+    own = _hyphened(counter.tag)
     return own if each is None else f"{own}-{_hyphened(each.counter)}"
 
 
@@ -130,7 +130,7 @@ def of_name(name: str, horizon: int | None, window: Window | None = None) -> tup
         return _inside(name, window)
     endless = [one for own, kind in counters().items() if _endless(kind) for one in _in_turns(own, kind)]
     every = [*candidates(1 if horizon is None else horizon), *endless]
-    found = tuple(one for one in every if name in (one.name, _hyphened(one.kind.__name__)))
+    found = tuple(one for one in every if name in (one.name, _hyphened(one.kind.tag)))
     if not found:
         raise MechanismError(f"There is no counter {name!r}.", remedy=f"Take one of {', '.join(counters())}.")
     if horizon is None and not _endless(found[0].kind):
@@ -181,21 +181,21 @@ def _in_turns(name: str, kind: type[Counter]) -> Iterator[Candidate]:
     """Return an endless counter with each that it can be built from; epochs grow fast: fewer have less noise."""
     for own, each in counters().items():
         if not _endless(each) and not _keeps_all(each):
-            yield Candidate(f"{name}-{own}", kind, (("each", each.__name__), ("growth", _GROWTH)))
+            yield Candidate(f"{name}-{own}", kind, (("each", each.tag), ("growth", _GROWTH)))
 
 
 def _in_windows(window: Window) -> Iterator[Candidate]:
     """Return a window with each counter that it can be built from: also those that keep all of it."""
-    own = _hyphened(window.kind.__name__)
+    own = _hyphened(window.kind.tag)
     for name, each in counters().items():
         if not _endless(each):
-            yield Candidate(f"{own}-{name}", window.kind, (("each", each.__name__), ("window", window.ticks)))
+            yield Candidate(f"{own}-{name}", window.kind, (("each", each.tag), ("window", window.ticks)))
 
 
 def _inside(name: str, window: Window) -> tuple[Candidate, ...]:
     """Return the windows that go by a name: their own, or that of the counter inside."""
     every = tuple(_in_windows(window))
-    own = _hyphened(window.kind.__name__)
+    own = _hyphened(window.kind.tag)
     found = tuple(one for one in every if name in (own, one.name, one.name.removeprefix(f"{own}-")))
     if not found:
         names = ", ".join(one.name.removeprefix(f"{own}-") for one in every)

@@ -50,6 +50,8 @@ class Counter(Calibrated):
     law, and computes every published value from these noisy integers. `start` begins a stream.
     """
 
+    # What it is called where streams are stored, and, with dashes, in `mechanism=`. It never changes.
+    tag: ClassVar[str]
     loss_power: ClassVar[int | None] = None
     error_is_exact: ClassVar[bool] = False
     # Whether later increments may depend on what was published before.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
@@ -59,6 +59,8 @@ class Doubling(Parted):
         >>> [round(counter.stddev(tick) ** 2, 3) for tick in (1, 2, 1000)]
         [1.0, 2.0, 1000.0]
     """
+
+    tag: ClassVar[str] = "Doubling"
 
     horizon: int
     epsilon: Fraction | None

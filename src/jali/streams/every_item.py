@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -50,6 +50,8 @@ class EveryItem(Counter):
         >>> len(counter.start().extend([1] * 100))
         100
     """
+
+    tag: ClassVar[str] = "EveryItem"
 
     horizon: int
     epsilon: Fraction | None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -54,6 +54,8 @@ class EveryPrefix(Counter):
         >>> len(counter.start().extend([1] * 100))
         100
     """
+
+    tag: ClassVar[str] = "EveryPrefix"
 
     horizon: int
     epsilon: Fraction | None

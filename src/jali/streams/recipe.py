@@ -6,6 +6,7 @@ import inspect
 from collections.abc import Iterable
 from dataclasses import dataclass, fields
 from fractions import Fraction
+from functools import cache
 from typing import Any, TypeAlias
 
 import jali.streams
@@ -23,10 +24,10 @@ Parameters: TypeAlias = tuple[tuple[str, Any], ...]
 
 @dataclass(frozen=True, repr=False)
 class Recipe:
-    """The public name of a counter, such as EveryItem or every-item, and its parameters besides horizon and loss.
+    """The tag of a counter, such as EveryItem, or every-item, and its parameters besides horizon and loss.
 
-    It is kept by name, so that a stream that was stored can be gone on with. A recipe that is frozen also has all
-    parameters of the counters of some horizons, those that were optimised too: they are never chosen again.
+    It is kept by its tag, so that a stream that was stored can be gone on with. A recipe that is frozen also has
+    all parameters of the counters of some horizons, those that were optimised too: they are never chosen again.
 
     Example:
         >>> Recipe("EveryItem")
@@ -57,7 +58,7 @@ class Recipe:
         if each is None:
             each = _BEST[noise]
         if isinstance(each, type):
-            each = each.__name__
+            each = each.tag
         read = each if isinstance(each, Recipe) else cls(each)
         read.kind()
         return read
@@ -70,14 +71,13 @@ class Recipe:
 
     def kind(self) -> type[Counter]:
         """Return the class of the counters; one that has no horizon, or is no counter, is refused."""
-        found = getattr(jali.streams, self.counter, None) if self.counter in _names() else None
+        found = _kinds().get(self.counter)
         if found is None:
             raise MechanismError(
                 f"each must be the name of a counter with a horizon, not {self.counter!r}.",
-                remedy=f"There are {', '.join(_names())}.",
+                remedy=f"There are {', '.join(_kinds())}.",
             )
-        kind: type[Counter] = found
-        return kind
+        return found
 
     def made(self, horizon: int, epsilon: Fraction | None, rho: Fraction | None, person: Participation) -> Counter:
         """Make the counter of a horizon."""
@@ -93,7 +93,7 @@ Each: TypeAlias = str | type[Counter] | Recipe | None
 
 
 def _in_python(name: str) -> str:
-    """Return the class that `choose`, `named` and the command line call by a name with dashes.
+    """Return the tag of the counter that `choose`, `named` and the command line call by a name with dashes.
 
     Example:
         >>> _in_python("every-item"), _in_python("EveryItem")
@@ -109,11 +109,13 @@ def _parameters(counter: Any) -> Parameters:
     return tuple((name, getattr(counter, name)) for name in names if name not in _GIVEN)
 
 
-def _names() -> list[str]:
-    """Return the public counters that are made for a horizon."""
-    return [kind.__name__ for kind in registered(jali.streams) if _has_horizon(kind)]
+@cache
+def _kinds() -> dict[str, type[Counter]]:
+    """Return the public counters that are made for a horizon, by their tags."""
+    kinds = [kind for kind in registered(jali.streams) if issubclass(kind, Counter)]
+    return {kind.tag: kind for kind in kinds if _has_horizon(kind)}
 
 
-def _has_horizon(kind: type) -> bool:
-    horizon = inspect.signature(kind).parameters.get("horizon") if issubclass(kind, Counter) else None
+def _has_horizon(kind: type[Counter]) -> bool:
+    horizon = inspect.signature(kind).parameters.get("horizon")
     return horizon is not None and horizon.default is inspect.Parameter.empty

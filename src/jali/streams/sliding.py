@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -57,6 +57,8 @@ class Sliding(Windowed):
         >>> round(last_week.stddev(7), 3), round(last_week.stddev(1000), 3)
         (2.646, 2.646)
     """
+
+    tag: ClassVar[str] = "Sliding"
 
     window: int
     epsilon: Fraction | None

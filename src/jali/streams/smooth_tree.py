@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, partial
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -62,6 +62,8 @@ class SmoothTree(Counter):
         >>> len(counter.start().extend([1] * 1024))
         1024
     """
+
+    tag: ClassVar[str] = "SmoothTree"
 
     horizon: int
     epsilon: Fraction | None

@@ -6,7 +6,7 @@ import json
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, lru_cache
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -64,6 +64,8 @@ class ToeplitzRoot(Counter):
         >>> len(counter.start().extend([1] * 1024))
         1024
     """
+
+    tag: ClassVar[str] = "ToeplitzRoot"
 
     horizon: int
     rho: Fraction

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import Any, ClassVar
 
 from jali.mechanisms.mechanism import Specimen
 from jali.mechanisms.workloads.workload import Floats
@@ -44,6 +44,8 @@ class Tumbling(Windowed):
         >>> round(weekly.stddev(7), 3), round(weekly.stddev(8), 3)
         (2.646, 1.0)
     """
+
+    tag: ClassVar[str] = "Tumbling"
 
     window: int
     epsilon: Fraction | None

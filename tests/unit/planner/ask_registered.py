@@ -39,7 +39,7 @@ def main() -> None:
                 "explained": str(plan),
                 "cost": str(plan.cost),
                 "rows": [[ward, float(count)] for ward, count in answer.rows],
-                "widths": [[float(x) for x in answer.interval(0, 1)]],
+                "interval": [float(end) for end in answer.interval()[0][1] or ()],
                 "shown": str(answer) + str(running),
                 "again": [[ward, float(count)] for ward, count in again.rows],
                 "cached": again.cached,

@@ -24,16 +24,14 @@ from jali.mechanisms import Gaussian, Laplace
 from jali.mechanisms.workloads.cell_strategies import CellStrategy, RootOfCells, TreeOfCells
 from jali.mechanisms.workloads.measured_cells import MeasuredCells
 from jali.mechanisms.workloads.workload import Thresholds
-from jali.planner import Plan, make_plan
+from jali.planner import PLANS, Plan, make_plan
 from jali.planner.cells import spread, ways
 from jali.planner.explanation import explanation
-from jali.planner.forms import FORMS
-from jali.planner.plan import PLAN_CLASSES, check_loss
+from jali.planner.plan import check_loss
 from jali.planner.reach import CellFacts as Facts
 from jali.planner.reach import strategy_l1, strategy_squared_l2
 from jali.planner.terms import terms_of
 from jali.query.catalog import Catalog
-from jali.query.codec import decode, encode
 from jali.query.ownership import most_changes
 from jali.query.read_sql import read_sql
 
@@ -134,7 +132,7 @@ def test_a_strategy_for_other_cells_or_other_weights_never_runs() -> None:
 @pytest.mark.parametrize("terms", [{"epsilon": 1}, {"rho": "1/8"}], ids=str)
 def test_a_plan_with_a_strategy_is_stored_and_read_again(terms: dict[str, Any]) -> None:
     plan = planned("SELECT ward, CDF(age) FROM visits GROUP BY ward", **terms)
-    assert decode(encode(plan, FORMS), PLAN_CLASSES, FORMS) == plan
+    assert PLANS.decode(PLANS.encode(plan)) == plan
 
 
 # The choice.

@@ -19,7 +19,7 @@ import jali
 from jali.errors import JaliError
 from jali.mechanisms import Gaussian, Laplace, LInfinity
 from jali.mechanisms.joint_measure import Coordinate
-from jali.planner import FORMS, PLAN_CLASSES, RULES, Draft, Plan
+from jali.planner import PLANS, RULES, Draft, Plan
 from jali.planner.joint import block_of, multipliers
 from jali.planner.paid import paid
 from jali.planner.plan import check_loss
@@ -38,7 +38,6 @@ from jali.query.aggregation import (
     Weights,
 )
 from jali.query.catalog import Kind, Source, Table
-from jali.query.codec import decode, encode
 from jali.query.estimate import Estimate
 from jali.query.nodes import Column
 from jali.query.ownership import changes
@@ -234,7 +233,7 @@ def test_people_over_groups_in_a_block_are_stopped(db: jali.Database) -> None:
 def test_a_plan_is_stored_and_read_as_it_was(db: jali.Database, sql: str) -> None:
     plan = planned(db, sql)
     assert block_of(plan.parts[0])
-    restored = decode(encode(plan, FORMS), PLAN_CLASSES, FORMS)
+    restored = PLANS.decode(PLANS.encode(plan))
     assert restored == plan
     check_loss(restored)
 

@@ -12,12 +12,11 @@ import pytest
 
 import jali
 from jali.errors import JaliError
-from jali.planner import FORMS, PLAN_CLASSES, Plan
+from jali.planner import PLANS, Plan
 from jali.planner.membership import PartOf
 from jali.planner.partition import scheme, touches
 from jali.planner.plan import check_loss
 from jali.privacy import Budget
-from jali.query.codec import decode, encode
 from jali.query.relation import Keep, Scan
 
 VISITS = pa.table(
@@ -82,11 +81,11 @@ def test_a_key_that_is_grouped_by_has_one_value_in_its_part(db: jali.Database) -
 
 
 def test_a_plan_on_a_part_is_stored_with_it_and_has_a_key_of_its_own(db: jali.Database) -> None:
-    texts = {encode(planned(db, part={"ward": key}), FORMS) for key in ("A", "B", None)}
+    texts = {PLANS.encode(planned(db, part={"ward": key})) for key in ("A", "B", None)}
     assert len(texts) == 3
-    assert encode(db.explain(COUNT, epsilon=1), FORMS) not in texts
+    assert PLANS.encode(db.explain(COUNT, epsilon=1)) not in texts
     plan = planned(db)
-    assert decode(encode(plan, FORMS), PLAN_CLASSES, FORMS) == plan
+    assert PLANS.decode(PLANS.encode(plan)) == plan
 
 
 def test_a_plan_that_claims_a_part_and_reads_more_never_runs(db: jali.Database) -> None:

@@ -18,12 +18,11 @@ from tests.harness import noise_off
 import jali
 from jali.errors import JaliError
 from jali.mechanisms import GaussianThreshold, LaplaceThreshold, OptimalKeys
-from jali.planner import FORMS, PLAN_CLASSES, Plan
+from jali.planner import PLANS, Plan
 from jali.planner.plan import check_loss
 from jali.planner.tell import coins, keys_alone, selected
 from jali.privacy import Concentrated, Pure
 from jali.query.aggregation import Weights
-from jali.query.codec import decode, encode
 from jali.query.estimate import Estimate, Linear
 from jali.reading import LevelReading, Release, Released
 
@@ -181,7 +180,7 @@ def test_a_plan_that_keeps_more_groups_than_its_noise_was_made_for_never_runs(db
 @pytest.mark.parametrize("asked", [PEOPLE, ROWS, f"{PEOPLE}, SUM(cost)"])
 def test_a_stored_plan_is_read_back_as_it_was(db: jali.Database, asked: str, terms: dict[str, Any]) -> None:
     plan = planned(db, asked, **terms)
-    again = decode(encode(plan, FORMS), PLAN_CLASSES, FORMS)
+    again = PLANS.decode(PLANS.encode(plan))
     assert again == plan
     check_loss(again)
 

@@ -61,4 +61,5 @@ class TwoSidedGeometric(Noise):
 
     def release_integers(self, values: np.ndarray) -> np.ndarray[Any, Any]:
         """Add noise to integers."""
-        return values + DiscreteLaplace(self.scale).sample(values.size).astype(object).reshape(values.shape)
+        noise = DiscreteLaplace(self.scale).sample(values.size).astype(object)
+        return np.asarray(values + noise.reshape(values.shape), dtype=object)

@@ -57,7 +57,8 @@ class StandIn:
 
 
 def stand_in(largest: float, rms: float, kept: int, *, adaptive: bool = True, gaussian: bool = True) -> Any:
-    return type("Other", (StandIn,), {"figures": (largest, rms, kept), "adaptive": adaptive, "gaussian": gaussian})
+    members = {"figures": (largest, rms, kept), "adaptive": adaptive, "gaussian": gaussian, "tag": "Other"}
+    return type("Other", (StandIn,), members)
 
 
 def among(monkeypatch: pytest.MonkeyPatch, **kinds: Any) -> None:

@@ -2,24 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields, replace
 from fractions import Fraction
-from functools import lru_cache
+from functools import cache, lru_cache
+from types import MappingProxyType
 from typing import Any
 
+from jali.database.streams.cdf import StreamCdf
 from jali.database.streams.clock import Clock
+from jali.database.streams.mean import StreamMean
 from jali.database.streams.measure import Measure
-from jali.database.streams.measures import MEASURES
+from jali.database.streams.measures import StreamCount, StreamSum
 from jali.errors import LedgerError
+from jali.mechanisms.laws.gaussian import DiscreteGaussianLaw
+from jali.mechanisms.laws.laplace import DiscreteLaplaceLaw
 from jali.mechanisms.sensitivity import Root
-from jali.planner import PLAN_CLASSES
+from jali.planner import PLANS
 from jali.privacy import Adjacency, Budget
-from jali.query.codec import Form, Forms, decode, encode
+from jali.query.followed import Followed
+from jali.serialization.schema import Schema, stored
 from jali.streams.counter import Counter
 from jali.streams.participation import Participation
 from jali.streams.parts import Parted
+from jali.streams.recipe import Recipe
 from jali.streams.window import Window
+
+# How laws of noise are written in declarations, and the parameter of each. The words never change.
+_LAWS: Mapping[type, tuple[str, str]] = MappingProxyType(
+    {DiscreteLaplaceLaw: ("DiscreteLaplaceLaw", "scale"), DiscreteGaussianLaw: ("DiscreteGaussianLaw", "variance")}
+)
 
 
 @dataclass(frozen=True)
@@ -137,7 +149,7 @@ class StreamDeclaration:
 
     def text(self) -> str:
         """Return the declaration as it is stored."""
-        return encode(self, _forms())
+        return streams().encode(self)
 
 
 @lru_cache(maxsize=64)
@@ -147,14 +159,17 @@ def read_declaration(text: str) -> StreamDeclaration:
     A counter whose first tick is measured with another noise than when it was stored is refused; later ones are
     looked at when they come.
     """
-    found: StreamDeclaration = decode(text, _classes(), _forms())
+    found: StreamDeclaration = streams().decode(text)
     found.check(1, 1)
     return found
 
 
 def _noise(counter: Counter) -> str:
     """Say what the noise of a counter with a horizon is calibrated to, exactly."""
-    return f"{int(counter.horizon)} ticks: {counter.law!r} for {counter.distance!r}"
+    law, (l1, squared) = counter.law, counter.distance
+    word, parameter = _LAWS[type(law)]
+    told = f"{word}({parameter}={getattr(law, parameter)!r})"
+    return f"{int(counter.horizon)} ticks: {told} for ({l1!r}, {squared!r})"
 
 
 def _kinds(counter: Counter) -> tuple[Counter, ...]:
@@ -169,43 +184,42 @@ def _measuring(counter: Counter, first: int, last: int) -> Iterable[Counter]:
     return map(counter.part, range(counter.place(first)[0], counter.place(last)[0] + 1))
 
 
-def _counters() -> tuple[type[Any], ...]:
+@cache
+def streams() -> Schema:
+    """Return how streams are stored: their declarations, with everything that one can have in it.
+
+    Counters are made by their constructors, so their parts are those that anybody can give.
+    """
     import jali.streams
+    from jali.database.streams.following import Follows
     from jali.mechanisms.registry import registered
 
-    return registered(jali.streams)
-
-
-def _classes() -> Iterable[type]:
-    """Return every class that a declaration can have in it."""
-    from jali.database.streams.following import Follows
-    from jali.query.followed import Followed
-    from jali.streams.recipe import Recipe
-
-    own = (
-        StreamDeclaration,
-        Wanted,
-        Clock,
-        Window,
-        Participation,
-        Root,
-        Recipe,
-        Follows,
-        Followed,
-        *MEASURES.values(),
+    counters = [kind for kind in registered(jali.streams) if issubclass(kind, Counter)]
+    return PLANS.extended(
+        (
+            stored(
+                "StreamDeclaration",
+                StreamDeclaration,
+                "name unit horizon adjacency max_ticks separation max_items measure clock wanted follows window"
+                " counter noise",
+            ),
+            stored("Wanted", Wanted, "budget epsilon rho delta adaptive mechanism"),
+            stored("Clock", Clock, "every start"),
+            stored("Window", Window, "ticks slides"),
+            stored("Participation", Participation, "adjacency ticks separation l1 l2 signed"),
+            stored("Root", Root, "squared"),
+            stored("Recipe", Recipe, "counter parameters frozen"),
+            stored("Follows", Follows, "query followed late"),
+            stored("Followed", Followed, "rows owner moment every keys measure value low high ends"),
+            stored("StreamCount", StreamCount, "keys"),
+            stored("StreamSum", StreamSum, "keys range step"),
+            stored("StreamMean", StreamMean, "keys range step"),
+            stored("StreamCdf", StreamCdf, "keys range bins"),
+            *(stored(kind.tag, kind, _parameters(kind), make=kind) for kind in counters),
+        )
     )
-    return (*PLAN_CLASSES, *own, *_counters())
 
 
-def _forms() -> Forms:
-    """Make counters by their constructors, whose parameters are their fields."""
-    return {kind: Form(_parameters, kind) for kind in _counters()}
-
-
-def _parameters(counter: Any) -> dict[str, Any]:
-    return {field.name: _plain(getattr(counter, field.name)) for field in fields(counter)}
-
-
-def _plain(value: Any) -> Any:
-    """Write whole numbers that call themselves otherwise, such as an unlimited horizon, as numbers."""
-    return int(value) if isinstance(value, int) and not isinstance(value, bool) else value
+def _parameters(kind: type[Counter]) -> str:
+    """Return the parameters of a counter, which are its fields."""
+    return " ".join(field.name for field in fields(kind))  # type: ignore[arg-type]

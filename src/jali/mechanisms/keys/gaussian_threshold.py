@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import ClassVar
 
 from jali.mechanisms.gaussian import GAUSSIAN_PAGE
 from jali.mechanisms.keys.group_selection import adjacency_of
@@ -62,6 +63,9 @@ class GaussianThreshold(NoisyCounts):
         >>> list(mechanism.release({"rare": 1, "zebra": 0, "common": 1000}))
         ['common']
     """
+
+    tag: ClassVar[str] = "GaussianThreshold"
+    stored_parts: ClassVar[str] = "rho delta max_keys adjacency least_people"
 
     rho: Fraction
     delta: Fraction

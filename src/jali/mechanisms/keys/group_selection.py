@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 class GroupSelection(ABC):
     """Chooses groups by the number of people behind each, one count for each key."""
 
+    # What it is called in stored plans, and its parameters.
+    tag: ClassVar[str]
+    stored_parts: ClassVar[str]
     page: ClassVar[str]
 
     delta: Fraction

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import ClassVar
 
 from jali.mechanisms.keys.group_selection import adjacency_of
 from jali.mechanisms.keys.noisy_counts import NoisyCounts, threshold_specimens
@@ -67,6 +68,9 @@ class LaplaceThreshold(NoisyCounts):
         >>> mechanism.interval(1000, 0.95), mechanism.interval(14, 0.95)
         ((997, 1003), (1, 17))
     """
+
+    tag: ClassVar[str] = "LaplaceThreshold"
+    stored_parts: ClassVar[str] = "epsilon delta max_keys adjacency least_people"
 
     epsilon: Fraction
     delta: Fraction

@@ -77,6 +77,8 @@ class OptimalKeys(Mechanism, GroupSelection):
 
     loss_power: ClassVar[int | None] = None
     error_is_exact: ClassVar[bool] = False
+    tag: ClassVar[str] = "OptimalKeys"
+    stored_parts: ClassVar[str] = "epsilon delta max_keys adjacency least_people"
     page: ClassVar[str] = "docs/proofs/unknown_keys.md (Desfontaines, Voss, Gipson and Mandayam 2022, Theorem 1)"
 
     epsilon: Fraction

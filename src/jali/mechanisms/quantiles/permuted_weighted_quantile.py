@@ -55,6 +55,7 @@ class PermutedWeightedQuantile(FlippedQuantile, WeightedQuantile):
     """
 
     for_more_marks = "WeightedQuantile"
+    tag: ClassVar[str] = "PermutedWeightedQuantile"
     noun: ClassVar[str] = PERMUTE_AND_FLIP
     pages: ClassVar[tuple[str, ...]] = (PERMUTE_AND_FLIP_PAGE,)
     for_pure_loss: ClassVar[bool] = True

@@ -84,6 +84,8 @@ class WeightedQuantile(MarkQuantile, Pick):
         35
     """
 
+    tag: ClassVar[str] = "WeightedQuantile"
+    stored_parts: ClassVar[str] = "at low high step sensitivity epsilon offset window"
     looks_at: ClassVar[str] = "rank"
     noun: ClassVar[str] = EXPONENTIAL
     pages: ClassVar[tuple[str, ...]] = (EXPONENTIAL_PAGE,)

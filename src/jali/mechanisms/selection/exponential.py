@@ -60,6 +60,7 @@ class Exponential(PickByWeight):
         9.7807
     """
 
+    tag: ClassVar[str] = "Exponential"
     noun: ClassVar[str] = EXPONENTIAL
     page: ClassVar[str] = EXPONENTIAL_PAGE
     for_pure_loss: ClassVar[bool] = False

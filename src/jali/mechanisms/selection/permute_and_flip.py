@@ -69,6 +69,7 @@ class PermuteAndFlip(PickByWeight):
         0.3678794
     """
 
+    tag: ClassVar[str] = "PermuteAndFlip"
     noun: ClassVar[str] = PERMUTE_AND_FLIP
     page: ClassVar[str] = PERMUTE_AND_FLIP_PAGE
     for_pure_loss: ClassVar[bool] = True

@@ -29,6 +29,7 @@ PERMUTE_AND_FLIP_PAGE = "docs/proofs/permute_and_flip.md (McKenna and Sheldon 20
 class PickByWeight(EvenSelection, Pick):
     """A selection that a question may pick cells by."""
 
+    stored_parts: ClassVar[str] = "sensitivity epsilon monotone adjacency step"
     looks_at: ClassVar[str] = "weight"
     noun: ClassVar[str]
     page: ClassVar[str]

@@ -17,7 +17,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -41,6 +41,10 @@ _DUST = 1e-6
 
 class CellStrategy(ABC):
     """An integer matrix G over the cells, made for their running sums; no entry is negative."""
+
+    # What it is called in stored plans, and its parameters.
+    tag: ClassVar[str]
+    stored_parts: ClassVar[str]
 
     cells: int
 
@@ -105,6 +109,9 @@ class TreeOfCells(CellStrategy):
         fanouts: The number of children of a node, from the root down; leaves beyond the cells count 0.
         root: Whether the total is measured.
     """
+
+    tag: ClassVar[str] = "TreeOfCells"
+    stored_parts: ClassVar[str] = "cells fanouts root"
 
     cells: int
     fanouts: tuple[int, ...]
@@ -189,6 +196,9 @@ class RootOfCells(CellStrategy):
         grain: How many integer steps stand for 1 in T.
         scale: How many stand for 1 in s.
     """
+
+    tag: ClassVar[str] = "RootOfCells"
+    stored_parts: ClassVar[str] = "cells grain scale"
 
     cells: int
     grain: int

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -19,6 +19,9 @@ RUNNING_PAGE = "docs/proofs/running_counts.md (Hay, Rastogi, Miklau and Suciu 20
 @dataclass(frozen=True)
 class MeasuredCells(Measurement):
     """Noise on the sums of cells that a strategy measures."""
+
+    tag: ClassVar[str] = "MeasuredCells"
+    stored_parts: ClassVar[str] = "strategy noise"
 
     strategy: CellStrategy
     noise: Noise

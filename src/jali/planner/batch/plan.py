@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
@@ -16,20 +17,20 @@ from jali.planner.batch.weigh_together import weighed_together
 from jali.planner.choose_keys import choose_keys
 from jali.planner.choose_mechanisms import choose_mechanisms
 from jali.planner.draft import Draft
-from jali.planner.forms import FORMS
 from jali.planner.measure_aggregates import measure_aggregates
 from jali.planner.own_rows import own_rows
 from jali.planner.per_group import bound_per_group
-from jali.planner.plan import PLAN_CLASSES, Plan, finish
+from jali.planner.plan import Plan, finish, without_sql
 from jali.planner.qualify_names import qualify_names
+from jali.planner.serialization import PLANS
 from jali.planner.show_question import show_question
 from jali.planner.split_loss import split_loss
 from jali.privacy import Concentrated, Event, Loss, Pure
 from jali.query.catalog import Catalog, Public, Table
-from jali.query.codec import encode
 from jali.query.estimates import AnyEstimate
 from jali.query.limits import DEFAULT, Limits
 from jali.query.nodes import Aggregate, Question
+from jali.serialization.schema import stored, write_plain
 
 # The rules of a question up to where batches look at all of them. Rows are weighed by their number: weights by the
 # L2 norm depend on the groups, so that a total would not be the sum of its parts.
@@ -105,18 +106,18 @@ class BatchPlan:
     @cached_property
     def encoded(self) -> str:
         """The plan as text: what the ledger keeps. What it would leave of accounts is not in it."""
-        return encode(self, FORMS)
+        return BATCHES.encode(self)
 
     @cached_property
-    def wordless(self) -> str:
-        """The same without its words: what is asked again in other words is the same batch."""
+    def meaning(self) -> str:
+        """The same without its words and the engine's queries: what is asked again otherwise is the same batch."""
         readings = tuple(replace(reading, written="") for reading in self.readings)
-        return encode(replace(self, readings=readings), FORMS)
+        return BATCHES.encode(replace(self, readings=readings, plans=tuple(map(without_sql, self.plans))))
 
     def telling(self, leaves: tuple[tuple[str, str], ...]) -> BatchPlan:
         """Return the same plan, which also says what it would leave of each account."""
         made = replace(self, leaves=leaves)
-        made.__dict__.update(encoded=self.encoded, wordless=self.wordless)
+        made.__dict__.update(encoded=self.encoded, meaning=self.meaning)
         return made
 
     def __repr__(self) -> str:
@@ -128,7 +129,30 @@ class BatchPlan:
         return explain_batch(self)
 
 
-BATCH_CLASSES: tuple[type, ...] = (*PLAN_CLASSES, BatchPlan, ReadBy)
+# Plans of batches and of single questions.
+BATCHES = PLANS.extended(
+    (
+        stored("BatchPlan", BatchPlan, "plans readings cost costs parts delta agree ways"),
+        stored("ReadBy", ReadBy, "question place estimates written"),
+    )
+)
+
+
+def means(plan: Plan | BatchPlan, stored: str, written: Callable[[str], bool]) -> bool:
+    """Say whether a stored plan, of which an earlier version made a key, means the same as a plan.
+
+    Args:
+        plan: The plan of now.
+        stored: The text of the other one.
+        written: Says whether the key was made of a text: that of the plan, without the words of a batch.
+    """
+    plain = json.loads(stored)
+    for reading in plain.get("readings", ()):
+        reading["written"] = ""
+    if not written(write_plain(plain)):
+        return False
+    known: Plan | BatchPlan = BATCHES.decode(stored)
+    return known.meaning == plan.meaning
 
 
 def plan_batch(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
@@ -15,9 +14,10 @@ from jali.documents.accounts import left_json, told_account_json
 from jali.documents.releases import without_folders
 from jali.documents.tables import public_json, table_json
 from jali.errors import CatalogError
+from jali.planner import PLANS
 from jali.privacy import Budget
 from jali.query.catalog import Declared, Keys, Range, Via
-from jali.query.codec import encode
+from jali.serialization.schema import VALUES
 from jali.server.api.doors import AnyCaller, Curator, TheHouse
 from jali.server.api.envelope import Refusal, not_found
 from jali.server.api.forms import BudgetForm, ColumnForm, GrantForm, PublicForm, TableForm, read_part
@@ -45,7 +45,9 @@ def tables_document(house: House, *, declarations: bool = False) -> dict[str, An
         "tables": [table_json(table) for table in found],
         "public": [public_json(table) for table in database.public_tables()],
     }
-    return told | ({"declarations": [without_folders(encode(table)) for table in found]} if declarations else {})
+    return told | (
+        {"declarations": [without_folders(PLANS.encode(table)) for table in found]} if declarations else {}
+    )
 
 
 @router.get("/tables/{name}", tags=["tables"])
@@ -68,7 +70,7 @@ async def parts(
     """Return the disjoint parts of a table by an expression with declared keys; dates say what they are."""
 
     def found() -> dict[str, list[Any]]:
-        return {"keys": json.loads(encode(house.database.part_keys(name, by)))}
+        return {"keys": VALUES.to_plain(house.database.part_keys(name, by))}
 
     return await house.desk.planning(caller.token, found)
 

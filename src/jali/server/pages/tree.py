@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from jali.planner import FORMS, PLAN_CLASSES, Plan
+from jali.planner import PLANS, Plan
 from jali.planner.explanation import AggregateNote, Explanation, KeyNote, ReleaseNote, TableNote, explanation
 from jali.planner.explanation.facts import release_facts, selection_facts, subject
 from jali.planner.explanation.forecasts import forecasts, show_remark
-from jali.query.codec import decode
 
 Facts = tuple[tuple[str, str], ...]
 
@@ -34,7 +33,7 @@ class Node:
 
 def tree_of(plan: str) -> Node:
     """Return the tree of a plan as the ledger keeps it."""
-    known: Plan = decode(plan, PLAN_CLASSES, FORMS)
+    known: Plan = PLANS.decode(plan)
     return tree(explanation(known))
 
 
