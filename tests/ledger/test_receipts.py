@@ -173,3 +173,29 @@ def test_a_text_that_is_not_unicode_spends_nothing(ledger: StoredLedger) -> None
     with pytest.raises(LedgerError, match="Unicode"):
         ledger.release(ask(ledger, debit(BEN)), "\ud800")
     assert ledger.spent(VISITS) == NOTHING
+
+
+def reserved(ledger: StoredLedger, key: str, *, analyst: str = "ana", question: str = "q") -> str:
+    return ledger.reserve(analyst=analyst, question=question, key=key, plan=f"of {key}", debits=(debit(),))
+
+
+def test_keys_of_earlier_versions_are_found_by_the_words_of_a_question(ledger: StoredLedger) -> None:
+    """Those versions wrote hexadecimal keys, and all since begin with a k."""
+    first, _, _, _ = (
+        reserved(ledger, "00ff"),
+        reserved(ledger, "ff00"),
+        reserved(ledger, "k00ff"),
+        reserved(ledger, "aa00", question="another"),
+    )
+    ledger.release(first, "42")
+    assert ledger.earlier_keys("q", analyst="ana", others=False) == (("00ff", "of 00ff"), ("ff00", "of ff00"))
+    assert ledger.earlier_keys("Q", analyst="ana", others=False) == ()
+
+
+def test_keys_of_questions_of_others_are_found_where_they_may_be_known_only(ledger: StoredLedger) -> None:
+    receipt = reserved(ledger, "00ff")
+    ledger.release(receipt, "42")
+    assert ledger.earlier_keys("q", analyst="ben", others=False) == ()
+    assert ledger.earlier_keys("q", analyst="ben", others=True) == (("00ff", "of 00ff"),)
+    assert ledger.recall("00ff", analyst="ben", grant=debit(BEN)) is not None
+    assert ledger.earlier_keys("q", analyst="ben", others=False) == (("00ff", "of 00ff"),)

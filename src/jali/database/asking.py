@@ -246,16 +246,10 @@ class Asking:
         Where the same was asked of an earlier version of Jali, in the same words, the key is the one of then: its
         answer is recalled, or its open receipt is taken up.
         """
-        versions = self._versions(plan.read)
-        known = self._ledger.earlier_keys(question, analyst=analyst or CURATOR, others=_others(plan.read, analyst))
-        if known:
-            # Read where there are such keys.
-            from jali.planner.batch import means
-
-            for key, stored in known:
-                if means(plan, stored, lambda text, key=key: key == earlier_key(versions, text)):  # type: ignore[misc]
-                    return key
-        return answer_key(versions, plan.meaning)
+        versions, others = self._versions(plan.read), _others(plan.read, analyst)
+        known = self._ledger.earlier_keys(question, analyst=analyst or CURATOR, others=others)
+        same = (key for key, stored in known if _means(plan, stored, versions, key))
+        return next(same, None) or answer_key(versions, plan.meaning)
 
     def _versions(self, tables: tuple[Table | Public, ...]) -> str:
         versions = ""
@@ -366,6 +360,14 @@ def _others(tables: tuple[Table | Public, ...], analyst: str | None) -> bool:
     """Say whether an analyst may be given what others have asked."""
     common = all(table.memory == "common" for table in tables if isinstance(table, Table))
     return common or analyst in (None, CURATOR)
+
+
+def _means(plan: Plan | BatchPlan, stored: str, versions: str, key: str) -> bool:
+    """Say whether a plan that an earlier version stored under a key means the same, of the same data."""
+    from jali.planner.batch import BATCHES, without_words
+
+    known = key == earlier_key(versions, without_words(stored))
+    return known and bool(BATCHES.decode(stored).meaning == plan.meaning)
 
 
 def _said(question: str | Question, plan: Plan) -> str:
