@@ -132,8 +132,8 @@ def _once(written: str, make: Callable[[str], str]) -> str:
 def _unless(written: str, other: str) -> str:
     """Write a value, or NULL where it is another one.
 
-    DuckDB makes two copies of the first argument of NULLIF, and so 2^n of n inside each other: 40 short calls would
-    take minutes to plan. From the third on the value is bound to a name.
+    DuckDB makes two copies of the first argument of NULLIF, and so 2^n of n inside each other: 20 short calls
+    would take minutes to plan. From the third on the value is bound to a name.
     """
     if written.count("nullif(") < _COPIED:
         return f"nullif({written}, {other})"

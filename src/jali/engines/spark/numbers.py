@@ -26,8 +26,8 @@ def once(written: str, make: Callable[[str], str]) -> str:
 def unless(written: str, other: str) -> str:
     """Write a value, or NULL where it is another one.
 
-    Spark makes two copies of the first argument of NULLIF, and so 2^n of n inside each other: from the third on the
-    value is bound to a name of its own.
+    Spark makes two copies of the first argument of NULLIF, and so 2^n of n inside each other: from the third on
+    the value is bound to a name of its own.
     """
     if written.count("nullif(") < _COPIED:
         return f"nullif({written}, {other})"
