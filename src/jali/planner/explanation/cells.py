@@ -35,8 +35,10 @@ def cells_note(plan: Plan, place: int) -> MeasureNote:
     strategy = one.mechanism.cell_strategy
     if strategy is not None:
         return _strategy_note(plan, one, strategy)
-    note = measure_note(plan, place)
-    others = _other_ways(one) if draw.kind == "running" else _of_a_tree(one)
+    running = draw.kind == "running"
+    # Of several grouping sets some may be measured by a strategy, and others not: their groups are fewer.
+    note = measure_note(plan, place, running_half_width if running else None)
+    others = _other_ways(one) if running else _of_a_tree(one)
     return replace(note, alternatives=(*others, *note.alternatives))
 
 
