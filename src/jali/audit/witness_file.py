@@ -128,7 +128,7 @@ def read(path: str | Path) -> WitnessFile:
 
 def _of_second(held: dict[str, Any]) -> dict[str, Any]:
     """Return a document of version 2 as one of now; the place of an input among pairs is written as it was."""
-    values = {name: of_second(held[name]) for name in ("claimed", "found") if name in held}
+    values: dict[str, Any] = {name: of_second(held[name]) for name in ("claimed", "found") if name in held}
     inputs = held.get("inputs")
     if isinstance(inputs, list):
         values["inputs"] = [one if _is_place(one) else of_second(one) for one in inputs]
