@@ -8,8 +8,7 @@ from math import isqrt
 
 from jali.mechanisms import Gaussian, GaussianThreshold, Laplace, LaplaceThreshold
 from jali.mechanisms.keys.noisy_counts import NoisyCounts
-from jali.mechanisms.quantiles.permuted_weighted_quantile import PermutedWeightedQuantile
-from jali.mechanisms.quantiles.weighted_quantile import WeightedQuantile
+from jali.mechanisms.quantiles.weighted_quantile import PermutedWeightedQuantile, WeightedQuantile
 from jali.mechanisms.selection.permute_and_flip import PermuteAndFlip
 from jali.mechanisms.workloads.cell_strategies import TreeOfCells
 from jali.planner import Plan

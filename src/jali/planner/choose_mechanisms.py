@@ -9,9 +9,8 @@ from fractions import Fraction
 from jali.errors import MechanismError, QueryError
 from jali.mechanisms import Gaussian, Laplace
 from jali.mechanisms.keys.noisy_counts import NoisyCounts
-from jali.mechanisms.quantiles.permuted_weighted_quantile import PermutedWeightedQuantile
 from jali.mechanisms.quantiles.rank_ends import end_offset
-from jali.mechanisms.quantiles.weighted_quantile import WeightedQuantile
+from jali.mechanisms.quantiles.weighted_quantile import PermutedWeightedQuantile, WeightedQuantile
 from jali.mechanisms.selection.exponential import Exponential
 from jali.mechanisms.selection.permute_and_flip import PermuteAndFlip
 from jali.planner.cells import Facts, measured, ways

@@ -6,8 +6,7 @@ from fractions import Fraction
 
 from jali.mechanisms import Gaussian, Laplace
 from jali.mechanisms.keys.noisy_counts import NoisyCounts
-from jali.mechanisms.quantiles.permuted_weighted_quantile import PermutedWeightedQuantile
-from jali.mechanisms.quantiles.weighted_quantile import WeightedQuantile
+from jali.mechanisms.quantiles.weighted_quantile import PermutedWeightedQuantile, WeightedQuantile
 from jali.mechanisms.selection.permute_and_flip import PermuteAndFlip
 from jali.planner.cells import MeasuredCells, strategy_l1, strategy_squared_l2
 from jali.planner.joint import block_of, block_reach

@@ -9,8 +9,7 @@ from typing import TypeAlias
 
 from jali.mechanisms import Gaussian, Laplace, LInfinity
 from jali.mechanisms.laws.coordinate import CoordinateLaw
-from jali.mechanisms.quantiles.permuted_weighted_quantile import PermutedWeightedQuantile
-from jali.mechanisms.quantiles.weighted_quantile import WeightedQuantile
+from jali.mechanisms.quantiles.weighted_quantile import PermutedWeightedQuantile, WeightedQuantile
 from jali.mechanisms.selection.exponential import Exponential
 from jali.mechanisms.selection.permute_and_flip import PermuteAndFlip
 from jali.planner.cells import MeasuredCells

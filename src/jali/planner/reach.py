@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from jali.mechanisms.quantiles.rank_reach import rank_reach
+from jali.mechanisms.quantiles.weighted_quantile import rank_reach
 from jali.query.aggregation import Aggregation
 
 
