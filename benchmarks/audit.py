@@ -1,4 +1,4 @@
-"""The auditor: every broken twin caught and every honest one passed, published bounds, floats, and CPU seconds."""
+"""The auditor: broken mechanisms caught, honest ones passed, published bounds, floats, and CPU seconds."""
 
 from __future__ import annotations
 
@@ -12,10 +12,9 @@ import numpy as np
 from benchmarks.measure import Row, at_least, at_most, reported
 
 from jali.audit import Effort, Finding, Subject, Verdict, adapters, audit
+from jali.audit.broken import BROKEN, HONEST, PUBLISHED, additive
 from jali.audit.testers.pairwise import Pairwise
 from jali.audit.testers.reachability import share_out_of_reach
-from jali.audit.twins import BROKEN, HONEST, PUBLISHED
-from jali.audit.twins.sampled import additive
 from jali.noise import DiscreteLaplace
 
 _SEED = 7
@@ -27,11 +26,11 @@ _LIMIT = 60
 
 
 def rows() -> list[Row]:
-    """Audit twins, published mechanisms and floats."""
-    return [*_twins(), *_published(), *_floats()]
+    """Audit broken and honest mechanisms, published mechanisms and floats."""
+    return [*_broken(), *_published(), *_floats()]
 
 
-def _twins() -> list[Row]:
+def _broken() -> list[Row]:
     found = []
     for makers, expected in ((BROKEN, Verdict.VIOLATION), (HONEST, Verdict.NOTHING_FOUND)):
         right, longest = 0, 0.0
@@ -41,7 +40,7 @@ def _twins() -> list[Row]:
             longest = max(longest, seconds)
         kind, word = ("broken", "caught") if expected is Verdict.VIOLATION else ("honest", "passed")
         found += [
-            Row(f"{kind} twins {word}, of {len(makers)}", right, f"= {len(makers)}", right == len(makers)),
+            Row(f"{kind} mechanisms {word}, of {len(makers)}", right, f"= {len(makers)}", right == len(makers)),
             at_most("  CPU seconds of the slowest", longest, _LIMIT),
         ]
     return found

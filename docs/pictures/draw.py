@@ -85,15 +85,15 @@ def attacked() -> dict[str, Any]:
 
 
 def audited() -> dict[str, Any]:
-    """Draw what the auditor finds: of all that Jali has, and of broken and honest twins at claim 0.7."""
-    from jali.audit.twins import BROKEN, HONEST
+    """Draw what the auditor finds: of all that Jali has, and of broken and honest mechanisms at claim 0.7."""
+    from jali.audit.broken import BROKEN, HONEST
 
     effort = Effort(400_000, seed=7)
     # At epsilon 10 it takes millions of samples.
-    twins = [make() for make in (*BROKEN, *HONEST) if make.__name__ != "classical_gaussian"]
+    made = [make() for make in (*BROKEN, *HONEST) if make.__name__ != "classical_gaussian"]
     return {
         "audits": audit_registered(seconds=120, brief=True).plot(),
-        "audit_twins": audit_all(twins, effort, [Pairwise()]).plot(),
+        "audit_broken": audit_all(made, effort, [Pairwise()]).plot(),
     }
 
 

@@ -16,11 +16,10 @@ from scipy import stats
 from tests.depth import DEPTH, deep
 
 from jali.audit import Effort, Subject, Verdict, audit
+from jali.audit.broken import HONEST, additive
+from jali.audit.broken.definition import CLAIM
 from jali.audit.testers.pairwise import Pairwise
 from jali.audit.testers.tester import Tester
-from jali.audit.twins import HONEST
-from jali.audit.twins.sampled import additive
-from jali.audit.twins.sampled.making import CLAIM
 from jali.privacy import Pure
 
 _REPEATS = 400 if DEPTH > 1 else 50
@@ -50,7 +49,7 @@ def test_an_honest_mechanism_is_seldom_accused_by_all_stages() -> None:
 
 @deep  # ten minutes
 @pytest.mark.parametrize("maker", HONEST, ids=lambda maker: str(maker.__name__))
-def test_every_honest_twin_is_seldom_accused(maker: Callable[[], Subject]) -> None:
+def test_every_honest_mechanism_is_seldom_accused(maker: Callable[[], Subject]) -> None:
     # Their noise is floating-point noise, whose digits are another stage's business.
     accused = _accused(maker(), Effort(_QUICK), (Pairwise(),))
     assert accused <= min(_most(_REPEATS, 0.01), 0.05 * _REPEATS)

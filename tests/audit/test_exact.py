@@ -1,4 +1,4 @@
-"""Every mechanism passes the exact audit, every broken twin is caught."""
+"""Every mechanism passes the exact audit, every broken mechanism is caught."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ import pytest
 from tests.depth import thinned
 
 from jali.audit import REGISTRY, Registration, Verdict, audit_exactly
+from jali.audit.broken import EXACT
 from jali.audit.exact import Laws, hockey_stick, renyi
 from jali.audit.orders import steepest
 from jali.audit.registry import AUDITED
-from jali.audit.twins import TWINS
 from jali.mechanisms import MECHANISMS
 from jali.privacy import Approximate, Concentrated, Loss
 
@@ -33,9 +33,9 @@ def test_no_violation_is_found_and_a_tight_claim_is_reached(registration: Regist
 
 
 @thinned(4)
-@pytest.mark.parametrize("twin", TWINS, ids=lambda r: r.name)
-def test_every_broken_twin_is_caught(twin: Registration) -> None:
-    finding = audit_exactly(twin)
+@pytest.mark.parametrize("broken", EXACT, ids=lambda r: r.name)
+def test_every_broken_mechanism_is_caught(broken: Registration) -> None:
+    finding = audit_exactly(broken)
     assert finding.verdict is Verdict.VIOLATION
     assert finding.found > 1.05 * finding.claimed
 

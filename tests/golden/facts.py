@@ -11,8 +11,7 @@ from jali.mechanisms.joint_measure import Coordinate
 from jali.mechanisms.keys.noisy_counts import NoisyCounts
 from jali.mechanisms.measurement import Noise
 from jali.mechanisms.measurement import Pick as Choice
-from jali.mechanisms.quantiles.permuted_weighted_quantile import PermutedWeightedQuantile
-from jali.mechanisms.quantiles.weighted_quantile import WeightedQuantile
+from jali.mechanisms.quantiles.weighted_quantile import PermutedWeightedQuantile, WeightedQuantile
 from jali.mechanisms.selection.permute_and_flip import PermuteAndFlip
 from jali.mechanisms.workloads.cell_strategies import TreeOfCells
 from jali.mechanisms.workloads.measured_cells import MeasuredCells

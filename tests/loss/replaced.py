@@ -15,7 +15,7 @@ import jali.database.asking
 import jali.database.batches
 import jali.drawing
 import jali.mechanisms.keys.noisy_counts
-import jali.mechanisms.quantiles.flipped_quantile
+import jali.mechanisms.quantiles.mark_flips
 import jali.mechanisms.selection.exponential
 import jali.mechanisms.selection.permute_and_flip
 from jali.mechanisms import Gaussian, Laplace, LInfinity
@@ -57,7 +57,7 @@ def _replacements(watch: Watch) -> Iterator[tuple[Any, str, Any]]:
     selection = jali.mechanisms.selection
     yield selection.exponential, "draw_exponential", lambda x, size, bits: watch.place("exponential", x)
     yield selection.permute_and_flip, "draw_permute_and_flip", lambda x, size, bits: watch.place("flips", x)
-    yield jali.mechanisms.quantiles.flipped_quantile, "draw_permute_and_flip", _unseen
+    yield jali.mechanisms.quantiles.mark_flips, "draw_permute_and_flip", _unseen
     yield OptimalKeys, "choose", _method(watch.choose, OptimalKeys.choose)
     yield NoisyCounts, "tell", _method(watch.tell, NoisyCounts.tell)
     yield jali.mechanisms.keys.noisy_counts, "bernoulli", _no_coin

@@ -19,6 +19,7 @@ from jali.attacks.subsets.repeated import Repeated
 from jali.attacks.subsets.singles import Singles
 from jali.errors import CatalogError
 from jali.local.binomial import upper_tail
+from jali.numbers.search import bracket, least_integer
 from jali.privacy.rationals import positive_integer
 
 _MOST_ANSWERS = 20_000_000
@@ -148,14 +149,11 @@ def enough(noise: Noise, share: float = 0.99) -> int:
         >>> enough(Noise("geometric", 10)), enough(Noise("geometric", 1))
         (2655, 29)
     """
-    low, high = 0, 1
-    while median_right(noise, 2 * high - 1) < (1 + share) / 2 and high < _MOST_ANSWERS:
-        low, high = high, 2 * high
-    while high - low > 1:
-        middle = (low + high) // 2
-        exact = median_right(noise, 2 * middle - 1) >= (1 + share) / 2
-        low, high = (low, middle) if exact else (middle, high)
-    return 2 * high - 1
+
+    def suffices(half: int) -> bool:
+        return median_right(noise, 2 * half - 1) >= (1 + share) / 2
+
+    return 2 * least_integer(suffices, *bracket(suffices, 0, 1, most=_MOST_ANSWERS)) - 1
 
 
 def _table(answers: Doubles, people: int) -> Doubles:

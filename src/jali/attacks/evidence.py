@@ -18,6 +18,7 @@ import numpy as np
 
 from jali.attacks.laws.student import student
 from jali.local.binomial import clopper_pearson, log_mass, upper_tail
+from jali.numbers.search import bisect
 from jali.privacy import Adjacency
 
 CONFIDENCE = 0.95
@@ -146,12 +147,11 @@ def _logit(share: float) -> float:
 
 def _with_delta(right: int, guessed: int, adjacency: Adjacency, delta: float, confidence: float) -> float:
     """Return the largest loss that is refuted beside a delta, by bisection, rounded towards 0."""
-    low, high = 0.0, _MOST
-    for _ in range(_STEPS):
-        middle = (low + high) / 2
-        refuted = _chance(right, guessed, middle, adjacency, delta) < 1 - confidence
-        low, high = (middle, high) if refuted else (low, middle)
-    return low
+
+    def stands(loss: float) -> bool:
+        return not _chance(right, guessed, loss, adjacency, delta) < 1 - confidence
+
+    return bisect(stands, 0.0, _MOST, steps=_STEPS)[0]
 
 
 def _chance(right: int, guessed: int, epsilon: float, adjacency: Adjacency, delta: float) -> float:

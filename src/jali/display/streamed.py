@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import datetime
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
-from jali.display.numbers import show_key
+from jali.display.numbers import show_amount, show_key
 from jali.errors import QueryError
 
 One = TypeVar("One")
+Points: TypeAlias = list[tuple[int, float]]
+# More points of a line than this are no better to see.
+_POINTS = 600
 # Of the keys of a stream, on every picture: to be seen on white and on black.
 COLOURS = ("#0f766e", "#c2790b", "#8a4a76", "#64748b", "#7c9a3a", "#14a098")
 
@@ -36,6 +39,15 @@ class Strand:
     def ends(self) -> tuple[float, float]:
         """The least and the largest number to be seen; intervals without an end are cut off."""
         return ends_of((*self.values, *self.lows, *self.highs))
+
+    def outline(self, places: Sequence[int]) -> tuple[Points, Points]:
+        """Return the points of the line and of the band around it: a value holds until the next of some places."""
+        known = [place for place in places if not math.isnan(self.values[place])]
+        steps = list(zip(known, [*known[1:], len(self.values)], strict=False))
+        line = [(x, self.values[place]) for place, end in steps for x in (place, end)]
+        above = [(x, self.highs[place]) for place, end in steps for x in (place, end)]
+        below = [(x, self.lows[place]) for place, end in reversed(steps) for x in (end, place)]
+        return line, [*above, *below]
 
 
 @dataclass(frozen=True)
@@ -98,6 +110,54 @@ class Streamed:
         last = self.ticks[-1] if self.ticks else 0
         life = "" if self.horizon is None else f" of {self.horizon:,}"
         return f"{self.name} · {self.measure} {self.lately or self.over} · tick {last:,}{life}"
+
+
+@dataclass(frozen=True)
+class Outline:
+    """The first lines of a stream and their bands as points of a drawing, one for each colour.
+
+    Attributes:
+        strands: The lines that are drawn.
+        paths: For each of them, the points of its line and those of its band.
+        count: How many ticks the drawing is wide.
+        low: The number at its bottom.
+        high: The number at its top.
+        left_out: How many keys are not drawn.
+    """
+
+    strands: tuple[Strand, ...]
+    paths: tuple[tuple[Points, Points], ...]
+    count: int
+    low: float
+    high: float
+    left_out: int
+
+    @classmethod
+    def of(cls, streamed: Streamed) -> Outline:
+        """Return the outline of a stream of which at least one tick was published."""
+        strands, count = streamed.strands[: len(COLOURS)], len(streamed.ticks)
+        low, high = ends_of(end for strand in strands for end in strand.ends)
+        places = spread_out(count, _POINTS)
+        paths = tuple(strand.outline(places) for strand in strands)
+        return cls(
+            strands, paths, count, low, high if high > low else low + 1, len(streamed.strands) - len(strands)
+        )
+
+    def down(self, number: float) -> float:
+        """Return how far below the top a number stands, from 0 to 1; what lies outside is at the edge."""
+        return (self.high - min(max(number, self.low), self.high)) / (self.high - self.low)
+
+    def marks(self) -> list[tuple[str, float]]:
+        """Return round numbers beside the drawing, and how far below the top each of them stands."""
+        return [(show_amount(mark), self.down(mark)) for mark in round_numbers(self.low, self.high, 5)]
+
+    def written(self, points: Points, x: Callable[[float], float], y: Callable[[float], float]) -> str:
+        """Write points as SVG does: x and y say where shares of the width and of the height are."""
+        return " ".join(
+            f"{x(place / self.count):.1f},{y(self.down(value)):.1f}"
+            for place, value in points
+            if not math.isnan(value)
+        )
 
 
 def chosen(names: Sequence[str], known: Mapping[str, One], stream: str) -> dict[str, One]:

@@ -14,6 +14,7 @@ from functools import lru_cache
 import numpy as np
 
 from jali.local.binomial import Doubles, log_mass, tail_ratio
+from jali.numbers.search import bisect
 from jali.privacy.rounding import raised
 
 # Masses are within 1e-11 of themselves, and what they are multiplied by keeps ten digits.
@@ -108,10 +109,7 @@ def hoeffding(trials: int, outside: float) -> float:
 
 def least_epsilon(delta: Callable[[float], float], goal: float, top: float) -> float:
     """Return the least epsilon in [0, top] at which a falling delta is at most the goal, rounded up."""
-    low, high = 0.0, top
-    if delta(low) <= goal:
+    if delta(0.0) <= goal:
         return 0.0
-    while high - low > 1e-12 * high:
-        middle = (low + high) / 2
-        low, high = (low, middle) if delta(middle) <= goal else (middle, high)
-    return raised(high)
+    _, found = bisect(lambda e: delta(e) <= goal, 0.0, top, close=lambda low, high: high - low <= 1e-12 * high)
+    return raised(found)

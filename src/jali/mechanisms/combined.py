@@ -27,6 +27,7 @@ from jali.mechanisms.laws.coordinate import CoordinateLaw
 from jali.mechanisms.laws.cube import CubeLaw
 from jali.mechanisms.mechanism import miss
 from jali.mechanisms.noises import NoiseLaw, Noises
+from jali.numbers.search import bisect_each
 
 Floats: TypeAlias = NDArray[np.float64]
 Flags: TypeAlias = NDArray[np.bool_]
@@ -106,10 +107,7 @@ def _several_quantiles(forms: Sequence[Sequence[float]], laws: Sequence[NoiseLaw
     low = np.zeros_like(high)
     while (beyond := (noises.tail(columns, high) > allowed) & (high < 1e300)).any():
         low, high = np.where(beyond, high, low), np.where(beyond, 2 * high, high)
-    for _ in range(_HALVINGS):
-        middle = (low + high) / 2
-        good = noises.tail(columns, middle) <= allowed
-        low, high = np.where(good, low, middle), np.where(good, middle, high)
+    _, high = bisect_each(lambda t: noises.tail(columns, t) <= allowed, low, high, steps=_HALVINGS)
     return [float(value) for value in high]
 
 
@@ -194,9 +192,5 @@ def _outside(test: _RatioTest, center: Floats, sign: float) -> Floats:
 
 def _edge(test: _RatioTest, inside: Floats, outside: Floats) -> Floats:
     """Bisect between a kept point and the far end; the far end itself if it is kept too."""
-    near, far, kept_end = inside, outside, test.keeps(outside)
-    for _ in range(_HALVINGS):
-        middle = (near + far) / 2
-        kept = test.keeps(middle)
-        near, far = np.where(kept, middle, near), np.where(kept, far, middle)
-    return np.where(kept_end, outside, far)
+    _, far = bisect_each(lambda r: ~test.keeps(r), inside, outside, steps=_HALVINGS)
+    return np.where(test.keeps(outside), outside, far)

@@ -20,6 +20,7 @@ from itertools import product
 import numpy as np
 
 from jali.mechanisms.laws.worst import Floats
+from jali.numbers.search import bisect, bracket
 
 # With more coordinates there are too many signs to sum over.
 _MANY = 8
@@ -87,17 +88,11 @@ def _log_weights(dimension: int, count: int) -> Floats:
 @lru_cache(maxsize=256)
 def coordinate_reach(dimension: int, allowed: float) -> float:
     """Return the t with Pr[|R U_1| >= t] = allowed, from above."""
-    low, high = 0.0, 1.0
 
-    def beyond(t: float) -> float:
-        return float(_fall(dimension, 1, np.array([t]))[0])
+    def rare(t: float) -> bool:
+        return bool(_fall(dimension, 1, np.array([t]))[0] <= allowed)
 
-    while beyond(high) > allowed:
-        low, high = high, 2 * high
-    for _ in range(60):
-        middle = (low + high) / 2
-        low, high = (low, middle) if beyond(middle) <= allowed else (middle, high)
-    return high
+    return bisect(rare, *bracket(rare, 0.0, 1.0), steps=60)[1]
 
 
 def _over_radii(dimension: int, shares: Sequence[Floats], x: Floats) -> Floats:

@@ -17,8 +17,7 @@ from jali.mechanisms.keys.noisy_counts import NoisyCounts
 from jali.mechanisms.keys.optimal_keys import OptimalKeys
 from jali.mechanisms.laplace import Laplace
 from jali.mechanisms.measurement import Noise, Reach
-from jali.mechanisms.quantiles.permuted_weighted_quantile import PermutedWeightedQuantile
-from jali.mechanisms.quantiles.weighted_quantile import WeightedQuantile
+from jali.mechanisms.quantiles.weighted_quantile import PermutedWeightedQuantile, WeightedQuantile
 from jali.mechanisms.selection.exponential import Exponential
 from jali.mechanisms.selection.permute_and_flip import PermuteAndFlip
 from jali.mechanisms.selection.picks import PickByWeight

@@ -11,7 +11,6 @@ once; where they do not, or a law has none, the chance gets more digits and the 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
 from functools import lru_cache, partial
 from typing import Any, NamedTuple
 
@@ -24,6 +23,7 @@ from jali.noise.checks import size_of_sample
 from jali.noise.doubles import Doubles
 from jali.noise.enclosed import Coins, is_below
 from jali.noise.uniform import uniform_below
+from jali.numbers.search import least_integer_near
 
 _WORD = 64
 _NARROW = 1 << 61  # twice a place below this, and one more, is a machine integer
@@ -142,9 +142,9 @@ def _chance(law: LogConcave, place: int, halvings: int, precision: int) -> Bound
 @lru_cache(maxsize=256)
 def _peak(law: LogConcave) -> Peak:
     near = law.near_peak()
-    mode = _first(lambda n: not _exceeds(law, n + 1, n), near.mode)
-    right = 1 + _first(lambda t: not _exceeds(law, mode + 1 + t, mode, halvings=1), near.right - 1)
-    left = 1 + _first(
+    mode = least_integer_near(lambda n: not _exceeds(law, n + 1, n), near.mode)
+    right = 1 + least_integer_near(lambda t: not _exceeds(law, mode + 1 + t, mode, halvings=1), near.right - 1)
+    left = 1 + least_integer_near(
         lambda t: mode - 1 - t < 0 or not _exceeds(law, mode - 1 - t, mode, halvings=1), near.left - 1
     )
     return Peak(mode, left, right)
@@ -160,17 +160,3 @@ def _exceeds(law: LogConcave, at: int, base: int, halvings: int = 0) -> bool:
         if hi < 1 << precision:
             return False
         precision *= 2
-
-
-def _first(holds: Callable[[int], bool], near: int) -> int:
-    """Return the least n >= 0 that satisfies a condition which holds from some n on, looked for around `near`."""
-    low, high, step = near - 1, near, 1
-    while not holds(high):
-        low, high, step = high, high + step, 2 * step
-    step = 1
-    while low >= 0 and holds(low):
-        low, high, step = max(-1, low - step), low, 2 * step
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if holds(middle) else (middle, high)
-    return high

@@ -18,6 +18,7 @@ from fractions import Fraction
 from typing import TypeAlias
 
 from jali.errors import QueryError
+from jali.numbers.search import least_integer
 from jali.numerals import decimal
 from jali.planner.aim import Aim, without_aim
 from jali.planner.forecast import forecast_of, half_width_at, public_rows
@@ -133,11 +134,8 @@ class _Search:
     def least(self) -> Plan:
         # What is wrong with the question at any loss is said here, before the search.
         self.tried[0] = excess(self.at(loss_at(0)))
-        low, high = self._bracket(self._guess(self._guess(0)))
-        while high - low > 1:
-            middle = (low + high) // 2
-            low, high = (low, middle) if self._suffices(middle) else (middle, high)
-        return self.at(loss_at(high))
+        step = least_integer(self._suffices, *self._bracket(self._guess(self._guess(0))))
+        return self.at(loss_at(step))
 
     def _excess(self, step: int) -> float:
         """Return the excess at a loss; one that is too small or too large for the noise never suffices."""

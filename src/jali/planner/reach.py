@@ -9,7 +9,7 @@ from fractions import Fraction
 from typing import TypeAlias
 
 from jali.errors import JaliError
-from jali.mechanisms.quantiles.rank_reach import rank_reach
+from jali.mechanisms.quantiles.weighted_quantile import rank_reach
 from jali.mechanisms.workloads.cell_strategies import CellStrategy
 from jali.planner.sensitivity import l1_sensitivity, squared_l2_sensitivity
 from jali.query.aggregation import Aggregation, CountRows, Measure

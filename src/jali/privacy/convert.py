@@ -13,15 +13,15 @@ from decimal import ROUND_FLOOR, Context, Decimal, localcontext
 from fractions import Fraction
 from functools import lru_cache
 
+from jali.numbers.search import golden_section
 from jali.privacy.rationals import Number, nonnegative, probability
 
 _PRECISION = 50
 # Each of the few operations below errs by less than 1e-49 of the largest term.
 _SLACK = Decimal("1e-45")
-_GOLDEN = Decimal("0.6180339887498948482045868343656")
 # ln(order - 1) is searched here; the conversion is best at order - 1 between delta and epsilon/rho.
 _ORDERS = Decimal(-60), Decimal(60)
-_STEPS = 64
+_STEPS = 65
 # Where a Rényi curve is looked at first: dense near 1 and at small integers, then by a constant factor.
 ORDERS: tuple[float, ...] = (
     *(1 + 10 ** (i / 10) for i in range(-30, 4)),
@@ -57,19 +57,8 @@ def _largest_rho(epsilon: Fraction, delta: Fraction) -> Fraction:
 
 def _best(epsilon: Decimal, log_delta: Decimal) -> Decimal:
     """Return the largest rho over all orders, by golden-section search on ln(a-1)."""
-    left, right = _ORDERS
-    inner, outer = right - _GOLDEN * (right - left), left + _GOLDEN * (right - left)
-    low, high = _rho(epsilon, log_delta, inner), _rho(epsilon, log_delta, outer)
-    for _ in range(_STEPS):
-        if low >= high:
-            right, outer, high = outer, inner, low
-            inner = right - _GOLDEN * (right - left)
-            low = _rho(epsilon, log_delta, inner)
-        else:
-            left, inner, low = inner, outer, high
-            outer = left + _GOLDEN * (right - left)
-            high = _rho(epsilon, log_delta, outer)
-    return max(low, high)
+    found = golden_section(lambda position: -_rho(epsilon, log_delta, position), *_ORDERS, steps=_STEPS)
+    return Decimal(-found.value)
 
 
 def _rho(epsilon: Decimal, log_delta: Decimal, position: Decimal) -> Decimal:
@@ -128,11 +117,4 @@ def _least_over_orders(function: Callable[[float], float], orders: Sequence[floa
     values = [function(order) for order in orders]
     best = min(range(len(values)), key=values.__getitem__)
     left, right = orders[max(best - 1, 0)], orders[min(best + 1, len(orders) - 1)]
-    golden = float(_GOLDEN)
-    least = values[best]
-    for _ in range(60):
-        inner, outer = right - golden * (right - left), left + golden * (right - left)
-        low, high = function(inner), function(outer)
-        least = min(least, low, high)
-        left, right = (left, outer) if low <= high else (inner, right)
-    return least
+    return min(values[best], float(golden_section(function, left, right, steps=60, fresh=True).value))

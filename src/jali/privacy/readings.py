@@ -6,9 +6,9 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from jali.numbers.search import bisect, bracket, golden_section
 from jali.privacy.rounding import exp, raised
 
-_GOLDEN = (math.sqrt(5) - 1) / 2
 # A bound that has not passed its goal here never will.
 _LARGEST_EPSILON = 1e9
 # How near, in ln delta, a search comes to its goal.
@@ -50,36 +50,16 @@ def bisect_above(holds: Callable[[float], bool], limit: float) -> float:
     """Return the least epsilon >= 0 at which a monotone condition holds, from above; infinite beyond the limit."""
     if holds(0.0):
         return 0.0
-    low, high = 0.0, 1.0
-    while not holds(high):
-        low, high = high, 2 * high
-        if high > limit:
-            return math.inf
-    while high - low > 4e-16 * high:
-        middle = (low + high) / 2
-        if not low < middle < high:
-            break
-        low, high = (low, middle) if holds(middle) else (middle, high)
-    return high
+    low, high = bracket(holds, 0.0, 1.0, most=limit)
+    if high > limit:
+        return math.inf
+    return bisect(holds, low, high, close=lambda low, high: high - low <= 4e-16 * high)[1]
 
 
-def inner_maximum(function: Callable[[float], float], top: float, steps: int = 80) -> float:
+def inner_maximum(function: Callable[[float], float], top: float, steps: int = 81) -> float:
     """Return the largest value seen of a unimodal function on [0, top], by golden-section search."""
-    left, right = 0.0, top
-    inner, outer = right - _GOLDEN * (right - left), left + _GOLDEN * (right - left)
-    low, high = function(inner), function(outer)
-    best = max(function(0.0), function(top), low, high)
-    for _ in range(steps):
-        if low >= high:
-            right, outer, high = outer, inner, low
-            inner = right - _GOLDEN * (right - left)
-            low = function(inner)
-        else:
-            left, inner, low = inner, outer, high
-            outer = left + _GOLDEN * (right - left)
-            high = function(outer)
-        best = max(best, low, high)
-    return best
+    inside = golden_section(lambda x: -function(x), 0.0, top, steps=steps)
+    return max(function(0.0), function(top), -float(inside.value))
 
 
 def crossing(value: Callable[[float], float], delta: float, guess: float, *, low: bool = False) -> float:

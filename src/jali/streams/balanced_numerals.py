@@ -14,6 +14,8 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
+from jali.numbers.search import least_integer
+
 # Radices beyond the least that reaches the horizon with so many digits are hardly ever better; a few are tried.
 _TRIED = 4
 
@@ -92,8 +94,4 @@ def best_radix(horizon: int) -> int:
 
 def _least_radix(horizon: int, levels: int) -> int:
     """Return the least odd k of at least 3 with (k^levels - 1) / 2 >= horizon, by halving."""
-    low, high = 1, horizon  # k = 2j + 1: j = low does not reach the horizon, or is the least; j = high reaches it
-    while low < high:
-        middle = (low + high) // 2
-        low, high = (low, middle) if (2 * middle + 1) ** levels // 2 >= horizon else (middle + 1, high)
-    return 2 * low + 1
+    return 2 * least_integer(lambda half: (2 * half + 1) ** levels // 2 >= horizon, 0, horizon) + 1

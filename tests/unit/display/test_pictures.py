@@ -44,7 +44,7 @@ DOCS = Path(__file__).parents[3] / "docs"
 LOSSES = {"pure": Pure(1), "range": BoundedRange(1), "normal": GaussianLoss(4)}
 PICTURES = ("comparison", "composition", "profiles", "trade_offs", "spending", "errors", "survey")
 ATTACKS = tuple(f"attack_{what}" for what in ("noise", "epsilon", "questions", "averaging", "roc"))
-AUDITS = ("audits", "audit_twins")
+AUDITS = ("audits", "audit_broken")
 DAY = "2026-01-{:02d}T10:00:00+00:00"
 
 

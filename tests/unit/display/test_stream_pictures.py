@@ -132,6 +132,10 @@ def test_a_long_stream_has_a_short_drawing_and_an_empty_one_none() -> None:
     assert stream_svg(streamed(strand())) == ""
 
 
+def test_a_line_that_says_nothing_yet_is_no_line() -> None:
+    assert '<polyline points=""' in stream_svg(streamed(strand(math.nan)))
+
+
 def test_names_are_escaped() -> None:
     evil = Streamed("<b>", "count", (1,), ("<i>",), (strand(1, name="<u>"), strand(2, name="&")))
     drawing = stream_svg(evil)

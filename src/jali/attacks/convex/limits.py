@@ -35,8 +35,8 @@ from jali.attacks.attack import Prediction
 from jali.attacks.convex.bell import above, density, squares
 from jali.attacks.convex.tails import Errors
 from jali.attacks.laws.sense import limit_sense
+from jali.numbers.search import bisect, golden_section
 
-_GOLDEN = (math.sqrt(5) - 1) / 2
 _STEPS = 26
 _HALVINGS = 44
 # Spreads from certainty to nothing known, as logarithms.
@@ -153,7 +153,10 @@ def survives(garbage: float, ratio: float) -> bool:
         line = _crossing(missing)
         return (1 - garbage) * (_over(line - shift) + _over(line + shift)) - garbage * (shift + line)
 
-    return garbage == 0 or cost(_golden(cost, 0.0, _FAR)) > 0
+    if garbage == 0:
+        return True
+    valley = golden_section(cost, 0.0, _FAR, steps=_STEPS)
+    return cost((valley.low + valley.high) / 2) > 0
 
 
 def _over(line: float) -> float:
@@ -182,10 +185,7 @@ def _away(errors: Errors, ratio: float, cut: Cut, width: float) -> float:
 
 def _where(slope: Callable[[Cut], float]) -> float:
     """Return the spread at which a slope turns from falling to rising."""
-    low, high = _SPREADS
-    for _ in range(_HALVINGS):
-        middle = (low + high) / 2
-        low, high = (low, middle) if slope(Cut.at(math.exp(middle))) > 0 else (middle, high)
+    low, high = bisect(lambda log: slope(Cut.at(math.exp(log))) > 0, *_SPREADS, steps=_HALVINGS)
     return math.exp((low + high) / 2)
 
 
@@ -208,19 +208,3 @@ def _crossing(function: Callable[[float], float], *, least: float = 0.0) -> floa
             (middle, at_middle, high, at_high) if at_middle > 0 else (low, at_low, middle, at_middle)
         )
     return middle
-
-
-def _golden(function: Callable[[float], float], low: float, high: float) -> float:
-    """Return where a function with one valley is least, by golden sections (Kiefer 1953)."""
-    left, right = high - _GOLDEN * (high - low), low + _GOLDEN * (high - low)
-    at_left, at_right = function(left), function(right)
-    for _ in range(_STEPS):
-        if at_left < at_right:
-            high, right, at_right = right, left, at_left
-            left = high - _GOLDEN * (high - low)
-            at_left = function(left)
-        else:
-            low, left, at_left = left, right, at_right
-            right = low + _GOLDEN * (high - low)
-            at_right = function(right)
-    return (low + high) / 2

@@ -6,6 +6,8 @@ import math
 from functools import lru_cache
 from statistics import NormalDist
 
+from jali.numbers.search import bisect
+
 _STEPS = 60
 # From here on it is the normal law, within a thousandth.
 _MANY = 1000
@@ -38,9 +40,8 @@ def student(degrees: int, confidence: float) -> float:
     """
     if degrees > _MANY:
         return NormalDist().inv_cdf((1 + confidence) / 2)
-    low, high = 0.0, math.pi / 2
-    for _ in range(_STEPS):
-        middle = (low + high) / 2
-        below = inside(degrees, math.sqrt(degrees) * math.tan(middle)) < confidence
-        low, high = (middle, high) if below else (low, middle)
-    return math.sqrt(degrees) * math.tan(low)
+    root = math.sqrt(degrees)
+    found, _ = bisect(
+        lambda angle: inside(degrees, root * math.tan(angle)) >= confidence, 0.0, math.pi / 2, steps=_STEPS
+    )
+    return root * math.tan(found)

@@ -9,6 +9,7 @@ from jali.attacks.arrays import Bits, Doubles
 from jali.attacks.decoding.transform import hadamard
 from jali.attacks.subsets.hadamard_rows import HadamardRows
 from jali.attacks.subsets.subsets import Subsets
+from jali.numbers.search import greatest_integer
 
 _ROUNDS = 300
 _FIRST, _SHARE, _GROWTH = (
@@ -36,11 +37,11 @@ def luring(bits: Bits, subsets: Subsets, bound: float, random: np.random.Generat
     decoy is as far from the secret as that allows, and has about as many ones, which keeps z small.
     """
     order = _alternating(bits, random)
-    near, far = 0, len(bits) + 1
-    while far - near > 1:
-        middle = (near + far) // 2
-        reached = np.abs(_moved(bits, order[:middle], subsets)).max(initial=0.0) <= _REACH * bound
-        near, far = (middle, far) if reached else (near, middle)
+
+    def reached(moved: int) -> bool:
+        return bool(np.abs(_moved(bits, order[:moved], subsets)).max(initial=0.0) <= _REACH * bound)
+
+    near = greatest_integer(reached, 0, len(bits) + 1)
     return np.clip(_moved(bits, order[:near], subsets), -bound, bound)
 
 

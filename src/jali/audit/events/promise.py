@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from jali.audit.bounds import Counts, estimate, group_growth, readings
 from jali.mechanisms.mechanism import miss
+from jali.numbers.search import bisect, bracket
 from jali.privacy import Loss, Pure
 
 Floats: TypeAlias = NDArray[np.float64]
@@ -81,15 +82,10 @@ def needed(counts: Counts, claim: Loss, confidence: float | Fraction) -> int | N
         aim = Aim(claim, round(runs), confidence, counts.steps)
         return bool(aim.promise(a * runs / m, b * runs / n, round(runs), deviation) > 0)
 
-    low, high = 1.0, 2.0
-    while not proves(high):
-        low, high = high, high * 2
-        if high > _MOST:
-            return None
-    while high - low > 1 and high > low * 1.001:
-        middle = (low + high) / 2
-        low, high = (low, middle) if proves(middle) else (middle, high)
-    return 2 * round(high)
+    low, high = bracket(proves, 1.0, 2.0, most=_MOST)
+    if high > _MOST:
+        return None
+    return 2 * round(bisect(proves, low, high, close=lambda low, high: high - low <= 1 or high <= low * 1.001)[1])
 
 
 def _moved(hits: Floats, others: Floats, runs: int, deviation: float, pure: bool) -> tuple[Floats, Floats]:

@@ -9,9 +9,8 @@ from typing import Any
 
 from jali.comparison.contender import Contender, Setting
 from jali.comparison.contenders.field import Field, proposed, smooth, true_value, with_global_sensitivity
-from jali.mechanisms.quantiles.permuted_quantile import MOST_MARKS, PermutedQuantile
-from jali.mechanisms.quantiles.piecewise_laplace import PiecewiseLaplace
-from jali.mechanisms.quantiles.quantile_exponential import QuantileExponential
+from jali.mechanisms.quantiles.mark_quantile import FEW_MARKS
+from jali.mechanisms.quantiles.rank_quantile import PermutedQuantile, PiecewiseLaplace, QuantileExponential
 from jali.mechanisms.quantiles.unbounded_quantile import UnboundedQuantile
 from jali.mechanisms.ruler import Ruler
 from jali.mechanisms.smooth.statistic import Statistic
@@ -25,7 +24,7 @@ def _contenders(make: Make, at: Fraction | None, setting: Setting) -> Iterator[C
     wanted = setting.at if at is None else at
     ruler = Ruler.of(setting.low, setting.high, setting.step)
     given: Any = {**setting.column, "at": wanted, "epsilon": setting.epsilon}
-    if ruler.top < MOST_MARKS:
+    if ruler.top < FEW_MARKS:
         yield Contender("permute-and-flip", PermutedQuantile(**given))
     yield Contender("piecewise Laplace", PiecewiseLaplace(**given))
     yield Contender("exponential", QuantileExponential(**given))

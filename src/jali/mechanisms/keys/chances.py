@@ -8,6 +8,7 @@ from fractions import Fraction
 from functools import cached_property, lru_cache
 
 from jali.noise.bounds import Bounds, exp_bounds
+from jali.numbers.search import bracket, least_integer
 
 _FIRST = 64
 
@@ -43,13 +44,7 @@ class Chances:
     @cached_property
     def sure(self) -> int:
         """The least number of people that is seen, at 64 bits, to be released with probability 1."""
-        low, high = self.turn, 2 * self.turn + 1
-        while not self._is_one(high):
-            low, high = high, 2 * high
-        while high - low > 1:
-            middle = (low + high) // 2
-            low, high = (low, middle) if self._is_one(middle) else (middle, high)
-        return high
+        return least_integer(self._is_one, *bracket(self._is_one, self.turn, 2 * self.turn + 1))
 
     def _is_one(self, people: int) -> bool:
         return self.bounds(people, _FIRST)[0] == 1 << _FIRST

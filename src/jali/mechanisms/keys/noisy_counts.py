@@ -24,6 +24,7 @@ from jali.mechanisms.measurement import Measurement, Reach
 from jali.mechanisms.mechanism import LogMasses, Mechanism, Specimen, miss, natural
 from jali.mechanisms.values import narrow
 from jali.noise import BitSource, bernoulli
+from jali.numbers.search import least_integer
 from jali.privacy.adjacency import Adjacency
 from jali.privacy.event import NOTHING, Event
 from jali.privacy.loss import Loss
@@ -136,10 +137,7 @@ class NoisyCounts(Mechanism, Measurement, GroupSelection):
             low, high = 0, least
         else:
             low, high = least, least + self.law.reach(2 * allowed_each)
-        while high - low > 1:
-            middle = (low + high) // 2
-            low, high = (low, middle) if self._lost(middle) <= allowed_each else (middle, high)
-        return high
+        return least_integer(lambda people: self._lost(people) <= allowed_each, low, high)
 
     def _lost(self, people: int) -> float:
         """Return the probability that a key with so many people is not released."""

@@ -23,6 +23,7 @@ from jali.mechanisms.keys.tables import counts_in, counts_of, in_public_order
 from jali.mechanisms.mechanism import LogMasses, Mechanism, Specimen, miss, natural, parameter
 from jali.noise import BitSource, system_bits
 from jali.noise.bounds import exp_bounds
+from jali.numbers.search import least_integer
 from jali.privacy.adjacency import Adjacency
 from jali.privacy.event import Event
 from jali.privacy.loss import Loss
@@ -132,11 +133,8 @@ class OptimalKeys(Mechanism, GroupSelection):
             keys: How many such keys there are, all of which are to be released.
         """
         each = -math.expm1(math.log1p(-miss(confidence)) / natural(keys, "keys"))
-        low, high = 0, self.chances.sure
-        while high - low > 1:
-            middle = (low + high) // 2
-            low, high = (low, middle) if self.chances.lost(middle) <= each else (middle, high)
-        return high + self.least_people - 1
+        seen = least_integer(lambda people: self.chances.lost(people) <= each, 0, self.chances.sure)
+        return seen + self.least_people - 1
 
     def release(self, value: Mapping[Any, int], *, bits: BitSource | None = None) -> tuple[Any, ...]:
         """Return the released keys, in an order that tells nothing."""

@@ -12,6 +12,7 @@ from functools import lru_cache, partial
 
 from jali.noise.bounds import exp_bounds
 from jali.noise.ladder import Progression
+from jali.numbers.search import bisect, least_integer_near
 
 # Bits that a bound has beyond those of delta.
 _GUARD = 128
@@ -163,18 +164,8 @@ def _normaliser_below(variance: Fraction, precision: int) -> Fraction:
 
 def _least(tail: Callable[[int], Fraction], delta: Fraction, guess: float) -> int:
     """Return the least x >= 0 whose tail bound is at most delta; the tail falls, and the guess is near."""
-    high = max(0, math.ceil(guess)) if math.isfinite(guess) else 0
-    step = 1
-    while tail(high) > delta:
-        high, step = high + step, 2 * step
-    low, step = high - 1, 1
-    while low >= 0 and tail(low) <= delta:
-        high, low, step = low, low - step, 2 * step
-    low = max(low, -1)
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if tail(middle) <= delta else (middle, high)
-    return high
+    near = max(0, math.ceil(guess)) if math.isfinite(guess) else 0
+    return least_integer_near(lambda x: tail(x) <= delta, near)
 
 
 def _coin(left: Fraction, mass: Fraction) -> Fraction:
@@ -195,8 +186,7 @@ def _normal_quantile(delta: Fraction) -> float:
     if delta < Fraction(1, 10**305):
         z = math.sqrt(-2 * _log(delta))
         return math.sqrt(-2 * _log(delta) - math.log(2 * math.pi) - 2 * math.log(z))
-    low, high, wanted = 0.0, 40.0, 2 * float(delta)
-    while high - low > 1e-12:
-        middle = (low + high) / 2
-        low, high = (middle, high) if math.erfc(middle / math.sqrt(2)) > wanted else (low, middle)
-    return high
+    wanted = 2 * float(delta)
+    return bisect(
+        lambda z: math.erfc(z / math.sqrt(2)) <= wanted, 0.0, 40.0, close=lambda low, high: high - low <= 1e-12
+    )[1]

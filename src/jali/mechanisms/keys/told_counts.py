@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from jali.mechanisms.laws.law import Law
+from jali.numbers.search import greatest_integer, least_integer
 
 # Where the threshold cuts off less than this share of what is allowed to miss, it is not felt.
 _NOT_FELT = 1e-9
@@ -43,21 +44,14 @@ class ToldCount:
     def _low(self, told: int, allowed: float) -> int:
         if told == self.threshold:  # every told count is at least this
             return self.least
-        low, high = self.least - 1, told
-        while high - low > 1:
-            n = (low + high) // 2
-            likely = self._reaches(told - n) > allowed * self._shown(n)
-            low, high = (low, n) if likely else (n, high)
-        return high
+        return least_integer(lambda n: self._reaches(told - n) > allowed * self._shown(n), self.least - 1, told)
 
     def _high(self, told: int, allowed: float, low: int) -> int:
-        high = told + self.law.reach(allowed / 2) + 1
-        while high - low > 1:
-            n = (low + high) // 2
+        def likely(n: int) -> bool:
             shown = self._shown(n)
-            likely = shown - self._reaches(told + 1 - n) > allowed * shown
-            low, high = (n, high) if likely else (low, n)
-        return low
+            return shown - self._reaches(told + 1 - n) > allowed * shown
+
+        return greatest_integer(likely, low, told + self.law.reach(allowed / 2) + 1)
 
     def _shown(self, n: int) -> float:
         """Return the probability that a count of n people is told."""

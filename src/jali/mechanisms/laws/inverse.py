@@ -6,6 +6,7 @@ from collections.abc import Callable
 from fractions import Fraction
 
 from jali.errors import MechanismError
+from jali.numbers.search import bisect, bracket_around
 from jali.privacy.rounding import rational_above
 
 _LARGEST = 2.0**60
@@ -35,19 +36,18 @@ def last_loss(holds: Callable[[Fraction], bool], end: Fraction) -> Fraction:
 
 
 def _bisected(keeps: Callable[[Fraction], bool], low: float, high: float) -> tuple[float, float]:
-    while high > low * _CLOSE:
-        middle = (low * high) ** 0.5
-        low, high = (low, middle) if keeps(rational_above(middle)) else (middle, high)
-    return low, high
+    return bisect(
+        lambda loss: keeps(rational_above(loss)),
+        low,
+        high,
+        close=lambda low, high: high <= low * _CLOSE,
+        middle=lambda low, high: (low * high) ** 0.5,
+    )
 
 
 def _bracket(keeps: Callable[[Fraction], bool], wish: str) -> tuple[float, float]:
     """Return two losses, a factor of 2 apart, of which the larger keeps the promise and the smaller does not."""
-    high = 1.0
-    while not keeps(rational_above(high)):
-        high *= 2
-        if high > _LARGEST:
-            raise MechanismError(f"within: no loss up to 2**60 keeps {wish}.", remedy="Wish for a larger error.")
-    while high > _SMALLEST and keeps(rational_above(high / 2)):
-        high /= 2
-    return high / 2, high
+    low, high = bracket_around(lambda loss: keeps(rational_above(loss)), 1.0, least=_SMALLEST, most=_LARGEST)
+    if high > _LARGEST:
+        raise MechanismError(f"within: no loss up to 2**60 keeps {wish}.", remedy="Wish for a larger error.")
+    return low, high

@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 
 from jali.mechanisms.mechanism import miss
+from jali.numbers.search import bracket, least_integer
 
 
 class Law(ABC):
@@ -43,10 +44,8 @@ class Law(ABC):
 
     def threshold(self, allowed: float) -> int:
         """Return the least t with Pr[|X| > t] <= allowed, by bisection."""
-        low, high = -1, 1
-        while self.tail(high) > allowed:
-            low, high = high, 2 * high
-        while high - low > 1:
-            middle = (low + high) // 2
-            low, high = (low, middle) if self.tail(middle) <= allowed else (middle, high)
-        return high
+
+        def rare(t: int) -> bool:
+            return self.tail(t) <= allowed
+
+        return least_integer(rare, *bracket(rare, -1, 1))

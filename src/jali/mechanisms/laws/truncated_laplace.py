@@ -10,6 +10,7 @@ from functools import cached_property
 
 from jali.mechanisms.laws.law import Law
 from jali.noise.bounds import exp_bounds
+from jali.numbers.search import bracket, least_integer
 
 # Differences of nearly equal exponentials cost digits: these are enough for scales and limits up to 2^70.
 _DIGITS = 120
@@ -96,13 +97,11 @@ def least_limit(epsilon: Fraction, delta: Fraction, period: int) -> int:
         docs/proofs/truncated_laplace.md: with q = exp(-epsilon/period) and b = exp(-epsilon), it is so if
         q^(limit+1-period) (1 - (1 - 2 delta) b) <= delta (1+q), which rigorous bounds decide.
     """
-    low, high = period - 2, 2 * period
-    while not _light(epsilon, delta, period, high):
-        low, high = high, 2 * high
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if _light(epsilon, delta, period, middle) else (middle, high)
-    return high
+
+    def light(limit: int) -> bool:
+        return _light(epsilon, delta, period, limit)
+
+    return least_integer(light, *bracket(light, period - 2, 2 * period))
 
 
 def _light(epsilon: Fraction, delta: Fraction, period: int, limit: int) -> bool:

@@ -22,6 +22,7 @@ import numpy as np
 
 from jali.mechanisms.combined import Flags
 from jali.mechanisms.moments.sums import Floats, Reading
+from jali.numbers.search import bisect_each
 
 # Distances down to 2^-50 of the range, found to 0.06 %: an interval need not be sharper than that.
 _OCTAVES, _HALVINGS = 50.0, 16
@@ -64,11 +65,12 @@ class Inversion:
         if len(last) == 1:
             far = self._far(sign, start, last, scale)
         else:
-            far, near = np.zeros_like(last), np.full_like(last, _OCTAVES)
-            for _ in range(_HALVINGS):
-                middle = (near + far) / 2
-                dropped = self._drops(sign, _between(start, last, middle), scale)
-                near, far = np.where(dropped, near, middle), np.where(dropped, middle, far)
+            far, _ = bisect_each(
+                lambda octaves: ~self._drops(sign, _between(start, last, octaves), scale),
+                np.zeros_like(last),
+                np.full_like(last, _OCTAVES),
+                steps=_HALVINGS,
+            )
         return np.where(kept_end | (far == 0), end, scale * np.tan(_between(start, last, far)))
 
     def _far(self, sign: float, start: Floats, last: Floats, scale: Floats | float) -> Floats:

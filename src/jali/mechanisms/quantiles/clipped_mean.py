@@ -15,9 +15,9 @@ import numpy as np
 from jali.errors import MechanismError
 from jali.mechanisms.laws import DiscreteLaplaceLaw
 from jali.mechanisms.mechanism import LogMasses, Mechanism, Specimen, miss, natural, parameter
-from jali.mechanisms.quantiles.bound_walks import Pair, grouped
 from jali.mechanisms.quantiles.clipping_bounds import ClippingBounds
 from jali.mechanisms.quantiles.noisy_mean import NoisyMean
+from jali.mechanisms.quantiles.open_bounds import Pair, grouped
 from jali.mechanisms.quantiles.readers import loss_of
 from jali.mechanisms.ruler import Marks
 from jali.noise import BitSource, DiscreteLaplace

@@ -13,10 +13,8 @@ import numpy as np
 
 from jali.errors import MechanismError
 from jali.mechanisms.mechanism import LogMasses, Mechanism, Specimen, parameter
-from jali.mechanisms.quantiles.bound_walks import Pair
-from jali.mechanisms.quantiles.ladder import growth_of
-from jali.mechanisms.quantiles.open_bounds import OpenBounds
-from jali.mechanisms.quantiles.open_range import OpenRange
+from jali.mechanisms.quantiles.open_bounds import OpenBounds, Pair
+from jali.mechanisms.quantiles.open_range import OpenRange, growth_of
 from jali.mechanisms.quantiles.rank_walk import RankWalk
 from jali.mechanisms.quantiles.readers import loss_of, low_of, quantile_of, reach_of, spare_of
 from jali.mechanisms.ruler import Marks, Ruler

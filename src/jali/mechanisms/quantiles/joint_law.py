@@ -16,9 +16,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from jali.mechanisms.quantiles.decay import Decay
-from jali.mechanisms.quantiles.lottery import Lottery
-from jali.mechanisms.quantiles.scaled import Scaled, zeros
+from jali.mechanisms.quantiles.scaled import Decay, Lottery, Scaled, zeros
 from jali.mechanisms.selection.piecewise_geometric import Digits
 
 # Bounds of ln 2, in units of 1e-16.

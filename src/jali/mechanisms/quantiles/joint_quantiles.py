@@ -16,7 +16,7 @@ import numpy as np
 from jali.errors import MechanismError
 from jali.mechanisms.mechanism import LogMasses, Mechanism, Specimen, miss, natural
 from jali.mechanisms.quantiles.joint_law import JointLaw
-from jali.mechanisms.quantiles.rank_quantile import rank_error
+from jali.mechanisms.quantiles.nested import rank_error
 from jali.mechanisms.quantiles.ranks import largest_distance, sorted_marks
 from jali.mechanisms.quantiles.readers import loss_of, rising_quantiles
 from jali.mechanisms.ruler import Marks, Ruler

@@ -10,21 +10,22 @@ from typing import Any, ClassVar
 
 from jali.errors import MechanismError
 from jali.mechanisms.mechanism import LogMasses, Mechanism
-from jali.mechanisms.quantiles.nested import NestedLaw, log_law
+from jali.mechanisms.quantiles.mark_flips import MarkFlips
+from jali.mechanisms.quantiles.nested import NestedLaw
 from jali.mechanisms.ruler import Ruler
-from jali.mechanisms.selection.piecewise_geometric import Digits
 from jali.noise import BitSource, system_bits
 from jali.privacy.loss import Loss
-from jali.privacy.losses.bounded_range import BoundedRange
 from jali.privacy.rationals import Number
 
-_AHEAD = 16  # words fetched at a time
+FEW_MARKS = 1 << 16
+"""Permute-and-flip tosses a coin for each mark: a ruler has fewer marks than this."""
 
 
 class MarkQuantile(Mechanism):
     """A quantile that is a mark of a public ruler, with a mass that falls with the distance of its rank."""
 
     error_is_exact = False
+    _kind: ClassVar[type[NestedLaw] | type[MarkFlips]] = NestedLaw  # how a mark is drawn
     most_marks: ClassVar[int] = 1 << 61  # more than any ruler has
     for_more_marks: ClassVar[str] = ""  # the mechanism to take instead
 
@@ -60,21 +61,28 @@ class MarkQuantile(Mechanism):
 
     @property
     def loss(self) -> Loss:
-        """Bounded range of epsilon."""
-        return BoundedRange(self.epsilon)
+        """Epsilon, as a bounded range or pure."""
+        return self._kind.loss(self.epsilon)
 
     @abstractmethod
-    def law(self, value: Any) -> NestedLaw:
-        """Return the law with mass proportional to exp(-rate * distance)."""
+    def _ranks_of(self, value: Any) -> Any:
+        """Return the distances of the marks on a column."""
+
+    def law(self, value: Any) -> NestedLaw | MarkFlips:
+        """Return the law of the mark."""
+        return self._kind(self._ranks_of(value), self.rate)
+
+    def error(self, confidence: float) -> float:
+        """Return a t such that the rank is within t of the best one, with this chance, for any column."""
+        return self._kind.error(self.top, self.rate, confidence)
 
     def draws(self, value: Any, size: int, bits: BitSource) -> list[int]:
         """Draw the marks of many independent releases."""
-        law, digits = self.law(value), Digits(bits, ahead=_AHEAD)
-        return [law.draw(digits) for _ in range(size)]
+        return self.law(value).draws(size, bits)
 
     def log_law(self, value: Any) -> list[float]:
         """Return ln Pr[mark] for each mark of a short ruler."""
-        return log_law(self.law(value))
+        return self.law(value).log_law()
 
     def release(self, value: Any, *, bits: BitSource | None = None) -> int | float:
         """Return the value of a mark near the quantile.
@@ -96,8 +104,9 @@ class MarkQuantile(Mechanism):
 
     def deviation(self, value: Any, output: int | float) -> Fraction:
         """Return how much further from the target an output is than the best mark, in people or in weight."""
-        ranks = self.law(value).ranks
-        return ranks.distance(self.ruler.nearest(output)) - ranks.best
+        ranks = self._ranks_of(value)
+        distance: Fraction = ranks.distance(self.ruler.nearest(output)) - ranks.best
+        return distance
 
     def log_masses(self, value: Any) -> LogMasses:
         """Return ln Pr[output] for each mark of a short ruler."""

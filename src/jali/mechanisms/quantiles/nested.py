@@ -14,9 +14,14 @@ from fractions import Fraction
 from functools import cache, cached_property
 from itertools import accumulate
 
+from jali.mechanisms.mechanism import miss
 from jali.mechanisms.quantiles.ranks import Ranks
 from jali.mechanisms.selection.piecewise_geometric import Digits
+from jali.noise import BitSource
 from jali.noise.bounds import exp_bounds
+from jali.privacy.loss import Loss
+from jali.privacy.losses.bounded_range import BoundedRange
+from jali.privacy.rounding import float_above
 
 Interval = tuple[int, int]
 
@@ -24,6 +29,7 @@ _PRECISION = 256
 _SPARE = 60
 _WORD = 32
 _GUARD = 16
+_AHEAD = 16  # words fetched at a time
 
 
 @dataclass(frozen=True, eq=False)
@@ -112,6 +118,30 @@ class NestedLaw:
             self._chances[mark, precision] = low // weight, -(-high // weight)
         return self._chances[mark, precision]
 
+    def draws(self, size: int, bits: BitSource) -> list[int]:
+        """Draw many marks."""
+        digits = Digits(bits, ahead=_AHEAD)
+        return [self.draw(digits) for _ in range(size)]
+
+    def log_law(self) -> list[float]:
+        """Return the logarithm of the mass of each mark of a small range."""
+        ranks = self.ranks
+        distances = [ranks.distance(mark) for mark in range(ranks.first, ranks.last + 1)]
+        best = min(distances)
+        exponents = [-float(self.rate * (distance - best)) for distance in distances]
+        total = math.log(math.fsum(map(math.exp, exponents)))
+        return [exponent - total for exponent in exponents]
+
+    @staticmethod
+    def loss(epsilon: Fraction) -> Loss:
+        """Return the loss of a release: a bounded range of epsilon."""
+        return BoundedRange(epsilon)
+
+    @staticmethod
+    def error(top: int, rate: Fraction, confidence: float) -> float:
+        """Return a t such that the best of the marks 0 .. top is missed by t at most, with this chance."""
+        return rank_error(top, rate, miss(confidence))
+
 
 @cache
 def _above(level: int, precision: int) -> int:
@@ -119,11 +149,9 @@ def _above(level: int, precision: int) -> int:
     return exp_bounds(Fraction(level), precision)[1]
 
 
-def log_law(law: NestedLaw) -> list[float]:
-    """Return the logarithm of the mass of each mark of a small range."""
-    ranks = law.ranks
-    distances = [ranks.distance(mark) for mark in range(ranks.first, ranks.last + 1)]
-    best = min(distances)
-    exponents = [-float(law.rate * (distance - best)) for distance in distances]
-    total = math.log(math.fsum(map(math.exp, exponents)))
-    return [exponent - total for exponent in exponents]
+def rank_error(others: int, rate: Fraction, failing: float) -> float:
+    """Return a t that the best mark is missed by with a chance of at most `failing`, among so many others."""
+    if others == 0:
+        return 0.0
+    odds = math.log(others) + math.log1p(-failing) - math.log(failing)
+    return max(0.0, odds) * float_above(1 / rate) * (1 + 1e-12)

@@ -1,16 +1,55 @@
-"""Open ranges: a ruler for columns of which at most one end is known, and the ladders on it."""
+"""Ranges without a declared end, and the ladders of marks on which they are walked."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, lru_cache
 
-from jali.mechanisms.quantiles.ladder import ladder
-from jali.mechanisms.quantiles.rank_fork import RankFork
-from jali.mechanisms.quantiles.rank_walk import RankWalk
-from jali.mechanisms.ruler import Ruler
+import numpy as np
+
+from jali.errors import MechanismError
+from jali.mechanisms.mechanism import parameter
+from jali.mechanisms.quantiles.rank_walk import RankFork, RankWalk
+from jali.mechanisms.ruler import Marks, Ruler
 from jali.privacy.adjacency import Adjacency
+from jali.privacy.rationals import Number
+
+# A smaller growth would make ladders of millions of rungs.
+_LEAST = Fraction(10001, 10000)
+
+
+def growth_of(value: Number) -> Fraction:
+    """Read the factor between neighbouring rungs from a mechanism's arguments."""
+    growth = parameter(value, "growth")
+    if growth < _LEAST:
+        raise MechanismError(f"growth must be at least {float(_LEAST)}, not {value}.")
+    return growth
+
+
+@lru_cache(maxsize=32)
+def ladder(growth: Fraction, top: int) -> Marks:
+    """Return 0, 1, 2, ..., top, where d is followed by the larger of d + 1 and floor(d growth).
+
+    Integers alone, so that it is the same on every machine.
+
+    Example:
+        >>> ladder(Fraction(3, 2), 20).tolist()
+        [0, 1, 2, 3, 4, 6, 9, 13, 19, 20]
+    """
+    rungs = [0]
+    while (last := rungs[-1]) < top:
+        rungs.append(min(top, max(last + 1, last * growth.numerator // growth.denominator)))
+    made = np.array(rungs, np.int64)
+    made.flags.writeable = False
+    return made
+
+
+def rungs(growth: Fraction, bottom: int, top: int, *, longest: int) -> Marks:
+    """Return the part of a ladder from `bottom` to `top`, both included; `longest` is the largest top there is."""
+    full = ladder(growth, longest)
+    return np.append(full[(full >= bottom) & (full < top)], np.int64(top))
+
 
 USUAL_STEPS = 1 << 50
 

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from jali.mechanisms.quantiles.permuted_quantile import MOST_MARKS, PermutedQuantile
-from jali.mechanisms.quantiles.piecewise_laplace import PiecewiseLaplace
-from jali.mechanisms.quantiles.rank_quantile import RankQuantile
+from jali.mechanisms.quantiles.mark_quantile import FEW_MARKS
+from jali.mechanisms.quantiles.rank_quantile import PermutedQuantile, PiecewiseLaplace, RankQuantile
 from jali.mechanisms.ruler import Ruler
 from jali.noise import BitSource
 from jali.privacy.adjacency import Adjacency
@@ -42,7 +41,7 @@ def private_quantile(
         >>> 1600 < private_quantile(wages, "9/10", 0, 2000, epsilon=1, adjacency="add-remove") < 2000
         True
     """
-    few = Ruler.of(low, high, step).top < MOST_MARKS  # a public fact
+    few = Ruler.of(low, high, step).top < FEW_MARKS  # a public fact
     kind: type[RankQuantile] = PermutedQuantile if few else PiecewiseLaplace
     mechanism = kind(at=at, low=low, high=high, step=step, epsilon=epsilon, adjacency=adjacency)
     return mechanism.release(column, bits=bits)

@@ -1,23 +1,23 @@
-"""What the private quantiles on a public range share."""
+"""Quantiles of a column on a public range: the exponential mechanism on ranks, and permute-and-flip."""
 
 from __future__ import annotations
 
 import math
-from abc import abstractmethod
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from jali.mechanisms.mechanism import Specimen, miss
-from jali.mechanisms.quantiles.mark_quantile import MarkQuantile
+from jali.mechanisms.mechanism import Specimen
+from jali.mechanisms.quantiles.mark_flips import MarkFlips
+from jali.mechanisms.quantiles.mark_quantile import FEW_MARKS, MarkQuantile
 from jali.mechanisms.quantiles.mean_distance import mean_distance
-from jali.mechanisms.quantiles.nested import NestedLaw
-from jali.mechanisms.quantiles.ranks import LinearRanks, Ranks, sorted_marks, usual_target
+from jali.mechanisms.quantiles.ranks import LinearRanks, Ranks, StepRanks, WindowRanks, sorted_marks, usual_target
 from jali.mechanisms.quantiles.readers import loss_of, quantile_of
+from jali.mechanisms.quantiles.weighted_marks import WeightedMarks
 from jali.mechanisms.ruler import Marks
+from jali.mechanisms.selection.scores import Exponents
 from jali.privacy.adjacency import Adjacency
 from jali.privacy.rationals import Number
-from jali.privacy.rounding import float_above
 
 
 @dataclass(frozen=True, repr=False)
@@ -49,27 +49,21 @@ class RankQuantile(MarkQuantile):
         """What distances of ranks are multiplied by in the exponent."""
         return self.epsilon / (2 * rank_sensitivity(self.at, self.adjacency))
 
-    @abstractmethod
     def ranks(self, marks: Marks) -> Ranks:
-        """Return the distances from the wanted rank, for marks in rising order."""
+        """Return the distances from the usual rank of the quantile, for marks in rising order."""
+        return LinearRanks(marks, 0, self.top, usual_target(self.at, len(marks)))
 
-    def law(self, value: Any) -> NestedLaw:
-        """Return the law with mass proportional to exp(-rate * distance)."""
-        return NestedLaw(self.ranks(sorted_marks(self.ruler.marks(value))), self.rate)
-
-    def error(self, confidence: float) -> float:
-        """Return a t such that the rank is within t people of the best one, with this chance, for any column."""
-        return rank_error(self.top, self.rate, miss(confidence))
+    def _ranks_of(self, value: Any) -> Any:
+        return self.ranks(sorted_marks(self.ruler.marks(value)))
 
     def expected_error(self, value: Any) -> float:
         """Return E|release - quantile| on a given column, in closed form; this number is not private.
 
         The quantile is the one by linear interpolation, as numpy has it, of the column on its marks.
         """
-        law = self.law(value)
-        ranks = law.ranks
+        ranks = self._ranks_of(value)
         usual = LinearRanks(ranks.values, ranks.first, ranks.last, usual_target(self.at, len(ranks.values)))
-        return float(self.ruler.step) * mean_distance(ranks, law.rate, usual.at(usual.target))
+        return float(self.ruler.step) * mean_distance(ranks, self.rate, usual.at(usual.target))
 
     @classmethod
     def specimens(cls) -> tuple[Specimen, ...]:
@@ -94,9 +88,139 @@ def rank_sensitivity(at: Fraction, adjacency: Adjacency) -> Fraction:
     return Fraction(1) if adjacency is Adjacency.REPLACE_ONE else max(at, 1 - at)
 
 
-def rank_error(others: int, rate: Fraction, failing: float) -> float:
-    """Return a t that the best mark is missed by with a chance of at most `failing`, among so many others."""
-    if others == 0:
-        return 0.0
-    odds = math.log(others) + math.log1p(-failing) - math.log(failing)
-    return max(0.0, odds) * float_above(1 / rate) * (1 + 1e-12)
+@dataclass(frozen=True, repr=False, init=False)
+class QuantileExponential(RankQuantile):
+    """Pick a mark of a public range whose rank is near that of the quantile: all marks between two values alike.
+
+    With n values x, a mark o has the distance from at*n to the interval from #{x < o} to #{x <= o}, so that a
+    mark which holds many equal values is as good as the best of its ranks. The mass of a mark is proportional to
+    exp(-rate * distance).
+
+    Args:
+        at: Which quantile, from 0 to 1: 0.5 is the median.
+        low: The least value of the column; smaller ones count as it.
+        high: The largest one; larger ones count as it.
+        step: The distance of the marks; if not given, there are about 2^30 of them.
+        epsilon: The loss.
+        adjacency: When two tables are neighbours; the number of values is private under "add-remove" only.
+
+    Guarantee:
+        The release is of bounded range epsilon, hence epsilon-DP and (epsilon^2/8)-zCDP. The rate is epsilon/2
+        under "replace-one", and epsilon / (2 max(at, 1 - at)) under "add-remove".
+    Proof:
+        docs/proofs/private_quantile.md, after McSherry and Talwar 2007, Theorem 6, and Smith 2011.
+
+    Error:
+        In people: with N marks, Pr[distance - best >= t] <= (N-1) exp(-rate t) / (1 + (N-1) exp(-rate t)).
+
+    Example:
+        >>> from jali.mechanisms import QuantileExponential
+        >>> ages = [23, 35, 35, 61, 70]
+        >>> median = QuantileExponential(
+        ...     at="1/2", low=0, high=120, step=1, epsilon=1, adjacency="replace-one"
+        ... )
+        >>> 0 <= median.release(ages) <= 120
+        True
+        >>> round(median.error(0.95), 2)
+        15.46
+    """
+
+    def ranks(self, marks: Marks) -> StepRanks:
+        """Return the distances from at*n, for marks in rising order."""
+        return StepRanks(marks, 0, self.top, self.at * len(marks))
+
+
+@dataclass(frozen=True, repr=False, init=False)
+class PiecewiseLaplace(RankQuantile):
+    """Pick a mark of a public range whose rank, read linearly between the values, is near that of the quantile.
+
+    The i-th of n sorted values has rank i, the ends of the range 0 and n + 1, and between them the rank grows in
+    proportion; a mark of several equal values has all their ranks. The distance of a mark is that of its ranks
+    from 1 + at (n - 1), the rank whose value is the quantile by linear interpolation; the mass is proportional to
+    exp(-rate * distance). So inside each gap the mass falls away from the quantile, where the exponential
+    mechanism on counts is level.
+
+    Args:
+        at: Which quantile, from 0 to 1: 0.5 is the median.
+        low: The least value of the column; smaller ones count as it.
+        high: The largest one; larger ones count as it.
+        step: The distance of the marks; if not given, there are about 2^30 of them.
+        epsilon: The loss.
+        adjacency: When two tables are neighbours; the number of values is private under "add-remove" only.
+
+    Guarantee:
+        The release is of bounded range epsilon, hence epsilon-DP and (epsilon^2/8)-zCDP. The rate is epsilon/2
+        under "replace-one", and epsilon / (2 max(at, 1 - at)) under "add-remove".
+    Proof:
+        docs/proofs/private_quantile.md, after Durfee 2025 and Asi and Duchi 2020.
+
+    Error:
+        In people: with N marks, Pr[distance - best >= t] <= (N-1) exp(-rate t) / (1 + (N-1) exp(-rate t)). Where
+        the rank is whole, the values differ and the step is fine, the expected error of the value is at most that
+        of `QuantileExponential`. On a coarse step, or beside a value that many share, it may be a little more;
+        `expected_error` computes both for a given column.
+
+    Example:
+        >>> from jali.mechanisms import PiecewiseLaplace
+        >>> median = PiecewiseLaplace(at="1/2", low=0, high=120, step=1, epsilon=1, adjacency="replace-one")
+        >>> 0 <= median.release([23, 35, 35, 61, 70]) <= 120
+        True
+        >>> median.loss.event.rho
+        Fraction(1, 8)
+    """
+
+
+@dataclass(frozen=True, repr=False, init=False)
+class PermutedQuantile(RankQuantile):
+    """Pick one of a few marks whose rank, read linearly between the values, is near that of the quantile.
+
+    The distance of a mark is that of `PiecewiseLaplace`. Every mark is accepted on its own with probability
+    exp(-rate * (distance - best)), and one of the accepted is released, all alike. Its expected distance is never
+    more than that of the exponential mechanism, and down to half of it on a coarse lattice; on a fine one the two
+    are the same. Its loss is pure, and so is charged epsilon^2/2 in zCDP, where `PiecewiseLaplace` is charged
+    epsilon^2/8.
+
+    Args:
+        at: Which quantile, from 0 to 1: 0.5 is the median.
+        low: The least value of the column; smaller ones count as it.
+        high: The largest one; larger ones count as it.
+        step: The distance of the marks, of which there may be 2^16.
+        epsilon: The loss.
+        adjacency: When two tables are neighbours; the number of values is private under "add-remove" only.
+
+    Guarantee:
+        The release is epsilon-DP. The rate is epsilon/2 under "replace-one", and epsilon / (2 max(at, 1 - at))
+        under "add-remove".
+    Proof:
+        docs/proofs/private_quantile.md, Theorem 5, after McKenna and Sheldon 2020, Theorem 1.
+
+    Error:
+        In people, a bound for any column: that of permute-and-flip among as many candidates as there are marks.
+
+    Example:
+        >>> from jali.mechanisms import PermutedQuantile
+        >>> median = PermutedQuantile(at="1/2", low=0, high=120, step=1, epsilon=1, adjacency="replace-one")
+        >>> 0 <= median.release([23, 35, 35, 61, 70]) <= 120
+        True
+        >>> median.loss.event.rho
+        Fraction(1, 2)
+    """
+
+    _kind = MarkFlips
+    most_marks = FEW_MARKS
+    for_more_marks = "PiecewiseLaplace"
+
+    def exponents(self, value: Any) -> Exponents:
+        """Return rate * (distance - best) for each mark."""
+        return MarkFlips(self._ranks_of(value), self.rate).exponents
+
+    def _ranks_of(self, value: Any) -> WindowRanks:
+        """Return the same distances: those of weights of one."""
+        column = WeightedMarks.ones(self.ruler.marks(value), self.top)
+        return WindowRanks.of(column, (0, self.top), 1, usual_target(self.at, column.total))
+
+    def expected_error(self, value: Any) -> float:
+        """Return E|release - quantile| on a given column; this number is not private."""
+        ranks = self._ranks_of(value)
+        aim = float(self.ruler.step * (self.ruler.first + ranks.at(ranks.target)))
+        return math.fsum(math.exp(log) * abs(output - aim) for output, log in self.log_masses(value).items())

@@ -1,4 +1,4 @@
-"""A walk over public marks, to the first one that has the wanted share of a column behind it.
+"""Walks along marks: on which side of an origin a quantile lies, and how far away from it, by noisy comparisons.
 
 Proof:
     docs/proofs/unbounded_quantile.md.
@@ -6,15 +6,20 @@ Proof:
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
-from jali.mechanisms.lattice import Integers
+from jali.mechanisms.laplace import Laplace
+from jali.mechanisms.lattice import Integers, add
+from jali.mechanisms.mechanism import miss
 from jali.mechanisms.ruler import Marks
 from jali.mechanisms.sparse_vector.above_threshold import AboveThreshold
+from jali.mechanisms.sparse_vector.law import log_at_least
 from jali.mechanisms.sparse_vector.split import threshold_share
 from jali.noise import BitSource
 from jali.privacy.adjacency import Adjacency
@@ -115,3 +120,140 @@ class RankWalk:
     def error(self, confidence: float) -> Fraction:
         """Return a t such that with this confidence no mark is misjudged by more than t people."""
         return Fraction(self.search.error(confidence, queries=max(1, len(self.distances) - 1)), self.unit)
+
+
+Flags: TypeAlias = NDArray[np.bool_]
+
+# The side is one question, a walk thousands: a quarter of their loss errs less on it than the rest on them.
+SIDE_SHARE = Fraction(1, 4)
+
+
+@dataclass(frozen=True, eq=False)
+class OriginSide:
+    """A comparison of #{x < origin} with the quantile's rank.
+
+    Attributes:
+        quantile: The share of all values whose place is asked.
+        spare: How many fewer than that are enough.
+        epsilon: The loss.
+        adjacency: When two tables are neighbours.
+        origin: The mark.
+
+    Guarantee:
+        The side is epsilon-DP under the adjacency.
+    Proof:
+        docs/proofs/unbounded_quantile.md, Theorem 2.
+    """
+
+    quantile: Fraction
+    spare: int
+    epsilon: Fraction
+    adjacency: Adjacency
+    origin: int
+
+    @property
+    def noise(self) -> Laplace:
+        """The noise of the comparison, in units of 1 / (denominator of the quantile)."""
+        distance = self.quantile.denominator * drift(self.quantile, self.adjacency)
+        return Laplace(sensitivity=distance, epsilon=self.epsilon)
+
+    def below(self, column: Marks, size: int, bits: BitSource | None) -> Flags:
+        """Decide many times whether the quantile lies below the origin."""
+        noise = self.noise.sampler.sample(size, bits=bits)
+        return np.asarray(add(np.array([self._excess(column)], dtype=object), noise) >= 0, np.bool_)
+
+    def log_chances(self, column: Marks) -> tuple[float, float]:
+        """Return ln Pr[below] and ln Pr[not below]."""
+        too_many = float(self._excess(column))
+        below, above = log_at_least(self.noise.scale, np.array([-too_many, too_many + 1])).tolist()
+        return below, above
+
+    def misjudged(self, column: Marks) -> Fraction:
+        """Return how many people the answer "not below" is off; the other one is off by as much less than 0."""
+        return Fraction(self._excess(column), self.quantile.denominator)
+
+    def error(self, confidence: float) -> Fraction:
+        """Return a t such that with this confidence the side is misjudged by at most t people."""
+        return Fraction(self.noise.error(confidence), self.quantile.denominator)
+
+    def _excess(self, column: Marks) -> int:
+        """Return how many values too many lie below the origin for the quantile to lie at or above it."""
+        count = np.searchsorted(column, [self.origin], side="left").astype(np.int64)
+        return int(excess(self.quantile, self.spare, count, len(column))[0])
+
+
+@dataclass(frozen=True, eq=False)
+class RankFork:
+    """One noisy comparison at the origin, then a walk up or a walk down.
+
+    Attributes:
+        quantile: The share of all values that is to lie at or below the mark.
+        spare: How many fewer than that are enough.
+        epsilon: The loss: a quarter for the side, the rest for the walk.
+        adjacency: When two tables are neighbours.
+        origin: The mark of 0.
+        above: The distances of the walk up.
+        below: The distances of the walk down.
+
+    Guarantee:
+        The mark is epsilon-DP under the adjacency.
+    Proof:
+        docs/proofs/unbounded_quantile.md, Theorem 2.
+    """
+
+    quantile: Fraction
+    spare: int
+    epsilon: Fraction
+    adjacency: Adjacency
+    origin: int
+    above: Marks
+    below: Marks
+
+    @property
+    def side(self) -> OriginSide:
+        """The comparison at the origin."""
+        return OriginSide(self.quantile, self.spare, self.epsilon * SIDE_SHARE, self.adjacency, self.origin)
+
+    @property
+    def up(self) -> RankWalk:
+        """The walk from the origin to larger marks."""
+        return self._walk(self.quantile, self.spare, 1, self.above)
+
+    @property
+    def down(self) -> RankWalk:
+        """The walk from the origin to smaller marks: as many values are to lie above as should not lie below."""
+        return self._walk(1 - self.quantile, -self.spare, -1, self.below)
+
+    def _walk(self, quantile: Fraction, spare: int, sign: int, distances: Marks) -> RankWalk:
+        left = self.epsilon * (1 - SIDE_SHARE)
+        return RankWalk(quantile, spare, left, self.adjacency, self.origin, sign, distances)
+
+    def draw(self, column: Marks, size: int, bits: BitSource | None) -> list[int]:
+        """Draw the marks of many independent releases."""
+        falls = self.side.below(column, size, bits)
+        marks = np.zeros(size, np.int64)
+        for walk, chosen in ((self.down, falls), (self.up, ~falls)):
+            places = np.flatnonzero(chosen)
+            if len(places):
+                marks[places] = walk.draw(column, len(places), bits)
+        found: list[int] = marks.tolist()
+        return found
+
+    def log_masses(self, column: Marks) -> dict[int, float]:
+        """Return ln Pr[mark] for every mark; the origin is reached on both sides."""
+        falls, rises = self.side.log_chances(column)
+        masses = {mark: falls + log for mark, log in self.down.log_masses(column).items()}
+        for mark, log in self.up.log_masses(column).items():
+            masses[mark] = float(np.logaddexp(masses.get(mark, -math.inf), rises + log))
+        return masses
+
+    def deviation(self, column: Marks, mark: int) -> Fraction:
+        """Return how many people the worst judgement was off on the better of the ways to a mark."""
+        off = self.side.misjudged(column)
+        ways = ((self.down, -off), (self.up, off))
+        return min(max(side, walk.deviation(column, mark)) for walk, side in ways if mark in walk.marks)
+
+    def error(self, confidence: float) -> Fraction:
+        """Return a t such that with this confidence neither the side nor a mark is misjudged by more."""
+        each = 1 - miss(confidence) / 2
+        return max(self.side.error(each), self.up.error(each), self.down.error(each))

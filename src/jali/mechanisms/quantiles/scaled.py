@@ -1,4 +1,4 @@
-"""Arrays of numbers from the smallest to the largest, as doubles times powers of two, rounded upwards.
+"""Scaled numbers: doubles times powers of two, rounded upwards, their decaying sums, and lotteries on them.
 
 Sums, products and exponentials are never below the true ones, and hardly above. Nothing is subtracted, so that
 a relative precision lasts however far apart the numbers are.
@@ -9,12 +9,13 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from jali.mechanisms.selection.piecewise_geometric import products_below
+from jali.mechanisms.selection.piecewise_geometric import Digits, products_below
 from jali.noise.doubles import exp_doubles
 
 _UP = 1 + 2.0**-50  # more than a few roundings take
@@ -94,3 +95,99 @@ class Scaled:
 def zeros(count: int) -> Scaled:
     """Return so many zeros."""
     return Scaled(np.zeros(count), np.full(count, _NONE))
+
+
+@dataclass(frozen=True, eq=False)
+class Decay:
+    """Bounds of exp(-rate i) for i = 0, 1, ..., each a product over the binary digits of i.
+
+    Attributes:
+        rate: A rational above 0.
+        count: How many of them.
+
+    Proof:
+        docs/proofs/many_quantiles.md, Theorem 3.
+    """
+
+    rate: Fraction
+    count: int
+
+    @cached_property
+    def steps(self) -> list[Scaled]:
+        """Bounds of exp(-rate 2^k)."""
+        return [Scaled.exp(self.rate * (1 << k)) for k in range(self.count.bit_length())]
+
+    @cached_property
+    def powers(self) -> Scaled:
+        """Bounds of exp(-rate i)."""
+        found = Scaled.of(np.ones(1))
+        for step in self.steps:
+            found = found.joined(found * step)
+        return found[: self.count]
+
+    def sums(self, masses: Scaled, length: int) -> Scaled:
+        """Bound, for each place s, the sum of powers[i] masses[s + i] over i below `length`, at most `count`."""
+        found, offset = zeros(len(masses)), 0
+        blocks = self._blocks(masses, length)
+        for k in reversed(range(length.bit_length())):
+            if length >> k & 1:
+                found = found + blocks[k].advanced(offset) * self.powers[offset]
+                offset += 1 << k
+        return found
+
+    def _blocks(self, masses: Scaled, length: int) -> list[Scaled]:
+        """Bound the same sums of lengths 1, 2, 4, ..., up to `length`."""
+        found = [masses]
+        for k in range(length.bit_length() - 1):
+            found.append(found[-1] + found[-1].advanced(1 << k) * self.steps[k])
+        return found
+
+
+_BITS = 62
+_ROOM = Scaled.of(1 + 2.0**-24)
+
+
+@dataclass(frozen=True, eq=False)
+class Lottery:
+    """Tickets in proportion to masses, rounded up, out of a whole that is at least their sum.
+
+    Attributes:
+        parts: The masses, fewer than 2^30 of them.
+        whole: At least `Lottery.room` of a bound of their sum; all of it is between 2^61 and 2^62 tickets.
+
+    Guarantee:
+        An outcome has a chance of at least part/whole, and exactly `chance`; without mass it has none.
+    Proof:
+        docs/proofs/many_quantiles.md, Theorem 3.
+    """
+
+    parts: Scaled
+    whole: Scaled
+
+    @staticmethod
+    def room(total: Scaled) -> Scaled:
+        """Return a little more than a sum of masses: room for rounding tickets up."""
+        return total * _ROOM
+
+    def draw(self, digits: Digits) -> int | None:
+        """Return the number of an outcome, None for a blank."""
+        place = int(self._sums.searchsorted(digits.below(self._all), "right"))
+        return place if place < len(self._sums) else None
+
+    def chance(self, place: int) -> Fraction:
+        """Return the chance of an outcome."""
+        return Fraction(int(self.tickets[place]), self._all)
+
+    @cached_property
+    def tickets(self) -> NDArray[np.int64]:
+        """How many tickets each outcome has: at least one, if it has any mass."""
+        exact = np.ceil(self.parts.at(self.whole.powers - _BITS))
+        return np.maximum(exact, self.parts.factors > 0).astype(np.int64)
+
+    @cached_property
+    def _sums(self) -> NDArray[np.int64]:
+        return np.cumsum(self.tickets)
+
+    @cached_property
+    def _all(self) -> int:
+        return int(float(self.whole.factors) * 2.0**_BITS)

@@ -11,10 +11,8 @@ from typing import Any
 import numpy as np
 
 from jali.mechanisms.mechanism import LogMasses, Mechanism, Specimen, parameter
-from jali.mechanisms.quantiles.ladder import growth_of
-from jali.mechanisms.quantiles.open_range import OpenRange
-from jali.mechanisms.quantiles.rank_fork import RankFork
-from jali.mechanisms.quantiles.rank_walk import RankWalk
+from jali.mechanisms.quantiles.open_range import OpenRange, growth_of
+from jali.mechanisms.quantiles.rank_walk import RankFork, RankWalk
 from jali.mechanisms.quantiles.readers import loss_of, low_of, quantile_of, reach_of, spare_of
 from jali.mechanisms.ruler import Marks, Ruler
 from jali.noise import BitSource

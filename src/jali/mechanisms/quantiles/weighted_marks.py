@@ -42,6 +42,13 @@ class WeightedMarks:
         return cls._merged(inside, _summable(np.maximum(weights, 0)))
 
     @classmethod
+    def ones(cls, marks: Marks, top: int) -> WeightedMarks:
+        """Return the marks of a column on a short ruler, each value with a weight of one."""
+        counts = np.bincount(marks, minlength=top + 1)
+        held = np.flatnonzero(counts)
+        return cls(held, counts[held])
+
+    @classmethod
     def _merged(cls, marks: Marks, weights: Integers) -> WeightedMarks:
         held = np.flatnonzero(weights)
         order = held[np.argsort(marks[held], kind="stable")]

@@ -1,4 +1,4 @@
-"""A quantile of weighted rows, from a sparse histogram of integer weights."""
+"""Quantiles of weighted rows, from a sparse histogram of integer weights, and how far a person can move them."""
 
 from __future__ import annotations
 
@@ -18,15 +18,20 @@ from jali.mechanisms.measurement import (
     bounded_range,
     spent_on_picks,
 )
-from jali.mechanisms.mechanism import Specimen, miss, natural, parameter
-from jali.mechanisms.quantiles.mark_quantile import MarkQuantile
+from jali.mechanisms.mechanism import Specimen, natural, parameter
+from jali.mechanisms.quantiles.mark_flips import MarkFlips
+from jali.mechanisms.quantiles.mark_quantile import FEW_MARKS, MarkQuantile
 from jali.mechanisms.quantiles.nested import NestedLaw
-from jali.mechanisms.quantiles.rank_quantile import rank_error
-from jali.mechanisms.quantiles.rank_reach import rank_reach
+from jali.mechanisms.quantiles.ranks import WindowRanks, weighted_target
 from jali.mechanisms.quantiles.readers import loss_of, quantile_of
 from jali.mechanisms.quantiles.weighted_marks import WeightedMarks
-from jali.mechanisms.quantiles.window_ranks import WindowRanks, weighted_target
-from jali.mechanisms.selection.picks import EXPONENTIAL, EXPONENTIAL_PAGE
+from jali.mechanisms.selection.picks import (
+    EXPONENTIAL,
+    EXPONENTIAL_PAGE,
+    PERMUTE_AND_FLIP,
+    PERMUTE_AND_FLIP_PAGE,
+)
+from jali.mechanisms.selection.scores import Exponents
 from jali.privacy.adjacency import Adjacency
 from jali.privacy.event import Event
 from jali.privacy.loss import Loss
@@ -72,8 +77,7 @@ class WeightedQuantile(MarkQuantile, Pick):
         Pr[distance - best >= t] <= (M-1) p / (1 + (M-1) p). The best distance is at most half the window.
 
     Example:
-        >>> from jali.mechanisms.quantiles.rank_reach import rank_reach
-        >>> from jali.mechanisms.quantiles.weighted_quantile import WeightedQuantile
+        >>> from jali.mechanisms import WeightedQuantile, rank_reach
         >>> unit = 1 << 20  # what a whole row weighs; each person has 3 of them at most
         >>> reach = rank_reach("1/2", 3 * unit, changes=1, groups=1)
         >>> median = WeightedQuantile(
@@ -127,13 +131,12 @@ class WeightedQuantile(MarkQuantile, Pick):
         target = weighted_target(self.at, column.total, self.window) + self.offset
         return WindowRanks.of(column, (0, self.top), self.window, target)
 
-    def law(self, value: Any) -> NestedLaw:
+    def _ranks_of(self, value: Any) -> WindowRanks:
+        return self.ranks(value)
+
+    def law(self, value: Any) -> NestedLaw | MarkFlips:
         """Return the law with mass proportional to exp(-rate * distance)."""
         return NestedLaw(self.ranks(value), self.rate, levels=told_apart(self.top))
-
-    def error(self, confidence: float) -> float:
-        """Return a t such that the rank is within t units of the best one, with this chance, for any rows."""
-        return rank_error(self.top, self.rate, miss(confidence))
 
     @classmethod
     def calibrate(cls, reach: Reach, loss: Loss, *, at: Fraction, top: int, window: int) -> Self | None:
@@ -167,8 +170,6 @@ class WeightedQuantile(MarkQuantile, Pick):
 
     def swapped(self) -> WeightedQuantile:
         """Return permute-and-flip of the same rho, which has half the epsilon: it has no bounded range."""
-        from jali.mechanisms.quantiles.permuted_weighted_quantile import PermutedWeightedQuantile
-
         return self._swapped(PermutedWeightedQuantile, self.epsilon / 2)
 
     def _swapped(self, kind: type[WeightedQuantile], epsilon: Fraction) -> WeightedQuantile:
@@ -195,6 +196,102 @@ class WeightedQuantile(MarkQuantile, Pick):
     def specimens(cls) -> tuple[Specimen, ...]:
         """Return small weighted tables: one person more, one replaced, two replaced, an empty one."""
         return tuple(_specimen(cls, *case) for case in _CASES)
+
+
+@dataclass(frozen=True, repr=False, init=False)
+class PermutedWeightedQuantile(WeightedQuantile):
+    """Pick one of a few marks whose rank by weight is near that of a quantile.
+
+    The distance of a mark is that of `WeightedQuantile`. Every mark is accepted on its own with probability
+    exp(-rate * (distance - best)), and one of the accepted is released, all alike. Its expected distance is never
+    more than that of `WeightedQuantile`, and down to half of it on a coarse lattice. Its loss is pure, and so is
+    charged epsilon^2/2 in zCDP, where the other is charged epsilon^2/8.
+
+    Args:
+        at: Which quantile, from 0 to 1: 0.5 is the median.
+        low: The least value of the range.
+        high: The largest one.
+        step: The distance of the marks, of which there may be 2^16.
+        sensitivity: How far the distance of a mark moves between neighbours, in units of weight: `rank_reach`.
+        epsilon: The loss.
+        offset: How much further up the target lies, a public number of units; below 0, further down.
+        window: The weight over which the quantile function is averaged, a public number of units.
+
+    Guarantee:
+        The release is epsilon-DP if the sensitivity is `rank_reach(at, reach, changes, groups=1)`; releases for
+        disjoint groups at the sensitivity of `groups=g` are epsilon-DP all together.
+    Proof:
+        docs/proofs/weighted_quantile.md, Theorem 4, after McKenna and Sheldon 2020, Theorem 1.
+
+    Error:
+        In units of weight, a bound for any rows: that of permute-and-flip among as many candidates as there are
+        marks.
+
+    Example:
+        >>> from jali.mechanisms import PermutedWeightedQuantile
+        >>> median = PermutedWeightedQuantile(
+        ...     at="1/2", low=0, high=120, step=1, sensitivity=2, epsilon=1, window=4
+        ... )
+        >>> median.release(([35, 61], [800, 20]))
+        35
+        >>> median.loss.event.rho
+        Fraction(1, 2)
+    """
+
+    tag: ClassVar[str] = "PermutedWeightedQuantile"
+    noun: ClassVar[str] = PERMUTE_AND_FLIP
+    pages: ClassVar[tuple[str, ...]] = (PERMUTE_AND_FLIP_PAGE,)
+    for_pure_loss: ClassVar[bool] = True
+
+    _kind = MarkFlips
+    most_marks = FEW_MARKS
+    for_more_marks = "WeightedQuantile"
+
+    def swapped(self) -> WeightedQuantile:
+        """Return the exponential mechanism at the same epsilon."""
+        return self._swapped(WeightedQuantile, self.epsilon)
+
+    def law(self, value: Any) -> MarkFlips:
+        """Return the coins of the marks."""
+        return MarkFlips(self.ranks(value), self.rate, singly=True)
+
+    def exponents(self, value: Any) -> Exponents:
+        """Return rate * (distance - best) for each mark."""
+        return self.law(value).exponents
+
+
+def rank_reach(at: Number, reach: Number, changes: int, *, groups: int) -> Fraction:
+    """Return the sensitivity of a weighted quantile's distances, over all groups together.
+
+    Args:
+        at: Which quantile, from 0 to 1.
+        reach: What one person's rows weigh together at most, over all groups.
+        changes: How many vectors of rows, each within the reach, are added or removed between neighbours: 1 where
+            a person is added or removed, 2 where one is replaced or an outer join moves what remains, 4 for both.
+        groups: Into how many disjoint groups the rows fall that each get a quantile of their own.
+
+    Guarantee:
+        Between neighbours the distances of all marks of group g move by at most some D_g, and the sum of the D_g
+        is at most the returned number: changes * reach * max(at, 1 - at). In one group a vector that replaces
+        another pulls the target along, and a pair of changes is worth one reach.
+    Proof:
+        docs/proofs/weighted_quantile.md, Theorem 1.
+
+    Example:
+        >>> rank_reach("1/4", 8, 1, groups=1), rank_reach("1/4", 8, 2, groups=1), rank_reach("1/4", 8, 2, groups=3)
+        (Fraction(6, 1), Fraction(8, 1), Fraction(12, 1))
+    """
+    share, weight = quantile_of(at, "at"), parameter(reach, "reach")
+    return share_reach(share, weight, natural(changes, "changes"), alone=natural(groups, "groups") == 1)
+
+
+def share_reach(share: Fraction, reach: Fraction, changes: int, *, alone: bool) -> Fraction:
+    """Return the same for a share as it is, where the group is alone or one of several."""
+    larger = max(share, 1 - share)
+    if not alone:
+        return changes * reach * larger
+    pairs, single = divmod(changes, 2)
+    return reach * (pairs + single * larger)
 
 
 def _specimen(

@@ -8,13 +8,11 @@ from fractions import Fraction
 from typing import Any
 
 from jali.mechanisms.mechanism import Specimen, miss, natural, parameter
-from jali.mechanisms.quantiles.halved_quantiles import HalvedQuantiles, Values
-from jali.mechanisms.quantiles.rank_reach import share_reach
+from jali.mechanisms.quantiles.approximate_quantiles import HalvedQuantiles, Values
+from jali.mechanisms.quantiles.halving import Turn, WeightedHalving
 from jali.mechanisms.quantiles.readers import loss_of, rising_quantiles
-from jali.mechanisms.quantiles.turns import Turn
-from jali.mechanisms.quantiles.weighted_halving import WeightedHalving
 from jali.mechanisms.quantiles.weighted_marks import WeightedMarks
-from jali.mechanisms.quantiles.weighted_quantile import told_apart
+from jali.mechanisms.quantiles.weighted_quantile import share_reach, told_apart
 from jali.mechanisms.ruler import Ruler
 from jali.privacy.adjacency import Adjacency
 from jali.privacy.rationals import Number

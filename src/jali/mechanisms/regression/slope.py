@@ -27,6 +27,7 @@ from jali.mechanisms.regression.moments import Moments
 from jali.mechanisms.ruler import Ruler
 from jali.mechanisms.smooth.bound import SmoothBound
 from jali.mechanisms.smooth.statistic import Statistic
+from jali.numbers.search import least_integer
 from jali.privacy.adjacency import Adjacency
 from jali.privacy.rationals import Number
 
@@ -166,11 +167,7 @@ class Slope(Statistic):
 
     def _first_at(self, column: Points, size: Fraction, most: int) -> int:
         """Return the least k up to `most` with B(k) = size, by bisection: B grows with k."""
-        low, high = -1, most
-        while high - low > 1:
-            middle = (low + high) // 2
-            low, high = (low, middle) if self.at_distance(column, middle) >= size else (middle, high)
-        return high
+        return least_integer(lambda k: self.at_distance(column, k) >= size, -1, most)
 
     def _promising(self, column: Points, beta: Fraction, last: int) -> list[int]:
         """Return the k below `last` at which exp(-beta k) B(k) is within a millionth of its largest value."""

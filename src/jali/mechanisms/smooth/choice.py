@@ -20,6 +20,7 @@ from jali.mechanisms.smooth.families.poly_place import PolyPlace
 from jali.mechanisms.smooth.families.polynomial import Polynomial
 from jali.mechanisms.smooth.families.price import price_of, stretch_of
 from jali.mechanisms.smooth.families.student_t import StudentT
+from jali.numbers.search import golden_section
 from jali.privacy.rationals import Number
 
 Reference: TypeAlias = Callable[[float], float]
@@ -35,7 +36,6 @@ APPROXIMATE: tuple[Family, ...] = (SmoothLaplace(), SmoothGaussian())
 CONCENTRATED: tuple[Family, ...] = (LaplaceLogNormal(),)
 # beta is searched from a thousandth of the largest one on.
 _GRID, _FINE, _LEAST = 20, 10, 1e-3
-_GOLDEN = (math.sqrt(5) - 1) / 2
 _MOST_PEOPLE = 10**15
 # Nearer to its largest beta a family may have no noise that digits can tell from none.
 _NEAR = 1 - Fraction(1, 10**9)
@@ -250,10 +250,8 @@ def _tuned(family: Family, price: Price, error: Callable[[AdmissibleNoise, Fract
     places = [i / _GRID for i in range(_GRID)]
     best = min(places, key=lambda place: at(place).error)
     low, high = max(0.0, best - 1 / _GRID), best + 1 / _GRID
-    for _ in range(_FINE):
-        left, right = high - _GOLDEN * (high - low), low + _GOLDEN * (high - low)
-        low, high = (low, right) if at(left).error <= at(right).error else (left, high)
-    return min(at(best), at((low + high) / 2), key=lambda choice: choice.error)
+    valley = golden_section(lambda place: at(place).error, low, high, steps=_FINE, fresh=True)
+    return min(at(best), at((valley.low + valley.high) / 2), key=lambda choice: choice.error)
 
 
 def _made(families: Sequence[Family], beta: Fraction, price: Price) -> list[tuple[Family, AdmissibleNoise]]:

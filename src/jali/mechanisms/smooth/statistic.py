@@ -9,6 +9,7 @@ from typing import Any
 
 from jali.mechanisms.mechanism import parameter
 from jali.mechanisms.smooth.bound import SmoothBound
+from jali.numbers.search import least_integer_near
 from jali.privacy.adjacency import Adjacency
 
 
@@ -71,13 +72,7 @@ class Statistic(ABC):
 
     def distance_above(self, column: Any, bound: Fraction, most: int) -> int:
         """Return the least k with A(k) > bound; `most` if there is none below it. Looks nearby first."""
-        low, high = -1, min(0, most)
-        while high < most and self.at_distance(column, high) <= bound:
-            low, high = high, min(2 * high + 1, most)
-        while high - low > 1:
-            middle = (low + high) // 2
-            low, high = (low, middle) if self.at_distance(column, middle) > bound else (middle, high)
-        return high
+        return least_integer_near(lambda k: k >= most or self.at_distance(column, k) > bound, min(0, most))
 
 
 def _shown(value: Any) -> str:

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jali.mechanisms.mechanism import miss
+from jali.numbers.search import bracket, least_integer
 
 Floats: TypeAlias = NDArray[np.float64]
 Pattern: TypeAlias = tuple[bool, ...]
@@ -109,11 +110,4 @@ def _outside(scale: Fraction, noises: Floats, t: int) -> Floats:
 
 def _least(holds: Callable[[int], bool]) -> int:
     """Return the least t >= 0 that satisfies a monotone condition."""
-    high = 1
-    while not holds(high):
-        high *= 2
-    low = -1
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if holds(middle) else (middle, high)
-    return high
+    return least_integer(holds, -1, bracket(holds, -1, 1)[1])

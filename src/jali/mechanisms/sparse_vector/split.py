@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from fractions import Fraction
 
+from jali.numbers.search import greatest_integer
+
 _UNIT = 1 << 10
 
 
@@ -23,8 +25,4 @@ def threshold_share(weight: int) -> Fraction:
 
 def _cube_root(value: int) -> int:
     """Return the integer part of a cube root."""
-    low, high = 0, 1 << value.bit_length() // 3 + 1
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (middle, high) if middle**3 <= value else (low, middle)
-    return low
+    return greatest_integer(lambda root: root**3 <= value, 0, 1 << value.bit_length() // 3 + 1)

@@ -15,6 +15,7 @@ from jali.mechanisms.keys.chances import Chances
 from jali.noise import BitSource
 from jali.noise.bounds import Bounds, exp_bounds
 from jali.noise.enclosed import enclosed_coins
+from jali.numbers.search import least_integer
 
 _LEAST, _MOST = Fraction(1, 1 << 40), 1 << 9
 
@@ -95,11 +96,7 @@ def steps(chances: Chances, distance: int) -> int:
 
 def least_distance(chances: Chances, missed: float) -> int:
     """Return the least distance from which a table is declined with at most this probability."""
-    low, high = 0, chances.sure
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if chances.lost(middle) <= missed else (middle, high)
-    return high - 1
+    return least_integer(lambda people: chances.lost(people) <= missed, 0, chances.sure) - 1
 
 
 def by_recursion(epsilon: float, delta: float, whole: float, distance: int) -> tuple[float, float]:

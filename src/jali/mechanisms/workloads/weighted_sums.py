@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 from jali.mechanisms.combined import AnyLaw, Floats
 from jali.mechanisms.laws import DiscreteGaussianLaw
 from jali.mechanisms.mechanism import miss
+from jali.numbers.search import bisect
 
 # Below this chance the rounding of the series could matter; the bound by moments is taken.
 _RAREST = 1e-5
@@ -122,11 +123,7 @@ class _Series:
 
     def quantile(self) -> float:
         """Return the least threshold found at which the bound is what is allowed."""
-        low, high = self.smoothing, self.bound
-        for _ in range(_HALVINGS):
-            middle = (low + high) / 2
-            low, high = (low, middle) if self.beyond(middle) <= self.allowed else (middle, high)
-        return high
+        return bisect(lambda t: self.beyond(t) <= self.allowed, self.smoothing, self.bound, steps=_HALVINGS)[1]
 
 
 def _log_transform(terms: Sequence[Term], angles: Floats) -> tuple[Floats, NDArray[np.intp]]:

@@ -18,6 +18,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from jali.numbers.search import greatest_integer
 from jali.planner.batch.least_squares import Block, distance, fitted, on_lattice
 from jali.planner.batch.partition import NO_KEY, Counted, Partition, partition_of
 from jali.planner.batch.places import Places
@@ -169,13 +170,11 @@ def _filled(members: list[Member]) -> tuple[list[Member], list[Member]]:
 
 def _most(home: list[Member], rest: list[Member]) -> int:
     """Return how many of the rest can join: more members never have fewer cells."""
-    low, high = 0, len(rest)
-    trial = high
-    while low < high:
-        fits = _partition(home + rest[:trial]).cells <= MOST_CELLS
-        low, high = (trial, high) if fits else (low, trial - 1)
-        trial = (low + high + 1) // 2
-    return low
+
+    def fit(count: int) -> bool:
+        return _partition(home + rest[:count]).cells <= MOST_CELLS
+
+    return len(rest) if not rest or fit(len(rest)) else greatest_integer(fit, 0, len(rest))
 
 
 def _partition(group: Sequence[Member]) -> Partition:

@@ -9,6 +9,7 @@ from fractions import Fraction
 from functools import cached_property, partial
 
 from jali.errors import QueryError
+from jali.numbers.search import bisect
 from jali.planner.batch.asked import Asked, Total, naming, scaled, with_loss
 from jali.planner.batch.compose import CLEARLY, composition, least, parts_cost, whole_cost
 from jali.planner.batch.merge import Merged, merged
@@ -253,10 +254,11 @@ def _larger(releases: Sequence[Merged], loss: Pure, delta: Fraction) -> Fraction
     # Considered where the losses compose to clearly less than their sum.
     if not fits(low * CLEARLY):
         return low
-    for _ in range(_STEPS):
-        middle = loss.bound * Fraction(round(float(low * high) ** 0.5 / float(loss.bound) * 1024), 1024)
-        low, high = (middle, high) if fits(middle) else (low, middle)
-    return low
+
+    def middle(low: Fraction, high: Fraction) -> Fraction:
+        return loss.bound * Fraction(round(float(low * high) ** 0.5 / float(loss.bound) * 1024), 1024)
+
+    return bisect(lambda bound: not fits(bound), low, high, steps=_STEPS, middle=middle)[0]
 
 
 def _tables(plans: Sequence[Plan]) -> tuple[Table, ...]:

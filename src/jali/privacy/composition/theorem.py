@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 
+from jali.numbers.search import bisect
 from jali.privacy.composition.parts import Parts
 
 # exp of this is close to the least double.
@@ -68,7 +69,4 @@ class Theorem:
         low, high = _LEAST_LOG, math.log(known) if 0 < known < 1 else -1e-12
         if known == 0 or not holds(high):
             return known
-        while high - low > 1e-12:
-            middle = (low + high) / 2
-            low, high = (low, middle) if holds(middle) else (middle, high)
-        return math.exp(high)
+        return math.exp(bisect(holds, low, high, close=lambda low, high: high - low <= 1e-12)[1])

@@ -13,6 +13,7 @@ from fractions import Fraction
 
 import numpy as np
 
+from jali.numbers.search import golden_section
 from jali.privacy.distribution.mesh import quadrature
 from jali.privacy.distribution.spread import Array, Spread, dot
 
@@ -26,7 +27,8 @@ _LONGEST_OF_ALL = 2**23
 _ROUGH = 6
 LIGHTEST = 1e-300
 _TILTS = math.log(1e-4), math.log(1e5)
-_GOLDEN = (math.sqrt(5) - 1) / 2
+# Until two of them are 1e-3 apart.
+_STEPS = 22
 
 
 @dataclass(frozen=True, eq=False)
@@ -164,19 +166,8 @@ def _ends(spread: Spread, losses: Array) -> tuple[float, float]:
 
 def _least(function: Callable[[float], float]) -> tuple[float, float]:
     """Return where a unimodal function of a tilt is least, and its value there."""
-    left, right = _TILTS
-    inner, outer = right - _GOLDEN * (right - left), left + _GOLDEN * (right - left)
-    low, high = function(math.exp(inner)), function(math.exp(outer))
-    while right - left > 1e-3:
-        if low <= high:
-            right, outer, high = outer, inner, low
-            inner = right - _GOLDEN * (right - left)
-            low = function(math.exp(inner))
-        else:
-            left, inner, low = inner, outer, high
-            outer = left + _GOLDEN * (right - left)
-            high = function(math.exp(outer))
-    return (math.exp(inner), low) if low <= high else (math.exp(outer), high)
+    found = golden_section(lambda log: function(math.exp(log)), *_TILTS, steps=_STEPS)
+    return math.exp(found.at), found.value
 
 
 def _common_divisor(values: Sequence[Fraction]) -> Fraction | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from jali.errors import CatalogError
+from jali.numbers.search import bisect, bracket_around, least_integer_near
 
 # Queries are counted up to here.
 MOST = 10**9
@@ -19,23 +20,15 @@ def least(holds: Callable[[float], bool], start: float = 1.0) -> float:
         >>> abs(least(lambda scale: scale**2 >= 2) ** 2 - 2) < 1e-12
         True
     """
-    high = start
-    while not holds(high):
-        high *= 2
-        if high > _LARGEST:
-            raise CatalogError("delta is too small for this epsilon.", remedy="Choose a larger delta or epsilon.")
-    low = high / 2
-    while holds(low) and low > _SMALLEST:
-        low, high = low / 2, low
+    low, high = bracket_around(holds, start, least=2 * _SMALLEST, most=_LARGEST)
+    if high > _LARGEST:
+        raise CatalogError("delta is too small for this epsilon.", remedy="Choose a larger delta or epsilon.")
     return between(holds, low, high)
 
 
 def between(holds: Callable[[float], bool], low: float, high: float) -> float:
     """Return where a condition begins to hold between a number at which it does not and one at which it does."""
-    while high - low > _NARROW * high:
-        middle = (low + high) / 2
-        low, high = (low, middle) if holds(middle) else (middle, high)
-    return high
+    return bisect(holds, low, high, close=lambda low, high: high - low <= _NARROW * high)[1]
 
 
 def most(holds: Callable[[int], bool]) -> int:
@@ -47,13 +40,4 @@ def most(holds: Callable[[int], bool]) -> int:
         >>> most(lambda queries: queries**2 <= 50)
         7
     """
-    if not holds(1):
-        return 0
-    low = 1
-    while low < MOST and holds(min(2 * low, MOST)):
-        low = min(2 * low, MOST)
-    high = min(2 * low, MOST + 1)
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (middle, high) if holds(middle) else (low, middle)
-    return low
+    return least_integer_near(lambda count: count > MOST or not holds(count), 1, first=1) - 1

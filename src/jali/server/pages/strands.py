@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from jali.display.numbers import show_amount
-from jali.display.streamed import COLOURS, Strand, Streamed, ends_of, round_numbers, spread_out
+from jali.display.streamed import Outline, Streamed
 from jali.server.pages.bars import Mark
 
-# Points of the drawing, which is stretched to its place; more than so many are no better to see.
-_SIDE, _POINTS = 1000, 600
-Place = Callable[[float], float]
+# How many units wide and high the drawing is, which is stretched to its place.
+_SIDE = 1000
 
 
 @dataclass(frozen=True)
@@ -52,36 +48,18 @@ def picture_of(streamed: Streamed) -> Picture | None:
     """Draw the first lines of a stream, each in its band; nothing before the first tick."""
     if not streamed.ticks:
         return None
-    held = streamed.strands[: len(COLOURS)]
-    low, high = ends_of(end for strand in held for end in strand.ends)
-    high = high if high > low else low + 1
-    up, places = _up(low, high), spread_out(len(streamed.ticks), _POINTS)
-    marks = tuple(Mark(show_amount(mark), up(mark) / _SIDE * 100) for mark in round_numbers(low, high, 5))
+    outline = Outline.of(streamed)
+    paths = ([outline.written(points, _stretched, _stretched) for points in path] for path in outline.paths)
     return Picture(
         streamed.heading,
         streamed.bands,
-        tuple(_drawn(strand, i, places, up) for i, strand in enumerate(held)),
-        marks,
+        tuple(Drawn(s.name, i, *path) for i, (s, path) in enumerate(zip(outline.strands, paths, strict=True))),
+        tuple(Mark(text, _stretched(place) / _SIDE * 100) for text, place in outline.marks()),
         streamed.shown(0),
         streamed.shown(-1),
-        len(streamed.strands) - len(held),
+        outline.left_out,
     )
 
 
-def _up(low: float, high: float) -> Place:
-    return lambda number: (high - min(max(number, low), high)) / (high - low) * _SIDE
-
-
-def _drawn(strand: Strand, colour: int, places: Sequence[int], up: Place) -> Drawn:
-    """Draw a line and its band as steps: a value holds until the next tick."""
-    known = [place for place in places if not math.isnan(strand.values[place])]
-    count = len(strand.values)
-    steps = list(zip(known, [*known[1:], count], strict=True))
-    line = [(x, strand.values[place]) for place, end in steps for x in (place, end)]
-    above = [(x, strand.highs[place]) for place, end in steps for x in (place, end)]
-    below = [(x, strand.lows[place]) for place, end in reversed(steps) for x in (end, place)]
-    return Drawn(strand.name, colour, _path(line, count, up), _path([*above, *below], count, up))
-
-
-def _path(points: Sequence[tuple[int, float]], count: int, up: Place) -> str:
-    return " ".join(f"{x / count * _SIDE:.1f},{up(y):.1f}" for x, y in points if not math.isnan(y))
+def _stretched(share: float) -> float:
+    return share * _SIDE

@@ -13,6 +13,7 @@ import numpy as np
 from jali.errors import MechanismError
 from jali.mechanisms.mechanism import parameter
 from jali.mechanisms.workloads.workload import Floats
+from jali.numbers.search import greatest_integer
 from jali.privacy.rationals import Number
 from jali.streams.buffers.norms import ABOVE, above, column_square, rational
 
@@ -91,12 +92,11 @@ class Recurrence:
         """Bisect: sum_j w_j / (theta_j - s) grows with s between two decays, from below 1 to above 1."""
         unit = 1 << _ZERO_BITS
         decays, weights = ([int(x * unit) for x in row] for row in (self.decays, self.weights))
-        least, most = int(low * unit), int(high * unit)
-        while most - least > 1:
-            middle = (least + most) // 2
-            found = sum(w * unit // (decay - middle) for w, decay in zip(weights, decays, strict=True))
-            least, most = (middle, most) if found < unit else (least, middle)
-        return Fraction(least, unit)
+
+        def below(s: int) -> bool:
+            return sum(w * unit // (decay - s) for w, decay in zip(weights, decays, strict=True)) < unit
+
+        return Fraction(greatest_integer(below, int(low * unit), int(high * unit)), unit)
 
     def _residue(self, which: int) -> float:
         zero = self.zeros[which]

@@ -20,7 +20,7 @@ from jali.mechanisms.mechanism import Mechanism
 from jali.mechanisms.quantiles.approximate_quantiles import ApproximateQuantiles
 from jali.mechanisms.quantiles.joint_law import JointLaw, Run, _rising
 from jali.mechanisms.quantiles.joint_quantiles import JointQuantiles
-from jali.mechanisms.quantiles.piecewise_laplace import PiecewiseLaplace
+from jali.mechanisms.quantiles.rank_quantile import PiecewiseLaplace
 from jali.mechanisms.selection.piecewise_geometric import Digits
 from jali.privacy.adjacency import Adjacency
 

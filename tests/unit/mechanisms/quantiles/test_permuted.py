@@ -17,11 +17,12 @@ from tests.depth import deep
 from tests.seeded import SeededBits
 
 from jali.errors import MechanismError
-from jali.mechanisms.quantiles.mark_distances import MarkDistances
-from jali.mechanisms.quantiles.permuted_quantile import MOST_MARKS, PermutedQuantile
-from jali.mechanisms.quantiles.piecewise_laplace import PiecewiseLaplace
+from jali.mechanisms.quantiles.mark_flips import WindowDistances
+from jali.mechanisms.quantiles.mark_quantile import FEW_MARKS
 from jali.mechanisms.quantiles.private_quantile import private_median
-from jali.mechanisms.quantiles.ranks import LinearRanks, usual_target
+from jali.mechanisms.quantiles.rank_quantile import PermutedQuantile, PiecewiseLaplace
+from jali.mechanisms.quantiles.ranks import LinearRanks, WindowRanks, sorted_marks, usual_target
+from jali.mechanisms.quantiles.weighted_marks import WeightedMarks
 
 shares = st.sampled_from([Fraction(0), Fraction(1, 3), Fraction(1, 2), Fraction(9, 10), Fraction(1)])
 
@@ -31,28 +32,28 @@ def median(**others: Any) -> PermutedQuantile:
     return PermutedQuantile(**usual | others)
 
 
+def weights_of_one(table: list[int], top: int, target: Fraction) -> WindowRanks:
+    return WindowRanks.of(WeightedMarks.ones(np.array(table, np.int64), top), (0, top), 1, target)
+
+
 @settings(deadline=None)
 @given(st.lists(st.integers(0, 12), max_size=9), st.integers(12, 14), shares)
-def test_the_distances_of_all_marks_are_those_of_each(table: list[int], top: int, at: Fraction) -> None:
-    ranks = LinearRanks(np.array(sorted(table), np.int64), 0, top, usual_target(at, len(table)))
-    above, below = MarkDistances(ranks).quotients()
+def test_weights_of_one_have_the_ranks_of_the_sorted_values(table: list[int], top: int, at: Fraction) -> None:
+    target = usual_target(at, len(table))
+    ranks, plain = weights_of_one(table, top, target), LinearRanks(sorted_marks(table), 0, top, target)
+    assert ranks.best == plain.best
+    assert ranks.at(target) == plain.at(target)
+    exponents = WindowDistances(ranks).exponents(Fraction(1), 0, top)
     for mark in range(top + 1):
-        assert Fraction(int(above[mark]), int(below[mark])) == ranks.distance(mark) - ranks.best
+        assert ranks.distance(mark) == plain.distance(mark)
+        assert exponents.exact(mark) == plain.distance(mark) - plain.best
 
 
-def test_distances_are_exact_where_int64_would_overflow() -> None:
-    ranks = LinearRanks(np.array([1, 3, 3], np.int64), 0, 9, Fraction(10**20 + 1, 10**20))
-    above, below = MarkDistances(ranks).quotients()
-    assert above.dtype == object
-    assert [Fraction(a, b) for a, b in zip(above, below, strict=True)] == [
-        ranks.distance(mark) - ranks.best for mark in range(10)
-    ]
-
-
-@pytest.mark.parametrize("rate", [Fraction(1, 3), Fraction(7), Fraction(10) ** 300, Fraction(1, 10**300)])
-def test_exponents_in_double_are_as_near_as_promised(rate: Fraction) -> None:
-    ranks = LinearRanks(np.array([1, 30, 31, 700], np.int64), 0, 999, Fraction(5, 2))
-    exponents = MarkDistances(ranks).exponents(rate)
+@pytest.mark.parametrize("rate", [Fraction(1, 3), Fraction(7), Fraction(10) ** 100, Fraction(1, 10**100)])
+@pytest.mark.parametrize("target", [Fraction(5, 2), Fraction(10**20 + 1, 10**20)])
+def test_exponents_in_double_are_as_near_as_promised(rate: Fraction, target: Fraction) -> None:
+    ranks = weights_of_one([1, 30, 31, 700], 999, target)
+    exponents = WindowDistances(ranks).exponents(rate, 0, 999)
     for mark in range(1000):
         exact = exponents.exact(mark)
         if exact <= 2**40:
@@ -123,17 +124,17 @@ def test_few_marks_are_permuted_and_many_are_not() -> None:
     assert share("1", 4) == pytest.approx(few, abs=0.09)
     assert few > math.exp(other.log_masses(column)[2]) + 0.08
     with pytest.raises(MechanismError, match=r"2\*\*16 marks") as refused:
-        median(high=MOST_MARKS)
+        median(high=FEW_MARKS)
     assert refused.value.remedy == "Take PiecewiseLaplace."
-    assert median(high=MOST_MARKS - 1).ruler.top == MOST_MARKS - 1
-    assert share("1", MOST_MARKS) < 0.01  # too many marks for three people, by either law
+    assert median(high=FEW_MARKS - 1).ruler.top == FEW_MARKS - 1
+    assert share("1", FEW_MARKS) < 0.01  # too many marks for three people, by either law
 
 
 @pytest.mark.parametrize("table", [list(range(2001)), [0] * 2001])
 def test_exponents_are_told_whatever_the_denominators_are(table: list[int]) -> None:
     """As a stored plan of old could have them: the integers are beyond all doubles."""
-    ranks = LinearRanks(np.array(table, np.int64), 0, 2000, usual_target(Fraction(1, 10**305), len(table)))
-    exponents = MarkDistances(ranks).exponents(Fraction(1, 2))
+    ranks = weights_of_one(table, 2000, usual_target(Fraction(1, 10**305), len(table)))
+    exponents = WindowDistances(ranks).exponents(Fraction(1, 2), 0, 2000)
     for mark in (0, 1, 1000, 2000):
         assert float(exponents.doubles[mark]) == pytest.approx(float(exponents.exact(mark)), rel=2.0**-50)
 

@@ -13,9 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.seeded import SeededBits
 
-from jali.mechanisms.quantiles.decay import Decay
-from jali.mechanisms.quantiles.lottery import Lottery
-from jali.mechanisms.quantiles.scaled import Scaled, zeros
+from jali.mechanisms.quantiles.scaled import Decay, Lottery, Scaled, zeros
 from jali.mechanisms.selection.piecewise_geometric import Digits
 
 doubles = st.floats(0, 2.0**60) | st.just(0.0)

@@ -18,10 +18,8 @@ from tests.seeded import ScriptedBits, SeededBits, enumerate_masses
 
 from jali.errors import JaliError
 from jali.mechanisms.quantiles.nested import NestedLaw
-from jali.mechanisms.quantiles.piecewise_laplace import PiecewiseLaplace
 from jali.mechanisms.quantiles.private_quantile import private_median, private_quantile
-from jali.mechanisms.quantiles.quantile_exponential import QuantileExponential
-from jali.mechanisms.quantiles.rank_quantile import RankQuantile
+from jali.mechanisms.quantiles.rank_quantile import PiecewiseLaplace, QuantileExponential, RankQuantile
 from jali.mechanisms.quantiles.ranks import LinearRanks, Ranks, StepRanks, usual_target
 from jali.mechanisms.selection.piecewise_geometric import Digits
 

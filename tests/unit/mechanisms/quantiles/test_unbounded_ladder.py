@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from jali.errors import MechanismError
-from jali.mechanisms.quantiles.ladder import growth_of, ladder, rungs
+from jali.mechanisms.quantiles.open_range import growth_of, ladder, rungs
 
 
 @settings(deadline=None)

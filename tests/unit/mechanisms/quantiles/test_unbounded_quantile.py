@@ -18,8 +18,7 @@ from tests.depth import DEPTH, thinned
 from tests.seeded import SeededBits
 
 from jali.errors import JaliError
-from jali.mechanisms.quantiles.rank_fork import RankFork
-from jali.mechanisms.quantiles.rank_walk import RankWalk
+from jali.mechanisms.quantiles.rank_walk import RankFork, RankWalk
 from jali.mechanisms.quantiles.unbounded_quantile import UnboundedQuantile
 from jali.privacy.adjacency import Adjacency
 

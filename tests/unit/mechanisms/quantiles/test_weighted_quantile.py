@@ -18,18 +18,14 @@ from tests.seeded import SeededBits, enumerate_masses
 
 from jali.errors import JaliError, MechanismError
 from jali.mechanisms.quantiles.approximate_quantiles import ApproximateQuantiles
-from jali.mechanisms.quantiles.mark_flips import MarkFlips
-from jali.mechanisms.quantiles.permuted_quantile import MOST_MARKS, PermutedQuantile
-from jali.mechanisms.quantiles.permuted_weighted_quantile import PermutedWeightedQuantile
-from jali.mechanisms.quantiles.piecewise_laplace import PiecewiseLaplace
-from jali.mechanisms.quantiles.quantile_exponential import QuantileExponential
+from jali.mechanisms.quantiles.mark_flips import MarkFlips, WindowDistances
+from jali.mechanisms.quantiles.mark_quantile import FEW_MARKS
 from jali.mechanisms.quantiles.rank_ends import end_offset, inner_offset, interval_shares
-from jali.mechanisms.quantiles.rank_reach import rank_reach
+from jali.mechanisms.quantiles.rank_quantile import PermutedQuantile, PiecewiseLaplace, QuantileExponential
+from jali.mechanisms.quantiles.ranks import WindowRanks, weighted_target
 from jali.mechanisms.quantiles.weighted_marks import WeightedMarks
-from jali.mechanisms.quantiles.weighted_quantile import WeightedQuantile
+from jali.mechanisms.quantiles.weighted_quantile import PermutedWeightedQuantile, WeightedQuantile, rank_reach
 from jali.mechanisms.quantiles.weighted_quantiles import WeightedQuantiles
-from jali.mechanisms.quantiles.window_distances import WindowDistances
-from jali.mechanisms.quantiles.window_ranks import WindowRanks, weighted_target
 
 UNIT = 1 << 20
 KINDS: tuple[type[WeightedQuantile], ...] = (WeightedQuantile, PermutedWeightedQuantile)
@@ -471,11 +467,11 @@ def test_the_largest_value_is_aimed_at_from_inside(kind: type[WeightedQuantile])
 
 
 def test_few_marks_only_are_permuted() -> None:
-    assert quantile(PermutedWeightedQuantile, high=MOST_MARKS - 1).top == MOST_MARKS - 1
+    assert quantile(PermutedWeightedQuantile, high=FEW_MARKS - 1).top == FEW_MARKS - 1
     with pytest.raises(MechanismError, match=r"2\*\*16 marks") as refused:
-        quantile(PermutedWeightedQuantile, high=MOST_MARKS)
+        quantile(PermutedWeightedQuantile, high=FEW_MARKS)
     assert refused.value.remedy == "Take WeightedQuantile."
-    assert quantile(WeightedQuantile, high=MOST_MARKS).top == MOST_MARKS
+    assert quantile(WeightedQuantile, high=FEW_MARKS).top == FEW_MARKS
 
 
 @kinds

@@ -13,6 +13,7 @@ from jali.mechanisms.smooth.families.price import admitted, approximate_loss, be
 from jali.mechanisms.smooth.families.reach import reach
 from jali.noise.reals.gaussian import gaussian_law
 from jali.noise.reals.law import Law
+from jali.numbers.search import bisect
 from jali.privacy.losses.gaussian import GaussianLoss
 from jali.privacy.rounding import float_above, float_below
 
@@ -63,22 +64,19 @@ class SmoothGaussian(Family):
 
 @lru_cache(maxsize=256)
 def _largest(epsilon: Fraction, delta: Fraction) -> Fraction:
-    low, high = Fraction(0), epsilon
-    for _ in range(_HALVINGS):
-        middle = (low + high) / 2
-        low, high = (middle, high) if _keeps(0.0, middle, epsilon, delta) else (low, middle)
-    return low
+    return bisect(lambda beta: not _keeps(0.0, beta, epsilon, delta), Fraction(0), epsilon, steps=_HALVINGS)[0]
 
 
 def gaussian_alpha(beta: Fraction, epsilon: Fraction, delta: Fraction) -> Fraction:
     """Return the largest alpha that was found to keep the price, by bisection; 0 if there is none."""
-    low, high = 0.0, math.sqrt(2 * float(epsilon))
-    for _ in range(_MOST_HALVINGS):
-        middle = (low + high) / 2
-        low, high = (middle, high) if _keeps(middle, beta, epsilon, delta) else (low, middle)
-        if high <= low * _CLOSE:
-            break
-    return Fraction(low)
+    found, _ = bisect(
+        lambda alpha: not _keeps(alpha, beta, epsilon, delta),
+        0.0,
+        math.sqrt(2 * float(epsilon)),
+        steps=_MOST_HALVINGS,
+        close=lambda low, high: high <= low * _CLOSE,
+    )
+    return Fraction(found)
 
 
 def _keeps(shift: float, beta: Fraction, epsilon: Fraction, delta: Fraction) -> bool:

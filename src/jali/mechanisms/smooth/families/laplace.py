@@ -15,6 +15,7 @@ from jali.mechanisms.smooth.families.price import admitted, approximate_loss, be
 from jali.mechanisms.smooth.families.reach import reach
 from jali.noise.reals.laplace import laplace_law
 from jali.noise.reals.law import Law
+from jali.numbers.search import bisect
 
 _HALVINGS = 60
 # Far more than the roundings of sixty digits can have raised a logarithm.
@@ -58,11 +59,7 @@ class SmoothLaplace(Family):
 
 @lru_cache(maxsize=256)
 def _largest(epsilon: Fraction, delta: Fraction) -> Fraction:
-    low, high = Fraction(0), epsilon
-    for _ in range(_HALVINGS):
-        middle = (low + high) / 2
-        low, high = (middle, high) if _log_room(middle, epsilon, delta) > 0 else (low, middle)
-    return low
+    return bisect(lambda beta: _log_room(beta, epsilon, delta) <= 0, Fraction(0), epsilon, steps=_HALVINGS)[0]
 
 
 def laplace_alpha(beta: Fraction, epsilon: Fraction, delta: Fraction) -> Fraction:

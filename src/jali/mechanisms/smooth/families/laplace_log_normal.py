@@ -16,6 +16,7 @@ from jali.mechanisms.smooth.families.price import admitted, concentrated_loss
 from jali.mechanisms.smooth.families.reach import reach
 from jali.noise.reals.law import Law
 from jali.noise.reals.product import laplace_log_normal_law
+from jali.numbers.search import bisect
 
 # A larger beta would need a scale that varies by e^6 or more: such noise is of no use.
 _LARGEST = 4
@@ -71,11 +72,12 @@ def best_sigma(beta: Fraction, epsilon: Fraction) -> Fraction:
 
 def _root(size: float) -> float:
     """Return the y with y (1 + y)^2 = size, by bisection."""
-    low, high = 0.0, min(size, math.cbrt(size))
-    while high > low * (1 + 1e-12):
-        middle = (low + high) / 2
-        low, high = (low, middle) if middle * (1 + middle) ** 2 > size else (middle, high)
-    return high
+    return bisect(
+        lambda y: y * (1 + y) ** 2 > size,
+        0.0,
+        min(size, math.cbrt(size)),
+        close=lambda low, high: high <= low * (1 + 1e-12),
+    )[1]
 
 
 def _four_digits(value: Fraction) -> Fraction:

@@ -14,6 +14,8 @@ from typing import Any
 
 import numpy as np
 
+from jali.numbers.search import least_integer
+
 _SAFE = 1 << 62
 
 
@@ -52,11 +54,7 @@ class Balance(ABC):
     @property
     def first(self) -> int:
         """The fewest values that can be kept on this side: by bisection, as with more of them it gets easier."""
-        low, high = max(0, self.least) - 1, self.last
-        while high - low > 1:
-            middle = (low + high) // 2
-            low, high = (low, middle) if self._possible(middle) else (middle, high)
-        return high
+        return least_integer(self._possible, max(0, self.least) - 1, self.last)
 
     def fewest(self, kept: Any) -> Any:
         """Return how few values must be kept on the other side: for a number, or for each of many."""

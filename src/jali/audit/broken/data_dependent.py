@@ -1,4 +1,4 @@
-"""Broken twins of mechanisms whose noise or whose answer depends on the table. They take generated data only.
+"""Noise and answers that depend on the table, with the mistakes that make them tell of it.
 
 The tables of the smooth ones have three numbers among 0, 1, ..., 8, neighbours differ in one number, the statistic
 is the median, and the noise is Cauchy noise by the exact rule, rounded to the range. How sensitive a table is, and
@@ -15,17 +15,23 @@ from functools import lru_cache, partial
 from itertools import combinations_with_replacement
 from typing import TypeAlias
 
+import numpy as np
+
+from jali.audit.broken.definition import BROKEN, CLAIM, Sampled, subject
 from jali.audit.registry import Registration
+from jali.audit.subject import Outputs
 from jali.mechanisms.mechanism import LogMasses, Mechanism
 from jali.mechanisms.smooth.smooth_sensitivity import SmoothSensitivity
 from jali.mechanisms.stability.declined import DECLINED
 from jali.mechanisms.stability.propose_test_release import Proposal, ProposeTestRelease
 from jali.mechanisms.stability.stable_value import Stable, StableValue
-from jali.privacy.adjacency import Adjacency
-from jali.privacy.losses.pure import Pure
+from jali.privacy import Adjacency, Approximate, Pure
+from jali.privacy.rationals import Number
 
 Table: TypeAlias = tuple[int, ...]
 Sensitivity: TypeAlias = Callable[[Table, float], float]
+# A statistic, and how many changes lead to a table where one person can move it by more than 1.
+Distant: TypeAlias = tuple[float, int]
 
 # Two losses, and a beta for each at which alpha = 2 sinh(epsilon/2) is right.
 LARGE, SMALL = (Fraction(1), 0.7), (Fraction(1, 2), 0.2)
@@ -142,22 +148,70 @@ def _smooth(
     return Registration(name, kind, claim, Adjacency.REPLACE_ONE, neighbours, law, tight=False)
 
 
-def _tested(name: str, twin: ProposeTestRelease | StableValue, *pair: Stable | Proposal) -> Registration:
-    kind: type[Mechanism] = StableValue if isinstance(twin, StableValue) else ProposeTestRelease
+def _tested(name: str, broken: ProposeTestRelease | StableValue, *pair: Stable | Proposal) -> Registration:
+    kind: type[Mechanism] = StableValue if isinstance(broken, StableValue) else ProposeTestRelease
     neighbours = ((pair[0], pair[1]),)
-    return Registration(name, kind, twin.loss, Adjacency.REPLACE_ONE, neighbours, twin.log_masses, tight=False)
+    return Registration(name, kind, broken.loss, Adjacency.REPLACE_ONE, neighbours, broken.log_masses, tight=False)
 
 
+_RETRIED_FOR_FREE = "propose-test-release retried for free"
+_WITHOUT_ITS_OWN = (0, 0, 8), (0, 8, 8)
 _RETRIED = RetriedForFree(bound=1, epsilon=2, delta="1/100", low=0, high=9, step=1)
 _INVERTED = InvertedScale(bound=1, epsilon="1/2", delta="1/100", low=0, high=9, step=1)
 _FURTHER = OneChangeFurther(epsilon=1, delta="1/100")
 
-TWINS: tuple[Registration, ...] = (
+EXACT: tuple[Registration, ...] = (
     _smooth("noise scaled to the local sensitivity alone", local_alone, LARGE, (4, 4, 4), (4, 4, 8)),
-    _smooth("smooth sensitivity without the table's own", from_one_change_on, LARGE, (0, 0, 8), (0, 8, 8)),
+    _smooth("smooth sensitivity without the table's own", from_one_change_on, LARGE, *_WITHOUT_ITS_OWN),
     _smooth("smooth sensitivity with 2^-k", halved_at_each_change, SMALL, (4, 4, 4), (0, 4, 4)),
     _smooth("smooth sensitivity without the ends of the range", without_the_ends, LARGE, (4, 4, 4), (4, 4, 5)),
-    _tested("propose-test-release retried for free", _RETRIED, Proposal(0, 0), Proposal(9, 0)),
+    _tested(_RETRIED_FOR_FREE, _RETRIED, Proposal(0, 0), Proposal(9, 0)),
     _tested("propose-test-release with inverted scale", _INVERTED, Proposal(4, 400), Proposal(5, 400)),
     _tested("stable value with the distance one too large", _FURTHER, Stable("a", 0), Stable("b", 0)),
 )
+
+
+def draw_noisy_median(
+    table: Table, count: int, random: np.random.Generator, epsilon: float, sensitivity: Sensitivity
+) -> Outputs:
+    """Add Cauchy noise of scale sensitivity/alpha to the median of three numbers among 0, 1, ..., 8.
+
+    With beta = epsilon/2, alpha^2 = 2 min(cosh(epsilon) - 1, exp(beta) (cosh(epsilon) - cosh(beta))) is right for
+    the smooth sensitivity (Nissim, Raskhodnikova and Smith 2007; docs/proofs/admissible_noise.md, Theorem 2).
+    """
+    beta = epsilon / 2
+    stretched = math.exp(beta) * (math.cosh(epsilon) - math.cosh(beta))
+    alpha = math.sqrt(2 * min(math.cosh(epsilon) - 1, stretched))
+    return median(table) + sensitivity(table, beta) / alpha * random.standard_cauchy((count, 1))
+
+
+@subject("smooth sensitivity without k=0", Adjacency.REPLACE_ONE, BROKEN)
+def smooth_sensitivity_without_the_table(epsilon: Number = CLAIM) -> Sampled:
+    """Broken: takes the maximum over the tables from one change on, which forgets a factor exp(beta)."""
+    sampler = partial(draw_noisy_median, epsilon=float(Fraction(epsilon)), sensitivity=from_one_change_on)
+    return Pure(epsilon), (_WITHOUT_ITS_OWN,), sampler
+
+
+def proposed(
+    value: Distant, count: int, random: np.random.Generator, epsilon: float, delta: float, attempts: int
+) -> Outputs:
+    """Propose sensitivity 1, test it, release or decline, and try again. Columns: 1 and the answer, or 0 and NaN.
+
+    One attempt answers if distance + noise exceeds ln(1/(2 delta)) scales, with Laplace noise of scale 2/epsilon
+    here and in the answer: at distance 0 with probability delta (Dwork and Lei 2009). Refusals are independent, so
+    all of them together have probability (1 - chance)^attempts.
+    """
+    statistic, distance = value
+    scale = 2 / epsilon
+    missing = math.log(1 / (2 * delta)) - distance / scale
+    chance = math.exp(-missing) / 2 if missing > 0 else 1 - math.exp(missing) / 2
+    answered = random.random(count) < 1 - (1 - chance) ** attempts
+    answers = statistic + random.laplace(scale=scale, size=count)
+    return np.column_stack([answered.astype(np.float64), np.where(answered, answers, np.nan)])
+
+
+@subject(_RETRIED_FOR_FREE, Adjacency.REPLACE_ONE, BROKEN)
+def retried_for_free(epsilon: Number = CLAIM, delta: Number = Fraction(1, 20)) -> Sampled:
+    """Broken: twenty attempts are charged as one; tables at distance 0 may have any statistics."""
+    sampler = partial(proposed, epsilon=float(Fraction(epsilon)), delta=float(Fraction(delta)), attempts=20)
+    return Approximate(epsilon, delta), (((0.0, 0), (20.0, 0)),), sampler

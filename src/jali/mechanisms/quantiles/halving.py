@@ -1,4 +1,4 @@
-"""Turns: the public order in which quantiles are drawn by halving, and the draws on one column."""
+"""Halving: the public order in which many quantiles are drawn, and the draws on one column or on weighted rows."""
 
 from __future__ import annotations
 
@@ -7,8 +7,11 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 
-from jali.mechanisms.quantiles.nested import NestedLaw, log_law
-from jali.mechanisms.quantiles.ranks import LinearRanks, usual_target
+import numpy as np
+
+from jali.mechanisms.quantiles.nested import NestedLaw
+from jali.mechanisms.quantiles.ranks import LinearRanks, WindowRanks, usual_target, weighted_target
+from jali.mechanisms.quantiles.weighted_marks import WeightedMarks
 from jali.mechanisms.ruler import Marks
 from jali.mechanisms.selection.piecewise_geometric import Digits
 
@@ -91,7 +94,7 @@ class Halving:
         if turn is None:
             yield (), 0.0
             return
-        for mark, here in enumerate(log_law(self._law(turn, part)), part.first):
+        for mark, here in enumerate(self._law(turn, part).log_law(), part.first):
             below, above = self._split(part, mark)
             uppers = list(self._masses(turn.parts[1], above))
             for left, one in self._masses(turn.parts[0], below):
@@ -118,5 +121,44 @@ class Halving:
         """Cut a part at a mark; half of the values at the mark, rounded down, stay below."""
         values = self.column[part.start : part.stop]
         below, up_to = (part.start + int(values.searchsorted(mark, side)) for side in ("left", "right"))
+        cut = below + (up_to - below) // 2
+        return Part(part.start, cut, part.first, mark), Part(cut, part.stop, mark, part.last)
+
+
+@dataclass(frozen=True, eq=False)
+class WeightedHalving(Halving):
+    """The draws on a weighted column; parts go from rank to rank, where ranks count weight.
+
+    Attributes:
+        rows: The weighted column.
+        window: The weight over which quantile functions are averaged.
+        levels: How many levels of a law are told apart.
+    """
+
+    rows: WeightedMarks
+    window: int
+    levels: int
+
+    @cached_property
+    def _all(self) -> Part:
+        return Part(0, self.rows.total, 0, self.top)
+
+    def _law(self, turn: Turn, part: Part) -> NestedLaw:
+        """Return the law of one draw, kept for the next release."""
+        if (turn.place, part) not in self._laws:
+            target = weighted_target(turn.share, part.stop - part.start, self.window)
+            ranks = WindowRanks.of(self._rows(part), (part.first, part.last), self.window, target)
+            self._laws[turn.place, part] = NestedLaw(ranks, self.rate(turn), levels=self.levels)
+        return self._laws[turn.place, part]
+
+    def _rows(self, part: Part) -> WeightedMarks:
+        weights = np.diff(np.clip(self.rows.sums, part.start, part.stop))
+        held = np.flatnonzero(weights)
+        return WeightedMarks(self.rows.marks[held], weights[held])
+
+    def _split(self, part: Part, mark: int) -> tuple[Part, Part]:
+        """Cut a part at a mark; half of its weight at the mark, rounded down, stays below."""
+        places = (self.rows.marks.searchsorted(mark, side) for side in ("left", "right"))
+        below, up_to = (min(max(int(self.rows.sums[place]), part.start), part.stop) for place in places)
         cut = below + (up_to - below) // 2
         return Part(part.start, cut, part.first, mark), Part(cut, part.stop, mark, part.last)

@@ -1,4 +1,4 @@
-"""The sampled twins have the laws that they should have; the broken ones are caught and the honest ones pass.
+"""The sampled mechanisms have the laws that they should have; the broken ones are caught and the honest ones pass.
 
 Laws are compared with closed forms and quadrature. Generators are seeded, so that a test passes always or never; a
 deviation of five standard errors would be wrong once in a million.
@@ -20,14 +20,24 @@ from numpy.typing import NDArray
 from scipy import integrate, stats
 from tests.depth import DEPTH, deep, thinned
 
+from jali.audit.broken import (
+    BROKEN,
+    HONEST,
+    PUBLISHED,
+    additive,
+    data_dependent,
+    keys,
+    published,
+    selection,
+    sparse_vector,
+    sums,
+)
+from jali.audit.broken.data_dependent import honest
+from jali.audit.broken.definition import CLAIM
 from jali.audit.effort import Effort
 from jali.audit.finding import Verdict
 from jali.audit.subject import Outputs, Subject
 from jali.audit.testers.pairwise import Pairwise
-from jali.audit.twins import BROKEN, HONEST, PUBLISHED
-from jali.audit.twins.data_dependent import honest
-from jali.audit.twins.sampled import additive, data_dependent, keys, noisy_max, published, sparse_vector, sums
-from jali.audit.twins.sampled.making import CLAIM
 from jali.privacy import Approximate
 
 SAMPLES = 200_000 * DEPTH
@@ -57,7 +67,7 @@ def named(maker: Any) -> str:
 
 
 @pytest.mark.parametrize("maker", EVERY, ids=named)
-def test_a_twin_draws_rows_of_numbers_that_its_seed_decides(maker: Callable[[], Subject]) -> None:
+def test_a_sampled_mechanism_draws_rows_of_numbers_that_its_seed_decides(maker: Callable[[], Subject]) -> None:
     subject = maker()
     for one, other in (*subject.pairs, *(pair for pair, _ in subject.distant)):
         first, again, second = (drawn(subject, value, 50) for value in (one, one, other))
@@ -69,7 +79,7 @@ def test_a_twin_draws_rows_of_numbers_that_its_seed_decides(maker: Callable[[], 
 
 
 @pytest.mark.parametrize("maker", EVERY, ids=named)
-def test_a_twin_is_made_again_from_its_source(maker: Callable[[], Subject]) -> None:
+def test_a_sampled_mechanism_is_made_again_from_its_source(maker: Callable[[], Subject]) -> None:
     subject = maker()
     module, _, function = subject.source.partition(":")
     again = getattr(importlib.import_module(module), function)()
@@ -89,13 +99,13 @@ def test_distant_inputs_are_as_many_changes_apart_as_they_say(maker: Callable[[]
         assert np.abs(np.asarray(pair)).max() <= 10
 
 
-def test_a_twin_without_a_generator_draws_new_noise() -> None:
+def test_a_sampled_mechanism_without_a_generator_draws_new_noise() -> None:
     subject = additive.laplace()
     assert (subject.draw(0.0, 100, None) != subject.draw(0.0, 100, None)).all()
 
 
 @pytest.mark.parametrize("makers", [BROKEN, HONEST], ids=["broken", "honest"])
-def test_all_twins_have_different_names(makers: tuple[Callable[[], Subject], ...]) -> None:
+def test_all_sampled_mechanisms_have_different_names(makers: tuple[Callable[[], Subject], ...]) -> None:
     assert len({maker().name for maker in makers}) == len(makers)
 
 
@@ -148,9 +158,9 @@ def test_the_classical_gaussian_exceeds_its_delta_at_epsilon_10() -> None:
 @pytest.mark.parametrize(
     ("maker", "better"),
     [
-        (noisy_max.noisy_max_gumbel, 1 / (1 + math.exp(-0.5))),
-        (noisy_max.noisy_max_exponential, 1 - math.exp(-0.5) / 2),
-        (noisy_max.noisy_max_laplace, 1 - math.exp(-0.5) / 2 * (1 + 0.5 / 2)),
+        (selection.noisy_max_gumbel, 1 / (1 + math.exp(-0.5))),
+        (selection.noisy_max_exponential, 1 - math.exp(-0.5) / 2),
+        (selection.noisy_max_laplace, 1 - math.exp(-0.5) / 2 * (1 + 0.5 / 2)),
     ],
     ids=lambda one: named(one) if callable(one) else f"{one:.4f}",
 )
@@ -163,8 +173,8 @@ def test_noisy_max_prefers_the_better_of_two_as_often_as_its_law_says(
 @pytest.mark.parametrize(
     ("maker", "noise"),
     [
-        (noisy_max.value_of_noisy_max_laplace, stats.laplace(scale=2 / EPSILON)),
-        (noisy_max.value_of_noisy_max_exponential, stats.expon(scale=2 / EPSILON)),
+        (selection.value_of_noisy_max_laplace, stats.laplace(scale=2 / EPSILON)),
+        (selection.value_of_noisy_max_exponential, stats.expon(scale=2 / EPSILON)),
     ],
     ids=["laplace", "exponential"],
 )
@@ -212,7 +222,7 @@ def pattern_probability(
 
 
 def given_bar(algorithm: sparse_vector.SparseVector, span: list[tuple[float, int]], bar: float) -> float:
-    chances = (below(algorithm.value_scale, bar - value) for value, _ in span)
+    chances = (below(float(algorithm.value_scale), bar - value) for value, _ in span)
     return math.prod(1 - chance if answer else chance for chance, (_, answer) in zip(chances, span, strict=True))
 
 
@@ -333,7 +343,7 @@ def test_the_threshold_is_off_by_the_tie() -> None:
     decay = math.exp(-EPSILON)
     masses = [(1 - decay) / (1 + decay) * decay**k for k in range(200)]
     least = next(k for k in range(200) if math.fsum(masses[k:]) <= 0.05)
-    # The right rule needs a noise of at least `least` from one person; the twin lets one less pass.
+    # The right rule needs a noise of at least `least` from one person; the broken one lets one less pass.
     outputs = drawn(subject, 1, 100_000)[:, 0]
     assert_rate(outputs > 0, math.fsum(masses[least - 1 :]))
     assert outputs[outputs > 0].min() == least
@@ -341,7 +351,7 @@ def test_the_threshold_is_off_by_the_tie() -> None:
     assert not drawn(subject, 0, 1000).any()
 
 
-def test_every_broken_twin_of_the_lab_and_every_honest_one_claims_seven_tenths() -> None:
+def test_every_broken_and_every_honest_mechanism_claims_seven_tenths() -> None:
     others = {additive.classical_gaussian}
     assert all(maker().claim.event.epsilon == CLAIM for maker in (*BROKEN, *HONEST) if maker not in others)
     assert additive.classical_gaussian().claim.event.epsilon == 10
@@ -349,7 +359,7 @@ def test_every_broken_twin_of_the_lab_and_every_honest_one_claims_seven_tenths()
 
 @thinned(4)
 @pytest.mark.parametrize("maker", BROKEN, ids=named)
-def test_a_broken_twin_is_caught(maker: Callable[[], Subject]) -> None:
+def test_a_broken_mechanism_is_caught(maker: Callable[[], Subject]) -> None:
     finding = Pairwise().audit(maker(), Effort(MORE.get(maker, SAMPLES), seed=7))
     assert finding.verdict is Verdict.VIOLATION, finding
     assert finding.found > finding.claimed
@@ -368,7 +378,7 @@ def test_a_published_lower_bound_is_reached_with_twenty_million_samples(name: st
 
 @thinned(4)
 @pytest.mark.parametrize("maker", HONEST, ids=named)
-def test_an_honest_twin_passes(maker: Callable[[], Subject]) -> None:
+def test_an_honest_mechanism_passes(maker: Callable[[], Subject]) -> None:
     # One of them takes no seed.
     confidence = 1 - Fraction(1, 10**7) if maker is additive.exact_laplace else Fraction(99, 100)
     finding = Pairwise().audit(maker(), Effort(SAMPLES, confidence, seed=7))
