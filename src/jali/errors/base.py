@@ -1,0 +1,132 @@
+"""The tree of exceptions: each holds a code, fields and a position, and is written by the catalogue."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, ClassVar, Self, TypeVar
+
+from jali.errors.fields import Field, Phrase, settle
+from jali.errors.texts import Face, Written, write
+
+Kind = TypeVar("Kind", bound="JaliError")
+
+
+class JaliError(Exception):
+    """Base of everything Jali raises on purpose.
+
+    Args:
+        code: What kind of error it is: a code of the catalogue, listed in docs/errors.md.
+        position: Line and column (both from 1) in the SQL text, where known.
+        fields: What the text of the code names: columns, tables, numbers.
+
+    Attributes:
+        code: The code.
+        fields: The fields, by their names.
+        position: The position.
+    """
+
+    legacy_code: ClassVar[str] = "error"
+
+    def __init__(self, code: str, /, *, position: tuple[int, int] | None = None, **fields: Field) -> None:
+        super().__init__(code)
+        self.code = code
+        self.position = position
+        self.fields: Mapping[str, Field] = {name: settle(value) for name, value in fields.items()}
+        self._legacy: Written | None = None
+        if " " in code:
+            self._keep_text(code, **fields)
+
+    def _keep_text(self, text: str, *, remedy: Any = None, code: Any = None) -> None:
+        self.code, self.fields = code or self.legacy_code, {}
+        self._legacy = Written(text, remedy)
+
+    @property
+    def message(self) -> str:
+        """What happened, in one sentence."""
+        return self.write().message
+
+    @property
+    def remedy(self) -> str | None:
+        """What the reader can do about it."""
+        return self.write().remedy
+
+    @property
+    def phrase(self) -> Phrase:
+        """The error inside the text of another one."""
+        return Phrase(self.code, **self.fields)
+
+    def write(self, face: Face = Face.PYTHON, *, asked: Mapping[str, str] | None = None) -> Written:
+        """Return message and remedy in the words of a face."""
+        if self._legacy is not None:
+            return self._legacy
+        return write(self.code, self._shown, face, asked=asked)
+
+    @property
+    def _shown(self) -> Mapping[str, Field]:
+        """The fields, and what the text needs besides."""
+        return self.fields
+
+    def replace(self, **fields: Field) -> Self:
+        """Return the same error with other values of some fields."""
+        return self._copy(type(self), self.position, {**self.fields, **fields})
+
+    def at(self, position: tuple[int, int] | None) -> Self:
+        """Return the same error at another position."""
+        return self._copy(type(self), position, self.fields)
+
+    def like(self, kind: type[Kind]) -> Kind:
+        """Return the same text as an error of another class."""
+        return self._copy(kind, self.position, self.fields)
+
+    def _copy(self, kind: type[Kind], position: tuple[int, int] | None, fields: Mapping[str, Field]) -> Kind:
+        if self._legacy is None:
+            return kind(self.code, position=position, **fields)
+        copied = kind(self._legacy.message, position=position, remedy=self._legacy.remedy)
+        copied.code = self.code
+        return copied
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        if self._legacy is not None:
+            legacy = {"remedy": self._legacy.remedy, "code": self.code}
+            return _rebuild, (type(self), self._legacy.message, self.position, legacy)
+        return _rebuild, (type(self), self.code, self.position, dict(self.fields))
+
+    def __str__(self) -> str:
+        written = self.write()
+        place = "" if self.position is None else f"line {self.position[0]}, column {self.position[1]}: "
+        return place + (written.message if written.remedy is None else f"{written.message} {written.remedy}")
+
+
+def _rebuild(kind: type[Kind], code: str, position: tuple[int, int] | None, fields: dict[str, Field]) -> Kind:
+    return kind(code, position=position, **fields)
+
+
+class QueryError(JaliError):
+    """The question is wrong. Nothing was spent."""
+
+
+class Unsupported(QueryError):  # noqa: N818 - the name is part of the public contract
+    """The question is understood but cannot be answered. Nothing was spent."""
+
+
+class CatalogError(JaliError):
+    """A declaration is wrong."""
+
+
+class EngineError(JaliError):
+    """The engine could not run the query. The text never depends on the data.
+
+    Its code is `engine-failed` where the data may be the cause.
+    """
+
+    legacy_code: ClassVar[str] = "engine-failed"
+
+
+class LedgerError(JaliError):
+    """The ledger cannot do what was asked."""
+
+    legacy_code: ClassVar[str] = "ledger-refused"
+
+
+class MechanismError(JaliError):
+    """A parameter or an input of a mechanism is outside its domain."""
