@@ -65,7 +65,7 @@ class Access:
             days: How long it is good.
         """
         if not 0 < days <= MOST_DAYS:
-            raise CatalogError(f"days must be between 1 and {MOST_DAYS}, not {days}.", remedy="Write days=90.")
+            raise CatalogError("token-days", most=MOST_DAYS, days=days)
         id_, secret = secrets.token_hex(6), secrets.token_urlsafe(32)
         expires = (datetime.now(UTC) + timedelta(days=days)).isoformat(timespec="seconds")
         known = _role(role)
@@ -144,7 +144,7 @@ def _named(name: str, role: Role) -> str:
     if role is Role.ANALYST:
         analyst_named(name)
     if not name.strip() or not name.isprintable() or len(name) > _LONGEST:
-        raise CatalogError(f"A token needs a name of up to {_LONGEST} letters.", remedy="Give the person's name.")
+        raise CatalogError("token-name", most=_LONGEST)
     return name
 
 
@@ -152,7 +152,7 @@ def _role(role: str | Role) -> Role:
     try:
         return Role(role)
     except ValueError:
-        raise CatalogError(f"{role!r} is no role.", remedy="Take 'analyst' or 'curator'.") from None
+        raise CatalogError("role-unknown", role=role) from None
 
 
 def _split(text: str) -> tuple[str, str]:

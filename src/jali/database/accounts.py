@@ -89,10 +89,7 @@ class Accounts:
         """Open an analyst's account on a table."""
         account = grant_account(analyst, table)
         if self._ledger.budget(account) not in (None, budget):
-            raise CatalogError(
-                f"{analyst} has another grant on {table} already; a budget is never reset.",
-                remedy="Grant under another analyst's name.",
-            )
+            raise CatalogError("grant-exists", analyst=analyst, table=table)
         self._ledger.open_account(account, budget)
 
     def debits(
@@ -164,10 +161,7 @@ class Accounts:
     def _grant(self, analyst: str, table: str) -> str:
         account = grant_account(analyst, table)
         if self._ledger.budget(account) is None:
-            raise CatalogError(
-                f"{analyst} has no grant on {table}.",
-                remedy=f"Ask the curator for db.grant({analyst!r}, {table!r}, jali.Budget(...)).",
-            )
+            raise CatalogError("grant-missing", analyst=analyst, table=table)
         return account
 
 
@@ -190,5 +184,5 @@ def _left(budget: Budget, spent: Event) -> Remaining:
 def analyst_named(name: str) -> str:
     """Return an analyst's name, or refuse one that nobody can have."""
     if not isinstance(name, str) or not name.strip() or name == CURATOR:
-        raise CatalogError(f"An analyst needs a name other than {CURATOR!r}.", remedy="Give the analyst's name.")
+        raise CatalogError("analyst-name-taken", analyst=CURATOR)
     return name

@@ -20,7 +20,7 @@ from jali.errors.base import (
     Unsupported,
 )
 from jali.errors.budget import BudgetExceeded, Fit
-from jali.errors.fields import Field, Phrase, Shown
+from jali.errors.fields import Field, Phrase, Shown, settle
 from jali.errors.texts import Face, Text, Words, write
 
 __all__ = [
@@ -39,5 +39,6 @@ __all__ = [
     "Text",
     "Unsupported",
     "Words",
+    "settle",
     "write",
 ]

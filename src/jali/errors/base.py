@@ -55,6 +55,11 @@ class JaliError(Exception):
         """The error inside the text of another one."""
         return Phrase(self.code, **self.fields)
 
+    @property
+    def whole(self) -> Phrase:
+        """The error with its remedy inside the text of another one."""
+        return Phrase("error-whole", problem=self.phrase, has_remedy=self.remedy is not None)
+
     def write(self, face: Face = Face.PYTHON, *, asked: Mapping[str, str] | None = None) -> Written:
         """Return message and remedy in the words of a face."""
         if self._legacy is not None:

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, is_dataclass
 from datetime import date, datetime
 from fractions import Fraction
+from numbers import Integral, Rational, Real
 from pathlib import PurePath
 from typing import Any, Protocol, TypeAlias, runtime_checkable
 
@@ -35,6 +36,13 @@ class Phrase:
     def __init__(self, code: str, /, **fields: Field) -> None:
         object.__setattr__(self, "code", code)
         object.__setattr__(self, "fields", {name: settle(value) for name, value in fields.items()})
+
+    @property
+    def text(self) -> str:
+        """The text for Python."""
+        from jali.errors.texts import write
+
+        return write(self.code, self.fields).message
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _phrase, (self.code, dict(self.fields))
@@ -69,19 +77,19 @@ class Shown(str):
         return Shown, (str(self), self.written)
 
 
-Field: TypeAlias = "str | int | float | Fraction | date | None | Phrase | Fact | tuple[Field, ...]"
+Field: TypeAlias = "str | PurePath | int | float | Fraction | date | Phrase | Fact | tuple[Field, ...] | None"
 
 
 def settle(value: Any) -> Field:
     """Return a value as a field: immutable, and of a type that has a JSON form.
 
     Example:
-        >>> settle(["a", Fraction(1, 3)])
-        ('a', Fraction(1, 3))
+        >>> settle(("a", Fraction(1, 3))), settle([1])
+        (('a', Fraction(1, 3)), [1])
     """
     if value is None or type(value) in (str, int, float, bool, Fraction, date, datetime, Shown):
         return value  # type: ignore[no-any-return]  # as just tested
-    if isinstance(value, list | tuple):
+    if isinstance(value, tuple):
         return tuple(settle(each) for each in value)
     if isinstance(value, Phrase) or (is_dataclass(value) and isinstance(value, Fact)):
         return value
@@ -92,10 +100,16 @@ def _plain(value: Any) -> Field:
     """Return a relative of a plain value as such, and anything else as it is written."""
     if isinstance(value, PurePath):
         return str(value)
-    for kind in (bool, int, float):
-        if isinstance(value, kind) and str(value) == str(kind(value)) and repr(value) == repr(kind(value)):
-            return kind(value)
+    if isinstance(value, Integral):
+        return _number(int(value), value)
+    if isinstance(value, Real) and not isinstance(value, Rational):
+        return _number(float(value), value)
     return Shown(str(value), repr(value))
+
+
+def _number(number: int | float, value: Any) -> Field:
+    """Return a plain number for one of a library, unless it is written in another way, as in an Enum."""
+    return number if str(number) == str(value) else Shown(str(value), repr(value))
 
 
 def field_json(value: Field) -> Any:

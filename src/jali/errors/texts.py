@@ -6,10 +6,12 @@ A template has its fields in braces, as texts of Python have; besides what `form
 |---|---|
 | `{names}` | the elements of a tuple, with commas between them |
 | `{names:* or }` | the same with another text between them; `{names!r:*, }` quotes each |
+| `{names:*, |none}` | the same, and `none` where there is no element |
 | `{count:?row|rows}` | the left one for 1, for a tuple of one and for what is true; otherwise the right one |
 | `{loss:decimal}`, `{loss:decimal9}` | a rational as a short decimal that is never above it, to 9 digits |
 | `{loss:above}`, `{loss:above9}` | the same, never below it |
 | `{name:shell}` | quoted for a shell |
+| `{name:bare}` | without its table: `age` for v.age |
 | `{name:option}` | the option of the command line: `--max-rows` for max_rows |
 | `{reason}`, `{reason:remedy}` | the message, or the remedy, of a `Phrase` |
 
@@ -26,7 +28,7 @@ from functools import cache
 from string import Formatter
 from typing import Any
 
-from jali.errors.fields import Field, Phrase
+from jali.errors.fields import Field, Phrase, Shown
 from jali.numerals import decimal, decimal_above
 
 
@@ -86,6 +88,9 @@ class Written:
     remedy: str | None
 
 
+# Any error may have this field: a phrase that says what to do instead of the remedy of the catalogue.
+ADVICE = "advice"
+
 # What the command line named, for templates of that face.
 ASKED: Mapping[str, str] = {"asked_database": "DATABASE", "asked_analyst": ""}
 
@@ -103,6 +108,9 @@ def write(
     """
     message, remedy = texts()[code].templates(face)
     values = {**ASKED, **(asked or {}), **fields}
+    advice = fields.get(ADVICE)
+    if isinstance(advice, Phrase):
+        remedy = f"{{{ADVICE}}}"
     return Written(_fill(message, values, face), (_fill(remedy, values, face) if remedy else None) or None)
 
 
@@ -142,8 +150,8 @@ def _write_field(value: Any, spec: str, conversion: str | None, values: Mapping[
         left, _, right = _split(spec[1:])
         return _fill(left if is_one(value) else right, values, face)
     if isinstance(value, tuple) and (spec.startswith("*") or conversion is None):
-        between = spec[1:] if spec.startswith("*") else ", "
-        return between.join(_write_field(each, "", conversion, values, face) for each in value)
+        between, _, nothing = spec[1:].partition("|") if spec.startswith("*") else (", ", "", "")
+        return between.join(_write_field(each, "", conversion, values, face) for each in value) or nothing
     if isinstance(value, Phrase):
         written = write(value.code, value.fields, face, asked={name: str(values[name]) for name in ASKED})
         return (written.remedy or "") if spec == "remedy" else written.message
@@ -153,11 +161,15 @@ def _write_field(value: Any, spec: str, conversion: str | None, values: Mapping[
 
 
 def _format(value: Any, spec: str) -> str:
+    if isinstance(value, Shown) and spec not in ("shell", "option"):
+        return str(value)
     for name, shorten in (("decimal", decimal), ("above", decimal_above)):
         if spec.startswith(name):
             return shorten(value, int(spec.removeprefix(name) or 6))
     if spec == "shell":
         return shlex.quote(str(value))
+    if spec == "bare":
+        return str(value).rpartition(".")[2]
     if spec == "option":
         return "--" + str(value).replace("_", "-")
     return format(value, spec)

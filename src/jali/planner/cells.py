@@ -155,9 +155,9 @@ def strategy_squared_l2(strategy: CellStrategy, aggregation: Aggregation, change
 def _facts(strategy: CellStrategy, aggregation: Aggregation, changes: int) -> Facts:
     facts = Facts.of(aggregation, changes, pure=True)
     if facts.cells != strategy.cells or not _sound(strategy):
-        raise _unfit("A strategy does not cover these cells.")
+        raise JaliError("cells-uncovered")
     if aggregation.weights is not None and aggregation.weights.norm != "l1":
-        raise _unfit("Cells move by the L1 norm of a person's rows.")
+        raise JaliError("cells-of-another-norm")
     return facts
 
 
@@ -167,10 +167,6 @@ def _sound(strategy: CellStrategy) -> bool:
         split = all(fanout >= 2 for fanout in strategy.fanouts)
         return isinstance(strategy.root, bool) and split and math.prod(strategy.fanouts) >= strategy.cells
     return isinstance(strategy, RootOfCells) and strategy.grain >= 1 and strategy.scale >= 1
-
-
-def _unfit(problem: str) -> JaliError:
-    return JaliError(problem, remedy="Please report this question.")
 
 
 @dataclass(frozen=True)

@@ -29,7 +29,6 @@ class Form:
 
 
 Forms = Mapping[type, Form]
-_OTHER_VERSION = "Open the ledger with the version that wrote it."
 _AS_IT_IS: Forms = MappingProxyType({})
 # Beyond 2^53 some JSON readers lose digits.
 _SAFE = 1 << 53
@@ -132,7 +131,7 @@ def _formed(cls: type, form: Form, parts: dict[str, Any]) -> Any:
     try:
         return form.make(**parts)
     except TypeError:
-        raise LedgerError(f"A stored {cls.__name__} lacks parts, or has others.", remedy=_OTHER_VERSION) from None
+        raise LedgerError("stored-parts-differ", kind=cls.__name__) from None
 
 
 def _made(cls: type, parts: dict[str, Any]) -> Any:
@@ -142,9 +141,6 @@ def _made(cls: type, parts: dict[str, Any]) -> Any:
         left_out = None if not f.compare and f.default is MISSING else f.default
         part = parts.get(f.name, left_out)
         if part is MISSING:
-            raise LedgerError(
-                f"A stored {cls.__name__} has no {f.name}.",
-                remedy=_OTHER_VERSION,
-            )
+            raise LedgerError("stored-part-unknown", kind=cls.__name__, part=f.name)
         object.__setattr__(made, f.name, part)
     return made
