@@ -111,7 +111,7 @@ def of_plain(value: Any) -> Any:
         ((kind, held),) = value.items()
         return _OF_TEXT[kind](held)
     except (KeyError, ValueError, TypeError, ArithmeticError):
-        raise CatalogError(f"{str(value)[:60]} is no value of a witness.") from None
+        raise CatalogError("witness-value-malformed", value=str(value)[:60]) from None
 
 
 def _number(value: float) -> Any:
@@ -146,7 +146,4 @@ def _held(value: Any) -> Any:
 
 
 def _unknown(value: Any) -> CatalogError:
-    return CatalogError(
-        f"A witness cannot hold a {type(value).__name__}.",
-        remedy="Let the function take numbers, texts, lists, dictionaries or arrays.",
-    )
+    return CatalogError("witness-value-impossible", kind=type(value).__name__)

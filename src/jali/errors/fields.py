@@ -6,6 +6,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, is_dataclass
 from datetime import date, datetime
+from decimal import Decimal
 from fractions import Fraction
 from numbers import Integral, Rational, Real
 from pathlib import PurePath
@@ -77,7 +78,7 @@ class Shown(str):
         return Shown, (str(self), self.written)
 
 
-Field: TypeAlias = "str | PurePath | int | float | Fraction | date | Phrase | Fact | tuple[Field, ...] | None"
+Field: TypeAlias = "str | PurePath | int | float | Fraction | Decimal | date | Phrase | Fact | tuple[Field, ...] | None"
 
 
 def settle(value: Any) -> Field:

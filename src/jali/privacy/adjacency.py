@@ -24,4 +24,4 @@ class Adjacency(StrEnum):
             return cls(value)
         except ValueError:
             names = " or ".join(f"'{member.value}'" for member in cls)
-            raise CatalogError(f"adjacency must be {names}, not {value!r}.") from None
+            raise CatalogError("parameter-not-among", choices=names, value=value, name="adjacency") from None

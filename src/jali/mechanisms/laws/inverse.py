@@ -47,7 +47,7 @@ def _bracket(keeps: Callable[[Fraction], bool], wish: str) -> tuple[float, float
     while not keeps(rational_above(high)):
         high *= 2
         if high > _LARGEST:
-            raise MechanismError(f"within: no loss up to 2**60 keeps {wish}.", remedy="Wish for a larger error.")
+            raise MechanismError("no-loss-keeps-error", wish=wish)
     while high > _SMALLEST and keeps(rational_above(high / 2)):
         high /= 2
     return high / 2, high

@@ -157,9 +157,9 @@ def _fanouts(fanout: int | Sequence[int], cells: int) -> tuple[int, ...]:
     try:
         chosen = tuple(natural(item, "fanout") for item in fanout)
     except TypeError:
-        raise MechanismError(f"fanout must be a whole number or several, not {fanout!r}.") from None
+        raise MechanismError("fanout-malformed", fanout=fanout) from None
     if not chosen or Tree(chosen, root=False).leaves < cells:
-        raise MechanismError(f"fanout {fanout!r} makes fewer than {cells} leaves.")
+        raise MechanismError("fanout-too-small", fanout=fanout, cells=cells)
     return chosen
 
 

@@ -62,9 +62,7 @@ class Account:
 
     def __post_init__(self) -> None:
         if not hasattr(self.rule, "admits"):
-            raise CatalogError(
-                f"rule must be a filter, not {self.rule!r}.", remedy="For example Filter(Budget(1))."
-            )
+            raise CatalogError("rule-not-a-filter", rule=self.rule)
 
     def __str__(self) -> str:
         return f"{self.name}: spent {self.spent}; {self.remaining}"

@@ -23,7 +23,7 @@ def least(holds: Callable[[float], bool], start: float = 1.0) -> float:
     while not holds(high):
         high *= 2
         if high > _LARGEST:
-            raise CatalogError("delta is too small for this epsilon.", remedy="Choose a larger delta or epsilon.")
+            raise CatalogError("planned-delta-too-small", name="delta")
     low = high / 2
     while holds(low) and low > _SMALLEST:
         low, high = low / 2, low

@@ -205,9 +205,7 @@ def inside(directory: Path, name: str) -> Path:
 def _declared(form: ColumnForm) -> Declared | str:
     said = [value for value in (form.range, form.keys, form.kind) if value is not None]
     if len(said) != 1:
-        raise CatalogError(
-            "A column has a range, or keys, or a kind.", remedy='Write {"range": [0, 120]} or {"keys": ["A"]}.'
-        )
+        raise CatalogError("column-form-empty")
     if form.keys is not None:
         return Keys(form.keys)
     if form.range == "auto":

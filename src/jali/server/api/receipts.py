@@ -152,7 +152,7 @@ def _written(
     if form == "json":
         return JSONResponse(found_document(house, caller, found, confidence, release=release))
     if not isinstance(found.answer, Answer):
-        raise QueryError("A batch has several tables.", remedy="Take format=json.")
+        raise QueryError("batch-csv-several-tables")
     body = found.answer.to_csv().encode() if form == "csv" else found.answer.to_parquet()
     name = f'attachment; filename="{found.answer.receipt[:8]}.{form}"'
     return Response(body, media_type=_KINDS[form], headers={"Content-Disposition": name})
