@@ -21,7 +21,7 @@ from jali.attacks.noises import Noise
 from jali.attacks.oracle import Oracle
 from jali.attacks.reconstruction import Reconstruction
 from jali.attacks.subsets.listed import Listed, random_subsets
-from jali.errors import CatalogError
+from jali.errors import CatalogError, settle
 from jali.privacy.rationals import positive_integer
 
 _QUESTIONS_EACH = 8
@@ -107,7 +107,7 @@ class LinearProgram(Reconstruction):
         """Return the loss that was asked for, or the one that suits the noise."""
         loss = self.loss or ("absolute" if noise.bound is None else "chebyshev")
         if LOSSES[loss].bounded and noise.bound is None:
-            raise CatalogError("attack-loss-unbounded", loss=loss, noise=noise, name="loss")
+            raise CatalogError("attack-loss-unbounded", loss=loss, noise=settle(noise), name="loss")
         return loss
 
     def _spread(self, noise: Noise, people: int, questions: int) -> float:

@@ -10,7 +10,7 @@ import numpy as np
 
 from jali.attacks.noises import Noise
 from jali.attacks.setting import Setting
-from jali.errors import CatalogError
+from jali.errors import CatalogError, settle
 from jali.privacy.rationals import positive_integer
 
 if TYPE_CHECKING:
@@ -104,7 +104,7 @@ def _protected(n: int, prior: float, seed: int | None, promise: Promise) -> Data
 def _people(n: object) -> int:
     """Return how many people there are, if it is a number."""
     if not isinstance(n, int | np.integer):
-        raise CatalogError("attack-people-not-whole", n=n, name="n")
+        raise CatalogError("attack-people-not-whole", n=settle(n), name="n")
     return positive_integer(int(n), "n")
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, ClassVar, Self, TypeVar
+from typing import Any, Self, TypeVar
 
 from jali.errors.fields import Field, Phrase, settle
 from jali.errors.texts import Face, Written, write
@@ -18,27 +18,27 @@ class JaliError(Exception):
         code: What kind of error it is: a code of the catalogue, listed in docs/errors.md.
         position: Line and column (both from 1) in the SQL text, where known.
         fields: What the text of the code names: columns, tables, numbers.
-
-    Attributes:
-        code: The code.
-        fields: The fields, by their names.
-        position: The position.
     """
-
-    legacy_code: ClassVar[str] = "error"
 
     def __init__(self, code: str, /, *, position: tuple[int, int] | None = None, **fields: Field) -> None:
         super().__init__(code)
-        self.code = code
-        self.position = position
-        self.fields: Mapping[str, Field] = {name: settle(value) for name, value in fields.items()}
-        self._legacy: Written | None = None
-        if " " in code:
-            self._keep_text(code, **fields)
+        self._code, self._position = code, position
+        self._fields: Mapping[str, Field] = {name: settle(value) for name, value in fields.items()}
 
-    def _keep_text(self, text: str, *, remedy: Any = None, code: Any = None) -> None:
-        self.code, self.fields = code or self.legacy_code, {}
-        self._legacy = Written(text, remedy)
+    @property
+    def code(self) -> str:
+        """What kind of error it is."""
+        return self._code
+
+    @property
+    def fields(self) -> Mapping[str, Field]:
+        """What its text names."""
+        return self._fields
+
+    @property
+    def position(self) -> tuple[int, int] | None:
+        """Line and column in the SQL text, both from 1, where known."""
+        return self._position
 
     @property
     def message(self) -> str:
@@ -62,8 +62,6 @@ class JaliError(Exception):
 
     def write(self, face: Face = Face.PYTHON, *, asked: Mapping[str, str] | None = None) -> Written:
         """Return message and remedy in the words of a face."""
-        if self._legacy is not None:
-            return self._legacy
         return write(self.code, self._shown, face, asked=asked)
 
     @property
@@ -84,16 +82,9 @@ class JaliError(Exception):
         return self._copy(kind, self.position, self.fields)
 
     def _copy(self, kind: type[Kind], position: tuple[int, int] | None, fields: Mapping[str, Field]) -> Kind:
-        if self._legacy is None:
-            return kind(self.code, position=position, **fields)
-        copied = kind(self._legacy.message, position=position, remedy=self._legacy.remedy)
-        copied.code = self.code
-        return copied
+        return kind(self.code, position=position, **fields)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        if self._legacy is not None:
-            legacy = {"remedy": self._legacy.remedy, "code": self.code}
-            return _rebuild, (type(self), self._legacy.message, self.position, legacy)
         return _rebuild, (type(self), self.code, self.position, dict(self.fields))
 
     def __str__(self) -> str:
@@ -124,13 +115,9 @@ class EngineError(JaliError):
     Its code is `engine-failed` where the data may be the cause.
     """
 
-    legacy_code: ClassVar[str] = "engine-failed"
-
 
 class LedgerError(JaliError):
     """The ledger cannot do what was asked."""
-
-    legacy_code: ClassVar[str] = "ledger-refused"
 
 
 class MechanismError(JaliError):

@@ -78,7 +78,9 @@ class Shown(str):
         return Shown, (str(self), self.written)
 
 
-Field: TypeAlias = "str | PurePath | int | float | Fraction | Decimal | date | Phrase | Fact | tuple[Field, ...] | None"
+Field: TypeAlias = (
+    "str | PurePath | int | float | Fraction | Decimal | date | Phrase | Fact | tuple[Field, ...] | None"
+)
 
 
 def settle(value: Any) -> Field:
@@ -128,7 +130,7 @@ def field_json(value: Field) -> Any:
         return value
     if isinstance(value, tuple):
         return [field_json(each) for each in value]
-    return _tagged(value)
+    return field_json(settle(value)) if isinstance(value, PurePath | Decimal) else _tagged(value)
 
 
 def _tagged(value: Fraction | date | Phrase | Fact) -> dict[str, Any]:

@@ -59,6 +59,7 @@ class Text:
         command_line: Words with options and verbs, where Python has arguments and calls.
         http: Words for programs.
         page: Words with forms and buttons.
+        besides: Fields that no template names, for programs.
     """
 
     message: str
@@ -66,6 +67,7 @@ class Text:
     command_line: Words = field(default=Words(), kw_only=True)
     http: Words = field(default=Words(), kw_only=True)
     page: Words = field(default=Words(), kw_only=True)
+    besides: tuple[str, ...] = field(default=(), kw_only=True)
 
     def templates(self, face: Face) -> tuple[str, str | None]:
         """Return the templates of the message and of the remedy."""
@@ -77,7 +79,8 @@ class Text:
     def fields(self) -> frozenset[str]:
         """The names of all fields, without those that only a face adds."""
         every = [template for face in Face for template in self.templates(face) if template]
-        return frozenset(name for template in every for name in names_in(template)) - set(ASKED)
+        named = frozenset(name for template in every for name in names_in(template))
+        return named.union(self.besides) - set(ASKED)
 
 
 @dataclass(frozen=True)
@@ -106,6 +109,8 @@ def write(
         face: Where it is read.
         asked: What the command line named, as `ASKED` names it; where nothing is given, `ASKED` itself.
     """
+    if code not in texts():  # a server of a later version has told it
+        return Written(code, None)
     message, remedy = texts()[code].templates(face)
     values = {**ASKED, **(asked or {}), **fields}
     advice = fields.get(ADVICE)

@@ -14,7 +14,7 @@ def damaged(code: str, /, **fields: Field) -> LedgerError:
 
 
 @contextmanager
-def decoding(code: str = "damage-record") -> Iterator[None]:
+def decoding(code: str = "damage-record", /) -> Iterator[None]:
     """Turn every failure to make sense of stored values into a `LedgerError`."""
     try:
         yield

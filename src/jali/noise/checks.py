@@ -6,7 +6,7 @@ import operator
 from fractions import Fraction
 from numbers import Rational
 
-from jali.errors import MechanismError
+from jali.errors import MechanismError, settle
 
 
 def rational(name: str, value: object) -> Fraction:
@@ -15,7 +15,7 @@ def rational(name: str, value: object) -> Fraction:
     A float is refused: the caller should say which rational is meant, for the loss is computed from it.
     """
     if isinstance(value, bool) or not isinstance(value, Rational):
-        raise MechanismError("parameter-not-rational", name=name, kind=type(value).__name__, value=value)
+        raise MechanismError("parameter-not-rational", name=name, kind=type(value).__name__, value=settle(value))
     return Fraction(value)
 
 
@@ -36,7 +36,7 @@ def size_of_sample(size: object) -> int:
     except TypeError:
         count = -1
     if count < 0:
-        raise MechanismError("size-malformed", size=size)
+        raise MechanismError("size-malformed", size=settle(size))
     return count
 
 

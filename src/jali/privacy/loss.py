@@ -14,7 +14,7 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import TYPE_CHECKING, ClassVar
 
-from jali.errors import CatalogError
+from jali.errors import CatalogError, settle
 from jali.privacy.adjacency import Adjacency
 from jali.privacy.event import Event
 from jali.privacy.rationals import Number, above_one, nonnegative, positive_integer, probability, share
@@ -166,7 +166,7 @@ class Loss(ABC):
 def require_loss(value: object) -> Loss:
     """Return `value` if it is a loss; refuse it by name otherwise."""
     if not isinstance(value, Loss):
-        raise CatalogError("loss-not-a-loss", value=value)
+        raise CatalogError("loss-not-a-loss", value=settle(value))
     return value
 
 

@@ -6,7 +6,7 @@ import time
 import weakref
 from typing import TYPE_CHECKING, Any
 
-from jali.errors import JaliError
+from jali.errors import JaliError, settle
 from jali.remote.failures import failure_of
 
 if TYPE_CHECKING:
@@ -61,11 +61,11 @@ class Wire:
             response = self._client.request(method, _API + path, params=parameters, json=document)
             told = response.json()
         except httpx.HTTPError:
-            raise JaliError("server-silent", address=self._client.base_url) from None
+            raise JaliError("server-silent", address=settle(self._client.base_url)) from None
         except ValueError:
             told = None
         if not isinstance(told, dict):
-            raise JaliError("server-not-jali", address=self._client.base_url)
+            raise JaliError("server-not-jali", address=settle(self._client.base_url))
         if "error" in told and response.is_error:
             raise failure_of(told["error"])
         return response.status_code, told

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from jali.errors.texts import Text
+from jali.errors.texts import Text, Words
 
 TEXTS: Mapping[str, Text] = {
     "buffer-numbers-wrong": Text("{name} must be {buffers} numbers, one for each buffer, not {values!r}."),
@@ -18,7 +18,8 @@ TEXTS: Mapping[str, Text] = {
     "counter-not-forecast": Text("errors are not forecast beyond {most:,} tick{most:?|s}."),
     "counter-not-taken": Text("{counter} cannot be taken: {reason}", "{advice}"),
     "counter-promise-oblivious": Text(
-        "Promise that none depends on them, if that is so: adaptive=False, or --oblivious."
+        "Promise that none depends on them, if that is so: adaptive=False, or --oblivious.",
+        command_line=Words("Promise that none depends on them, if that is so: --oblivious."),
     ),
     "counter-state-wrong": Text(
         "This is no state of a stream of this counter.",
@@ -28,7 +29,7 @@ TEXTS: Mapping[str, Text] = {
     "counter-take-another": Text("Take another counter."),
     "counter-unknown": Text("There is no counter {counter!r}.", "Take one of {counters}."),
     "counter-unproved": Text("not proved for streams whose increments depend on published values."),
-    "counter-without-noise": Text("there is no {noise} noise for it."),
+    "counter-without-noise": Text("there is no {noise} noise for it.", besides=("loss",)),
     "decays-out-of-range": Text("decays must fall and lie between 0 and 1.", "Leave them out."),
     "decays-without-weights": Text("Give decays and weights, both or neither.", "Leave both out."),
     "horizon-over": Text(

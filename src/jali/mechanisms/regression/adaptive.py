@@ -10,7 +10,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from jali.errors import MechanismError
+from jali.errors import MechanismError, settle
 from jali.mechanisms.gaussian import Gaussian
 from jali.mechanisms.mechanism import LogMasses, Mechanism, Specimen, parameter
 from jali.mechanisms.regression.axis import GRAIN, Axis, Range, read_grain, read_range, read_table
@@ -77,7 +77,7 @@ class AdaptiveRegression(Mechanism):
         grain: int = GRAIN,
     ) -> None:
         if not isinstance(features, tuple | list) or not features:
-            raise MechanismError("features-not-ranges", features=features)
+            raise MechanismError("features-not-ranges", features=settle(features))
         if not isinstance(intercept, bool):
             raise MechanismError("parameter-not-boolean", value=intercept, name="intercept")
         self._fill(

@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from jali.errors import MechanismError
+from jali.errors import MechanismError, settle
 from jali.mechanisms.mechanism import natural
 from jali.mechanisms.ruler import Ruler, range_of
 from jali.mechanisms.values import numbers_in
@@ -64,7 +64,7 @@ class Axis:
 def read_range(value: Sequence[Number], name: str) -> Range:
     """Return a public range as two rationals, or refuse it by name."""
     if not isinstance(value, tuple | list) or len(value) != _PAIR:
-        raise MechanismError("parameter-not-a-range", name=name, value=value)
+        raise MechanismError("parameter-not-a-range", name=name, value=settle(value))
     return range_of(value[0], value[1], (f"{name}: low", f"{name}: high"))
 
 

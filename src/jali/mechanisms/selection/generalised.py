@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar
 
-from jali.errors import MechanismError
+from jali.errors import MechanismError, settle
 from jali.mechanisms.mechanism import Specimen, miss, parameter
 from jali.mechanisms.selection.envelope import distances
 from jali.mechanisms.selection.exponential import Exponential, draw_exponential
@@ -149,7 +149,7 @@ class GeneralisedExponential(Selection):
 
 def _each(sensitivities: Iterable[Number]) -> tuple[Fraction, ...]:
     if isinstance(sensitivities, str | bytes) or not isinstance(sensitivities, Iterable):
-        raise MechanismError("sensitivities-not-a-list", sensitivities=sensitivities)
+        raise MechanismError("sensitivities-not-a-list", sensitivities=settle(sensitivities))
     listed = tuple(parameter(each, "sensitivities") for each in sensitivities)
     if not listed:
         raise MechanismError("nothing-to-choose-from", name="sensitivities")

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from jali.errors import MechanismError
+from jali.errors import MechanismError, settle
 from jali.mechanisms.grid import nearest_points
 from jali.mechanisms.values import REAL
 from jali.noise.doubles import Doubles
@@ -128,7 +128,7 @@ def _listed(values: Any, name: str) -> NDArray[Any] | list[Any]:
             raise MechanismError("parameter-not-a-column", name=name)
         if array.dtype.kind not in "iubfO" or isinstance(array, np.ma.MaskedArray):
             kind = "masked" if isinstance(array, np.ma.MaskedArray) else array.dtype
-            raise MechanismError("parameter-not-a-plain-array", name=name, kind=kind)
+            raise MechanismError("parameter-not-a-plain-array", name=name, kind=settle(kind))
         if array.dtype.kind == "O" or array.dtype.itemsize > 8:
             array = list(array)
     if len(array) == 0:

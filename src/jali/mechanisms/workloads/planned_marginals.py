@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from jali.errors import MechanismError
+from jali.errors import MechanismError, settle
 from jali.mechanisms.lattice import add
 from jali.mechanisms.laws import DiscreteGaussianLaw
 from jali.mechanisms.mechanism import LogMasses, Specimen, miss, parameter
@@ -237,5 +237,5 @@ def _weights(weights: Sequence[Number] | None, count: int) -> tuple[Fraction, ..
     if weights is None:
         return None
     if isinstance(weights, str) or not isinstance(weights, Sequence) or len(weights) != count:
-        raise MechanismError("marginal-weights-wrong", count=count, weights=weights)
+        raise MechanismError("marginal-weights-wrong", count=count, weights=settle(weights))
     return tuple(parameter(weight, "weights") for weight in weights)

@@ -12,7 +12,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from jali.errors import MechanismError
+from jali.errors import MechanismError, settle
 from jali.mechanisms.mechanism import natural
 from jali.mechanisms.sensitivity import Root, Sensitivity
 from jali.privacy.adjacency import Adjacency
@@ -338,14 +338,14 @@ class Marginals(Workload):
 def workload_of(value: object) -> Workload:
     """Return `value` if it is a workload; refuse it by name otherwise."""
     if not isinstance(value, Workload):
-        raise MechanismError("workload-wrong", value=value)
+        raise MechanismError("workload-wrong", value=settle(value))
     return value
 
 
 def intervals_of(value: object) -> Intervals:
     """Return `value` if it is a workload of intervals; refuse it by name otherwise."""
     if not isinstance(value, Intervals):
-        raise MechanismError("workload-not-linear", value=value)
+        raise MechanismError("workload-not-linear", value=settle(value))
     return value
 
 

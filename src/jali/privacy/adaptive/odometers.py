@@ -13,7 +13,7 @@ import math
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
-from jali.errors import BudgetExceeded, CatalogError
+from jali.errors import BudgetExceeded, CatalogError, settle
 from jali.privacy.adaptive.filters import largest_simple_rho, log_inverse
 from jali.privacy.event import NOTHING, Event
 from jali.privacy.loss import Loss
@@ -53,7 +53,7 @@ class PureOdometer:
         """Return the odometer after a release of this loss; refuse one that has no pure epsilon."""
         event = loss.event
         if event.epsilon is None or event.delta:
-            raise CatalogError("loss-not-pure", loss=loss)
+            raise CatalogError("loss-not-pure", loss=settle(loss))
         return PureOdometer(self.spent + event)
 
 
@@ -103,7 +103,7 @@ class ConcentratedOdometer:
         """Return the odometer after a release of this loss; refuse one with a delta of its own."""
         event = loss.event
         if event.delta:
-            raise CatalogError("loss-has-delta", loss=loss)
+            raise CatalogError("loss-has-delta", loss=settle(loss))
         return replace(self, spent=self.spent + event)
 
 

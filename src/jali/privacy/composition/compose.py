@@ -9,7 +9,7 @@ from fractions import Fraction
 from functools import cached_property, lru_cache
 from typing import Literal, TypeAlias, get_args
 
-from jali.errors import CatalogError
+from jali.errors import CatalogError, settle
 from jali.privacy.adjacency import Adjacency
 from jali.privacy.composition.numerical import NUMERICAL, distribution, lacks_distribution
 from jali.privacy.composition.parts import Compound, Parts, merged, total
@@ -123,7 +123,7 @@ class Composition(Compound):
         """Return the least epsilon at delta, with the theorem that proves it."""
         table = self.table(delta)
         if table.best is None:
-            raise CatalogError("composition-no-epsilon", losses=self)
+            raise CatalogError("composition-no-epsilon", losses=settle(self))
         return table.best
 
     def table(self, delta: Number) -> Table:
@@ -212,7 +212,7 @@ class Composition(Compound):
     def _require_distribution(self) -> None:
         reason = _ADAPTIVE if self.parameters == "adaptive" else lacks_distribution(self.parts)
         if reason:
-            raise CatalogError("composition-no-distribution", losses=self, reason=reason)
+            raise CatalogError("composition-no-distribution", losses=settle(self), reason=reason)
 
 
 @lru_cache(maxsize=256)
@@ -225,7 +225,7 @@ def _flat(loss: Loss | tuple[Loss, int]) -> Iterator[tuple[Loss, int]]:
     """Return the parts of an argument, compositions taken apart."""
     one, count = loss if isinstance(loss, tuple) and len(loss) == 2 else (loss, 1)
     if not isinstance(one, Loss) or isinstance(count, Loss):
-        raise CatalogError("losses-not-losses", loss=loss)
+        raise CatalogError("losses-not-losses", loss=settle(loss))
     times = whole_count(count)
     for part, inner in one.parts if isinstance(one, Composition | PrivacyLossDistribution) else ((one, 1),):
         yield part, times * inner

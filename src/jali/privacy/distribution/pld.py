@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import ClassVar
 
-from jali.errors import CatalogError
+from jali.errors import CatalogError, settle
 from jali.privacy.adjacency import Adjacency
 from jali.privacy.distribution.convolution import Convolution, convolve
 from jali.privacy.distribution.mesh import ERROR, optimistic, pessimistic, total_mass
@@ -146,7 +146,7 @@ def _merged(parts: Sequence[Loss | tuple[Loss, int]]) -> Parts:
         raise CatalogError("distribution-no-parts")
     without = next((loss for loss in counts if not loss.spreads()), None)
     if without is not None:
-        raise CatalogError("loss-without-distribution", loss=without)
+        raise CatalogError("loss-without-distribution", loss=settle(without))
     same_adjacency(list(counts))
     return tuple(sorted(counts.items(), key=lambda item: repr(item[0])))
 
@@ -155,7 +155,7 @@ def _listed(parts: Sequence[Loss | tuple[Loss, int]]) -> Sequence[Loss | tuple[L
     given = [parts] if isinstance(parts, Loss) else list(parts)
     for part in given:
         if not isinstance(part[0] if isinstance(part, tuple) and len(part) == 2 else part, Loss):
-            raise CatalogError("distribution-parts-wrong", part=part)
+            raise CatalogError("distribution-parts-wrong", part=settle(part))
     return given
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from jali.errors import CatalogError
+from jali.errors import CatalogError, settle
 from jali.numerals import decimal_above
 from jali.privacy.event import Event
 from jali.privacy.loss import Loss
@@ -99,6 +99,6 @@ class Approximate(Loss):
 def fixed(epsilon: float, delta: Fraction, loss: Loss) -> Pure | Approximate:
     """Return the loss of one point of a profile, in exact numbers."""
     if math.isinf(epsilon):
-        raise CatalogError("delta-below-loss", delta=delta, loss=loss, name="delta")
+        raise CatalogError("delta-below-loss", delta=delta, loss=settle(loss), name="delta")
     whole = rational_above(max(epsilon, 1e-12))
     return Approximate(whole, delta) if delta else Pure(whole)

@@ -16,7 +16,7 @@ from functools import cached_property
 from itertools import combinations, pairwise
 from typing import TYPE_CHECKING, TypeAlias, TypeVar, overload
 
-from jali.errors import CatalogError
+from jali.errors import CatalogError, settle
 from jali.numerals import decimal
 from jali.privacy.event import Event
 from jali.privacy.loss import Loss
@@ -211,7 +211,7 @@ class Finite(Loss):
     def event(self) -> Event:
         """Epsilon rounded up, and a bound on rho that is at most epsilon squared over two."""
         if math.isinf(self._bound):
-            raise CatalogError("loss-epsilon-infinite", loss=self, delta=float_above(self._infinite))
+            raise CatalogError("loss-epsilon-infinite", loss=settle(self), delta=float_above(self._infinite))
         epsilon = rational_above(self._bound)
         return Event(epsilon, min(epsilon**2 / 2, rational_above(self._rho)))
 

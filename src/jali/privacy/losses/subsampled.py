@@ -8,7 +8,7 @@ from enum import StrEnum
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from jali.errors import CatalogError
+from jali.errors import CatalogError, settle
 from jali.numerals import decimal
 from jali.privacy.adjacency import Adjacency
 from jali.privacy.event import Event
@@ -146,7 +146,7 @@ class SubsampledLoss(Loss):
 def _symmetric(loss: Loss) -> Loss:
     require_loss(loss)
     if len(loss.spreads()) != 1:
-        raise CatalogError("subsampled-loss-two-sided", loss=loss)
+        raise CatalogError("subsampled-loss-two-sided", loss=settle(loss))
     return loss
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 
-from jali.errors import MechanismError
+from jali.errors import MechanismError, settle
 from jali.mechanisms.mechanism import natural, parameter
 from jali.mechanisms.smooth.admissible import Family, Price
 from jali.mechanisms.smooth.families.cauchy import Cauchy
@@ -50,7 +50,7 @@ def lecture_constants(
         gamma = Fraction(2) if isinstance(family, Cauchy) else family.gamma
         return loss / (2 * (gamma + 1)), loss / (2 * count * (gamma + 1))
     if not isinstance(family, SmoothLaplace | SmoothGaussian):
-        raise MechanismError("lecture-without-constants", family=family)
+        raise MechanismError("lecture-without-constants", family=settle(family))
     return _approximate(family, loss, _half(family, loss, delta), count)
 
 
