@@ -38,7 +38,9 @@ UNKNOWN = QueryError(
 ERRORS = (
     UNKNOWN,
     EXCEEDED,
-    Unsupported("keys-undeclared", column="ward", declaration=Phrase("keys-to-declare", column="ward")),
+    Unsupported(
+        "keys-undeclared", column="ward", declaration=Phrase("keys-to-declare", column="ward", name="ward")
+    ),
     CatalogError("range-empty", low=Fraction(3), high=datetime.date(2024, 2, 29)),
     EngineError("engine-failed").replace(advice=Phrase("receipt-stays-open", receipt="abc")),
     LedgerError("ledger-damaged", damage=Phrase("damage-account-missing", account="visits")),

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from jali.database.accounts import analyst_named
 from jali.database.trail import OUTCOME, joined
-from jali.errors import CatalogError, JaliError
+from jali.errors import CatalogError, JaliError, Phrase
 from jali.ledger.access import Deed, Role, Token
 
 if TYPE_CHECKING:
@@ -27,10 +27,14 @@ _ENTRIES = 5
 
 
 class Refused(Exception):  # noqa: N818 - it is an answer, not a mishap
-    """A token is not good, and why: said only to who holds its secret."""
+    """A token is not good, and why: said only to who holds its secret.
 
-    def __init__(self, reason: str) -> None:
-        super().__init__(reason)
+    Args:
+        reason: The text of the error that a request gets.
+    """
+
+    def __init__(self, reason: Phrase) -> None:
+        super().__init__(reason.text)
         self.reason = reason
 
 
@@ -85,7 +89,7 @@ class Access:
         # Compared in the same time wherever they differ; also with nothing, if there is no such token.
         same = hmac.compare_digest(_digest(secret), "" if found is None else found.digest)
         if found is None or not same:
-            raise Refused("The token is not known here.")
+            raise Refused(Phrase("token-not-known"))
         return self.still_good(found)
 
     def known(self, id_: str) -> Token:
@@ -96,16 +100,16 @@ class Access:
         """
         found = self._book.token(id_)
         if found is None:
-            raise Refused("The token is not known here.")
+            raise Refused(Phrase("token-not-known"))
         return self.still_good(found)
 
     @staticmethod
     def still_good(token: Token) -> Token:
         """Refuse a token that expired or was revoked."""
         if token.revoked:
-            raise Refused("The token was revoked.")
+            raise Refused(Phrase("token-revoked"))
         if token.expired():
-            raise Refused("The token expired.")
+            raise Refused(Phrase("token-expired"))
         return token
 
     def revoke(self, id_: str) -> Token:

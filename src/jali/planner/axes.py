@@ -9,7 +9,7 @@ from jali.errors import Unsupported
 from jali.planner.draft import Draft
 from jali.planner.key_values import key_values
 from jali.planner.lattice import double, ends_of
-from jali.planner.show_expression import show_expression
+from jali.planner.show_expression import column_name, show_expression
 from jali.query.aggregates import numbers
 from jali.query.aggregation import Categories, KeySet, Marks
 from jali.query.catalog import Kind
@@ -49,6 +49,7 @@ def categories_of(aggregate: Aggregate, argument: Expression, draft: Draft) -> C
             position=aggregate.position,
             function=aggregate.function.upper(),
             column=shown,
+            name=column_name(argument),
             most=_MOST_CATEGORIES,
         )
     kind = type_of(argument, draft.rows).kind or Kind.INTEGER

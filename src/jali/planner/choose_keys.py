@@ -8,7 +8,7 @@ from dataclasses import replace
 from jali.errors import Phrase, Unsupported
 from jali.planner.draft import Draft
 from jali.planner.key_values import kept_values, key_values
-from jali.planner.show_expression import show_expression
+from jali.planner.show_expression import column_name, show_expression
 from jali.query.aggregation import KeySet
 from jali.query.catalog import Kind
 from jali.query.nodes import Column, Expression, walk
@@ -61,8 +61,11 @@ def _what_to_declare(expression: Expression, kind: Kind) -> Phrase:
     """Keys of a column; where whole numbers or dates are made of columns, a range of those tells all keys."""
     columns = dict.fromkeys(node.name for node in walk(expression) if isinstance(node, Column))
     if isinstance(expression, Column) or kind not in (Kind.INTEGER, Kind.DATE, Kind.TIMESTAMP) or not columns:
-        return Phrase("keys-to-declare", column=show_expression(expression))
-    return Phrase("range-to-declare", columns=tuple(columns))
+        return Phrase("keys-to-declare", column=show_expression(expression), name=column_name(expression))
+    first, *others = columns
+    return Phrase(
+        "range-to-declare", columns=tuple(columns), first=first, others=tuple(others), several=bool(others)
+    )
 
 
 def _check_owner(expression: Expression, draft: Draft) -> None:

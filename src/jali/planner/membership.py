@@ -13,7 +13,7 @@ from jali.planner.key_values import key_values
 from jali.planner.level import Level
 from jali.planner.resolve_expression import has_aggregate
 from jali.planner.scope import Scope, visible_columns
-from jali.planner.show_expression import show_expression
+from jali.planner.show_expression import column_name, show_expression
 from jali.query.catalog import Kind, Table
 from jali.query.nodes import (
     Call,
@@ -125,7 +125,7 @@ def all_parts(expression: Expression, table: Table) -> tuple[Value, ...]:
     values = key_values(expression, table)
     if values is None:
         shown = show_expression(expression)
-        raise Unsupported("part-keys-undeclared", column=shown)
+        raise Unsupported("part-keys-undeclared", column=shown, name=column_name(expression))
     return values
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from jali.errors.texts import Text
+from jali.errors.texts import Text, Words
 
 TEXTS: Mapping[str, Text] = {
     "audit-confidence-wrong": Text("{problem}", "Write 0.99 for 99 %."),
@@ -26,16 +26,23 @@ TEXTS: Mapping[str, Text] = {
     "audited-always-raises": Text(
         "{function} raises on every input ({reason}).",
         "Say what it takes: data='scalar', 'values:10 in 0..1', ...",
+        command_line=Words(remedy="Say what it takes: --data scalar, 'values:10 in 0..1', ..."),
     ),
     "audited-choice-adjacency-wrong": Text(
-        "A choice is replaced: its adjacency is replace-one.", "Give adjacency='replace-one'."
+        "A choice is replaced: its adjacency is replace-one.",
+        "Give adjacency='replace-one'.",
+        command_line=Words(remedy="Give --adjacency replace-one."),
     ),
     "audited-claim-needs-delta": Text(
         "A claim in {measure} is not read off the map.", "Give the delta to test it at."
     ),
     "audited-claim-unread": Text("A claim in {measure} is not read off the map.", "Give loss= yourself."),
     "audited-data-missing": Text("{name} is missing, and the call has no bounds.", "Give data= or pairs=."),
-    "audited-epsilon-missing": Text("{name} is missing: a tool is called with it.", "For example epsilon=0.7."),
+    "audited-epsilon-missing": Text(
+        "{name} is missing: a tool is called with it.",
+        "For example epsilon=0.7.",
+        command_line=Words(remedy="For example --epsilon 0.7."),
+    ),
     "audited-file-missing": Text(
         "There is no file {path}.", "Write module:function, or path/to/file.py:function."
     ),
@@ -73,6 +80,7 @@ TEXTS: Mapping[str, Text] = {
     "audited-parameter-unclaimed": Text(
         "{function} takes {parameter}, and that is not what is claimed.",
         "Claim {parameter} too, or give it a default.",
+        command_line=Words(remedy="Give --{parameter}, or give the parameter a default."),
     ),
     "audited-parameter-unknown": Text(
         "{function} needs {parameter!r}, which an audit does not know.",
@@ -81,6 +89,7 @@ TEXTS: Mapping[str, Text] = {
     "audited-pattern-unknown": Text(
         "No pattern of data fits the function{pattern:? (on {pattern}: {problem})|}.",
         "Say what it takes, such as data='table:10 of age 0..120'.",
+        command_line=Words(remedy="Say what it takes, such as --data 'table:10 of age 0..120'."),
     ),
     "audited-sensitivity-missing": Text("The mechanism has no sensitivity.", "Give data= or pairs= yourself."),
     "audited-shape-wrong": Text(
@@ -101,7 +110,12 @@ TEXTS: Mapping[str, Text] = {
         "{subject} states no exact law of its outputs.", "Give the subject log_masses, or audit it by samples."
     ),
     "claim-malformed": Text(
-        "A claim is one of epsilon, epsilon and delta, rho, or loss.", "For example epsilon=0.7."
+        "A claim is one of epsilon, epsilon and delta, rho, or loss.",
+        "For example epsilon=0.7.",
+        command_line=Words(
+            message="A claim is one of --epsilon, --epsilon and --delta, or --rho.",
+            remedy="For example --epsilon 0.7.",
+        ),
     ),
     "claim-unlike-distance": Text(
         "Inputs that are {steps} neighbours apart do not show a loss of the kind {claim}.",

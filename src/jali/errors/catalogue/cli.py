@@ -18,7 +18,15 @@ TEXTS: Mapping[str, Text] = {
     "batch-option-loss-missing": Text(
         "A batch needs one loss.", "Give --epsilon 1, or --rho 0.05 for Gaussian noise."
     ),
+    "cli-failed": Text(
+        "Jali failed, unexpectedly.",
+        "If a question was reserved, its receipt is open: see `jali ledger`. Please report this.",
+    ),
     "column-option-twice": Text("Column {column} is declared twice.", "Leave out {option} {given}."),
+    "command-line-without-quotes": Text(
+        "The SQL must be one argument: put it in double quotes.", "See `jali {verb} --help`."
+    ),
+    "command-line-wrong": Text("{message}", "See `jali {verb:?{verb} |}--help`."),
     "compare-column-without-data": Text("--column must name the column of --data."),
     "compare-column-without-numbers": Text(
         "{path} has no numbers under {column}.", "Give a CSV or Parquet file, and the name of a numeric column."
@@ -58,6 +66,7 @@ TEXTS: Mapping[str, Text] = {
     "key-option-wrong-kind": Text(
         "{key!r} is not a key of kind {kind}.", "Write --keys ward:text=1,2 to set the kind."
     ),
+    "key-taken-for-integer": Text("{problem}", "Write --keys {column}:text=... to set the kind."),
     "keys-file-unreadable": Text(
         "The keys in {path} cannot be read.", "Give a text file with one key in each line."
     ),
@@ -70,6 +79,7 @@ TEXTS: Mapping[str, Text] = {
     ),
     "option-not-a-number": Text("{option} is not a number: {given}.", "Write {option} 0.5, for example."),
     "option-not-column-value": Text("{option} {given} is not COLUMN=VALUE.", "Write {example}."),
+    "option-too-small": Text("{option} must be at least {least}.", "See `jali {verb:?{verb} |}--help`."),
     "option-value-missing": Text("{option} needs a value: {given} follows it.", "See `{command} --help`."),
     "part-option-malformed": Text("--part {given} names no key.", "Write --part ward=A."),
     "plan-option-alone": Text(

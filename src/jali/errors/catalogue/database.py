@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from jali.errors.texts import Text
+from jali.errors.texts import Text, Words
 
 TEXTS: Mapping[str, Text] = {
     "advice-column-unknown": Text(
@@ -16,7 +16,12 @@ TEXTS: Mapping[str, Text] = {
         "Name columns whose range or keys are to be looked for, or give a delta for keys.",
     ),
     "analyst-name-taken": Text("An analyst needs a name other than {analyst!r}.", "Give the analyst's name."),
-    "batch-loss-missing": Text("A batch has one total.", "Give epsilon=1, or rho=0.05 for Gaussian noise."),
+    "batch-loss-missing": Text(
+        "A batch has one total.",
+        "Give epsilon=1, or rho=0.05 for Gaussian noise.",
+        command_line=Words(remedy="Give --epsilon 1, or --rho 0.05 for Gaussian noise."),
+        page=Words(remedy="Give epsilon 1, or rho 0.05 for Gaussian noise."),
+    ),
     "batch-loss-twice": Text(
         "The batch has a total, and this question a loss of its own.",
         "Leave out one of them; weight=2 gives a question more of the total.",
@@ -56,6 +61,10 @@ TEXTS: Mapping[str, Text] = {
     "grant-missing": Text(
         "{analyst} has no grant on {table}.",
         "Ask the curator for db.grant({analyst!r}, {table!r}, jali.Budget(...)).",
+        command_line=Words(
+            remedy="Ask the curator for it: jali grant {asked_database} {analyst:shell} {table:shell} --epsilon NUMBER"
+        ),
+        page=Words(remedy="Ask the curator for a grant."),
     ),
     "most-rows-outside": Text("most_rows must be a whole number between 1 and 1,048,576."),
     "part-data-refreshed": Text(
@@ -83,10 +92,22 @@ TEXTS: Mapping[str, Text] = {
     "receipt-of-no-batch": Text(
         "{receipt} is no receipt of a batch.", "Redeem the receipt of a single question with redeem."
     ),
-    "receipt-of-stream": Text("{receipt} is the receipt of a stream.", "Open the stream with db.stream."),
+    "receipt-of-stream": Text(
+        "{receipt} is the receipt of a stream.",
+        "Open the stream with db.stream.",
+        command_line=Words(remedy="See: jali stream show {asked_database}"),
+    ),
     "receipt-of-stream-shown": Text("{receipt} is the receipt of a stream.", "Look at the stream."),
-    "receipt-stays-open": Text("Receipt {receipt} is paid and stays open: redeem it once this is mended."),
-    "rehearsal-rows": Text("rows must be a whole number between 1 and {most:,}."),
+    "receipt-stays-open": Text(
+        "Receipt {receipt} is paid and stays open: redeem it once this is mended.",
+        command_line=Words(
+            "Receipt {receipt} is paid and stays open. Once this is mended: jali redeem {asked_database} {receipt}{asked_analyst}"
+        ),
+    ),
+    "rehearsal-rows": Text(
+        "rows must be a whole number between 1 and {most:,}.",
+        command_line=Words("--rows must be a whole number between 1 and {most:,}."),
+    ),
     "role-unknown": Text("{role!r} is no role.", "Take 'analyst' or 'curator'."),
     "source-changed": Text(
         "The data of table {table} was changed since it was checked. Nothing was spent.",

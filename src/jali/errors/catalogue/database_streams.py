@@ -9,17 +9,32 @@ from jali.errors.texts import Text, Words
 TEXTS: Mapping[str, Text] = {
     "adaptive-malformed": Text("adaptive must be True or False, not {given!r}."),
     "bins-numbers": Text("bins must be numbers, not {given!r}.", "Write bins=[10, 20, 50]."),
-    "clock-without-every": Text("A clock needs the length of a tick.", "Write every='day'."),
-    "clock-without-start": Text("A clock needs a start.", "Write start='2026-01-01'."),
+    "clock-without-every": Text(
+        "A clock needs the length of a tick.",
+        "Write every='day'.",
+        command_line=Words(remedy="Write --every day."),
+    ),
+    "clock-without-start": Text(
+        "A clock needs a start.",
+        "Write start='2026-01-01'.",
+        command_line=Words(remedy="Write --start 2026-01-01."),
+    ),
     "declaration-too-long": Text("This declaration cannot be stored."),
     "every-unknown": Text("every must be one of {choices}, not {given!r}."),
     "horizon-beyond-calendar": Text(
         "{horizon} ticks of a {every} end beyond the calendar.", "Declare a shorter horizon."
     ),
-    "key-without-query": Text("key and late are for streams that follow a table.", "Give query= too."),
+    "key-without-query": Text(
+        "key and late are for streams that follow a table.",
+        "Give query= too.",
+        command_line=Words(
+            message="--key and --late are for streams that follow a table.", remedy="Give --query too."
+        ),
+    ),
     "last-and-restart": Text(
         "last and restart do not go together.",
         "Give last=7 for the last 7 ticks at every tick, or restart=7 to begin anew after every 7.",
+        command_line=Words(remedy="Give --last 7, or --restart 7 to begin anew after every 7."),
     ),
     "late-malformed": Text("late must be a number of ticks, or None for all of them, not {given!r}."),
     "list-expected": Text("{name} must be a list, not {given!r}.", "Write {example}."),
@@ -34,6 +49,7 @@ TEXTS: Mapping[str, Text] = {
     "separation-alone": Text(
         "separation is {separation:,}, but each person counts in one tick, with no other to be apart from.",
         "Give max_ticks too, or leave separation out.",
+        command_line=Words(remedy="Give --max-ticks too, or leave --separation out."),
     ),
     "source-column-gone": Text(
         "The source of table {table} no longer has a column {column}. Nothing was published.",
@@ -42,7 +58,11 @@ TEXTS: Mapping[str, Text] = {
     "start-not-first-day": Text("A month begins on its first day.", "Give such a start."),
     "start-not-midnight": Text("A {every} begins at midnight.", "Give start as a date."),
     "start-of-question": Text("{ticks}s of a question begin on {begin}.", "Start at {start}."),
-    "stream-bins": Text("A CDF needs 1 to {most:,} ends of cells that rise.", "Write bins=[10, 20, 30]."),
+    "stream-bins": Text(
+        "A CDF needs 1 to {most:,} ends of cells that rise.",
+        "Write bins=[10, 20, 30].",
+        command_line=Words(remedy="Write --bins 10,20,30."),
+    ),
     "stream-bins-outside": Text("The ends of cells lie within the range of the values.", "Widen the range."),
     "stream-budget-missing": Text(
         "What the stream may spend is not said.", "Write budget=jali.Budget(epsilon=1, delta=1e-6)."
@@ -52,6 +72,9 @@ TEXTS: Mapping[str, Text] = {
     "stream-exists": Text(
         "There is a stream {stream} already, with another declaration.",
         "Open it with db.stream({stream!r}), or choose another name. explain() tells more.",
+        command_line=Words(
+            remedy="See it with: jali stream show {asked_database} {stream:shell} --explain. Or choose another name."
+        ),
     ),
     "stream-follows-table": Text("The stream {stream} follows a table.", "Add rows to that; publish reads them."),
     "stream-horizon-missing": Text(
@@ -61,12 +84,14 @@ TEXTS: Mapping[str, Text] = {
     "stream-item-is-person": Text(
         "Each item is a person: it is in one tick, once.",
         "Leave max_ticks, separation and max_items out, or give a unit.",
+        command_line=Words(remedy="Leave --max-ticks, --separation and --max-items out, or give --unit."),
     ),
     "stream-loss-missing": Text("What the stream costs its table is not said.", "Give epsilon or rho."),
     "stream-loss-twice": Text("Give epsilon or rho, not both.", "Leave one out."),
     "stream-mean-range": Text(
         "A mean needs the range of its values, wider than one number, and no bins.",
         "Write value=jali.Range(0, 100).",
+        command_line=Words(remedy="Write --range 0:100."),
     ),
     "stream-mechanism-other": Text(
         "The stream {stream} was made with another version of its mechanism.",
@@ -85,8 +110,16 @@ TEXTS: Mapping[str, Text] = {
         "The query says what is measured, and its table who the people are and what they have to spend.",
         "Beside query= give start, horizon, last or restart, epsilon or rho, max_ticks, separation and max_items; leave the others out.",
     ),
-    "stream-range-zero": Text("A range from 0 to 0 leaves nothing to sum.", "Write jali.Range(0, 100)."),
-    "stream-sum-range": Text("A sum needs the range of its values, and no bins.", "value=jali.Range(0, 100)"),
+    "stream-range-zero": Text(
+        "A range from 0 to 0 leaves nothing to sum.",
+        "Write jali.Range(0, 100).",
+        command_line=Words(remedy="Write --range 0:100."),
+    ),
+    "stream-sum-range": Text(
+        "A sum needs the range of its values, and no bins.",
+        "value=jali.Range(0, 100)",
+        command_line=Words(remedy="Write --range 0:100."),
+    ),
     "stream-ticks-over": Text(
         "The stream {stream} has {horizon:,} ticks, no more.",
         "Name one of them; after the last, make another stream.",
@@ -120,14 +153,23 @@ TEXTS: Mapping[str, Text] = {
         "Name the last tick that is to be closed, or give a time up to {last}.",
     ),
     "until-misplaced": Text(
-        "`until` is for streams with a clock, and instead of a tick.", "Name the tick: publish(20)."
+        "`until` is for streams with a clock, and instead of a tick.",
+        "Name the tick: publish(20).",
+        command_line=Words(message="--until is for streams with a clock.", remedy="Name the tick: --tick 20."),
     ),
     "until-too-early": Text("No tick of {stream} has ended by {until}.", "Give a later time."),
     "until-too-far": Text(
         "By {until}, {more:,} more ticks of {stream} will have ended.",
         "Give an earlier time; or, if all of them are to be closed, name the last: publish({last}).",
+        command_line=Words(
+            remedy="Give an earlier time; or, if all of them are to be closed, name the last: --tick {last}."
+        ),
     ),
-    "value-range": Text("value must be a Range of numbers, not {given!r}.", "Write jali.Range(0, 100)."),
+    "value-range": Text(
+        "value must be a Range of numbers, not {given!r}.",
+        "Write jali.Range(0, 100).",
+        command_line=Words(remedy="Write --range 0:100."),
+    ),
     "window-too-long": Text(
         "{name} is {ticks:,}, and the stream has {horizon:,} ticks.",
         "Leave {name} out: without it values are over all ticks so far.",

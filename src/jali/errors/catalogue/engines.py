@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from jali.errors.texts import Text
+from jali.errors.texts import Text, Words
 
 TEXTS: Mapping[str, Text] = {
     "copy-in-memory": Text(
@@ -14,6 +14,7 @@ TEXTS: Mapping[str, Text] = {
     "copy-missing": Text(
         "The prepared copy of table {table} is missing. Nothing was spent.",
         "Write it again: db.prepare({table!r}).",
+        command_line=Words(remedy="Write it again: jali prepare {asked_database} {table:shell}"),
     ),
     "copy-needs-disk": Text("See that the disk has room, and that nobody writes to the source meanwhile."),
     "copy-needs-postgres": Text(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from jali.errors.texts import Text
+from jali.errors.texts import Text, Words
 
 TEXTS: Mapping[str, Text] = {
     "arrow-invalid": Text("The Arrow table is not valid.", "See what its validate(full=True) says."),
@@ -20,6 +20,7 @@ TEXTS: Mapping[str, Text] = {
     "frame-detached": Text(
         "The frame of table {table} is not attached. Nothing was spent.",
         "Give it again: db.attach({table!r}, frame).",
+        command_line=Words(remedy="It is in the memory of a Python program: ask it from there."),
     ),
     "frame-kind": Text(
         "A {kind} cannot be protected.",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from jali.errors.texts import Text
+from jali.errors.texts import Text, Words
 
 TEXTS: Mapping[str, Text] = {
     "account-unknown": Text(
@@ -83,7 +83,11 @@ TEXTS: Mapping[str, Text] = {
         "The receipt {receipt} was tried {attempts} times without an answer.",
         "It stays spent; ask the question anew.",
     ),
-    "receipt-unknown": Text("There is no receipt {receipt}.", "Look at your list of receipts."),
+    "receipt-unknown": Text(
+        "There is no receipt {receipt}.",
+        "Look at your list of receipts.",
+        command_line=Words(remedy="See: jali ledger {asked_database}"),
+    ),
     "recover-nothing": Text("The ledger lacks nothing that was anchored.", "Open it as usual."),
     "recover-unsound": Text(
         "This copy is not sound: {problem}", "Put an undamaged copy in its place, and recover that."

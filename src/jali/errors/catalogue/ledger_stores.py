@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from jali.errors.texts import Text
+from jali.errors.texts import Text, Words
 
 TEXTS: Mapping[str, Text] = {
     "damage-schema-number": Text("the number of its schema was changed"),
@@ -119,7 +119,11 @@ TEXTS: Mapping[str, Text] = {
         "The ledger {ledger} is not the one of before, or has lost entries: it was restored, or made anew.",
         "Compare its head (`jali verify`) with one that was noted elsewhere; then start again.",
     ),
-    "ledger-rights": Text("{path} can be read by others.", "Run: chmod 600 {path}"),
+    "ledger-rights": Text(
+        "{path} can be read by others.",
+        "Run: chmod 600 {path}",
+        command_line=Words(remedy="Run: chmod 600 {path:shell}"),
+    ),
     "ledger-role-rights": Text(
         "The ledger {ledger} may not be used by this role.", "Grant the role what docs/postgres.md lists."
     ),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from jali.errors.texts import Text
+from jali.errors.texts import Text, Words
 
 TEXTS: Mapping[str, Text] = {
     "bounds-not-rising": Text("{low} must be below {high}."),
@@ -43,7 +43,9 @@ TEXTS: Mapping[str, Text] = {
     "parameter-not-between-zero-and-one": Text("{name} must be between 0 and 1, not {value}."),
     "parameter-not-boolean": Text("{name} must be True or False, not {value!r}."),
     "parameter-not-finite": Text(
-        "{name} is not a finite number: {value!r}.", "Give a number such as 0.5 or '1/3'."
+        "{name} is not a finite number: {value!r}.",
+        "Give a number such as 0.5 or '1/3'.",
+        command_line=Words(remedy="Give a number such as 0.5 or 1/3."),
     ),
     "parameter-not-integers": Text("{name} must be integers."),
     "parameter-not-numbers": Text("{name} must be numbers, not {kind}."),

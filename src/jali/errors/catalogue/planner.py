@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from jali.errors.texts import Text
+from jali.errors.texts import Text, Words
 
 TEXTS: Mapping[str, Text] = {
     "aggregate-nested": Text(
@@ -20,6 +20,9 @@ TEXTS: Mapping[str, Text] = {
     "aggregate-values-unknown": Text(
         "{function}({column}) needs to know which values there can be (at most {most:,}).",
         "Ask the curator to declare the keys of {column}, Keys([...]), or a range of whole numbers; or ask SELECT ..., COUNT(*) ... GROUP BY it with a delta, ordered by the count.",
+        command_line=Words(
+            remedy="Ask the curator to declare {name:?its keys, jali protect ... --keys {name:bare}=A,B,...|the keys of {column}, Keys([...])}, or a range of whole numbers; or ask SELECT ..., COUNT(*) ... GROUP BY it with a delta, ordered by the count."
+        ),
     ),
     "batch-question": Text("Question {question} of the batch: {problem}", "{problem:remedy}"),
     "batch-size": Text(
@@ -52,12 +55,21 @@ TEXTS: Mapping[str, Text] = {
         "The conditions are too many to look at for each of {count:,} keys.",
         "Write fewer conditions on what is grouped by, or group by less.",
     ),
-    "confidence-outside": Text("confidence is above 0 and below 1.", "Give confidence=0.95, for example."),
+    "confidence-outside": Text(
+        "confidence is above 0 and below 1.",
+        "Give confidence=0.95, for example.",
+        command_line=Words(remedy="Give --confidence 0.95, for example."),
+    ),
     "date-range-undeclared": Text(
         "{expression} has no declared range, so the answer could be any day.",
         "Ask the curator to declare one for its columns: Range(first_day, last_day).",
     ),
-    "delta-outside": Text("delta is at least 0 and below 1.", "Give delta=1e-9, for example."),
+    "delta-outside": Text(
+        "delta is at least 0 and below 1.",
+        "Give delta=1e-9, for example.",
+        command_line=Words(remedy="Give --delta 1e-9, for example."),
+        page=Words(remedy="Give delta 1e-9, for example."),
+    ),
     "expression-unbounded": Text(
         "The range of this expression is unbounded.", "Clamp it in the question: CLAMP({expression}, 0, 100)."
     ),
@@ -73,7 +85,9 @@ TEXTS: Mapping[str, Text] = {
         "Group by it inside a subquery, and aggregate over the people outside.",
     ),
     "group-rows-not-positive": Text(
-        "group_rows is a whole number, at least 1.", "Give group_rows=1000, for example."
+        "group_rows is a whole number, at least 1.",
+        "Give group_rows=1000, for example.",
+        command_line=Words(remedy="Give --group-rows 1000, for example."),
     ),
     "grouping-of-ungrouped": Text("GROUPING takes grouped columns.", "Name columns of GROUP BY."),
     "grouping-sets-undeclared": Text(
@@ -90,10 +104,22 @@ TEXTS: Mapping[str, Text] = {
         "The joins of this question could make more than {most:,} rows of one person's.",
         "Join fewer tables, join public tables on their keys, or sum up one side per person first (GROUP BY the unit); the curator may declare a smaller max_rows.",
     ),
-    "keys-to-declare": Text("them, Keys([...]), for {column}"),
+    "keys-to-declare": Text(
+        "them, Keys([...]), for {column}",
+        command_line=Words(
+            "{name:?them: jali protect ... --keys {name:bare}=A,B,...|them, Keys([...]), for {column}.}"
+        ),
+        page=Words("{name:?them, {name:bare} = A, B|them, Keys([...]), for {column}}"),
+    ),
     "keys-undeclared": Text(
         "The keys of {column} are not declared; reading them off the data would leak them.",
         "Ask with delta=1e-9, so that groups of many people are chosen privately; or ask the curator to declare {declaration}.",
+        command_line=Words(
+            remedy="Ask with --delta 1e-9, so that groups of many people are chosen privately; or ask the curator to declare {declaration}"
+        ),
+        page=Words(
+            remedy="Ask with delta 1e-9, so that groups of many people are chosen privately; or ask the curator to declare {declaration}."
+        ),
     ),
     "loss-beyond-noise": Text(
         "The loss of {event} is too {large:?large|small} for the noise there is.",
@@ -106,6 +132,12 @@ TEXTS: Mapping[str, Text] = {
     "loss-missing": Text(
         "A question needs one loss.",
         "Give epsilon=0.1, or rho=0.005 for Gaussian noise; or within=20, to have the loss found.",
+        command_line=Words(
+            remedy="Give --epsilon 0.1, or --rho 0.005 for Gaussian noise; or --within 20, to have the loss found."
+        ),
+        page=Words(
+            remedy="Give epsilon 0.1, or rho 0.005 for Gaussian noise; or within 20, to have the loss found."
+        ),
     ),
     "max-rows-with-per-group": Text(
         "max_rows bounds rows, but contribution_bounds_per_group bounds what a person adds to a group.",
@@ -114,12 +146,16 @@ TEXTS: Mapping[str, Text] = {
     "min-people-needs-delta": Text(
         "Groups of fewer than {min_people} people are not shown, and deciding which are needs a delta.",
         "Ask with delta=1e-9.",
+        command_line=Words(remedy="Ask with --delta 1e-9."),
+        page=Words(remedy="Ask with delta 1e-9."),
     ),
     "no-aggregate": Text(
         "The question asks for no aggregate, so it would print rows.", "Ask for COUNT, SUM or AVG."
     ),
     "noise-malformed": Text(
-        "noise is laplace or gaussian.", 'Give noise="gaussian" to pay in rho, or leave it out.'
+        "noise is laplace or gaussian.",
+        'Give noise="gaussian" to pay in rho, or leave it out.',
+        command_line=Words(remedy="Give --noise gaussian to pay in rho, or leave it out."),
     ),
     "only-public-tables": Text(
         "All tables of the question are public.", "Read them directly: public tables need no noise."
@@ -131,6 +167,12 @@ TEXTS: Mapping[str, Text] = {
     "part-keys-undeclared": Text(
         "The keys of {column} are not declared; reading them off the data would leak them.",
         "Ask the curator to declare them, Keys([...]), for {column}; or partition by another column.",
+        command_line=Words(
+            remedy="Ask the curator to declare {name:?them: jali protect ... --keys {name:bare}=A,B,...|them, Keys([...]), for {column}}; or partition by another column."
+        ),
+        page=Words(
+            remedy="Ask the curator to declare {name:?them, {name:bare} = A, B|them, Keys([...]), for {column}}; or partition by another column."
+        ),
     ),
     "part-malformed": Text("A part is one value of one column.", 'Give part={{"ward": "A"}}.'),
     "part-of-other-table": Text(
@@ -185,8 +227,15 @@ TEXTS: Mapping[str, Text] = {
     "range-needs-rows": Text(
         "For this epsilon a range needs about {needed:,} rows; {rows:,} are declared.",
         "Give the range itself, or pay more: Range(auto=True, epsilon=...).",
+        page=Words(remedy="Give the range itself, or pay more: by Python or the command line."),
     ),
-    "range-to-declare": Text("one, Range(low, high), for {columns:* and }"),
+    "range-to-declare": Text(
+        "one, Range(low, high), for {columns:* and }",
+        command_line=Words(
+            "one: jali protect ... --range {first:bare}=LOW:HIGH, or --range {first:bare}=auto{several:? and {others:* and }|}."
+        ),
+        page=Words("one, {columns:* and } = LOW:HIGH"),
+    ),
     "range-too-wide": Text(
         "The range of a value is wider than the engine's numbers reach.",
         "Declare a narrower range, or CLAMP the value.",
@@ -194,6 +243,12 @@ TEXTS: Mapping[str, Text] = {
     "range-undeclared": Text(
         "Column {column} has no declared range, so one person could move this answer without limit.",
         "Ask the curator to declare one, Range(low, high) or Range(auto=True), for {column}; or clamp the value in the question: CLAMP({expression}, 0, 100).",
+        command_line=Words(
+            remedy="Ask the curator to declare one: jali protect ... --range {column:bare}=LOW:HIGH, or --range {column:bare}=auto; or clamp the value in the question: CLAMP({expression}, 0, 100)."
+        ),
+        page=Words(
+            remedy="Ask the curator to declare one, {column:bare} = LOW:HIGH; or clamp the value in the question: CLAMP({expression}, 0, 100)."
+        ),
     ),
     "star-table-unknown": Text("There is no table {table} in this question.", "Name one of FROM."),
     "stored-plan-not-integers": Text("A stored plan adds noise to integers only."),
@@ -208,7 +263,11 @@ TEXTS: Mapping[str, Text] = {
         "Leave it out: SELECT date_trunc('day', admitted) AS day, COUNT(*) FROM visits GROUP BY day.",
     ),
     "stream-group-by-unit": Text("GROUP BY {column} would publish a line for each person.", "Leave it out."),
-    "stream-key-with-unit": Text("The people of {table} are told by {unit}, not by {column}.", "Leave key out."),
+    "stream-key-with-unit": Text(
+        "The people of {table} are told by {unit}, not by {column}.",
+        "Leave key out.",
+        command_line=Words(remedy="Leave --key out."),
+    ),
     "stream-keys-undeclared": Text(
         "The keys of {column} are not declared, and are not read off the data.",
         "Declare them, Keys([...]), where the table is protected.",
@@ -216,6 +275,7 @@ TEXTS: Mapping[str, Text] = {
     "stream-min-people": Text(
         "{table} hides groups of fewer than {min_people} people, and a stream publishes every key at every tick.",
         "Protect the table with min_people=1 to follow it.",
+        page=Words(remedy="Protect the table with min_people 1 to follow it."),
     ),
     "stream-moment": Text("{column} is a moment, not a tick.", "Group by date_trunc('day', {column})."),
     "stream-name-column": Text(
@@ -233,6 +293,7 @@ TEXTS: Mapping[str, Text] = {
     "stream-rows-unnamed": Text(
         "Each row of {table} is a person, and rows have no name that stays from tick to tick.",
         'Name a column whose value is another in every row: key="visit_id".',
+        command_line=Words(remedy="Name a column whose value is another in every row: --key visit_id."),
     ),
     "stream-tick-length": Text(
         "Ticks are hours, days, weeks or months, not {every}s.",
@@ -268,10 +329,22 @@ TEXTS: Mapping[str, Text] = {
     "table-unknown": Text(
         "There is no table {table} in this question.", "Its tables are {tables:*, |without a name}."
     ),
-    "term-not-positive": Text("{term} is a whole number, at least 1.", "Give {term}=10, for example."),
+    "term-not-positive": Text(
+        "{term} is a whole number, at least 1.",
+        "Give {term}=10, for example.",
+        command_line=Words(
+            message="{term:option} is a whole number, at least 1.", remedy="Give {term:option} 10, for example."
+        ),
+        page=Words(remedy="Give {term} 10, for example."),
+    ),
     "term-without-within": Text(
         "{term}= says how within= is meant, and there is no within=.",
         "Give within=20, for example; or leave it out: answer.interval(0.99) needs no term.",
+        command_line=Words(
+            message="{term:option} says how --within is meant, and there is no --within.",
+            remedy="Give --within 20, for example.",
+        ),
+        page=Words(remedy="Give within 20, for example; or leave it out: answer.interval(0.99) needs no term."),
     ),
     "too-few-values": Text("There are only {count} values to pick from.", "Ask for at most {count}."),
     "too-many-groups": Text(
@@ -296,34 +369,67 @@ TEXTS: Mapping[str, Text] = {
     "within-and-loss": Text(
         "within= finds the least loss by itself; epsilon or rho beside it says another.",
         'Leave one of them out. noise="gaussian" looks for a rho.',
+        command_line=Words(
+            message="--within finds the least loss by itself; epsilon or rho beside it says another.",
+            remedy="Leave one of them out. --noise gaussian looks for a rho.",
+        ),
     ),
     "within-computed-otherwise": Text(
         "within= is for aggregates and their sums and differences; {output} is computed otherwise.",
         "Name the other outputs only: within={{...}}. Or ask with epsilon.",
+        command_line=Words(
+            message="--within is for aggregates and their sums and differences; {output} is computed otherwise.",
+            remedy="Name the other outputs only: --within NAME=NUMBER. Or ask with epsilon.",
+        ),
     ),
     "within-depends-on-data": Text(
-        "How close {output} comes depends on the data.", "Name the other outputs only: within={{...}}."
+        "How close {output} comes depends on the data.",
+        "Name the other outputs only: within={{...}}.",
+        command_line=Words(remedy="Name the other outputs only: --within NAME=NUMBER."),
     ),
     "within-names-nothing": Text(
-        "within= names no output of the question.", 'Give within=20, or within={{"n": 20}} for some outputs.'
+        "within= names no output of the question.",
+        'Give within=20, or within={{"n": 20}} for some outputs.',
+        command_line=Words(
+            message="--within names no output of the question.",
+            remedy="Give --within 20, or --within n=20 for some outputs.",
+        ),
+        page=Words(remedy='Give within 20, or within={{"n": 20}} for some outputs.'),
     ),
     "within-needs-group-rows": Text(
         "How close {output} comes depends on the rows of a group, whose number is no public fact.",
         "Ask the curator to declare rows=, or state a guess of your own: group_rows=1000. A count, asked first, helps to guess. Or name the other outputs only: within={{...}}.",
+        command_line=Words(
+            remedy="Ask the curator to declare --rows, or state a guess of your own: --group-rows 1000. A count, asked first, helps to guess. Or name the other outputs only: --within NAME=NUMBER."
+        ),
     ),
     "within-not-an-aggregate": Text(
-        "within= names {output}, which is no aggregate.", "The aggregates of the question: {aggregates:*, |none}."
+        "within= names {output}, which is no aggregate.",
+        "The aggregates of the question: {aggregates:*, |none}.",
+        command_line=Words("--within names {output}, which is no aggregate."),
     ),
-    "within-not-positive": Text("within= is above 0.", "Give within=20, for example."),
+    "within-not-positive": Text(
+        "within= is above 0.",
+        "Give within=20, for example.",
+        command_line=Words(message="--within is above 0.", remedy="Give --within 20, for example."),
+        page=Words(remedy="Give within 20, for example."),
+    ),
     "within-nothing": Text(
-        "within= has nothing to be close to.", "The aggregates of the question: {aggregates:*, |none}."
+        "within= has nothing to be close to.",
+        "The aggregates of the question: {aggregates:*, |none}.",
+        command_line=Words("--within has nothing to be close to."),
     ),
     "within-out-of-reach": Text(
         "No {kind} up to {most:decimal} brings the answer within what was asked.",
         "Ask for a larger within=, or let each person count for fewer rows: max_rows=1.",
+        command_line=Words(
+            remedy="Ask for a larger --within, or let each person count for fewer rows: --max-rows 1."
+        ),
+        page=Words(remedy="Ask for a larger within=, or let each person count for fewer rows: max_rows 1."),
     ),
     "within-picked-value": Text(
         "{output} is a value that is picked, which has no width.",
         "Name the other outputs only: within={{...}}. Or ask with epsilon.",
+        command_line=Words(remedy="Name the other outputs only: --within NAME=NUMBER. Or ask with epsilon."),
     ),
 }

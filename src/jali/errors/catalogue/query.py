@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from jali.errors.texts import Text
+from jali.errors.texts import Text, Words
 
 TEXTS: Mapping[str, Text] = {
     "aggregate-argument": Text(
@@ -121,8 +121,7 @@ TEXTS: Mapping[str, Text] = {
     ),
     "function-arguments-wrong": Text("{function} has the wrong number of arguments.", "See docs/sql.md."),
     "function-unsupported": Text(
-        "{function} is not supported{reason:?: {reason}|}.",
-        "The supported functions are listed in docs/sql.md.",
+        "{function} is not supported{reason:?: {reason}|}.", "The supported functions are listed in docs/sql.md."
     ),
     "group-by-clause": Text("GROUP BY takes no {clause} here.", "docs/sql.md shows what is supported."),
     "grouping-in-row": Text(
@@ -222,6 +221,7 @@ TEXTS: Mapping[str, Text] = {
     "several-statements": Text(
         "A question is one SELECT statement, and these are several.",
         "Ask them one by one, or together in a batch.",
+        command_line=Words(remedy="Ask them one by one, or together: jali batch {asked_database} FILE."),
     ),
     "star-exclude": Text("* takes no EXCLUDE or REPLACE here.", "List the columns."),
     "stored-part-unknown": Text(

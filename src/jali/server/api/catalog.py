@@ -19,7 +19,7 @@ from jali.privacy import Budget
 from jali.query.catalog import Declared, Keys, Range, Via
 from jali.query.codec import encode
 from jali.server.api.doors import AnyCaller, Curator, TheHouse
-from jali.server.api.envelope import Refusal, not_found
+from jali.server.api.envelope import not_found, refuse_request
 from jali.server.api.forms import BudgetForm, ColumnForm, GrantForm, PublicForm, TableForm, read_part
 from jali.server.api.told import EXCEEDED
 from jali.server.house import House
@@ -196,9 +196,7 @@ def inside(directory: Path, name: str) -> Path:
     except (OSError, ValueError, RuntimeError):
         place = root
     if place == root or not place.is_relative_to(root):
-        raise Refusal(
-            403, "OutsideData", "The file is not in the server's data directory.", remedy="Start it with --data."
-        )
+        raise refuse_request("file-outside-data", status=403, type_="OutsideData")
     return place
 
 
