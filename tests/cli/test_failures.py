@@ -267,7 +267,7 @@ def test_the_caret_finds_its_place_in_long_and_wide_lines() -> None:
         (QueryError("within-not-positive"), "--within is above 0. Give --within 20, for example."),
         (QueryError("within-and-loss"), "Leave one of them out. --noise gaussian looks for a rho."),
         (QueryError("within-names-nothing"), "Give --within 20, or --within n=20 for some outputs."),
-        (EngineError("copy-missing", table="visits"), "Write it again: jali prepare c.jali visits"),
+        (EngineError("source-missing-copy", table="visits"), "Write it again: jali prepare c.jali visits"),
         (QueryError("several-statements"), "Ask them one by one, or together: jali batch c.jali FILE."),
         (
             Unsupported("part-keys-undeclared", column="v.diagnosis", name="v.diagnosis"),

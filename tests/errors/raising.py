@@ -28,11 +28,13 @@ class Maker:
         place: Which argument the code is.
         besides: The names of its other parameters.
         home: The module that it must be imported from, where its name alone is not enough.
+        makes: The class of what it makes.
     """
 
     place: int
     besides: frozenset[str]
     home: str = ""
+    makes: str = ""
 
 
 @dataclass(frozen=True)
@@ -45,6 +47,7 @@ class Making:
         fields: The names of the fields that it is given.
         more: Whether it is given others that are not written there.
         forwards: Whether its code is one that its function was given, or that of another error.
+        makes: The class of what is made.
     """
 
     where: str
@@ -52,6 +55,7 @@ class Making:
     fields: frozenset[str]
     more: bool = False
     forwards: bool = False
+    makes: str = ""
 
 
 def _classes(kind: type[JaliError] = JaliError) -> Iterator[str]:
@@ -70,7 +74,8 @@ def modules() -> Mapping[Path, ast.Module]:
 @cache
 def makers() -> Mapping[str, Maker]:
     """Return what is given a code: classes of errors, phrases, and functions `(..., code, /, ...)`."""
-    found = {name: Maker(0, frozenset(_BESIDES)) for name in (*_classes(), Phrase.__name__) if name not in _OWN}
+    kinds = [name for name in (*_classes(), Phrase.__name__) if name not in _OWN]
+    found = {name: Maker(0, frozenset(_BESIDES), makes=name) for name in kinds}
     for path, tree in modules().items():
         for name, node in _functions(tree):
             if _forwards(node):
@@ -78,9 +83,9 @@ def makers() -> Mapping[str, Maker]:
                 others = [each.arg for each in (*node.args.args, *node.args.kwonlyargs) if each.arg != "self"]
                 place = names.index("code") if "code" in names else 0
                 home = ".".join(("jali", *path.relative_to(SOURCE).with_suffix("").parts))
-                found[name] = Maker(
-                    place, frozenset({*names, *others, *_BESIDES}), home if name[0].isupper() else ""
-                )
+                made = name if name[0].isupper() else ast.unparse(node.returns) if node.returns else ""
+                besides = frozenset({*names, *others, *_BESIDES})
+                found[name] = Maker(place, besides, home if name[0].isupper() else "", made)
     return found
 
 
@@ -119,7 +124,8 @@ def makings() -> Iterator[Making]:
                 continue
             names = frozenset(each.arg for each in call.keywords if each.arg is not None)
             more = len(names) < len(call.keywords)
-            yield Making(where, tuple(_codes(code, tree)), names - maker.besides, more=more)
+            codes = tuple(_codes(code, tree))
+            yield Making(where, codes, names - maker.besides, more=more, makes=maker.makes)
 
 
 def _is_known(maker: Maker, name: str, path: Path, tree: ast.Module) -> bool:

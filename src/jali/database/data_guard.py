@@ -40,7 +40,7 @@ _TIMES = 3
 # Queries with more characters than this list many keys.
 _LONG_QUERY = 1 << 17
 # What closes a table at once: the cause may be the data.
-_DATA, _TIME = ("engine-failed", "engine-result-unusable"), "engine-time"
+_DATA, _TIME = ("engine-failed", "engine-failed-result"), "engine-time"
 
 
 @dataclass(frozen=True)
@@ -154,7 +154,7 @@ class DataGuard:
         except EngineError as problem:
             told = problem.like(EngineError)
         except Exception:
-            told = EngineError("engine-result-unusable")
+            told = EngineError("engine-failed-result")
         else:
             return found
         self._count(tables, receipt, told.code)
@@ -207,5 +207,5 @@ def _closed(table: Table | Public) -> EngineError:
 
 def _stale(table: Table | Public) -> EngineError:
     if isinstance(table, Public):
-        return EngineError("public-source-changed", table=table.name)
+        return EngineError("source-changed-public", table=table.name)
     return EngineError("source-changed", table=table.name)

@@ -197,6 +197,10 @@ class BudgetExceeded(JaliError):  # noqa: N818 - the name is part of the public 
             return Phrase("budget-fits-other-kind", kind=self.kind, terms=best.terms)
         return Phrase("budget-fits-coarser")
 
+    def replace(self, **fields: Any) -> BudgetExceeded:
+        """Return the same refusal with other values of some fields."""
+        return BudgetExceeded(**{**self.fields, **fields})
+
     def __reduce__(self) -> tuple[Any, ...]:
         return _rebuild, (dict(self.fields),)
 

@@ -165,7 +165,7 @@ class AnchorFile:
         try:
             yield
         except OSError as error:
-            raise LedgerError("anchor-unreadable", anchor=self.name, problem=error.strerror) from None
+            raise LedgerError("anchor-away-file", anchor=self.name, problem=error.strerror) from None
 
 
 def _is_open_as(descriptor: int, path: Path) -> bool:

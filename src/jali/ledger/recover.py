@@ -56,7 +56,7 @@ def recover(ledger: StoredLedger) -> Recovery:
         raise LedgerError("anchor-unknowing")
     problems = ledger.verify().problems
     if problems:
-        raise LedgerError("recover-unsound", problem=problems[0])
+        raise LedgerError("ledger-damaged-copy", problem=problems[0])
     with transactions.writing(checked=False, anchored=False) as tables:
         if tables.epoch() == known.epoch and tables.digest(known.head.seq) == known.head.digest:
             raise LedgerError("recover-nothing")

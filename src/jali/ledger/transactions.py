@@ -123,4 +123,4 @@ def behind(name: str, here: int, anchored: int) -> LedgerError:
 def _check_schema(found: str | None, name: str) -> None:
     """Refuse to write a ledger that a later version of Jali has upgraded while this one had it open."""
     if found != VERSION:
-        raise LedgerError("ledger-upgraded", ledger=name, schema=found)
+        raise LedgerError("ledger-schema-upgraded", ledger=name, schema=found)

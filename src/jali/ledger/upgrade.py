@@ -35,7 +35,7 @@ def upgrade(connection: Connection, name: str) -> None:
     _fill(connection)
     found = inspect(connection, None, sealed=False, guarded=False).problems
     if found:
-        raise LedgerError("upgrade-unsound", ledger=name, problem=found[0])
+        raise LedgerError("ledger-damaged-upgrade", ledger=name, problem=found[0])
     tables = Tables(connection)
     last = connection.execute("SELECT kind FROM entries ORDER BY seq DESC LIMIT 1").fetchone()
     # A ledger that has moved takes no entry, and nothing is charged to it any more.

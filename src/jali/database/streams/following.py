@@ -164,7 +164,7 @@ class Following:
         """Refuse a source that has lost a column."""
         gone = [field.name for field in table.fields if field not in self._left(table)]
         if gone:
-            raise EngineError("source-column-gone", table=table.name, column=gone[0])
+            raise EngineError("source-changed-column", table=table.name, column=gone[0])
 
 
 def _kinds(table: Table) -> dict[str, str]:

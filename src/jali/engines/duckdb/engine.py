@@ -148,15 +148,15 @@ class DuckDBEngine:
             return
         source = table.source
         if source.format == "frame" and self.fingerprint(source) is None:
-            raise EngineError("frame-detached", table=table.name)
+            raise EngineError("source-missing-frame", table=table.name)
         if source.format != "frame" and not Path(source.location).is_file():
             raise EngineError("source-missing", table=table.name)
         if not matches_header(table):
-            raise EngineError("csv-columns-changed", table=table.name)
+            raise EngineError("source-changed-csv", table=table.name)
         if source.format == "duckdb" and not self._has_columns(table):
-            raise EngineError("duckdb-columns-changed", table=table.name)
+            raise EngineError("source-changed-duckdb", table=table.name)
         if isinstance(table, Table) and table.unique and not self._is_keyed(table):
-            raise EngineError("key-gone", table=table.name, unit=table.unit)
+            raise EngineError("source-changed-key", table=table.name, unit=table.unit)
 
     def _has_columns(self, table: Table | Public) -> bool:
         """Say whether a DuckDB file still has a table, not a view, with the declared columns in their types."""
@@ -168,7 +168,7 @@ class DuckDBEngine:
 
     def _copy_ready(self, table: Table, copy: Source) -> None:
         if copy.relation != COPIED or not Path(copy.location).is_file():
-            raise EngineError("copy-missing", table=table.name)
+            raise EngineError("source-missing-copy", table=table.name)
 
     def compile(self, sql: str, tables: Sequence[Table | Public]) -> None:
         """Run emitted SQL over tables without rows. What ran once is not tried again."""

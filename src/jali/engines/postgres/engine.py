@@ -107,13 +107,13 @@ class PostgresEngine:
         except Exception:
             reached, sound, keyed = False, False, False
         if not reached:
-            raise EngineError("postgres-away", table=table.name)
+            raise EngineError("engine-away-postgres", table=table.name)
         if not sound and table.read_from != table.source:
-            raise EngineError("copy-missing", table=table.name)
+            raise EngineError("source-missing-copy", table=table.name)
         if not sound:
-            raise EngineError("postgres-columns-changed", relation=table.source.relation)
+            raise EngineError("source-changed-postgres", relation=table.source.relation)
         if not keyed:
-            raise EngineError("postgres-key-gone", table=table.name)
+            raise EngineError("source-changed-postgres-key", table=table.name)
 
     @staticmethod
     def _is_keyed(connection: psycopg.Connection[Any], table: Table) -> bool:

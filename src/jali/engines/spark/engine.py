@@ -99,7 +99,7 @@ class SparkEngine:
         except Exception:
             found = None
         if not reached:
-            raise EngineError("spark-unreachable", location=source.location)
+            raise EngineError("engine-away-spark", location=source.location)
         if not found:
             raise CatalogError("spark-table-missing", location=source.location, relation=source.relation)
         if len({field.name.lower() for field in found}) < len(found):
@@ -134,9 +134,9 @@ class SparkEngine:
         except Exception:
             found = None
         if found is None:
-            raise EngineError("spark-source-away", table=table.name)
+            raise EngineError("engine-away-spark-source", table=table.name)
         if not {(f.name, f.kind, f.type) for f in table.columns} <= {(f.name, f.kind, f.type) for f in found}:
-            raise EngineError("spark-columns-changed", table=table.name)
+            raise EngineError("source-changed-spark", table=table.name)
 
     def _copy_ready(self, table: Table) -> None:
         """Refuse a copy that is gone; let Spark know one that was written by another process."""
@@ -144,7 +144,7 @@ class SparkEngine:
         with suppress(Exception):
             there = _quietly(lambda: register(session, table))
         if not there:
-            raise EngineError("copy-missing", table=table.name)
+            raise EngineError("source-missing-copy", table=table.name)
 
     @silent
     def fingerprint(self, source: Source) -> str | None:
@@ -343,7 +343,7 @@ class SparkEngine:
                 _refresh(self._session(source.location), source)
             done = True
         if not done:
-            raise EngineError("spark-relation-away", relation=source.relation)
+            raise EngineError("engine-away-spark-table", relation=source.relation)
 
     @silent
     def close(self) -> None:
@@ -370,7 +370,7 @@ class SparkEngine:
         if address != GIVEN:
             return start(address)
         if self._given is None:
-            raise EngineError("spark-session-missing")
+            raise EngineError("source-missing-spark")
         return own_session(self._given), False
 
 

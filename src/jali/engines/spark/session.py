@@ -83,7 +83,7 @@ def start(address: str) -> tuple[SparkSession, bool]:
         return _connected(address), True
     running: Any = SparkContext._active_spark_context
     if running is not None and running.master != address:
-        raise EngineError("spark-other-process", location=address)
+        raise EngineError("engine-away-spark-process", location=address)
     builder = SparkSession.builder.master(address)
     for name, value in ({} if running is not None else _STARTED).items():
         builder = builder.config(name, value)

@@ -1,4 +1,4 @@
-"""Texts of the area: answers."""
+"""Texts about answers, batches and sessions."""
 
 from __future__ import annotations
 

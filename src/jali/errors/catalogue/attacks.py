@@ -1,4 +1,4 @@
-"""Texts of the area: attacks."""
+"""Texts about the attack lab."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Texts of the area: audit."""
+"""Texts about the auditor."""
 
 from __future__ import annotations
 

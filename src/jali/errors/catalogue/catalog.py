@@ -1,4 +1,4 @@
-"""Texts of the area: catalog."""
+"""Texts about declarations: tables, units, ranges, keys, budgets."""
 
 from __future__ import annotations
 

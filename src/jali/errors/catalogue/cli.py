@@ -1,4 +1,4 @@
-"""Texts of the area: cli."""
+"""Texts about the command line."""
 
 from __future__ import annotations
 

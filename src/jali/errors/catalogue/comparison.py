@@ -1,4 +1,4 @@
-"""Texts of the area: comparison."""
+"""Texts about comparisons of mechanisms."""
 
 from __future__ import annotations
 

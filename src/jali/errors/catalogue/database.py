@@ -1,4 +1,4 @@
-"""Texts of the area: database."""
+"""Texts about databases: asking, grants, receipts, copies."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ TEXTS: Mapping[str, Text] = {
         "It needs a directory: beside the file; with a ledger in Postgres, in XDG_STATE_HOME.",
     ),
     "declared-anew-at-copy": Text("{table} was declared anew while it was copied.", "Prepare it again."),
-    "engine-result-unusable": Text("The engine's result could not be used."),
+    "engine-failed-result": Text("The engine's result could not be used."),
     "frame-columns-differ": Text("The frame does not have the columns that {table} was declared with."),
     "frame-values-protected": Text(
         "A frame with these values is declared already, as {table}.", "One source has one budget: ask that table."
@@ -80,10 +80,6 @@ TEXTS: Mapping[str, Text] = {
     "protected-table-unknown-here": Text(
         "There is no protected table {table}.",
         "{nearest:?Did you mean {nearest}? |}Protected tables: {tables:*, |none yet}.",
-    ),
-    "public-source-changed": Text(
-        "The data of table {table} was changed since it was checked. Nothing was spent.",
-        "The curator must publish it again: db.publish({table!r}, ...).",
     ),
     "question-not-text": Text("A question is SQL text.", "Write db.ask('SELECT COUNT(*) FROM ...', epsilon=0.1)."),
     "receipt-of-batch": Text(
@@ -117,6 +113,10 @@ TEXTS: Mapping[str, Text] = {
         "The source of {table} was changed while it was checked.", "Check it again when nobody writes to it."
     ),
     "source-changed-at-copy": Text("The source of {table} was changed while it was copied.", "Prepare it again."),
+    "source-changed-public": Text(
+        "The data of table {table} was changed since it was checked. Nothing was spent.",
+        "The curator must publish it again: db.publish({table!r}, ...).",
+    ),
     "table-closed": Text(
         "Table {table} is closed until its curator has looked at it. Nothing was spent.",
         "The curator runs: jali check DATABASE {table}",

@@ -1,4 +1,4 @@
-"""Texts of the area: database_streams."""
+"""Texts about streams of a database."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ TEXTS: Mapping[str, Text] = {
         "Give max_ticks too, or leave separation out.",
         command_line=Words(remedy="Give --max-ticks too, or leave --separation out."),
     ),
-    "source-column-gone": Text(
+    "source-changed-column": Text(
         "The source of table {table} no longer has a column {column}. Nothing was published.",
         "Put the column back under its name, and publish again.",
     ),

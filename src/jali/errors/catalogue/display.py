@@ -1,4 +1,4 @@
-"""Texts of the area: display."""
+"""Texts about plots and tables."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Texts of the area: engines."""
+"""Texts about engines."""
 
 from __future__ import annotations
 
@@ -10,11 +10,6 @@ TEXTS: Mapping[str, Text] = {
     "copy-in-memory": Text(
         "A copy of {table} would outlive this database, which is in memory.",
         "Keep the database in a file: jali.connect('clinic.jali').",
-    ),
-    "copy-missing": Text(
-        "The prepared copy of table {table} is missing. Nothing was spent.",
-        "Write it again: db.prepare({table!r}).",
-        command_line=Words(remedy="Write it again: jali prepare {asked_database} {table:shell}"),
     ),
     "copy-needs-disk": Text("See that the disk has room, and that nobody writes to the source meanwhile."),
     "copy-needs-postgres": Text(
@@ -45,6 +40,11 @@ TEXTS: Mapping[str, Text] = {
     ),
     "resource-malformed": Text("{resource} must be a number above 0, not {given}.", "Leave {resource} out."),
     "source-changed-while-read": Text("The source was changed while it was read."),
+    "source-missing-copy": Text(
+        "The prepared copy of table {table} is missing. Nothing was spent.",
+        "Write it again: db.prepare({table!r}).",
+        command_line=Words(remedy="Write it again: jali prepare {asked_database} {table:shell}"),
+    ),
     "tables-apart": Text(
         "{tables} are in different places, and no engine reads both.",
         "Join tables of one database; put a public table where the protected one is.",

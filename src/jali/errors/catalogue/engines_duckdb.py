@@ -1,4 +1,4 @@
-"""Texts of the area: engines_duckdb."""
+"""Texts about DuckDB, files and frames."""
 
 from __future__ import annotations
 
@@ -8,20 +8,7 @@ from jali.errors.texts import Text, Words
 
 TEXTS: Mapping[str, Text] = {
     "arrow-invalid": Text("The Arrow table is not valid.", "See what its validate(full=True) says."),
-    "csv-columns-changed": Text(
-        "The CSV file of table {table} has other columns than were declared. Nothing was spent.",
-        "Put the columns back in their order, or protect the file under another name.",
-    ),
     "csv-header-missing": Text("{location} has no header line with distinct column names."),
-    "duckdb-columns-changed": Text(
-        "The DuckDB file of table {table} has no table with the columns that were declared. Nothing was spent.",
-        "Put the table back as it was, or protect it under another name.",
-    ),
-    "frame-detached": Text(
-        "The frame of table {table} is not attached. Nothing was spent.",
-        "Give it again: db.attach({table!r}, frame).",
-        command_line=Words(remedy="It is in the memory of a Python program: ask it from there."),
-    ),
     "frame-kind": Text(
         "A {kind} cannot be protected.",
         "Give a path to Parquet, CSV, JSON or a DuckDB file, or a pandas, polars or Arrow table.",
@@ -33,16 +20,29 @@ TEXTS: Mapping[str, Text] = {
         "Lines of JSON have no header: the columns of {location} must be declared.",
         "Write columns={{'age': 'integer'}}; the rest of each line is not read.",
     ),
-    "key-gone": Text(
-        "The source of table {table} no longer has a key on {unit}. Nothing was spent.",
-        "Put the key back, or protect {table} without unique.",
-    ),
     "link-not-unique": Text(
         "Column {column} of {table} is not unique, so it cannot tell who owns a row.",
         "Reach the unit through a column that is unique.",
     ),
+    "source-changed-csv": Text(
+        "The CSV file of table {table} has other columns than were declared. Nothing was spent.",
+        "Put the columns back in their order, or protect the file under another name.",
+    ),
+    "source-changed-duckdb": Text(
+        "The DuckDB file of table {table} has no table with the columns that were declared. Nothing was spent.",
+        "Put the table back as it was, or protect it under another name.",
+    ),
+    "source-changed-key": Text(
+        "The source of table {table} no longer has a key on {unit}. Nothing was spent.",
+        "Put the key back, or protect {table} without unique.",
+    ),
     "source-missing": Text(
         "The file of table {table} is missing. Nothing was spent.", "Put it back where it was."
+    ),
+    "source-missing-frame": Text(
+        "The frame of table {table} is not attached. Nothing was spent.",
+        "Give it again: db.attach({table!r}, frame).",
+        command_line=Words(remedy="It is in the memory of a Python program: ask it from there."),
     ),
     "source-unreadable": Text(
         "{location} cannot be read as {format}.",

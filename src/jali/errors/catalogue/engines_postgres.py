@@ -1,4 +1,4 @@
-"""Texts of the area: engines_postgres."""
+"""Texts about Postgres as an engine."""
 
 from __future__ import annotations
 
@@ -14,21 +14,13 @@ TEXTS: Mapping[str, Text] = {
         "An address with a password would be stored with it.",
         "Leave the password out: give it in PGPASSWORD, or in a pgpass file.",
     ),
-    "postgres-away": Text(
+    "engine-away-postgres": Text(
         "The Postgres server of table {table} cannot be reached. Nothing was spent.",
         "Start the server, or see that PGPASSWORD or the pgpass file still opens it.",
-    ),
-    "postgres-columns-changed": Text(
-        "Postgres has no table {relation} with the columns that were declared. Nothing was spent.",
-        "Put the table back as it was, or protect it under another name.",
     ),
     "postgres-copy-undeleted": Text(
         "The copy of {table} could not be deleted; questions no longer read it.",
         "See that the server runs and that the role owns the copy; then drop it again.",
-    ),
-    "postgres-key-gone": Text(
-        "The source of table {table} no longer has a key on its unit. Nothing was spent.",
-        "Put the key back, or protect {table} without unique.",
     ),
     "postgres-not-installed": Text(
         "Postgres needs a package that is not installed.", "Run: pip install 'jali[postgres]'."
@@ -52,6 +44,14 @@ TEXTS: Mapping[str, Text] = {
     "postgres-unreadable": Text(
         "{relation} could not be read.",
         "See that the server runs and has room, and that the table is as it was declared.",
+    ),
+    "source-changed-postgres": Text(
+        "Postgres has no table {relation} with the columns that were declared. Nothing was spent.",
+        "Put the table back as it was, or protect it under another name.",
+    ),
+    "source-changed-postgres-key": Text(
+        "The source of table {table} no longer has a key on its unit. Nothing was spent.",
+        "Put the key back, or protect {table} without unique.",
     ),
     "table-in-postgres": Text("Table {table} is in Postgres: no frame can be attached.", "Refresh it instead."),
     "text-with-zero-byte": Text("A text with a zero byte is in no table of Postgres.", "Leave it out."),

@@ -1,4 +1,4 @@
-"""Texts of the area: ledger."""
+"""Texts about the ledger."""
 
 from __future__ import annotations
 
@@ -49,6 +49,13 @@ TEXTS: Mapping[str, Text] = {
         "The ledger is damaged: {damage}.",
         "Stop all programs that use it and run `jali verify`. If that finds problems, put an undamaged copy in its place: `jali ledger recover` then charges what the copy does not know of.",
     ),
+    "ledger-damaged-copy": Text(
+        "This copy is not sound: {problem}", "Put an undamaged copy in its place, and recover that."
+    ),
+    "ledger-damaged-upgrade": Text(
+        "The ledger {ledger} is not sound, so it cannot be upgraded: {problem}",
+        "It was left as it is. Put an undamaged copy in its place.",
+    ),
     "ledger-moved": Text(
         "This ledger has moved to {place}: nothing is charged or changed here any more.",
         "Open it there. If the move was cut off, finish it: jali ledger move.",
@@ -57,7 +64,7 @@ TEXTS: Mapping[str, Text] = {
         "{ledger} has the ledger schema {found}; this version of Jali reads up to 6.",
         "Use the version of Jali that wrote it.",
     ),
-    "ledger-upgraded": Text(
+    "ledger-schema-upgraded": Text(
         "The ledger {ledger} was upgraded to schema {schema} by another version of Jali.",
         "Stop this program, and start it again with that version.",
     ),
@@ -89,9 +96,6 @@ TEXTS: Mapping[str, Text] = {
         command_line=Words(remedy="See: jali ledger {asked_database}"),
     ),
     "recover-nothing": Text("The ledger lacks nothing that was anchored.", "Open it as usual."),
-    "recover-unsound": Text(
-        "This copy is not sound: {problem}", "Put an undamaged copy in its place, and recover that."
-    ),
     "scheme-not-chargeable": Text("The scheme {scheme!r} cannot be charged to {account} like this."),
     "stream-ended-by-recovery": Text(
         "The stream {stream} ended when the ledger was recovered from an older copy.",
@@ -103,8 +107,4 @@ TEXTS: Mapping[str, Text] = {
     ),
     "stream-unknown-in-ledger": Text("There is no stream {stream}.", "Make it with db.stream."),
     "token-unknown": Text("There is no token {token}.", "See which there are: jali token list."),
-    "upgrade-unsound": Text(
-        "The ledger {ledger} is not sound, so it cannot be upgraded: {problem}",
-        "It was left as it is. Put an undamaged copy in its place.",
-    ),
 }

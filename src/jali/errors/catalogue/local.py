@@ -1,4 +1,4 @@
-"""Texts of the area: local."""
+"""Texts about the local model."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Texts of the area: mechanisms."""
+"""Texts about mechanisms."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Texts of the area: noise."""
+"""Texts about samplers of noise."""
 
 from __future__ import annotations
 

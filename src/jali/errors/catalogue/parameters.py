@@ -1,4 +1,4 @@
-"""Texts of the area: parameters."""
+"""Texts about parameters in general."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Texts of the area: planner."""
+"""Texts about planning a question."""
 
 from __future__ import annotations
 

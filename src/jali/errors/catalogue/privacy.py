@@ -1,4 +1,4 @@
-"""Texts of the area: privacy."""
+"""Texts about losses, budgets and accountants."""
 
 from __future__ import annotations
 

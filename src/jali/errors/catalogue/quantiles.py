@@ -1,4 +1,4 @@
-"""Texts of the area: quantiles."""
+"""Texts about quantiles."""
 
 from __future__ import annotations
 

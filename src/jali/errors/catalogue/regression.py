@@ -1,4 +1,4 @@
-"""Texts of the area: regression."""
+"""Texts about regression."""
 
 from __future__ import annotations
 

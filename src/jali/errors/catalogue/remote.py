@@ -1,4 +1,4 @@
-"""Texts of the area: remote."""
+"""Texts about sessions at a server."""
 
 from __future__ import annotations
 

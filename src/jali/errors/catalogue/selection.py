@@ -1,4 +1,4 @@
-"""Texts of the area: selection."""
+"""Texts about selection."""
 
 from __future__ import annotations
 

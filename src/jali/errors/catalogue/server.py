@@ -1,4 +1,4 @@
-"""Texts of the area: server."""
+"""Texts about running a server."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Texts of the area: smooth."""
+"""Texts about smooth sensitivity."""
 
 from __future__ import annotations
 

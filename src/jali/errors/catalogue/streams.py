@@ -1,4 +1,4 @@
-"""Texts of the area: streams."""
+"""Texts about counters of streams."""
 
 from __future__ import annotations
 

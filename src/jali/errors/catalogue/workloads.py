@@ -1,4 +1,4 @@
-"""Texts of the area: workloads."""
+"""Texts about workloads."""
 
 from __future__ import annotations
 

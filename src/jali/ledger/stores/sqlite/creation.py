@@ -43,7 +43,7 @@ def create_with(connection: sqlite3.Connection, fill: Fill) -> None:
 def check(connection: sqlite3.Connection, name: str) -> bool:
     """Say whether a ledger has an earlier schema. Raise `LedgerError` for what is no ledger of a known one."""
     if connection.execute("PRAGMA application_id").fetchone() != (APPLICATION,):
-        raise LedgerError("ledger-foreign", ledger=name)
+        raise LedgerError("ledger-damaged-foreign", ledger=name)
     found = SqliteConnection(connection).version()
     check_version(found, name)
     present = any(row[1] == "form" for row in connection.execute("PRAGMA table_info(entries)"))

@@ -65,7 +65,7 @@ def _make(path: Path, create: Callable[[sqlite3.Connection], None]) -> None:
     import sqlite3
 
     if _beside(path, "-wal").exists():
-        raise LedgerError("ledger-without-file", path=path, journal=path.name)
+        raise LedgerError("ledger-behind-file", path=path, journal=path.name)
     anchor = anchor_of(path)
     known = anchor.last()
     if known is not None and known.order > (0, 0):
@@ -90,12 +90,12 @@ def _make(path: Path, create: Callable[[sqlite3.Connection], None]) -> None:
 def _check_rights(path: Path) -> None:
     status = path.stat()
     if not stat.S_ISREG(status.st_mode):
-        raise LedgerError("ledger-not-a-file", path=path)
+        raise LedgerError("ledger-rights-file", path=path)
     if status.st_mode & 0o077:
         raise LedgerError("ledger-rights", path=path)
     if status.st_nlink > 1:
         # Each name would get a journal and a lock of its own, and debits would be lost.
-        raise LedgerError("ledger-hard-link", path=path)
+        raise LedgerError("ledger-locks-link", path=path)
 
 
 def _beside(path: Path, ending: str) -> Path:
@@ -115,4 +115,4 @@ def _explained(path: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        raise LedgerError("ledger-open-failed", path=path, problem=error.strerror) from None
+        raise LedgerError("ledger-disk-open", path=path, problem=error.strerror) from None

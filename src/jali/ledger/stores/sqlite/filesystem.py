@@ -26,10 +26,10 @@ def check_place(path: Path) -> None:
     """Raise `LedgerError` for a file that is mounted by itself, or that lies on a network file system."""
     mounts = _mounts()
     if str(path) in mounts:
-        raise LedgerError("ledger-mounted-alone", path=path)
+        raise LedgerError("ledger-locks-mount", path=path)
     kind = next((mounts[str(place)] for place in path.parents if str(place) in mounts), "")
     if kind in _NETWORK | _NETWORK_FUSE:
-        raise LedgerError("ledger-on-network", path=path, filesystem=kind)
+        raise LedgerError("ledger-locks-network", path=path, filesystem=kind)
 
 
 def _mounts() -> dict[str, str]:

@@ -35,7 +35,7 @@ def _opened(path: Path) -> Iterator[int]:
     try:
         descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     except OSError as error:
-        raise LedgerError("lock-rights", path=path, problem=error.strerror) from None
+        raise LedgerError("ledger-rights-lock", path=path, problem=error.strerror) from None
     try:
         yield descriptor
     finally:
@@ -57,7 +57,7 @@ def _taken(descriptor: int, path: Path) -> bool:
     except BlockingIOError:
         return False
     except OSError as error:
-        raise LedgerError("lock-failed", path=path, problem=error.strerror) from None
+        raise LedgerError("ledger-locks-file", path=path, problem=error.strerror) from None
     return True
 
 

@@ -21,22 +21,8 @@ from jali.ledger.stores.sqlite.trouble import translated
 if TYPE_CHECKING:
     import sqlite3
 
-# What a connection may not survive, as `LedgerError.code`.
-_SPOILT = frozenset(
-    {
-        "ledger-locks",
-        "ledger-without-journal",
-        "ledger-disk",
-        "ledger-io",
-        "ledger-memory",
-        "ledger-full",
-        "ledger-damaged",
-        "ledger-corrupt",
-        "ledger-unreadable",
-        "ledger-foreign",
-        "ledger-file-foreign",
-    }
-)
+# What a connection may not survive, as the beginning of `LedgerError.code`.
+_SPOILT = ("ledger-locks", "ledger-disk", "ledger-full", "ledger-damaged")
 
 
 class SqliteStore:
@@ -127,7 +113,7 @@ class SqliteStore:
         try:
             yield
         except LedgerError as error:
-            if self._path is not None and error.code in _SPOILT:
+            if self._path is not None and error.code.startswith(_SPOILT):
                 with suppress(Exception):
                     self._disconnect()
                 self._connection = None
@@ -156,7 +142,7 @@ class SqliteStore:
         if self._connection is None:
             self._connection = self._opened_in_memory() if self._path is None else self._opened(self._path)
         if self._path is not None and self._identity != _identity(self._path):
-            raise LedgerError("ledger-moved-away", ledger=self._path)
+            raise LedgerError("ledger-behind-replaced", ledger=self._path)
         return self._connection
 
     def _opened_in_memory(self) -> sqlite3.Connection:
@@ -234,7 +220,7 @@ def _check_inherited(identity: tuple[int, int] | None) -> None:
 
 def _check_journal(connection: sqlite3.Connection, path: Path) -> None:
     if connection.execute("PRAGMA journal_mode = WAL").fetchone() != ("wal",):
-        raise LedgerError("ledger-without-journal", ledger=path)
+        raise LedgerError("ledger-locks-journal", ledger=path)
 
 
 _stores: weakref.WeakSet[SqliteStore] = weakref.WeakSet()
