@@ -132,7 +132,7 @@ def _explained(asked: Batch, questions: list[Statement]) -> BatchPlan:
         if refusal.position is not None or place is None:
             raise
         where = questions[place].position
-        raise type(refusal)(refusal.message, position=where, remedy=refusal.remedy) from None
+        raise refusal.at(where) from None
 
 
 def _text(file: str) -> str:
