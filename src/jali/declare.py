@@ -191,8 +191,7 @@ def _source(name: str, source: Any, relation: str | None) -> Source:
     path = Path(source).expanduser()
     kind = _FORMATS.get(path.suffix.lower())
     if kind is None:
-        endings = ", ".join(_FORMATS)
-        raise CatalogError("format-unknown", source=source, endings=endings)
+        raise CatalogError("format-unknown", source=source, endings=tuple(_FORMATS))
     if set(str(path.resolve())) & _PATTERN:
         raise CatalogError("path-is-pattern", source=source, signs=tuple(sorted(_PATTERN)))
     if not path.is_file():
@@ -228,7 +227,7 @@ def _as_declared(column: str, value: Declared | str) -> Declared:
     try:
         return Kind(value)
     except ValueError:
-        kinds = ", ".join(kind.value for kind in Kind if kind is not Kind.OTHER)
+        kinds = tuple(kind.value for kind in Kind if kind is not Kind.OTHER)
         raise CatalogError("column-declaration", column=column, given=value, kinds=kinds) from None
 
 

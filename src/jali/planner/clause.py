@@ -62,7 +62,7 @@ def _check_named(clause: PrivacyClause, unit: str, plan: Plan) -> None:
         return
     if not names:
         raise QueryError("privacy-unit-undeclared", position=clause.position, unit=written, table=plan.table.name)
-    declared = ", ".join(f"{table.name}.{table.owner}" for table in plan.tables)
+    declared = tuple(f"{table.name}.{table.owner}" for table in plan.tables)
     raise QueryError("privacy-unit-other", position=clause.position, unit=written, declared=declared)
 
 

@@ -46,7 +46,7 @@ TEXTS: Mapping[str, Text] = {
         command_line=Words(remedy="Write it again: jali prepare {asked_database} {table:shell}"),
     ),
     "tables-apart": Text(
-        "{tables} are in different places, and no engine reads both.",
+        "{tables:* and } are in different places, and no engine reads both.",
         "Join tables of one database; put a public table where the protected one is.",
     ),
 }

@@ -37,7 +37,7 @@ TEXTS: Mapping[str, Text] = {
     "parameter-not-a-range": Text("{name} must be a range: (low, high), not {value!r}."),
     "parameter-not-a-share": Text("{name} must be a number strictly between 0 and 1, not {value!r}."),
     "parameter-not-above-one": Text("{name} must be above 1, not {value}."),
-    "parameter-not-among": Text("{name} must be {choices}, not {value!r}."),
+    "parameter-not-among": Text("{name} must be {choices!r:* or }, not {value!r}."),
     "parameter-not-below-one": Text("{name} must be below 1, not {value}."),
     "parameter-not-below-one-from-zero": Text("{name} must be in [0, 1), not {value}."),
     "parameter-not-between-zero-and-one": Text("{name} must be between 0 and 1, not {value}."),

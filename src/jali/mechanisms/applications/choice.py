@@ -104,7 +104,7 @@ def sized(values: Any, name: str) -> Any:
 def selection_named(method: str) -> type[PermuteAndFlip] | type[Exponential]:
     """Return the selection of this name, or refuse it."""
     if not isinstance(method, str) or method not in METHODS:
-        names = " or ".join(f"'{name}'" for name in METHODS)
+        names = tuple(METHODS)
         raise MechanismError("parameter-not-among", choices=names, value=method, name="method")
     return METHODS[method]
 

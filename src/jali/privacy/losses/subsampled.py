@@ -161,7 +161,7 @@ def _sampling(sampling: str | Sampling, adjacency: Adjacency, loss: Loss) -> Sam
     try:
         way = Sampling(sampling)
     except ValueError:
-        names = " or ".join(f"'{member.value}'" for member in Sampling)
+        names = tuple(member.value for member in Sampling)
         raise CatalogError("parameter-not-among", choices=names, value=sampling, name="sampling") from None
     if _HOLDS_FOR[way] is not adjacency or loss.adjacency not in (None, adjacency):
         other = next(member for member in Sampling if _HOLDS_FOR[member] is adjacency)
