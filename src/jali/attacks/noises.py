@@ -84,7 +84,7 @@ class Noise:
             raise CatalogError(
                 "noise-size-wrong",
                 noise=self.kind,
-                finite=not math.isfinite(self.size),
+                finite=math.isfinite(self.size),
                 size=self.size,
                 name="noise",
             )
