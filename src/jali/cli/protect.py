@@ -135,8 +135,8 @@ def _unit(unit: str | None, via: str | None, on: str | None) -> str | Via | None
 
 def _with_remedy(error: CatalogError, keys: list[str]) -> CatalogError:
     """Where keys were taken for integers and the column is not one, say how to write text."""
-    for column in guessed_integers(keys) if error.remedy is None else ():
-        if error.code in ("keys-kind", "column-kind") and error.fields["column"] == column:
+    for column in guessed_integers(keys) if error.code in ("keys-kind", "column-kind") else ():
+        if error.fields["column"] == column:
             return CatalogError("key-taken-for-integer", problem=error.phrase, column=column)
     return error
 
