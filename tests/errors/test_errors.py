@@ -132,3 +132,8 @@ def test_every_face_writes_every_error(face: Face) -> None:
 def test_a_code_of_a_later_version_is_written_as_itself() -> None:
     assert str(QueryError("not-yet-known", table="visits")) == "not-yet-known"
     assert write("not-yet-known", {}).remedy is None
+
+
+def test_an_error_is_told_whatever_a_server_put_into_it() -> None:
+    assert write("batch-size", {"most": "many"}).message == "A batch has from 1 to many questions, not ."
+    assert write("within-out-of-reach", {"kind": "rho", "most": "1"}).message.startswith("No rho up to 1 brings")

@@ -146,7 +146,7 @@ def _fill(template: str, values: Mapping[str, Any], face: Face) -> str:
     for literal, name, spec, conversion in Formatter().parse(template):
         parts.append(literal)
         if name is not None:
-            parts.append(_write_field(values[name], spec or "", conversion, values, face))
+            parts.append(_write_field(values.get(name), spec or "", conversion, values, face))
     return "".join(parts)
 
 
@@ -168,16 +168,28 @@ def _write_field(value: Any, spec: str, conversion: str | None, values: Mapping[
 def _format(value: Any, spec: str) -> str:
     if isinstance(value, Shown) and spec not in ("shell", "option"):
         return str(value)
-    for name, shorten in (("decimal", decimal), ("above", decimal_above)):
-        if spec.startswith(name):
-            return shorten(value, int(spec.removeprefix(name) or 6))
     if spec == "shell":
         return shlex.quote(str(value))
     if spec == "bare":
         return str(value).rpartition(".")[2]
     if spec == "option":
         return "--" + str(value).replace("_", "-")
-    return format(value, spec)
+    try:
+        return _shorten(value, spec) or format(value, spec)
+    except (
+        AttributeError,
+        TypeError,
+        ValueError,
+    ):  # an error is told, whatever a server of another version put into it
+        return str(value)
+
+
+def _shorten(value: Any, spec: str) -> str | None:
+    """Write a rational as a short decimal, where that is asked for."""
+    for name, shorten in (("decimal", decimal), ("above", decimal_above)):
+        if spec.startswith(name):
+            return shorten(value, int(spec.removeprefix(name) or 6))
+    return None
 
 
 def is_one(value: Any) -> bool:

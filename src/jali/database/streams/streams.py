@@ -254,7 +254,9 @@ def published_tick(tick: int | None, last: int) -> int:
     """Return the number of a published tick, the last one by default; or refuse one that is not."""
     number = last if tick is None else _numbered(tick)
     if not 1 <= number <= last:
-        raise QueryError("tick-unpublished", tick=number or 1, last=last or None)
+        if not last:
+            raise QueryError("tick-none-published", tick=number or 1)
+        raise QueryError("tick-unpublished", tick=number or 1, last=last)
     return number
 
 

@@ -144,9 +144,8 @@ TEXTS: Mapping[str, Text] = {
     ),
     "term-whole": Text("{name} must be a whole number of at least 1, not {given!r}."),
     "tick-malformed": Text("A tick is a whole number from 1, not {given!r}."),
-    "tick-unpublished": Text(
-        "Tick {tick} is not published. {last:?The last is tick {last}.|Nothing is yet.}", "Publish it first."
-    ),
+    "tick-none-published": Text("Tick {tick} is not published. Nothing is yet.", "Publish it first."),
+    "tick-unpublished": Text("Tick {tick} is not published. The last is tick {last}.", "Publish it first."),
     "too-many-ticks": Text("At most {most:,} ticks are published at once.", "Name an earlier tick."),
     "until-beyond-horizon": Text(
         "{until} lies beyond the horizon of {stream}, whose last tick ends at {last}.",
