@@ -6,6 +6,7 @@ import json
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import wraps
 from typing import Any
 from unittest.mock import patch
 
@@ -21,6 +22,7 @@ _seen: set[tuple[Any, ...]] = set()
 _make = JaliError.__init__
 
 
+@wraps(_make)
 def _look(error: JaliError, *arguments: Any, **fields: Any) -> None:
     """Make an error, and note what is wrong with it. Each code is looked at once for each way to fill it in."""
     _make(error, *arguments, **fields)

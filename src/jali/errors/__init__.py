@@ -42,3 +42,17 @@ __all__ = [
     "settle",
     "write",
 ]
+
+# They are known by where they are imported from: in tracebacks, in pickles and in the documentation.
+for _kind in (
+    JaliError,
+    QueryError,
+    Unsupported,
+    BudgetExceeded,
+    CatalogError,
+    EngineError,
+    LedgerError,
+    MechanismError,
+    Fit,
+):
+    _kind.__module__ = __name__

@@ -180,7 +180,7 @@ def _format(value: Any, spec: str) -> str:
         AttributeError,
         TypeError,
         ValueError,
-    ):  # an error is told, whatever a server of another version put into it
+    ):  # whatever a server of another version put into it
         return str(value)
 
 

@@ -162,6 +162,7 @@ def loss_at(step: int) -> Fraction:
     """Return a loss of three digits.
 
     Example:
+        >>> from jali.numerals import decimal
         >>> [decimal(loss_at(step)) for step in (-1, 0, 1, 899, 900)]
         ['0.999', '1', '1.01', '9.99', '10']
     """
