@@ -1,6 +1,7 @@
 """What the time of an answer tells about one person, with and without `--pace`.
 
-`python -m benchmarks.pace [TRIALS]`: how many times each table is asked; 1,000 by default.
+`python -m benchmarks.pace [TRIALS] [PACE]`: how many times each table is asked, 1,000 by default, and the interval
+in seconds, 0.5 by default. A busy machine needs a longer one: it must be longer than the engine ever takes.
 
 Two tables differ in Bob, who has as many rows as count for a person. A question is made so that his rows alone
 take long: they are joined to each other, and the texts of all pairs are searched. Whoever asks guesses from the
@@ -69,14 +70,14 @@ def guessed(calm: Sequence[float], busy: Sequence[float]) -> float:
     return max(max(n, len(calm) + len(busy) - n) for n in right) / (len(calm) + len(busy))
 
 
-def rows(trials: int = 100) -> list[Row]:
+def rows(trials: int = 100, pace: float = PACE) -> list[Row]:
     """Measure both, first without a pace."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         token = made(folder)
         plain = times(folder, token, min(trials, 100), 0)
-        paced = times(folder, token, trials, PACE)
-    multiples = {name: [int(seconds // PACE) for seconds in found] for name, found in paced.items()}
+        paced = times(folder, token, trials, pace)
+    multiples = {name: [int(seconds // pace) for seconds in found] for name, found in paced.items()}
     usual = statistics.mode(multiples["calm"] + multiples["busy"])
     same = sum(one == other == usual for one, other in zip(multiples["calm"], multiples["busy"], strict=True))
     return [
@@ -86,7 +87,7 @@ def rows(trials: int = 100) -> list[Row]:
         ),
         reported("right guesses by time, no pace", guessed(**plain)),
         *(
-            reported(f"{name}, pace {PACE} s: median, ms", 1000 * statistics.median(found))
+            reported(f"{name}, pace {pace:g} s: median, ms", 1000 * statistics.median(found))
             for name, found in paced.items()
         ),
         at_least(f"trials of {trials:,} in which both leave at the same multiple", same, trials),
@@ -99,7 +100,8 @@ def rows(trials: int = 100) -> list[Row]:
 
 def main() -> int:
     """Print the rows; fail if a target was missed."""
-    found = rows(int(sys.argv[1]) if len(sys.argv) > 1 else TRIALS)
+    given = sys.argv[1:]
+    found = rows(int(given[0]) if given else TRIALS, float(given[1]) if len(given) > 1 else PACE)
     for row in found:
         print(row)
     return any(row.good is False for row in found)

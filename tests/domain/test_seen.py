@@ -14,6 +14,7 @@ from tests.domain.outcomes import outcome
 from tests.harness import noise_off
 
 import jali
+from jali.query.relation import Capped, Relation, parts
 
 ORACLE = "SELECT COUNT(CASE WHEN name = 'Bob' AND hiv THEN {e} END) FROM {t}"
 BUDGET = jali.Budget(epsilon=1000, delta="1/100")
@@ -133,6 +134,49 @@ def test_a_row_that_is_copied_and_joined_to_itself_thirteen_ways() -> None:
                 "SELECT COUNT(*) FROM plain a" + "".join(f" JOIN plain t{i} USING (uid)" for i in range(13)),
                 epsilon=1,
             )
+
+
+def _replaced(times: int, text: str) -> list[str]:
+    return [f"REPLACE({text}, '0', '{chr(97 + i) * 400}')" for i in range(times)]
+
+
+def test_short_texts_of_one_person_that_are_paired_and_made_long() -> None:
+    """330 rows of five characters took four gigabytes, as keys of groups and as different values."""
+    plain: dict[str, list[Any]] = {"uid": list(range(100)), "note": ["x"] * 100, "age": [30] * 100}
+    bobs: dict[str, list[Any]] = {"uid": [1000] * 330, "note": [f"{i:05d}" for i in range(330)], "age": [40] * 330}
+    harsh = {name: values + bobs[name] for name, values in plain.items()}
+    columns = {"age": jali.Range(0, 120)}
+    with both(pa.table(plain), pa.table(harsh), columns=columns) as db:
+        keys = [f"{text} AS g{i}" for i, text in enumerate(_replaced(14, "a.note || b.note"))]
+        grouped = f"SELECT {', '.join(keys)}, MEDIAN(a.age) FROM {{t}} a JOIN {{t}} b USING (uid) GROUP BY "
+        check(db, grouped + ", ".join(f"g{i}" for i in range(14)))
+        counted = ", ".join(f"COUNT(DISTINCT {text})" for text in _replaced(20, "a.note || b.note"))
+        check(db, f"SELECT {counted} FROM {{t}} a JOIN {{t}} b USING (uid)")
+
+
+@pytest.mark.parametrize(
+    ("sql", "most"),
+    [
+        # So many rows of a person make 2^28 bytes of texts: 14 of 2^14 bytes each, of pairs of rows.
+        ("SELECT {made}, COUNT(*) FROM plain a JOIN plain b USING (uid) GROUP BY {made}", 30),
+        ("SELECT {made}, COUNT(*) FROM plain a GROUP BY {made}", (1 << 28) // (14 << 14)),
+        ("SELECT a.note, COUNT(*) FROM plain a JOIN plain b USING (uid) GROUP BY a.note", 125),
+        ("SELECT a.note, COUNT(*) FROM plain a GROUP BY a.note", None),
+        ("SELECT UPPER(a.note) AS k, COUNT(*) FROM plain a GROUP BY k", None),
+        ("SELECT COUNT(*) FROM plain a JOIN plain b USING (uid)", 1020),
+    ],
+)
+def test_rows_are_capped_by_the_bytes_of_the_texts_that_an_engine_holds(sql: str, most: int | None) -> None:
+    table = pa.table({"uid": [1, 2], "note": ["x", "y"]})
+    made = ", ".join(_replaced(14, "a.note"))
+    with both(table, table.append_column("more", pa.array([1, 2]))) as db:
+        plan = db.explain(sql.format(made=made), epsilon=1, delta="1e-9")
+    found = {relation.rows for relation in _relations(plan.source) if isinstance(relation, Capped)}
+    assert found == (set() if most is None else {most})
+
+
+def _relations(relation: Relation) -> list[Relation]:
+    return [relation, *(one for part in parts(relation) for one in _relations(part))]
 
 
 def test_a_file_whose_times_duckdb_cannot_read_is_refused_when_it_is_protected(tmp_path: Path) -> None:

@@ -289,3 +289,26 @@ def test_what_cannot_be_read_is_refused_before_anything_is_spent(
         assert db.receipts() == ()
         with pytest.raises(EngineError):
             db.refresh("t")
+
+
+@pytest.mark.parametrize(
+    "order", [("parent", "child"), ("child", "parent"), ("child", "sibling"), ("grandchild", "parent")]
+)
+def test_tables_that_inherit_from_each_other_have_one_budget(
+    postgres: Postgres, clinic: psycopg.Connection[Any], order: tuple[str, str]
+) -> None:
+    """A scan of a parent reads the rows of its children."""
+    clinic.execute("CREATE TABLE clinic.parent (u int, v int)")
+    clinic.execute("CREATE TABLE clinic.child () INHERITS (clinic.parent)")
+    clinic.execute("CREATE TABLE clinic.sibling () INHERITS (clinic.parent)")
+    clinic.execute("CREATE TABLE clinic.grandchild () INHERITS (clinic.child)")
+    clinic.execute("CREATE TABLE clinic.stranger (u int, v int)")
+    first, second = order
+    url = f"{postgres.url}?schema=clinic"
+    with jali.connect() as db:
+        db.protect(first, url, unit="u", max_rows=1, budget=jali.Budget(1))
+        with pytest.raises(CatalogError, match="protected"):
+            db.protect(second, url, unit="u", max_rows=1, budget=jali.Budget(1))
+        with pytest.raises(CatalogError, match="protected"):
+            db.publish(second, url)
+        db.protect("stranger", url, unit="u", max_rows=1, budget=jali.Budget(1))

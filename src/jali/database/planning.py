@@ -89,17 +89,17 @@ class LocalPlanner:
         """Say everything about a plan that a reader may want to know."""
         from jali.planner.explanation import explanation
 
-        return explanation(plan)
+        return _refusing(lambda: explanation(plan))
 
     def explain_batch(self, plan: BatchPlan) -> str:
         """Write how a batch would be answered."""
-        return str(plan)
+        return _refusing(lambda: str(plan))
 
     def notes(self, plan: Plan) -> tuple[AggregateNote, ...]:
         """Say how close each aggregate of a plan will come."""
         from jali.planner.explanation.aggregates import aggregate_notes
 
-        return aggregate_notes(plan)
+        return _refusing(lambda: aggregate_notes(plan))
 
 
 def _refusing(plan: Callable[[], T]) -> T:

@@ -2,7 +2,8 @@
 
 A join of two protected tables pairs all rows of each person. What they become is bounded before any data is read:
 the tables of a join are capped at as many times the rows that people are expected to have as the limit leaves room
-for, and a question that would leave less is refused. See `query.fanout` and docs/proofs/outcomes.md.
+for, and a question that would leave less is refused. Where rows are told apart by texts, fewer of them fit into
+the memory of an engine: then bytes are bounded. See `query.fanout`, `held_texts` and docs/proofs/outcomes.md.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from dataclasses import replace
 
 from jali.errors import Unsupported
 from jali.planner.draft import Draft
+from jali.planner.held_texts import PERSON_BYTES, grown_bytes, held_bytes
 from jali.query.fanout import Fanout, expected_rows, fanout, multiplies, rows_met
 from jali.query.nodes import Call, Column, Expression, Position, conjuncts
 from jali.query.ownership import own, protected
@@ -33,12 +35,24 @@ _ROWS = 1_000_000
 
 def bound_joins(draft: Draft) -> Draft:
     """Move equalities of WHERE into their joins, cap the tables of joins, and check the bounds."""
-    return replace(draft, relation=bounded(pushed(draft.rows), draft.question.position))
+    rows, question = pushed(draft.rows), draft.question
+    held, grown = held_bytes(question, rows), grown_bytes(question, rows)
+    limit = min(PERSON_ROWS, PERSON_BYTES // held) if held else PERSON_ROWS
+    made = bounded(rows, question.position, limit)
+    if grown and not own(made).public and not fanout(made).bounded:
+        made = Capped(made, max(limit, expected_rows(made)))
+    return replace(draft, relation=made)
 
 
-def bounded(relation: Relation, position: Position) -> Relation:
-    """Cap the tables of joins so that every join has a bound, or refuse the question."""
-    made = _capped(relation, position)
+def bounded(relation: Relation, position: Position, limit: int = PERSON_ROWS) -> Relation:
+    """Cap the tables of joins so that every join has a bound, or refuse the question.
+
+    Args:
+        relation: The rows of the question.
+        position: Where it begins.
+        limit: How many rows one person's rows may become, but for those that a person is expected to have.
+    """
+    made = _capped(relation, position, limit)
     found = fanout(made)
     rows = max([_ROWS, *(table.rows or 0 for table in protected(made))])
     if found.constant > PERSON_ROWS or found.slope * rows > ALL_ROWS:
@@ -46,11 +60,11 @@ def bounded(relation: Relation, position: Position) -> Relation:
     return made
 
 
-def _capped(relation: Relation, position: Position) -> Relation:
+def _capped(relation: Relation, position: Position, limit: int) -> Relation:
     """Cap from below: what the sides of a join are made of is bounded before the join is."""
     if not _joins(relation):
-        return with_parts(relation, tuple(_capped(part, position) for part in parts(relation)))
-    sides = [_capped(side, position) for side in _sides(relation)]
+        return with_parts(relation, tuple(_capped(part, position, limit) for part in parts(relation)))
+    sides = [_capped(side, position, limit) for side in _sides(relation)]
     others = _times(relation)
     if own(relation).public:
         if math.prod(fanout(side).constant for side in sides) > PUBLIC_ROWS:
@@ -59,19 +73,20 @@ def _capped(relation: Relation, position: Position) -> Relation:
     bounds = [Fanout(0, 1) if own(side).public else fanout(side) for side in sides]
     others *= math.prod(max(1, bound.constant) for bound in bounds)
     free = [i for i, bound in enumerate(bounds) if not bound.bounded]
-    caps = _caps([expected_rows(sides[i]) for i in free], others, position)
+    caps = _caps([expected_rows(sides[i]) for i in free], others, position, limit)
     for i, cap in zip(free, caps, strict=True):
         sides[i] = sides[i] if cap is None else Capped(sides[i], cap)
     return _rebuilt(relation, iter(sides))
 
 
-def _caps(expected: list[int], others: int, position: Position) -> list[int | None]:
+def _caps(expected: list[int], others: int, position: Position, limit: int) -> list[int | None]:
     """Choose the caps of sides of which a person is expected to have some rows; None leaves the largest as it is.
 
     Args:
         expected: How many rows of each side a person is expected to have.
         others: What a row is multiplied by besides.
         position: Where the question begins.
+        limit: How many rows all of them may become together.
     """
     if not expected:
         return []
@@ -80,7 +95,8 @@ def _caps(expected: list[int], others: int, position: Position) -> list[int | No
     times = _root(_FEW, others * math.prod(small), len(small))
     if times >= _GENEROUS or (times and not small):
         return [None if i == largest else rows * times for i, rows in enumerate(expected)]
-    times = _root(PERSON_ROWS, others * math.prod(expected), len(expected))
+    usual = others * math.prod(expected)
+    times = _root(max(limit, min(usual, PERSON_ROWS)), usual, len(expected))
     if times < 1:
         raise _too_many(position)
     return [rows * times for rows in expected]

@@ -379,3 +379,22 @@ def test_several_engine_queries_say_what_they_are_for(clinic: jali.Database) -> 
     text = explain(clinic.explain("SELECT COUNT(*), MEDIAN(cost), MODE(ward) FROM visits", epsilon=1))
     for line in ("Engine queries", "-- for [1]", "-- for [2]", "-- for [3]"):
         assert line in text
+
+
+@pytest.mark.parametrize("sets", ["ROLLUP (k)", "CUBE (k)", "GROUPING SETS ((k), ())"])
+@pytest.mark.parametrize("terms", [{"epsilon": 1}, {"rho": "1/2"}], ids=str)
+def test_running_sums_are_explained_where_grouping_sets_are_measured_in_different_ways(
+    sets: str, terms: dict[str, Any]
+) -> None:
+    """In one group a person moves the cells less far than over several: another strategy may be best."""
+    rows = pa.table({"x": [1, 2], "k": ["a", "b"]})
+    columns: dict[str, Any] = {"x": jali.Range(1, 5), "k": jali.Keys(["a", "b"])}
+    with jali.connect() as db:
+        db.protect("t", rows, unit=None, adjacency="replace-one", columns=columns, budget=BUDGET)
+        plan = db.explain(f"SELECT CDF(x, [2, 3]) FROM t GROUP BY {sets}", **terms)
+        assert [level.parts[-1].draws[0].kind for level in plan.levels] == ["running", "running"]
+        (note,) = explanation(plan).measures
+    assert isinstance(note, MeasureNote)
+    assert len(note.sets) == 2
+    assert all(one.half_width > 0 for one in note.sets)
+    assert "CDF" in str(plan)

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 _INFINITE = "'inf'::DOUBLE"
 _BELOW_ZERO = "'-5e-324'::DOUBLE"
+# So many NULLIFs may stand inside another before its argument is bound to a name.
+_COPIED = 2
 _BEFORE_DAY = PARTS[: PARTS.index("day") + 1]
 
 
@@ -73,11 +75,11 @@ def _extreme(emitter: Emitter, call: Call) -> str:
 
 
 def _divide(emitter: Emitter, call: Call) -> str:
-    return f"({emitter.real(call.arguments[0])} / nullif({emitter.real(call.arguments[1])}, 0))"
+    return f"({emitter.real(call.arguments[0])} / {_unless(emitter.real(call.arguments[1]), '0')})"
 
 
 def _remainder(emitter: Emitter, call: Call) -> str:
-    return f"({emitter.real(call.arguments[0])} % nullif({emitter.real(call.arguments[1])}, 0))"
+    return f"({emitter.real(call.arguments[0])} % {_unless(emitter.real(call.arguments[1]), '0')})"
 
 
 def _round(emitter: Emitter, call: Call) -> str:
@@ -91,12 +93,13 @@ def _number(written: str) -> str:
 
 
 def _logarithm(emitter: Emitter, call: Call) -> str:
-    return f"{call.function}(nullif(greatest({emitter.real(call.arguments[0])}, 0), 0))"
+    return f"{call.function}({_unless(f'greatest({emitter.real(call.arguments[0])}, 0)', '0')})"
 
 
 def _root(emitter: Emitter, call: Call) -> str:
     # No double lies between 0 and this one, so every number below 0 becomes it, and then NULL.
-    return f"sqrt(nullif(greatest({emitter.real(call.arguments[0])}, {_BELOW_ZERO}), {_BELOW_ZERO}))"
+    positive = f"greatest({emitter.real(call.arguments[0])}, {_BELOW_ZERO})"
+    return f"sqrt({_unless(positive, _BELOW_ZERO)})"
 
 
 def _clamp(emitter: Emitter, call: Call) -> str:
@@ -126,12 +129,25 @@ def _once(written: str, make: Callable[[str], str]) -> str:
     return f"list_transform([{written}], lambda v: {make('v')})[1]"
 
 
+def _unless(written: str, other: str) -> str:
+    """Write a value, or NULL where it is another one.
+
+    DuckDB makes two copies of the first argument of NULLIF, and so 2^n of n inside each other: 20 short calls
+    would take minutes to plan. From the third on the value is bound to a name.
+    """
+    if written.count("nullif(") < _COPIED:
+        return f"nullif({written}, {other})"
+    # A name of its own: the other value may bind names, too.
+    name = f"n{(written + other).count('lambda ')}"
+    return f"list_transform([{written}], lambda {name}: nullif({name}, {other}))[1]"
+
+
 def _coalesce(emitter: Emitter, call: Call) -> str:
     return _chosen(emitter, call, f"coalesce({', '.join(emitter.alike(call.arguments))})")
 
 
 def _nullif(emitter: Emitter, call: Call) -> str:
-    return _chosen(emitter, call, f"nullif({', '.join(emitter.alike(call.arguments))})")
+    return _chosen(emitter, call, _unless(*emitter.alike(call.arguments)))
 
 
 def _case(emitter: Emitter, call: Call) -> str:

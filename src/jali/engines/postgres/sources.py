@@ -22,11 +22,19 @@ _COLUMNS = f"""
     JOIN pg_type t ON t.oid = a.atttypid
     WHERE {_WHERE} AND a.attnum > 0 AND NOT a.attisdropped ORDER BY a.attnum
 """
+# A scan of a table reads those that inherit from it: all tables that are so related count as one.
 IDENTITY = f"""
+    WITH RECURSIVE asked AS (
+        SELECT c.oid FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace WHERE {_WHERE}
+    ), related AS (
+        SELECT oid FROM asked
+        UNION SELECT CASE WHEN i.inhrelid = related.oid THEN i.inhparent ELSE i.inhrelid END
+        FROM related JOIN pg_inherits i ON related.oid IN (i.inhrelid, i.inhparent)
+    )
     SELECT (SELECT system_identifier FROM pg_control_system()),
         (SELECT d.oid FROM pg_database d WHERE d.datname = current_database()),
-        coalesce(pg_partition_root(c.oid)::oid, c.oid)
-    FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace WHERE {_WHERE}
+        coalesce(pg_partition_root(asked.oid)::oid, (SELECT min(oid) FROM related))
+    FROM asked
 """
 _KEYS = f"""
     SELECT a.attname FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from jali.engines.spark.casts import CASTS
 from jali.engines.spark.literals import INFINITE
 from jali.engines.spark.moments import MOMENTS, days_apart, moved_date
-from jali.engines.spark.numbers import bound, ceil, floor, half_away, once, trunc
+from jali.engines.spark.numbers import bound, ceil, floor, half_away, once, trunc, unless
 from jali.engines.spark.texts import TEXTS
 from jali.engines.sql.dialect import Template
 from jali.query.catalog import Kind
@@ -64,11 +64,11 @@ def _extreme(emitter: Emitter, call: Call) -> str:
 
 
 def _divide(emitter: Emitter, call: Call) -> str:
-    return f"({emitter.real(call.arguments[0])} / nullif({emitter.real(call.arguments[1])}, 0D))"
+    return f"({emitter.real(call.arguments[0])} / {unless(emitter.real(call.arguments[1]), '0D')})"
 
 
 def _remainder(emitter: Emitter, call: Call) -> str:
-    return f"({emitter.real(call.arguments[0])} % nullif({emitter.real(call.arguments[1])}, 0D))"
+    return f"({emitter.real(call.arguments[0])} % {unless(emitter.real(call.arguments[1]), '0D')})"
 
 
 def _round(emitter: Emitter, call: Call) -> str:
@@ -87,12 +87,12 @@ def _round(emitter: Emitter, call: Call) -> str:
 
 
 def _logarithm(emitter: Emitter, call: Call) -> str:
-    return f"{call.function}(nullif(greatest({_real(emitter, call)}, 0D), 0D))"
+    return f"{call.function}({unless(f'greatest({_real(emitter, call)}, 0D)', '0D')})"
 
 
 def _binary_logarithm(emitter: Emitter, call: Call) -> str:
     """Spark divides logarithms: of a power of 2 that may be off, and is a whole number."""
-    written = f"nullif(greatest({_real(emitter, call)}, 0D), 0D)"
+    written = unless(f"greatest({_real(emitter, call)}, 0D)", "0D")
     return once(
         written, lambda v: f"CASE WHEN power(2D, rint(log2({v}))) = {v} THEN rint(log2({v})) ELSE log2({v}) END"
     )
@@ -100,7 +100,8 @@ def _binary_logarithm(emitter: Emitter, call: Call) -> str:
 
 def _root(emitter: Emitter, call: Call) -> str:
     # No double lies between 0 and this one, so every number below 0 becomes it, and then NULL.
-    return f"sqrt(nullif(greatest({_real(emitter, call)}, {_BELOW_ZERO}), {_BELOW_ZERO}))"
+    positive = f"greatest({_real(emitter, call)}, {_BELOW_ZERO})"
+    return f"sqrt({unless(positive, _BELOW_ZERO)})"
 
 
 def _power(emitter: Emitter, call: Call) -> str:
@@ -140,7 +141,7 @@ def _coalesce(emitter: Emitter, call: Call) -> str:
 
 
 def _nullif(emitter: Emitter, call: Call) -> str:
-    return _chosen(emitter, call, f"nullif({', '.join(emitter.alike(call.arguments))})")
+    return _chosen(emitter, call, unless(*emitter.alike(call.arguments)))
 
 
 def _case(emitter: Emitter, call: Call) -> str:

@@ -10,6 +10,8 @@ from collections.abc import Callable, Mapping
 
 # Above this many characters a value that is used several times is bound to a name.
 _LONG = 100
+# So many NULLIFs may stand inside another before its argument is bound to a name.
+_COPIED = 2
 # The double that BIGINT is just too small for; Spark takes it for the largest BIGINT.
 _TOO_LARGE = "double('9.223372036854775807E18')"
 
@@ -19,6 +21,18 @@ def once(written: str, make: Callable[[str], str]) -> str:
     if len(written) <= _LONG:
         return make(written)
     return f"transform(array({written}), v -> {make('v')})[0]"
+
+
+def unless(written: str, other: str) -> str:
+    """Write a value, or NULL where it is another one.
+
+    Spark makes two copies of the first argument of NULLIF, and so 2^n of n inside each other: from the third on
+    the value is bound to a name of its own.
+    """
+    if written.count("nullif(") < _COPIED:
+        return f"nullif({written}, {other})"
+    name = f"n{(written + other).count(' -> ')}"
+    return f"transform(array({written}), {name} -> nullif({name}, {other}))[0]"
 
 
 def bound(values: Mapping[str, str], make: Callable[..., str]) -> str:

@@ -34,8 +34,10 @@ def cells_note(plan: Plan, place: int) -> MeasureNote:
     assert draw is not None
     if isinstance(one.mechanism, MeasuredCells):
         return _strategy_note(plan, place, one.mechanism)
-    note = measure_note(plan, place)
-    others = _other_ways(one) if draw.kind == "running" else _of_a_tree(one)
+    running = draw.kind == "running"
+    # Of several grouping sets some may be measured by a strategy, and others not: their groups are fewer.
+    note = measure_note(plan, place, running_half_width if running else None)
+    others = _other_ways(one) if running else _of_a_tree(one)
     return replace(note, alternatives=(*others, *note.alternatives))
 
 

@@ -49,8 +49,14 @@ from jali.query.nodes import Aggregate, Call, Column, Expression, Literal
 from jali.query.ownership import most_changes
 
 
-def measure_note(plan: Plan, place: int) -> MeasureNote:
-    """Explain one release with noise."""
+def measure_note(plan: Plan, place: int, width: Callable[[Release], float] | None = None) -> MeasureNote:
+    """Explain one release with noise.
+
+    Args:
+        plan: The plan.
+        place: Which release.
+        width: What its noise stays within in each grouping set, where that is not one number's half-width.
+    """
     one = release(plan, 0, place)
     measure, noise = one.measure, noise_of(one)
     gaussian = isinstance(noise, Gaussian | GaussianThreshold)
@@ -70,7 +76,7 @@ def measure_note(plan: Plan, place: int) -> MeasureNote:
         where="in each group" if one.draw is None else "in each cell",
         alternatives=tuple(_alternatives(plan, one)),
         theorems=_theorems(plan, noise),
-        sets=in_sets(plan, place, half_width),
+        sets=in_sets(plan, place, width or half_width),
         told=place == plan.told,
     )
 
