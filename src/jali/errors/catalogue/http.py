@@ -148,7 +148,7 @@ TEXTS: Mapping[str, Text] = {
         "Jali failed, unexpectedly.",
         "If a question was paid, its receipt is open: see /api/v1/receipts. Please report this.",
     ),
-    "server-said": Text("{message}", "{advice}"),
+    "server-said": Text("{message}", "{advice}", besides=("server_code",)),
     "session-ended": Text(
         "The session has ended.",
         "Give a good one: jali.connect(address, token='jali_...'), or set JALI_TOKEN. The curator makes it: jali token create.",
