@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from hypothesis import settings
 from tests.depth import DEPTH, shallow
+from tests.errors.provoked import looked_at, undocumented
 from tests.reused import one_thread, reused_certificates, reused_verbs
 from tests.servers.postgres import MISSING, Postgres, postgres_binaries, running_postgres
 
@@ -48,6 +49,21 @@ def pytest_collection_finish() -> None:
 def pytest_unconfigure() -> None:
     """Let libraries take everything down that they count."""
     gc.unfreeze()
+
+
+@pytest.fixture(scope="session", autouse=True)
+def errors_that_are_looked_at() -> Iterator[None]:
+    """Look at every error that the package makes."""
+    with looked_at():
+        yield
+
+
+@pytest.fixture(autouse=True)
+def errors_in_the_catalogue(errors_that_are_looked_at: None) -> Iterator[None]:
+    """Fail a test that provokes an error whose code or fields are not in the catalogue."""
+    yield
+    found, undocumented[:] = list(undocumented), []
+    assert found == []
 
 
 @pytest.fixture(scope="session", autouse=True)

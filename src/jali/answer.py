@@ -183,7 +183,7 @@ class Answer:
     def _named(self, column: str) -> Expression:
         """The expression of a column, or a refusal that names those there are."""
         if column not in self.columns:
-            raise QueryError(f"The answer has no column {column}.", remedy=f"It has {', '.join(self.columns)}.")
+            raise QueryError("answer-column-unknown", column=column, columns=tuple(self.columns))
         return self.release.question.outputs[self.columns.index(column)].expression
 
     @cached_property
@@ -404,8 +404,10 @@ class Answer:
         drawn = [o.name for o in outputs if self._has_interval(o.expression)]
         if not drawn or (column is not None and column not in drawn):
             raise QueryError(
-                f"{column or 'The answer'} has no numbers to draw.",
-                remedy=f"Draw {', '.join(drawn)}." if drawn else "Ask for a count or a histogram.",
+                "answer-without-numbers",
+                column=column or "The answer",
+                has_drawable=bool(drawn),
+                drawable=tuple(drawn) if drawn else None,
             )
         chosen = self.columns.index(column or drawn[0])
         keys = [j for j, output in enumerate(outputs) if not _has_aggregate(output.expression)]

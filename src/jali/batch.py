@@ -115,7 +115,7 @@ class Batch:
         Where the batch has no total, each question needs an `epsilon` or a `rho` of its own.
         """
         if self.answered is not None:
-            raise QueryError("The batch has been asked already.", remedy="Begin another one.")
+            raise QueryError("batch-asked-already")
         self._wanted.append(Wanted(question, weight, terms))
         return Awaited(self, len(self._wanted) - 1)
 
@@ -133,9 +133,7 @@ class Batch:
     def found(self) -> BatchAnswer:
         """All answers, once the batch has run."""
         if self.answered is None:
-            raise QueryError(
-                "The batch has not been asked yet.", remedy="Answers are there when its `with` block has ended."
-            )
+            raise QueryError("batch-not-asked")
         return self.answered
 
     @property

@@ -48,7 +48,7 @@ def connect(
 
         return open_session(path, token)
     if token is not None:
-        raise CatalogError("A token opens a server, not a database.", remedy="Leave token out.")
+        raise CatalogError("token-without-server")
     from jali.database import connect as open_file
 
     return open_file(path, limits=limits)

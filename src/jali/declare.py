@@ -16,7 +16,7 @@ from jali.errors import CatalogError
 from jali.postgres_address import is_address, read_address
 from jali.privacy import Adjacency, Budget
 from jali.query.catalog import Declared, Field, Keys, Kind, Memory, Public, Range, Reach, Source, Table, Via
-from jali.query.spelling import meant
+from jali.query.spelling import nearest
 
 if TYPE_CHECKING:
     from jali.engines import Engine
@@ -62,7 +62,7 @@ def declare_table(
     """Make the declaration of a table, or refuse it and say what is wrong."""
     _check_name(name)
     if not isinstance(budget, Budget):
-        raise CatalogError("budget must be a jali.Budget.", remedy="Write jali.Budget(epsilon=1, delta=1e-6).")
+        raise CatalogError("budget-type")
     frame = None if isinstance(source, str | Path) else source
     place = _source(name, source, relation)
     declared = {column: _as_declared(column, value) for column, value in columns.items()}
@@ -102,12 +102,10 @@ def declare_public(
     place = _source(name, source, relation)
     earlier = next((other for other in others.values() if other.name.lower() == name.lower()), None)
     if isinstance(earlier, Table) or (earlier is not None and earlier.name != name):
-        raise CatalogError(f"There is a table {earlier.name} already.", remedy="Publish it under another name.")
+        raise CatalogError("table-exists-publish", table=earlier.name)
     for other in others.values():
         if isinstance(other, Table) and _same_source(place, other.source, engine):
-            raise CatalogError(
-                f"This source is protected, as {other.name}.", remedy="A protected source cannot be public."
-            )
+            raise CatalogError("source-protected-publish", table=other.name)
     if frame is not None:
         check_frame(engine.holder(frame), name)
     if place.format == "frame":
@@ -138,47 +136,36 @@ def _public_field(field: Field, values: tuple[Any, ...] | None) -> Field:
 
 def _check_name(name: str) -> None:
     if not isinstance(name, str) or not _NAME.fullmatch(name):
-        raise CatalogError(
-            f"A table's name is letters, digits and underscores, not {name!r}.", remedy="Choose such a name."
-        )
+        raise CatalogError("table-name-malformed", given=name)
 
 
 def _reach(via: Via, fields: tuple[Field, ...], others: Mapping[str, Table | Public]) -> Reach:
     """Resolve a unit that another protected table knows."""
     there = next((t for t in others.values() if t.name.lower() == str(via.table).lower()), None)
     if not isinstance(there, Table) or there.row_level:
-        raise CatalogError(
-            f"There is no protected table {via.table} with a unit.", remedy="Protect that table first."
-        )
+        raise CatalogError("table-without-unit-column", table=via.table)
     if str(there.owner).lower() != str(via.unit).lower():
-        raise CatalogError(f"The unit of {there.name} is {there.owner}, not {via.unit}.", remedy="Name its unit.")
+        raise CatalogError("unit-of-other-table", table=there.name, unit=there.owner, given=via.unit)
     sides = [side.strip().strip('"').split(".")[-1] for side in str(via.on).split("=")]
     mine = [next((f for f in fields if f.name.lower() == side.lower()), None) for side in sides]
     theirs = [there.field(side) for side in sides]
     pairs = [(mine[0], theirs[1]), (mine[1], theirs[0])] if len(sides) == 2 else []
     for field in (f for f in (*fields, *there.fields) if f.name.lower() in map(str.lower, sides)):
         if not field.readable:
-            raise CatalogError(
-                f"{field.name} has a type that questions cannot read.",
-                remedy="Reach the unit through whole numbers, text, dates or times.",
-            )
+            raise CatalogError("link-column-unreadable", column=field.name)
     for here, other in pairs:
         if here is not None and other is not None:
             if here.type != other.type:
                 raise CatalogError(
-                    f"{here.name} is {here.type}, {other.name} is {other.type}.",
-                    remedy="Store both columns in one type.",
+                    "link-types", here=here.name, here_type=here.type, there=other.name, there_type=other.type
                 )
             return Reach(there, here.name, other.name)
-    raise CatalogError(
-        f"{via.on!r} is not an equality of a column here and one of {there.name}.",
-        remedy="Write on='l_orderkey = o_orderkey'.",
-    )
+    raise CatalogError("link-malformed", link=via.on, table=there.name)
 
 
 def _least_people(value: int) -> int:
     if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= _MAX_ROWS:
-        raise CatalogError("min_people must be a whole number, at least 1.", remedy="Write min_people=10.")
+        raise CatalogError("min-people-not-positive")
     return value
 
 
@@ -187,15 +174,13 @@ def _memory(value: str) -> Memory:
         return "own"
     if value == "common":
         return "common"
-    raise CatalogError(f"memory cannot be {value!r}.", remedy='Write memory="own" or memory="common".')
+    raise CatalogError("memory-unknown", given=value)
 
 
 def check_frame(holder: str | None, name: str) -> None:
     """Refuse a frame that another table has: one source has one budget."""
     if holder not in (None, name):
-        raise CatalogError(
-            f"This frame is protected already, as {holder}.", remedy="One source has one budget: ask that table."
-        )
+        raise CatalogError("frame-protected", table=holder)
 
 
 def _source(name: str, source: Any, relation: str | None) -> Source:
@@ -211,28 +196,18 @@ def _source(name: str, source: Any, relation: str | None) -> Source:
     path = Path(source).expanduser()
     kind = _FORMATS.get(path.suffix.lower())
     if kind is None:
-        endings = ", ".join(_FORMATS)
-        raise CatalogError(
-            f"The format of {source} is not known.",
-            remedy=f"Known endings: {endings}. Addresses begin with postgresql://, spark://, sc:// or local[.",
-        )
+        raise CatalogError("format-unknown", source=source, endings=tuple(_FORMATS))
     if set(str(path.resolve())) & _PATTERN:
-        raise CatalogError(
-            f"The path of {source} could be read as a pattern for several files.",
-            remedy=f"Rename the file or its folder, without {' '.join(sorted(_PATTERN))}.",
-        )
+        raise CatalogError("path-is-pattern", source=source, signs=tuple(sorted(_PATTERN)))
     if not path.is_file():
-        raise CatalogError(f"There is no file {source}.")
+        raise CatalogError("file-missing", path=source)
     refuse_copied_files(path)
     return Source(kind, str(path.resolve()), (relation or name) if kind == "duckdb" else "")
 
 
 def _refuse_spark_frame(source: Any) -> None:
     if type(source).__module__.split(".")[0] == "pyspark":
-        raise CatalogError(
-            "What Spark computes may be another at every reading: only its tables and files are sources.",
-            remedy="Write it to a table or Parquet, and give the session: db.protect(name, spark, relation=...).",
-        )
+        raise CatalogError("spark-frame-computed")
 
 
 def _is_spark_session(source: Any) -> bool:
@@ -246,7 +221,7 @@ def _in_postgres(name: str, source: str, relation: str | None) -> Source:
     address = read_address(source)
     wanted = relation or name
     if "." in wanted and address.schema is not None:
-        raise CatalogError("The schema is named twice.", remedy="Name it in the address or in relation.")
+        raise CatalogError("schema-named-twice")
     schema, _, table = wanted.rpartition(".")
     return Source("postgres", address.url, f"{schema or address.schema or 'public'}.{table}")
 
@@ -257,10 +232,8 @@ def _as_declared(column: str, value: Declared | str) -> Declared:
     try:
         return Kind(value)
     except ValueError:
-        kinds = ", ".join(kind.value for kind in Kind if kind is not Kind.OTHER)
-        raise CatalogError(
-            f"Column {column} is declared as {value!r}.", remedy=f"Give a Range, Keys, or one of: {kinds}."
-        ) from None
+        kinds = tuple(kind.value for kind in Kind if kind is not Kind.OTHER)
+        raise CatalogError("column-declaration", column=column, given=value, kinds=kinds) from None
 
 
 def _kind(declared: Declared) -> str:
@@ -276,38 +249,38 @@ def _unit(unit: str | None, fields: tuple[Field, ...]) -> str | None:
         return None
     found = next((f for f in fields if f.name.lower() == unit.lower()), None)
     if found is None:
-        raise CatalogError(f"There is no column {unit} to be the unit.", remedy=_columns(fields, unit))
+        raise CatalogError(
+            "unit-column-unknown", unit=unit, nearest=nearest(unit, _names(fields)), columns=tuple(_names(fields))
+        )
     if found.kind not in _UNIT_KINDS:
-        raise CatalogError(f"Column {unit} cannot name people: it is {found.kind.value}.")
+        raise CatalogError("unit-kind", unit=unit, kind=found.kind.value)
     return found.name
 
 
 def _bound(unit: str | Via | None, max_rows: int | None) -> int:
     if unit is None:
         if max_rows not in (None, 1):
-            raise CatalogError("Without a unit each row is a person, so max_rows is 1.")
+            raise CatalogError("unit-missing-max-rows")
         return 1
     if max_rows is None:
-        raise CatalogError("max_rows is missing.", remedy="Say for how many rows one person may count.")
+        raise CatalogError("max-rows-missing")
     if isinstance(max_rows, bool) or not isinstance(max_rows, int) or not 1 <= max_rows <= _MAX_ROWS:
-        raise CatalogError(f"max_rows must be a whole number between 1 and {_MAX_ROWS:,}.")
+        raise CatalogError("max-rows-outside", most=_MAX_ROWS)
     return max_rows
 
 
 def _one_row(unit: str | Via | None, max_rows: int | None) -> int:
     """Return the bound of a table where nobody has two rows."""
     if not isinstance(unit, str):
-        raise CatalogError(
-            "Only a column of this table can be unique in it.", remedy="Name it as the unit, or leave unique out."
-        )
+        raise CatalogError("unique-not-unit")
     if max_rows not in (None, 1):
-        raise CatalogError("Where the unit is unique, max_rows is 1.", remedy="Write max_rows=1, or leave it out.")
+        raise CatalogError("unique-max-rows")
     return 1
 
 
 def _guess(rows: int | None) -> int | None:
     if rows is not None and (isinstance(rows, bool) or not isinstance(rows, int) or rows < 1):
-        raise CatalogError("rows must be a whole number, at least 1.")
+        raise CatalogError("rows-not-positive")
     return rows
 
 
@@ -315,10 +288,15 @@ def _with_declared(fields: tuple[Field, ...], declared: Mapping[str, Declared]) 
     lowered = {column.lower(): value for column, value in declared.items()}
     known = {field.name.lower() for field in fields}
     if len(known) != len(fields):
-        raise CatalogError("Two columns differ in upper and lower case only.", remedy="Rename one of them.")
+        raise CatalogError("columns-differ-in-case")
     for column in declared:
         if column.lower() not in known:
-            raise CatalogError(f"There is no column {column}.", remedy=_columns(fields, column))
+            raise CatalogError(
+                "declared-column-unknown",
+                column=column,
+                nearest=nearest(column, _names(fields)),
+                columns=tuple(_names(fields)),
+            )
     return tuple(_declared_field(field, lowered.get(field.name.lower())) for field in fields)
 
 
@@ -327,26 +305,20 @@ def _declared_field(field: Field, declared: Declared | None) -> Field:
         if declared.wanted:
             return _wanted(field, declared)
         if not (field.kind.numeric if isinstance(declared.low, Fraction) else field.kind is _kind(declared)):
-            raise CatalogError(
-                f"Column {field.name} is {field.kind.value} and cannot have the range {declared}.",
-                remedy="Give numbers for numbers, dates for dates, times for times.",
-            )
+            raise CatalogError("range-kind", column=field.name, kind=field.kind.value, range=str(declared))
         return replace(field, range=declared)
     if isinstance(declared, Keys):
         if field.kind is not declared.kind:
-            raise CatalogError(f"Column {field.name} is {field.kind.value}, its keys are {declared.kind.value}.")
+            raise CatalogError("keys-kind", column=field.name, kind=field.kind.value, declared=declared.kind.value)
         return replace(field, keys=declared)
     if declared is not None and declared is not field.kind:
-        raise CatalogError(f"Column {field.name} is {field.kind.value}, not {declared.value}.")
+        raise CatalogError("column-kind", column=field.name, kind=field.kind.value, declared=declared.value)
     return field
 
 
 def _wanted(field: Field, declared: Range) -> Field:
     if not field.kind.numeric and field.kind not in (Kind.DATE, Kind.TIMESTAMP):
-        raise CatalogError(
-            f"Column {field.name} is {field.kind.value}: it has no range that could be bought.",
-            remedy="Ranges are bought for numbers, dates and times.",
-        )
+        raise CatalogError("column-without-range", column=field.name, kind=field.kind.value)
     return replace(field, range=declared)
 
 
@@ -354,15 +326,12 @@ def _check_others(table: Table, others: Mapping[str, Table | Public], engine: En
     for other in others.values():
         same_name = other.name.lower() == table.name.lower()
         if same_name and other.name != table.name:
-            raise CatalogError(f"There is a table {other.name} already.")
+            raise CatalogError("table-exists", table=other.name)
         if not same_name and _same_source(table.source, other.source, engine):
-            raise CatalogError(
-                f"This source is protected already, as {other.name}.",
-                remedy="One source has one budget: ask that table.",
-            )
+            raise CatalogError("source-protected", table=other.name)
     earlier = others.get(table.name)
     if isinstance(earlier, Public):
-        raise CatalogError(f"There is a public table {table.name} already.", remedy="Choose another name.")
+        raise CatalogError("public-table-exists", table=table.name)
     if earlier is not None:
         _check_unchanged(table, earlier)
 
@@ -371,10 +340,7 @@ def _check_unchanged(table: Table, earlier: Table) -> None:
     """What the ledger's entries mean must not change under them."""
     for part in ("unit", "reach", "adjacency", "budget", "source"):
         if getattr(table, part) != getattr(earlier, part):
-            raise CatalogError(
-                f"Table {table.name} is protected already with another {part}.",
-                remedy="Ranges, keys, max_rows and rows may change; protect other data under another name.",
-            )
+            raise CatalogError("table-declared-otherwise", table=table.name, part=part)
 
 
 def _same_source(one: Source, other: Source, engine: Engine) -> bool:
@@ -399,7 +365,5 @@ def _alike(one: tuple[str, ...] | None, other: tuple[str, ...] | None) -> bool:
     return one == other
 
 
-def _columns(fields: tuple[Field, ...], name: str) -> str:
-    """Name the columns there are, and first the one that a wrong name is nearest to."""
-    names = [field.name for field in fields]
-    return f"{meant(name, names)}Its columns are {', '.join(names)}."
+def _names(fields: tuple[Field, ...]) -> list[str]:
+    return [field.name for field in fields]

@@ -64,6 +64,6 @@ class Partition:
 
     def _part(self, key: Value) -> PartOf:
         if key not in self.keys:
-            known = ", ".join(repr(value) for value in self.keys[:5]) + (", ..." if len(self.keys) > 5 else "")
-            raise QueryError(f"{self.table} by {self.by} has no part {key!r}.", remedy=f"Parts: {known}.")
+            known = (*map(repr, self.keys[:5]), *(["..."] if len(self.keys) > 5 else []))
+            raise QueryError("part-unknown", table=self.table, by=self.by, part=key, parts=known)
         return PartOf(self.by, key, self.table)

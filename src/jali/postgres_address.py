@@ -38,17 +38,11 @@ def read_address(text: str) -> Address:
     options = dict(parse_qsl(parts.query, keep_blank_values=True))
     if parts.password is not None or "password" in options:
         # The address is not repeated: messages end up in logs.
-        raise CatalogError(
-            "An address with a password would be stored with it.",
-            remedy="Leave the password out: give it in PGPASSWORD, or in a pgpass file.",
-        )
+        raise CatalogError("address-with-password")
     schema = options.pop("schema", None)
     unknown = sorted(set(options) - _OPTIONS)
     if unknown:
-        raise CatalogError(
-            f"The address of a Postgres database has no option {unknown[0]}.",
-            remedy=f"Known ones are schema, {', '.join(sorted(_OPTIONS))}.",
-        )
+        raise CatalogError("address-option-unknown", option=unknown[0], options=tuple(sorted(_OPTIONS)))
     rest = "&".join(f"{name}={quote(value, safe='/')}" for name, value in sorted(options.items()))
     url = f"postgresql://{_place(parts.netloc)}{parts.path}{'?' + rest if rest else ''}"
     return Address(url, schema or None)

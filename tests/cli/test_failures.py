@@ -11,14 +11,16 @@ from typing import Any
 
 import pytest
 
-from jali.cli.failures import Asked, caret, exit_code, in_options
+from jali.cli.failures import Asked, caret, exit_code
 from jali.errors import (
     BudgetExceeded,
     CatalogError,
     EngineError,
+    Face,
     JaliError,
     LedgerError,
     MechanismError,
+    Phrase,
     QueryError,
     Unsupported,
 )
@@ -166,11 +168,17 @@ def test_remedies_speak_of_options_and_verbs(jali: Runner, clinic: Path, visits:
     )
 
 
+def on_command_line(error: JaliError, asked: Asked) -> str:
+    written = error.write(Face.COMMAND_LINE, asked=asked.words)
+    return f"{written.message} {written.remedy}"
+
+
 def test_commands_name_the_database_where_it_is_known() -> None:
-    text = "Receipt ab12 is paid and stays open: redeem it once this is mended."
-    assert in_options(text).endswith("jali redeem DATABASE ab12")
+    advice = Phrase("receipt-stays-open", receipt="ab12")
+    error = EngineError("engine-failed", advice=advice)
+    assert on_command_line(error, Asked()).endswith("jali redeem DATABASE ab12")
     asked = Asked("my clinic.jali", analyst="ana")
-    assert in_options(text, asked).endswith("jali redeem 'my clinic.jali' ab12 --analyst ana")
+    assert on_command_line(error, asked).endswith("jali redeem 'my clinic.jali' ab12 --analyst ana")
 
 
 def test_a_path_with_a_blank_is_quoted_in_every_command(jali: Runner, tmp_path: Path) -> None:
@@ -181,9 +189,10 @@ def test_a_path_with_a_blank_is_quoted_in_every_command(jali: Runner, tmp_path: 
     assert f"chmod 600 '{path}'" in jali("ledger", path).err
 
 
-def test_a_name_that_python_escapes_is_left_as_it_is() -> None:
-    text = f"Ask the curator for db.grant({chr(39) + chr(34)!r}, 'visits', jali.Budget(...))."
-    assert in_options(text) == text
+def test_a_name_with_quotes_is_quoted_for_the_shell() -> None:
+    name = 'o\'hara "x"'
+    said = on_command_line(CatalogError("grant-missing", analyst=name, table="visits"), Asked("c.jali"))
+    assert said.endswith(f"jali grant c.jali {shlex.quote(name)} visits --epsilon NUMBER")
 
 
 def test_a_file_that_is_no_ledger_is_a_failure_of_the_ledger(jali: Runner, tmp_path: Path) -> None:
@@ -253,33 +262,22 @@ def test_the_caret_finds_its_place_in_long_and_wide_lines() -> None:
 
 
 @pytest.mark.parametrize(
-    ("said", "meant"),
+    ("error", "meant"),
     [
+        (QueryError("within-not-positive"), "--within is above 0. Give --within 20, for example."),
+        (QueryError("within-and-loss"), "Leave one of them out. --noise gaussian looks for a rho."),
+        (QueryError("within-names-nothing"), "Give --within 20, or --within n=20 for some outputs."),
+        (EngineError("source-missing-copy", table="visits"), "Write it again: jali prepare c.jali visits"),
+        (QueryError("several-statements"), "Ask them one by one, or together: jali batch c.jali FILE."),
         (
-            "within= is above 0. Give within=20, for example.",
-            "--within is above 0. Give --within 20, for example.",
-        ),
-        (
-            'Leave one of them out. noise="gaussian" looks for a rho.',
-            "Leave one of them out. --noise gaussian looks for a rho.",
-        ),
-        (
-            'Give within=20, or within={"n": 20} for some outputs.',
-            "Give --within 20, or --within n=20 for some outputs.",
-        ),
-        ("Write it again: db.prepare('visits').", "Write it again: jali prepare c.jali visits"),
-        (
-            "Ask them one by one, or together in a batch.",
-            "Ask them one by one, or together: jali batch c.jali FILE.",
-        ),
-        (
-            "Ask the curator to declare them, Keys([...]), for diagnosis; or partition otherwise.",
-            "Ask the curator to declare them: jali protect ... --keys diagnosis=A,B,...; or partition otherwise.",
+            Unsupported("part-keys-undeclared", column="v.diagnosis", name="v.diagnosis"),
+            "Ask the curator to declare them: jali protect ... --keys diagnosis=A,B,...; or partition by another"
+            " column.",
         ),
     ],
 )
-def test_newer_remedies_speak_of_options_too(said: str, meant: str) -> None:
-    assert in_options(said, Asked("c.jali")) == meant
+def test_newer_remedies_speak_of_options_too(error: JaliError, meant: str) -> None:
+    assert on_command_line(error, Asked("c.jali")).endswith(meant)
 
 
 def test_a_file_of_data_is_told_from_a_ledger_before_its_rights_are(jali: Runner, tmp_path: Path) -> None:

@@ -271,13 +271,13 @@ def test_no_frame_of_an_error_holds_exact_numbers(monkeypatch: pytest.MonkeyPatc
     from jali.ledger import SqliteLedger
 
     def full(*_: Any) -> str:
-        raise jali.LedgerError("disk full")
+        raise jali.LedgerError("ledger-full", ledger="clinic")
 
     with jali.connect() as db:
         db.protect("t", pa.table({"x": [1] * 1234}), unit=None, budget=BUDGET)
         with monkeypatch.context() as patched, noise_off():
             patched.setattr(SqliteLedger, "release", full)
-            with pytest.raises(jali.LedgerError, match="disk full") as caught:
+            with pytest.raises(jali.LedgerError, match="the disk is full") as caught:
                 db.ask("SELECT COUNT(*) FROM t", epsilon=1)
         shown = traceback.TracebackException.from_exception(caught.value, capture_locals=True)
         assert "1234" not in "".join(shown.format())

@@ -37,7 +37,7 @@ class NoBits:
     """Random bits that nobody may draw."""
 
     def __getattr__(self, name: str) -> Any:
-        raise MechanismError("Noise was drawn that is on disk.")
+        raise MechanismError("noise-drawn-twice")
 
 
 def diary(folder: Path) -> list[tuple[str, Any]]:

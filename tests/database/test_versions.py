@@ -112,7 +112,7 @@ def test_what_changes_while_it_is_read_is_not_released(
         with pytest.raises(jali.EngineError) as problem:
             db.ask(COUNT, epsilon=1)
         monkeypatch.setattr(DuckDBEngine, "run", run)
-        assert problem.value.code == "source-changed"
+        assert problem.value.code == "source-changed-while-read"
         (receipt,) = db.receipts()
         assert receipt.state == "open"
         assert not db.state("visits").closed

@@ -45,7 +45,7 @@ def _of_module(name: str) -> Iterator[str]:
         value = getattr(module, each)
         if inspect.ismodule(value):
             continue
-        if name != "jali.errors" or getattr(value, "__module__", None) == name:
+        if name != "jali.errors" or str(getattr(value, "__module__", "")).startswith(name):
             yield from _of_value(each, value)
 
 

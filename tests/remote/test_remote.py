@@ -12,6 +12,7 @@ from tests.server.serving import Place, served
 
 import jali
 from jali.errors import BudgetExceeded, CatalogError, JaliError, LedgerError, QueryError, Unsupported
+from jali.remote.failures import failure_of
 from jali.session import Session
 
 WARDS = "SELECT ward, COUNT(*) AS n, AVG(age) AS age FROM visits GROUP BY ward"
@@ -214,3 +215,19 @@ def test_a_frame_without_its_package_says_how_to_get_one(there: Session, monkeyp
         monkeypatch.setitem(sys.modules, package, None)
         with pytest.raises(CatalogError, match=f"pip install {package}"):
             {"pandas": answer.to_pandas, "polars": answer.to_polars, "pyarrow": answer.to_arrow}[package]()
+
+
+@pytest.mark.parametrize(
+    "told",
+    [
+        {"code": "of-a-later-version", "fields": {"column": "age"}},
+        {"code": "column-unknown", "fields": {"table": "visits"}},
+        {"code": "column-unknown", "fields": {"table": {"of a later version": 1}}},
+        {},
+    ],
+)
+def test_an_error_of_a_server_of_another_version_has_the_words_of_the_server(told: dict[str, Any]) -> None:
+    words = {"type": "QueryError", "message": "No such age.", "remedy": "Write years.", "position": [1, 8]}
+    error = failure_of(words | told)
+    assert (type(error), str(error)) == (QueryError, "line 1, column 8: No such age. Write years.")
+    assert (error.code, error.fields["server_code"]) == ("server-said", told.get("code", ""))

@@ -167,10 +167,7 @@ class Attack(ABC, Generic[Foe]):
     def check(self, people: int) -> None:
         """Refuse more people than the attack can be shown on."""
         if people > self.most:
-            raise CatalogError(
-                f"n must be at most {self.most:,} for {self.name}, not {people:,}.",
-                remedy="More would take too long, or too much memory.",
-            )
+            raise CatalogError("attack-too-many-people", most=self.most, attack=self.name, people=people, name="n")
 
     def run(self, oracle: Foe, *, progress: Progress = silent) -> Result:
         """Attack one secret, and mark the guess."""
@@ -180,7 +177,7 @@ class Attack(ABC, Generic[Foe]):
         """Attack one secret after the other, and sum up."""
         marked = [self._marked(oracle, progress) for oracle in distinct(oracles)]
         if not marked:
-            raise CatalogError("There is nothing to attack.", remedy="Give one oracle at least.")
+            raise CatalogError("attack-without-oracle")
         last = marked[-1]
         prediction = self._prediction(Facts(last.n, last.noise, last.guess.questions, last.prior))
         spent = _most([one.spent for one in marked])

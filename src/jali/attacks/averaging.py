@@ -69,8 +69,11 @@ class Averaging(Reconstruction):
         super().check(people)
         if self.repeats is not None and people * self.repeats > _MOST_ANSWERS:
             raise CatalogError(
-                f"repeats must be at most {_MOST_ANSWERS // people:,} for {people:,} people, not {self.repeats}.",
-                remedy="More would take too much memory.",
+                "attack-repeats-too-many",
+                most=_MOST_ANSWERS // people,
+                people=people,
+                repeats=self.repeats,
+                name="repeats",
             )
 
     def refusal(self, oracle: Oracle, guess: Guess) -> Refusal | None:

@@ -22,10 +22,7 @@ def distinct(opponents: Iterable[Foe]) -> Iterator[Foe]:
     for opponent in opponents:
         known = seen.get(id(opponent))
         if known is not None and known() is opponent:
-            raise CatalogError(
-                f"{opponent.name} is there more than once: one secret is not several.",
-                remedy="Make a new one for each trial, with a seed of its own.",
-            )
+            raise CatalogError("attack-opponent-twice", opponent=opponent.name)
         seen[id(opponent)] = _reference(opponent)
         yield opponent
 

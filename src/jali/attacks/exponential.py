@@ -59,9 +59,7 @@ class Exponential(Reconstruction):
 
     def __post_init__(self) -> None:
         if self.bound is not None and not (math.isfinite(self.bound) and self.bound >= 0):
-            raise CatalogError(
-                f"bound must be 0 or more, not {self.bound:g}.", remedy="It is what no error of an answer exceeds."
-            )
+            raise CatalogError("attack-bound-negative", bound=self.bound, name="bound")
 
     def check(self, people: int) -> None:
         """Refuse more people than have subsets that can be listed."""
@@ -137,10 +135,7 @@ def _told(figures: Mapping[str, float], assumed: float) -> str:
 
 def _check(people: int, most: int) -> None:
     if people > most:
-        raise CatalogError(
-            f"n must be at most {most} to ask about all 2^n subsets, not {people}.",
-            remedy="Take a smaller n, or another attack.",
-        )
+        raise CatalogError("attack-subsets-too-many", most=most, people=people, name="n")
 
 
 def _widened(answers: Doubles, bound: float) -> tuple[Codes, float]:

@@ -68,9 +68,9 @@ class LeastSquares(Reconstruction):
     def __post_init__(self) -> None:
         for what, number in (("questions", self.questions), ("members", self.members)):
             if number is not None and number < 1:
-                raise CatalogError(f"{what} must be at least 1, not {number}.")
+                raise CatalogError("parameter-below-one", name=what, value=number)
         if self.solver not in (None, *_SOLVERS):
-            raise CatalogError(f"There is no solver {self.solver!r}.", remedy=f"Take {' or '.join(_SOLVERS)}.")
+            raise CatalogError("attack-solver-unknown", solver=self.solver, solvers=tuple(_SOLVERS))
 
     def check(self, people: int) -> None:
         """Refuse more people and questions than fit; with few members each there may be more."""
@@ -114,16 +114,14 @@ class LeastSquares(Reconstruction):
         """Return the questions of a log, or random ones."""
         asked = recorded(oracle)
         if asked is not None and self.members is not None:
-            raise CatalogError("members: a log's questions are what they are.", remedy="Leave members out.")
+            raise CatalogError("attack-members-of-log")
         if asked is not None:
             return asked
         questions = self.questions or _QUESTIONS_EACH * oracle.n
         if self.members is None:
             return packed_subsets(questions, oracle.n, seed=self.seed)
         if 2 * self.members > oracle.n:
-            raise CatalogError(
-                f"members must be at most half of n = {oracle.n}, not {self.members}.", remedy="Leave members out."
-            )
+            raise CatalogError("attack-members-too-many", people=oracle.n, members=self.members, name="members")
         return parted_subsets(questions, oracle.n, self.members, seed=self.seed)
 
     def _variance(self, design: Design) -> float | None:

@@ -21,7 +21,7 @@ from jali.attacks.noises import Noise
 from jali.attacks.oracle import Oracle
 from jali.attacks.reconstruction import Reconstruction
 from jali.attacks.subsets.listed import Listed, random_subsets
-from jali.errors import CatalogError
+from jali.errors import CatalogError, settle
 from jali.privacy.rationals import positive_integer
 
 _QUESTIONS_EACH = 8
@@ -68,7 +68,7 @@ class LinearProgram(Reconstruction):
         if self.questions is not None:
             positive_integer(self.questions, "questions")
         if self.loss is not None and self.loss not in LOSSES:
-            raise CatalogError(f"There is no loss {self.loss!r}.", remedy=f"Take one of {', '.join(LOSSES)}.")
+            raise CatalogError("attack-loss-unknown", loss=self.loss, losses=tuple(LOSSES))
 
     def check(self, people: int) -> None:
         """Refuse more people and questions than fit."""
@@ -107,10 +107,7 @@ class LinearProgram(Reconstruction):
         """Return the loss that was asked for, or the one that suits the noise."""
         loss = self.loss or ("absolute" if noise.bound is None else "chebyshev")
         if LOSSES[loss].bounded and noise.bound is None:
-            raise CatalogError(
-                f"loss {loss!r} needs errors within a bound; those of noise {noise} have none.",
-                remedy="Take absolute or chebyshev.",
-            )
+            raise CatalogError("attack-loss-unbounded", loss=loss, noise=settle(noise), name="loss")
         return loss
 
     def _spread(self, noise: Noise, people: int, questions: int) -> float:

@@ -12,7 +12,6 @@ from jali.errors import CatalogError
 _SIZE = re.compile(r"(?:(?P<factor>[^*]+)\*)?sqrt\(n\)")
 # Beyond these sizes a count plus noise is the noise alone, or squares of it vanish, in doubles.
 LEAST, MOST = 1e-100, 1e15
-_REMEDY = "Write KIND:SIZE, such as uniform:16, 'gaussian:0.5*sqrt(n)', garbage:0.3, or none."
 
 
 @dataclass(frozen=True)
@@ -80,21 +79,23 @@ class Noise:
 
     def __post_init__(self) -> None:
         if self.kind not in KINDS:
-            raise CatalogError(f"There is no noise {self.kind!r}.", remedy=f"Take one of {', '.join(KINDS)}.")
+            raise CatalogError("noise-unknown", noise=self.kind, noises=tuple(KINDS))
         if not (math.isfinite(self.size) and self.size >= 0):
-            finite = "" if math.isfinite(self.size) else " and finite"
             raise CatalogError(
-                f"noise {self.kind}: its size must be 0 or more{finite}, not {self.size:g}.", remedy=_REMEDY
+                "noise-size-wrong",
+                noise=self.kind,
+                finite=math.isfinite(self.size),
+                size=self.size,
+                name="noise",
             )
         if self.size and not LEAST <= self.size <= MOST:
             raise CatalogError(
-                f"noise {self.kind}: its size must be 0, or from {LEAST:g} to {MOST:g}, not {self.size:g}.",
-                remedy="More leaves nothing of a count, and less changes none.",
+                "noise-size-out-of-range", noise=self.kind, least=LEAST, most=MOST, size=self.size, name="noise"
             )
         if self.kind == "none" and self.size:
-            raise CatalogError("noise none has no size.", remedy=_REMEDY)
+            raise CatalogError("noise-none-with-size", name="noise")
         if self.kind == "garbage" and self.size > 1:
-            raise CatalogError(f"noise garbage: a share is at most 1, not {self.size:g}.", remedy=_REMEDY)
+            raise CatalogError("noise-share-too-large", size=self.size, name="noise")
 
     @classmethod
     def of(cls, text: str | Noise, *, n: int) -> Noise:
@@ -102,7 +103,7 @@ class Noise:
         if isinstance(text, Noise):
             return text
         if not isinstance(text, str):
-            raise CatalogError(f"noise must be a text, not {text!r}.", remedy=_REMEDY)
+            raise CatalogError("noise-not-a-text", noise=text, name="noise")
         kind, _, size = text.replace(" ", "").partition(":")
         if kind == "none" and not size:
             return cls("none")
@@ -127,4 +128,4 @@ def _size(text: str, size: str, n: int) -> float:
     try:
         return float(size) if root is None else float(root["factor"] or 1) * math.sqrt(n)
     except ValueError:
-        raise CatalogError(f"noise {text!r} cannot be read.", remedy=_REMEDY) from None
+        raise CatalogError("noise-unreadable", noise=text, name="noise") from None

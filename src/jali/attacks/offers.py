@@ -22,10 +22,7 @@ def require(what: str, opponent: object, name: str) -> None:
         return
     # Nothing is computed: a name is a property, and of a thing that is no opponent it may be anything.
     given = f"{opponent.name}" if _has(opponent, "name") and _has(opponent, "mark") else repr(opponent)  # type: ignore[attr-defined]
-    raise CatalogError(
-        f"{name} attacks {what}, not {given}.",
-        remedy=f'Let the lab make its opponent: stage("{name}").run().',
-    )
+    raise CatalogError("attack-wrong-opponent", attack=name, opponents=what, given=given)
 
 
 def offers(opponent: object, what: str) -> bool:

@@ -10,7 +10,7 @@ import numpy as np
 
 from jali.attacks.noises import Noise
 from jali.attacks.setting import Setting
-from jali.errors import CatalogError
+from jali.errors import CatalogError, settle
 from jali.privacy.rationals import positive_integer
 
 if TYPE_CHECKING:
@@ -97,17 +97,14 @@ def _protected(n: int, prior: float, seed: int | None, promise: Promise) -> Data
 
     people = _people(n)
     if people > MOST_ROWS:
-        raise CatalogError(
-            f"n must be at most {MOST_ROWS:,} for a database, not {people:,}.",
-            remedy="A simulator may have more.",
-        )
+        raise CatalogError("attack-database-too-large", most=MOST_ROWS, people=people, name="n")
     return DatabaseOracle(Secret.drawn(people, np.random.default_rng(seed), prior), promise)
 
 
 def _people(n: object) -> int:
     """Return how many people there are, if it is a number."""
     if not isinstance(n, int | np.integer):
-        raise CatalogError(f"n must be a whole number, not {n!r}.", remedy="Write n=1024, for example.")
+        raise CatalogError("attack-people-not-whole", n=settle(n), name="n")
     return positive_integer(int(n), "n")
 
 
@@ -121,14 +118,9 @@ def logs(path: str | Path | None = None) -> Logs:
 
     place = path or os.environ.get(LOGS)
     if not place:
-        raise CatalogError(
-            "No log is named.", remedy=f"Name a file answers_X.csv or its folder, or set {LOGS} to either."
-        )
+        raise CatalogError("attack-log-unnamed")
     if not Path(place).exists():
-        said = "" if path else f", where {LOGS} says it is"
-        raise CatalogError(
-            f"There is no log at {str(place)!r}{said}.", remedy="Name a file answers_X.csv, or its folder."
-        )
+        raise CatalogError("attack-log-missing", log=str(place), by_variable=not path)
     return Logs.of(Path(place))
 
 
@@ -136,8 +128,7 @@ def log(path: str | Path | None = None) -> Log:
     """Read one log, an oracle that only repeats its answers; the arguments are those of `logs`."""
     found = logs(path).logs
     if len(found) > 1:
-        names = ", ".join(one.path.name for one in found)
-        raise CatalogError("The folder holds several logs.", remedy=f"Name one of {names}, or attack by replay.")
+        raise CatalogError("attack-logs-several", logs=tuple(one.path.name for one in found))
     return found[0]
 
 
@@ -159,7 +150,4 @@ def counting(setting: Setting) -> Oracle:
         return log()
     if Path(setting.against).exists():
         return log(setting.against)
-    raise CatalogError(
-        f"There is nothing to attack called {setting.against!r}.",
-        remedy="Take simulator, jali, unledgered or the path of a log.",
-    )
+    raise CatalogError("attack-target-unknown", target=setting.against)

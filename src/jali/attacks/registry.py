@@ -31,6 +31,5 @@ def attack_named(name: str) -> type[Attack[Any]]:
     """Return an attack by its name."""
     if name not in attacks():
         near = get_close_matches(str(name).lower(), attacks(), n=1)
-        meant = f"Did you mean {near[0]}? " if near else ""
-        raise CatalogError(f"There is no attack {name!r}.", remedy=f"{meant}There are {', '.join(attacks())}.")
+        raise CatalogError("attack-unknown", attack=name, near=next(iter(near), None), attacks=tuple(attacks()))
     return attacks()[name]

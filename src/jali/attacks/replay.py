@@ -65,9 +65,7 @@ class Replay(Attack[Log | Logs]):
         """Attack the logs, and sum up; the law is that of each log, over all people."""
         every = list(oracles)
         if len(every) > 1:
-            raise CatalogError(
-                f"A log holds one secret, and is attacked once, not {len(every)} times.", remedy="Run it once."
-            )
+            raise CatalogError("log-attacked-twice", count=len(every))
         result = super().repeat(every, progress=progress)
         last = every[-1]
         laws = [self.predict(Facts(log.n, log.noise, len(log.answers))).fraction for log in last.logs]

@@ -46,7 +46,7 @@ class Singletons(Reconstruction):
         """Ask, and guess the secret."""
         people = oracle.n if self.people is None else self.people
         if people > oracle.n:
-            raise CatalogError(f"people is at most n, which is {oracle.n}, not {people}.", remedy="Take fewer.")
+            raise CatalogError("attack-singletons-too-many", n=oracle.n, people=people, name="people")
         progress("asking")
         answers = oracle.ask(Singles(oracle.n, people))
         bits = np.full(oracle.n, oracle.prior > 0.5, np.int8)

@@ -61,7 +61,7 @@ class Slab(Reconstruction):
         if self.questions is not None:
             positive_integer(self.questions, "questions")
         if not 0 <= self.shrink <= 1:
-            raise CatalogError(f"shrink must be from 0 to 1, not {self.shrink}.", remedy="Leave it out for 0.8.")
+            raise CatalogError("attack-shrink-out-of-range", shrink=self.shrink, name="shrink")
 
     def check(self, people: int) -> None:
         """Refuse more people and questions than fit."""

@@ -13,4 +13,4 @@ def scipy(module: str) -> Any:
     try:
         return import_module(f"scipy.{module}")
     except ImportError:
-        raise JaliError("This attack needs scipy.", remedy='Install it: pip install "jali[lab]"') from None
+        raise JaliError("scipy-missing") from None

@@ -100,23 +100,24 @@ def _check_meaning(kind: type[Attack[Any]], foe: str, told: Mapping[str, object]
         if value is None or foe in able:
             continue
         others = [one for one in kind.against if one in able]
-        instead = f", or point the attack at {' or '.join(others)}" if others else ""
         where = foe if foe in FOES else "a log"
-        raise CatalogError(f"{name} has no meaning against {where}.", remedy=f"Leave it out{instead}.")
+        raise CatalogError(
+            "attack-option-meaningless", name=name, target=where, has_others=bool(others), others=tuple(others)
+        )
 
 
 def _delta(delta: Number) -> Fraction:
     try:
         return probability(delta, "delta")
     except CatalogError as error:
-        raise CatalogError(error.message, remedy="Give a small number such as 1e-6, or leave it out.") from None
+        raise CatalogError("attack-delta-wrong", problem=error.phrase) from None
 
 
 def _adjacency(name: str | Adjacency) -> Adjacency:
     try:
         return Adjacency.of(name)
     except CatalogError as error:
-        raise CatalogError(error.message, remedy="Leave it out for replace-one.") from None
+        raise CatalogError("attack-adjacency-wrong", problem=error.phrase) from None
 
 
 def _each(attack: Attack[Any], foe: str, each: Number | None) -> Fraction | None:
@@ -129,9 +130,7 @@ def _trials(foe: str, trials: int) -> int:
     """Return how many secrets there are to attack."""
     wanted = positive_integer(trials, "trials")
     if wanted > 1 and foe not in FOES:
-        raise CatalogError(
-            f"trials must be 1 against a log, not {wanted}: it holds one secret.", remedy="Leave it out."
-        )
+        raise CatalogError("attack-trials-of-log", trials=wanted, name="trials")
     return wanted
 
 
@@ -145,12 +144,11 @@ def _pointed(kind: type[Attack[Any]], against: str | None) -> str:
     foe = kind.against[0] if against is None else against
     if foe in kind.against:
         return foe
-    takes = ["the path of a log" if one == "log" else one for one in kind.against]
-    remedy = f"Point it at {' or '.join(takes)}."
+    targets = tuple("the path of a log" if one == "log" else one for one in kind.against)
     if foe in FOES or "log" not in kind.against:
-        raise CatalogError(f"{kind.name} cannot be pointed at {foe!r}.", remedy=remedy)
+        raise CatalogError("attack-target-wrong", attack=kind.name, target=foe, targets=targets)
     if not Path(foe).exists():
-        raise CatalogError(f"There is no log at {foe!r}.", remedy=remedy)
+        raise CatalogError("attack-log-not-found", log=foe, targets=targets)
     return foe
 
 
@@ -159,6 +157,11 @@ def _known(kind: type[Attack[Any]], given: dict[str, Any], seed: int | None) -> 
     own = [field.name for field in fields(kind)]  # type: ignore[arg-type]
     unknown = [name for name in given if name not in own]
     if unknown:
-        takes = f"It takes {', '.join(own)}." if own else "It takes no parameters of its own."
-        raise CatalogError(f"{kind.name} has no parameter {unknown[0]!r}.", remedy=takes)
+        raise CatalogError(
+            "attack-parameter-unknown",
+            attack=kind.name,
+            parameter=unknown[0],
+            has_parameters=bool(own),
+            parameters=tuple(own),
+        )
     return given | {"seed": seed} if "seed" in own else given

@@ -61,9 +61,11 @@ class Sticky(Attack[Records]):
         super().check(people)
         if people * self.splits**2 > _MOST_VALUES:
             raise CatalogError(
-                f"splits must be at most {math.isqrt(_MOST_VALUES // people)} for {people:,} people, "
-                f"not {self.splits}.",
-                remedy="The table would be too large.",
+                "attack-splits-too-many",
+                most=math.isqrt(_MOST_VALUES // people),
+                people=people,
+                splits=self.splits,
+                name="splits",
             )
 
     def guess(self, oracle: Records, progress: Progress = silent) -> Guess:

@@ -199,10 +199,7 @@ class QuestionSweep(Sweeper):
     def __post_init__(self) -> None:
         super().__post_init__()
         if self._each > self._total:
-            raise CatalogError(
-                f"each must be at most epsilon, which is {self._total}, not {self._each}.",
-                remedy="A ledger would refuse the first question.",
-            )
+            raise CatalogError("sweep-each-too-large", epsilon=self._total, each=self._each, name="each")
 
     def courses(self, name: str) -> Iterator[Course]:
         """Return a line without a ledger, and one with it."""
@@ -268,14 +265,11 @@ def swept(names: Iterable[str] = (), *, n: int) -> tuple[str, ...]:
     given = tuple(names)
     for name in given:
         if attack_named(name).name not in able:
-            raise CatalogError(
-                f"{name} does not ask a simulator for counts, and cannot be swept.",
-                remedy=f"Take some of {', '.join(able)}.",
-            )
+            raise CatalogError("sweep-attack-wrong", attack=name, attacks=tuple(able))
     quick = (name for name, shown in able.items() if shown.n >= n and "sqrt(n)" in shown.noise)
     chosen = given or tuple(name for name in quick if _takes(name, n))
     if not chosen:
-        raise CatalogError(f"No attack is quick on {n:,} people.", remedy=f"Name some of {', '.join(able)}.")
+        raise CatalogError("sweep-too-slow", people=n, attacks=tuple(able))
     return chosen
 
 
@@ -297,13 +291,10 @@ def spaced(low: Number, high: Number, points: int) -> list[float]:
     """
     first, last = float(positive(low, "low")), float(positive(high, "high"))
     if first >= last:
-        raise CatalogError(
-            f"low must be below the last place: {first:g} is not below {last:g}.",
-            remedy="Take a smaller first place, or a larger last one.",
-        )
+        raise CatalogError("sweep-range-wrong", first=first, last=last, name="low")
     if not _FEWEST_POINTS <= points <= _MOST_POINTS:
         raise CatalogError(
-            f"points must be from {_FEWEST_POINTS} to {_MOST_POINTS}, not {points}.", remedy="Leave it out for 12."
+            "sweep-points-out-of-range", least=_FEWEST_POINTS, most=_MOST_POINTS, points=points, name="points"
         )
     ratio = math.log(last / first) / (points - 1)
     return [first * math.exp(ratio * i) for i in range(points - 1)] + [last]
@@ -322,4 +313,4 @@ def _whole(places: Iterable[float]) -> list[float]:
 def _check(noises: Sequence[str], known: Sequence[str]) -> None:
     wrong = next((kind for kind in noises if kind not in known), None)
     if wrong is not None:
-        raise CatalogError(f"noise {wrong!r} cannot be swept.", remedy=f"Take some of {', '.join(known)}.")
+        raise CatalogError("sweep-noise-wrong", noise=wrong, noises=tuple(known), name="noise")

@@ -64,8 +64,9 @@ class Tracing(Attack[Group]):
         positive_integer(self.attributes, "attributes")
         if not 0 < self.false_positives < 1:
             raise CatalogError(
-                f"false_positives must be between 0 and 1, not {self.false_positives:g}.",
-                remedy="It is a share of the outsiders, such as 0.01.",
+                "tracing-false-positives-out-of-range",
+                false_positives=self.false_positives,
+                name="false_positives",
             )
 
     def check(self, people: int) -> None:

@@ -154,10 +154,7 @@ def group_growth(claim: Loss, steps: int) -> int:
     if steps == 1:
         return 1
     if not grows(claim):
-        raise CatalogError(
-            f"Inputs that are {steps} neighbours apart do not show a loss of the kind {type(claim).__name__}.",
-            remedy="Claim an epsilon or a rho alone, or compare neighbours.",
-        )
+        raise CatalogError("claim-unlike-distance", steps=steps, claim=type(claim).__name__)
     return steps**2 if isinstance(claim, Concentrated) else steps
 
 

@@ -26,7 +26,6 @@ _SIZES = ("size", "count")
 _GENERATORS = ("rng", "random", "generator")
 _CLAIMS = ("epsilon", "eps", "delta", "rho")
 _PLAIN = (int, float, complex, str, bytes, bool, type(None))
-_TAKES = "An audited function takes the data first; then size, rng, and epsilon, delta or rho if it likes."
 
 
 @dataclass(frozen=True)
@@ -60,7 +59,7 @@ class Caller:
         if parameters is None:
             return cls(function, "size" if vectorised else None)
         if not parameters or parameters[0].kind is inspect.Parameter.KEYWORD_ONLY:
-            raise CatalogError(f"{_name(function)} takes no data.", remedy=_TAKES)
+            raise CatalogError("audited-takes-no-data", function=_name(function))
         others = parameters[1:]
         size = None if vectorised is False else _size(others, told=bool(vectorised))
         generator = next((one for one in others if _is_generator(one)), None)
@@ -103,11 +102,7 @@ class Caller:
         except FAILURES as error:
             return Call([Raised.of(error)] * count, failed=True)
         if not _holds(made, count):
-            raise CatalogError(
-                f"{_name(self.function)} was asked for {count} output{'s' * (count != 1)} and returned something "
-                "else.",
-                remedy="Return an array or a list with one entry for each, or say vectorised=False.",
-            )
+            raise CatalogError("audited-outputs-wrong", function=_name(self.function), count=count)
         return Call(made)
 
 
@@ -174,7 +169,7 @@ def _function(target: Any, claim: Loss | None) -> Callable[..., Any]:
     if not inspect.isclass(target) and callable(getattr(target, "release", None)):
         return target.release  # type: ignore[no-any-return]
     if not callable(target):
-        raise CatalogError(f"{target!r} cannot be called.", remedy=_TAKES)
+        raise CatalogError("audited-not-callable", target=target)
     return target  # type: ignore[no-any-return]
 
 
@@ -194,7 +189,7 @@ def _size(parameters: list[inspect.Parameter], *, told: bool) -> str | None:
     if found is None and "n" in named and named["n"].default in (inspect.Parameter.empty, None):
         found = "n"
     if found is None and told:
-        raise CatalogError("A vectorised function needs a parameter for how many outputs.", remedy="Call it size.")
+        raise CatalogError("audited-vectorised-without-size")
     return found
 
 
@@ -234,14 +229,9 @@ def _numbers(claim: Loss) -> dict[str, float]:
 def _refuse_unknown(function: Callable[..., Any], others: list[inspect.Parameter], given: set[str | None]) -> None:
     for one in _required(others):
         if one.name in _CLAIMS and one.name not in given:
-            raise CatalogError(
-                f"{_name(function)} takes {one.name}, and that is not what is claimed.",
-                remedy=f"Claim {one.name} too, or give it a default.",
-            )
+            raise CatalogError("audited-parameter-unclaimed", function=_name(function), parameter=one.name)
         if one.name not in given:
-            raise CatalogError(
-                f"{_name(function)} needs {one.name!r}, which an audit does not know.", remedy=_TAKES
-            )
+            raise CatalogError("audited-parameter-unknown", function=_name(function), parameter=one.name)
 
 
 def _required(parameters: list[inspect.Parameter]) -> Iterator[inspect.Parameter]:

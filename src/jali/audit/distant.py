@@ -39,7 +39,4 @@ def _reached(one: Any, other: Any, count: int) -> Any:
 
 
 def _not_numbers(value: Any) -> CatalogError:
-    return CatalogError(
-        f"{str(value)[:60]} has no steps that can be repeated.",
-        remedy="Give numbers or vectors of one length, or name the distant inputs yourself.",
-    )
+    return CatalogError("audited-input-without-steps", value=str(value)[:60])

@@ -14,7 +14,7 @@ def _sure(confidence: Number) -> Fraction:
     try:
         return probability(confidence, "confidence")
     except CatalogError as error:
-        raise CatalogError(error.message, remedy="Write 0.99 for 99 %.") from None
+        raise CatalogError("audit-confidence-wrong", problem=error.phrase) from None
 
 
 @dataclass(frozen=True)

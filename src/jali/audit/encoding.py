@@ -189,7 +189,7 @@ class Encoder:
             words = tuple((float(code), str(word)) for code, word in held["words"])
             return cls(tuple(Slot(**slot) for slot in held["slots"]), words)
         except (ValueError, TypeError, KeyError):
-            raise CatalogError(f"{text[:40]!r} is no encoder of outputs.") from None
+            raise CatalogError("encoder-unknown", text=text[:40]) from None
 
     def __str__(self) -> str:
         return json.dumps({"slots": [asdict(slot) for slot in self.slots], "words": self.words})

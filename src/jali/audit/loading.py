@@ -30,7 +30,6 @@ from jali.privacy.rationals import Number
 _ROUNDS, _SECONDS = (1, 1, 2, 4, 8, 16, 32), 0.3
 _LISTS = ("data", "dataset", "values", "records", "rows", "table", "people", "xs")
 _GUESSES = ("scalar", "values:10 in 0..1", "values:10 in 0..1 as array", "answers:5")
-_SHAPE = "Write module:function, or path/to/file.py:function."
 
 
 def subject_from(
@@ -127,9 +126,7 @@ def subject_of(
     """
     claim = _claim(function, epsilon=epsilon, delta=delta, rho=rho, loss=loss)
     if adjacency is None:
-        raise CatalogError(
-            "adjacency is missing: a claim means nothing without it.", remedy="Give 'add-remove' or 'replace-one'."
-        )
+        raise CatalogError("audited-adjacency-missing", name="adjacency")
     related = Adjacency.of(adjacency)
     caller = Caller.of(function, claim, vectorised=vectorised)
     title = name or str(getattr(function, "__qualname__", type(function).__name__))
@@ -158,9 +155,7 @@ def claim_of(
         Approximate(0.7, 1e-06)
     """
     if sum(one is not None for one in (epsilon, rho, loss)) != 1 or (delta is not None and epsilon is None):
-        raise CatalogError(
-            "A claim is one of epsilon, epsilon and delta, rho, or loss.", remedy="For example epsilon=0.7."
-        )
+        raise CatalogError("claim-malformed")
     if loss is not None:
         return loss
     if rho is not None:
@@ -173,7 +168,7 @@ def imported(target: str) -> Any:
     """Import what a text names."""
     place, _, name = target.rpartition(":")
     if not place or not name:
-        raise CatalogError(f"{target!r} names no function.", remedy=_SHAPE)
+        raise CatalogError("audited-target-malformed", target=target)
     found: Any = _module(place)
     for part in name.split("."):
         if not hasattr(found, part):
@@ -186,13 +181,13 @@ def _module(place: str) -> ModuleType:
     path = Path(place)
     is_file = path.suffix == ".py"
     if is_file and not path.is_file():
-        raise CatalogError(f"There is no file {place}.", remedy=_SHAPE)
+        raise CatalogError("audited-file-missing", path=place)
     with _searched(path.resolve().parent if is_file else Path.cwd()):
         try:
             return _of_file(path.resolve()) if is_file else importlib.import_module(place)
         except FAILURES as error:
             said = f"{type(error).__name__}: {error}"
-            raise CatalogError(f"{place} could not be imported ({said}).", remedy=_SHAPE) from error
+            raise CatalogError("audited-import-failed", module=place, reason=said) from error
 
 
 def _of_file(path: Path) -> ModuleType:
@@ -228,8 +223,7 @@ def _missing(place: str, name: str, searched: Any) -> CatalogError:
     home = getattr(searched, "__name__", None)
     known = [one for one in own if getattr(getattr(searched, one), "__module__", home) == home]
     near = difflib.get_close_matches(name, known, 1) or known[:1]
-    remedy = f"Did you mean {place}:{near[0]}?" if near else _SHAPE
-    return CatalogError(f"{place} has no {name!r}.", remedy=remedy)
+    return CatalogError("audited-function-missing", place=place, function=name, near=next(iter(near), None))
 
 
 def _makes_subject(found: Any) -> bool:
@@ -275,22 +269,20 @@ def _claim(function: Any, **stated: Any) -> Loss:
 def _checked(pairs: Iterable[Pair]) -> tuple[Pair, ...]:
     made = tuple(pairs)
     if not made or any(not isinstance(pair, tuple | list) or len(pair) != 2 for pair in made):
-        raise CatalogError("pairs must hold pairs of neighbouring inputs.", remedy="For example [(0, 1), (1, 0)].")
+        raise CatalogError("audited-pairs-malformed")
     return tuple((one, other) for one, other in made)
 
 
 def _guessed(caller: Caller, adjacency: Adjacency) -> str:
     """Return the first pattern on which a function raises nothing, by the name and type of what it takes first."""
-    said = ""
+    first, problem = None, None
     for pattern in sorted(_GUESSES, key=lambda one: _unlikely(caller, one)):
         raised = [_raised(caller, value) for pair in pairs_for(pattern, adjacency) for value in pair]
         if not any(raised):
             return pattern
-        said = said or f" (on {pattern}: {next(filter(None, raised))})"
-    raise CatalogError(
-        f"No pattern of data fits the function{said}.",
-        remedy="Say what it takes, such as data='table:10 of age 0..120'.",
-    )
+        if first is None:
+            first, problem = pattern, next(filter(None, raised))
+    raise CatalogError("audited-pattern-unknown", pattern=first, problem=problem)
 
 
 def _unlikely(caller: Caller, pattern: str) -> bool:
@@ -332,7 +324,4 @@ def _fitted(caller: Caller, pairs: tuple[Pair, ...], name: str) -> Encoder:
 
 def _always_raises(caller: Caller, value: Any, name: str) -> CatalogError:
     said = _raised(caller, value) or "an error"
-    return CatalogError(
-        f"{name} raises on every input ({said}).",
-        remedy="Say what it takes: data='scalar', 'values:10 in 0..1', ...",
-    )
+    return CatalogError("audited-always-raises", function=name, reason=said)

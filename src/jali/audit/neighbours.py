@@ -93,9 +93,7 @@ def _scalar(pattern: Pattern, _: Adjacency) -> Iterator[Pair]:
 
 def _choice(pattern: Pattern, adjacency: Adjacency) -> Iterator[Pair]:
     if adjacency is not Adjacency.REPLACE_ONE:
-        raise CatalogError(
-            "A choice is replaced: its adjacency is replace-one.", remedy="Give adjacency='replace-one'."
-        )
+        raise CatalogError("audited-choice-adjacency-wrong")
     for place, one in enumerate(pattern.values):
         for other in pattern.values[place + 1 :]:
             yield one, other

@@ -26,10 +26,6 @@ _HEAD = re.compile(
     rf"(?:\s+by\s+(?P<step>{_NUMBER}))?(?P<array>\s+as\s+array)?(?P<extremes>\s+with\s+extremes)?\s*"
 )
 _EITHER = re.compile(r"either\s+(?P<one>.+?)\s+or\s+(?P<other>.+)", re.DOTALL)
-_REMEDY = (
-    "Write scalar, choice in a|b|c, answers:5, monotone:5, counts:5, values:10 in 0..1, stream:8, "
-    "table:10 of age 0..120, ward a|b, or: either JSON or JSON."
-)
 
 
 @dataclass(frozen=True)
@@ -82,7 +78,7 @@ class Pattern:
             return cls("either", pair=(_json(found["one"]), _json(found["other"])))
         head = _HEAD.fullmatch(text.strip())
         if head is None or head["kind"] not in KINDS:
-            raise CatalogError(f"data {text!r} is no pattern.", remedy=_REMEDY)
+            raise CatalogError("data-pattern-unknown", data=text, name="data")
         return _made(text, head)
 
     def __str__(self) -> str:
@@ -116,13 +112,13 @@ def _made(text: str, head: re.Match[str]) -> Pattern:
     _refuse_misfits(text, head)
     size = int(head["size"] or _SIZES.get(kind, 1))
     if not 1 <= size <= _MOST:
-        raise CatalogError(f"data {text!r} has {size} entries.", remedy=f"Give from 1 to {_MOST}.")
+        raise CatalogError("data-size-wrong", data=text, size=size, most=_MOST, name="data")
     columns = tuple(_column(part) for part in head["columns"].split(",")) if head["columns"] else ()
     usual: Values = (0, 1) if kind in ("values", "stream") else ()
     values = _values(head["values"]) if head["values"] else usual
     step = _number(head["step"]) if head["step"] else 1
     if step <= 0:
-        raise CatalogError(f"data {text!r} moves by {step}.", remedy="Give a step above 0.")
+        raise CatalogError("data-step-wrong", data=text, step=step, name="data")
     return Pattern(kind, size, values, columns, step, bool(head["array"]), bool(head["extremes"]))
 
 
@@ -142,13 +138,13 @@ def _refuse_misfits(text: str, head: re.Match[str]) -> None:
     )
     for there, problem in wrong:
         if there:
-            raise CatalogError(f"data {text!r}: {kind} {problem}.", remedy=_REMEDY)
+            raise CatalogError("data-pattern-malformed", data=text, kind=kind, problem=problem, name="data")
 
 
 def _column(text: str) -> tuple[str, Values]:
     name, _, values = text.strip().partition(" ")
     if not values.strip():
-        raise CatalogError(f"Column {text.strip()!r} has no values.", remedy=_REMEDY)
+        raise CatalogError("data-column-empty", column=text.strip())
     return name, _values(values.strip().removeprefix("in "))
 
 
@@ -159,7 +155,7 @@ def _values(text: str) -> Values:
         low, high = _number(found[1] or "0"), _number(found[2])
         if low < high:
             return low, high
-    raise CatalogError(f"{text!r} is no range and no list.", remedy="Write 0..1, or a|b|c.")
+    raise CatalogError("data-values-malformed", text=text)
 
 
 def _number(text: str) -> float:
@@ -175,4 +171,4 @@ def _json(text: str) -> Any:
     try:
         return json.loads(text)
     except ValueError:
-        raise CatalogError(f"{text!r} is no JSON.", remedy="For example: either [1, 2] or [1].") from None
+        raise CatalogError("data-not-json", text=text) from None

@@ -45,19 +45,13 @@ def audit(
         more is lost than claimed. All others say that the claim is false.
     """
     if not isinstance(subject, Subject):
-        raise CatalogError(
-            "An audit needs a subject: what is run, what it claims, and neighbours.",
-            remedy="Make one of a function: subject_of(function, epsilon=0.7, adjacency='add-remove').",
-        )
+        raise CatalogError("audit-without-subject")
     effort = Effort() if effort is None else effort
     began = time.perf_counter()
     lasting = _remembering(subject)
     applying = [one for one in (STAGES if testers is None else testers) if one.applies(lasting)]
     if not applying:
-        raise CatalogError(
-            f"No stage of an audit applies to {subject.name}.",
-            remedy="Give it pairs of neighbours, and a function that draws its outputs.",
-        )
+        raise CatalogError("audit-without-stage", subject=subject.name)
     findings = []
     for finding in _findings(lasting, effort, applying, progress):
         findings.append(finding)

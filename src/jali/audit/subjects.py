@@ -20,7 +20,7 @@ from jali.audit.registry import AUDITED
 from jali.audit.sessions import SESSIONS, Whole
 from jali.audit.subject import Outputs, Subject
 from jali.audit.testers.one_run import running
-from jali.errors import CatalogError
+from jali.errors import CatalogError, Phrase
 from jali.mechanisms import Specimen
 from jali.mechanisms.mechanism import LogMasses
 from jali.privacy import Adjacency, Loss
@@ -94,13 +94,16 @@ def _unknown(name: str, known: list[str]) -> CatalogError:
     """Say what was meant, or where the list is."""
     by_letters = {one.casefold(): one for one in known}
     near = [by_letters[one] for one in get_close_matches(name.casefold(), by_letters, 3)]
+    return CatalogError("audit-unregistered", subject=name, advice=_advise(name, tuple(near)))
+
+
+def _advise(name: str, near: tuple[str, ...]) -> Phrase:
     module, _, function = name.removesuffix(".py").rpartition(".")
-    meant = f"Did you mean {' or '.join(near)}?" if near else ""
-    if not near and (module or name.endswith(".py")):
-        meant = f"A function is written {module or function}:NAME, such as {module or function}:{function}."
-    return CatalogError(
-        f"Nothing is registered as {name!r}.", remedy=meant or "`jali audit` alone lists what there is."
-    )
+    if near:
+        return Phrase("audit-did-you-mean", near=near)
+    if module or name.endswith(".py"):
+        return Phrase("audit-function-place", module=module or function, function=function)
+    return Phrase("audit-list")
 
 
 def databases() -> tuple[Subject, ...]:

@@ -61,7 +61,6 @@ _FIELDS = {
     "encoder": str | None,
     "data": str,
 }
-_REMEDY = "Give a file that `jali audit TARGET --out FILE` wrote."
 
 
 def write(audit: Audit, path: str | Path) -> None:
@@ -70,9 +69,7 @@ def write(audit: Audit, path: str | Path) -> None:
     try:
         Path(path).write_text(f"{text}\n", encoding="utf-8")
     except OSError:
-        raise CatalogError(
-            f"{path} cannot be written.", remedy="Give a file in a directory that exists."
-        ) from None
+        raise CatalogError("file-not-written", path=path) from None
 
 
 def document(audit: Audit) -> dict[str, Any]:
@@ -113,16 +110,16 @@ def document(audit: Audit) -> dict[str, Any]:
 def read(path: str | Path) -> WitnessFile:
     """Read the file of a witness."""
     if not Path(path).exists():
-        raise CatalogError(f"There is no file {path}.", remedy=_REMEDY)
+        raise CatalogError("witness-file-missing", path=path)
     try:
         held = json.loads(Path(path).read_text(encoding="utf-8"))
     except (OSError, ValueError):
-        raise CatalogError(f"{path} holds no witness.", remedy=_REMEDY) from None
+        raise CatalogError("witness-file-malformed", path=path) from None
     if isinstance(held, dict) and held.get("format") == _SECOND:
         held = _of_second(held)
     known = isinstance(held, dict) and held.get("format") == FORMAT
     if not known or not held.keys() >= _FIELDS.keys():
-        raise CatalogError(f"{path} holds no witness of the format {FORMAT!r}.", remedy=_REMEDY)
+        raise CatalogError("witness-format-unknown", path=path, format=FORMAT)
     return WitnessFile(held)
 
 
@@ -188,18 +185,15 @@ class WitnessFile:
         for name, kind in _FIELDS.items():
             value = self.held.get(name)
             if not isinstance(value, kind) or (isinstance(value, bool) and kind is int) or not _right(name, value):
-                raise CatalogError(f"The witness has no {name} that can be: {shown(value, 60)}.", remedy=_REMEDY)
+                raise CatalogError("witness-field-wrong", field=name, value=shown(value, 60))
         if any(hit > run for hit, run in zip(self.held["hits"], self.held["runs"], strict=True)):
-            raise CatalogError("The witness has more hits than runs.", remedy=_REMEDY)
+            raise CatalogError("witness-hits-too-many")
 
     def subject(self) -> Subject:
         """Make the subject again: import its function, or find it among those that are registered."""
         source, held = self.held["source"], self.held
         if not source:
-            raise CatalogError(
-                f"{held['name']} was audited from Python: a file cannot make it again.",
-                remedy="Replay it from Python, with the subject: read(path).replay(subject).",
-            )
+            raise CatalogError("witness-from-python", subject=held["name"])
         if ":" not in source:
             from jali.audit.subjects import subjects_named
 
@@ -251,7 +245,7 @@ class WitnessFile:
         """Refuse inputs that are not as near to each other as they are said to be."""
         pattern, (one, other) = subject.data or self.held["data"], witness.inputs
         if witness.steps != 1 and not grows(subject.claim):
-            raise CatalogError(f"The claim says nothing of inputs {witness.steps} steps apart.", remedy=_REMEDY)
+            raise CatalogError("witness-claim-too-short", steps=witness.steps)
         if pattern:
             read_ = Pattern.read(pattern)
             # Who replays from Python may have tried extremes too, which the claim must cover then.
@@ -318,9 +312,7 @@ _CHECKS: dict[str, Callable[[Any], object]] = {
 def _no_neighbours(witness: Witness, where: str) -> CatalogError:
     inputs = " and ".join(shown(one, 60) for one in witness.inputs)
     apart = "neighbours" if witness.steps == 1 else f"{witness.steps} neighbours apart"
-    return CatalogError(
-        f"{inputs} are not {apart} {where}: what they show says nothing about the claim.", remedy=_REMEDY
-    )
+    return CatalogError("witness-inputs-not-neighbours", inputs=inputs, distance=apart, place=where)
 
 
 def _pair(pair: Pair) -> frozenset[str]:
@@ -362,7 +354,7 @@ def _counts(subject: Subject, pair: Pair, event: Event, samples: int, sources: S
     try:
         hits = [sum(_hits(seen, value, event, run, sources.random)) for value, run in zip(pair, runs, strict=True)]
     except IndexError:
-        raise CatalogError("The event is about numbers that the outputs do not have.", remedy=_REMEDY) from None
+        raise CatalogError("witness-event-unlike-outputs") from None
     return Counts((hits[0], hits[1]), runs, shared=True)
 
 
@@ -377,8 +369,7 @@ def _tried_again(subject: Subject, before: Finding, effort: Effort, progress: Pr
         if tester.name == before.tester:
             return tester.audit(replace(subject, pairs=(before.witness.inputs,)), effort, progress)
     raise CatalogError(
-        f"There is no stage {before.tester!r} to try the witness again.",
-        remedy=f"The stages are {', '.join(tester.name for tester in STAGES)}.",
+        "witness-stage-unknown", stage=before.tester, stages=tuple(tester.name for tester in STAGES)
     )
 
 
@@ -400,7 +391,7 @@ def _input_of_plain(value: Any, subject: Subject) -> Any:
             number, side = value["pair"]
             return subject.pairs[number][side]
         except (TypeError, ValueError, IndexError):
-            raise CatalogError(f"{subject.name} has no pair {value['pair']}.", remedy=_REMEDY) from None
+            raise CatalogError("witness-pair-missing", subject=subject.name, pair=value["pair"]) from None
     return of_plain(value)
 
 
@@ -417,12 +408,9 @@ def _claim_to_plain(claim: Loss) -> dict[str, str]:
 
 def _claim_of_plain(claim: dict[str, str]) -> Loss:
     if "words" in claim:
-        raise CatalogError(
-            f"The claim {claim['words']} cannot be read from a file.",
-            remedy="Replay the witness from Python, with the subject: read(path).replay(subject).",
-        )
+        raise CatalogError("witness-claim-not-in-file", claim=claim["words"])
     if "rho" in claim:
         return Concentrated(claim["rho"])
     if "epsilon" not in claim:
-        raise CatalogError("The witness states no claim.", remedy=_REMEDY)
+        raise CatalogError("witness-without-claim")
     return Approximate(claim["epsilon"], claim["delta"]) if "delta" in claim else Pure(claim["epsilon"])

@@ -159,7 +159,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except JaliError as error:
         return report(error, as_json=as_json)
     except typer.TyperException as error:
-        return report_usage(error.format_message(), verb=_verb_in(given), as_json=as_json)
+        return report_usage(error, verb=_verb_in(given), as_json=as_json)
     except (KeyboardInterrupt, typer.Abort):
         code = INTERRUPTED
     except Exception:

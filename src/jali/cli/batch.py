@@ -59,7 +59,7 @@ def batch(
     """
     check_confidence(confidence)
     if epsilon is None and rho is None:
-        raise QueryError("A batch needs one loss.", remedy="Give --epsilon 1, or --rho 0.05 for Gaussian noise.")
+        raise QueryError("batch-option-loss-missing")
     text = _text(file)
     questions = statements(text)
     with open_database(database) as opened, about(database, text, analyst):
@@ -112,7 +112,7 @@ def statements(text: str) -> list[Statement]:
             found.append(Statement(in_one_line(written), written, _position(text, lexed.tokens[first].start)))
         first = end + 1
     if not found:
-        raise QueryError("There is no question.", remedy="Write SELECT statements with semicolons between them.")
+        raise QueryError("batch-file-empty")
     return found
 
 
@@ -132,7 +132,7 @@ def _explained(asked: Batch, questions: list[Statement]) -> BatchPlan:
         if refusal.position is not None or place is None:
             raise
         where = questions[place].position
-        raise type(refusal)(refusal.message, position=where, remedy=refusal.remedy) from None
+        raise refusal.at(where) from None
 
 
 def _text(file: str) -> str:
@@ -141,7 +141,7 @@ def _text(file: str) -> str:
     try:
         return Path(file).read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError):
-        raise CatalogError(f"The file {file} cannot be read.", remedy="Name a text file with SQL.") from None
+        raise CatalogError("batch-file-unreadable", file=file) from None
 
 
 def _write_plan(text: str, *, as_json: bool) -> None:

@@ -99,15 +99,12 @@ def _read(path: Path, column: str | None) -> Any:
     import numpy as np
 
     if not column:
-        raise CatalogError("--column must name the column of --data.")
+        raise CatalogError("compare-column-without-data")
     names = [name.strip() for name in column.split(",")]
     try:
         relation = duckdb.read_parquet(str(path)) if path.suffix == ".parquet" else duckdb.read_csv(str(path))
         columns = relation.select(*(duckdb.ColumnExpression(name).cast("DOUBLE") for name in names)).fetchnumpy()
     except duckdb.Error:  # its own words may quote a value
-        raise CatalogError(
-            f"{path} has no numbers under {column}.",
-            remedy="Give a CSV or Parquet file, and the name of a numeric column.",
-        ) from None
+        raise CatalogError("compare-column-without-numbers", path=path, column=column) from None
     arrays = [np.ma.filled(np.ma.asarray(values, np.float64), np.nan) for values in columns.values()]
     return arrays[0] if len(arrays) == 1 else np.stack(arrays, axis=1)

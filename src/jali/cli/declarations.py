@@ -31,7 +31,7 @@ def read_columns(ranges: Sequence[str], keys: Sequence[str], kinds: Sequence[str
         for text in texts:
             column, declared = read(text)
             if column in found:
-                raise CatalogError(f"Column {column} is declared twice.", remedy=f"Leave out {option} {text}.")
+                raise CatalogError("column-option-twice", column=column, option=option, given=text)
             found[column] = declared
     return found
 
@@ -48,9 +48,9 @@ def read_range(text: str) -> tuple[str, Range]:
     if low == "auto":
         return column, Range(auto=True, epsilon=high or None)
     if not between:
-        raise CatalogError(f"--range {text} has no ':'.", remedy="Write --range age=0:120.")
+        raise CatalogError("range-option-without-colon", given=text)
     if between == ":" and ":" in high:
-        raise CatalogError(f"--range {text} has several ':'.", remedy="Write LOW..HIGH where the ends are times.")
+        raise CatalogError("range-option-ambiguous", given=text)
     return column, Range(read_end(low), read_end(high))
 
 
@@ -84,7 +84,7 @@ def _halves(text: str, example: str) -> tuple[str, str]:
     column, equals, value = text.partition("=")
     if not equals or not column or not value:
         option = example.split(maxsplit=1)[0]
-        raise CatalogError(f"{option} {text} is not COLUMN=VALUE.", remedy=f"Write {example}.")
+        raise CatalogError("option-not-column-value", option=option, given=text, example=example)
     return column, value
 
 
@@ -97,18 +97,14 @@ def _read_key(word: str, kind: str) -> Value:
     try:
         return _READERS[kind](word)
     except (ValueError, KeyError):
-        raise CatalogError(
-            f"{word!r} is not a key of kind {kind}.", remedy="Write --keys ward:text=1,2 to set the kind."
-        ) from None
+        raise CatalogError("key-option-wrong-kind", key=word, kind=kind) from None
 
 
 def _lines(path: str) -> list[str]:
     try:
         text = Path(path).expanduser().read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError):
-        raise CatalogError(
-            f"The keys in {path} cannot be read.", remedy="Give a text file with one key in each line."
-        ) from None
+        raise CatalogError("keys-file-unreadable", path=path) from None
     return [line for line in text.splitlines() if line]
 
 

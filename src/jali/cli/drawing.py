@@ -12,9 +12,9 @@ from jali.errors import CatalogError
 def check_picture(path: Path) -> None:
     """Refuse a directory where a file is to be drawn; `--plot pictures` would draw pictures.png beside it."""
     if path.is_dir():
-        raise CatalogError(f"--plot: {path} is a directory.", remedy=f"Name a file in it: {path / 'picture.png'}.")
+        raise CatalogError("plot-path-is-directory", path=path, example=path / "picture.png")
     if not path.resolve().parent.is_dir():
-        raise CatalogError(f"--plot: {path} cannot be written.", remedy="Give a file in a directory that exists.")
+        raise CatalogError("plot-not-written", path=path)
 
 
 def draw_into(path: Path, draw: Callable[[], Any]) -> Path:
@@ -28,10 +28,7 @@ def draw_into(path: Path, draw: Callable[[], Any]) -> Path:
     try:
         figure.savefig(path, dpi=160)
     except (OSError, ValueError):
-        raise CatalogError(
-            f"--plot: {path} cannot be written.",
-            remedy="Give a file ending in .png, .svg or .pdf in a directory that exists.",
-        ) from None
+        raise CatalogError("plot-format-not-written", path=path) from None
     finally:
         pyplot().close(figure)
     return path

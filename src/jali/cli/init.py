@@ -19,9 +19,7 @@ def init(database: DatabasePath, as_json: AsJson = False) -> None:
     Example: [bold]jali init clinic.jali[/bold]
     """
     if _exists(database):
-        raise CatalogError(
-            f"{database} is there already.", remedy="Choose another name; a ledger is never overwritten."
-        )
+        raise CatalogError("database-there-already", database=database)
     from jali.database import connect
 
     connect(database).close()

@@ -4,19 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
-from typing import Any
+from typing import Any, TypeVar
 
 import typer
 
-from jali.errors import CatalogError, MechanismError
+from jali.errors import CatalogError, Field, JaliError, MechanismError, Phrase
+
+Kind = TypeVar("Kind", bound=JaliError)
 
 
 def _valued(context: typer.Context, parameter: typer.CallbackParam, value: str | None) -> str | None:
     """Refuse an option whose value was forgotten, so that the next option was read as its value."""
     if value is not None and value.startswith("--"):
         raise CatalogError(
-            f"{parameter.opts[0]} needs a value: {value} follows it.",
-            remedy=f"See `{context.command_path} --help`.",
+            "option-value-missing", option=parameter.opts[0], given=value, command=context.command_path
         )
     return value
 
@@ -37,10 +38,7 @@ def whole(text: str | None, option: str, *, example: int = 1000) -> int | None:
         value = rational(text, option)
         if value >= 1 and value.denominator == 1:
             return int(value)
-    raise CatalogError(
-        f"{option} must be a whole number of at least 1, not {text}.",
-        remedy=f"Write {option} {example}, for example.",
-    )
+    raise CatalogError("option-not-a-count", option=option, given=text, example=example)
 
 
 @contextmanager
@@ -49,5 +47,15 @@ def naming_options(options: Mapping[str, str]) -> Iterator[None]:
     try:
         yield
     except (CatalogError, MechanismError) as error:
-        name, _, rest = error.message.partition(" ")
-        raise CatalogError(f"{options.get(name, name)} {rest}", remedy=error.remedy) from None
+        raise naming(error, options).like(CatalogError) from None
+
+
+def naming(error: Kind, options: Mapping[str, str]) -> Kind:
+    """Return an error that names the option where it named the parameter."""
+    return error.replace(**{name: _named(name, value, options) for name, value in error.fields.items()})
+
+
+def _named(name: str, value: Field, options: Mapping[str, str]) -> Field:
+    if isinstance(value, Phrase):
+        return Phrase(value.code, **{own: _named(own, held, options) for own, held in value.fields.items()})
+    return options.get(value, value) if name == "name" and isinstance(value, str) else value

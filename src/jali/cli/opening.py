@@ -36,12 +36,12 @@ def _check_kind(path: Path) -> None:
         return
     with path.open("rb") as file:
         if file.read(len(_SQLITE)) != _SQLITE:
-            raise LedgerError(f"{path} is not a Jali ledger.", remedy="Name the database, not the data.")
+            raise LedgerError("ledger-not-a-ledger", path=path)
 
 
 def read_question(sql: str) -> str:
     """Return the question, from stdin for `-`."""
     text = sys.stdin.read() if sql == "-" else sql
     if not text.strip():
-        raise QueryError("The question is empty.", remedy='Write "SELECT COUNT(*) FROM ...".')
+        raise QueryError("question-option-empty")
     return text

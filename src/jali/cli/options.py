@@ -78,7 +78,7 @@ def part_named(text: str | None) -> dict[str, str] | None:
         return None
     by, sign, key = text.rpartition("=")
     if not sign or not by.strip():
-        raise QueryError(f"--part {text} names no key.", remedy="Write --part ward=A.")
+        raise QueryError("part-option-malformed", given=text)
     return {by.strip(): key.strip()}
 
 
@@ -96,8 +96,5 @@ def within_named(texts: list[str] | None) -> str | dict[str, str] | None:
     if not named and len(texts) == 1:
         return texts[0]
     if len(named) < len(texts):
-        raise QueryError(
-            f"--within {' --within '.join(texts)} is one number for all outputs, or one for each name.",
-            remedy="Write --within 20, or --within n=20 --within age=0.5.",
-        )
+        raise QueryError("within-option-ambiguous", given=tuple(texts))
     return dict(named)

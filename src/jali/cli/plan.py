@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from jali.privacy.composition.table import Table
     from jali.privacy.planning.plan import QueryPlan
 
-_REMEDY = "Give two of --epsilon, --queries and --error, or --epsilon and --rows, or --each-epsilon and --queries."
 _COST = ("by", "epsilon", "best")
 
 # The parameters of the planner, and the options that set them.
@@ -100,9 +99,7 @@ def _refuse_options(context: typer.Context) -> None:
     given = next((name for name, value in context.params.items() if value != usual[name]), None)
     if given is not None:
         what, option = context.invoked_subcommand, given.removeprefix("as_").replace("_", "-")
-        raise CatalogError(
-            f"--{option} stands before the word {what}.", remedy=f"Write `jali plan {what} --{option} ...`."
-        )
+        raise CatalogError("plan-option-misplaced", option=option, plan=what)
 
 
 def _confidence(text: str | None) -> float:
@@ -158,7 +155,7 @@ class _Asked:
         present = (*given, *(f"--{name.replace('_', '-')}" for name in self._given))
         refused = next((option for option in clash.options if option in given), None)
         if refused is not None and clash.beside in present:
-            raise CatalogError(f"{refused} does not go with {clash.beside}: {clash.reason}.")
+            raise CatalogError("plan-options-clash", option=refused, other=clash.beside, reason=clash.reason)
 
     def planned(self, confidence: float | None, simultaneous: bool, sensitivity: str) -> QueryPlan:
         """Return the plan for the two that were given."""
@@ -175,7 +172,7 @@ class _Asked:
                     return least_epsilon(queries, error, delta=self.delta, **how)
                 case _Asked(str(), _, None, None, int(rows)):
                     return queries_below_sampling_error(self._budget, rows, sensitivity=sensitivity)
-        raise CatalogError(self._complaint, remedy=_REMEDY)
+        raise self._complaint
 
     def cost(self) -> tuple[Table, int, Fraction]:
         """Return what queries of one loss cost together, by each theorem."""
@@ -185,7 +182,7 @@ class _Asked:
         from jali.privacy.rationals import positive
 
         if self._given != ("queries", "each_epsilon"):
-            raise CatalogError(self._complaint, remedy=_REMEDY)
+            raise self._complaint
         with naming_options(_OPTIONS):
             queries, each = count(self.queries or 0, "k"), positive(self.each_epsilon or 0, "each_epsilon")
             return compose((Pure(each), queries)).table(self.delta), queries, each
@@ -202,13 +199,13 @@ class _Asked:
         return tuple(name for name in names if getattr(self, name) is not None)
 
     @property
-    def _complaint(self) -> str:
-        options = [f"--{name.replace('_', '-')}" for name in self._given]
+    def _complaint(self) -> CatalogError:
+        options = tuple(f"--{name.replace('_', '-')}" for name in self._given)
         if not options:
-            return "There is nothing to plan from."
+            return CatalogError("plan-options-missing")
         if len(options) == 1:
-            return f"{options[0]} alone is not enough to plan from."
-        return f"{', '.join(options[:-1])} and {options[-1]} do not go together."
+            return CatalogError("plan-option-alone", option=options[0])
+        return CatalogError("plan-options-exclusive", options=options[:-1], last=options[-1])
 
 
 def _write(made: QueryPlan, *, as_json: bool) -> None:

@@ -34,7 +34,6 @@ _OPTIONS = {
     "last": "--last",
     "restart": "--restart",
 }
-_LOSS = "Write --epsilon 1, --epsilon 1 --delta 1e-6, or --rho 0.02."
 _LEGEND = (
     "largest, rms: the largest standard deviation over all ticks, and the root of the mean squared error."
     " ± 95 %: what the error after the worst tick stays within. keeps: numbers kept for each key, besides noise"
@@ -100,21 +99,18 @@ def stream(
 
 def _check_loss(epsilon: str | None, delta: str | None, rho: str | None) -> None:
     if epsilon is None and rho is None:
-        raise CatalogError("A stream needs a loss to plan with.", remedy=_LOSS)
+        raise CatalogError("plan-stream-loss-missing")
     if epsilon is not None and rho is not None:
-        raise CatalogError("--epsilon and --rho do not go together.", remedy=_LOSS)
+        raise CatalogError("plan-stream-epsilon-and-rho")
     if rho is not None and delta is not None:
-        raise CatalogError("--delta goes with --epsilon, not with --rho.", remedy="Leave it out.")
+        raise CatalogError("stream-option-delta-with-rho")
 
 
 def _horizon(text: str | None, *, windowed: bool) -> int | None:
     if text is None and windowed:
         return None
     if text is None:
-        raise CatalogError(
-            "A stream needs a horizon: for how many ticks it lives.",
-            remedy="Write --horizon 365, or --horizon none if nobody knows.",
-        )
+        raise CatalogError("stream-option-horizon-missing")
     return None if text.lower() == "none" else whole(text, "--horizon")
 
 

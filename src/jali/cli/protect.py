@@ -95,10 +95,7 @@ def protect(
     --on 'order_id = id' --max-rows 50 --range price=0:100 --range day=2025-01-01:2025-12-31 --epsilon 3[/bold]
     """
     if no_unit == (unit is not None):
-        raise CatalogError(
-            "Whose privacy counts is not said.",
-            remedy="Give --unit COLUMN for the person behind a row, or --no-unit if each row is a person.",
-        )
+        raise CatalogError("protect-unit-missing")
     from jali.privacy import Budget
 
     columns = read_columns(ranges or [], keys or [], kinds or [])
@@ -132,18 +129,15 @@ def _unit(unit: str | None, via: str | None, on: str | None) -> str | Via | None
     if via is None and on is None:
         return unit
     if unit is None or via is None or on is None:
-        raise CatalogError(
-            "A unit that another table has needs --unit, --via and --on.",
-            remedy="Write --unit customer --via orders --on 'order_id = id'.",
-        )
+        raise CatalogError("protect-via-incomplete")
     return Via(via, on=on, unit=unit)
 
 
 def _with_remedy(error: CatalogError, keys: list[str]) -> CatalogError:
     """Where keys were taken for integers and the column is not one, say how to write text."""
-    for column in guessed_integers(keys) if error.remedy is None else ():
-        if error.message.startswith(f"Column {column} is "):
-            return CatalogError(error.message, remedy=f"Write --keys {column}:text=... to set the kind.")
+    for column in guessed_integers(keys) if error.code in ("keys-kind", "column-kind") else ():
+        if error.fields["column"] == column:
+            return CatalogError("key-taken-for-integer", problem=error.phrase, column=column)
     return error
 
 

@@ -51,10 +51,8 @@ def _whole(database: Database, receipt: str, analyst: str | None) -> str:
     """Return the one receipt that begins like this; what none begins like is left to the ledger to refuse."""
     begun = receipt.removesuffix("…")
     if len(begun) < SHORTEST:
-        raise CatalogError(
-            f"{receipt} is too short for a receipt.", remedy=f"Give its first {SHORTEST} characters, or more."
-        )
+        raise CatalogError("receipt-too-short", receipt=receipt, least=SHORTEST)
     found = [known.id for known in database.receipts(analyst=analyst) if known.id.startswith(begun)]
     if len(found) > 1:
-        raise CatalogError(f"{len(found)} receipts begin with {begun}.", remedy="Give more of its characters.")
+        raise CatalogError("receipt-ambiguous", count=len(found), receipt=begun)
     return found[0] if found else receipt

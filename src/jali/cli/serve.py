@@ -124,17 +124,13 @@ def _file(database: str) -> Path | None:
     if is_address(database):
         return None
     if not Path(database).is_file():
-        raise CatalogError(
-            f"There is no database {database}.", remedy=f"Make one: jali init {shlex.quote(database)}"
-        )
+        raise CatalogError("serve-database-missing", database=database, quoted=shlex.quote(database))
     return Path(database).absolute()
 
 
 def _directory(given: Path | None, usual: Path) -> Path:
     if given is not None and not given.is_dir():
-        raise CatalogError(
-            f"There is no directory {given}.", remedy="Name the one with the files: --data DIRECTORY."
-        )
+        raise CatalogError("serve-directory-missing", directory=given)
     return (given or usual).absolute()
 
 
@@ -142,10 +138,7 @@ def _runner() -> Callable[..., None]:
     try:
         from jali.server.running import serve as run
     except ImportError:
-        raise CatalogError(
-            "The server's packages are not installed.",
-            remedy="Install them from a checkout of Jali: pip install -e '.[server]'",
-        ) from None
+        raise CatalogError("server-packages-missing") from None
     return run
 
 

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from jali.cli.drawing import draw_into
+from jali.cli.numbers import naming
 from jali.cli.options import AsJson
 from jali.cli.terminal import ink_for, width_for
 from jali.cli.writing import check_confidence, write_json
@@ -37,12 +38,10 @@ _NAMES = {
     "HadamardResponse": ("hadamard", "Hadamard response"),
 }
 _OPTIONS = {"people": "--people", "epsilon": "--epsilon", "delta": "--delta"}
-_EXAMPLE = "Write --categories bus=0.5,car=0.3,foot=0.2, for example."
 # Percentages from here on are written with an exponent.
 _WIDE = 1e7
 _LEAST_EPSILON = Fraction(1, 10**12)
 _MOST_PEOPLE, _MOST_REPEATS = 10**7, 10_000
-_SEE = "See `jali survey --help`."
 
 
 def _number(help_: str) -> Any:
@@ -162,15 +161,13 @@ class _Made:
 def _answers(truth: str | None, categories: str | None) -> dict[str, Fraction]:
     """Return the answers and their shares."""
     if truth is not None and categories is not None:
-        raise CatalogError("--truth and --categories do not go together: a yes/no question has two answers.")
+        raise CatalogError("survey-truth-and-categories")
     if categories is None:
         yes = _share("0.3" if truth is None else truth, "--truth")
         return {"no": 1 - yes, "yes": yes}
     found = _named_shares(categories)
     if sum(found.values()) != 1:
-        raise CatalogError(
-            f"--categories must have shares that sum to 1, not {float(sum(found.values())):g}.", remedy=_EXAMPLE
-        )
+        raise CatalogError("survey-shares-sum-wrong", total=float(sum(found.values())))
     return found
 
 
@@ -180,14 +177,14 @@ def _named_shares(categories: str) -> dict[str, Fraction]:
     for part in categories.split(","):
         name, share = (piece.strip() for piece in (part if "=" in part else f"{part}=").rsplit("=", 1))
         if not name:
-            raise CatalogError("--categories: a name is missing.", remedy=_EXAMPLE)
+            raise CatalogError("survey-category-unnamed")
         if not share:
-            raise CatalogError(f"--categories: the share of {name} is missing.", remedy=_EXAMPLE)
+            raise CatalogError("survey-share-missing", category=name)
         if name in found:
-            raise CatalogError(f"--categories names {name} twice: give each once.", remedy=_EXAMPLE)
+            raise CatalogError("survey-category-twice", category=name)
         found[name] = _share(share, f"--categories: the share of {name}")
     if len(found) < 2:
-        raise CatalogError("--categories needs two names or more, each once, with a share.", remedy=_EXAMPLE)
+        raise CatalogError("survey-categories-too-few")
     return found
 
 
@@ -213,20 +210,15 @@ def _mechanism(method: str, answers: int, epsilon: str | None) -> Randomizer:
     from jali.mechanisms.mechanism import parameter
 
     if method not in METHODS:
-        raise CatalogError(f"--method must be one of {', '.join(METHODS)}, not {method}.")
+        raise CatalogError("survey-method-unknown", methods=tuple(METHODS), given=method)
     if method in ("warner", "almost-random") and answers != 2:
-        raise CatalogError(
-            f"--method {method} is for yes/no questions: there are {answers} answers.",
-            remedy="Write --method kary, or leave it out.",
-        )
+        raise CatalogError("survey-method-for-two-answers", method=method, answers=answers)
     if method == "almost-random" and epsilon is not None:
-        raise CatalogError("--epsilon does not go with --method almost-random: two fair coins lose ln 3.")
+        raise CatalogError("survey-epsilon-with-coins")
     spent = "1" if epsilon is None else epsilon
     with _naming_options():
         if parameter(spent, "epsilon") < _LEAST_EPSILON:
-            raise CatalogError(
-                "--epsilon must be at least 1e-12.", remedy="No crowd is large enough to tell anything below it."
-            )
+            raise CatalogError("survey-epsilon-too-small")
         if method == "almost-random":
             return AlmostRandom()
         if method == "warner":
@@ -250,7 +242,7 @@ def _whole(text: str, option: str, most: int) -> int:
         number = rational(text, option)
         if 1 <= number <= most and number.denominator == 1:
             return int(number)
-    raise CatalogError(f"{option} must be a whole number from 1 to {most:,}, not {text}.", remedy=_SEE)
+    raise CatalogError("survey-option-out-of-range", option=option, most=most, given=text)
 
 
 def _confidence(text: str) -> float:
@@ -267,8 +259,7 @@ def _naming_options(**options: str) -> Iterator[None]:
     try:
         yield
     except (CatalogError, MechanismError) as error:
-        name, _, rest = error.message.partition(" ")
-        raise type(error)(f"{(_OPTIONS | options).get(name, name)} {rest}", remedy=error.remedy) from None
+        raise naming(error, _OPTIONS | options) from None
 
 
 def _shuffled(asked: _Asked, delta: str) -> ShuffledLoss:

@@ -63,7 +63,7 @@ def verify(
 
 
 # What does not speak against the ledger itself: a copy has no anchor beside it.
-_NOTED = ("anchor-missing", "anchor-away")
+_NOTED = ("anchor-missing", "anchor-away", "anchor-away-file")
 
 
 def _verified(database: str, anchor: Path | None, public_key: Path | None) -> tuple[Verification, list[str]]:

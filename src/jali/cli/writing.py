@@ -56,6 +56,4 @@ def _account(answer: Answer, left: dict[str, Remaining]) -> str:
 def check_confidence(confidence: float) -> None:
     """Refuse a confidence that is none, before anything is spent."""
     if not 0 < confidence < 1:
-        raise CatalogError(
-            f"--confidence must lie between 0 and 1, not {confidence:g}.", remedy="Write --confidence 0.95."
-        )
+        raise CatalogError("confidence-option-out-of-range", confidence=confidence)

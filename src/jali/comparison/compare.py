@@ -66,9 +66,7 @@ def compare(
         0.0
     """
     if statistic not in STATISTICS:
-        raise CatalogError(
-            f"There is nothing to compare for {statistic!r}.", remedy=f"Choose one of {', '.join(STATISTICS)}."
-        )
+        raise CatalogError("comparison-unknown", statistic=statistic, statistics=tuple(STATISTICS))
     field = STATISTICS[statistic]
     ends = LOW if low is None else low, HIGH if high is None else high
     if data is None:

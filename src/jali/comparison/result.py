@@ -90,7 +90,7 @@ class Comparison:
         for result in self.results:
             if (result.mechanism, result.shape) == (mechanism, shape):
                 return result
-        raise CatalogError(f"Nothing was measured for {mechanism!r} on {shape!r}.")
+        raise CatalogError("comparison-not-measured", mechanism=mechanism, shape=shape)
 
     def best(self, shape: str) -> Result:
         """Return the least mean error on a column, among the mechanisms that mostly answer."""
@@ -104,7 +104,7 @@ class Comparison:
             measure: "mean", "median" or "worst" (the 95 % quantile).
         """
         if measure not in MEASURES:
-            raise CatalogError(f"measure must be one of {', '.join(MEASURES)}, not {measure!r}.")
+            raise CatalogError("parameter-not-one-of", choices=tuple(MEASURES), value=measure, name="measure")
         columns = [TextColumn(MEASURES[measure], self.mechanisms)]
         for shape in self.shapes:
             cells = [self._cell(self.result(name, shape), measure) for name in self.mechanisms]

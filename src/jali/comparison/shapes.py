@@ -60,7 +60,7 @@ def generated(shape: str, people: int, seed: int) -> Column:
         [37.0, 37.0, 37.0]
     """
     if shape not in SHAPES:
-        raise CatalogError(f"There is no shape {shape!r}.", remedy=f"The shapes are {', '.join(SHAPES)}.")
+        raise CatalogError("comparison-shape-unknown", shape=shape, shapes=tuple(SHAPES))
     return np.clip(SHAPES[shape](people, np.random.default_rng(seed)), LOW, HIGH)
 
 

@@ -23,16 +23,14 @@ Table = NDArray[Any]
 def given_table(field: Field, data: Any, low: Number | None, high: Number | None) -> dict[str, Table]:
     """Return the given data under the one name they have; people without a value are no part of them."""
     if low is None or high is None:
-        raise CatalogError(
-            "low and high must be given with data.", remedy="They are public: never read them off the data."
-        )
+        raise CatalogError("comparison-data-without-range")
     table = numbers_in(data)
     wanted = "a column of numbers" if field.columns == 1 else f"a table of {field.columns} columns of numbers"
     if (table.shape[1] if table.ndim == 2 else table.ndim) != field.columns or table.ndim > 2:
-        raise CatalogError(f"data must be {wanted}.")
+        raise CatalogError("comparison-data-wrong", expected=wanted)
     kept = table[~_missing(table)]
     if len(kept) < field.least_people:
-        raise CatalogError(f"data must have at least {field.least_people} people, not {len(kept)}.")
+        raise CatalogError("comparison-data-too-few", least=field.least_people, count=len(kept))
     return {GIVEN: kept}
 
 

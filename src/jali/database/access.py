@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from jali.database.accounts import analyst_named
 from jali.database.trail import OUTCOME, joined
-from jali.errors import CatalogError, JaliError
+from jali.errors import CatalogError, JaliError, Phrase
 from jali.ledger.access import Deed, Role, Token
 
 if TYPE_CHECKING:
@@ -27,10 +27,14 @@ _ENTRIES = 5
 
 
 class Refused(Exception):  # noqa: N818 - it is an answer, not a mishap
-    """A token is not good, and why: said only to who holds its secret."""
+    """A token is not good, and why: said only to who holds its secret.
 
-    def __init__(self, reason: str) -> None:
-        super().__init__(reason)
+    Args:
+        reason: The text of the error that a request gets.
+    """
+
+    def __init__(self, reason: Phrase) -> None:
+        super().__init__(reason.text)
         self.reason = reason
 
 
@@ -65,7 +69,7 @@ class Access:
             days: How long it is good.
         """
         if not 0 < days <= MOST_DAYS:
-            raise CatalogError(f"days must be between 1 and {MOST_DAYS}, not {days}.", remedy="Write days=90.")
+            raise CatalogError("token-days", most=MOST_DAYS, days=days)
         id_, secret = secrets.token_hex(6), secrets.token_urlsafe(32)
         expires = (datetime.now(UTC) + timedelta(days=days)).isoformat(timespec="seconds")
         known = _role(role)
@@ -85,7 +89,7 @@ class Access:
         # Compared in the same time wherever they differ; also with nothing, if there is no such token.
         same = hmac.compare_digest(_digest(secret), "" if found is None else found.digest)
         if found is None or not same:
-            raise Refused("The token is not known here.")
+            raise Refused(Phrase("token-not-known"))
         return self.still_good(found)
 
     def known(self, id_: str) -> Token:
@@ -96,16 +100,16 @@ class Access:
         """
         found = self._book.token(id_)
         if found is None:
-            raise Refused("The token is not known here.")
+            raise Refused(Phrase("token-not-known"))
         return self.still_good(found)
 
     @staticmethod
     def still_good(token: Token) -> Token:
         """Refuse a token that expired or was revoked."""
         if token.revoked:
-            raise Refused("The token was revoked.")
+            raise Refused(Phrase("token-revoked"))
         if token.expired():
-            raise Refused("The token expired.")
+            raise Refused(Phrase("token-expired"))
         return token
 
     def revoke(self, id_: str) -> Token:
@@ -144,7 +148,7 @@ def _named(name: str, role: Role) -> str:
     if role is Role.ANALYST:
         analyst_named(name)
     if not name.strip() or not name.isprintable() or len(name) > _LONGEST:
-        raise CatalogError(f"A token needs a name of up to {_LONGEST} letters.", remedy="Give the person's name.")
+        raise CatalogError("token-name", most=_LONGEST)
     return name
 
 
@@ -152,7 +156,7 @@ def _role(role: str | Role) -> Role:
     try:
         return Role(role)
     except ValueError:
-        raise CatalogError(f"{role!r} is no role.", remedy="Take 'analyst' or 'curator'.") from None
+        raise CatalogError("role-unknown", role=role) from None
 
 
 def _split(text: str) -> tuple[str, str]:

@@ -6,9 +6,9 @@ from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from types import MappingProxyType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from jali.errors import BudgetExceeded, CatalogError
+from jali.errors import BudgetExceeded, CatalogError, Phrase
 from jali.ledger import Debit, Part, PartLine, grant_account, table_account
 from jali.ledger.charge import charge
 from jali.numerals import decimal
@@ -19,8 +19,10 @@ if TYPE_CHECKING:
     from jali.ledger import Ledger
 
 CURATOR = "curator"
-# How what is left of an account begins where it would not pay.
-REFUSED = "the question would be refused"
+# What is left of an account that would not pay.
+_REFUSED = frozenset({"leaves-too-little", "leaves-without-grant"})
+# And of one that does not have to.
+_FREE = "leaves-for-free"
 NO_PARTS: Mapping[str, Part] = MappingProxyType({})
 
 
@@ -36,9 +38,53 @@ class Remaining:
     rho: Fraction
     delta: Fraction = Fraction(0)
 
+    @property
+    def phrase(self) -> Phrase:
+        """What remains, inside a text or for a face."""
+        return Phrase(
+            "budget-remaining",
+            epsilon=self.epsilon,
+            rho=self.rho,
+            delta=self.delta,
+            has_rho=decimal(self.rho) != "0",
+            has_delta=bool(self.delta),
+        )
+
     def __str__(self) -> str:
-        delta = f", delta {decimal(self.delta)}" if self.delta else ""
-        return f"epsilon {decimal(self.epsilon)} (or rho {decimal(self.rho)}){delta}"
+        return self.phrase.text
+
+
+class Left(str):
+    """What a question would leave of an account, in words; faces with other words write the phrase."""
+
+    __slots__ = ("phrase",)
+
+    phrase: Phrase
+
+    def __new__(cls, phrase: Phrase) -> Left:
+        """Keep the phrase beside its words."""
+        made = super().__new__(cls, phrase.text)
+        made.phrase = phrase
+        return made
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Left, (self.phrase,)
+
+    @property
+    def refused(self) -> bool:
+        """Whether the account would not pay."""
+        return self.phrase.code in _REFUSED
+
+    @property
+    def free(self) -> bool:
+        """Whether it does not have to."""
+        return self.phrase.code == _FREE
+
+
+def budget_phrase(budget: Budget) -> Phrase:
+    """Return a budget, inside a text or for a face."""
+    has_delta = decimal(budget.delta) != "0"
+    return Phrase("budget-amount", epsilon=budget.epsilon, delta=budget.delta, has_delta=has_delta)
 
 
 @dataclass(frozen=True)
@@ -89,10 +135,7 @@ class Accounts:
         """Open an analyst's account on a table."""
         account = grant_account(analyst, table)
         if self._ledger.budget(account) not in (None, budget):
-            raise CatalogError(
-                f"{analyst} has another grant on {table} already; a budget is never reset.",
-                remedy="Grant under another analyst's name.",
-            )
+            raise CatalogError("grant-exists", analyst=analyst, table=table)
         self._ledger.open_account(account, budget)
 
     def debits(
@@ -117,11 +160,11 @@ class Accounts:
         known = [one for one in named if self._ledger.budget(one[0]) is not None]
         return tuple(Debit(account, cost, parts.get(name)) for account, name, cost in known)
 
-    def ungranted(self, costs: Iterable[tuple[str, Event]], analyst: str | None) -> tuple[tuple[str, str], ...]:
+    def ungranted(self, costs: Iterable[tuple[str, Event]], analyst: str | None) -> tuple[tuple[str, Left], ...]:
         """Say of each table on which an analyst has no grant that a question would be refused."""
         named = [] if analyst is None else [(grant_account(analyst, name), name) for name, _ in costs]
         return tuple(
-            (account, f"{REFUSED}: {analyst} has no grant on {name}; the curator gives one")
+            (account, Left(Phrase("leaves-without-grant", analyst=analyst, table=name)))
             for account, name in named
             if self._ledger.budget(account) is None
         )
@@ -139,7 +182,7 @@ class Accounts:
 
     def leaves(
         self, debits: Iterable[Debit], *, free: bool = False, quiet: Container[str] = ()
-    ) -> tuple[tuple[str, str], ...]:
+    ) -> tuple[tuple[str, Left], ...]:
         """Say of each account what would be left of it after a debit; either-or, like all that is left.
 
         Args:
@@ -148,26 +191,25 @@ class Accounts:
             quiet: Accounts that are named only if they would refuse.
         """
         told = ((debit.account, self._stays(debit) if free else self._leaves(debit)) for debit in debits)
-        return tuple((name, text) for name, text in told if name not in quiet or text.startswith(REFUSED))
+        return tuple((name, left) for name, left in told if name not in quiet or left.refused)
 
-    def _stays(self, debit: Debit) -> str:
-        budget = self._ledger.budget(debit.account)
-        return f"answered before: free; {self._remaining(debit.account, debit.part)} of {budget} stays"
+    def _stays(self, debit: Debit) -> Left:
+        budget, remaining = self._ledger.budget(debit.account), self._remaining(debit.account, debit.part)
+        assert budget is not None
+        return Left(Phrase(_FREE, remaining=remaining.phrase, budget=budget_phrase(budget)))
 
-    def _leaves(self, debit: Debit) -> str:
+    def _leaves(self, debit: Debit) -> Left:
         budget, after = self._ledger.budget(debit.account), self._ledger.after(debit)
         assert budget is not None
         if not Filter(budget).admits(NOTHING, after):
-            return f"{REFUSED}: {self._remaining(debit.account, debit.part)} is left"
-        return f"{_left(budget, after)} of {budget}"
+            remaining = self._remaining(debit.account, debit.part)
+            return Left(Phrase("leaves-too-little", remaining=remaining.phrase))
+        return Left(Phrase("leaves-some", remaining=_left(budget, after).phrase, budget=budget_phrase(budget)))
 
     def _grant(self, analyst: str, table: str) -> str:
         account = grant_account(analyst, table)
         if self._ledger.budget(account) is None:
-            raise CatalogError(
-                f"{analyst} has no grant on {table}.",
-                remedy=f"Ask the curator for db.grant({analyst!r}, {table!r}, jali.Budget(...)).",
-            )
+            raise CatalogError("grant-missing", analyst=analyst, table=table)
         return account
 
 
@@ -190,5 +232,5 @@ def _left(budget: Budget, spent: Event) -> Remaining:
 def analyst_named(name: str) -> str:
     """Return an analyst's name, or refuse one that nobody can have."""
     if not isinstance(name, str) or not name.strip() or name == CURATOR:
-        raise CatalogError(f"An analyst needs a name other than {CURATOR!r}.", remedy="Give the analyst's name.")
+        raise CatalogError("analyst-name-taken", analyst=CURATOR)
     return name

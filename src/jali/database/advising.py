@@ -26,7 +26,7 @@ from jali.privacy import NOTHING
 from jali.privacy.rationals import Number, positive, probability
 from jali.query.catalog import Catalog, Field, Keys, Kind, Range, Table
 from jali.query.nodes import Aggregate, Column, Derived, Literal, Named, Output, Question, Select
-from jali.query.spelling import meant
+from jali.query.spelling import nearest
 
 if TYPE_CHECKING:
     from jali.answer import Answer
@@ -76,7 +76,7 @@ class Advising:
     ) -> Advice:
         """Plan all releases for equal parts of the loss; then, unless it is a dry run, buy them."""
         if isinstance(most_rows, bool) or not isinstance(most_rows, int) or not 1 <= most_rows <= 1 << 20:
-            raise CatalogError("most_rows must be a whole number between 1 and 1,048,576.")
+            raise CatalogError("most-rows-outside")
         terms = positive(epsilon, "epsilon"), Fraction(0) if delta is None else probability(delta, "delta")
         columns = _listed(columns)
         rows = columns is None or _ROWS in columns
@@ -235,13 +235,8 @@ def _declared(field: Field) -> str:
 def _nothing(table: Table, small: Sequence[tuple[str, str]]) -> CatalogError:
     """Say that nothing is left to look for, and why where the loss is too small."""
     if small:
-        return CatalogError(
-            f"This loss is too small to advise on {table.name}.", remedy=f"{small[-1][0]}: {small[-1][1]}."
-        )
-    return CatalogError(
-        f"There is nothing to advise on {table.name}.",
-        remedy="Name columns whose range or keys are to be looked for, or give a delta for keys.",
-    )
+        return CatalogError("advice-loss-too-small", table=table.name, subject=small[-1][0], reason=small[-1][1])
+    return CatalogError("advice-nothing", table=table.name)
 
 
 def _vague(ends: tuple[Any, Any] | None) -> bool:
@@ -261,9 +256,9 @@ def _named(table: Table, columns: Sequence[str] | None) -> list[Field] | None:
     for name in [name for name in columns if name != _ROWS]:
         field = table.field(name)
         if field is None:
-            known = ", ".join(f.name for f in table.fields)
-            hint = meant(name, [f.name for f in table.fields])
-            raise QueryError(f"{table.name} has no column {name}.", remedy=f"{hint}Its columns are {known}.")
+            known = tuple(f.name for f in table.fields)
+            hint = nearest(name, [f.name for f in table.fields])
+            raise QueryError("advice-column-unknown", table=table.name, column=name, nearest=hint, columns=known)
         found.append(field)
     return found
 

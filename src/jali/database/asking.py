@@ -19,7 +19,7 @@ from jali.database.tables import Tables
 from jali.drawing import draw
 from jali.engines.failures import failed
 from jali.engines.resources import Cancellation
-from jali.errors import BudgetExceeded, EngineError, JaliError, LedgerError
+from jali.errors import BudgetExceeded, EngineError, JaliError, LedgerError, Phrase
 from jali.ledger import Debit, Reservation
 from jali.planner import PLANS, Plan
 from jali.planner.explanation.clamps import clamps
@@ -324,9 +324,9 @@ class Asking:
         try:
             return self._released(receipt, drawn, watch)
         except EngineError as problem:
-            told: JaliError = EngineError(problem.message, remedy=_open(receipt), code=problem.code)
+            told: JaliError = problem.replace(advice=Phrase("receipt-stays-open", receipt=receipt))
         except LedgerError as problem:
-            told = LedgerError(problem.message, remedy=_open(receipt))
+            told = problem.replace(advice=Phrase("receipt-stays-open", receipt=receipt))
         # Raised anew: a traceback into the reading would carry exact or unreleased numbers in its frames.
         raise told
 
@@ -373,10 +373,6 @@ def _means(plan: Plan | BatchPlan, stored: str, versions: str, key: str) -> bool
 def _said(question: str | Question, plan: Plan) -> str:
     """Return what a receipt says was asked."""
     return (question if isinstance(question, str) else show_question(question)) + in_words(plan.part)
-
-
-def _open(receipt: str) -> str:
-    return f"Receipt {receipt} is paid and stays open: redeem it once this is mended."
 
 
 def _found(plan: str, receipt: str, drawn: str) -> Found[Answer]:

@@ -30,10 +30,7 @@ def planned_batch(
     """Plan all questions of a batch, or refuse it and say which question cannot be planned."""
     characters = sum(len(one.question) for one in wanted if isinstance(one.question, str))
     if characters > _LONGER * limits.characters:
-        raise QueryError(
-            f"The questions of a batch have at most {_LONGER * limits.characters:,} characters together.",
-            remedy="Ask several batches. The curator can raise the limit `characters`.",
-        )
+        raise QueryError("batch-too-long", most=_LONGER * limits.characters)
     asked = [naming(place, partial(_asked, one, total, limits)) for place, one in enumerate(wanted)]
     return plan_batch(asked, catalog, total, agree=agree, limits=limits)
 
@@ -42,23 +39,18 @@ def _asked(wanted: Wanted, total: Total, limits: Limits) -> Asked:
     """Read one question and its terms."""
     weight = rational(wanted.weight, "weight")
     if weight <= 0:
-        raise QueryError(
-            "weight is a number above 0.", remedy="Give weight=2 to what should be twice as important."
-        )
+        raise QueryError("weight-not-positive")
     return Asked(_question(wanted.question, limits), _terms(wanted, total), weight)
 
 
 def _terms(wanted: Wanted, total: Total) -> Terms:
     for name, value in wanted.given.items():
         if name not in _TERMS and value is not None:
-            raise QueryError(f"A question of a batch takes no {name}.", remedy=f"It takes {', '.join(_TERMS)}.")
+            raise QueryError("batch-term-unknown", term=name, terms=tuple(_TERMS))
     if total.loss is None:
         return terms_of(**wanted.given)
     if wanted.given.get("epsilon") is not None or wanted.given.get("rho") is not None:
-        raise QueryError(
-            "The batch has a total, and this question a loss of its own.",
-            remedy="Leave out one of them; weight=2 gives a question more of the total.",
-        )
+        raise QueryError("batch-loss-twice")
     bounds = wanted.given.copy()
     bounds["epsilon"] = 1
     return replace(terms_of(**bounds), loss=total.loss)
@@ -68,13 +60,9 @@ def _question(question: str | Question, limits: Limits) -> Question:
     if isinstance(question, Question):
         return question
     if not isinstance(question, str):
-        raise QueryError("A question is SQL text.", remedy="Write b.ask('SELECT COUNT(*) FROM ...').")
+        raise QueryError("batch-question-not-text")
     check_text(question, limits)
     text, clause, bounds = read_clause(question, limits)
     if clause is not None:
-        raise QueryError(
-            "A question of a batch has no privacy clause.",
-            position=clause.position,
-            remedy="Give its terms as arguments: b.ask('SELECT ...', max_rows=3).",
-        )
+        raise QueryError("batch-privacy-clause", position=clause.position)
     return read_sql(text, bounds, limits)

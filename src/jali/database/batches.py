@@ -139,10 +139,7 @@ class Batches:
     def take_up(self, receipt: str, *, analyst: str | None) -> Found[BatchAnswer] | Begun[BatchAnswer]:
         """Return the stored answers of a receipt, or count an attempt to answer it now: all but the reading."""
         if not self.holds(receipt, analyst=analyst):
-            raise QueryError(
-                f"{receipt} is no receipt of a batch.",
-                remedy="Redeem the receipt of a single question with redeem.",
-            )
+            raise QueryError("receipt-of-no-batch", receipt=receipt)
         reservation = self._ledger.begin(receipt, analyst=analyst)
         if reservation.answer is not None:
             return _found(reservation.plan, receipt, reservation.answer)
@@ -212,10 +209,10 @@ def _title(wanted: Sequence[Wanted]) -> str:
 def total_of(conditions: Conditions) -> Total:
     """Read what a batch may cost in all."""
     if conditions.epsilon is not None and conditions.rho is not None:
-        raise QueryError("A batch has one total.", remedy="Give epsilon=1, or rho=0.05 for Gaussian noise.")
+        raise QueryError("batch-loss-missing")
     delta = Fraction(0) if conditions.delta is None else rational(conditions.delta, "delta")
     if not 0 <= delta < 1:
-        raise QueryError("delta is at least 0 and below 1.", remedy="Give delta=1e-9, for example.")
+        raise QueryError("delta-outside")
     loss: Loss | None = None
     if conditions.epsilon is not None:
         loss = Pure(conditions.epsilon)

@@ -40,7 +40,7 @@ _TIMES = 3
 # Queries with more characters than this list many keys.
 _LONG_QUERY = 1 << 17
 # What closes a table at once: the cause may be the data.
-_DATA, _TIME = "engine-failed", "engine-time"
+_DATA, _TIME = ("engine-failed", "engine-failed-result"), "engine-time"
 
 
 @dataclass(frozen=True)
@@ -103,10 +103,7 @@ class DataGuard:
         if isinstance(table, Table) and table.reach is not None:
             self._engine.check_key(table.reach.table, table.reach.there)
         if self._engine.fingerprint(source) != before:
-            raise CatalogError(
-                f"The source of {table.name} was changed while it was checked.",
-                remedy="Check it again when nobody writes to it.",
-            )
+            raise CatalogError("source-changed-at-check", table=table.name)
         return before
 
     def close(self, name: str) -> None:
@@ -155,13 +152,13 @@ class DataGuard:
             found = read()
             self._check_unchanged(states)
         except EngineError as problem:
-            message, remedy, code = problem.message, problem.remedy, problem.code
+            told = problem.like(EngineError)
         except Exception:
-            message, remedy, code = "The engine's result could not be used.", None, _DATA
+            told = EngineError("engine-failed-result")
         else:
             return found
-        self._count(tables, receipt, code)
-        raise EngineError(message, remedy=remedy, code=code)
+        self._count(tables, receipt, told.code)
+        raise told
 
     def _check_unchanged(self, states: Mapping[Table | Public, DataState]) -> None:
         for table, state in states.items():
@@ -172,14 +169,14 @@ class DataGuard:
 
     def _count(self, tables: Sequence[Table | Public], receipt: str, code: str) -> None:
         """Close the tables of a question that failed because of the data, perhaps."""
-        if code not in (_DATA, _TIME):
+        if code not in (*_DATA, _TIME):
             return
         for table in tables:
             if isinstance(table, Public):
                 continue
             state = self.state(table.name)
             times = state.times + (code == _TIME)
-            closed = code == _DATA or times >= _TIMES
+            closed = code in _DATA or times >= _TIMES
             self._put(
                 table.name,
                 replace(state, times=times, closed="failure" if closed else state.closed, receipt=receipt),
@@ -205,18 +202,10 @@ class DataGuard:
 
 
 def _closed(table: Table | Public) -> EngineError:
-    return EngineError(
-        f"Table {table.name} is closed until its curator has looked at it. Nothing was spent.",
-        remedy=f"The curator runs: jali check DATABASE {table.name}",
-        code="table-closed",
-    )
+    return EngineError("table-closed", table=table.name)
 
 
 def _stale(table: Table | Public) -> EngineError:
-    again = f"publish it again: db.publish({table.name!r}, ...)"
-    refresh = f"refresh it: db.refresh({table.name!r}), or jali refresh DATABASE {table.name}"
-    return EngineError(
-        f"The data of table {table.name} was changed since it was checked. Nothing was spent.",
-        remedy=f"The curator must {again if isinstance(table, Public) else refresh}.",
-        code="source-changed",
-    )
+    if isinstance(table, Public):
+        return EngineError("source-changed-public", table=table.name)
+    return EngineError("source-changed", table=table.name)

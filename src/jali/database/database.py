@@ -442,11 +442,9 @@ class Database:
     def redeem(self, receipt: str, *, analyst: str | None = None, on_stage: Stage | None = None) -> Answer:
         """Give the one answer that a receipt stands for: the stored one, or its plan run as it was frozen."""
         if self._batches.holds(receipt, analyst=analyst):
-            raise QueryError(
-                f"{receipt} is the receipt of a batch.", remedy="Redeem all of its answers with redeem_batch."
-            )
+            raise QueryError("receipt-of-batch", receipt=receipt)
         if self._all_streams().holds(receipt):
-            raise QueryError(f"{receipt} is the receipt of a stream.", remedy="Open the stream with db.stream.")
+            raise QueryError("receipt-of-stream", receipt=receipt)
         return self._asking.redeem(receipt, analyst=analyst, stage=on_stage or silent)
 
     # Streams.

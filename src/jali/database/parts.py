@@ -74,11 +74,7 @@ class Parts:
         """Refuse to run a plan on other data than it was charged for: people may have changed parts since."""
         paid = {debit.part.scheme for debit in debits if debit.part is not None}
         if paid and (plan.part is None or paid != self._schemes_now(plan, plan.part)):
-            raise LedgerError(
-                "The data was refreshed after this question on a part was paid for; people may have moved between"
-                " parts since, and the answer would concern others than those who were charged.",
-                remedy="It stays spent; ask the question anew.",
-            )
+            raise LedgerError("part-data-refreshed")
 
 
 def _growth(before: Event, after: Event) -> Event:

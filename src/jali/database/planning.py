@@ -111,14 +111,9 @@ def _refusing(plan: Callable[[], T]) -> T:
     except RecursionError:
         raise too_deep() from None
     except MemoryError:
-        raise QueryError(
-            "The question takes too much memory to plan. Nothing was spent.", remedy="Ask for less at once."
-        ) from None
+        raise QueryError("planning-out-of-memory") from None
     except Exception as problem:
-        raise QueryError(
-            "Jali failed to plan this question, unexpectedly. Nothing was spent.",
-            remedy="Please report the question.",
-        ) from problem
+        raise QueryError("planning-failed") from problem
 
 
 def planned(question: str | Question, given: Given, catalog: Catalog, limits: Limits = DEFAULT) -> Plan:
@@ -126,9 +121,7 @@ def planned(question: str | Question, given: Given, catalog: Catalog, limits: Li
     if isinstance(question, Question):
         return made(question, given, catalog, limits)
     if not isinstance(question, str):
-        raise QueryError(
-            "A question is SQL text.", remedy="Write db.ask('SELECT COUNT(*) FROM ...', epsilon=0.1)."
-        )
+        raise QueryError("question-not-text")
     parsed, clause = _read(question, limits)
     plan = made(parsed, given if clause is None else joined(clause, given), catalog, limits)
     if clause is not None:

@@ -109,4 +109,4 @@ def _in_files(table: Table) -> tuple[Field, ...]:
 
 def _check_rows(rows: int | None) -> None:
     if rows is not None and (isinstance(rows, bool) or not isinstance(rows, int) or not 1 <= rows <= _MOST):
-        raise CatalogError(f"rows must be a whole number between 1 and {_MOST:,}.")
+        raise CatalogError("rehearsal-rows", most=_MOST)

@@ -108,7 +108,7 @@ class Serving:
 
     def _check_no_stream(self, receipt: str) -> None:
         if self._ledger.streams.paid_by(receipt):
-            raise QueryError(f"{receipt} is the receipt of a stream.", remedy="Look at the stream.")
+            raise QueryError("receipt-of-stream-shown", receipt=receipt)
 
 
 def released(plan: str, receipt: str, drawn: str, *, cached: bool = True) -> Found[Answer] | Found[BatchAnswer]:

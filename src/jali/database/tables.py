@@ -13,7 +13,7 @@ from jali.errors import CatalogError, QueryError
 from jali.ledger import table_account
 from jali.planner import PLANS
 from jali.query.catalog import Catalog, Kind, Public, Source, Table
-from jali.query.spelling import meant
+from jali.query.spelling import nearest
 
 if TYPE_CHECKING:
     from jali.engines import Engine
@@ -58,9 +58,8 @@ class Tables:
             if table.name.lower() == lowered:
                 return table
         names = [table.name for table in self.protected()]
-        known = ", ".join(names) or "none yet"
         raise QueryError(
-            f"There is no protected table {name}.", remedy=f"{meant(name, names)}Protected tables: {known}."
+            "protected-table-unknown-here", table=name, nearest=nearest(name, names), tables=tuple(names)
         )
 
     def version(self, name: str) -> int:
@@ -71,7 +70,7 @@ class Tables:
     def check_free(self, name: str) -> None:
         """Refuse a table the name of a stream: people could not tell them apart."""
         if self._ledger.streams.named(name) is not None:
-            raise CatalogError(f"There is a stream {name} already.", remedy="Call the table otherwise.")
+            raise CatalogError("table-name-of-stream", stream=name)
 
     def check_source(self, table: Table | Public) -> str | None:
         """Read a source in full, or refuse it; return the state that was checked."""
@@ -81,10 +80,7 @@ class Tables:
         for other, state in self._guard.states().items():
             if table.source.format == "frame" and other != table.name and state.fingerprint == checked:
                 self._engine.withhold(table.source.location)
-                raise CatalogError(
-                    f"A frame with these values is declared already, as {other}.",
-                    remedy="One source has one budget: ask that table.",
-                )
+                raise CatalogError("frame-values-protected", table=other)
         return checked
 
     def open(self, table: Table, checked: str | None) -> None:
@@ -134,15 +130,10 @@ class Tables:
         else:
             kept = True
         if not kept:
-            raise CatalogError(
-                f"There is no place here to keep the copy of {found.name}.",
-                remedy="It needs a directory: beside the file; with a ledger in Postgres, in XDG_STATE_HOME.",
-            )
+            raise CatalogError("copy-without-place", table=found.name)
         if self._engine.fingerprint(found.source) != checked:
             self._guard.close(found.name)
-            raise CatalogError(
-                f"The source of {found.name} was changed while it was copied.", remedy="Prepare it again."
-            )
+            raise CatalogError("source-changed-at-copy", table=found.name)
         self._guard.open(self.named(name), checked)
         return self.named(name)
 
@@ -154,7 +145,7 @@ class Tables:
         """
         now = self.named(table.name)
         if _columns(now) != _columns(table):
-            raise CatalogError(f"{table.name} was declared anew while it was copied.", remedy="Prepare it again.")
+            raise CatalogError("declared-anew-at-copy", table=table.name)
         if copy is not None:
             self.store(replace(now, copy=copy))
             return
@@ -238,10 +229,10 @@ class Tables:
         """Give the frame of a table, or the session of its cluster, again."""
         found = self.any_named(name)
         if found.source.format not in ("frame", "spark"):
-            raise CatalogError(f"Table {found.name} is read from {found.source.location}, not from a frame.")
+            raise CatalogError("table-without-frame", table=found.name, location=found.source.location)
         fresh = {f.name: f.kind for f in self._engine.fields(found.source, {}, frame)}
         if fresh != {f.name: f.kind for f in found.fields}:
-            raise CatalogError(f"The frame does not have the columns that {found.name} was declared with.")
+            raise CatalogError("frame-columns-differ", table=found.name)
         if found.source.format != "frame":
             return
         check_frame(self._engine.holder(frame), found.name)
@@ -256,17 +247,11 @@ class Tables:
 
 def _check_preparable(table: Table) -> None:
     if table.source.synthetic:
-        raise CatalogError("Made-up rows need no copy.", remedy="Prepare the table of the database itself.")
+        raise CatalogError("copy-of-rehearsal")
     if table.row_level or table.unique:
-        raise CatalogError(
-            f"Table {table.name} needs no copy: each row is a person.",
-            remedy="Copies bound the rows of people who have several.",
-        )
+        raise CatalogError("copy-of-people", table=table.name)
     if table.reach is not None:
-        raise CatalogError(
-            f"The unit of {table.name} is in {table.reach.table.name}: a copy needs it in the table itself.",
-            remedy=f"Write {table.name} with a column of its unit, and protect that.",
-        )
+        raise CatalogError("copy-of-linked", table=table.name, other=table.reach.table.name)
 
 
 def _columns(table: Table) -> tuple[tuple[str, Kind, str], ...]:
@@ -275,7 +260,7 @@ def _columns(table: Table) -> tuple[tuple[str, Kind, str], ...]:
 
 def _check_storable(table: Table | Public) -> None:
     if PLANS.decode(PLANS.encode(table)) != table:
-        raise CatalogError("This declaration cannot be stored.")
+        raise CatalogError("declaration-too-long")
 
 
 @lru_cache(maxsize=256)

@@ -139,7 +139,7 @@ def workplace(keep: str | None) -> Iterator[Path]:
         return
     path = Path(keep).expanduser()
     if path.exists() and any(path.iterdir() if path.is_dir() else [path]):
-        raise CatalogError(f"{keep} is not empty.", remedy="Name a new directory.")
+        raise CatalogError("demo-directory-not-empty", directory=keep)
     path.mkdir(parents=True, exist_ok=True)
     yield path
 

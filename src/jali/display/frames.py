@@ -105,10 +105,7 @@ def installed(package: str) -> Any:
     try:
         return import_module(package)
     except ImportError:
-        raise CatalogError(
-            f"This needs {package}, which is not installed.",
-            remedy=f"Run pip install {package}; or take a.rows, a.to_dicts() or a.to_csv().",
-        ) from None
+        raise CatalogError("package-missing", package=package) from None
 
 
 def csv_text(columns: Columns) -> str:

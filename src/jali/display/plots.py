@@ -53,5 +53,5 @@ def pyplot() -> Any:
     try:
         from matplotlib import pyplot as module
     except ImportError:
-        raise CatalogError("Plots need matplotlib.", remedy="Install it: pip install 'jali[plots]'.") from None
+        raise CatalogError("matplotlib-missing") from None
     return module

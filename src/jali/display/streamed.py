@@ -163,11 +163,14 @@ class Outline:
 def chosen(names: Sequence[str], known: Mapping[str, One], stream: str) -> dict[str, One]:
     """Return what some keys of a stream have, in their order; a key that it has not is refused."""
     if missing := [name for name in names if name not in known]:
-        some = ", ".join(name for name in list(known)[:10] if name)
-        more = ", ..." if len(known) > 10 else ""
+        some = tuple(name for name in list(known)[:10] if name)
         raise QueryError(
-            f"The stream {stream} has no key {missing[0]}.",
-            remedy=f"It has {some}{more}." if some else "It has no keys.",
+            "stream-key-unknown",
+            stream=stream,
+            key=missing[0],
+            has_keys=bool(some),
+            keys=some,
+            more=len(known) > 10,
         )
     return {name: known[name] for name in names}
 

@@ -2,22 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Mapping
 from typing import Any
 
-from jali.errors import BudgetExceeded, JaliError, QueryError
+from jali.errors import BudgetExceeded, Face, JaliError
+from jali.errors.fields import field_json
 
 
-def failure_json(error: JaliError, said: Callable[[str], str] = str) -> dict[str, Any]:
-    """Return an error; `said` puts its sentences into the words of whoever reads them."""
+def failure_json(
+    error: JaliError, face: Face = Face.HTTP, *, asked: Mapping[str, str] | None = None
+) -> dict[str, Any]:
+    """Return an error: its code and fields for programs, and its text in the words of a face."""
+    written = error.write(face, asked=asked)
     made: dict[str, Any] = {
+        "code": error.code,
         "type": type(error).__name__,
-        "message": said(error.message),
-        "remedy": None if error.remedy is None else said(error.remedy),
-        "position": list(error.position) if isinstance(error, QueryError) and error.position else None,
+        "message": written.message,
+        "remedy": written.remedy,
+        "position": None if error.position is None else list(error.position),
+        "fields": {name: field_json(value) for name, value in error.fields.items()},
     }
     if isinstance(error, BudgetExceeded):
-        made["message"] = error.sentence
         made |= {"account": error.account, "kind": error.kind}
         made |= {name: str(getattr(error, name)) for name in ("requested", "remaining", "difference")}
         made["fits"] = [fit.to_json() for fit in error.fits]

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from jali.errors import CatalogError
+from jali.errors import CatalogError, Phrase
 
 # The schema of the copies, in Postgres and in Spark: nobody can protect a table of it.
 SCHEMA = "jali_prepared"
@@ -49,10 +49,7 @@ def kept(copies: Copies | None, table: str) -> Copies:
         CatalogError: if the database is in memory.
     """
     if copies is None:
-        raise CatalogError(
-            f"A copy of {table} would outlive this database, which is in memory.",
-            remedy="Keep the database in a file: jali.connect('clinic.jali').",
-        )
+        raise CatalogError("copy-in-memory", table=table)
     return copies
 
 
@@ -63,9 +60,7 @@ def refuse_copy(schema: str, relation: str) -> None:
         CatalogError: if a table is in the schema of the copies.
     """
     if schema.lower() == SCHEMA:
-        raise CatalogError(
-            f"{relation} is where copies of protected tables are kept.", remedy="Protect the table itself."
-        )
+        raise CatalogError("relation-of-copies", relation=relation)
 
 
 def refuse_copied_files(path: Path) -> None:
@@ -85,14 +80,6 @@ def _holds_copies(folder: Path) -> bool:
     return beside or folder.name == f"{SCHEMA}.db" or folder.parts[-2:] == ("jali", "prepared")
 
 
-def copy_missing(table: str) -> tuple[str, str]:
-    """Return what is said, and the remedy, where a copy is not there."""
-    return (
-        f"The prepared copy of table {table} is missing. Nothing was spent.",
-        f"Write it again: db.prepare({table!r}).",
-    )
-
-
-def not_written(table: str, remedy: str) -> CatalogError:
+def not_written(table: str, advice: Phrase) -> CatalogError:
     """Make the error of a copy that could not be written: it says nothing about rows."""
-    return CatalogError(f"The copy of {table} could not be written.", remedy=remedy)
+    return CatalogError("copy-not-written", table=table, advice=advice)

@@ -10,27 +10,23 @@ from __future__ import annotations
 from jali.errors import EngineError, Unsupported
 
 _CAUSES = {
-    "cancelled": ("engine-cancelled", "The question was cancelled."),
-    "time": ("engine-time", "The question took longer than the limit of time."),
-    "disk": ("engine-disk", "The disk that the engine uses is full."),
-    "away": ("engine-away", "The server of the table cannot be reached."),
+    "cancelled": "engine-cancelled",
+    "time": "engine-time",
+    "disk": "engine-disk",
+    "away": "engine-away",
 }
 
 
 def failed(cause: str) -> EngineError:
     """Return the error of a question that an engine could not run; an empty cause may be the data."""
-    code, message = _CAUSES.get(cause, ("engine-failed", "The engine could not run this question."))
-    return EngineError(message, code=code)
+    return EngineError(_CAUSES.get(cause, "engine-failed"))
 
 
 def uncompiled(engine: str) -> Unsupported:
     """Return the refusal of a question that an engine runs on no data at all."""
-    return Unsupported(
-        f"{engine} cannot run this question, whatever the data. Nothing was spent.",
-        remedy="Ask it in another way, and please report it: this should not happen.",
-    )
+    return Unsupported("engine-cannot-run", engine=engine)
 
 
 def changed() -> EngineError:
     """Return the error of a source that was replaced while it was read."""
-    return EngineError("The source was changed while it was read.", code="source-changed")
+    return EngineError("source-changed-while-read")

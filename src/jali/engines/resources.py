@@ -37,7 +37,7 @@ class Resources:
         for name in ("memory", "spill", "threads", "seconds"):
             value = getattr(self, name)
             if not (name == "threads" and value is None) and not 0 < value < float("inf"):
-                raise CatalogError(f"{name} must be a number above 0, not {value}.", remedy=f"Leave {name} out.")
+                raise CatalogError("resource-malformed", resource=name, given=value)
 
 
 class Cancellation:

@@ -52,11 +52,8 @@ class Router:
         places = {(table.source.format, table.source.location): table for table in tables}
         elsewhere = [place for place in places if place[0] in _NAMES]
         if len(elsewhere) > 1 or (elsewhere and len(places) > 1):
-            names = " and ".join(sorted(table.name for table in places.values())[:2])
-            raise Unsupported(
-                f"{names} are in different places, and no engine reads both.",
-                remedy="Join tables of one database; put a public table where the protected one is.",
-            )
+            names = tuple(sorted(table.name for table in places.values())[:2])
+            raise Unsupported("tables-apart", tables=names)
         return self.of(next(iter(places.values())).source) if elsewhere else self._duckdb
 
     def emit(self, aggregation: Aggregation) -> str:

@@ -63,7 +63,7 @@ class AccessBook:
         with self._transactions.writing() as tables:
             row = tables.get("tokens", id_)
             if row is None:
-                raise LedgerError(f"There is no token {id_}.", remedy="See which there are: jali token list.")
+                raise LedgerError("token-unknown", token=id_)
             found = _read(row)
             if not found.revoked:
                 tables.put("tokens", (*row[:-1], 1))

@@ -165,11 +165,7 @@ class AnchorFile:
         try:
             yield
         except OSError as error:
-            raise LedgerError(
-                f"The anchor {self.name} cannot be read or written: {error.strerror}.",
-                remedy="Check the directory, its rights and its room. What was paid is answered then.",
-                code="anchor-away",
-            ) from None
+            raise LedgerError("anchor-away-file", anchor=self.name, problem=error.strerror) from None
 
 
 def _is_open_as(descriptor: int, path: Path) -> bool:
@@ -213,9 +209,4 @@ def _sync_directory(directory: Path) -> None:
 
 
 def _damaged(name: str) -> LedgerError:
-    return LedgerError(
-        f"The anchor {name} is damaged.",
-        remedy="Put an undamaged copy back. If there is none and this is the latest state of the ledger: "
-        "`jali ledger anchor DATABASE --renew`.",
-        code="anchor-damaged",
-    )
+    return LedgerError("anchor-damaged", anchor=name)

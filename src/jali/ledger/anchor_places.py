@@ -79,10 +79,7 @@ def anchor_at(place: str, ledger: str) -> Anchor:
         return AnchorUrl(place, ledger)
     directory = Path(place).expanduser()
     if not directory.is_dir():
-        raise CatalogError(
-            f"There is no directory {place} for the anchor.",
-            remedy="Name a directory that is there, postgresql://USER@HOST/NAME or https://HOST/PATH.",
-        )
+        raise CatalogError("anchor-directory-missing", place=place)
     return AnchorFile(directory.resolve() / f"{ledger}.anchor")
 
 
@@ -149,9 +146,7 @@ class AnchorUrl:
 
     def __init__(self, url: str, ledger: str) -> None:
         if "@" in urllib.parse.urlsplit(url).netloc:
-            raise CatalogError(
-                "The URL of an anchor has no name or password in it.", remedy="Give a token in JALI_ANCHOR_TOKEN."
-            )
+            raise CatalogError("anchor-url-with-password")
         self.name, self._ledger = url, ledger
 
     def last(self) -> Anchored | None:
@@ -193,13 +188,9 @@ class AnchorUrl:
 def _known(name: str, lines: list[str]) -> Anchored | None:
     found = [Anchored.of(line) for line in lines if line.strip()]
     if any(line is None for line in found):
-        raise LedgerError(f"The anchor {name} is damaged.", remedy="See what changed it.", code="anchor-damaged")
+        raise LedgerError("anchor-damaged-there", anchor=name)
     return merge(line for line in found if line is not None)
 
 
 def _away(name: str) -> LedgerError:
-    return LedgerError(
-        f"The anchor {name} cannot be reached.",
-        remedy="What was paid stays paid, and is answered when the anchor can be reached again.",
-        code="anchor-away",
-    )
+    return LedgerError("anchor-away", anchor=name)

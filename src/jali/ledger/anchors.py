@@ -84,7 +84,7 @@ class Anchored:
         checksum, _, text = line.strip().partition(" ")
         if fingerprint(text)[:16] != checksum:
             return None
-        with decoding("an anchor cannot be read"):
+        with decoding("damage-anchor"):
             return cls.of_json(json.loads(text))
 
     @classmethod
@@ -181,9 +181,4 @@ NO_ANCHORS = Anchors(None)
 
 
 def _missing(name: str) -> LedgerError:
-    return LedgerError(
-        f"The anchor of the ledger, {name}, is missing: this may be a copy, or a ledger that was restored.",
-        remedy="Put the anchor back. To look at a copy: `jali verify`. If the anchor is lost for good and this "
-        "is the latest state of the ledger: `jali ledger anchor DATABASE --renew`.",
-        code="anchor-missing",
-    )
+    return LedgerError("anchor-missing", anchor=name)

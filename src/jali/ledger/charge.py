@@ -25,7 +25,7 @@ def settled(debit: Debit, budget: Budget, sums: Sums) -> Sums:
         most 1,024 bits. The filter admits it.
     """
     if not payable(debit):
-        raise LedgerError(f"A loss below zero, or of endless digits, cannot be charged to {debit.account}.")
+        raise LedgerError("loss-not-chargeable", account=debit.account)
     after = sums.after(debit)
     if not Filter(budget).admits(NOTHING, after.spent):
         raise _refusal(debit, budget, sums)

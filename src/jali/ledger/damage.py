@@ -5,25 +5,20 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from jali.errors import JaliError, LedgerError
-
-_REMEDY = (
-    "Stop all programs that use it and run `jali verify`. If that finds problems, put an undamaged copy in its "
-    "place: `jali ledger recover` then charges what the copy does not know of."
-)
+from jali.errors import Field, JaliError, LedgerError, Phrase
 
 
-def damaged(what: str) -> LedgerError:
-    """Return the error of a ledger of which something does not match the rest."""
-    return LedgerError(f"The ledger is damaged: {what}.", remedy=_REMEDY, code="ledger-damaged")
+def damaged(code: str, /, **fields: Field) -> LedgerError:
+    """Return the error of a ledger of which something does not match the rest: `code` is the phrase for it."""
+    return LedgerError("ledger-damaged", damage=Phrase(code, **fields))
 
 
 @contextmanager
-def decoding(what: str = "a record cannot be read") -> Iterator[None]:
+def decoding(code: str = "damage-record", /) -> Iterator[None]:
     """Turn every failure to make sense of stored values into a `LedgerError`."""
     try:
         yield
     except JaliError:
         raise
     except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError, RecursionError):
-        raise damaged(what) from None
+        raise damaged(code) from None

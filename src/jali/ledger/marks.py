@@ -37,4 +37,4 @@ class Marks:
         if self._key is None:
             self._key = read_key(self._connection, _NAME)
         if self._key is None or mark != self.of(table, *values):
-            raise damaged(f"a row of {table} was changed")
+            raise damaged("damage-row", table=table)

@@ -21,7 +21,7 @@ def read_fact(connection: Connection, name: str) -> str | None:
         facts = dict(connection.execute("SELECT name, value FROM meta"))
         sound = facts.pop(_CHECK, None) == _checksum(facts)
     if not sound:
-        raise damaged("its name or one of its keys was changed")
+        raise damaged("damage-identity")
     return facts.get(name)
 
 

@@ -94,14 +94,11 @@ def move_ledger(source: str | Path, target: str | Path) -> Moved:
         if leaving.to != place.name:
             raise moved_to(leaving.to)
         if not place.take(partial(_arrive, ledger.store, leaving)) and not _arrived(target, leaving):
-            raise LedgerError(
-                f"{place.name} holds another ledger by now.",
-                remedy="Take that away, and finish the move by the same command.",
-            )
+            raise LedgerError("move-target-taken", place=place.name)
     with open_ledger(target, create=False) as ledger:
         found = ledger.verify(noted=leaving.head)
         if found.problems:
-            raise LedgerError(f"{place.name} is not sound.", remedy="Run `jali verify`.")
+            raise LedgerError("move-target-unsound", place=place.name)
         return Moved(str(source), place.name, found.entries, found.head)
 
 
@@ -118,9 +115,10 @@ def _leaving(store: Store) -> _Leaving | None:
 def _left(ledger: StoredLedger, place: Target) -> _Leaving:
     """Have a ledger leave: from now on nothing is charged to it."""
     found = ledger.verify()
-    if found.problems or not found.entries:
-        what, remedy = ("is not sound", "Run `jali verify`.") if found.problems else ("is empty", "Make another.")
-        raise LedgerError(f"The ledger {ledger.name} {what}: it cannot be moved.", remedy=remedy)
+    if found.problems:
+        raise LedgerError("move-unsound", ledger=ledger.name)
+    if not found.entries:
+        raise LedgerError("move-empty", ledger=ledger.name)
     with ledger.store.reading() as connection:
         place.check(connection)
     with ledger.transactions.writing() as tables:
@@ -142,7 +140,7 @@ def _arrive(source: Store, leaving: _Leaving, connection: Connection) -> None:
     seal_facts(connection)
     found = inspect(connection, leaving.head, guarded=False)
     if found.problems or found.head != leaving.head:
-        raise LedgerError("What was copied is not the ledger that has left.", remedy="Try again.")
+        raise LedgerError("move-copy-differs")
     body = {"from": source.name, "move": leaving.move, "at": now()}
     Tables(connection).append(Kind.ARRIVE, body)
 

@@ -27,7 +27,5 @@ def open_ledger(place: str | Path | None, *, create: bool = True, checked: bool 
     if isinstance(place, str) and is_address(place):
         return PostgresLedger(place, create=create, checked=checked)
     if place is not None and not create and not Path(place).is_file():
-        raise CatalogError(
-            f"There is no database {place}.", remedy=f"Make one: jali init {shlex.quote(str(place))}"
-        )
+        raise CatalogError("database-missing", place=place, written=shlex.quote(str(place)))
     return SqliteLedger(None if place is None else Path(place), checked=checked)

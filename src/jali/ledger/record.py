@@ -71,7 +71,7 @@ def intact(read: Callable[[], _T]) -> _T:
     try:
         return read()
     except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError, RecursionError, JaliError):
-        raise damaged("a record cannot be read") from None
+        raise damaged("damage-record") from None
 
 
 def _event(row: _Row) -> Event:
@@ -107,5 +107,5 @@ def _number(text: str | None) -> Fraction:
 
 def _text(value: Fraction) -> str:
     if max(value.numerator.bit_length(), value.denominator.bit_length()) > _MAX_BITS:
-        raise LedgerError("A loss or budget has too many digits.", remedy="Write it with fewer digits.")
+        raise LedgerError("loss-digits")
     return str(value)

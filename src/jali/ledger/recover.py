@@ -53,17 +53,13 @@ def recover(ledger: StoredLedger) -> Recovery:
     transactions = ledger.transactions
     known = transactions.anchors.everything()
     if known is None:
-        raise LedgerError("There is no anchor that knows what was spent.", remedy="Put the anchor back.")
+        raise LedgerError("anchor-unknowing")
     problems = ledger.verify().problems
     if problems:
-        raise LedgerError(
-            f"This copy is not sound: {problems[0]}",
-            remedy="Put an undamaged copy in its place, and recover that.",
-            code="ledger-damaged",
-        )
+        raise LedgerError("ledger-damaged-copy", problem=problems[0])
     with transactions.writing(checked=False, anchored=False) as tables:
         if tables.epoch() == known.epoch and tables.digest(known.head.seq) == known.head.digest:
-            raise LedgerError("The ledger lacks nothing that was anchored.", remedy="Open it as usual.")
+            raise LedgerError("recover-nothing")
         lost = max(0, known.head.seq - tables.head.seq)
         at = now()
         opened = [name for name in known.accounts if tables.account(name) is None]

@@ -203,8 +203,4 @@ ALL_GUARDS = GUARDS + STREAM_GUARDS + ACCESS_GUARDS + MOVE_GUARDS
 def check_version(found: str | None, name: str) -> None:
     """Raise `LedgerError` for a schema of a later version of Jali."""
     if found != VERSION and found not in EARLIER:
-        raise LedgerError(
-            f"{name} has the ledger schema {found or 'none'}; this version of Jali reads up to {VERSION}.",
-            remedy="Use the version of Jali that wrote it.",
-            code="ledger-schema",
-        )
+        raise LedgerError("ledger-schema", ledger=name, found=found or "none")

@@ -19,8 +19,6 @@ from jali.ledger.steps import now
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
 
-_MAKE_ONE = "Make one: openssl genpkey -algorithm ed25519 -out KEY.pem"
-
 
 @dataclass(frozen=True)
 class SignedHead:
@@ -82,10 +80,10 @@ def read_head(path: Path) -> SignedHead:
         anchored = Anchored.of_json({name: body[name] for name in names})
         return SignedHead(body["ledger"], anchored, body["at"], body["public_key"], body["signature"])
     except OSError:
-        problem = f"{path} cannot be read."
+        problem = "head-unreadable"
     except (ValueError, LookupError, TypeError, AttributeError):
-        problem = f"{path} is not a head that `jali ledger anchor` wrote."
-    raise CatalogError(problem, remedy="Name the file that `jali ledger anchor DATABASE --out FILE` wrote.")
+        problem = "head-foreign"
+    raise CatalogError(problem, path=str(path))
 
 
 def read_public_key(path: Path) -> Ed25519PublicKey:
@@ -103,10 +101,7 @@ def read_public_key(path: Path) -> Ed25519PublicKey:
     except (OSError, ValueError):
         found = None
     if not isinstance(found, Ed25519PublicKey):
-        raise CatalogError(
-            f"{path} has no public Ed25519 key.",
-            remedy="Write it: openssl pkey -in KEY.pem -pubout -out PUBLIC.pem",
-        )
+        raise CatalogError("public-key-missing", path=path)
     return found
 
 
@@ -119,5 +114,5 @@ def _private_key(path: Path) -> Ed25519PrivateKey:
     except (OSError, ValueError, TypeError):
         found = None
     if not isinstance(found, Ed25519PrivateKey):
-        raise CatalogError(f"{path} has no private Ed25519 key without a password.", remedy=_MAKE_ONE)
+        raise CatalogError("private-key-missing", path=path)
     return found

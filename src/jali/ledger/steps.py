@@ -36,10 +36,7 @@ def opened(tables: Tables, account: str, budget: Budget) -> None:
         tables.put_account(account, budget)
         tables.append(Kind.OPEN, {"account": account, "budget": write_budget(budget), "at": now()})
     elif old.budget != budget:
-        raise LedgerError(
-            f"The budget of {account} is {old.budget} for ever; it cannot become {budget}.",
-            remedy="Give the budget that it was opened with.",
-        )
+        raise LedgerError("budget-fixed", account=account, budget=str(old.budget), given=str(budget))
 
 
 def reserved(tables: Tables, order: Order) -> None:
@@ -73,17 +70,14 @@ def _check_scheme(tables: Tables, debit: Debit) -> None:
         return
     known = tables.together(debit.account, debit.part.scheme)
     if not debit.part.scheme or debit.part.together not in (1, 2) or known not in (None, debit.part.together):
-        raise LedgerError(f"The scheme {debit.part.scheme!r} cannot be charged to {debit.account} like this.")
+        raise LedgerError("scheme-not-chargeable", scheme=debit.part.scheme, account=debit.account)
 
 
 def known(tables: Tables, name: str) -> Account:
     """Return an account, or refuse: there is none of this name."""
     account = tables.account(name)
     if account is None:
-        raise LedgerError(
-            f"There is no account {name}.",
-            remedy="The curator must protect the table or grant a budget first.",
-        )
+        raise LedgerError("account-unknown", account=name)
     return account
 
 

@@ -101,7 +101,7 @@ class StoredLedger:
         """Begin all anchors anew with the head as it is: what they knew before no longer counts."""
         found = self.verify()
         if found.problems:
-            raise damaged(found.problems[0].rstrip("."))
+            raise damaged("damage-found", problem=found.problems[0].rstrip("."))
         self._transactions.anchors.renew(self.now())
 
     def close(self) -> None:
@@ -147,7 +147,7 @@ class StoredLedger:
         with self._writing() as tables:
             old = tables.declaration(name)
             if old is None:
-                raise CatalogError(f"Nothing is declared under the name {name!r}.", remedy="Declare it first.")
+                raise CatalogError("declaration-missing", name=name)
             new = replace(old, data_version=old.data_version + 1)
             tables.put_declaration(new)
             tables.append(Kind.REFRESH, {"name": name, "data_version": new.data_version, "at": now()})
@@ -248,7 +248,7 @@ class StoredLedger:
             LedgerError: An account does not exist, or there is no debit at all.
         """
         if not debits:
-            raise LedgerError("A question without a debit cannot be reserved.", remedy="Name who pays for it.")
+            raise LedgerError("question-without-debit")
         receipt = secrets.token_hex(16)
         with self._writing() as tables:
             known = _known(tables, key, analyst, working) if resume else None
@@ -354,7 +354,7 @@ class StoredLedger:
 def _declared(tables: Tables, name: str) -> Declaration:
     found = tables.declaration(name)
     if found is None:
-        raise damaged(f"the declaration of {name} cannot be found")
+        raise damaged("damage-declaration", name=name)
     return found
 
 
@@ -363,7 +363,7 @@ def _own(analyst: str, grant: Debit | tuple[Debit, ...] | None) -> tuple[Debit, 
     debits = (grant,) if isinstance(grant, Debit) else grant or ()
     for debit in debits:
         if not debit.account.startswith(grants_of(analyst)):
-            raise LedgerError(f"{debit.account} does not pay for what {analyst} sees.")
+            raise LedgerError("payer-not-analyst", account=debit.account, analyst=analyst)
     return debits
 
 
@@ -384,14 +384,11 @@ def _known(tables: Tables, key: str, analyst: str, working: Container[str]) -> s
 
 
 def _no_receipt(receipt: str) -> LedgerError:
-    return LedgerError(f"There is no receipt {receipt}.", remedy="Look at your list of receipts.")
+    return LedgerError("receipt-unknown", receipt=receipt)
 
 
 def _count_attempt(tables: Tables, receipt: str, attempt: int) -> None:
     if attempt > MAX_ATTEMPTS:
-        raise LedgerError(
-            f"The receipt {receipt} was tried {MAX_ATTEMPTS} times without an answer.",
-            remedy="It stays spent; ask the question anew.",
-        )
+        raise LedgerError("receipt-tried-out", receipt=receipt, attempts=MAX_ATTEMPTS)
     tables.put_attempt(receipt, attempt)
     tables.append(Kind.ATTEMPT, {"receipt": receipt, "attempt": attempt, "at": now()})

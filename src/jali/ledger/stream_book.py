@@ -145,21 +145,15 @@ def _published(tables: Tables, streams: StreamTables, stream: StoredStream, last
 def _known(streams: StreamTables, name: str) -> StoredStream:
     found = streams.stream(name)
     if found is None:
-        raise LedgerError(f"There is no stream {name}.", remedy="Make it with db.stream.")
+        raise LedgerError("stream-unknown-in-ledger", stream=name)
     return found
 
 
 def _check_going_on(stream: StoredStream) -> None:
     """Refuse a stream whose noise may have been used for ticks that an older copy does not know of."""
     if stream.ended:
-        raise LedgerError(
-            f"The stream {stream.name} ended when the ledger was recovered from an older copy.",
-            remedy="Make another stream; what this one published stays.",
-        )
+        raise LedgerError("stream-ended-by-recovery", stream=stream.name)
 
 
 def _over(name: str, most: int) -> LedgerError:
-    return LedgerError(
-        f"The horizon of {name} is over: all of its {most} ticks are published.",
-        remedy="Make another stream; what this one published stays.",
-    )
+    return LedgerError("stream-over-in-ledger", stream=name, most=most)

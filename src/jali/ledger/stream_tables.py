@@ -44,7 +44,7 @@ class StreamTables:
         seq, name, receipt, published, ended = row
         line = self._tables.line(receipt)
         if line is None:
-            raise damaged(f"the receipt of the stream {name} is missing")
+            raise damaged("damage-stream-receipt", stream=name)
         return StoredStream(seq, name, line.plan, receipt, published, bool(ended))
 
     def put_stream(self, name: str, receipt: str, state: str) -> int:
@@ -63,7 +63,7 @@ class StreamTables:
             "SELECT stream, tick, body, mark FROM stream_states WHERE stream = ?", (stream,)
         ).fetchone()
         if row is None:
-            raise damaged("the state of a stream is missing")
+            raise damaged("damage-stream-state")
         self._marks.check(row[3], "stream_states", *row[:3])
         return str(row[2])
 
@@ -85,10 +85,10 @@ class StreamTables:
         for tick, body, entry in self._run(_VALUES, (stream.seq, first, last)):
             known = json.loads(entry)
             if (known.get("tick"), known.get("value")) != (tick, fingerprint(body)):
-                raise damaged(f"what was published at tick {tick} is not what its entry says")
+                raise damaged("damage-tick", tick=tick)
             found.append(body)
         if len(found) != len(due):
-            raise damaged(f"the stream {stream.name} lacks ticks that were published")
+            raise damaged("damage-stream-ticks", stream=stream.name)
         return tuple(found)
 
     def increments(self, stream: int, tick: int) -> tuple[tuple[str, int], ...]:

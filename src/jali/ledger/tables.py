@@ -118,7 +118,7 @@ class Tables:
                 return None
             self._last = Entry(*row)
             if not self._last.linked:
-                raise damaged(f"entry {self._last.seq} was changed")
+                raise damaged("damage-entry-changed", entry=self._last.seq)
         return self._last
 
     def entry(self, seq: int) -> Entry:
@@ -126,7 +126,7 @@ class Tables:
         row = self._one(f"{_ENTRY} WHERE seq = ?", (seq,))
         entry = None if row is None else Entry(*row)
         if entry is None or not entry.linked:
-            raise damaged(f"entry {seq} is missing or was changed")
+            raise damaged("damage-entry-missing", entry=seq)
         return entry
 
     def digest(self, seq: int) -> str | None:
@@ -196,7 +196,7 @@ class Tables:
         if seq not in self._known:
             self._known[seq] = intact(lambda: list(json.loads(self.entry(seq).body)["rows"]))
         if mention not in self._known[seq]:
-            raise damaged(f"a row of {table} is not the one that entry {seq} wrote")
+            raise damaged("damage-row-of-entry", table=table, entry=seq)
         return values
 
     # Declarations.
@@ -234,7 +234,7 @@ class Tables:
         """Make sure that an account which was not found was never opened: its row may have been lost."""
         bodies = [row[0] for kind in ("open", "restore") for row in self._run(_OF_KIND.format(kind))]
         if any(name in _opened_by(body) for body in bodies):
-            raise damaged(f"the account {name} is missing")
+            raise damaged("damage-account-missing", account=name)
 
     def accounts(self) -> tuple[str, ...]:
         """Return the names of all accounts."""
@@ -253,7 +253,7 @@ class Tables:
         if part is None and not rows:
             return Sums(common=spent)
         if rows and ("" not in rows or rows[""][5] != len(rows) - 1):
-            raise damaged(f"a sum of {account} is missing")
+            raise damaged("damage-sum-missing", account=account)
         sums = {scheme: _event(row[4]) for scheme, row in rows.items()}
         common = sums.pop("", spent)
         if part is None:
@@ -277,7 +277,7 @@ class Tables:
             return mine, NOTHING
         others = self.all("parts", "WHERE account = ? AND scheme = ?", (account, part.scheme))
         if len(others) != count:
-            raise damaged(f"a part of {account} is missing")
+            raise damaged("damage-part-missing", account=account)
         if part.together == 1:
             return mine, NOTHING
         return mine, largest(_event(apart) for _, _, key, _, apart in others if key != part.key)
@@ -341,7 +341,7 @@ class Tables:
         row = self._one(f"SELECT body FROM {table} WHERE receipt = ?", (receipt,))
         body = intact(lambda: json.loads(self.entry(seq).body))
         if row is None or body.get("receipt") != receipt or body.get(name) != fingerprint(str(row[0])):
-            raise damaged(f"the text of {receipt} in {table} is not the one in its entry")
+            raise damaged("damage-text-of-receipt", receipt=receipt, table=table)
         return str(row[0])
 
     def put_attempt(self, receipt: str, attempts: int) -> None:
@@ -439,11 +439,7 @@ class Tables:
 
 def moved_to(place: str) -> LedgerError:
     """Say that nothing is charged here any more, and where instead."""
-    return LedgerError(
-        f"This ledger has moved to {place}: nothing is charged or changed here any more.",
-        remedy="Open it there. If the move was cut off, finish it: jali ledger move.",
-        code="ledger-moved",
-    )
+    return LedgerError("ledger-moved", place=place)
 
 
 def _opened_by(text: str) -> set[str]:

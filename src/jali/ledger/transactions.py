@@ -117,20 +117,10 @@ def _anchored(epoch: int, head: Head, accounts: Mapping[str, Account]) -> Anchor
 
 def behind(name: str, here: int, anchored: int) -> LedgerError:
     """Say that a ledger lacks entries that were anchored."""
-    return LedgerError(
-        f"The ledger {name} is not the one of before: its anchor knows {anchored:,} entries, and the ledger has "
-        f"{here:,} or others. An older copy was put in its place, or its journal (ending in -wal) is missing.",
-        remedy="Put the latest state back, with its journal. If it is lost for good, `jali ledger recover` "
-        "goes on from this copy with everything charged that the anchor knows of.",
-        code="ledger-behind",
-    )
+    return LedgerError("ledger-behind", ledger=name, anchored=anchored, here=here)
 
 
 def _check_schema(found: str | None, name: str) -> None:
     """Refuse to write a ledger that a later version of Jali has upgraded while this one had it open."""
     if found != VERSION:
-        raise LedgerError(
-            f"The ledger {name} was upgraded to schema {found} by another version of Jali.",
-            remedy="Stop this program, and start it again with that version.",
-            code="ledger-schema",
-        )
+        raise LedgerError("ledger-schema-upgraded", ledger=name, schema=found)

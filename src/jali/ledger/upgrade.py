@@ -35,11 +35,7 @@ def upgrade(connection: Connection, name: str) -> None:
     _fill(connection)
     found = inspect(connection, None, sealed=False, guarded=False).problems
     if found:
-        raise LedgerError(
-            f"The ledger {name} is not sound, so it cannot be upgraded: {found[0]}",
-            remedy="It was left as it is. Put an undamaged copy in its place.",
-            code="ledger-damaged",
-        )
+        raise LedgerError("ledger-damaged-upgrade", ledger=name, problem=found[0])
     tables = Tables(connection)
     last = connection.execute("SELECT kind FROM entries ORDER BY seq DESC LIMIT 1").fetchone()
     # A ledger that has moved takes no entry, and nothing is charged to it any more.

@@ -35,7 +35,5 @@ def _several(categories: int) -> int:
     """Return a number of categories, or refuse it by name."""
     number = natural(categories, "categories", least=2)
     if number > _MOST:
-        raise MechanismError(
-            f"categories must be at most 2**32, not {categories}.", remedy="Put rare ones together, or hash them."
-        )
+        raise MechanismError("categories-too-many", categories=categories)
     return number

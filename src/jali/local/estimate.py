@@ -81,7 +81,7 @@ class Estimate:
     def __post_init__(self) -> None:
         crowd(self.people)
         if not self.supports or not all(0 <= count <= self.people for count in self.supports):
-            raise MechanismError("supports must lie between 0 and people, for at least one category.")
+            raise MechanismError("local-supports-wrong")
 
     @property
     def frequencies(self) -> tuple[float, ...]:
@@ -147,7 +147,7 @@ def crowd(people: int) -> int:
     """Return a number of people, or refuse it by name."""
     number = natural(people, "people")
     if number > _MOST_PEOPLE:
-        raise MechanismError(f"people must be at most {_MOST_PEOPLE:,}, not {people}.")
+        raise MechanismError("parameter-above-limit", most=_MOST_PEOPLE, value=people, name="people")
     return number
 
 

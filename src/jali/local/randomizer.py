@@ -19,7 +19,6 @@ from jali.privacy.rationals import Number, share
 from jali.privacy.rounding import float_above
 
 Reports: TypeAlias = NDArray[Any]
-_NOT_WHOLE = "values must be whole numbers: the categories 0, 1, 2 and so on."
 
 
 class Randomizer(Mechanism):
@@ -61,7 +60,7 @@ class Randomizer(Mechanism):
     def release(self, value: int | bool, *, bits: BitSource | None = None) -> Any:
         """Return one person's report: a whole number, or an array of them."""
         if np.ndim(value):
-            raise MechanismError("value must be one whole number: a person's category.")
+            raise MechanismError("category-not-whole")
         report = self.randomize([value], bits=bits)[0]
         return report.item() if np.ndim(report) == 0 else report
 
@@ -80,7 +79,7 @@ class Randomizer(Mechanism):
         """
         array = np.asarray(reports)
         if array.ndim and not len(array):
-            raise MechanismError("Nobody reported: people must be at least 1.")
+            raise MechanismError("reports-empty")
         return self.estimate_supports(self.supports(array), len(array))
 
     def estimate_supports(self, supports: ArrayLike, people: int) -> Estimate:
@@ -111,15 +110,15 @@ class Randomizer(Mechanism):
         """Return values moved into 0 .. answers - 1; only their types can be refused."""
         last = self.answers - 1
         if isinstance(values, np.ma.MaskedArray):  # numpy would tell what is under the mask
-            raise MechanismError(_NOT_WHOLE)
+            raise MechanismError("categories-not-whole")
         # Left to itself, numpy makes doubles of a list of integers such as 2**63 and -1.
         array = None if isinstance(values, list | tuple) else np.asarray(values)
         if array is not None and array.ndim != 1:
-            raise MechanismError("values must be a list or array of one whole number per person.")
+            raise MechanismError("reports-not-a-list", name="values")
         if array is None or array.dtype == object:
             return _each_within(values if array is None else array.tolist(), last)
         if array.dtype.kind not in "iub":
-            raise MechanismError(_NOT_WHOLE)
+            raise MechanismError("categories-not-whole")
         # The larger type of the two: int8 has no 999, and int64 not every uint64.
         wide = array if array.dtype == np.uint64 else array.astype(np.int64)
         return np.asarray(np.minimum(np.maximum(wide, 0), last), np.int64)
@@ -128,7 +127,7 @@ class Randomizer(Mechanism):
 def _each_within(values: Any, last: int) -> NDArray[np.int64]:
     """Return whole numbers of any size as the nearest of 0 .. last, one by one."""
     if not all(issubclass(kind, int | np.integer | np.bool_) for kind in set(map(type, values))):
-        raise MechanismError(_NOT_WHOLE)
+        raise MechanismError("categories-not-whole")
     return np.array([min(max(int(value), 0), last) for value in values], np.int64)
 
 
@@ -139,7 +138,7 @@ def whole_matrix(reports: ArrayLike, columns: int, kinds: int = 2) -> NDArray[An
     """
     array = np.asarray(reports)
     if array.ndim != 2 or array.shape[1] != columns:
-        raise MechanismError(f"reports must be a matrix of {columns} columns, one row for each person.")
+        raise MechanismError("reports-not-a-matrix", columns=columns)
     return _in_range(array, kinds)
 
 
@@ -147,11 +146,11 @@ def whole_column(reports: ArrayLike, kinds: int = 2) -> NDArray[Any]:
     """Return reports as a list of whole numbers 0 .. kinds - 1, or refuse them."""
     array = np.asarray(reports)
     if array.ndim != 1:
-        raise MechanismError("reports must be a list or array of one whole number per person.")
+        raise MechanismError("reports-not-a-list", name="reports")
     return _in_range(array, kinds)
 
 
 def _in_range(reports: NDArray[Any], kinds: int) -> NDArray[Any]:
     if reports.size and (reports.dtype.kind not in "iub" or reports.min() < 0 or reports.max() >= kinds):
-        raise MechanismError(f"reports must be whole numbers from 0 to {kinds - 1}, as `randomize` makes them.")
+        raise MechanismError("reports-out-of-range", last=kinds - 1)
     return reports

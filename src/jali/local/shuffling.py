@@ -81,7 +81,7 @@ def shuffled(mechanism: Randomizer, *, people: int, delta: Number) -> ShuffledLo
         ShuffledLoss(0.126615, 1e-06)
     """
     if not isinstance(mechanism, Randomizer):
-        raise MechanismError(f"mechanism must be a randomizer of the local model, not {mechanism!r}.")
+        raise MechanismError("randomizer-wrong", mechanism=mechanism)
     count, failure = crowd(people), _failure(delta)
     alone = mechanism.loss.event.epsilon
     assert alone is not None  # all randomizers are pure
@@ -114,10 +114,7 @@ def shuffled_bound(*, epsilon: Number, people: int, delta: Number) -> ShuffledLo
     first, small = float_above(alone), float_below(failure)
     largest = _largest(count, small)
     if first > largest:
-        raise MechanismError(
-            f"epsilon must be at most ln(people / (16 ln(2/delta))) = {max(largest, 0.0):.6g} for this bound.",
-            remedy="Take more people or a larger delta, or use shuffled(), which has no such limit.",
-        )
+        raise MechanismError("shuffling-epsilon-too-large", largest=max(largest, 0.0), name="epsilon")
     found = rational_above(_closed_form(first, count, small))
     return ShuffledLoss(found, failure, people=count, method="closed form")
 
@@ -159,9 +156,9 @@ def _failure(delta: Number) -> Fraction:
     try:
         number = probability(delta, "delta")
     except CatalogError as problem:
-        raise MechanismError(problem.message, remedy=problem.remedy) from None
+        raise problem.like(MechanismError) from None
     if not number:
-        raise MechanismError("delta must be above 0.", remedy="At delta 0 shuffling hides nothing.")
+        raise MechanismError("shuffling-delta-zero", name="delta")
     if number < _LEAST:
-        raise MechanismError("delta must be at least 1e-300.")
+        raise MechanismError("delta-too-small", name="delta")
     return number

@@ -60,7 +60,7 @@ def simulate_survey(
         (1000, 1000)
     """
     if not isinstance(mechanism, Randomizer):
-        raise MechanismError(f"mechanism must be a randomizer of the local model, not {mechanism!r}.")
+        raise MechanismError("randomizer-wrong", mechanism=mechanism)
     exact, count = shares_of(shares, mechanism.answers), crowd(people)
     source = system_bits() if bits is None else bits
     truth = supports = np.zeros(mechanism.answers, np.int64)
@@ -81,15 +81,15 @@ def drawn_values(shares: Sequence[Fraction], size: int, *, bits: BitSource) -> N
 def shares_of(shares: Sequence[Number], categories: int) -> tuple[Fraction, ...]:
     """Return shares as rationals that sum to 1, one for each category, or refuse them by name."""
     if not isinstance(shares, Iterable):
-        raise MechanismError(f"shares must list the share of each category, not {shares!r}.")
+        raise MechanismError("shares-malformed", shares=shares, name="shares")
     try:
         exact = tuple(share(part, "shares") for part in shares)
     except CatalogError as problem:
-        raise MechanismError(problem.message, remedy=problem.remedy) from None
+        raise problem.like(MechanismError) from None
     if len(exact) != categories:
-        raise MechanismError(f"shares must list {categories} categories, not {len(exact)}.")
+        raise MechanismError("shares-count-wrong", categories=categories, count=len(exact), name="shares")
     if sum(exact) != 1:
-        raise MechanismError(f"shares must sum to 1, not {float(sum(exact)):g}.")
+        raise MechanismError("shares-sum-wrong", total=float(sum(exact)), name="shares")
     if math.lcm(*(part.denominator for part in exact)) > _LARGEST:
-        raise MechanismError("shares must be short decimals or fractions.")
+        raise MechanismError("shares-too-long", name="shares")
     return exact

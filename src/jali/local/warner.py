@@ -54,7 +54,7 @@ class Warner(Randomizer):
 
     def __init__(self, *, truth: Number | None = None, epsilon: Number | None = None) -> None:
         if (truth is None) == (epsilon is None):
-            raise MechanismError("Give either truth or epsilon.", remedy="For example truth='3/4', or epsilon=1.")
+            raise MechanismError("truth-or-epsilon")
         self._fill(truth=None if truth is None else truth_of(truth))
         self._fill(epsilon=None if epsilon is None else parameter(epsilon, "epsilon"))
 
@@ -114,10 +114,7 @@ def truth_of(truth: Number) -> Fraction:
     try:
         number = rational(truth, "truth")
     except CatalogError as problem:
-        raise MechanismError(problem.message, remedy=problem.remedy) from None
+        raise problem.like(MechanismError) from None
     if not 0 < number < 1 or number == _HALF:
-        raise MechanismError(
-            f"truth must lie between 0 and 1 and not be 1/2, not {truth}.",
-            remedy="A coin of 1/2 says nothing, and one of 0 or 1 hides nothing.",
-        )
+        raise MechanismError("truth-out-of-range", truth=truth)
     return number

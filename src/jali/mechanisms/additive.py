@@ -100,9 +100,7 @@ class Additive(Mechanism):
             parameters: All parameters but the loss.
         """
         if cls.loss_name in parameters:
-            raise MechanismError(
-                f"{cls.loss_name} is what for_error looks for.", remedy=f"Leave {cls.loss_name} out."
-            )
+            raise MechanismError("for-error-finds-loss", name=cls.loss_name)
         wish = f"an error of {within}" if confidence is None else f"an error of {within} at {confidence}"
         _distance(within, "within", positive=confidence is None)
 
@@ -232,15 +230,14 @@ class Together(Additive):
     def _sized(self, values: Integers) -> Integers:
         if values.shape != (self.dimension,):
             raise MechanismError(
-                f"The mechanism was made for dimension={self.dimension}, not for values of shape {values.shape}.",
-                remedy=f"Give one row of values, and dimension={values.size}.",
+                "mechanism-dimension-wrong", dimension=self.dimension, shape=values.shape, size=values.size
             )
         return values
 
     def _count(self, coordinates: int | None) -> int:
         count = super()._count(coordinates)
         if count > self.dimension:
-            raise MechanismError(f"coordinates must be at most the dimension, {self.dimension}, not {count}.")
+            raise MechanismError("coordinates-too-many", dimension=self.dimension, coordinates=count)
         return count
 
 
@@ -262,11 +259,11 @@ class OneNumber(Independent):
         return super().release_integers(values, bits=bits)
 
     def _several(self) -> MechanismError:
-        return MechanismError(f"{type(self).__name__} takes one number.", remedy="Take Laplace for several.")
+        return MechanismError("mechanism-takes-one-number", mechanism=type(self).__name__)
 
     def _count(self, coordinates: int | None) -> int:
         if coordinates not in {None, 1}:
-            raise MechanismError(f"coordinates must be 1 for {type(self).__name__}, not {coordinates!r}.")
+            raise MechanismError("coordinates-not-one", mechanism=type(self).__name__, coordinates=coordinates)
         return 1
 
 
@@ -274,4 +271,4 @@ def _distance(value: Number, name: str, *, positive: bool) -> None:
     if positive:
         parameter(value, name)
     elif rational(value, name) < 0:
-        raise MechanismError(f"{name} must be at least 0, not {value}.")
+        raise MechanismError("parameter-below-zero", name=name, value=value)

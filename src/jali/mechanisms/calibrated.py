@@ -50,7 +50,7 @@ class Calibrated(Mechanism):
     def _read_loss(self, epsilon: Number | None, rho: Number | None) -> None:
         self._fill(epsilon=None, rho=None)
         if (epsilon is None) == (rho is None):
-            raise MechanismError("Give either epsilon or rho, one of them.")
+            raise MechanismError("epsilon-or-rho")
         if epsilon is not None:
             self._fill(epsilon=parameter(epsilon, "epsilon"))
         else:

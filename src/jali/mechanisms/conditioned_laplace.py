@@ -66,7 +66,7 @@ class ConditionedLaplace(Together):
     def __init__(self, *, epsilon: Number, dimension: int) -> None:
         self._fill(epsilon=parameter(epsilon, "epsilon"), dimension=natural(dimension, "dimension", least=2))
         if self.scale > _LARGEST_SCALE:
-            raise MechanismError("scale must be at most 2**40.", remedy="Give a larger epsilon.")
+            raise MechanismError("conditioned-scale-too-large")
 
     @property
     def loss(self) -> Pure:

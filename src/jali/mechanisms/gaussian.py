@@ -111,7 +111,7 @@ class Gaussian(Independent, Noise):
         """
         failing = parameter(delta, "delta")
         if failing >= 1:
-            raise MechanismError(f"delta must be below 1, not {delta}.")
+            raise MechanismError("parameter-not-below-one", value=delta, name="delta")
         rho = largest_rho(parameter(epsilon, "epsilon"), failing)
         return cls(sensitivity=sensitivity, rho=rho, step=step, dimension=dimension)
 

@@ -78,7 +78,7 @@ class LInfinity(Together):
         self._fill(dimension=natural(dimension, "dimension"), step=step_of(step))
         refuse_below_one_step(self.sensitivity, self.step)
         if self.scale > 1 << 60:
-            raise MechanismError("scale must be at most 2**60 steps.", remedy="Give a larger epsilon or step.")
+            raise MechanismError("l-infinity-scale-too-large")
 
     @property
     def loss(self) -> Pure:

@@ -68,10 +68,7 @@ class Lattice:
             return integers_in(value)
         array = numbers_in(value)
         if array.size > self.dimension:
-            raise MechanismError(
-                f"The mechanism was made for dimension={self.dimension} and got {array.size} values.",
-                remedy=f"Give dimension={array.size}.",
-            )
+            raise MechanismError("mechanism-width-wrong", dimension=self.dimension, size=array.size)
         return nearest_points(array, self.step)
 
     def real(self, integers: Integers) -> Any:
@@ -89,10 +86,7 @@ def step_of(step: Number | None) -> Fraction | None:
 def refuse_below_one_step(distance: Fraction, step: Fraction | None) -> None:
     """Refuse a distance, or a squared one, below 1 for integers: noise for it would hide nothing."""
     if step is None and distance < 1:
-        raise MechanismError(
-            "sensitivity is below 1, and integers move by whole steps.",
-            remedy="Give `step=` to release real values on a lattice.",
-        )
+        raise MechanismError("sensitivity-below-one")
 
 
 def _root_above(value: Fraction) -> Fraction:

@@ -143,7 +143,7 @@ def parameter(value: Number, name: str) -> Fraction:
     try:
         return positive(value, name)
     except CatalogError as problem:
-        raise MechanismError(problem.message, remedy=problem.remedy) from None
+        raise problem.like(MechanismError) from None
 
 
 def natural(value: int, name: str, *, least: int = 1) -> int:
@@ -151,7 +151,7 @@ def natural(value: int, name: str, *, least: int = 1) -> int:
     # numpy calls time spans integers
     no_number = isinstance(value, bool | np.timedelta64) or not isinstance(value, int | np.integer)
     if no_number or value < least:
-        raise MechanismError(f"{name} must be a whole number of at least {least}, not {value!r}.")
+        raise MechanismError("parameter-not-whole", name=name, least=least, value=value)
     return int(value)
 
 
@@ -162,7 +162,5 @@ def miss(confidence: float | Fraction | Decimal) -> float:
     except (TypeError, ValueError, ArithmeticError):
         left = 0.0
     if left == 0:
-        raise MechanismError(
-            f"confidence must be a number strictly between 0 and 1, not {confidence!r}.", remedy="Give 0.95."
-        )
+        raise MechanismError("confidence-not-between-zero-and-one", confidence=confidence)
     return min(left, math.nextafter(1, 0))

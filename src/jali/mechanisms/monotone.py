@@ -16,27 +16,18 @@ def read_monotone(
     A `Sensitivity` knows both. Otherwise monotone values need the adjacency to be said.
     """
     if not isinstance(monotone, bool):
-        raise MechanismError(f"monotone must be True or False, not {monotone!r}.")
+        raise MechanismError("parameter-not-boolean", value=monotone, name="monotone")
     named = None if adjacency is None else Adjacency.of(adjacency)
     if isinstance(sensitivity, Sensitivity):
         _agree(sensitivity, named, monotone=monotone)
         named, monotone = sensitivity.adjacency, sensitivity.monotone
     if monotone and named is not Adjacency.ADD_REMOVE:
-        raise MechanismError(
-            "monotone values all move the same way between neighbours: counts do under add-remove, not under "
-            "replace-one.",
-            remedy="Say adjacency='add-remove' if the loss is meant so, or leave monotone out.",
-        )
+        raise MechanismError("monotone-under-replace-one")
     return monotone, named
 
 
 def _agree(sensitivity: Sensitivity, adjacency: Adjacency | None, *, monotone: bool) -> None:
     if adjacency not in (None, sensitivity.adjacency):
-        raise MechanismError(
-            f"adjacency is {adjacency}, but the sensitivity was declared for {sensitivity.adjacency}.",
-            remedy="Leave adjacency out.",
-        )
+        raise MechanismError("adjacency-unlike-sensitivity", adjacency=adjacency, declared=sensitivity.adjacency)
     if monotone and not sensitivity.monotone:
-        raise MechanismError(
-            "monotone: the sensitivity says that values may move either way.", remedy="Leave monotone out."
-        )
+        raise MechanismError("monotone-unlike-sensitivity")

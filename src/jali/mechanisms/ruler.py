@@ -61,9 +61,9 @@ class Ruler:
         width = _fine_step(most - least) if step is None else parameter(step, "step")
         ruler = cls(least, most, width)
         if ruler.top < 1:
-            raise MechanismError("step is so large that the range has fewer than two marks.")
+            raise MechanismError("step-too-large-for-range")
         if ruler.top > _MOST:
-            raise MechanismError("step is so small that the range has more than 2**60 marks.")
+            raise MechanismError("step-too-small-for-range")
         return ruler
 
     @cached_property
@@ -80,7 +80,7 @@ class Ruler:
         """Return the number of the mark nearest to each value of a column."""
         numbers = numbers_in(values)
         if numbers.ndim != 1:
-            raise MechanismError("values must be a column: a list or an array of one dimension.")
+            raise MechanismError("values-not-one-dimensional")
         first, top, step = self.first, self.top, self.step
         low, high = float_below(self.low), float_above(self.high)
         # Points that fit int64 cannot be clipped to ends that do not.
@@ -125,9 +125,9 @@ def range_of(low: Number, high: Number, names: Sequence[str] = ("low", "high")) 
     try:
         least, most = rational(low, names[0]), rational(high, names[1])
     except CatalogError as problem:
-        raise MechanismError(problem.message, remedy=problem.remedy) from None
+        raise problem.like(MechanismError) from None
     if least >= most:
-        raise MechanismError(f"{names[0]} must be below {names[1]}.")
+        raise MechanismError("bounds-not-rising", low=names[0], high=names[1])
     return least, most
 
 

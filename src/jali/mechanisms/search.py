@@ -113,7 +113,7 @@ class _Values:
         if self.length is None:
             self.length = len(numbers)
         if len(numbers) != self.length:
-            raise MechanismError("function must return as many numbers for every table.")
+            raise MechanismError("function-returns-other-length")
         return numbers
 
 
@@ -123,21 +123,21 @@ def _numbers(value: Any) -> list[Any]:
     except MechanismError:
         numbers = []
     if not numbers:
-        raise MechanismError(f"function must return a number or a sequence of numbers, not {value!r}.")
+        raise MechanismError("function-returns-no-numbers", value=value)
     return numbers
 
 
 def _rational(item: Any) -> int | Fraction:
     finite = item.is_finite() if isinstance(item, Decimal) else math.isfinite(item)
     if not finite:
-        raise MechanismError(f"function must return finite numbers, not {item}.")
+        raise MechanismError("function-returns-infinity", value=item)
     return item if isinstance(item, int) else Fraction(*item.as_integer_ratio())
 
 
 def _records(domain: Iterable[Any]) -> Table:
     records = tuple(domain) if isinstance(domain, Iterable) else ()
     if not records:
-        raise MechanismError("domain must have at least one value.", remedy="For example domain=range(10).")
+        raise MechanismError("domain-empty")
     return records
 
 
@@ -174,7 +174,7 @@ def _some_pairs(
 def _norm(name: str) -> Callable[[Value, Value], Fraction]:
     """Return the distance in a norm; in the L2 norm, its square."""
     if name not in NORMS:
-        raise MechanismError(f"norm must be one of {', '.join(NORMS)}, not {name!r}.")
+        raise MechanismError("parameter-not-one-of", choices=tuple(NORMS), value=name, name="norm")
 
     def distance(one: Value, other: Value) -> Fraction:
         apart = [abs(Fraction(a - b)) for a, b in zip(one, other, strict=True)]

@@ -77,7 +77,7 @@ class Sensitivity:
         object.__setattr__(self, "l_infinity", parameter(l_infinity, "l_infinity"))
         object.__setattr__(self, "adjacency", Adjacency.of(adjacency))
         if not isinstance(monotone, bool):
-            raise MechanismError(f"monotone must be True or False, not {monotone!r}.")
+            raise MechanismError("parameter-not-boolean", value=monotone, name="monotone")
         object.__setattr__(self, "monotone", monotone)
 
     def __mul__(self, factor: Number) -> Sensitivity:

@@ -67,10 +67,7 @@ class Staircase(OneNumber):
         self._fill(sensitivity=l1_distance(sensitivity), epsilon=parameter(epsilon, "epsilon"), step=step_of(step))
         refuse_below_one_step(self.sensitivity, self.step)
         if self.lattice.whole_steps(self.sensitivity) > LARGEST_SCALE or 1 / self.epsilon > LARGEST_SCALE:
-            raise MechanismError(
-                "sensitivity must be at most 2**60 steps, and epsilon at least 2**-60.",
-                remedy="Give a larger step or epsilon.",
-            )
+            raise MechanismError("staircase-steps-wrong")
         self.sampler  # noqa: B018 - refuses, before anything is released, what cannot be sampled
 
     @property

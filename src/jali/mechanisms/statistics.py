@@ -165,15 +165,12 @@ def _read(adjacency: AnyAdjacency, people: int | None, statistic: str) -> Adjace
 def _with_public_size(adjacency: AnyAdjacency, statistic: str) -> Adjacency:
     kind = Adjacency.of(adjacency)
     if kind is Adjacency.ADD_REMOVE:
-        raise MechanismError(
-            f"adjacency: under add-remove the number of people is private; a {statistic} has no sensitivity 1/n.",
-            remedy="Release a sum or count and the number of people, and divide; or declare replace-one.",
-        )
+        raise MechanismError("statistic-needs-replace-one", statistic=statistic)
     return kind
 
 
 def _range(low: Number, high: Number) -> tuple[Fraction, Fraction]:
     least, most = rational(low, "low"), rational(high, "high")
     if least >= most:
-        raise MechanismError(f"low must be below high, not {low} and {high}.")
+        raise MechanismError("low-not-below-high", low=low, high=high)
     return least, most

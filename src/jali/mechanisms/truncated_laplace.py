@@ -68,7 +68,7 @@ class TruncatedLaplace(OneNumber):
         self._fill(sensitivity=l1_distance(sensitivity), epsilon=parameter(epsilon, "epsilon"))
         self._fill(delta=parameter(delta, "delta"), step=step_of(step))
         if self.delta >= Fraction(1, 2):
-            raise MechanismError(f"delta must be below 1/2, not {delta}.")
+            raise MechanismError("delta-not-below-half", delta=delta)
         refuse_below_one_step(self.sensitivity, self.step)
         self.sampler  # noqa: B018 - refuses, before anything is released, what cannot be sampled
 

@@ -30,9 +30,7 @@ def integers_in(value: Any) -> NDArray[Any]:
     """
     array = numbers_in(value)
     if array.dtype.kind not in "iub" and not all(issubclass(kind, WHOLE) for kind in _kinds(array)):
-        raise MechanismError(
-            "This mechanism takes integers.", remedy="Give `step=` to release real numbers on a lattice."
-        )
+        raise MechanismError("values-not-integers")
     return array
 
 
@@ -70,7 +68,7 @@ def _listed(value: Any) -> NDArray[Any]:
     try:
         return np.array(value, dtype=object)
     except (ValueError, TypeError):
-        raise MechanismError("values must be a number or a rectangular array of numbers.") from None
+        raise MechanismError("values-not-rectangular") from None
 
 
 def _packed(array: NDArray[Any], kinds: set[type]) -> NDArray[Any]:
@@ -91,7 +89,4 @@ def _kinds(array: NDArray[Any]) -> set[type]:
 
 
 def _no_number(kind: type) -> MechanismError:
-    return MechanismError(
-        f"values must be numbers, not {kind.__name__}.",
-        remedy="Give an integer, a float, a Fraction or a Decimal, or a rectangular array of such.",
-    )
+    return MechanismError("values-not-numbers", kind=kind.__name__)

@@ -47,7 +47,7 @@ def bernoulli(p: Fraction, size: int, *, bits: BitSource | None = None, word_bit
     """
     p = rational("p", p)
     if not 0 <= p <= 1:
-        raise MechanismError(f"p must lie in [0, 1], not {p}.")
+        raise MechanismError("probability-out-of-range", p=p, name="p")
 
     def bounds(precision: int) -> Bounds:
         below, rest = divmod(p.numerator << precision, p.denominator)
@@ -78,7 +78,7 @@ def bernoulli_exp(x: Fraction, size: int, *, bits: BitSource | None = None, word
     """
     x = rational("x", x)
     if x < 0:
-        raise MechanismError(f"x must be at least 0, not {x}.")
+        raise MechanismError("parameter-below-zero", value=x, name="x")
     return enclosed_coins(partial(exp_bounds, x), size_of_sample(size), _source(bits), word_bits)
 
 
@@ -136,13 +136,13 @@ def settle_exp(words: Words, width: int, x: Doubles, exact: Callable[[int], Frac
 def _checked(numerators: NDArray[Any], denominator: int) -> NDArray[Any]:
     numerators = np.asarray(numerators)
     if numerators.ndim != 1 or numerators.dtype.kind not in "iuO":
-        raise MechanismError("numerators must be a one-dimensional array of integers.")
+        raise MechanismError("numerators-not-a-list")
     if numerators.dtype == object and not all(isinstance(n, int) for n in numerators):
-        raise MechanismError("numerators must be integers; an object array may hold Python ints only.")
+        raise MechanismError("numerators-not-integers")
     if len(numerators) and numerators.min() < 0:
-        raise MechanismError("numerators must be at least 0.")
+        raise MechanismError("numerators-negative")
     if isinstance(denominator, bool) or not isinstance(denominator, int) or denominator < 1:
-        raise MechanismError(f"denominator must be an integer, at least 1, not {denominator!r}.")
+        raise MechanismError("parameter-not-positive-integer", value=denominator, name="denominator")
     return numerators
 
 

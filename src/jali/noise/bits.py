@@ -104,7 +104,7 @@ class KeyedBits(_ByteSource):
         self._rekey()
 
     def __reduce__(self) -> str:
-        raise MechanismError("bits: a keyed stream cannot be copied or stored; make a new one.")
+        raise MechanismError("keyed-bits-copied")
 
     def _rekey(self) -> None:
         self._process = _process()
@@ -114,10 +114,7 @@ class KeyedBits(_ByteSource):
 
     def _fill(self, buffer: memoryview) -> None:
         if self._thread != threading.get_ident():
-            raise MechanismError(
-                "bits: this keyed stream belongs to another thread.",
-                remedy="Use system_bits() in each thread.",
-            )
+            raise MechanismError("keyed-bits-other-thread")
         for start in range(0, len(buffer), len(_ZEROS)):
             chunk = buffer[start : start + len(_ZEROS)]
             if self._process != _process() or self._left < len(chunk):
@@ -144,7 +141,7 @@ def _narrowest(width: int) -> tuple[int, type[np.unsignedinteger[Any]]]:
     for size, kind in _WIDTHS:
         if width <= size:
             return size, kind
-    raise MechanismError(f"width must be at most 64 bits, not {width}.")
+    raise MechanismError("bits-too-wide", width=width)
 
 
 def _process() -> tuple[int, int]:

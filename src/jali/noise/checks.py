@@ -6,7 +6,7 @@ import operator
 from fractions import Fraction
 from numbers import Rational
 
-from jali.errors import MechanismError
+from jali.errors import MechanismError, settle
 
 
 def rational(name: str, value: object) -> Fraction:
@@ -15,10 +15,7 @@ def rational(name: str, value: object) -> Fraction:
     A float is refused: the caller should say which rational is meant, for the loss is computed from it.
     """
     if isinstance(value, bool) or not isinstance(value, Rational):
-        raise MechanismError(
-            f"{name} must be an exact rational (int or Fraction), not {type(value).__name__} {value!r}.",
-            remedy=f"Write {name}=Fraction(...).",
-        )
+        raise MechanismError("parameter-not-rational", name=name, kind=type(value).__name__, value=settle(value))
     return Fraction(value)
 
 
@@ -27,7 +24,7 @@ def positive_rational(name: str, value: object, limit: int) -> Fraction:
     number = rational(name, value)
     if not 0 < number <= limit:
         raise MechanismError(
-            f"{name} must be above 0 and at most 2**{limit.bit_length() - 1}, not {_short(number)}."
+            "parameter-out-of-powers", name=name, bits=limit.bit_length() - 1, value=_short(number)
         )
     return number
 
@@ -39,7 +36,7 @@ def size_of_sample(size: object) -> int:
     except TypeError:
         count = -1
     if count < 0:
-        raise MechanismError(f"size must be a non-negative integer, not {size!r}.")
+        raise MechanismError("size-malformed", size=settle(size))
     return count
 
 

@@ -55,7 +55,7 @@ class DiscreteStaircase:
     def __post_init__(self) -> None:
         object.__setattr__(self, "scale", positive_rational("scale", self.scale, LARGEST_SCALE))
         if not 1 <= self.tread <= self.period <= LARGEST_SCALE:
-            raise MechanismError("tread and period must be whole numbers, 1 <= tread <= period <= 2**60.")
+            raise MechanismError("staircase-treads-wrong")
 
     def sample(self, size: int, *, bits: BitSource | None = None) -> NDArray[Any]:
         """Draw `size` independent integers: int64, or Python ints if one of them does not fit.

@@ -45,7 +45,7 @@ class TruncatedLaplace(DiscreteLaplace):
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.limit < 0:
-            raise MechanismError(f"limit must be at least 0, not {self.limit}.")
+            raise MechanismError("parameter-below-zero", value=self.limit, name="limit")
 
     def sample(self, size: int, *, bits: BitSource | None = None) -> NDArray[Any]:
         """Draw `size` independent integers: int64, or Python ints if one of them does not fit.

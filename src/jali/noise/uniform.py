@@ -34,7 +34,7 @@ def uniform_below(bound: int, size: int, *, bits: BitSource | None = None) -> ND
         array([0, 0, 0])
     """
     if bound < 1:
-        raise MechanismError(f"bound must be at least 1, not {bound}.")
+        raise MechanismError("parameter-below-one", value=bound, name="bound")
     source, missing = system_bits() if bits is None else bits, size_of_sample(size)
     width, kept = (bound - 1).bit_length(), [np.zeros(0, np.int64)]
     while missing:
@@ -66,7 +66,7 @@ def uniform_below_each(bounds: NDArray[Any], *, bits: BitSource | None = None) -
     """
     source = system_bits() if bits is None else bits
     if len(bounds) and bounds.min() < 1:
-        raise MechanismError(f"bounds must be at least 1, not {bounds.min()}.")
+        raise MechanismError("parameter-below-one", value=bounds.min(), name="bounds")
     if len(bounds) and bounds.max() > 1 << _WORD - 2:
         return np.array([uniform_below(int(b), 1, bits=source)[0] for b in bounds.tolist()], object)
     drawn = np.empty(len(bounds), np.int64)

@@ -19,7 +19,6 @@ from typing import TypeAlias
 
 from jali.errors import QueryError
 from jali.numbers.search import least_integer
-from jali.numerals import decimal
 from jali.planner.aim import Aim, without_aim
 from jali.planner.forecast import forecast_of, half_width_at, public_rows
 from jali.planner.plan import Plan
@@ -29,10 +28,6 @@ from jali.query.estimates import AnyEstimate, Picked
 from jali.query.nodes import Aggregate, Expression, Output, walk
 
 Make: TypeAlias = Callable[[Terms], Plan]
-_GUESS = (
-    "Ask the curator to declare rows=, or state a guess of your own: group_rows=1000. A count, asked first, helps"
-    " to guess. Or name the other outputs only: within={...}."
-)
 # Losses from 0.000001 to 9990, by 900 steps for each power of ten.
 _DECADE = 900
 _LEAST, _MOST = -6 * _DECADE, 4 * _DECADE - 1
@@ -64,11 +59,10 @@ def _named(plan: Plan, name: str | None) -> list[Output]:
     found = made if name is None else [output for output in made if output.name == name]
     if found:
         return found
-    names = ", ".join(output.name for output in made) or "none"
-    problem = (
-        "within= has nothing to be close to." if name is None else f"within= names {name}, which is no aggregate."
-    )
-    raise QueryError(problem, remedy=f"The aggregates of the question: {names}.")
+    names = tuple(output.name for output in made)
+    if name is None:
+        raise QueryError("within-nothing", aggregates=names)
+    raise QueryError("within-not-an-aggregate", output=name, aggregates=names)
 
 
 def _aggregates(expression: Expression) -> bool:
@@ -80,15 +74,9 @@ def _estimate(plan: Plan, output: Output) -> AnyEstimate:
     known: dict[Expression, AnyEstimate] = dict(plan.estimates)
     found = known.get(output.expression) or estimate_of(output.expression, _linear(plan))
     if found is None:
-        raise QueryError(
-            f"within= is for aggregates and their sums and differences; {output.name} is computed otherwise.",
-            remedy="Name the other outputs only: within={...}. Or ask with epsilon.",
-        )
+        raise QueryError("within-computed-otherwise", output=output.name)
     if isinstance(found, Picked) and forecast_of(plan, 0, found).weight_error is not None:
-        raise QueryError(
-            f"{output.name} is a value that is picked, which has no width.",
-            remedy="Name the other outputs only: within={...}. Or ask with epsilon.",
-        )
+        raise QueryError("within-picked-value", output=output.name)
     return found
 
 
@@ -114,13 +102,8 @@ def _half_width(plan: Plan, level: int, output: Output, estimate: AnyEstimate) -
     if width is not None:
         return width
     if rows is None:
-        raise QueryError(
-            f"How close {output.name} comes depends on the rows of a group, whose number is no public fact.",
-            remedy=_GUESS,
-        )
-    raise QueryError(
-        f"How close {output.name} comes depends on the data.", remedy="Name the other outputs only: within={...}."
-    )
+        raise QueryError("within-needs-group-rows", output=output.name)
+    raise QueryError("within-depends-on-data", output=output.name)
 
 
 @dataclass
@@ -170,16 +153,14 @@ class _Search:
     def _at_the_end(self, step: int) -> tuple[int, int]:
         if step == _LEAST:
             return step - 1, step
-        raise QueryError(
-            f"No {self.aim.kind} up to {decimal(loss_at(_MOST))} brings the answer within what was asked.",
-            remedy="Ask for a larger within=, or let each person count for fewer rows: max_rows=1.",
-        )
+        raise QueryError("within-out-of-reach", kind=self.aim.kind, most=loss_at(_MOST))
 
 
 def loss_at(step: int) -> Fraction:
     """Return a loss of three digits.
 
     Example:
+        >>> from jali.numerals import decimal
         >>> [decimal(loss_at(step)) for step in (-1, 0, 1, 899, 900)]
         ['0.999', '1', '1.01', '9.99', '10']
     """

@@ -46,10 +46,7 @@ def aim_of(given: Given) -> Aim | None:
         _check_alone(given)
         return Aim(group_rows=group_rows)
     if given.get("epsilon") is not None or given.get("rho") is not None:
-        raise QueryError(
-            "within= finds the least loss by itself; epsilon or rho beside it says another.",
-            remedy='Leave one of them out. noise="gaussian" looks for a rho.',
-        )
+        raise QueryError("within-and-loss")
     return Aim(_within(within), _confidence(given.get("confidence")), _noise(given.get("noise")), group_rows)
 
 
@@ -64,47 +61,39 @@ def without_aim(given: Given) -> Given:
 def _check_alone(given: Given) -> None:
     for name in ("confidence", "noise"):
         if given.get(name) is not None:
-            raise QueryError(
-                f"{name}= says how within= is meant, and there is no within=.",
-                remedy="Give within=20, for example; or leave it out: answer.interval(0.99) needs no term.",
-            )
+            raise QueryError("term-without-within", term=name)
 
 
 def _within(given: Number | Mapping[str, Number]) -> tuple[tuple[str | None, Fraction], ...]:
     if not isinstance(given, Mapping):
         return ((None, _width(given)),)
     if not given or not all(isinstance(name, str) for name in given):
-        raise QueryError(
-            "within= names no output of the question.",
-            remedy='Give within=20, or within={"n": 20} for some outputs.',
-        )
+        raise QueryError("within-names-nothing")
     return tuple((name, _width(width)) for name, width in given.items())
 
 
 def _width(given: Number) -> Fraction:
     width = rational(given, "within")
     if width <= 0:
-        raise QueryError("within= is above 0.", remedy="Give within=20, for example.")
+        raise QueryError("within-not-positive")
     return width
 
 
 def _confidence(given: float | None) -> float:
     confidence = CONFIDENCE if given is None else float(rational(given, "confidence"))
     if not 0 < confidence < 1:
-        raise QueryError("confidence is above 0 and below 1.", remedy="Give confidence=0.95, for example.")
+        raise QueryError("confidence-outside")
     return confidence
 
 
 def _noise(given: str | None) -> str:
     noise = _NOISES[0] if given is None else given
     if noise not in _NOISES:
-        raise QueryError(
-            "noise is laplace or gaussian.", remedy='Give noise="gaussian" to pay in rho, or leave it out.'
-        )
+        raise QueryError("noise-malformed")
     return noise
 
 
 def _group_rows(given: int | None) -> int | None:
     if given is not None and (isinstance(given, bool) or not isinstance(given, int) or not 1 <= given <= 1 << 50):
-        raise QueryError("group_rows is a whole number, at least 1.", remedy="Give group_rows=1000, for example.")
+        raise QueryError("group-rows-not-positive")
     return given

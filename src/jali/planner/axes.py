@@ -9,7 +9,7 @@ from jali.errors import Unsupported
 from jali.planner.draft import Draft
 from jali.planner.key_values import key_values
 from jali.planner.lattice import double, ends_of
-from jali.planner.show_expression import show_expression
+from jali.planner.show_expression import column_name, show_expression
 from jali.query.aggregates import numbers
 from jali.query.aggregation import Categories, KeySet, Marks
 from jali.query.catalog import Kind
@@ -45,11 +45,12 @@ def categories_of(aggregate: Aggregate, argument: Expression, draft: Draft) -> C
     if not values or len(values) > _MOST_CATEGORIES:
         shown = show_expression(argument)
         raise Unsupported(
-            f"{aggregate.function.upper()}({shown}) needs to know which values there can be (at most"
-            f" {_MOST_CATEGORIES:,}).",
+            "aggregate-values-unknown",
             position=aggregate.position,
-            remedy=f"Ask the curator to declare the keys of {shown}, Keys([...]), or a range of whole numbers; or"
-            " ask SELECT ..., COUNT(*) ... GROUP BY it with a delta, ordered by the count.",
+            function=aggregate.function.upper(),
+            column=shown,
+            name=column_name(argument),
+            most=_MOST_CATEGORIES,
         )
     kind = type_of(argument, draft.rows).kind or Kind.INTEGER
     return Categories(KeySet(argument, kind, values))

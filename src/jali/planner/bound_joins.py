@@ -159,12 +159,7 @@ def _times(relation: Relation) -> int:
 
 
 def _too_many(position: Position) -> Unsupported:
-    return Unsupported(
-        f"The joins of this question could make more than {PERSON_ROWS:,} rows of one person's.",
-        position=position,
-        remedy="Join fewer tables, join public tables on their keys, or sum up one side per person first "
-        "(GROUP BY the unit); the curator may declare a smaller max_rows.",
-    )
+    return Unsupported("joins-too-large", position=position, most=PERSON_ROWS)
 
 
 # Equalities.

@@ -77,10 +77,7 @@ def check_enough_rows(table: Table, plans: list[Plan]) -> None:
     """Refuse a purchase that would say nothing, as far as the public guess of the rows tells."""
     needed = max((rows_needed(plan) for plan in plans), default=0)
     if table.rows is not None and table.rows < needed:
-        raise CatalogError(
-            f"For this epsilon a range needs about {needed:,} rows; {table.rows:,} are declared.",
-            remedy="Give the range itself, or pay more: Range(auto=True, epsilon=...).",
-        )
+        raise CatalogError("range-needs-rows", needed=needed, rows=table.rows)
 
 
 def rows_needed(plan: Plan) -> int:

@@ -35,10 +35,7 @@ def choose_mechanisms(draft: Draft) -> Draft:
         )
     except MechanismError:
         large = (draft.terms.loss.event.epsilon or draft.terms.loss.event.rho) > 1
-        raise QueryError(
-            f"The loss of {draft.terms.loss.event} is too {'large' if large else 'small'} for the noise there is.",
-            remedy=f"Ask with a {'smaller' if large else 'larger'} loss.",
-        ) from None
+        raise QueryError("loss-beyond-noise", event=str(draft.terms.loss.event), large=bool(large)) from None
     return replace(draft, levels=levels)
 
 

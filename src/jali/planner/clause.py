@@ -17,8 +17,6 @@ from jali.query.nodes import Named
 from jali.query.ownership import own
 from jali.query.relation import PerOwner, Relation
 
-_LEAVE_ONE = "Leave one of them out."
-
 
 def with_clause(clause: PrivacyClause, given: Mapping[str, Any]) -> Terms:
     """Read the options of the clause and the arguments as terms."""
@@ -39,16 +37,10 @@ def joined(clause: PrivacyClause, given: Mapping[str, Any]) -> Given:
         if value is None:
             continue
         if merged.get(name) is not None and rational(merged[name], name) != value:
-            raise QueryError(
-                f"The clause and the arguments give different values of {name}.",
-                position=clause.position,
-                remedy=_LEAVE_ONE,
-            )
+            raise QueryError("privacy-clause-and-argument", position=clause.position, argument=name)
         merged[name] = value
     if merged.get("rho") is not None and merged.get("epsilon") is not None:
-        raise QueryError(
-            "The clause gives epsilon, the arguments give rho.", position=clause.position, remedy=_LEAVE_ONE
-        )
+        raise QueryError("privacy-clause-and-rho", position=clause.position)
     found: Given = merged  # type: ignore[assignment]
     return found
 
@@ -58,14 +50,9 @@ def check_unit(clause: PrivacyClause, plan: Plan) -> None:
     if clause.unit is not None:
         _check_named(clause, clause.unit, plan)
     if clause.selection == "PUBLIC_GROUPS" and plan.selection is not None:
-        least = plan.selection.least_people > 1
-        reason = "groups of few people are left out" if least else "the groups are not all declared"
-        raise QueryError(
-            f"group_selection_strategy is PUBLIC_GROUPS, but {reason}.",
-            position=clause.position,
-            remedy="Leave the option out: groups are then chosen privately."
-            + ("" if least else " Or ask the curator to declare the keys."),
-        )
+        if plan.selection.least_people > 1:
+            raise QueryError("public-groups-of-few", position=clause.position)
+        raise QueryError("public-groups-undeclared", position=clause.position)
 
 
 def _check_named(clause: PrivacyClause, unit: str, plan: Plan) -> None:
@@ -74,17 +61,9 @@ def _check_named(clause: PrivacyClause, unit: str, plan: Plan) -> None:
     if written.lower() in names:
         return
     if not names:
-        raise QueryError(
-            f"privacy_unit_column is {written}, but in {plan.table.name} each row is a person.",
-            position=clause.position,
-            remedy="Leave the option out, or ask the curator to declare a unit.",
-        )
-    declared = ", ".join(f"{table.name}.{table.owner}" for table in plan.tables)
-    raise QueryError(
-        f"privacy_unit_column is {written}, but the catalog says {declared}.",
-        position=clause.position,
-        remedy="Name the declared unit, or leave the option out.",
-    )
+        raise QueryError("privacy-unit-undeclared", position=clause.position, unit=written, table=plan.table.name)
+    declared = tuple(f"{table.name}.{table.owner}" for table in plan.tables)
+    raise QueryError("privacy-unit-other", position=clause.position, unit=written, declared=declared)
 
 
 def unit_names(plan: Plan) -> frozenset[str]:

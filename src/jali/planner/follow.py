@@ -26,7 +26,6 @@ EVERY = ("hour", "day", "week", "month")
 MOST_CELLS = 10_000
 _NAMING = (Kind.INTEGER, Kind.TEXT)
 _MEASURES = {"count": "count", "sum": "sum", "avg": "mean", "cdf": "cdf"}
-_EXAMPLE = "SELECT date_trunc('day', admitted) AS day, COUNT(*) FROM visits GROUP BY day"
 
 
 def follow(question: Question, catalog: Catalog, *, key: str | None = None) -> Followed:
@@ -52,11 +51,7 @@ def follow(question: Question, catalog: Catalog, *, key: str | None = None) -> F
         measure="count",
     )
     if followed.cells > MOST_CELLS:
-        raise Unsupported(
-            f"The keys of this stream multiply to more than {MOST_CELLS:,}.",
-            position=others[0].position,
-            remedy="Group by fewer columns, or declare fewer keys.",
-        )
+        raise Unsupported("stream-too-many-keys", position=others[0].position, most=MOST_CELLS)
     return _measured(followed, draft)
 
 
@@ -70,11 +65,7 @@ def _check_clauses(question: Question) -> None:
     }
     for clause, there in said.items():
         if there:
-            raise Unsupported(
-                f"A stream cannot follow a question with {clause}: it publishes every key at every tick.",
-                position=question.position,
-                remedy=f"Leave it out: {_EXAMPLE}.",
-            )
+            raise Unsupported("stream-clause", position=question.position, clause=clause)
 
 
 def _only_table(draft: Draft) -> Table:
@@ -82,17 +73,13 @@ def _only_table(draft: Draft) -> Table:
     while isinstance(rows, Keep):
         rows = rows.source
     if not isinstance(rows, Scan) or not isinstance(rows.table, Table):
-        raise Unsupported(
-            "A stream follows the rows of one protected table; joins and subqueries change rows of earlier ticks.",
-            position=draft.question.position,
-            remedy="Write the joined rows into a table of their own, protect that, and follow it.",
-        )
+        raise Unsupported("stream-of-joins", position=draft.question.position)
     if rows.table.min_people > 1:
         raise Unsupported(
-            f"{rows.table.name} hides groups of fewer than {rows.table.min_people} people, and a stream publishes"
-            " every key at every tick.",
+            "stream-min-people",
             position=draft.question.position,
-            remedy="Protect the table with min_people=1 to follow it.",
+            table=rows.table.name,
+            min_people=rows.table.min_people,
         )
     return rows.table
 
@@ -115,21 +102,13 @@ def _owner(rows: Relation, table: Table, key: str | None) -> Expression | None:
     """Return the column that names the person; where each row is one, the column that tells rows apart."""
     if not table.row_level:
         if key is not None:
-            raise CatalogError(
-                f"The people of {table.name} are told by {table.owner}, not by {key}.", remedy="Leave key out."
-            )
+            raise CatalogError("stream-key-with-unit", table=table.name, unit=table.owner, column=key)
         return None if table.reach is not None else Column(_spelled(rows, table.unit or ""))
     if key is None:
-        raise CatalogError(
-            f"Each row of {table.name} is a person, and rows have no name that stays from tick to tick.",
-            remedy='Name a column whose value is another in every row: key="visit_id".',
-        )
+        raise CatalogError("stream-rows-unnamed", table=table.name)
     field = table.field(key)
     if field is None or field.kind not in _NAMING:
-        raise CatalogError(
-            f"{table.name} has no column {key} of texts or whole numbers.",
-            remedy="Name such a column of the table, whose value is another in every row.",
-        )
+        raise CatalogError("stream-name-column", table=table.name, column=key)
     return Column(_spelled(rows, key))
 
 
@@ -147,17 +126,13 @@ def _time_key(draft: Draft) -> tuple[Expression, str]:
     found = [(e, time) for e in draft.question.group_by if (time := _as_time(e, draft.rows)) is not None]
     if len(found) != 1:
         raise Unsupported(
-            "A stream follows a question with one key that is time" + (", not several." if found else "."),
+            "stream-time-key",
             position=found[1][0].position if found else draft.question.position,
-            remedy=f"Group by date_trunc('day', column), or by a column of dates: {_EXAMPLE}.",
+            several=bool(found),
         )
     expression, (moment, every) = found[0]
     if every not in EVERY:
-        raise Unsupported(
-            f"Ticks are hours, days, weeks or months, not {every}s.",
-            position=expression.position,
-            remedy="Write date_trunc('hour' or 'day' or 'week' or 'month', column).",
-        )
+        raise Unsupported("stream-tick-length", position=expression.position, every=every)
     return moment, every
 
 
@@ -169,27 +144,17 @@ def _as_time(expression: Expression, rows: Relation) -> tuple[Expression, str] |
         return expression.arguments[0], "day"
     kind = type_of(expression, rows).kind
     if kind is Kind.TIMESTAMP:
-        raise Unsupported(
-            f"{show_expression(expression)} is a moment, not a tick.",
-            position=expression.position,
-            remedy=f"Group by date_trunc('day', {show_expression(expression)}).",
-        )
+        raise Unsupported("stream-moment", position=expression.position, column=show_expression(expression))
     return (expression, "day") if kind is Kind.DATE else None
 
 
 def _keys_of(expression: Expression, draft: Draft) -> KeySet:
     if isinstance(expression, Column) and expression.name in own(draft.rows).owner_columns():
-        raise Unsupported(
-            f"GROUP BY {expression.name} would publish a line for each person.",
-            position=expression.position,
-            remedy="Leave it out.",
-        )
+        raise Unsupported("stream-group-by-unit", position=expression.position, column=expression.name)
     values = kept_values(expression, key_values(expression, draft.rows), draft.rows)
     if values is None:
         raise Unsupported(
-            f"The keys of {show_expression(expression)} are not declared, and are not read off the data.",
-            position=expression.position,
-            remedy="Declare them, Keys([...]), where the table is protected.",
+            "stream-keys-undeclared", position=expression.position, column=show_expression(expression)
         )
     return KeySet(expression, type_of(expression, draft.rows).kind or Kind.INTEGER, values)
 
@@ -216,17 +181,11 @@ def _only_aggregate(question: Question) -> Aggregate:
     found = aggregates(question)
     shown = [o.expression for o in question.outputs if o.expression not in question.group_by]
     if len(found) != 1 or [e for e in shown if not isinstance(e, Literal)] != [found[0]]:
-        raise Unsupported(
-            "A stream publishes one aggregate, as it is.",
-            position=_place(question, found),
-            remedy=f"Write one of COUNT, SUM, AVG and CDF, and a stream for each: {_EXAMPLE}.",
-        )
+        raise Unsupported("stream-one-aggregate", position=_place(question, found))
     aggregate = found[0]
     if aggregate.function not in _MEASURES or aggregate.distinct or aggregate.per_group:
         raise Unsupported(
-            f"A stream cannot follow {show_expression(aggregate)}.",
-            position=aggregate.position,
-            remedy="Follow COUNT(*), COUNT(x), SUM(x), AVG(x) or CDF(x, [10, 20]).",
+            "stream-aggregate-unsupported", position=aggregate.position, aggregate=show_expression(aggregate)
         )
     return aggregate
 
@@ -238,11 +197,7 @@ def _place(question: Question, found: tuple[Aggregate, ...]) -> Position:
 def _cells(followed: Followed, aggregate: Aggregate, argument: Expression) -> Followed:
     """Read the cell ends of a CDF. Beyond the first and the last of them it does not matter how far a value is."""
     if not aggregate.others or not type_of(argument, followed.rows).numeric:
-        raise QueryError(
-            "A CDF over time needs a number and the ends of its cells.",
-            position=aggregate.position,
-            remedy="Write CDF(x, [10, 20, 30]).",
-        )
+        raise QueryError("stream-cdf-malformed", position=aggregate.position)
     ends = numbers(aggregate)
     return replace(
         followed,

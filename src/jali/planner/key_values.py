@@ -81,11 +81,7 @@ def kept_values(
         elif _speaks_of(condition, expression):
             others.append(condition)
     if len(kept) * sum(1 for condition in others for _ in walk(condition)) > _MOST_LEFT_OUT:
-        raise Unsupported(
-            f"The conditions are too many to look at for each of {len(kept):,} keys.",
-            position=expression.position,
-            remedy="Write fewer conditions on what is grouped by, or group by less.",
-        )
+        raise Unsupported("conditions-too-many", position=expression.position, count=len(kept))
     for holds in [evaluator(condition, expression) for condition in others]:
         kept = tuple(value for value in kept if holds(value) is True)
     return kept or values

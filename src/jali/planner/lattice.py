@@ -41,24 +41,15 @@ def ends_of(argument: Expression, fields: Fields) -> tuple[Fraction, Fraction]:
 def _no_range(argument: Expression, fields: Fields) -> Unsupported:
     if type_of(argument, fields).kind in (Kind.DATE, Kind.TIMESTAMP):
         return Unsupported(
-            f"{show_expression(argument)} has no declared range, so the answer could be any day.",
-            position=argument.position,
-            remedy="Ask the curator to declare one for its columns: Range(first_day, last_day).",
+            "date-range-undeclared", position=argument.position, expression=show_expression(argument)
         )
     columns = [node for node in walk(argument) if isinstance(node, Column)]
     missing = [c.name for c in columns if type_of(c, fields).bounds.low is None and not _text(c, fields)]
     if missing:
         return Unsupported(
-            f"Column {missing[0]} has no declared range, so one person could move this answer without limit.",
-            position=argument.position,
-            remedy=f"Ask the curator to declare one, Range(low, high) or Range(auto=True), for {missing[0]}; "
-            f"or clamp the value in the question: CLAMP({show_expression(argument)}, 0, 100).",
+            "range-undeclared", position=argument.position, column=missing[0], expression=show_expression(argument)
         )
-    return Unsupported(
-        "The range of this expression is unbounded.",
-        position=argument.position,
-        remedy=f"Clamp it in the question: CLAMP({show_expression(argument)}, 0, 100).",
-    )
+    return Unsupported("expression-unbounded", position=argument.position, expression=show_expression(argument))
 
 
 def _text(column: Column, fields: Fields) -> bool:
@@ -83,10 +74,7 @@ def _exponent(reach: Fraction, bits: int) -> int:
 def double(value: Fraction, direction: Callable[[Fraction], int]) -> Fraction:
     """Return a number near `value` that a double holds exactly, at or beyond it in the given direction."""
     if abs(value) > _DOUBLE_LIMIT:
-        raise QueryError(
-            "The range of a value is wider than the engine's numbers reach.",
-            remedy="Declare a narrower range, or CLAMP the value.",
-        )
+        raise QueryError("range-too-wide")
     nearest, down = float(value), direction is math.floor
     if Fraction(nearest) != value and (Fraction(nearest) > value) == down:
         nearest = math.nextafter(nearest, -math.inf if down else math.inf)

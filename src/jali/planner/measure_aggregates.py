@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from fractions import Fraction
 
-from jali.errors import Unsupported
+from jali.errors import QueryError, Unsupported
 from jali.mechanisms.moments.kinds import KINDS, SQUARE_CENTER
 from jali.planner.axes import bins_of, categories_of, marks_of
 from jali.planner.draft import Draft
@@ -65,14 +65,12 @@ def check_releases(draft: Draft) -> None:
     """Refuse a question that releases more numbers than the limits allow: of each group, and in all."""
     releases = len(draft.measures) + len(draft.draws)
     if releases * len(draft.sets) > draft.limits.releases:
-        what = "noisy numbers of each group, over all grouping sets"
-        raise draft.limits.exceeded("releases", what, (1, 1), "Ask several questions, or a batch.")
+        raise QueryError("too-many-releases", position=(1, 1), most=draft.limits.releases)
     drawn = (draw.axis.cells if draw.kind == "cells" else draw.picks for draw in draft.draws)
     each = len(draft.measures) + sum(drawn)
     groups = sum(math.prod(len(draft.keys[place].values or ()) or 1 for place in one) for one in draft.sets)
     if groups * each > draft.limits.numbers:
-        what = "noisy numbers in its answer"
-        raise draft.limits.exceeded("numbers", what, (1, 1), "Ask for fewer groups, or fewer aggregates.")
+        raise QueryError("too-many-numbers", position=(1, 1), most=draft.limits.numbers)
 
 
 class _Trials:
@@ -353,11 +351,7 @@ class _Measuring:
         axis = categories_of(aggregate, aggregate.argument, self.draft)
         picks = int(number(aggregate, 0))
         if picks > axis.cells:
-            raise Unsupported(
-                f"There are only {axis.cells} values to pick from.",
-                position=aggregate.position,
-                remedy=f"Ask for at most {axis.cells}.",
-            )
+            raise Unsupported("too-few-values", position=aggregate.position, count=axis.cells)
         return Picked(axis, (Pick(self.draw(Draw(axis, "top", picks=picks))),), several=True)
 
     def cells(self, aggregate: Aggregate) -> Cells:

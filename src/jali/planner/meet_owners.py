@@ -24,11 +24,7 @@ def matched(
     one, two = own(source), own(other)
     if not two.public:
         if one.public:
-            raise Unsupported(
-                "A public table would be filtered by a protected one.",
-                position=position,
-                remedy="Join them instead: the rows of the join belong to people.",
-            )
+            raise Unsupported("public-table-filtered", position=position)
         check_meeting(one, two, position)
         if not equates(source, other, conjuncts(condition)):
             raise unequal(one, two, position)
@@ -77,11 +73,7 @@ def check_stack(parts: list[Relation], position: Position) -> None:
     """Refuse a union whose rows would not all be owned by people of one kind."""
     owners = [own(part) for part in parts]
     if len({o.public for o in owners}) > 1:
-        raise Unsupported(
-            "UNION mixes a public and a protected table: the public rows have no owner.",
-            position=position,
-            remedy="Ask about them separately.",
-        )
+        raise Unsupported("union-of-public-and-protected", position=position)
     for other in owners[1:]:
         if not other.public:
             check_meeting(owners[0], other, position)
@@ -90,26 +82,21 @@ def check_stack(parts: list[Relation], position: Position) -> None:
 def check_meeting(one: Ownership, other: Ownership, position: Position) -> None:
     """Refuse owners that cannot be equal: rows that are people themselves, or units of two types."""
     if one.row_level or other.row_level:
-        raise Unsupported(
-            "A table without a unit cannot be joined with a protected table: its rows are people of their own.",
-            position=position,
-            remedy="Ask the curator to declare the unit column of both tables.",
-        )
+        raise Unsupported("join-without-unit", position=position)
     if one.type != other.type:
         raise Unsupported(
-            f"The units of the two tables differ in type: {one.unit} is {one.type}, {other.unit} is {other.type}.",
+            "unit-types-differ",
             position=position,
-            remedy="Ask the curator to store both units in one type.",
+            one=one.unit,
+            one_type=one.type,
+            other=other.unit,
+            other_type=other.type,
         )
 
 
 def unequal(one: Ownership, other: Ownership, position: Position) -> Unsupported:
     """Say which equality the question lacks."""
-    return Unsupported(
-        "The question does not say that both rows belong to the same person.",
-        position=position,
-        remedy=f"Add the equality of the two units to the condition: {_owner(one)} = {_owner(other)}.",
-    )
+    return Unsupported("units-not-equal", position=position, one=_owner(one), other=_owner(other))
 
 
 def _owner(owners: Ownership) -> str:
@@ -119,15 +106,7 @@ def _owner(owners: Ownership) -> str:
 
 def _merges(owners: Ownership, position: Position) -> Unsupported:
     if owners.row_level:
-        return Unsupported(
-            "The subquery merges rows of different people: each row is a person here.",
-            position=position,
-            remedy="Aggregate in the question itself.",
-        )
+        return Unsupported("subquery-merges-rows", position=position)
     named = owners.owner_columns()
     unit = plain_name(named[0]) if named else owners.unit
-    return Unsupported(
-        "The subquery merges rows of different people.",
-        position=position,
-        remedy=f"Add {unit} to its GROUP BY (or to SELECT DISTINCT), so that each row keeps one owner.",
-    )
+    return Unsupported("subquery-merges-people", position=position, unit=unit)

@@ -13,7 +13,7 @@ from jali.planner.key_values import key_values
 from jali.planner.level import Level
 from jali.planner.resolve_expression import has_aggregate
 from jali.planner.scope import Scope, visible_columns
-from jali.planner.show_expression import show_expression
+from jali.planner.show_expression import column_name, show_expression
 from jali.query.catalog import Kind, Table
 from jali.query.nodes import (
     Call,
@@ -108,8 +108,8 @@ def membership(part: PartOf, source: Source, resolver: Resolver) -> Membership:
     kind = type_of(expression, table).kind or Kind.INTEGER
     place = _place(part.key, values)
     if place is None:
-        known = ", ".join(str(value) for value in values[:5]) + (", ..." if len(values) > 5 else "")
-        raise QueryError(f"{table.name} by {shown} has no part {part.key!r}.", remedy=f"Parts: {known}.")
+        known = (*map(str, values[:5]), *(["..."] if len(values) > 5 else []))
+        raise QueryError("part-unknown", table=table.name, by=shown, part=part.key, parts=tuple(known))
     return Membership(table.name, expression, kind, values, place)
 
 
@@ -125,24 +125,16 @@ def all_parts(expression: Expression, table: Table) -> tuple[Value, ...]:
     values = key_values(expression, table)
     if values is None:
         shown = show_expression(expression)
-        raise Unsupported(
-            f"The keys of {shown} are not declared; reading them off the data would leak them.",
-            remedy=f"Ask the curator to declare them, Keys([...]), for {shown}; or partition by another column.",
-        )
+        raise Unsupported("part-keys-undeclared", column=shown, name=column_name(expression))
     return values
 
 
 def check_reached(relation: Relation, member: Membership) -> None:
     """Refuse a question without the table, or one that finds another table's owners in all of its parts."""
     if member.table not in [table.name for table in sources(relation)]:
-        raise QueryError(
-            f"The question does not read {member.table}, of which it names a part.", remedy="Leave the part out."
-        )
+        raise QueryError("part-of-unread-table", table=member.table)
     if not member.holds(relation):
-        raise Unsupported(
-            f"Another table of the question finds its people in {member.table}, of all parts and not of one.",
-            remedy=f"Ask about the part of {member.table} alone, or ask the whole question without a part.",
-        )
+        raise Unsupported("part-of-other-table", table=member.table)
 
 
 def _table(part: PartOf, source: Source, resolver: Resolver) -> Table:
@@ -150,11 +142,8 @@ def _table(part: PartOf, source: Source, resolver: Resolver) -> Table:
     found = None if name is None else resolver.catalog.find(name)
     if isinstance(found, Table):
         return found
-    known = ", ".join(t.name for t in resolver.catalog.tables if isinstance(t, Table)) or "none yet"
-    raise Unsupported(
-        f"{name or 'The subquery'} is no protected table, so it has no parts.",
-        remedy=f"Protected tables: {known}.",
-    )
+    known = [t.name for t in resolver.catalog.tables if isinstance(t, Table)]
+    raise Unsupported("part-of-unprotected", table=name or "The subquery", tables=tuple(known))
 
 
 def _first(source: Source) -> str | None:
@@ -168,10 +157,10 @@ def _first(source: Source) -> str | None:
 def _expression(part: PartOf, table: Table, resolver: Resolver) -> Expression:
     written, scan = read_value(part.by), Scan(table)
     if has_aggregate(written):
-        raise Unsupported("A part is told by the columns of one row.", remedy='Write partition("ward").')
+        raise Unsupported("part-columns")
     (expression,), level = resolver.expressions([written], Level(scan, Scope(visible_columns(table, table.name))))
     if level.relation != scan:
-        raise Unsupported("A part is told by the columns of one row.", remedy='Write partition("ward").')
+        raise Unsupported("part-columns")
     return expression
 
 

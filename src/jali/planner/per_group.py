@@ -68,17 +68,9 @@ def most_groups(draft: Draft) -> int:
 def _check(draft: Draft) -> None:
     place = next(a.position for a in aggregates(draft.question) if a.per_group)
     if draft.terms.max_rows is not None:
-        raise QueryError(
-            "max_rows bounds rows, but contribution_bounds_per_group bounds what a person adds to a group.",
-            position=place,
-            remedy="Give max_groups instead (max_groups_contributed), or contribution_bounds_per_row.",
-        )
+        raise QueryError("max-rows-with-per-group", position=place)
     if draft.question.sets is not None:
-        raise Unsupported(
-            "contribution_bounds_per_group needs one kind of group: there are several grouping sets.",
-            position=place,
-            remedy="Ask for each grouping set by itself, or bound rows with contribution_bounds_per_row.",
-        )
+        raise Unsupported("per-group-with-grouping-sets", position=place)
 
 
 class _Grouped:
@@ -141,12 +133,9 @@ class _Grouped:
             return aggregate.bounds
         if aggregate.function == "count" and aggregate.distinct and self._counts_people(aggregate):
             return _PEOPLE
-        raise Unsupported(
-            f"Where one aggregate has contribution_bounds_per_group, so must all: {aggregate.function.upper()} "
-            "has none.",
-            position=aggregate.position,
-            remedy=_remedy(aggregate),
-        )
+        bounded = aggregate.function in ("count", "sum", "avg") and not aggregate.distinct
+        advice = "bounds-per-group-missing" if bounded else "bounds-per-group-impossible"
+        raise Unsupported(advice, position=aggregate.position, function=aggregate.function.upper())
 
     def _counts_people(self, aggregate: Aggregate) -> bool:
         argument = aggregate.argument
@@ -201,10 +190,3 @@ def _listed(expression: Expression, values: tuple[Value, ...]) -> Expression:
     if len(known) == len(values):
         return Call("in", (expression, *known))
     return Call("or", (Call("in", (expression, *known)), absent)) if known else absent
-
-
-def _remedy(aggregate: Aggregate) -> str:
-    if aggregate.function in ("count", "sum", "avg") and not aggregate.distinct:
-        name = aggregate.function.upper()
-        return f"Give it bounds too: {name}(..., contribution_bounds_per_group => (0, 100))."
-    return "Ask for it in a question of its own; people are counted with COUNT(DISTINCT unit)."

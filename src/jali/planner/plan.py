@@ -223,9 +223,7 @@ def _told_once(plan: Plan) -> bool:
 
 
 def _unpaid() -> JaliError:
-    return JaliError(
-        "The plan's noise does not match its loss; nothing was asked.", remedy="Please report this question."
-    )
+    return JaliError("plan-loss-mismatch")
 
 
 def _in_units(estimate: AnyEstimate, level: Level) -> AnyEstimate:

@@ -40,17 +40,9 @@ def qualify_names(draft: Draft) -> Draft:
     if part is not None:
         check_reached(relation, part)
     if own(relation).public:
-        raise Unsupported(
-            "All tables of the question are public.",
-            position=question.position,
-            remedy="Read them directly: public tables need no noise.",
-        )
+        raise Unsupported("only-public-tables", position=question.position)
     if not aggregates(question):
-        raise Unsupported(
-            "The question asks for no aggregate, so it would print rows.",
-            position=question.position,
-            remedy="Ask for COUNT, SUM or AVG.",
-        )
+        raise Unsupported("no-aggregate", position=question.position)
     for aggregate in aggregates(question):
         _check_aggregate(aggregate, relation)
     _check_after(question, relation)
@@ -113,11 +105,7 @@ def _grouping(expression: Expression, question: Question, level: Level) -> Expre
 def _check_aggregate(aggregate: Aggregate, relation: Relation) -> None:
     for inner in (aggregate.argument, *aggregate.others, aggregate.filter):
         if inner is not None and any(isinstance(node, Aggregate) for node in walk(inner)):
-            raise QueryError(
-                "An aggregate stands inside another one.",
-                position=aggregate.position,
-                remedy="Aggregate per person in a subquery first.",
-            )
+            raise QueryError("aggregate-nested", position=aggregate.position)
     if aggregate.filter is not None:
         _expect_condition(type_of(aggregate.filter, relation), aggregate.filter, "FILTER")
     shape = AGGREGATES[aggregate.function]
@@ -127,9 +115,7 @@ def _check_aggregate(aggregate: Aggregate, relation: Relation) -> None:
 
 def _expect_condition(kind: Type, expression: Expression, clause: str) -> None:
     if kind.kind not in (Kind.BOOLEAN, None):
-        raise QueryError(
-            f"{clause} takes a condition.", position=expression.position, remedy="Compare it with a value."
-        )
+        raise QueryError("condition-expected", position=expression.position, clause=clause)
 
 
 def _check_after(question: Question, relation: Relation) -> None:
@@ -140,11 +126,7 @@ def _check_after(question: Question, relation: Relation) -> None:
         _expect_condition(_after_type(question.having, question, relation), question.having, "HAVING")
     for ordering in question.order_by:
         if _after_type(ordering.expression, question, relation).kind is Kind.OTHER:
-            raise QueryError(
-                "ORDER BY takes one value of each row, not a list of them.",
-                position=ordering.expression.position,
-                remedy="Order by another column, or by COUNT(*).",
-            )
+            raise QueryError("order-by-list", position=ordering.expression.position)
 
 
 def _after_type(expression: Expression, question: Question, relation: Relation) -> Type:
@@ -155,35 +137,23 @@ def _after_type(expression: Expression, question: Question, relation: Relation) 
     if isinstance(expression, Literal):
         return literal_type(expression.value)
     if isinstance(expression, Column) and expression.name.startswith("found."):
-        raise Unsupported(
-            "A subquery cannot stand beside aggregates.", position=expression.position, remedy="Use it in WHERE."
-        )
+        raise Unsupported("subquery-beside-aggregates", position=expression.position)
     if isinstance(expression, Column):
-        raise QueryError(
-            f"Column {expression.name} is neither grouped nor aggregated.",
-            position=expression.position,
-            remedy="Add it to GROUP BY, or put it inside an aggregate.",
-        )
+        raise QueryError("column-not-grouped", position=expression.position, column=expression.name)
     if isinstance(expression, Call):
         return _after_call(expression, question, relation)
-    raise Unsupported("A subquery cannot stand here.", position=expression.position, remedy="Use it in WHERE.")
+    raise Unsupported("subquery-outside-where", position=expression.position)
 
 
 def _after_call(call: Call, question: Question, relation: Relation) -> Type:
     if call.function == "grouping":
         return _grouping_type(call, question)
     if not FUNCTIONS[call.function].after:
-        raise Unsupported(
-            f"{FUNCTIONS[call.function].shape} works on rows, not on aggregates or keys.",
-            position=call.position,
-            remedy="Use it inside the aggregate, or in GROUP BY.",
-        )
+        raise Unsupported("function-of-rows", position=call.position, shape=FUNCTIONS[call.function].shape)
     return call_type(call, [_after_type(argument, question, relation) for argument in call.arguments])
 
 
 def _grouping_type(call: Call, question: Question) -> Type:
     if not call.arguments or any(argument not in question.group_by for argument in call.arguments):
-        raise QueryError(
-            "GROUPING takes grouped columns.", position=call.position, remedy="Name columns of GROUP BY."
-        )
+        raise QueryError("grouping-of-ungrouped", position=call.position)
     return Type(Kind.INTEGER)

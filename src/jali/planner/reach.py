@@ -92,14 +92,10 @@ def strategy_squared_l2(strategy: CellStrategy, aggregation: Aggregation, change
 def _facts(strategy: CellStrategy, aggregation: Aggregation, changes: int) -> CellFacts:
     facts = CellFacts.of(aggregation, changes, pure=True)
     if facts.cells != strategy.cells or not strategy.sound:
-        raise _unfit("A strategy does not cover these cells.")
+        raise JaliError("cells-uncovered")
     if aggregation.weights is not None and aggregation.weights.norm != "l1":
-        raise _unfit("Cells move by the L1 norm of a person's rows.")
+        raise JaliError("cells-of-another-norm")
     return facts
-
-
-def _unfit(problem: str) -> JaliError:
-    return JaliError(problem, remedy="Please report this question.")
 
 
 @dataclass(frozen=True)

@@ -34,7 +34,7 @@ from jali.query.nodes import (
     walk,
 )
 from jali.query.relation import Compute, Computed, Keep, PerOwner, Relation, Scan, renamed
-from jali.query.spelling import meant
+from jali.query.spelling import nearest
 
 
 class Resolver:
@@ -81,11 +81,12 @@ class Resolver:
         found = self.catalog.find(source.name)
         if found is None:
             names = [table.name for table in self.catalog.tables]
-            known = ", ".join(names) or "none yet"
             raise QueryError(
-                f"There is no protected table {source.name}.",
+                "protected-table-unknown",
                 position=source.position,
-                remedy=f"{meant(source.name, names)}Tables: {known}.",
+                table=source.name,
+                nearest=nearest(source.name, names),
+                tables=tuple(names),
             )
         return found
 
@@ -108,16 +109,13 @@ class Resolver:
         relation = self.query(source.query)
         if source.columns and len(source.columns) != len(relation.fields):
             raise QueryError(
-                f"The subquery has {len(relation.fields)} columns, not {len(source.columns)}.",
+                "subquery-column-count",
                 position=source.position,
-                remedy="Name each of its columns.",
+                count=len(relation.fields),
+                given=len(source.columns),
             )
         if len({name.lower() for name in source.columns}) < len(source.columns):
-            raise QueryError(
-                "Two columns of the subquery have the same name.",
-                position=source.position,
-                remedy="Name them apart.",
-            )
+            raise QueryError("subquery-columns-repeated", position=source.position)
         prefix = self._names.prefix(source.alias or "subquery")
         names = source.columns or tuple(plain_name(field.name) for field in relation.fields)
         columns = tuple(
@@ -152,11 +150,7 @@ class Resolver:
         names = [output.name.lower() for output in found]
         twice = next((name for name in names if names.count(name) > 1), None)
         if twice is not None:
-            raise QueryError(
-                f"Two columns of the subquery are called {twice}.",
-                position=query.position,
-                remedy="Name them apart with AS.",
-            )
+            raise QueryError("subquery-column-ambiguous", position=query.position, column=twice)
         return tuple(found)
 
     def _computed(self, outputs: tuple[Output, ...], level: Level) -> Relation:
@@ -200,11 +194,7 @@ def _expanded(every: Every, scope: Scope) -> list[Output]:
     wanted = None if every.table is None else every.table.lower()
     seen = [v for v in scope.readable if wanted is None or (v.table or "").lower() == wanted]
     if not seen:
-        raise QueryError(
-            f"There is no table {every.table} in this question.",
-            position=every.position,
-            remedy="Name one of FROM.",
-        )
+        raise QueryError("star-table-unknown", position=every.position, table=every.table)
     return [Output(v.name, Column(v.name, every.position, v.table)) for v in seen]
 
 

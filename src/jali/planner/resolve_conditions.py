@@ -136,9 +136,7 @@ class Conditions:
         try:
             alike(types)
         except ValueError:
-            raise QueryError(
-                "IN compares values of different kinds.", position=found.position, remedy="Cast one of them."
-            ) from None
+            raise QueryError("in-kinds-differ", position=found.position) from None
         return Call("=", (value, item), found.position)
 
 
@@ -152,4 +150,4 @@ def _speaks_outside(condition: Expression, scope: Scope) -> bool:
 
 
 def _one_column(found: Found) -> QueryError:
-    return QueryError("The subquery of IN has one column.", position=found.position, remedy="Select one column.")
+    return QueryError("in-subquery-columns", position=found.position)

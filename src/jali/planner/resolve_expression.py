@@ -80,9 +80,7 @@ def has_aggregate(expression: Expression) -> bool:
 def expect_condition(expression: Expression, fields: Relation | Side, clause: str) -> None:
     """Refuse anything but a condition."""
     if type_of(expression, fields).kind not in (Kind.BOOLEAN, None):
-        raise QueryError(
-            f"{clause} takes a condition.", position=expression.position, remedy="Compare it with a value."
-        )
+        raise QueryError("condition-expected", position=expression.position, clause=clause)
 
 
 def replaced(expression: Expression, old: Expression, new: Expression) -> Expression:

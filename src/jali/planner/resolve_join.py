@@ -21,11 +21,7 @@ def join(joined: Joined, left: Level, right: Level, names: FreshNames) -> Level:
     """Join two sides; rows of protected tables meet only where the question equates their owners."""
     twice = left.scope.tables() & right.scope.tables()
     if twice:
-        raise QueryError(
-            f"Two tables of the question are called {min(twice)}.",
-            position=joined.position,
-            remedy="Give each an alias: FROM visits AS v.",
-        )
+        raise QueryError("table-named-twice", position=joined.position, table=min(twice))
     if joined.kind == "right":
         joined, left, right = replace(joined, kind="left"), right, left
     condition, scope = _condition(joined, left, right)
@@ -51,11 +47,7 @@ def _condition(joined: Joined, left: Level, right: Level) -> tuple[Expression | 
     parts = [_equal(name, left, right, joined.position) for name in using]
     if joined.on is not None:
         if any(isinstance(node, Found) for node in walk(joined.on)):
-            raise Unsupported(
-                "A subquery cannot stand in the condition of a join.",
-                position=joined.position,
-                remedy="Put it in WHERE.",
-            )
+            raise Unsupported("subquery-in-join", position=joined.position)
         parts.append(resolved(joined.on, both, Side(left.relation.fields + right.relation.fields)))
         expect_condition(parts[-1], Side(left.relation.fields + right.relation.fields), "ON")
     if using and joined.kind != "full":

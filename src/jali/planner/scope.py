@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from jali.errors import QueryError, Unsupported
 from jali.query.catalog import Public, Table
 from jali.query.nodes import Column
-from jali.query.spelling import meant
+from jali.query.spelling import nearest
 
 
 @dataclass(frozen=True)
@@ -54,21 +54,17 @@ class Scope:
         if not found and self.outer is not None:
             return self.outer.find(column)
         if len({visible.column for visible in found}) > 1:
-            tables = " and ".join(str(visible.table) for visible in found)
             raise QueryError(
-                f"Column {column.name} is in several tables: {tables}.",
+                "column-ambiguous",
                 position=column.position,
-                remedy=f"Write {found[0].table}.{column.name}.",
+                column=column.name,
+                tables=tuple(str(visible.table) for visible in found),
+                table=found[0].table,
             )
         if not found:
             raise self._unknown(column)
         if not found[0].readable:
-            raise Unsupported(
-                f"Column {column.name} has a type that questions cannot read.",
-                position=column.position,
-                remedy="Questions read numbers, text, truth values, dates and times without a time zone: "
-                "store it as one of these.",
-            )
+            raise Unsupported("column-unreadable", position=column.position, column=column.name)
         return replace(column, name=found[0].column, table=None)
 
     def knows(self, column: Column) -> bool:
@@ -86,19 +82,20 @@ class Scope:
     def _unknown(self, column: Column) -> QueryError:
         if column.table is not None and column.table.lower() not in self.tables():
             return QueryError(
-                f"There is no table {column.table} in this question.",
-                position=column.position,
-                remedy=f"Its tables are {', '.join(sorted(self.tables())) or 'without a name'}.",
+                "table-unknown", position=column.position, table=column.table, tables=tuple(sorted(self.tables()))
             )
         seen = [v for v in self.readable if column.table in (None, v.table) or _same(column.table, v.table)]
         names = list(dict.fromkeys(visible.name for visible in seen))
         tables = {visible.table for visible in seen}
-        where = f"Table {next(iter(tables))}" if len(tables) == 1 and None not in tables else "The question"
-        hint = meant(column.name, names)
+        table = next(iter(tables)) if len(tables) == 1 else None
+        hint = nearest(column.name, names)
         return QueryError(
-            f"{where} has no column {column.name}.",
+            "column-unknown",
             position=column.position,
-            remedy=f"{hint}Its columns are {', '.join(names)}. Text takes single quotes: '{column.name}'.",
+            table=table,
+            column=column.name,
+            nearest=hint,
+            columns=tuple(names),
         )
 
 

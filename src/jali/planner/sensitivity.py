@@ -27,9 +27,7 @@ from jali.query.aggregation import Aggregation, CountPeople, CountRows, CountVal
 def l1_sensitivity(aggregation: Aggregation, measure: Measure, changes: int) -> Fraction:
     """Return the L1 sensitivity of a measure when so many bounded vectors change."""
     if by_length(aggregation, measure):
-        raise JaliError(
-            "Rows that are weighed by their L2 norm have no L1 bound.", remedy="Please report this question."
-        )
+        raise JaliError("plan-norm-mismatch")
     most, width = reach(aggregation, measure)
     if changes == 1:
         return Fraction(most)

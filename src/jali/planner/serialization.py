@@ -98,7 +98,7 @@ def _joint(*, dimension: Any, epsilon: Any, sensitivity: Any) -> LInfinity:
 
 def _integers(lattice: Any) -> Lattice:
     if lattice != _INTEGERS:
-        raise LedgerError("A stored plan adds noise to integers only.")
+        raise LedgerError("stored-plan-not-integers")
     return _INTEGERS
 
 

@@ -21,6 +21,11 @@ _LEFT_TO_RIGHT = {"or", "and", "+", "-", "*", "/", "add months", "add days", "ad
 _OF_PARTS = {"trunc": "DATE_TRUNC", "diff": "DATE_DIFF", "sub": "DATE_SUB"}
 
 
+def column_name(expression: Expression) -> str | None:
+    """Return the name of a column; None for any other expression."""
+    return expression.name if isinstance(expression, Column) else None
+
+
 def show_expression(expression: Expression) -> str:
     """Write an expression in SQL, for the eye.
 

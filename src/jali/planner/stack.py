@@ -12,11 +12,7 @@ from jali.query.types import column_type
 def stacked(parts: list[Relation], prefix: str, position: Position) -> Stack:
     """Stack relations, or refuse if their columns do not match."""
     if len({len(part.fields) for part in parts}) > 1:
-        raise QueryError(
-            "The parts of UNION have different numbers of columns.",
-            position=position,
-            remedy="Select the same columns in each part.",
-        )
+        raise QueryError("union-column-count", position=position)
     columns = list(zip(*(part.fields for part in parts), strict=True))
     fields = tuple(_common(prefix, column, position) for column in columns)
     return Stack(tuple(_aligned(part, fields, i) for i, part in enumerate(parts)), fields)
@@ -27,11 +23,7 @@ def _common(prefix: str, column: tuple[Field, ...], position: Position) -> Field
     name = prefix + column[0].name.split(".", 1)[-1]
     kinds = {field.kind for field in column}
     if len(kinds) > 1 and not all(kind.numeric for kind in kinds):
-        raise QueryError(
-            f"The parts of UNION do not match: {' and '.join(sorted(kind.value for kind in kinds))}.",
-            position=position,
-            remedy="Cast the columns to one type.",
-        )
+        raise QueryError("union-kinds", position=position, kinds=tuple(sorted(kind.value for kind in kinds)))
     kind = column[0].kind if len(kinds) == 1 else Kind.REAL
     bounds = column_type(column[0]).bounds
     for field in column[1:]:

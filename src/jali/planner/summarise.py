@@ -41,11 +41,7 @@ class Summaries:
         if isinstance(expression, Call):
             return replace(expression, arguments=tuple(self.after(a) for a in expression.arguments))
         if isinstance(expression, Column):
-            raise QueryError(
-                f"Column {expression.name} is neither grouped nor aggregated.",
-                position=expression.position,
-                remedy="Add it to GROUP BY, or put it inside an aggregate.",
-            )
+            raise QueryError("column-not-grouped", position=expression.position, column=expression.name)
         return expression
 
     def _key(self, index: int, key: Expression) -> Computed:
@@ -69,9 +65,7 @@ class Summaries:
             or (aggregate.distinct and aggregate.function != "count")
         ):
             raise Unsupported(
-                f"{aggregate.function.upper()} of one person's rows is not supported.",
-                position=aggregate.position,
-                remedy="Per person use COUNT, COUNT(DISTINCT ...), SUM, AVG, MIN or MAX.",
+                "aggregate-per-person", position=aggregate.position, function=aggregate.function.upper()
             )
         kind = (
             Kind.INTEGER
@@ -92,9 +86,7 @@ class Summaries:
     def _total(self, name: str, aggregate: Aggregate, argument: Expression, kind: Kind) -> Summary:
         if not kind.numeric:
             raise QueryError(
-                f"{aggregate.function.upper()} takes a number.",
-                position=aggregate.position,
-                remedy="Use CAST(column AS DOUBLE) where text should be read as a number.",
+                "aggregate-number-expected", position=aggregate.position, function=aggregate.function.upper()
             )
         low, high = ends_of(argument, self.source)
         whole = kind is Kind.INTEGER and max(abs(low), abs(high)) < 1 << _BITS

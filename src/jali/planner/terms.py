@@ -74,19 +74,13 @@ def terms_of(**given: Unpack[Given]) -> Terms:
     check_known(given)
     epsilon, rho, delta = given.get("epsilon"), given.get("rho"), given.get("delta")
     if epsilon is not None and rho is not None:
-        raise QueryError(
-            "A question has one loss, and epsilon and rho are two.",
-            remedy="Give epsilon alone for Laplace noise, or rho alone for Gaussian noise.",
-        )
+        raise QueryError("loss-given-twice")
     if epsilon is None and rho is None:
-        raise QueryError(
-            "A question needs one loss.",
-            remedy="Give epsilon=0.1, or rho=0.005 for Gaussian noise; or within=20, to have the loss found.",
-        )
+        raise QueryError("loss-missing")
     loss: Loss = Pure(epsilon) if epsilon is not None else Concentrated(rho or 0)
     chance = Fraction(0) if delta is None else rational(delta, "delta")
     if not 0 <= chance < 1:
-        raise QueryError("delta is at least 0 and below 1.", remedy="Give delta=1e-9, for example.")
+        raise QueryError("delta-outside")
     bounds = _bound("max_rows", given), _bound("max_groups", given), _bound("min_people", given)
     return Terms(loss, chance, *bounds, part_named(given.get("part")))
 
@@ -104,7 +98,7 @@ def part_named(given: Mapping[str, Value] | PartOf | None) -> PartOf | None:
     if given is None or isinstance(given, PartOf):
         return given
     if not isinstance(given, Mapping) or len(given) != 1:
-        raise QueryError("A part is one value of one column.", remedy='Give part={"ward": "A"}.')
+        raise QueryError("part-malformed")
     ((by, key),) = given.items()
     return PartOf(by, key)
 
@@ -112,5 +106,5 @@ def part_named(given: Mapping[str, Value] | PartOf | None) -> PartOf | None:
 def _bound(name: Literal["max_rows", "max_groups", "min_people"], given: Given) -> int | None:
     value = given.get(name)
     if value is not None and (isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= 1 << 30):
-        raise QueryError(f"{name} is a whole number, at least 1.", remedy=f"Give {name}=10, for example.")
+        raise QueryError("term-not-positive", term=name)
     return value

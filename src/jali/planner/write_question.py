@@ -40,7 +40,7 @@ def write_question(question: Question) -> str:
     except JaliError:
         same = False
     if not same:
-        raise Unsupported("This question cannot be written in SQL from Python.", remedy="Ask it in SQL.")
+        raise Unsupported("question-from-python")
     return text
 
 
@@ -70,7 +70,7 @@ def _source(source: Source) -> str:
         using = f" USING ({', '.join(map(_quoted, source.using))})" if source.using else ""
         kind = source.kind if match or using else "cross"
         return f"{_source(source.left)} {kind.upper()} JOIN {_source(source.right)}{match}{using}"
-    raise Unsupported("This question has a subquery.", remedy="Ask it in SQL.")
+    raise Unsupported("subquery-from-python")
 
 
 def _groups(question: Question) -> str:

@@ -23,5 +23,5 @@ class Adjacency(StrEnum):
         try:
             return cls(value)
         except ValueError:
-            names = " or ".join(f"'{member.value}'" for member in cls)
-            raise CatalogError(f"adjacency must be {names}, not {value!r}.") from None
+            names = tuple(member.value for member in cls)
+            raise CatalogError("parameter-not-among", choices=names, value=value, name="adjacency") from None

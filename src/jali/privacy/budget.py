@@ -34,7 +34,7 @@ class Budget:
         object.__setattr__(self, "delta", probability(delta, "delta"))
         part = self.delta / 2 if delta_events is None else probability(delta_events, "delta_events")
         if part > self.delta:
-            raise CatalogError("delta_events must be at most delta.")
+            raise CatalogError("delta-events-too-large")
         object.__setattr__(self, "delta_events", part)
 
     def __repr__(self) -> str:

@@ -14,7 +14,7 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import TYPE_CHECKING, ClassVar
 
-from jali.errors import CatalogError
+from jali.errors import CatalogError, settle
 from jali.privacy.adjacency import Adjacency
 from jali.privacy.event import Event
 from jali.privacy.rationals import Number, above_one, nonnegative, positive_integer, probability, share
@@ -166,7 +166,7 @@ class Loss(ABC):
 def require_loss(value: object) -> Loss:
     """Return `value` if it is a loss; refuse it by name otherwise."""
     if not isinstance(value, Loss):
-        raise CatalogError(f"loss must be a loss, not {value!r}.", remedy="For example Pure(0.1).")
+        raise CatalogError("loss-not-a-loss", value=settle(value))
     return value
 
 
@@ -180,8 +180,5 @@ def same_adjacency(losses: Sequence[Loss]) -> Adjacency | None:
     """Return the adjacency that all losses share, None if none of them names one; refuse two different ones."""
     named = {loss.adjacency for loss in losses if loss.adjacency is not None}
     if len(named) > 1:
-        raise CatalogError(
-            "adjacency differs: one loss holds for 'add-remove', another for 'replace-one'.",
-            remedy="State all losses for the same neighbours; replace_one(loss) turns one for add-remove round.",
-        )
+        raise CatalogError("losses-adjacency-differs", name="adjacency")
     return next(iter(named), None)

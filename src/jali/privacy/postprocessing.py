@@ -73,9 +73,7 @@ def postprocess(mechanism: Releasing, function: Callable[[Any], Result]) -> Post
         True
     """
     if not isinstance(getattr(mechanism, "loss", None), Loss) or not callable(getattr(mechanism, "release", None)):
-        raise CatalogError(
-            "mechanism must have a loss and a release.", remedy="For example Laplace(sensitivity=1, epsilon=0.1)."
-        )
+        raise CatalogError("postprocessing-no-mechanism")
     if not callable(function):
-        raise CatalogError("function must be a function of the release.")
+        raise CatalogError("postprocessing-no-function")
     return PostProcessed(mechanism, function)

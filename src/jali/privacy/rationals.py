@@ -42,9 +42,7 @@ def _read(value: Number, name: str) -> Fraction:
     except _TooLongError:
         raise _beyond(name) from None
     except (ValueError, TypeError, OverflowError, ZeroDivisionError):
-        raise CatalogError(
-            f"{name} is not a finite number: {value!r}.", remedy="Give a number such as 0.5 or '1/3'."
-        ) from None
+        raise CatalogError("parameter-not-finite", name=name, value=value) from None
 
 
 def above_one(value: Number, name: str) -> float:
@@ -53,7 +51,7 @@ def above_one(value: Number, name: str) -> float:
         return value
     number = rational(value, name)
     if number <= 1:
-        raise CatalogError(f"{name} must be above 1, not {value}.")
+        raise CatalogError("parameter-not-above-one", name=name, value=value)
     return float(number)
 
 
@@ -61,7 +59,7 @@ def positive(value: Number, name: str) -> Fraction:
     """Return `value` as a rational above 0."""
     number = rational(value, name)
     if number <= 0:
-        raise CatalogError(f"{name} must be above 0, not {value}.", remedy="Give a number such as 0.1.")
+        raise CatalogError("parameter-not-positive", name=name, value=value)
     return number
 
 
@@ -69,7 +67,7 @@ def nonnegative(value: Number, name: str) -> Fraction:
     """Return `value` as a rational at or above 0."""
     number = rational(value, name)
     if number < 0:
-        raise CatalogError(f"{name} must be at least 0, not {value}.")
+        raise CatalogError("parameter-below-zero", name=name, value=value)
     return number
 
 
@@ -77,7 +75,7 @@ def probability(value: Number, name: str) -> Fraction:
     """Return `value` as a rational in [0, 1): what a delta may be."""
     number = rational(value, name)
     if not 0 <= number < 1:
-        raise CatalogError(f"{name} must be in [0, 1), not {value}.")
+        raise CatalogError("parameter-not-below-one-from-zero", name=name, value=value)
     return number
 
 
@@ -85,7 +83,7 @@ def share(value: Number, name: str) -> Fraction:
     """Return `value` as a rational in [0, 1]: what a rate, a prior or a sampling rate may be."""
     number = rational(value, name)
     if not 0 <= number <= 1:
-        raise CatalogError(f"{name} must be between 0 and 1, not {value}.")
+        raise CatalogError("parameter-not-between-zero-and-one", name=name, value=value)
     return number
 
 
@@ -93,7 +91,7 @@ def positive_integer(value: int, name: str) -> int:
     """Return `value` as an integer of at least 1."""
     number = rational(value, name)
     if number < 1 or number.denominator != 1:
-        raise CatalogError(f"{name} must be a whole number of at least 1, not {value}.")
+        raise CatalogError("parameter-not-a-count", name=name, value=value)
     return int(number)
 
 
@@ -101,7 +99,7 @@ def count(value: int, name: str = "count") -> int:
     """Return `value` as how often a loss is spent: from 1 to a thousand million."""
     number = positive_integer(value, name)
     if number > MOST_RELEASES:
-        raise CatalogError(f"{name} must be at most {MOST_RELEASES:,}, not {value}.")
+        raise CatalogError("parameter-above-limit", name=name, most=MOST_RELEASES, value=value)
     return number
 
 
@@ -117,6 +115,4 @@ class _TooLongError(ValueError):
 
 
 def _beyond(name: str) -> CatalogError:
-    return CatalogError(
-        f"{name} is beyond the range of numbers.", remedy="Give a number between 1e-300 and 1e300 in size."
-    )
+    return CatalogError("number-too-extreme", name=name)

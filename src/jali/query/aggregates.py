@@ -13,7 +13,6 @@ from jali.query.nodes import Aggregate, Literal
 from jali.query.relation import Fields
 from jali.query.types import type_of
 
-_NUMBER = "Use CAST(column AS DOUBLE) where text should be read as a number."
 MOST_QUANTILES = 64
 MOST_BINS = 500
 
@@ -42,9 +41,11 @@ class AggregateFunction:
         """Refuse arguments of the wrong kind."""
         if kind is not None and not self._accepts(kind):
             wanted = {"number": "a number", "ordered": "a number, a date or a time"}[self.takes]
-            raise QueryError(f"{self.name.upper()} takes {wanted}.", position=aggregate.position, remedy=_NUMBER)
+            raise QueryError(
+                "aggregate-argument", position=aggregate.position, name=self.name.upper(), wanted=wanted
+            )
         if self.columns and not all(other.numeric for other in others):
-            raise QueryError(f"{self.shape} takes numbers.", position=aggregate.position, remedy=_NUMBER)
+            raise QueryError("aggregate-takes-numbers", position=aggregate.position, shape=self.shape)
         if self.constants is not None:
             self.constants(aggregate)
 
@@ -62,9 +63,7 @@ def number(aggregate: Aggregate, place: int) -> Fraction:
     value = other.value if isinstance(other, Literal) else evaluate(other, {})
     if isinstance(value, bool) or not isinstance(value, int | float | Fraction):
         raise QueryError(
-            f"{aggregate.function.upper()} takes constant numbers here.",
-            position=aggregate.position,
-            remedy="Write numbers, not columns or texts.",
+            "aggregate-arguments-constant", position=aggregate.position, function=aggregate.function.upper()
         )
     return Fraction(str(value)) if isinstance(value, float) else Fraction(value)
 
@@ -77,31 +76,19 @@ def numbers(aggregate: Aggregate) -> tuple[Fraction, ...]:
 def _quantiles(aggregate: Aggregate) -> None:
     found = numbers(aggregate)
     if not 1 <= len(found) <= MOST_QUANTILES or not all(0 <= at <= 1 for at in found):
-        raise QueryError(
-            f"Quantiles are 1 to {MOST_QUANTILES} numbers from 0 to 1.",
-            position=aggregate.position,
-            remedy="Write QUANTILE_CONT(x, 0.5) or QUANTILE_CONT(x, [0.25, 0.5, 0.75]).",
-        )
+        raise QueryError("quantiles-outside", position=aggregate.position, most=MOST_QUANTILES)
 
 
 def _even_quantiles(aggregate: Aggregate) -> None:
     found = numbers(aggregate)
     if len(found) != 1 or found[0].denominator != 1 or not 1 <= found[0] < MOST_QUANTILES:
-        raise QueryError(
-            "APPROX_QUANTILES takes the number of equal parts.",
-            position=aggregate.position,
-            remedy="Write APPROX_QUANTILES(x, 4) for quartiles.",
-        )
+        raise QueryError("approx-quantiles-parts", position=aggregate.position)
 
 
 def _top(aggregate: Aggregate) -> None:
     found = numbers(aggregate)
     if len(found) != 1 or found[0].denominator != 1 or not 1 <= found[0] <= 1000:
-        raise QueryError(
-            "APPROX_TOP_K takes how many values are wanted, from 1 to 1,000.",
-            position=aggregate.position,
-            remedy="Write APPROX_TOP_K(ward, 3).",
-        )
+        raise QueryError("approx-top-k-count", position=aggregate.position)
 
 
 def _bins(aggregate: Aggregate) -> None:
@@ -110,9 +97,7 @@ def _bins(aggregate: Aggregate) -> None:
     found = numbers(aggregate)
     if len(found) > MOST_BINS or list(found) != sorted(set(found)):
         raise QueryError(
-            f"{aggregate.function.upper()} takes at most {MOST_BINS:,} rising numbers.",
-            position=aggregate.position,
-            remedy=f"Write {aggregate.function.upper()}(x, [10, 20, 30]).",
+            "bins-malformed", position=aggregate.position, function=aggregate.function.upper(), most=MOST_BINS
         )
 
 

@@ -35,7 +35,7 @@ _MEANING = {
     "min_privacy_units_per_group": "min_people",
     "group_selection_strategy": "selection",
 }
-_KNOWN = f"The options are {', '.join(name for name in _MEANING if name != 'kappa')}."
+_KNOWN = tuple(name for name in _MEANING if name != "kappa")
 _STRATEGIES = ("LAPLACE_THRESHOLD", "PUBLIC_GROUPS")
 _WHOLE = re.compile("[0-9]{1,18}")
 _NAME = r'[^\W\d]\w*|"(?:[^"]|"")+"|`[^`]+`'
@@ -120,39 +120,27 @@ def _opens(lexed: Lexed, index: int) -> bool:
 def _check_place(lexed: Lexed, index: int, outermost: int | None) -> None:
     name = lexed.word(index + 1).upper()
     if name == "AGGREGATION_THRESHOLD":
-        raise lexed.decline(
-            index,
-            "AGGREGATION_THRESHOLD is not private: the answers it shows are exact.",
-            "Write WITH DIFFERENTIAL_PRIVACY OPTIONS(min_privacy_units_per_group=...).",
-        )
+        raise lexed.decline(index, "bigquery-aggregation-threshold")
     if lexed.word(index - 1) != "select":
-        raise lexed.refuse(index, f"WITH {name} stands directly after SELECT.", "Move the clause there.")
+        raise lexed.refuse(index, "privacy-clause-misplaced", clause=name)
     if index - 1 != outermost:
-        raise lexed.decline(
-            index,
-            f"Only the first, outermost SELECT takes WITH {name}: it holds for the whole question.",
-            "Move the clause there.",
-        )
+        raise lexed.decline(index, "privacy-clause-inner", clause=name)
 
 
 def _read(lexed: Lexed, place: int) -> tuple[PrivacyClause, int]:
     """Read the clause whose WITH is at `place`; return it and the index of the parenthesis that closes it."""
     if lexed.word(place + 2) != "options" or lexed.word(place + 3) != "(":
         name = lexed.word(place + 1).upper()
-        raise lexed.refuse(place, f"WITH {name} needs its OPTIONS(...).", "Write OPTIONS(epsilon=1, ...).")
+        raise lexed.refuse(place, "privacy-clause-without-options", clause=name)
     items, closing = lexed.items(place + 3)
     options: dict[str, range] = {}
     for item in items if closing > place + 4 else ():
         meaning = _name(lexed, item)
         if meaning in options:
-            raise lexed.refuse(item.start, f"{lexed.word(item.start)} is given twice.", "Give each option once.")
+            raise lexed.refuse(item.start, "privacy-option-repeated", option=lexed.word(item.start))
         options[meaning] = item[2:]
     if "max_groups" in options and "max_rows" in options:
-        raise lexed.refuse(
-            options["max_rows"].start - 2,
-            "max_groups_contributed and max_rows_contributed exclude each other.",
-            "Give one of them.",
-        )
+        raise lexed.refuse(options["max_rows"].start - 2, "privacy-options-exclusive")
     return _clause(lexed, options, lexed.position(place)), closing
 
 
@@ -160,9 +148,11 @@ def _name(lexed: Lexed, item: range) -> str:
     """Return what an item `name = value` sets, or refuse it."""
     name = lexed.word(item.start)
     if len(item) and name not in _MEANING:
-        raise lexed.refuse(item.start, f"There is no option {lexed.text(item[:1])}.", _KNOWN)
+        raise lexed.refuse(
+            item.start, "privacy-option-unknown", option=lexed.text(item[:1]), options=tuple(_KNOWN)
+        )
     if len(item) < 3 or lexed.word(item.start + 1) != "=":
-        raise lexed.refuse(item.start, "An option is written name = value.", _KNOWN)
+        raise lexed.refuse(item.start, "privacy-option-malformed", options=tuple(_KNOWN))
     return _MEANING[name]
 
 
@@ -184,16 +174,14 @@ def _clause(lexed: Lexed, options: Mapping[str, range], position: tuple[int, int
 def _epsilon(lexed: Lexed, value: range | None) -> Fraction | None:
     number = None if value is None else lexed.number(value)
     if value is not None and (number is None or number <= 0):
-        raise lexed.refuse(value.start, "epsilon takes a number above 0.", "Write epsilon = 0.5, for example.")
+        raise lexed.refuse(value.start, "privacy-option-epsilon")
     return number
 
 
 def _delta(lexed: Lexed, value: range | None) -> Fraction | None:
     number = None if value is None else lexed.number(value)
     if value is not None and (number is None or not 0 <= number < 1):
-        raise lexed.refuse(
-            value.start, "delta takes a number from 0 to below 1.", "Write delta = 1e-9, for example."
-        )
+        raise lexed.refuse(value.start, "privacy-option-delta")
     return number
 
 
@@ -203,9 +191,7 @@ def _whole(lexed: Lexed, value: range | None) -> int | None:
     text = lexed.text(value)
     if not _WHOLE.fullmatch(text) or int(text) == 0:
         option = lexed.word(value.start - 2)
-        raise lexed.refuse(
-            value.start, f"{option} takes a whole number of at least 1.", f"Write {option} = 3, for example."
-        )
+        raise lexed.refuse(value.start, "privacy-option-whole", option=option)
     return int(text)
 
 
@@ -215,11 +201,7 @@ def _unit(lexed: Lexed, value: range | None) -> tuple[str | None, str | None]:
         return None, None
     match = _PATH.fullmatch(lexed.text(value))
     if match is None:
-        raise lexed.refuse(
-            value.start,
-            "privacy_unit_column takes the name of a column.",
-            "Write privacy_unit_column = id, or with its table, t.id.",
-        )
+        raise lexed.refuse(value.start, "privacy-option-unit")
     return None if match[1] is None else _unquoted(match[1]), _unquoted(match[2])
 
 
@@ -230,7 +212,5 @@ def _unquoted(name: str) -> str:
 def _selection(lexed: Lexed, value: range | None) -> str | None:
     text = None if value is None else lexed.text(value).upper()
     if value is not None and text not in _STRATEGIES:
-        raise lexed.refuse(
-            value.start, "This is no way to select groups.", f"Write {' or '.join(_STRATEGIES)}, without quotes."
-        )
+        raise lexed.refuse(value.start, "privacy-option-strategy", strategies=tuple(_STRATEGIES))
     return text

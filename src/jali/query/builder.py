@@ -85,7 +85,7 @@ def _share(level: float | str | Fraction) -> int | Fraction:
     try:
         exact = Fraction(str(level))
     except (ValueError, ZeroDivisionError):
-        raise QueryError(f"{level!r} is not a number.", remedy="Write jali.quantile('age', 0.5).") from None
+        raise QueryError("quantile-level", level=level) from None
     return exact.numerator if exact.denominator == 1 else exact
 
 
@@ -118,10 +118,7 @@ class TableQuestion:
         """
         begun = replace(self, joins=(), conditions=(), groups=(), sets=((),), outputs=())
         if self.parter is None or begun != self:
-            raise QueryError(
-                "A whole table is divided into parts, before it is joined, filtered or grouped.",
-                remedy='Write s.table("visits").partition("ward"), and the rest on one of its parts.',
-            )
+            raise QueryError("part-after-clauses")
         return self.parter(self.table, by)
 
     def join(
@@ -138,7 +135,7 @@ class TableQuestion:
             kind: "inner", "left", "right", "full", "semi" or "anti".
         """
         if kind not in _JOINS:
-            raise QueryError(f"There is no {kind!r} join.", remedy=f"Write one of {', '.join(_JOINS)}.")
+            raise QueryError("join-kind-unknown", kind=kind, joins=tuple(_JOINS))
         condition = None if on is None else read_condition(on)
         names = (using,) if isinstance(using, str) else tuple(using)
         # The left side is put in when the question is made: it is what was joined before.
@@ -168,7 +165,7 @@ class TableQuestion:
     ) -> TableQuestion:
         """Add keys; the grouping sets of several calls are crossed, as SQL crosses the terms of GROUP BY."""
         if not all(isinstance(text, str) for text in (*columns, *named.values())):
-            raise QueryError("Columns are given by name.", remedy='Write .group_by("ward", "year").')
+            raise QueryError("columns-not-names")
         keys = [_key(text) for text in columns] + [Output(n, read_value(text)) for n, text in named.items()]
         groups = {key.expression: key for key in (*self.groups, *keys)}
         order = list(groups)
@@ -198,7 +195,7 @@ class TableQuestion:
         """Keep so many rows of the sorted answer, after `offset` of them. Free."""
         for name, value in (("limit", rows), ("offset", offset)):
             if isinstance(value, bool) or not isinstance(value, int) or value < 0:
-                raise QueryError(f"{name} is a whole number, at least 0.", remedy="Write .limit(10).")
+                raise QueryError("limit-malformed", name=name)
         return replace(self, most=rows, skipped=offset)
 
     def __repr__(self) -> str:
@@ -213,11 +210,11 @@ class TableQuestion:
     def question(self) -> Question:
         """The question as nodes."""
         if not self.outputs:
-            raise QueryError("The question asks for nothing.", remedy="Add .agg(n=jali.count()).")
+            raise QueryError("question-empty")
         outputs = self.groups + self.outputs
         names = [output.name for output in outputs]
         if len(set(names)) != len(names):
-            raise QueryError("Two columns of the answer have the same name.", remedy="Name aggregates apart.")
+            raise QueryError("output-names-repeated")
         aliases = {output.name.lower(): output.expression for output in outputs}
         return Question(
             self._source,
@@ -262,16 +259,14 @@ def _unnamed(given: Aggregate | str) -> Output:
         if isinstance(expression.argument, Column):
             what = "distinct" if expression.distinct else expression.function
             return Output(f"{what}_{expression.argument.name}", expression)
-    raise QueryError("This aggregate has no name of its own.", remedy="Name it: .agg(total=jali.sum('a * b')).")
+    raise QueryError("aggregate-unnamed")
 
 
 def _released(name: str, given: Aggregate | str) -> Expression:
     expression = read_value(given) if isinstance(given, str) else given
     if not isinstance(expression, Aggregate | Call) or not any(isinstance(n, Aggregate) for n in walk(expression)):
         said, named = (name, name) if name else (repr(given), "n")
-        raise QueryError(
-            f"{said} is not an aggregate.", remedy=f"Write {named}=jali.count(), or {named}='COUNT(*)'."
-        )
+        raise QueryError("aggregate-malformed", given=said, name=named)
     return expression
 
 

@@ -13,7 +13,7 @@ from fractions import Fraction
 from functools import cached_property
 from typing import Any, Literal, TypeAlias
 
-from jali.errors import CatalogError
+from jali.errors import CatalogError, settle
 from jali.numerals import decimal
 from jali.privacy import Adjacency, Budget
 from jali.privacy.rationals import Number, positive, rational
@@ -73,9 +73,7 @@ def _day_or_time(text: str) -> datetime.date:
     try:
         found = datetime.date.fromisoformat(text) if len(text) == 10 else datetime.datetime.fromisoformat(text)
     except ValueError:
-        raise CatalogError(
-            f"{text!r} is no day and no time.", remedy="Write '2025-01-31', or '2025-01-31 12:30:00'."
-        ) from None
+        raise CatalogError("date-malformed", given=text) from None
     plain = _plain_key(found)
     assert isinstance(plain, datetime.date)
     return plain
@@ -111,17 +109,17 @@ class Range:
         epsilon: Number | None = None,
     ) -> None:
         if (low is None) != (high is None) or (low is None and not auto):
-            raise CatalogError("A range has two ends.", remedy="Write Range(0, 120), or Range(auto=True).")
+            raise CatalogError("range-ends")
         if epsilon is not None and not auto:
-            raise CatalogError("A given range has no epsilon.", remedy="Write Range(auto=True, epsilon=0.1).")
+            raise CatalogError("range-with-epsilon")
         object.__setattr__(self, "low", None if low is None else _end(low, "low"))
         object.__setattr__(self, "high", None if high is None else _end(high, "high"))
         object.__setattr__(self, "auto", bool(auto))
         object.__setattr__(self, "epsilon", None if epsilon is None else positive(epsilon, "epsilon"))
         if type(self.low) is not type(self.high):
-            raise CatalogError("Both ends of a range are numbers, or both are dates, or both are times.")
+            raise CatalogError("range-ends-mixed")
         if low is not None and self.bounds.low > self.bounds.high:  # type: ignore[operator]
-            raise CatalogError(f"A range needs low <= high, not {low} > {high}.")
+            raise CatalogError("range-empty", low=settle(low), high=settle(high))
 
     def __repr__(self) -> str:
         ends = () if self.low is None or self.high is None else (self.low, self.high)
@@ -156,12 +154,12 @@ class Keys:
 
     def __init__(self, values: Sequence[Value]) -> None:
         if isinstance(values, str | bytes):
-            raise CatalogError("Keys are a list.", remedy=f"Write Keys([{values!r}]).")
+            raise CatalogError("keys-not-a-list", given=settle(values))
         object.__setattr__(self, "values", tuple(_plain_key(value) for value in values))
         if not self.values or len(self.values) > MAX_KEYS:
-            raise CatalogError(f"Keys need between 1 and {MAX_KEYS:,} values, not {len(self.values):,}.")
+            raise CatalogError("keys-count", most=MAX_KEYS, count=len(self.values))
         if len(set(self.values)) != len(self.values):
-            raise CatalogError("Keys must differ from each other.")
+            raise CatalogError("keys-not-distinct")
 
     def __repr__(self) -> str:
         shown = ", ".join(repr(value) for value in self.values[:3])
@@ -172,7 +170,7 @@ class Keys:
         """The kind that all keys share."""
         kinds = {_kind_of(value) for value in self.values if value is not None}
         if len(kinds) != 1:
-            raise CatalogError("Keys must be of one kind: all text, all integers, all booleans or all dates.")
+            raise CatalogError("keys-mixed")
         return kinds.pop()
 
 
@@ -374,16 +372,14 @@ def _plain_key(value: Any) -> Value:
         return _encodable(str.__str__(value))
     if isinstance(value, datetime.datetime):
         if value.tzinfo is not None:
-            raise CatalogError("A key cannot have a time zone.", remedy="Give times as the column stores them.")
+            raise CatalogError("key-with-time-zone")
         return datetime.datetime.fromisoformat(value.isoformat())
     if isinstance(value, datetime.date):
         return datetime.date(value.year, value.month, value.day)
     try:
         return _within_64_bits(operator.index(value))
     except TypeError:
-        raise CatalogError(
-            f"A key cannot be a {type(value).__name__}.", remedy="Use text, integers, booleans or dates."
-        ) from None
+        raise CatalogError("key-unreadable", kind=type(value).__name__) from None
 
 
 def _encodable(value: str) -> str:
@@ -393,12 +389,12 @@ def _encodable(value: str) -> str:
         pass
     else:
         return value
-    raise CatalogError("A key must be text that can be written in UTF-8.")
+    raise CatalogError("key-not-unicode")
 
 
 def _within_64_bits(value: int) -> int:
     if not -(1 << 63) <= value < 1 << 63:
-        raise CatalogError(f"A key must be a 64-bit integer, not {value}.")
+        raise CatalogError("key-not-int64", given=value)
     return value
 
 
@@ -413,4 +409,4 @@ def _kind_of(value: Value) -> Kind:
     ):
         if isinstance(value, types):
             return kind
-    raise CatalogError(f"A key cannot be a {type(value).__name__}.")
+    raise CatalogError("key-kind", kind=type(value).__name__)

@@ -76,7 +76,7 @@ def read_contributions(
     for written in _written(lexed, clause, older=older):
         offset = lexed.tokens[written.function].start + len(_OLDER) * _is_older(lexed, written.function)
         if offset in bounds:
-            raise lexed.refuse(written.first, "This aggregate has two contribution bounds.", "Give it one.")
+            raise lexed.refuse(written.first, "bounds-repeated")
         bounds[offset] = written.bound
         spans.append((lexed.tokens[written.first].start, lexed.tokens[written.last].end + 1))
     if older:
@@ -111,16 +111,19 @@ def _named(lexed: Lexed, index: int, opening: int) -> _Written:
     """Read `, contribution_bounds_per_group => (low, high)`."""
     name = lexed.word(index)
     if name not in _PER:
-        known = f"The named arguments are {' and '.join(_PER)}."
-        raise lexed.decline(index, f"The argument {name} is not supported.", known)
+        raise lexed.decline(index, "argument-unsupported", argument=name, arguments=tuple(_PER))
     items, closing = lexed.items(index + 2) if lexed.word(index + 2) == "(" else ([], index + 2)
     if lexed.word(index - 1) != "," or lexed.word(closing + 1) not in (",", ")") or len(items) != 2:
-        remedy = f"Write SUM(x, {name} => (0, 100))."
-        raise lexed.refuse(index, f"{name} is an argument after the first, with two bounds.", remedy)
+        raise lexed.refuse(index, "bounds-argument-malformed", argument=name)
     function = _function(lexed, index, opening)
     if _PER[name] not in _AGGREGATES[function]:
-        remedy = f"Write contribution_bounds_per_{_AGGREGATES[function][0]} => (low, high)."
-        raise lexed.refuse(index, f"{function.upper()} has no {name}.", remedy)
+        raise lexed.refuse(
+            index,
+            "bounds-argument-unknown",
+            function=function.upper(),
+            argument=name,
+            per=_AGGREGATES[function][0],
+        )
     return _Written(opening - 1, index - 1, closing, _bound(lexed, items[0], items[1], _PER[name]))
 
 
@@ -137,8 +140,7 @@ def _function(lexed: Lexed, index: int, opening: int) -> str:
     """Return the name of the aggregate around a bound."""
     name = lexed.word(opening - 1).removeprefix(_OLDER)
     if name not in _AGGREGATES or lexed.word(opening) != "(" or lexed.word(opening - 2) == ".":
-        remedy = f"Those are {', '.join(_AGGREGATES).upper()}."
-        raise lexed.refuse(index, "Contribution bounds stand in the call of an aggregate that has them.", remedy)
+        raise lexed.refuse(index, "bounds-outside-aggregate", functions=tuple(map(str.upper, _AGGREGATES)))
     return name
 
 
@@ -146,9 +148,9 @@ def _bound(lexed: Lexed, lower: range, upper: range, per: Per) -> Contribution:
     low, high = lexed.number(lower), lexed.number(upper)
     if low is None or high is None:
         place = lower.start if low is None else upper.start
-        raise lexed.refuse(place, "Contribution bounds are two numbers.", "Write them as constants: (0, 100).")
+        raise lexed.refuse(place, "bounds-not-two")
     if max(abs(low), abs(high)) > _MOST:
-        raise lexed.refuse(lower.start, "These bounds are beyond all numbers of a column.", "Write nearer ones.")
+        raise lexed.refuse(lower.start, "bounds-too-far")
     if low > high:
-        raise lexed.refuse(lower.start, "The lower bound is above the upper one.", "Write the lower one first.")
+        raise lexed.refuse(lower.start, "bounds-reversed")
     return Contribution(low, high, per)

@@ -8,6 +8,7 @@ from itertools import combinations, product
 
 from sqlglot import exp
 
+from jali.errors import QueryError
 from jali.query.nodes import Aggregate, Expression, Output, walk
 from jali.query.read_expression import ExpressionReader
 
@@ -20,15 +21,14 @@ def read_grouping(
     """Return the grouping expressions, and the grouping sets as places among them (None for a plain list)."""
     extra = [name for name, value in group.args.items() if value and name not in _LISTS]
     if extra:
-        raise reader.refuse(group, f"GROUP BY takes no {extra[0].upper()} here.")
+        raise reader.refuse(group, "group-by-clause", clause=extra[0].upper())
     terms = [*group.expressions, *(item for name in _LISTS[1:] for item in group.args.get(name) or [])]
 
     def one(node: exp.Expression) -> Expression:
         return ordinal(reader.read(node))
 
     if math.prod(_number(term) for term in terms) > reader.limits.sets:
-        remedy = "List those that you need: GROUPING SETS ((a), (b))."
-        raise reader.limits.exceeded("sets", "grouping sets", reader.position(group), remedy)
+        raise QueryError("too-many-grouping-sets", position=reader.position(group), most=reader.limits.sets)
     choices = [_choices(term, one) for term in terms]
     if all(len(choice) == 1 for choice in choices):
         return tuple(dict.fromkeys(e for choice in choices for e in choice[0])), None

@@ -10,7 +10,7 @@ from fractions import Fraction
 from sqlglot import Dialect, Token, TokenType
 from sqlglot.errors import SqlglotError
 
-from jali.errors import QueryError, Unsupported
+from jali.errors import Field, QueryError, Unsupported
 
 DIALECT = Dialect.get_or_raise("duckdb")
 # Digits and exponents are counted, so that no short text asks for a number that fills the memory.
@@ -32,9 +32,7 @@ class Lexed:
         try:
             return cls(sql, tuple(DIALECT.tokenize(sql)))
         except SqlglotError:
-            raise QueryError(
-                "The question is not valid SQL.", remedy="Close every string, quoted name and comment."
-            ) from None
+            raise QueryError("syntax-unclosed") from None
 
     def word(self, index: int) -> str:
         """Return a token as it is written, in lower case; nothing outside the text. Quotes stay: never a word."""
@@ -66,7 +64,7 @@ class Lexed:
             if depth == 1 and self.word(index) == ",":
                 found.append(range(first, index))
                 first = index + 1
-        raise self.refuse(opening, "This parenthesis is not closed.", "Close it.")
+        raise self.refuse(opening, "parenthesis-unclosed")
 
     def without(self, spans: Iterable[tuple[int, int]]) -> str:
         """Return the text with these stretches, given by their offsets, as blanks: all else keeps its place."""
@@ -81,10 +79,10 @@ class Lexed:
         before = self.sql[: self.tokens[min(index, len(self.tokens) - 1)].start]
         return before.count("\n") + 1, len(before) - before.rfind("\n")
 
-    def refuse(self, index: int, what: str, remedy: str) -> QueryError:
+    def refuse(self, index: int, code: str, /, **fields: Field) -> QueryError:
         """Make the refusal of something malformed."""
-        return QueryError(what, position=self.position(index), remedy=remedy)
+        return QueryError(code, position=self.position(index), **fields)
 
-    def decline(self, index: int, what: str, remedy: str) -> Unsupported:
+    def decline(self, index: int, code: str, /, **fields: Field) -> Unsupported:
         """Make the refusal of something that is understood and not supported."""
-        return Unsupported(what, position=self.position(index), remedy=remedy)
+        return Unsupported(code, position=self.position(index), **fields)

@@ -15,7 +15,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, fields, replace
 from itertools import islice
 
-from jali.errors import CatalogError, QueryError
+from jali.errors import CatalogError, QueryError, settle
 
 VARIABLE = "JALI_LIMITS"
 _MOST = 10**9
@@ -67,24 +67,8 @@ class Limits:
             value = getattr(self, field.name)
             if type(value) is not int or not 1 <= value <= _MOST:
                 raise CatalogError(
-                    f"The limit {field.name} is a whole number from 1 to {_MOST:,}, not {value!r}.",
-                    remedy=f"The default is {field.default:,}.",
+                    "limit-outside", limit=field.name, most=_MOST, given=value, default=settle(field.default)
                 )
-
-    def exceeded(self, name: str, what: str, position: tuple[int, int] | None, remedy: str) -> QueryError:
-        """Make the refusal of a question that is larger than a limit.
-
-        Args:
-            name: Which limit.
-            what: What there is too much of, as in "more than 32 tables".
-            position: Where it is exceeded.
-            remedy: What the analyst can do.
-        """
-        return QueryError(
-            f"The question has more than {getattr(self, name):,} {what}.",
-            position=position,
-            remedy=f"{remedy} The curator can raise the limit `{name}`.",
-        )
 
 
 DEFAULT = Limits()
@@ -101,10 +85,7 @@ def read_limits(written: Iterable[str], given: Limits = DEFAULT) -> Limits:
     for item in written:
         name, _, value = (part.strip() for part in item.partition("="))
         if name not in known or not value.isascii() or not value.isdigit() or len(value) > 10:
-            raise CatalogError(
-                f"{item!r} sets no limit.",
-                remedy=f"Write tokens=10000; the limits are {', '.join(sorted(known))}.",
-            )
+            raise CatalogError("limit-unknown", given=item, limits=tuple(sorted(known)))
         given = replace(given, **{name: int(value)})
     return given
 
@@ -124,11 +105,9 @@ _PIECES = 4
 def check_text(sql: str, limits: Limits = DEFAULT) -> None:
     """Refuse a text that is too long, or that no file could hold, before it is cut into tokens."""
     if len(sql) > limits.characters:
-        raise limits.exceeded("characters", "characters", None, "Shorten it: declare long lists as keys.")
+        raise QueryError("too-many-characters", most=limits.characters)
     if "\x00" in sql or not _is_unicode(sql):
-        raise QueryError(
-            "A question is Unicode text without NUL.", remedy="Remove the characters that no editor shows."
-        )
+        raise QueryError("question-not-unicode")
     beyond = next(islice(_PIECE.finditer(sql), _PIECES * limits.tokens, None), None)
     if beyond is not None:
         before = sql[: beyond.start()]
@@ -137,8 +116,7 @@ def check_text(sql: str, limits: Limits = DEFAULT) -> None:
 
 def too_many_tokens(limits: Limits, position: tuple[int, int]) -> QueryError:
     """Make the refusal of a text with too many tokens."""
-    remedy = "Ask in several steps, or declare long lists as keys."
-    return limits.exceeded("tokens", "words, numbers, texts and signs", position, remedy)
+    return QueryError("too-many-tokens", position=position, most=limits.tokens)
 
 
 def _is_unicode(text: str) -> bool:

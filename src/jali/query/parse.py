@@ -31,41 +31,32 @@ def parse(sql: str, limits: Limits = DEFAULT) -> exp.Select | exp.SetOperation:
     except RecursionError:
         raise too_deep() from None
     except SqlglotError:
-        raise QueryError("The question is not valid SQL.", remedy="Check brackets and quotes.") from None
+        raise QueryError("syntax-brackets") from None
     if len(statements) > 1:
-        raise QueryError(
-            "A question is one SELECT statement, and these are several.",
-            position=(1, 1),
-            remedy="Ask them one by one, or together in a batch.",
-        )
+        raise QueryError("several-statements", position=(1, 1))
     if not statements or not isinstance(statements[0], exp.Select | exp.SetOperation):
-        raise QueryError(
-            "A question is one SELECT statement.", position=(1, 1), remedy="Write SELECT ... FROM ..."
-        )
+        raise QueryError("not-a-select", position=(1, 1))
     return statements[0]
 
 
 def too_deep() -> QueryError:
     """Make the refusal of a question that is nested too deeply to be read."""
-    return QueryError(
-        "The question is nested too deeply.", remedy="Compute it in steps, in subqueries side by side."
-    )
+    return QueryError("question-nested-too-deeply")
 
 
 def _syntax_error(lexed: Lexed, problem: ParseError) -> QueryError:
     first = problem.errors[0] if problem.errors else {}
     if lexed.tokens and lexed.tokens[0].text.upper() not in _BEGINNINGS:
         # A misspelt SELECT is read as a name, and what follows it would be marked.
-        return QueryError(
-            "A question begins with SELECT.", position=lexed.position(0), remedy="Check the spelling of this word."
-        )
+        return QueryError("select-misspelt", position=lexed.position(0))
     # sqlglot prints its tokens after "but got", and its classes in quotes: they mean nothing to the reader.
     said = str(first.get("description", "")).split(" but got")[0].rstrip(".")
+    place = _place(lexed, first)
     if not said or "class" in said or "<" in said:
-        said = "The question is not valid SQL"
-    elif said.startswith("Invalid expression"):
-        said = "This is not expected here"
-    return QueryError(f"{said}.", position=_place(lexed, first), remedy="Check the spelling near this place.")
+        return QueryError("syntax-invalid", position=place)
+    if said.startswith("Invalid expression"):
+        return QueryError("syntax-unexpected", position=place)
+    return QueryError("syntax-error", position=place, problem=said)
 
 
 def _place(lexed: Lexed, first: Mapping[str, Any]) -> tuple[int, int] | None:

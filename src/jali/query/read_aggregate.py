@@ -84,7 +84,7 @@ class _Reading:
         """Read a constant, or a list of them."""
         items = node.expressions if isinstance(node, exp.Array | exp.Tuple) else [node]
         if not items:
-            raise self.reader.refuse(node, "The list is empty: write one number at least.")
+            raise self.reader.refuse(node, "list-empty")
         return tuple(self.one(item) for item in items)
 
 
@@ -108,13 +108,15 @@ def _check_plain(reader: ExpressionReader, node: exp.Expression) -> None:
     known = {"this", "expression", "expressions", "quantile", "big_int"}
     extra = [name for name, value in node.args.items() if value and name not in known]
     if extra or isinstance(node.parent, exp.Window):
-        raise reader.refuse(node, f"{reader.written(node)} takes no {(extra or ['over'])[0].upper()} here.")
+        raise reader.refuse(
+            node, "aggregate-clause", function=reader.written(node), clause=(extra or ["over"])[0].upper()
+        )
 
 
 def _filtered(reading: _Reading, node: exp.Filter) -> Expression:
     inner = reading.one(node.this)
     if not isinstance(inner, Aggregate) or inner.filter is not None:
-        raise reading.reader.refuse(node, "FILTER stands after an aggregate.")
+        raise reading.reader.refuse(node, "filter-misplaced")
     condition = reading.one(node.expression.this)
     return replace(inner, filter=condition)
 
@@ -122,14 +124,12 @@ def _filtered(reading: _Reading, node: exp.Filter) -> Expression:
 def _within_group(reading: _Reading, node: exp.WithinGroup) -> Expression:
     inner, terms = node.this, node.expression.expressions
     if len(terms) != 1 or not isinstance(inner, exp.PercentileCont | exp.PercentileDisc | exp.Mode):
-        raise reading.reader.refuse(
-            node, "WITHIN GROUP takes PERCENTILE_CONT, PERCENTILE_DISC or MODE of one column."
-        )
+        raise reading.reader.refuse(node, "within-group-misplaced")
     column = reading.one(terms[0].this)
     if isinstance(inner, exp.Mode):
         return _made(reading, node, "mode", column)
     if inner.expression is not None:
-        raise reading.reader.refuse(node, "PERCENTILE takes one number.")
+        raise reading.reader.refuse(node, "percentile-one-number")
     levels = reading.several(inner.this)
     if terms[0].args.get("desc"):
         levels = tuple(Call("-", (Literal(1), level)) for level in levels)
@@ -160,15 +160,15 @@ def _made(
 def _count(reading: _Reading, node: exp.Expression) -> Expression:
     inner = node.this
     if node.expressions:
-        raise reading.reader.refuse(node, "COUNT takes one argument.")
+        raise reading.reader.refuse(node, "count-one-argument")
     if isinstance(inner, exp.Star) and any(inner.args.values()):
-        raise reading.reader.refuse(node, "COUNT(*) takes nothing beside the star.")
+        raise reading.reader.refuse(node, "count-star-argument")
     if inner is None or isinstance(inner, exp.Star):
         return _made(reading, node, "count", None)
     if not isinstance(inner, exp.Distinct):
         return _made(reading, node, "count", reading.one(inner))
     if len(inner.expressions) != 1 or inner.args.get("on"):
-        raise reading.reader.refuse(node, "COUNT(DISTINCT ...) takes one expression.")
+        raise reading.reader.refuse(node, "count-distinct-one-expression")
     return _made(reading, node, "count", reading.one(inner.expressions[0]), distinct=True)
 
 
@@ -182,11 +182,7 @@ def _count_distinct(reading: _Reading, node: exp.Expression) -> Expression:
 
 def _by_table(reading: _Reading, node: exp.Expression) -> Expression:
     if isinstance(node.this, exp.Distinct):
-        raise reading.reader.refuse(
-            node,
-            f"{reading.reader.written(node)} takes no DISTINCT: how often a value occurs would be another secret.",
-            "COUNT(DISTINCT ...) is supported.",
-        )
+        raise reading.reader.refuse(node, "aggregate-distinct", function=reading.reader.written(node))
     if type(node) in _ONE_COLUMN:
         _expect(reading, node, node.this is not None and node.expression is None)
         return _made(reading, node, _ONE_COLUMN[type(node)], reading.one(node.this))
@@ -209,9 +205,7 @@ def _by_table(reading: _Reading, node: exp.Expression) -> Expression:
 
 def _expect(reading: _Reading, node: exp.Expression, right: bool) -> None:
     if not right:
-        raise reading.reader.refuse(
-            node, f"{reading.reader.written(node)} has the wrong number of arguments.", "See docs/sql.md."
-        )
+        raise reading.reader.refuse(node, "aggregate-argument-count", function=reading.reader.written(node))
 
 
 def _grouping(reading: _Reading, node: exp.Expression) -> Expression:

@@ -12,7 +12,7 @@ from typing import Any
 
 from sqlglot import exp
 
-from jali.errors import QueryError, Unsupported
+from jali.errors import Field, QueryError, Unsupported
 from jali.numerals import is_sized
 from jali.query.contribution import Contribution
 from jali.query.limits import DEFAULT, Limits
@@ -69,7 +69,6 @@ _ARGUMENTS: dict[type[exp.Expression], frozenset[str]] = {
 _COMMON = frozenset({"this", "expression", "expressions"})
 # Longer chains of AND and OR are read as if they had brackets, so that they are not as deep as they are long.
 _LONG_CHAIN = 16
-_PAGE = "docs/sql.md shows what is supported."
 _REASONS = {**REFUSED_FUNCTIONS, **REFUSED}
 _CALLED = re.compile(r"([A-Za-z_]\w*)\s*\(")
 _RENAMED = frozenset(REFUSED) | {"quantile_cont", "quantile_disc"}
@@ -131,15 +130,14 @@ class ExpressionReader:
                 self._starts[id(one)] = min(known, default=None)
         return self._starts.get(id(node))
 
-    def refuse(self, node: exp.Expression, what: str, remedy: str | None = None) -> Unsupported:
+    def refuse(self, node: exp.Expression, code: str, /, **fields: Field) -> Unsupported:
         """Make the refusal of a construct."""
-        return Unsupported(what, position=self.position(node), remedy=remedy or _PAGE)
+        return Unsupported(code, position=self.position(node), **fields)
 
     def read(self, node: exp.Expression, depth: int = 0) -> Expression:
         """Read one expression."""
         if depth > self.limits.terms:
-            what = "operators and functions applied one after the other"
-            raise self.limits.exceeded("terms", what, self.position(node), "Compute it in steps, in subqueries.")
+            raise QueryError("too-many-terms", position=self.position(node), most=self.limits.terms)
         if isinstance(node, exp.IgnoreNulls) and is_aggregate(node.this):
             # Aggregates leave NULL out anyway.
             node = node.this
@@ -167,7 +165,9 @@ class ExpressionReader:
         known = _COMMON | _ARGUMENTS.get(type(node), frozenset())
         extra = [name for name, value in node.args.items() if value and name not in known]
         if extra:
-            raise self.refuse(node, f"{(node.key or 'this').upper()} with {extra[0].upper()} is not supported.")
+            raise self.refuse(
+                node, "construct-unsupported", construct=(node.key or "this").upper(), clause=extra[0].upper()
+            )
 
     def _special(self) -> dict[type[exp.Expression], Callable[[exp.Expression, int], Expression]]:
         return {
@@ -224,9 +224,9 @@ class ExpressionReader:
 
     def _column(self, node: exp.Expression, _: int) -> Expression:
         if isinstance(node.this, exp.Star):
-            raise self.refuse(node, "SELECT * would print rows.", "Ask for aggregates such as COUNT(*).")
+            raise self.refuse(node, "select-star")
         if node.args.get("db") or node.args.get("catalog"):
-            raise self.refuse(node, "Columns are written as column, or table.column.")
+            raise self.refuse(node, "column-malformed")
         table = node.args.get("table")
         return Column(node.name, self.position(node), None if table is None else table.name)
 
@@ -259,7 +259,7 @@ class ExpressionReader:
             return Found(self._query(query), self.read(node.this, depth + 1), self.position(node))
         values = [self.read(item, depth + 1) for item in node.expressions]
         if not values:
-            raise self.refuse(node, "IN takes a list of values, or a subquery.")
+            raise self.refuse(node, "in-malformed")
         subject = self.read(node.this, depth + 1)
         if all(isinstance(value, Literal) and value.value is not None for value in values):
             return self._call("in", node, subject, *values)
@@ -304,24 +304,16 @@ class ExpressionReader:
 
     def _unknown(self, node: exp.Expression) -> QueryError:
         if isinstance(node, exp.Subquery | exp.Query | exp.Exists):
-            return self.refuse(
-                node,
-                "A subquery cannot stand for a value here: one person could change the value for everybody.",
-                "Use EXISTS or IN, or ask two questions.",
-            )
+            return self.refuse(node, "subquery-as-value")
         if isinstance(node, exp.Window):
-            return self.refuse(node, "Window functions are not supported: they would mix people's rows.")
+            return self.refuse(node, "window-function")
         if isinstance(node, exp.IgnoreNulls):
             return self._unknown(node.this)
         name = node.name if isinstance(node, exp.Anonymous) else self.written(node)
         others = node.sql_names() if isinstance(node, exp.Func) else []
         reasons = (_REASONS.get(known.lower()) for known in (name, *others))
         reason = next((found for found in reasons if found is not None), None)
-        return self.refuse(
-            node,
-            f"{name} is not supported{'' if reason is None else f': {reason}'}.",
-            "The supported functions are listed in docs/sql.md.",
-        )
+        return self.refuse(node, "function-unsupported", function=name, reason=reason)
 
 
 def number(written: str) -> int | Fraction:
@@ -331,10 +323,7 @@ def number(written: str) -> int | Fraction:
     except ValueError:
         exact = None
     if exact is None or abs(exact) > 10**300:
-        raise QueryError(
-            f"{written[:40]} is not a number that can be used here.",
-            remedy="Write one of up to 100 digits, between 1e-300 and 1e300 in size.",
-        )
+        raise QueryError("number-unusable", given=written[:40])
     return int(exact) if written.isdigit() else exact
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from sqlglot import exp
 
-from jali.errors import QueryError
+from jali.errors import Field, QueryError
 from jali.query.functions.days import PARTS
 from jali.query.functions.patterns import MOST_REPEATED, is_pattern
 from jali.query.nodes import Call, Expression, Literal
@@ -247,15 +247,15 @@ class _Reading:
     def call(self, name: str, *arguments: Expression) -> Expression:
         return Call(name, arguments, self.reader.position(self.node))
 
-    def wrong(self, message: str, remedy: str | None = None) -> QueryError:
-        return QueryError(message, position=self.reader.position(self.node), remedy=remedy)
+    def wrong(self, code: str, /, **fields: Field) -> QueryError:
+        return QueryError(code, position=self.reader.position(self.node), **fields)
 
     def knows(self, *places: str) -> None:
         """Refuse whatever else sqlglot hangs on the node: it would change the meaning."""
         extra = [place for place, value in self.node.args.items() if value and place not in places]
         if extra:
             raise self.reader.refuse(
-                self.node, f"{self.node.key.upper()} with {extra[0].upper()} is not supported."
+                self.node, "construct-unsupported", construct=self.node.key.upper(), clause=extra[0].upper()
             )
 
     def formed(self, form: Form) -> Expression:
@@ -270,7 +270,7 @@ class _Reading:
 
     def named(self, form: Form) -> Expression:
         if len(self.node.expressions) != len(form.places):
-            raise self.wrong(f"{self.node.name.upper()} has the wrong number of arguments.", "See docs/sql.md.")
+            raise self.wrong("function-arguments-wrong", function=self.node.name.upper())
         pairs = zip(form.places, self.node.expressions, strict=True)
         return self.call(form.name, *(self.argument(form, place, item) for place, item in pairs))
 
@@ -279,11 +279,12 @@ class _Reading:
         if expected is None or (isinstance(argument, Literal) and expected.holds(argument.value)):
             return argument
         name = form.name.upper()
-        got = "a constant of another kind" if isinstance(argument, Literal) else "an expression"
         raise QueryError(
-            f"{name} takes {expected.takes} here; it got {got}.",
+            "function-argument-kind",
             position=self.reader.position(node),
-            remedy="Write the value itself, and see docs/sql.md for what it may be.",
+            function=name,
+            takes=expected.takes,
+            constant=bool(isinstance(argument, Literal)),
         )
 
     def part(self, written: exp.Expression | None, known: Mapping[str, str]) -> str:
@@ -291,7 +292,7 @@ class _Reading:
         word = "" if written is None else written.name.lower()
         part = known.get(word) or known.get(word.removesuffix("s"))
         if part is None:
-            raise self.wrong(f"'{word}' is no part of a date here.", f"Write one of {', '.join(known)}.")
+            raise self.wrong("date-part-unknown", given=word, parts=tuple(known))
         return part
 
 
@@ -306,7 +307,7 @@ def _logarithm(reading: _Reading) -> Expression:
         return reading.call("log10", reading.one(base))
     name = {"10": "log10", "2": "log2"}.get(base.this if isinstance(base, exp.Literal) else "")
     if name is None:
-        raise reading.reader.refuse(reading.node, "LOG takes 2 or 10 as its base.", "Write LN(a) / LN(base).")
+        raise reading.reader.refuse(reading.node, "log-base")
     return reading.call(name, reading.one(value))
 
 
@@ -321,9 +322,7 @@ def _regexp(reading: _Reading) -> Expression:
     """The option 'i' goes into the pattern, where RE2 reads it too."""
     flag = reading.node.args.get("flag")
     if flag is not None and flag.name not in ("i", "c"):
-        raise reading.reader.refuse(
-            reading.node, "REGEXP_MATCHES takes no option but 'i' and 'c'.", "Write options in the pattern: (?s)."
-        )
+        raise reading.reader.refuse(reading.node, "regexp-option")
     form = _FORMS[type(reading.node)]
     value, pattern = (reading.argument(form, place, reading.node.args[place]) for place in form.places)
     assert isinstance(pattern, Literal)
@@ -354,7 +353,7 @@ def _iff(reading: _Reading) -> Expression:
 def _arguments(reading: _Reading, count: int) -> list[exp.Expression]:
     given: list[exp.Expression] = reading.node.expressions
     if len(given) != count:
-        raise reading.wrong(f"{reading.node.name.upper()} takes {count} arguments.", "See docs/sql.md.")
+        raise reading.wrong("function-argument-count", function=reading.node.name.upper(), count=count)
     return given
 
 
@@ -398,16 +397,14 @@ def _amount(reading: _Reading, node: exp.Expression) -> int:
     inner = node.this if isinstance(node, exp.Paren | exp.Neg) else node
     written = inner.name if isinstance(inner, exp.Literal) else ""
     if not written.lstrip("-").isdecimal() or not written.isascii() or len(written) > 6:
-        raise reading.wrong(
-            "INTERVAL takes a constant whole number of at most 6 digits and one unit.", "Write INTERVAL 3 MONTH."
-        )
+        raise reading.wrong("interval-malformed")
     return -int(written) if isinstance(node, exp.Neg) else int(written)
 
 
 def _date_add(reading: _Reading) -> Expression:
     reading.knows("this", "expression")
     if not _is_interval(reading.node.expression):
-        raise reading.wrong("DATE_ADD takes an interval.", "Write d + INTERVAL 3 MONTH.")
+        raise reading.wrong("date-add-interval")
     return _shifted(reading, reading.node.this, reading.node.expression, 1)
 
 
@@ -418,18 +415,14 @@ def _made_date(reading: _Reading) -> Expression:
     try:
         return Literal(datetime.date(*numbers), reading.reader.position(reading.node))
     except (ValueError, TypeError, OverflowError):
-        raise reading.wrong("MAKE_DATE takes constants that make a date.", "Write DATE '2026-01-31'.") from None
+        raise reading.wrong("make-date-constants") from None
 
 
 def _cast(reading: _Reading) -> Expression:
     reading.knows("this", "to", "safe")
     name = _CASTS.get(reading.node.args["to"].this)
     if name is None:
-        raise reading.reader.refuse(
-            reading.node,
-            "This cast is not supported.",
-            "Cast to INTEGER, DOUBLE, TEXT, DATE, TIMESTAMP or BOOLEAN.",
-        )
+        raise reading.reader.refuse(reading.node, "cast-unsupported")
     value = reading.one(reading.node.this)
     if name in _MOMENTS and isinstance(value, Literal) and isinstance(value.value, str):
         return _moment(reading, name, value.value)
@@ -446,7 +439,7 @@ def _moment(reading: _Reading, name: str, written: str) -> Expression:
     except ValueError:
         value = None
     if value is None or getattr(value, "tzinfo", None) is not None:
-        raise reading.wrong(f"'{written}' is not a {name}.", "Write '2026-01-31', without a time zone.")
+        raise reading.wrong("date-literal-malformed", given=written, kind=name)
     return Literal(value, reading.reader.position(reading.node))
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from sqlglot import exp
 
-from jali.errors import Unsupported
+from jali.errors import Phrase, QueryError, Unsupported
 from jali.query.contribution import Contribution
 from jali.query.grouping import plain_outputs, read_grouping
 from jali.query.limits import DEFAULT, Limits
@@ -18,17 +18,17 @@ _INNER_CLAUSES = frozenset(
     {"expressions", "from_", "joins", "where", "group", "having", "distinct", "order", "with_"}
 )
 _EMPTY = frozenset({"kind", "hint", "operation_modifiers"})
-_REMEDIES = {
-    "distinct": "SELECT DISTINCT would print values of rows.",
-    "windows": "Window functions are not supported: they would mix people's rows.",
-    "qualify": "QUALIFY is not supported: it needs window functions, which mix people's rows.",
-    "sample": "Sampling in the question is not supported: it would not be counted in the privacy loss.",
-    "laterals": "Lateral joins are not supported.",
-    "into": "SELECT INTO is not supported.",
-    "locks": "Locking clauses are not supported.",
-    "pivots": "PIVOT is not supported: its columns would be read off the data.",
-    "limit": "LIMIT in a subquery picks some people's rows because of others' rows.",
-    "offset": "OFFSET in a subquery picks some people's rows because of others' rows.",
+_REASONS = {
+    "distinct": "clause-distinct",
+    "windows": "clause-window",
+    "qualify": "clause-qualify",
+    "sample": "clause-sample",
+    "laterals": "clause-lateral",
+    "into": "clause-into",
+    "locks": "clause-locks",
+    "pivots": "clause-pivot",
+    "limit": "clause-limit-in-subquery",
+    "offset": "clause-offset-in-subquery",
 }
 _JOIN_ARGUMENTS = frozenset({"this", "side", "kind", "on", "using", "method"})
 
@@ -51,16 +51,19 @@ class RelationReader:
             if value and clause not in allowed:
                 node = value[0] if isinstance(value, list) else value
                 place = node if isinstance(node, exp.Expression) else select
-                what = _REMEDIES.get(clause, f"The clause {clause.strip('_').upper()} is not supported.")
-                raise self.reader.refuse(place, what, "Leave it out.")
+                raise self.reader.refuse(
+                    place,
+                    "clause-unsupported",
+                    reason=_reason(clause, Phrase("clause-other", clause=clause.strip("_").upper())),
+                )
         if select.args.get("kind") or select.args.get("hint"):
-            raise self.reader.refuse(select, "SELECT AS and hints are not supported.", "Leave them out.")
+            raise self.reader.refuse(select, "select-hints")
 
     def source(self, select: exp.Expression) -> Source:
         """Read FROM and the joins after it."""
         start = select.args.get("from_")
         if start is None:
-            raise self.reader.refuse(select, "The question has no FROM.", "Name a protected table: FROM visits.")
+            raise self.reader.refuse(select, "from-missing")
         return self._joined(start.this, select.args.get("joins") or [])
 
     def query(self, node: exp.Expression) -> Select | Stacked:
@@ -71,16 +74,14 @@ class RelationReader:
             return self._union(node)
         if isinstance(node, exp.Select):
             return self._select(node)
-        raise self.reader.refuse(
-            node, f"{node.key.upper()} is not supported.", "Use SELECT, UNION ALL, or a condition with NOT EXISTS."
-        )
+        raise self.reader.refuse(node, "set-operation-unsupported", operation=node.key.upper())
 
     def _union(self, node: exp.Union) -> Stacked:
         extra = [
             k for k, v in node.args.items() if v and k not in ("this", "expression", "distinct", "with_", "order")
         ]
         if extra:
-            raise self.reader.refuse(node, f"UNION takes no {extra[0].upper()} here.", "Leave it out.")
+            raise self.reader.refuse(node, "union-clause", clause=extra[0].upper())
         parts = (self.query(node.this), self.query(node.expression))
         return Stacked(parts, bool(node.args.get("distinct")), self.reader.position(node))
 
@@ -90,7 +91,7 @@ class RelationReader:
         where, having = node.args.get("where"), node.args.get("having")
         distinct = node.args.get("distinct")
         if distinct is not None and distinct.args.get("on"):
-            raise self.reader.refuse(distinct, "DISTINCT ON picks rows by their order.", "Use GROUP BY.")
+            raise self.reader.refuse(distinct, "distinct-on")
         outputs = tuple(self._output(i, item) for i, item in enumerate(node.expressions))
         return Select(
             source=self.source(node),
@@ -105,7 +106,7 @@ class RelationReader:
     def _output(self, index: int, node: exp.Expression) -> Output | Every:
         if isinstance(node, exp.Star):
             if any(node.args.values()):
-                raise self.reader.refuse(node, "* takes no EXCLUDE or REPLACE here.", "List the columns.")
+                raise self.reader.refuse(node, "star-exclude")
             return Every(None, self.reader.position(node))
         if isinstance(node, exp.Column) and isinstance(node.this, exp.Star):
             return Every(node.table, self.reader.position(node))
@@ -124,15 +125,13 @@ class RelationReader:
         def ordinal(expression: Expression) -> Expression:
             if isinstance(expression, Literal) and type(expression.value) is int:
                 if not 1 <= expression.value <= len(plain) or len(plain) != len(outputs):
-                    raise Unsupported(
-                        f"There is no output {expression.value}.", position=expression.position, remedy="Name it."
-                    )
+                    raise Unsupported("output-unknown", position=expression.position, output=expression.value)
                 return plain[expression.value - 1].expression
             return expression
 
         keys, sets = read_grouping(group, self.reader, ordinal)
         if sets is not None:
-            raise self.reader.refuse(group, "A subquery takes a plain GROUP BY.", "Move ROLLUP or CUBE outside.")
+            raise self.reader.refuse(group, "subquery-group-by")
         return keys
 
     def _joined(self, first: exp.Expression, joins: list[exp.Expression]) -> Source:
@@ -152,11 +151,7 @@ class RelationReader:
             or wanted not in ("inner", "left", "right", "full", "semi", "anti")
             or method not in ("", "NATURAL")
         ):
-            raise self.reader.refuse(
-                join,
-                f"This kind of join ({' '.join(filter(None, (method, side, kind)))}) is not supported.",
-                "Use INNER, LEFT, RIGHT, FULL, SEMI, ANTI or CROSS JOIN.",
-            )
+            raise self.reader.refuse(join, "join-unsupported", join=tuple(filter(None, (method, side, kind))))
         if side and kind and kind != "OUTER":
             wanted = kind.lower() if kind in ("SEMI", "ANTI") else wanted
         on, using = join.args.get("on"), join.args.get("using") or []
@@ -178,9 +173,7 @@ class RelationReader:
             return self._joined_after(self._derived(node), joins)
         if isinstance(node, exp.Table) and isinstance(node.this, exp.Identifier):
             return self._joined_after(self._table(node), joins)
-        raise self.reader.refuse(
-            node, "FROM takes tables and subqueries.", "Name a protected or public table, or write (SELECT ...)."
-        )
+        raise self.reader.refuse(node, "from-malformed")
 
     def _joined_after(self, source: Source, joins: list[exp.Expression]) -> Source:
         for join in joins:
@@ -190,7 +183,11 @@ class RelationReader:
     def _derived(self, node: exp.Subquery) -> Source:
         extra = [k for k, v in node.args.items() if v and k not in ("this", "alias", "joins")]
         if extra:
-            raise self.reader.refuse(node, _REMEDIES.get(extra[0], f"{extra[0].upper()} is not supported here."))
+            raise self.reader.refuse(
+                node,
+                "clause-unsupported-here",
+                reason=_reason(extra[0], Phrase("clause-other-here", clause=extra[0].upper())),
+            )
         if isinstance(node.this, exp.Table):
             return self._item(node.this)
         alias = node.args.get("alias")
@@ -207,10 +204,8 @@ class RelationReader:
             query = self._common_query(common, node)
             return Derived(query, node.alias or node.name, names, self.reader.position(node))
         if extra or columns:
-            what = _REMEDIES.get(extra[0]) if extra else None
-            raise self.reader.refuse(
-                node, what or "FROM takes the plain name of a table.", "Write FROM visits, or FROM visits AS v."
-            )
+            reason = _reason(extra[0] if extra else "columns", Phrase("table-name-plain"))
+            raise self.reader.refuse(node, "table-with-clauses", reason=reason)
         return Named(node.name, node.alias or None, self.reader.position(node))
 
     def _common_query(self, common: exp.Expression, used: exp.Expression) -> Select | Stacked:
@@ -227,8 +222,9 @@ class RelationReader:
     def _add_selects(self, number: int, node: exp.Expression) -> None:
         self._selects += number
         if self._selects > self._limits.selects:
-            what = "SELECTs, those of a WITH table once for each use"
-            raise self._limits.exceeded("selects", what, self.reader.position(node), "Ask in several steps.")
+            raise QueryError(
+                "too-many-selects-with", position=self.reader.position(node), most=self._limits.selects
+            )
 
     def _common_table(self, node: exp.Table) -> exp.Expression | None:
         """Find the WITH table of this name that is in sight; one cannot see itself nor those after it."""
@@ -239,7 +235,7 @@ class RelationReader:
             found = here.args.get("with_")
             if found is not None:
                 if found.args.get("recursive"):
-                    raise self.reader.refuse(found, "WITH RECURSIVE is not supported.", "Use a plain WITH.")
+                    raise self.reader.refuse(found, "with-recursive")
                 named = self._named_before(found, node.name.lower(), inside)
                 if named is not None:
                     return named
@@ -255,3 +251,8 @@ class RelationReader:
             if common.alias.lower() == name:
                 seen = common
         return seen
+
+
+def _reason(clause: str, other: Phrase) -> Phrase:
+    """Say why a clause is not supported; `other` says so of one without a reason of its own."""
+    return Phrase(_REASONS[clause]) if clause in _REASONS else other

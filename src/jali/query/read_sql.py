@@ -44,18 +44,10 @@ def _read(sql: str, bounds: Mapping[int, Contribution] | None, limits: Limits) -
     tree = parse(sql, limits)
     relations = RelationReader(sql, bounds, limits)
     if not isinstance(tree, exp.Select):
-        raise relations.reader.refuse(
-            tree,
-            "A question is one SELECT statement; UNION, EXCEPT and INTERSECT stand around whole answers here.",
-            "Write SELECT ... FROM (SELECT ... UNION ALL SELECT ...), or ask two questions.",
-        )
+        raise relations.reader.refuse(tree, "question-is-union")
     question = _QuestionReader(tree, relations).question()
     if set(bounds or ()) != relations.reader.used:
-        raise QueryError(
-            "Contribution bounds stand where they bound nothing.",
-            position=(1, 1),
-            remedy="Give them to aggregates of the question itself.",
-        )
+        raise QueryError("bounds-misplaced", position=(1, 1))
     check_size(question, limits)
     return question
 
@@ -72,7 +64,7 @@ def read_value(text: str) -> Expression:
     sql = f"SELECT {text}"
     select = _only(sql, {"expressions"})
     if len(select.expressions) != 1:
-        raise QueryError(f"{text!r} is not one value.", remedy="Give one expression, such as 'price * quantity'.")
+        raise QueryError("expression-not-one", given=text)
     return ExpressionReader(sql).read(select.expressions[0])
 
 
@@ -81,7 +73,7 @@ def _only(sql: str, clauses: set[str]) -> exp.Expression:
     select = parse(sql)
     extra = [name for name, value in select.args.items() if value and name not in clauses]
     if extra or not isinstance(select, exp.Select):
-        raise QueryError("Give one expression, without further clauses.", remedy="Such as 'age > 60'.")
+        raise QueryError("expression-with-clauses")
     return select
 
 
@@ -113,7 +105,7 @@ class _QuestionReader:
 
     def _output(self, index: int, node: exp.Expression) -> Output:
         if isinstance(node, exp.Star):
-            raise self.reader.refuse(node, "SELECT * would print rows.", "Ask for aggregates such as COUNT(*).")
+            raise self.reader.refuse(node, "select-star")
         if isinstance(node, exp.Alias):
             self._check_alias(node)
         inner = node.this if isinstance(node, exp.Alias) else node
@@ -124,9 +116,7 @@ class _QuestionReader:
         """Refuse `0x10`, which would be read as 0 with the alias x10."""
         start = node.args["alias"].meta.get("start", 0)
         if start and (self.reader.sql[start - 1].isalnum() or self.reader.sql[start - 1] == "_"):
-            raise QueryError(
-                "This is not a number.", position=self.reader.position(node), remedy="Write it in decimal digits."
-            )
+            raise QueryError("number-malformed", position=self.reader.position(node))
 
     @staticmethod
     def _named_apart(outputs: tuple[Output, ...]) -> tuple[Output, ...]:
@@ -152,9 +142,7 @@ class _QuestionReader:
         terms = [] if order is None else order.expressions
         for term in terms:
             if any(v for k, v in term.args.items() if v and k not in ("this", "desc", "nulls_first")):
-                raise self.reader.refuse(
-                    term, "ORDER BY takes expressions with ASC, DESC and NULLS FIRST or LAST."
-                )
+                raise self.reader.refuse(term, "order-by-malformed")
         return tuple(
             Ordering(
                 self._aliased(self._ordinal(self.reader.read(term.this))),
@@ -170,9 +158,10 @@ class _QuestionReader:
             return expression
         if not 1 <= expression.value <= len(self.outputs):
             raise QueryError(
-                f"There is no output {expression.value}.",
+                "output-number-unknown",
                 position=expression.position,
-                remedy=f"The outputs are numbered from 1 to {len(self.outputs)}.",
+                output=expression.value,
+                count=len(self.outputs),
             )
         return self.outputs[expression.value - 1].expression
 
@@ -200,9 +189,9 @@ class _QuestionReader:
         extra = [name for name, item in node.args.items() if item and name != "expression"]
         plain = isinstance(value, exp.Literal) and not value.is_string and value.this.isascii()
         if extra or not plain or not value.this.isdigit():
-            raise self.reader.refuse(node, f"{clause.upper()} takes a constant whole number.")
+            raise self.reader.refuse(node, "limit-not-constant", clause=clause.upper())
         if len(value.this) > 18:
-            raise self.reader.refuse(node, f"{clause.upper()} takes a number of at most 18 digits.")
+            raise self.reader.refuse(node, "limit-too-long", clause=clause.upper())
         return int(value.this)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from jali.errors import QueryError
 from jali.query.functions.texts import JOINS_TEXTS, MAKES_TEXT
 from jali.query.limits import DEFAULT, Limits
 from jali.query.nodes import (
@@ -28,14 +29,11 @@ def check_size(question: Question, limits: Limits = DEFAULT) -> None:
     Parts that are used several times are counted each time, and looked at once: this takes linear time.
     """
     if _Sizes(_nodes).of_question(question) > limits.size:
-        remedy = "Compute it in steps, in subqueries."
-        raise limits.exceeded("size", "columns, constants and calls", question.position, remedy)
+        raise QueryError("question-too-large", position=question.position, most=limits.size)
     if _Sizes(_texts).of_question(question) > limits.texts:
-        remedy = "Compare without making texts: LIKE, CONTAINS and = take them as they are."
-        raise limits.exceeded("texts", "functions that make a text", question.position, remedy)
+        raise QueryError("too-many-texts", position=question.position, most=limits.texts)
     if len(aggregates(question)) > limits.aggregates:
-        remedy = "Ask several questions, or a batch."
-        raise limits.exceeded("aggregates", "aggregates", question.position, remedy)
+        raise QueryError("too-many-aggregates", position=question.position, most=limits.aggregates)
 
 
 def _nodes(_: Expression | Select | Source) -> int:

@@ -6,12 +6,11 @@ from collections.abc import Iterable
 from difflib import get_close_matches
 
 
-def meant(name: str, known: Iterable[str]) -> str:
-    """Ask for the known name that is nearest to this one; nothing where none is near.
+def nearest(name: str, known: Iterable[str]) -> str | None:
+    """Return the known name that is nearest to this one; None where none is near.
 
     Example:
-        >>> meant("visit", ["visits", "wards"]), meant("x", ["visits"])
-        ('Did you mean visits? ', '')
+        >>> nearest("visit", ["visits", "wards"]), nearest("x", ["visits"])
+        ('visits', None)
     """
-    near = get_close_matches(name, list(known), n=1)
-    return f"Did you mean {near[0]}? " if near else ""
+    return next(iter(get_close_matches(name, list(known), n=1)), None)

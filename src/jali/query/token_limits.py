@@ -6,7 +6,6 @@ from dataclasses import dataclass
 
 from sqlglot import TokenType
 
-from jali.errors import QueryError
 from jali.query.lexed import Lexed
 from jali.query.limits import DEFAULT, Limits, too_many_tokens
 
@@ -99,12 +98,11 @@ class _Count:
 
     def open(self, index: int, kind: TokenType, before: TokenType | None) -> None:
         if len(self.levels) > self.limits.depth:
-            remedy = "Compute it in steps, in subqueries side by side."
-            raise self.refuse("depth", "brackets and CASEs inside each other", index, remedy)
+            raise self.lexed.refuse(index, "question-too-deep", most=self.limits.depth)
         if kind is TokenType.L_PAREN and self.lexed.word(index - 1).removeprefix("anon_") in _AGGREGATES:
             self.aggregates += 1
             if self.aggregates > self.limits.aggregates:
-                raise self.refuse("aggregates", "aggregates", index - 1, "Ask several questions, or a batch.")
+                raise self.lexed.refuse(index - 1, "too-many-aggregates", most=self.limits.aggregates)
         self.levels.append(_Level(kind if kind is TokenType.CASE else before if before in _GROUPINGS else None))
 
     def close(self, index: int) -> None:
@@ -118,9 +116,7 @@ class _Count:
         inside = outer.kind is TokenType.GROUPING_SETS
         outer.sets = outer.sets + asked - 1 if inside else outer.sets * asked
         if outer.sets > self.limits.sets or asked > self.limits.sets:
-            raise self.refuse(
-                "sets", "grouping sets", index, "List those that you need: GROUPING SETS ((a), (b))."
-            )
+            raise self.lexed.refuse(index, "too-many-grouping-sets", most=self.limits.sets)
 
     def sets_of(self, level: _Level) -> int:
         items = 0 if level.empty else level.items
@@ -131,7 +127,7 @@ class _Count:
     def next_item(self, index: int, level: _Level) -> None:
         level.items += 1
         if level.items > self.limits.items:
-            raise self.refuse("items", "items in a list", index, "Declare a long list as keys, or a public table.")
+            raise self.lexed.refuse(index, "too-many-items", most=self.limits.items)
         if level.after_from:
             self.table(index)
 
@@ -139,15 +135,12 @@ class _Count:
         level.selects = True
         self.selects += 1
         if self.selects > self.limits.selects:
-            raise self.refuse("selects", "SELECTs", index, "Ask in several steps.")
+            raise self.lexed.refuse(index, "too-many-selects", most=self.limits.selects)
 
     def table(self, index: int) -> None:
         self.tables += 1
         if self.tables > self.limits.tables:
-            raise self.refuse("tables", "tables after FROM and JOIN", index, "Ask in several steps.")
-
-    def refuse(self, name: str, what: str, index: int, remedy: str) -> QueryError:
-        return self.limits.exceeded(name, what, self.lexed.position(index), remedy)
+            raise self.lexed.refuse(index, "too-many-tables", most=self.limits.tables)
 
 
 def check_tokens(lexed: Lexed, limits: Limits = DEFAULT) -> None:

@@ -28,12 +28,10 @@ def find_field(column: Column, fields: Fields) -> Field:
     """Return the declared column, or refuse and name the columns there are."""
     field = fields.field(column.name)
     if field is None:
-        names = ", ".join(f.name for f in fields.fields if f.readable)
-        where = f"Table {fields.name}" if isinstance(fields, Table | Public) else "The question"
+        names = tuple(f.name for f in fields.fields if f.readable)
+        table = fields.name if isinstance(fields, Table | Public) else None
         raise QueryError(
-            f"{where} has no column {column.name}.",
-            position=column.position,
-            remedy=f"Its columns are {names}. Text takes single quotes: '{column.name}'.",
+            "column-unknown-here", position=column.position, table=table, column=column.name, columns=names
         )
     return field
 
@@ -45,23 +43,11 @@ def type_of(expression: Expression, fields: Fields) -> Type:
     if isinstance(expression, Literal):
         return literal_type(expression.value)
     if isinstance(expression, Aggregate):
-        raise QueryError(
-            f"{expression.function.upper()} cannot stand here: this part is computed row by row.",
-            position=expression.position,
-            remedy="Use HAVING for conditions on aggregates.",
-        )
+        raise QueryError("aggregate-in-row", position=expression.position, function=expression.function.upper())
     if isinstance(expression, Found):
-        raise Unsupported(
-            "A subquery cannot stand here.",
-            position=expression.position,
-            remedy="Use it in WHERE, or in CASE WHEN EXISTS (...).",
-        )
+        raise Unsupported("subquery-in-expression", position=expression.position)
     if expression.function == "grouping":
-        raise QueryError(
-            "GROUPING cannot stand here: this part is computed row by row.",
-            position=expression.position,
-            remedy="Use it in SELECT, HAVING or ORDER BY.",
-        )
+        raise QueryError("grouping-in-row", position=expression.position)
     return call_type(expression, [type_of(argument, fields) for argument in expression.arguments])
 
 
@@ -69,15 +55,18 @@ def call_type(call: Call, arguments: list[Type]) -> Type:
     """Return the type of a call, or refuse with the place and the shape of the function."""
     function = FUNCTIONS[call.function]
     if len(arguments) < function.least or (function.most is not None and len(arguments) > function.most):
-        raise QueryError("Wrong number of arguments.", position=call.position, remedy=f"Write {function.shape}.")
+        raise QueryError("argument-count-wrong", position=call.position, shape=function.shape)
     try:
         return _in_calendar(function.gives(arguments))
     except ValueError as problem:
-        kinds = ", ".join("NULL" if t.kind is None else t.kind.value for t in arguments)
+        kinds = tuple("NULL" if t.kind is None else t.kind.value for t in arguments)
         raise QueryError(
-            f"{function.shape} {problem}; here it got {kinds}.",
+            "argument-kinds-wrong",
             position=call.position,
-            remedy=_kind_remedy({t.kind for t in arguments}),
+            shape=function.shape,
+            problem=str(problem),
+            kinds=tuple(kinds),
+            dates=bool({t.kind for t in arguments} & set(_DATES)),
         ) from None
 
 
@@ -87,12 +76,6 @@ def _in_calendar(given: Type) -> Type:
         return given
     first, last = _CALENDAR[given.kind]
     return replace(given, bounds=given.bounds.mapped(lambda end: min(max(end, first), last)))
-
-
-def _kind_remedy(kinds: set[Kind | None]) -> str:
-    if kinds & set(_DATES):
-        return "Write dates in quotes: '2026-01-31'."
-    return "Write numbers without quotes, and CAST(column AS DOUBLE) where text should be read as a number."
 
 
 def literal_type(value: Value) -> Type:
@@ -151,9 +134,7 @@ def _as_date(literal: Literal, kind: Kind) -> Literal:
         raise ValueError
     except ValueError:
         raise QueryError(
-            f"'{literal.value}' is not a {kind.value}.",
-            position=literal.position,
-            remedy="Write '2026-01-31', without a time zone.",
+            "date-literal-malformed", position=literal.position, given=literal.value, kind=kind.value
         ) from None
 
 

@@ -23,5 +23,5 @@ def read_end(text: str) -> str | datetime.date:
             try:
                 return read(text)
             except ValueError:
-                raise CatalogError(f"There is no day or time {text}.", remedy="Write 2025-01-31.") from None
+                raise CatalogError("date-written-malformed", given=text) from None
     return text

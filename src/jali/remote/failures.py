@@ -2,62 +2,46 @@
 
 from __future__ import annotations
 
-from fractions import Fraction
 from typing import Any
 
 from jali.errors import (
     BudgetExceeded,
     CatalogError,
     EngineError,
-    Fit,
     JaliError,
     LedgerError,
     MechanismError,
     QueryError,
     Unsupported,
 )
+from jali.errors.fields import read_field
+from jali.errors.texts import ADVICE, texts
 
 _KINDS: dict[str, type[JaliError]] = {
-    kind.__name__: kind for kind in (CatalogError, EngineError, JaliError, LedgerError, MechanismError)
-}
-
-# What the server says to whoever writes requests, said to who writes Python.
-_REMEDIES = {
-    "SignInNeeded": "Give a good one: jali.connect(address, token='jali_...'), or set JALI_TOKEN. "
-    "The curator makes it: jali token create.",
-    "NotFound": "See tables() and streams() of the session for what there is.",
+    kind.__name__: kind
+    for kind in (CatalogError, EngineError, JaliError, LedgerError, MechanismError, QueryError, Unsupported)
 }
 
 
 def failure_of(told: dict[str, Any]) -> JaliError:
     """Return the error of an envelope; one that only a server has is a plain JaliError."""
-    kind, message, remedy = told.get("type", ""), str(told.get("message", "")), told.get("remedy")
+    kind, place = str(told.get("type", "")), told.get("position")
+    position = None if place is None else (int(place[0]), int(place[1]))
+    code = str(told.get("code", ""))
+    try:
+        return _rebuilt(code, kind, position, told["fields"])
+    except (KeyError, TypeError, ValueError, AttributeError):
+        # A server of another version: its code is not known here, or its text names other fields.
+        message, advice = str(told.get("message", "")), told.get("remedy") or ""
+        return _KINDS.get(kind, JaliError)(
+            "server-said", position=position, server_code=code, message=message, advice=advice
+        )
+
+
+def _rebuilt(code: str, kind: str, position: tuple[int, int] | None, told: dict[str, Any]) -> JaliError:
+    fields: dict[str, Any] = {name: read_field(value) for name, value in told.items()}
     if kind == BudgetExceeded.__name__:
-        return _exceeded(told)
-    if kind in (QueryError.__name__, Unsupported.__name__):
-        position = told.get("position")
-        made = Unsupported if kind == Unsupported.__name__ else QueryError
-        return made(message, position=None if position is None else (position[0], position[1]), remedy=remedy)
-    return _KINDS.get(kind, JaliError)(message, remedy=_REMEDIES.get(kind, remedy))
-
-
-def _exceeded(told: dict[str, Any]) -> BudgetExceeded:
-    return BudgetExceeded(
-        told["account"],
-        kind=told["kind"],
-        requested=Fraction(told["requested"]),
-        remaining=Fraction(told["remaining"]),
-        fits=[_fit(fit) for fit in told["fits"]],
-    )
-
-
-def _fit(told: dict[str, Any]) -> Fit:
-    return Fit(
-        told["change"] or "",
-        told["kind"],
-        Fraction(told["amount"]),
-        Fraction(told["delta"]),
-        told["groups"],
-        tuple(told["forecasts"].items()),
-        tuple(told["within"].items()),
-    )
+        return BudgetExceeded(**fields)
+    if missing := texts()[code].fields - {ADVICE} - fields.keys():
+        raise KeyError(missing)
+    return _KINDS.get(kind, JaliError)(code, position=position, **fields)

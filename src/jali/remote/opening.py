@@ -21,11 +21,9 @@ def open_session(address: str, token: str | None = None) -> Session:
     """
     known = token or os.environ.get(TOKEN)
     if not known:
-        raise CatalogError(
-            "A server is opened by a token.", remedy=f"Write jali.connect(address, token=...), or set {TOKEN}."
-        )
+        raise CatalogError("server-token-missing")
     try:
         wire = open_wire(address, known)
     except ImportError:
-        raise CatalogError("Servers are reached by httpx.", remedy="Run pip install httpx.") from None
+        raise CatalogError("httpx-missing") from None
     return Session(Remote(wire), str(wire.get("/me")["name"]))

@@ -170,19 +170,14 @@ def _weighed(wanted: Wanted) -> dict[str, Any]:
 def _answer(told: dict[str, Any]) -> Answer:
     found = _found(told)
     if not isinstance(found, Answer):
-        raise QueryError(
-            f"{found.receipt} is the receipt of a batch.", remedy="Redeem all of its answers with redeem_batch."
-        )
+        raise QueryError("receipt-of-a-batch", receipt=found.receipt)
     return found
 
 
 def _batch(told: dict[str, Any]) -> BatchAnswer:
     found = _found(told)
     if isinstance(found, Answer):
-        raise QueryError(
-            f"{found.receipt} is no receipt of a batch.",
-            remedy="Redeem the receipt of a single question with redeem.",
-        )
+        raise QueryError("receipt-not-of-a-batch", receipt=found.receipt)
     return found
 
 

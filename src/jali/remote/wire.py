@@ -6,7 +6,7 @@ import time
 import weakref
 from typing import TYPE_CHECKING, Any
 
-from jali.errors import JaliError
+from jali.errors import JaliError, settle
 from jali.remote.failures import failure_of
 
 if TYPE_CHECKING:
@@ -61,14 +61,11 @@ class Wire:
             response = self._client.request(method, _API + path, params=parameters, json=document)
             told = response.json()
         except httpx.HTTPError:
-            raise JaliError(
-                f"The server at {self._client.base_url} does not answer.",
-                remedy="If a question was paid, its receipt is open: redeem it, or ask again for nothing.",
-            ) from None
+            raise JaliError("server-silent", address=settle(self._client.base_url)) from None
         except ValueError:
             told = None
         if not isinstance(told, dict):
-            raise JaliError(f"{self._client.base_url} is no server of Jali.", remedy="Check its address.")
+            raise JaliError("server-not-jali", address=settle(self._client.base_url))
         if "error" in told and response.is_error:
             raise failure_of(told["error"])
         return response.status_code, told

@@ -26,7 +26,6 @@ from jali.serialization.scalars import READ, SAFE, TAG, VALUE, tagged, write_int
 Parts: TypeAlias = dict[str, Any]
 
 VERSION = "@version"
-_REMEDY = "Use the version of Jali that wrote it."
 _AS_THEY_ARE = frozenset({str, bool, float, type(None)})
 _READ_AS_IS = _AS_THEY_ARE | {int}
 
@@ -97,7 +96,7 @@ class Stored:
         try:
             return self.make(**parts)
         except TypeError:
-            raise LedgerError(f"A stored {self.tag} lacks parts, or has others.", remedy=_REMEDY) from None
+            raise LedgerError("stored-parts-differ", tag=self.tag) from None
 
     def _restored(self, parts: Parts) -> Any:
         made: Any = object.__new__(self.kind)
@@ -108,13 +107,11 @@ class Stored:
             elif attribute in self.defaults:
                 part = self.defaults[attribute]
             else:
-                raise LedgerError(f"A stored {self.tag} has no {name}.", remedy=_REMEDY)
+                raise LedgerError("stored-part-missing", tag=self.tag, part=name)
             object.__setattr__(made, attribute, part)
         if found < len(parts):
             unknown = min(parts.keys() - {name for name, _ in self.names})
-            raise LedgerError(
-                f"A stored {self.tag} has a part {unknown}, which is not known here.", remedy=_REMEDY
-            )
+            raise LedgerError("stored-part-unknown", tag=self.tag, part=unknown)
         for attribute, part in self.unstored.items():
             object.__setattr__(made, attribute, part)
         return made
@@ -179,7 +176,7 @@ class Schema:
         except JaliError:
             raise
         except (LookupError, TypeError, ValueError, ArithmeticError, AttributeError, RecursionError):
-            raise LedgerError("A stored value cannot be read.", remedy=_REMEDY) from None
+            raise LedgerError("stored-value-unreadable") from None
 
     @cached_property
     def _by_class(self) -> Mapping[type, Stored]:
@@ -238,13 +235,10 @@ class Schema:
             return READ[tag](plain[VALUE])
         known = self._by_tag.get(tag)
         if known is None:
-            raise LedgerError(f"A stored value has the tag {tag!r}, which is not known here.", remedy=_REMEDY)
+            raise LedgerError("stored-tag-unknown", tag=str(tag))
         version = plain.get(VERSION, 1)
         if type(version) is not int or not 1 <= version <= known.version:
-            raise LedgerError(
-                f"A stored {known.tag} has version {version!r}; known here are versions up to {known.version}.",
-                remedy=_REMEDY,
-            )
+            raise LedgerError("stored-version-unknown", tag=known.tag, version=str(version), newest=known.version)
         if issubclass(known.kind, Enum):
             return known.kind(plain[VALUE])
         read = self.of_plain

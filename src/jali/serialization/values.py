@@ -54,7 +54,7 @@ def of_plain(value: Any) -> Any:
     try:
         return _READ[value[TAG]](value[VALUE])
     except (KeyError, ValueError, TypeError, ArithmeticError):
-        raise CatalogError(f"{str(value)[:60]} is no value of a witness.") from None
+        raise CatalogError("witness-value-malformed", value=str(value)[:60]) from None
 
 
 def of_second(value: Any) -> Any:
@@ -121,7 +121,4 @@ _READ: Mapping[str, Callable[[Any], Any]] = MappingProxyType(
 
 
 def _unknown(value: Any) -> CatalogError:
-    return CatalogError(
-        f"A witness cannot hold a {type(value).__name__}.",
-        remedy="Let the function take numbers, texts, lists, dictionaries or arrays.",
-    )
+    return CatalogError("witness-value-impossible", kind=type(value).__name__)

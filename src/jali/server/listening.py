@@ -21,19 +21,17 @@ def listen(settings: Settings) -> socket.socket:
         made.listen(1024)  # whoever follows the link at once waits a moment, and is not turned away
     except (OSError, OverflowError) as problem:
         made.close()
-        raise CatalogError(
-            f"Nobody can listen on {settings.host}, port {settings.port}.", remedy=_remedy(problem)
-        ) from None
+        raise CatalogError(_code(problem), host=settings.host, port=settings.port) from None
     return made
 
 
-def _remedy(problem: Exception) -> str:
+def _code(problem: Exception) -> str:
     known = problem.errno if isinstance(problem, OSError) else None
     if isinstance(problem, socket.gaierror) or known in (errno.EADDRNOTAVAIL, errno.EAFNOSUPPORT):
-        return "It is no address of this machine: take one with --host, such as 127.0.0.1."
+        return "server-address-wrong"
     if known == errno.EACCES:
-        return "Ports below 1024 are the system's: take another with --port."
-    return "Another program has it: take another with --port, or 0 for a free one."
+        return "server-port-forbidden"
+    return "server-port-taken"
 
 
 def address(settings: Settings, listening: socket.socket) -> str:

@@ -132,8 +132,5 @@ def visit_of(database: Database, settings: Settings, named: Path | str) -> Visit
     if settings.local:
         return None if has_curator(database) else Visit()
     if not any(token.state == "valid" for token in database.access.tokens()):
-        raise CatalogError(
-            f"Other machines can reach {settings.host}, and nobody has a token.",
-            remedy=f"Make one first: jali token create {named} NAME --role curator",
-        )
+        raise CatalogError("serve-without-tokens", host=settings.host, database=named)
     return None

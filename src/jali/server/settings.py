@@ -97,4 +97,4 @@ def is_loopback(host: str) -> bool:
 
 def _check(name: str, value: float, *, least: float, most: float = 1e9) -> None:
     if not value >= least or value > most:
-        raise CatalogError(f"{name} must be at least {least}, not {value}.", remedy=f"Leave {name} out.")
+        raise CatalogError("server-setting-too-small", name=name, least=least, value=value)

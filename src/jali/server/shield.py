@@ -10,7 +10,7 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.requests import Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from jali.server.api.envelope import TOO_LARGE, Refusal, answer, too_large
+from jali.server.api.envelope import TOO_LARGE, RequestRefused, answer, refuse_request, too_large
 
 if TYPE_CHECKING:
     from jali.server.house import House
@@ -52,7 +52,7 @@ class Shield:
             self._check(Headers(scope=scope))
             await self._app(scope, self._limited(scope, receive), answered.send)
         except Exception as problem:  # whatever it is, nothing of it leaves
-            if not isinstance(problem, Refusal):
+            if not isinstance(problem, RequestRefused):
                 _LOG.error("A request failed, unexpectedly: %s", _route(scope))
             if not answered.status:
                 await answer(Request(scope), problem)(scope, receive, answered.send)
@@ -65,9 +65,7 @@ class Shield:
         name = headers.get("host", "").rpartition("@")[2]
         bare = name.rpartition(":")[0] if name.rpartition(":")[2].isdigit() else name
         if allowed and bare.strip("[]").casefold() not in allowed:
-            raise Refusal(
-                400, "WrongHost", "The server is not called like this.", remedy="Start it with --allow-host NAME."
-            )
+            raise refuse_request("host-unknown", status=400, type_="WrongHost")
         length = headers.get("content-length", "0")
         if not length.isdigit() or int(length) > limit:
             raise too_large(limit)

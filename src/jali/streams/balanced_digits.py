@@ -79,7 +79,7 @@ class BalancedDigits(Counter):
         self._read(horizon, epsilon, None, person)
         chosen = best_radix(self.horizon) if radix is None else natural(radix, "radix", least=3)
         if chosen % 2 == 0:
-            raise MechanismError(f"radix must be odd, not {chosen}.", remedy="Leave it out for the best one.")
+            raise MechanismError("radix-even", radix=chosen)
         self._fill(radix=chosen)
         self.sampler  # noqa: B018 - refuses, before anything is released, what cannot be sampled
 

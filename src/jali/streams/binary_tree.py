@@ -81,7 +81,7 @@ class BinaryTree(Counter):
     ) -> None:
         self._read(horizon, epsilon, rho, person)
         if estimate not in ESTIMATES:
-            raise MechanismError(f"estimate must be one of {', '.join(ESTIMATES)}, not {estimate!r}.")
+            raise MechanismError("parameter-not-one-of", choices=tuple(ESTIMATES), value=estimate, name="estimate")
         self._fill(estimate=estimate)
         self.sampler  # noqa: B018 - refuses, before anything is released, what cannot be sampled
 

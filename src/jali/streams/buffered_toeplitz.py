@@ -108,7 +108,7 @@ class BufferedToeplitz(Counter):
     ) -> None:
         self._read(horizon, None, rho, person)
         if natural(buffers, "buffers") > _MOST:
-            raise MechanismError(f"buffers must be at most {_MOST}, not {buffers}.", remedy="Give 4 or 5.")
+            raise MechanismError("buffers-too-many", most=_MOST, buffers=buffers)
         self._fill(buffers=int(buffers), keys=None if keys is None else natural(keys, "keys"))
         self._fill(lattice=self._lattice(lattice))
         self._fill_parameters(decays, weights)
@@ -190,7 +190,7 @@ class BufferedToeplitz(Counter):
         """Begin a stream of one or several keys."""
         width, ahead = natural(width, "width"), natural(ahead, "ahead")
         if self.keys is not None and width > self.keys:
-            raise MechanismError(f"width must be at most keys={self.keys}, not {width}.", remedy="Give more keys.")
+            raise MechanismError("width-above-keys", keys=self.keys, width=width)
         keys = [_Key(self._exact, self._inverse) for _ in range(width)]
         return _Buffered(self, keys, NoiseAhead(self.sampler, width, ahead, bits=bits))
 
@@ -244,7 +244,7 @@ class BufferedToeplitz(Counter):
     def _lattice(self, given: int | None) -> int:
         if given is not None:
             if natural(given, "lattice", least=0) > _FINEST:
-                raise MechanismError(f"lattice must be at most {_FINEST}, not {given}.", remedy="Leave it out.")
+                raise MechanismError("lattice-too-fine", finest=_FINEST, lattice=given)
             return int(given)
         wanted = (2 * OFF * _FINE) ** 2 * self.horizon * self._keys_moved / self.person.l2.squared
         return (math.ceil(wanted) - 1).bit_length() + 1 >> 1
@@ -256,7 +256,7 @@ class BufferedToeplitz(Counter):
             chosen = best_parameters(self.horizon, entered, self.person.separation, self.buffers)
             decays, weights = (tuple(map(Fraction, row.tolist())) for row in chosen)
         if decays is None or weights is None:
-            raise MechanismError("Give decays and weights, both or neither.", remedy="Leave both out.")
+            raise MechanismError("decays-without-weights")
         kept = decays_of(decays, self.buffers)
         self._fill(decays=kept, weights=weights_of(weights, kept, places_for(kept, self.lattice)))
 

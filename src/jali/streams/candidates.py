@@ -10,9 +10,8 @@ from functools import cached_property, lru_cache
 from inspect import Parameter, signature
 from typing import Any, Literal, TypeAlias
 
-from jali.errors import MechanismError
+from jali.errors import MechanismError, Phrase
 from jali.mechanisms.registry import registered
-from jali.privacy.planning.table import counted
 from jali.streams.counter import Counter
 from jali.streams.participation import Participation
 from jali.streams.parts import UNLIMITED
@@ -48,18 +47,23 @@ class Alternative:
         name: How it is called, such as "binary-tree".
         noise: "Laplace", which spends epsilon, or "Gaussian", which spends rho.
         made: The mechanism; None if there is none for this noise, or none that can be forecast.
-        said: Why it may not be taken; empty if it may.
+        obstacle: Why it may not be taken; None if it may.
     """
 
     name: str
     noise: str
     made: Counter | None
-    said: str = ""
+    obstacle: Phrase | None = None
+
+    @property
+    def said(self) -> str:
+        """Why it may not be taken, in words; empty if it may."""
+        return "" if self.obstacle is None else self.obstacle.text
 
     @property
     def counter(self) -> Counter | None:
         """The mechanism; None if it may not be taken."""
-        return None if self.said else self.made
+        return None if self.obstacle else self.made
 
     @property
     def rms(self) -> float | None:
@@ -132,9 +136,9 @@ def of_name(name: str, horizon: int | None, window: Window | None = None) -> tup
     every = [*candidates(1 if horizon is None else horizon), *endless]
     found = tuple(one for one in every if name in (one.name, _hyphened(one.kind.tag)))
     if not found:
-        raise MechanismError(f"There is no counter {name!r}.", remedy=f"Take one of {', '.join(counters())}.")
+        raise MechanismError("counter-unknown", counter=name, counters=tuple(counters()))
     if horizon is None and not _endless(found[0].kind):
-        raise MechanismError(f"{name} needs a horizon.", remedy="Take doubling where nobody knows one.")
+        raise MechanismError("counter-needs-horizon", counter=name)
     return found
 
 
@@ -143,16 +147,16 @@ def forecast(
     candidate: Candidate, horizon: int | None, loss: str, value: Fraction, person: Participation
 ) -> Alternative:
     """Make a counter and forecast its errors, unless it cannot be made for this."""
-    noise, said = NOISES[loss], _obstacle(candidate, horizon, loss)
-    if said:
-        return Alternative(candidate.name, noise, None, said)
+    noise, obstacle = NOISES[loss], _obstacle(candidate, horizon, loss)
+    if obstacle:
+        return Alternative(candidate.name, noise, None, obstacle)
     given: dict[str, Any] = {"person": person, loss: value, **dict(candidate.parameters)}
     try:
         made = candidate.kind(**given if horizon is None else given | {"horizon": horizon})
         # Without a horizon the counters of later epochs are made when they are asked about.
         made.largest  # noqa: B018 - makes them
     except MechanismError as refused:
-        return Alternative(candidate.name, noise, None, str(refused))
+        return Alternative(candidate.name, noise, None, refused.whole)
     return Alternative(candidate.name, noise, made)
 
 
@@ -162,19 +166,14 @@ def has_noise(candidate: Candidate, loss: str) -> bool:
     return loss in signature(candidate.kind if each is None else counters()[_hyphened(each)]).parameters
 
 
-def no_noise(loss: str) -> str:
-    """Say that a counter has no noise that spends a loss."""
-    return f"there is no {NOISES[loss]} noise for it."
-
-
-def _obstacle(candidate: Candidate, horizon: int | None, loss: str) -> str:
-    """Say why a counter cannot be forecast; nothing if it can."""
+def _obstacle(candidate: Candidate, horizon: int | None, loss: str) -> Phrase | None:
+    """Say why a counter cannot be forecast; None if it can."""
     if not has_noise(candidate, loss):
-        return no_noise(loss)
+        return Phrase("counter-without-noise", loss=loss, noise=NOISES[loss])
     ticks = dict(candidate.parameters).get("window", horizon)
     if ticks is not None and ticks > _LISTED and not _in_closed_form(candidate.kind):
-        return f"errors are not forecast beyond {counted(_LISTED, 'tick')}."
-    return ""
+        return Phrase("counter-not-forecast", most=_LISTED)
+    return None
 
 
 def _in_turns(name: str, kind: type[Counter]) -> Iterator[Candidate]:
@@ -199,7 +198,7 @@ def _inside(name: str, window: Window) -> tuple[Candidate, ...]:
     found = tuple(one for one in every if name in (own, one.name, one.name.removeprefix(f"{own}-")))
     if not found:
         names = ", ".join(one.name.removeprefix(f"{own}-") for one in every)
-        raise MechanismError(f"There is no counter {name!r} for windows.", remedy=f"Take one of {names}.")
+        raise MechanismError("window-counter-unknown", counter=name, counters=names)
     return found
 
 

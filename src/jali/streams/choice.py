@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
-from jali.errors import CatalogError, MechanismError
+from jali.errors import CatalogError, MechanismError, Phrase
 from jali.mechanisms.mechanism import natural, parameter
 from jali.numerals import decimal_above
 from jali.privacy.convert import largest_rho
@@ -22,7 +22,6 @@ from jali.streams.candidates import (
     forecast,
     has_noise,
     name_of,
-    no_noise,
     of_name,
 )
 from jali.streams.counter import Counter
@@ -33,7 +32,7 @@ __all__ = ["Alternative", "Choices", "choose", "counters", "name_of", "named"]
 
 # Of counters whose errors are this close, the one that keeps fewer numbers is taken.
 _CLOSE = 1.01
-_UNPROVED = "not proved for streams whose increments depend on published values."
+_UNPROVED = Phrase("counter-unproved")
 
 
 @dataclass(frozen=True, repr=False)
@@ -138,13 +137,13 @@ def choose(
         Pure(1)
     """
     if by not in ("largest", "rms"):
-        raise MechanismError(f'by must be "largest" or "rms", not {by!r}.')
+        raise MechanismError("counter-goal-unknown", by=by, name="by")
     asked = _asked(horizon, epsilon, delta, rho, person, Window.read(last, restart))
     considered = [_judged(row, adaptive, memory) for row in asked.forecasts(asked.candidates())]
     fit = sorted((row for row in considered if row.counter is not None), key=lambda row: row.score(by))
     if not fit:
-        remedy = "Take fewer ticks." if considered[0].made is None else "Allow for more memory."
-        raise MechanismError(f"No counter fits: {considered[0].said}", remedy=remedy)
+        first = considered[0]
+        raise MechanismError("counter-none-fits", reason=first.obstacle, possible=first.made is not None)
     near = [row for row in fit if row.score(by) <= _CLOSE * fit[0].score(by)]
     best = min(near, key=lambda row: row.numbers_kept or 0)
     others = sorted((row for row in considered if row.counter is None), key=lambda row: row.score(by))
@@ -175,7 +174,9 @@ def named(
     rows = [_judged(row, adaptive, None) for row in asked.forecasts(of_name(name, asked.horizon, asked.window))]
     fit = [row for row in rows if row.counter is not None]
     if not fit:
-        raise MechanismError(f"{name} cannot be taken: {rows[0].said}", remedy=_remedy(rows[0]))
+        raise MechanismError(
+            "counter-not-taken", counter=name, reason=rows[0].obstacle, advice=_advise(rows[0].obstacle)
+        )
     return _taken(min(fit, key=lambda row: row.score("largest")))
 
 
@@ -234,15 +235,12 @@ def _asked(
 ) -> _Asked:
     """Check what was asked for, before any counter is made."""
     if not isinstance(person, Participation):
-        raise MechanismError(
-            f"person must be a Participation, not {person!r}.",
-            remedy='For example person=Participation(adjacency="add-remove").',
-        )
+        raise MechanismError("person-not-a-participation", person=person)
     life = None if horizon is None or window is not None else natural(horizon, "horizon")
     if (epsilon is None) == (rho is None):
-        raise MechanismError("Give either epsilon or rho, one of them.")
+        raise MechanismError("epsilon-or-rho")
     if rho is not None and delta is not None:
-        raise MechanismError("delta goes with epsilon, not with rho.", remedy="Leave it out.")
+        raise MechanismError("stream-delta-with-rho", name="delta")
     pure, concentrated = (
         None if value is None else parameter(value, name) for value, name in ((epsilon, "epsilon"), (rho, "rho"))
     )
@@ -253,7 +251,7 @@ def _probability(delta: Number | None) -> Fraction:
     try:
         return probability(0 if delta is None else delta, "delta")
     except CatalogError as problem:
-        raise MechanismError(problem.message, remedy=problem.remedy) from None
+        raise problem.like(MechanismError) from None
 
 
 def _taken(row: Alternative) -> Counter:
@@ -273,30 +271,28 @@ def _one_of_each(best: Alternative, rows: list[Alternative]) -> tuple[Alternativ
 
 def _judged(row: Alternative, adaptive: bool, memory: int | None) -> Alternative:
     """Leave a counter out that may not be taken; its forecast stays, so that people see what it would give."""
-    said = _objection(row, adaptive, memory)
-    return replace(row, said=said) if said else row
+    obstacle = _objection(row, adaptive, memory)
+    return replace(row, obstacle=obstacle) if obstacle else row
 
 
-def _objection(row: Alternative, adaptive: bool, memory: int | None) -> str:
+def _objection(row: Alternative, adaptive: bool, memory: int | None) -> Phrase | None:
     room = None if memory is None else natural(memory, "memory")
     if row.counter is None:
-        return row.said
+        return row.obstacle
     if adaptive and not row.counter.adaptive:
         return _UNPROVED
     if room is not None and row.numbers_kept is not None and row.numbers_kept > room:
-        return f"keeps more than {counted(room, 'number')}."
-    return ""
+        return Phrase("counter-keeps-too-much", most=room)
+    return None
 
 
-def _remedy(row: Alternative) -> str:
+def _advise(obstacle: Phrase | None) -> Phrase:
     """Say what would let a counter be taken that was asked for by its name."""
-    if row.said == _UNPROVED:
-        return "Promise that none depends on them, if that is so: adaptive=False, or --oblivious."
-    if row.said == no_noise("epsilon"):
-        return "Add a delta, or give rho instead of epsilon: they allow for Gaussian noise."
-    if row.said == no_noise("rho"):
-        return "Give epsilon instead of rho."
-    return "Take another counter."
+    if obstacle == _UNPROVED:
+        return Phrase("counter-promise-oblivious")
+    if obstacle is not None and obstacle.code == "counter-without-noise":
+        return Phrase("counter-add-delta" if obstacle.fields["loss"] == "epsilon" else "counter-give-epsilon")
+    return Phrase("counter-take-another")
 
 
 def _lived(person: Participation) -> str:

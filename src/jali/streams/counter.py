@@ -166,13 +166,13 @@ class Counter(Calibrated):
         """Return increments as an array of integers, one for each tick; other types and lengths are refused."""
         array = increments_in(increments)
         if array.ndim != 1 or not 0 < array.size <= self.horizon:
-            raise MechanismError(f"A stream must be 1 to {self.horizon} integers, one for each tick.")
+            raise MechanismError("counter-stream-wrong", horizon=self.horizon)
         return array
 
     def numbered(self, tick: int) -> int:
         """Check the number of a tick, from 1."""
         if natural(tick, "tick") > self.horizon:
-            raise MechanismError(f"tick must be at most the horizon, {self.horizon}, not {tick}.")
+            raise MechanismError("tick-beyond-horizon", horizon=self.horizon, tick=tick)
         return int(tick)
 
     def _read(
@@ -180,9 +180,6 @@ class Counter(Calibrated):
     ) -> None:
         """Check and keep the parameters that all counters share."""
         if not isinstance(person, Participation):
-            raise MechanismError(
-                f"person must be a Participation, not {person!r}.",
-                remedy='For example person=Participation(adjacency="add-remove").',
-            )
+            raise MechanismError("person-not-a-participation", person=person)
         self._fill(horizon=natural(horizon, "horizon"), person=person)
         self._read_loss(epsilon, rho)

@@ -42,10 +42,7 @@ class Item:
         if isinstance(given, cls):
             return given
         if not isinstance(given, Mapping):
-            raise CatalogError(
-                "An item is an Item, or a mapping that has 'item', and may have 'owner', 'key' and 'value'.",
-                remedy="Write jali.streams.Item('e1', owner='p1'), or {'item': 'e1', 'owner': 'p1'}.",
-            )
+            raise CatalogError("item-malformed")
         return cls(**given) if "item" in given and given.keys() <= _NAMES else None
 
 
@@ -58,12 +55,9 @@ def items_in(given: Any) -> list[Item | None]:
     """Read many items; None stands for a mapping that is none. What is no list of items at all is refused."""
     if hasattr(given, "columns"):
         rows = next((written for name, written in _ROWS.items() if hasattr(given, name)), "to_dict('records')")
-        raise CatalogError(
-            "A frame is no list of items.",
-            remedy=f"Write st.append(frame.{rows}); its columns are item, and owner, key and value if needed.",
-        )
+        raise CatalogError("items-as-frame", rows=rows)
     if not isinstance(given, Iterable) or isinstance(given, Mapping | str | bytes):
-        raise CatalogError("Items are appended many at once.", remedy="Write st.append([item]).")
+        raise CatalogError("items-not-a-list")
     return [Item.of(item) for item in given]
 
 

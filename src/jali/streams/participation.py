@@ -53,9 +53,9 @@ class Participation:
         largest = parameter(l1, "l1")
         length = l2 if isinstance(l2, Root) else Root(parameter(largest if l2 is None else l2, "l2") ** 2)
         if length.squared > largest**2:
-            raise MechanismError("l2 cannot be above l1.", remedy="Leave it out.")
+            raise MechanismError("participation-norms-wrong")
         if not isinstance(signed, bool):
-            raise MechanismError(f"signed must be True or False, not {signed!r}.")
+            raise MechanismError("parameter-not-boolean", value=signed, name="signed")
         for name, value in {
             "adjacency": Adjacency.of(adjacency),
             "ticks": natural(ticks, "ticks"),

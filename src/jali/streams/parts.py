@@ -125,7 +125,7 @@ class Parted(Counter):
 
     def strategy(self) -> NDArray[Any]:
         """Refuse: there is no last tick. The parts have strategies."""
-        raise MechanismError("A stream without an end has no matrix.", remedy="Ask `part(0).strategy()`.")
+        raise MechanismError("stream-without-matrix")
 
     def measured(self, increments: NDArray[Any]) -> Iterator[tuple[Counter, NDArray[Any]]]:
         """Return the exact measurements of a short stream that ends with a part, and whose noise they get."""
@@ -170,7 +170,7 @@ class Parted(Counter):
         """Return increments as an array of integers, one for each tick; other types are refused."""
         array = increments_in(increments)
         if array.ndim != 1 or not array.size:
-            raise MechanismError("A stream must be integers, one for each tick.")
+            raise MechanismError("stream-not-integers")
         return array
 
 

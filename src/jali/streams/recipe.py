@@ -74,8 +74,7 @@ class Recipe:
         found = _kinds().get(self.counter)
         if found is None:
             raise MechanismError(
-                f"each must be the name of a counter with a horizon, not {self.counter!r}.",
-                remedy=f"There are {', '.join(_kinds())}.",
+                "window-counter-wrong", counter=self.counter, counters=tuple(_kinds()), name="each"
             )
         return found
 
@@ -83,7 +82,7 @@ class Recipe:
         """Make the counter of a horizon."""
         kind, name = self.kind(), "rho" if epsilon is None else "epsilon"
         if name not in inspect.signature(kind).parameters:
-            raise MechanismError(f"each cannot be {self.counter}, which has no noise for {name}.")
+            raise MechanismError("window-counter-without-noise", counter=self.counter, loss=name, name="each")
         loss = {name: rho if epsilon is None else epsilon}
         given = dict(self.parameters) | dict(dict(self.frozen).get(horizon, ()))
         return kind(horizon=horizon, person=person, **loss, **given)  # type: ignore[call-arg]

@@ -55,12 +55,9 @@ class Running(ABC):
         """Refuse increments of another shape, and ticks beyond the horizon."""
         wanted = (*increments.shape[:1], self.width)[: 1 if self.width == 1 else 2]
         if not increments.ndim or increments.shape != wanted:
-            raise MechanismError(f"The increments of a tick must be {self.width} integers, one for each key.")
+            raise MechanismError("increments-count-wrong", width=self.width)
         if self.tick + len(increments) > self.counter.horizon:
-            raise MechanismError(
-                f"The horizon of {self.counter.horizon} ticks is over.",
-                remedy="Start a stream with a longer horizon, or with none.",
-            )
+            raise MechanismError("horizon-over", horizon=self.counter.horizon)
         return increments
 
     @property
@@ -79,11 +76,7 @@ def increments_in(value: Any) -> NDArray[Any]:
     array = numbers_in(value)
     if array.dtype.kind in "iub" or all(isinstance(item, WHOLE) for item in array.ravel().tolist()):
         return array
-    raise MechanismError(
-        "The increments of a stream are integers.",
-        remedy="Count in whole units, such as cents, and divide what is published;"
-        ' or let a database do it: db.stream(..., measure="sum", value=jali.Range(0, 100)).',
-    )
+    raise MechanismError("increments-not-integers")
 
 
 class State(dict[str, Any]):
@@ -105,10 +98,7 @@ def read_state(text: Any) -> State:
 
 
 def _no_state() -> MechanismError:
-    return MechanismError(
-        "This is no state of a stream of this counter.",
-        remedy="Give the text that running.state() of the same counter returned.",
-    )
+    return MechanismError("counter-state-wrong")
 
 
 def running_sums(increments: NDArray[Any]) -> NDArray[Any]:

@@ -112,7 +112,7 @@ def balanced_shape(ticks: int) -> SmoothShape:
 def _wide_enough(shapes: list[SmoothShape], ticks: int) -> list[SmoothShape]:
     found = [shape for shape in shapes if shape.leaves > ticks]
     if not found:
-        raise MechanismError(f"horizon must be below {comb(LONGEST, LONGEST // 2)}, not {ticks}.")
+        raise MechanismError("horizon-too-long", longest=comb(LONGEST, LONGEST // 2), ticks=ticks, name="horizon")
     return found
 
 

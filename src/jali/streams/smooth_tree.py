@@ -82,7 +82,7 @@ class SmoothTree(Counter):
     ) -> None:
         self._read(horizon, epsilon, rho, person)
         if shape not in SHAPES:
-            raise MechanismError(f"shape must be one of {', '.join(SHAPES)}, not {shape!r}.")
+            raise MechanismError("parameter-not-one-of", choices=tuple(SHAPES), value=shape, name="shape")
         self._fill(shape=shape)
         self.sampler  # noqa: B018 - refuses, before anything is released, what cannot be sampled
 

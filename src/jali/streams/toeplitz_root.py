@@ -78,12 +78,9 @@ class ToeplitzRoot(Counter):
         self._read(horizon, None, rho, person)
         self._fill(grain=natural(grain, "grain"))
         if self.horizon > _LONGEST:
-            raise MechanismError(
-                "horizon must be at most 2^22 for ToeplitzRoot, which keeps all of the past.",
-                remedy="Use BufferedToeplitz.",
-            )
+            raise MechanismError("toeplitz-horizon-too-long", name="horizon")
         if self.grain > _FINEST:
-            raise MechanismError("grain must be at most 2^24.")
+            raise MechanismError("toeplitz-grain-too-fine")
         self.sampler  # noqa: B018 - refuses, before anything is released, what cannot be sampled
 
     @cached_property

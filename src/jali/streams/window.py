@@ -33,7 +33,7 @@ class Window:
     def read(cls, last: int | None, restart: int | None) -> Self | None:
         """Check what was asked for: None if values are over all ticks so far."""
         if last is not None and restart is not None:
-            raise MechanismError("last and restart do not go together.", remedy="Leave one of them out.")
+            raise MechanismError("last-with-restart", name="last")
         if last is not None:
             return cls(natural(last, "last"), True)
         return None if restart is None else cls(natural(restart, "restart"), False)

@@ -54,9 +54,7 @@ class Block:
     def drawn(cls, n: int, seed: int | None) -> Block:
         """Draw people from the population, independently."""
         if not 1 <= n <= MOST_IN_A_BLOCK:
-            raise CatalogError(
-                f"n must be from 1 to {MOST_IN_A_BLOCK} for a block, not {n}.", remedy="A block is a few houses."
-            )
+            raise CatalogError("attack-block-size-wrong", most=MOST_IN_A_BLOCK, n=n, name="n")
         return cls(np.random.default_rng(seed).choice(CODES, n, p=LIKELIHOOD))
 
     @property
@@ -131,7 +129,7 @@ class PrivateAgency(Block):
     def of(cls, setting: Setting) -> PrivateAgency:
         """Draw a block to publish about."""
         if setting.delta:
-            raise CatalogError("tables: what the agency spends is an epsilon.", remedy="Leave delta at 0.")
+            raise CatalogError("attack-tables-with-delta")
         codes = Block.drawn(setting.n, setting.seed).codes
         held = Held(_people(codes), Promise.under(setting), questions=len(CELLS), columns=_COLUMNS, rows=setting.n)
         return cls(codes, held)

@@ -33,7 +33,7 @@ class Crowd:
     def drawn(cls, n: int, columns: int, random: np.random.Generator) -> Crowd:
         """Draw the traits of n victims and of their companions."""
         if columns < 1:
-            raise CatalogError(f"A table needs at least 1 column, not {columns}.")
+            raise CatalogError("attack-table-too-narrow", columns=columns)
         secret = Secret.drawn(n, random)
         victims = np.repeat(np.arange(n)[:, None], columns, axis=1)
         companions = np.repeat(victims, columns * _COMPANIONS, axis=0)

@@ -165,10 +165,7 @@ def _check(questions: int, named: int) -> None:
     seconds = questions * (_SECONDS + named * _SECONDS_NAMED)
     if seconds > _PATIENCE:
         about = f"{seconds / 60:,.0f} minutes"
-        raise CatalogError(
-            f"{questions:,} questions, one after the other, would take a database about {about}.",
-            remedy="Take fewer people or questions, or a simulator, which answers all at once.",
-        )
+        raise CatalogError("attack-too-slow", questions=questions, duration=about)
 
 
 def _close(database: jali.Database, people: People) -> None:

@@ -46,9 +46,7 @@ class Layers:
     def of(cls, *, n: int, columns: int, noise: Noise, seed: int | None = None) -> Layers:
         """Draw a table to be asked about."""
         if noise.kind != "layers":
-            raise CatalogError(
-                f"Sticky noise comes in layers; {noise.kind} is not sticky.", remedy="Write --noise layers:1."
-            )
+            raise CatalogError("attack-noise-not-sticky", noise=noise.kind)
         random = np.random.default_rng(seed)
         return cls(Crowd.drawn(n, columns, random), noise, random.bytes(32))
 

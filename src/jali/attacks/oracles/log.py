@@ -56,17 +56,11 @@ class Log:
         # With an integer power the product is an integer too, and the subset everybody.
         multiplier, power, offset, answers = rows[rows[:, 1] != np.round(rows[:, 1])].T
         if len(answers) <= len(ids):
-            raise CatalogError(
-                f"{path}: {len(answers):,} usable answers about {len(ids):,} people do not determine them.",
-                remedy="A log needs more answers than people, with powers that are not integers.",
-            )
+            raise CatalogError("log-undetermined", path=path, answers=len(answers), people=len(ids))
         try:
             return cls(path, secret, subsets_of(ids, multiplier, power, offset), answers)
         except (ArithmeticError, ValueError):
-            raise CatalogError(
-                f"{path}: a question is beyond double precision.",
-                remedy="Client ids, multipliers and powers must be positive, and not huge.",
-            ) from None
+            raise CatalogError("log-beyond-precision", path=path) from None
 
     @property
     def logs(self) -> Sequence[Log]:
@@ -101,10 +95,7 @@ class Log:
     def ask(self, subsets: Subsets) -> Doubles:
         """Repeat the answers to the questions that were asked."""
         if subsets is not self.asked:
-            raise CatalogError(
-                f"{self.name} answers the questions that were asked, and no others.",
-                remedy="Attack it by replay, or by least-squares.",
-            )
+            raise CatalogError("log-other-questions", log=self.name)
         return self.answers
 
     def spent(self) -> Spent | None:
@@ -133,26 +124,17 @@ def subsets_of(ids: Doubles, multiplier: Doubles, power: Doubles, offset: Double
 def _people(path: Path) -> tuple[Doubles, Secret]:
     """Return the clients that a file of answers is about, and their bits."""
     if not _beside(path).exists():
-        raise CatalogError(
-            f"{path} has no file of its people beside it: there is no {_beside(path).name}.",
-            remedy="A log is a file answers_X.csv beside people_X.csv.",
-        )
+        raise CatalogError("log-without-people", path=path, people_file=_beside(path).name)
     ids, bits = _read(_beside(path), _PEOPLE).T
     if set(bits.tolist()) != {0.0, 1.0} or len(np.unique(ids)) < len(ids):
-        raise CatalogError(
-            f"{_beside(path)}: every client must be there once, some with status 0 and some with 1.",
-            remedy="There is nothing to find otherwise.",
-        )
+        raise CatalogError("log-people-wrong", path=_beside(path))
     return ids, Secret(bits.astype(np.int8), float(bits.mean()))
 
 
 def _beside(path: Path) -> Path:
     """Return the file of the people that belongs to a file of answers."""
     if not path.name.startswith("answers_"):
-        raise CatalogError(
-            f"{path} is not a file of answers.",
-            remedy="Name answers_X.csv; the people are read from people_X.csv beside it.",
-        )
+        raise CatalogError("log-not-answers", path=path)
     return path.with_name("people_" + path.name.removeprefix("answers_"))
 
 
@@ -163,13 +145,10 @@ def _read(path: Path, columns: Sequence[str]) -> Doubles:
             rows = csv.DictReader(file)
             missing = [column for column in columns if column not in (rows.fieldnames or ())]
             if missing:
-                raise CatalogError(f"{path} has no column {missing[0]}.", remedy=f"It needs {', '.join(columns)}.")
+                raise CatalogError("log-column-missing", path=path, column=missing[0], columns=tuple(columns))
             numbers = [[_number(path, rows.line_num, row[column]) for column in columns] for row in rows]
     except (OSError, UnicodeDecodeError, csv.Error) as error:
-        raise CatalogError(
-            f"{path} cannot be read: {_reason(error)}.",
-            remedy="A log is a file answers_X.csv beside people_X.csv.",
-        ) from None
+        raise CatalogError("log-unreadable", path=path, reason=_reason(error)) from None
     return np.array(numbers, np.float64).reshape(-1, len(columns))
 
 
@@ -184,5 +163,5 @@ def _number(path: Path, line: int, text: str | None) -> float:
     except ValueError:
         number = math.nan
     if not math.isfinite(number):
-        raise CatalogError(f"{path}, line {line}: {text!r} is not a number.", remedy="Leave the row out.")
+        raise CatalogError("log-number-wrong", path=path, line=line, text=text)
     return number

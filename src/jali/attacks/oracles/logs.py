@@ -30,7 +30,7 @@ class Logs:
         """Read a log, or all logs of a folder."""
         files = sorted(path.glob("answers_*.csv")) if path.is_dir() else [path]
         if not files:
-            raise CatalogError(f"{path} holds no log.", remedy="A log is answers_X.csv beside people_X.csv.")
+            raise CatalogError("log-folder-empty", path=path)
         return cls([Log.of(file) for file in files])
 
     @property

@@ -30,9 +30,7 @@ class Means:
     def of(cls, *, n: int, attributes: int, noise: Noise, seed: int | None = None) -> Means:
         """Draw a group to be asked about."""
         if noise.stddev is None:
-            raise CatalogError(
-                f"Tracing says nothing about noise {noise.kind}.", remedy="Take none, laplace:100 or gaussian:20."
-            )
+            raise CatalogError("tracing-noise-wrong", noise=noise.kind)
         random = np.random.default_rng(seed)
         return cls(Seats.drawn(n, attributes, random), noise, random)
 

@@ -29,11 +29,9 @@ class Secret:
         """Draw n bits."""
         people = positive_integer(n, "n")
         if people > MOST_PEOPLE:
-            raise CatalogError(
-                f"n must be at most {MOST_PEOPLE:,}, not {people:,}.", remedy="More would take too much memory."
-            )
+            raise CatalogError("attack-memory-exceeded", most=MOST_PEOPLE, people=people, name="n")
         if not 0 < prior < 1:
-            raise CatalogError(f"prior must be between 0 and 1, not {prior:g}.")
+            raise CatalogError("attack-prior-out-of-range", prior=prior)
         return cls((random.random(people) < prior).astype(np.int8), prior)
 
     def mark(self, guess: Bits) -> int:

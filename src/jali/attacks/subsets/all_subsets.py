@@ -30,10 +30,7 @@ class AllSubsets(Subsets):
 
     def __post_init__(self) -> None:
         if not 1 <= self.people <= _MOST_PEOPLE:
-            raise CatalogError(
-                f"n must be from 1 to {_MOST_PEOPLE} for the questions about all subsets, not {self.people}.",
-                remedy="There are 2^n of them: take a smaller n.",
-            )
+            raise CatalogError("attack-all-subsets-size-wrong", most=_MOST_PEOPLE, people=self.people, name="n")
 
     @property
     def shape(self) -> tuple[int, int]:

@@ -33,8 +33,7 @@ class HadamardRows(Subsets):
         if self.people < 1 or self.people & (self.people - 1):
             below = 1 << max(0, self.people.bit_length() - 1)
             raise CatalogError(
-                f"n must be a power of two for Hadamard's questions, not {self.people}.",
-                remedy=f"Take {below} or {2 * below}.",
+                "attack-hadamard-size-wrong", people=self.people, below=below, above=2 * below, name="n"
             )
 
     @property

@@ -66,18 +66,12 @@ def listed(questions: Subsets | ArrayLike, people: int) -> Subsets:
     """Return questions as an oracle takes them: subsets as they are, and a matrix of zeros and ones as a list."""
     subsets = questions if isinstance(questions, Subsets) else Listed.of(questions)
     if subsets.shape[1] != people:
-        raise CatalogError(
-            f"The questions are about {subsets.shape[1]:,} people, and there are {people:,}.",
-            remedy="Take a column for each person.",
-        )
+        raise CatalogError("attack-questions-width-wrong", width=subsets.shape[1], people=people)
     return subsets
 
 
 def _unlike(how: str) -> CatalogError:
-    return CatalogError(
-        f"Questions are a matrix of zeros and ones, {how}.",
-        remedy="Take a row for each question and a column for each person: Listed.of([[1, 0, 1]]).",
-    )
+    return CatalogError("attack-questions-malformed", reason=how)
 
 
 def random_subsets(questions: int, people: int, *, seed: int | None = None) -> Listed:

@@ -16,7 +16,7 @@ from jali.attacks.tables.constraints import constraints
 from jali.attacks.tables.nearest import nearest
 from jali.attacks.tables.people import MOST_IN_A_BLOCK, commonest, listed
 from jali.attacks.tables.solutions import Solutions, solutions
-from jali.errors import CatalogError
+from jali.errors import CatalogError, settle
 from jali.privacy.rationals import positive, positive_integer
 
 
@@ -82,10 +82,7 @@ class Tables(Attack[Agency]):
         if setting.against == "jali":
             return PrivateAgency.of(setting)
         if setting.noise.kind != "none":
-            raise CatalogError(
-                f"tables: the agency publishes exact tables, not with noise {setting.noise}.",
-                remedy='Leave the noise at "none", or point the attack at "jali".',
-            )
+            raise CatalogError("attack-tables-with-noise", noise=settle(setting.noise))
         return SuppressingAgency.of(setting.n, threshold=self.threshold, seed=setting.seed)
 
     def chance(self, oracle: Agency) -> float | None:
@@ -100,7 +97,7 @@ class Tables(Attack[Agency]):
         except TimeoutError:
             return _given_up(release, seconds)
         if found is None:
-            raise CatalogError("tables: no people agree with these tables.", remedy="Were they published exactly?")
+            raise CatalogError("attack-tables-contradictory")
         block = listed(found.blocks[0])
         figures = {
             "solutions": len(found.blocks),

@@ -46,7 +46,7 @@ def diffprivlib(
         run, title = audited.randomise, type(audited).__name__
         usual = _moved(audited)
     elif epsilon is None:
-        raise CatalogError("epsilon is missing: a tool is called with it.", remedy="For example epsilon=0.7.")
+        raise CatalogError("audited-epsilon-missing", name="epsilon")
     else:
         claim = {"epsilon": float(epsilon), **({} if delta is None else {"delta": float(delta)})}
         run, title = _run(audited, {**claim, **arguments}), audited.__name__
@@ -69,14 +69,14 @@ def _moved(mechanism: Any) -> tuple[Pattern | None, Iterable[Pair] | None]:
     if hasattr(mechanism, "value0"):
         return None, [(mechanism.value0, mechanism.value1)]
     if not hasattr(mechanism, "sensitivity"):
-        raise CatalogError("The mechanism has no sensitivity.", remedy="Give data= or pairs= yourself.")
+        raise CatalogError("audited-sensitivity-missing")
     return Pattern("scalar", step=mechanism.sensitivity), None
 
 
 def _bounded(bounds: Any) -> tuple[Pattern | None, None]:
     """Return numbers in the bounds of a tool."""
     if bounds is None:
-        raise CatalogError("data is missing, and the call has no bounds.", remedy="Give data= or pairs=.")
+        raise CatalogError("audited-data-missing", name="data")
     low, high = bounds
     return Pattern("values", 10, (float(low), float(high)), array=True), None
 

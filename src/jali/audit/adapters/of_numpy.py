@@ -51,9 +51,7 @@ def numpy(
         ('numpy laplace of scale 1.429, scalar', (5, 3))
     """
     if isinstance(noise, str) and noise not in _LAWS:
-        raise CatalogError(
-            f"{noise!r} is no law of numpy's with a place.", remedy=f"Give one of {', '.join(_LAWS)}."
-        )
+        raise CatalogError("audited-law-unknown", noise=noise, laws=tuple(_LAWS))
 
     def noisy(value: Any, size: int, rng: np.random.Generator) -> NDArray[Any]:
         place = np.asarray(value, np.float64)

@@ -51,10 +51,7 @@ def opendp(
     metric = _head(measurement.input_metric)
     related = adjacency or _ADJACENCIES.get(metric)
     if related is None:
-        raise CatalogError(
-            f"adjacency is missing: {metric} is a distance of numbers, not of tables.",
-            remedy="Give 'add-remove' or 'replace-one'.",
-        )
+        raise CatalogError("audited-metric-without-adjacency", metric=metric, name="adjacency")
     if pairs is None:
         pairs = _pairs(measurement, d_in, Adjacency.of(related), data)
     claim = _claim(measurement, d_in, delta) if loss is None else loss
@@ -79,8 +76,9 @@ def _claim(measurement: Any, d_in: float, delta: Number | None) -> Loss:
         return Renyi({order: said(order) for order in _ORDERS})
     if measure == "SmoothedMaxDivergence" and delta is not None:
         return Approximate(said.epsilon(float(delta)), delta)
-    wanted = "Give the delta to test it at." if measure == "SmoothedMaxDivergence" else "Give loss= yourself."
-    raise CatalogError(f"A claim in {measure} is not read off the map.", remedy=wanted)
+    if measure == "SmoothedMaxDivergence":
+        raise CatalogError("audited-claim-needs-delta", measure=measure)
+    raise CatalogError("audited-claim-unread", measure=measure)
 
 
 def _pairs(measurement: Any, d_in: float, adjacency: Adjacency, data: str | Pattern | None) -> Iterable[Pair]:
@@ -100,9 +98,7 @@ def _pairs(measurement: Any, d_in: float, adjacency: Adjacency, data: str | Patt
         return pairs_for(Pattern(kind, 5, step=step), Adjacency.ADD_REMOVE)
     if head in _ADJACENCIES and vector and d_in == 1:
         return pairs_for(_table(measurement.input_domain, step), adjacency)
-    raise CatalogError(
-        f"No neighbours are known for {carrier} under {metric}.", remedy="Give data= or pairs= yourself."
-    )
+    raise CatalogError("audited-neighbours-unknown", carrier=carrier, metric=metric)
 
 
 def _table(domain: Any, one: float) -> Pattern:

@@ -27,14 +27,11 @@ def event_of(made: dict[str, Any]) -> Event:
     for kind in EVENTS:
         if kind.kind == made.get("kind"):
             return _made(kind, made)
-    raise CatalogError(
-        f"{made.get('kind')!r} is no kind of event.",
-        remedy="Known are " + ", ".join(kind.kind for kind in EVENTS) + ".",
-    )
+    raise CatalogError("event-kind-unknown", kind=made.get("kind"), kinds=tuple(kind.kind for kind in EVENTS))
 
 
 def _made(kind: type[Event], made: dict[str, Any]) -> Event:
     try:
         return kind.of_dict(made)
     except (KeyError, TypeError, ValueError):
-        raise CatalogError(f"A {kind.kind} event cannot be made of {str(made)[:80]}.") from None
+        raise CatalogError("event-malformed", kind=kind.kind, given=str(made)[:80]) from None

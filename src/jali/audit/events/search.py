@@ -159,10 +159,7 @@ class Search:
         outputs = self.subject.draw(value, count, self._random)
         self.drawn += count
         if outputs.ndim != 2 or len(outputs) != count:
-            raise CatalogError(
-                f"{self.subject.name} returned outputs of the shape {outputs.shape} for {count} runs.",
-                remedy="Return a row of numbers for each run.",
-            )
+            raise CatalogError("audited-shape-wrong", subject=self.subject.name, shape=outputs.shape, count=count)
         return outputs
 
     def _hits(self, value: Any, events: Sequence[Event], runs: int) -> list[int]:

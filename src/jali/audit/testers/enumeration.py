@@ -52,8 +52,5 @@ class Enumeration(Tester):
 def known_law(subject: Subject) -> Callable[[Any], LogMasses]:
     """Return the exact law of a subject, or refuse one that has none."""
     if subject.log_masses is None:
-        raise CatalogError(
-            f"{subject.name} states no exact law of its outputs.",
-            remedy="Give the subject log_masses, or audit it by samples.",
-        )
+        raise CatalogError("audited-without-law", subject=subject.name)
     return subject.log_masses

@@ -58,7 +58,7 @@ ATTEMPTS = (Attempt(Singletons(), _MOST_BITS), Attempt(Hadamard(), _MOST_QUESTIO
 
 
 def _no_outputs(_: Any, __: int, ___: np.random.Generator | None) -> Outputs:
-    raise CatalogError("A running system has no neighbours to be run on.", remedy="Audit it in one run.")
+    raise CatalogError("running-system-without-neighbours")
 
 
 @dataclass(frozen=True)
@@ -174,7 +174,7 @@ def _power_of_two(most: int) -> int:
 
 def _opponent(subject: Subject) -> Opponent:
     if not isinstance(subject, Running) or subject.opponent is None:
-        raise CatalogError(f"{subject.name} is no running system.", remedy="Make one with `running(...)`.")
+        raise CatalogError("audited-not-running", subject=subject.name)
     return subject.opponent
 
 

@@ -75,10 +75,7 @@ class Tables:
 
     def __post_init__(self) -> None:
         if not (self.low < self.high and self.rows >= 1):
-            raise CatalogError(
-                f"No tables have {self.rows} rows between {self.low} and {self.high}.",
-                remedy="Give a low end below the high end, and at least one row.",
-            )
+            raise CatalogError("sensitivity-tables-none", rows=self.rows, low=self.low, high=self.high)
 
     def extreme(self) -> Iterator[Neighbours]:
         """Yield neighbours at the ends of the range, of all sizes: there most statistics move furthest."""
@@ -174,12 +171,12 @@ def searched_sensitivity(
         10.0
     """
     if norm not in _ORDERS:
-        raise CatalogError(f"norm must be 1, 2 or infinity, not {norm!r}.")
+        raise CatalogError("sensitivity-norm-wrong", norm=norm)
     looked = [_looked(function, pair, norm) for pair in pairs]
     if tables is not None:
         looked += _climbed(function, tables, norm, tries, np.random.default_rng(seed))
     if not looked:
-        raise CatalogError("A search needs neighbours.", remedy="Give pairs, or tables to search among.")
+        raise CatalogError("sensitivity-without-neighbours")
     found, inputs = max(looked, key=lambda one: one[0])
     return Search(found, inputs, len(looked))
 

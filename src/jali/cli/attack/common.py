@@ -83,7 +83,5 @@ def seeded(text: str | None) -> int:
     if text is None:
         return secrets.randbelow(_SEEDS)
     if not (text.isascii() and text.isdigit()):
-        raise CatalogError(
-            f"--seed must be a whole number of at least 0, not {text}.", remedy="Write --seed 1, for example."
-        )
+        raise CatalogError("seed-malformed", seed=text)
     return int(text)

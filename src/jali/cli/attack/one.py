@@ -40,7 +40,7 @@ class AttackCommand(TyperCommand):
             takes = [option for parameter in self.params for option in parameter.opts if option.startswith("--")]
             unknown = error.format_message().partition("--")[2].strip(".'\" ").split()[0]
             raise CatalogError(
-                f"{self.name} has no option --{unknown}.", remedy=f"It takes {', '.join(takes)}."
+                "attack-option-unknown", attack=self.name, option=unknown, options=tuple(takes)
             ) from None
 
 

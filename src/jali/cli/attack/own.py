@@ -80,7 +80,4 @@ def _number(field: Field[Any], text: str) -> float:
     try:
         return float(text)
     except ValueError:
-        raise CatalogError(
-            f"{option_name(field)} is not a number: {text}.",
-            remedy=f"Write {option_name(field)} 0.5, for example.",
-        ) from None
+        raise CatalogError("option-not-a-number", option=option_name(field), given=text) from None

@@ -85,12 +85,10 @@ def _sweeper(by: str, own: dict[str, Any], **common: Any) -> Sweeper:
 
     kinds: dict[str, type[Sweeper]] = {"noise": NoiseSweep, "epsilon": EpsilonSweep, "questions": QuestionSweep}
     if by not in kinds:
-        raise CatalogError(f"--by must be one of {', '.join(kinds)}, not {by}.", remedy="Write --by epsilon.")
+        raise CatalogError("sweep-kind-unknown", kinds=tuple(kinds), given=by)
     for name in own:
         if name not in _OWN[by]:
-            raise CatalogError(
-                f"--{name} has no meaning with --by {by}.", remedy="See `jali attack sweep --help`."
-            )
+            raise CatalogError("sweep-option-meaningless", option=name, by=by)
     given = {"noises" if name == "noise" else name: value for name, value in own.items()}
     return kinds[by](**common, **given)
 

@@ -73,9 +73,7 @@ def _make(directory: Path) -> None:
     try:
         directory.mkdir(parents=True, exist_ok=True)
     except OSError:
-        raise CatalogError(
-            f"--plot: {directory} is no directory, and none can be made there.", remedy="Name another directory."
-        ) from None
+        raise CatalogError("plot-directory-impossible", directory=directory) from None
 
 
 def _draw(made: Tour, directory: Path, progress: Callable[[str], None]) -> int:

@@ -122,10 +122,7 @@ def _named(target: str, given: Sequence[str]) -> tuple[Subject, ...]:
 
     found = subjects_named(target)
     if given:
-        raise CatalogError(
-            f"{target} is registered with its own claim: --{given[0]} has no meaning.",
-            remedy=f"Write: jali audit {target}. A function of your own is module:function.",
-        )
+        raise CatalogError("audit-option-meaningless", target=target, option=given[0])
     return found
 
 

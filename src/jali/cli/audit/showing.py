@@ -94,9 +94,7 @@ def leave(*, found: bool) -> None:
 def check_place(path: str | None, option: str) -> None:
     """Refuse a file in no directory before anything is run."""
     if path is not None and not Path(path).resolve().parent.is_dir():
-        raise CatalogError(
-            f"{option}: {path} cannot be written.", remedy="Give a file in a directory that exists."
-        )
+        raise CatalogError("option-file-not-written", option=option, path=path)
 
 
 @contextmanager
@@ -116,5 +114,5 @@ def stages_but(skipped: str | None) -> tuple[Tester, ...] | None:
     known = {tester.name for tester in STAGES}
     for name in names - known:
         listed = ", ".join(tester.name.replace(" ", "-") for tester in STAGES)
-        raise CatalogError(f"--skip: there is no stage {name!r}.", remedy=f"The stages are {listed}.")
+        raise CatalogError("audit-stage-unknown", stage=name, stages=listed)
     return tuple(tester for tester in STAGES if tester.name not in names)

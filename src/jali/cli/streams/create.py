@@ -22,8 +22,6 @@ from jali.errors import CatalogError
 if TYPE_CHECKING:
     from jali.stream import Stream
 
-_LOSS = "Write --epsilon 1, --epsilon 1 --delta 1e-6, or --rho 0.02."
-
 
 def create(
     database: DatabasePath,
@@ -133,25 +131,19 @@ def create(
 
 def _check_loss(epsilon: str | None, delta: str | None, rho: str | None) -> None:
     if (epsilon is None) == (rho is None):
-        raise CatalogError("A stream needs one loss, for all of its ticks.", remedy=_LOSS)
+        raise CatalogError("stream-option-loss-missing")
     if rho is not None and delta is not None:
-        raise CatalogError("--delta goes with --epsilon, not with --rho.", remedy="Leave it out.")
+        raise CatalogError("stream-option-delta-with-rho")
 
 
 def _check_unit(unit: str | None, query: str | None, *, no_unit: bool) -> None:
     """Have it said whose privacy counts; a table has said so itself."""
     if unit is not None and no_unit:
-        raise CatalogError(
-            "--unit and --no-unit do not go together.",
-            remedy="Leave --no-unit out if items have owners; leave --unit out if each item is a person.",
-        )
+        raise CatalogError("stream-unit-and-no-unit")
     if query is None and unit is None and not no_unit:
-        raise CatalogError(
-            "Whose privacy counts is not said.",
-            remedy="Give --unit WORD for the person an item is about, or --no-unit if each item is a person.",
-        )
+        raise CatalogError("stream-unit-missing")
     if query is not None and (no_unit or unit is not None):
-        raise CatalogError("The table that is followed has its unit.", remedy="Leave --unit and --no-unit out.")
+        raise CatalogError("stream-unit-of-table")
 
 
 def _check_query(
@@ -161,21 +153,14 @@ def _check_query(
     given = {"--keys": keys, "--range": range_, "--bins": bins, "--every": every, "--replace-one": replace_one}
     given["--measure"] = None if measure == "count" else measure
     if extra := [option for option, value in given.items() if value not in (None, False)]:
-        raise CatalogError(
-            f"{extra[0]} does not go with --query.",
-            remedy="Leave it out: the question says what is measured, under which keys and in which steps of time,"
-            " and its table whose privacy counts.",
-        )
+        raise CatalogError("stream-option-with-query", option=extra[0])
 
 
 def _horizon(text: str | None, *, windowed: bool) -> int | None:
     if text is None and windowed:
         return None
     if text is None:
-        raise CatalogError(
-            "A stream needs a horizon: for how many ticks it lives.",
-            remedy="Write --horizon 365, or --horizon none if nobody knows.",
-        )
+        raise CatalogError("stream-option-horizon-missing")
     return None if text.lower() == "none" else whole(text, "--horizon")
 
 

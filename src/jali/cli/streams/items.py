@@ -21,9 +21,6 @@ FIELDS = ("item", "owner", "key", "value")
 ENDINGS = {".csv": True, ".jsonl": False, ".ndjson": False, ".json": False, ".txt": None, "": None}
 # So many items are on disk together.
 BATCH = 1000
-_HEADER = (
-    "The first line of a CSV file names the columns: item, owner, and key and value where the stream has them."
-)
 
 
 @contextmanager
@@ -40,7 +37,7 @@ def opened(file: str) -> Iterator[TextIO]:
     try:
         stream = Path(file).open(encoding="utf-8", errors="surrogateescape", newline="\n")  # noqa: SIM115 - left open for whoever reads
     except OSError:
-        raise CatalogError(f"The file {file} cannot be read.", remedy="Name a CSV file, or one of JSON.") from None
+        raise CatalogError("items-file-unreadable", file=file) from None
     with stream:
         yield stream
 
@@ -111,10 +108,7 @@ def is_csv(file: str) -> bool | None:
     """Say whether a file is CSV by the ending of its name; None if that does not tell. Other files are refused."""
     ending = Path(file).suffix.lower()
     if ending not in ENDINGS:
-        raise CatalogError(
-            f"A file that ends in {clean(ending)} holds no lines of items.",
-            remedy="Write them as .csv or .jsonl; or, if it is such a text, pipe it in: FILE is then -.",
-        )
+        raise CatalogError("items-file-ending-wrong", ending=clean(ending))
     return ENDINGS[ending]
 
 
@@ -123,30 +117,24 @@ def _header(line: str, *, csv_file: bool | None) -> list[str] | None:
     columns = [cell.strip().lower() for cell in cells_of(line)]
     wrong = _wrong(columns)
     if csv_file and wrong and line:
-        raise CatalogError(wrong, remedy=_HEADER)
+        raise wrong
     return None if csv_file is False or wrong else columns
 
 
 def _check_columns(columns: Sequence[str], needed: Sequence[str]) -> None:
     """Refuse a header with which no item could count."""
     if missing := [name for name in needed if name not in columns]:
-        raise CatalogError(
-            f"The file has no column {missing[0]}, which every item of this stream needs. Nothing was appended.",
-            remedy=f"Write the header {','.join(needed)}",
-        )
+        raise CatalogError("items-column-missing", column=missing[0], columns=tuple(needed))
     if "owner" in columns and "owner" not in needed:
-        raise CatalogError(
-            "The file has a column owner, but each item of this stream is a person. Nothing was appended.",
-            remedy="Leave the column out, or make a stream with --unit.",
-        )
+        raise CatalogError("items-owner-unwanted")
 
 
-def _wrong(columns: Sequence[str]) -> str | None:
+def _wrong(columns: Sequence[str]) -> CatalogError | None:
     if "item" not in columns:
-        return "The file has no column item."
+        return CatalogError("items-without-item")
     if unknown := [column for column in columns if column not in FIELDS]:
-        return f"There is no place for a column {clean(unknown[0])}."
-    return "The file has a column twice." if len(set(columns)) < len(columns) else None
+        return CatalogError("items-column-unknown", column=clean(unknown[0]))
+    return CatalogError("items-column-twice") if len(set(columns)) < len(columns) else None
 
 
 def _of_csv(cells: Sequence[str], columns: Sequence[str]) -> dict[str, Any] | None:

@@ -50,13 +50,10 @@ def read_keys(text: str) -> list[Any]:
     from jali.cli.declarations import read_keys
 
     if _NAMED.match(text):
-        raise CatalogError(
-            f"--keys {text} names a column, but the items of a stream have one key each.",
-            remedy="Write --keys A,B,C; keys with = in them are read from a file: --keys @FILE.",
-        )
+        raise CatalogError("stream-keys-option-with-column", given=text)
     found = list(read_keys(f"keys={text}")[1].values) if text.strip() else [""]
     if "" in found:
-        raise CatalogError("--keys has an empty key.", remedy="Write --keys A,B,C.")
+        raise CatalogError("stream-keys-option-empty")
     return found
 
 
@@ -67,7 +64,7 @@ def read_range(text: str) -> Range:
 
     low, colon, high = (part.strip() for part in text.partition(":"))
     if not (low and colon and high) or ":" in high:
-        raise CatalogError(f"--range {text} is not LOW:HIGH.", remedy="Write --range 0:240.")
+        raise CatalogError("stream-range-option-malformed", given=text)
     return Range(rational(low, "--range"), rational(high, "--range"))
 
 

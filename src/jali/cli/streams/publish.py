@@ -45,7 +45,7 @@ def publish(
     """
     check_confidence(confidence)
     if tick is not None and until is not None:
-        raise CatalogError("--tick and --until do not go together.", remedy="Leave one of them out.")
+        raise CatalogError("tick-and-until")
     with open_database(database) as held, about(database), in_stream_options():
         stream = held.stream(name)
         first = stream.published + 1

@@ -49,7 +49,7 @@ def show(
     """
     check_confidence(confidence)
     if name is None and (plot is not None or explain):
-        raise CatalogError("A stream is to be named.", remedy="Write its name after the database.")
+        raise CatalogError("stream-unnamed")
     if plot is not None:
         _check_picture(plot)
     with open_database(database) as held, about(database):
@@ -73,18 +73,12 @@ def show(
 def _check_picture(path: Path) -> None:
     """Refuse a file that no picture can be drawn into, before anything is written."""
     if path.suffix.lower() not in _PICTURES or not path.parent.is_dir() or path.is_dir():
-        raise CatalogError(
-            f"--plot: {path} cannot be written.",
-            remedy="Give a file ending in .png, .svg or .pdf in a directory that exists.",
-        )
+        raise CatalogError("plot-format-not-written", path=path)
 
 
 def _check_published(view: StreamView) -> None:
     if not view.published:
-        raise QueryError(
-            f"The stream {view.name} has published nothing yet: there is nothing to draw.",
-            remedy=f"Publish a tick first: jali stream publish DATABASE {view.name}.",
-        )
+        raise QueryError("stream-nothing-to-plot", stream=view.name)
 
 
 def _all(database: Database) -> list[StreamView]:

@@ -28,7 +28,7 @@ def create(
     Example: [bold]jali token create clinic.jali ana --days 30[/bold]
     """
     if not 0 < days <= MOST_DAYS:
-        raise CatalogError(f"--days must be between 1 and {MOST_DAYS}, not {days}.", remedy="Write --days 90.")
+        raise CatalogError("token-days-out-of-range", most=MOST_DAYS, days=days)
     with open_database(database) as opened:
         made = opened.access.create(name, role, days=days)
     if as_json:

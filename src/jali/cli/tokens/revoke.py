@@ -24,7 +24,7 @@ def revoke(
     """
     with open_database(database) as opened:
         if token not in {known.id for known in opened.access.tokens()}:
-            raise CatalogError("There is no token of this id.", remedy="See which there are: jali token list.")
+            raise CatalogError("token-id-unknown")
         revoked = opened.access.revoke(token)
     if as_json:
         write_json(token_json(revoked))

@@ -48,12 +48,10 @@ class StreamCdf:
         """Make it; the ends must rise, within the range if there is one."""
         ends = said.bins or ()
         if not 1 <= len(ends) <= _MOST_BINS or list(ends) != sorted(set(ends)):
-            raise CatalogError(
-                f"A CDF needs 1 to {_MOST_BINS:,} ends of cells that rise.", remedy="Write bins=[10, 20, 30]."
-            )
+            raise CatalogError("stream-bins", most=_MOST_BINS)
         bounds = None if said.range is None else said.range.bounds
         if bounds is not None and not bounds.low <= ends[0] <= ends[-1] <= bounds.high:  # type: ignore[operator]
-            raise CatalogError("The ends of cells lie within the range of the values.", remedy="Widen the range.")
+            raise CatalogError("stream-bins-outside")
         return cls(said.keys, said.range, ends)
 
     @property

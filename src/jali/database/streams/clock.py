@@ -41,13 +41,13 @@ class Clock:
     def declared(cls, every: str, start: str | Moment) -> Clock:
         """Check and make a clock."""
         if every not in EVERY:
-            raise CatalogError(f"every must be one of {', '.join(EVERY)}, not {every!r}.")
+            raise CatalogError("every-unknown", choices=tuple(EVERY), given=every)
         moment = read_moment(start, "start")
         begins: Moment = moment if every in ("minute", "hour") else moment.date()
         if begins != (moment if isinstance(begins, datetime.datetime) else _day(moment)):
-            raise CatalogError(f"A {every} begins at midnight.", remedy="Give start as a date.")
+            raise CatalogError("start-not-midnight", every=every)
         if every == "month" and begins.day != 1:
-            raise CatalogError("A month begins on its first day.", remedy="Give such a start.")
+            raise CatalogError("start-not-first-day")
         return cls(every, begins)
 
     def begins(self, tick: int) -> Moment:
@@ -75,9 +75,7 @@ class Clock:
         try:
             self.begins(horizon + 1)
         except (OverflowError, ValueError):
-            raise CatalogError(
-                f"{horizon} ticks of a {self.every} end beyond the calendar.", remedy="Declare a shorter horizon."
-            ) from None
+            raise CatalogError("horizon-beyond-calendar", horizon=horizon, every=self.every) from None
 
 
 def read_moment(value: Any, name: str) -> datetime.datetime:
@@ -87,9 +85,7 @@ def read_moment(value: Any, name: str) -> datetime.datetime:
         found = _parsed(value, datetime.datetime.fromisoformat)
     if isinstance(found, datetime.date) and getattr(found, "tzinfo", None) is None:
         return _time(found)
-    raise CatalogError(
-        f"{name} must be a date or a time without time zone, not {value!r}.", remedy="Write '2026-01-31'."
-    )
+    raise CatalogError("moment-malformed", name=name, given=value)
 
 
 def _parsed(text: str, read: Callable[[str], Moment]) -> Moment | None:

@@ -104,10 +104,7 @@ class StreamDeclaration:
         """
         told = self.noise.split("\n")
         if not all(_noise(part) in told for part in _measuring(self.mechanism, first, last)):
-            raise LedgerError(
-                f"The stream {self.name} was made with another version of its mechanism.",
-                remedy="Open it with the version of Jali that made it.",
-            )
+            raise LedgerError("stream-mechanism-other", stream=self.name)
 
     @property
     def person(self) -> Participation:

@@ -43,9 +43,9 @@ class Follows:
     def read(cls, query: str, catalog: Catalog, *, key: str | None = None, late: int | None = None) -> Follows:
         """Read the question that a stream is to follow, or refuse it. Free: no data is read."""
         if late is not None and (isinstance(late, bool) or not isinstance(late, int) or late < 0):
-            raise CatalogError(f"late must be a number of ticks, or None for all of them, not {late!r}.")
+            raise CatalogError("late-malformed", given=late)
         if not isinstance(query, str):
-            raise QueryError("A stream follows a question in SQL.", remedy="Write query='SELECT ...'.")
+            raise QueryError("stream-query-not-text")
         return cls(query, follow(read_sql(query), catalog, key=key), late)
 
     def first(self, ticks: range) -> int:
@@ -89,7 +89,7 @@ class Follows:
         begins = _time(clock.start)
         if (every == "week" and begins.weekday() != 0) or (every == "hour" and (begins.minute or begins.second)):
             what, fits = "Mondays" if every == "week" else "full hours", _last_by(every, begins)
-            raise CatalogError(f"{every.capitalize()}s of a question begin on {what}.", remedy=f"Start at {fits}.")
+            raise CatalogError("start-of-question", ticks=every.capitalize(), begin=what, start=fits)
         return clock
 
 
@@ -146,7 +146,7 @@ class Following:
         try:
             return self._engine.run(self._engine.emit_ticks(follows.followed, span, most), tables)
         except EngineError as problem:
-            failed = EngineError(problem.message, remedy=problem.remedy, code=problem.code)
+            failed = problem.like(EngineError)
         # Raised outside the handler. What it says depends on the schema of the sources alone.
         for table in tables:
             self._check_columns(table)
@@ -164,11 +164,7 @@ class Following:
         """Refuse a source that has lost a column."""
         gone = [field.name for field in table.fields if field not in self._left(table)]
         if gone:
-            raise EngineError(
-                f"The source of table {table.name} no longer has a column {gone[0]}. Nothing was published.",
-                remedy="Put the column back under its name, and publish again.",
-                code="source-changed",
-            )
+            raise EngineError("source-changed-column", table=table.name, column=gone[0])
 
 
 def _kinds(table: Table) -> dict[str, str]:

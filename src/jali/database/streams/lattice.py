@@ -23,7 +23,7 @@ def lattice_step(values: Range) -> Fraction:
     assert bounds.high is not None
     largest = max(abs(bounds.low), abs(bounds.high))
     if largest == 0:
-        raise CatalogError("A range from 0 to 0 leaves nothing to sum.", remedy="Write jali.Range(0, 100).")
+        raise CatalogError("stream-range-zero")
     exponent = largest.numerator.bit_length() - largest.denominator.bit_length() - 1
     while Fraction(2) ** exponent < largest:
         exponent += 1

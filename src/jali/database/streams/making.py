@@ -59,11 +59,9 @@ def declared(name: str, said: Said, catalog: Catalog) -> StreamDeclaration:
 def check_name(name: str, catalog: Catalog) -> None:
     """Refuse a name that is no word, or that of a table."""
     if not isinstance(name, str) or not _NAME.fullmatch(name):
-        raise CatalogError(
-            f"A stream's name is letters, digits and underscores, not {name!r}.", remedy="Choose such a name."
-        )
+        raise CatalogError("stream-name-malformed", given=name)
     if catalog.find(name) is not None:
-        raise CatalogError(f"There is a table {name} already.", remedy="Call the stream otherwise.")
+        raise CatalogError("stream-name-of-table", table=name)
 
 
 def with_counter(declaration: StreamDeclaration) -> StreamDeclaration:
@@ -75,7 +73,7 @@ def with_counter(declaration: StreamDeclaration) -> StreamDeclaration:
         else:
             counter = considered(declaration).counter
     except MechanismError as problem:
-        raise CatalogError(problem.message, remedy=problem.remedy) from None
+        raise problem.like(CatalogError) from None
     return declaration.made_with(counter)
 
 
@@ -111,15 +109,11 @@ def key_of(text: str) -> str:
 def _follows(said: Said, catalog: Catalog) -> Follows | None:
     if said.query is None:
         if said.key is not None or said.late is not None:
-            raise CatalogError("key and late are for streams that follow a table.", remedy="Give query= too.")
+            raise CatalogError("key-without-query")
         return None
     given = (said.unit is not UNSAID, said.keys, said.value, said.bins, said.every, said.adjacency, said.budget)
     if any(given) or said.measure not in (None, "count"):
-        raise CatalogError(
-            "The query says what is measured, and its table who the people are and what they have to spend.",
-            remedy="Beside query= give start, horizon, last or restart, epsilon or rho, max_ticks, separation and"
-            " max_items; leave the others out.",
-        )
+        raise CatalogError("stream-query-with-terms")
     return Follows.read(said.query, catalog, key=said.key, late=said.late)
 
 
@@ -127,19 +121,13 @@ def _unit(said: Said, follows: Follows | None) -> str | None:
     if follows is not None:
         return follows.followed.unit
     if isinstance(said.unit, Unsaid):
-        raise CatalogError(
-            "Whose privacy counts is not said.",
-            remedy="Write unit='patient' if items have owners, or unit=None if each item is a person.",
-        )
+        raise CatalogError("stream-unit-missing")
     if said.unit is None:
         if (said.max_ticks, said.separation, said.max_items) != (1, 1, 1):
-            raise CatalogError(
-                "Each item is a person: it is in one tick, once.",
-                remedy="Leave max_ticks, separation and max_items out, or give a unit.",
-            )
+            raise CatalogError("stream-item-is-person")
         return None
     if not isinstance(said.unit, str) or not said.unit.strip():
-        raise CatalogError(f"unit must be a word such as 'patient', or None, not {said.unit!r}.")
+        raise CatalogError("stream-unit-malformed", given=said.unit)
     return said.unit
 
 
@@ -147,35 +135,23 @@ def _horizon(said: Said) -> int | None:
     if isinstance(said.horizon, Unsaid):
         if said.last is not None or said.restart is not None:
             return None
-        raise CatalogError(
-            "For how many ticks the stream lives is not said.",
-            remedy="Write horizon=365; or horizon=None if nobody knows, which costs accuracy.",
-        )
+        raise CatalogError("stream-horizon-missing")
     return None if said.horizon is None else _whole(said.horizon, "horizon")
 
 
 def _window(said: Said, horizon: int | None, width: int) -> Window | None:
     """Read over which ticks values are; None if over all so far."""
     if said.last is not None and said.restart is not None:
-        raise CatalogError(
-            "last and restart do not go together.",
-            remedy="Give last=7 for the last 7 ticks at every tick, or restart=7 to begin anew after every 7.",
-        )
+        raise CatalogError("last-and-restart")
     name, given = ("last", said.last) if said.last is not None else ("restart", said.restart)
     if given is None:
         return None
     window = Window(_whole(given, name), name == "last")
     if horizon is not None and window.ticks > horizon:
-        raise CatalogError(
-            f"{name} is {window.ticks:,}, and the stream has {horizon:,} ticks.",
-            remedy=f"Leave {name} out: without it values are over all ticks so far.",
-        )
+        raise CatalogError("window-too-long", name=name, ticks=window.ticks, horizon=horizon)
     if window.slides and (window.ticks > _LONGEST or window.ticks * width > _KEPT):
         most = min(_LONGEST, _KEPT // width)
-        raise CatalogError(
-            f"last can be {most:,} ticks of {width:,} columns, not {window.ticks:,}.",
-            remedy="Take longer ticks, or restart, which keeps fewer numbers.",
-        )
+        raise CatalogError("window-too-wide", most=most, columns=width, ticks=window.ticks)
     return window
 
 
@@ -183,16 +159,11 @@ def _comings(said: Said, horizon: int | None) -> tuple[int, int]:
     """Read in how many ticks one person counts, and how far apart; refuse what cannot be meant."""
     ticks, apart = _whole(said.max_ticks, "max_ticks"), _whole(said.separation, "separation")
     if apart > 1 and ticks == 1:
-        raise CatalogError(
-            f"separation is {apart:,}, but each person counts in one tick, with no other to be apart from.",
-            remedy="Give max_ticks too, or leave separation out.",
-        )
+        raise CatalogError("separation-alone", separation=apart)
     fit = ticks if horizon is None else 1 + (horizon - 1) // apart
     if ticks > fit:
-        room = f"{fit:,} of its {horizon:,} are {apart:,} apart" if apart > 1 else f"it has {fit:,}"
         raise CatalogError(
-            f"max_ticks is {ticks:,}, more than the stream has room for: {room}.",
-            remedy=f"Give {fit:,} or fewer: what one person may do is paid for, whether anybody does it or not.",
+            "max-ticks-too-many", max_ticks=ticks, spaced=apart > 1, fit=fit, horizon=horizon, separation=apart
         )
     return ticks, apart
 
@@ -209,10 +180,7 @@ def _measure(said: Said, follows: Follows | None) -> Measure:
     else:
         found = measure_named(said.measure or "count", Measured.read(said.keys, said.value, said.bins))
     if found.width > _WIDEST:
-        raise CatalogError(
-            f"A stream counts at most {_WIDEST:,} numbers side by side, not {found.width:,}.",
-            remedy="Declare fewer keys or bins.",
-        )
+        raise CatalogError("stream-too-wide", most=_WIDEST, width=found.width)
     return found
 
 
@@ -220,9 +188,9 @@ def _clock(said: Said, follows: Follows | None) -> Clock | None:
     if follows is None and said.every is None and said.start is None:
         return None
     if said.start is None:
-        raise CatalogError("A clock needs a start.", remedy="Write start='2026-01-01'.")
+        raise CatalogError("clock-without-start")
     if follows is None and said.every is None:
-        raise CatalogError("A clock needs the length of a tick.", remedy="Write every='day'.")
+        raise CatalogError("clock-without-every")
     clock = follows.clock(said.start) if follows is not None else Clock.declared(str(said.every), said.start)
     if isinstance(said.horizon, int):
         clock.last(said.horizon)
@@ -231,14 +199,14 @@ def _clock(said: Said, follows: Follows | None) -> Clock | None:
 
 def _wanted(said: Said, follows: Follows | None) -> Wanted:
     if not isinstance(said.adaptive, bool):
-        raise CatalogError(f"adaptive must be True or False, not {said.adaptive!r}.")
+        raise CatalogError("adaptive-malformed", given=said.adaptive)
     epsilon = None if said.epsilon is None else positive(said.epsilon, "epsilon")
     rho = None if said.rho is None else positive(said.rho, "rho")
     delta = None if said.delta is None else probability(said.delta, "delta")
     if epsilon is not None and rho is not None:
-        raise CatalogError("Give epsilon or rho, not both.", remedy="Leave one out.")
+        raise CatalogError("stream-loss-twice")
     if delta is not None and epsilon is None:
-        raise CatalogError("delta goes with epsilon.", remedy="Leave it out, or give epsilon.")
+        raise CatalogError("stream-delta-without-epsilon")
     wanted = Wanted(said.budget, epsilon, rho, delta, said.adaptive, said.mechanism)
     return wanted if follows is not None else replace(wanted, budget=_budget(wanted))
 
@@ -248,14 +216,12 @@ def _budget(wanted: Wanted) -> Budget:
     if isinstance(wanted.budget, Budget):
         return Budget(wanted.budget.epsilon, wanted.budget.delta, delta_events=0)
     if wanted.budget is not None:
-        raise CatalogError("budget must be a jali.Budget.", remedy="Write jali.Budget(epsilon=1, delta=1e-6).")
+        raise CatalogError("budget-type")
     if wanted.epsilon is not None:
         return Budget(wanted.epsilon, wanted.delta or 0, delta_events=0)
     if wanted.rho is not None:
         return _budget_for(wanted.rho)
-    raise CatalogError(
-        "What the stream may spend is not said.", remedy="Write budget=jali.Budget(epsilon=1, delta=1e-6)."
-    )
+    raise CatalogError("stream-budget-missing")
 
 
 def _budget_for(rho: Fraction) -> Budget:
@@ -275,11 +241,11 @@ def _loss(wanted: Wanted) -> dict[str, Any]:
     if wanted.epsilon is not None:
         return {"epsilon": wanted.epsilon, "delta": wanted.delta}
     if wanted.budget is None:
-        raise CatalogError("What the stream costs its table is not said.", remedy="Give epsilon or rho.")
+        raise CatalogError("stream-loss-missing")
     return {"epsilon": wanted.budget.epsilon, "delta": wanted.budget.delta}
 
 
 def _whole(value: Any, name: str) -> int:
     if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= _MOST:
-        raise CatalogError(f"{name} must be a whole number of at least 1, not {value!r}.")
+        raise CatalogError("term-whole", name=name, given=value)
     return value

@@ -46,10 +46,7 @@ class StreamMean:
     def declared(cls, said: Measured) -> Self:
         """Make it, on a lattice of a power of two that is fine for half of the range."""
         if said.range is None or said.bins is not None or said.range.low == said.range.high:
-            raise CatalogError(
-                "A mean needs the range of its values, wider than one number, and no bins.",
-                remedy="Write value=jali.Range(0, 100).",
-            )
+            raise CatalogError("stream-mean-range")
         low, high = _ends(said.range)
         return cls(said.keys, said.range, lattice_step(Range(0, (high - low) / 2)))
 

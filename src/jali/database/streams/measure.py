@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Protocol, Self, TypeAlias
 
-from jali.errors import CatalogError
+from jali.errors import CatalogError, settle
 from jali.mechanisms.combined import AnyLaw
 from jali.mechanisms.sensitivity import Root
 from jali.mechanisms.workloads.workload import Floats
@@ -38,9 +38,7 @@ class Measured:
     def read(cls, keys: Sequence[Any] | Keys | None, value: Range | None, bins: Sequence[Any] | None) -> Measured:
         """Check what was said about keys, values and bins."""
         if value is not None and (not isinstance(value, Range) or value.wanted or not _of_numbers(value)):
-            raise CatalogError(
-                f"value must be a Range of numbers, not {value!r}.", remedy="Write jali.Range(0, 100)."
-            )
+            raise CatalogError("value-range", given=settle(value))
         ends = None if bins is None else tuple(_end(end) for end in _listed(bins, "bins", "bins=[10, 20, 50]"))
         return cls(None if keys is None else _keys(keys), value, ends)
 
@@ -148,7 +146,7 @@ def _keys(keys: Any) -> tuple[Any, ...]:
 
 def _listed(values: Any, name: str, example: str) -> list[Any]:
     if not isinstance(values, Iterable) or isinstance(values, str | bytes):
-        raise CatalogError(f"{name} must be a list, not {values!r}.", remedy=f"Write {example}.")
+        raise CatalogError("list-expected", name=name, given=settle(values), example=example)
     return list(values)
 
 
@@ -156,7 +154,7 @@ def _end(end: Any) -> Fraction:
     try:
         return Fraction(str(end))
     except (ValueError, ZeroDivisionError):
-        raise CatalogError(f"bins must be numbers, not {end!r}.", remedy="Write bins=[10, 20, 50].") from None
+        raise CatalogError("bins-numbers", given=end) from None
 
 
 def _of_numbers(value: Range) -> bool:

@@ -35,7 +35,7 @@ class StreamCount:
     def declared(cls, said: Measured) -> Self:
         """Make it; values and bins are for other measures."""
         if said.range is not None or said.bins is not None:
-            raise CatalogError("A count needs no value and no bins.", remedy="Leave them out.")
+            raise CatalogError("stream-count-with-value")
         return cls(said.keys)
 
     @property
@@ -94,9 +94,7 @@ class StreamSum:
     def declared(cls, said: Measured) -> Self:
         """Make it, on a lattice of a power of two that is fine for the range."""
         if said.range is None or said.bins is not None:
-            raise CatalogError(
-                "A sum needs the range of its values, and no bins.", remedy="value=jali.Range(0, 100)"
-            )
+            raise CatalogError("stream-sum-range")
         return cls(said.keys, said.range, lattice_step(said.range))
 
     @property
@@ -163,7 +161,7 @@ MEASURES: dict[str, type[Measure]] = {
 def measure_named(name: str, said: Measured) -> Measure:
     """Make the measure of a name."""
     if name not in MEASURES:
-        raise CatalogError(f"measure must be one of {', '.join(MEASURES)}, not {name!r}.")
+        raise CatalogError("measure-unknown", measures=tuple(MEASURES), given=name)
     return MEASURES[name].declared(said)
 
 

@@ -19,7 +19,7 @@ from jali.database.streams.said import Said
 from jali.errors import CatalogError, LedgerError, QueryError
 from jali.ledger import Arrival, Bounds
 from jali.mechanisms.values import narrow
-from jali.query.spelling import meant
+from jali.query.spelling import nearest
 from jali.stream import Appended, Stream, StreamView, Tick
 from jali.streams.item import Item, items_in, name_of
 
@@ -73,18 +73,13 @@ class Streams:
         stored = self._ledger.streams.named(name)
         known = self._begun(wanted) if stored is None else read_declaration(stored.declaration)
         if not known.same(wanted):
-            raise CatalogError(
-                f"There is a stream {known.name} already, with another declaration.",
-                remedy=f"Open it with db.stream({known.name!r}), or choose another name. explain() tells more.",
-            )
+            raise CatalogError("stream-exists", stream=known.name)
         return Stream(self, known)
 
     def append(self, declaration: StreamDeclaration, items: Iterable[Item | Mapping[str, Any]]) -> Appended:
         """Take items into the open tick; what is no item, or cannot be read, changes nothing."""
         if declaration.follows is not None:
-            raise QueryError(
-                f"The stream {declaration.name} follows a table.", remedy="Add rows to that; publish reads them."
-            )
+            raise QueryError("stream-follows-table", stream=declaration.name)
         found = items_in(items)
         if declaration.horizon is not None and self.published(declaration) >= declaration.horizon:
             raise _over(declaration)
@@ -125,10 +120,7 @@ class Streams:
         stored = self._ledger.streams.named(name)
         if stored is None:
             names = list(self.names())
-            raise QueryError(
-                f"There is no stream {name}.",
-                remedy=f"{meant(name, names)}Streams: {', '.join(names) or 'none yet'}.",
-            )
+            raise QueryError("stream-unknown", stream=name, nearest=nearest(name, names), streams=tuple(names))
         return read_declaration(stored.declaration)
 
     def _begun(self, wanted: StreamDeclaration) -> StreamDeclaration:
@@ -138,7 +130,7 @@ class Streams:
         made = with_counter(wanted)
         text, width = made.text(), made.measure.width
         if read_declaration(text) != made:
-            raise CatalogError("This declaration cannot be stored.")
+            raise CatalogError("declaration-too-long")
         debits, budgets = paid(made)
         running = made.mechanism.start(width=width, ahead=max(1, min(_AHEAD, _KEPT // width)))
         stored = self._ledger.streams.begin(
@@ -176,13 +168,10 @@ class Streams:
             raise (
                 _over(declaration)
                 if tick is None
-                else QueryError(
-                    f"The stream {declaration.name} has {horizon:,} ticks, no more.",
-                    remedy="Name one of them; after the last, make another stream.",
-                )
+                else QueryError("stream-ticks-over", stream=declaration.name, horizon=horizon)
             )
         if last - first >= _MOST:
-            raise QueryError(f"At most {_MOST:,} ticks are published at once.", remedy="Name an earlier tick.")
+            raise QueryError("too-many-ticks", most=_MOST)
         return last
 
     def _follow(self, declaration: StreamDeclaration, ticks: range) -> None:
@@ -213,10 +202,7 @@ class Streams:
         declaration.check(first, last)
         advance = partial(_advanced, declaration)
         if not _plainly(lambda: self._ledger.streams.publish(declaration.name, last, advance)):
-            raise LedgerError(
-                f"The stream {declaration.name} could not be published.",
-                remedy="Nothing was published or lost; run `jali verify`, then try again.",
-            )
+            raise LedgerError("stream-unpublished", stream=declaration.name)
 
 
 def _plainly(action: Callable[[], _T]) -> _T:
@@ -224,8 +210,8 @@ def _plainly(action: Callable[[], _T]) -> _T:
     try:
         return action()
     except LedgerError as problem:
-        message, remedy = problem.message, problem.remedy
-    raise LedgerError(message, remedy=remedy)
+        told = problem.like(LedgerError)
+    raise told
 
 
 def _advanced(
@@ -268,8 +254,9 @@ def published_tick(tick: int | None, last: int) -> int:
     """Return the number of a published tick, the last one by default; or refuse one that is not."""
     number = last if tick is None else _numbered(tick)
     if not 1 <= number <= last:
-        told = f"The last is tick {last}." if last else "Nothing is yet."
-        raise QueryError(f"Tick {number or 1} is not published. {told}", remedy="Publish it first.")
+        if not last:
+            raise QueryError("tick-none-published", tick=number or 1)
+        raise QueryError("tick-unpublished", tick=number or 1, last=last)
     return number
 
 
@@ -284,36 +271,25 @@ def tick_of(declaration: StreamDeclaration, number: int, body: str) -> Tick:
 def _ended(declaration: StreamDeclaration, first: int, tick: int | None, until: str | Moment) -> int:
     """Return how many ticks have ended by a time; one that must be mistyped is refused, as ticks stay closed."""
     if tick is not None or declaration.clock is None:
-        raise QueryError(
-            "`until` is for streams with a clock, and instead of a tick.", remedy="Name the tick: publish(20)."
-        )
+        raise QueryError("until-misplaced")
     ended, horizon = declaration.clock.ended_by(until), declaration.horizon
     if ended == 0:
-        raise QueryError(f"No tick of {declaration.name} has ended by {until}.", remedy="Give a later time.")
+        raise QueryError("until-too-early", stream=declaration.name, until=until)
     if horizon is not None and ended > horizon + 1:
         last = declaration.clock.label(horizon + 1)
-        raise QueryError(
-            f"{until} lies beyond the horizon of {declaration.name}, whose last tick ends at {last}.",
-            remedy=f"Name the last tick that is to be closed, or give a time up to {last}.",
-        )
+        raise QueryError("until-beyond-horizon", until=until, stream=declaration.name, last=last)
     if horizon is None and ended - first >= _MOST_UNTIL:
-        raise QueryError(
-            f"By {until}, {ended - first + 1:,} more ticks of {declaration.name} will have ended.",
-            remedy=f"Give an earlier time; or, if all of them are to be closed, name the last: publish({ended}).",
-        )
+        raise QueryError("until-too-far", until=until, more=ended - first + 1, stream=declaration.name, last=ended)
     return ended if horizon is None else min(ended, horizon)
 
 
 def _over(declaration: StreamDeclaration) -> QueryError:
-    return QueryError(
-        f"The horizon of {declaration.name} is over: all of its {declaration.horizon:,} ticks are published.",
-        remedy="Make another stream; what this one published stays.",
-    )
+    return QueryError("stream-over", stream=declaration.name, horizon=declaration.horizon)
 
 
 def _numbered(tick: int) -> int:
     if isinstance(tick, bool) or not isinstance(tick, int | np.integer) or tick < 1:
-        raise QueryError(f"A tick is a whole number from 1, not {tick!r}.")
+        raise QueryError("tick-malformed", given=tick)
     return int(tick)
 
 

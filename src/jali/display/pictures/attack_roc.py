@@ -42,7 +42,7 @@ def roc_curves(scores: Mapping[str, Rates], *, epsilon: float | None = None, cou
         [0.003, 0.086, 1.0]
     """
     if epsilon is not None and not 0 <= epsilon < math.inf:
-        raise CatalogError(f"epsilon must be 0 or more, not {epsilon:g}.")
+        raise CatalogError("plot-epsilon-negative", epsilon=epsilon)
     rates = [float(rate) for rate in np.geomspace(_LEAST, 1, count)]
     made = {name: _points(one) for name, one in scores.items()} | {
         "guessing": tuple(zip(rates, rates, strict=True))

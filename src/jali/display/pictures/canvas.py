@@ -14,7 +14,6 @@ DEEP, TEAL, SAND, SLATE, PLUM, MOSS = "#134e4a", "#14a098", "#c2790b", "#64748b"
 COLOURS = (DEEP, TEAL, SAND, SLATE, PLUM, MOSS)
 FAINT, TEXT = "#cbd5e1", "#334155"
 DASHES = (0, (4, 3))
-_LOSSES = "For example {'Laplace': LaplaceLoss(scale=1)}."
 
 
 def sheet(axes: Any = None, *, size: tuple[float, float] = (7.0, 4.2)) -> Any:
@@ -47,12 +46,9 @@ def _room(axes: Any) -> int:
 def named(losses: Mapping[str, Loss]) -> Mapping[str, Loss]:
     """Return the losses if each has a name to be written beside its curve."""
     if not isinstance(losses, Mapping) or not all(isinstance(loss, Loss) for loss in losses.values()):
-        raise CatalogError(
-            "losses must be a dictionary of losses, each under the name to be written beside it.",
-            remedy=_LOSSES,
-        )
+        raise CatalogError("plot-losses-not-a-dictionary")
     if not losses:
-        raise CatalogError("losses is empty: there is nothing to draw.", remedy=_LOSSES)
+        raise CatalogError("plot-losses-empty")
     return losses
 
 

@@ -21,7 +21,6 @@ from jali.privacy.rationals import Number, positive_integer, probability
 Points: TypeAlias = Sequence[tuple[int, float]]
 
 _COUNTS = (1, 2, 3, 5, 8, 12, 16, 20, 25, 30, 40, 50, 65, 80, 100, 125, 150, 175, 200)
-_REMEDY = "For example counts=(1, 10, 100)."
 # Curves that end so many times as high as the tightest are not shown to their ends.
 _FAR = 8
 # Curves that differ on this share of the width only are one line to the eye.
@@ -50,10 +49,10 @@ def composition_curves(
 def _numbers(counts: Iterable[int]) -> list[int]:
     """Return whole numbers in order, each once."""
     if not isinstance(counts, Iterable):
-        raise CatalogError(f"counts must be a list of whole numbers, not {counts!r}.", remedy=_REMEDY)
+        raise CatalogError("plot-counts-malformed", counts=counts)
     found = sorted({positive_integer(count, "counts") for count in counts})
     if not found:
-        raise CatalogError("counts is empty: there is nothing to draw.", remedy=_REMEDY)
+        raise CatalogError("plot-counts-empty")
     return found
 
 
@@ -62,7 +61,7 @@ def composition(loss: Loss, counts: Iterable[int] = _COUNTS, delta: Number = 1e-
     title = f"Epsilon of k releases, each {loss!r}, at delta {decimal(probability(delta, 'delta'))}"
     numbers = _numbers(counts)
     if len(numbers) == 1:
-        raise CatalogError(f"counts must hold two numbers or more to draw a line, not {numbers[0]} alone.")
+        raise CatalogError("plot-counts-too-few", count=numbers[0])
     return draw_composition(composition_curves(loss, numbers, delta), title=title, axes=axes)
 
 
@@ -76,7 +75,7 @@ def draw_composition(
     """
     near, far = _parted({name: points for name, points in curves.items() if len(points) > 1})
     if not near:
-        raise CatalogError("curves holds no theorem with two points: there is nothing to draw.")
+        raise CatalogError("plot-curves-too-few")
     axes = sheet(axes, size=(8.0, 4.4))
     lines = []
     for rank, (names, points) in enumerate(merged(near)):

@@ -60,10 +60,7 @@ def _alone(curves: Mapping[str, Sequence[Curve]], title: str, axes: Any) -> Any:
     """Draw on the axes of somebody else, which have room for one key."""
     if len(curves) != 1:
         names = list(curves)
-        raise QueryError(
-            "Distributions of several keys do not fit into one picture.",
-            remedy=f"Give key={names[0]!r}, or no ax.",
-        )
+        raise QueryError("plot-several-keys", key=names[0])
     (some,) = curves.values()
     _pane(sheet(axes), some)
     titles(axes, title, "value", "share at most")

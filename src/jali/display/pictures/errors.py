@@ -35,12 +35,9 @@ def error_curves(
         [(0.0, 0.538), (2.0, 0.073), (4.0, 0.01)]
     """
     if not isinstance(mechanisms, Mapping) or not mechanisms or not all(map(_is_one, mechanisms.values())):
-        raise CatalogError(
-            "mechanisms must be a dictionary of mechanisms, each under the name to be written beside it.",
-            remedy="For example {'Laplace': Laplace(sensitivity=1, epsilon=1)}.",
-        )
+        raise CatalogError("plot-mechanisms-not-a-dictionary")
     if not 0 < floor < 0.9 or count < 2:
-        raise CatalogError("floor must be above 0 and below 0.9, and count at least 2.")
+        raise CatalogError("plot-floor-or-count-wrong")
     chances = [0.9 * (floor / 0.9) ** (i / (count - 1)) for i in range(count)]
     return {name: [_point(m, chance, shape) for chance in chances] for name, m in mechanisms.items()}
 

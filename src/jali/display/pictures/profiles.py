@@ -27,7 +27,7 @@ def profile_curves(losses: Mapping[str, Loss], *, floor: float = _FLOOR, count: 
         [0.462, 0.276]
     """
     if not 0 < floor < 1:
-        raise CatalogError(f"floor must be above 0 and below 1, not {floor}.")
+        raise CatalogError("parameter-not-strictly-between-zero-and-one", value=floor, name="floor")
     powers = [10.0**-k for k in range(1, math.ceil(-math.log10(floor)) + 1)]
     own = {name: _finite(loss, powers) for name, loss in named(losses).items()}
     top = 1.05 * max((max(epsilons, default=0.0) for epsilons in own.values()), default=0.0) or 1.0

@@ -16,8 +16,6 @@ from jali.errors import CatalogError
 from jali.privacy import NOTHING, Budget, Event, Filter, Loss
 from jali.privacy.rounding import float_above, float_below
 
-_REMEDY = "For example [('2026-01-01T10:00:00', Pure(1).event)]."
-
 
 @dataclass(frozen=True)
 class Spending:
@@ -63,7 +61,7 @@ def spending_curves(debits: Iterable[Debit], budget: Budget) -> tuple[Spending, 
         [('epsilon', (0.5, 1.0, 1.5), 2.0)]
     """
     if not isinstance(budget, Budget):
-        raise CatalogError(f"budget is not a Budget: {budget!r}.", remedy="Give Budget(epsilon, delta).")
+        raise CatalogError("budget-not-a-budget", budget=budget)
     rows = sorted(_debits(debits), key=lambda row: row[0])
     times = tuple(at for at, _ in rows)
     totals = tuple(accumulate((event for _, event in rows), initial=NOTHING))[1:]
@@ -80,7 +78,7 @@ def _debits(debits: Iterable[Debit]) -> list[tuple[datetime, Event]]:
     try:
         pairs = [(at, event) for at, event in debits]
     except (TypeError, ValueError):
-        raise CatalogError("debits must be pairs of a time and an event.", remedy=_REMEDY) from None
+        raise CatalogError("plot-debits-malformed") from None
     return [(_time(at), _event(event)) for at, event in pairs]
 
 
@@ -89,15 +87,13 @@ def _time(at: str | datetime) -> datetime:
         found = at if isinstance(at, datetime) else datetime.fromisoformat(at)
         return found.replace(tzinfo=UTC) if found.tzinfo is None else found.astimezone(UTC)
     except (TypeError, ValueError, OverflowError):
-        raise CatalogError(f"debits holds a time that is not a date and time: {at!r}.", remedy=_REMEDY) from None
+        raise CatalogError("plot-debit-time-wrong", at_given=at) from None
 
 
 def _event(event: Event | Loss) -> Event:
     found = event.event if isinstance(event, Loss) else event
     if not isinstance(found, Event):
-        raise CatalogError(
-            f"debits holds an event that is neither an Event nor a loss: {event!r}.", remedy=_REMEDY
-        )
+        raise CatalogError("plot-debit-event-wrong", event=event)
     return found
 
 
@@ -117,7 +113,7 @@ _COLOURS = {"epsilon": DEEP, "rho": SAND, "delta": SLATE}
 def draw_spending(curves: Sequence[Spending], *, name: str = "", axes: Any = None) -> Any:
     """Draw curves of `spending_curves` as shares of their limits, up to a little above them."""
     if not curves:
-        raise CatalogError("debits spend nothing that the budget limits: there is nothing to draw.")
+        raise CatalogError("plot-debits-nothing")
     axes = sheet(axes)
     lines = []
     times = max((curve.times for curve in curves), key=len)

@@ -78,7 +78,7 @@ def survey_curves(
 def _same_length(given: Mapping[str, Sequence[Any] | None], wanted: int) -> None:
     for name, values in given.items():
         if values is not None and len(values) != wanted:
-            raise CatalogError(f"{name} must list {wanted} categories, not {len(values)}.")
+            raise CatalogError("plot-categories-wrong", name=name, wanted=wanted, count=len(values))
 
 
 def survey(

@@ -13,7 +13,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from jali.engines.copies import copy_missing, not_written
+from jali.engines.copies import not_written
 from jali.engines.copy_directory import CopyDirectory
 from jali.engines.duckdb.dialect import DUCKDB
 from jali.engines.duckdb.emit import emit
@@ -28,7 +28,7 @@ from jali.engines.duckdb.types import field_of, text_field
 from jali.engines.failures import changed, failed, uncompiled
 from jali.engines.resources import Cancellation, Resources
 from jali.engines.sql.counts import counted
-from jali.errors import CatalogError, EngineError
+from jali.errors import CatalogError, EngineError, Phrase
 from jali.noise import BitSource
 from jali.query.aggregation import Aggregation
 from jali.query.catalog import Field, Kind, Public, Source, Table
@@ -122,10 +122,7 @@ class DuckDBEngine:
             kinds = {name.lower(): Kind(kind) for name, kind in declared.items()}
             names = header(source.location) if source.format == "csv" else list(declared)
             if not names:
-                raise CatalogError(
-                    f"Lines of JSON have no header: the columns of {source.location} must be declared.",
-                    remedy="Write columns={'age': 'integer'}; the rest of each line is not read.",
-                )
+                raise CatalogError("json-columns-missing", location=source.location)
             return tuple(text_field(n, kinds.get(n.lower(), Kind.TEXT)) for n in names)
         try:
             described = self._described(source, frame)
@@ -134,10 +131,7 @@ class DuckDBEngine:
         except Exception:
             described = None
         if not described:
-            raise CatalogError(
-                f"{source.location} cannot be read as {source.format}.",
-                remedy="Check the path, the format and the name of the table (a view cannot be protected).",
-            )
+            raise CatalogError("source-unreadable", location=source.location, format=source.format)
         return tuple(field_of(row[0], row[1]) for row in described)
 
     def _described(self, source: Source, frame: Any) -> list[Any] | None:
@@ -154,36 +148,15 @@ class DuckDBEngine:
             return
         source = table.source
         if source.format == "frame" and self.fingerprint(source) is None:
-            raise EngineError(
-                f"The frame of table {table.name} is not attached. Nothing was spent.",
-                remedy=f"Give it again: db.attach({table.name!r}, frame).",
-                code="source-missing",
-            )
+            raise EngineError("source-missing-frame", table=table.name)
         if source.format != "frame" and not Path(source.location).is_file():
-            raise EngineError(
-                f"The file of table {table.name} is missing. Nothing was spent.",
-                remedy="Put it back where it was.",
-                code="source-missing",
-            )
+            raise EngineError("source-missing", table=table.name)
         if not matches_header(table):
-            raise EngineError(
-                f"The CSV file of table {table.name} has other columns than were declared. Nothing was spent.",
-                remedy="Put the columns back in their order, or protect the file under another name.",
-                code="source-changed",
-            )
+            raise EngineError("source-changed-csv", table=table.name)
         if source.format == "duckdb" and not self._has_columns(table):
-            raise EngineError(
-                f"The DuckDB file of table {table.name} has no table with the columns that were declared. "
-                "Nothing was spent.",
-                remedy="Put the table back as it was, or protect it under another name.",
-                code="source-changed",
-            )
+            raise EngineError("source-changed-duckdb", table=table.name)
         if isinstance(table, Table) and table.unique and not self._is_keyed(table):
-            raise EngineError(
-                f"The source of table {table.name} no longer has a key on {table.unit}. Nothing was spent.",
-                remedy=f"Put the key back, or protect {table.name} without unique.",
-                code="source-changed",
-            )
+            raise EngineError("source-changed-key", table=table.name, unit=table.unit)
 
     def _has_columns(self, table: Table | Public) -> bool:
         """Say whether a DuckDB file still has a table, not a view, with the declared columns in their types."""
@@ -195,8 +168,7 @@ class DuckDBEngine:
 
     def _copy_ready(self, table: Table, copy: Source) -> None:
         if copy.relation != COPIED or not Path(copy.location).is_file():
-            said, remedy = copy_missing(table.name)
-            raise EngineError(said, remedy=remedy, code="source-missing")
+            raise EngineError("source-missing-copy", table=table.name)
 
     def compile(self, sql: str, tables: Sequence[Table | Public]) -> None:
         """Run emitted SQL over tables without rows. What ran once is not tried again."""
@@ -282,10 +254,7 @@ class DuckDBEngine:
         with self._cursor([table.read_from]) as cursor:
             twice = cursor.execute(f"SELECT 1 {rows} LIMIT 1").fetchall()
         if twice:
-            raise CatalogError(
-                f"Column {column} of {table.name} is not unique, so it cannot tell who owns a row.",
-                remedy="Reach the unit through a column that is unique.",
-            )
+            raise CatalogError("link-not-unique", column=column, table=table.name)
 
     def check(self, table: Table | Public) -> None:
         """Read a source in full, through the normalising scan: text that is not UTF-8, or a damaged page."""
@@ -296,10 +265,7 @@ class DuckDBEngine:
             cursor.execute(f"SELECT {', '.join(columns) or 'count(*)'} FROM {DUCKDB.scan(source)}").fetchall()
             sound = True
         if not sound:
-            raise CatalogError(
-                f"{table.source.location} has values that cannot be read.",
-                remedy="Write the file again: text must be UTF-8, and times must fit their type.",
-            )
+            raise CatalogError("values-unreadable", location=table.source.location)
 
     def reopen(self, source: Source) -> None:
         """Let go of a DuckDB file, which may have been replaced; other sources are opened for every question."""
@@ -309,11 +275,7 @@ class DuckDBEngine:
     def check_unique(self, table: Table) -> None:
         """Refuse a unit that no key of the source keeps unique. Nothing is read but the schema."""
         if not self._is_keyed(table):
-            raise CatalogError(
-                f"No key of the source keeps {table.unit} unique in {table.name}: that takes a PRIMARY KEY or "
-                "UNIQUE constraint of a DuckDB table, on this column alone.",
-                remedy="Make the table with such a key, or leave unique out: then rows are weighed.",
-            )
+            raise CatalogError("unique-without-key", unit=table.unit, table=table.name)
 
     def _is_keyed(self, table: Table) -> bool:
         if table.source.format != "duckdb" or table.unit is None:
@@ -349,9 +311,7 @@ class DuckDBEngine:
                         tell(Source("duckdb", str(self._copies.place(table.name)), COPIED))
         # Raised outside all handlers: DuckDB's messages quote values of rows.
         if not put:
-            raise not_written(
-                table.name, "See that the disk has room, and that nobody writes to the source meanwhile."
-            )
+            raise not_written(table.name, Phrase("copy-needs-disk"))
 
     def _write_copy(self, table: Table, path: Path, stage: Callable[[str], None], bits: BitSource | None) -> bool:
         """Write a copy, and say whether it is one of a source that stayed the same meanwhile."""

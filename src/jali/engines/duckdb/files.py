@@ -14,7 +14,7 @@ def header(location: str) -> list[str]:
     """Read the names in the first line of a CSV file."""
     names = _first_line(location)
     if not names or len({name.lower() for name in names}) != len(names) or not all(names):
-        raise CatalogError(f"{location} has no header line with distinct column names.")
+        raise CatalogError("csv-header-missing", location=location)
     return names
 
 

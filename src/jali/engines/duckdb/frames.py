@@ -49,9 +49,7 @@ def snapshot(frame: Any) -> Snapshot:
     try:
         import pyarrow
     except ImportError:
-        raise CatalogError(
-            "Frames need a package that is not installed.", remedy="Run: pip install 'jali[frames]'."
-        ) from None
+        raise CatalogError("frames-not-installed") from None
     table = _arrow(frame)
     _check_names(table.column_names)
     _validate(table)
@@ -172,7 +170,7 @@ def _check_names(columns: Iterable[Any]) -> None:
     """Refuse names that differ in case only: DuckDB would rename one of them without a word."""
     names = [str(name).lower() for name in columns]
     if len(set(names)) != len(names):
-        raise CatalogError("Two columns differ in upper and lower case only.", remedy="Rename one of them.")
+        raise CatalogError("columns-differ-in-case")
 
 
 def _validate(table: pyarrow.Table) -> None:
@@ -181,13 +179,8 @@ def _validate(table: pyarrow.Table) -> None:
     try:
         table.validate(full=True)
     except pyarrow.ArrowInvalid:
-        raise CatalogError(
-            "The Arrow table is not valid.", remedy="See what its validate(full=True) says."
-        ) from None
+        raise CatalogError("arrow-invalid") from None
 
 
 def _refused(frame: Any) -> CatalogError:
-    return CatalogError(
-        f"A {type(frame).__name__} cannot be protected.",
-        remedy="Give a path to Parquet, CSV, JSON or a DuckDB file, or a pandas, polars or Arrow table.",
-    )
+    return CatalogError("frame-kind", kind=type(frame).__name__)

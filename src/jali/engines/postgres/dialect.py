@@ -60,7 +60,7 @@ class Postgres(Dialect):
     def text(self, value: str) -> str:
         """Write a text constant."""
         if "\0" in value:
-            raise Unsupported("A text with a zero byte is in no table of Postgres.", remedy="Leave it out.")
+            raise Unsupported("text-with-zero-byte")
         return super().text(value)
 
     def constant(self, value: Value) -> str:

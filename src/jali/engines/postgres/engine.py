@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from jali.engines import sql
-from jali.engines.copies import SCHEMA, Copies, copy_missing, kept, not_written, refuse_copy
+from jali.engines.copies import SCHEMA, Copies, kept, not_written, refuse_copy
 from jali.engines.failures import changed, failed, uncompiled
 from jali.engines.postgres.connections import Connections
 from jali.engines.postgres.dialect import POSTGRES
@@ -30,7 +30,7 @@ from jali.engines.resources import Cancellation, Resources
 from jali.engines.sql.counts import counted
 from jali.engines.sql.expressions import Emitter
 from jali.engines.sql.prepared import drawn_key, person_column, rank_column
-from jali.errors import CatalogError, EngineError, JaliError
+from jali.errors import CatalogError, EngineError, JaliError, Phrase
 from jali.noise import BitSource, system_bits
 from jali.query.aggregation import Aggregation
 from jali.query.catalog import Field, Kind, Public, Source, Table
@@ -47,10 +47,6 @@ _AWAY = ("08", "57P", "40001")
 _DISK_FULL = "53100"
 # Of what is not supported, of constants that are no value of their type, of names and types, of limits.
 _WRONG = ("0A", "22", "42", "54")
-_ALLOW = "The owner of the database lets {} write there: CREATE SCHEMA {} AUTHORIZATION {}."
-_DISTRUSTED = "The schema {} is another role's, who could put its own tables there: see that yours owns it."
-_ROOM = "See that the server runs and has room, and that the table is as it was declared."
-_START = "Start the server, or see that PGPASSWORD or the pgpass file still opens it."
 
 
 class PostgresEngine:
@@ -86,21 +82,13 @@ class PostgresEngine:
             with self._connections.transaction(source.location) as connection:
                 found, reached = columns(connection, source), True
         except ImportError:
-            raise CatalogError(
-                "Postgres needs a package that is not installed.", remedy="Run: pip install 'jali[postgres]'."
-            ) from None
+            raise CatalogError("postgres-not-installed") from None
         except Exception:
             found, reached = (), False
         if not reached:
-            raise CatalogError(
-                "The Postgres database cannot be reached.",
-                remedy="Check host, port, user and database; the password comes from PGPASSWORD or a pgpass file.",
-            )
+            raise CatalogError("postgres-unreachable")
         if not found:
-            raise CatalogError(
-                f"There is no table {source.relation} in the Postgres database (a view cannot be protected).",
-                remedy="Name it with its schema: relation='clinic.visits'; the role must be allowed to read it.",
-            )
+            raise CatalogError("postgres-table-missing", relation=source.relation)
         return found
 
     def identity(self, source: Source) -> tuple[str, ...] | None:
@@ -119,27 +107,13 @@ class PostgresEngine:
         except Exception:
             reached, sound, keyed = False, False, False
         if not reached:
-            raise EngineError(
-                f"The Postgres server of table {table.name} cannot be reached. Nothing was spent.",
-                remedy=_START,
-                code="engine-away",
-            )
+            raise EngineError("engine-away-postgres", table=table.name)
         if not sound and table.read_from != table.source:
-            said, remedy = copy_missing(table.name)
-            raise EngineError(said, remedy=remedy, code="source-missing")
+            raise EngineError("source-missing-copy", table=table.name)
         if not sound:
-            raise EngineError(
-                f"Postgres has no table {table.source.relation} with the columns that were declared. "
-                "Nothing was spent.",
-                remedy="Put the table back as it was, or protect it under another name.",
-                code="source-changed",
-            )
+            raise EngineError("source-changed-postgres", relation=table.source.relation)
         if not keyed:
-            raise EngineError(
-                f"The source of table {table.name} no longer has a key on its unit. Nothing was spent.",
-                remedy=f"Put the key back, or protect {table.name} without unique.",
-                code="source-changed",
-            )
+            raise EngineError("source-changed-postgres-key", table=table.name)
 
     @staticmethod
     def _is_keyed(connection: psycopg.Connection[Any], table: Table) -> bool:
@@ -229,10 +203,7 @@ class PostgresEngine:
         value = Emitter(table, POSTGRES).write(Column(column))
         rows = f"FROM {POSTGRES.scan(table)} WHERE {value} IS NOT NULL GROUP BY {value} HAVING count(*) > 1"
         if self._read(table.source, f"SELECT 1 {rows} LIMIT 1"):
-            raise CatalogError(
-                f"Column {column} of {table.name} is not unique, so it cannot tell who owns a row.",
-                remedy="Reach the unit through a column that is unique.",
-            )
+            raise CatalogError("link-not-unique", column=column, table=table.name)
 
     def _read(self, source: Source, query: str) -> list[tuple[Any, ...]]:
         """Read for the curator."""
@@ -240,7 +211,7 @@ class PostgresEngine:
         with suppress(Exception), self._connections.transaction(source.location) as connection:
             rows = connection.execute(query.encode()).fetchall()
         if rows is None:
-            raise CatalogError(f"{source.relation} could not be read.", remedy=_ROOM)
+            raise CatalogError("postgres-unreadable", relation=source.relation)
         return rows
 
     def check(self, table: Table | Public) -> None:
@@ -252,11 +223,7 @@ class PostgresEngine:
         with self._connections.transaction(table.source.location) as connection:
             keyed = self._is_keyed(connection, table)
         if not keyed:
-            raise CatalogError(
-                f"No key of the source keeps {table.unit} unique in {table.name}: that takes a PRIMARY KEY or "
-                "UNIQUE constraint, on this column alone.",
-                remedy="Make such a key, or leave unique out: then rows are weighed.",
-            )
+            raise CatalogError("postgres-unique-without-key", unit=table.unit, table=table.name)
 
     def prepare(
         self,
@@ -291,8 +258,14 @@ class PostgresEngine:
         # Raised outside all handlers, so that Postgres's own exception is not even the context of ours.
         if not put:
             role = urlsplit(place.location).username or "this role"
-            remedy = _ROOM if allowed else _ALLOW.format(role, SCHEMA, role)
-            raise not_written(table.name, remedy if trusted else _DISTRUSTED.format(SCHEMA))
+            advice = (
+                Phrase("copy-schema-distrusted", schema=SCHEMA)
+                if not trusted
+                else Phrase("copy-needs-postgres")
+                if allowed
+                else Phrase("copy-needs-schema", role=role, schema=SCHEMA)
+            )
+            raise not_written(table.name, advice)
         tell(place)
         stage("tidying up")
         self._connections.tidy(place.location, relation(place))
@@ -314,10 +287,7 @@ class PostgresEngine:
         except Exception:
             gone = False
         if not gone:
-            raise CatalogError(
-                f"The copy of {table.name} could not be deleted; questions no longer read it.",
-                remedy="See that the server runs and that the role owns the copy; then drop it again.",
-            )
+            raise CatalogError("postgres-copy-undeleted", table=table.name)
 
     def reopen(self, source: Source) -> None:
         """Nothing is kept of a source between questions."""
@@ -329,7 +299,7 @@ class PostgresEngine:
     def attach(self, name: str, frame: Any) -> None:
         """No frame is read by Postgres."""
         del frame
-        raise CatalogError(f"Table {name} is in Postgres: no frame can be attached.", remedy="Refresh it instead.")
+        raise CatalogError("table-in-postgres", table=name)
 
     def displaces(self, name: str, frame: Any) -> bool:
         """No frame is ever attached."""

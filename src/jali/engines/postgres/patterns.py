@@ -48,10 +48,7 @@ def _matches(emitter: Emitter, call: Call) -> str:
 def _written(pattern: str, *, any_case: bool) -> str:
     # Where cases are one, letters are those of all languages, and so would be the classes of letters and digits.
     if not _ALIKE.fullmatch(pattern) or (any_case and re.search(r"\\[dDwWsS]", pattern)):
-        raise Unsupported(
-            "This regular expression is read differently by Postgres.",
-            remedy="Write it with letters, classes, groups, choices and repeats only, or use LIKE.",
-        )
+        raise Unsupported("postgres-pattern")
     return pattern
 
 

@@ -14,7 +14,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from jali.engines.copies import Copies, copy_missing, kept, not_written, refuse_copied_files, refuse_copy
+from jali.engines.copies import Copies, kept, not_written, refuse_copied_files, refuse_copy
 from jali.engines.failures import failed, uncompiled
 from jali.engines.resources import Cancellation, Resources
 from jali.engines.spark.dialect import SPARK
@@ -27,7 +27,7 @@ from jali.engines.sql import emit
 from jali.engines.sql.counts import counted
 from jali.engines.sql.expressions import Emitter
 from jali.engines.sql.prepared import drawn_key
-from jali.errors import CatalogError, EngineError, JaliError
+from jali.errors import CatalogError, EngineError, JaliError, Phrase
 from jali.noise import BitSource, system_bits
 from jali.query.aggregation import Aggregation
 from jali.query.catalog import Field, Public, Source, Table
@@ -95,24 +95,15 @@ class SparkEngine:
             reached = self._session(source.location) is not None
             found = self._described(source)
         except EngineError as problem:
-            raise CatalogError(problem.message, remedy=problem.remedy) from None
+            raise problem.like(CatalogError) from None
         except Exception:
             found = None
         if not reached:
-            raise EngineError(
-                f"Spark at {source.location} cannot be reached.",
-                remedy="Start it, or check the address.",
-                code="engine-away",
-            )
+            raise EngineError("engine-away-spark", location=source.location)
         if not found:
-            raise CatalogError(
-                f"Spark at {source.location} has no table {source.relation}.",
-                remedy="Check the address, the path and the name of the table (a view cannot be protected).",
-            )
+            raise CatalogError("spark-table-missing", location=source.location, relation=source.relation)
         if len({field.name.lower() for field in found}) < len(found):
-            raise CatalogError(
-                f"{source.relation} has columns whose names differ in their case alone.", remedy="Rename them."
-            )
+            raise CatalogError("spark-columns-case", relation=source.relation)
         return found
 
     def _described(self, source: Source) -> tuple[Field, ...] | None:
@@ -143,17 +134,9 @@ class SparkEngine:
         except Exception:
             found = None
         if found is None:
-            raise EngineError(
-                f"The source of table {table.name} cannot be read through Spark. Nothing was spent.",
-                remedy="See that Spark runs, and that the table or the files are where they were.",
-                code="engine-away",
-            )
+            raise EngineError("engine-away-spark-source", table=table.name)
         if not {(f.name, f.kind, f.type) for f in table.columns} <= {(f.name, f.kind, f.type) for f in found}:
-            raise EngineError(
-                f"The source of table {table.name} has other columns than were declared. Nothing was spent.",
-                remedy="Put the columns back as they were, or protect the source under another name.",
-                code="source-changed",
-            )
+            raise EngineError("source-changed-spark", table=table.name)
 
     def _copy_ready(self, table: Table) -> None:
         """Refuse a copy that is gone; let Spark know one that was written by another process."""
@@ -161,8 +144,7 @@ class SparkEngine:
         with suppress(Exception):
             there = _quietly(lambda: register(session, table))
         if not there:
-            said, remedy = copy_missing(table.name)
-            raise EngineError(said, remedy=remedy, code="source-missing")
+            raise EngineError("source-missing-copy", table=table.name)
 
     @silent
     def fingerprint(self, source: Source) -> str | None:
@@ -204,7 +186,7 @@ class SparkEngine:
             rows = None
         # Raised outside the handler: Spark's own exception, which may quote rows, is not even the context of ours.
         if problem is not None:
-            raise EngineError(problem.message, remedy=problem.remedy, code=problem.code)
+            raise problem.like(EngineError)
         if rows is None:
             raise failed(cancellation.reason or ("" if self._answers(_address(tables)) else "away"))
         return rows
@@ -241,10 +223,7 @@ class SparkEngine:
     def attach(self, name: str, frame: Any) -> None:
         """Take a session. A DataFrame is no source: what it reads may be another at every reading."""
         if not hasattr(frame, "newSession"):
-            raise CatalogError(
-                f"{name} is no Spark session.",
-                remedy="Give the session, and write the DataFrame to a table or to Parquet first.",
-            )
+            raise CatalogError("spark-session-expected", given=name)
         self.use(frame)
 
     def displaces(self, name: str, frame: Any) -> bool:
@@ -273,10 +252,7 @@ class SparkEngine:
         except Exception:
             sound = False
         if not sound:
-            raise CatalogError(
-                f"{table.source.relation} has values that cannot be read.",
-                remedy="Write the files again, all of them with the same columns.",
-            )
+            raise CatalogError("spark-values-unreadable", relation=table.source.relation)
 
     @silent
     def contents(self, table: Public, most: int) -> dict[str, tuple[Value, ...]]:
@@ -302,17 +278,11 @@ class SparkEngine:
         rows = f"SELECT {value} AS v FROM {SPARK.scan(replace(table, copy=None))}"
         twice = f"SELECT 1 FROM ({rows}) WHERE v IS NOT NULL GROUP BY v HAVING count(*) > 1 LIMIT 1"
         if self._rows(twice, table.source.location):
-            raise CatalogError(
-                f"Column {column} of {table.name} is not unique, so it cannot tell who owns a row.",
-                remedy="Reach the unit through a column that is unique.",
-            )
+            raise CatalogError("link-not-unique", column=column, table=table.name)
 
     def check_unique(self, table: Table) -> None:
         """Refuse: Spark enforces no keys."""
-        raise CatalogError(
-            f"Spark has no keys that keep {table.unit} unique in {table.name}.",
-            remedy="Leave unique out: then rows are weighed.",
-        )
+        raise CatalogError("spark-unique", unit=table.unit, table=table.name)
 
     @silent
     def prepare(
@@ -343,7 +313,7 @@ class SparkEngine:
             put = False
         # Raised outside all handlers: Spark's messages quote values of rows.
         if not put:
-            raise not_written(table.name, "See that Spark has room where it keeps tables, and may write there.")
+            raise not_written(table.name, Phrase("copy-needs-spark"))
         with suppress(Exception):
             # Earlier ones of another size, by another guess of the rows.
             home.delete(stem, keep=name)
@@ -361,10 +331,7 @@ class SparkEngine:
         except Exception:
             gone = False
         if not gone:
-            raise CatalogError(
-                f"The copy of {table.name} could not be deleted; questions no longer read it.",
-                remedy="See that Spark runs, and drop it again.",
-            )
+            raise CatalogError("spark-copy-undeleted", table=table.name)
 
     @silent
     def reopen(self, source: Source) -> None:
@@ -376,11 +343,7 @@ class SparkEngine:
                 _refresh(self._session(source.location), source)
             done = True
         if not done:
-            raise EngineError(
-                f"{source.relation} cannot be read through Spark. Nothing was spent.",
-                remedy="See that Spark runs, and that the table or the files are where they were.",
-                code="engine-away",
-            )
+            raise EngineError("engine-away-spark-table", relation=source.relation)
 
     @silent
     def close(self) -> None:
@@ -407,11 +370,7 @@ class SparkEngine:
         if address != GIVEN:
             return start(address)
         if self._given is None:
-            raise EngineError(
-                "No Spark session was given. Nothing was spent.",
-                remedy="Give it again: db.attach(name, session).",
-                code="source-missing",
-            )
+            raise EngineError("source-missing-spark")
         return own_session(self._given), False
 
 

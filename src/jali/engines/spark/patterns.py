@@ -137,10 +137,7 @@ class _Reader:
     flags: _Flags = field(default_factory=_Flags)
 
     def refuse(self) -> NoReturn:
-        raise Unsupported(
-            f"The pattern {self.written!r} has no twin on Spark that is sure to end.",
-            remedy="Repeat characters and classes only, or compute it in a column of the table.",
-        )
+        raise Unsupported("spark-pattern", pattern=self.written)
 
     def count(self, part: _Part) -> None:
         if part.loops > _MOST_LOOPS or part.choices > _MOST_CHOICES or part.items > _MOST_ITEMS:

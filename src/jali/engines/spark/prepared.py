@@ -65,10 +65,7 @@ def home_of(session: SparkSession, copies: Copies | None, table: Table) -> Home:
         return InCatalog(session)
     if _is_local(session) and found.directory is not None:
         return InFiles(session, found.directory)
-    raise CatalogError(
-        f"There is no place for a copy of {table.name}: the catalog of this Spark is forgotten with it.",
-        remedy="Use a Spark with a catalog that lasts (enableHiveSupport), or a local one.",
-    )
+    raise CatalogError("spark-copy-without-place", table=table.name)
 
 
 def bucketed_name(session: SparkSession, name: str, table: Table) -> str:

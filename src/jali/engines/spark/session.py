@@ -83,11 +83,7 @@ def start(address: str) -> tuple[SparkSession, bool]:
         return _connected(address), True
     running: Any = SparkContext._active_spark_context
     if running is not None and running.master != address:
-        raise EngineError(
-            f"This process drives another Spark than {address}. Nothing was spent.",
-            remedy="Ask from a process of its own.",
-            code="engine-away",
-        )
+        raise EngineError("engine-away-spark-process", location=address)
     builder = SparkSession.builder.master(address)
     for name, value in ({} if running is not None else _STARTED).items():
         builder = builder.config(name, value)

@@ -62,9 +62,7 @@ def parts_of(relation: str) -> list[str]:
         if match[3] == "" or place == len(relation):
             break
     if not found or place < len(relation) or relation.rstrip().endswith("."):
-        raise CatalogError(
-            f"{relation!r} is no table of Spark.", remedy="Write db.visits, db.`my visits` or parquet:/path."
-        )
+        raise CatalogError("spark-relation-malformed", relation=relation)
     return found
 
 
@@ -101,8 +99,5 @@ def local_path(written: str) -> str:
 
 def _path(path: str) -> str:
     if not path or _PATTERN & set(path):
-        raise CatalogError(
-            f"{path!r} cannot be the path of one source.",
-            remedy="Give one file or folder, whose name has none of * ? [ ] { }.",
-        )
+        raise CatalogError("spark-path-malformed", path=path)
     return path

@@ -38,8 +38,7 @@ class Emitter:
         template = self.dialect.templates.get(expression.function)
         if template is None:
             raise Unsupported(
-                f"{expression.function.upper()} is not known on {self.dialect.name}.",
-                remedy="Ask without it, or compute it in a column of the table.",
+                "function-unknown-on-engine", function=expression.function.upper(), engine=self.dialect.name
             )
         if expression.function in MAKES_TEXT:
             expression = replace(expression, arguments=tuple(map(self._limited, expression.arguments)))

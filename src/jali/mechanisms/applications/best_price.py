@@ -47,7 +47,7 @@ class PriceRange:
         for name, value in (("low", low), ("high", high), ("step", step)):
             object.__setattr__(self, name, parameter(value, name))
         if self.high < self.low:
-            raise MechanismError("high must not be below low.")
+            raise MechanismError("high-below-low")
 
     @property
     def highest(self) -> Fraction:
@@ -118,10 +118,7 @@ def price_task(
         chosen = "permute-and-flip" if method is None else method
         return _listed_task(sorted_valuations, prices, epsilon, neighbours, chosen, confidence)
     if method not in (None, "exponential"):
-        raise MechanismError(
-            f"method must be 'exponential' for a PriceRange, not {method!r}.",
-            remedy="Leave method out, or list the prices, as geometric_prices does.",
-        )
+        raise MechanismError("price-range-method-wrong", method=method)
     return _range_task(sorted_valuations, prices, epsilon, neighbours)
 
 
@@ -153,10 +150,10 @@ def _read_prices(prices: Sequence[Number]) -> list[Fraction]:
     """Return different prices above 0, in their order."""
     kind = getattr(getattr(prices, "dtype", None), "kind", "O")
     if isinstance(prices, Mapping | np.ma.MaskedArray) or kind in "mM":
-        raise MechanismError("prices must be a list of numbers, not a mapping, dates or a masked array.")
+        raise MechanismError("prices-not-a-list")
     offered = list(dict.fromkeys(parameter(price, "prices") for price in sized(prices, "prices")))
     if not offered:
-        raise MechanismError("prices must not be empty.")
+        raise MechanismError("prices-empty")
     return offered
 
 
@@ -216,7 +213,7 @@ def geometric_prices(*, low: Number, high: Number, ratio: Number, step: Number) 
     within = PriceRange(low=low, high=high, step=step)
     factor = parameter(ratio, "ratio")
     if factor <= 1:
-        raise MechanismError(f"ratio must be above 1, not {ratio}.")
+        raise MechanismError("parameter-not-above-one", value=ratio, name="ratio")
     return list(_climb(within, factor))
 
 

@@ -97,15 +97,15 @@ def sized(values: Any, name: str) -> Any:
     """Return a list, an array or another collection, or refuse what is none: for its type alone."""
     no_list = isinstance(values, str | bytes) or not isinstance(values, Collection)
     if no_list or getattr(values, "shape", None) == ():
-        raise MechanismError(f"{name} must be a list or an array, not {type(values).__name__}.")
+        raise MechanismError("parameter-not-a-list", name=name, kind=type(values).__name__)
     return values
 
 
 def selection_named(method: str) -> type[PermuteAndFlip] | type[Exponential]:
     """Return the selection of this name, or refuse it."""
     if not isinstance(method, str) or method not in METHODS:
-        names = " or ".join(f"'{name}'" for name in METHODS)
-        raise MechanismError(f"method must be {names}, not {method!r}.")
+        names = tuple(METHODS)
+        raise MechanismError("parameter-not-among", choices=names, value=method, name="method")
     return METHODS[method]
 
 
@@ -118,10 +118,7 @@ def keys_and_counts(counts: Counts) -> tuple[list[Any], Any]:
     else:
         keys, values = list(range(len(sized(counts, "counts")))), counts
     if not keys:
-        raise MechanismError("counts must not be empty: there is nothing to choose from.")
+        raise MechanismError("nothing-to-choose-from", name="counts")
     if not isinstance(values, np.ndarray) and any(isinstance(value, str | bytes) for value in values):
-        raise MechanismError(
-            "counts must be numbers, not text.",
-            remedy="mode(values, keys) and count_members(records, sets) count records.",
-        )
+        raise MechanismError("counts-are-text")
     return keys, values

@@ -95,7 +95,7 @@ def count_members(
         {'a': 2, 'vowels': 2}
     """
     if not isinstance(records, Iterable) or not isinstance(sets, Mapping):
-        raise MechanismError("records must be a list, and sets a mapping of keys to sets.")
+        raise MechanismError("records-or-sets-wrong")
     listed = list(records)
     tests = {key: _test(key, member) for key, member in sets.items()}
     return {key: sum(_passes(test, record) for record in listed) for key, test in tests.items()}
@@ -105,7 +105,7 @@ def _test(key: Any, member: Container[Any] | Callable[[Any], bool]) -> Callable[
     if callable(member):
         return member
     if not isinstance(member, Container):
-        raise MechanismError(f"sets[{key!r}] must be a container or a predicate, not {type(member).__name__}.")
+        raise MechanismError("set-not-a-container", key=key, kind=type(member).__name__)
     return member.__contains__
 
 

@@ -48,7 +48,7 @@ def mode(
 def mode_task(values: Iterable[Any], keys: Sequence[Any], **given: Any) -> Task:
     """Return the choice of a most frequent value, not yet made."""
     if not isinstance(values, Iterable) or len(getattr(values, "shape", (0,))) != 1:
-        raise MechanismError(f"values must be a list or a one-dimensional array, not {type(values).__name__}.")
+        raise MechanismError("values-not-a-column", kind=type(values).__name__)
     counts = _zeros(keys)
     for value in values:
         if _among(counts, value):
@@ -60,11 +60,11 @@ def _zeros(keys: Sequence[Any]) -> dict[Any, int]:
     try:
         counts = dict.fromkeys(sized(keys, "keys"), 0)
     except TypeError:
-        raise MechanismError("keys must be hashable, such as numbers, text and tuples.") from None
+        raise MechanismError("keys-not-hashable") from None
     if not counts:
-        raise MechanismError("keys must not be empty: there is nothing to choose from.")
+        raise MechanismError("nothing-to-choose-from", name="keys")
     if len(counts) < len(keys):
-        raise MechanismError("keys must all be different.")
+        raise MechanismError("keys-repeated")
     return counts
 
 

@@ -69,10 +69,10 @@ def top_k_task(
 ) -> Task:
     """Return the choice of k large counts, not yet made."""
     if mechanism not in get_args(Mechanisms):
-        raise MechanismError(f"mechanism must be 'joint' or 'gumbel', not {mechanism!r}.")
+        raise MechanismError("top-k-mechanism-unknown", mechanism=mechanism)
     keys, values = keys_and_counts(counts)
     if natural(k, "k") > len(keys):
-        raise MechanismError(f"k is {k}, and there are {len(keys)} keys only.")
+        raise MechanismError("top-k-too-few-keys", k=k, count=len(keys))
     neighbours = Adjacency.of(adjacency)
     chooser: JointTopK | GumbelTopK
     if mechanism == "joint":

@@ -101,10 +101,7 @@ class OptimalKeys(Mechanism, GroupSelection):
         self._fill(max_keys=natural(max_keys, "max_keys"), adjacency=Adjacency.of(adjacency))
         self._fill(least_people=natural(least_people, "least_people"))
         if not _LEAST <= self.chances.epsilon <= _MOST:
-            raise MechanismError(
-                "epsilon, divided among the keys that one person's change can move, must be from 2**-40 to 2**9.",
-                remedy="Choose another epsilon or max_keys.",
-            )
+            raise MechanismError("key-epsilon-out-of-range")
 
     @property
     def loss(self) -> Approximate:

@@ -22,9 +22,9 @@ def failure(delta: Number) -> Fraction:
     """Return a parameter `delta` as a rational from 1e-300 to below 1."""
     value = parameter(delta, "delta")
     if value >= 1:
-        raise MechanismError(f"delta must be below 1, not {delta}.")
+        raise MechanismError("parameter-not-below-one", value=delta, name="delta")
     if value < _LEAST:
-        raise MechanismError("delta must be at least 1e-300.")
+        raise MechanismError("delta-too-small", name="delta")
     return value
 
 

@@ -23,10 +23,10 @@ _NO_COUNTS = (bool, np.timedelta64)  # numpy calls time spans integers
 def counts_of(table: Mapping[Any, int]) -> NDArray[Any]:
     """Return the numbers of people, in the table's order: int64, or Python ints where that is too narrow."""
     if not isinstance(table, Mapping):
-        raise MechanismError("The value must be a mapping from keys to whole numbers of people.")
+        raise MechanismError("key-counts-not-a-mapping")
     counts = list(table.values())
     if not all(issubclass(kind, int | np.integer) and kind not in _NO_COUNTS for kind in set(map(type, counts))):
-        raise MechanismError("The value must map keys to whole numbers of people.")
+        raise MechanismError("key-counts-not-whole")
     # Left to itself, numpy makes doubles of integers such as 2**63 and -1 together.
     try:
         return np.array(counts, np.int64)
@@ -38,7 +38,7 @@ def counts_in(array: Any) -> NDArray[Any]:
     """Return numbers of people as they stand, one for each key: integers by type, in one dimension."""
     counts = integers_in(array)
     if counts.ndim != 1 or counts.dtype == np.bool_:
-        raise MechanismError("counts must be an array of whole numbers of people, in one dimension.")
+        raise MechanismError("key-counts-not-an-array")
     return counts
 
 
@@ -90,10 +90,7 @@ def _pairs(records: Iterable[tuple[Hashable, Key]]) -> list[tuple[Hashable, Key]
     try:
         return list(dict.fromkeys((person, one_form(key)) for person, key in records))
     except (TypeError, ValueError) as problem:
-        raise MechanismError(
-            "records must be pairs of a person and a key, both of them hashable.",
-            remedy="For example [('ann', 'rare'), ('bob', 'common')].",
-        ) from problem
+        raise MechanismError("key-records-not-pairs") from problem
 
 
 def _chosen(people: NDArray[np.int64], most: int, bits: BitSource) -> NDArray[np.bool_]:

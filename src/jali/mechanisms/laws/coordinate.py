@@ -38,7 +38,7 @@ class CoordinateLaw(Law):
 
     def __post_init__(self) -> None:
         if not 0 <= self.place < self.cube.dimension:
-            raise MechanismError(f"place must be from 0 to {self.cube.dimension - 1}, not {self.place}.")
+            raise MechanismError("coordinate-out-of-range", last=self.cube.dimension - 1, place=self.place)
 
     @property
     def _law(self) -> Law:

@@ -49,5 +49,5 @@ def _bracket(keeps: Callable[[Fraction], bool], wish: str) -> tuple[float, float
     """Return two losses, a factor of 2 apart, of which the larger keeps the promise and the smaller does not."""
     low, high = bracket_around(lambda loss: keeps(rational_above(loss)), 1.0, least=_SMALLEST, most=_LARGEST)
     if high > _LARGEST:
-        raise MechanismError(f"within: no loss up to 2**60 keeps {wish}.", remedy="Wish for a larger error.")
+        raise MechanismError("no-loss-keeps-error", wish=wish)
     return low, high

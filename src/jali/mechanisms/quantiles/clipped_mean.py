@@ -106,7 +106,7 @@ class ClippedMean(Mechanism):
     ) -> None:
         self._fill(share=parameter(share, "share"), epsilon=loss_of(epsilon))
         if self.share >= 1:
-            raise MechanismError(f"share must be above 0 and below 1, not {share}.")
+            raise MechanismError("parameter-not-strictly-between-zero-and-one", value=share, name="share")
         bounds = ClippingBounds(
             step=step,
             epsilon=self.share * self.epsilon,

@@ -97,7 +97,7 @@ class ClippingBounds(Mechanism):
     ) -> None:
         self._fill(lower=quantile_of(lower, "lower"), upper=quantile_of(upper, "upper"))
         if self.lower >= self.upper:
-            raise MechanismError("lower must be below upper.")
+            raise MechanismError("bounds-not-rising", low="lower", high="upper")
         self._fill(low=low_of(low), reach=reach_of(reach), step=parameter(step, "step"), growth=growth_of(growth))
         self._fill(spare=None if spare is None else spare_of(spare))
         self._fill(epsilon=loss_of(epsilon), adjacency=Adjacency.of(adjacency))

@@ -104,9 +104,7 @@ class JointQuantiles(Mechanism):
         self._fill(step=None if step is None else ruler.step, spread=natural(spread, "spread"))
         self._fill(epsilon=loss_of(epsilon, most=_MOST_LOSS), adjacency=Adjacency.of(adjacency))
         if self._last > _MOST_PLACES:
-            raise MechanismError(
-                "spread is so large that there are more than 2**62 places.", remedy="Give a wider step."
-            )
+            raise MechanismError("spread-too-large")
 
     @cached_property
     def ruler(self) -> Ruler:

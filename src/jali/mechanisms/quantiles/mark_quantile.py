@@ -39,9 +39,8 @@ class MarkQuantile(Mechanism):
         ruler = Ruler.of(low, high, step)
         self._fill(low=ruler.low, high=ruler.high, step=None if step is None else ruler.step)
         if ruler.top >= self.most_marks:
-            most = f"2**{self.most_marks.bit_length() - 1}"
             raise MechanismError(
-                f"step is so small that there are more than {most} marks.", remedy=f"Take {self.for_more_marks}."
+                "step-too-small", bits=self.most_marks.bit_length() - 1, mechanism=self.for_more_marks
             )
 
     @cached_property

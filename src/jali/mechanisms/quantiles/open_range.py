@@ -23,7 +23,7 @@ def growth_of(value: Number) -> Fraction:
     """Read the factor between neighbouring rungs from a mechanism's arguments."""
     growth = parameter(value, "growth")
     if growth < _LEAST:
-        raise MechanismError(f"growth must be at least {float(_LEAST)}, not {value}.")
+        raise MechanismError("growth-too-small", least=float(_LEAST), value=value)
     return growth
 
 

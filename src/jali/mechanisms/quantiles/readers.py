@@ -29,12 +29,10 @@ def quantile_of(value: Number, name: str) -> Fraction:
 def rising_quantiles(at: Any) -> tuple[Fraction, ...]:
     """Read quantiles from 0 to 1, each above the one before it, or refuse them by name."""
     if isinstance(at, str | bytes) or not isinstance(at, Sequence | np.ndarray) or not len(at):
-        raise MechanismError("at must be a list of quantiles from 0 to 1.", remedy="Give at=(0.25, 0.5, 0.75).")
+        raise MechanismError("quantiles-malformed")
     found = tuple(quantile_of(one, "at") for one in at)
     if any(one >= other for one, other in pairwise(found)):
-        raise MechanismError(
-            "at must be in rising order, without repetitions.", remedy="They are read to six digits or so."
-        )
+        raise MechanismError("quantiles-not-rising")
     return found
 
 
@@ -42,7 +40,7 @@ def loss_of(epsilon: Number, *, most: int = _MOST) -> Fraction:
     """Read a loss, from 1e-100 to 1e100 or less."""
     loss = parameter(epsilon, "epsilon")
     if not _LEAST <= loss <= most:
-        raise MechanismError(f"epsilon must be from {float(_LEAST):.0e} to {most:.0e}.")
+        raise MechanismError("quantile-epsilon-out-of-range", least=float(_LEAST), most=most)
     return loss
 
 
@@ -65,4 +63,4 @@ def _read(reader: Callable[[Number, str], Fraction], value: Number, name: str) -
     try:
         return reader(value, name)
     except CatalogError as problem:
-        raise MechanismError(problem.message, remedy=problem.remedy) from None
+        raise problem.like(MechanismError) from None

@@ -71,10 +71,10 @@ class WeightedMarks:
 
 def _pair(value: Any) -> tuple[Integers, Integers]:
     if not isinstance(value, tuple | list) or len(value) != 2:
-        raise MechanismError("value must be a pair: marks, and the weight at each of them.")
+        raise MechanismError("weighted-marks-not-a-pair")
     marks, weights = _integers(value[0], "marks"), _integers(value[1], "weights")
     if len(marks) != len(weights):
-        raise MechanismError("value must have as many weights as marks.")
+        raise MechanismError("weighted-marks-differ")
     return marks, weights
 
 
@@ -82,17 +82,17 @@ def _integers(values: Any, name: str) -> Integers:
     """Read integers by their type; numpy would make doubles of [2**63, 1]."""
     array = values if isinstance(values, np.ndarray) else _listed(values, name)
     if array.ndim != 1:
-        raise MechanismError(f"{name} must be a list or an array of one dimension.")
+        raise MechanismError("parameter-not-one-dimensional", name=name)
     if array.dtype.kind == "i":
         return array.astype(np.int64, copy=False)
     if array.dtype.kind not in "uO" or not all(type(item) is int for item in array.tolist()):
-        raise MechanismError(f"{name} must be integers.")
+        raise MechanismError("parameter-not-integers", name=name)
     return array.astype(object)
 
 
 def _listed(values: Any, name: str) -> Integers:
     if not isinstance(values, Sequence) or isinstance(values, str | bytes):
-        raise MechanismError(f"{name} must be a list or an array of integers.")
+        raise MechanismError("parameter-not-a-list-of-integers", name=name)
     array = np.empty(len(values), object)
     array[:] = values
     return array

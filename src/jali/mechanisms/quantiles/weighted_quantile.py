@@ -320,7 +320,7 @@ _CASES: tuple[tuple[str, int, dict[str, Any], Any], ...] = (
 def _sensitivity_of(value: Number) -> Fraction:
     sensitivity = parameter(value, "sensitivity")
     if not _LEAST <= sensitivity <= _MOST:
-        raise MechanismError("sensitivity must be from 1e-80 to 1e80 units of weight.")
+        raise MechanismError("weighted-sensitivity-out-of-range")
     return sensitivity
 
 
@@ -328,7 +328,7 @@ def _offset_of(value: Number) -> Fraction:
     try:
         offset = rational(value, "offset")
     except CatalogError as problem:
-        raise MechanismError(problem.message, remedy=problem.remedy) from None
+        raise problem.like(MechanismError) from None
     if abs(offset) > _FURTHEST:
-        raise MechanismError("offset must be from -2**60 to 2**60 units of weight.")
+        raise MechanismError("weighted-offset-out-of-range")
     return offset

@@ -10,7 +10,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from jali.errors import MechanismError
+from jali.errors import MechanismError, settle
 from jali.mechanisms.gaussian import Gaussian
 from jali.mechanisms.mechanism import LogMasses, Mechanism, Specimen, parameter
 from jali.mechanisms.regression.axis import GRAIN, Axis, Range, read_grain, read_range, read_table
@@ -77,9 +77,9 @@ class AdaptiveRegression(Mechanism):
         grain: int = GRAIN,
     ) -> None:
         if not isinstance(features, tuple | list) or not features:
-            raise MechanismError(f"features must be a list of ranges, one or more, not {features!r}.")
+            raise MechanismError("features-not-ranges", features=settle(features))
         if not isinstance(intercept, bool):
-            raise MechanismError(f"intercept must be True or False, not {intercept!r}.")
+            raise MechanismError("parameter-not-boolean", value=intercept, name="intercept")
         self._fill(
             features=tuple(read_range(feature, "features") for feature in features),
             target=read_range(target, "target"),
@@ -101,7 +101,7 @@ class AdaptiveRegression(Mechanism):
         """
         failing = parameter(delta, "delta")
         if failing >= 1:
-            raise MechanismError(f"delta must be below 1, not {delta}.")
+            raise MechanismError("parameter-not-below-one", value=delta, name="delta")
         return cls(rho=largest_rho(parameter(epsilon, "epsilon"), failing), **parameters)
 
     @property

@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from jali.errors import MechanismError
+from jali.errors import MechanismError, settle
 from jali.mechanisms.mechanism import natural
 from jali.mechanisms.ruler import Ruler, range_of
 from jali.mechanisms.values import numbers_in
@@ -64,7 +64,7 @@ class Axis:
 def read_range(value: Sequence[Number], name: str) -> Range:
     """Return a public range as two rationals, or refuse it by name."""
     if not isinstance(value, tuple | list) or len(value) != _PAIR:
-        raise MechanismError(f"{name} must be a range: (low, high), not {value!r}.")
+        raise MechanismError("parameter-not-a-range", name=name, value=settle(value))
     return range_of(value[0], value[1], (f"{name}: low", f"{name}: high"))
 
 
@@ -72,7 +72,7 @@ def read_grain(value: int) -> int:
     """Return how many marks there are from the middle of a range to its ends, or refuse it."""
     grain = natural(value, "grain")
     if grain > _FINEST:
-        raise MechanismError(f"grain must be at most {_FINEST}, not {grain}.")
+        raise MechanismError("parameter-too-large", most=_FINEST, value=grain, name="grain")
     return grain
 
 
@@ -82,7 +82,7 @@ def read_table(table: Any, axes: Sequence[Axis]) -> Marks:
     if numbers.ndim in {1, _PAIR} and len(numbers) == 0:
         return np.zeros((0, len(axes)), np.int64)
     if numbers.ndim != _PAIR or numbers.shape[1] != len(axes):
-        raise MechanismError(f"The table must have {len(axes)} columns: one row per person, the target last.")
+        raise MechanismError("regression-table-wrong", count=len(axes))
     return np.column_stack([axis.marks(numbers[:, i]) for i, axis in enumerate(axes)])
 
 

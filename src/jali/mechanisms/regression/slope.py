@@ -113,7 +113,7 @@ class Slope(Statistic):
         self._fill(**values)
         for name, size in (("steepest", self._steepest), ("ridge", self._ridge)):
             if not _EXTREME > size > 1 / _EXTREME:
-                raise MechanismError(f"{name} is beyond all proportion to the ranges of feature and target.")
+                raise MechanismError("regression-parameter-extreme", name=name)
 
     @property
     def outputs(self) -> tuple[Fraction, Fraction]:

@@ -329,12 +329,12 @@ def _heights_of(key: tuple[tuple[int, ...], ...]) -> Heights:
 def _sure(confidence: Number) -> Fraction:
     level = parameter(confidence, "confidence")
     if level >= 1:
-        raise MechanismError(f"confidence must be a number strictly between 0 and 1, not {confidence!r}.")
+        raise MechanismError("parameter-not-a-share", value=confidence, name="confidence")
     return level
 
 
 def _several(matchings: int) -> int:
     count = natural(matchings, "matchings")
     if count > _MOST_MATCHINGS:
-        raise MechanismError(f"matchings must be at most {_MOST_MATCHINGS}, not {count}.")
+        raise MechanismError("parameter-too-large", most=_MOST_MATCHINGS, value=count, name="matchings")
     return count

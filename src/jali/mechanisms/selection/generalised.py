@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar
 
-from jali.errors import MechanismError
+from jali.errors import MechanismError, settle
 from jali.mechanisms.mechanism import Specimen, miss, parameter
 from jali.mechanisms.selection.envelope import distances
 from jali.mechanisms.selection.exponential import Exponential, draw_exponential
@@ -78,7 +78,7 @@ class GeneralisedExponential(Selection):
             step=None if step is None else parameter(step, "step"),
         )
         if self.failure >= 1:
-            raise MechanismError(f"failure must be below 1, not {failure}.")
+            raise MechanismError("parameter-not-below-one", value=failure, name="failure")
         refuse_too_wide(2 * max(self._moves) / self.epsilon)
 
     @property
@@ -105,7 +105,7 @@ class GeneralisedExponential(Selection):
         """Return, for each candidate, how far it is behind at most, counted in the sum of two sensitivities."""
         if len(scores) != len(self.sensitivities):
             raise MechanismError(
-                f"There are {len(self.sensitivities)} sensitivities and {len(scores)} scores: give one for each."
+                "sensitivities-unlike-scores", sensitivities=len(self.sensitivities), scores=len(scores)
             )
         return distances([score * scores.unit for score in map(int, scores.integers)], self._moves, self.margin)
 
@@ -138,7 +138,7 @@ class GeneralisedExponential(Selection):
     def _read_best(self, best: Number) -> Fraction:
         sensitivity = parameter(best, "best")
         if sensitivity > max(self.sensitivities):
-            raise MechanismError(f"best must be one of the sensitivities, not {best}.")
+            raise MechanismError("best-not-a-sensitivity", best=best)
         return in_steps(sensitivity, self.step)
 
     @classmethod
@@ -149,10 +149,10 @@ class GeneralisedExponential(Selection):
 
 def _each(sensitivities: Iterable[Number]) -> tuple[Fraction, ...]:
     if isinstance(sensitivities, str | bytes) or not isinstance(sensitivities, Iterable):
-        raise MechanismError(f"sensitivities must be a list of numbers, not {sensitivities!r}.")
+        raise MechanismError("sensitivities-not-a-list", sensitivities=settle(sensitivities))
     listed = tuple(parameter(each, "sensitivities") for each in sensitivities)
     if not listed:
-        raise MechanismError("sensitivities must not be empty: there is nothing to choose from.")
+        raise MechanismError("nothing-to-choose-from", name="sensitivities")
     return listed
 
 

@@ -91,9 +91,9 @@ class IntervalExponential(Mechanism):
             adjacency=among.adjacency,
         )
         if self.high < self.low:
-            raise MechanismError("high must not be below low.")
+            raise MechanismError("high-below-low")
         if self.points > _MOST_POINTS:
-            raise MechanismError("step is so small that there are more than 2**60 points.")
+            raise MechanismError("step-too-small-for-points")
 
     @property
     def points(self) -> int:
@@ -162,7 +162,7 @@ class IntervalExponential(Mechanism):
 
     def _board(self, value: Piecewise) -> OnLattice:
         if not isinstance(value, Piecewise):
-            raise MechanismError("IntervalExponential takes a Piecewise score.")
+            raise MechanismError("score-not-piecewise")
         return OnLattice.of(value, self.low, self.step, self.points)
 
     def _stairs(self, value: Piecewise) -> tuple[OnLattice, PiecewiseGeometric]:
@@ -193,7 +193,7 @@ def _number(value: Number, name: str) -> Fraction:
     try:
         return rational(value, name)
     except CatalogError as problem:
-        raise MechanismError(problem.message, remedy=problem.remedy) from None
+        raise problem.like(MechanismError) from None
 
 
 def _log_sums(rates: NDArray[np.float64], lengths: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -91,7 +91,7 @@ class JointTopK(Mechanism):
             step=step,
         )
         if natural(k, "k") > _MOST_PLACES:
-            raise MechanismError(f"k must be at most {_MOST_PLACES}, not {k}.")
+            raise MechanismError("parameter-too-large", most=_MOST_PLACES, value=k, name="k")
         self._fill(
             k=int(k),
             sensitivity=counts.sensitivity,

@@ -83,7 +83,7 @@ class NoisyMax(EvenSelection):
             sensitivity=sensitivity, epsilon=epsilon, monotone=monotone, adjacency=adjacency, step=step
         )
         if noise not in get_args(Noise):
-            raise MechanismError(f"noise must be 'exponential', 'gumbel' or 'laplace', not {noise!r}.")
+            raise MechanismError("selection-noise-unknown", noise=noise)
         self._fill(noise=noise)
 
     @property

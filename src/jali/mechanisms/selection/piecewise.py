@@ -54,10 +54,10 @@ class Piecewise:
         self.slopes = None if slopes is None else read_scores(slopes, name="slopes")
         self.closed = closed
         if closed not in get_args(Closed):
-            raise MechanismError(f"closed must be 'left' or 'right', not {closed!r}.")
+            raise MechanismError("closed-side-unknown", closed=closed)
         for name, values in (("scores", self.scores), ("slopes", self.slopes)):
             if values is not None and len(values) != len(self.breaks) + 1:
-                raise MechanismError(f"{name} must have one entry more than breaks.")
+                raise MechanismError("piecewise-entries-wrong", name=name)
 
     def __repr__(self) -> str:
         return f"Piecewise({len(self.scores)} pieces)"
@@ -85,7 +85,7 @@ def read_if_any(values: Any, step: Fraction | None = None, *, name: str) -> Scor
     """Read a list or an array of numbers as `read_scores` does, but return None if it is empty."""
     is_array = hasattr(values, "__array__")
     if not is_array and (isinstance(values, _NO_LISTS) or not isinstance(values, Collection)):
-        raise MechanismError(f"{name} must be a list or an array of numbers, not {type(values).__name__}.")
+        raise MechanismError("parameter-not-a-list-of-numbers", name=name, kind=type(values).__name__)
     shape = np.shape(values) if is_array else (len(values),)
     return None if shape == (0,) else read_scores(values, step, name=name)
 

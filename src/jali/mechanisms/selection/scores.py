@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from jali.errors import MechanismError
+from jali.errors import MechanismError, settle
 from jali.mechanisms.grid import nearest_points
 from jali.mechanisms.values import REAL
 from jali.noise.doubles import Doubles
@@ -111,7 +111,7 @@ def read_at_least(k: int, values: Any, step: Fraction | None) -> Scores:
     """Read the scores of at least k candidates; how many there are is public."""
     scores = read_scores(values, step)
     if len(scores) < k:
-        raise MechanismError(f"k is {k}, and there are {len(scores)} candidates only.")
+        raise MechanismError("top-k-too-few-candidates", k=k, count=len(scores))
     return scores
 
 
@@ -125,26 +125,23 @@ def _listed(values: Any, name: str) -> NDArray[Any] | list[Any]:
     array = np.asanyarray(values) if hasattr(values, "__array__") else _packed(values, name)
     if isinstance(array, np.ndarray):
         if array.ndim != 1:
-            raise MechanismError(f"{name} must be a list or a one-dimensional array.")
+            raise MechanismError("parameter-not-a-column", name=name)
         if array.dtype.kind not in "iubfO" or isinstance(array, np.ma.MaskedArray):
             kind = "masked" if isinstance(array, np.ma.MaskedArray) else array.dtype
-            raise MechanismError(f"{name} must be numbers in a plain array, not {kind}.")
+            raise MechanismError("parameter-not-a-plain-array", name=name, kind=settle(kind))
         if array.dtype.kind == "O" or array.dtype.itemsize > 8:
             array = list(array)
     if len(array) == 0:
-        raise MechanismError(f"{name} must not be empty: there is nothing to choose from.")
+        raise MechanismError("nothing-to-choose-from", name=name)
     return array
 
 
 def _packed(values: Any, name: str) -> NDArray[Any] | list[Any]:
     """Turn a list of ints or of floats, and of nothing else, into an array."""
     if isinstance(values, Mapping):
-        raise MechanismError(
-            f"{name} must be a list or an array of numbers, not a mapping.",
-            remedy="heavy_hitter and top_k take mappings; here give list(mapping.values()).",
-        )
+        raise MechanismError("scores-as-mapping", name=name)
     if isinstance(values, str | bytes | Set) or not isinstance(values, Iterable):
-        raise MechanismError(f"{name} must be a list or an array of numbers, not {type(values).__name__}.")
+        raise MechanismError("parameter-not-a-list-of-numbers", name=name, kind=type(values).__name__)
     items = list(values)
     kinds = set(map(type, items))
     if kinds == {int}:
@@ -183,11 +180,8 @@ def _exact(item: Any, name: str) -> Fraction:
     if isinstance(item, Fraction):
         return item
     if isinstance(item, REAL):
-        raise MechanismError(
-            f"{name} must be exact: integers or Fractions, not {type(item).__name__}.",
-            remedy="Give `step=` to round real numbers to a lattice.",
-        )
-    raise MechanismError(f"{name} must be numbers, not {type(item).__name__}.")
+        raise MechanismError("scores-not-exact", name=name, kind=type(item).__name__)
+    raise MechanismError("parameter-not-numbers", name=name, kind=type(item).__name__)
 
 
 def _reals(listed: NDArray[Any] | list[Any], name: str) -> NDArray[Any]:
@@ -196,7 +190,7 @@ def _reals(listed: NDArray[Any] | list[Any], name: str) -> NDArray[Any]:
         return listed
     for kind in set(map(type, listed)):
         if not issubclass(kind, REAL):
-            raise MechanismError(f"{name} must be numbers, not {kind.__name__}.")
+            raise MechanismError("parameter-not-numbers", name=name, kind=kind.__name__)
     array = np.empty(len(listed), object)
     array[:] = listed
     return array

@@ -159,14 +159,11 @@ class EvenSelection(Selection):
 def refuse_too_wide(scale: Fraction) -> None:
     """Refuse noise so wide that its error is beyond what a double holds."""
     if scale > _LARGEST_DOUBLE:
-        raise MechanismError(
-            "sensitivity/epsilon, the scale of the noise, must be at most 10^300: its error could not be told.",
-            remedy="Count scores in a larger unit, or spend more epsilon.",
-        )
+        raise MechanismError("selection-scale-too-large")
 
 
 def read_candidates(candidates: int, *, least: int = 1) -> int:
     """Return a number of candidates, or refuse it."""
     if natural(candidates, "candidates", least=least) > _MOST_CANDIDATES:
-        raise MechanismError("candidates must be at most 2**53.")
+        raise MechanismError("candidates-too-many")
     return int(candidates)

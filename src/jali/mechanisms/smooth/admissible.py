@@ -46,7 +46,7 @@ class AdmissibleNoise(ABC):
     @final  # a noise that replaced it would go unchecked
     def __post_init__(self) -> None:
         if not isinstance(self.alpha, Fraction) or self.alpha <= 0:
-            raise MechanismError(f"alpha must be a rational above 0 for {type(self).__name__}.")
+            raise MechanismError("smooth-alpha-wrong", family=type(self).__name__)
 
     @property
     @abstractmethod

@@ -32,7 +32,7 @@ class SmoothBound:
 
     def __post_init__(self) -> None:
         if not self.beta > 0:
-            raise MechanismError(f"beta must be a number above 0, not {self.beta}.")
+            raise MechanismError("smooth-beta-not-positive", beta=self.beta)
 
     def bounds(self, precision: int) -> Bounds:
         """Return integers lo <= 2**precision S <= hi that close in as the precision grows."""

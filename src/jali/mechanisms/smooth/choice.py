@@ -187,7 +187,7 @@ def best_beta(
     chosen = families_for(price) if families is None else _families(families)
     count = natural(people, "people")
     if count > _MOST_PEOPLE:
-        raise MechanismError(f"people must be at most {_MOST_PEOPLE}.")
+        raise MechanismError("parameter-over-most", most=_MOST_PEOPLE, name="people")
     stretch = None if beta is None else stretch_of(beta)
     if reference is None:
         return _evenly(price, chosen, stretch, confidence, count)
@@ -198,10 +198,7 @@ def _families(given: Sequence[Family]) -> tuple[Family, ...]:
     """Return the families to choose from, or refuse what is none."""
     found = tuple(given) if isinstance(given, Sequence) else ()
     if not found or not all(isinstance(family, Family) for family in found):
-        raise MechanismError(
-            "families must be one or more families of admissible noises.",
-            remedy="Give some, such as [PolyPlace()], or leave it out for all that the price allows.",
-        )
+        raise MechanismError("smooth-families-wrong")
     return found
 
 
@@ -259,10 +256,7 @@ def _made(families: Sequence[Family], beta: Fraction, price: Price) -> list[tupl
     found = [(family, noise) for family in families if (noise := _noise(family, beta, price)) is not None]
     if not found:
         largest = max(family.largest_beta(price) for family in families)
-        raise MechanismError(
-            f"beta: no noise is admissible at {float(beta):.6g}; it must be below {float(largest):.6g}.",
-            remedy="Take a smaller beta, or let best_beta() choose.",
-        )
+        raise MechanismError("smooth-beta-inadmissible", beta=float(beta), largest=float(largest))
     return found
 
 

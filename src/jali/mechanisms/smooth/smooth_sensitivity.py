@@ -105,9 +105,9 @@ class SmoothSensitivity(Mechanism):
         beta: Number | None = None,
     ) -> None:
         if not isinstance(statistic, Statistic):
-            raise MechanismError("statistic must be a Statistic.", remedy="Take Median of jali.mechanisms.")
+            raise MechanismError("smooth-statistic-wrong")
         if noise is not None and not isinstance(noise, Family):
-            raise MechanismError("noise must be a family of admissible noises, such as PolyPlace().")
+            raise MechanismError("smooth-noise-wrong")
         price = price_of(epsilon, delta, rho)
         self._fill(statistic=statistic, epsilon=price.epsilon, delta=price.delta, rho=price.rho, noise=noise)
         self._fill(beta=None if beta is None else parameter(beta, "beta"))
@@ -156,7 +156,7 @@ class SmoothSensitivity(Mechanism):
         miss(confidence)
         worst = self.statistic.global_sensitivity() if smooth is None else rational(smooth, "smooth")
         if worst < 0:
-            raise MechanismError(f"smooth must be at least 0, not {smooth}.")
+            raise MechanismError("parameter-below-zero", value=smooth, name="smooth")
         low, high = self.statistic.outputs
         reach = self.admissible.quantile(confidence)
         if math.isinf(reach):

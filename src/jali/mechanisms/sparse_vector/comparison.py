@@ -78,7 +78,7 @@ class Comparison(Mechanism):
         """
         asked = natural(queries, "queries")
         if asked > _MOST_QUERIES:
-            raise MechanismError("queries must be at most 1e300.")
+            raise MechanismError("sparse-queries-too-large")
         t = misjudged_by(self.threshold_scale, self.query_scale, asked, confidence)
         # On a lattice the value and the threshold are each moved by at most half a step.
         return t if self.step is None else float((t + 1) * self.step)
@@ -87,7 +87,7 @@ class Comparison(Mechanism):
         """Return how far values lie above the threshold, as integers on the lattice."""
         array = numbers_in(values)
         if array.ndim != 1:
-            raise MechanismError("values must be a sequence of numbers, one for each question.")
+            raise MechanismError("sparse-values-not-a-sequence")
         if not array.size:
             return np.zeros(0, np.int64)
         places = Lattice(self.step, array.size).integers(array)
@@ -97,7 +97,7 @@ class Comparison(Mechanism):
         """Put one number on the lattice."""
         place = Lattice(self.step).integers(number)
         if place.ndim:
-            raise MechanismError("A question has one value, and the threshold is one number.")
+            raise MechanismError("sparse-value-not-one")
         return int(place)
 
     def answers(self, values: Integers, size: int, *, bits: BitSource | None) -> NDArray[np.bool_]:

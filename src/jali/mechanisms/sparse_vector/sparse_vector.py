@@ -119,7 +119,7 @@ class SparseVector(Comparison):
     def answer_error(self, confidence: float) -> Any:
         """Return the least t with Pr[|noise of one numeric answer| <= t] >= confidence."""
         if self.answer_scale is None:
-            raise MechanismError("Without epsilon_answers no values are told.", remedy="Give epsilon_answers=.")
+            raise MechanismError("sparse-answers-unpaid")
         return Lattice(self.step).real(DiscreteLaplaceLaw(self.answer_scale).quantile(confidence))
 
     def release(self, value: Values, *, threshold: Any = 0, bits: BitSource | None = None) -> tuple[Any, ...]:

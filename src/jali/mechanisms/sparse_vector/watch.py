@@ -52,9 +52,7 @@ class Watch:
         return f"Watch({type(self.mechanism).__name__}, left={self._left})"
 
     def __reduce__(self) -> NoReturn:
-        raise MechanismError(
-            "A watch cannot be copied or stored: its noise serves once.", remedy="Start another; it spends anew."
-        )
+        raise MechanismError("watch-copied")
 
     @property
     def left(self) -> int:
@@ -86,10 +84,6 @@ class Watch:
 
     def _refuse_if_over(self) -> None:
         if self._process != os.getpid():
-            raise MechanismError("A watch belongs to the process that started it.", remedy="Start another here.")
+            raise MechanismError("watch-other-process")
         if self._left == 0:
-            raise MechanismError(
-                f"The budget of positive answers is used up: {self.mechanism.positives} of "
-                f"{self.mechanism.positives} values were found above the threshold.",
-                remedy="Start another watch; it spends the loss anew.",
-            )
+            raise MechanismError("watch-positives-used-up", positives=self.mechanism.positives)

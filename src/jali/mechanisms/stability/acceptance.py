@@ -81,7 +81,7 @@ class Acceptance(Chances):
 def refuse_extremes(epsilon: Fraction, name: str = "epsilon") -> None:
     """Refuse a loss whose chances would take more digits or more steps than there is time for."""
     if not _LEAST <= epsilon <= _MOST:
-        raise MechanismError(f"{name} must be from 2**-40 to 2**9 for the test.", remedy=f"Choose another {name}.")
+        raise MechanismError("test-epsilon-out-of-range", name=name)
 
 
 def accepted(chances: Chances, distance: int, size: int, bits: BitSource) -> NDArray[np.bool_]:

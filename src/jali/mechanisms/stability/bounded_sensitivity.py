@@ -204,7 +204,7 @@ class BoundedSensitivity(Mechanism):
         """Return the mark and the local sensitivity, in steps and rounded up, of a table or a `Measured`."""
         if not isinstance(value, Measured):
             if self.statistic is None:
-                raise MechanismError("Without a statistic, the value must be a Measured(value, local).")
+                raise MechanismError("value-not-measured")
             column = self.statistic.read(value)
             value = Measured(self.statistic.value(column), self.statistic.local(column))
         return int(self.ruler.marks([value.value])[0]), _steps_above(value.local, self.ruler)
@@ -248,7 +248,7 @@ class BoundedSensitivity(Mechanism):
 def _steps_above(local: Any, ruler: Ruler) -> int:
     """Return a local sensitivity in steps, rounded up, within the ruler; NaN counts as all of it."""
     if isinstance(local, np.timedelta64) or not isinstance(local, REAL):  # numpy calls time spans integers
-        raise MechanismError(f"The local sensitivity must be a number, not {type(local).__name__}.")
+        raise MechanismError("local-sensitivity-not-a-number", kind=type(local).__name__)
     if isinstance(local, float | np.floating) and not np.isfinite(local):
         return 0 if local < 0 else ruler.top
     within = _moderate(local) if isinstance(local, Decimal) else local

@@ -19,16 +19,14 @@ def read_ruler(
     """Return the ruler of the outputs and the fields low, high and step: the statistic's, or declared ones."""
     if statistic is not None:
         if not isinstance(statistic, Statistic):
-            raise MechanismError(f"statistic must be a Statistic, not {statistic!r}.")
+            raise MechanismError("statistic-wrong", statistic=statistic)
         for name, given in (("low", low), ("high", high), ("step", step)):
             if given is not None:
-                raise MechanismError(f"{name} is told by the statistic.", remedy=f"Leave {name} out.")
+                raise MechanismError("public-range-with-statistic", name=name)
         return Ruler.of(*statistic.outputs, statistic.step), {"low": None, "high": None, "step": None}
     for name, given in (("low", low), ("high", high)):
         if given is None:
-            raise MechanismError(
-                f"{name} is missing.", remedy="Give a statistic, or the public range low and high."
-            )
+            raise MechanismError("public-range-missing", name=name)
     ruler = Ruler.of(low, high, step)  # type: ignore[arg-type]
     return ruler, {"low": ruler.low, "high": ruler.high, "step": ruler.step}
 
@@ -37,7 +35,7 @@ def share(value: Number, name: str) -> Fraction:
     """Return a parameter as a rational strictly between 0 and 1."""
     part = parameter(value, name)
     if part >= 1:
-        raise MechanismError(f"{name} must be below 1, not {value}.")
+        raise MechanismError("parameter-not-below-one", name=name, value=value)
     return part
 
 

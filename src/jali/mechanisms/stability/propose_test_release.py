@@ -190,10 +190,10 @@ class ProposeTestRelease(Mechanism):
         """Return the mark and the distance of a table or a `Proposal`."""
         if isinstance(value, Proposal):
             if not is_whole(value.distance):
-                raise MechanismError("The distance of a Proposal must be a whole number of changes.")
+                raise MechanismError("proposal-distance-wrong")
             return int(self.ruler.marks([value.value])[0]), max(int(value.distance), 0)
         if self.statistic is None:
-            raise MechanismError("Without a statistic, the value must be a Proposal(value, distance).")
+            raise MechanismError("value-not-a-proposal")
         column = self.statistic.read(value)
         distance = self.statistic.distance_above(column, self.bound, self.chances.sure)
         return int(self.ruler.marks([self.statistic.value(column)])[0]), distance

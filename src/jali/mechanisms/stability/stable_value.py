@@ -143,7 +143,7 @@ class StableValue(Mechanism):
 def as_stable(value: tuple[Any, int]) -> Stable:
     """Read a pair of an answer and a distance: what is refused is refused for its type."""
     if not isinstance(value, tuple) or len(value) != 2 or not is_whole(value[1]):
-        raise MechanismError("The value must be a pair (answer, distance) with a whole number of changes.")
+        raise MechanismError("stable-value-not-a-pair")
     return Stable(value[0], max(int(value[1]), 0))
 
 

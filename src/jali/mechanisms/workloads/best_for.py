@@ -105,7 +105,7 @@ def best_for(
     relation = Adjacency.of(adjacency)
     case = _Case(workload_of(workload), relation, public_total(total, relation))
     if by not in {"rms", "largest"}:
-        raise MechanismError(f"by must be 'rms' or 'largest', not {by!r}.")
+        raise MechanismError("strategy-goal-unknown", by=by)
     pure, concentrated = _losses(epsilon, rho, delta)
     found = [Alternative.of(*each) for loss in (pure, concentrated) for each in case.ways(**loss)]
     return Alternatives(tuple(sorted(found, key=lambda a: a.rms if by == "rms" else _or_infinite(a.largest))))
@@ -159,17 +159,17 @@ def _losses(
 ) -> tuple[dict[str, Fraction], dict[str, Fraction]]:
     """Read what may be spent as a pure loss, and what as zCDP."""
     if (epsilon is None) == (rho is None):
-        raise MechanismError("Give either epsilon or rho, one of them.")
+        raise MechanismError("epsilon-or-rho")
     if rho is not None:
         if delta is not None:
-            raise MechanismError("delta goes with epsilon, not with rho.")
+            raise MechanismError("delta-with-rho")
         return {}, {"rho": parameter(rho, "rho")}
     pure = parameter(epsilon, "epsilon")  # type: ignore[arg-type]
     if delta is None:
         return {"epsilon": pure}, {}
     failing = parameter(delta, "delta")
     if failing >= 1:
-        raise MechanismError(f"delta must be below 1, not {delta}.")
+        raise MechanismError("parameter-not-below-one", value=delta, name="delta")
     return {"epsilon": pure}, {"rho": largest_rho(pure, failing)}
 
 

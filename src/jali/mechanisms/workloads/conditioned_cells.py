@@ -62,7 +62,7 @@ class ConditionedCells(WorkloadMechanism):
     def __init__(self, *, workload: Workload, epsilon: Number) -> None:
         self._fill(workload=workload_of(workload), epsilon=parameter(epsilon, "epsilon"))
         if self.workload.cells < 2:
-            raise MechanismError("workload must have two cells or more.")
+            raise MechanismError("workload-too-few-cells")
         self.noise  # noqa: B018 - refuses, before anything is released, what cannot be sampled
 
     @cached_property

@@ -68,7 +68,7 @@ def rising(values: Sequence[float] | NDArray[Any], *, weights: Sequence[float] |
     noisy = _vector(values)
     mass = np.ones_like(noisy) if weights is None else _vector(weights)
     if mass.shape != noisy.shape or not (mass > 0).all():
-        raise MechanismError("weights must be above 0, one for each value.")
+        raise MechanismError("consistency-weights-wrong")
     means, lengths = _pools(noisy.tolist(), mass.tolist())
     return np.repeat(np.array(means), lengths)
 
@@ -112,7 +112,7 @@ def _pools(values: list[float], weights: list[float]) -> tuple[list[float], list
 
 def _total(total: float) -> float:
     if isinstance(total, bool) or not isinstance(total, int | float | np.number) or not 0 <= total < _LARGEST:
-        raise MechanismError(f"total must be a finite number of at least 0, not {total!r}.")
+        raise MechanismError("consistency-total-wrong", total=total)
     return float(total)
 
 
@@ -123,5 +123,5 @@ def _vector(values: Sequence[float] | NDArray[Any]) -> Floats:
         vector = np.zeros(0)
     # Noisy values, and so no secret: they may be refused for what they are. Sums of them must not overflow.
     if vector.ndim != 1 or not vector.size or not (np.abs(vector) < _LARGEST).all():
-        raise MechanismError("Give one row of finite numbers, at least one, below 1e300 in size.")
+        raise MechanismError("consistency-row-wrong")
     return vector

@@ -61,7 +61,7 @@ class CubeAnswers(WorkloadMechanism):
         self._fill(adjacency=Adjacency.of(adjacency))
         self._fill(total=public_total(total, self.adjacency))
         if not self.asked.any():
-            raise MechanismError("workload asks for the public total only.")
+            raise MechanismError("workload-total-only")
         self.noise  # noqa: B018 - refuses, before anything is released, what cannot be sampled
 
     @cached_property

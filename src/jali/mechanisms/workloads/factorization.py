@@ -134,7 +134,7 @@ class Factorization(LinearRelease):
 
 def _grain(grain: int) -> int:
     if natural(grain, "grain") > _FINEST:
-        raise MechanismError(f"grain must be at most {_FINEST}, not {grain}.")
+        raise MechanismError("parameter-too-large", most=_FINEST, value=grain, name="grain")
     return int(grain)
 
 
@@ -144,9 +144,9 @@ def _strategy(strategy: str | None, workload: Intervals) -> str:
     if strategy is None:
         strategy = SQUARE_ROOT if toeplitz and workload.cells > _FEW_CELLS else OPTIMAL
     if strategy not in {OPTIMAL, SQUARE_ROOT}:
-        raise MechanismError(f"strategy must be 'optimal' or 'square-root', not {strategy!r}.")
+        raise MechanismError("strategy-unknown", strategy=strategy)
     if strategy == SQUARE_ROOT and not toeplitz:
-        raise MechanismError("strategy 'square-root' is for Thresholds.", remedy="Take strategy='optimal'.")
+        raise MechanismError("strategy-for-thresholds")
     if strategy == OPTIMAL and not small:
-        raise MechanismError(f"strategy 'optimal' is for at most {_MOST_CELLS} cells.")
+        raise MechanismError("strategy-too-many-cells", most=_MOST_CELLS)
     return strategy

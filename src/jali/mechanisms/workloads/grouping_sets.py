@@ -176,7 +176,7 @@ def shares(
         ['1', '0', '0', '0']
     """
     if not 0 < power <= Fraction(1, 2):
-        raise MechanismError(f"power must be above 0 and at most 1/2, not {power!r}.")
+        raise MechanismError("power-out-of-range", power=power)
     question = GroupingSets.of(sizes, sets)
     ideal = np.array([question.cells(axes) ** float(power) for axes in question.sets])
     if every:
@@ -205,11 +205,11 @@ class GroupingSets:
     def of(cls, sizes: Sequence[int], sets: Sequence[Sequence[int]]) -> GroupingSets:
         """Check and take sizes and sets."""
         if not sets or any(list(axes) != sorted(set(axes)) for axes in sets):
-            raise MechanismError("sets must be at least one, each with the numbers of its columns, rising.")
+            raise MechanismError("grouping-sets-malformed")
         if any(not 0 <= axis < len(sizes) for axes in sets for axis in axes):
-            raise MechanismError(f"sets must name columns from 0 to {len(sizes) - 1}.")
+            raise MechanismError("grouping-sets-columns-wrong", last=len(sizes) - 1)
         if any(size < 1 for size in sizes):
-            raise MechanismError("sizes must be at least 1.", remedy="Declare at least one key for each column.")
+            raise MechanismError("grouping-sets-sizes-wrong")
         return cls(tuple(sizes), tuple(frozenset(axes) for axes in sets))
 
     def cells(self, axes: Iterable[int]) -> int:
@@ -227,7 +227,7 @@ class GroupingSets:
         for axes in self.sets:
             found |= {axes} | {axes & other for other in found}
             if len(found) > _MOST:
-                raise MechanismError("Too many grouping sets.", remedy="Ask for fewer at once.")
+                raise MechanismError("grouping-sets-too-many")
         return tuple(sorted(found, key=lambda axes: (len(axes), sorted(axes))))
 
     @cached_property
@@ -258,14 +258,14 @@ class Averages:
         """Check the variances and weigh by them."""
         question = GroupingSets.of(sizes, sets)
         if len(variances) != len(question.sets) or not all(v >= 0 for v in variances):
-            raise MechanismError("variances must be numbers of at least 0, one for each set.")
+            raise MechanismError("grouping-sets-variances-wrong")
         weights = [
             0.0 if math.isinf(v) else 1 / (min(max(v, _LEAST), _LARGEST) * question.cells(axes))
             for v, axes in zip(variances, question.sets, strict=True)
         ]
         found = cls(question, tuple(weights))
         if not all(found.pooled[axes] for axes in question.sets):
-            raise MechanismError("A table that is not measured must be part of one that is.")
+            raise MechanismError("grouping-sets-table-uncovered")
         return found
 
     @cached_property
@@ -287,7 +287,7 @@ class Averages:
     def _laid(self, index: int, table: NDArray[Any] | None) -> Floats:
         axes = self.question.sets[index]
         if table is None or np.size(table) != self.question.cells(axes):
-            raise MechanismError(f"Table {index} must have {self.question.cells(axes)} cells.")
+            raise MechanismError("grouping-sets-cells-wrong", index=index, cells=self.question.cells(axes))
         return doubles(np.asarray(table).ravel()).reshape(self.question.shape(axes))
 
     def _part(self, meet: Axes, laid: Mapping[int, Floats]) -> Floats:
@@ -426,7 +426,7 @@ def _own_widths(laws: Sequence[AnyLaw | None], confidence: float) -> list[float]
 
 def _known(law: AnyLaw | None) -> AnyLaw:
     if law is None:
-        raise MechanismError("A table that is not measured has no law.")
+        raise MechanismError("table-not-measured")
     return law
 
 

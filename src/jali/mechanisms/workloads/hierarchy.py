@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from jali.errors import MechanismError
+from jali.errors import MechanismError, settle
 from jali.mechanisms.mechanism import Specimen, natural
 from jali.mechanisms.workloads.linear import Answered, LinearRelease, doubles, public_total
 from jali.mechanisms.workloads.tree import Tree, best_shape
@@ -157,9 +157,9 @@ def _fanouts(fanout: int | Sequence[int], cells: int) -> tuple[int, ...]:
     try:
         chosen = tuple(natural(item, "fanout") for item in fanout)
     except TypeError:
-        raise MechanismError(f"fanout must be a whole number or several, not {fanout!r}.") from None
+        raise MechanismError("fanout-malformed", fanout=settle(fanout)) from None
     if not chosen or Tree(chosen, root=False).leaves < cells:
-        raise MechanismError(f"fanout {fanout!r} makes fewer than {cells} leaves.")
+        raise MechanismError("fanout-too-small", fanout=settle(fanout), cells=cells)
     return chosen
 
 

@@ -61,7 +61,7 @@ class Answered:
     def estimate(self) -> Floats:
         """The estimate of the histogram; refused where the answers alone were measured."""
         if self.cells is None:
-            raise MechanismError("This mechanism measures the answers, not the cells.")
+            raise MechanismError("workload-measures-answers")
         return self.cells
 
 
@@ -118,7 +118,7 @@ class WorkloadMechanism(Mechanism):
         except MechanismError:
             array = np.zeros(0)
         if array.size != self.workload.cells:
-            raise MechanismError(f"The histogram must be {self.workload.cells} integers, one for each cell.")
+            raise MechanismError("histogram-wrong", cells=self.workload.cells)
         return narrow(array.ravel())
 
     def numbered(self, answer: int | None) -> int:
@@ -126,7 +126,7 @@ class WorkloadMechanism(Mechanism):
         if answer is None:
             return self.worst_answer
         if natural(answer, "answer", least=0) >= self.workload.size:
-            raise MechanismError(f"answer must be below {self.workload.size}, not {answer}: they count from 0.")
+            raise MechanismError("workload-answer-out-of-range", size=self.workload.size, answer=answer)
         return int(answer)
 
 
@@ -206,7 +206,7 @@ def public_total(total: int | None, adjacency: Adjacency) -> int | None:
     if total is None:
         return None
     if adjacency is not Adjacency.REPLACE_ONE:
-        raise MechanismError("A total is public under replace-one adjacency only.", remedy="Leave total= out.")
+        raise MechanismError("total-not-public")
     return natural(total, "total")
 
 

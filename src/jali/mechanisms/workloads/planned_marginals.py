@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from jali.errors import MechanismError
+from jali.errors import MechanismError, settle
 from jali.mechanisms.lattice import add
 from jali.mechanisms.laws import DiscreteGaussianLaw
 from jali.mechanisms.mechanism import LogMasses, Specimen, miss, parameter
@@ -74,7 +74,7 @@ class PlannedMarginals(WorkloadMechanism):
         total: int | None = None,
     ) -> None:
         if not isinstance(workload, Marginals):
-            raise MechanismError(f"workload must be Marginals, not {workload!r}.")
+            raise MechanismError("workload-not-marginals", workload=workload)
         self._fill(workload=workload, rho=parameter(rho, "rho"), adjacency=Adjacency.of(adjacency))
         self._fill(weights=_weights(weights, len(workload.sets)))
         self._fill(total=public_total(total, self.adjacency))
@@ -181,7 +181,7 @@ class PlannedMarginals(WorkloadMechanism):
     def log_masses(self, value: Any) -> LogMasses:
         """Return the law of the release for single attributes of two values each, on a window."""
         if any(len(part) > 1 or self.plan.scale(part) > 2 for part in self.plan.parts):
-            raise MechanismError("The law is listed for marginals of single attributes with two values only.")
+            raise MechanismError("marginals-law-unlisted")
         rows: dict[tuple[int, ...], float] = {(): 0.0}
         for part in self.plan.parts:
             exact = centre(residual(self.workload, self.read(value), part)).ravel()
@@ -237,5 +237,5 @@ def _weights(weights: Sequence[Number] | None, count: int) -> tuple[Fraction, ..
     if weights is None:
         return None
     if isinstance(weights, str) or not isinstance(weights, Sequence) or len(weights) != count:
-        raise MechanismError(f"weights must be {count} numbers, one for each marginal, not {weights!r}.")
+        raise MechanismError("marginal-weights-wrong", count=count, weights=settle(weights))
     return tuple(parameter(weight, "weights") for weight in weights)

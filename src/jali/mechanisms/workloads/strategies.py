@@ -76,7 +76,7 @@ class Dense(Strategy):
         try:
             return np.asarray(np.linalg.inv(self.matrix.astype(np.float64)))
         except np.linalg.LinAlgError:
-            raise MechanismError("grain is too coarse: the strategy cannot be inverted.") from None
+            raise MechanismError("grain-too-coarse") from None
 
     def solve(self, measurements: Floats) -> Floats:
         """Multiply by the inverse."""

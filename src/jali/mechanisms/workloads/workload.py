@@ -12,7 +12,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from jali.errors import MechanismError
+from jali.errors import MechanismError, settle
 from jali.mechanisms.mechanism import natural
 from jali.mechanisms.sensitivity import Root, Sensitivity
 from jali.privacy.adjacency import Adjacency
@@ -270,7 +270,7 @@ class Marginals(Workload):
         rows = [_row(attributes, "sets", "[(0, 1), (2,)]") for attributes in _row(sets, "sets", "[(0, 1), (2,)]")]
         chosen = tuple(tuple(sorted({natural(i, "sets", least=0) for i in row})) for row in rows)
         if not chosen or any(i >= len(sizes) for attributes in chosen for i in attributes):
-            raise MechanismError("sets must name attributes by their numbers, from 0, and at least one marginal.")
+            raise MechanismError("marginals-sets-wrong")
         object.__setattr__(self, "shape", sizes)
         object.__setattr__(self, "sets", tuple(dict.fromkeys(chosen)))
 
@@ -338,27 +338,27 @@ class Marginals(Workload):
 def workload_of(value: object) -> Workload:
     """Return `value` if it is a workload; refuse it by name otherwise."""
     if not isinstance(value, Workload):
-        raise MechanismError(f"workload must be a workload, not {value!r}.", remedy="For example Thresholds(64).")
+        raise MechanismError("workload-wrong", value=settle(value))
     return value
 
 
 def intervals_of(value: object) -> Intervals:
     """Return `value` if it is a workload of intervals; refuse it by name otherwise."""
     if not isinstance(value, Intervals):
-        raise MechanismError(f"workload must be a Histogram, Thresholds or Ranges, not {value!r}.")
+        raise MechanismError("workload-not-linear", value=settle(value))
     return value
 
 
 def written(entries: int) -> None:
     """Refuse to write out what would fill the memory."""
     if entries > _WRITTEN:
-        raise MechanismError("The workload is too large to be written out.", remedy="Ask for single answers.")
+        raise MechanismError("workload-too-large")
 
 
 def _row(value: Any, name: str, example: str) -> tuple[Any, ...]:
     """Return the items of a sequence, or refuse what is none."""
     if isinstance(value, str | bytes) or not hasattr(value, "__len__") or not hasattr(value, "__iter__"):
-        raise MechanismError(f"{name}: {value!r} is not a sequence.", remedy=f"For example {name}={example}.")
+        raise MechanismError("workload-not-a-sequence", name=name, value=value, example=example)
     return tuple(value)
 
 

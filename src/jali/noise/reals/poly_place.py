@@ -66,7 +66,7 @@ def poly_place_law(a: Fraction) -> Law:
     """Return the law of density (1-|z|)**(a-1) for |z| <= 1/a and K (1+|z|)**(-a-1) beyond, up to a factor."""
     a = rational("a", a)
     if a <= 1:
-        raise MechanismError(f"a must be above 1, not {a}.")
+        raise MechanismError("parameter-not-above-one", value=a, name="a")
     return RegionLaw(_Body(a), _Tail(a), a / (2 * a + 1))
 
 

@@ -65,10 +65,7 @@ def polynomial_law(gamma: Fraction) -> Law:
     """Return the law of density in proportion to 1/(1 + |z|**gamma)."""
     gamma = rational("gamma", gamma)
     if gamma < LEAST_GAMMA:
-        raise MechanismError(
-            f"gamma must be at least {float(LEAST_GAMMA)}, not {gamma}.",
-            remedy="Nearer to 1 the numbers are too huge to be drawn; take 1.1 or more.",
-        )
+        raise MechanismError("gamma-too-small", least=float(LEAST_GAMMA), gamma=gamma)
     return RegionLaw(_Body(gamma), _Tail(gamma / (gamma - 1)), (gamma - 1) / gamma)
 
 

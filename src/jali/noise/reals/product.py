@@ -77,7 +77,7 @@ def laplace_log_normal_law(sigma: Fraction) -> Law:
     """Return the law of X exp(sigma Y), X Laplace of scale 1 and Y standard Gaussian, independent."""
     sigma = rational("sigma", sigma)
     if sigma < 0:
-        raise MechanismError(f"sigma must be at least 0, not {sigma}.")
+        raise MechanismError("parameter-below-zero", value=sigma, name="sigma")
     return LaplaceLogNormal(sigma)
 
 

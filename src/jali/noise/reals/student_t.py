@@ -36,7 +36,7 @@ class _HeavyBell(Quotient):
 def student_t_law(degrees: int) -> Law:
     """Return the law of density in proportion to (1 + z**2/d)**(-(d+1)/2), for d >= 1 degrees of freedom."""
     if isinstance(degrees, bool) or not isinstance(degrees, int) or degrees < 1:
-        raise MechanismError(f"degrees must be an integer, at least 1, not {degrees!r}.")
+        raise MechanismError("parameter-not-positive-integer", value=degrees, name="degrees")
     return RegionLaw(_HeavyBell(degrees))
 
 

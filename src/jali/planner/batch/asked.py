@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -16,7 +15,7 @@ from jali.query.lexed import Lexed
 from jali.query.nodes import Question
 
 _Made = TypeVar("_Made")
-_NAMED = re.compile(r"Question (\d+) of the batch: ")
+_IN_BATCH = "batch-question"
 
 
 @dataclass(frozen=True)
@@ -63,14 +62,14 @@ def naming(place: int, make: Callable[[], _Made]) -> _Made:
     try:
         return make()
     except QueryError as refusal:
-        said = f"Question {place + 1} of the batch: {refusal.message}"
-        raise type(refusal)(said, position=refusal.position, remedy=refusal.remedy) from None
+        kind = type(refusal)
+        raise kind(_IN_BATCH, position=refusal.position, question=place + 1, problem=refusal.phrase) from None
 
 
 def place_of(refusal: QueryError) -> int | None:
     """Return which question of the batch a refusal is about, from 0; None where it is about all of them."""
-    found = _NAMED.match(refusal.message)
-    return None if found is None else int(found[1]) - 1
+    question = refusal.fields.get("question")
+    return question - 1 if refusal.code == _IN_BATCH and isinstance(question, int) else None
 
 
 def in_one_line(sql: str) -> str:

@@ -152,10 +152,7 @@ def plan_batch(
 ) -> BatchPlan:
     """Plan all questions of a batch, or refuse it and say which question cannot be planned."""
     if not 1 <= len(asked) <= _MOST:
-        raise QueryError(
-            f"A batch has from 1 to {_MOST:,} questions, not {len(asked):,}.",
-            remedy="Ask questions in it, and not too many.",
-        )
+        raise QueryError("batch-size", most=_MOST, count=len(asked))
     drafting = _Drafting(asked, catalog, agree, limits)
     if total.loss is None:
         return _costed(_own_losses(drafting), total, agree)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
-from jali.errors import BudgetExceeded, CatalogError
+from jali.errors import BudgetExceeded, CatalogError, settle
 from jali.numerals import decimal
 from jali.privacy.adaptive.filters import Rule
 from jali.privacy.event import NOTHING, Event
@@ -62,9 +62,7 @@ class Account:
 
     def __post_init__(self) -> None:
         if not hasattr(self.rule, "admits"):
-            raise CatalogError(
-                f"rule must be a filter, not {self.rule!r}.", remedy="For example Filter(Budget(1))."
-            )
+            raise CatalogError("rule-not-a-filter", rule=settle(self.rule))
 
     def __str__(self) -> str:
         return f"{self.name}: spent {self.spent}; {self.remaining}"

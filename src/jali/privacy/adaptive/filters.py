@@ -167,9 +167,7 @@ class ApproximateFilter:
         object.__setattr__(self, "delta", probability(delta, "delta"))
         object.__setattr__(self, "slack", self.delta / 2 if slack is None else probability(slack, "slack"))
         if not 0 < self.slack <= self.delta:
-            raise CatalogError(
-                "slack must be above 0 and at most delta.", remedy="Without a delta, use PureFilter(epsilon)."
-            )
+            raise CatalogError("slack-out-of-range")
 
     @property
     def promise(self) -> Approximate:

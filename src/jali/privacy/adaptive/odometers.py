@@ -13,7 +13,7 @@ import math
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
-from jali.errors import BudgetExceeded, CatalogError
+from jali.errors import BudgetExceeded, CatalogError, settle
 from jali.privacy.adaptive.filters import largest_simple_rho, log_inverse
 from jali.privacy.event import NOTHING, Event
 from jali.privacy.loss import Loss
@@ -53,10 +53,7 @@ class PureOdometer:
         """Return the odometer after a release of this loss; refuse one that has no pure epsilon."""
         event = loss.event
         if event.epsilon is None or event.delta:
-            raise CatalogError(
-                f"{loss!r} is not pure: no reading could be certain.",
-                remedy="Use ApproximateOdometer or ConcentratedOdometer, which have a delta.",
-            )
+            raise CatalogError("loss-not-pure", loss=settle(loss))
         return PureOdometer(self.spent + event)
 
 
@@ -106,9 +103,7 @@ class ConcentratedOdometer:
         """Return the odometer after a release of this loss; refuse one with a delta of its own."""
         event = loss.event
         if event.delta:
-            raise CatalogError(
-                f"{loss!r} has a delta of its own.", remedy="Use ApproximateOdometer, which sets a part aside."
-            )
+            raise CatalogError("loss-has-delta", loss=settle(loss))
         return replace(self, spent=self.spent + event)
 
 
@@ -155,7 +150,7 @@ class ApproximateOdometer:
         whole = _above_zero(delta, "delta")
         part = whole / 2 if delta_events is None else probability(delta_events, "delta_events")
         if part >= whole:
-            raise CatalogError("delta_events must be below delta.")
+            raise CatalogError("bounds-not-rising", low="delta_events", high="delta")
         object.__setattr__(self, "delta", whole)
         object.__setattr__(self, "expected_epsilon", positive(expected_epsilon, "expected_epsilon"))
         object.__setattr__(self, "delta_events", part)
@@ -206,5 +201,5 @@ def _plain(spent: Event) -> float:
 def _above_zero(value: Number, name: str) -> Fraction:
     number = probability(value, name)
     if not number:
-        raise CatalogError(f"{name} must be above 0.", remedy="Without a delta, use PureOdometer().")
+        raise CatalogError("odometer-delta-zero", name=name)
     return number

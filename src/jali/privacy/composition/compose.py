@@ -9,7 +9,7 @@ from fractions import Fraction
 from functools import cached_property, lru_cache
 from typing import Literal, TypeAlias, get_args
 
-from jali.errors import CatalogError
+from jali.errors import CatalogError, settle
 from jali.privacy.adjacency import Adjacency
 from jali.privacy.composition.numerical import NUMERICAL, distribution, lacks_distribution
 from jali.privacy.composition.parts import Compound, Parts, merged, total
@@ -55,9 +55,9 @@ def compose(*losses: Loss | tuple[Loss, int], parameters: Parameters = "declared
         epsilon 5.22154 at delta 1e-06, by zCDP with the tight conversion
     """
     if parameters not in get_args(Parameters):
-        raise CatalogError(f"parameters must be 'declared' or 'adaptive', not {parameters!r}.")
+        raise CatalogError("composition-parameters-unknown", parameters=parameters)
     if not losses:
-        raise CatalogError("losses is empty: there is nothing to compose.", remedy="Give at least one loss.")
+        raise CatalogError("nothing-to-compose")
     parts = merged(part for loss in losses for part in _flat(loss))
     same_adjacency([loss for loss, _ in parts])
     chosen = "adaptive" in (parameters, *(_parameters(loss) for loss in losses))
@@ -123,10 +123,7 @@ class Composition(Compound):
         """Return the least epsilon at delta, with the theorem that proves it."""
         table = self.table(delta)
         if table.best is None:
-            raise CatalogError(
-                f"No theorem gives {self!r} an epsilon at this delta.",
-                remedy="Choose a larger delta; .table(delta) says what each theorem needs.",
-            )
+            raise CatalogError("composition-no-epsilon", losses=settle(self))
         return table.best
 
     def table(self, delta: Number) -> Table:
@@ -215,7 +212,7 @@ class Composition(Compound):
     def _require_distribution(self) -> None:
         reason = _ADAPTIVE if self.parameters == "adaptive" else lacks_distribution(self.parts)
         if reason:
-            raise CatalogError(f"The privacy-loss distribution does not apply to {self!r}: {reason}.")
+            raise CatalogError("composition-no-distribution", losses=settle(self), reason=reason)
 
 
 @lru_cache(maxsize=256)
@@ -228,9 +225,7 @@ def _flat(loss: Loss | tuple[Loss, int]) -> Iterator[tuple[Loss, int]]:
     """Return the parts of an argument, compositions taken apart."""
     one, count = loss if isinstance(loss, tuple) and len(loss) == 2 else (loss, 1)
     if not isinstance(one, Loss) or isinstance(count, Loss):
-        raise CatalogError(
-            f"losses must be losses or (loss, count) pairs, not {loss!r}.", remedy="For example Pure(0.1)."
-        )
+        raise CatalogError("losses-not-losses", loss=settle(loss))
     times = whole_count(count)
     for part, inner in one.parts if isinstance(one, Composition | PrivacyLossDistribution) else ((one, 1),):
         yield part, times * inner

@@ -49,7 +49,7 @@ class Largest(Compound):
     def __init__(self, losses: Iterable[Loss], named: Adjacency | None = None) -> None:
         parts = merged((loss, 1) for loss in losses)
         if not parts:
-            raise CatalogError("losses is empty: there is no largest.", remedy="Give at least one loss.")
+            raise CatalogError("nothing-is-largest")
         object.__setattr__(self, "losses", tuple(loss for loss, _ in parts))
         object.__setattr__(self, "named", named)
 

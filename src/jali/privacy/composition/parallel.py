@@ -45,20 +45,20 @@ def parallel(losses: Iterable[Loss], *, partition: Partition, adjacency: Adjacen
     given = _checked(losses)
     neighbours = Adjacency.of(adjacency)
     if partition not in get_args(Partition):
-        raise CatalogError(f"partition must be 'index' or 'value', not {partition!r}.")
+        raise CatalogError("partition-kind-unknown", partition=partition)
     if partition == "value" and neighbours is Adjacency.REPLACE_ONE:
         return _moving(given)
     if same_adjacency(given) not in (None, neighbours):
-        raise CatalogError(f"adjacency is {neighbours.value!r}, but the losses are stated for another.")
+        raise CatalogError("parallel-adjacency-differs", adjacency=neighbours.value, name="adjacency")
     return _one_of(given)
 
 
 def _checked(losses: Iterable[Loss]) -> list[Loss]:
     given = list(losses)
     if not given:
-        raise CatalogError("losses is empty: there are no parts.", remedy="Give the loss of at least one part.")
+        raise CatalogError("parallel-no-parts")
     if not all(isinstance(loss, Loss) for loss in given):
-        raise CatalogError("losses must be losses, one for each part.", remedy="For example [Pure(0.1)].")
+        raise CatalogError("parallel-not-losses")
     return given
 
 
@@ -73,11 +73,7 @@ def _moving(losses: list[Loss]) -> Loss:
     """Return the worst of all pairs: one neighbour leaves a part and enters another, or stays in one."""
     stated = same_adjacency(losses)
     if stated is Adjacency.REPLACE_ONE:
-        raise CatalogError(
-            "With a value partition and the adjacency 'replace-one' a row may leave one part and enter another, "
-            "which losses stated for 'replace-one' do not cover.",
-            remedy="State the losses of the parts for adjacency 'add-remove', or use an index partition.",
-        )
+        raise CatalogError("parallel-value-replace-one")
     staying = [loss.group(2) for loss in contenders(losses, 1)] if stated else losses[: len(losses) == 1]
     return Largest([*_pairs(losses), *staying], Adjacency.REPLACE_ONE if stated else None)
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import ClassVar
 
-from jali.errors import CatalogError
+from jali.errors import CatalogError, settle
 from jali.privacy.adjacency import Adjacency
 from jali.privacy.distribution.convolution import Convolution, convolve
 from jali.privacy.distribution.mesh import ERROR, optimistic, pessimistic, total_mass
@@ -71,10 +71,7 @@ class PrivacyLossDistribution(Loss):
     @property
     def event(self) -> Event:
         """Refused: a distribution is for releases that are declared together, not for a filter."""
-        raise CatalogError(
-            "A privacy-loss distribution cannot act as a filter: it needs all losses to be fixed in advance.",
-            remedy="Charge the whole batch at once as a fixed (epsilon, delta): .at(delta).",
-        )
+        raise CatalogError("distribution-no-filter")
 
     def bounds(self, delta: Number) -> tuple[float, float]:
         """Return an epsilon that is too small for this delta, and one that is enough."""
@@ -146,13 +143,10 @@ def _merged(parts: Sequence[Loss | tuple[Loss, int]]) -> Parts:
         for single, times in loss.parts if isinstance(loss, PrivacyLossDistribution) else ((loss, 1),):
             counts[single] = counts.get(single, 0) + times * whole_count(count)
     if not counts:
-        raise CatalogError("parts is empty.", remedy="Give at least one loss.")
+        raise CatalogError("distribution-no-parts")
     without = next((loss for loss in counts if not loss.spreads()), None)
     if without is not None:
-        raise CatalogError(
-            f"{without!r} has no privacy-loss distribution.",
-            remedy="Use the loss of a mechanism such as GaussianLoss, or compose(...), which takes any loss.",
-        )
+        raise CatalogError("loss-without-distribution", loss=settle(without))
     same_adjacency(list(counts))
     return tuple(sorted(counts.items(), key=lambda item: repr(item[0])))
 
@@ -161,10 +155,7 @@ def _listed(parts: Sequence[Loss | tuple[Loss, int]]) -> Sequence[Loss | tuple[L
     given = [parts] if isinstance(parts, Loss) else list(parts)
     for part in given:
         if not isinstance(part[0] if isinstance(part, tuple) and len(part) == 2 else part, Loss):
-            raise CatalogError(
-                f"parts must be losses or (loss, count) pairs, not {part!r}.",
-                remedy="For example [(Pure(0.1), 100)].",
-            )
+            raise CatalogError("distribution-parts-wrong", part=settle(part))
     return given
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from jali.errors import CatalogError
+from jali.errors import CatalogError, settle
 from jali.numerals import decimal_above
 from jali.privacy.event import Event
 from jali.privacy.loss import Loss
@@ -86,10 +86,7 @@ class Approximate(Loss):
             return Approximate(people * self.bound, 0)
         factor = chain_factor(float_above(self.bound), people)
         if factor * self.failure >= 1:
-            raise CatalogError(
-                f"A group of size {size} has no (epsilon, delta) guarantee: its delta would be 1 or more.",
-                remedy="Take a smaller group or a smaller delta.",
-            )
+            raise CatalogError("group-without-guarantee", size=size)
         return Approximate(people * self.bound, self.failure * (people if people == 1 else rational_above(factor)))
 
     def spreads(self) -> tuple[Spread, ...]:
@@ -102,9 +99,6 @@ class Approximate(Loss):
 def fixed(epsilon: float, delta: Fraction, loss: Loss) -> Pure | Approximate:
     """Return the loss of one point of a profile, in exact numbers."""
     if math.isinf(epsilon):
-        raise CatalogError(
-            f"delta {decimal_above(delta)} is below what {loss!r} can reach: no epsilon belongs to it.",
-            remedy="Choose a larger delta.",
-        )
+        raise CatalogError("delta-below-loss", delta=delta, loss=settle(loss), name="delta")
     whole = rational_above(max(epsilon, 1e-12))
     return Approximate(whole, delta) if delta else Pure(whole)

@@ -55,8 +55,5 @@ def _chained(event: Event, people: int) -> Fraction:
         return event.delta
     factor = math.inf if event.epsilon is None else chain_factor(float_above(event.epsilon), people)
     if factor * event.delta >= 1:
-        raise CatalogError(
-            f"A group of size {people} has no (epsilon, delta) guarantee: its delta would be 1 or more.",
-            remedy="Take a smaller group or a smaller delta.",
-        )
+        raise CatalogError("group-without-guarantee", size=people)
     return event.delta * rational_above(factor)

@@ -16,7 +16,7 @@ from functools import cached_property
 from itertools import combinations, pairwise
 from typing import TYPE_CHECKING, TypeAlias, TypeVar, overload
 
-from jali.errors import CatalogError
+from jali.errors import CatalogError, settle
 from jali.numerals import decimal
 from jali.privacy.event import Event
 from jali.privacy.loss import Loss
@@ -95,7 +95,7 @@ class Finite(Loss):
         """
         laws = (_law(p, "p"), _law(q, "q"))
         if len(laws[0]) != len(laws[1]):
-            raise CatalogError(f"p and q must list the same outcomes, not {len(p)} and {len(q)}.")
+            raise CatalogError("finite-outcomes-differ", left=len(p), right=len(q))
         return cls(laws, ((0, 1),), complete=False)
 
     @classmethod
@@ -110,7 +110,7 @@ class Finite(Loss):
         """
         rows = tuple(_law(row, f"matrix[{i}]") for i, row in enumerate(matrix))
         if len(rows) < 2 or len({len(row) for row in rows}) != 1:
-            raise CatalogError("matrix must have at least two rows, all of the same length.")
+            raise CatalogError("finite-matrix-wrong")
         pairs = combinations(range(len(rows)), 2) if neighbours is None else neighbours
         return cls(rows, _checked(pairs, len(rows)), complete=True)
 
@@ -124,7 +124,7 @@ class Finite(Loss):
         """
         p, count = share(truth, "truth"), positive_integer(answers, "answers")
         if count < 2:
-            raise CatalogError("answers must be at least 2.")
+            raise CatalogError("finite-answers-too-few")
         lie = (1 - p) / (count - 1)
         return cls.from_channel([[p if i == j else lie for j in range(count)] for i in range(count)])
 
@@ -194,7 +194,7 @@ class Finite(Loss):
     def _renyi(self, order: float) -> float:
         """Return the largest Rényi divergence of an order above 1 over all neighbours, rounded up."""
         if not order > 1:
-            raise CatalogError(f"order must be above 1, not {order}.")
+            raise CatalogError("parameter-not-above-one", value=order, name="order")
         if math.isinf(self._bound):
             return math.inf
         # For small losses the sum cancels; the bound order * epsilon^2 / 2 does not.
@@ -211,10 +211,7 @@ class Finite(Loss):
     def event(self) -> Event:
         """Epsilon rounded up, and a bound on rho that is at most epsilon squared over two."""
         if math.isinf(self._bound):
-            raise CatalogError(
-                f"{self!r} has outcomes that only one neighbour can give: its epsilon is infinite.",
-                remedy=f"Charge one point of it, .at(delta), with delta at least {float_above(self._infinite)}.",
-            )
+            raise CatalogError("loss-epsilon-infinite", loss=settle(self), delta=float_above(self._infinite))
         epsilon = rational_above(self._bound)
         return Event(epsilon, min(epsilon**2 / 2, rational_above(self._rho)))
 
@@ -289,7 +286,7 @@ class Finite(Loss):
         """
         rows = tuple(_law(row, f"kernel[{i}]") for i, row in enumerate(kernel))
         if len(rows) != len(self.rows[0]) or len({len(row) for row in rows}) != 1:
-            raise CatalogError(f"kernel must have one row for each of the {len(self.rows[0])} outcomes.")
+            raise CatalogError("finite-kernel-wrong", count=len(self.rows[0]))
         return Finite(tuple(_pushed(row, rows) for row in self.rows), self.neighbours, complete=self.complete)
 
     def spreads(self) -> tuple[Spread, ...]:
@@ -332,7 +329,7 @@ def privacy_loss(
         values = privacy_loss([p.get(key, 0) for key in keys], [q.get(key, 0) for key in keys])
         return {key: value for key, value in zip(keys, values, strict=True) if not math.isnan(value)}
     if isinstance(p, Mapping) or isinstance(q, Mapping):
-        raise CatalogError("p and q must both be dictionaries or both be sequences.")
+        raise CatalogError("finite-kinds-differ")
     rows = Finite.from_pair(p, q).rows
     return tuple(_outcome_loss(a, b) for a, b in zip(*rows, strict=True))
 
@@ -349,16 +346,14 @@ def _law(values: Sequence[Number], name: str) -> Row:
     total = sum(row, _ZERO)
     exact = all(isinstance(value, int | str | Decimal | Fraction) for value in values)
     if abs(total - 1) > (0 if exact else _MISSED):
-        raise CatalogError(
-            f"{name} must sum to 1, not {decimal(total, 12)}.", remedy="Give Fractions or texts such as '1/3'."
-        )
+        raise CatalogError("finite-sum-wrong", name=name, total=total)
     return tuple(value / total for value in row)
 
 
 def _checked(pairs: Iterable[tuple[int, int]], count: int) -> tuple[tuple[int, int], ...]:
     ordered = sorted({(min(i, j), max(i, j)) for i, j in pairs})
     if not ordered or any(not 0 <= i < j < count for i, j in ordered):
-        raise CatalogError(f"neighbours must be pairs of two different rows, numbered 0 to {count - 1}.")
+        raise CatalogError("finite-neighbours-wrong", last=count - 1)
     return tuple(ordered)
 
 

@@ -39,10 +39,7 @@ class ProfileGroup(Loss):
         """K epsilon, and k^2 rho in zCDP; refused where one person's loss has a delta."""
         one = self.loss.event
         if one.delta:
-            raise CatalogError(
-                "The group's loss has a delta that depends on epsilon.",
-                remedy="Charge one point of it: .at(delta).",
-            )
+            raise CatalogError("group-delta-by-epsilon")
         return Event(None if one.epsilon is None else self.size * one.epsilon, self.size**2 * one.rho)
 
     def _delta(self, epsilon: float) -> float:

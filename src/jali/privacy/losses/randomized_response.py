@@ -44,7 +44,7 @@ class RandomizedResponseLoss(Bounded):
         object.__setattr__(self, "bound", positive(epsilon, "epsilon"))
         object.__setattr__(self, "categories", positive_integer(categories, "categories"))
         if self.categories < 2:
-            raise CatalogError(f"categories must be at least 2, not {categories}.")
+            raise CatalogError("categories-too-few", categories=categories)
 
     @classmethod
     def from_truth(cls, probability: Number, categories: int = 2) -> RandomizedResponseLoss:
@@ -52,7 +52,7 @@ class RandomizedResponseLoss(Bounded):
         truth = rational(probability, "probability")
         others = positive_integer(categories, "categories") - 1
         if not Fraction(1, others + 1) < truth < 1:
-            raise CatalogError(f"probability must be above 1/categories and below 1, not {probability}.")
+            raise CatalogError("response-probability-out-of-range", probability=probability)
         return cls(ln_above(truth * others / (1 - truth)), categories)
 
     def __repr__(self) -> str:

@@ -39,10 +39,10 @@ class Renyi(Loss):
 
     def __init__(self, divergences: Mapping[Number, Number]) -> None:
         if not isinstance(divergences, Mapping):
-            raise CatalogError("divergences must be a mapping.", remedy="For example Renyi({2: 0.1, 3: 0.2}).")
+            raise CatalogError("renyi-not-a-mapping")
         points = sorted(_point(order, divergence) for order, divergence in divergences.items())
         if not points:
-            raise CatalogError("divergences is empty.", remedy="Give a divergence for at least one order above 1.")
+            raise CatalogError("renyi-empty")
         object.__setattr__(self, "points", tuple(points))
 
     @property
@@ -53,10 +53,7 @@ class Renyi(Loss):
     @property
     def event(self) -> Event:
         """Refused: finitely many orders do not bound rho at all orders, which the filter adds up."""
-        raise CatalogError(
-            "A Rényi curve cannot be charged to a budget as it is.",
-            remedy="Charge the losses that it is made of, or a fixed point of it: .at(delta).",
-        )
+        raise CatalogError("renyi-not-charged")
 
     def _renyi(self, order: float) -> float:
         """Return the divergence of the next listed order at or above this one; infinite beyond the last."""

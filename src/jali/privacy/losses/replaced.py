@@ -75,5 +75,5 @@ def replace_one(loss: Loss) -> Replaced:
         1.0
     """
     if require_loss(loss).adjacency is Adjacency.REPLACE_ONE:
-        raise CatalogError("adjacency of the loss is 'replace-one' already.", remedy="Use the loss as it is.")
+        raise CatalogError("loss-replace-one-already", name="adjacency")
     return Replaced(loss.group(2))

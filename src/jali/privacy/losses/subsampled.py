@@ -8,7 +8,7 @@ from enum import StrEnum
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from jali.errors import CatalogError
+from jali.errors import CatalogError, settle
 from jali.numerals import decimal
 from jali.privacy.adjacency import Adjacency
 from jali.privacy.event import Event
@@ -146,17 +146,14 @@ class SubsampledLoss(Loss):
 def _symmetric(loss: Loss) -> Loss:
     require_loss(loss)
     if len(loss.spreads()) != 1:
-        raise CatalogError(
-            f"loss must have one privacy-loss distribution, the same in both directions; {loss!r} has not.",
-            remedy="Subsample a mechanism such as GaussianLoss, LaplaceLoss, Pure or BoundedRange.",
-        )
+        raise CatalogError("subsampled-loss-two-sided", loss=settle(loss))
     return loss
 
 
 def _rate(rate: Number) -> Fraction:
     number = share(rate, "rate")
     if number == 0:
-        raise CatalogError("rate must be above 0.")
+        raise CatalogError("subsampling-rate-zero")
     return number
 
 
@@ -164,12 +161,16 @@ def _sampling(sampling: str | Sampling, adjacency: Adjacency, loss: Loss) -> Sam
     try:
         way = Sampling(sampling)
     except ValueError:
-        names = " or ".join(f"'{member.value}'" for member in Sampling)
-        raise CatalogError(f"sampling must be {names}, not {sampling!r}.") from None
+        names = tuple(member.value for member in Sampling)
+        raise CatalogError("parameter-not-among", choices=names, value=sampling, name="sampling") from None
     if _HOLDS_FOR[way] is not adjacency or loss.adjacency not in (None, adjacency):
         other = next(member for member in Sampling if _HOLDS_FOR[member] is adjacency)
         raise CatalogError(
-            f"adjacency does not fit: {way.value} sampling is not analysed for {adjacency.value} neighbours.",
-            remedy=f"Use sampling='{other.value}', or adjacency='{_HOLDS_FOR[way].value}'.",
+            "subsampling-adjacency-wrong",
+            sampling=way.value,
+            adjacency=adjacency.value,
+            other_sampling=other.value,
+            other_adjacency=_HOLDS_FOR[way].value,
+            name="adjacency",
         )
     return way

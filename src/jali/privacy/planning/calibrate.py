@@ -139,7 +139,7 @@ def truth_probability(epsilon: Number, delta: Number = 0, *, categories: int = 2
     bound, failure = float_below(positive(epsilon, "epsilon")), probability(delta, "delta")
     wrong = positive_integer(categories, "categories") - 1
     if not wrong:
-        raise CatalogError("categories must be at least 2, not 1.")
+        raise CatalogError("categories-too-few", categories="1")
     # The lie is rounded, not the truth: near 1 a truth has no digits left.
     shrunk = math.exp(-min(bound, 700.0))
     lie = raised(float_above(1 - failure) * wrong * shrunk / (1 + wrong * shrunk))
@@ -202,5 +202,5 @@ def _discrete_variance(epsilon: Fraction, delta: Fraction, sensitivity: int) -> 
 def _positive_delta(delta: Number) -> Fraction:
     number = probability(delta, "delta")
     if not number:
-        raise CatalogError("delta must be above 0 for Gaussian noise.", remedy="Give a delta such as 1e-6.")
+        raise CatalogError("gaussian-without-delta", name="delta")
     return number

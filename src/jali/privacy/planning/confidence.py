@@ -14,7 +14,7 @@ def confident(value: Number) -> Fraction:
     """Return a confidence strictly between 0 and 1, exactly."""
     number = rational(value, "confidence")
     if not 0 < number < 1:
-        raise CatalogError(f"confidence must lie between 0 and 1, not {value}.", remedy="Give 0.95, for example.")
+        raise CatalogError("confidence-out-of-range", confidence=value, name="confidence")
     return number
 
 

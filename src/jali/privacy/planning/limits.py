@@ -18,9 +18,9 @@ _LARGEST = 10**30
 def plannable(budget: Budget) -> Budget:
     """Return a budget whose epsilon is between 1e-12 and 1e9."""
     if not isinstance(budget, Budget):
-        raise CatalogError(f"budget is not a Budget: {budget!r}.", remedy="Give Budget(epsilon, delta).")
+        raise CatalogError("budget-not-a-budget", budget=budget)
     if not _LEAST_EPSILON <= budget.epsilon <= LARGEST_EPSILON:
-        raise CatalogError(f"epsilon must be between 1e-12 and 1e9 to plan with, not {float(budget.epsilon):.3g}.")
+        raise CatalogError("planned-epsilon-out-of-range", epsilon=float(budget.epsilon), name="epsilon")
     return budget
 
 
@@ -28,7 +28,7 @@ def size(value: Number, name: str) -> Fraction:
     """Return an accuracy or a sensitivity between 1e-30 and 1e30."""
     number = positive(value, name)
     if not Fraction(1, _LARGEST) <= number <= _LARGEST:
-        raise CatalogError(f"{name} must be between 1e-30 and 1e30 to plan with, not {value}.")
+        raise CatalogError("planned-number-out-of-range", name=name, value=value)
     return number
 
 
@@ -36,5 +36,5 @@ def count(value: int, name: str, largest: int = MOST) -> int:
     """Return a number of queries or rows, up to a thousand million or another limit."""
     number = positive_integer(value, name)
     if number > largest:
-        raise CatalogError(f"{name} must be at most {largest:,} to plan with, not {written(number)}.")
+        raise CatalogError("planned-count-too-large", name=name, most=largest, value=written(number))
     return number

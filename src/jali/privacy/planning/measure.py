@@ -30,9 +30,7 @@ class Measure:
 
     def __init__(self, confidence: Number | None, *, simultaneous: bool = False) -> None:
         if confidence is None and simultaneous:
-            raise CatalogError(
-                "simultaneous has no meaning for a standard deviation.", remedy="Give a confidence such as 0.95."
-            )
+            raise CatalogError("planned-stddev-simultaneous")
         object.__setattr__(self, "confidence", None if confidence is None else confident(confidence))
         object.__setattr__(self, "simultaneous", simultaneous)
 

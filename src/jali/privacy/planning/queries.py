@@ -61,10 +61,7 @@ def plan_queries(
     limit, reach = plannable(budget), size(sensitivity, "sensitivity")
     measure = Measure(confidence, simultaneous=simultaneous)
     if (k is None) == (accuracy is None):
-        raise CatalogError(
-            "Give k or accuracy, and not both: the other one is planned.",
-            remedy="To learn the least epsilon for both, use least_epsilon(k, accuracy).",
-        )
+        raise CatalogError("planned-k-and-accuracy")
     if k is not None:
         counted = count(k, "k")
         rows = [forecast(kind, limit, counted, reach, measure) for kind in offered(limit.delta)]
@@ -105,7 +102,7 @@ def least_epsilon(
         scale = float(goal) / measure(kind(counted, 1.0))
         needed = kind.epsilon_for(scale, failure, counted, reach)
         if needed > LARGEST_EPSILON:
-            raise CatalogError("accuracy needs an epsilon above 1e9.", remedy="Accept a larger error.")
+            raise CatalogError("planned-accuracy-too-dear", name="accuracy")
         rows.append(forecast(kind, Budget(needed, failure), counted, reach, measure))
     return QueryPlan("epsilon", measure, reach, tuple(rows), queries=counted, accuracy=float(goal), delta=failure)
 

@@ -22,7 +22,7 @@ def least(holds: Callable[[float], bool], start: float = 1.0) -> float:
     """
     low, high = bracket_around(holds, start, least=2 * _SMALLEST, most=_LARGEST)
     if high > _LARGEST:
-        raise CatalogError("delta is too small for this epsilon.", remedy="Choose a larger delta or epsilon.")
+        raise CatalogError("planned-delta-too-small", name="delta")
     return between(holds, low, high)
 
 

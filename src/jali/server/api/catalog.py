@@ -19,7 +19,7 @@ from jali.privacy import Budget
 from jali.query.catalog import Declared, Keys, Range, Via
 from jali.serialization.schema import VALUES
 from jali.server.api.doors import AnyCaller, Curator, TheHouse
-from jali.server.api.envelope import Refusal, not_found
+from jali.server.api.envelope import not_found, refuse_request
 from jali.server.api.forms import BudgetForm, ColumnForm, GrantForm, PublicForm, TableForm, read_part
 from jali.server.api.told import EXCEEDED
 from jali.server.house import House
@@ -198,18 +198,14 @@ def inside(directory: Path, name: str) -> Path:
     except (OSError, ValueError, RuntimeError):
         place = root
     if place == root or not place.is_relative_to(root):
-        raise Refusal(
-            403, "OutsideData", "The file is not in the server's data directory.", remedy="Start it with --data."
-        )
+        raise refuse_request("file-outside-data", status=403, type_="OutsideData")
     return place
 
 
 def _declared(form: ColumnForm) -> Declared | str:
     said = [value for value in (form.range, form.keys, form.kind) if value is not None]
     if len(said) != 1:
-        raise CatalogError(
-            "A column has a range, or keys, or a kind.", remedy='Write {"range": [0, 120]} or {"keys": ["A"]}.'
-        )
+        raise CatalogError("column-form-empty")
     if form.keys is not None:
         return Keys(form.keys)
     if form.range == "auto":

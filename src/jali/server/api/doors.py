@@ -9,7 +9,7 @@ from fastapi import Depends, Request, Security
 from fastapi.security import APIKeyCookie, HTTPBearer
 
 from jali.database.access import Refused
-from jali.server.api.envelope import Refusal, not_allowed, sign_in_needed, too_often
+from jali.server.api.envelope import not_allowed, refuse_request, sign_in_needed, too_often
 from jali.server.house import House, house_of
 from jali.server.people.caller import Caller
 from jali.server.people.cookies import NAME
@@ -103,9 +103,4 @@ async def by_token(request: Request, house: House, text: str) -> Caller:
 def check_word(request: Request, house: House, cookie: str, word: str) -> None:
     """Refuse a change that comes by a cookie without the word of its session: another site may have made it."""
     if request.method not in _SAFE and not house.gate.cookies.agrees(cookie, word):
-        raise Refusal(
-            403,
-            "FormExpired",
-            "The form does not belong to this session.",
-            remedy="Load the page again, and send it once more.",
-        )
+        raise refuse_request("form-of-other-session", status=403, type_="FormExpired")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any
 
 from fastapi import FastAPI, Request
@@ -16,9 +17,11 @@ from jali.errors import (
     BudgetExceeded,
     CatalogError,
     EngineError,
+    Field,
     JaliError,
     LedgerError,
     MechanismError,
+    Phrase,
     QueryError,
     Unsupported,
 )
@@ -41,85 +44,89 @@ STATUSES: tuple[tuple[type[JaliError], int], ...] = (
 TOO_LARGE = "jali.too_large"
 
 
-class Refusal(Exception):  # noqa: N818 - an answer, not a mishap
+# Errors of a ledger that say that there is no such thing.
+_NOT_THERE = frozenset({"account-unknown", "receipt-unknown", "stream-unknown-in-ledger", "token-unknown"})
+
+
+class RequestRefused(JaliError):  # noqa: N818 - an answer, not a mishap
     """A request that is answered with an error which is not one of the database.
 
-    Args:
+    Attributes:
         status: The status of the response.
-        kind: What programs tell it by.
-        message: What happened, in a sentence.
-        remedy: What can be done about it.
+        type: What programs tell the kind by.
         headers: Headers of the response.
     """
 
-    def __init__(
-        self, status: int, kind: str, message: str, *, remedy: str, headers: Mapping[str, str] | None = None
-    ) -> None:
-        super().__init__(message)
-        self.status, self.kind, self.message, self.remedy = status, kind, message, remedy
-        self.headers = dict(headers or {})
+    status: int = 500
+    type: str = "JaliError"
+    headers: Mapping[str, str] = MappingProxyType({})
 
     @property
     def document(self) -> dict[str, Any]:
         """The envelope's content."""
-        return {"type": self.kind, "message": self.message, "remedy": self.remedy, "position": None}
+        return failure_json(self) | {"type": self.type}
 
 
-def sign_in_needed(reason: str = "Nobody is signed in.") -> Refusal:
+def refuse_request(
+    code: str, /, *, status: int, type_: str, headers: Mapping[str, str] | None = None, **fields: Field
+) -> RequestRefused:
+    """Return the refusal of a request."""
+    made = RequestRefused(code, position=None, **fields)
+    made.status, made.type, made.headers = status, type_, dict(headers or {})
+    return made
+
+
+_NOBODY = Phrase("sign-in-needed")
+
+
+def sign_in_needed(reason: Phrase = _NOBODY) -> RequestRefused:
     """Refuse somebody without a good token."""
-    return Refusal(
-        401,
-        "SignInNeeded",
-        reason,
-        remedy="Send a good token: Authorization: Bearer jali_... The curator makes one: jali token create.",
-        headers={"WWW-Authenticate": "Bearer"},
-    )
+    return refuse_request(reason.code, status=401, type_="SignInNeeded", headers={"WWW-Authenticate": "Bearer"})
 
 
-def not_allowed() -> Refusal:
+def not_allowed() -> RequestRefused:
     """Refuse an analyst what is the curator's."""
-    return Refusal(403, "NotAllowed", "This is for curators.", remedy="Ask the curator to do it.")
+    return refuse_request("curators-only", status=403, type_="NotAllowed")
 
 
-def not_found(what: str) -> Refusal:
+def not_found(thing: str) -> RequestRefused:
     """Say that there is no such thing."""
-    return Refusal(404, "NotFound", f"There is no {what}.", remedy="See /api/v1/openapi.json for what there is.")
+    return refuse_request("not-found", status=404, type_="NotFound", thing=thing)
 
 
-def too_often(seconds: float) -> Refusal:
+def too_often(seconds: float) -> RequestRefused:
     """Refuse a caller for a while."""
-    after = str(max(1, math.ceil(seconds)))
-    return Refusal(
-        429, "TooOften", "There were too many requests.", remedy=f"Wait {after} s.", headers={"Retry-After": after}
+    after = max(1, math.ceil(seconds))
+    return refuse_request(
+        "too-many-requests", status=429, type_="TooOften", headers={"Retry-After": str(after)}, seconds=after
     )
 
 
-def too_busy() -> Refusal:
+def too_busy() -> RequestRefused:
     """Refuse a question for which there is no room."""
-    return Refusal(
-        503,
-        "Busy",
-        "Too many questions are under way.",
-        remedy="Nothing was spent: ask again in a while.",
-        headers={"Retry-After": "1"},
-    )
+    return refuse_request("server-busy", status=503, type_="Busy", headers={"Retry-After": "1"})
 
 
-def too_large(limit: int) -> Refusal:
+def too_large(limit: int) -> RequestRefused:
     """Refuse a request for its size."""
-    return Refusal(413, "TooLarge", f"The request is larger than {limit:,} bytes.", remedy="Send less at once.")
+    return refuse_request("request-too-large", status=413, type_="TooLarge", most=limit)
+
+
+def malformed(problem: Phrase) -> RequestRefused:
+    """Refuse a request for one of its fields."""
+    return refuse_request(problem.code, status=422, type_="BadRequest", headers=None, **problem.fields)
 
 
 def status_of(error: JaliError) -> int:
     """Return the status of an error."""
-    if isinstance(error, LedgerError) and error.message.startswith("There is no "):
+    if isinstance(error, LedgerError) and error.code in _NOT_THERE:
         return 404
     return next((status for kind, status in STATUSES if isinstance(error, kind)), 500)
 
 
-def as_refusal(error: Exception) -> Refusal | JaliError:
+def as_refusal(error: Exception) -> JaliError:
     """Return what a request is answered with, whatever happened."""
-    if isinstance(error, Refusal | JaliError):
+    if isinstance(error, JaliError):
         return error
     if isinstance(error, Busy):
         return too_busy()
@@ -127,25 +134,20 @@ def as_refusal(error: Exception) -> Refusal | JaliError:
         return _invalid(error)
     if isinstance(error, HTTPException):
         return _of_http(error)
-    return Refusal(
-        500,
-        "JaliError",
-        "Jali failed, unexpectedly.",
-        remedy="If a question was paid, its receipt is open: see /api/v1/receipts. Please report this.",
-    )
+    return RequestRefused("server-failed")
 
 
 def respond(error: Exception) -> Response:
     """Write an error."""
     known = as_refusal(error)
-    if isinstance(known, Refusal):
-        return JSONResponse({"error": known.document}, known.status, known.headers)
+    if isinstance(known, RequestRefused):
+        return JSONResponse({"error": known.document}, known.status, dict(known.headers))
     return JSONResponse({"error": failure_json(known)}, status_of(known))
 
 
 def install(app: FastAPI) -> None:
     """Have every error answered with the envelope."""
-    for kind in (JaliError, Refusal, Busy, RequestValidationError, HTTPException):
+    for kind in (JaliError, Busy, RequestValidationError, HTTPException):
         app.add_exception_handler(kind, _handler)
 
 
@@ -160,20 +162,18 @@ def answer(request: Request, error: Exception) -> Response:
     return respond(error) if page is None else page(request, as_refusal(error))
 
 
-def _invalid(error: RequestValidationError) -> Refusal:
+def _invalid(error: RequestValidationError) -> RequestRefused:
     """Say which field is wrong; what was sent is not repeated."""
     first = error.errors()[0]
-    said = mistake(first, first["loc"][1:])
-    return Refusal(422, "BadRequest", said, remedy="See /api/v1/openapi.json for what is expected.")
+    return malformed(mistake(first, first["loc"][1:]))
 
 
-def _of_http(error: HTTPException) -> Refusal:
-    kinds = {404: "NotFound", 405: "MethodNotAllowed", 413: "TooLarge"}
-    said = {404: "There is no such page.", 405: "This cannot be done here."}.get(error.status_code, "It failed.")
-    return Refusal(
-        error.status_code,
-        kinds.get(error.status_code, "BadRequest"),
-        said,
-        remedy="See /api/v1/openapi.json for what there is.",
-        headers=dict(error.headers or {}),
+def _of_http(error: HTTPException) -> RequestRefused:
+    types = {404: "NotFound", 405: "MethodNotAllowed", 413: "TooLarge"}
+    codes = {404: "page-not-found", 405: "method-not-allowed"}
+    return refuse_request(
+        codes.get(error.status_code, "request-failed"),
+        status=error.status_code,
+        type_=types.get(error.status_code, "BadRequest"),
+        headers=error.headers,
     )

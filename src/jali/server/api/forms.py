@@ -74,7 +74,7 @@ def read_part(text: str) -> Any:
     try:
         return Terms.model_validate({"part": json.loads(text)}).given().get("part")
     except ValueError:
-        raise QueryError("A part is one value of one column.", remedy='Write {"ward": "A"}.') from None
+        raise QueryError("part-form-malformed") from None
 
 
 class Question(Terms):

@@ -33,7 +33,7 @@ async def reconstruction(
     The noise is given, or is that of n counts which spend epsilon together.
     """
     if n & (n - 1):
-        raise CatalogError(f"{n} people are no power of two.", remedy="Take 1024.")
+        raise CatalogError("lab-people-not-a-power", n=n)
     stddev = min(_MOST_NOISE, noise if noise is not None else noise_of(n, 1.0 if epsilon is None else epsilon))
     return await house.desk.in_lab(partial(rebuilt, n, stddev), most=32)
 

@@ -17,7 +17,7 @@ from jali.documents.accounts import receipt_json
 from jali.errors import QueryError
 from jali.server.api.asking import accepted, answered, found_document
 from jali.server.api.doors import AnyCaller, TheHouse, left, still_welcome
-from jali.server.api.envelope import Refusal
+from jali.server.api.envelope import refuse_request
 from jali.server.api.told import CANCELLED, FOUND, REDEEMED
 from jali.server.house import House
 from jali.server.people.caller import Caller
@@ -75,9 +75,7 @@ async def answer(
     if found is None and job is not None:
         return accepted(job)
     if found is None:
-        raise Refusal(
-            409, "Open", "The receipt is paid and not answered.", remedy=f"POST /api/v1/receipts/{receipt}/redeem"
-        )
+        raise refuse_request("receipt-not-answered", status=409, type_="Open", receipt=receipt)
     return await house.desk.in_front(partial(_written, house, caller, found, form, confidence, release=release))
 
 
@@ -105,9 +103,7 @@ async def cancel(receipt: str, caller: AnyCaller, house: TheHouse) -> dict[str, 
     await house.desk.in_front(find)
     job = house.desk.job(receipt)
     if job is None:
-        raise Refusal(
-            409, "NotWorking", "Nobody is answering this receipt.", remedy=f"GET /api/v1/receipts/{receipt}"
-        )
+        raise refuse_request("receipt-nobody-answering", status=409, type_="NotWorking", receipt=receipt)
     job.cancel()
     await house.desk.settled(job, _STOPPED)
     return receipt_json(await house.desk.in_front(find)) | {"working": not job.done}
@@ -152,7 +148,7 @@ def _written(
     if form == "json":
         return JSONResponse(found_document(house, caller, found, confidence, release=release))
     if not isinstance(found.answer, Answer):
-        raise QueryError("A batch has several tables.", remedy="Take format=json.")
+        raise QueryError("batch-csv-several-tables")
     body = found.answer.to_csv().encode() if form == "csv" else found.answer.to_parquet()
     name = f'attachment; filename="{found.answer.receipt[:8]}.{form}"'
     return Response(body, media_type=_KINDS[form], headers={"Content-Disposition": name})

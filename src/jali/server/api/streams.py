@@ -145,7 +145,7 @@ async def publish(name: str, form: PublishForm, caller: Curator, house: TheHouse
     def published() -> dict[str, Any]:
         known = house.database.stream(view(house, name).name)
         if form.tick is not None and form.tick > known.published + _MOST_TICKS:
-            raise QueryError("These are many ticks at once.", remedy=f"Publish at most {_MOST_TICKS:,} at once.")
+            raise QueryError("ticks-too-many", most=_MOST_TICKS)
         with house.database.access.acting(caller.name, "publish tick", known.name):
             return {"stream": known.name} | tick_json(known.publish(form.tick), 0.95)
 

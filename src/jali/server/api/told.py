@@ -16,10 +16,12 @@ class Told(BaseModel):
 class Problem(Told):
     """What went wrong: nothing of it depends on the data."""
 
+    code: str = Field("", description="Which error it is: docs/errors.md.", examples=["budget-exceeded"])
     type: str = Field(examples=["BudgetExceeded"])
     message: str
     remedy: str | None = Field(description="What can be done about it.")
     position: tuple[int, int] | None = Field(description="Line and column of the question.")
+    fields: dict[str, Any] = Field({}, description="What the error names: columns, tables, numbers.")
 
 
 class Envelope(BaseModel):

@@ -135,7 +135,7 @@ def card_of(house: House, caller: Caller, found: Found[Any], column: str | None 
 
 
 def _left(house: House, caller: Caller, table: str) -> str:
-    return on_page(str(house.database.remaining(table, analyst=caller.analyst)))
+    return on_page(house.database.remaining(table, analyst=caller.analyst).phrase)
 
 
 def shown(answer: Answer, column: str | None = None) -> Shown:

@@ -10,13 +10,13 @@ from typing import Any
 from fastapi import APIRouter, Request
 from fastapi.responses import RedirectResponse, Response
 
-from jali.database.accounts import REFUSED
+from jali.database.accounts import Left
 from jali.database.asking import Found
 from jali.errors import JaliError
 from jali.ledger.debit import grant_account
 from jali.server.api.catalog import tables_document
 from jali.server.api.doors import TheHouse, left
-from jali.server.api.envelope import Refusal, as_refusal
+from jali.server.api.envelope import RequestRefused, as_refusal
 from jali.server.api.forms import Asked
 from jali.server.house import House
 from jali.server.pages.answers import card_of
@@ -38,7 +38,7 @@ _LONGEST = 10_000
 Shown = tuple[str, dict[str, Any], int]
 _FIRST = {"sql": "", "epsilon": "0.1"} | dict.fromkeys(TERMS[1:], "")
 # What is answered with a card beside the question, which stays as it was written.
-_Told = (JaliError, Refusal, Busy)
+_Told = (JaliError, RequestRefused, Busy)
 
 
 @dataclass(frozen=True)
@@ -150,7 +150,7 @@ def _explanation(house: House, caller: Caller, question: Asked) -> Explained:
         _left(note.leaves),
         tuple((one.name, "; ".join(forecasts(one))) for one in note.aggregates),
         f"chosen: {note.selection.sizes}" if note.selection is not None else f"{note.groups or 1:,}",
-        all(text.startswith("answered before") for _, text in note.leaves),
+        all(isinstance(left, Left) and left.free for _, left in note.leaves),
         note.accuracy,
         tree(note),
     )
@@ -158,7 +158,8 @@ def _explanation(house: House, caller: Caller, question: Asked) -> Explained:
 
 def _left(leaves: Iterable[tuple[str, str]]) -> tuple[tuple[str, str, bool], ...]:
     """Say what would be left; where an account refuses, only that: the others would not pay either."""
-    told = tuple((account, on_page(text), text.startswith(REFUSED)) for account, text in leaves)
+    known = ((account, left) for account, left in leaves if isinstance(left, Left))
+    told = tuple((account, on_page(left.phrase), left.refused) for account, left in known)
     return tuple(one for one in told if one[2]) or told
 
 

@@ -20,13 +20,13 @@ from jali.query.catalog import Table
 from jali.server.api.access import create_token, revoke_token
 from jali.server.api.catalog import budget_of, grant_budget, protect_table, refresh_table
 from jali.server.api.doors import TheHouse
-from jali.server.api.envelope import Refusal
+from jali.server.api.envelope import RequestRefused
 from jali.server.api.forms import BudgetForm, GrantForm, TableForm, TokenForm
 from jali.server.house import House
 from jali.server.pages.guards import Curator, Fields, Filled, read_as
 from jali.server.pages.refusals import failure_of
 from jali.server.pages.rendering import page
-from jali.server.pages.words import on_page
+from jali.server.pages.words import budget_on_page
 from jali.server.pages.written import range_said, read_columns
 from jali.server.people.caller import Caller
 from jali.server.people.notices import Done
@@ -99,7 +99,7 @@ async def _do(request: Request, house: House, caller: Caller, fields: Fields, ac
     """Do something, and lead to the page that says so; or say why not, and keep what was written."""
     try:
         done = await house.desk.in_front(partial(act, house, caller, fields))
-    except (JaliError, Refusal) as error:
+    except (JaliError, RequestRefused) as error:
         failure = failure_of(error)
         return await _page(request, house, fields=fields, failure=failure, status=failure.status)
     return RedirectResponse(f"/curator?done={house.notices.keep(caller.cookie, done)}", 303)
@@ -170,7 +170,7 @@ def _grant(house: House, caller: Caller, fields: Fields) -> Done:
     said = {name: fields.get(name, "").strip() for name in ("analyst", "table")}
     form = read_as(GrantForm, {**said, "budget": _budget(fields)})
     grant_budget(house, caller, form)
-    return Done(f"{form.analyst} may spend {on_page(str(budget_of(form.budget)))} on {form.table}.")
+    return Done(f"{form.analyst} may spend {budget_on_page(budget_of(form.budget))} on {form.table}.")
 
 
 def _refresh(house: House, caller: Caller, fields: Fields) -> Done:

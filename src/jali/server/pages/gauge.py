@@ -7,7 +7,7 @@ from fractions import Fraction
 
 from jali.database import Account
 from jali.numerals import decimal, decimal_above
-from jali.server.pages.words import on_page
+from jali.server.pages.words import budget_on_page
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ def gauge_of(account: Account) -> Gauge:
     return Gauge(
         account.name.partition(" ")[2] or account.name,
         account.name.partition(" ")[0],
-        on_page(str(budget)),
+        budget_on_page(budget),
         str(account.spent),
         decimal(left.epsilon),
         decimal(left.rho) if left.rho else "",

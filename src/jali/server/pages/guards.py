@@ -11,7 +11,7 @@ from pydantic import BaseModel, ValidationError
 
 from jali.database.access import Refused
 from jali.server.api.doors import check_word
-from jali.server.api.envelope import Refusal, not_allowed, sign_in_needed, too_often
+from jali.server.api.envelope import malformed, not_allowed, sign_in_needed, too_often
 from jali.server.api.mistakes import mistake
 from jali.server.house import house_of
 from jali.server.people.caller import Caller
@@ -83,11 +83,10 @@ def read_as(kind: type[F], told: Mapping[str, object]) -> F:
     """Read what a form says; what was left empty was not said.
 
     Raises:
-        Refusal: A field is wrong.
+        RequestRefused: A field is wrong.
     """
     try:
         return kind.model_validate({name: value for name, value in told.items() if value not in ("", None)})
     except ValidationError as wrong:
         first = wrong.errors()[0]
-        said = mistake(first, first["loc"])
-        raise Refusal(422, "BadRequest", said, remedy="Mend this field, and send it again.") from None
+        raise malformed(mistake(first, first["loc"])) from None

@@ -15,7 +15,7 @@ from jali.errors import JaliError
 from jali.ledger import Receipt
 from jali.planner.buy_range import purchase_name, range_of
 from jali.server.api.doors import TheHouse
-from jali.server.api.envelope import Refusal, as_refusal
+from jali.server.api.envelope import RequestRefused, as_refusal
 from jali.server.house import House
 from jali.server.pages.answers import card_of
 from jali.server.pages.ask import Shown as _Shown
@@ -58,7 +58,7 @@ async def redeem(request: Request, receipt: str, caller: Visitor, house: TheHous
             ("redeem", receipt, caller.analyst), lambda _: _taken_up(house, caller, receipt), caller.token
         )
         await outcome(house, caller, taken, wait=_GLANCE)
-    except (JaliError, Refusal, Busy) as error:
+    except (JaliError, RequestRefused, Busy) as error:
         return _answered(request, known, _failed(error))
     return RedirectResponse(_address(known.id), 303)
 

@@ -9,12 +9,10 @@ from urllib.parse import quote
 from fastapi import Request
 from fastapi.responses import RedirectResponse, Response
 
-from jali.documents.failures import failure_json
-from jali.errors import BudgetExceeded, Fit, JaliError
+from jali.errors import BudgetExceeded, Face, Fit, JaliError
 from jali.numerals import decimal
-from jali.server.api.envelope import Refusal, status_of
+from jali.server.api.envelope import RequestRefused, status_of
 from jali.server.pages.rendering import fragment, page, wants_fragment
-from jali.server.pages.words import on_page
 
 # So much of a long line of SQL is shown on both sides of what is wrong.
 _AROUND = 60
@@ -71,16 +69,16 @@ class FitShown:
     delta: str = ""
 
 
-def failure_of(error: Refusal | JaliError, sql: str = "") -> Failure:
+def failure_of(error: JaliError, sql: str = "") -> Failure:
     """Say what an error says, with its place in the question."""
-    if isinstance(error, Refusal):
-        return Failure(_TITLES.get(error.status, "It failed"), error.message, error.remedy, error.status)
+    written = error.write(Face.PAGE)
+    if isinstance(error, RequestRefused):
+        return Failure(_TITLES.get(error.status, "It failed"), written.message, written.remedy or "", error.status)
     if isinstance(error, BudgetExceeded):
         return _refused(error)
-    told, status = failure_json(error), status_of(error)
+    status = status_of(error)
     title = _TITLES.get(status, "This cannot be answered" if sql else "This cannot be done")
-    message, remedy = on_page(told["message"]), on_page(told["remedy"] or "")
-    return Failure(title, message, remedy, status, **_marked(sql, told["position"]))
+    return Failure(title, written.message, written.remedy or "", status, **_marked(sql, error.position))
 
 
 def _refused(error: BudgetExceeded) -> Failure:
@@ -101,7 +99,7 @@ def _fit(fit: Fit) -> FitShown:
     return FitShown(fit.title, fit.text, fit.kind, decimal(fit.amount), delta)
 
 
-def _marked(sql: str, position: list[int] | None) -> dict[str, Any]:
+def _marked(sql: str, position: tuple[int, int] | None) -> dict[str, Any]:
     """Find the line that is wrong, and where a caret below it stands."""
     lines = sql.splitlines()
     if position is None or not 1 <= position[0] <= len(lines):
@@ -114,10 +112,10 @@ def _marked(sql: str, position: list[int] | None) -> dict[str, Any]:
     return {"place": f"line {row}, column {column}", "line": line, "caret": len(before) + place - start}
 
 
-def error_page(request: Request, error: Refusal | JaliError) -> Response:
+def error_page(request: Request, error: JaliError) -> Response:
     """Answer a page, or a part of one, with an error."""
     failure = failure_of(error)
-    headers = error.headers if isinstance(error, Refusal) else {}
+    headers = error.headers if isinstance(error, RequestRefused) else {}
     if failure.status == 401 and not wants_fragment(request):
         return RedirectResponse(sign_in_address(request), 303)
     response: Response

@@ -13,7 +13,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from jali.numerals import decimal
 from jali.server.house import house_of
-from jali.server.pages.words import counted, on_page
+from jali.server.pages.words import counted
 from jali.server.people.caller import Caller
 
 FRAGMENT = "x-jali-fragment"
@@ -42,7 +42,6 @@ def _environment() -> Environment:
     made.filters["part"] = lambda text: quote(str(text), safe="")
     made.filters["decimal"] = decimal
     made.filters["when"] = when
-    made.filters["on_page"] = on_page
     made.globals["counted"] = counted
     return made
 

@@ -9,7 +9,7 @@ from fastapi.responses import RedirectResponse, Response
 
 from jali.database.access import Refused
 from jali.server.api.doors import by_token
-from jali.server.api.envelope import Refusal, too_often
+from jali.server.api.envelope import refuse_request, too_often
 from jali.server.house import House, house_of
 from jali.server.pages.guards import Filled, Visitor, local, read_form
 from jali.server.pages.rendering import page
@@ -35,7 +35,7 @@ async def sign_in(request: Request) -> Response:
     try:
         caller = await by_token(request, house, fields.get("token", ""))
     except Refused as refused:
-        return page("sign_in.html", request, twin=_TWIN, status=401, next=onward, reason=refused.reason)
+        return page("sign_in.html", request, twin=_TWIN, status=401, next=onward, reason=refused.reason.text)
     seconds = house.rates.wait(caller.token)
     if seconds:
         raise too_often(seconds)
@@ -50,7 +50,7 @@ def _check_origin(request: Request) -> None:
     site, origin = request.headers.get("sec-fetch-site"), request.headers.get("origin")
     ours = urlsplit(origin or "").netloc.casefold() == request.headers.get("host", "").casefold()
     if site not in (None, "same-origin", "none") or (site is None and origin is not None and not ours):
-        raise Refusal(403, "FormExpired", "The form came from another site.", remedy="Sign in on this one.")
+        raise refuse_request("form-of-other-site", status=403, type_="FormExpired")
 
 
 def _let_in(house: House, caller: Caller, onward: str) -> Response:

@@ -16,7 +16,6 @@ _INTEGER = re.compile(r"[+-]?(0|[1-9][0-9]*)")
 _END = r"[+-]?[0-9][0-9./eE+-]*|\d{4}-\d{2}-\d{2}(?:[T ][0-9:.]+)?"
 _RANGE = re.compile(rf"({_END})\s*:\s*({_END})|({_END})\s*\.\.\s*({_END})")
 _KINDS = frozenset(kind.value for kind in Kind)
-_REMEDY = "Write age = 0:120, or ward = A, B, C, or seen = date, or cost = auto; one in each line."
 
 
 def read_columns(text: str) -> dict[str, ColumnForm]:
@@ -34,10 +33,10 @@ def read_columns(text: str) -> dict[str, ColumnForm]:
     for line in filter(None, map(str.strip, text.splitlines())):
         name, equals, value = (part.strip() for part in line.partition("="))
         if not (name and equals and value):
-            raise CatalogError(f"{line} declares no column.", remedy=_REMEDY)
+            raise CatalogError("column-line-malformed", line=line)
         name, declared = _declared(name, value)
         if name in found:
-            raise CatalogError(f"Column {name} is declared twice.", remedy="Leave out one of them.")
+            raise CatalogError("column-line-twice", column=name)
         found[name] = declared
     return found
 

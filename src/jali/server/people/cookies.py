@@ -9,6 +9,7 @@ import secrets
 from itsdangerous import BadData, URLSafeTimedSerializer
 
 from jali.database.access import Refused
+from jali.errors import Phrase
 
 NAME = "jali_session"
 HOURS = 12
@@ -37,7 +38,7 @@ class Cookies:
         try:
             token, _ = self._serializer.loads(cookie, max_age=HOURS * 3600)
         except (BadData, ValueError, TypeError):
-            raise Refused("The session has ended.") from None
+            raise Refused(Phrase("session-ended")) from None
         return str(token)
 
     def word(self, cookie: str) -> str:

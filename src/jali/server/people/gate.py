@@ -8,6 +8,7 @@ import secrets
 from dataclasses import dataclass, field, replace
 
 from jali.database.access import Access, Refused
+from jali.errors import Phrase
 from jali.ledger import Role, Token
 from jali.server.people.caller import Caller
 from jali.server.people.cookies import Cookies
@@ -61,7 +62,7 @@ class Gate:
     def by_cookie(self, cookie: str) -> Caller:
         """Return whose session a cookie is, or refuse."""
         if cookie in self._ended:
-            raise Refused("The session has ended.")
+            raise Refused(Phrase("session-ended"))
         return replace(self._known(self.cookies.read(cookie)), cookie=cookie)
 
     def again(self, caller: Caller) -> Caller:
@@ -78,7 +79,7 @@ class Gate:
         if self._visit is not None and token == self._visit.id:
             return self._visit.caller()
         if token.startswith("visit"):
-            raise Refused("The session was one of an earlier run.")
+            raise Refused(Phrase("session-of-earlier-run"))
         return _caller(self._access.known(token))
 
 

@@ -199,13 +199,8 @@ class Processes:
 
     def _refusal(self, status: int | None) -> QueryError:
         if status == -signal.SIGPROF:
-            return QueryError(
-                f"The question takes too long to plan: more than {self._seconds:g} s of CPU. Nothing was spent.",
-                remedy="Ask for less at once: fewer questions in a batch, fewer aggregates, no within.",
-            )
-        return QueryError(
-            "The question takes too much to plan. Nothing was spent.", remedy="Ask for less at once."
-        )
+            return QueryError("planning-too-slow", seconds=self._seconds)
+        return QueryError("planning-too-large")
 
     def _digest(self, catalog: Catalog) -> bytes:
         """Return what tells catalogs apart. Tables that are not declared anew are the same objects."""

@@ -109,7 +109,7 @@ def decays_of(values: tuple[Number, ...], buffers: int) -> tuple[Fraction, ...]:
     """Read decays, rounded down to 2^-60: as many as there are buffers, falling, between 0 and 1."""
     found = _rounded(values, buffers, "decays", DECAY_BITS)
     if not all(1 > left > right for left, right in zip(found, (*found[1:], Fraction(0)), strict=True)):
-        raise MechanismError("decays must fall and lie between 0 and 1.", remedy="Leave them out.")
+        raise MechanismError("decays-out-of-range")
     return found
 
 
@@ -118,16 +118,13 @@ def weights_of(values: tuple[Number, ...], decays: tuple[Fraction, ...], places:
     found = _rounded(values, len(decays), "weights", places)
     shares = sum((w / decay for w, decay in zip(found, decays, strict=True)), Fraction(0))
     if not (min(found) > 0 and shares < 1):
-        raise MechanismError(
-            "weights must be above 0, and weights over decays must sum to less than 1.",
-            remedy="Leave them out.",
-        )
+        raise MechanismError("weights-out-of-range")
     return found
 
 
 def _rounded(values: tuple[Number, ...], buffers: int, name: str, places: int) -> tuple[Fraction, ...]:
     if not isinstance(values, tuple | list) or len(values) != buffers:
-        raise MechanismError(f"{name} must be {buffers} numbers, one for each buffer, not {values!r}.")
+        raise MechanismError("buffer-numbers-wrong", name=name, buffers=buffers, values=values)
     return tuple(Fraction(int(parameter(value, name) * (1 << places)), 1 << places) for value in values)
 
 

@@ -10,7 +10,6 @@ from jali.postgres_address import read_address
 
 SCHEMA = "jali"
 _SCHEMA_NAME = re.compile(r"(?!pg_)[A-Za-z_][A-Za-z0-9_]{0,62}")
-_EXAMPLE = "postgresql://jali@db.example.org/clinic"
 
 
 @dataclass(frozen=True)
@@ -39,12 +38,10 @@ class Address:
             found = None
         # Raised here, and without what was given: that may hold a password which is written wrongly.
         if found is None:
-            raise CatalogError("The address of the database cannot be read.", remedy=f"Write {_EXAMPLE}.")
+            raise CatalogError("postgres-address-malformed")
         schema = found.schema or SCHEMA
         if _SCHEMA_NAME.fullmatch(schema) is None:
-            raise CatalogError(
-                "The schema's name must be a word of up to 63 letters.", remedy=f"Write {_EXAMPLE}?schema=jali."
-            )
+            raise CatalogError("postgres-schema-malformed")
         return cls(found.url, schema)
 
     @property

@@ -55,10 +55,7 @@ class Pool:
     @contextmanager
     def _waited(self, free: threading.Lock | threading.Semaphore) -> Iterator[None]:
         if not free.acquire(timeout=self._patience):
-            raise LedgerError(
-                f"The ledger is busy: {self._address.name} was not free in time.",
-                remedy="Nothing was spent; try again.",
-            )
+            raise LedgerError("ledger-busy", ledger=self._address.name)
         try:
             yield
         finally:

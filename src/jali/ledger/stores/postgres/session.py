@@ -71,23 +71,17 @@ class Session:
         name, schema = self.address.name, self.address.schema
         encoding, fsync, _, there = self._facts(connection)
         if encoding != "UTF8":
-            raise LedgerError(f"The database {name} is not in UTF8.", remedy="Create one with ENCODING 'UTF8'.")
+            raise LedgerError("ledger-not-utf8", database=name)
         if fsync != "on":
-            raise LedgerError(
-                f"The Postgres of {name} runs with fsync = off: what it commits may be lost.",
-                remedy="Set fsync = on in postgresql.conf.",
-            )
+            raise LedgerError("ledger-without-fsync", ledger=name)
         if not there:
             return None
         application, version, ledger, others = run(connection, _MARKS.format(schema=schema))
         if application != "Jali" or ledger is None:
-            raise LedgerError(f"{name} is not a Jali ledger.", remedy="Name another schema: ?schema=...")
+            raise LedgerError("ledger-schema-foreign", ledger=name)
         check_version(version, name)
         if others:
-            raise LedgerError(
-                f"The tables of {name} can be read by everybody.",
-                remedy=f"Run: REVOKE ALL ON ALL TABLES IN SCHEMA {schema} FROM PUBLIC",
-            )
+            raise LedgerError("ledger-public-tables", ledger=name, schema=schema)
         return str(ledger)
 
     def make(self, connection: Connection[Row]) -> None:

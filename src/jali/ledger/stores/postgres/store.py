@@ -111,9 +111,7 @@ class PostgresStore:
                 self._own.give(connection)
         if found is None:
             self._own.close()
-            raise CatalogError(
-                f"There is no ledger in {self.name}.", remedy=f"Make one: jali init {shlex.quote(self.name)}"
-            )
+            raise CatalogError("ledger-missing", ledger=self.name, written=shlex.quote(self.name))
         return found
 
     def _made(self, connection: Connection[Row]) -> str | None:
@@ -140,7 +138,7 @@ class PostgresStore:
     def _pool(self) -> Pool:
         """Return the connections of this process, which are not those of the process that it was forked from."""
         if self._closed:
-            raise LedgerError("The ledger is closed.", remedy="Open it again.")
+            raise LedgerError("ledger-closed")
         if self._own.process != os.getpid():
             self._own.abandon()
             self._own = Pool(self._address, self._patience)

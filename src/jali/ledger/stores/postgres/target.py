@@ -57,15 +57,12 @@ class DatabaseTarget:
         for table in sorted(source.tables() & set(_NAMES)):
             found = source.execute(f"SELECT 1 FROM {table} WHERE length({_NAMES[table]}) > {_LONGEST} LIMIT 1")
             if found.fetchone() is not None:
-                raise LedgerError(
-                    f"The ledger has names in {table} that Postgres cannot look up: of over {_LONGEST} letters.",
-                    remedy="Keep it in a file.",
-                )
+                raise LedgerError("ledger-names-too-long", table=table, most=_LONGEST)
         with self._made() as (connection, empty):
             if empty:
                 run_all(connection, creation.guards(self._session.address.schema))
         if not empty:
-            raise LedgerError(f"{self.name} has a ledger already.", remedy="Name another schema: ?schema=...")
+            raise LedgerError("ledger-exists", ledger=self.name)
 
     def take(self, fill: Fill) -> bool:
         """Make a ledger with what `fill` puts into it; return False if there is one already."""

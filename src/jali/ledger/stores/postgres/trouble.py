@@ -12,26 +12,24 @@ from jali.ledger.damage import damaged
 if TYPE_CHECKING:
     import psycopg
 
-_AGAIN = "Nothing was spent; try again."
 # By SQLSTATE, or by its class.
 _REASONS = {
-    "55P03": ("is busy: others used it for too long.", _AGAIN),
-    "57014": ("is busy: Postgres stopped waiting.", _AGAIN),
-    "25P03": ("gave up on a step that took too long.", _AGAIN),
-    "40": ("is busy: others used it at the same time.", _AGAIN),
-    "53300": ("has too many connections.", f"{_AGAIN} Or raise max_connections of Postgres."),
-    "53100": ("could not be written: the disk is full.", "Make room; then try again."),
-    "53": ("could not be written: Postgres has run out of something.", "See the log of Postgres; then try again."),
-    "58": ("could not be read or written: the disk failed.", "See the log of Postgres; then run `jali verify`."),
-    "XX": ("is damaged.", "See the log of Postgres; restore a copy; never repair a ledger by hand."),
-    "25006": ("cannot be written: it is a standby.", "Name the primary, or all hosts in one address."),
-    "42501": ("may not be used by this role.", "Grant the role what docs/postgres.md lists."),
-    "54000": ("cannot keep a name as long as this.", "Nothing was spent; take a shorter name."),
-    "42P01": ("is not a Jali ledger, or lacks a table.", "Name another schema: ?schema=..."),
+    "55P03": "ledger-busy-with-others",
+    "57014": "ledger-busy-stopped",
+    "25P03": "ledger-step-too-long",
+    "40": "ledger-busy-conflict",
+    "53300": "ledger-too-many-connections",
+    "53100": "ledger-full",
+    "53": "ledger-out-of-resources",
+    "58": "ledger-postgres-disk",
+    "XX": "ledger-postgres-damaged",
+    "25006": "ledger-on-standby",
+    "42501": "ledger-role-rights",
+    "54000": "ledger-name-too-long",
+    "42P01": "ledger-postgres-foreign",
 }
 # The connection is gone: Postgres was stopped, or the network was.
 _GONE = ("08", "57P01", "57P02", "57P03", "57P05")
-_UNREACHED = "See that Postgres runs and lets this role in: with its password in PGPASSWORD or ~/.pgpass."
 
 
 @contextmanager
@@ -48,9 +46,9 @@ def translated(name: str) -> Iterator[None]:
     except psycopg.Error as error:
         found = _explained(name, error)
     except UnicodeDecodeError:
-        found = damaged("a text cannot be read")
+        found = damaged("damage-text")
     except UnicodeEncodeError:
-        found = LedgerError("A text is not valid Unicode.", remedy="Nothing was spent; mend the text.")
+        found = LedgerError("text-not-unicode")
     if found is not None:
         try:
             raise found
@@ -60,33 +58,22 @@ def translated(name: str) -> Iterator[None]:
 
 def unreached(name: str) -> LedgerError:
     """Say that Postgres could not be asked. Nothing was written."""
-    return LedgerError(
-        f"The ledger's database {name} cannot be reached.", remedy=f"Nothing was spent. {_UNREACHED}"
-    )
+    return LedgerError("ledger-unreachable", ledger=name)
 
 
 def unrecorded(name: str) -> LedgerError:
     """Say that the connection was lost as something was written, and that it was not."""
-    return LedgerError(
-        f"The ledger's database {name} was lost before a step was recorded.",
-        remedy="Nothing was spent; try again.",
-    )
+    return LedgerError("ledger-lost-unrecorded", ledger=name)
 
 
 def undecided(name: str) -> LedgerError:
     """Say that the connection was lost as something was written, and that nobody can be asked whether it was."""
-    return LedgerError(
-        f"The ledger's database {name} was lost as a step was recorded, and cannot be asked whether it was.",
-        remedy="Do it again once Postgres is back: what was recorded is found, and nothing is charged twice.",
-    )
+    return LedgerError("ledger-lost-undecided", ledger=name)
 
 
 def replaced(name: str) -> LedgerError:
     """Say that this is not the ledger of before."""
-    return LedgerError(
-        f"The ledger {name} is not the one of before, or has lost entries: it was restored, or made anew.",
-        remedy="Compare its head (`jali verify`) with one that was noted elsewhere; then start again.",
-    )
+    return LedgerError("ledger-replaced", ledger=name)
 
 
 def check_driver() -> None:
@@ -98,16 +85,12 @@ def check_driver() -> None:
     else:
         there = True
     if not there:
-        raise CatalogError(
-            "A ledger in Postgres needs packages that are not installed.",
-            remedy="Install them from a checkout of Jali: pip install -e '.[postgres]'",
-        )
+        raise CatalogError("ledger-postgres-not-installed")
 
 
 def _explained(name: str, error: psycopg.Error) -> LedgerError:
     code = error.sqlstate or "08000"
     if code.startswith(_GONE):
         return unreached(name)
-    default = ("is damaged, or is not a ledger.", "Run `jali verify`.")
-    what, remedy = _REASONS.get(code) or _REASONS.get(code[:2]) or default
-    return LedgerError(f"The ledger {name} {what}", remedy=remedy)
+    reason = _REASONS.get(code) or _REASONS.get(code[:2]) or "ledger-postgres-unreadable"
+    return LedgerError(reason, ledger=name)

@@ -43,12 +43,12 @@ def create_with(connection: sqlite3.Connection, fill: Fill) -> None:
 def check(connection: sqlite3.Connection, name: str) -> bool:
     """Say whether a ledger has an earlier schema. Raise `LedgerError` for what is no ledger of a known one."""
     if connection.execute("PRAGMA application_id").fetchone() != (APPLICATION,):
-        raise LedgerError(f"{name} is not a Jali ledger.", remedy="Name another file.", code="ledger-damaged")
+        raise LedgerError("ledger-damaged-foreign", ledger=name)
     found = SqliteConnection(connection).version()
     check_version(found, name)
     present = any(row[1] == "form" for row in connection.execute("PRAGMA table_info(entries)"))
     if present != (found == VERSION):
-        raise damaged("the number of its schema was changed")
+        raise damaged("damage-schema-number")
     return not present
 
 

@@ -65,19 +65,11 @@ def _make(path: Path, create: Callable[[sqlite3.Connection], None]) -> None:
     import sqlite3
 
     if _beside(path, "-wal").exists():
-        raise LedgerError(
-            f"{path} is missing, but its journal {path.name}-wal is there.",
-            remedy="Put both back; or move the journal away to start a new ledger.",
-            code="ledger-behind",
-        )
+        raise LedgerError("ledger-behind-file", path=path, journal=path.name)
     anchor = anchor_of(path)
     known = anchor.last()
     if known is not None and known.order > (0, 0):
-        raise LedgerError(
-            f"{path} is missing, but its anchor {anchor.path.name} is there, with {known.head.seq:,} entries.",
-            remedy="Put the ledger back, with its journal; or move the anchor away to start a new ledger.",
-            code="ledger-behind",
-        )
+        raise LedgerError("ledger-behind-missing", path=path, anchor=anchor.path.name, entries=known.head.seq)
     # Before the ledger: one without an anchor is a copy.
     anchor.create()
     draft = _beside(path, ".new")
@@ -98,14 +90,12 @@ def _make(path: Path, create: Callable[[sqlite3.Connection], None]) -> None:
 def _check_rights(path: Path) -> None:
     status = path.stat()
     if not stat.S_ISREG(status.st_mode):
-        raise LedgerError(f"{path} is not a file.", remedy="Name a file on a local disk.", code="ledger-rights")
+        raise LedgerError("ledger-rights-file", path=path)
     if status.st_mode & 0o077:
-        raise LedgerError(f"{path} can be read by others.", remedy=f"Run: chmod 600 {path}", code="ledger-rights")
+        raise LedgerError("ledger-rights", path=path)
     if status.st_nlink > 1:
         # Each name would get a journal and a lock of its own, and debits would be lost.
-        raise LedgerError(
-            f"{path} has a second name (a hard link).", remedy="Remove one of them.", code="ledger-locks"
-        )
+        raise LedgerError("ledger-locks-link", path=path)
 
 
 def _beside(path: Path, ending: str) -> Path:
@@ -125,8 +115,4 @@ def _explained(path: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        raise LedgerError(
-            f"The ledger {path} cannot be opened: {error.strerror}.",
-            remedy="Check the directory and its rights.",
-            code="ledger-disk",
-        ) from None
+        raise LedgerError("ledger-disk-open", path=path, problem=error.strerror) from None

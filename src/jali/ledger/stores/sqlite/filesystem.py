@@ -26,18 +26,10 @@ def check_place(path: Path) -> None:
     """Raise `LedgerError` for a file that is mounted by itself, or that lies on a network file system."""
     mounts = _mounts()
     if str(path) in mounts:
-        raise LedgerError(
-            f"{path} is mounted as a single file: other places would keep locks and journals of their own.",
-            remedy="Mount its directory instead; or keep the ledger in Postgres.",
-            code="ledger-locks",
-        )
+        raise LedgerError("ledger-locks-mount", path=path)
     kind = next((mounts[str(place)] for place in path.parents if str(place) in mounts), "")
     if kind in _NETWORK | _NETWORK_FUSE:
-        raise LedgerError(
-            f"{path} is on a network file system ({kind}), where locks may hold on one machine only.",
-            remedy="Keep it on a local disk; or keep the ledger in Postgres.",
-            code="ledger-locks",
-        )
+        raise LedgerError("ledger-locks-network", path=path, filesystem=kind)
 
 
 def _mounts() -> dict[str, str]:

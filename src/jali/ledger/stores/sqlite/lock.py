@@ -35,11 +35,7 @@ def _opened(path: Path) -> Iterator[int]:
     try:
         descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     except OSError as error:
-        raise LedgerError(
-            f"The lock {path} cannot be opened: {error.strerror}.",
-            remedy="Check the directory and its rights.",
-            code="ledger-rights",
-        ) from None
+        raise LedgerError("ledger-rights-lock", path=path, problem=error.strerror) from None
     try:
         yield descriptor
     finally:
@@ -61,18 +57,10 @@ def _taken(descriptor: int, path: Path) -> bool:
     except BlockingIOError:
         return False
     except OSError as error:
-        raise LedgerError(
-            f"The lock {path} cannot be taken: {error.strerror}.",
-            remedy="Keep the ledger on a local disk.",
-            code="ledger-locks",
-        ) from None
+        raise LedgerError("ledger-locks-file", path=path, problem=error.strerror) from None
     return True
 
 
 def busy(name: object) -> LedgerError:
     """Say that others used the ledger for too long. Nothing was written."""
-    return LedgerError(
-        f"The ledger is busy: {name} was not free in time.",
-        remedy="Nothing was spent; try again.",
-        code="ledger-busy",
-    )
+    return LedgerError("ledger-busy", ledger=str(name))

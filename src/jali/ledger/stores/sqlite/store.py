@@ -21,8 +21,8 @@ from jali.ledger.stores.sqlite.trouble import translated
 if TYPE_CHECKING:
     import sqlite3
 
-# What a connection may not survive, as `LedgerError.code`.
-_SPOILT = frozenset({"ledger-locks", "ledger-disk", "ledger-full", "ledger-damaged"})
+# What a connection may not survive, as the beginning of `LedgerError.code`.
+_SPOILT = ("ledger-locks", "ledger-disk", "ledger-full", "ledger-damaged")
 
 
 class SqliteStore:
@@ -113,7 +113,7 @@ class SqliteStore:
         try:
             yield
         except LedgerError as error:
-            if self._path is not None and error.code in _SPOILT:
+            if self._path is not None and error.code.startswith(_SPOILT):
                 with suppress(Exception):
                     self._disconnect()
                 self._connection = None
@@ -131,25 +131,18 @@ class SqliteStore:
 
     def _check_process(self) -> None:
         if self._process != os.getpid():
-            raise LedgerError(
-                "This ledger belongs to the process that opened it.",
-                remedy="Open it in a process that was started afresh, or before any fork.",
-            )
+            raise LedgerError("process-other")
 
     def _turnstile(self) -> AbstractContextManager[None]:
         return nullcontext() if self._path is None else turnstile(lock_of(self._path), self._patience)
 
     def _connected(self) -> sqlite3.Connection:
         if self._closed:
-            raise LedgerError("The ledger is closed.", remedy="Open it again.")
+            raise LedgerError("ledger-closed")
         if self._connection is None:
             self._connection = self._opened_in_memory() if self._path is None else self._opened(self._path)
         if self._path is not None and self._identity != _identity(self._path):
-            raise LedgerError(
-                f"The ledger {self._path} was moved or replaced while it was open.",
-                remedy="Put it back, close all programs that use it, and start again.",
-                code="ledger-behind",
-            )
+            raise LedgerError("ledger-behind-replaced", ledger=self._path)
         return self._connection
 
     def _opened_in_memory(self) -> sqlite3.Connection:
@@ -222,16 +215,12 @@ def _check_inherited(identity: tuple[int, int] | None) -> None:
     SQLite's table of file locks came along with it: even a new connection would believe that it holds them.
     """
     if any(known == identity and process != os.getpid() for known, process in _connections.values()):
-        raise LedgerError(
-            "This process was forked while the ledger was in use.", remedy="Start a fresh process (spawn or exec)."
-        )
+        raise LedgerError("process-forked")
 
 
 def _check_journal(connection: sqlite3.Connection, path: Path) -> None:
     if connection.execute("PRAGMA journal_mode = WAL").fetchone() != ("wal",):
-        raise LedgerError(
-            f"The ledger {path} cannot keep a journal.", remedy="Keep it on a local disk.", code="ledger-locks"
-        )
+        raise LedgerError("ledger-locks-journal", ledger=path)
 
 
 _stores: weakref.WeakSet[SqliteStore] = weakref.WeakSet()

@@ -30,11 +30,9 @@ class FileTarget:
     def check(self, source: Connection) -> None:  # noqa: ARG002 - a file can keep every ledger
         """Refuse a file that is there, and a directory that cannot be written."""
         if self._path.exists():
-            raise LedgerError(f"{self._path} is there already.", remedy="Name a file that is not there yet.")
+            raise LedgerError("file-exists", path=self._path)
         if not os.access(self._path.parent, os.W_OK | os.X_OK):
-            raise LedgerError(
-                f"{self._path} cannot be made.", remedy="Name a directory that is there and can be written."
-            )
+            raise LedgerError("file-not-made", path=self._path)
 
     def take(self, fill: Fill) -> bool:
         """Make the file with what `fill` puts into it; return False if there is one already."""

@@ -53,7 +53,5 @@ def rational_below(value: Decimal) -> Fraction:
     There is no noise of a factor that is not above 0: such a number is refused, never passed on.
     """
     if not value > 0:
-        raise MechanismError(
-            "alpha: there is no noise at this beta and this price.", remedy="Take a smaller beta."
-        )
+        raise MechanismError("smooth-alpha-without-noise")
     return Fraction(Context(prec=_SHOWN, rounding=ROUND_FLOOR).multiply(value, _LESS))

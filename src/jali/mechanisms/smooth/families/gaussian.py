@@ -49,7 +49,7 @@ class SmoothGaussian(Family):
         epsilon, delta = approximate_loss(price, repr(self))
         largest = _largest(epsilon, delta)
         if not largest:
-            raise MechanismError("epsilon or delta is too small for SmoothGaussian().", remedy="Take PolyPlace().")
+            raise MechanismError("smooth-price-too-small", family="SmoothGaussian")
         return largest
 
     def noise(self, beta: Fraction, price: Price) -> GaussianNoise:

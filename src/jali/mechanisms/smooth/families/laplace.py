@@ -45,7 +45,7 @@ class SmoothLaplace(Family):
         epsilon, delta = approximate_loss(price, repr(self))
         largest = _largest(epsilon, delta)
         if not largest:
-            raise MechanismError("epsilon or delta is too small for SmoothLaplace().", remedy="Take PolyPlace().")
+            raise MechanismError("smooth-price-too-small", family="SmoothLaplace")
         return largest
 
     def noise(self, beta: Fraction, price: Price) -> LaplaceNoise:

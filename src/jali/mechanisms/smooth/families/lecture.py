@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 
-from jali.errors import MechanismError
+from jali.errors import MechanismError, settle
 from jali.mechanisms.mechanism import natural, parameter
 from jali.mechanisms.smooth.admissible import Family, Price
 from jali.mechanisms.smooth.families.cauchy import Cauchy
@@ -45,12 +45,12 @@ def lecture_constants(
     """
     loss, count = parameter(epsilon, "epsilon"), natural(dimension, "dimension")
     if count > _MOST_NUMBERS:
-        raise MechanismError(f"dimension must be at most {_MOST_NUMBERS}.")
+        raise MechanismError("parameter-over-most", most=_MOST_NUMBERS, name="dimension")
     if isinstance(family, Cauchy | Polynomial):
         gamma = Fraction(2) if isinstance(family, Cauchy) else family.gamma
         return loss / (2 * (gamma + 1)), loss / (2 * count * (gamma + 1))
     if not isinstance(family, SmoothLaplace | SmoothGaussian):
-        raise MechanismError(f"family: the lecture has no constants for {family!r}.")
+        raise MechanismError("lecture-without-constants", family=settle(family))
     return _approximate(family, loss, _half(family, loss, delta), count)
 
 
@@ -59,7 +59,7 @@ def _half(family: Family, epsilon: Fraction, delta: Number | None) -> float:
     failing = None if delta is None else parameter(delta, "delta")
     _, total = approximate_loss(Price(epsilon=epsilon, delta=failing), repr(family))
     if epsilon > 1:
-        raise MechanismError(f"epsilon must be at most 1 for the lecture's constants, not {epsilon}.")
+        raise MechanismError("lecture-epsilon-too-large", epsilon=epsilon)
     return float(total) / (1 + math.exp(float(epsilon) / 2)) * _BELOW
 
 

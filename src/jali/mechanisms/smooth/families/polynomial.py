@@ -47,10 +47,7 @@ class Polynomial(Family):
     def __init__(self, gamma: Number = 3) -> None:
         object.__setattr__(self, "gamma", parameter(gamma, "gamma"))
         if not _LEAST_GAMMA <= self.gamma <= _MOST_GAMMA:
-            raise MechanismError(
-                f"gamma must be from {float(_LEAST_GAMMA)} to {_MOST_GAMMA}.",
-                remedy="Nearer to 1 the noise is too huge to be of use; 3 to 6 are good choices.",
-            )
+            raise MechanismError("smooth-gamma-out-of-range", least=float(_LEAST_GAMMA), most=_MOST_GAMMA)
 
     def __repr__(self) -> str:
         return f"Polynomial(gamma={self.gamma})"

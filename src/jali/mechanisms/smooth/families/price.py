@@ -28,9 +28,9 @@ def price_of(epsilon: Number | None = None, delta: Number | None = None, rho: Nu
         rho: The loss in zCDP; the root of 2 rho is from 1e-9 to 700.
     """
     if (epsilon is None) == (rho is None):
-        raise MechanismError("Give either epsilon or rho, one of them.")
+        raise MechanismError("epsilon-or-rho")
     if rho is not None and delta is not None:
-        raise MechanismError("delta goes with epsilon, not with rho.")
+        raise MechanismError("delta-with-rho")
     read = _read(epsilon, "epsilon"), None if delta is None else _failure(delta), _read(rho, "rho")
     price = Price(*read)
     pure_loss(price)
@@ -44,9 +44,9 @@ def _read(value: Number | None, name: str) -> Fraction | None:
 def _failure(delta: Number) -> Fraction:
     read = parameter(delta, "delta")
     if read >= 1:
-        raise MechanismError(f"delta must be below 1, not {delta}.")
+        raise MechanismError("parameter-not-below-one", value=delta, name="delta")
     if read < LEAST_DELTA:
-        raise MechanismError("delta must be at least 1e-300.", remedy="Leave it out: a pure noise has none.")
+        raise MechanismError("smooth-delta-too-small")
     return read
 
 
@@ -62,36 +62,28 @@ def pure_loss(price: Price) -> Fraction:
         _within(rho, LEAST_EPSILON**2 / 2, MOST_EPSILON**2 / 2, "rho")
         return root_below(2 * rho)
     if price.epsilon is None:
-        raise MechanismError("A price needs epsilon or rho.", remedy="Give epsilon, epsilon and delta, or rho.")
+        raise MechanismError("smooth-price-missing")
     return _within(parameter(price.epsilon, "epsilon"), LEAST_EPSILON, MOST_EPSILON, "epsilon")
 
 
 def _within(value: Fraction, least: Fraction, most: Fraction, name: str) -> Fraction:
     """Return a number, or refuse one beyond the limits: each is public, and none depends on a table."""
     if not least <= value <= most:
-        raise MechanismError(
-            f"{name} must be from {float(least):g} to {float(most):g} for admissible noise.",
-            remedy="Beyond, the noise is of no use, or there is next to none.",
-        )
+        raise MechanismError("smooth-price-out-of-range", name=name, least=float(least), most=float(most))
     return value
 
 
 def approximate_loss(price: Price, family: str) -> tuple[Fraction, Fraction]:
     """Return epsilon and delta, or refuse a price that has not both."""
     if price.epsilon is None or price.delta is None:
-        raise MechanismError(
-            f"{family} needs a price of epsilon and delta.",
-            remedy="Give both, or take a pure family such as PolyPlace().",
-        )
+        raise MechanismError("smooth-price-needs-delta", family=family)
     return pure_loss(price), _failure(price.delta)
 
 
 def concentrated_loss(price: Price, family: str) -> Fraction:
     """Return the root of 2 rho, rounded down, or refuse a price in epsilon."""
     if price.rho is None:
-        raise MechanismError(
-            f"{family} needs a price in rho (zCDP).", remedy="Give rho, or take a pure family such as PolyPlace()."
-        )
+        raise MechanismError("smooth-price-needs-rho", family=family)
     return pure_loss(price)
 
 
@@ -110,10 +102,7 @@ def admitted(beta: Fraction, largest: Fraction, family: str) -> Fraction:
 
 def below(largest: Fraction, beta: Fraction, family: str) -> MechanismError:
     """Return the refusal of a beta that is not below the largest."""
-    return MechanismError(
-        f"beta must be below {float(largest):.6g} for {family} at this price, not {float(beta):.6g}.",
-        remedy="Take a smaller beta; best_beta() finds one.",
-    )
+    return MechanismError("smooth-beta-too-large", largest=float(largest), family=family, beta=float(beta))
 
 
 def root_below(value: Fraction) -> Fraction:

@@ -45,9 +45,7 @@ class StudentT(Family):
     def __init__(self, degrees: int = 3) -> None:
         object.__setattr__(self, "degrees", natural(degrees, "degrees"))
         if self.degrees > _MOST_DEGREES:
-            raise MechanismError(
-                f"degrees must be at most {_MOST_DEGREES}.", remedy="The law is all but normal there; take 3 to 8."
-            )
+            raise MechanismError("degrees-too-many", most=_MOST_DEGREES)
 
     def largest_beta(self, price: Price) -> Fraction:
         """Return epsilon over the degrees."""

@@ -44,7 +44,7 @@ def trim_of(value: Number) -> Fraction:
     try:
         trim = rational(value, "trim")
     except CatalogError as problem:
-        raise MechanismError(problem.message, remedy=problem.remedy) from None
+        raise problem.like(MechanismError) from None
     if not 0 <= trim < Fraction(1, 2):
-        raise MechanismError(f"trim must be at least 0 and below 1/2, not {value}.")
+        raise MechanismError("trim-out-of-range", trim=value)
     return trim

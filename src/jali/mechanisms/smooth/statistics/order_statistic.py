@@ -109,4 +109,4 @@ def share_of(value: Number, name: str) -> Fraction:
     try:
         return share(value, name)
     except CatalogError as problem:
-        raise MechanismError(problem.message, remedy=problem.remedy) from None
+        raise problem.like(MechanismError) from None

@@ -51,7 +51,7 @@ class Winner(OnRuler):
     def __init__(self, *, low: Number, high: Number, step: Number, adjacency: str | Adjacency) -> None:
         self._declare(low, high, step, adjacency)
         if self.ruler.top >= _MOST_MARKS:
-            raise MechanismError(f"step is so small that the range has more than {_MOST_MARKS} marks.")
+            raise MechanismError("step-too-small-for-marks", most=_MOST_MARKS)
 
     def read(self, table: Any) -> Contest:
         """Clamp a column to the range and count its marks."""

@@ -63,7 +63,7 @@ def stable_answer(
     """
     mechanism, neighbours = prepared(epsilon, delta, adjacency)
     if not callable(function):
-        raise MechanismError(f"function must be a function of a tuple of rows, not {type(function).__name__}.")
+        raise MechanismError("stable-function-wrong", kind=type(function).__name__)
     places, changes = _places(rows), natural(most, "most")
     start = _counts(table, places)
     with warnings.catch_warnings(), np.errstate(all="ignore"):  # a warning would tell of the table
@@ -118,19 +118,19 @@ def _differ(one: Any, other: Any) -> bool:
 
 def _places(rows: Collection[Any]) -> dict[Hashable, int]:
     if isinstance(rows, str | bytes) or not isinstance(rows, Collection):
-        raise MechanismError(f"rows must be a list of hashable rows, not {type(rows).__name__}.")
+        raise MechanismError("stable-rows-wrong", kind=type(rows).__name__)
     try:
         places = {row: place for place, row in enumerate(rows)}
     except TypeError:
-        raise MechanismError("rows must be a list of hashable rows.") from None
+        raise MechanismError("stable-rows-not-hashable") from None
     if not places or len(places) < len(rows):
-        raise MechanismError("rows must be different from each other, and at least one.")
+        raise MechanismError("stable-rows-repeated")
     return places
 
 
 def _counts(table: Iterable[Any], places: dict[Hashable, int]) -> Counts:
     if isinstance(table, str | bytes) or not isinstance(table, Iterable):
-        raise MechanismError(f"table must be a list of rows, not {type(table).__name__}.")
+        raise MechanismError("stable-table-wrong", kind=type(table).__name__)
     counts = [0] * len(places)
     for row in table:
         counts[_place(row, places)] += 1

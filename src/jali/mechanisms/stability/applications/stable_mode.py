@@ -73,7 +73,7 @@ def counted(table: Mapping[Any, int] | Iterable[Any]) -> Mapping[Form, int]:
         counts_of(table)  # refuses counts that are no whole numbers by type
         return _by_form((category, max(0, int(units))) for category, units in table.items())
     if isinstance(table, str | bytes) or not isinstance(table, Iterable) or getattr(table, "ndim", 1) != 1:
-        raise MechanismError("table must be a list of categories, or a mapping of categories to numbers.")
+        raise MechanismError("stable-mode-table-wrong")
     return _by_form((category, 1) for category in table)
 
 
