@@ -10,6 +10,7 @@ import pytest
 from tests.golden.catalog import Clinic, clinic
 
 DEEP = 16
+LONG = f"{'ABS(' * 9}7 + age * 0{')' * 9}"
 FUNCTIONS = ("SQRT({})", "LN({} + 3)", "7 % {}", "5 / {}", "NULLIF({}, 3)", "LOG2({} + 5)")
 
 
@@ -35,6 +36,15 @@ def test_a_plan_of_the_engine_does_not_double_with_each_level(place: Clinic, fun
     assert sum(len(text) for row in plans for text in row) < 40 * len(sql)
 
 
+def test_what_a_case_compares_with_one_after_the_other_is_written_once(place: Clinic) -> None:
+    written = "ABS(age - 30)"
+    for _ in range(6):
+        written = f"CASE {written} WHEN 1 THEN 2 WHEN 2 THEN 3 ELSE 4 END"
+    sql = place.db.explain(f"SELECT COUNT(*) FROM visits WHERE {written} = 4", epsilon=1).parts[0].sql
+    # The innermost two are short, and are copied: 2^2 times, not 2^6.
+    assert sql.count("abs(") <= 8
+
+
 @pytest.mark.whole
 @pytest.mark.parametrize(
     ("written", "expected"),
@@ -45,6 +55,9 @@ def test_a_plan_of_the_engine_does_not_double_with_each_level(place: Clinic, fun
         ("100 / (50 / (20 / (10 / (age * 0))))", None),
         ("LN(LN(LN(LN(1e30 + age * 0))))", math.log(math.log(math.log(math.log(1e30))))),
         ("NULLIF(NULLIF(NULLIF(NULLIF(7 + age * 0, 1), 2), 3), 4)", 7.0),
+        (f"CASE {LONG} WHEN 6 THEN 1 WHEN 7 THEN 2 WHEN 8 THEN 3 ELSE 4 END", 2.0),
+        (f"CASE {LONG} WHEN 6 THEN 1 WHEN 8 THEN {LONG} ELSE {LONG} + 1 END", 8.0),
+        (f"CASE CASE {LONG} WHEN 6 THEN 1 WHEN 7 THEN 2 END WHEN 1 THEN 3 WHEN 2 THEN {LONG} END", 7.0),
         ("NULLIF(NULLIF(NULLIF(NULLIF(7 + age * 0, 1), 2), 7), 4)", None),
     ],
 )

@@ -6,7 +6,7 @@ is made NULL (TRY). LEAST and GREATEST leave NULLs out: GREATEST(NULL, 0) is 0, 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from jali.engines.duckdb.literals import constant, text
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 _INFINITE = "'inf'::DOUBLE"
 _BELOW_ZERO = "'-5e-324'::DOUBLE"
+# Above so many characters a value that is used several times is bound to a name.
+_LONG = 100
 # So many NULLIFs may stand inside another before its argument is bound to a name.
 _COPIED = 2
 _BEFORE_DAY = PARTS[: PARTS.index("day") + 1]
@@ -124,7 +126,7 @@ def _bucket(emitter: Emitter, call: Call) -> str:
 
 def _once(written: str, make: Callable[[str], str]) -> str:
     """Use a value several times. A long one is bound to a name: nested calls would double the query each time."""
-    if len(written) <= 100:
+    if len(written) <= _LONG:
         return make(written)
     return f"list_transform([{written}], lambda v: {make('v')})[1]"
 
@@ -153,8 +155,28 @@ def _nullif(emitter: Emitter, call: Call) -> str:
 def _case(emitter: Emitter, call: Call) -> str:
     conditions = [emitter.condition(a) for a in call.arguments[:-1:2]]
     *values, otherwise = emitter.alike((*call.arguments[1::2], call.arguments[-1]))
+    subject = _subject(emitter, call)
+    if subject is None:
+        return _chosen(emitter, call, _branches(conditions, values, otherwise))
+    # What all conditions look at is bound to a name: otherwise it would be there once for each of them.
+    name = f"c{''.join((subject, *values, otherwise)).count('lambda ')}"
+    bound = _branches([condition.replace(subject, name) for condition in conditions], values, otherwise)
+    return _chosen(emitter, call, f"list_transform([{subject}], lambda {name}: {bound})[1]")
+
+
+def _branches(conditions: Sequence[str], values: Sequence[str], otherwise: str) -> str:
     branches = " ".join(f"WHEN {c} THEN {v}" for c, v in zip(conditions, values, strict=True))
-    return _chosen(emitter, call, f"CASE {branches} ELSE {otherwise} END")
+    return f"CASE {branches} ELSE {otherwise} END"
+
+
+def _subject(emitter: Emitter, call: Call) -> str | None:
+    """Return the long value that a CASE compares with one after the other, if it does."""
+    conditions = [a for a in call.arguments[:-1:2] if isinstance(a, Call) and a.function == "="]
+    subjects = {condition.arguments[0] for condition in conditions}
+    if len(conditions) < max(2, len(call.arguments) // 2) or len(subjects) > 1:
+        return None
+    written = {emitter.alike(condition.arguments)[0] for condition in conditions}
+    return written.pop() if len(written) == 1 and all(len(one) > _LONG for one in written) else None
 
 
 def _chosen(emitter: Emitter, call: Call, written: str) -> str:
