@@ -22,8 +22,7 @@ from jali.engines.resources import Cancellation
 from jali.errors import BudgetExceeded, EngineError, JaliError, LedgerError, Phrase
 from jali.ledger import Debit, Reservation
 from jali.planner import PLANS, Plan
-from jali.planner.explanation.clamps import clamps
-from jali.planner.explanation.ranks import ranks
+from jali.planner.answer_notes import answer_notes
 from jali.planner.partition import in_words
 from jali.planner.show_question import show_question
 from jali.planner.terms import Given
@@ -404,7 +403,7 @@ def answer_of(plan: Plan, receipt: str, stored: str, *, cached: bool) -> Answer:
         _declared_rows(plan),
     )
     rehearsed = any(table.source.synthetic for table in plan.tables)
-    return Answer(release, plan.cost, receipt, cached, plan.costs, clamps(plan) + ranks(plan), rehearsed=rehearsed)
+    return Answer(release, plan.cost, receipt, cached, plan.costs, answer_notes(plan), rehearsed=rehearsed)
 
 
 def _declared_rows(plan: Plan) -> int | None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from jali.display.numbers import show_amount, show_percent
 from jali.errors import BudgetExceeded, Fit, JaliError
@@ -17,9 +17,6 @@ from jali.ledger.charge import charge
 from jali.numerals import below
 from jali.planner.aim import without_aim
 from jali.planner.coarser import coarser, has_aggregates
-from jali.planner.explanation.aggregates import aggregate_notes
-from jali.planner.explanation.forecasts import forecasts
-from jali.planner.explanation.notes import AggregateNote
 from jali.planner.plan import Plan
 from jali.planner.terms import Given
 from jali.privacy import NOTHING, Event, Filter
@@ -27,14 +24,24 @@ from jali.privacy.filter import root_below
 from jali.privacy.rationals import rational
 from jali.query.nodes import Question
 
+if TYPE_CHECKING:
+    from jali.planner.explanation.notes import AggregateNote
+
 Planner: TypeAlias = Callable[[Question, Given], Plan]
 Debits: TypeAlias = Callable[[Plan], tuple[Debit, ...]]
-Notes: TypeAlias = Callable[[Plan], tuple[AggregateNote, ...]]
+Notes: TypeAlias = Callable[[Plan], "tuple[AggregateNote, ...]"]
 # A loss that is granted by the numbers may be refused as every loss is rounded up: then a little less is tried.
 _LESS = (Fraction(1), Fraction(999, 1000), Fraction(99, 100), Fraction(9, 10))
 _MOST_FITS = 6
 # Where losses of the other kind are tried first.
 _TRIAL = Fraction(1, 100)
+
+
+def note_aggregates(plan: Plan) -> tuple[AggregateNote, ...]:
+    """Say how close each aggregate of a plan will come."""
+    from jali.planner.explanation.aggregates import aggregate_notes
+
+    return aggregate_notes(plan)
 
 
 @dataclass(frozen=True)
@@ -51,7 +58,7 @@ class Fits:
     ledger: Ledger
     plan: Planner
     debits: Debits
-    notes: Notes = aggregate_notes
+    notes: Notes = note_aggregates
 
     def of(self, question: Question, given: Given, refused: Plan) -> tuple[Fit, ...]:
         """Return what would fit instead of a refused plan: the question itself first, then coarser ones."""
@@ -188,6 +195,9 @@ def _close(note: AggregateNote) -> tuple[str, ...]:
     """Write a forecast; that of a count also as a share of the rows of a group, where these are guessed."""
     counts = note.name.startswith("COUNT(") and "DISTINCT" not in note.name
     if note.half_width is None or note.sets or note.guess is None or not counts:
+        # Read where a question is refused: no answer needs it.
+        from jali.planner.explanation.forecasts import forecasts
+
         return forecasts(note)
     share, rows = note.half_width / note.guess, f"{show_amount(note.guess)} rows"
     of_rows = f"{show_percent(share)} of a group of {rows}" if share < 1 else f"lost in a group of {rows}"

@@ -174,3 +174,13 @@ def show_at_least(value: float) -> str:
         return f"{value:g}"
     scale = 10.0 ** (2 - math.floor(math.log10(value)))
     return f"{math.floor(value * scale) / scale:g}"
+
+
+def rows_of(amount: float) -> str:
+    """Write a number of rows that need not be whole.
+
+    Example:
+        >>> rows_of(1.0), rows_of(0.5)
+        ('1 row', '0.5 rows')
+    """
+    return f"{show_amount(amount)} {'row' if amount == 1 else 'rows'}"

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from pathlib import PurePath
 
+from jali.planner.answer_notes import clamps
 from jali.planner.explanation.accuracy import accuracy_lines
 from jali.planner.explanation.afterwards import afterwards, split
 from jali.planner.explanation.aggregates import aggregate_notes
 from jali.planner.explanation.cells import cells_note
 from jali.planner.explanation.choices import choice_note
-from jali.planner.explanation.clamps import clamps
 from jali.planner.explanation.keys import groups, key_notes, selection_note, sets
 from jali.planner.explanation.measures import measure_note
 from jali.planner.explanation.notes import (

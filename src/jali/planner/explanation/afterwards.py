@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from jali.display.numbers import show_percent
 from jali.planner.explanation.releases import amount, noted
-from jali.planner.explanation.written import written
 from jali.planner.plan import Plan
 from jali.planner.show_expression import show_expression
+from jali.planner.write_expression import written
 from jali.query.aggregation import Marks
 from jali.query.estimates import Moment, Picked
 from jali.query.nodes import Aggregate, Column

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from jali.display.numbers import show_amount, show_percent
+from jali.display.numbers import rows_of, show_amount, show_percent
 from jali.display.text import clean
 from jali.planner.explanation import pages
 from jali.planner.explanation.notes import (
@@ -15,7 +15,7 @@ from jali.planner.explanation.notes import (
     ReleaseNote,
     SelectionNote,
 )
-from jali.planner.explanation.words import listed, rows_of
+from jali.planner.explanation.words import listed
 
 Facts = list[tuple[str, str]]
 _VALUES = "the interval tells how far that is in values"

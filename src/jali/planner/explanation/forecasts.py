@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from jali.display.numbers import show_amount, show_percent
+from jali.display.numbers import rows_of, show_amount, show_percent
 from jali.planner.explanation.notes import AggregateNote
-from jali.planner.explanation.words import rows_of
 
 _GUESS = "With a public guess of the rows declared"
 

@@ -10,9 +10,9 @@ from jali.mechanisms.keys.sizes import group_sizes
 from jali.planner.explanation.notes import KeyNote, SelectionNote
 from jali.planner.explanation.releases import amount
 from jali.planner.explanation.words import CONFIDENCE, listed, moved, person, plural, set_label
-from jali.planner.explanation.written import written
 from jali.planner.plan import Plan
 from jali.planner.show_expression import show_value
+from jali.planner.write_expression import written
 from jali.privacy import decimal
 from jali.query.aggregation import KeySet
 from jali.query.catalog import Kind, Public

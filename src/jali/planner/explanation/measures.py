@@ -25,11 +25,11 @@ from jali.planner.explanation.words import (
     plural,
     set_label,
 )
-from jali.planner.explanation.written import condition_of, factors, guard, written
 from jali.planner.joint import block_of
 from jali.planner.plan import Plan
 from jali.planner.sensitivity import l1_sensitivity, squared_l2_sensitivity
 from jali.planner.tell import keys_alone
+from jali.planner.write_expression import condition_of, factors, guard, written
 from jali.privacy import Concentrated, Pure, decimal
 from jali.query.aggregation import (
     Axis,

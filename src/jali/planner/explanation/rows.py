@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from jali.planner.explanation.words import listed
-from jali.planner.explanation.written import names_of, summary, written
 from jali.planner.plan import Plan
+from jali.planner.write_expression import names_of, summary, written
 from jali.privacy import decimal
 from jali.query.bounds import Bounds
 from jali.query.catalog import Public

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from jali.display.numbers import show_amount
 from jali.planner import aim
 from jali.planner.forecast import scanned
 from jali.planner.plan import Plan
@@ -47,16 +46,6 @@ def plural(count: int, noun: str) -> str:
     return f"{count:,} {noun}{'' if count == 1 else 's'}"
 
 
-def rows_of(amount: float) -> str:
-    """Write a number of rows that need not be whole.
-
-    Example:
-        >>> rows_of(1.0), rows_of(0.5)
-        ('1 row', '0.5 rows')
-    """
-    return f"{show_amount(amount)} {'row' if amount == 1 else 'rows'}"
-
-
 def listed(items: Sequence[str]) -> str:
     """Write a list.
 
@@ -74,6 +63,6 @@ def moved(plan: Plan) -> str:
 
 def set_label(plan: Plan, level: int) -> str:
     """Name a grouping set by its keys."""
-    from jali.planner.explanation.written import written
+    from jali.planner.write_expression import written
 
     return f"({', '.join(written(plan.keys[place].expression) for place in plan.levels[level].places)})"

@@ -1,19 +1,32 @@
-"""What a subquery cuts off of one person's counts and sums: public facts, told before the answer and with it."""
+"""What is said with every answer: public facts that hold for it, as they did before it was asked.
+
+What a subquery cuts off of one person's counts and sums, and how close quantiles come in rows. An answer needs no
+explanation for them: `planner.explanation` says the same, and all else.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from jali.planner.explanation.written import names_of, summary
+from jali.display.numbers import rows_of
+from jali.planner.forecast import forecast_of
 from jali.planner.plan import Plan
+from jali.planner.write_expression import names_of, summary
 from jali.privacy import decimal
+from jali.query.aggregation import Marks
+from jali.query.estimates import Picked
 from jali.query.ownership import own
 from jali.query.relation import Capped, Compute, Keep, Match, Pair, PerOwner, Relation, Stack
 
 
+def answer_notes(plan: Plan) -> tuple[str, ...]:
+    """Return what is said with an answer."""
+    return clamps(plan) + ranks(plan)
+
+
 def clamps(plan: Plan) -> tuple[str, ...]:
     """Say of each count and sum per person where it ends, and that `max_rows` is why."""
-    return tuple(dict.fromkeys(said for made in _per_person(plan.source) for said in _said(made)))
+    return tuple(dict.fromkeys(said for made in _per_person(plan.source) for said in _clamp_notes(made)))
 
 
 def _per_person(relation: Relation) -> Iterator[PerOwner]:
@@ -38,7 +51,7 @@ def _one_each(relation: Relation) -> bool:
     return isinstance(relation, PerOwner) and own(relation).max_rows == 1
 
 
-def _said(made: PerOwner) -> Iterator[str]:
+def _clamp_notes(made: PerOwner) -> Iterator[str]:
     owners, names = own(made.source), names_of(made.source)
     for one in made.summaries:
         bounds = one.field.bounds
@@ -47,3 +60,17 @@ def _said(made: PerOwner) -> Iterator[str]:
                 f"{summary(one, names)} for each {owners.unit} is clamped to [{decimal(bounds.low)}, "
                 f"{decimal(bounds.high)}], as max_rows is {owners.max_rows:,}: what is beyond is cut off"
             )
+
+
+def ranks(plan: Plan) -> tuple[str, ...]:
+    """Say of each quantile within how many rows of its aim it is; with totals each set has its own."""
+    return tuple(_rank_notes(plan)) if len(plan.levels) == 1 else ()
+
+
+def _rank_notes(plan: Plan) -> Iterator[str]:
+    for aggregate, estimate in plan.estimates:
+        if isinstance(estimate, Picked) and isinstance(estimate.axis, Marks):
+            error = forecast_of(plan, 0, estimate).rank_error
+            names = [output.name for output in plan.question.outputs if output.expression == aggregate]
+            if error is not None and names:
+                yield f"The rank of {names[0]} is within {rows_of(error)} of its aim, with 95 %"
