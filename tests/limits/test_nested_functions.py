@@ -9,6 +9,8 @@ import duckdb
 import pytest
 from tests.golden.catalog import Clinic, clinic
 
+from jali import QueryError
+
 DEEP = 16
 LONG = f"{'ABS(' * 9}7 + age * 0{')' * 9}"
 FUNCTIONS = ("SQRT({})", "LN({} + 3)", "7 % {}", "5 / {}", "NULLIF({}, 3)", "LOG2({} + 5)")
@@ -78,3 +80,17 @@ def test_the_harness_sees_what_doubles() -> None:
         engine.execute("CREATE TABLE t AS SELECT 1.0 AS x")
         plans = engine.execute(f"EXPLAIN (FORMAT JSON) SELECT count(*) FROM t WHERE {written} > 0").fetchall()
     assert sum(len(text) for row in plans for text in row) > 1000 * len("nullif")
+
+
+def test_the_patterns_of_a_question_repeat_five_thousand_times_at_most(place: Clinic) -> None:
+    """Each is one that may be asked; forty of them took an engine a second."""
+    one = "REGEXP_MATCHES(ward, '" + "[a-z]{1,100}" * 10 + "{}')"
+    for many, refused in ((5, False), (6, True)):
+        asked = " OR ".join(one.replace("{}", str(i)) for i in range(many))
+        sql = f"SELECT COUNT(*) FROM visits WHERE {asked}"
+        if refused:
+            with pytest.raises(QueryError) as problem:
+                place.db.explain(sql, epsilon=1)
+            assert problem.value.code == "too-many-repetitions"
+        else:
+            assert place.db.explain(sql, epsilon=1).sql

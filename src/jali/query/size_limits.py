@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from jali.errors import QueryError
+from jali.query.functions.patterns import MOST_REPEATED_IN_ALL, repetitions
 from jali.query.functions.texts import JOINS_TEXTS, MAKES_TEXT
 from jali.query.limits import DEFAULT, Limits
 from jali.query.nodes import (
@@ -14,6 +15,7 @@ from jali.query.nodes import (
     Expression,
     Found,
     Joined,
+    Literal,
     Output,
     Question,
     Select,
@@ -32,6 +34,8 @@ def check_size(question: Question, limits: Limits = DEFAULT) -> None:
         raise QueryError("question-too-large", position=question.position, most=limits.size)
     if _Sizes(_texts).of_question(question) > limits.texts:
         raise QueryError("too-many-texts", position=question.position, most=limits.texts)
+    if _Sizes(_repetitions).of_question(question) > MOST_REPEATED_IN_ALL:
+        raise QueryError("too-many-repetitions", position=question.position, most=MOST_REPEATED_IN_ALL)
     if len(aggregates(question)) > limits.aggregates:
         raise QueryError("too-many-aggregates", position=question.position, most=limits.aggregates)
 
@@ -43,6 +47,14 @@ def _nodes(_: Expression | Select | Source) -> int:
 def _texts(node: Expression | Select | Source) -> int:
     """Count what an engine holds a text for, for thousands of rows at once."""
     return int(isinstance(node, Call) and node.function in MAKES_TEXT | JOINS_TEXTS)
+
+
+def _repetitions(node: Expression | Select | Source) -> int:
+    """Count what an engine writes out of regular expressions."""
+    if not isinstance(node, Call) or not node.function.startswith("regexp"):
+        return 0
+    patterns = (a.value for a in node.arguments if isinstance(a, Literal))
+    return sum(repetitions(pattern) for pattern in patterns if isinstance(pattern, str))
 
 
 class _Sizes:

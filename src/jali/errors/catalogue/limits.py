@@ -39,6 +39,10 @@ TEXTS: Mapping[str, Text] = {
         "The question has more than {most:,} noisy numbers of each group, over all grouping sets.",
         "Ask several questions, or a batch. The curator can raise the limit `releases`.",
     ),
+    "too-many-repetitions": Text(
+        "The question has more than {most:,} repetitions in its regular expressions.",
+        "Write + or * in place of {{1,100}}, or fewer patterns.",
+    ),
     "too-many-selects": Text(
         "The question has more than {most:,} SELECTs.",
         "Ask in several steps. The curator can raise the limit `selects`.",

@@ -14,7 +14,19 @@ if TYPE_CHECKING:
 
 # What is repeated is written out by RE2: so often at most in all, or a short pattern is a very large program.
 MOST_REPEATED = 1000
+# And so often in all patterns of a question.
+MOST_REPEATED_IN_ALL = 5000
 _REPEATED = re.compile(r"\{([0-9]{1,9})?,?([0-9]{1,9})?\}")
+
+
+def repetitions(written: str) -> int:
+    """Return how often parts of a pattern are written out.
+
+    Example:
+        >>> repetitions("a{3}b{1,20}[0-9]{4,}")
+        27
+    """
+    return sum(max(int(most or 0), int(least or 0)) for least, most in _REPEATED.findall(written))
 
 
 @lru_cache(maxsize=1024)
@@ -22,8 +34,7 @@ def is_pattern(written: str) -> bool:
     """Say whether RE2 compiles a pattern. An empty DuckDB is asked, so that no data and no budget is touched."""
     import duckdb
 
-    repeated = sum(max(int(most or 0), int(least or 0)) for least, most in _REPEATED.findall(written))
-    if repeated > MOST_REPEATED:
+    if repetitions(written) > MOST_REPEATED:
         return False
 
     with _lock:
