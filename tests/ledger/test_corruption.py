@@ -28,6 +28,7 @@ from jali.ledger.stores.sqlite.file import anchor_of
 from jali.privacy import Budget, Event
 
 OWED = "owed"
+PAGE = 512
 
 
 @dataclass(frozen=True)
@@ -61,7 +62,7 @@ def write(path: Path) -> str:
         ledger.access.key("cookies")
     with closing(sqlite3.connect(path, isolation_level=None)) as raw:
         raw.execute("PRAGMA journal_mode = DELETE")
-        raw.execute("PRAGMA page_size = 512")
+        raw.execute(f"PRAGMA page_size = {PAGE}")
         raw.execute("VACUUM")
         raw.execute("PRAGMA journal_mode = WAL")
     return owed
@@ -175,6 +176,19 @@ def test_every_changed_byte_is_noticed_or_changes_nothing(small: Small, tmp_path
         except AssertionError as problem:
             raise AssertionError(f"byte {offset} changed by {change}: {problem}") from problem
     assert noticed > 50
+
+
+@pytest.mark.parametrize("name", ["stream_items", "stream_items_counted", "stream_people", "receipts", "parts"])
+@pytest.mark.parametrize("change", [1, 2, 3, 16])
+def test_a_page_that_lost_or_gained_rows_is_noticed(small: Small, tmp_path: Path, name: str, change: int) -> None:
+    """The number of cells of a page, in its head: rows vanish, or what is no row becomes one."""
+    path = tmp_path / "whole.jali"
+    path.write_bytes(small.data)
+    with closing(sqlite3.connect(f"{path.as_uri()}?immutable=1", uri=True)) as raw:
+        ((root,),) = raw.execute("SELECT rootpage FROM sqlite_master WHERE name = ?", (name,)).fetchall()
+    data = bytearray(small.data)
+    data[(root - 1) * PAGE + 4] ^= change
+    assert check(small, tmp_path / "clinic.jali", bytes(data))
 
 
 def test_a_ledger_that_was_cut_off_is_noticed_wherever(small: Small, tmp_path: Path) -> None:

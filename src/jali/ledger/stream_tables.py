@@ -102,6 +102,13 @@ class StreamTables:
         for *values, mark in rows:
             self._marks.check(mark, "stream_items", *values)
             counts[values[4]] += 1
+        # Counted in the index alone: a damaged page may have lost a row that the index still has.
+        ((indexed,),) = self._run(
+            "SELECT count(*) FROM stream_items WHERE stream = ? AND tick = ? AND increments IS NOT NULL",
+            (stream, tick),
+        )
+        if indexed != counts.total():
+            raise damaged("damage-row", table="stream_items")
         return tuple(sorted(counts.items()))
 
     def knows(self, stream: int, owner: str, item: str) -> bool:

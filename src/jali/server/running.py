@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import logging
 import os
 import socket
@@ -23,6 +24,8 @@ from jali.server.settings import Settings
 
 _INTERRUPTED = 130
 _AT_ONCE = 128
+# Less often than usual: most of what a server makes is garbage without cycles.
+_GARBAGE = 50_000
 
 
 def serve(
@@ -57,6 +60,7 @@ def serve(
         ws="none",
         backlog=_AT_ONCE,  # as many connections are taken before those that are too many are closed
     )
+    _collect_seldom()
     tell(greeting(address(settings, listening), visit, has_curator(database), named))
     try:
         Server(config, app.state.house, tell).run(sockets=[listening])
@@ -64,6 +68,13 @@ def serve(
         _leave(app.state.house, _INTERRUPTED)
         raise
     _leave(app.state.house, 0)
+
+
+def _collect_seldom() -> None:
+    """Have garbage collected without what was loaded: to look through all of it keeps everybody waiting."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(_GARBAGE)
 
 
 def _leave(house: House, code: int) -> None:

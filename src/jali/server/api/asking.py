@@ -26,19 +26,20 @@ from jali.server.work.job import Job
 router = APIRouter(tags=["questions"])
 
 
-@router.post("/explain")
-async def explain(question: Question, caller: AnyCaller, house: TheHouse, plan: bool = False) -> dict[str, Any]:
+# What explanations have to say is long: it is written as JSON where it keeps nobody waiting.
+@router.post("/explain", response_model=dict[str, Any])
+async def explain(question: Question, caller: AnyCaller, house: TheHouse, plan: bool = False) -> Response:
     """Show how a question would be answered, what it would cost and leave. Free: no data is read."""
     return await house.desk.planning(caller.token, partial(_explained, house, caller, question, whole=plan))
 
 
-def _explained(house: House, caller: Caller, question: Question, *, whole: bool) -> dict[str, Any]:
+def _explained(house: House, caller: Caller, question: Question, *, whole: bool) -> Response:
     serving = house.database.serving
     found = serving.explain(question.sql, question.given(), analyst=caller.analyst)
     told = serving.explanation(found).to_json()
     if whole:
         told["plan"] = without_folders(found.encoded)
-    return told
+    return JSONResponse(told)
 
 
 @router.post("/ask", responses=ANSWERED)
@@ -75,19 +76,20 @@ async def batch(request: Request, form: BatchForm, caller: AnyCaller, house: The
     return await answered(house, caller, taken, wait=form.wait, release=form.release, gone=gone)
 
 
-@router.post("/batch/explain")
-async def explain_batch(form: BatchForm, caller: AnyCaller, house: TheHouse) -> dict[str, Any]:
+@router.post("/batch/explain", response_model=dict[str, Any])
+async def explain_batch(form: BatchForm, caller: AnyCaller, house: TheHouse) -> Response:
     """Show how a batch would be answered, what it would cost and leave. Free."""
     wanted, conditions = _wanted(form)
 
-    def explained() -> dict[str, Any]:
+    def explained() -> Response:
         found = house.database.serving.explain_batch(wanted, conditions, analyst=caller.analyst)
-        return {
+        told = {
             "explanation": house.database.serving.batch_explanation(found),
             "costs": {name: str(event) for name, event in found.costs},
             "leaves": [list(pair) for pair in found.leaves],
             "plan": without_folders(found.encoded),
         }
+        return JSONResponse(told)
 
     return await house.desk.planning(caller.token, explained)
 

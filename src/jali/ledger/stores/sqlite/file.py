@@ -19,7 +19,14 @@ from jali.ledger.stores.sqlite.trouble import translated
 if TYPE_CHECKING:
     import sqlite3
 
-_PRAGMAS = ("synchronous = FULL", "fullfsync = ON", "checkpoint_fullfsync = ON", "trusted_schema = OFF")
+# A page whose cells do not fit it is refused when it is read: rows would be lost in it.
+_PRAGMAS = (
+    "synchronous = FULL",
+    "fullfsync = ON",
+    "checkpoint_fullfsync = ON",
+    "trusted_schema = OFF",
+    "cell_size_check = ON",
+)
 
 
 def prepare(path: Path, patience: float) -> None:
