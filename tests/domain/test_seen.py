@@ -136,6 +136,9 @@ def test_a_row_that_is_copied_and_joined_to_itself_thirteen_ways() -> None:
             )
 
 
+LONGER = f"REPLACE(note, '0', '{'a' * 400}')"
+
+
 def _replaced(times: int, text: str) -> list[str]:
     return [f"REPLACE({text}, '0', '{chr(97 + i) * 400}')" for i in range(times)]
 
@@ -164,13 +167,16 @@ def test_short_texts_of_one_person_that_are_paired_and_made_long() -> None:
         ("SELECT a.note, COUNT(*) FROM plain a GROUP BY a.note", None),
         ("SELECT UPPER(a.note) AS k, COUNT(*) FROM plain a GROUP BY k", None),
         ("SELECT COUNT(*) FROM plain a JOIN plain b USING (uid)", 1020),
+        ("SELECT COUNT(a.note) FROM plain a JOIN plain b USING (uid)", 1020),
+        ("SELECT COUNT(*) FROM (SELECT DISTINCT uid, {one} AS r FROM plain)", 1 << 14),
+        ("SELECT COUNT(*) FROM (SELECT uid, {one} AS r FROM plain UNION SELECT uid, note FROM plain)", 1 << 14),
     ],
 )
 def test_rows_are_capped_by_the_bytes_of_the_texts_that_an_engine_holds(sql: str, most: int | None) -> None:
     table = pa.table({"uid": [1, 2], "note": ["x", "y"]})
     made = ", ".join(_replaced(14, "a.note"))
     with both(table, table.append_column("more", pa.array([1, 2]))) as db:
-        plan = db.explain(sql.format(made=made), epsilon=1, delta="1e-9")
+        plan = db.explain(sql.format(made=made, one=LONGER), epsilon=1, delta="1e-9")
     found = {relation.rows for relation in _relations(plan.source) if isinstance(relation, Capped)}
     assert found == (set() if most is None else {most})
 

@@ -15,11 +15,23 @@ from dataclasses import replace
 from jali.errors import Unsupported
 from jali.planner.draft import Draft
 from jali.planner.held_texts import PERSON_BYTES, grown_bytes, held_bytes
+from jali.query.catalog import Kind
 from jali.query.fanout import Fanout, expected_rows, fanout, multiplies, rows_met
 from jali.query.nodes import Call, Column, Expression, Position, conjuncts
 from jali.query.ownership import own, protected
 from jali.query.read_expression import conjunction
-from jali.query.relation import Belonging, Capped, Compute, Keep, Match, Pair, Relation, parts, with_parts
+from jali.query.relation import (
+    Belonging,
+    Capped,
+    Compute,
+    Keep,
+    Match,
+    Pair,
+    PerOwner,
+    Relation,
+    parts,
+    with_parts,
+)
 
 # How many rows one person's rows may become, how many all rows of a question, and how many those of public tables.
 PERSON_ROWS = 1 << 20
@@ -39,9 +51,22 @@ def bound_joins(draft: Draft) -> Draft:
     held, grown = held_bytes(question, rows), grown_bytes(question, rows)
     limit = min(PERSON_ROWS, PERSON_BYTES // held) if held else PERSON_ROWS
     made = bounded(rows, question.position, limit)
-    if grown and not own(made).public and not fanout(made).bounded:
-        made = Capped(made, max(limit, expected_rows(made)))
-    return replace(draft, relation=made)
+    return replace(draft, relation=_cap(_cap_groups(made, limit), limit) if grown else made)
+
+
+def _cap_groups(relation: Relation, limit: int) -> Relation:
+    """Cap what a subquery tells apart by texts, before it does."""
+    made = with_parts(relation, tuple(_cap_groups(part, limit) for part in parts(relation)))
+    if isinstance(made, PerOwner) and any(key.field.kind is Kind.TEXT for key in made.keys):
+        return replace(made, source=_cap(made.source, limit))
+    return made
+
+
+def _cap(relation: Relation, limit: int) -> Relation:
+    """Cap the rows of each person, unless they are bounded already, but for those that are expected."""
+    if own(relation).public or fanout(relation).bounded:
+        return relation
+    return Capped(relation, max(limit, expected_rows(relation)))
 
 
 def bounded(relation: Relation, position: Position, limit: int = PERSON_ROWS) -> Relation:

@@ -31,7 +31,7 @@ def held_bytes(question: Question, relation: Relation) -> int:
 
 def grown_bytes(question: Question, relation: Relation) -> int:
     """Return how many bytes more than the stored texts of a row those texts can have; 0 where it is little."""
-    found = sum(map(_grown, _held(question, relation)))
+    found = sum(map(_grown, (*_held(question, relation), *_computed(relation))))
     return found if found > _LITTLE else 0
 
 
@@ -42,17 +42,24 @@ def _held(question: Question, relation: Relation) -> Iterator[Expression]:
         if not declared and type_of(expression, relation).kind is Kind.TEXT:
             yield expression
     for aggregate in aggregates(question):
-        if aggregate.argument is not None and type_of(aggregate.argument, relation).kind is Kind.TEXT:
-            yield aggregate.argument
-    yield from _computed(relation)
+        distinct = aggregate.argument if aggregate.distinct else None
+        if distinct is not None and type_of(distinct, relation).kind is Kind.TEXT:
+            yield distinct
+    yield from _grouped(relation)
+
+
+def _grouped(relation: Relation) -> Iterator[Expression]:
+    """Yield the keys of subqueries that group, or that ask for different rows."""
+    if isinstance(relation, PerOwner):
+        yield from (one.expression for one in relation.keys if one.field.kind is Kind.TEXT)
+    for part in parts(relation):
+        yield from _grouped(part)
 
 
 def _computed(relation: Relation) -> Iterator[Expression]:
-    """Yield what subqueries compute: their DISTINCT and GROUP BY hold it."""
+    """Yield what subqueries compute: a column of them may be a key above."""
     if isinstance(relation, Compute):
         yield from (one.expression for one in relation.columns if one.field.kind is Kind.TEXT)
-    if isinstance(relation, PerOwner):
-        yield from (one.expression for one in relation.keys if one.field.kind is Kind.TEXT)
     for part in parts(relation):
         yield from _computed(part)
 

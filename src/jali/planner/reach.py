@@ -109,6 +109,7 @@ class QueryReach:
         at: Which quantile is picked, if one is.
         picks: How many cells are picked one after the other.
         times: What the measures that leave together are multiplied by, by their places.
+        strategy: Which sums of the cells are measured, if not the cells.
     """
 
     aggregation: Aggregation
@@ -117,15 +118,20 @@ class QueryReach:
     at: Fraction = Fraction(0)
     picks: int = 1
     times: Mapping[int, int] = field(default_factory=dict)
+    strategy: CellStrategy | None = None
 
     @property
     def l1(self) -> Fraction:
-        """The L1 norm of the move of the measure."""
+        """The L1 norm of the move of the measure, or of the sums that a strategy measures."""
+        if self.strategy is not None:
+            return strategy_l1(self.strategy, self.aggregation, self.changes)
         return l1_sensitivity(self.aggregation, self.measure, self.changes)
 
     @property
     def squared_l2(self) -> Fraction:
         """The square of its L2 norm."""
+        if self.strategy is not None:
+            return strategy_squared_l2(self.strategy, self.aggregation, self.changes)
         return squared_l2_sensitivity(self.aggregation, self.measure, self.changes)
 
     @property
@@ -152,58 +158,6 @@ class QueryReach:
         """The same for rows that are weighed by their number."""
         return replace(self, aggregation=self.aggregation.by_number)
 
-    def measured_by(self, strategy: CellStrategy) -> StrategyReach:
+    def measured_by(self, strategy: CellStrategy) -> QueryReach:
         """Return how far the sums of cells move that a strategy measures."""
-        return StrategyReach(self, strategy)
-
-
-@dataclass(frozen=True)
-class StrategyReach:
-    """How far one privacy unit moves the sums of cells that a strategy measures: as its columns are long."""
-
-    cells: QueryReach
-    strategy: CellStrategy
-
-    @property
-    def l1(self) -> Fraction:
-        """The L1 norm of the move."""
-        return strategy_l1(self.strategy, self.cells.aggregation, self.cells.changes)
-
-    @property
-    def squared_l2(self) -> Fraction:
-        """The square of its L2 norm."""
-        return strategy_squared_l2(self.strategy, self.cells.aggregation, self.cells.changes)
-
-    @property
-    def shared(self) -> Fraction:
-        """As of the cells: nothing leaves together with them."""
-        return self.cells.shared
-
-    @property
-    def rank(self) -> Fraction:
-        """As of the cells."""
-        return self.cells.rank
-
-    @property
-    def cell(self) -> Fraction:
-        """As of the cells."""
-        return self.cells.cell
-
-    @property
-    def picks(self) -> int:
-        """As of the cells."""
-        return self.cells.picks
-
-    @property
-    def changes(self) -> int:
-        """As of the cells."""
-        return self.cells.changes
-
-    @property
-    def by_number(self) -> StrategyReach:
-        """Itself: cells are weighed by the number of rows."""
-        return self
-
-    def measured_by(self, strategy: CellStrategy) -> StrategyReach:
-        """Return the reach of another strategy of the same cells."""
         return replace(self, strategy=strategy)

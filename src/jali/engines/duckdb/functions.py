@@ -153,14 +153,15 @@ def _nullif(emitter: Emitter, call: Call) -> str:
 
 
 def _case(emitter: Emitter, call: Call) -> str:
-    conditions = [emitter.condition(a) for a in call.arguments[:-1:2]]
     *values, otherwise = emitter.alike((*call.arguments[1::2], call.arguments[-1]))
-    subject = _subject(emitter, call)
-    if subject is None:
+    compared = _compare_one(emitter, call)
+    if compared is None:
+        conditions = [emitter.condition(a) for a in call.arguments[:-1:2]]
         return _chosen(emitter, call, _branches(conditions, values, otherwise))
     # What all conditions look at is bound to a name: otherwise it would be there once for each of them.
-    name = f"c{''.join((subject, *values, otherwise)).count('lambda ')}"
-    bound = _branches([condition.replace(subject, name) for condition in conditions], values, otherwise)
+    subject, others = compared
+    name = f"c{''.join((subject, *others, *values, otherwise)).count('lambda ')}"
+    bound = _branches([f"({name} = {other})" for other in others], values, otherwise)
     return _chosen(emitter, call, f"list_transform([{subject}], lambda {name}: {bound})[1]")
 
 
@@ -169,14 +170,14 @@ def _branches(conditions: Sequence[str], values: Sequence[str], otherwise: str) 
     return f"CASE {branches} ELSE {otherwise} END"
 
 
-def _subject(emitter: Emitter, call: Call) -> str | None:
-    """Return the long value that a CASE compares with one after the other, if it does."""
+def _compare_one(emitter: Emitter, call: Call) -> tuple[str, list[str]] | None:
+    """Return the long value that a CASE compares with others, and those; None if it is another CASE."""
     conditions = [a for a in call.arguments[:-1:2] if isinstance(a, Call) and a.function == "="]
-    subjects = {condition.arguments[0] for condition in conditions}
-    if len(conditions) < max(2, len(call.arguments) // 2) or len(subjects) > 1:
+    if len(conditions) < max(2, len(call.arguments) // 2) or len({c.arguments[0] for c in conditions}) > 1:
         return None
-    written = {emitter.alike(condition.arguments)[0] for condition in conditions}
-    return written.pop() if len(written) == 1 and all(len(one) > _LONG for one in written) else None
+    subjects, others = zip(*(emitter.alike(c.arguments) for c in conditions), strict=True)
+    alike = len(set(subjects)) == 1 and len(subjects[0]) > _LONG
+    return (subjects[0], list(others)) if alike else None
 
 
 def _chosen(emitter: Emitter, call: Call, written: str) -> str:

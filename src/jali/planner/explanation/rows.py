@@ -75,9 +75,8 @@ def _steps(relation: Relation, known: Conditions) -> list[str]:
     if isinstance(relation, Compute | Belonging):
         return _steps(relation.source, known)
     if isinstance(relation, Capped):
-        cap = (
-            f"of {side(relation.source)} at most {relation.rows:,} rows of each {own(relation).unit}, for the join"
-        )
+        unit, who = own(relation).unit, side(relation.source)
+        cap = f"of {who} at most {relation.rows:,} rows of each {unit}, before they are joined or grouped"
         return [*_steps(relation.source, known), cap]
     if isinstance(relation, Pair):
         return [*_steps(relation.left, known), *_steps(relation.right, ()), _paired(relation, known)]
