@@ -14,19 +14,16 @@ import scipy.fft
 from benchmarks.measure import Row, at_least, at_most, best_of, reported
 from scipy.sparse.linalg import aslinearoperator, lsqr
 
-from jali.attacks import Noise, Oracle, Result, simulator
-from jali.attacks.arrays import Doubles
-from jali.attacks.convex.losses import LOSSES
-from jali.attacks.decoding.fit import fit, fitted
-from jali.attacks.hadamard import Hadamard
-from jali.attacks.laws.design import Design
-from jali.attacks.linear_program import LinearProgram
-from jali.attacks.staging import stage
-from jali.attacks.subsets.hadamard_rows import HadamardRows
-from jali.attacks.subsets.listed import random_subsets
-from jali.attacks.subsets.packed import packed_subsets
-from jali.attacks.subsets.sparse import parted_subsets
-from jali.attacks.subsets.subsets import Subsets
+from jali.lab.attacks import Noise, Oracle, Result, simulator
+from jali.lab.attacks.arrays import Doubles
+from jali.lab.attacks.decoding.conjugate_gradients import fit, fit_answers
+from jali.lab.attacks.decoding.design import Design
+from jali.lab.attacks.hadamard_attack import Hadamard
+from jali.lab.attacks.linear_program import LOSSES, LinearProgram
+from jali.lab.attacks.staging import stage
+from jali.lab.attacks.subsets.hadamard_rows import HadamardRows
+from jali.lab.attacks.subsets.random_subsets import draw_packed_subsets, draw_sparse_subsets, random_subsets
+from jali.lab.attacks.subsets.subset_operators import Subsets
 
 _SEED = 1
 _LOGS = Path(os.environ.get("JALI_DIFFIX", Path(__file__).parents[2] / "shared" / "data" / "diffix"))
@@ -189,10 +186,12 @@ def _least_squares() -> list[Row]:
     found = []
     for n, members, stddev in ((10_000, None, 25 / math.sqrt(3)), (100_000, 8, 1.0)):
         m = 4 * n
-        subsets: Any = packed_subsets(m, n, seed=1) if members is None else parted_subsets(m, n, members, seed=1)
+        subsets: Any = (
+            draw_packed_subsets(m, n, seed=1) if members is None else draw_sparse_subsets(m, n, members, seed=1)
+        )
         answers = simulator(n=n, noise=f"gaussian:{stddev}", seed=_SEED).ask(subsets)
         design = Design(n, m, members)
-        ours = partial(fitted, subsets, answers, design, stddev)
+        ours = partial(fit_answers, subsets, answers, design, stddev)
         matrix = aslinearoperator(subsets) if members is None else subsets.matrix
         steps = _steps(
             matrix, answers, fit(subsets, answers, density=design.density, gradient=1e-6).estimate, ours

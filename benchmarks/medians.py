@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from benchmarks.measure import Row, at_least, at_most, reported
 
-from jali.comparison.shapes import SHAPES, generated
+from jali.lab.compare.data_shapes import SHAPES, generate_column
 
 PEOPLE, SEED = 201, 1
 TUMULT = ["tmlt.core==0.19.1"]
@@ -41,7 +41,7 @@ def rows(pythons: dict[str, Path], run: Run, own: Path) -> list[Row]:
     """Return, for each peer, on how many shapes Jali's median is no worse, and its largest loss."""
     with tempfile.TemporaryDirectory() as directory:
         source = Path(directory) / "columns.npz"
-        columns: dict[str, Any] = {shape: generated(shape, PEOPLE, SEED) for shape in SHAPES}
+        columns: dict[str, Any] = {shape: generate_column(shape, PEOPLE, SEED) for shape in SHAPES}
         np.savez(source, **columns)
         made: list[Row] = []
         for key, peer in PEERS.items():

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from benchmarks.measure import Row, at_least, best_of, reported
 
-from jali.noise import DiscreteGaussian, DiscreteLaplace, bernoulli_exp_array
-from jali.noise.blocks import BULK, BlockSampler
+from jali.sampling import DiscreteGaussian, DiscreteLaplace, bernoulli_exp_array
+from jali.sampling.guide_table import BULK, BlockSampler
 
 DRAWS = 1_000_000
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import datetime
 from dataclasses import replace
 
+from jali.catalog.tables import Field, Keys, Kind, Range, Source, Table
 from jali.privacy import Adjacency, Budget
-from jali.query.catalog import Field, Keys, Kind, Range, Source, Table
 
 # Each person may count for 5 visits.
 VISITS = Table(

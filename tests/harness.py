@@ -12,13 +12,13 @@ from unittest.mock import patch
 import numpy as np
 
 from jali.mechanisms import LInfinity
-from jali.mechanisms.keys.noisy_counts import NoisyCounts
-from jali.mechanisms.keys.optimal_keys import OptimalKeys
+from jali.mechanisms.partition_selection.optimal_keys import OptimalKeys
+from jali.mechanisms.partition_selection.thresholded_counts import ThresholdedCounts
 from jali.mechanisms.quantiles.weighted_quantile import PermutedWeightedQuantile, WeightedQuantile
-from jali.mechanisms.selection.exponential import Exponential
+from jali.mechanisms.selection.exponential_mechanism import Exponential
 from jali.mechanisms.selection.permute_and_flip import PermuteAndFlip
-from jali.noise import DiscreteGaussian, DiscreteLaplace
 from jali.planner import Plan
+from jali.sampling import DiscreteGaussian, DiscreteLaplace
 
 
 def _silence(self: Any, size: int, **_: Any) -> np.ndarray:
@@ -48,7 +48,7 @@ def _likely(self: OptimalKeys, counts: np.ndarray, **_: Any) -> np.ndarray:
     return np.array([self.chance(int(count)) >= 0.5 for count in counts], dtype=np.bool_)
 
 
-def _reached(self: NoisyCounts, noisy: Any, _bits: Any) -> Any:
+def _reached(self: ThresholdedCounts, noisy: Any, _bits: Any) -> Any:
     """Tell what reaches the threshold, and nothing by the coin one below it."""
     return np.asarray(noisy >= self.threshold, np.bool_)
 
@@ -62,7 +62,7 @@ _QUIET: tuple[tuple[type, str, Any], ...] = (
     (PermuteAndFlip, "draw", _best_place),
     (Exponential, "draw", _best_place),
     (OptimalKeys, "choose", _likely),
-    (NoisyCounts, "_passing", _reached),
+    (ThresholdedCounts, "_choose_passing", _reached),
 )
 
 

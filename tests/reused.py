@@ -11,8 +11,8 @@ from unittest.mock import patch
 import httpx
 import typer.main
 
-from jali.engines.duckdb.instances import Instance
-from jali.engines.resources import Resources
+from jali.engines.base import Resources
+from jali.engines.duckdb.connections import Instance
 
 
 @contextmanager

@@ -13,7 +13,7 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from jali.noise.bits import Words
+from jali.sampling.bits import Words
 
 Outcome = TypeVar("Outcome", bound=Hashable)
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import duckdb
 
 import jali
-from jali.noise import DiscreteLaplace
+from jali.sampling import DiscreteLaplace
 
 DRAWS = 1_000_000
 

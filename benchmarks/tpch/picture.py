@@ -8,7 +8,7 @@ from pathlib import Path
 import matplotlib
 from docs.pictures.draw import save
 
-from jali.display.pictures.canvas import DASHES, TEXT, colour, sheet, titles
+from jali.display.plots.plot_canvas import DASHES, TEXT, pick_colour, prepare_axes, write_titles
 
 PATH = Path(__file__).parents[2] / "docs" / "tpch.png"
 
@@ -18,9 +18,9 @@ def draw(
 ) -> None:
     """Draw one line for each question, and save it with the other pictures."""
     matplotlib.use("Agg")
-    axes = sheet()
+    axes = prepare_axes()
     for index, name in enumerate(tuned):
-        shade = colour(index)
+        shade = pick_colour(index)
         axes.plot(epsilons, written[name], color=shade, linewidth=1.0, linestyle=DASHES)
         axes.plot(epsilons, tuned[name], color=shade, linewidth=1.8, marker="o", markersize=3, label=name)
     axes.plot([], [], color=TEXT, linewidth=1.0, linestyle=DASHES, label="as written")
@@ -28,5 +28,7 @@ def draw(
     axes.minorticks_off()
     axes.yaxis.set_major_formatter(lambda value, _: f"{100 * value:g} %")
     axes.legend(frameon=False, fontsize=9, labelcolor=TEXT, ncols=2)
-    titles(axes, "TPC-H at scale 1, the customer protected: median relative error", "epsilon", "relative error")
+    write_titles(
+        axes, "TPC-H at scale 1, the customer protected: median relative error", "epsilon", "relative error"
+    )
     save(axes.figure, PATH)

@@ -12,10 +12,10 @@ from PIL import Image
 
 import jali
 from jali import plots as pictures
-from jali.attacks import EpsilonSweep, NoiseSweep, QuestionSweep, Tracing, stage
-from jali.audit import Effort, audit_all, audit_registered
-from jali.audit.testers.pairwise import Pairwise
-from jali.display.pictures.canvas import colour, sheet, titles
+from jali.display.plots.plot_canvas import pick_colour, prepare_axes, write_titles
+from jali.lab.attacks import EpsilonSweep, NoiseSweep, QuestionSweep, Tracing, stage
+from jali.lab.audit import Effort, audit_all, audit_registered
+from jali.lab.audit.testers.pairwise import Pairwise
 from jali.local import KaryResponse
 from jali.mechanisms import Gaussian, Laplace, LInfinity, Mechanism, Root
 from jali.privacy import BoundedRange, Budget, Event, GaussianLoss, LaplaceLoss, Loss, Pure
@@ -49,7 +49,7 @@ def questions() -> list[tuple[str, Event]]:
 
 def counters() -> Any:
     """Draw the standard deviation after each tick, for the counters of docs/streams.md."""
-    axes, horizon = sheet(), 365
+    axes, horizon = prepare_axes(), 365
     person = Participation(adjacency="add-remove")
     names = ("every-item", "binary-tree", "smooth-tree", "buffered-toeplitz")
     for index, name in enumerate(names):
@@ -58,11 +58,13 @@ def counters() -> Any:
         spread = made.variances() ** 0.5
         noise = "Laplace" if made.epsilon else "Gaussian, delta 1e-6"
         width = 0.9 if name == "binary-tree" else 1.8
-        axes.plot(range(1, horizon + 1), spread, color=colour(index), linewidth=width, label=f"{name}, {noise}")
+        axes.plot(
+            range(1, horizon + 1), spread, color=pick_colour(index), linewidth=width, label=f"{name}, {noise}"
+        )
     axes.set(xlim=(0, horizon), ylim=(0, 36))
     # The lines cross too often for labels beside them.
     axes.legend(ncols=2, loc="upper left", fontsize=9, frameon=False)
-    titles(axes, "Counts so far at epsilon 1: a year of days", "day", "standard deviation")
+    write_titles(axes, "Counts so far at epsilon 1: a year of days", "day", "standard deviation")
     return axes
 
 
@@ -86,7 +88,7 @@ def attacked() -> dict[str, Any]:
 
 def audited() -> dict[str, Any]:
     """Draw what the auditor finds: of all that Jali has, and of broken and honest mechanisms at claim 0.7."""
-    from jali.audit.broken import BROKEN, HONEST
+    from jali.lab.audit.broken import BROKEN, HONEST
 
     effort = Effort(400_000, seed=7)
     # At epsilon 10 it takes millions of samples.

@@ -7,24 +7,29 @@ from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from jali.display.cells import ALL, flat, show_cell
+from jali.display.view_models import ALL, flatten_cells, show_cell
 from jali.errors import QueryError
+from jali.execution.postprocess import GroupReader, Interval, Release, ReleasedGroups
+from jali.execution.sampling_error import (
+    SamplingErrors,
+    compare_errors,
+    find_sampling_bounds,
+    find_sampling_errors,
+    widen_interval,
+)
+from jali.ir.aggregates import Marks
+from jali.ir.estimators import Cells, Picked, RatioEstimate, build_estimate
+from jali.ir.expressions import Aggregate, Call, Column, Expression, Literal, walk
+from jali.ir.functions.evaluate import evaluate, to_storable
 from jali.privacy import Event
-from jali.query.aggregation import Marks
-from jali.query.estimate import Estimate, estimate_of
-from jali.query.estimates import Cells, Picked
-from jali.query.evaluate import evaluate, to_storable
-from jali.query.nodes import Aggregate, Call, Column, Expression, Literal, walk
-from jali.reading import Interval, LevelReading, Release, Released
-from jali.sampling import SamplingErrors, comparison, sampling_bounds, sampling_errors, widened
 
 if TYPE_CHECKING:
     import pandas
     import polars
     import pyarrow
 
-    from jali.display.plotted import Plotted, Point
-    from jali.mechanisms.keys.sizes import GroupSizes
+    from jali.display.view_models import ColumnPlot, Point
+    from jali.mechanisms.partition_selection.group_selection import GroupSizes
 
 CONFIDENCE = 0.95
 REHEARSAL = "Rehearsal: synthetic data. No number of this answer is about anybody."
@@ -87,7 +92,7 @@ class Answer:
         """How many people a group needed to be shown; None where all groups were known before. Public."""
         if self.release.selection is None:
             return None
-        from jali.mechanisms.keys.sizes import group_sizes
+        from jali.mechanisms.partition_selection.group_selection import group_sizes
 
         return group_sizes(self.release.selection)
 
@@ -110,13 +115,13 @@ class Answer:
                 errors in them; None for columns without `sampling_error`.
         """
         if confidence == CONFIDENCE and not sampling:
-            return list(self._usual)
+            return list(self._default_intervals)
         find = self._population_intervals if sampling else self._column_intervals
         columns = [find(o.expression, confidence) for o in self.release.question.outputs]
         return [tuple(column[i] for column in columns) for i in self._order]
 
     @cached_property
-    def _usual(self) -> list[tuple[Interval, ...]]:
+    def _default_intervals(self) -> list[tuple[Interval, ...]]:
         columns = [self._column_intervals(o.expression, CONFIDENCE) for o in self.release.question.outputs]
         return [tuple(column[i] for column in columns) for i in self._order]
 
@@ -125,15 +130,15 @@ class Answer:
 
         None where no rows are declared, or not all of them are asked about. `Database.removed` buys an estimate.
         """
-        from jali.removed import uncounted
+        from jali.execution.bias import estimate_uncounted
 
-        return uncounted(self.release, confidence)
+        return estimate_uncounted(self.release, confidence)
 
     @property
     def _removals(self) -> tuple[str, ...]:
-        from jali.removed import uncounted_said
+        from jali.execution.bias import describe_uncounted
 
-        return uncounted_said(self.release, CONFIDENCE)
+        return describe_uncounted(self.release, CONFIDENCE)
 
     # Sampling error.
 
@@ -144,43 +149,47 @@ class Answer:
         correlations have one, estimated from released numbers, so for nothing; None elsewhere.
         `sampling_at_most` says where it is a bound. docs/questions.md, "Sampling error".
         """
-        found = self._sampled(self._named(column))
+        found = self._find_sampling_errors(self._find_expression(column))
         return [None] * len(self) if found is None else [found.each[i] for i in self._order]
 
     def sampling_at_most(self, column: str) -> bool:
         """Say whether the sampling error of a column is the most it can be, rather than an estimate."""
-        found = self._sampled(self._named(column))
+        found = self._find_sampling_errors(self._find_expression(column))
         return found is not None and found.at_most
 
-    def _sampled(self, expression: Expression) -> SamplingErrors | None:
+    def _find_sampling_errors(self, expression: Expression) -> SamplingErrors | None:
         """The sampling errors of a column, in all groups of all grouping sets."""
-        parts = [sampling_errors(reading, expression) for reading in self.release.readings]
+        parts = [find_sampling_errors(reading, expression) for reading in self.release.readings]
         found = [part for part in parts if part is not None]
         if not found or len(found) < len(parts):
             return None
         return SamplingErrors(tuple(e for part in found for e in part.each), any(part.at_most for part in found))
 
     def _population_intervals(self, expression: Expression, confidence: float) -> list[Interval]:
-        errors = self._sampled(expression)
+        errors = self._find_sampling_errors(expression)
         if errors is None:
             return [None] * len(self._values)
         values = [evaluate(expression, row) for row in self._values]
-        bounds = sampling_bounds(self._estimate(expression))
+        bounds = find_sampling_bounds(self._estimate(expression))
         rows = zip(values, self._column_intervals(expression, confidence), errors.each, strict=True)
-        return [widened(value, span, error, bounds, confidence) for value, span, error in rows]
+        return [widen_interval(value, span, error, bounds, confidence) for value, span, error in rows]
 
     @property
     def _comparisons(self) -> tuple[str, ...]:
         """Which error dominates, column by column."""
         said = []
         for j, output in enumerate(self.release.question.outputs):
-            errors = self._sampled(output.expression) if _has_aggregate(output.expression) else None
+            errors = (
+                self._find_sampling_errors(output.expression) if _contains_aggregate(output.expression) else None
+            )
             if errors is not None:
                 shown = SamplingErrors(tuple(errors.each[i] for i in self._order), errors.at_most)
-                said.append(comparison(output.name, [row[j] for row in self._usual], shown, CONFIDENCE))
+                said.append(
+                    compare_errors(output.name, [row[j] for row in self._default_intervals], shown, CONFIDENCE)
+                )
         return tuple(line for line in said if line)
 
-    def _named(self, column: str) -> Expression:
+    def _find_expression(self, column: str) -> Expression:
         """The expression of a column, or a refusal that names those there are."""
         if column not in self.columns:
             raise QueryError("answer-column-unknown", column=column, columns=tuple(self.columns))
@@ -198,7 +207,7 @@ class Answer:
                 found.append(row)
         return found
 
-    def _keys(self, level: Released, group: tuple[Any, ...]) -> dict[Expression, Any]:
+    def _keys(self, level: ReleasedGroups, group: tuple[Any, ...]) -> dict[Expression, Any]:
         """The keys of a group; those that its grouping set leaves out are NULL, and GROUPING tells which."""
         row: dict[Expression, Any] = {key.expression: None for key in self.release.keys}
         row |= {
@@ -236,46 +245,56 @@ class Answer:
         return kept[question.offset : stop]
 
     def _column_intervals(self, expression: Expression, confidence: float) -> list[Interval]:
-        return [span for reading in self.release.readings for span in self._spans(reading, expression, confidence)]
+        return [
+            span
+            for reading in self.release.readings
+            for span in self._find_intervals(reading, expression, confidence)
+        ]
 
-    def _spans(self, reading: LevelReading, expression: Expression, confidence: float) -> Sequence[Interval]:
-        if not _has_aggregate(expression):
+    def _find_intervals(
+        self, reading: GroupReader, expression: Expression, confidence: float
+    ) -> Sequence[Interval]:
+        if not _contains_aggregate(expression):
             return [None] * len(reading)
         if isinstance(expression, Aggregate):
             return reading.intervals(dict(self.release.estimates)[expression], confidence)
-        estimate = estimate_of(expression, self.release.known)
+        estimate = build_estimate(expression, self.release.linear_estimates)
         if estimate is not None:
             return reading.intervals(estimate, confidence)
-        return self._composed(reading, expression, confidence)
+        return self._compose_intervals(reading, expression, confidence)
 
-    def _composed(self, reading: LevelReading, expression: Expression, confidence: float) -> Sequence[Interval]:
+    def _compose_intervals(
+        self, reading: GroupReader, expression: Expression, confidence: float
+    ) -> Sequence[Interval]:
         """Evaluate on intervals that hold together with the wanted confidence (union bound)."""
-        from jali.query.enclose import enclose
+        from jali.ir.functions.interval_arithmetic import enclose
 
-        parts = _estimable_parts(expression, self.release.known)
+        parts = _find_estimable_parts(expression, self.release.linear_estimates)
         each = 1 - (1 - confidence) / max(1, len(parts))
-        known = {part: self._spans(reading, part, each) for part in parts}
+        known = {part: self._find_intervals(reading, part, each) for part in parts}
         return [
             enclose(expression, {part: column[group] for part, column in known.items()})
             for group in range(len(reading))
         ]
 
     @property
-    def _paid(self) -> str:
+    def _cost_text(self) -> str:
         return f"cost: part of a batch of {self.cost}" if self.batched else f"cost {self.cost}"
 
     def __repr__(self) -> str:
         rehearsal = "rehearsal on synthetic data: " if self.rehearsed else ""
-        return f"Answer({rehearsal}{self.summary()}; {self._paid}; receipt {self.receipt})"
+        return f"Answer({rehearsal}{self.summary()}; {self._cost_text}; receipt {self.receipt})"
 
     def __str__(self) -> str:
-        from jali.display.text import answer_table, legend
+        from jali.display.text import write_answer_table, write_legend
 
         spans = self.interval()
-        table = answer_table(self.columns, self.shown_rows, spans)
-        said = [line for line in (legend(*flat(self.rows, spans), CONFIDENCE), *self.remarks) if line]
+        table = write_answer_table(self.columns, self.shown_rows, spans)
+        said = [
+            line for line in (write_legend(*flatten_cells(self.rows, spans), CONFIDENCE), *self.remarks) if line
+        ]
         again = ", answered before: the table was not charged again" if self.cached else ""
-        return "\n".join([table, "", *said, f"{self._paid}{again}, receipt {self.receipt}"])
+        return "\n".join([table, "", *said, f"{self._cost_text}{again}, receipt {self.receipt}"])
 
     def summary(self) -> str:
         """One line: the first value with its error bar, and how many rows there are."""
@@ -306,16 +325,16 @@ class Answer:
         """
         return {
             "columns": list(self.columns),
-            "rows": [[_jsonable(value) for value in row] for row in self.rows],
-            "intervals": [[_json_interval(span) for span in row] for row in self.interval(confidence)],
+            "rows": [[_write_value(value) for value in row] for row in self.rows],
+            "intervals": [[_write_interval(span) for span in row] for row in self.interval(confidence)],
             "confidence": confidence,
             "sampling_errors": [list(row) for row in zip(*map(self.sampling_error, self.columns), strict=True)],
             "sampling_at_most": [self.sampling_at_most(column) for column in self.columns],
             "totals": [list(names) for names in self.totals],
             "group_sizes": None if self.group_sizes is None else asdict(self.group_sizes),
             "notes": list(self.notes),
-            "cost": _json_event(self.cost),
-            "costs": {table: _json_event(cost) for table, cost in self.costs},
+            "cost": _write_event(self.cost),
+            "costs": {table: _write_event(cost) for table, cost in self.costs},
             "receipt": self.receipt,
             "cached": self.cached,
             "rehearsed": self.rehearsed,
@@ -323,63 +342,65 @@ class Answer:
 
     def to_csv(self) -> str:
         """Return comma-separated values, with `_low` and `_high` beside each noisy column; NULL is empty."""
-        from jali.display.frames import csv_text
+        from jali.display.data_frames import write_csv
 
-        return csv_text(self._wide())
+        return write_csv(self._build_frame_columns())
 
     def to_parquet(self) -> bytes:
         """Return a Parquet file, with `_low` and `_high` beside each noisy column; mappings have a map type."""
-        from jali.display.frames import parquet_bytes
+        from jali.display.data_frames import write_parquet
 
-        return parquet_bytes(self._wide())
+        return write_parquet(self._build_frame_columns())
 
     def to_arrow(self) -> pyarrow.Table:
         """Return an Arrow table, with `_low` and `_high` beside each noisy column; mappings have a map type."""
-        from jali.display.frames import arrow_table
+        from jali.display.data_frames import build_arrow_table
 
-        return arrow_table(self._wide())
+        return build_arrow_table(self._build_frame_columns())
 
     def to_pandas(self) -> pandas.DataFrame:
         """Return a pandas frame, with `_low` and `_high` beside each noisy column; cells may be lists or dicts."""
-        from jali.display.frames import installed
+        from jali.display.data_frames import import_package
 
-        return installed("pandas").DataFrame(self._wide())
+        return import_package("pandas").DataFrame(self._build_frame_columns())
 
     def to_polars(self) -> polars.DataFrame:
         """Return a polars frame, with `_low` and `_high` beside each noisy column; mappings are lists of pairs."""
-        from jali.display.frames import polars_frame
+        from jali.display.data_frames import build_polars_frame
 
-        return polars_frame(self._wide())
+        return build_polars_frame(self._build_frame_columns())
 
-    def _wide(self) -> dict[str, list[Any]]:
+    def _build_frame_columns(self) -> dict[str, list[Any]]:
         spans, wide = self.interval(), {}
         for j, output in enumerate(self.release.question.outputs):
             wide[output.name] = [row[j] for row in self.rows]
             if self._has_interval(output.expression):
                 for end, suffix in ((0, "_low"), (1, "_high")):
-                    wide[self._free(output.name + suffix)] = [_end(row[j], end) for row in spans]
+                    wide[self._find_free_name(output.name + suffix)] = [
+                        _get_endpoint(row[j], end) for row in spans
+                    ]
         return wide
 
     def _has_interval(self, expression: Expression) -> bool:
         """Whether a column has intervals: chosen words, such as a mode, have none."""
         estimate = self._estimate(expression)
         words = isinstance(estimate, Picked) and not isinstance(estimate.axis, Marks)
-        return _has_aggregate(expression) and not words
+        return _contains_aggregate(expression) and not words
 
     def _estimate(self, expression: Expression) -> Any:
         return dict(self.release.estimates).get(expression) if isinstance(expression, Aggregate) else None
 
-    def _free(self, name: str) -> str:
+    def _find_free_name(self, name: str) -> str:
         """Return a name that no output has."""
         while name in self.columns:
             name += "_"
         return name
 
     def _repr_html_(self) -> str:
-        from jali.display.html import answer_table
+        from jali.display.html import write_answer_table
 
-        caption = f"{self._paid} · receipt {self.receipt}"
-        return answer_table(self.columns, self.shown_rows, self.interval(), caption, self.remarks)
+        caption = f"{self._cost_text} · receipt {self.receipt}"
+        return write_answer_table(self.columns, self.shown_rows, self.interval(), caption, self.remarks)
 
     def plot(self, column: str | None = None) -> Any:
         """Draw one noisy column with its error bars and return the axes (needs matplotlib).
@@ -387,19 +408,19 @@ class Answer:
         Histograms are bars side by side, distribution functions are steps with a band, and groups of two keys
         have a colour for each of the second.
         """
-        from jali.display.pictures.answers import draw
+        from jali.display.plots.answer_plots import draw_column
 
-        return draw(self._plotted(column))
+        return draw_column(self._build_plot(column))
 
     def plot_data(self, column: str | None = None) -> list[Point]:
         """Return what `plot` draws: label, value and interval for each value."""
-        return self._plotted(column).points
+        return self._build_plot(column).points
 
-    def _plotted(self, column: str | None) -> Plotted:
-        from jali.display.plotted import Plotted
+    def _build_plot(self, column: str | None) -> ColumnPlot:
+        from jali.display.view_models import ColumnPlot
 
         if column is not None:
-            self._named(column)
+            self._find_expression(column)
         outputs = self.release.question.outputs
         drawn = [o.name for o in outputs if self._has_interval(o.expression)]
         if not drawn or (column is not None and column not in drawn):
@@ -410,9 +431,9 @@ class Answer:
                 drawable=tuple(drawn) if drawn else None,
             )
         chosen = self.columns.index(column or drawn[0])
-        keys = [j for j, output in enumerate(outputs) if not _has_aggregate(output.expression)]
+        keys = [j for j, output in enumerate(outputs) if not _contains_aggregate(output.expression)]
         estimate = self._estimate(outputs[chosen].expression)
-        return Plotted(
+        return ColumnPlot(
             self.columns[chosen],
             [tuple(row[j] for j in keys) for row in self.shown_rows],
             [row[chosen] for row in self.rows],
@@ -421,45 +442,45 @@ class Answer:
         )
 
 
-def _json_event(event: Event) -> dict[str, str]:
+def _write_event(event: Event) -> dict[str, str]:
     return {"kind": event.kind, "amount": str(event.amount), "delta": str(event.delta)}
 
 
-def _has_aggregate(expression: Expression) -> bool:
+def _contains_aggregate(expression: Expression) -> bool:
     return any(isinstance(node, Aggregate) for node in walk(expression))
 
 
-def _estimable_parts(expression: Expression, known: dict[Aggregate, Estimate]) -> list[Expression]:
+def _find_estimable_parts(expression: Expression, known: dict[Aggregate, RatioEstimate]) -> list[Expression]:
     """Return the largest parts that are estimates in their own right."""
     if isinstance(expression, Literal | Column):
         return []
-    if isinstance(expression, Aggregate) or estimate_of(expression, known) is not None:
+    if isinstance(expression, Aggregate) or build_estimate(expression, known) is not None:
         return [expression]
     inner = expression.arguments if isinstance(expression, Call) else ()
-    return list(dict.fromkeys(part for argument in inner for part in _estimable_parts(argument, known)))
+    return list(dict.fromkeys(part for argument in inner for part in _find_estimable_parts(argument, known)))
 
 
-def _end(span: Interval, end: int) -> Any:
+def _get_endpoint(span: Interval, end: int) -> Any:
     """Return one end of an interval; of several intervals, the end of each."""
     if isinstance(span, dict):
-        return {label: _end(inner, end) for label, inner in span.items()}
+        return {label: _get_endpoint(inner, end) for label, inner in span.items()}
     if isinstance(span, list):
-        return [_end(inner, end) for inner in span]
+        return [_get_endpoint(inner, end) for inner in span]
     return None if span is None else to_storable(span[end])
 
 
-def _jsonable(value: Any) -> Any:
+def _write_value(value: Any) -> Any:
     if isinstance(value, dict):
-        return [[_jsonable(label), _jsonable(inner)] for label, inner in value.items()]
+        return [[_write_value(label), _write_value(inner)] for label, inner in value.items()]
     if isinstance(value, list | tuple):
-        return [_jsonable(inner) for inner in value]
+        return [_write_value(inner) for inner in value]
     plain = value is None or isinstance(value, bool | int | float | str)
     return to_storable(value) if plain else value.isoformat()
 
 
-def _json_interval(span: Interval) -> Any:
+def _write_interval(span: Interval) -> Any:
     if isinstance(span, dict):
-        return [[_jsonable(label), _json_interval(inner)] for label, inner in span.items()]
+        return [[_write_value(label), _write_interval(inner)] for label, inner in span.items()]
     if isinstance(span, list):
-        return [_json_interval(inner) for inner in span]
-    return None if span is None else [_jsonable(span[0]), _jsonable(span[1])]
+        return [_write_interval(inner) for inner in span]
+    return None if span is None else [_write_value(span[0]), _write_value(span[1])]

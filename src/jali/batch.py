@@ -9,14 +9,14 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Unpack
 
 from jali.errors import QueryError
-from jali.planner.terms import Given
+from jali.planner.terms import TermArguments
 from jali.privacy import Event
 from jali.privacy.rationals import Number
 
 if TYPE_CHECKING:
     from jali.answer import Answer
+    from jali.ir.expressions import Question
     from jali.planner.batch import BatchPlan
-    from jali.query.nodes import Question
 
 
 @dataclass(frozen=True)
@@ -54,24 +54,24 @@ class BatchAnswer:
         """Return everything a program needs, as plain JSON values."""
         return {
             "answers": [answer.to_json(confidence) for answer in self.answers],
-            "cost": _json_event(self.cost),
-            "costs": {table: _json_event(cost) for table, cost in self.costs},
+            "cost": _write_event(self.cost),
+            "costs": {table: _write_event(cost) for table, cost in self.costs},
             "receipt": self.receipt,
             "cached": self.cached,
         }
 
 
-def _json_event(event: Event) -> dict[str, str]:
+def _write_event(event: Event) -> dict[str, str]:
     return {"kind": event.kind, "amount": str(event.amount), "delta": str(event.delta)}
 
 
 @dataclass(frozen=True)
-class Wanted:
+class BatchQuestion:
     """A question of a batch as it was written."""
 
     question: str | Question
     weight: Number | Fraction
-    given: Given
+    given: TermArguments
 
 
 class Awaited:
@@ -88,7 +88,7 @@ class Awaited:
     @property
     def answer(self) -> Answer:
         """The answer, once the batch has run."""
-        return self._batch.found.answers[self._place]
+        return self._batch.result.answers[self._place]
 
 
 class Batch:
@@ -99,24 +99,26 @@ class Batch:
     """
 
     def __init__(
-        self, plan: Callable[[list[Wanted]], BatchPlan], ask: Callable[[list[Wanted], BatchPlan], BatchAnswer]
+        self,
+        plan: Callable[[list[BatchQuestion]], BatchPlan],
+        ask: Callable[[list[BatchQuestion], BatchPlan], BatchAnswer],
     ) -> None:
         self._plan = plan
         self._ask = ask
-        self._wanted: list[Wanted] = []
+        self._wanted: list[BatchQuestion] = []
         self.answered: BatchAnswer | None = None
 
     def __repr__(self) -> str:
         return f"Batch({len(self._wanted)} questions{'' if self.answered is None else ', answered'})"
 
-    def ask(self, question: str | Question, *, weight: Number = 1, **terms: Unpack[Given]) -> Awaited:
+    def ask(self, question: str | Question, *, weight: Number = 1, **terms: Unpack[TermArguments]) -> Awaited:
         """Add a question; its error counts `weight` times that of others when the loss is split.
 
         Where the batch has no total, each question needs an `epsilon` or a `rho` of its own.
         """
         if self.answered is not None:
             raise QueryError("batch-asked-already")
-        self._wanted.append(Wanted(question, weight, terms))
+        self._wanted.append(BatchQuestion(question, weight, terms))
         return Awaited(self, len(self._wanted) - 1)
 
     def explain(self) -> BatchPlan:
@@ -130,7 +132,7 @@ class Batch:
         return self.answered
 
     @property
-    def found(self) -> BatchAnswer:
+    def result(self) -> BatchAnswer:
         """All answers, once the batch has run."""
         if self.answered is None:
             raise QueryError("batch-not-asked")
@@ -139,22 +141,22 @@ class Batch:
     @property
     def answers(self) -> tuple[Answer, ...]:
         """All answers, in order."""
-        return self.found.answers
+        return self.result.answers
 
     @property
     def cost(self) -> Event:
         """What the whole batch cost the table that it cost most."""
-        return self.found.cost
+        return self.result.cost
 
     @property
     def costs(self) -> tuple[tuple[str, Event], ...]:
         """What it cost each table."""
-        return self.found.costs
+        return self.result.costs
 
     @property
     def receipt(self) -> str:
         """The one receipt of the batch."""
-        return self.found.receipt
+        return self.result.receipt
 
     def __enter__(self) -> Batch:
         return self

@@ -11,19 +11,36 @@ plain numbers.
 
 from __future__ import annotations
 
-from jali.display.pictures.attack_calibration import ConfidenceDot, attack_calibration, calibration_curves
-from jali.display.pictures.attack_roc import attack_roc, roc_curves
-from jali.display.pictures.attack_shares import ShareDot, attack_shares, share_curves
-from jali.display.pictures.attack_sweep import SweepDot, attack_sweep, sweep_curves
-from jali.display.pictures.attack_tour import TourDot, attack_tour, tour_curves
-from jali.display.pictures.audits import AuditDot, audit_curves, audits
-from jali.display.pictures.comparison import ErrorDot, comparison, comparison_curves
-from jali.display.pictures.composition import composition, composition_curves
-from jali.display.pictures.errors import error_curves, errors
-from jali.display.pictures.profiles import profile_curves, profiles
-from jali.display.pictures.spending import Spending, spending, spending_curves
-from jali.display.pictures.survey import SurveyBar, survey, survey_curves
-from jali.display.pictures.trade_offs import trade_off_curves, trade_offs
+from jali.display.plots.attack_result_plots import (
+    ConfidenceDot,
+    ShareDot,
+    attack_calibration,
+    attack_roc,
+    attack_shares,
+    calibration_curves,
+    roc_curves,
+    share_curves,
+)
+from jali.display.plots.attack_sweep_plots import (
+    SweepDot,
+    TourDot,
+    attack_sweep,
+    attack_tour,
+    sweep_curves,
+    tour_curves,
+)
+from jali.display.plots.audit_plots import AuditDot, audit_curves, audits
+from jali.display.plots.mechanism_plots import ErrorDot, comparison, comparison_curves, error_curves, errors
+from jali.display.plots.privacy_plots import (
+    composition,
+    composition_curves,
+    profile_curves,
+    profiles,
+    trade_off_curves,
+    trade_offs,
+)
+from jali.display.plots.spending_plots import Spending, spending, spending_curves
+from jali.display.plots.survey_plots import SurveyBar, survey, survey_curves
 
 __all__ = [
     "AuditDot",

@@ -8,15 +8,15 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
-from jali.streams.item import Item
+from jali.streams.stream_item import Item
 
 if TYPE_CHECKING:
     import pandas
     import polars
     import pyarrow
 
-    from jali.database.streams.declaration import StreamDeclaration
-    from jali.database.streams.streams import Streams
+    from jali.execution.streams.durable_streams import DurableStreams
+    from jali.execution.streams.stream_declaration import StreamDeclaration
     from jali.privacy import Event
 
 Bounds: TypeAlias = dict[Any, tuple[float, float]]
@@ -59,9 +59,9 @@ class Tick:
     _around: Callable[[float], Bounds] = field(repr=False, compare=False)
 
     def __str__(self) -> str:
-        from jali.stream_display import tick_text
+        from jali.display.stream_display import write_tick
 
-        return tick_text(self)
+        return write_tick(self)
 
     def interval(self, confidence: float = 0.95) -> Bounds:
         """Return the interval of every value."""
@@ -82,7 +82,7 @@ class Tick:
         return self._around(0.95)
 
 
-class Published(Protocol):
+class StreamSource(Protocol):
     """Where a view of a stream finds what was published."""
 
     def published(self, declaration: StreamDeclaration) -> int:
@@ -102,7 +102,7 @@ class StreamView:
         `s = db.session("ana").stream("admissions"); s.value(); s.plot()`
     """
 
-    def __init__(self, streams: Published, declaration: StreamDeclaration) -> None:
+    def __init__(self, streams: StreamSource, declaration: StreamDeclaration) -> None:
         self._streams = streams
         self.declaration = declaration
 
@@ -156,9 +156,9 @@ class StreamView:
 
     def explain(self) -> str:
         """Say how the stream is made: whose privacy, which mechanism, what it costs and how large its noise is."""
-        from jali.database.streams.explanation import explained
+        from jali.execution.streams.explain_stream import explain_stream
 
-        return explained(self.declaration)
+        return explain_stream(self.declaration)
 
     def columns(self) -> dict[str, list[Any]]:
         """Return all ticks as columns: tick, label and key where there are any, value, low, high."""
@@ -174,9 +174,9 @@ class StreamView:
 
     def to_arrow(self) -> pyarrow.Table:
         """Return all ticks as an Arrow table."""
-        from jali.display.frames import arrow_table
+        from jali.display.data_frames import build_arrow_table
 
-        return arrow_table(self.columns())
+        return build_arrow_table(self.columns())
 
     def to_pandas(self) -> pandas.DataFrame:
         """Return all ticks as a pandas frame."""
@@ -186,19 +186,19 @@ class StreamView:
 
     def to_polars(self) -> polars.DataFrame:
         """Return all ticks as a polars frame."""
-        from jali.display.frames import polars_frame
+        from jali.display.data_frames import build_polars_frame
 
-        return polars_frame(self.columns())
+        return build_polars_frame(self.columns())
 
     def __str__(self) -> str:
-        from jali.stream_display import stream_text
+        from jali.display.stream_display import write_stream
 
-        return stream_text(self)
+        return write_stream(self)
 
     def _repr_html_(self) -> str:
-        from jali.stream_display import stream_html
+        from jali.display.stream_display import write_stream_html
 
-        return stream_html(self)
+        return write_stream_html(self)
 
     def plot(self, *, key: Any = None, ax: Any = None) -> Any:
         """Draw the published line of each key with its 95 % band, and return the axes (needs matplotlib).
@@ -207,9 +207,9 @@ class StreamView:
             key: Only this key; a list for several.
             ax: The axes to draw on; new ones by default.
         """
-        from jali.stream_display import stream_plot
+        from jali.display.stream_display import plot_stream
 
-        return stream_plot(self, key=key, axes=ax)
+        return plot_stream(self, key=key, axes=ax)
 
 
 class Stream(StreamView):
@@ -219,7 +219,7 @@ class Stream(StreamView):
         `st = db.stream("admissions"); st.append([{"item": "e1", "owner": "p1"}]); st.publish()`
     """
 
-    def __init__(self, streams: Streams, declaration: StreamDeclaration) -> None:
+    def __init__(self, streams: DurableStreams, declaration: StreamDeclaration) -> None:
         super().__init__(streams, declaration)
         self._ways_in = streams
 
@@ -231,9 +231,9 @@ class Stream(StreamView):
     @property
     def fields(self) -> tuple[str, ...]:
         """What every item must have here: item, and owner, key and value as far as the stream needs them."""
-        from jali.database.streams.measure import fields_of
+        from jali.execution.streams.measure_protocol import list_item_fields
 
-        return fields_of(self.declaration.measure, self.declaration.unit)
+        return list_item_fields(self.declaration.measure, self.declaration.unit)
 
     def append(self, items: Iterable[Item | Mapping[str, Any]]) -> Appended:
         """Add items to the open tick: all of them durably, or none.

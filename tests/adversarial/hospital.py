@@ -10,11 +10,11 @@ import pyarrow as pa
 import pytest
 
 import jali
+from jali.ir.aggregates import CountRows
+from jali.ir.ownership import changes
 from jali.planner import Plan
-from jali.planner.part import Part
-from jali.planner.sensitivity import l1_sensitivity, squared_l2_sensitivity
-from jali.query.aggregation import CountRows
-from jali.query.ownership import changes
+from jali.planner.measured_query import MeasuredQuery
+from jali.planner.query_sensitivity import l1_sensitivity, squared_l2_sensitivity
 
 BUDGET = jali.Budget(epsilon=10**6, delta="1/1000")
 Rows = list[tuple[Any, ...]]
@@ -141,7 +141,7 @@ def neighbours(tables: Mapping[str, Rows], name: str) -> Iterator[dict[str, Rows
 
 def put(db: jali.Database, name: str, rows: Rows) -> None:
     """Put rows in the place of a table's, past the checks of `attach`."""
-    db._engine.attach(db._tables.any_named(name).source.location, frame(name, list(rows)))
+    db._engine.attach(db._tables.find_table(name).source.location, frame(name, list(rows)))
 
 
 Vectors = list[Counter[Any]]
@@ -160,7 +160,7 @@ def vectors(db: jali.Database, plan: Plan, tables: Mapping[str, Rows]) -> Vector
     return found
 
 
-def _vectors(part: Part, rows: Sequence[tuple[Any, ...]]) -> Vectors:
+def _vectors(part: MeasuredQuery, rows: Sequence[tuple[Any, ...]]) -> Vectors:
     aggregation = part.aggregation
     width = len(aggregation.keys) if aggregation.selecting else 0
     if aggregation.along is not None:

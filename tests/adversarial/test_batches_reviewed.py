@@ -27,13 +27,13 @@ from tests.fuzz.world import ADJACENCIES, house
 from tests.harness import noise_off
 
 import jali
-from jali.engines.copy_directory import CopyDirectory
+from jali.catalog.tables import Source
+from jali.engines.copy_storage import CopyDirectory
+from jali.ir.ownership import changes
 from jali.ledger import SqliteLedger
-from jali.planner.batch.compose import whole_cost
-from jali.planner.membership import PartOf
-from jali.planner.paid import paid
-from jali.query.catalog import Source
-from jali.query.ownership import changes
+from jali.planner.batch.batch_terms import whole_cost
+from jali.planner.plan import compute_release_loss
+from jali.planner.subpopulations import SubpopulationRequest
 
 WARDS = {"ward": jali.Keys(["A", "B"])}
 EPSILON, BUDGET = 5, jali.Budget(epsilon=10)
@@ -126,7 +126,7 @@ def test_the_one_event_of_a_batch_holds_for_its_releases_one_by_one(adjacency: s
         for table in plan.tables:
             mine = [one for one in plan.plans if table in one.tables]
             paying = [
-                paid(part, i, changes(one.source, table)).epsilon
+                compute_release_loss(part, i, changes(one.source, table)).epsilon
                 for one in mine
                 for part in one.parts
                 for i in range(len(part.mechanisms))
@@ -153,7 +153,7 @@ def test_a_second_analyst_pays_for_a_batch_by_grant_and_new_data_is_no_hit() -> 
             with db.session(analyst).batch(epsilon=1) as batch:
                 for sql in questions:
                     batch.ask(sql)
-            return batch.found
+            return batch.result
 
         first, second = asked("ana"), asked("ben")
         assert second.cached
@@ -259,7 +259,7 @@ class Watched:
     def look(self) -> None:
         plan = self.other.explain("SELECT COUNT(*) FROM v", epsilon=EPSILON, part={"ward": "A"})
         found = self.other._engine.run(plan.sql, plan.read)
-        self.seen[self.other._asking.parts.of(plan)["v"].scheme].add(str(found))
+        self.seen[self.other._asking.parts.find_subpopulations(plan)["v"].scheme].add(str(found))
 
     def cut(self, run: Callable[[], object], most: int) -> bool:
         """Run, and die after so many steps; say whether there were so many."""
@@ -325,7 +325,7 @@ def test_a_question_on_the_source_is_not_redeemed_once_a_copy_is_read(tmp_path: 
     with jali.connect(tmp_path / "x.jali") as db:
         db.protect("v", path, unit="uid", max_rows=2, columns=WARDS, budget=BUDGET)
         plan = db.explain("SELECT COUNT(*) FROM v", epsilon=EPSILON, part={"ward": "A"})
-        order = db._asking.order("q", plan, None)
+        order = db._asking.build_request("q", plan, None)
         receipt = db._asking.reserve(order)
         db._tables.store(replace(db.table_named("v"), copy=Source("duckdb", str(path), "rows")))
         with pytest.raises(jali.LedgerError, match="refreshed after"):
@@ -432,7 +432,7 @@ def test_whoever_leaves_moves_one_part_whatever_tells_the_parts(by: str) -> None
     with hospital() as db:
         keys = db._asking.parts.keys("visits", by)
         sql = "SELECT COUNT(*), COUNT(DISTINCT uid) FROM visits"
-        plans = {key: db.explain(sql, epsilon=1, part=PartOf(by, key, "visits")) for key in keys}
+        plans = {key: db.explain(sql, epsilon=1, part=SubpopulationRequest(by, key, "visits")) for key in keys}
         before = {key: vectors(db, plan, tables) for key, plan in plans.items()}
         moved_ever = set()
         for other in neighbours(tables, "visits"):

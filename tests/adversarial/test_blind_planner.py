@@ -20,9 +20,9 @@ from tests.fuzz.questions import Asked, questions
 from tests.fuzz.world import ADJACENCIES, PROTECTED, World, house, random_world
 
 import jali
+from jali.explain import explain_plan
 from jali.planner import PLANS
-from jali.planner.explanation import explanation
-from jali.planner.forecast import forecast
+from jali.planner.forecast import forecast_aggregates
 
 NOBODY: World = {shape.name: [] for shape in PROTECTED}
 # A column of NULLs, and one value everywhere: what a planner that looks would stumble over.
@@ -36,7 +36,7 @@ def seen(db: jali.Database, sql: str, terms: dict[str, Any]) -> str:
         plan = db.explain(sql, **{name: value for name, value in terms.items() if name != "analyst"})
     except jali.JaliError as refusal:
         return f"{type(refusal).__name__}: {refusal}"
-    shown = (str(plan), explanation(plan).to_json(), forecast(plan), plan.cost, plan.costs, plan.sql)
+    shown = (str(plan), explain_plan(plan).to_json(), forecast_aggregates(plan), plan.cost, plan.costs, plan.sql)
     return "\n".join([PLANS.encode(plan), *(repr(part) for part in shown)])
 
 

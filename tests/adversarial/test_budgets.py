@@ -13,7 +13,7 @@ from tests.adversarial.hospital import BUDGET, TABLES, WARDS, frame, hospital, p
 from tests.frames import failing
 
 import jali
-from jali.ledger import State
+from jali.ledger import ReceiptState
 
 JOINED = "SELECT p.home, COUNT(*) FROM visits v LEFT JOIN patients p ON v.uid = p.pid GROUP BY p.home"
 
@@ -120,7 +120,7 @@ def test_a_plan_over_several_tables_is_redeemed_as_it_was_frozen(tmp_path: Path)
         with failing(), pytest.raises(jali.EngineError):
             db.ask(JOINED, epsilon=1)
         (receipt,) = db.receipts()
-        assert receipt.state is State.OPEN
+        assert receipt.state is ReceiptState.OPEN
         assert spent(db, "table patients") == 1
         db.protect(
             "patients",

@@ -6,10 +6,10 @@ import pyarrow as pa
 import pytest
 
 import jali
-from jali.planner.bound_joins import PERSON_ROWS, bounded
-from jali.query.catalog import Table
-from jali.query.fanout import fanout
-from jali.query.relation import Capped, Pair, Relation, parts
+from jali.catalog.tables import Table
+from jali.ir.relations import Capped, Pair, Relation, parts
+from jali.planner.fanout import compute_fanout
+from jali.planner.rules.bound_joins import PERSON_ROWS, bound_relation
 
 BUDGET = jali.Budget(epsilon=10**6, delta="1/2")
 HOARDER = 3000
@@ -55,7 +55,7 @@ def test_every_intermediate_result_of_a_person_stays_within_its_bound(sql: str) 
     with open_house() as db:
         plan = db.explain(sql, epsilon=1)
         for relation in relations(plan.source):
-            bound = fanout(relation)
+            bound = compute_fanout(relation)
             assert bound.constant <= PERSON_ROWS
             counted = rows_of_each(db, plan, relation)
             stored = 2 * HOARDER
@@ -69,8 +69,8 @@ def test_every_intermediate_result_of_a_person_stays_within_its_bound(sql: str) 
 def rows_of_each(db: jali.Database, plan: jali.Plan, relation: Relation) -> dict[int, int]:
     """Count the rows that a relation has of each person."""
     from jali.engines.duckdb.dialect import DUCKDB
-    from jali.engines.sql.relations import select
-    from jali.query.ownership import own
+    from jali.engines.sql.relation_emitter import select
+    from jali.ir.ownership import own
 
     if own(relation).public:
         return {}
@@ -137,5 +137,5 @@ def test_tables_of_one_row_each_need_no_cap() -> None:
         plan = db.explain("SELECT COUNT(*) FROM people a JOIN people b USING (uid)", epsilon=1)
         tables = [table for table in plan.tables if isinstance(table, Table)]
         assert [table.name for table in tables] == ["people"]
-        again = bounded(plan.source, plan.question.position)
-        assert fanout(again).constant <= PERSON_ROWS
+        again = bound_relation(plan.source, plan.question.position)
+        assert compute_fanout(again).constant <= PERSON_ROWS

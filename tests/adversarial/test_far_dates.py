@@ -8,7 +8,7 @@ import duckdb
 import pytest
 
 import jali
-from jali.query.functions.days import PARTS
+from jali.ir.functions.date_functions import PARTS
 
 # The ends of DuckDB's calendar, which Parquet notes as the least and largest values of a block.
 ENDS = ("5877642-06-25 (BC)", "5881580-07-10", "-infinity", "infinity")

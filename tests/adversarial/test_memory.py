@@ -67,7 +67,7 @@ def test_so_is_a_batch(db: jali.Database) -> None:
         with db.session(name).batch(epsilon=1) as batch:
             batch.ask(COUNT)
             batch.ask(BY_WARD)
-        found.append(batch.found)
+        found.append(batch.result)
     assert [one.cached for one in found] == [False, False, True]
     assert spent(db) == 2
 

@@ -25,9 +25,9 @@ from tests.depth import thinned
 
 import jali
 from jali.planner import Plan
-from jali.planner.membership import PartOf
-from jali.planner.partition import touches
-from jali.planner.sensitivity import l1_sensitivity, squared_l2_sensitivity
+from jali.planner.query_sensitivity import l1_sensitivity, squared_l2_sensitivity
+from jali.planner.subpopulation_costs import count_charged_subpopulations
+from jali.planner.subpopulations import SubpopulationRequest
 
 WARDS = ("A", "B", "C")
 
@@ -69,9 +69,9 @@ QUESTIONS = {
 }
 
 
-def part(key: str) -> PartOf:
+def part(key: str) -> SubpopulationRequest:
     """Name a part with its table, whatever stands first in FROM."""
-    return PartOf("ward", key, "visits")
+    return SubpopulationRequest("ward", key, "visits")
 
 
 def plans(db: jali.Database, sql: str, **terms: Any) -> dict[str, Plan]:
@@ -86,7 +86,7 @@ def test_who_leaves_a_table_moves_one_part_only(db: jali.Database, sql: str) -> 
     before = {key: vectors(db, plan, tables) for key, plan in found.items()}
     moved_ever = set()
     for table in found["A"].tables:
-        assert touches(found["A"], table) == (1, None)
+        assert count_charged_subpopulations(found["A"], table) == (1, None)
         for other in neighbours(tables, table.name):
             moved = [key for key, plan in found.items() if vectors(db, plan, other) != before[key]]
             assert len(moved) <= 1, (table.name, moved)
@@ -133,7 +133,7 @@ def test_who_is_replaced_leaves_one_part_and_enters_one(sql: str) -> None:
     twos = 0
     with hospital(adjacency="replace-one") as db:
         found = plans(db, sql)
-        assert touches(found["A"], found["A"].table) is not None
+        assert count_charged_subpopulations(found["A"], found["A"].table) is not None
         before = {key: vectors(db, plan, tables) for key, plan in found.items()}
         for person in range(10, 15):
             for newcomer in (100, 101):
@@ -178,7 +178,7 @@ def test_owners_who_are_reached_are_put_into_parts_too(db: jali.Database) -> Non
 def test_a_table_whose_rows_can_do_without_the_part_pays_as_without_parts(db: jali.Database) -> None:
     sql = "SELECT COUNT(*) FROM patients LEFT JOIN visits ON pid = uid"
     found = plans(db, sql)
-    paying = {table.name: touches(found["A"], table) for table in found["A"].tables}
+    paying = {table.name: count_charged_subpopulations(found["A"], table) for table in found["A"].tables}
     assert paying == {"patients": None, "visits": (1, None)}
     before = {key: vectors(db, plan, TABLES) for key, plan in found.items()}
     other = without(TABLES, "patients", 2)

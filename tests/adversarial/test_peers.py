@@ -16,7 +16,7 @@ from tests.depth import thinned
 
 import jali
 from jali.mechanisms import Gaussian, Laplace
-from jali.mechanisms.joint_measure import Coordinate
+from jali.mechanisms.additive.l_infinity import JointNoiseCoordinate
 
 ROOT = Path(__file__).parents[2]
 EVERY = (
@@ -71,7 +71,7 @@ def test_every_aggregate_costs_what_was_asked_and_is_paid_before_the_data_is_rea
             for part in plan.parts
             for i, mechanism in enumerate(part.mechanisms)
             # Measures that leave together are paid for once.
-            if not isinstance(mechanism, Coordinate) or mechanism.place == 0
+            if not isinstance(mechanism, JointNoiseCoordinate) or mechanism.place == 0
         ]
         total = sum(((e.epsilon if "epsilon" in loss else e.rho) or Fraction(0)) * picks for e, picks in events)
         assert abs(total - paid) < Fraction(1, 10**15)
@@ -89,7 +89,7 @@ def test_noise_is_drawn_on_whole_numbers_only(db: jali.Database) -> None:
     for loss in losses:
         sql = "SELECT ward, COUNT(*), SUM(cost), AVG(age), VAR_POP(cost) FROM visits GROUP BY ward"
         plan = db.explain(sql, **loss)
-        noises = Laplace | Gaussian | Coordinate
+        noises = Laplace | Gaussian | JointNoiseCoordinate
         assert all(isinstance(m, noises) for part in plan.parts for m in part.mechanisms)
         noisy = db.ask(sql, **loss).release.noisy
         assert {type(value) for values in noisy for value in values} == {int}

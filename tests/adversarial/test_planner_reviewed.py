@@ -23,19 +23,18 @@ from tests.depth import DEPTH, thinned
 from tests.seeded import SeededBits
 
 import jali
+from jali.ir.ownership import changes, most_changes
 from jali.mechanisms import Gaussian, Laplace, LInfinity
-from jali.mechanisms.combined import linear_quantile
-from jali.mechanisms.joint_measure import Coordinate
-from jali.mechanisms.laws.coordinate import CoordinateLaw
-from jali.mechanisms.workloads.cell_strategies import TreeOfCells
-from jali.mechanisms.workloads.measured_cells import MeasuredCells
-from jali.noise.log_concave import _candidates, _peak
-from jali.noise.shells import CubeRadius
+from jali.mechanisms.additive.cube_laws import CoordinateLaw
+from jali.mechanisms.additive.l_infinity import JointNoiseCoordinate
+from jali.mechanisms.intervals.linear_forms import bound_linear_quantile
+from jali.mechanisms.workloads.cell_strategies import MeasuredCells, TreeOfCells
 from jali.planner import Plan
-from jali.planner.part import Part
-from jali.planner.plan import check_loss, spent
+from jali.planner.measured_query import MeasuredQuery
+from jali.planner.plan import check_loss, compute_loss
 from jali.privacy import Event
-from jali.query.ownership import changes, most_changes
+from jali.sampling.cube_radius import CubeRadius
+from jali.sampling.log_concave import _candidates, _peak
 
 Row: TypeAlias = tuple[int, str | None, float | None, int | None]
 BUDGET = jali.Budget(epsilon=10**6, delta="1/2")
@@ -110,12 +109,12 @@ def _lost(plan: Plan, one: list[list[tuple[Any, ...]]], other: list[list[tuple[A
     return Event(epsilon, rho)
 
 
-def _moves(part: Part, one: list[Any], other: list[Any]) -> list[tuple[Fraction | Gaussian, list[int]]]:
+def _moves(part: MeasuredQuery, one: list[Any], other: list[Any]) -> list[tuple[Fraction | Gaussian, list[int]]]:
     if part.draws:
         return [_cells_moved(part, mechanism, one, other) for mechanism in part.mechanisms]
     assert len(one) == len(other) == part.aggregation.groups
     moved = [[int(a) - int(b) for a, b in zip(r, s, strict=True)] for r, s in zip(one, other, strict=True)]
-    block = [(i, m) for i, m in enumerate(part.mechanisms) if isinstance(m, Coordinate)]
+    block = [(i, m) for i, m in enumerate(part.mechanisms) if isinstance(m, JointNoiseCoordinate)]
     found: list[tuple[Fraction | Gaussian, list[int]]] = []
     if block:
         largest = [max(m.times * abs(row[i]) for i, m in block) for row in moved]
@@ -127,7 +126,7 @@ def _moves(part: Part, one: list[Any], other: list[Any]) -> list[tuple[Fraction 
 
 
 def _cells_moved(
-    part: Part, mechanism: Any, one: list[Any], other: list[Any]
+    part: MeasuredQuery, mechanism: Any, one: list[Any], other: list[Any]
 ) -> tuple[Fraction | Gaussian, list[int]]:
     assert part.aggregation.along is not None
     moved = np.zeros((part.aggregation.groups, part.aggregation.along.cells), dtype=object)
@@ -276,7 +275,7 @@ def test_intervals_of_forms_in_coarse_cube_noise_cover_by_enumeration(scale: Fra
     laws = [CoordinateLaw(cube, 0), CoordinateLaw(cube, 1)]
     for factors in ([1.0, 1.0], [1.0, -0.5], [3.0, 1e-6], [0.3, 0.7]):
         for confidence in (0.5, 0.9, 0.99):
-            width = linear_quantile(factors, laws, confidence)
+            width = bound_linear_quantile(factors, laws, confidence)
             inside = np.abs(factors[0] * first + factors[1] * second) <= width
             assert masses[inside].sum() >= confidence - 1e-9
 
@@ -287,12 +286,12 @@ def _plan(question: str, **loss: Any) -> Plan:
     return db.explain(f"SELECT {question}", **loss)
 
 
-def _forged(plan: Plan, part: Part) -> Plan:
+def _forged(plan: Plan, part: MeasuredQuery) -> Plan:
     """A plan with another last part, whose costs are those that its own rules find."""
     level = plan.levels[0]
     plan = replace(plan, levels=(replace(level, parts=(*level.parts[:-1], part)),))
-    costs = tuple((table.name, spent(plan, changes(plan.source, table))) for table in plan.tables)
-    return replace(plan, cost=spent(plan, most_changes(plan.source)), costs=costs)
+    costs = tuple((table.name, compute_loss(plan, changes(plan.source, table))) for table in plan.tables)
+    return replace(plan, cost=compute_loss(plan, most_changes(plan.source)), costs=costs)
 
 
 def test_a_multiplier_that_is_not_whole_is_refused() -> None:
@@ -300,7 +299,7 @@ def test_a_multiplier_that_is_not_whole_is_refused() -> None:
     plan = _plan("g, SUM(x) AS a, COUNT(*) AS b, COUNT(x) AS c FROM t GROUP BY g", epsilon=1)
     part = plan.levels[0].parts[-1]
     half: Any = Fraction(3, 2)
-    halves = tuple(replace(m, times=half) for m in part.mechanisms if isinstance(m, Coordinate))
+    halves = tuple(replace(m, times=half) for m in part.mechanisms if isinstance(m, JointNoiseCoordinate))
     assert len(halves) == len(part.mechanisms)
     with pytest.raises(jali.JaliError):
         check_loss(_forged(plan, replace(part, mechanisms=halves)))

@@ -11,7 +11,7 @@ import pytest
 
 import jali
 from jali.mechanisms import OptimalKeys
-from jali.planner.sensitivity import squared_l2_sensitivity
+from jali.planner.query_sensitivity import squared_l2_sensitivity
 
 BUDGET = jali.Budget(epsilon=10**6, delta="1/2")
 DELTA = "1/1000"

@@ -7,9 +7,9 @@ from typing import Any
 
 from tests.depth import DEPTH
 
-from jali.attacks import Result, attacks
-from jali.attacks.evidence import flips
-from jali.attacks.staging import stage
+from jali.lab.attacks import Result, attacks
+from jali.lab.attacks.evidence import count_flips
+from jali.lab.attacks.staging import stage
 from jali.privacy import Adjacency
 
 ADJACENCIES = (Adjacency.REPLACE_ONE, Adjacency.ADD_REMOVE)
@@ -34,5 +34,5 @@ def ran(name: str, foe: str, adjacency: Adjacency, each: int | None = None) -> R
     """Run an attack with a budget of epsilon 1, once for all tests."""
     settings: dict[str, Any] = {"n": 8, **_OWN.get((name, foe), {})}
     # The higher the ceiling, the more bits it takes to see that it is exceeded.
-    trials = DEPTH if foe == "unledgered" else flips(adjacency) * DEPTH
+    trials = DEPTH if foe == "unledgered" else count_flips(adjacency) * DEPTH
     return stage(name, against=foe, epsilon=1, each=each, adjacency=adjacency, trials=trials, **settings).run()

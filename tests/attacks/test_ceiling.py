@@ -18,11 +18,11 @@ from tests.attacks.small import ADJACENCIES, named, ran
 from tests.depth import thinned
 
 import jali
-from jali import attacks
-from jali.attacks import evidence
-from jali.attacks.noises import Noise
-from jali.attacks.oracle import Spent
-from jali.attacks.singletons import Singletons
+from jali.lab import attacks
+from jali.lab.attacks import evidence
+from jali.lab.attacks.noise_models import Noise
+from jali.lab.attacks.oracle import Spent
+from jali.lab.attacks.singletons import Singletons
 from jali.local.binomial import upper_tail
 from jali.privacy import Adjacency
 
@@ -138,7 +138,7 @@ def test_gaussian_noise_on_everybody_stays_below_the_ceiling_of_its_epsilon_and_
     assert kind == "gaussian"
     assert _within_chance(result.right, n, NormalDist().cdf(0.5 / float(stddev)))
     assert (result.spent, result.delta) == (Fraction(5), Fraction(1, 10**5))
-    steps = evidence.flips(adjacency)
+    steps = evidence.count_flips(adjacency)
     delta = 1e-5 if steps == 1 else (1 + math.exp(5)) * 1e-5
     assert result.ceiling == pytest.approx((math.exp(5 * steps) + delta) / (math.exp(5 * steps) + 1), abs=1e-12)
     # Of 64 or 70 % right bits 527 are enough for a proof: fewer have a probability below 1e-14.

@@ -10,27 +10,24 @@ import pyarrow as pa
 import pytest
 
 import jali
-from jali.attacks.noises import Noise
-from jali.attacks.oracles.block import PrivateAgency
-from jali.attacks.oracles.held import Held
-from jali.attacks.oracles.people import People
-from jali.attacks.oracles.phrases import count_of
-from jali.attacks.oracles.promise import Promise
-from jali.attacks.setting import Setting
+from jali.lab.attacks.attack_base import Setting
+from jali.lab.attacks.noise_models import Noise
+from jali.lab.attacks.oracles.census_block import PrivateAgency
+from jali.lab.attacks.oracles.protected_table import PeopleFile, Promise, ProtectedTable, write_count
 from jali.privacy import Adjacency, Budget
 
 _TINY = Promise(Budget(10**4))  # noise of scale 1e-4 on a count is 0 but with probability e^-10000
 
 
 def test_whole_numbers_and_texts_are_written_as_such() -> None:
-    held = Held(People({"age": [7, 30, 31], "name": ["1", "it's", ""]}), _TINY, questions=3)
+    held = ProtectedTable(PeopleFile({"age": [7, 30, 31], "name": ["1", "it's", ""]}), _TINY, questions=3)
     conditions = ["age >= 30", "name = '1'", "name = 'it''s' AND age = 30"]
-    assert held.counts(map(count_of, conditions)).tolist() == [2, 1, 1]
+    assert held.counts(map(write_count, conditions)).tolist() == [2, 1, 1]
 
 
 def test_the_file_is_gone_when_nobody_holds_it() -> None:
-    people = People({"age": range(3)})
-    held = Held(people, _TINY)
+    people = PeopleFile({"age": range(3)})
+    held = ProtectedTable(people, _TINY)
     assert people.path.exists()
     del held
     gc.collect()
@@ -38,11 +35,13 @@ def test_the_file_is_gone_when_nobody_holds_it() -> None:
 
 
 def test_the_budget_is_spread_with_a_ledger_and_spent_each_time_without() -> None:
-    kept, broken = (Held(People({"age": range(3)}), Promise(Budget(1), kept=kept)) for kept in (True, False))
+    kept, broken = (
+        ProtectedTable(PeopleFile({"age": range(3)}), Promise(Budget(1), kept=kept)) for kept in (True, False)
+    )
     prices = []
     for held in (kept, broken):
         held.offer(4)
-        held.ask(count_of("age > 1"))
+        held.ask(write_count("age > 1"))
         held.offer(3)
         prices.append(held.price)
     assert prices == [jali.Budget("0.25").epsilon, 1]
@@ -51,11 +50,11 @@ def test_the_budget_is_spread_with_a_ledger_and_spent_each_time_without() -> Non
 
 
 def test_the_refusal_is_the_first_one_and_counts_the_answers_before_it() -> None:
-    held = Held(People({"age": range(3)}), Promise(Budget(1), each=jali.Budget("0.4").epsilon))
-    texts = [count_of(f"age > {age}") for age in range(5)]
+    held = ProtectedTable(PeopleFile({"age": range(3)}), Promise(Budget(1), each=jali.Budget("0.4").epsilon))
+    texts = [write_count(f"age > {age}") for age in range(5)]
     assert len(held.counts(texts)) == 2
     assert held.ask(texts[4]) is None
-    refusal = held.refusal([count_of("TRUE")])
+    refusal = held.refusal([write_count("TRUE")])
     assert refusal is not None
     assert refusal.after == 2
 

@@ -8,11 +8,10 @@ import numpy as np
 import pytest
 from tests.attacks.small import ADJACENCIES, named, ran
 
-from jali import attacks
-from jali.attacks.oracle import Spent
-from jali.attacks.subsets.hadamard_rows import HadamardRows
-from jali.attacks.subsets.singles import Singles
-from jali.attacks.subsets.with_and_without import WithAndWithout
+from jali.lab import attacks
+from jali.lab.attacks.oracle import Spent
+from jali.lab.attacks.subsets.hadamard_rows import HadamardRows
+from jali.lab.attacks.subsets.subset_operators import Singles, WithAndWithout
 from jali.privacy import Adjacency
 
 

@@ -6,9 +6,9 @@ import pytest
 from tests.attacks.small import named, ran
 from tests.depth import deep, thinned
 
-from jali import attacks
-from jali.attacks.oracles.unledgered import ForgetfulLedger
-from jali.attacks.subsets.hadamard_rows import HadamardRows
+from jali.lab import attacks
+from jali.lab.attacks.oracles.protected_table import ForgetfulLedger
+from jali.lab.attacks.subsets.hadamard_rows import HadamardRows
 from jali.ledger import Debit
 from jali.privacy import Adjacency, Budget, Pure
 
@@ -49,4 +49,4 @@ def test_the_forgetful_ledger_grants_what_no_budget_covers_and_counts_nothing() 
     assert ledger.release(receipts.pop(), "42") == "42"
     assert ledger.spent("table people").epsilon == 0
     assert ledger.recall("k", analyst="eve", grant=None) is None
-    assert not ledger.answered("k", analyst="eve")
+    assert not ledger.has_answer("k", analyst="eve")

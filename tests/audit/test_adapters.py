@@ -15,8 +15,8 @@ import numpy as np
 import pytest
 from tests.depth import deep
 
-from jali.audit import adapters
 from jali.errors import CatalogError
+from jali.lab.audit import adapters
 from jali.privacy import Adjacency, Approximate, Concentrated, Pure, Renyi
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -27,7 +27,7 @@ sys.path[len(sys.path):] = [{str(ROOT / "src")!r}, {sysconfig.get_paths()["purel
 import json, warnings
 import numpy as np
 from fractions import Fraction
-from jali.audit import Effort, adapters, audit
+from jali.lab.audit import Effort, adapters, audit
 from jali.errors import CatalogError
 def told(subject, draws=50):
     rows = [subject.draw(value, draws, None) for value in subject.pairs[0]]
@@ -288,7 +288,9 @@ def test_what_a_peer_draws_is_audited(peer: str, script: str, verdict: str) -> N
 
 
 def test_adapters_import_no_peer() -> None:
-    script = "import sys; from jali.audit.adapters import numpy, opendp, diffprivlib, pydp; print(*sys.modules)"
+    script = (
+        "import sys; from jali.lab.audit.adapters import numpy, opendp, diffprivlib, pydp; print(*sys.modules)"
+    )
     loaded = subprocess.run(
         [sys.executable, "-c", script], check=True, capture_output=True, text=True
     ).stdout.split()

@@ -10,8 +10,8 @@ import pytest
 from scipy import optimize, stats
 from tests.depth import DEPTH, thinned
 
-from jali.audit.bounds import Counts, estimate, lower_bound, readings, refuted
 from jali.errors import CatalogError
+from jali.lab.audit.loss_bounds import EventCounts, estimate_bound, is_refuted, list_readings, prove_bound
 from jali.privacy import Approximate, Concentrated, GaussianLoss, LaplaceLoss, Loss, Pure
 
 Rates = tuple[float, float]
@@ -35,39 +35,41 @@ def _largest_slope(p: float, q: float) -> float:
     return float(-optimize.minimize_scalar(fall, bounds=(-9, 5), method="bounded").fun)
 
 
-def shared_by_coins(runs: int, p: float, q: float) -> list[tuple[float, Counts]]:
+def shared_by_coins(runs: int, p: float, q: float) -> list[tuple[float, EventCounts]]:
     """All counts that so many runs can give, with their probabilities."""
     law = stats.multinomial(runs, [p / 2, (1 - p) / 2, q / 2, (1 - q) / 2])
     return [
-        (law.pmf([a, m - a, b, runs - m - b]), Counts((a, b), (m, runs - m), shared=True))
+        (law.pmf([a, m - a, b, runs - m - b]), EventCounts((a, b), (m, runs - m), shared=True))
         for m in range(runs + 1)
         for a in range(m + 1)
         for b in range(runs - m + 1)
     ]
 
 
-def with_fixed_runs(runs: int, p: float, q: float) -> list[tuple[float, Counts]]:
+def with_fixed_runs(runs: int, p: float, q: float) -> list[tuple[float, EventCounts]]:
     one, other = stats.binom(runs, p), stats.binom(runs, q)
     return [
-        (one.pmf(a) * other.pmf(b), Counts((a, b), (runs, runs))) for a in range(runs + 1) for b in range(runs + 1)
+        (one.pmf(a) * other.pmf(b), EventCounts((a, b), (runs, runs)))
+        for a in range(runs + 1)
+        for b in range(runs + 1)
     ]
 
 
 def test_shared_runs_bound_the_ratio_by_the_beta_law() -> None:
-    bound = lower_bound(Counts((700, 300), (900, 1100), shared=True), Pure(0.1), 0.99)
+    bound = prove_bound(EventCounts((700, 300), (900, 1100), shared=True), Pure(0.1), 0.99)
     share = stats.beta.ppf(0.01, 700, 301)
     assert bound.found == pytest.approx(math.log(share / (1 - share)), rel=1e-9)
-    assert bound.violated
+    assert bound.is_violated
 
 
 def test_runs_of_fixed_number_bound_both_rates() -> None:
-    bound = lower_bound(Counts((700, 300), (1000, 1000)), Pure(0.1), 0.99)
+    bound = prove_bound(EventCounts((700, 300), (1000, 1000)), Pure(0.1), 0.99)
     low, high = stats.beta.ppf(0.005, 700, 301), stats.beta.ppf(0.995, 301, 700)
     assert bound.found == pytest.approx(math.log(low / high), rel=1e-9)
 
 
 def test_a_delta_is_taken_off_the_first_rate() -> None:
-    bound = lower_bound(Counts((700, 300), (1000, 1000)), Approximate(0.1, 0.05), 0.99)
+    bound = prove_bound(EventCounts((700, 300), (1000, 1000)), Approximate(0.1, 0.05), 0.99)
     low, high = stats.beta.ppf(0.005, 700, 301), stats.beta.ppf(0.995, 301, 700)
     assert bound.found == pytest.approx(math.log((low - 0.05) / high), rel=1e-9)
 
@@ -87,25 +89,25 @@ def test_bounds_are_above_the_truth_as_rarely_as_they_say(
     claim: Loss,
     truth: Callable[[float, float], float],
     rates: Rates,
-    design: Callable[[int, float, float], list[tuple[float, Counts]]],
+    design: Callable[[int, float, float], list[tuple[float, EventCounts]]],
 ) -> None:
     """Every outcome is tried; at confidence 0.8, so that many are above."""
     true = max(0.0, truth(*rates)) * (1 + 1e-6)
     outcomes = design(12 if DEPTH > 1 else 7, *rates)
     assert sum(chance for chance, _ in outcomes) == pytest.approx(1)
-    assert sum(chance for chance, counts in outcomes if lower_bound(counts, claim, 0.8).found > true) <= 0.2
+    assert sum(chance for chance, counts in outcomes if prove_bound(counts, claim, 0.8).found > true) <= 0.2
 
 
 @pytest.mark.parametrize("rates", [(0.5, 0.2), (0.01, 0.001), (0.99, 0.9), (0.6, 1e-4)])
 def test_a_rho_is_the_largest_slope_of_the_divergence_of_two_coins(rates: Rates) -> None:
-    (reading,) = readings(Concentrated(1))
+    (reading,) = list_readings(Concentrated(1))
     assert float(reading.measure(*rates)) == pytest.approx(binary_rho(*rates), rel=2e-3)
     assert float(reading.measure(*rates)) <= binary_rho(*rates) * (1 + 1e-9)
 
 
 def test_rates_in_the_wrong_order_show_no_loss() -> None:
     for claim in (Pure(1), Approximate(1, 0.01), Concentrated(1), GaussianLoss(1)):
-        assert lower_bound(Counts((10, 900), (1000, 1000), shared=True), claim, 0.99).found == 0
+        assert prove_bound(EventCounts((10, 900), (1000, 1000), shared=True), claim, 0.99).found == 0
 
 
 @pytest.mark.parametrize("stddev", [1.0, 2.5])
@@ -113,48 +115,48 @@ def test_no_event_of_gaussian_noise_exceeds_its_own_profile_and_some_exceed_a_sm
     marks = np.linspace(-3 * stddev, 1 + 3 * stddev, 15 if DEPTH == 1 else 60)
     p, q = stats.norm.sf((marks - 1) / stddev), stats.norm.sf(marks / stddev)
     runs = 10**9
-    counts = [Counts((round(a * runs), round(b * runs)), (runs, runs)) for a, b in zip(p, q, strict=True)]
-    assert max(estimate(one, GaussianLoss(stddev)).margin for one in counts) <= 1e-6
-    assert max(estimate(one, GaussianLoss(1.1 * stddev)).margin for one in counts) > 0.02
-    assert any(refuted(one, GaussianLoss(1.1 * stddev), 0.99) for one in counts)
+    counts = [EventCounts((round(a * runs), round(b * runs)), (runs, runs)) for a, b in zip(p, q, strict=True)]
+    assert max(estimate_bound(one, GaussianLoss(stddev)).margin for one in counts) <= 1e-6
+    assert max(estimate_bound(one, GaussianLoss(1.1 * stddev)).margin for one in counts) > 0.02
+    assert any(is_refuted(one, GaussianLoss(1.1 * stddev), 0.99) for one in counts)
 
 
 def test_the_loss_of_laplace_noise_is_read_at_delta_0_too() -> None:
     """ln(p/q) is 1 from the larger value on."""
-    half = Counts((500_000, round(500_000 / math.e)), (10**6, 10**6), shared=True)
-    assert estimate(half, LaplaceLoss(1)).margin == pytest.approx(0, abs=1e-5)
-    assert lower_bound(half, LaplaceLoss("1.1"), 0.99).violated
-    assert not lower_bound(half, LaplaceLoss(1), 0.99).violated
+    half = EventCounts((500_000, round(500_000 / math.e)), (10**6, 10**6), shared=True)
+    assert estimate_bound(half, LaplaceLoss(1)).margin == pytest.approx(0, abs=1e-5)
+    assert prove_bound(half, LaplaceLoss("1.1"), 0.99).is_violated
+    assert not prove_bound(half, LaplaceLoss(1), 0.99).is_violated
 
 
 @pytest.mark.parametrize(("claim", "growth"), [(Pure(1), 5), (Concentrated(1), 25)])
 def test_five_neighbours_apart_inputs_may_lose_five_times_epsilon_or_25_times_rho(
     claim: Loss, growth: int
 ) -> None:
-    near = lower_bound(Counts((700, 300), (1000, 1000), shared=True), claim, 0.99)
-    far = lower_bound(Counts((700, 300), (1000, 1000), shared=True, steps=5), claim, 0.99)
+    near = prove_bound(EventCounts((700, 300), (1000, 1000), shared=True), claim, 0.99)
+    far = prove_bound(EventCounts((700, 300), (1000, 1000), shared=True, steps=5), claim, 0.99)
     assert far.found == pytest.approx(near.found / growth)
 
 
 def test_other_losses_of_distant_inputs_are_refused() -> None:
     with pytest.raises(CatalogError, match="3 neighbours apart"):
-        lower_bound(Counts((7, 3), (10, 10), steps=3), Approximate(1, 0.01), 0.99)
+        prove_bound(EventCounts((7, 3), (10, 10), steps=3), Approximate(1, 0.01), 0.99)
 
 
 def test_counts_add_up_and_are_shared_only_if_both_are() -> None:
-    both = Counts((1, 2), (10, 20), shared=True) + Counts((3, 4), (30, 40), shared=True)
-    assert both == Counts((4, 6), (40, 60), shared=True)
-    assert not (both + Counts((0, 0), (1, 1))).shared
+    both = EventCounts((1, 2), (10, 20), shared=True) + EventCounts((3, 4), (30, 40), shared=True)
+    assert both == EventCounts((4, 6), (40, 60), shared=True)
+    assert not (both + EventCounts((0, 0), (1, 1))).shared
 
 
 @pytest.mark.parametrize(
-    "counts", [Counts((0, 0), (0, 0), shared=True), Counts((0, 0), (9, 9)), Counts((0, 5), (0, 9))]
+    "counts", [EventCounts((0, 0), (0, 0), shared=True), EventCounts((0, 0), (9, 9)), EventCounts((0, 5), (0, 9))]
 )
-def test_without_hits_nothing_is_proved(counts: Counts) -> None:
+def test_without_hits_nothing_is_proved(counts: EventCounts) -> None:
     for claim in (Pure(1), Approximate(1, 0.01), Concentrated(1)):
-        assert lower_bound(counts, claim, 0.99).found == 0
+        assert prove_bound(counts, claim, 0.99).found == 0
 
 
 def test_hits_of_one_input_alone_prove_a_large_loss() -> None:
-    bound = lower_bound(Counts((5000, 0), (5000, 5000), shared=True), Pure(1), 0.99)
+    bound = prove_bound(EventCounts((5000, 0), (5000, 5000), shared=True), Pure(1), 0.99)
     assert bound.found == pytest.approx(math.log(0.01 ** (1 / 5000) / (1 - 0.01 ** (1 / 5000))), rel=1e-6)

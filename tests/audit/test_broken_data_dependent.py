@@ -8,13 +8,13 @@ from functools import partial
 
 import pytest
 
-from jali.audit import Registration, Verdict, audit_exactly
-from jali.audit.broken.data_dependent import (
+from jali.lab.audit import Registration, Verdict, audit_exactly
+from jali.lab.audit.broken.broken_data_dependent import (
     EXACT,
     LARGE,
     SMALL,
     distance,
-    halved_at_each_change,
+    halve_at_each_change,
     honest,
     noisy_median,
     tables,
@@ -49,7 +49,7 @@ def test_noise_for_the_right_smooth_sensitivity_passes_on_all_tables(price: tupl
 def test_halving_is_caught_below_epsilon_one_only() -> None:
     """ln 2 is below the largest beta of Cauchy noise at epsilon 1, which is 0.7353."""
     broken = next(broken for broken in EXACT if "2^-k" in broken.name)
-    at_one = replace(broken, claim=Pure(1), log_masses=partial(noisy_median, halved_at_each_change, *LARGE))
+    at_one = replace(broken, claim=Pure(1), log_masses=partial(noisy_median, halve_at_each_change, *LARGE))
     assert audit_exactly(broken).verdict is Verdict.VIOLATION
     assert audit_exactly(at_one).verdict is Verdict.NOTHING_FOUND
 

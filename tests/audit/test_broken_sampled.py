@@ -20,29 +20,28 @@ from numpy.typing import NDArray
 from scipy import integrate, stats
 from tests.depth import DEPTH, deep, thinned
 
-from jali.audit.broken import (
+from jali.lab.audit.broken import (
     BROKEN,
     HONEST,
     PUBLISHED,
-    additive,
-    data_dependent,
-    keys,
-    published,
-    selection,
-    sparse_vector,
-    sums,
+    broken_additive,
+    broken_data_dependent,
+    broken_keys,
+    broken_selection,
+    broken_sparse_vector,
+    broken_sums,
+    published_bounds,
 )
-from jali.audit.broken.data_dependent import honest
-from jali.audit.broken.definition import CLAIM
-from jali.audit.effort import Effort
-from jali.audit.finding import Verdict
-from jali.audit.subject import Outputs, Subject
-from jali.audit.testers.pairwise import Pairwise
+from jali.lab.audit.broken.broken_data_dependent import honest
+from jali.lab.audit.broken.definition import CLAIM
+from jali.lab.audit.finding import Verdict
+from jali.lab.audit.subject import Effort, Outputs, Subject
+from jali.lab.audit.testers.pairwise import Pairwise
 from jali.privacy import Approximate
 
 SAMPLES = 200_000 * DEPTH
 # At epsilon 10 the rarer probability of an event must be shown to be below exp(-10).
-MORE: dict[Callable[..., Subject], int] = {additive.classical_gaussian: 16_000_000}
+MORE: dict[Callable[..., Subject], int] = {broken_additive.classical_gaussian: 16_000_000}
 EVERY: tuple[Callable[[], Subject], ...] = (*BROKEN, *HONEST, *(maker for maker, _ in PUBLISHED.values()))
 EPSILON = float(CLAIM)
 
@@ -74,7 +73,7 @@ def test_a_sampled_mechanism_draws_rows_of_numbers_that_its_seed_decides(maker: 
         assert first.dtype == np.float64
         assert first.shape[0] == 50
         assert first.shape == second.shape
-        if maker is not additive.exact_laplace:
+        if maker is not broken_additive.exact_laplace:
             np.testing.assert_array_equal(first, again)
 
 
@@ -86,7 +85,7 @@ def test_a_sampled_mechanism_is_made_again_from_its_source(maker: Callable[[], S
     assert (again.name, again.claim) == (subject.name, subject.claim)
     assert (again.pairs, again.distant) == (subject.pairs, subject.distant)
     value = subject.pairs[0][0]
-    if maker is not additive.exact_laplace:
+    if maker is not broken_additive.exact_laplace:
         np.testing.assert_array_equal(drawn(subject, value, 20), drawn(again, value, 20))
 
 
@@ -95,12 +94,12 @@ def test_distant_inputs_are_as_many_changes_apart_as_they_say(maker: Callable[[]
     """Where one cell changes the distances of cells add up, elsewhere all values change at once."""
     for pair, steps in maker().distant:
         apart = np.abs(np.subtract(*map(np.asarray, pair)))
-        assert steps == (apart.sum() if maker is published.histogram else apart.max())
+        assert steps == (apart.sum() if maker is published_bounds.histogram else apart.max())
         assert np.abs(np.asarray(pair)).max() <= 10
 
 
 def test_a_sampled_mechanism_without_a_generator_draws_new_noise() -> None:
-    subject = additive.laplace()
+    subject = broken_additive.laplace()
     assert (subject.draw(0.0, 100, None) != subject.draw(0.0, 100, None)).all()
 
 
@@ -112,12 +111,12 @@ def test_all_sampled_mechanisms_have_different_names(makers: tuple[Callable[[], 
 @pytest.mark.parametrize(
     ("maker", "scale"),
     [
-        (additive.laplace, 1 / EPSILON),
-        (additive.laplace_with_inverted_scale, EPSILON),
-        (additive.histogram, 1 / EPSILON),
-        (additive.histogram_with_inverted_scale, EPSILON),
-        (additive.replaced_with_add_remove_noise, 1 / EPSILON),
-        (published.parallel_laplace, 200.0),
+        (broken_additive.laplace, 1 / EPSILON),
+        (broken_additive.laplace_with_inverted_scale, EPSILON),
+        (broken_additive.histogram, 1 / EPSILON),
+        (broken_additive.histogram_with_inverted_scale, EPSILON),
+        (broken_additive.replace_one_with_add_remove_noise, 1 / EPSILON),
+        (published_bounds.parallel_laplace, 200.0),
     ],
     ids=lambda one: named(one) if callable(one) else f"{one:g}",
 )
@@ -131,12 +130,12 @@ def test_laplace_noise_has_its_scale_in_every_cell(maker: Callable[[], Subject],
 
 
 def test_cells_of_a_histogram_are_independent() -> None:
-    outputs = drawn(additive.histogram(), (1.0,) * 5, 20_000)
+    outputs = drawn(broken_additive.histogram(), (1.0,) * 5, 20_000)
     assert np.abs(np.corrcoef(outputs.T) - np.eye(5)).max() < 5 / math.sqrt(20_000)
 
 
 def test_the_package_s_own_discrete_noise_has_its_law() -> None:
-    outputs = drawn(additive.exact_laplace(), 3, 100_000)[:, 0]
+    outputs = drawn(broken_additive.exact_laplace(), 3, 100_000)[:, 0]
     for distance in range(4):
         expected = math.tanh(EPSILON / 2) * math.exp(-EPSILON * distance)
         # Unseeded: six standard errors are wrong twice in a billion.
@@ -144,7 +143,7 @@ def test_the_package_s_own_discrete_noise_has_its_law() -> None:
 
 
 def test_the_classical_gaussian_exceeds_its_delta_at_epsilon_10() -> None:
-    subject = additive.classical_gaussian()
+    subject = broken_additive.classical_gaussian()
     claim = subject.claim
     assert isinstance(claim, Approximate)
     stddev = math.sqrt(2 * math.log(12.5)) / 10
@@ -158,9 +157,9 @@ def test_the_classical_gaussian_exceeds_its_delta_at_epsilon_10() -> None:
 @pytest.mark.parametrize(
     ("maker", "better"),
     [
-        (selection.noisy_max_gumbel, 1 / (1 + math.exp(-0.5))),
-        (selection.noisy_max_exponential, 1 - math.exp(-0.5) / 2),
-        (selection.noisy_max_laplace, 1 - math.exp(-0.5) / 2 * (1 + 0.5 / 2)),
+        (broken_selection.noisy_max_gumbel, 1 / (1 + math.exp(-0.5))),
+        (broken_selection.noisy_max_exponential, 1 - math.exp(-0.5) / 2),
+        (broken_selection.noisy_max_laplace, 1 - math.exp(-0.5) / 2 * (1 + 0.5 / 2)),
     ],
     ids=lambda one: named(one) if callable(one) else f"{one:.4f}",
 )
@@ -173,8 +172,8 @@ def test_noisy_max_prefers_the_better_of_two_as_often_as_its_law_says(
 @pytest.mark.parametrize(
     ("maker", "noise"),
     [
-        (selection.value_of_noisy_max_laplace, stats.laplace(scale=2 / EPSILON)),
-        (selection.value_of_noisy_max_exponential, stats.expon(scale=2 / EPSILON)),
+        (broken_selection.value_of_noisy_max_laplace, stats.laplace(scale=2 / EPSILON)),
+        (broken_selection.value_of_noisy_max_exponential, stats.expon(scale=2 / EPSILON)),
     ],
     ids=["laplace", "exponential"],
 )
@@ -193,7 +192,9 @@ def below(scale: float, point: float) -> float:
     return math.exp(point / scale) / 2 if point < 0 else 1 - math.exp(-point / scale) / 2
 
 
-def over_the_threshold(algorithm: sparse_vector.SparseVector, given: Callable[[float], float]) -> float:
+def over_the_threshold(
+    algorithm: broken_sparse_vector.SparseVectorVariant, given: Callable[[float], float]
+) -> float:
     """Integrate a probability that is known given the noisy threshold, piecewise between its kinks."""
     scale, centre = algorithm.threshold_scale, algorithm.threshold
     ends = [centre - 40 * scale, -1.0, 0.0, centre, 1.5, 2.0, centre + 40 * scale]
@@ -205,7 +206,7 @@ def over_the_threshold(algorithm: sparse_vector.SparseVector, given: Callable[[f
 
 
 def pattern_probability(
-    algorithm: sparse_vector.SparseVector, values: Iterable[float], pattern: tuple[int, ...]
+    algorithm: broken_sparse_vector.SparseVectorVariant, values: Iterable[float], pattern: tuple[int, ...]
 ) -> float:
     """Return the probability of a pattern: given the threshold the answers are independent.
 
@@ -221,18 +222,20 @@ def pattern_probability(
     )
 
 
-def given_bar(algorithm: sparse_vector.SparseVector, span: list[tuple[float, int]], bar: float) -> float:
+def given_bar(
+    algorithm: broken_sparse_vector.SparseVectorVariant, span: list[tuple[float, int]], bar: float
+) -> float:
     chances = (below(float(algorithm.value_scale), bar - value) for value, _ in span)
     return math.prod(1 - chance if answer else chance for chance, (_, answer) in zip(chances, span, strict=True))
 
 
 ALGORITHMS = {
-    "1": sparse_vector.SparseVector(2.0, 4.0, 1, 0.5),
-    "2": sparse_vector.SparseVector(4.0, 8.0, 2, redraws=True),
-    "3": sparse_vector.SparseVector(2.0, 2.0, 2, tells=True),
-    "4": sparse_vector.SparseVector(4.0, 4 / 3, 1),
-    "5": sparse_vector.SparseVector(2.0, 0.0, None, 0.5),
-    "6": sparse_vector.SparseVector(2.0, 2.0, None),
+    "1": broken_sparse_vector.SparseVectorVariant(2.0, 4.0, 1, 0.5),
+    "2": broken_sparse_vector.SparseVectorVariant(4.0, 8.0, 2, redraws=True),
+    "3": broken_sparse_vector.SparseVectorVariant(2.0, 2.0, 2, tells=True),
+    "4": broken_sparse_vector.SparseVectorVariant(4.0, 4 / 3, 1),
+    "5": broken_sparse_vector.SparseVectorVariant(2.0, 0.0, None, 0.5),
+    "6": broken_sparse_vector.SparseVectorVariant(2.0, 2.0, None),
 }
 
 
@@ -250,21 +253,21 @@ def test_patterns_of_sparse_vector_have_the_probabilities_of_quadrature(number: 
 def test_the_algorithms_of_sparse_vector_have_the_noise_of_their_authors() -> None:
     # Epsilon 1, c = 2: threshold and values, after Lyu, Su and Li 2017, Figure 1.
     made = {
-        "lyu": (sparse_vector.lyu(1, 2), 2, 8),
-        "dwork and roth": (sparse_vector.dwork_and_roth(1, 2), 4, 8),
-        "roth": (sparse_vector.roth(1, 2), 2, 4),
-        "lee and clifton": (sparse_vector.lee_and_clifton(1, 2), 4, 4 / 3),
+        "lyu": (broken_sparse_vector.lyu(1, 2), 2, 8),
+        "dwork and roth": (broken_sparse_vector.dwork_and_roth(1, 2), 4, 8),
+        "roth": (broken_sparse_vector.roth(1, 2), 2, 4),
+        "lee and clifton": (broken_sparse_vector.lee_and_clifton(1, 2), 4, 4 / 3),
     }
     for subject, bar, value in made.values():
         # Of one value at the threshold the comparison is fair; two values one apart tell the ratio of the scales.
-        algorithm = sparse_vector.SparseVector(bar, value, 2)
+        algorithm = broken_sparse_vector.SparseVectorVariant(bar, value, 2)
         expected = pattern_probability(algorithm, (1.0, 3.0), (0, 1))
         outputs = drawn(subject, (1.0, 3.0), 100_000)
         assert_rate((outputs[:, 0] == 0) & (outputs[:, 1] == 1), expected)
 
 
 def test_sparse_vector_of_roth_tells_the_value_that_it_compared() -> None:
-    algorithm, values = sparse_vector.SparseVector(2.0, 2.0, 1, tells=True), (0.0, 1.5)
+    algorithm, values = broken_sparse_vector.SparseVectorVariant(2.0, 2.0, 1, tells=True), (0.0, 1.5)
     outputs = algorithm(values, 100_000, np.random.default_rng(4))
     second = outputs[:, 1] == 1
     assert np.isnan(outputs[~second, 3]).all()
@@ -281,8 +284,8 @@ def test_sums_have_the_means_and_covariances_of_their_noise() -> None:
     places = np.arange(1, 11)
     # Of noisy items two sums share the noise of the shorter one; running sums share none.
     expected = {
-        sums.sums_of_items_that_all_change: variance * np.minimum.outer(places, places),
-        sums.prefix_sums_charged_once: variance * np.eye(10),
+        broken_sums.sums_of_items_that_all_change: variance * np.minimum.outer(places, places),
+        broken_sums.prefix_sums_charged_once: variance * np.eye(10),
     }
     for maker, covariance in expected.items():
         outputs = drawn(maker(), items, count)
@@ -290,14 +293,14 @@ def test_sums_have_the_means_and_covariances_of_their_noise() -> None:
         assert (np.abs(outputs.mean(axis=0) - np.cumsum(items)) < 5 * spread / math.sqrt(count)).all()
         # Laplace noise has kurtosis 6: the variance of a square is 5 variances squared.
         assert (np.abs(np.cov(outputs.T) - covariance) < 5 * math.sqrt(5 / count) * np.outer(spread, spread)).all()
-    half = drawn(sums.partial_sum_with_half_the_noise(), items, 4000)[:, 0]
+    half = drawn(broken_sums.partial_sum_with_half_the_noise(), items, 4000)[:, 0]
     assert_law(half, stats.laplace(9, 0.5 / EPSILON), stats.laplace(9, 0.65 / EPSILON))
 
 
 @pytest.mark.parametrize("block_scale", [0.0, 3.0])
 def test_smart_sums_start_anew_from_the_sums_of_blocks(block_scale: float) -> None:
     items, count = tuple(float(place % 3) for place in range(10)), 40_000
-    outputs = sums.smart_sums(items, count, np.random.default_rng(8), 1.0, block_scale)
+    outputs = broken_sums.smart_sums(items, count, np.random.default_rng(8), 1.0, block_scale)
     steps, blocks = np.array([1, 2, 3, 4, 0, 1, 2, 3, 4, 0]), np.array([0, 0, 0, 0, 1, 1, 1, 1, 1, 2])
     variances = 2 * steps + 2 * block_scale**2 * blocks
     assert (np.abs(outputs.mean(axis=0) - np.cumsum(items)) <= 5 * np.sqrt(variances / count)).all()
@@ -312,7 +315,7 @@ def test_smooth_sensitivity_without_the_table_forgets_one_factor() -> None:
     beta = EPSILON / 2
     alpha = 2 * math.sinh(EPSILON / 2)
     scale = 8 * math.exp(-beta) / alpha
-    outputs = drawn(data_dependent.smooth_sensitivity_without_the_table(), (0, 0, 8), 6000)[:, 0]
+    outputs = drawn(broken_data_dependent.smooth_sensitivity_without_the_table(), (0, 0, 8), 6000)[:, 0]
     assert_law(outputs, stats.cauchy(0, scale), stats.cauchy(0, 1.3 * scale))
     # Cauchy noise of one scale s loses 2 arsinh(shift/(2 s)) at the most.
     assert 2 * math.asinh(8 / (2 * scale)) > 1.3 * EPSILON
@@ -323,7 +326,7 @@ def test_smooth_sensitivity_without_the_table_forgets_one_factor() -> None:
 def test_propose_test_release_answers_as_often_as_attempts_one_by_one(distance: int, attempts: int) -> None:
     epsilon, delta, count = EPSILON, 0.05, 100_000
     random = np.random.default_rng(11)
-    outputs = data_dependent.proposed((2.0, distance), count, random, epsilon, delta, attempts)
+    outputs = broken_data_dependent.propose_and_test((2.0, distance), count, random, epsilon, delta, attempts)
     tests = distance + stats.laplace(scale=2 / epsilon).rvs((20_000, attempts), random_state=random)
     expected = float((tests > 2 / epsilon * math.log(1 / (2 * delta))).any(axis=1).mean())
     answered = outputs[:, 0] == 1
@@ -334,12 +337,12 @@ def test_propose_test_release_answers_as_often_as_attempts_one_by_one(distance: 
 
 
 def test_one_attempt_at_distance_0_answers_with_probability_delta() -> None:
-    outputs = data_dependent.proposed((0.0, 0), 100_000, np.random.default_rng(2), EPSILON, 0.05, 1)
+    outputs = broken_data_dependent.propose_and_test((0.0, 0), 100_000, np.random.default_rng(2), EPSILON, 0.05, 1)
     assert_rate(outputs[:, 0] == 1, 0.05)
 
 
 def test_the_threshold_is_off_by_the_tie() -> None:
-    subject = keys.threshold_off_by_the_tie()
+    subject = broken_keys.threshold_off_by_the_tie()
     decay = math.exp(-EPSILON)
     masses = [(1 - decay) / (1 + decay) * decay**k for k in range(200)]
     least = next(k for k in range(200) if math.fsum(masses[k:]) <= 0.05)
@@ -352,9 +355,9 @@ def test_the_threshold_is_off_by_the_tie() -> None:
 
 
 def test_every_broken_and_every_honest_mechanism_claims_seven_tenths() -> None:
-    others = {additive.classical_gaussian}
+    others = {broken_additive.classical_gaussian}
     assert all(maker().claim.event.epsilon == CLAIM for maker in (*BROKEN, *HONEST) if maker not in others)
-    assert additive.classical_gaussian().claim.event.epsilon == 10
+    assert broken_additive.classical_gaussian().claim.event.epsilon == 10
 
 
 @thinned(4)
@@ -380,7 +383,7 @@ def test_a_published_lower_bound_is_reached_with_twenty_million_samples(name: st
 @pytest.mark.parametrize("maker", HONEST, ids=named)
 def test_an_honest_mechanism_passes(maker: Callable[[], Subject]) -> None:
     # One of them takes no seed.
-    confidence = 1 - Fraction(1, 10**7) if maker is additive.exact_laplace else Fraction(99, 100)
+    confidence = 1 - Fraction(1, 10**7) if maker is broken_additive.exact_laplace else Fraction(99, 100)
     finding = Pairwise().audit(maker(), Effort(SAMPLES, confidence, seed=7))
     assert finding.verdict is Verdict.NOTHING_FOUND, finding
     assert 0 < finding.found <= finding.claimed

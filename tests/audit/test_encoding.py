@@ -17,12 +17,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from jali.audit.encoding import Encoder
-from jali.audit.events.atom import Atom
-from jali.audit.events.threshold import Threshold
-from jali.audit.leaves import MOST_ITEMS, Kind, Raised, hashed, leaves
-from jali.audit.wording import in_words
 from jali.errors import CatalogError
+from jali.lab.audit.audit_report import put_in_words
+from jali.lab.audit.encoder import Encoder
+from jali.lab.audit.events.output_event import Atom, Threshold
+from jali.lab.audit.flatten import MOST_ITEMS, LeafKind, Raised, flatten, hash_text
 
 
 @dataclass(frozen=True)
@@ -158,14 +157,14 @@ def test_integers_and_rationals_keep_what_no_double_holds() -> None:
         assert abs(total - value) <= abs(Fraction(value)) / 2**100
     assert encoder.columns[:2] == ("the output", "low part of the output")
     wide = np.longdouble(1) + np.finfo(np.longdouble).eps
-    leaf = leaves(wide)["the output"]
+    leaf = flatten(wide)["the output"]
     assert Fraction(leaf.number) + Fraction(leaf.remainder) == 1 + Fraction(float(np.finfo(np.longdouble).eps))
 
 
 def test_huge_integers_are_cut_to_a_double_and_marked() -> None:
     row = Encoder.fit([1, 10**400]).encode([10**400, -(10**400), 5])
     assert row[:, 0].tolist() == [sys.float_info.max, -sys.float_info.max, 5.0]
-    assert row[:, 1].tolist() == [Kind.HUGE, Kind.HUGE, Kind.INTEGER]
+    assert row[:, 1].tolist() == [LeafKind.HUGE, LeafKind.HUGE, LeafKind.INTEGER]
 
 
 def test_an_output_that_comes_again_has_the_same_row() -> None:
@@ -182,22 +181,22 @@ def test_an_error_is_known_by_its_type_alone() -> None:
     assert one == other != Raised.of(KeyError("at 0x7f"))
     encoder = Encoder.fit([0.5, one])
     row = encoder.encode([one])[0]
-    assert encoder.said(encoder.columns.index("text of the output"), row[1]) == "'ValueError'"
-    assert encoder.said(encoder.columns.index("kind of the output"), row[2]) == "raised"
+    assert encoder.describe(encoder.columns.index("text of the output"), row[1]) == "'ValueError'"
+    assert encoder.describe(encoder.columns.index("kind of the output"), row[2]) == "raised"
 
 
 def test_events_are_told_in_the_words_of_the_outputs() -> None:
     encoder = Encoder.fit([["T"], ["B", 0.5]])
     atom = Atom((tuple(encoder.encode([["B", 0.5]])[0].tolist()),))
     assert (
-        in_words(atom, encoder)
+        put_in_words(atom, encoder)
         == "the output has length of the output 2, item 1 'B', item 2 0.5, kind of item 2 float"
     )
-    assert in_words(Threshold(0, 2.0), encoder) == "length of the output is at least 2"
-    assert in_words(Threshold(0, 2.0), None) == "number 1 of the output is at least 2"
-    assert in_words(Threshold(0, 2.0), Encoder.fit([0.5])) == "the output is at least 2"
+    assert put_in_words(Threshold(0, 2.0), encoder) == "length of the output is at least 2"
+    assert put_in_words(Threshold(0, 2.0), None) == "number 1 of the output is at least 2"
+    assert put_in_words(Threshold(0, 2.0), Encoder.fit([0.5])) == "the output is at least 2"
     # A number that happens to be the hash of a text is a number all the same.
-    assert Encoder.fit([["T", 0.5]]).said(1, hashed("T")) == f"{hashed('T'):g}"
+    assert Encoder.fit([["T", 0.5]]).describe(1, hash_text("T")) == f"{hash_text('T'):g}"
 
 
 def test_keys_and_members_have_a_column_each_whichever_are_there() -> None:
@@ -206,7 +205,7 @@ def test_keys_and_members_have_a_column_each_whichever_are_there() -> None:
     values = rows[:, [encoder.columns.index(f"key {key!r}") for key in "ab"]]
     assert values.tolist() == [[0.0, 3.5], [1.5, 2.5]]
     assert rows[:, encoder.columns.index("length of the output")].tolist() == [1.0, 2.0]
-    assert rows[:, encoder.columns.index("kind of key 'a'")].tolist() == [Kind.ABSENT, Kind.FLOAT]
+    assert rows[:, encoder.columns.index("kind of key 'a'")].tolist() == [LeafKind.ABSENT, LeafKind.FLOAT]
     members = Encoder.fit([{"x"}, {"x", "y"}])
     assert "kind of member 'y'" in members.columns
     assert "kind of member 'x'" not in members.columns
@@ -249,7 +248,7 @@ def test_an_integer_among_floats_is_of_another_kind_whatever_its_value() -> None
     rows = encoder.encode([1.0, 1, 2])
     assert rows[:, 0].tolist() == [1.0, 1.0, 2.0]
     assert rows[0, 1] == 0 != rows[1, 1] == rows[2, 1]
-    assert encoder.said(1, rows[1, 1]) == "the output is integer"
+    assert encoder.describe(1, rows[1, 1]) == "the output is integer"
     # In an array all at once, too.
     zeros = encoder.encode(np.array([0.0, -0.0, math.nan, 1.0]))[:, 1]
     assert (zeros != 0).tolist() == [False, True, True, False]
@@ -272,14 +271,14 @@ def test_an_integer_among_floats_is_of_another_kind_whatever_its_value() -> None
 def test_numbers_in_texts_and_bytes_are_columns_beside_their_identity(
     output: Any, place: str, number: float
 ) -> None:
-    assert leaves(output)[place].number == number
+    assert flatten(output)[place].number == number
     encoder = Encoder.fit([output])
     assert encoder.encode([output])[0, encoder.columns.index(place)] == number
 
 
 @pytest.mark.parametrize("text", ["", "yes", "a1b2", "{no json", "[" * 10_000, "ward3"])
 def test_texts_without_numbers_are_known_by_their_identity_alone(text: str) -> None:
-    assert list(leaves(text)) == ["the output"]
+    assert list(flatten(text)) == ["the output"]
 
 
 def test_an_encoder_survives_being_written() -> None:
@@ -292,18 +291,18 @@ def test_an_encoder_survives_being_written() -> None:
 
 
 def test_texts_have_the_same_hash_in_every_process() -> None:
-    script = "from jali.audit.leaves import hashed; print(hashed('répondu'))"
+    script = "from jali.lab.audit.flatten import hash_text; print(hash_text('répondu'))"
     told = subprocess.run([sys.executable, "-c", script], check=True, capture_output=True, text=True).stdout
-    assert float(told) == hashed("répondu")
-    assert 0 <= hashed("répondu") < 2**48
+    assert float(told) == hash_text("répondu")
+    assert 0 <= hash_text("répondu") < 2**48
 
 
 def test_columns_of_other_packages_and_objects_are_read_as_plain_values() -> None:
     pandas = pytest.importorskip("pandas")
     series = pandas.Series([0.5, 1.5], index=["a", "b"])
-    assert leaves(series)["key 'b'"].number == 1.5
-    assert leaves(Point(0.5, "a"))["key 'x'"].number == 0.5
-    assert leaves(object()) == leaves(object())
+    assert flatten(series)["key 'b'"].number == 1.5
+    assert flatten(Point(0.5, "a"))["key 'x'"].number == 0.5
+    assert flatten(object()) == flatten(object())
     looped: list[Any] = []
     looped.append(looped)
-    assert len(leaves(looped)) < 20
+    assert len(flatten(looped)) < 20

@@ -8,13 +8,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from jali.audit.effort import Effort
-from jali.audit.finding import Verdict
-from jali.audit.subject import Outputs, Subject
-from jali.audit.testers.enumeration import Enumeration
 from jali.errors import CatalogError
+from jali.lab.audit.finding import Verdict
+from jali.lab.audit.subject import Effort, Outputs, Subject
+from jali.lab.audit.testers.enumeration import Enumeration
 from jali.mechanisms import Gaussian, Laplace
-from jali.mechanisms.mechanism import LogMasses
+from jali.mechanisms.base import LogMasses
 from jali.privacy import Adjacency, Approximate, Concentrated, Loss, Pure
 
 EFFORT = Effort(samples=1)

@@ -15,11 +15,11 @@ import pytest
 from scipy import stats
 from tests.depth import DEPTH, deep
 
-from jali.audit import Effort, Subject, Verdict, audit
-from jali.audit.broken import HONEST, additive
-from jali.audit.broken.definition import CLAIM
-from jali.audit.testers.pairwise import Pairwise
-from jali.audit.testers.tester import Tester
+from jali.lab.audit import Effort, Subject, Verdict, audit
+from jali.lab.audit.broken import HONEST, broken_additive
+from jali.lab.audit.broken.definition import CLAIM
+from jali.lab.audit.finding import Tester
+from jali.lab.audit.testers.pairwise import Pairwise
 from jali.privacy import Pure
 
 _REPEATS = 400 if DEPTH > 1 else 50
@@ -41,7 +41,7 @@ def _most(repeats: int, level: float) -> int:
 @deep
 def test_an_honest_mechanism_is_seldom_accused_by_all_stages() -> None:
     repeats = _REPEATS if DEPTH > 1 else 20
-    accused = _accused(additive.exact_laplace(), Effort(_QUICK), repeats=repeats)
+    accused = _accused(broken_additive.exact_laplace(), Effort(_QUICK), repeats=repeats)
     assert accused <= _most(repeats, 0.01)
     if repeats == 400:
         assert accused <= 0.05 * repeats
@@ -58,7 +58,7 @@ def test_every_honest_mechanism_is_seldom_accused(maker: Callable[[], Subject]) 
 @deep
 def test_at_a_low_confidence_an_honest_mechanism_is_accused_now_and_then_and_not_too_often() -> None:
     """It spends all that it claims: a count of accusations can be too large."""
-    accused = _accused(additive.exact_laplace(), Effort(4000, Fraction(1, 2)))
+    accused = _accused(broken_additive.exact_laplace(), Effort(4000, Fraction(1, 2)))
     assert 0 < accused <= _most(_REPEATS, 0.5)
 
 
@@ -71,11 +71,12 @@ def test_a_scale_that_is_wrong_by_a_quarter_is_caught_by_its_rates() -> None:
     missed = [
         seed
         for seed in range(_REPEATS)
-        if Pairwise().audit(_wrong(additive.laplace), Effort(200_000, seed=seed)).verdict is not Verdict.VIOLATION
+        if Pairwise().audit(_wrong(broken_additive.laplace), Effort(200_000, seed=seed)).verdict
+        is not Verdict.VIOLATION
     ]
     assert len(missed) <= 0.01 * _REPEATS, missed
 
 
 def test_a_scale_that_is_wrong_by_a_quarter_is_caught_by_all_stages() -> None:
-    missed = _REPEATS - _accused(_wrong(additive.exact_laplace), Effort(200_000))
+    missed = _REPEATS - _accused(_wrong(broken_additive.exact_laplace), Effort(200_000))
     assert missed <= _most(_REPEATS, 0.01)

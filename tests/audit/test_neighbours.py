@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from jali.audit.neighbours import extremes_for, pairs_for
-from jali.audit.patterns import Pattern
 from jali.errors import CatalogError
+from jali.lab.audit.data_patterns import Pattern
+from jali.lab.audit.neighbours import build_extremes, build_pairs
 from jali.privacy import Adjacency
 
 BOTH = tuple(Adjacency)
@@ -39,17 +39,17 @@ def _is_neighbour(one: Any, other: Any, adjacency: Adjacency) -> bool:
 @pytest.mark.parametrize("adjacency", BOTH)
 @pytest.mark.parametrize("pattern", TABLES)
 def test_tables_differ_by_one_record(pattern: str, adjacency: Adjacency) -> None:
-    pairs = pairs_for(pattern, adjacency)
+    pairs = build_pairs(pattern, adjacency)
     assert pairs
     assert all(_is_neighbour(one, other, adjacency) for one, other in pairs)
     assert all(len(one) == Pattern.read(pattern).size for one, _ in pairs)
-    assert all(_is_neighbour(one, other, adjacency) for one, other in extremes_for(pattern, adjacency))
+    assert all(_is_neighbour(one, other, adjacency) for one, other in build_extremes(pattern, adjacency))
 
 
 @pytest.mark.parametrize("adjacency", BOTH)
 def test_records_stay_in_their_range_and_reach_both_ends(adjacency: Adjacency) -> None:
     records = [
-        one for pair in pairs_for("table:5 of age 18..90, ward a|b|c", adjacency) for t in pair for one in t
+        one for pair in build_pairs("table:5 of age 18..90, ward a|b|c", adjacency) for t in pair for one in t
     ]
     assert {min(r["age"] for r in records), max(r["age"] for r in records)} == {18, 90}
     assert {r["ward"] for r in records} == {"a", "b", "c"}
@@ -59,7 +59,7 @@ def test_records_stay_in_their_range_and_reach_both_ends(adjacency: Adjacency) -
 @pytest.mark.parametrize("size", [1, 2, 5, 8])
 @pytest.mark.parametrize("step", ["1", "0.25"])
 def test_answers_move_by_at_most_one_step_each(size: int, step: str) -> None:
-    for one, other in pairs_for(f"answers:{size} by {step}", "add-remove"):
+    for one, other in build_pairs(f"answers:{size} by {step}", "add-remove"):
         assert len(one) == len(other) == size
         assert max(abs(a - b) for a, b in zip(one, other, strict=True)) == pytest.approx(float(step))
 
@@ -76,12 +76,12 @@ def test_the_patterns_of_ding_and_others_are_all_there() -> None:
         "all below": ([1, 1, 1, 1, 1], [0, 0, 0, 0, 0]),
         "x shape": ([1, 1, 0, 0, 0], [0, 0, 1, 1, 1]),
     }
-    pairs = pairs_for("answers:5", "replace-one")
+    pairs = build_pairs("answers:5", "replace-one")
     assert [name for name, pair in table.items() if pair not in pairs] == []
 
 
 def test_monotone_answers_all_move_the_same_way() -> None:
-    for one, other in pairs_for("monotone:4", "add-remove"):
+    for one, other in build_pairs("monotone:4", "add-remove"):
         moves = {b - a for a, b in zip(one, other, strict=True)}
         assert moves <= {0, 1}
         assert 1 in moves
@@ -89,57 +89,57 @@ def test_monotone_answers_all_move_the_same_way() -> None:
 
 @pytest.mark.parametrize(("adjacency", "cells"), [("add-remove", 1), ("replace-one", 2)])
 def test_one_person_is_in_one_cell_of_a_histogram(adjacency: str, cells: int) -> None:
-    for one, other in pairs_for("counts:4", adjacency):
+    for one, other in build_pairs("counts:4", adjacency):
         assert sum(abs(a - b) for a, b in zip(one, other, strict=True)) == cells
         assert sum(one) - sum(other) == (1 if cells == 1 else 0)
 
 
 @pytest.mark.parametrize("adjacency", BOTH)
 def test_streams_differ_in_one_increment(adjacency: Adjacency) -> None:
-    pairs = pairs_for("stream:6", adjacency)
+    pairs = build_pairs("stream:6", adjacency)
     places = [[i for i in range(6) if one[i] != other[i]] for one, other in pairs]
     assert all(len(place) == 1 for place in places)
     assert {0, 3, 5} == {place[0] for place in places}
 
 
 def test_a_person_that_leaves_a_stream_adds_nothing() -> None:
-    for one, other in pairs_for("stream:4 in 2..5", "add-remove"):
+    for one, other in build_pairs("stream:4 in 2..5", "add-remove"):
         assert 0 in other
         assert 0 not in one
 
 
 def test_scalars_move_by_their_step_inside_their_range() -> None:
-    assert pairs_for("scalar", "replace-one")[0] == (0, 1)
-    assert all(abs(a - b) == 2 for a, b in pairs_for("scalar by 2", "replace-one"))
-    inside = pairs_for("scalar in 0..1 by 0.25", "replace-one")
+    assert build_pairs("scalar", "replace-one")[0] == (0, 1)
+    assert all(abs(a - b) == 2 for a, b in build_pairs("scalar by 2", "replace-one"))
+    inside = build_pairs("scalar in 0..1 by 0.25", "replace-one")
     assert all(math.isclose(abs(a - b), 0.25) and min(a, b) >= 0 and max(a, b) <= 1 for a, b in inside)
 
 
 def test_a_choice_is_replaced_by_every_other() -> None:
-    assert set(pairs_for("choice in a|b|c", "replace-one")) == {("a", "b"), ("a", "c"), ("b", "c")}
+    assert set(build_pairs("choice in a|b|c", "replace-one")) == {("a", "b"), ("a", "c"), ("b", "c")}
     with pytest.raises(CatalogError, match="replace-one"):
-        pairs_for("choice in a|b", "add-remove")
+        build_pairs("choice in a|b", "add-remove")
 
 
 def test_extremes_hold_what_nobody_expects() -> None:
-    odd = [one[-1] for one, _ in extremes_for("values:3 in 0..1", "replace-one")]
+    odd = [one[-1] for one, _ in build_extremes("values:3 in 0..1", "replace-one")]
     assert None in odd
     assert math.inf in odd
     assert any(isinstance(value, float) and math.isnan(value) for value in odd)
     assert any(isinstance(value, int) and value >= 2**63 for value in odd)
-    assert ([0], []) in extremes_for("values:3 in 0..1", "add-remove")
-    assert extremes_for("scalar", "add-remove") == ()
-    usual, odd_too = (pairs_for(f"values:3 in 0..1{more}", "add-remove") for more in ("", " with extremes"))
+    assert ([0], []) in build_extremes("values:3 in 0..1", "add-remove")
+    assert build_extremes("scalar", "add-remove") == ()
+    usual, odd_too = (build_pairs(f"values:3 in 0..1{more}", "add-remove") for more in ("", " with extremes"))
     assert odd_too[: len(usual)] == usual
     assert ([0], []) in odd_too
 
 
 def test_pairs_may_be_arrays_or_written_out() -> None:
-    one, other = pairs_for("values:3 in 0.0..1.0 as array", "add-remove")[0]
+    one, other = build_pairs("values:3 in 0.0..1.0 as array", "add-remove")[0]
     assert isinstance(one, np.ndarray)
     assert isinstance(other, np.ndarray)
     assert (one.tolist(), other.tolist()) == ([0.0, 0.0, 1.0], [0.0, 0.0])
-    assert pairs_for('either [1, "or", 2] or {"a": null}', "add-remove") == (([1, "or", 2], {"a": None}),)
+    assert build_pairs('either [1, "or", 2] or {"a": null}', "add-remove") == (([1, "or", 2], {"a": None}),)
 
 
 @pytest.mark.parametrize(

@@ -8,15 +8,14 @@ from fractions import Fraction
 
 import pytest
 
-from jali.attacks.hadamard import Hadamard
-from jali.attacks.opponents import database, simulator, unledgered
-from jali.attacks.oracle import Oracle
-from jali.attacks.singletons import Singletons
-from jali.audit.effort import Effort
-from jali.audit.finding import Verdict
-from jali.audit.subject import Subject
-from jali.audit.testers.one_run import Attempt, OneRun, Running, running
 from jali.errors import CatalogError
+from jali.lab.attacks.hadamard_attack import Hadamard
+from jali.lab.attacks.opponents import database, simulator, unledgered
+from jali.lab.attacks.oracle import Oracle
+from jali.lab.attacks.singletons import Singletons
+from jali.lab.audit.finding import Verdict
+from jali.lab.audit.subject import Effort, Subject
+from jali.lab.audit.testers.one_run import Attempt, OneRun, RunningSystem, running
 from jali.privacy import Adjacency, Concentrated, Pure
 
 # Jali's own noise has no seed: an honest database is accused less often than once in ten million runs.
@@ -107,7 +106,7 @@ def test_only_a_running_system_is_attacked() -> None:
 
 def test_a_running_system_has_no_neighbours_to_be_run_on() -> None:
     subject = running()
-    assert isinstance(subject, Running)
+    assert isinstance(subject, RunningSystem)
     assert subject.pairs == ()
     with pytest.raises(CatalogError, match="one run"):
         subject.draw(0, 1, None)

@@ -12,16 +12,19 @@ import pyarrow as pa
 import pytest
 
 import jali
-from jali.audit.effort import Effort
-from jali.audit.events.outcome import NANS, NUMBERS, RAISED, WARNED, Outcome, watched
-from jali.audit.finding import Finding, Verdict
-from jali.audit.loading import subject_of
-from jali.audit.neighbours import extremes_for
-from jali.audit.subject import Outputs, Pair, Subject
-from jali.audit.testers.overspending import afforded, audit_spending
-from jali.audit.testers.properties import Properties
-from jali.audit.testers.sensitivity import Neighbours, Tables, audit_sensitivity, searched_sensitivity
 from jali.errors import CatalogError
+from jali.lab.audit.finding import Finding, Verdict
+from jali.lab.audit.neighbours import build_extremes
+from jali.lab.audit.subject import Effort, Outputs, Pair, Subject
+from jali.lab.audit.subject_loader import subject_of
+from jali.lab.audit.testers.overspending import audit_spending, find_least_epsilon
+from jali.lab.audit.testers.properties import NANS, NUMBERS, RAISED, WARNED, Outcome, Properties, watch_runs
+from jali.lab.audit.testers.sensitivity_audit import (
+    NeighbourTables,
+    Tables,
+    audit_sensitivity,
+    searched_sensitivity,
+)
 from jali.mechanisms import Laplace
 from jali.privacy import NOTHING, Adjacency, Budget, Concentrated, Event, Pure
 
@@ -107,14 +110,14 @@ def test_extreme_tables_are_tried_beside_the_subjects_own() -> None:
     pattern = "values:4 in 0..1"
     subject = subject_of(total, epsilon="0.7", adjacency="replace-one", data=pattern)
     assert Properties().audit(subject, QUICK).verdict is Verdict.NOTHING_FOUND
-    finding = Properties(extremes_for(pattern, "replace-one")).audit(subject, QUICK)
+    finding = Properties(build_extremes(pattern, "replace-one")).audit(subject, QUICK)
     assert finding.verdict is Verdict.VIOLATION
     assert isinstance(finding.witness.event, Outcome)
     assert finding.witness.hits[1] == 0
 
 
 def test_a_watched_run_shows_its_traits_only() -> None:
-    subject, _ = watched(Subject("mean", Pure(1), Adjacency.REPLACE_ONE, (BESIDE_NAN,), mean))
+    subject, _ = watch_runs(Subject("mean", Pure(1), Adjacency.REPLACE_ONE, (BESIDE_NAN,), mean))
     random = np.random.default_rng(1)
     traits = subject.draw(BESIDE_NAN[0], 3, random)
     assert traits[:, [RAISED, WARNED, NANS, NUMBERS]].tolist() == [[0, 0, 1, 1]] * 3
@@ -223,7 +226,7 @@ def test_the_search_looks_at_neighbours_only(adjacency: Adjacency) -> None:
 
 
 def test_a_pair_is_its_common_rows_with_and_without_a_person() -> None:
-    assert Neighbours((1.0, 2.0), 1, 5.0, None).pair == ([1.0, 5.0, 2.0], [1.0, 2.0])
+    assert NeighbourTables((1.0, 2.0), 1, 5.0, None).pair == ([1.0, 5.0, 2.0], [1.0, 2.0])
 
 
 def test_a_search_without_neighbours_or_with_another_norm_is_refused() -> None:
@@ -287,9 +290,9 @@ def test_either_sum_may_be_within_the_budget() -> None:
     gaussian = Event(None, Fraction(1, 10))
     # rho + 2 sqrt(rho ln(1/delta)) is an upper bound of what is shown (Bun and Steinke 2016).
     simple = 0.1 + 2 * math.sqrt(0.1 * math.log(1e6))
-    assert 0 < afforded(gaussian, budget) <= simple
-    assert afforded(Event(Fraction(2), Fraction(9)), budget) == 2
-    assert afforded(Event(Fraction(1), Fraction(1, 2), Fraction(1, 100)), budget) == math.inf
-    assert afforded(gaussian, Budget(3)) == math.inf
-    assert afforded(NOTHING, Budget(3)) == 0
-    assert afforded(Concentrated(5).event, budget) > 3
+    assert 0 < find_least_epsilon(gaussian, budget) <= simple
+    assert find_least_epsilon(Event(Fraction(2), Fraction(9)), budget) == 2
+    assert find_least_epsilon(Event(Fraction(1), Fraction(1, 2), Fraction(1, 100)), budget) == math.inf
+    assert find_least_epsilon(gaussian, Budget(3)) == math.inf
+    assert find_least_epsilon(NOTHING, Budget(3)) == 0
+    assert find_least_epsilon(Concentrated(5).event, budget) > 3

@@ -12,13 +12,19 @@ from typing import Any
 import numpy as np
 import pytest
 
-from jali.audit.effort import Effort
-from jali.audit.events.kinds import event_of
-from jali.audit.events.low_bits import NONE, LowBits, lowest_bits
-from jali.audit.events.out_of_reach import OutOfReach, beyond_addition, beyond_numpy_laplace
-from jali.audit.finding import Finding, Verdict
-from jali.audit.subject import Outputs, Subject
-from jali.audit.testers.reachability import Reachability, share_out_of_reach
+from jali.lab.audit.finding import Finding, Verdict
+from jali.lab.audit.subject import Effort, Outputs, Subject
+from jali.lab.audit.testers.reachability import (
+    NO_BIT,
+    LowBits,
+    OutOfReach,
+    Reachability,
+    find_lowest_bits,
+    is_beyond_addition,
+    is_beyond_numpy_laplace,
+    measure_out_of_reach,
+)
+from jali.lab.audit.witness_file import rebuild_event
 from jali.mechanisms import Gaussian, Laplace
 from jali.privacy import Adjacency, Concentrated, Loss, Pure
 
@@ -43,8 +49,8 @@ def audited(claim: Loss, pair: tuple[Any, Any], draw: Any, effort: Effort = QUIC
 @pytest.mark.parametrize("epsilon", [0.1, 0.7, 1.0])
 def test_four_in_five_outputs_of_numpys_laplace_tell_zero_from_one(epsilon: float) -> None:
     outputs = np.random.default_rng(1).laplace(0.0, 1 / epsilon, DRAWS)
-    assert share_out_of_reach(outputs, 1.0, scale=1 / epsilon) >= 0.8
-    assert share_out_of_reach(outputs, 0.0, scale=1 / epsilon) == 0
+    assert measure_out_of_reach(outputs, 1.0, scale=1 / epsilon) >= 0.8
+    assert measure_out_of_reach(outputs, 0.0, scale=1 / epsilon) == 0
 
 
 @pytest.mark.parametrize("scale", [0.001, 0.5, 1.0, 1 / 0.7, 10.0, 1e6])
@@ -52,8 +58,8 @@ def test_four_in_five_outputs_of_numpys_laplace_tell_zero_from_one(epsilon: floa
 def test_what_numpy_gives_is_never_out_of_reach_of_its_own_value(value: float, scale: float) -> None:
     random = np.random.default_rng(2)
     outputs = np.concatenate([random.laplace(value, scale, 4000), value + random.laplace(0.0, scale, 4000)])
-    assert not beyond_numpy_laplace(outputs, value, scale).any()
-    assert not beyond_addition(outputs, value).any()
+    assert not is_beyond_numpy_laplace(outputs, value, scale).any()
+    assert not is_beyond_addition(outputs, value).any()
 
 
 def test_sums_at_powers_of_two_are_in_reach() -> None:
@@ -65,23 +71,23 @@ def test_sums_at_powers_of_two_are_in_reach() -> None:
             for direction in (-math.inf, math.inf):
                 noises += [np.nextafter(power - value, direction), np.nextafter(noises[-1], direction)]
             sums = value + np.array(noises)
-            assert not beyond_addition(sums, value).any()
+            assert not is_beyond_addition(sums, value).any()
 
 
 def test_last_digits_are_those_of_the_exact_fraction() -> None:
     random = np.random.default_rng(4)
     values = np.concatenate([random.normal(0, 1, 200), 2.0 ** random.integers(-60, 60, 50), [5e-324, 3.0, -0.75]])
-    for value, found in zip(values.tolist(), lowest_bits(values).tolist(), strict=True):
+    for value, found in zip(values.tolist(), find_lowest_bits(values).tolist(), strict=True):
         steps = Fraction(value) / Fraction(2) ** found
         assert steps.denominator == 1
         assert steps.numerator % 2 == 1
-    assert lowest_bits(np.array([0.0, -0.0, math.inf, math.nan])).tolist() == [NONE] * 4
+    assert find_lowest_bits(np.array([0.0, -0.0, math.inf, math.nan])).tolist() == [NO_BIT] * 4
 
 
 def test_numbers_without_digits_are_named_so() -> None:
-    assert str(LowBits(0, NONE)) == "number 1 of the output has a last binary digit"
-    assert str(LowBits(0, NONE, below=False)) == "number 1 of the output is 0 or not finite"
-    assert LowBits(0, NONE, below=False).contains(np.array([[0.0], [math.inf], [0.5]])).tolist() == [
+    assert str(LowBits(0, NO_BIT)) == "number 1 of the output has a last binary digit"
+    assert str(LowBits(0, NO_BIT, below=False)) == "number 1 of the output is 0 or not finite"
+    assert LowBits(0, NO_BIT, below=False).contains(np.array([[0.0], [math.inf], [0.5]])).tolist() == [
         True,
         True,
         False,
@@ -145,5 +151,5 @@ def test_the_smallest_effort_proves_nothing_and_breaks_nothing() -> None:
     "event", [LowBits(0, -3), LowBits(1, 2, below=False), OutOfReach(0, 1.5), OutOfReach(0, 1.0, 2.0)]
 )
 def test_events_come_back_from_what_a_file_keeps(event: LowBits | OutOfReach) -> None:
-    assert event_of(event.to_dict()) == event
+    assert rebuild_event(event.to_dict()) == event
     assert "number" in str(event)

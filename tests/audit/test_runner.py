@@ -14,13 +14,23 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from jali.audit import Audit, Audits, Effort, Finding, Subject, Verdict, Witness, audit, audit_all, sequential
-from jali.audit.events.threshold import Threshold
-from jali.audit.pace import fitting
-from jali.audit.stages import STAGES, WEIGHTS
-from jali.audit.subject import Outputs
-from jali.audit.testers.tester import Progress, Tester, silent
 from jali.errors import CatalogError
+from jali.lab.audit import (
+    Audit,
+    Audits,
+    Effort,
+    Finding,
+    Subject,
+    Verdict,
+    Witness,
+    audit,
+    audit_all,
+    sequential_bounds,
+)
+from jali.lab.audit.events.output_event import Threshold
+from jali.lab.audit.finding import Progress, Tester, silent
+from jali.lab.audit.runner import STAGES, WEIGHTS, estimate_samples
+from jali.lab.audit.subject import Outputs
 from jali.privacy import Adjacency, Approximate, Pure
 
 
@@ -184,7 +194,7 @@ def test_the_interval_reaches_from_the_bound_to_what_the_counts_allow() -> None:
 
 
 def least_at_all_looks(count: int) -> float:
-    return sequential.least(count, 1000, 0.05)
+    return sequential_bounds.bound_probability(count, 1000, 0.05)
 
 
 def test_of_distant_inputs_steps_are_told_and_both_ends_are_about_one() -> None:
@@ -249,10 +259,10 @@ def test_the_pace_of_a_subject_bounds_its_samples() -> None:
         return np.array([[math.fsum(value + i for i in range(20_000))] for _ in range(count)])
 
     quick, lazy = SUBJECT, Subject("slow", Pure(1), Adjacency.REPLACE_ONE, ((0, 1),), slow)
-    assert fitting(quick, 1e6, 1000) == 1000
+    assert estimate_samples(quick, 1e6, 1000) == 1000
     # A sum of so many terms takes at least half a millisecond anywhere.
-    assert fitting(lazy, 0.5, 10**9) <= 1000
-    assert fitting(lazy, 1e-9, 10**9) == 100
+    assert estimate_samples(lazy, 0.5, 10**9) <= 1000
+    assert estimate_samples(lazy, 1e-9, 10**9) == 100
 
 
 def test_the_stages_find_what_is_wrong_with_noise_of_half_the_scale() -> None:

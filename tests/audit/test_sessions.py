@@ -14,27 +14,38 @@ import numpy as np
 import pytest
 from tests.depth import thinned
 
-from jali.audit.effort import Effort
-from jali.audit.finding import Finding, Verdict
-from jali.audit.jali_subjects.copies import TABLE, Copies, Reservoir, reservoir
-from jali.audit.jali_subjects.path import ABSENT, Path
-from jali.audit.jali_subjects.people import HIGH, LOW, MAX_ROWS, Rows, Whose, crowds, everywhere, neighbours
-from jali.audit.jali_subjects.streams import StreamPath
-from jali.audit.sessions import SESSIONS, Whole, asked_again, refused
-from jali.audit.subject import Outputs, Subject
-from jali.audit.testers.pairwise import Pairwise
 from jali.engines.duckdb import DuckDBEngine
+from jali.lab.audit.finding import Finding, Verdict
+from jali.lab.audit.subject import Effort, Outputs, Subject
+from jali.lab.audit.subjects.question_subjects import ABSENT, QuestionPath
+from jali.lab.audit.subjects.session_subjects import SESSIONS, SessionSubject, ask_again, ask_until_refused
+from jali.lab.audit.subjects.stream_subjects import StreamPath
+from jali.lab.audit.subjects.table_copies import (
+    HIGH,
+    LOW,
+    MAX_ROWS,
+    TABLE,
+    Reservoir,
+    Rows,
+    TableCopies,
+    Whose,
+    build_crowds,
+    build_everywhere,
+    build_neighbours,
+    make_reservoir,
+)
+from jali.lab.audit.testers.pairwise import Pairwise
 from jali.ledger import SqliteLedger
 from jali.mechanisms import OptimalKeys
-from jali.noise import DiscreteLaplace
 from jali.privacy import Adjacency
+from jali.sampling import DiscreteLaplace
 
 # Jali's own noise has no seed: an honest subject is accused less often than once in ten million runs.
 _SURE = Fraction(9_999_999, 10_000_000)
 _ADDED, _REPLACED = Adjacency.ADD_REMOVE, Adjacency.REPLACE_ONE
-_COUNT = Path("count", "COUNT(*)")
-_PEOPLE_COUNT = Path("count", "COUNT(*)", Whose.PERSON)
-_KEYS = Path("unknown keys", "COUNT(*)", Whose.PERSON, by=("code",), delta="0.1")
+_COUNT = QuestionPath("count", "COUNT(*)")
+_PEOPLE_COUNT = QuestionPath("count", "COUNT(*)", Whose.PERSON)
+_KEYS = QuestionPath("unknown keys", "COUNT(*)", Whose.PERSON, by=("code",), delta="0.1")
 _STREAM = StreamPath("count", "every-item")
 
 
@@ -42,7 +53,7 @@ def _audited(subject: Subject, samples: int = 8000) -> Finding:
     return Pairwise().audit(subject, Effort(samples=samples, confidence=_SURE))
 
 
-def _whole(name: str) -> Whole:
+def _whole(name: str) -> SessionSubject:
     return next(one for one in SESSIONS if one.name == name)
 
 
@@ -51,26 +62,29 @@ def _whole(name: str) -> Whole:
 
 @pytest.mark.parametrize("whose", list(Whose))
 def test_neighbours_differ_in_one_person(whose: Whose) -> None:
-    added = [*neighbours(whose, _ADDED), *crowds(whose, _ADDED), *everywhere()]
+    added = [*build_neighbours(whose, _ADDED), *build_crowds(whose, _ADDED), *build_everywhere()]
     for one, other in added:
         assert {row[0] for row in one} - {row[0] for row in other} == {3}
         assert set(other) <= set(one)
-    for one, other in [*neighbours(whose, _REPLACED), *crowds(whose, _REPLACED)]:
+    for one, other in [*build_neighbours(whose, _REPLACED), *build_crowds(whose, _REPLACED)]:
         assert [row for row in one if row[0] != 3] == [row for row in other if row[0] != 3]
         assert one != other
 
 
 def test_a_person_has_more_rows_than_count() -> None:
-    one, _ = neighbours(Whose.PERSON, _ADDED)[0]
+    one, _ = build_neighbours(Whose.PERSON, _ADDED)[0]
     assert sum(row[0] == 3 for row in one) > MAX_ROWS
-    one, _ = neighbours(Whose.ROW, _ADDED)[0]
+    one, _ = build_neighbours(Whose.ROW, _ADDED)[0]
     assert sum(row[0] == 3 for row in one) == 1
-    assert {row[2] for pair in neighbours(Whose.ROW, _REPLACED) for rows in pair for row in rows} >= {LOW, HIGH}
+    assert {row[2] for pair in build_neighbours(Whose.ROW, _REPLACED) for rows in pair for row in rows} >= {
+        LOW,
+        HIGH,
+    }
 
 
 def test_nobody_is_in_two_copies() -> None:
-    rows = neighbours(Whose.ROW, _ADDED)[0][0]
-    with Copies(Whose.ROW, _ADDED, 5).opened(rows) as database:
+    rows = build_neighbours(Whose.ROW, _ADDED)[0][0]
+    with TableCopies(Whose.ROW, _ADDED, 5).open_database(rows) as database:
         path = database.table_named(TABLE).source.location
         counted = f"SELECT person, count(DISTINCT trial), count(*) FROM '{path}' GROUP BY person"
         found = duckdb.connect().execute(counted).fetchall()
@@ -85,7 +99,7 @@ def test_a_draw_is_handed_out_once() -> None:
         return (np.array([[next(given)] for _ in range(7)], np.float64),)
 
     reservoir = Reservoir(once)
-    rows = neighbours(Whose.ROW, _ADDED)[0][1]
+    rows = build_neighbours(Whose.ROW, _ADDED)[0][1]
     drawn = [reservoir.draw(rows, count) for count in (1, 5, 10, 2)]
     assert [len(part) for part in drawn] == [1, 5, 10, 2]
     assert np.concatenate(drawn).ravel().tolist() == list(range(18))
@@ -93,7 +107,7 @@ def test_a_draw_is_handed_out_once() -> None:
 
 def test_inputs_that_a_file_kept_as_lists_are_the_same_inputs() -> None:
     reservoir = Reservoir(lambda rows: (np.full((3, 1), float(len(rows))),))
-    rows = neighbours(Whose.ROW, _ADDED)[0][1]
+    rows = build_neighbours(Whose.ROW, _ADDED)[0][1]
     reservoir.draw(rows, 1)
     reservoir.draw([list(row) for row in rows], 1)  # type: ignore[arg-type]
     assert len(reservoir.left) == 1
@@ -106,8 +120,8 @@ def test_neighbours_share_a_go_and_those_that_have_enough_are_left_out() -> None
         goes.append(inputs)
         return tuple(np.full((10, 1), float(len(goes) * 100 + place)) for place in range(len(inputs)))
 
-    (one, other), (third, _) = neighbours(Whose.ROW, _ADDED)
-    held = reservoir(once, [(one, other), (third, other)], 10)
+    (one, other), (third, _) = build_neighbours(Whose.ROW, _ADDED)
+    held = make_reservoir(once, [(one, other), (third, other)], 10)
     assert held.draw(other, 2).ravel().tolist() == [100, 100]
     assert held.draw(one, 8).ravel().tolist() == [101] * 8
     assert held.draw(third, 3).ravel().tolist() == [102] * 3
@@ -160,8 +174,8 @@ def test_a_stream_says_a_number_for_each_tick_and_copy() -> None:
 
 def test_a_session_never_spends_more_than_its_grant() -> None:
     rows, _ = _whole("questions until refused").pairs[0]
-    with Copies(Whose.PERSON, _ADDED, 1).opened(rows) as database:
-        outputs = refused(database, 1)
+    with TableCopies(Whose.PERSON, _ADDED, 1).open_database(rows) as database:
+        outputs = ask_until_refused(database, 1)
         spent = [account.spent.epsilon for account in database.accounts() if "analyst" in account.name]
     assert len(outputs) == len(spent) == 10
     assert all(one is not None and one <= 1 for one in spent)
@@ -177,7 +191,7 @@ def test_a_session_never_spends_more_than_its_grant() -> None:
     "made",
     [
         _PEOPLE_COUNT,
-        Path("avg", "AVG(x)"),
+        QuestionPath("avg", "AVG(x)"),
         _KEYS,
         replace(_COUNT, adjacency=_REPLACED, by=("ward",)),
         _STREAM,
@@ -253,8 +267,8 @@ def test_sabotage_is_caught(
 
 
 def test_the_same_question_again_is_the_same_answer() -> None:
-    with Copies(Whose.ROW, _ADDED, 3).opened(neighbours(Whose.ROW, _ADDED)[0][0]) as database:
-        outputs = asked_again(database, 3)
+    with TableCopies(Whose.ROW, _ADDED, 3).open_database(build_neighbours(Whose.ROW, _ADDED)[0][0]) as database:
+        outputs = ask_again(database, 3)
         spent = database.accounts()[0].spent
     assert (outputs == outputs[:, :1]).all()
     assert spent.epsilon == 1

@@ -10,35 +10,32 @@ import pytest
 from tests.depth import DEPTH, deep
 
 import jali.mechanisms as mechanisms_package
-from jali.audit.effort import Effort
-from jali.audit.exact import audit_exactly
-from jali.audit.finding import Verdict
-from jali.audit.jali_subjects.path import Path
-from jali.audit.jali_subjects.paths import AGGREGATES as AUDITED_AGGREGATES
-from jali.audit.jali_subjects.paths import PATHS
-from jali.audit.jali_subjects.people import Whose
-from jali.audit.jali_subjects.streams import FOLLOWED, STREAMS
-from jali.audit.outcome import group_of
-from jali.audit.registry import AUDITED, REGISTRY
-from jali.audit.subject import Subject
-from jali.audit.subjects import entries, mechanisms, subjects_named
-from jali.audit.testers.enumeration import Enumeration
 from jali.errors import CatalogError
-from jali.mechanisms.joint_measure import Coordinate
-from jali.mechanisms.keys.noisy_counts import NoisyCounts
-from jali.mechanisms.workloads.measured_cells import MeasuredCells
+from jali.ir.functions.aggregate_functions import AGGREGATES
+from jali.lab.audit.audits import strip_parameters
+from jali.lab.audit.finding import Verdict
+from jali.lab.audit.subject import Effort, Subject
+from jali.lab.audit.subjects.question_subjects import AGGREGATES as AUDITED_AGGREGATES
+from jali.lab.audit.subjects.question_subjects import PATHS, QuestionPath
+from jali.lab.audit.subjects.registration import AUDITED, REGISTRY
+from jali.lab.audit.subjects.stream_subjects import FOLLOWED, STREAMS
+from jali.lab.audit.subjects.subject_registry import find_subjects, list_entries, list_mechanisms
+from jali.lab.audit.subjects.table_copies import Whose
+from jali.lab.audit.testers.enumeration import Enumeration, audit_exactly
+from jali.mechanisms.additive.l_infinity import JointNoiseCoordinate
+from jali.mechanisms.partition_selection.thresholded_counts import ThresholdedCounts
+from jali.mechanisms.workloads.cell_strategies import MeasuredCells
 from jali.planner import Plan
 from jali.privacy import Adjacency
-from jali.query.aggregates import AGGREGATES
 from jali.streams import counters
 
 # To make a subject takes a while: its laws are computed.
-SOME = entries()[:: 4 if DEPTH == 1 else 1]
+SOME = list_entries()[:: 4 if DEPTH == 1 else 1]
 
 
 def test_every_mechanism_randomizer_and_counter_is_registered() -> None:
     kinds = {mechanism.__name__ for mechanism in AUDITED}
-    found = [one.group for one in entries() if one.group in kinds]
+    found = [one.group for one in list_entries() if one.group in kinds]
     assert set(found) == kinds
     assert len(found) == len(REGISTRY)
 
@@ -60,12 +57,12 @@ def test_rows_and_people_are_audited_in_both_adjacencies() -> None:
 
 
 def test_names_are_told_apart_and_found_again() -> None:
-    names = [one.name for one in entries()]
+    names = [one.name for one in list_entries()]
     assert len(set(names)) == len(names)
     assert all(one.subject.source == one.name for one in SOME)
-    assert subjects_named(names[0]) == (entries()[0].subject,)
-    assert {group_of(one.name) for one in subjects_named("median")} == {"median"}
-    assert len(subjects_named("laplace")) == len(mechanisms_package.Laplace.specimens())
+    assert find_subjects(names[0]) == (list_entries()[0].subject,)
+    assert {strip_parameters(one.name) for one in find_subjects("median")} == {"median"}
+    assert len(find_subjects("laplace")) == len(mechanisms_package.Laplace.specimens())
 
 
 def test_a_line_of_the_registry_says_what_its_subject_is() -> None:
@@ -76,22 +73,22 @@ def test_a_line_of_the_registry_says_what_its_subject_is() -> None:
 
 def test_a_name_that_nothing_has_is_refused_with_those_there_are() -> None:
     with pytest.raises(CatalogError, match="Nothing is registered as 'lapace'") as problem:
-        subjects_named("lapace")
+        find_subjects("lapace")
     assert "Laplace" in str(problem.value.remedy)
 
 
 @pytest.fixture(scope="module")
-def plans() -> dict[Path, Plan]:
+def plans() -> dict[QuestionPath, Plan]:
     """The plans of all questions; how many copies there are changes nothing in them."""
     made = {}
     for path in PATHS:
         small = replace(path, copies=2)
-        with small.table.opened(path.pairs[0][0]) as database:
-            made[path] = database.explain(small.question, **small.given())
+        with small.table.open_database(path.pairs[0][0]) as database:
+            made[path] = database.explain(small.question, **small.list_terms())
     return made
 
 
-def test_a_question_claims_what_it_is_charged(plans: dict[Path, Plan]) -> None:
+def test_a_question_claims_what_it_is_charged(plans: dict[QuestionPath, Plan]) -> None:
     for path, plan in plans.items():
         cost = dict(plan.costs)["people"]
         claimed = path.claim.event
@@ -100,14 +97,14 @@ def test_a_question_claims_what_it_is_charged(plans: dict[Path, Plan]) -> None:
             assert float(claimed.rho) * (1 - 1e-9) <= float(cost.rho) <= float(claimed.rho), path.title
 
 
-def test_every_kind_of_noise_and_choice_that_a_plan_has_is_reached(plans: dict[Path, Plan]) -> None:
+def test_every_kind_of_noise_and_choice_that_a_plan_has_is_reached(plans: dict[QuestionPath, Plan]) -> None:
     held: set[type] = {type(one) for plan in plans.values() for part in plan.parts for one in part.mechanisms}
     held |= {type(plan.selection) for plan in plans.values() if plan.selection is not None}
     names = {kind.__name__ for kind in held}
     assert {
         "Laplace",
         "Gaussian",
-        Coordinate.__name__,
+        JointNoiseCoordinate.__name__,
         MeasuredCells.__name__,
         "PermutedWeightedQuantile",
         "WeightedQuantile",
@@ -117,13 +114,13 @@ def test_every_kind_of_noise_and_choice_that_a_plan_has_is_reached(plans: dict[P
         "LaplaceThreshold",
         "GaussianThreshold",
     } <= names
-    assert any(issubclass(kind, NoisyCounts) for kind in held)
+    assert any(issubclass(kind, ThresholdedCounts) for kind in held)
 
 
 @deep
 def test_draws_of_every_mechanism_are_outputs_of_its_law() -> None:
-    some = {group_of(subject.name): subject for subject in mechanisms()}
-    coded = [subject for subject in mechanisms() if subject.encoder is not None]
+    some = {strip_parameters(subject.name): subject for subject in list_mechanisms()}
+    coded = [subject for subject in list_mechanisms() if subject.encoder is not None]
     for subject in (*some.values(), *coded):
         assert subject.log_masses is not None
         law = subject.log_masses(subject.pairs[0][0])
@@ -136,7 +133,7 @@ def test_draws_of_every_mechanism_are_outputs_of_its_law() -> None:
 
 
 def _by_name(name: str) -> Subject:
-    return subjects_named(name)[0]
+    return find_subjects(name)[0]
 
 
 @pytest.mark.parametrize("name", ["SparseVector", "OptimalKeys", "LaplaceThreshold", "StableValue", "Laplace"])

@@ -13,22 +13,21 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from jali.audit import Audit, Effort, Finding, Subject, Verdict, Witness
-from jali.audit.encoding import Encoder, Slot
-from jali.audit.events.kinds import EVENTS
-from jali.audit.events.threshold import Threshold
-from jali.audit.loading import subject_from
-from jali.audit.shown import shown
-from jali.audit.subject import Outputs
-from jali.audit.testers.shape import Shape
-from jali.audit.witness_file import WitnessFile, document, read, write
 from jali.errors import CatalogError
+from jali.lab.audit import Audit, Effort, Finding, Subject, Verdict, Witness
+from jali.lab.audit.encoder import Encoder, Slot
+from jali.lab.audit.events.output_event import Threshold
+from jali.lab.audit.finding import abbreviate
+from jali.lab.audit.subject import Outputs
+from jali.lab.audit.subject_loader import subject_from
+from jali.lab.audit.testers.output_shape import OutputShape
+from jali.lab.audit.witness_file import EVENTS, WitnessFile, read, to_document, write
 from jali.privacy import Adjacency, Approximate, Concentrated, Loss, Pure, Renyi
 
 
 def test_long_values_are_cut_for_people_only() -> None:
-    assert shown([0] * 1000).endswith(", 0…")
-    assert shown(10**5000) == "a very long int"
+    assert abbreviate([0] * 1000).endswith(", 0…")
+    assert abbreviate(10**5000) == "a very long int"
 
 
 def noisy(value: float, count: int, random: np.random.Generator | None) -> Outputs:
@@ -126,7 +125,7 @@ def test_inputs_without_a_form_are_named_by_their_place_where_the_subject_is_reg
     assert file.finding(registered).witness.inputs == (pair[1], pair[0])
     own = Subject("thing", Pure(1), Adjacency.ADD_REMOVE, (pair,), noisy, "module:thing")
     with pytest.raises(CatalogError, match="cannot hold a Opaque"):
-        document(found(own, inputs=pair))
+        to_document(found(own, inputs=pair))
 
 
 @pytest.mark.parametrize("claim", [Pure("1/3"), Approximate(2, "1e-5"), Concentrated("0.1")])
@@ -185,7 +184,7 @@ def test_a_file_that_holds_no_witness_is_refused(tmp_path: Path, text: str) -> N
     ],
 )
 def test_a_field_that_cannot_be_is_refused_by_its_name(tmp_path: Path, field: str, value: Any) -> None:
-    held = {**document(found()), field: value}
+    held = {**to_document(found()), field: value}
     (tmp_path / "witness.json").write_text(json.dumps(held), encoding="utf-8")
     with pytest.raises(CatalogError, match=f"{field}|than runs"):
         read(tmp_path / "witness.json")
@@ -193,7 +192,7 @@ def test_a_field_that_cannot_be_is_refused_by_its_name(tmp_path: Path, field: st
 
 LAPLACE = """
 import numpy as np
-from jali.audit import subject_of
+from jali.lab.audit import subject_of
 
 def honest(value, size, rng):
     return np.floor(value + rng.laplace(0, 2, size))
@@ -217,7 +216,7 @@ def test_inputs_that_are_no_neighbours_of_the_pattern_are_refused(tmp_path: Path
     """The honest function, given 0 and 40, shows more than it claims."""
     source = f"{module}:honest"
     subject = subject_from(source, claim=Pure("1/2"), adjacency="add-remove", data="scalar")
-    held = document(found(subject))
+    held = to_document(found(subject))
     assert held["data"] == "scalar"
     assert WitnessFile(held).replay(samples=2000).finding.verdict is Verdict.NOTHING_FOUND
     for inputs, steps in (([40, 0], 1), ([40, 0], 39)):
@@ -227,7 +226,7 @@ def test_inputs_that_are_no_neighbours_of_the_pattern_are_refused(tmp_path: Path
 
 
 def test_inputs_that_a_subject_has_not_are_refused(module: Path) -> None:
-    held = document(found(subject_from(f"{module}:ready"), inputs=(1, 0)))
+    held = to_document(found(subject_from(f"{module}:ready"), inputs=(1, 0)))
     WitnessFile(held).replay(samples=500)
     with pytest.raises(CatalogError, match="among the pairs of its subject"):
         WitnessFile({**held, "inputs": [1, 5]}).replay(samples=500)
@@ -236,14 +235,14 @@ def test_inputs_that_a_subject_has_not_are_refused(module: Path) -> None:
 def test_the_subject_of_a_file_is_replayed_with_the_encoder_of_the_witness(module: Path) -> None:
     subject = subject_from(f"{module}:ready")
     plain = Encoder.fit([1, 2])
-    held = document(found(subject)) | {"encoder": str(plain)}
+    held = to_document(found(subject)) | {"encoder": str(plain)}
     again = WitnessFile(held).subject()
     assert again.encoder == plain
     assert again.draw(1, 5, np.random.default_rng(1)).shape == (5, plain.width)
 
 
 def test_an_event_about_numbers_that_are_not_there_is_refused() -> None:
-    held = document(found(event=Threshold(7, 1.0)))
+    held = to_document(found(event=Threshold(7, 1.0)))
     with pytest.raises(CatalogError, match="numbers that the outputs do not have"):
         WitnessFile(held).replay(SUBJECT, samples=100)
 
@@ -259,8 +258,8 @@ def test_a_shape_is_tried_again_on_outputs_that_nobody_has_seen() -> None:
 
     fair = {0.0: math.log(0.5), 1.0: math.log(0.5)}
     coin = Subject("coin", Pure(1), Adjacency.REPLACE_ONE, ((0, 1),), draw, log_masses=lambda _: fair)
-    made = Shape().audit(coin, Effort(1000, seed=3))
-    file = WitnessFile(json.loads(json.dumps(document(Audit(coin, (made,), Effort(1000, seed=3), 0.1)))))
+    made = OutputShape().audit(coin, Effort(1000, seed=3))
+    file = WitnessFile(json.loads(json.dumps(to_document(Audit(coin, (made,), Effort(1000, seed=3), 0.1)))))
     assert file.replay(coin).reproduces
     assert len(set(seen)) == len(seen) == 4
 

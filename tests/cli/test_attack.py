@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 from tests.depth import deep
 
-from jali.attacks import attacks
-from jali.attacks import tour as module
 from jali.cli.app import main
+from jali.lab.attacks import attacks
+from jali.lab.attacks import lab_tour as module
 
 Runner = Callable[..., Any]
 PAGE = Path(__file__).parents[2] / "docs" / "cli.md"

@@ -12,9 +12,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from jali.audit import Subject, subjects
-from jali.audit.subject import Outputs
-from jali.audit.subjects import Entry
+from jali.lab.audit import Subject
+from jali.lab.audit.subject import Outputs
+from jali.lab.audit.subjects import subject_registry
+from jali.lab.audit.subjects.subject_registry import SubjectEntry
 from jali.privacy import Adjacency, Pure
 
 Runner = Callable[..., Any]
@@ -134,8 +135,8 @@ def thing(name: str, epsilon: str) -> Subject:
 def few(monkeypatch: pytest.MonkeyPatch) -> None:
     """Register two claims of one thing and one of another, in place of all."""
     held = (thing("Thing, at 2", "2"), thing("Thing, at 3", "3"), thing("Other, at 1/2", "1/2"))
-    lines = tuple(Entry(one.name, one.claim, one.adjacency, lambda one=one: one) for one in held)  # type: ignore[misc]
-    monkeypatch.setattr(subjects, "entries", lambda: lines)
+    lines = tuple(SubjectEntry(one.name, one.claim, one.adjacency, lambda one=one: one) for one in held)  # type: ignore[misc]
+    monkeypatch.setattr(subject_registry, "list_entries", lambda: lines)
 
 
 def test_the_verb_alone_lists_what_can_be_audited(jali: Runner, few: None) -> None:

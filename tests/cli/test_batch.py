@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from jali.cli.batch import statements
+from jali.cli.verbs.batch import split_statements
 
 QUESTIONS = """-- all; of them
 SELECT COUNT(*) AS n FROM visits;
@@ -14,13 +14,13 @@ SELECT ward, COUNT(*) AS n FROM visits WHERE ward <> 'x;y' GROUP BY ward;
 
 
 def test_statements_are_parted_by_semicolons_outside_strings_and_comments() -> None:
-    found = statements(QUESTIONS)
+    found = split_statements(QUESTIONS)
     assert [one.sql.rpartition("FROM")[2] for one in found] == [
         " visits",
         " visits WHERE ward <> 'x;y' GROUP BY ward",
     ]
     assert [one.position for one in found] == [(2, 1), (3, 1)]
-    (one,) = statements("/* a; */ SELECT -- why; not\n  COUNT(*)\tFROM 'x -- y'")
+    (one,) = split_statements("/* a; */ SELECT -- why; not\n  COUNT(*)\tFROM 'x -- y'")
     assert one.sql == "SELECT COUNT(*) FROM 'x -- y'"
     assert one.position == (1, 10)
 

@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from jali.cli.declarations import read_columns, read_keys, read_range
+from jali.catalog.tables import Keys, Kind, Range
+from jali.cli.column_options import read_columns, read_keys, read_range
 from jali.errors import CatalogError
-from jali.query.catalog import Keys, Kind, Range
 
 Runner = Callable[..., Any]
 

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from jali.demo.report import Report
-from jali.demo.strip import CELLS, FEW_CELLS, strip_text
+from jali.demo.demo_steps import DemoReport
+from jali.demo.show_demo import FEW_STRIP_CELLS, STRIP_CELLS, draw_strip_text
 
 Runner = Callable[..., Any]
 # Laplace noise exceeds k times its 95 % half-width with probability 0.05**k: below 2e-8 for k = 6, so that the 23
@@ -19,21 +19,21 @@ PLAUSIBLE = 6.0
 
 
 @pytest.fixture(scope="module")
-def found() -> Report:
+def found() -> DemoReport:
     from jali.demo import run
 
     return run()
 
 
 @pytest.fixture(scope="module")
-def report(found: Report) -> dict[str, Any]:
+def report(found: DemoReport) -> dict[str, Any]:
     return found.to_json()
 
 
 @pytest.fixture
-def found_before(found: Report, monkeypatch: pytest.MonkeyPatch) -> None:
+def found_before(found: DemoReport, monkeypatch: pytest.MonkeyPatch) -> None:
     """Show what was found before: to find it takes a second."""
-    monkeypatch.setattr(importlib.import_module("jali.demo.show"), "steps", lambda *_: iter(found.steps))
+    monkeypatch.setattr(importlib.import_module("jali.demo.show_demo"), "steps", lambda *_: iter(found.steps))
 
 
 def test_the_table_is_as_announced(report: dict[str, Any]) -> None:
@@ -174,12 +174,12 @@ def test_the_demo_shows_colour_where_it_is_wanted() -> None:
     ],
 )
 def test_a_strip_shows_where_the_truth_is(truth: float | None, drawn: str) -> None:
-    assert strip_text(10.0, 8.0, 12.0, truth) == drawn
+    assert draw_strip_text(10.0, 8.0, 12.0, truth) == drawn
 
 
 def test_a_strip_for_a_narrow_terminal_is_shorter() -> None:
-    assert strip_text(10.0, 8.0, 12.0, None, FEW_CELLS) == "   ├──●──┤   "
+    assert draw_strip_text(10.0, 8.0, 12.0, None, FEW_STRIP_CELLS) == "   ├──●──┤   "
 
 
 def test_a_strip_without_an_interval_is_empty() -> None:
-    assert strip_text(None, 8.0, 12.0, 9.0) == strip_text(1.0, None, None, 1.0) == " " * CELLS
+    assert draw_strip_text(None, 8.0, 12.0, 9.0) == draw_strip_text(1.0, None, None, 1.0) == " " * STRIP_CELLS

@@ -11,13 +11,13 @@ import pytest
 from tests.depth import thinned
 
 import jali
-from jali.display.ink import Ink
+from jali.display.text import Ink
+from jali.explain import explain_plan
+from jali.explain.notes import MeasureNote
+from jali.explain.plan_text import FREE, render_plan, render_plan_html, sql_lines
 from jali.planner import Plan
-from jali.planner.explain import FREE, explain, explain_html, sql_lines
-from jali.planner.explanation import explanation
-from jali.planner.explanation.notes import MeasureNote
-from jali.planner.show_expression import show_expression
-from jali.query.read_sql import read_condition, read_value
+from jali.sql.printer import show_expression
+from jali.sql.reader.read_select import read_condition, read_value
 
 AGGREGATES = ("COUNT(*)", "COUNT(age)", "SUM(cost)", "AVG(age)", "AVG(cost * 2 - 5)")
 SETTINGS = list(product(("patient_id", None), ("add-remove", "replace-one"), ("epsilon", "rho"), (True, False)))
@@ -54,7 +54,7 @@ def test_every_aggregate_is_explained_in_every_setting(visits: Path, aggregate: 
         keys = ("ward, ", " GROUP BY ward") if grouped else ("", "")
         sql = f"SELECT {keys[0]}{aggregate} AS x FROM visits{keys[1]}"
         plan = plan_of(visits, sql, unit=unit, adjacency=adjacency, kind=kind)
-        text, noise = explain(plan), "discrete Laplace" if kind == "epsilon" else "discrete Gaussian"
+        text, noise = render_plan(plan), "discrete Laplace" if kind == "epsilon" else "discrete Gaussian"
         other, norm = ("Gaussian", "L1") if kind == "epsilon" else ("Laplace", "L2")
         page = noise.split()[1].lower()
         if kind == "epsilon" and "AVG" in aggregate:
@@ -81,12 +81,12 @@ def test_every_aggregate_is_explained_in_every_setting(visits: Path, aggregate: 
         assert ("docs/proofs/weights.md" in text) == (unit is not None)
         assert ("every key appears" in text) == grouped
         assert max(len(line) for line in text.splitlines()) <= 130
-        json.dumps(explanation(plan).to_json(), allow_nan=False)
+        json.dumps(explain_plan(plan).to_json(), allow_nan=False)
 
 
 def test_people_are_counted_and_explained(visits: Path) -> None:
     sql = "SELECT ward, COUNT(DISTINCT patient_id) AS people FROM visits GROUP BY ward"
-    text = explain(plan_of(visits, sql))
+    text = render_plan(plan_of(visits, sql))
     assert "COUNT(DISTINCT patient_id)" in text
     assert "counts in at most 3 groups" in text
 
@@ -102,7 +102,7 @@ def test_forecasts_are_the_error_bars_of_the_answer(visits: Path) -> None:
             budget=jali.Budget(epsilon=3),
         )
         sql = "SELECT COUNT(*) AS n, SUM(cost) AS c FROM visits"
-        notes = explanation(database.explain(sql, epsilon=0.5)).aggregates
+        notes = explain_plan(database.explain(sql, epsilon=0.5)).aggregates
         answer = database.ask(sql, epsilon=0.5)
     for note, span in zip(notes, answer.interval()[0], strict=True):
         assert span is not None
@@ -121,7 +121,7 @@ def test_the_forecast_of_a_mean_is_about_right_at_the_number_of_rows(visits: Pat
             rows=5000,
         )
         sql = "SELECT AVG(age) AS a FROM visits"
-        (note,) = explanation(database.explain(sql, epsilon=5)).aggregates
+        (note,) = explain_plan(database.explain(sql, epsilon=5)).aggregates
         span = database.ask(sql, epsilon=5).interval()[0][0]
     assert span is not None
     assert note.least_per_row is not None
@@ -131,14 +131,14 @@ def test_the_forecast_of_a_mean_is_about_right_at_the_number_of_rows(visits: Pat
 
 def test_a_mean_without_a_public_guess_is_forecast_as_a_function_of_n(visits: Path) -> None:
     sql = "SELECT ward, AVG(age) AS a FROM visits GROUP BY ward"
-    assert "/n in a group of n rows" in explain(plan_of(visits, sql))
-    assert "if n = 2,000 rows" in explain(plan_of(visits, sql, rows=6000))
-    assert "lost in the noise" in explain(plan_of(visits, sql, rows=60))
+    assert "/n in a group of n rows" in render_plan(plan_of(visits, sql))
+    assert "if n = 2,000 rows" in render_plan(plan_of(visits, sql, rows=6000))
+    assert "lost in the noise" in render_plan(plan_of(visits, sql, rows=60))
 
 
 def test_alternatives_say_what_they_would_have_given(visits: Path) -> None:
     sql = "SELECT AVG(age) AS a FROM visits"
-    pure = explanation(plan_of(visits, sql)).measures[0]
+    pure = explain_plan(plan_of(visits, sql)).measures[0]
     names = [alternative.name for alternative in pure.alternatives]
     assert names == [
         "discrete Laplace, 1/2 of the loss each",
@@ -154,7 +154,7 @@ def test_alternatives_say_what_they_would_have_given(visits: Path) -> None:
     # Two together have a variance of 4, two halves of the loss 8, and the same rho has 2.
     assert isinstance(pure, MeasureNote)
     assert pure.stddev == pytest.approx(2 * pure.scale, rel=1e-3)
-    concentrated = explanation(plan_of(visits, sql, kind="rho")).measures[0]
+    concentrated = explain_plan(plan_of(visits, sql, kind="rho")).measures[0]
     laplace = concentrated.alternatives[0].half_width
     assert laplace is not None
     assert laplace > concentrated.half_width
@@ -162,9 +162,9 @@ def test_alternatives_say_what_they_would_have_given(visits: Path) -> None:
 
 def test_shares_are_explained_and_sum_to_one(visits: Path) -> None:
     plan = plan_of(visits, "SELECT COUNT(*) AS n, AVG(age) AS a, SUM(cost) AS c FROM visits")
-    assert sum(measure.share for measure in explanation(plan).measures) == pytest.approx(1)
-    assert "cube root" in explain(plan)
-    assert "square root" in explain(plan_of(visits, "SELECT AVG(age) AS a FROM visits", kind="rho"))
+    assert sum(measure.share for measure in explain_plan(plan).measures) == pytest.approx(1)
+    assert "cube root" in render_plan(plan)
+    assert "square root" in render_plan(plan_of(visits, "SELECT AVG(age) AS a FROM visits", kind="rho"))
 
 
 def test_what_happens_after_the_noise_is_named_and_free(visits: Path) -> None:
@@ -172,7 +172,7 @@ def test_what_happens_after_the_noise_is_named_and_free(visits: Path) -> None:
         "SELECT ward, SUM(cost) / COUNT(*) AS each FROM visits GROUP BY ward "
         "HAVING COUNT(*) > 10 ORDER BY each DESC LIMIT 2 OFFSET 1"
     )
-    text = " ".join(explain(plan_of(visits, sql)).split())
+    text = " ".join(render_plan(plan_of(visits, sql)).split())
     assert "each = SUM(cost) / COUNT(*); HAVING COUNT(*) > 10" in text
     assert "LIMIT 2 OFFSET 1: on noisy values, free" in text
 
@@ -180,7 +180,7 @@ def test_what_happens_after_the_noise_is_named_and_free(visits: Path) -> None:
 def test_a_range_of_one_point_and_negative_ranges_are_explained(visits: Path) -> None:
     for low, high in ((5, 5), (-10, -2), (-3, 3)):
         plan = plan_of(visits, "SELECT AVG(age) AS a FROM visits", columns={"age": jali.Range(low, high)})
-        assert f"[{low}, {high}]" in explain(plan)
+        assert f"[{low}, {high}]" in render_plan(plan)
 
 
 def test_numbers_beyond_all_doubles_are_null_in_json(visits: Path) -> None:
@@ -188,14 +188,14 @@ def test_numbers_beyond_all_doubles_are_null_in_json(visits: Path) -> None:
         columns = {"cost": jali.Range(-1e300, 1e300)}
         database.protect("visits", visits, unit=None, columns=columns, budget=jali.Budget(epsilon=3))
         plan = database.explain("SELECT SUM(cost) AS c FROM visits", epsilon=1e-9)
-    json.dumps(explanation(plan).to_json(), allow_nan=False)
-    assert "± inf" in explain(plan)
+    json.dumps(explain_plan(plan).to_json(), allow_nan=False)
+    assert "± inf" in render_plan(plan)
 
 
 def test_keys_that_look_like_markup_or_codes_are_harmless(visits: Path) -> None:
     keys = jali.Keys(["<script>alert(1)</script>", "\x1b[2J", "it's & more"])
     plan = plan_of(visits, "SELECT ward, COUNT(*) AS n FROM visits GROUP BY ward", columns={"ward": keys})
-    text, page = explain(plan), explain_html(plan)
+    text, page = render_plan(plan), render_plan_html(plan)
     assert "\x1b" not in text
     assert "<script" not in page
     assert "&lt;script&gt;" in page
@@ -204,10 +204,10 @@ def test_keys_that_look_like_markup_or_codes_are_harmless(visits: Path) -> None:
 
 def test_the_plan_shows_itself(visits: Path) -> None:
     plan = plan_of(visits, "SELECT COUNT(*) AS n FROM visits")
-    assert str(plan) == explain(plan)
-    assert plan._repr_html_() == explain_html(plan)
-    assert "\x1b[1m" in explain(plan, ink=Ink(colour=True))
-    assert FREE in explain_html(plan)
+    assert str(plan) == render_plan(plan)
+    assert plan._repr_html_() == render_plan_html(plan)
+    assert "\x1b[1m" in render_plan(plan, ink=Ink(colour=True))
+    assert FREE in render_plan_html(plan)
 
 
 def test_long_sql_is_broken_between_words_and_never_inside_quotes() -> None:
@@ -248,8 +248,8 @@ def test_values_are_shown_as_they_were_meant(text: str) -> None:
 
 def test_the_engine_query_can_be_left_out_and_lines_be_shorter(visits: Path) -> None:
     plan = plan_of(visits, "SELECT ward, AVG(age) AS a FROM visits GROUP BY ward")
-    text = explain(plan, width=80, engine_query=False)
+    text = render_plan(plan, width=80, engine_query=False)
     assert "Engine query" not in text
     assert FREE in text
     assert max(len(line) for line in text.splitlines()) <= 80
-    assert "Engine query" in explain(plan)
+    assert "Engine query" in render_plan(plan)

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from jali.cli.failures import Asked, caret, exit_code
+from jali.cli.errors import CommandContext, choose_exit_code, draw_caret
 from jali.errors import (
     BudgetExceeded,
     CatalogError,
@@ -43,7 +43,7 @@ COUNT = "SELECT COUNT(*) AS n FROM visits"
     ],
 )
 def test_every_error_has_its_exit_code(error: JaliError, code: int) -> None:
-    assert exit_code(error) == code
+    assert choose_exit_code(error) == code
 
 
 @pytest.mark.parametrize(
@@ -168,7 +168,7 @@ def test_remedies_speak_of_options_and_verbs(jali: Runner, clinic: Path, visits:
     )
 
 
-def on_command_line(error: JaliError, asked: Asked) -> str:
+def on_command_line(error: JaliError, asked: CommandContext) -> str:
     written = error.write(Face.COMMAND_LINE, asked=asked.words)
     return f"{written.message} {written.remedy}"
 
@@ -176,8 +176,8 @@ def on_command_line(error: JaliError, asked: Asked) -> str:
 def test_commands_name_the_database_where_it_is_known() -> None:
     advice = Phrase("receipt-stays-open", receipt="ab12")
     error = EngineError("engine-failed", advice=advice)
-    assert on_command_line(error, Asked()).endswith("jali redeem DATABASE ab12")
-    asked = Asked("my clinic.jali", analyst="ana")
+    assert on_command_line(error, CommandContext()).endswith("jali redeem DATABASE ab12")
+    asked = CommandContext("my clinic.jali", analyst="ana")
     assert on_command_line(error, asked).endswith("jali redeem 'my clinic.jali' ab12 --analyst ana")
 
 
@@ -191,7 +191,7 @@ def test_a_path_with_a_blank_is_quoted_in_every_command(jali: Runner, tmp_path: 
 
 def test_a_name_with_quotes_is_quoted_for_the_shell() -> None:
     name = 'o\'hara "x"'
-    said = on_command_line(CatalogError("grant-missing", analyst=name, table="visits"), Asked("c.jali"))
+    said = on_command_line(CatalogError("grant-missing", analyst=name, table="visits"), CommandContext("c.jali"))
     assert said.endswith(f"jali grant c.jali {shlex.quote(name)} visits --epsilon NUMBER")
 
 
@@ -254,11 +254,11 @@ def test_an_interrupt_says_where_the_receipt_is(
 
 def test_the_caret_finds_its_place_in_long_and_wide_lines() -> None:
     long = "SELECT " + "a, " * 100 + "oops FROM visits"
-    line, mark = caret(long, (1, long.index("oops") + 1)).splitlines()
+    line, mark = draw_caret(long, (1, long.index("oops") + 1)).splitlines()
     assert line[len(mark) - 1 :].startswith("oops")
-    line, mark = caret("SELECT 病, oops", (1, 11)).splitlines()
+    line, mark = draw_caret("SELECT 病, oops", (1, 11)).splitlines()
     assert len(mark) - 1 == len("  SELECT 病, ") + 1
-    assert "\x1b" not in caret("SELECT '\x1b[2J', oops", (1, 17))
+    assert "\x1b" not in draw_caret("SELECT '\x1b[2J', oops", (1, 17))
 
 
 @pytest.mark.parametrize(
@@ -277,7 +277,7 @@ def test_the_caret_finds_its_place_in_long_and_wide_lines() -> None:
     ],
 )
 def test_newer_remedies_speak_of_options_too(error: JaliError, meant: str) -> None:
-    assert on_command_line(error, Asked("c.jali")).endswith(meant)
+    assert on_command_line(error, CommandContext("c.jali")).endswith(meant)
 
 
 def test_a_file_of_data_is_told_from_a_ledger_before_its_rights_are(jali: Runner, tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from jali.cli.app import VERBS
-from jali.cli.failures import EXIT_CODES
+from jali.cli.errors import EXIT_CODES
 
 Runner = Callable[..., Any]
 NAMES = sorted(verb.__name__ for _, verb in VERBS)

@@ -12,7 +12,7 @@ import pytest
 from tests.database.clinic import make_visits
 from tests.servers.postgres import Postgres
 
-from jali.cli.app import _SECOND
+from jali.cli.app import SUBVERBS
 
 Runner = Callable[..., Any]
 PAGE = Path(__file__).parents[2] / "docs" / "cli.md"
@@ -34,7 +34,7 @@ def begun(jali: Runner, place: str | Path, tmp_path: Path) -> None:
     assert jali("ask", place, COUNT, "--epsilon", "0.1").code == 0
 
 
-@pytest.mark.parametrize("name", [verb.__name__ for verb in _SECOND["ledger"]])
+@pytest.mark.parametrize("name", [verb.__name__ for verb in SUBVERBS["ledger"]])
 def test_it_has_help_with_an_example_and_is_on_the_page(jali: Runner, name: str) -> None:
     outcome = jali("ledger", name, "--help")
     assert outcome.code == 0

@@ -15,7 +15,7 @@ from tests.depth import deep
 from tests.server.load import Server, serving
 
 import jali as package
-from jali.cli.tokens.group import VERBS
+from jali.cli.verbs.token import VERBS
 
 Runner = Callable[..., Any]
 PAGE = Path(__file__).parents[2] / "docs" / "cli.md"

@@ -5,8 +5,8 @@ import threading
 
 import pytest
 
-from jali.cli import terminal
-from jali.cli.terminal import Stages, ink_for, width_for
+from jali.cli import output
+from jali.cli.output import StageProgress, choose_ink, measure_width
 
 
 class Terminal(io.StringIO):
@@ -26,15 +26,15 @@ class Terminal(io.StringIO):
 
 def test_a_quick_question_shows_no_stages() -> None:
     stream = Terminal()
-    with Stages(stream) as stages:
+    with StageProgress(stream) as stages:
         stages("reading")
     assert stream.getvalue() == ""
 
 
 def test_a_slow_question_shows_its_stage_and_the_time_and_cleans_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(terminal, "_PATIENCE", 0.0)
+    monkeypatch.setattr(output, "_PATIENCE", 0.0)
     stream = Terminal()
-    with Stages(stream) as stages:
+    with StageProgress(stream) as stages:
         stages("reading")
         assert stream.written.wait(30)
     assert "reading · " in stream.getvalue()
@@ -43,9 +43,9 @@ def test_a_slow_question_shows_its_stage_and_the_time_and_cleans_up(monkeypatch:
 
 
 def test_nothing_is_shown_where_there_is_no_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(terminal, "_PATIENCE", 0.0)
+    monkeypatch.setattr(output, "_PATIENCE", 0.0)
     stream = io.StringIO()
-    with Stages(stream) as stages:
+    with StageProgress(stream) as stages:
         stages("reading")
     assert stream.getvalue() == ""
 
@@ -53,10 +53,10 @@ def test_nothing_is_shown_where_there_is_no_terminal(monkeypatch: pytest.MonkeyP
 def test_colour_is_for_terminals_that_want_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("NO_COLOR", raising=False)
     monkeypatch.setenv("TERM", "xterm")
-    assert ink_for(Terminal()).colour
-    assert not ink_for(io.StringIO()).colour
+    assert choose_ink(Terminal()).colour
+    assert not choose_ink(io.StringIO()).colour
     monkeypatch.setenv("NO_COLOR", "1")
-    assert not ink_for(Terminal()).colour
+    assert not choose_ink(Terminal()).colour
 
 
 @pytest.mark.parametrize(("columns", "width"), [(60, 80), (90, 90), (250, 100)])
@@ -64,5 +64,5 @@ def test_lines_are_as_long_as_the_terminal_takes_within_reason(
     monkeypatch: pytest.MonkeyPatch, columns: int, width: int
 ) -> None:
     monkeypatch.setenv("COLUMNS", str(columns))
-    assert width_for(Terminal()) == width
-    assert width_for(io.StringIO()) == 100
+    assert measure_width(Terminal()) == width
+    assert measure_width(io.StringIO()) == 100

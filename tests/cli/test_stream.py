@@ -15,9 +15,9 @@ import pytest
 from tests.cli.conftest import copied
 
 from jali.cli import main
-from jali.cli.streams.append import Progress
-from jali.cli.streams.group import VERBS
-from jali.cli.streams.watch import Screen, follow
+from jali.cli.verbs.stream import VERBS
+from jali.cli.verbs.stream_show import StreamScreen, follow_stream
+from jali.cli.verbs.stream_ticks import AppendProgress
 
 Runner = Callable[..., Any]
 NAMES = sorted(verb.__name__ for verb in VERBS)
@@ -404,7 +404,7 @@ def test_a_stream_is_drawn_anew_only_when_it_has_new_ticks() -> None:
     def wait() -> None:
         view.published = next(waits)
 
-    follow(view, lambda: done.append(view.published), wait)
+    follow_stream(view, lambda: done.append(view.published), wait)
     assert done == [3, 4, 8]
 
 
@@ -414,7 +414,7 @@ def test_an_interrupt_ends_watching_well(capsys: pytest.CaptureFixture[str]) -> 
     def wait() -> None:
         raise KeyboardInterrupt
 
-    follow(view, lambda: done.append(view.published), wait)
+    follow_stream(view, lambda: done.append(view.published), wait)
     assert done == [3]
     assert "Traceback" not in capsys.readouterr().err
 
@@ -434,7 +434,7 @@ def test_a_terminal_is_drawn_over(monkeypatch: pytest.MonkeyPatch) -> None:
     with jali.connect() as database:
         view = database.stream("visits", unit="patient", horizon=4, budget=jali.Budget(epsilon=1))
         terminal = Terminal()
-        screen = Screen(terminal)
+        screen = StreamScreen(terminal)
         view.publish()
         screen.show(view)
         first = terminal.getvalue()
@@ -449,7 +449,7 @@ def test_a_terminal_is_drawn_over(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_progress_is_shown_to_terminals_only() -> None:
     for stream, told in ((Terminal(), True), (io.StringIO(), False)):
-        progress = Progress(stream)
+        progress = AppendProgress(stream)
         progress(1000)
         progress.end()
         assert ("1,000 items" in stream.getvalue()) is told

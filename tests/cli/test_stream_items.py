@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from jali.cli.streams.items import ItemLines, is_csv, opened
+from jali.cli.item_files import ItemLines, is_csv, open_items
 from jali.errors import CatalogError
 
 
@@ -184,11 +184,11 @@ def test_batches_have_at_most_their_size() -> None:
 def test_a_file_with_bytes_that_are_no_text_is_read_up_to_its_end(tmp_path: Path) -> None:
     file = tmp_path / "items.csv"
     file.write_bytes(b"item,owner\na,p\nb,\xff\nc,q\n")
-    with opened(str(file)) as lines:
+    with open_items(str(file)) as lines:
         source = ItemLines(iter(lines))
         assert [item["item"] for batch in source.batches() for item in batch] == ["a", "c"]
     assert source.unreadable == 1
-    with pytest.raises(CatalogError, match="cannot be read"), opened(str(tmp_path / "none")):
+    with pytest.raises(CatalogError, match="cannot be read"), open_items(str(tmp_path / "none")):
         pass
 
 
@@ -196,7 +196,7 @@ def test_stdin_is_read_as_a_file_is_whatever_the_locale_says(monkeypatch: pytest
     text = b'{"item": "\xc3\xa9"}\n{"item": "\xff"}\n{"item": "b"}\n'
     for encoding in ("utf-8", "ascii", "latin-1"):
         monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(text), encoding=encoding))
-        with opened("-") as lines:
+        with open_items("-") as lines:
             source = ItemLines(iter(lines))
             assert [item["item"] for batch in source.batches() for item in batch] == ["\u00e9", "b"]
         assert source.unreadable == 1

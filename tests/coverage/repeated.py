@@ -18,12 +18,12 @@ from tests.seeded import SeededBits
 
 import jali
 from jali.answer import Answer
-from jali.drawing import Drawn, draw
-from jali.mechanisms.keys.noisy_counts import NoisyCounts
-from jali.mechanisms.keys.optimal_keys import OptimalKeys
-from jali.mechanisms.quantiles.mark_quantile import MarkQuantile
-from jali.noise import bits
-from jali.planner.part import Part
+from jali.execution.measure import Drawn, draw
+from jali.mechanisms.partition_selection.optimal_keys import OptimalKeys
+from jali.mechanisms.partition_selection.thresholded_counts import ThresholdedCounts
+from jali.mechanisms.quantiles.quantile_mechanism import QuantileMechanism
+from jali.planner.measured_query import MeasuredQuery
+from jali.sampling import bits
 
 ANSWERS = 50 * DEPTH
 CONFIDENCE = 0.95
@@ -86,7 +86,7 @@ def repeat(
     plan, first = db.explain(sql, **given), db.ask(sql, **given)
     known: dict[str, list[tuple[Any, ...]]] = {}
 
-    def run(part: Part) -> list[tuple[Any, ...]]:
+    def run(part: MeasuredQuery) -> list[tuple[Any, ...]]:
         if part.sql not in known:
             known[part.sql] = db._engine.run(part.sql, plan.read)
         return known[part.sql].copy()
@@ -183,7 +183,7 @@ def every_group() -> Iterator[None]:
         return np.ones(len(counts), np.bool_)
 
     choose = patch.object(OptimalKeys, "choose", lambda _, counts: all_of(counts))
-    with choose, patch.object(NoisyCounts, "tell", lambda _, counts: (all_of(counts), counts)):
+    with choose, patch.object(ThresholdedCounts, "tell", lambda _, counts: (all_of(counts), counts)):
         yield
 
 
@@ -199,13 +199,13 @@ def many_marks(answers: int) -> Iterator[None]:
     """Draw the quantiles of all answers at once: the same law, prepared once for each group."""
     waiting: dict[Any, list[Any]] = {}
 
-    def release(self: MarkQuantile, value: Any) -> Any:
+    def release(self: QuantileMechanism, value: Any) -> Any:
         key = id(self), *(array.tobytes() for array in value)
         if not waiting.get(key):
             waiting[key] = self.sample(value, answers)
         return waiting[key].pop()
 
-    with patch.object(MarkQuantile, "release", release):
+    with patch.object(QuantileMechanism, "release", release):
         yield
 
 

@@ -13,8 +13,8 @@ from tests.harness import noise_off
 
 import jali
 from jali.answer import Answer
-from jali.database.batches import batch_of
-from jali.drawing import draw
+from jali.execution.ask_batch import batch_of
+from jali.execution.measure import draw
 from jali.planner.batch import BatchPlan
 from jali.serialization.schema import VALUES
 

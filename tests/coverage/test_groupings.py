@@ -15,8 +15,8 @@ from tests.coverage.repeated import ANSWERS, check, measured, repeat, truths
 from tests.depth import DEPTH, deep, thinned
 
 import jali
+from jali.mechanisms.intervals.weighted_sums import bound_weighted_quantile
 from jali.mechanisms.workloads import grouping_sets
-from jali.mechanisms.workloads.weighted_sums import weighted_quantile
 
 TOTALS = {"COUNT(*)": 1.3, "SUM(cost)": 1.3, "AVG(cost)": 1.5}
 # Groups are chosen by coins, or by a noisy number of people which is told with them: then that number is cut off
@@ -37,9 +37,9 @@ BOUNDED = {
 @contextmanager
 def _widths_once() -> Iterator[None]:
     """Compute the widths of averaged totals once: they depend on public facts only."""
-    known = cache(lambda terms, confidence: weighted_quantile(list(terms), confidence))
+    known = cache(lambda terms, confidence: bound_weighted_quantile(list(terms), confidence))
     with patch.object(
-        grouping_sets, "weighted_quantile", lambda terms, confidence: known(tuple(terms), confidence)
+        grouping_sets, "bound_weighted_quantile", lambda terms, confidence: known(tuple(terms), confidence)
     ):
         yield
 

@@ -9,8 +9,8 @@ from typing import Any
 
 from tests.database.clinic import open_clinic
 
-from jali.database import batches
 from jali.engines.duckdb import DuckDBEngine
+from jali.execution import ask_batch
 from jali.ledger import SqliteLedger
 
 QUESTIONS = (
@@ -24,9 +24,9 @@ STEPS: tuple[tuple[Any, str], ...] = (
     (SqliteLedger, "recall"),
     (SqliteLedger, "reserve"),
     (DuckDBEngine, "run"),
-    (batches, "draw"),
+    (ask_batch, "draw"),
     (SqliteLedger, "release"),
-    (batches, "batch_of"),
+    (ask_batch, "batch_of"),
 )
 
 

@@ -12,12 +12,12 @@ from typing import Any
 from tests.parquet import write_parquet
 
 import jali
-from jali.database import asking
-from jali.database.asking import Asking
 from jali.engines.duckdb import DuckDBEngine
+from jali.execution import ask
+from jali.execution.ask import QuestionRunner
 from jali.ledger import SqliteLedger
 from jali.mechanisms import LInfinity
-from jali.query.read_sql import read_sql
+from jali.sql.reader.read_select import read_sql
 
 COLUMNS: dict[str, jali.Range | jali.Keys] = {
     "age": jali.Range(0, 120),
@@ -27,14 +27,14 @@ COLUMNS: dict[str, jali.Range | jali.Keys] = {
 
 # The walk of one question, in order: where a process may die. Each is tried before and after.
 STEPS: tuple[tuple[Any, str], ...] = (
-    (Asking, "plan"),
-    (Asking, "key"),
+    (QuestionRunner, "plan"),
+    (QuestionRunner, "key"),
     (SqliteLedger, "recall"),
     (SqliteLedger, "reserve"),
     (DuckDBEngine, "run"),
     (LInfinity, "noise"),
     (SqliteLedger, "release"),
-    (asking, "answer_of"),
+    (ask, "answer_of"),
 )
 
 # The first question makes the parser's tables: children that are forked after this import find them made.

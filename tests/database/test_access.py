@@ -10,8 +10,8 @@ import pytest
 from tests.database.clinic import open_clinic
 
 import jali
-from jali.database.access import Access, Refused
 from jali.errors import CatalogError
+from jali.execution.access_tokens import Access, TokenRefused
 from jali.ledger import Role
 
 
@@ -22,7 +22,7 @@ def access() -> Access:
 
 def test_a_token_lets_its_owner_in(access: Access) -> None:
     made = access.create("ana", "analyst")
-    assert access.check(made.text) == made.token == access.known(made.token.id)
+    assert access.check(made.text) == made.token == access.find_token(made.token.id)
     assert access.check(f"  {made.text}\n") == made.token
     assert (made.token.name, made.token.role) == ("ana", Role.ANALYST)
 
@@ -43,7 +43,7 @@ def test_the_secret_is_nowhere_in_the_file(tmp_path: Path) -> None:
 @pytest.mark.parametrize("text", ["", "jali", "jali__", "jali_x_y", "open sesame", "jali_\ud800_x"])
 def test_what_is_no_token_is_refused(access: Access, text: str) -> None:
     access.create("ana", "analyst")
-    with pytest.raises(Refused, match="not known here"):
+    with pytest.raises(TokenRefused, match="not known here"):
         access.check(text)
 
 
@@ -51,7 +51,7 @@ def test_a_token_with_another_secret_is_refused(access: Access) -> None:
     one, other = access.create("ana", "analyst"), access.create("ben", "curator")
     prefix, id_, _ = one.text.split("_", 2)
     for secret in (other.text.split("_", 2)[2], one.text.split("_", 2)[2][:-1], ""):
-        with pytest.raises(Refused, match="not known here"):
+        with pytest.raises(TokenRefused, match="not known here"):
             access.check(f"{prefix}_{id_}_{secret}")
 
 
@@ -60,10 +60,10 @@ def test_a_revoked_token_is_refused_at_once_and_others_are_not(tmp_path: Path) -
         one, other = db.access.create("ana", "analyst"), db.access.create("ana", "analyst")
         assert server.access.check(one.text) == one.token
         db.access.revoke(one.token.id)
-        with pytest.raises(Refused, match="was revoked"):
+        with pytest.raises(TokenRefused, match="was revoked"):
             server.access.check(one.text)
-        with pytest.raises(Refused, match="was revoked"):
-            server.access.known(one.token.id)
+        with pytest.raises(TokenRefused, match="was revoked"):
+            server.access.find_token(one.token.id)
         assert server.access.check(other.text) == other.token
 
 
@@ -72,10 +72,10 @@ def test_an_expired_token_is_refused(access: Access, monkeypatch: pytest.MonkeyP
     assert datetime.fromisoformat(made.token.expires) <= datetime.now(UTC) + timedelta(days=1)
     tomorrow = datetime.now(UTC) + timedelta(days=1, seconds=2)
     monkeypatch.setattr("jali.ledger.access.datetime", _Stopped(tomorrow))
-    with pytest.raises(Refused, match="expired"):
+    with pytest.raises(TokenRefused, match="expired"):
         access.check(made.text)
-    with pytest.raises(Refused, match="expired"):
-        access.known(made.token.id)
+    with pytest.raises(TokenRefused, match="expired"):
+        access.find_token(made.token.id)
 
 
 @dataclass

@@ -99,7 +99,7 @@ def test_the_call_declares_what_is_proposed(tmp_path: Path) -> None:
     with opened(tmp_path) as db:
         advice = db.advise("visits", epsilon=SURE, delta="1e-4")
         made = eval(advice.call, {"db": db, "jali": jali, "datetime": datetime})
-        assert made == advice.proposed
+        assert made == advice.declaration
         assert db.version("visits") == 2
 
 
@@ -177,7 +177,7 @@ def test_what_the_curator_declared_stays_in_the_call(tmp_path: Path) -> None:
         assert "its declared range would be kept" in planned.proposals[0].asked
         advice = db.advise("visits", epsilon=SURE, columns="cost")
         assert "declared is Range(0, 1), which the call keeps" in dict(advice.facts())["cost"]
-        assert advice.proposed == advice.table
+        assert advice.declaration == advice.table
 
 
 def test_a_range_that_could_cut_off_much_is_left_out(tmp_path: Path) -> None:

@@ -21,7 +21,7 @@ for sql in (
     answer = db.ask(sql, epsilon=1)
     assert answer.rows and db.ask(sql, epsilon=1).cached
 {more}
-print(json.dumps([name for name in sys.modules if name.startswith("jali.planner.expla")]))
+print(json.dumps([name for name in sys.modules if name.startswith("jali.explain")]))
 """
 
 
@@ -39,4 +39,4 @@ def test_an_answer_loads_no_explanation() -> None:
 
 
 def test_an_explanation_does() -> None:
-    assert "jali.planner.explanation.facts" in loaded("str(db.explain('SELECT COUNT(*) FROM t', epsilon=1))")
+    assert "jali.explain.labelled_facts" in loaded("str(db.explain('SELECT COUNT(*) FROM t', epsilon=1))")

@@ -15,7 +15,7 @@ from tests.frames import failing
 from tests.harness import noise_off
 
 import jali
-from jali.ledger import State
+from jali.ledger import ReceiptState
 
 COUNT = "SELECT COUNT(*) AS n FROM visits"
 BY_WARD = "SELECT ward, COUNT(*) AS n, AVG(age) AS age FROM visits GROUP BY ward"
@@ -102,7 +102,7 @@ def test_a_receipt_is_redeemed_by_its_owner_with_its_frozen_plan(db: jali.Databa
     with failing(), pytest.raises(jali.EngineError) as failed:
         ana.ask(BY_WARD, epsilon=1)
     receipt = ana.receipts()[0]
-    assert receipt.state is State.OPEN
+    assert receipt.state is ReceiptState.OPEN
     assert receipt.id in str(failed.value)
     assert spent(db) == 1
     narrow = COLUMNS | {"ward": jali.Keys(["A"])}
@@ -113,7 +113,7 @@ def test_a_receipt_is_redeemed_by_its_owner_with_its_frozen_plan(db: jali.Databa
     assert [row[0] for row in answer.rows] == ["A", "B", "C"]
     assert ana.redeem(receipt.id).rows == answer.rows
     assert spent(db) == 1
-    assert ana.receipts()[0].state is State.RELEASED
+    assert ana.receipts()[0].state is ReceiptState.RELEASED
 
 
 def test_a_receipt_that_keeps_failing_is_given_up_after_a_few_attempts(db: jali.Database) -> None:
@@ -271,9 +271,9 @@ def test_an_interrupt_while_reading_stops_the_question_and_leaves_its_receipt(
         patched.setattr("jali.engines.duckdb.engine.DuckDBEngine._cursor", interrupted)
         with pytest.raises(KeyboardInterrupt):
             db.ask(COUNT, epsilon=1)
-    assert [receipt.state for receipt in db.receipts()] == [State.OPEN]
+    assert [receipt.state for receipt in db.receipts()] == [ReceiptState.OPEN]
     assert db.ask(COUNT, epsilon=1).rows
-    assert [receipt.state for receipt in db.receipts()] == [State.RELEASED]
+    assert [receipt.state for receipt in db.receipts()] == [ReceiptState.RELEASED]
 
 
 def test_an_answer_is_comma_separated_values_too(tmp_path: Path) -> None:

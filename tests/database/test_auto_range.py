@@ -19,12 +19,13 @@ from tests.harness import noise_off
 from tests.parquet import write_parquet
 
 import jali
-from jali.database import Database, asking
+from jali.catalog.tables import Table
+from jali.database import Database
 from jali.engines.duckdb import DuckDBEngine
+from jali.execution import ask
 from jali.ledger import SqliteLedger
 from jali.mechanisms.quantiles.weighted_quantile import WeightedQuantile
-from jali.planner.buy_range import price, range_plan
-from jali.query.catalog import Table
+from jali.planner.buy_range import plan_range, price_range
 
 AUTO = jali.Range(auto=True)
 BUDGET = jali.Budget(epsilon=2)
@@ -99,7 +100,7 @@ def law(values: Any, repeat: int, epsilon: float) -> list[tuple[WeightedQuantile
         table = protect(db, [1.0], repeat=repeat, budget=jali.Budget(epsilon=20 * epsilon))
     field = table.field("x")
     assert field is not None
-    plan = range_plan(table, replace(field, range=AUTO))
+    plan = plan_range(table, replace(field, range=AUTO))
     cells = np.where(values > 0, np.clip(np.ceil(np.log2(np.abs(values) + (values == 0))), -64, 64) + 65, 0)
     cells = np.where(values < 0, -65 - np.clip(np.ceil(np.log2(np.abs(values) + (values == 0))), -64, 64), cells)
     marks, counts = np.unique(cells.astype(np.int64) + 129, return_counts=True)
@@ -220,8 +221,8 @@ def test_the_price_is_what_the_plan_costs_in_either_adjacency(adjacency: str) ->
         table = protect(db, [1.0, 2.0], repeat=2, adjacency=adjacency)
         field = table.field("x")
         assert field is not None
-        plan = range_plan(table, replace(field, range=AUTO))
-        assert plan.cost.epsilon == price(table, replace(field, range=AUTO)) == Fraction(1, 10)
+        plan = plan_range(table, replace(field, range=AUTO))
+        assert plan.cost.epsilon == price_range(table, replace(field, range=AUTO)) == Fraction(1, 10)
         assert db.accounts()[0].spent.epsilon == Fraction(1, 10)
 
 
@@ -270,7 +271,7 @@ STEPS = [
     (DuckDBEngine, "run", True),
     (SqliteLedger, "release", False),
     (SqliteLedger, "release", True),
-    (asking, "answer_of", True),
+    (ask, "answer_of", True),
 ]
 
 

@@ -23,12 +23,12 @@ from tests.frames import normalized
 from tests.harness import noise_off
 
 import jali
-from jali.drawing import draw
-from jali.ledger import State
-from jali.mechanisms.joint_measure import Coordinate
+from jali.execution.measure import draw
+from jali.ir.ownership import changes
+from jali.ledger import ReceiptState
+from jali.mechanisms.additive.l_infinity import JointNoiseCoordinate
 from jali.planner.batch import BATCHES, BatchPlan
-from jali.planner.sensitivity import l1_sensitivity
-from jali.query.ownership import changes
+from jali.planner.query_sensitivity import l1_sensitivity
 
 DAY = datetime.date(2025, 1, 1)
 # Rows that no key or range speaks of: other wards, NULL, NaN, infinities, ages beyond the range.
@@ -219,7 +219,7 @@ def test_one_person_moves_no_release_of_a_batch_by_more_than_its_sensitivity(adj
         moved = changes(one.source, one.tables[0])
         for (part, index), a, b in zip(one.levels[0].releases, before[0], after[0], strict=True):
             mechanism = part.mechanisms[index]
-            times = mechanism.times if isinstance(mechanism, Coordinate) else 1
+            times = mechanism.times if isinstance(mechanism, JointNoiseCoordinate) else 1
             if part.draws:
                 continue
             apart = sum(abs(x - y) for x, y in zip(a, b, strict=True))
@@ -259,7 +259,7 @@ def test_a_batch_is_one_debit_and_one_receipt_and_asking_it_again_is_free(tmp_pa
         with session.batch(epsilon="3/2") as again:
             for sql in batched.QUESTIONS:
                 again.ask(sql.lower().replace("'a'", "'A'"))
-        assert again.found.cached
+        assert again.result.cached
         assert [answer.rows for answer in again.answers] == [answer.rows for answer in batch.answers]
         assert [account.spent.epsilon for account in db.accounts()] == [Fraction(3, 2)] * 2
         redeemed = session.redeem_batch(batch.receipt)
@@ -288,7 +288,7 @@ def test_a_refused_batch_costs_nothing_and_leaves_no_receipt(tmp_path: Path) -> 
 
 def test_a_batch_that_was_cut_off_at_any_step_is_redeemed_once(tmp_path: Path) -> None:
     processes = multiprocessing.get_context("forkserver")
-    processes.set_forkserver_preload(["tests.database.batched", "jali.planner.batch.agree"])
+    processes.set_forkserver_preload(["tests.database.batched", "jali.planner.batch.consistent_answers"])
     open_clinic(tmp_path, epsilon=1000).close()
     cases = [(step, after) for step in range(len(batched.STEPS)) for after in (False, True)]
     for number, case in enumerate(cases):
@@ -300,7 +300,7 @@ def test_a_batch_that_was_cut_off_at_any_step_is_redeemed_once(tmp_path: Path) -
     with open_clinic(tmp_path, epsilon=1000) as db:
         receipts = db.receipts()
         assert db.accounts()[0].spent.epsilon == Fraction(len(receipts), 10)
-        owed = [receipt for receipt in receipts if receipt.state is State.OPEN]
+        owed = [receipt for receipt in receipts if receipt.state is ReceiptState.OPEN]
         assert len(owed) == 6
         assert len(receipts) == 9
         for receipt in receipts:
@@ -308,7 +308,7 @@ def test_a_batch_that_was_cut_off_at_any_step_is_redeemed_once(tmp_path: Path) -
             assert [answer.rows for answer in first] == [answer.rows for answer in again]
             assert again.cached
         assert db.accounts()[0].spent.epsilon == Fraction(len(receipts), 10)
-        assert {receipt.state for receipt in db.receipts()} == {State.RELEASED}
+        assert {receipt.state for receipt in db.receipts()} == {ReceiptState.RELEASED}
         assert db.verify().problems == ()
 
 
@@ -324,4 +324,4 @@ def test_an_answer_of_a_batch_says_that_its_cost_is_that_of_the_batch() -> None:
         assert answer.receipt == batch.receipt
         for text in (str(answer), repr(answer), answer._repr_html_()):
             assert "cost: part of a batch of epsilon 0.5" in text
-    assert str(batch.found).count("cost") == 1
+    assert str(batch.result).count("cost") == 1

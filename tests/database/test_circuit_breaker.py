@@ -11,8 +11,8 @@ import pytest
 from tests.database.clinic import open_clinic
 
 import jali
+from jali.engines.base import make_failure
 from jali.engines.duckdb import DuckDBEngine
-from jali.engines.failures import failed
 
 COUNT = "SELECT COUNT(*) AS n FROM visits"
 
@@ -27,7 +27,7 @@ def db(tmp_path: Path) -> Iterator[jali.Database]:
 
 def failing(monkeypatch: pytest.MonkeyPatch, cause: str | Exception) -> None:
     def run(*_: Any) -> Any:
-        raise failed(cause) if isinstance(cause, str) else cause
+        raise make_failure(cause) if isinstance(cause, str) else cause
 
     monkeypatch.setattr(DuckDBEngine, "run", run)
 

@@ -18,7 +18,7 @@ from tests.harness import in_measures, noise_off
 from tests.parquet import write_parquet
 
 import jali
-from jali.planner.sensitivity import l1_sensitivity
+from jali.planner.query_sensitivity import l1_sensitivity
 
 BUDGET = jali.Budget(epsilon=10**6, delta=1e-6)
 
@@ -288,7 +288,7 @@ def test_no_frame_of_an_error_holds_exact_numbers(monkeypatch: pytest.MonkeyPatc
 
 
 def test_spill_directories_are_private_and_do_not_pile_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from jali.engines.duckdb.spill import SpillDirectory
+    from jali.engines.duckdb.connections import SpillDirectory
 
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     stale = tmp_path / "jali-spill-999999999-x"

@@ -21,7 +21,7 @@ from tests.harness import noise_off
 
 import jali
 from jali.engines.duckdb import DuckDBEngine
-from jali.engines.duckdb.instances import Instances
+from jali.engines.duckdb.connections import Instances
 
 BUDGET = jali.Budget(10**6, 1e-6)
 SCHEMA = pa.schema(

@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import jali
-from jali.planner.explanation import explanation
+from jali.explain import explain_plan
 
 VISITS = pa.table(
     {"uid": [1, 1, 1, 1, 2], "ward": ["A", "A", "B", "B", "A"], "cost": [1, 2, 3, 4, 5], "code": ["x"] * 5}
@@ -50,7 +50,10 @@ def test_a_count_is_clamped_where_a_note_says_so(db: jali.Database) -> None:
 def test_rows_that_a_subquery_made_one_of_are_not_cut_off(db: jali.Database) -> None:
     once = f"SELECT uid, MAX(n) AS n FROM ({PER_PERSON}) GROUP BY uid"
     twice = db.explain(f"SELECT AVG(k) FROM (SELECT uid, COUNT(n) AS k FROM ({once}) GROUP BY uid)", epsilon=1)
-    assert [clamp.split(" for each")[0] for clamp in explanation(twice).clamps] == ["COUNT(*)", "SUM(visits.cost)"]
+    assert [clamp.split(" for each")[0] for clamp in explain_plan(twice).clamps] == [
+        "COUNT(*)",
+        "SUM(visits.cost)",
+    ]
     assert db.ask("SELECT AVG(cost) FROM visits", epsilon=1).notes == ()
 
 

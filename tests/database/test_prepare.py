@@ -21,12 +21,12 @@ from tests.parquet import write_parquet
 from tests.seeded import SeededBits
 
 import jali
+from jali.catalog.tables import Table
 from jali.engines.duckdb import prepared
 from jali.errors import CatalogError, EngineError
+from jali.ir.ownership import changes
 from jali.planner import PLANS, Plan
-from jali.planner.sensitivity import l1_sensitivity
-from jali.query.catalog import Table
-from jali.query.ownership import changes
+from jali.planner.query_sensitivity import l1_sensitivity
 
 COLUMNS: dict[str, jali.Range | jali.Keys] = {"g": jali.Keys(["A", "B"]), "x": jali.Range(-10, 10)}
 BUDGET = jali.Budget(epsilon=10**6, delta=1e-6)
@@ -98,7 +98,7 @@ def test_one_person_moves_ranked_sums_by_no_more_than_declared(seed: int, adjace
             found.append(exact(db, SUMS))
     (plan, before), (_, after) = found
     assert plan.aggregation.weights is not None
-    assert plan.aggregation.weights.ranked
+    assert plan.aggregation.weights.by_rank
     for i, measure in enumerate(plan.aggregation.measures):
         moved = sum(abs(x - y) for x, y in zip(before[i], after[i], strict=True))
         assert moved <= l1_sensitivity(plan.aggregation, measure, changes(plan.source, plan.table))

@@ -14,7 +14,7 @@ import pytest
 from tests.database import clinic
 from tests.depth import DEPTH
 
-from jali.ledger import State
+from jali.ledger import ReceiptState
 
 # Of eight processes together, and kills at every step of the walk.
 ASKS = 240 if DEPTH == 1 else 1200
@@ -60,7 +60,7 @@ def test_eight_processes_asking_at_once_never_overspend_and_never_lose_a_debit(
         assert db.accounts()[0].spent.epsilon == most
         assert db.remaining("visits").epsilon == 0
         assert len(db.receipts()) == ASKS // 2
-        assert {receipt.state for receipt in db.receipts()} == {State.RELEASED}
+        assert {receipt.state for receipt in db.receipts()} == {ReceiptState.RELEASED}
         assert db.verify().problems == ()
 
 
@@ -81,11 +81,11 @@ def test_a_process_killed_at_any_step_leaves_a_true_ledger_and_a_receipt_to_rede
     with clinic.open_clinic(tmp_path, epsilon=1000) as db:
         given = len(list(tmp_path.glob("answer-*")))
         receipts = db.receipts()
-        released = [r for r in receipts if r.state is State.RELEASED]
+        released = [r for r in receipts if r.state is ReceiptState.RELEASED]
         assert db.verify().problems == ()
         assert db.accounts()[0].spent.epsilon == Fraction(len(receipts), 10)
         assert len(receipts) >= len(released) >= given
-        owed = [r for r in receipts if r.state is State.OPEN]
+        owed = [r for r in receipts if r.state is ReceiptState.OPEN]
         # The debit is written, the answer is not: before or after six of the steps.
         assert len(owed) >= 6 * KILLS
         for receipt in owed:
@@ -95,4 +95,4 @@ def test_a_process_killed_at_any_step_leaves_a_true_ledger_and_a_receipt_to_rede
             assert again.cached
         assert db.accounts()[0].spent.epsilon == Fraction(len(receipts), 10)
         assert db.verify().problems == ()
-        assert all(receipt.state is State.RELEASED for receipt in db.receipts())
+        assert all(receipt.state is ReceiptState.RELEASED for receipt in db.receipts())

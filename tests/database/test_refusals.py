@@ -11,7 +11,7 @@ import pyarrow as pa
 import pytest
 from tests.depth import whole
 from tests.harness import noise_off
-from tests.unit.query.test_refused_sql import CASES, WRONG
+from tests.unit.sql.test_refused_sql import CASES, WRONG
 
 import jali
 from jali.engines.duckdb import DuckDBEngine

@@ -12,7 +12,7 @@ from tests.database.clinic import open_clinic
 from tests.parquet import write_parquet
 
 import jali
-from jali.database.rehearsal import Rehearsal
+from jali.rehearsal import Rehearsal
 
 BY_WARD = "SELECT ward, COUNT(*) AS n, AVG(age) AS age FROM visits GROUP BY ward"
 

@@ -22,8 +22,8 @@ from tests.frames import failing
 from tests.harness import noise_off
 
 import jali
-from jali.ledger import State
-from jali.query.catalog import Kind
+from jali.catalog.tables import Kind
+from jali.ledger import ReceiptState
 
 BUDGET = jali.Budget(10**6, 1e-6)
 COLUMNS: dict[str, Any] = {"g": jali.Keys(["A", "B", None]), "n": jali.Range(0, 10), "x": jali.Range(0, 10)}
@@ -707,13 +707,13 @@ def test_a_full_disk_leaves_a_receipt_to_redeem_when_it_is_mended(tmp_path: Path
         assert str(tmp_path) not in str(refused.value)
         assert (refused.value.__cause__, refused.value.__context__) == (None, None)
         (receipt,) = db.session("ana").receipts()
-        assert receipt.state is State.OPEN
+        assert receipt.state is ReceiptState.OPEN
         assert db.remaining("t").epsilon == jali.Budget("3/4").epsilon
         answer = db.session("ana").redeem(receipt.id)
         assert answer.rows == [(3,)]
         assert db.remaining("t").epsilon == jali.Budget("3/4").epsilon
         assert db.session("ana").redeem(receipt.id).rows == answer.rows
-        assert [r.state for r in db.receipts()] == [State.RELEASED]
+        assert [r.state for r in db.receipts()] == [ReceiptState.RELEASED]
         assert db.verify().problems == ()
 
 
@@ -724,7 +724,7 @@ def test_asking_again_after_a_failure_takes_up_the_open_receipt(tmp_path: Path) 
             with failing(), pytest.raises(jali.EngineError):
                 db.ask("SELECT COUNT(*) FROM t", epsilon="1/4")
         assert db.ask("SELECT COUNT(*) FROM t", epsilon="1/4").rows == [(3,)]
-        assert [r.state for r in db.receipts()] == [State.RELEASED]
+        assert [r.state for r in db.receipts()] == [ReceiptState.RELEASED]
         assert db.remaining("t").epsilon == jali.Budget("3/4").epsilon
         assert db.verify().problems == ()
 

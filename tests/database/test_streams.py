@@ -23,14 +23,14 @@ from tests.depth import DEPTH
 from tests.parquet import write_parquet
 
 import jali
-from jali.database.streams.declaration import read_declaration
-from jali.database.streams.measures import StreamSum
-from jali.database.streams.streams import Streams
 from jali.errors import BudgetExceeded, CatalogError, JaliError, LedgerError, QueryError
-from jali.ledger.stream_tables import StreamTables
+from jali.execution.streams.durable_streams import DurableStreams
+from jali.execution.streams.stream_declaration import read_stream_declaration
+from jali.execution.streams.stream_measures import StreamSum
+from jali.ledger.streams import StreamTables
 from jali.privacy import Filter, Pure
 from jali.stream import Appended, Stream
-from jali.streams import Counter, Item, Participation, buffered_toeplitz, doubling, spread
+from jali.streams import Counter, Item, Participation, buffered_toeplitz, doubling, epoch_sensitivity
 
 # At this loss every noise is 0: another number has a probability below 1e-100, so that values are exact.
 PLENTY = jali.Budget(epsilon=10**9)
@@ -539,7 +539,7 @@ def test_a_value_that_was_stored_but_not_returned_is_returned_later(
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr(Streams, "value", cut_off)
+        patch.setattr(DurableStreams, "value", cut_off)
         with pytest.raises(KeyboardInterrupt):
             stream.publish(1)
     stored = stream.ticks()
@@ -642,7 +642,7 @@ def test_nothing_public_of_a_stream_tells_of_its_items(db: jali.Database) -> Non
 
 
 def test_every_counter_is_stored_with_its_stream_and_made_again() -> None:
-    from jali.streams.choice import counters
+    from jali.streams.choose_counter import counters
 
     for name in counters():
         for budget in (jali.Budget(epsilon=1), jali.Budget(epsilon=1, delta=1e-6)):
@@ -652,7 +652,7 @@ def test_every_counter_is_stored_with_its_stream_and_made_again() -> None:
                 except JaliError:
                     continue  # the chooser's own tests say which noise a counter has
                 (stored,) = db._ledger.streams.all()
-                again = read_declaration.__wrapped__(stored.declaration)
+                again = read_stream_declaration.__wrapped__(stored.declaration)
                 assert again == stream.declaration
                 assert repr(again.mechanism) == repr(stream.declaration.mechanism)
                 stream.append(items("ana.1.A"))
@@ -666,7 +666,7 @@ def test_a_counter_that_now_measures_with_other_noise_is_refused(db: jali.Databa
     assert "DiscreteLaplaceLaw" in text["noise"]
     text["noise"] = text["noise"].replace("Fraction(1, 1)", "Fraction(2, 1)", 1)
     with pytest.raises(LedgerError, match="another version"):
-        read_declaration(json.dumps(text))
+        read_stream_declaration(json.dumps(text))
 
 
 @pytest.mark.parametrize(
@@ -678,21 +678,21 @@ def test_an_epoch_that_is_now_measured_with_other_noise_is_refused_when_it_comes
     """Epochs have 1, 16, 256 ... ticks: here another version has less noise in those from 256 on."""
     stream = counted(db, mechanism=f"doubling-{each}", horizon=None, budget=jali.Budget(**noise))
     stream.publish(3)
-    right = spread.for_any_parts
+    right = epoch_sensitivity.distance_for_any_epochs
 
     def wrong(counter: Counter) -> tuple[Fraction, Fraction]:
         norm, square = right(counter)
         return (norm, square) if counter.horizon < 256 else (norm / 2, square / 4)
 
-    monkeypatch.setattr(doubling, "for_any_parts", wrong)
-    read_declaration.cache_clear()
+    monkeypatch.setattr(doubling, "distance_for_any_epochs", wrong)
+    read_stream_declaration.cache_clear()
     again = db.stream("admissions")
     assert again.publish(17).number == 17
     with pytest.raises(LedgerError, match="another version"):
         again.publish(18)
     assert again.published == 17
     monkeypatch.undo()
-    read_declaration.cache_clear()
+    read_stream_declaration.cache_clear()
     assert db.stream("admissions").publish(18).number == 18
 
 
@@ -709,7 +709,7 @@ def test_an_epoch_goes_on_with_the_strategy_that_it_was_begun_with(
         raise AssertionError("Parameters were chosen again.")
 
     monkeypatch.setattr(buffered_toeplitz, "best_parameters", forgotten)
-    read_declaration.cache_clear()
+    read_stream_declaration.cache_clear()
     again = db.stream("admissions")
     assert [again.declaration.mechanism.part(number) for number in range(4)] == wanted  # type: ignore[attr-defined]
     assert again.publish(300).number == 300

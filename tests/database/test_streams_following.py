@@ -16,8 +16,8 @@ import pytest
 from tests.database.followed import BY_WARD, COUNT, EPSILON, follow, protect, shown, visits
 
 import jali
-from jali.database.streams.following import Following
 from jali.errors import BudgetExceeded, CatalogError, EngineError, QueryError
+from jali.execution.streams.follow_table import TableFollower
 
 
 @pytest.fixture
@@ -342,14 +342,14 @@ def test_a_tick_that_another_process_closed_meanwhile_is_returned_as_it_was_publ
     """The other one is faster when the rows are read already, also to the last tick of all."""
     protect(db, visits(("p1", 0), ("p2", 1), ("p3", 1)))
     stream = follow(db, horizon=horizon)
-    read = Following.items
+    read = TableFollower.items
 
-    def slow(following: Following, *given: Any) -> Any:
+    def slow(following: TableFollower, *given: Any) -> Any:
         found = read(following, *given)
         monkeypatch.undo()
         stream.publish(2)
         return found
 
-    monkeypatch.setattr(Following, "items", slow)
+    monkeypatch.setattr(TableFollower, "items", slow)
     assert stream.publish(2) == stream.value(2)
     assert shown(stream) == [1, 3]

@@ -12,8 +12,8 @@ import pytest
 from tests.frames import tagged
 
 import jali
-from jali.database.streams.following import Follows
 from jali.errors import CatalogError, JaliError, QueryError, Unsupported
+from jali.execution.streams.follow_table import Follows
 
 _WHEN = [datetime.datetime(2026, 1, 1, 10), datetime.datetime(2026, 1, 2, 11)]  # noqa: DTZ001
 
@@ -54,7 +54,7 @@ def test_a_question_is_read_as_what_each_row_adds(db: jali.Database) -> None:
     )
     assert (found.measure, found.followed.every) == ("mean", "week")
     assert found.labels == ["A", "B", "C"]
-    assert (found.said.range, found.said.keys) == (jali.Range(0, 120), ("A", "B", "C"))
+    assert (found.measure_terms.range, found.measure_terms.keys) == (jali.Range(0, 120), ("A", "B", "C"))
     assert [table.name for table in found.followed.tables] == ["visits"]
 
 
@@ -83,7 +83,7 @@ def test_where_leaves_out_keys_and_several_keys_are_combined(db: jali.Database) 
 
 def test_the_ends_of_a_cdf_are_those_of_the_question(db: jali.Database) -> None:
     found = _read(db, "SELECT day, CDF(age, [10, 20.5]) FROM visits GROUP BY day")
-    assert found.said.bins == (Fraction(10), Fraction("20.5"))
+    assert found.measure_terms.bins == (Fraction(10), Fraction("20.5"))
     assert found.followed.low < 10
     assert found.followed.high > 20.5
 

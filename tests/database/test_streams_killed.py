@@ -28,7 +28,12 @@ def processes() -> multiprocessing.context.ForkServerContext:
     """Children are forked from a clean server that has imported everything, and nothing else."""
     context = multiprocessing.get_context("forkserver")
     context.set_forkserver_preload(
-        ["tests.database.streaming", "jali.database.streams.streams", "jali.engines.duckdb.engine", "sqlite3"]
+        [
+            "tests.database.streaming",
+            "jali.execution.streams.durable_streams",
+            "jali.engines.duckdb.engine",
+            "sqlite3",
+        ]
     )
     return context
 

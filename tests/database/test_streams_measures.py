@@ -10,24 +10,24 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jali.database.streams.measure import Measure, Measured, TickNoise
-from jali.database.streams.measures import MEASURES, measure_named
+from jali.catalog.tables import Range
 from jali.errors import CatalogError
+from jali.execution.streams.measure_protocol import MeasureTerms, StreamMeasure, TickNoise
+from jali.execution.streams.stream_measures import MEASURES, build_measure
 from jali.mechanisms.workloads.workload import Floats
-from jali.query.catalog import Range
 from jali.streams import EveryItem, Participation
-from jali.streams.item import Item
+from jali.streams.stream_item import Item
 
 
-def _mean(low: object = 0, high: object = 100, keys: tuple[object, ...] | None = None) -> Measure:
-    return measure_named("mean", Measured(keys, Range(low, high)))  # type: ignore[arg-type]
+def _mean(low: object = 0, high: object = 100, keys: tuple[object, ...] | None = None) -> StreamMeasure:
+    return build_measure("mean", MeasureTerms(keys, Range(low, high)))  # type: ignore[arg-type]
 
 
-def _cdf(bins: list[object], values: Range | None = None, keys: tuple[object, ...] | None = None) -> Measure:
-    return measure_named("cdf", Measured(keys, values, tuple(Fraction(str(end)) for end in bins)))
+def _cdf(bins: list[object], values: Range | None = None, keys: tuple[object, ...] | None = None) -> StreamMeasure:
+    return build_measure("cdf", MeasureTerms(keys, values, tuple(Fraction(str(end)) for end in bins)))
 
 
-def _columns(measure: Measure, items: list[Item]) -> Floats:
+def _columns(measure: StreamMeasure, items: list[Item]) -> Floats:
     total = [0] * measure.width
     for item in items:
         for place, amount in (measure.increments(item) or {}).items():
@@ -36,7 +36,7 @@ def _columns(measure: Measure, items: list[Item]) -> Floats:
     return np.array(total, dtype=np.float64)
 
 
-def _noise(measure: Measure, *, epsilon: float = 1) -> TickNoise:
+def _noise(measure: StreamMeasure, *, epsilon: float = 1) -> TickNoise:
     person = Participation(adjacency="add-remove", l1=measure.l1, l2=measure.l2, signed=measure.signed)
     return TickNoise(EveryItem(horizon=10, epsilon=epsilon, person=person), 5)
 
@@ -105,14 +105,14 @@ def test_a_mean_of_many_has_a_narrow_interval_around_it() -> None:
 @pytest.mark.parametrize(
     "said",
     [
-        Measured(),
-        Measured(None, Range(3, 3)),
-        Measured(None, Range(0, 1), (Fraction(1),)),
+        MeasureTerms(),
+        MeasureTerms(None, Range(3, 3)),
+        MeasureTerms(None, Range(0, 1), (Fraction(1),)),
     ],
 )
-def test_a_mean_without_a_range_is_refused(said: Measured) -> None:
+def test_a_mean_without_a_range_is_refused(said: MeasureTerms) -> None:
     with pytest.raises(CatalogError, match="range"):
-        measure_named("mean", said)
+        build_measure("mean", said)
 
 
 _VALUES = st.lists(st.one_of(st.floats(-5, 45), st.sampled_from([0.1, 10, 20.0, 30])), min_size=1, max_size=40)

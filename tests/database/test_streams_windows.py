@@ -15,13 +15,13 @@ from tests.database.followed import follow, moment, protect, visits
 from tests.depth import thinned
 
 import jali
+from jali.display.stream_display import build_stream_plot
 from jali.errors import CatalogError, QueryError
-from jali.mechanisms.laws import DiscreteGaussianLaw, DiscreteLaplaceLaw
+from jali.mechanisms.additive.noise_laws import DiscreteGaussianLaw, DiscreteLaplaceLaw
 from jali.stream import Stream
-from jali.stream_display import streamed
 from jali.streams import Participation, Sliding, Tumbling, choose, counters, named
-from jali.streams.mixed import mixed_quantile
-from jali.streams.window import Window
+from jali.streams.noise_quantiles import quantile_of_sum
+from jali.streams.windows import Window
 
 # At this loss every noise is 0: another number has a probability below 1e-100, so that values are exact.
 PLENTY = jali.Budget(epsilon=10**9)
@@ -274,7 +274,7 @@ def test_what_is_shown_says_over_which_ticks_it_is(
     assert f"count {what}" in stream.explain()
     assert f"count {what}" in str(stream)
     assert f"count {what}" in repr(stream)
-    assert f"count {lately} · tick 9" in streamed(stream).heading
+    assert f"count {lately} · tick 9" in build_stream_plot(stream).heading
     assert any(f"count {what}" in receipt.question for receipt in db.receipts())
 
 
@@ -329,5 +329,5 @@ def test_the_error_of_every_tick_is_that_of_its_own_noises(kind: type[Sliding | 
     """Errors are computed once for ticks that are alike; here every tick has its own."""
     counter = kind(window=5, epsilon="1/3", person=ONCE, each=each)
     for tick in range(1, 23):
-        assert counter.error(0.9, tick=tick) == mixed_quantile(counter.terms(tick), 0.9)
+        assert counter.error(0.9, tick=tick) == quantile_of_sum(counter.terms(tick), 0.9)
         assert counter.stddev(tick) == counter.stddev(counter.alike(tick))

@@ -11,7 +11,7 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from jali.noise import BitSource, bernoulli_exp
+from jali.sampling import BitSource, bernoulli_exp
 
 
 def geometric_by_digits(scale: Fraction, size: int, bits: BitSource) -> NDArray[np.int64]:

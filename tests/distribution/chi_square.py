@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from scipy.special import ndtr
 from scipy.stats import chi2
 
-from jali.noise import DiscreteGaussian, DiscreteLaplace, Geometric
+from jali.sampling import DiscreteGaussian, DiscreteLaplace, Geometric
 
 Doubles = NDArray[np.float64]
 Cdf = Callable[[Doubles], Doubles]

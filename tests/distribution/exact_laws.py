@@ -9,7 +9,7 @@ from typing import Any
 
 import mpmath as arithmetic  # type: ignore[import-untyped]
 
-from jali.noise import DiscreteGaussian, DiscreteLaplace, Geometric
+from jali.sampling import DiscreteGaussian, DiscreteLaplace, Geometric
 
 # A context of its own: the precision of other tests is theirs, and 700 bits are slow.
 mpmath: Any = arithmetic.mp.clone()

@@ -16,8 +16,8 @@ from tests.distribution.binary_digits import geometric_by_digits, laplace_by_dig
 from tests.distribution.chi_square import cdf_of, p_value
 from tests.seeded import SeededBits
 
-from jali.noise import DiscreteGaussian, DiscreteLaplace, Geometric
-from jali.noise.blocks import BULK, FEW, BlockSampler, Plan
+from jali.sampling import DiscreteGaussian, DiscreteLaplace, Geometric
+from jali.sampling.guide_table import BULK, FEW, BlockSampler, Plan
 
 LEVEL = 1e-9
 AnyLaw = Geometric | DiscreteLaplace | DiscreteGaussian

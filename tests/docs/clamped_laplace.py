@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar
 
-from jali.mechanisms.laplace import Laplace
-from jali.mechanisms.mechanism import LogMasses, Mechanism, Specimen, natural, parameter
-from jali.noise import BitSource
+from jali.mechanisms.additive.laplace_mechanism import Laplace
+from jali.mechanisms.base import LogMasses, Mechanism, Specimen, read_natural, read_parameter
 from jali.privacy.adjacency import Adjacency
-from jali.privacy.losses.pure import Pure
+from jali.privacy.losses.pure_loss import Pure
 from jali.privacy.rationals import Number
+from jali.sampling import BitSource
 
 
 @dataclass(frozen=True, repr=False)
@@ -46,8 +46,8 @@ class ClampedLaplace(Mechanism):
     most: int
 
     def __init__(self, *, sensitivity: Number, epsilon: Number, most: int) -> None:
-        self._fill(sensitivity=parameter(sensitivity, "sensitivity"))
-        self._fill(epsilon=parameter(epsilon, "epsilon"), most=natural(most, "most"))
+        self._fill(sensitivity=read_parameter(sensitivity, "sensitivity"))
+        self._fill(epsilon=read_parameter(epsilon, "epsilon"), most=read_natural(most, "most"))
 
     @property
     def noise(self) -> Laplace:

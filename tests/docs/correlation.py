@@ -7,7 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from jali.attacks import Exhibit, Guess, Oracle, Progress, Reconstruction, random_subsets, silent
+from jali.lab.attacks import Exhibit, Guess, Oracle, Progress, Reconstruction, random_subsets, silent
 
 
 @dataclass(frozen=True)

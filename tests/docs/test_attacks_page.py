@@ -1,4 +1,4 @@
-"""docs/attacks.md is true and complete: its blocks run, and every public name of `jali.attacks` is on it."""
+"""docs/attacks.md is true and complete: its blocks run, and every public name of `jali.lab.attacks` is on it."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ import re
 import pytest
 from tests.docs.sessions import DOCS, blocks, failures
 
-from jali import attacks
-from jali.attacks.noises import KINDS
+from jali.lab import attacks
+from jali.lab.attacks.noise_models import KINDS
 
 PAGE = (DOCS / "attacks.md").read_text(encoding="utf-8")
 

@@ -7,10 +7,10 @@ import re
 import pytest
 from tests.docs.sessions import DOCS, blocks, failures
 
-from jali import audit
-from jali.audit.neighbours import pairs_for
-from jali.audit.patterns import Pattern
-from jali.audit.stages import STAGES
+from jali.lab import audit
+from jali.lab.audit.data_patterns import Pattern
+from jali.lab.audit.neighbours import build_pairs
+from jali.lab.audit.runner import STAGES
 
 PAGE = (DOCS / "audit.md").read_text(encoding="utf-8")
 PATTERNS = re.findall(r"^\| (`[^|]*(?:\\\|[^|]*)*) \|", PAGE.split("### Patterns of data")[1], re.MULTILINE)
@@ -35,7 +35,7 @@ def test_stages_are_listed_in_their_order() -> None:
 @pytest.mark.parametrize("pattern", [one for cell in PATTERNS for one in re.findall(r"`([^`]+)`", cell)])
 def test_every_pattern_of_the_page_makes_neighbours(pattern: str) -> None:
     read = Pattern.read(pattern.replace("\\|", "|"))
-    assert pairs_for(read, "replace-one")
+    assert build_pairs(read, "replace-one")
 
 
 @pytest.mark.parametrize("shown", re.findall(r"\]\((pictures/[\w.]+)\)", PAGE))

@@ -8,7 +8,7 @@ from tests.docs.sessions import DOCS, blocks, failures
 from tests.harness import noise_off
 
 import jali
-from jali.query.bigquery import read_clause
+from jali.sql.bigquery import read_clause
 
 PAGE = (DOCS / "bigquery.md").read_text()
 OPTIONS = [

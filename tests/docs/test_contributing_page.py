@@ -14,11 +14,10 @@ import pytest
 import tests.laws.test_attacks as attack_laws
 import tests.laws.test_mechanisms as laws
 
-import jali.attacks
+import jali.lab.attacks
 import jali.mechanisms
-from jali.attacks.registry import attacks
-from jali.attacks.staging import stage
-from jali.audit import Registration, Verdict, audit_exactly
+from jali.lab.attacks.staging import attacks, stage
+from jali.lab.audit import Registration, Verdict, audit_exactly
 from jali.mechanisms import Mechanism, Specimen
 
 PAGE = (Path(__file__).parents[2] / "CONTRIBUTING.md").read_text()
@@ -35,7 +34,7 @@ def shown(name: str) -> str:
 def example() -> type[Mechanism]:
     """Load the block as the module it says it is."""
     code = shown("clamped_laplace.py")
-    module = ModuleType("jali.mechanisms.clamped_laplace")
+    module = ModuleType("jali.mechanisms.additive.clamped_laplace")
     sys.modules[module.__name__] = module
     exec(compile(code, "clamped_laplace.py", "exec"), module.__dict__)
     found = module.__dict__["ClampedLaplace"]
@@ -69,7 +68,7 @@ def test_the_example_passes_the_audit_tightly(specimen: Specimen) -> None:
 @pytest.fixture
 def attack(monkeypatch: pytest.MonkeyPatch) -> str:
     """Register the attack under its name."""
-    module = ModuleType("jali.attacks.correlation")
+    module = ModuleType("jali.lab.attacks.correlation")
     monkeypatch.setitem(sys.modules, module.__name__, module)
     exec(compile(shown("correlation.py"), "correlation.py", "exec"), module.__dict__)
     found = module.__dict__["Correlation"]
@@ -105,12 +104,12 @@ def test_the_attack_meets_the_refusal_of_a_ledger(attack: str) -> None:
 def test_the_attack_is_registered_by_a_line_of_the_form_that_the_stub_has() -> None:
     line = "from .correlation import Correlation as Correlation"
     assert line in PAGE
-    stub = (Path(jali.attacks.__file__).parent / "__init__.pyi").read_text()
-    assert line.replace("correlation", "hadamard").replace("Correlation", "Hadamard") in stub
+    stub = (Path(jali.lab.attacks.__file__).parent / "__init__.pyi").read_text()
+    assert line.replace("correlation", "difference").replace("Correlation", "Difference") in stub
 
 
 def test_the_registration_line_is_of_the_form_that_the_stub_has() -> None:
-    line = "from .clamped_laplace import ClampedLaplace as ClampedLaplace"
+    line = "from .additive.clamped_laplace import ClampedLaplace as ClampedLaplace"
     assert line in PAGE
     stub = (Path(jali.mechanisms.__file__).parent / "__init__.pyi").read_text()
-    assert line.replace("clamped_laplace", "laplace").replace("ClampedLaplace", "Laplace") in stub
+    assert line.replace("clamped_laplace", "laplace_mechanism").replace("ClampedLaplace", "Laplace") in stub

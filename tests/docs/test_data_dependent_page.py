@@ -7,9 +7,9 @@ import re
 import pytest
 from tests.docs.sessions import DOCS, blocks, failures
 
-from jali.comparison.shapes import SHAPES, generated
+from jali.lab.compare.data_shapes import SHAPES, generate_column
 from jali.mechanisms import PiecewiseLaplace, QuantileExponential
-from jali.mechanisms.quantiles.rank_quantile import RankQuantile
+from jali.mechanisms.quantiles.private_quantile import RankQuantile
 
 PAGE = (DOCS / "data_dependent.md").read_text()
 
@@ -33,4 +33,6 @@ def test_the_table_of_medians_is_that_of_the_laws(name: str, kind: type[RankQuan
     shown = [float(cell.rstrip("*")) for cell in line.removeprefix(name).split()[: len(SHAPES)]]
     mechanism = kind(at="1/2", low=0, high=100, epsilon=1, adjacency="replace-one")
     for shape, error in zip(SHAPES, shown, strict=True):
-        assert error == pytest.approx(mechanism.expected_error(generated(shape, 201, seed=1)), rel=0.04, abs=1e-6)
+        assert error == pytest.approx(
+            mechanism.expected_error(generate_column(shape, 201, seed=1)), rel=0.04, abs=1e-6
+        )

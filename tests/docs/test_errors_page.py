@@ -9,7 +9,7 @@ import pytest
 from tests.errors.page import PAGE, page
 
 import jali
-from jali.errors.texts import texts
+from jali.errors.templates import load_texts
 
 TEXT = PAGE.read_text(encoding="utf-8")
 
@@ -20,7 +20,7 @@ def test_the_page_is_written_from_the_catalogue() -> None:
 
 
 def test_every_code_is_listed_once() -> None:
-    assert sorted(re.findall(r"^\| `([a-z0-9-]+)` \|", TEXT, re.MULTILINE)) == sorted(texts())
+    assert sorted(re.findall(r"^\| `([a-z0-9-]+)` \|", TEXT, re.MULTILINE)) == sorted(load_texts())
 
 
 def test_the_example_prints_what_it_says(tmp_path: Path) -> None:

@@ -12,13 +12,13 @@ from tests.database.clinic import open_clinic
 
 import jali
 from jali.cli import main
-from jali.database.streams.declaration import streams
-from jali.errors.texts import texts
-from jali.ledger.opening import open_ledger
+from jali.errors.templates import load_texts
+from jali.execution.streams.stream_declaration import build_stream_schema
+from jali.ledger.ledger_opening import open_ledger
 from jali.ledger.recover import recover
 from jali.planner import PLANS
 from jali.planner.batch import BATCHES
-from jali.serialization.scalars import READ
+from jali.serialization.schema import READ
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "ledger.md").read_text()
@@ -29,7 +29,9 @@ def test_codes_begin_with_what_the_table_of_errors_lists() -> None:
     rows = re.findall(r"^\| (`[^|]+`) \|", PAGE[PAGE.index("## Errors") :], re.MULTILINE)
     listed = re.findall(r"`([a-z-]+)`", " ".join(rows))
     assert len(listed) > 10
-    assert [row for row in listed if not any(code == row or code.startswith(f"{row}-") for code in texts())] == []
+    assert [
+        row for row in listed if not any(code == row or code.startswith(f"{row}-") for code in load_texts())
+    ] == []
 
 
 def test_an_older_copy_in_the_place_of_the_ledger_is_refused_until_it_is_recovered(
@@ -62,7 +64,7 @@ def test_every_command_of_the_page_is_one() -> None:
 
 
 def test_every_tag_of_a_stored_type_is_in_the_table_and_no_other() -> None:
-    types = {*BATCHES.types, *streams().types}
+    types = {*BATCHES.types, *build_stream_schema().types}
     section = PAGE[PAGE.index("## Tags and versions") : PAGE.index("## The anchor")]
     rows = re.findall(r"^\| [a-z ]+ \| (`.+`) \|$", section, re.MULTILINE)
     told = re.findall(r"`(\w+)`", " ".join(rows))

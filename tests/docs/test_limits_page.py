@@ -6,7 +6,7 @@ import re
 from dataclasses import fields
 from pathlib import Path
 
-from jali.query.limits import Limits
+from jali.sql.question_limits import Limits
 
 PAGE = (Path(__file__).parents[2] / "docs" / "limits.md").read_text()
 

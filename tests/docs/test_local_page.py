@@ -26,7 +26,7 @@ def test_every_name_of_the_local_model_is_on_the_page(name: str) -> None:
 def test_every_option_of_the_survey_is_on_the_page() -> None:
     import inspect
 
-    from jali.cli.survey import METHODS, survey
+    from jali.cli.verbs.survey import METHODS, survey
 
     options = {f"--{name.replace('as_', '')}" for name in inspect.signature(survey).parameters}
     assert all(f"`{option}" in PAGE for option in options)

@@ -12,7 +12,7 @@ import pyarrow as pa
 import pytest
 
 import jali
-from jali.query.read_sql import read_sql
+from jali.sql.reader.read_select import read_sql
 
 PAGE = (Path(__file__).parents[2] / "docs" / "questions.md").read_text()
 BLOCKS = re.findall(r"^```(\w+)( refused)?\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)

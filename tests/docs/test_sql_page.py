@@ -12,13 +12,13 @@ from sqlglot import exp
 from tests.docs.sessions import DOCS
 
 import jali
-from jali.mechanisms.workloads.measured_cells import MeasuredCells
-from jali.query.aggregates import AGGREGATES, AggregateFunction
-from jali.query.functions import FUNCTIONS, Function
-from jali.query.nodes import Aggregate, Call, walk
-from jali.query.read_aggregate import REFUSED, is_aggregate
-from jali.query.read_function import REFUSED_FUNCTIONS, is_function
-from jali.query.read_sql import read_value
+from jali.ir.expressions import Aggregate, Call, walk
+from jali.ir.functions import FUNCTIONS, Function
+from jali.ir.functions.aggregate_functions import AGGREGATES, AggregateFunction
+from jali.mechanisms.workloads.cell_strategies import MeasuredCells
+from jali.sql.reader.read_aggregate import REFUSED, is_aggregate
+from jali.sql.reader.read_function import REFUSED_FUNCTIONS, is_function
+from jali.sql.reader.read_select import read_value
 
 PAGE = (DOCS / "sql.md").read_text()
 BLOCKS = re.findall(r"^```python\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)

@@ -8,7 +8,7 @@ import psycopg
 from psycopg import sql
 from tests.domain.columns import LONG, Column
 
-from jali.query.catalog import Kind
+from jali.catalog.tables import Kind
 
 _TEXTS = (
     "''",

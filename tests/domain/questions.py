@@ -11,10 +11,10 @@ from dataclasses import dataclass, replace
 from tests.domain.columns import Column
 from tests.exact.test_functions import EVERY
 
-from jali.query.catalog import Kind
-from jali.query.nodes import Call, Expression, walk
-from jali.query.nodes import Column as Name
-from jali.query.read_sql import read_value
+from jali.catalog.tables import Kind
+from jali.ir.expressions import Call, Expression, walk
+from jali.ir.expressions import Column as Name
+from jali.sql.reader.read_select import read_value
 
 ANY = frozenset(kind for kind in Kind if kind is not Kind.OTHER)
 NUMBERS = frozenset({Kind.INTEGER, Kind.REAL})

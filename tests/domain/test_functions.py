@@ -16,11 +16,11 @@ from tests.domain.questions import expressions
 from tests.domain.sources import SOURCES, Source
 
 import jali
+from jali.catalog.tables import Table
 from jali.engines.duckdb.dialect import DUCKDB
-from jali.engines.sql.expressions import Emitter
-from jali.query.catalog import Table
-from jali.query.functions import FUNCTIONS
-from jali.query.nodes import Expression
+from jali.engines.sql.expression_emitter import Emitter
+from jali.ir.expressions import Expression
+from jali.ir.functions import FUNCTIONS
 
 _EVERY = 1 if DEPTH > 1 else 30
 
@@ -29,7 +29,7 @@ def query(table: Table, asked: list[Expression]) -> str:
     """Write the query of many expressions: how many values each has, and how many texts."""
     emitter = Emitter(table, DUCKDB)
     written = [emitter.write(expression) for expression in asked]
-    shown = [part for sql in written for part in (f"count({sql})", f"count(DISTINCT {DUCKDB.spelled(sql)})")]
+    shown = [part for sql in written for part in (f"count({sql})", f"count(DISTINCT {DUCKDB.cast_to_text(sql)})")]
     return f"SELECT {', '.join(shown)} FROM {DUCKDB.scan(table)}"
 
 

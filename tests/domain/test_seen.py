@@ -14,7 +14,7 @@ from tests.domain.outcomes import outcome
 from tests.harness import noise_off
 
 import jali
-from jali.query.relation import Capped, Relation, parts
+from jali.ir.relations import Capped, Relation, parts
 
 ORACLE = "SELECT COUNT(CASE WHEN name = 'Bob' AND hiv THEN {e} END) FROM {t}"
 BUDGET = jali.Budget(epsilon=1000, delta="1/100")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tests.domain.columns import TEXTS, Column
 
-from jali.query.catalog import Kind
+from jali.catalog.tables import Kind
 
 _WHOLES = (
     "9223372036854775807",

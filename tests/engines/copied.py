@@ -14,10 +14,10 @@ from tests.harness import in_measures, noise_off
 from tests.seeded import SeededBits
 
 import jali
+from jali.catalog.tables import Catalog, Source, Table
 from jali.engines import Engine
 from jali.planner.plan import Plan
 from jali.privacy import Adjacency, Budget
-from jali.query.catalog import Catalog, Source, Table
 
 # Identical rows, missing values, both zeros, NaN, text that holds what contents are spelled with, and a column
 # that is called like one of the copy's own.
@@ -170,7 +170,7 @@ def check_otherwise(db: jali.Database, questions: Sequence[str] = OTHERWISE) -> 
     """What is not bounded by rank finds on the copy what it finds in the source."""
     before = {sql: exact(db, sql) for sql in questions}
     db.prepare("t")
-    assert db.explain(SUMS, epsilon=1).aggregation.weights.ranked  # type: ignore[union-attr]
+    assert db.explain(SUMS, epsilon=1).aggregation.weights.by_rank  # type: ignore[union-attr]
     for sql, (plan, found) in before.items():
         after, again = exact(db, sql)
         assert after.aggregation.weights == plan.aggregation.weights, sql

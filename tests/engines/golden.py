@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from tests.golden.cases import Case, plan_of
 
+from jali.catalog.tables import Catalog
 from jali.engines import Engine
-from jali.query.catalog import Catalog
 
 
 @dataclass(frozen=True)

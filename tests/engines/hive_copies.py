@@ -11,7 +11,7 @@ from tests.engines.copied import OTHERWISE, SUMS, check_otherwise, protect_house
 from tests.harness import noise_off
 
 import jali
-from jali.engines.copies import SCHEMA
+from jali.catalog.copy_names import SCHEMA
 
 
 def started(folder: Path) -> Any:
@@ -63,7 +63,7 @@ def second(folder: Path, session: Any) -> None:
     """Find the copy again, and drop it."""
     with jali.connect(folder / "clinic.jali") as db:
         db.attach("t", session)
-        assert db.explain(SUMS, epsilon=1).aggregation.weights.ranked  # type: ignore[union-attr]
+        assert db.explain(SUMS, epsilon=1).aggregation.weights.by_rank  # type: ignore[union-attr]
         assert db.ask(SUMS, epsilon=3).rows
         db.drop_prepared("t")
         assert db.ask(SUMS, epsilon=3).rows

@@ -14,10 +14,10 @@ import pyarrow as pa
 
 import jali
 from jali.engines import Engine
-from jali.planner import sensitivity
+from jali.ir import ownership
+from jali.ir.aggregates import Aggregation
+from jali.planner import query_sensitivity
 from jali.planner.plan import Plan
-from jali.query import ownership
-from jali.query.aggregation import Aggregation
 
 Rows: TypeAlias = list[tuple[Any, ...]]
 TRIALS = 200
@@ -102,10 +102,10 @@ def _check_measures(plan: Plan, aggregation: Aggregation, before: Rows, after: R
     for i, measure in enumerate(aggregation.measures):
         each = [abs(int(a[i]) - int(b[i])) for a, b in zip(before, after, strict=True)]
         moved = [each[trial * groups : (trial + 1) * groups] for trial in range(TRIALS)]
-        squared = sensitivity.squared_l2_sensitivity(aggregation, measure, changes)
+        squared = query_sensitivity.squared_l2_sensitivity(aggregation, measure, changes)
         assert max(sum(m * m for m in some) for some in moved) <= squared
-        most, furthest = sensitivity.l1_sensitivity(aggregation, measure, changes), max(map(sum, moved))
-        assert furthest <= most or sensitivity.by_length(aggregation, measure)
+        most, furthest = query_sensitivity.l1_sensitivity(aggregation, measure, changes), max(map(sum, moved))
+        assert furthest <= most or query_sensitivity.by_length(aggregation, measure)
         found.append(Moved(furthest, float(most)))
     return found
 

@@ -13,8 +13,8 @@ import pyarrow as pa
 from psycopg import sql
 from tests.golden import rows
 
+from jali.catalog.tables import Catalog, Field, Public, Source, Table
 from jali.engines import Engine
-from jali.query.catalog import Catalog, Field, Public, Source, Table
 
 TABLES: Mapping[str, pa.Table] = MappingProxyType(
     {

@@ -14,15 +14,15 @@ from tests.depth import thinned, whole
 from tests.exact.test_functions import COLUMNS, EVERY, TABLE, TYPES, Case, columns_of
 from tests.servers.postgres import Postgres
 
+from jali.catalog.tables import Kind
 from jali.engines.duckdb.dialect import DUCKDB
-from jali.engines.postgres.connections import Connections
+from jali.engines.postgres.connections import PostgresConnections
 from jali.engines.postgres.dialect import POSTGRES
-from jali.engines.postgres.types import NAMES
-from jali.engines.sql.expressions import Emitter
+from jali.engines.postgres.sources import NAMES
+from jali.engines.sql.expression_emitter import Emitter
 from jali.errors import Unsupported
-from jali.query.catalog import Kind
-from jali.query.nodes import Call, Expression
-from jali.query.read_sql import read_value
+from jali.ir.expressions import Call, Expression
+from jali.sql.reader.read_select import read_value
 
 # Postgres has no such days and times.
 _BEYOND = ("5881580-07-10", "5877642-06-25 (BC)", "290309-12-22 (BC) 00:00:00", "294247-01-10 04:00:54.775806")
@@ -37,13 +37,13 @@ class Both:
     """The battery in both engines: a table for each column, with its rows numbered."""
 
     here: duckdb.DuckDBPyConnection
-    there: Connections
+    there: PostgresConnections
     url: str
 
 
 @pytest.fixture(scope="module")
 def both(postgres: Postgres) -> Iterator[Both]:
-    connections = Connections()
+    connections = PostgresConnections()
     with duckdb.connect(config={"threads": 1}) as here, psycopg.connect(postgres.url, autocommit=True) as there:
         there.execute("CREATE SCHEMA battery")
         for name, (kind, _, values) in COLUMNS.items():

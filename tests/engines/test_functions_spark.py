@@ -17,15 +17,15 @@ from tests.depth import DEPTH, deep, thinned, whole
 from tests.exact.test_functions import COLUMNS, EVERY, TABLE, TYPES, Case, columns_of
 from tests.servers.spark import hasten
 
+from jali.catalog.tables import Kind
 from jali.engines.duckdb.dialect import DUCKDB
 from jali.engines.spark import SparkEngine
 from jali.engines.spark.dialect import SPARK
-from jali.engines.spark.types import NAMES
-from jali.engines.sql.expressions import Emitter
+from jali.engines.spark.sources import NAMES
+from jali.engines.sql.expression_emitter import Emitter
 from jali.errors import Unsupported
-from jali.query.catalog import Kind
-from jali.query.nodes import Call, Expression
-from jali.query.read_sql import read_value
+from jali.ir.expressions import Call, Expression
+from jali.sql.reader.read_select import read_value
 
 Found: TypeAlias = dict[tuple[int, ...], Any]
 # Spark has no infinite days and times.

@@ -13,8 +13,8 @@ from tests.golden.catalog import clinic
 from tests.golden.test_golden import CASES, IDS
 from tests.servers.postgres import Postgres
 
+from jali.catalog.tables import Source
 from jali.engines.postgres import PostgresEngine
-from jali.query.catalog import Source
 
 
 @pytest.fixture(scope="module")

@@ -12,12 +12,12 @@ from tests.engines.tables import moved
 from tests.servers.spark import hasten, written
 
 import jali
+from jali.catalog.tables import Catalog
 from jali.engines.spark import SparkEngine
 from jali.planner import make_plan
 from jali.planner.plan import Plan
-from jali.planner.terms import terms_of
-from jali.query.catalog import Catalog
-from jali.query.read_sql import read_sql
+from jali.planner.terms import read_terms
+from jali.sql.reader.read_select import read_sql
 
 _SHARE = "least(1048576, 3145728 div count(*) OVER (PARTITION BY owner))"
 
@@ -36,7 +36,7 @@ def home(spark: Any, tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple
 
 
 def plans(question: str, catalog: Catalog) -> tuple[Plan, Plan]:
-    before, after = (make_plan(read_sql(question.format(n)), catalog, terms_of(epsilon=1)) for n in TABLES)
+    before, after = (make_plan(read_sql(question.format(n)), catalog, read_terms(epsilon=1)) for n in TABLES)
     return before, after
 
 

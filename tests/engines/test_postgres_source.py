@@ -218,7 +218,7 @@ def test_a_restart_in_the_middle_of_a_question_leaves_a_receipt_that_is_redeemed
     with jali.connect(tmp_path / "clinic.jali") as db:
         protect(db, postgres)
         engine = db._engine.of(db.catalog.tables[0].source)  # type: ignore[attr-defined]
-        held, honest = threading.Event(), engine._held
+        held, honest = threading.Event(), engine._lock_columns
 
         def held_and_killed(*given: Any) -> bool:
             """Everything was reserved, and the query is about to begin: the server goes."""
@@ -228,14 +228,14 @@ def test_a_restart_in_the_middle_of_a_question_leaves_a_receipt_that_is_redeemed
             held.set()
             return found
 
-        engine._held = held_and_killed
+        engine._lock_columns = held_and_killed
         with pytest.raises(EngineError, match="cannot be reached") as failed:
             db.ask(COUNT, epsilon=1)
         assert held.is_set()
         # Nothing of Postgres's own message, which may quote rows.
         assert failed.value.__cause__ is None
         assert failed.value.__context__ is None
-        engine._held = honest
+        engine._lock_columns = honest
         postgres.start()
         (receipt,) = db.receipts()
         assert receipt.state == "open"

@@ -32,15 +32,16 @@ from tests.harness import noise_off
 from tests.servers.postgres import Postgres
 
 import jali
-from jali.engines.copies import SCHEMA, Copies
+from jali.catalog.copy_names import SCHEMA
+from jali.catalog.tables import Source
+from jali.engines.copy_storage import PreparedCopies
 from jali.engines.postgres import PostgresEngine
 from jali.errors import CatalogError, EngineError
 from jali.planner import make_plan
-from jali.planner.terms import terms_of
-from jali.query.catalog import Source
-from jali.query.read_sql import read_sql
+from jali.planner.terms import read_terms
+from jali.sql.reader.read_select import read_sql
 
-_MINE = Copies(lambda: b"tests")
+_MINE = PreparedCopies(lambda: b"tests")
 
 
 @pytest.fixture
@@ -123,9 +124,9 @@ def test_nobody_moves_a_question_on_copies_further_than_declared(postgres: Postg
         ranked = 0
         for question in movement.QUESTIONS:
             asked = (read_sql(question.format(name)) for name in movement.TABLES)
-            before, after = (make_plan(one, catalog, terms_of(epsilon=1)) for one in asked)
+            before, after = (make_plan(one, catalog, read_terms(epsilon=1)) for one in asked)
             weights = before.aggregation.weights
-            ranked += weights is not None and weights.ranked
+            ranked += weights is not None and weights.by_rank
             moved = movement.check_question(before, after, engine)
             # A bound that nobody comes near would let every query pass.
             assert any(one.furthest >= one.declared / 3 for one in moved)

@@ -40,21 +40,22 @@ from tests.harness import noise_off
 from tests.servers.spark import hasten, written
 
 import jali
-from jali.engines.copies import SCHEMA, Copies
+from jali.catalog.copy_names import SCHEMA
+from jali.catalog.tables import Source
+from jali.engines.copy_storage import PreparedCopies
 from jali.engines.spark import SparkEngine
 from jali.engines.spark.sources import scan
 from jali.errors import CatalogError, EngineError
 from jali.planner import make_plan
-from jali.planner.terms import terms_of
-from jali.query.catalog import Source
-from jali.query.read_sql import read_sql
+from jali.planner.terms import read_terms
+from jali.sql.reader.read_select import read_sql
 
 FILTERED = "SELECT g, COUNT(*), SUM(x) FROM t WHERE x > -3 GROUP BY g"
 
 
 @pytest.fixture
 def engine(spark: Any, tmp_path: Path) -> Iterator[SparkEngine]:
-    made = SparkEngine(Copies(lambda: b"tests", tmp_path / "copies"))
+    made = SparkEngine(PreparedCopies(lambda: b"tests", tmp_path / "copies"))
     made.use(spark)
     hasten(made._session("session"))
     yield made
@@ -133,10 +134,10 @@ def test_nobody_moves_a_question_on_copies_further_than_declared(engine: SparkEn
     ranked = 0
     for question in movement.QUESTIONS if DEPTH > 1 else movement.QUESTIONS[:2]:
         before, after = (
-            make_plan(read_sql(question.format(name)), catalog, terms_of(epsilon=1)) for name in movement.TABLES
+            make_plan(read_sql(question.format(name)), catalog, read_terms(epsilon=1)) for name in movement.TABLES
         )
         weights = before.aggregation.weights
-        ranked += weights is not None and weights.ranked
+        ranked += weights is not None and weights.by_rank
         found = movement.check_question(before, after, engine)
         # A bound that nobody comes near would let every query pass.
         assert any(one.furthest >= one.declared / 3 for one in found)

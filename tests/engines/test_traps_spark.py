@@ -17,19 +17,18 @@ from tests.depth import deep
 from tests.servers.spark import hasten
 
 import jali
+from jali.catalog.tables import Catalog, Kind, Public, Source, Table
 from jali.engines.spark import SparkEngine
+from jali.engines.spark.arithmetic import total
+from jali.engines.spark.connections import SETTINGS, own_session
 from jali.engines.spark.dialect import SPARK
-from jali.engines.spark.patterns import java_pattern
-from jali.engines.spark.session import SETTINGS, own_session
-from jali.engines.spark.sources import parts_of, scan
-from jali.engines.spark.sums import total
-from jali.engines.spark.types import field_of
+from jali.engines.spark.regex import java_pattern
+from jali.engines.spark.sources import field_of, parts_of, scan
 from jali.errors import CatalogError, EngineError, Unsupported
 from jali.planner import make_plan
-from jali.planner.terms import terms_of
+from jali.planner.terms import read_terms
 from jali.privacy import Adjacency
-from jali.query.catalog import Catalog, Kind, Public, Source, Table
-from jali.query.read_sql import read_sql
+from jali.sql.reader.read_select import read_sql
 
 
 class Home:
@@ -59,7 +58,7 @@ class Home:
 
     def asked(self, table: Table, question: str, *others: Table | Public, **terms: Any) -> list[tuple[Any, ...]]:
         """Return the exact integers of a question with one part."""
-        plan = make_plan(read_sql(question), Catalog((table, *others)), terms_of(**{"epsilon": 1, **terms}))
+        plan = make_plan(read_sql(question), Catalog((table, *others)), read_terms(**{"epsilon": 1, **terms}))
         (part,) = plan.parts
         return self.engine.run(self.engine.emit(part.aggregation), plan.read)
 
@@ -74,7 +73,7 @@ def home(spark: Any, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Home]
 def test_try_cast_makes_null_of_what_does_not_fit(home: Home) -> None:
     """A cast saturates: 2^63 becomes the largest BIGINT, NaN becomes 0."""
     values = ["double('NaN')", "double('Infinity')", "double('9223372036854775808')", "double('2.5')"]
-    found = home.one(*(SPARK.nearest(value, "BIGINT", fits=False) for value in values))
+    found = home.one(*(SPARK.round_half_even(value, "BIGINT", fits=False) for value in values))
     assert found == (None, None, None, 2)
 
 
@@ -119,7 +118,7 @@ def test_weights_and_sums_are_exact_at_the_ends_of_64_bits(home: Home) -> None:
     rows = pa.table({"p": [1] * 9 + [2], "x": [2**62] * 9 + [-(2**62)]})
     table = home.table(home.source("wide", rows), "p", 2, x=jali.Range(-(2**40), 2**40))
     ((found,),) = home.asked(table, "SELECT SUM(x) FROM t")
-    plan = make_plan(read_sql("SELECT SUM(x) FROM t"), Catalog((table,)), terms_of(epsilon=1))
+    plan = make_plan(read_sql("SELECT SUM(x) FROM t"), Catalog((table,)), read_terms(epsilon=1))
     (part,) = plan.parts
     weights, (measure,) = part.aggregation.weights, part.aggregation.measures
     assert weights is not None
@@ -158,7 +157,7 @@ def test_decimals_are_read_as_doubles(home: Home) -> None:
     source = home.source("decimals", rows)
     assert home.engine.fields(source, {})[0] == field_of("x", "double")
     table = home.table(source, x=jali.Range(-10, 10))
-    plan = make_plan(read_sql("SELECT SUM(x) FROM t"), Catalog((table,)), terms_of(epsilon=1))
+    plan = make_plan(read_sql("SELECT SUM(x) FROM t"), Catalog((table,)), read_terms(epsilon=1))
     ((found,),) = home.asked(table, "SELECT SUM(x) FROM t")
     aggregation = plan.parts[0].aggregation
     assert found * aggregation.unit(aggregation.measures[0]) == Fraction("-2.25")
@@ -193,9 +192,9 @@ def test_nan_is_missing_whatever_the_least_and_largest_values_of_a_file_say(home
 
 def test_lattice_points_are_rounded_to_even_and_marks_away_from_zero(home: Home) -> None:
     values = ["2.5", "3.5", "-2.5", "0.49999999999999994", "-0.5", "1e300"]
-    nearest = home.one(*(SPARK.nearest(f"double('{v}')", "BIGINT", fits=False) for v in values))
+    nearest = home.one(*(SPARK.round_half_even(f"double('{v}')", "BIGINT", fits=False) for v in values))
     assert nearest == (2, 4, -2, 0, 0, None)
-    away = home.one(*(SPARK.half_away(f"double('{v}')") for v in values))
+    away = home.one(*(SPARK.round_half_away(f"double('{v}')") for v in values))
     assert away == (3.0, 4.0, -3.0, 0.0, -1.0, 1e300)
 
 
@@ -236,15 +235,15 @@ def test_rows_that_are_people_are_owners_whichever_way_they_are_read(home: Home)
 def test_exists_is_a_value(home: Home) -> None:
     rows = "SELECT * FROM VALUES (1), (2), (NULL) AS s(v)"
     others = "SELECT * FROM VALUES (2), (2), (NULL) AS o(w)"
-    sql = SPARK.flagged(None, rows, others, "v = w", ["v"], "flag")
+    sql = SPARK.flag_rows(None, rows, others, "v = w", ["v"], "flag")
     found = {tuple(row) for row in home.session.sql(sql).collect()}
     assert found == {(1, False), (2, True), (None, False)}
 
 
 def test_a_group_of_everything_is_one_row(home: Home) -> None:
     rows = "(SELECT * FROM VALUES (1) AS s(v) WHERE v > 1)"
-    assert home.session.sql(f"SELECT 1 AS one FROM {rows}{SPARK.grouped_by([])}").count() == 1
-    assert home.session.sql(f"SELECT v FROM {rows}{SPARK.grouped_by(['v'])}").count() == 0
+    assert home.session.sql(f"SELECT 1 AS one FROM {rows}{SPARK.group_by([])}").count() == 1
+    assert home.session.sql(f"SELECT v FROM {rows}{SPARK.group_by(['v'])}").count() == 0
 
 
 @pytest.mark.parametrize(
@@ -316,10 +315,10 @@ def test_letters_have_one_capital_each(home: Home) -> None:
 
     import duckdb
 
-    from jali.engines.spark.letters import lowered, uppered
+    from jali.engines.spark.texts import write_lower, write_upper
 
     points = "SELECT id, decode(unhex(lpad(hex(id), 8, '0')), 'UTF-32') AS c FROM range(1, 55296)"
-    sql = f"SELECT id, {lowered('c')}, {uppered('c')} FROM ({points})"
+    sql = f"SELECT id, {write_lower('c')}, {write_upper('c')} FROM ({points})"
     found = {row[0]: (row[1], row[2]) for row in home.session.sql(sql).collect()}
     wanted = duckdb.execute(
         "SELECT i, lower(chr(i::INT)), upper(chr(i::INT)) FROM range(1, 55296) t(i)"

@@ -15,7 +15,7 @@ from tests.errors.raising import makings
 
 import jali.errors
 from jali.errors import JaliError, catalogue
-from jali.errors.texts import Text, texts
+from jali.errors.templates import Text, load_texts
 
 PAGE = Path(__file__).parents[2] / "docs" / "errors.md"
 _HEAD = """# Errors
@@ -45,7 +45,7 @@ texts: reasons and remedies.
 
 def page() -> str:
     """Return the whole page."""
-    return _HEAD + "\n".join(_section(name, area) for name, area in sorted(catalogue.areas().items()))
+    return _HEAD + "\n".join(_section(name, area) for name, area in sorted(catalogue.read_areas().items()))
 
 
 # Errors whose code is found while Jali runs, by how it begins.
@@ -63,7 +63,10 @@ _FAMILIES = {
 def classes() -> Mapping[str, tuple[str, ...]]:
     """Return the classes of the errors of each code."""
     found = {
-        code: {kind} for beginning, kind in _FAMILIES.items() for code in texts() if code.startswith(beginning)
+        code: {kind}
+        for beginning, kind in _FAMILIES.items()
+        for code in load_texts()
+        if code.startswith(beginning)
     }
     for making in makings():
         for code in making.codes:

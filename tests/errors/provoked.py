@@ -13,8 +13,8 @@ from unittest.mock import patch
 from tests.errors.raising import SOURCE
 
 from jali.errors import Face, JaliError
-from jali.errors.fields import field_json, read_field
-from jali.errors.texts import ADVICE, texts
+from jali.errors.fields import decode_field, encode_field
+from jali.errors.templates import ADVICE, load_texts
 
 _ERRORS, _PACKAGE = str(SOURCE / "errors"), str(SOURCE)
 undocumented: list[str] = []
@@ -40,14 +40,14 @@ def _is_made_by_package() -> bool:
 
 
 def _problems(error: JaliError) -> Iterator[str]:
-    text = texts().get(error.code)
+    text = load_texts().get(error.code)
     if text is None:
         yield f"{error.code} is not in the catalogue"
     elif error.code != "budget-exceeded" and set(error.fields) - {ADVICE} != text.fields - {ADVICE}:
         yield f"{error.code} has the fields {sorted(error.fields)}, its text {sorted(text.fields)}"
     else:
-        told = json.dumps({name: field_json(value) for name, value in error.fields.items()})
-        read = {name: read_field(value) for name, value in json.loads(told).items()}
+        told = json.dumps({name: encode_field(value) for name, value in error.fields.items()})
+        read = {name: decode_field(value) for name, value in json.loads(told).items()}
         if repr(read) != repr(dict(error.fields)):  # by its text, as NaN is not itself
             yield f"{error.code} is not the same after JSON: {error.fields}"
         if error.code != "budget-exceeded":

@@ -11,7 +11,7 @@ from typing import TypeGuard
 
 import jali
 from jali.errors import JaliError, Phrase
-from jali.errors.texts import ADVICE, texts
+from jali.errors.templates import ADVICE, load_texts
 
 SOURCE = Path(jali.__file__).parent
 # Made by a constructor of its own.
@@ -154,7 +154,7 @@ def _codes(written: ast.expr, tree: ast.Module) -> Iterator[str]:
     names = {node.id for node in ast.walk(written) if isinstance(node, ast.Name)}
     parts = [written, *(node for node in ast.walk(tree) if _binds(node, names))]
     found = [each.value for part in parts for each in ast.walk(part) if isinstance(each, ast.Constant)]
-    codes = {code for code in found if isinstance(code, str) and code in texts()}
+    codes = {code for code in found if isinstance(code, str) and code in load_texts()}
     yield from sorted(codes or {"nothing that is known"})
 
 

@@ -9,11 +9,11 @@ import pytest
 from tests.errors.raising import SOURCE, Making, constants, makings
 
 from jali.errors import Face
-from jali.errors.catalogue import areas
-from jali.errors.texts import ADVICE, ASKED, names_in, texts
+from jali.errors.catalogue import read_areas
+from jali.errors.templates import ADVICE, ASKED, find_field_names, load_texts
 
 # Those that the package of errors itself uses are in these modules.
-_OWN = "".join((SOURCE / "errors" / name).read_text(encoding="utf-8") for name in ("base.py", "budget.py"))
+_OWN = "".join((SOURCE / "errors" / name).read_text(encoding="utf-8") for name in ("exceptions.py",))
 
 
 def test_every_error_names_a_code_with_the_fields_of_its_text() -> None:
@@ -27,41 +27,41 @@ def test_every_error_names_a_code_with_the_fields_of_its_text() -> None:
 
 
 def _fits(making: Making, code: str) -> bool:
-    if code not in texts():
+    if code not in load_texts():
         return False
-    fields = texts()[code].fields - {ADVICE}
+    fields = load_texts()[code].fields - {ADVICE}
     return making.fields <= fields if making.more else making.fields == fields
 
 
 def test_every_code_is_used() -> None:
     used = constants() | set(re.findall(r'"([a-z0-9-]+)"', _OWN))
-    assert [code for code in texts() if code not in used] == []
+    assert [code for code in load_texts() if code not in used] == []
 
 
 def test_no_code_is_in_two_areas() -> None:
-    counts = Counter(code for area in areas().values() for code in area)
+    counts = Counter(code for area in read_areas().values() for code in area)
     assert [code for code, count in counts.items() if count > 1] == []
 
 
-@pytest.mark.parametrize("area", areas())
+@pytest.mark.parametrize("area", read_areas())
 def test_codes_are_short_words_with_hyphens_in_order(area: str) -> None:
-    codes = list(areas()[area])
+    codes = list(read_areas()[area])
     assert [code for code in codes if not re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", code) or len(code) > 48] == []
     assert codes == sorted(codes)
 
 
 @pytest.mark.parametrize("face", Face)
 def test_messages_and_remedies_are_written_without_spaces_around_them(face: Face) -> None:
-    written = [part for text in texts().values() for part in text.templates(face) if part is not None]
+    written = [part for text in load_texts().values() for part in text.templates(face) if part is not None]
     assert [part for part in written if part != part.strip() or not part] == []
 
 
 def test_what_the_command_line_named_is_in_its_own_texts_alone() -> None:
     other = [
         (code, face)
-        for code, text in texts().items()
+        for code, text in load_texts().items()
         for face in (Face.PYTHON, Face.HTTP, Face.PAGE)
         for part in text.templates(face)
-        if part is not None and set(names_in(part)) & set(ASKED)
+        if part is not None and set(find_field_names(part)) & set(ASKED)
     ]
     assert other == []

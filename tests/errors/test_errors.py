@@ -27,8 +27,8 @@ from jali.errors import (
     Shown,
     Unsupported,
 )
-from jali.errors.fields import Field, field_json, read_field
-from jali.errors.texts import write
+from jali.errors.fields import Field, decode_field, encode_field
+from jali.errors.templates import write
 
 FIT = Fit("without ward", "epsilon", Fraction(1, 3), forecasts=(("n", "± 3"),), within=(("n", 3.0),))
 EXCEEDED = BudgetExceeded("visits", kind="epsilon", requested=Fraction(1), remaining=Fraction(1, 3), fits=(FIT,))
@@ -59,8 +59,8 @@ def test_an_error_says_where_what_and_what_to_do() -> None:
 
 @pytest.mark.parametrize("error", ERRORS, ids=lambda error: error.code)
 def test_an_error_survives_pickle_copy_and_json(error: JaliError) -> None:
-    told = json.loads(json.dumps({name: field_json(value) for name, value in error.fields.items()}))
-    fields = {name: read_field(value) for name, value in told.items()}
+    told = json.loads(json.dumps({name: encode_field(value) for name, value in error.fields.items()}))
+    fields = {name: decode_field(value) for name, value in told.items()}
     assert fields == error.fields
     for other in (pickle.loads(pickle.dumps(error)), copy.deepcopy(error)):
         assert type(other) is type(error)
@@ -80,7 +80,7 @@ def test_an_error_survives_pickle_copy_and_json(error: JaliError) -> None:
     ids=repr,
 )
 def test_a_field_survives_json(value: Field) -> None:
-    read = read_field(json.loads(json.dumps(field_json(value))))
+    read = decode_field(json.loads(json.dumps(encode_field(value))))
     assert read == value
     assert repr(read) == repr(value)
 

@@ -17,7 +17,7 @@ from tests.server.serving import Place, served
 import jali
 from jali.cli import main
 from jali.errors import BudgetExceeded, Face, JaliError
-from jali.errors.fields import field_json
+from jali.errors.fields import encode_field
 from jali.session import Session
 
 EACH = {"epsilon": "0.1"}
@@ -153,7 +153,7 @@ def check_command_line(
 def as_data(error: JaliError) -> dict[str, Any]:
     """What an error is for programs."""
     position = None if error.position is None else list(error.position)
-    fields = {name: field_json(value) for name, value in error.fields.items()}
+    fields = {name: encode_field(value) for name, value in error.fields.items()}
     return {"code": error.code, "type": type(error).__name__, "position": position, "fields": fields}
 
 

@@ -14,9 +14,9 @@ import duckdb
 import pyarrow as pa
 from tests.frames import normalized
 
+from jali.ir.aggregates import CountPeople, CountRows, CountValues, SumValues, Weights
+from jali.ir.expressions import Column
 from jali.planner import Plan
-from jali.query.aggregation import CountPeople, CountRows, CountValues, SumValues, Weights
-from jali.query.nodes import Column
 
 
 @dataclass(frozen=True)

@@ -15,17 +15,16 @@ import duckdb
 import pytest
 from tests.depth import DEPTH, thinned, whole
 
-from jali.engines.duckdb.dialect import DUCKDB
-from jali.engines.duckdb.expressions import Emitter
+from jali.catalog.number_intervals import NumberInterval
+from jali.catalog.tables import Field, Kind, Range, Source, Table
+from jali.engines.duckdb.dialect import DUCKDB, DuckDBEmitter
+from jali.ir.expressions import Call, Column, Expression, Literal, walk
+from jali.ir.functions import FUNCTIONS, Type
+from jali.ir.functions.date_functions import PARTS
+from jali.ir.functions.evaluate import evaluate
+from jali.ir.types import infer_type
 from jali.privacy import Adjacency, Budget
-from jali.query.bounds import Bounds
-from jali.query.catalog import Field, Kind, Range, Source, Table
-from jali.query.evaluate import evaluate
-from jali.query.functions import FUNCTIONS, Type
-from jali.query.functions.days import PARTS
-from jali.query.nodes import Call, Column, Expression, Literal, walk
-from jali.query.read_sql import read_value
-from jali.query.types import type_of
+from jali.sql.reader.read_select import read_value
 
 _LONG = "ab" * 8000
 _WHOLES = ["0", "1", "-1", "2", "7", "-7", "120", "9223372036854775807", "-9223372036854775808", "NULL"]
@@ -321,7 +320,7 @@ def engine() -> Iterator[duckdb.DuckDBPyConnection]:
                 )
             field = Field(name, kind, TYPES[kind])
             connection.execute(
-                f'CREATE TABLE v_{name} AS SELECT {DUCKDB.normalized(field)} AS "{name}" FROM stored_{name}'
+                f'CREATE TABLE v_{name} AS SELECT {DUCKDB.normalize(field)} AS "{name}" FROM stored_{name}'
             )
         yield connection
 
@@ -356,7 +355,7 @@ def _number(value: Any) -> Fraction | None:
     return Fraction(value) if isinstance(value, int) else None
 
 
-def _inside(value: Any, bounds: Bounds, kind: Kind | None) -> bool:
+def _inside(value: Any, bounds: NumberInterval, kind: Kind | None) -> bool:
     number = _number(value)
     if kind not in (Kind.INTEGER, Kind.REAL, Kind.DATE, Kind.TIMESTAMP) or value is None:
         return True
@@ -370,7 +369,7 @@ def _inside(value: Any, bounds: Bounds, kind: Kind | None) -> bool:
 def _tried(expression: Expression, plain: str) -> str:
     """Plain SQL with NULL for errors. DuckDB makes timestamps of dates and intervals: dates stay dates here."""
     tried = f"TRY({plain})"
-    return f"TRY_CAST({tried} AS DATE)" if type_of(expression, TABLE).kind is Kind.DATE else tried
+    return f"TRY_CAST({tried} AS DATE)" if infer_type(expression, TABLE).kind is Kind.DATE else tried
 
 
 def _close(value: Any, expected: Any) -> bool:
@@ -387,9 +386,9 @@ def test_a_function_never_fails_keeps_its_interval_and_equals_duckdbs_own(
     name: str, case: Case, engine: duckdb.DuckDBPyConnection
 ) -> None:
     expression = read_value(case.asked)
-    made, columns = type_of(expression, TABLE), columns_of(expression)
+    made, columns = infer_type(expression, TABLE), columns_of(expression)
     plain = case.asked if case.plain is _SAME else case.plain
-    selected = [Emitter(TABLE).write(expression), "NULL" if plain is None else _tried(expression, plain)]
+    selected = [DuckDBEmitter(TABLE).write(expression), "NULL" if plain is None else _tried(expression, plain)]
     pairs = rows(engine, selected, columns)
     _check_interval([value for value, _ in pairs], made)
     if plain is not None:
@@ -401,7 +400,7 @@ def test_a_function_never_fails_keeps_its_interval_and_equals_duckdbs_own(
 
 
 def _check_interval(values: list[Any], made: Type) -> None:
-    bounds = made.bounds.rounded() if made.numeric else made.bounds
+    bounds = made.bounds.round_to_doubles() if made.numeric else made.bounds
     assert [value for value in values if not _inside(value, bounds, made.kind)] == []
     if made.kind is Kind.INTEGER:
         assert all(v.is_integer() for v in values if isinstance(v, float) and math.isfinite(v))
@@ -447,7 +446,7 @@ def test_after_the_noise_a_function_gives_what_the_engine_gives(
 ) -> None:
     expression = read_value(case.asked)
     columns = columns_of(expression)
-    selected = [*(f'"{column}"' for column in columns), Emitter(TABLE).write(expression)]
+    selected = [*(f'"{column}"' for column in columns), DuckDBEmitter(TABLE).write(expression)]
     tried = 0
     for *given, computed in rows(engine, selected, columns):
         dated = [COLUMNS[column][0] in (Kind.DATE, Kind.TIMESTAMP) for column in columns]
@@ -495,10 +494,10 @@ def test_whole_intervals_hold_whatever_rounding_happens_below_them(
     bounded = 0
     for _ in range(150 * DEPTH):
         expression = Call(function, (_nested(chance, chance.choice([1, 2, 3])),))
-        made = type_of(expression, TABLE)
+        made = infer_type(expression, TABLE)
         assert made.kind is Kind.INTEGER
         bounded += made.bounds.low is not None and made.bounds.high is not None
-        for (value,) in rows(engine, [Emitter(TABLE).write(expression)], columns_of(expression)):
+        for (value,) in rows(engine, [DuckDBEmitter(TABLE).write(expression)], columns_of(expression)):
             assert _inside(value, made.bounds, made.kind), (expression, value, made.bounds)
     assert bounded > 50 * DEPTH
 
@@ -506,34 +505,36 @@ def test_whole_intervals_hold_whatever_rounding_happens_below_them(
 def test_buckets_are_those_of_exact_arithmetic(engine: duckdb.DuckDBPyConnection) -> None:
     """Away from the edges of buckets, where doubles and fractions cannot disagree."""
     expression = read_value("WIDTH_BUCKET(z, 0.1, 9.7, 7)")
-    for value, made in rows(engine, ["z", Emitter(TABLE).write(expression)], ["z"]):
+    for value, made in rows(engine, ["z", DuckDBEmitter(TABLE).write(expression)], ["z"]):
         place = (Fraction(value) - Fraction("0.1")) * 7 / (Fraction("9.7") - Fraction("0.1"))
         if abs(place - round(place)) > Fraction(1, 10**9):
             assert made == math.floor(place) + 1
 
 
 def test_an_interval_of_dates_is_as_narrow_as_it_can_be() -> None:
-    year = type_of(read_value("YEAR(f)"), TABLE).bounds
-    assert year == Bounds(Fraction(2024), Fraction(2025))
-    assert type_of(read_value("MONTH(g)"), TABLE).bounds == Bounds(Fraction(5), Fraction(5))
-    assert type_of(read_value("DAY(g)"), TABLE).bounds == Bounds(Fraction(1), Fraction(31))
-    assert type_of(read_value("FLOOR(n / 10)"), TABLE).bounds == Bounds(Fraction(0), Fraction(12))
-    assert type_of(read_value("WIDTH_BUCKET(n, 0, 100, 10)"), TABLE).bounds == Bounds(Fraction(1), Fraction(11))
-    days = type_of(read_value("DATE_DIFF('day', f, g)"), TABLE).bounds
-    assert days == Bounds(Fraction(31), Fraction(458))
+    year = infer_type(read_value("YEAR(f)"), TABLE).bounds
+    assert year == NumberInterval(Fraction(2024), Fraction(2025))
+    assert infer_type(read_value("MONTH(g)"), TABLE).bounds == NumberInterval(Fraction(5), Fraction(5))
+    assert infer_type(read_value("DAY(g)"), TABLE).bounds == NumberInterval(Fraction(1), Fraction(31))
+    assert infer_type(read_value("FLOOR(n / 10)"), TABLE).bounds == NumberInterval(Fraction(0), Fraction(12))
+    assert infer_type(read_value("WIDTH_BUCKET(n, 0, 100, 10)"), TABLE).bounds == NumberInterval(
+        Fraction(1), Fraction(11)
+    )
+    days = infer_type(read_value("DATE_DIFF('day', f, g)"), TABLE).bounds
+    assert days == NumberInterval(Fraction(31), Fraction(458))
 
 
 def test_texts_that_are_joined_again_and_again_stop_growing(engine: duckdb.DuckDBPyConnection) -> None:
     expression: Expression = Column("s")
     for _ in range(9):
         expression = Call("||", (expression, expression))
-    lengths = rows(engine, [f"length({Emitter(TABLE).write(expression)})"], ["s"])
+    lengths = rows(engine, [f"length({DuckDBEmitter(TABLE).write(expression)})"], ["s"])
     assert max(length for (length,) in lengths if length is not None) <= 20_000
     grown: Expression = Column("s")
     for _ in range(12):
         grown = Call("replace", (grown, Literal("a"), Literal("a" * 1000)))
     assert all(
-        n is None or n <= 10_000 for (n,) in rows(engine, [f"length({Emitter(TABLE).write(grown)})"], ["s"])
+        n is None or n <= 10_000 for (n,) in rows(engine, [f"length({DuckDBEmitter(TABLE).write(grown)})"], ["s"])
     )
 
 
@@ -542,14 +543,14 @@ def test_a_nested_call_is_written_once() -> None:
     expression: Expression = Column("x")
     for _ in range(40):
         expression = Call("clamp", (Call("+", (expression, Literal(1))), Literal(0), Literal(9)))
-    assert len(Emitter(TABLE).write(expression)) < 20_000
+    assert len(DuckDBEmitter(TABLE).write(expression)) < 20_000
 
 
 def test_a_long_nested_call_has_the_value_of_its_steps(engine: duckdb.DuckDBPyConnection) -> None:
     expression: Expression = Column("x")
     for _ in range(6):
         expression = Call("clamp", (Call("+", (expression, Literal(1))), Literal(0), Literal(9)))
-    for value, made in rows(engine, ["x", Emitter(TABLE).write(expression)], ["x"]):
+    for value, made in rows(engine, ["x", DuckDBEmitter(TABLE).write(expression)], ["x"]):
         steps = value
         for _ in range(6 if value is not None and not math.isnan(value) else 0):
             steps = min(max(steps + 1, 0), 9)

@@ -19,10 +19,10 @@ from tests.harness import in_measures, noise_off
 
 import jali
 from jali.engines.duckdb import DuckDBEngine
+from jali.ir.aggregates import CountPeople, CountRows, SumValues
 from jali.ledger import SqliteLedger
 from jali.planner import Plan
-from jali.query.aggregation import CountPeople, CountRows, SumValues
-from jali.query.read_sql import read_sql
+from jali.sql.reader.read_select import read_sql
 
 COLUMNS: dict[str, jali.Range | jali.Keys] = {
     "g": jali.Keys(["A", "B", "", None]),

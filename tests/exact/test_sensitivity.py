@@ -10,8 +10,8 @@ from tests.exact.strategies import table_of
 from tests.exact.test_plain_sql import database
 from tests.harness import in_measures, noise_off
 
-from jali.planner.sensitivity import l1_sensitivity
-from jali.query.ownership import changes
+from jali.ir.ownership import changes
+from jali.planner.query_sensitivity import l1_sensitivity
 
 EXTREME = "SELECT g, COUNT(*), SUM(x), AVG(x), SUM(n), COUNT(DISTINCT uid) FROM t GROUP BY g"
 

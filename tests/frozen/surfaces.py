@@ -20,8 +20,8 @@ import typer.main
 HERE = Path(__file__).parent
 MODULES = (
     "jali",
-    "jali.attacks",
-    "jali.audit",
+    "jali.lab.attacks",
+    "jali.lab.audit",
     "jali.errors",
     "jali.local",
     "jali.mechanisms",
@@ -115,14 +115,14 @@ def _of_command(path: str, command: Any) -> Iterator[str]:
 
 def exit_codes() -> str:
     """List the exit code of each error and of all else that can happen."""
-    from jali.cli import app, failures
+    from jali.cli import app, errors
 
-    codes = {kind.__name__: code for kind, code in failures.EXIT_CODES}
+    codes = {kind.__name__: code for kind, code in errors.EXIT_CODES}
     named = {
-        "wrong use": failures.WRONG_USE,
-        "refused by a budget": failures.REFUSED,
-        "unsupported": failures.UNSUPPORTED,
-        "failed": failures.FAILED,
+        "wrong use": errors.WRONG_USE,
+        "refused by a budget": errors.REFUSED,
+        "unsupported": errors.UNSUPPORTED,
+        "failed": errors.FAILED,
         "interrupted": app.INTERRUPTED,
     }
     return "".join(f"{name}: {code}\n" for name, code in (codes | named).items())

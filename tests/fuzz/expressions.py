@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from random import Random
 from typing import TypeVar
 
-from jali.query.functions.days import PARTS
+from jali.ir.functions.date_functions import PARTS
 
 T = TypeVar("T")
 NUMBER, TEXT, DATE, TIME, TRUTH, OTHER = "number", "text", "date", "time", "truth", "other"

@@ -13,22 +13,21 @@ import numpy as np
 from tests.fuzz.neighbours import Neighbour
 from tests.fuzz.world import House
 
-from jali.engines.duckdb.dialect import DUCKDB
-from jali.engines.duckdb.emit import emit
-from jali.engines.sql.relations import select
+from jali.catalog.tables import Table
+from jali.engines.duckdb.dialect import DUCKDB, emit
+from jali.engines.sql.relation_emitter import select
+from jali.ir import ownership
+from jali.ir.aggregates import CountPeople, CountRows
 from jali.mechanisms import Gaussian, Laplace
-from jali.mechanisms.joint_measure import Coordinate
+from jali.mechanisms.additive.l_infinity import JointNoiseCoordinate
 from jali.mechanisms.quantiles.weighted_quantile import WeightedQuantile
-from jali.mechanisms.selection.exponential import Exponential
+from jali.mechanisms.selection.exponential_mechanism import Exponential
 from jali.mechanisms.selection.permute_and_flip import PermuteAndFlip
-from jali.mechanisms.workloads.measured_cells import MeasuredCells
-from jali.planner import Plan, reach, sensitivity
-from jali.planner.paid import paid
-from jali.planner.part import Part
-from jali.planner.reach import QueryReach, strategy_l1, strategy_squared_l2
-from jali.query import ownership
-from jali.query.aggregation import CountPeople, CountRows
-from jali.query.catalog import Table
+from jali.mechanisms.workloads.cell_strategies import MeasuredCells
+from jali.planner import Plan, query_sensitivity
+from jali.planner.measured_query import MeasuredQuery
+from jali.planner.plan import compute_release_loss
+from jali.planner.query_sensitivity import QuerySensitivity, strategy_l1, strategy_squared_l2
 
 Rows: TypeAlias = list[tuple[Any, ...]]
 # An integer for each place of a vector; places that are not there hold 0.
@@ -63,7 +62,7 @@ def exact(plan: Plan, house: House, *, with_owners: bool) -> Exact:
     return Exact(parts, every, Counter(map(repr, run(_owned(plan)) if with_owners else [])))
 
 
-def _hides(part: Part) -> bool:
+def _hides(part: MeasuredQuery) -> bool:
     return part.aggregation.selecting and not part.draws and part.aggregation.weights is not None
 
 
@@ -73,7 +72,7 @@ def _owned(plan: Plan) -> str:
 
 
 @lru_cache(maxsize=64)
-def _unlimited(part: Part) -> str:
+def _unlimited(part: MeasuredQuery) -> str:
     """The query without the bound on a person's groups.
 
     Which groups are shown is decided by their people, after the noise could have been added to all of them: a
@@ -111,7 +110,7 @@ def _moved(one: Vector, other: Vector) -> list[int]:
     return [abs(one.get(place, 0) - other.get(place, 0)) for place in one.keys() | other.keys()]
 
 
-def _check_measures(part: Part, one: Rows, other: Rows, changes: int) -> None:
+def _check_measures(part: MeasuredQuery, one: Rows, other: Rows, changes: int) -> None:
     aggregation = part.aggregation
     width = len(aggregation.keys) if aggregation.selecting else 0
     first = width + 1 if aggregation.selecting else 0
@@ -119,28 +118,28 @@ def _check_measures(part: Part, one: Rows, other: Rows, changes: int) -> None:
         if aggregation.selecting and isinstance(measure, CountPeople) and measure.present is None:
             continue
         moved = _moved(*(_vector(rows, width, first + i) for rows in (one, other)))
-        if not sensitivity.by_length(aggregation, measure):
-            most = sensitivity.l1_sensitivity(aggregation, measure, changes)
+        if not query_sensitivity.by_length(aggregation, measure):
+            most = query_sensitivity.l1_sensitivity(aggregation, measure, changes)
             assert sum(moved) <= most, ("L1", measure, sum(moved), most)
-        squared = sensitivity.squared_l2_sensitivity(aggregation, measure, changes)
+        squared = query_sensitivity.squared_l2_sensitivity(aggregation, measure, changes)
         assert sum(m * m for m in moved) <= squared, ("L2", measure, moved, squared)
 
 
-def _check_together(part: Part, one: Rows, other: Rows, changes: int) -> None:
+def _check_together(part: MeasuredQuery, one: Rows, other: Rows, changes: int) -> None:
     """Measures that leave together move by their largest multiple in each group, over all groups."""
     aggregation = part.aggregation
     width = len(aggregation.keys) if aggregation.selecting else 0
     first = width + 1 if aggregation.selecting else 0
-    block = {i: m for i, m in enumerate(part.mechanisms) if isinstance(m, Coordinate)}
+    block = {i: m for i, m in enumerate(part.mechanisms) if isinstance(m, JointNoiseCoordinate)}
     if not block:
         return
     pairs = [(m.times, [_vector(rows, width, first + i) for rows in (one, other)]) for i, m in block.items()]
     groups = {group for _, vectors in pairs for vector in vectors for group in vector}
     moved = sum(max(times * abs(a.get(g, 0) - b.get(g, 0)) for times, (a, b) in pairs) for g in groups)
-    most = QueryReach(aggregation, changes, times={i: m.times for i, m in block.items()}).shared
+    most = QuerySensitivity(aggregation, changes, times={i: m.times for i, m in block.items()}).shared
     assert moved <= most, ("together", list(block), moved, most)
     # Nobody is charged less than that, at the scale that is drawn.
-    charged = sum((paid(part, i, changes).epsilon or Fraction(0)) for i in block)
+    charged = sum((compute_release_loss(part, i, changes).epsilon or Fraction(0)) for i in block)
     assert charged >= moved / next(iter(block.values())).joint.scale
 
 
@@ -156,7 +155,7 @@ def _group(keys: tuple[Any, ...]) -> str:
     return repr([key + 0.0 if isinstance(key, float) else key for key in keys])
 
 
-def _check_selected(part: Part, one: Rows, other: Rows, changes: int) -> None:
+def _check_selected(part: MeasuredQuery, one: Rows, other: Rows, changes: int) -> None:
     """One person keeps so many groups, and counts once in each."""
     aggregation = part.aggregation
     width = len(aggregation.keys)
@@ -166,34 +165,34 @@ def _check_selected(part: Part, one: Rows, other: Rows, changes: int) -> None:
     assert max(moved, default=0) <= max(1, changes // 2), ("people of a group", moved)
     for i, measure in enumerate(aggregation.measures):
         if isinstance(measure, CountPeople) and measure.present is None:
-            most = sensitivity.l1_sensitivity(aggregation, measure, changes)
-            squared = sensitivity.squared_l2_sensitivity(aggregation, measure, changes)
+            most = query_sensitivity.l1_sensitivity(aggregation, measure, changes)
+            squared = query_sensitivity.squared_l2_sensitivity(aggregation, measure, changes)
             shown = _moved(*(_vector(rows, width, width + 1 + i) for rows in (one, other)))
             assert sum(shown) <= most, (measure, shown, most)
             assert sum(m * m for m in shown) <= squared, (measure, shown, squared)
 
 
-def _check_axis(part: Part, one: Rows, other: Rows, changes: int) -> None:
+def _check_axis(part: MeasuredQuery, one: Rows, other: Rows, changes: int) -> None:
     """Weights of cells in L1 and L2, those of picks by their largest move, quantiles by their distances."""
     aggregation = part.aggregation
     width = len(aggregation.keys) if aggregation.selecting else 1
     sides = [_cells(rows, width) for rows in (one, other)]
     moved = _moved(*sides)
-    assert sum(moved) <= reach.weight_reach(aggregation) * changes, ("cells", sum(moved), changes)
+    assert sum(moved) <= query_sensitivity.bound_weight(aggregation) * changes, ("cells", sum(moved), changes)
     groups = [_by_group(vector) for vector in sides]
     for draw, mechanism in zip(part.draws, part.mechanisms, strict=True):
         if isinstance(mechanism, Laplace | Gaussian):
-            assert sum(moved) <= sensitivity.l1_sensitivity(aggregation, CountRows(), changes)
-            squared = sensitivity.squared_l2_sensitivity(aggregation, CountRows(), changes)
+            assert sum(moved) <= query_sensitivity.l1_sensitivity(aggregation, CountRows(), changes)
+            squared = query_sensitivity.squared_l2_sensitivity(aggregation, CountRows(), changes)
             assert sum(m * m for m in moved) <= squared
         elif isinstance(mechanism, MeasuredCells):
             _check_strategy(mechanism, part, groups[0], groups[1], changes)
         elif isinstance(mechanism, WeightedQuantile):
-            most = reach.rank_sensitivity(aggregation, draw.at, changes)
+            most = query_sensitivity.rank_sensitivity(aggregation, draw.at, changes)
             assert _ranks_moved(mechanism, *groups) <= most, ("ranks", draw)
         else:
             assert isinstance(mechanism, PermuteAndFlip | Exponential)
-            most = reach.cell_reach(aggregation, changes)
+            most = query_sensitivity.cell_sensitivity(aggregation, changes)
             assert _largest_moved(*groups) <= most, ("picks", draw)
             assert isinstance(mechanism, PermuteAndFlip | Exponential)
             assert not mechanism.monotone or changes > 1 or _one_way(*sides)
@@ -201,7 +200,7 @@ def _check_axis(part: Part, one: Rows, other: Rows, changes: int) -> None:
 
 def _check_strategy(
     mechanism: MeasuredCells,
-    part: Part,
+    part: MeasuredQuery,
     one: dict[str, dict[int, int]],
     other: dict[str, dict[int, int]],
     changes: int,

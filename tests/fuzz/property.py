@@ -9,11 +9,11 @@ from tests.fuzz.movement import Exact, check_equal, check_movement, check_owners
 from tests.fuzz.neighbours import neighbours
 from tests.fuzz.world import House, World, random_world, rows_of
 
+from jali.ir import ownership
 from jali.planner import Plan
-from jali.planner.paid import paid
-from jali.planner.tell import selected
+from jali.planner.partition_selection import charge_selection
+from jali.planner.plan import compute_release_loss
 from jali.privacy import NOTHING, Event
-from jali.query import ownership
 
 
 def check_plan(house: House, plan: Plan, seed: int, each: int) -> int:
@@ -46,8 +46,10 @@ def check_costs(plan: Plan) -> None:
     assert set(charged) == {table.name for table in plan.tables}
     for table in plan.tables:
         changes = ownership.changes(plan.source, table)
-        events = [paid(part, i, changes) for part in plan.parts for i in range(len(part.mechanisms))]
-        chosen = None if plan.selection is None else selected(plan.selection, plan.aggregation, changes)
+        events = [
+            compute_release_loss(part, i, changes) for part in plan.parts for i in range(len(part.mechanisms))
+        ]
+        chosen = None if plan.selection is None else charge_selection(plan.selection, plan.aggregation, changes)
         assert (chosen is None) == (plan.selection is None)
         events += [] if chosen is None else [chosen]
         total = reduce(Event.__add__, events, NOTHING)

@@ -15,11 +15,10 @@ from tests.fuzz.questions import AGGREGATES, Asked, questions
 from tests.fuzz.world import ADJACENCIES, House, house, random_world
 
 import jali
-from jali.query import aggregates
-from jali.query.functions import FUNCTIONS
-from jali.query.functions.days import PARTS
-from jali.query.nodes import Aggregate, Call, walk
-from jali.query.read_sql import read_value
+from jali.ir.expressions import Aggregate, Call, walk
+from jali.ir.functions import FUNCTIONS, aggregate_functions
+from jali.ir.functions.date_functions import PARTS
+from jali.sql.reader.read_select import read_value
 
 WORLDS = [random_world(seed) for seed in range(20)]
 
@@ -145,4 +144,4 @@ def test_the_grammar_writes_every_function_and_every_aggregate() -> None:
     scalars = _written(shape for shapes in expressions.SHAPES.values() for shape in shapes)
     assert {node.function for node in scalars} >= set(FUNCTIONS)
     found = {node.function for node in _written(AGGREGATES) if isinstance(node, Aggregate)}
-    assert found == set(aggregates.AGGREGATES)
+    assert found == set(aggregate_functions.AGGREGATES)

@@ -12,11 +12,11 @@ from tests.depth import DEPTH, thinned
 from tests.fuzz.property import check_plan
 from tests.fuzz.world import ADJACENCIES, House, house
 
-from jali.engines.sql import relations
-from jali.planner import Plan, sensitivity
-from jali.planner import reach as reaching
-from jali.query import ownership
-from jali.query.aggregation import Weights
+from jali.engines.sql import relation_emitter
+from jali.ir import ownership
+from jali.ir.aggregates import Weights
+from jali.planner import Plan, query_sensitivity
+from jali.planner import query_sensitivity as reaching
 
 LEFT = "SELECT p.sex, COUNT(*), SUM(v.cost) FROM visits v LEFT JOIN people p ON v.uid = p.pid GROUP BY p.sex"
 UNION = "SELECT t, COUNT(*) FROM (SELECT uid, ward t FROM visits UNION ALL SELECT pid, sex FROM people) GROUP BY t"
@@ -67,8 +67,8 @@ def test_charging_one_change_where_there_are_more_is_noticed(
     monkeypatch.setattr(ownership, "changes", lambda relation, table: 1)
     if sql == PLAIN:
         # One change is right here: what is wrong is half of it.
-        honest = sensitivity.l1_sensitivity
-        monkeypatch.setattr(sensitivity, "l1_sensitivity", lambda *given: honest(*given) / 2)
+        honest = query_sensitivity.l1_sensitivity
+        monkeypatch.setattr(query_sensitivity, "l1_sensitivity", lambda *given: honest(*given) / 2)
     with pytest.raises(AssertionError):
         check_all(home, plan)
 
@@ -123,7 +123,7 @@ def rewritten(plan: Plan, change: Callable[[str], str]) -> Plan:
     return replace(plan, levels=tuple(levels))
 
 
-@pytest.mark.parametrize("name", ["rank_sensitivity", "cell_reach"])
+@pytest.mark.parametrize("name", ["rank_sensitivity", "cell_sensitivity"])
 def test_half_the_reach_of_a_choice_is_noticed(home: House, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
     plan = home.db.explain(MEDIAN, epsilon=1)
     honest = getattr(reaching, name)
@@ -135,7 +135,7 @@ def test_half_the_reach_of_a_choice_is_noticed(home: House, monkeypatch: pytest.
 def test_a_row_that_lost_its_owner_is_noticed(home: House, monkeypatch: pytest.MonkeyPatch) -> None:
     """The rows of a full join, with the owner of one side only."""
     plan = home.db.explain("SELECT COUNT(*) FROM visits v FULL JOIN people p ON v.uid = p.pid", epsilon=1)
-    honest = relations.select
+    honest = relation_emitter.select
     monkeypatch.setattr(
         "tests.fuzz.movement.select",
         lambda *given: honest(*given).replace("coalesce(l.owner, r.owner)", "l.owner"),

@@ -29,13 +29,13 @@ from typing import Any
 
 from tests.golden.facts import facts
 
-from jali.engines.duckdb.emit import emit
+from jali.catalog.tables import Catalog
+from jali.engines.duckdb.dialect import emit
 from jali.planner import Plan, make_plan
-from jali.planner.clause import check_unit, with_clause
-from jali.planner.terms import terms_of
-from jali.query.bigquery import read_clause
-from jali.query.catalog import Catalog
-from jali.query.read_sql import read_sql
+from jali.planner.bigquery_terms import check_unit, read_clause_terms
+from jali.planner.terms import read_terms
+from jali.sql.bigquery import read_clause
+from jali.sql.reader.read_select import read_sql
 
 FOLDER = Path(__file__).parent
 FILES = sorted(FOLDER.glob("*.sql"))
@@ -108,8 +108,8 @@ def plan_of(case: Case, catalog: Catalog) -> Plan:
     """Plan a case's question."""
     text, clause, bounds = read_clause(case.question)
     if clause is None:
-        return make_plan(read_sql(text, bounds), catalog, terms_of(**case.terms))
-    plan = make_plan(read_sql(text, bounds), catalog, with_clause(clause, case.terms))
+        return make_plan(read_sql(text, bounds), catalog, read_terms(**case.terms))
+    plan = make_plan(read_sql(text, bounds), catalog, read_clause_terms(clause, case.terms))
     check_unit(clause, plan)
     return plan
 

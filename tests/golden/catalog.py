@@ -17,9 +17,9 @@ import pyarrow.parquet as pq
 from tests.golden import rows
 
 import jali
+from jali.catalog.tables import Catalog, Public, Table
 from jali.engines.duckdb import DuckDBEngine
 from jali.ledger import SqliteLedger
-from jali.query.catalog import Catalog, Public, Table
 
 BUDGET = jali.Budget(epsilon=10**9, delta="1/2")
 DATA = "/data"

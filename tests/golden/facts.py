@@ -6,35 +6,24 @@ from collections.abc import Iterator
 from fractions import Fraction
 from math import isqrt
 
+from jali.catalog.tables import Public, Table
+from jali.ir.aggregates import Aggregation, CellAxis, CountPeople, CountRows, CountValues, KeySet, Marks, Measure
+from jali.ir.estimators import AnyEstimate, Cells, LinearCombination, Moment, Picked, PickedCell, RatioEstimate
+from jali.ir.expressions import Column, Expression
+from jali.ir.ownership import changes, most_changes, own
+from jali.ir.relations import Belonging, Capped, Compute, Keep, Match, Pair, Relation, Scan, Stack, Summary
 from jali.mechanisms import Gaussian, GaussianThreshold, Laplace, LaplaceThreshold
-from jali.mechanisms.joint_measure import Coordinate
-from jali.mechanisms.keys.noisy_counts import NoisyCounts
-from jali.mechanisms.measurement import Noise
-from jali.mechanisms.measurement import Pick as Choice
+from jali.mechanisms.additive.l_infinity import JointNoiseCoordinate
+from jali.mechanisms.measurement import NoiseMeasurement
+from jali.mechanisms.measurement import PickMeasurement as Choice
+from jali.mechanisms.partition_selection.thresholded_counts import ThresholdedCounts
 from jali.mechanisms.quantiles.weighted_quantile import PermutedWeightedQuantile, WeightedQuantile
 from jali.mechanisms.selection.permute_and_flip import PermuteAndFlip
-from jali.mechanisms.workloads.cell_strategies import TreeOfCells
-from jali.mechanisms.workloads.measured_cells import MeasuredCells
+from jali.mechanisms.workloads.cell_strategies import MeasuredCells, TreeOfCells
 from jali.planner import Plan
-from jali.planner.part import Draw, Level, Part
-from jali.planner.sensitivity import l1_sensitivity, squared_l2_sensitivity
-from jali.planner.show_expression import show_aggregate, show_expression, show_value
-from jali.query.aggregation import (
-    Aggregation,
-    Axis,
-    CountPeople,
-    CountRows,
-    CountValues,
-    KeySet,
-    Marks,
-    Measure,
-)
-from jali.query.catalog import Public, Table
-from jali.query.estimate import Estimate, Linear
-from jali.query.estimates import AnyEstimate, Cells, Moment, Pick, Picked
-from jali.query.nodes import Column, Expression
-from jali.query.ownership import changes, most_changes, own
-from jali.query.relation import Belonging, Capped, Compute, Keep, Match, Pair, Relation, Scan, Stack, Summary
+from jali.planner.measured_query import AxisRelease, GroupingSet, MeasuredQuery
+from jali.planner.query_sensitivity import l1_sensitivity, squared_l2_sensitivity
+from jali.sql.printer import show_aggregate, show_expression, show_value
 
 _SHOWN_KEYS = 12
 
@@ -165,7 +154,7 @@ def _selection(plan: Plan) -> str:
     )
 
 
-def _level(plan: Plan, level: Level) -> Iterator[str]:
+def _level(plan: Plan, level: GroupingSet) -> Iterator[str]:
     names = ", ".join(show_expression(plan.keys[place].expression) for place in level.places)
     count = level.aggregation.groups
     groups = "1 group" if count == 1 else f"{count} groups"
@@ -179,19 +168,19 @@ def _level(plan: Plan, level: Level) -> Iterator[str]:
 # Releases.
 
 
-def _coin(mechanism: NoisyCounts) -> str:
+def _coin(mechanism: ThresholdedCounts) -> str:
     return f", or {float(mechanism.coin):.4f} of those one below" if mechanism.coin else ""
 
 
-def _release(plan: Plan, part: Part, index: int) -> str:
+def _release(plan: Plan, part: MeasuredQuery, index: int) -> str:
     mechanism = part.mechanisms[index]
     if isinstance(mechanism, Laplace | Gaussian):
         measure = CountRows() if part.draws else part.aggregation.measures[index]
         what = f"cells of {_axis(part.draws[index].axis)}" if part.draws else _described(measure)
         return f"{what}; {_noise(plan, part.aggregation, measure, mechanism)}"
-    if isinstance(mechanism, Coordinate):
+    if isinstance(mechanism, JointNoiseCoordinate):
         return f"{_described(part.aggregation.measures[index])}; {_joint(plan, part, index, mechanism)}"
-    if isinstance(mechanism, NoisyCounts):
+    if isinstance(mechanism, ThresholdedCounts):
         described = _described(part.aggregation.measures[index])
         least = f"{mechanism.threshold}{_coin(mechanism)}"
         return f"{described}; told with the groups, if at least {least}; {_law(mechanism)}"
@@ -201,14 +190,14 @@ def _release(plan: Plan, part: Part, index: int) -> str:
     return f"{_drawn(part.draws[index], mechanism)}; {mechanism.loss.event}"
 
 
-def _law(mechanism: NoisyCounts) -> str:
+def _law(mechanism: ThresholdedCounts) -> str:
     if isinstance(mechanism, LaplaceThreshold):
         return f"Laplace, scale {_number(mechanism.scale)}"
     assert isinstance(mechanism, GaussianThreshold)
     return f"Gaussian, sigma {_root(mechanism.variance)}"
 
 
-def _joint(plan: Plan, part: Part, index: int, mechanism: Coordinate) -> str:
+def _joint(plan: Plan, part: MeasuredQuery, index: int, mechanism: JointNoiseCoordinate) -> str:
     measure = part.aggregation.measures[index]
     worth, joint = part.aggregation.unit(measure), mechanism.joint
     reach = _number(l1_sensitivity(part.aggregation, measure, most_changes(plan.source)) * worth)
@@ -216,7 +205,7 @@ def _joint(plan: Plan, part: Part, index: int, mechanism: Coordinate) -> str:
     return f"one integer is {worth}, {mechanism.times} times; moves by L1 {reach}; {noise}; {joint.loss.event}"
 
 
-def _noise(plan: Plan, aggregation: Aggregation, measure: Measure, mechanism: Noise) -> str:
+def _noise(plan: Plan, aggregation: Aggregation, measure: Measure, mechanism: NoiseMeasurement) -> str:
     worth, moved = aggregation.unit(measure), most_changes(plan.source)
     if isinstance(mechanism, Laplace):
         reach = f"L1 {_number(l1_sensitivity(aggregation, measure, moved) * worth)}"
@@ -240,14 +229,14 @@ def _described(measure: Measure) -> str:
     return f"sum of {show_expression(measure.value)} in {ends}{centre}"
 
 
-def _axis(axis: Axis) -> str:
+def _axis(axis: CellAxis) -> str:
     if isinstance(axis, Marks):
         step, low = _number(axis.step), _number(axis.low)
         return f"{show_expression(axis.value)}, {axis.cells} marks from {low} by {step}"
     return f"{show_expression(axis.keys.expression)}, {axis.cells} values"
 
 
-def _measured(draw: Draw, mechanism: MeasuredCells) -> str:
+def _measured(draw: AxisRelease, mechanism: MeasuredCells) -> str:
     strategy, noise = mechanism.strategy, mechanism.noise
     assert isinstance(noise, Laplace | Gaussian)
     what = f"tree {strategy.fanouts}" if isinstance(strategy, TreeOfCells) else "square root of summing"
@@ -256,7 +245,7 @@ def _measured(draw: Draw, mechanism: MeasuredCells) -> str:
     return f"{what} over {_axis(draw.axis)}; {law}"
 
 
-def _drawn(draw: Draw, mechanism: Choice) -> str:
+def _drawn(draw: AxisRelease, mechanism: Choice) -> str:
     law = "permute-and-flip" if isinstance(mechanism, PermutedWeightedQuantile | PermuteAndFlip) else "exponential"
     if isinstance(mechanism, WeightedQuantile):
         end = {-1: "low end of the interval of ", 0: "", 1: "high end of the interval of "}[draw.end]
@@ -271,7 +260,7 @@ def _drawn(draw: Draw, mechanism: Choice) -> str:
 
 
 def _estimate(estimate: AnyEstimate) -> str:
-    if isinstance(estimate, Estimate):
+    if isinstance(estimate, RatioEstimate):
         return _ratio(estimate)
     if isinstance(estimate, Moment):
         sums = "; ".join(f"{name} = {_linear(form)}" for name, form in estimate.sums)
@@ -288,12 +277,12 @@ def _label(value: object) -> str:
     return _number(value) if isinstance(value, Fraction) else str(value)
 
 
-def _pick(pick: Pick) -> str:
+def _pick(pick: PickedCell) -> str:
     ends = ["the end of the range" if end is None else f"[{end}]" for end in (pick.low, pick.high)]
     return f"[{pick.value}]" + ("" if pick.low is pick.high is None else f" from {ends[0]} to {ends[1]}")
 
 
-def _ratio(estimate: Estimate) -> str:
+def _ratio(estimate: RatioEstimate) -> str:
     above = _linear(estimate.numerator)
     if estimate.denominator is None:
         return above
@@ -302,7 +291,7 @@ def _ratio(estimate: Estimate) -> str:
     return f"({above}) / ({_linear(estimate.denominator)}){ends}"
 
 
-def _linear(form: Linear) -> str:
+def _linear(form: LinearCombination) -> str:
     parts = [f"[{index}]" if c == 1 else f"{_number(c)} x [{index}]" for index, c in form.terms]
     return " + ".join(parts + ([str(form.constant)] if form.constant else []))
 

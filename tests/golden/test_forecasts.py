@@ -22,18 +22,17 @@ from tests.golden.cases import FILES, plan_of, read_cases
 from tests.golden.catalog import Clinic, clinic
 from tests.seeded import SeededBits
 
+from jali.execution.postprocess import GroupReader, Release, ReleasedGroups, list_groups
+from jali.explain import ChoiceNote, explain_plan
+from jali.ir.aggregates import CountRows, SumValues
+from jali.ir.estimators import AnyEstimate, Cells, Moment, Picked, RatioEstimate
 from jali.mechanisms import Gaussian, Laplace
-from jali.mechanisms.workloads.grouping_sets import consistent, variances_of
-from jali.mechanisms.workloads.measured_cells import MeasuredCells
+from jali.mechanisms.workloads.cell_strategies import MeasuredCells
+from jali.mechanisms.workloads.grouping_sets import list_variances, make_consistent
 from jali.planner import Plan
-from jali.planner.explanation import ChoiceNote, explanation
-from jali.planner.forecast import Forecast, forecast_of
-from jali.planner.joint import block_of
-from jali.planner.part import Level
-from jali.query.aggregation import CountRows, SumValues
-from jali.query.estimate import Estimate
-from jali.query.estimates import AnyEstimate, Cells, Moment, Picked
-from jali.reading import LevelReading, Release, Released, all_groups
+from jali.planner.forecast import AggregateForecast, forecast_estimate
+from jali.planner.joint_noise import find_block
+from jali.planner.measured_query import GroupingSet
 
 Plans: TypeAlias = dict[Path, list[tuple[str, Plan]]]
 DRAWS = 20_000
@@ -60,7 +59,7 @@ def test_the_measured_error_is_the_forecast(path: Path, plans: Plans) -> None:
     bits, seen = SeededBits(17), set()
     for title, plan in plans[path][:: 1 if DEPTH > 1 else 2]:
         for (_, estimate), index in ((one, i) for one in plan.estimates for i in range(len(plan.levels))):
-            found = forecast_of(plan, index, estimate)
+            found = forecast_estimate(plan, index, estimate)
             if found.always and (key := (_laws(plan), estimate, index)) not in seen:
                 seen.add(key)
                 assert found.rms is not None
@@ -74,10 +73,10 @@ def _laws(plan: Plan) -> tuple[Any, ...]:
 def _measured(plan: Plan, index: int, estimate: AnyEstimate, bits: SeededBits) -> float:
     level = plan.levels[index]
     if isinstance(estimate, Moment):
-        estimate = Estimate(dict(estimate.sums)["n"])
+        estimate = RatioEstimate(dict(estimate.sums)["n"])
     if isinstance(estimate, Cells):
         return _rms(_cell_errors(level, estimate, bits))
-    assert isinstance(estimate, Estimate)
+    assert isinstance(estimate, RatioEstimate)
     if len(plan.levels) > 1 and _adds_up(plan, estimate):
         return _rms(_agreed_errors(plan, index, estimate, bits))
     noise = _noise(level, DRAWS, bits)
@@ -89,10 +88,10 @@ def _rms(errors: NDArray[Any]) -> float:
     return math.sqrt(float(np.mean(np.square(errors, dtype=np.float64))))
 
 
-def _noise(level: Level, draws: int, bits: SeededBits) -> dict[int, NDArray[Any]]:
+def _noise(level: GroupingSet, draws: int, bits: SeededBits) -> dict[int, NDArray[Any]]:
     """Draw the noise of every measure of one grouping set, as its mechanisms do."""
     part, found = level.parts[0], {}
-    block = {} if part.draws else block_of(part)
+    block = {} if part.draws else find_block(part)
     if block:
         joint = next(iter(block.values())).joint
         drawn = joint.noise(draws, joint.dimension, bits=bits).astype(np.float64)
@@ -103,7 +102,7 @@ def _noise(level: Level, draws: int, bits: SeededBits) -> dict[int, NDArray[Any]
     return found
 
 
-def _cell_errors(level: Level, cells: Cells, bits: SeededBits) -> NDArray[Any]:
+def _cell_errors(level: GroupingSet, cells: Cells, bits: SeededBits) -> NDArray[Any]:
     """Draw the noise of all cells, and add it up as a distribution function does, before its numbers rise."""
     part, index = level.releases[cells.release]
     mechanism, size = part.mechanisms[index], len(cells.labels)
@@ -117,12 +116,12 @@ def _cell_errors(level: Level, cells: Cells, bits: SeededBits) -> NDArray[Any]:
     return np.asarray((drawn.cumsum(axis=1) if cells.cumulative else drawn) * float(cells.worth))
 
 
-def _adds_up(plan: Plan, estimate: Estimate) -> bool:
+def _adds_up(plan: Plan, estimate: RatioEstimate) -> bool:
     terms = estimate.numerator.terms
     return len(terms) == 1 and isinstance(plan.aggregation.measures[terms[0][0]], CountRows | SumValues)
 
 
-def _agreed_errors(plan: Plan, index: int, estimate: Estimate, bits: SeededBits) -> NDArray[Any]:
+def _agreed_errors(plan: Plan, index: int, estimate: RatioEstimate, bits: SeededBits) -> NDArray[Any]:
     """Average independent noises over the tables of all grouping sets: a linear map, found by unit tables."""
     ((place, factor),) = estimate.numerator.terms
     sizes = [len(key.values or ()) for key in plan.keys]
@@ -132,7 +131,7 @@ def _agreed_errors(plan: Plan, index: int, estimate: Estimate, bits: SeededBits)
 
     def averaged(flat: NDArray[Any]) -> NDArray[Any]:
         pieces = [flat[a:b] for a, b in pairwise(starts.tolist())]
-        return np.asarray(consistent(sizes, sets, pieces, variances_of(laws))[index]).ravel()
+        return np.asarray(make_consistent(sizes, sets, pieces, list_variances(laws))[index]).ravel()
 
     matrix = np.array([averaged(unit) for unit in np.eye(starts[-1])])
     draws = max(2_000, DRAWS // lengths[index])
@@ -143,7 +142,7 @@ def _agreed_errors(plan: Plan, index: int, estimate: Estimate, bits: SeededBits)
     return np.asarray(np.concatenate(noise, axis=1) @ matrix * float(factor))
 
 
-def _additive(level: Level, place: int) -> Laplace | Gaussian:
+def _additive(level: GroupingSet, place: int) -> Laplace | Gaussian:
     part, index = level.releases[place]
     mechanism = part.mechanisms[index]
     assert isinstance(mechanism, Laplace | Gaussian)
@@ -155,7 +154,7 @@ def _additive(level: Level, place: int) -> Laplace | Gaussian:
 def test_the_forecast_is_the_half_width_that_the_answer_shows(path: Path, plans: Plans) -> None:
     for title, plan in plans[path]:
         for (_, estimate), index in ((one, i) for one in plan.estimates for i in range(len(plan.levels))):
-            found = forecast_of(plan, index, estimate)
+            found = forecast_estimate(plan, index, estimate)
             if found.always:
                 (span, *_) = _reading(plan, index).intervals(estimate, 0.95)
                 # The count below a regression has an interval that is searched for, and a little wide.
@@ -168,12 +167,12 @@ def _widest(span: Any) -> float:
     return float(max(high - low for low, high in spans)) / 2
 
 
-def _reading(plan: Plan, index: int) -> LevelReading:
+def _reading(plan: Plan, index: int) -> GroupReader:
     """Read an answer in which every noise was 0."""
     levels = tuple(
-        Released(
+        ReleasedGroups(
             level.places,
-            groups := ((None,),) if plan.selection else all_groups([plan.keys[i] for i in level.places]),
+            groups := ((None,),) if plan.selection else list_groups([plan.keys[i] for i in level.places]),
             tuple(getattr(part.mechanisms[i], "law", None) for part, i in level.releases),
             tuple((_zero(part.mechanisms[i], part, i),) * len(groups) for part, i in level.releases),
         )
@@ -198,12 +197,12 @@ def test_every_aggregate_has_a_forecast_or_is_none_that_could_have_one(plans: Pl
     for path in FILES:
         for title, plan in plans[path]:
             for _, estimate in plan.estimates:
-                found = forecast_of(plan, 0, estimate)
+                found = forecast_estimate(plan, 0, estimate)
                 assert _says(found) or isinstance(estimate, Moment), title
                 assert (found.weight_error is not None) <= isinstance(estimate, Picked), title
 
 
-def _says(found: Forecast) -> bool:
+def _says(found: AggregateForecast) -> bool:
     numbers = (found.half_width, found.most_per_row, found.rank_error, found.weight_error, found.least_per_row)
     return any(number is not None and 0 <= number < math.inf for number in numbers)
 
@@ -212,7 +211,7 @@ def _says(found: Forecast) -> bool:
 def test_most_golden_forecasts_do_not_depend_on_the_data(plans: Plans) -> None:
     """Otherwise the tests above would measure little."""
     found = [
-        forecast_of(plan, 0, estimate).always
+        forecast_estimate(plan, 0, estimate).always
         for path in FILES
         for _, plan in plans[path]
         for _, estimate in plan.estimates
@@ -224,7 +223,7 @@ def test_every_release_shows_what_else_was_considered_and_its_forecast(plans: Pl
     """In `make test` only the first two questions of each file."""
     for path in FILES:
         for title, plan in plans[path][: None if DEPTH > 1 else 2]:
-            for note in explanation(plan).measures:
+            for note in explain_plan(plan).measures:
                 assert note.alternatives, (title, note.name)
                 for other in note.alternatives:
                     assert other.half_width is not None or "rms" in other.outcome, (title, note.name, other)

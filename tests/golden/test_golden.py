@@ -12,12 +12,12 @@ import pytest
 from tests.golden.cases import FILES, Case, made, plan_of, read_cases, write_cases
 from tests.golden.catalog import Clinic, clinic
 
+from jali.ir.aggregates import Categories, Marks
+from jali.ir.expressions import Call
+from jali.ir.functions import FUNCTIONS
+from jali.ir.functions.aggregate_functions import AGGREGATES
+from jali.ir.relations import Relation
 from jali.planner import Plan
-from jali.query.aggregates import AGGREGATES
-from jali.query.aggregation import Categories, Marks
-from jali.query.functions import FUNCTIONS
-from jali.query.nodes import Call
-from jali.query.relation import Relation
 
 REGENERATE = "JALI_REGENERATE_GOLDEN"
 if os.environ.get(REGENERATE):

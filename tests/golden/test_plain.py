@@ -29,12 +29,12 @@ from tests.golden.catalog import Clinic, clinic
 from tests.golden.test_golden import CASES, IDS
 from tests.harness import noise_off
 
+from jali.catalog.tables import Kind
+from jali.ir.aggregates import Marks
+from jali.ir.estimators import Picked
+from jali.ir.expressions import Aggregate, walk
 from jali.planner import Plan
-from jali.query.aggregation import Marks
-from jali.query.bigquery import read_clause
-from jali.query.catalog import Kind
-from jali.query.estimates import Picked
-from jali.query.nodes import Aggregate, walk
+from jali.sql.bigquery import read_clause
 
 _ABOVE = "above"
 _RELATIVE = 1e-6

@@ -6,7 +6,7 @@ from dataclasses import fields, replace
 from fractions import Fraction
 from typing import Any
 
-from jali.audit.registry import AUDITED
+from jali.lab.audit.subjects.registration import AUDITED
 from jali.mechanisms import Mechanism, Specimen
 
 SPECIMENS: tuple[Specimen, ...] = tuple(specimen for mechanism in AUDITED for specimen in mechanism.specimens())

@@ -180,6 +180,6 @@ def test_lattice_points_move_by_no_more_than_the_sensitivity_in_steps(a: list[fl
     steps = [abs(int(d)) for d in lattice.integers(np.array(a)) - lattice.integers(np.array(b))]
     assert sum(steps) <= lattice.steps(sum(apart, Fraction(0)))
     length = Fraction(math.isqrt(int(sum(x * x for x in apart) * 10**12)) + 1, 10**6)
-    assert sum(s * s for s in steps) <= lattice.squared_steps(length)
+    assert sum(s * s for s in steps) <= lattice.steps_squared(length)
     alone = Lattice(Fraction(3, 7))
     assert steps[0] <= alone.steps(apart[0])

@@ -1,4 +1,4 @@
-"""The laws of every attack: members join by registration in `jali.attacks`."""
+"""The laws of every attack: members join by registration in `jali.lab.attacks`."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 from tests.depth import thinned
 
-from jali.attacks import Noise, Oracle, Reconstruction, Refusal, Spent, Subsets, attacks, simulator
-from jali.attacks.arrays import Bits, Doubles
-from jali.attacks.staging import stage
+from jali.lab.attacks import Noise, Oracle, Reconstruction, Refusal, Spent, Subsets, attacks, simulator
+from jali.lab.attacks.arrays import Bits, Doubles
+from jali.lab.attacks.staging import stage
 from jali.privacy import Adjacency
 
 _PEOPLE = 16

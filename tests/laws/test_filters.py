@@ -15,7 +15,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.depth import DEPTH
-from tests.unit.privacy.adaptive.games import (
+from tests.unit.privacy.adaptive_games import (
     Law,
     Mechanism,
     Sums,
@@ -31,8 +31,8 @@ from tests.unit.privacy.adaptive.games import (
 )
 
 from jali.privacy import NOTHING, Budget, Concentrated, Event, Filter, largest_rho
-from jali.privacy.adaptive.filters import ApproximateFilter, ConcentratedFilter, PureFilter, Rule
-from jali.privacy.losses.finite import Finite
+from jali.privacy.filters import ApproximateFilter, ConcentratedFilter, PureFilter, Rule
+from jali.privacy.losses.finite_mechanism import Finite
 
 F = Fraction
 ROUNDS = 5

@@ -16,7 +16,7 @@ from tests.laws.losses import ATTAINED, KINDS
 
 from jali.errors import CatalogError
 from jali.privacy import Concentrated, Loss, PrivacyLossDistribution, Pure, compose
-from jali.privacy.convert import renyi_delta
+from jali.privacy.conversions import renyi_delta
 
 POINTS = (0.0, 0.05, 0.4, 1.0, 2.5)
 LEVELS = ("1e-9", "1e-4", "0.02", "0.3")

@@ -16,8 +16,8 @@ from tests.depth import DEPTH, thinned
 from tests.laws.mechanisms import ABOVE_ZERO, LOSSES, SPECIMENS, at_loss, changed, loss_name, parameters
 from tests.seeded import SeededBits
 
-from jali.audit.registry import AUDITED
 from jali.errors import JaliError
+from jali.lab.audit.subjects.registration import AUDITED
 from jali.mechanisms import Mechanism, Root, Sensitivity, Specimen
 from jali.privacy import Adjacency
 

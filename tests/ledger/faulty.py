@@ -83,7 +83,7 @@ def main(library: str, directory: str, first: int, last: int) -> dict[str, Any]:
     path = Path(directory) / "clinic.jali"
     with SqliteLedger(path) as ledger:
         clinic(ledger, epsilon=1000)
-        if ledger.streams.named(NAME) is None:
+        if ledger.streams.find(NAME) is None:
             begin(ledger)
     worker = Worker(path)
     struck = 0

@@ -45,7 +45,7 @@ def test_a_revoked_token_is_revoked_in_every_process_and_stays_so(path: Path) ->
         found = other.access.token("a1")
         assert found is not None
         assert (found.revoked, found.state) == (True, "revoked")
-        assert [deed.act for deed in other.access.trail()] == ["token revoked", "token created"]
+        assert [deed.act for deed in other.access.acts()] == ["token revoked", "token created"]
 
 
 def test_a_token_that_is_not_there_cannot_be_revoked(ledger: StoredLedger) -> None:
@@ -75,7 +75,7 @@ def test_the_trail_has_every_administrative_act_the_latest_first_and_no_question
     ledger.declare("visits", "{}")
     ledger.access.act("cara", "grant", "ana on visits: epsilon 1")
     make(ledger, role=Role.CURATOR)
-    trail = ledger.access.trail()
+    trail = ledger.access.acts()
     assert [(deed.actor, deed.act, deed.about) for deed in trail[:3]] == [
         ("", "token created", "a1 for curator ana"),
         ("cara", "grant", "ana on visits: epsilon 1"),
@@ -83,7 +83,7 @@ def test_the_trail_has_every_administrative_act_the_latest_first_and_no_question
     ]
     assert [deed.act for deed in trail[3:]] == ["budget opened"] * 3
     assert [deed.seq for deed in trail] == sorted((deed.seq for deed in trail), reverse=True)
-    assert ledger.access.trail(2) == trail[:2]
+    assert ledger.access.acts(2) == trail[:2]
 
 
 def test_a_key_is_made_once_and_another_for_each_name_and_file(ledger: StoredLedger) -> None:

@@ -20,20 +20,19 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat, PublicFormat
 from tests.depth import DEPTH
 from tests.ledger.support import ANA, BEN, VISITS, ask, clinic, copy_ledger, debit, in_child, kill_self
-from tests.ledger.test_parts import of_part
 from tests.ledger.test_streams import NAME, append, begin, counting
+from tests.ledger.test_subpopulation_sums import of_part
 from tests.servers.postgres import Postgres
 
 from jali.cli import main
 from jali.errors import CatalogError, LedgerError
 from jali.ledger import MAX_ATTEMPTS, Debit, PostgresLedger, Role, SqliteLedger, StoredLedger
 from jali.ledger.anchor_file import AnchorFile
-from jali.ledger.anchors import Anchored, AnchoredAccount
-from jali.ledger.chain import Head
+from jali.ledger.anchors import AnchoredAccount, AnchoredHead
+from jali.ledger.chain import ChainHead
 from jali.ledger.recover import recover
-from jali.ledger.signing import read_head, read_public_key, sign_head
-from jali.ledger.stores.sqlite.file import anchor_of
-from jali.ledger.stores.sqlite.filesystem import check_place
+from jali.ledger.signed_heads import read_head, read_public_key, sign_head
+from jali.ledger.stores.sqlite.file import anchor_of, check_place
 from jali.privacy import Budget, Event
 
 
@@ -190,10 +189,10 @@ def test_processes_that_append_while_others_shorten_lose_no_line(
 
     def work(name: int) -> None:
         for number in range(100):
-            head = Head(100 * number + name, "0" * 64)
+            head = ChainHead(100 * number + name, "0" * 64)
             spent = debit(VISITS, Fraction(number + 1, 100)).event
             mine = {f"account {name}": AnchoredAccount(Budget(9), spent, head.seq)}
-            anchor.write(Anchored(0, head, mine), durable=False)
+            anchor.write(AnchoredHead(0, head, mine), durable=False)
 
     children = [in_child(lambda name=name: work(name)) for name in range(4)]  # type: ignore[misc]
     assert [wait() for wait in children] == [0] * 4
@@ -495,7 +494,7 @@ def test_a_forged_head_is_noticed(path: Path, tmp_path: Path, keys: tuple[Path, 
 def test_a_file_that_is_mounted_by_itself_or_over_a_network_is_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from jali.ledger.stores.sqlite import filesystem
+    from jali.ledger.stores.sqlite import file
 
     mounts = tmp_path / "mountinfo"
     mounts.write_text(
@@ -504,12 +503,12 @@ def test_a_file_that_is_mounted_by_itself_or_over_a_network_is_refused(
         "3 1 0:9 / /net rw - nfs4 server:/ rw\n"
         "4 3 8:1 / /net/local rw - ext4 /dev/sdb rw\n"
     )
-    monkeypatch.setattr(filesystem, "_MOUNTS", mounts)
+    monkeypatch.setattr(file, "_MOUNTS", mounts)
     for place in ("/data/a b/clinic.jali", "/net/clinic.jali", "/net/x/clinic.jali"):
         with pytest.raises(LedgerError) as refusal:
             check_place(Path(place))
         assert refusal.value.code in ("ledger-locks-mount", "ledger-locks-network")
     for place in ("/data/a b/other.jali", "/net/local/clinic.jali", "/clinic.jali"):
         check_place(Path(place))
-    monkeypatch.setattr(filesystem, "_MOUNTS", tmp_path / "none")
+    monkeypatch.setattr(file, "_MOUNTS", tmp_path / "none")
     check_place(Path("/net/clinic.jali"))

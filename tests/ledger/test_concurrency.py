@@ -267,7 +267,7 @@ def test_an_interrupt_while_waiting_for_the_file_leaves_no_transaction_behind(
 
     with clinic(SqliteLedger(path)) as ledger:
         assert isinstance(ledger.store, store.SqliteStore)
-        connection = ledger.store._connected()
+        connection = ledger.store._connect()
 
         class Interrupted:
             in_transaction = property(lambda _: connection.in_transaction)

@@ -19,8 +19,8 @@ from pathlib import Path
 import pytest
 from tests.depth import DEPTH
 from tests.ledger.support import ANA, BEN, VISITS, ask, clinic, debit
-from tests.ledger.test_parts import of_part
 from tests.ledger.test_streams import NAME, append, begin, counting
+from tests.ledger.test_subpopulation_sums import of_part
 
 from jali.errors import BudgetExceeded, LedgerError
 from jali.ledger import Role, SqliteLedger, StoredLedger

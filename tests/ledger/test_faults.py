@@ -60,12 +60,12 @@ def test_calls_of_the_system_that_fail_lose_nothing_and_raise_errors_of_the_ledg
             known = {receipt.id: receipt.state.value for receipt in ledger.receipts()}
             assert set(told["reserved"]) <= set(known)
             for receipt, answer in told["released"].items():
-                found = ledger.released(receipt, analyst=None)
+                found = ledger.find_release(receipt, analyst=None)
                 assert found is not None
                 assert found.answer == answer
             debits = [name for name in known if ledger.receipt(name, analyst=None).debits[0].account == VISITS]
             assert ledger.spent(VISITS).epsilon == Fraction(len(debits), 1000)
-            values = ledger.streams.values("admissions") if ledger.streams.named("admissions") else ()
+            values = ledger.streams.values("admissions") if ledger.streams.find("admissions") else ()
             assert list(values)[: len(told["published"])] == told["published"]
         struck, reserved, released = (
             struck + told["struck"],
@@ -113,7 +113,7 @@ def test_killed_processes_lose_nothing_and_get_nothing_back(path: Path) -> None:
         assert set(kept) <= set(states)
         for receipt, answer in kept.items():
             if answer:
-                found = ledger.released(receipt, analyst=None)
+                found = ledger.find_release(receipt, analyst=None)
                 assert found is not None
                 assert found.answer == answer
         assert ledger.spent(VISITS).epsilon == Fraction(len(states), 1000)

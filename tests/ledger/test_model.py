@@ -22,7 +22,7 @@ from tests.ledger.support import VISITS, debit
 from tests.servers.postgres import Postgres
 
 from jali.errors import BudgetExceeded, LedgerError
-from jali.ledger import MAX_ATTEMPTS, PostgresLedger, SqliteLedger, State, StoredLedger, grant_account
+from jali.ledger import MAX_ATTEMPTS, PostgresLedger, ReceiptState, SqliteLedger, StoredLedger, grant_account
 from jali.privacy import Budget
 
 ANALYSTS = ("ana", "ben", "an on a")
@@ -128,7 +128,7 @@ class Machine(RuleBasedStateMachine):
         found = self.ledger.verify()
         assert found.problems == ()
         assert {account: event.epsilon for account, event in found.spent.items()} == self.spent
-        released = {receipt.id for receipt in self.ledger.receipts() if receipt.state is State.RELEASED}
+        released = {receipt.id for receipt in self.ledger.receipts() if receipt.state is ReceiptState.RELEASED}
         assert released == set(self.answer)
         self.ledger.close()
 

@@ -15,17 +15,16 @@ import psycopg
 import pytest
 from tests.depth import deep
 from tests.ledger.support import ANA, TENTH, VISITS, ask, behind_python, clinic, debit, in_child, times
-from tests.ledger.test_parts import of_part
 from tests.ledger.test_streams import NAME, ONE, append, begin, counted, counting
+from tests.ledger.test_subpopulation_sums import of_part
 from tests.servers.postgres import Postgres
 
 import jali
 from jali.cli import main
 from jali.errors import CatalogError, LedgerError
-from jali.ledger import Arrival, Bounds, Entered, PostgresLedger, Role, SqliteLedger
-from jali.ledger.schema import ALL_GUARDS
-from jali.ledger.stores.postgres.address import Address
-from jali.ledger.stores.postgres.texts import read, written
+from jali.ledger import AppendOutcome, Arrival, AttendanceBounds, PostgresLedger, Role, SqliteLedger
+from jali.ledger.ledger_schema import ALL_GUARDS
+from jali.ledger.stores.postgres.connection import LedgerAddress, read_text, write_text
 
 
 @pytest.fixture
@@ -38,7 +37,7 @@ def ledger(address: str) -> Iterator[PostgresLedger]:
 def owner(address: str, postgres: Postgres, url: str | None = None) -> Iterator[psycopg.Connection]:
     """A session of somebody who may do anything, or of the role that owns the ledger."""
     with closing(psycopg.connect(url or postgres.superuser, autocommit=True)) as connection:
-        connection.execute(f"SET search_path = {Address.of(address).schema}")
+        connection.execute(f"SET search_path = {LedgerAddress.of(address).schema}")
         connection.execute("SET jali.write = 'by hand'")
         yield connection
 
@@ -88,7 +87,7 @@ def test_a_password_in_an_address_is_refused_and_never_repeated(
 @pytest.mark.parametrize("schema", ["pg_catalog", "1st", 'a"b', "x" * 64, "a-b", "ä"])
 def test_a_schema_is_a_plain_word(schema: str) -> None:
     with pytest.raises(CatalogError, match=r"schema's name"):
-        Address.of(f"postgresql://localhost/clinic?schema={schema}")
+        LedgerAddress.of(f"postgresql://localhost/clinic?schema={schema}")
 
 
 def test_an_address_is_shown_as_it_can_be_written_again() -> None:
@@ -98,9 +97,11 @@ def test_an_address_is_shown_as_it_can_be_written_again() -> None:
         "postgresql:///clinic?host=/run/postgresql&port=5433&schema=trial",
         "postgresql://one:5432,two:5432/clinic",
     ):
-        assert Address.of(url).name == url
-    assert Address.of("postgres://localhost/clinic").name == "postgresql://localhost/clinic"
-    assert Address.of("postgresql://localhost/clinic") == Address("postgresql://localhost/clinic", "jali")
+        assert LedgerAddress.of(url).name == url
+    assert LedgerAddress.of("postgres://localhost/clinic").name == "postgresql://localhost/clinic"
+    assert LedgerAddress.of("postgresql://localhost/clinic") == LedgerAddress(
+        "postgresql://localhost/clinic", "jali"
+    )
 
 
 def test_the_password_comes_from_the_environment_and_is_kept_nowhere(
@@ -137,7 +138,7 @@ def test_a_ledger_is_made_once_and_found_again(address: str) -> None:
 
 
 def test_a_schema_that_somebody_else_uses_is_left_alone(address: str, postgres: Postgres) -> None:
-    schema = Address.of(address).schema
+    schema = LedgerAddress.of(address).schema
     with owner(address, postgres, postgres.url) as raw:
         raw.execute(f"CREATE SCHEMA {schema}")
         raw.execute("CREATE TABLE meta (name TEXT, value TEXT)")
@@ -213,7 +214,7 @@ def test_a_role_that_owns_nothing_can_run_it_and_change_nothing_else(
     page = (Path(__file__).parents[2] / "docs" / "postgres.md").read_text()
     grants = re.findall(r"^GRANT .* TO clerk;$", page, re.MULTILINE)
     assert len(grants) == 2
-    schema = Address.of(address).schema
+    schema = LedgerAddress.of(address).schema
     with owner(address, postgres, postgres.url) as raw:
         for grant in grants:
             raw.execute(grant.replace("SCHEMA jali", f"SCHEMA {schema}").replace("clerk", "guarded"))
@@ -284,7 +285,7 @@ def test_what_only_grows_refuses_to_be_changed_whoever_tries(
 
 
 def test_an_entry_needs_the_name_of_its_transaction(ledger: PostgresLedger, postgres: Postgres) -> None:
-    statement = f"INSERT INTO {Address.of(ledger.name).schema}.entries VALUES (4, 'open', '{{}}', '', '')"
+    statement = f"INSERT INTO {LedgerAddress.of(ledger.name).schema}.entries VALUES (4, 'open', '{{}}', '', '')"
     with closing(psycopg.connect(postgres.url)) as raw, pytest.raises(psycopg.errors.UndefinedObject):
         raw.execute(statement)
 
@@ -296,8 +297,8 @@ def test_an_entry_needs_the_name_of_its_transaction(ledger: PostgresLedger, post
     "text", ["", "\x00", "\uffff", "\uffff0", "\x001\uffff\x00\uffff1", "a\x00b", "\U0010ffff"]
 )
 def test_every_text_is_kept_as_it_is(ledger: PostgresLedger, text: str) -> None:
-    assert read(written(text)) == text
-    assert "\x00" not in written(text)
+    assert read_text(write_text(text)) == text
+    assert "\x00" not in write_text(text)
     name = f"x{text}"
     receipt = ledger.reserve(analyst=name, question=text, key=name, plan=text, debits=(debit(),))
     assert ledger.release(receipt, text) == text
@@ -314,14 +315,14 @@ def test_what_people_choose_as_their_names_keeps_nobody_out(ledger: PostgresLedg
     begin(ledger)
     long = "".join(chr(0x4E00 + i * 7919 % 20000) for i in range(5000))
     items = [Arrival(f"{long}{i}", f"{i}{long}\x00", ONE) for i in range(3)] + [Arrival("ana", "1", ONE)]
-    assert ledger.streams.append(NAME, items, Bounds(), None) == Entered(new=4)
-    assert ledger.streams.append(NAME, items, Bounds(), None) == Entered(known=4)
+    assert ledger.streams.append(NAME, items, AttendanceBounds(), None) == AppendOutcome(new=4)
+    assert ledger.streams.append(NAME, items, AttendanceBounds(), None) == AppendOutcome(known=4)
     less = [Arrival(items[0].owner, "0", ONE), Arrival("eli", "1", "[" + ",".join(["[0,1]"] * 5000) + "]")]
-    assert ledger.streams.append(NAME, less, Bounds(), None) == Entered(new=2, dropped=1)
+    assert ledger.streams.append(NAME, less, AttendanceBounds(), None) == AppendOutcome(new=2, dropped=1)
     assert len(counted(ledger)) == 5
     ledger.streams.publish(NAME, 1, counting)
     assert ledger.streams.values(NAME) == ("5",)
-    assert ledger.streams.known(NAME, 1) == {*(item.item for item in items), "0"}
+    assert ledger.streams.item_keys(NAME, 1) == {*(item.item for item in items), "0"}
     assert ledger.verify().problems == ()
 
 
@@ -349,7 +350,7 @@ def test_the_language_of_the_database_decides_nothing(postgres: Postgres) -> Non
             for key in ("b", "A", "ä", "a", "B", "Z"):
                 ask(ledger, of_part(key))
             begin(ledger, "Ämter")
-            named = [ledger.streams.named(name) is not None for name in ("Ämter", "ämter", "ÄMTER")]
+            named = [ledger.streams.find(name) is not None for name in ("Ämter", "ämter", "ÄMTER")]
             found.append(([line.key for line in ledger.parts(VISITS)], named))
     assert found[0] == found[1]
 
@@ -432,7 +433,7 @@ def test_a_ledger_that_was_made_anew_takes_no_debit_from_those_who_knew_the_old_
     with PostgresLedger(address) as old:
         ask(clinic(old))
         with owner(address, postgres) as raw:
-            raw.execute(f"DROP SCHEMA {Address.of(address).schema} CASCADE")
+            raw.execute(f"DROP SCHEMA {LedgerAddress.of(address).schema} CASCADE")
         with pytest.raises(LedgerError, match="lacks a table"):
             ask(old)
         with PostgresLedger(address) as new:
@@ -541,7 +542,7 @@ def test_a_key_for_cookies_is_the_same_for_all_servers(ledger: PostgresLedger, a
 
 
 def test_the_driver_is_imported_only_when_a_ledger_in_postgres_is_opened() -> None:
-    code = "import sys, jali.ledger, jali.ledger.moving; sys.exit('psycopg' in sys.modules)"
+    code = "import sys, jali.ledger, jali.ledger.migrate; sys.exit('psycopg' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 

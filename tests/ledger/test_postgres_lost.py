@@ -20,7 +20,7 @@ from tests.servers.postgres import Postgres
 from tests.servers.proxy import Cut, Proxy, wire_to
 
 from jali.errors import BudgetExceeded, LedgerError
-from jali.ledger import Entered, PostgresLedger, State, StoredLedger
+from jali.ledger import AppendOutcome, PostgresLedger, ReceiptState, StoredLedger
 from jali.ledger.stores.postgres import store
 from jali.privacy import Budget
 
@@ -103,7 +103,7 @@ def test_items_whose_commit_was_lost_are_appended_again_and_counted_once(
     wire.cut = Cut.AFTER
     with pytest.raises(LedgerError, match="try again"):
         append(ledger, "ana.1", "ben.1")
-    assert append(ledger, "ana.1", "ben.1") == Entered(known=2)
+    assert append(ledger, "ana.1", "ben.1") == AppendOutcome(known=2)
     wire.cut = Cut.AFTER
     assert ledger.streams.publish(NAME, 1, counting)
     assert ledger.streams.values(NAME) == ("2",)
@@ -337,7 +337,7 @@ def test_a_crash_of_postgres_in_the_middle_of_writes_loses_and_doubles_nothing(
         assert len(receipts) <= len({key for one in told for key in one.asked})
         assert ledger.spent(VISITS) == times(len(receipts), debit(epsilon="1/1000").event)
         for owed in receipts.values():
-            if owed.state is State.OPEN:
+            if owed.state is ReceiptState.OPEN:
                 assert ledger.begin(owed.id, analyst="ana").plan == "{}"
                 assert ledger.release(owed.id, "late") == "late"
 

@@ -16,11 +16,10 @@ from tests.ledger.test_tampering import REWRITINGS, STATEMENTS
 from tests.servers.postgres import Postgres
 
 from jali.ledger import PostgresLedger, Role
-from jali.ledger.inspection import inspect
 from jali.ledger.stores.postgres import creation
-from jali.ledger.stores.postgres.address import Address
-from jali.ledger.stores.postgres.connection import PostgresConnection, rows_read
+from jali.ledger.stores.postgres.connection import LedgerAddress, PostgresConnection, make_rows
 from jali.ledger.stores.postgres.session import run, run_all
+from jali.ledger.verify import inspect
 
 # A column of Postgres has one type, and there is no REPLACE.
 ONLY_IN_SQLITE = {"digest type", "bytes"}
@@ -52,8 +51,8 @@ def ledger(postgres: Postgres) -> Iterator[PostgresLedger]:
 @contextmanager
 def falsifier(ledger: PostgresLedger, postgres: Postgres) -> Iterator[psycopg.Connection[tuple[object, ...]]]:
     """A transaction of somebody who has dropped the triggers; it is undone."""
-    schema = Address.of(ledger.name).schema
-    with closing(psycopg.connect(postgres.superuser, autocommit=True, row_factory=rows_read)) as raw:
+    schema = LedgerAddress.of(ledger.name).schema
+    with closing(psycopg.connect(postgres.superuser, autocommit=True, row_factory=make_rows)) as raw:
         run(raw, f"BEGIN; SET LOCAL search_path = {creation.search_path(schema)}; SET LOCAL jali.write = 'x'")
         run_all(raw, creation.without_guards())
         yield raw

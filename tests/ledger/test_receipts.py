@@ -6,7 +6,7 @@ import pytest
 from tests.ledger.support import ANA, BEN, TENTH, VISITS, ask, debit
 
 from jali.errors import BudgetExceeded, LedgerError
-from jali.ledger import MAX_ATTEMPTS, Debit, Reservation, State, StoredLedger
+from jali.ledger import MAX_ATTEMPTS, Debit, ReceiptState, Reservation, StoredLedger
 from jali.privacy import NOTHING, Budget
 
 
@@ -16,8 +16,8 @@ def test_a_receipt_is_listed_as_it_was_reserved(ledger: StoredLedger) -> None:
     ledger.release(first, "42")
     listed = ledger.receipts()
     assert [(receipt.id, receipt.analyst, receipt.state) for receipt in listed] == [
-        (first, "ana", State.RELEASED),
-        (second, "ben", State.OPEN),
+        (first, "ana", ReceiptState.RELEASED),
+        (second, "ben", ReceiptState.OPEN),
     ]
     assert listed[0].debits == (debit(), debit(ANA))
     assert listed[0].question == "how many?"

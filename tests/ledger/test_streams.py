@@ -19,7 +19,16 @@ from tests.ledger.support import VISITS, ask, clinic, copy_ledger, debit, in_chi
 from tests.ledger.test_kill import dying_after, script
 
 from jali.errors import BudgetExceeded, LedgerError
-from jali.ledger import Arrival, Bounds, Debit, Entered, SqliteLedger, StoredLedger, StoredStream, stream_account
+from jali.ledger import (
+    AppendOutcome,
+    Arrival,
+    AttendanceBounds,
+    Debit,
+    SqliteLedger,
+    StoredLedger,
+    StoredStream,
+    stream_account,
+)
 from jali.ledger.chain import canonical
 from jali.ledger.stores.sqlite.file import anchor_of
 from jali.privacy import Budget, Pure
@@ -57,7 +66,7 @@ def arrivals(*names: str) -> list[Arrival]:
     return [Arrival(owner, item, ONE) for owner, item in (name.split(".") for name in names)]
 
 
-def append(ledger: StoredLedger, *names: str, bounds: Bounds = Bounds()) -> Entered:  # noqa: B008 - frozen
+def append(ledger: StoredLedger, *names: str, bounds: AttendanceBounds = AttendanceBounds()) -> AppendOutcome:  # noqa: B008 - frozen
     return ledger.streams.append(NAME, arrivals(*names), bounds, None)
 
 
@@ -121,37 +130,39 @@ def test_a_failing_mechanism_changes_nothing_and_its_words_stay_inside(ledger: S
 
     assert not ledger.streams.publish(NAME, 1, failing)
     assert ledger.streams.values(NAME) == ()
-    assert append(ledger, "ana.1", "ben.1") == Entered(new=1, known=1)
+    assert append(ledger, "ana.1", "ben.1") == AppendOutcome(new=1, known=1)
     assert ledger.streams.publish(NAME, 1, counting)
     assert ledger.streams.values(NAME) == ("2",)
 
 
 def test_an_item_is_known_by_its_owner_and_key_in_any_later_tick(ledger: StoredLedger) -> None:
     begin(ledger)
-    wide = Bounds(ticks=9, items=9)
-    assert append(ledger, "ana.1", "ana.1", "ben.1", bounds=wide) == Entered(new=2, known=1)
+    wide = AttendanceBounds(ticks=9, items=9)
+    assert append(ledger, "ana.1", "ana.1", "ben.1", bounds=wide) == AppendOutcome(new=2, known=1)
     ledger.streams.publish(NAME, 1, counting)
-    assert append(ledger, "ana.1", "ben.1", "ana.2", bounds=wide) == Entered(new=1, known=2)
+    assert append(ledger, "ana.1", "ben.1", "ana.2", bounds=wide) == AppendOutcome(new=1, known=2)
 
 
 def test_after_the_horizon_nothing_enters(ledger: StoredLedger) -> None:
     begin(ledger)
     ledger.streams.publish(NAME, 2, counting)
     with pytest.raises(LedgerError, match="horizon"):
-        ledger.streams.append(NAME, arrivals("ana.1"), Bounds(), 2)
+        ledger.streams.append(NAME, arrivals("ana.1"), AttendanceBounds(), 2)
 
 
 def test_an_item_that_cannot_be_read_may_come_again_and_takes_nobodys_place(ledger: StoredLedger) -> None:
     begin(ledger)
     wrong, right = Arrival("ana", "1", None), Arrival("ana", "1", ONE)
-    assert ledger.streams.append(NAME, [wrong], Bounds(), None) == Entered(unreadable=1)
+    assert ledger.streams.append(NAME, [wrong], AttendanceBounds(), None) == AppendOutcome(unreadable=1)
     ledger.streams.publish(NAME, 1, counting)
-    assert ledger.streams.append(NAME, [wrong, right, wrong], Bounds(), None) == Entered(new=1, unreadable=2)
+    assert ledger.streams.append(NAME, [wrong, right, wrong], AttendanceBounds(), None) == AppendOutcome(
+        new=1, unreadable=2
+    )
     assert counted(ledger) == [("ana", "1", 2)]
     # One that was dropped stays known: in another tick it would be counted although its owner was there already.
-    assert append(ledger, "ana.2") == Entered(dropped=1)
+    assert append(ledger, "ana.2") == AppendOutcome(dropped=1)
     ledger.streams.publish(NAME, 2, counting)
-    assert append(ledger, "ana.2", bounds=Bounds(ticks=9)) == Entered(known=1)
+    assert append(ledger, "ana.2", bounds=AttendanceBounds(ticks=9)) == AppendOutcome(known=1)
 
 
 # Participation: a reference that knows the sets of items alone.
@@ -165,7 +176,9 @@ BATCHES = st.lists(  # of ticks, each of batches, each of items
 )
 
 
-def expected(ticks: list[list[list[tuple[str, str, bool]]]], bounds: Bounds) -> list[tuple[str, str, int]]:
+def expected(
+    ticks: list[list[list[tuple[str, str, bool]]]], bounds: AttendanceBounds
+) -> list[tuple[str, str, int]]:
     """Say which items count, person by person: no batch, no order and nobody else is looked at.
 
     An item that cannot be read (False) is as if it had not come, and may come again as one that can.
@@ -188,19 +201,19 @@ def expected(ticks: list[list[list[tuple[str, str, bool]]]], bounds: Bounds) -> 
 @settings(max_examples=60, deadline=None)
 @given(
     BATCHES,
-    st.builds(Bounds, ticks=st.integers(1, 3), separation=st.integers(1, 3), items=st.integers(1, 3)),
+    st.builds(AttendanceBounds, ticks=st.integers(1, 3), separation=st.integers(1, 3), items=st.integers(1, 3)),
 )
 def test_which_items_count_depends_on_their_own_owner_alone(
-    ticks: list[list[list[tuple[str, str, bool]]]], bounds: Bounds
+    ticks: list[list[list[tuple[str, str, bool]]]], bounds: AttendanceBounds
 ) -> None:
     with SqliteLedger(None) as ledger:
         begin(ledger)
-        total = Entered()
+        total = AppendOutcome()
         for number, batches in enumerate(ticks, 1):
             for batch in batches:
                 made = [Arrival(owner, item, ONE if readable else None) for owner, item, readable in batch]
                 got = ledger.streams.append(NAME, made, bounds, None)
-                total = Entered(*(a + b for a, b in zip(astuple(total), astuple(got), strict=True)))
+                total = AppendOutcome(*(a + b for a, b in zip(astuple(total), astuple(got), strict=True)))
             ledger.streams.publish(NAME, number, counting)
         assert counted(ledger) == expected(ticks, bounds)
         sent = [item for batches in ticks for batch in batches for item in batch]

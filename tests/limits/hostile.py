@@ -13,7 +13,7 @@ from itertools import cycle
 
 from tests.golden.cases import FILES, read_cases
 
-from jali.query.limits import Limits
+from jali.sql.question_limits import Limits
 
 Family = Callable[[random.Random, int], str]
 FAMILIES: dict[str, tuple[Family, tuple[int, ...]]] = {}

@@ -45,7 +45,7 @@ class Asked:
         with db.batch(**self.batch) as batch:
             for sql, terms in self.questions:
                 batch.ask(sql, **terms)
-        found = batch.found
+        found = batch.result
         return [(found.receipt, found.cached, [repr(answer.rows) for answer in found])]
 
     def is_pure(self, db: jali.Database) -> bool:
@@ -131,7 +131,7 @@ class Desk:
         return Outcome(refused, grown, self.watch.draws, left, [shown for *_, shown in found])
 
     def _stored(self, receipt: str) -> Any:
-        released = self.home.ledger.released(receipt, analyst=None)
+        released = self.home.ledger.find_release(receipt, analyst=None)
         assert released is not None
         assert released.answer is not None
         return json.loads(released.answer)

@@ -9,7 +9,7 @@ from typing import Any
 from unittest.mock import patch
 
 import jali
-from jali.database.planning import LocalPlanner
+from jali.execution.question_planner import LocalPlanner
 
 
 @dataclass

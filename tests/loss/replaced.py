@@ -11,24 +11,23 @@ from unittest.mock import patch
 import numpy as np
 from tests.loss.watch import Watch
 
-import jali.database.asking
-import jali.database.batches
-import jali.drawing
-import jali.mechanisms.keys.noisy_counts
-import jali.mechanisms.quantiles.mark_flips
-import jali.mechanisms.selection.exponential
+import jali.execution.ask
+import jali.execution.ask_batch
+import jali.execution.measure
+import jali.mechanisms.partition_selection.thresholded_counts
+import jali.mechanisms.quantiles.rank_laws
+import jali.mechanisms.selection.exponential_mechanism
 import jali.mechanisms.selection.permute_and_flip
 from jali.mechanisms import Gaussian, Laplace, LInfinity
-from jali.mechanisms.keys.noisy_counts import NoisyCounts
-from jali.mechanisms.keys.optimal_keys import OptimalKeys
-from jali.mechanisms.keys.tables import in_public_order
-from jali.mechanisms.quantiles.mark_flips import MarkFlips
-from jali.mechanisms.quantiles.nested import NestedLaw
+from jali.mechanisms.partition_selection.key_tables import sort_keys
+from jali.mechanisms.partition_selection.optimal_keys import OptimalKeys
+from jali.mechanisms.partition_selection.thresholded_counts import ThresholdedCounts
+from jali.mechanisms.quantiles.rank_laws import NestedIntervalLaw, PermuteAndFlipLaw
 from jali.mechanisms.quantiles.weighted_quantile import WeightedQuantile
-from jali.mechanisms.selection.exponential import Exponential
+from jali.mechanisms.selection.exponential_mechanism import Exponential
 from jali.mechanisms.selection.permute_and_flip import PermuteAndFlip
-from jali.noise import DiscreteGaussian, DiscreteLaplace
-from jali.noise.bits import KeyedBits, OperatingSystemBits
+from jali.sampling import DiscreteGaussian, DiscreteLaplace
+from jali.sampling.bits import KeyedBits, OperatingSystemBits
 
 
 @contextmanager
@@ -47,23 +46,23 @@ def _replacements(watch: Watch) -> Iterator[tuple[Any, str, Any]]:
         yield mechanism, "release_integers", _noisy(watch, kind, honest)
     yield DiscreteLaplace, "sample", lambda law, size, *, bits=None: watch._give("laplace", law.scale, size)
     yield DiscreteGaussian, "sample", lambda law, size, *, bits=None: watch._give("gaussian", law.variance, size)
-    yield jali.drawing, "_together", _passing(watch.together, jali.drawing._together)
+    yield jali.execution.measure, "_together", _passing(watch.together, jali.execution.measure._together)
     yield LInfinity, "noise", _method(watch.cube, LInfinity.noise)
     yield WeightedQuantile, "release", _method(watch.quantile, WeightedQuantile.release)
-    yield NestedLaw, "draw", lambda law, _: watch.mark("nested", law)
-    yield MarkFlips, "draw", lambda law, _: watch.mark("flips", law)
+    yield NestedIntervalLaw, "draw", lambda law, _: watch.mark("nested", law)
+    yield PermuteAndFlipLaw, "draw", lambda law, _: watch.mark("flips", law)
     for choice in (Exponential, PermuteAndFlip):
         yield choice, "release", _method(watch.pick, choice.release)
     selection = jali.mechanisms.selection
-    yield selection.exponential, "draw_exponential", lambda x, size, bits: watch.place("exponential", x)
+    yield selection.exponential_mechanism, "draw_exponential", lambda x, size, bits: watch.place("exponential", x)
     yield selection.permute_and_flip, "draw_permute_and_flip", lambda x, size, bits: watch.place("flips", x)
-    yield jali.mechanisms.quantiles.mark_flips, "draw_permute_and_flip", _unseen
+    yield jali.mechanisms.quantiles.rank_laws, "draw_permute_and_flip", _unseen
     yield OptimalKeys, "choose", _method(watch.choose, OptimalKeys.choose)
-    yield NoisyCounts, "tell", _method(watch.tell, NoisyCounts.tell)
-    yield jali.mechanisms.keys.noisy_counts, "bernoulli", _no_coin
-    yield jali.drawing, "in_public_order", _passing(watch.public_order, in_public_order)
-    for module in (jali.database.asking, jali.database.batches):
-        yield module, "draw", _passing(watch.draw, jali.drawing.draw)
+    yield ThresholdedCounts, "tell", _method(watch.tell, ThresholdedCounts.tell)
+    yield jali.mechanisms.partition_selection.thresholded_counts, "bernoulli", _no_coin
+    yield jali.execution.measure, "sort_keys", _passing(watch.public_order, sort_keys)
+    for module in (jali.execution.ask, jali.execution.ask_batch):
+        yield module, "draw", _passing(watch.draw, jali.execution.measure.draw)
     for source in (KeyedBits, OperatingSystemBits):
         yield source, "_fill", _unseen
 

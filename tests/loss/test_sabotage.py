@@ -19,27 +19,27 @@ from tests.loss.compared import ViolationError
 from tests.loss.triples import checker
 
 import jali
-import jali.database.asking
-import jali.drawing
 import jali.engines.duckdb.engine
-import jali.mechanisms.l_infinity
-import jali.planner.batch.plan
-from jali.database.accounts import Accounts
+import jali.execution.ask
+import jali.execution.measure
+import jali.mechanisms.additive.l_infinity
+import jali.planner.batch.batch_plan
+from jali.execution.accounts import Accounts
+from jali.ir.relations import Keep, Scan
 from jali.ledger import Debit, SqliteLedger
 from jali.mechanisms import Gaussian, Laplace
-from jali.mechanisms.keys.chances import Chances
-from jali.mechanisms.keys.laplace_threshold import LaplaceThreshold
-from jali.mechanisms.keys.optimal_keys import OptimalKeys
-from jali.mechanisms.measurement import Noise
+from jali.mechanisms.measurement import NoiseMeasurement
+from jali.mechanisms.partition_selection.laplace_threshold import LaplaceThreshold
+from jali.mechanisms.partition_selection.optimal_keys import OptimalKeys
+from jali.mechanisms.partition_selection.release_probabilities import ReleaseProbabilities
 from jali.mechanisms.quantiles.weighted_quantile import WeightedQuantile
-from jali.mechanisms.selection.exponential import Exponential
+from jali.mechanisms.selection.exponential_mechanism import Exponential
 from jali.mechanisms.selection.permute_and_flip import PermuteAndFlip
-from jali.noise import DiscreteGaussian, DiscreteLaplace
-from jali.noise.shells import CubeRadius
 from jali.planner import draft, plan
-from jali.planner.membership import Membership
+from jali.planner.subpopulations import ResolvedSubpopulation
 from jali.privacy import Event
-from jali.query.relation import Keep, Scan
+from jali.sampling import DiscreteGaussian, DiscreteLaplace
+from jali.sampling.cube_radius import CubeRadius
 
 Patch: TypeAlias = Callable[[], AbstractContextManager[Any]]
 
@@ -127,7 +127,7 @@ NOISE: dict[str, tuple[Asked, Patch]] = {
     ),
     "half the scale of joint noise": (
         one("SELECT COUNT(*), SUM(cost) FROM visits", **PURE),
-        of(jali.mechanisms.l_infinity, "CubeRadius", doubled_cube),
+        of(jali.mechanisms.additive.l_infinity, "CubeRadius", doubled_cube),
     ),
     "a quantile at the doubled rate": (
         one(MEDIAN, **PURE),
@@ -172,9 +172,9 @@ SQL: dict[str, tuple[Asked, Patch]] = {
 # Groups that are shown too often.
 
 
-def generous(keys: OptimalKeys) -> Chances:
+def generous(keys: OptimalKeys) -> ReleaseProbabilities:
     honest = keys.delta / (keys.max_keys * (1 if keys.adjacency.value == "add-remove" else 2))
-    return Chances(
+    return ReleaseProbabilities(
         keys.epsilon / (keys.max_keys * (1 if keys.adjacency.value == "add-remove" else 2)), 10 * honest
     )
 
@@ -226,15 +226,15 @@ def half_composed(plans: Any, table: Any, total: Any) -> Event:
     return half(honest_cost(plans, table, total))
 
 
-def without_belonging(self: Membership, scan: Scan) -> Any:
+def without_belonging(self: ResolvedSubpopulation, scan: Scan) -> Any:
     """Every row of a part, also of people who belong to another one."""
     found = honest_limited(self, scan)
     assert isinstance(found, Keep)
     return Keep(scan, found.condition)
 
 
-honest_debits, honest_limited = Accounts.debits, Membership.limited
-honest_cost = jali.planner.batch.plan._cost
+honest_debits, honest_limited = Accounts.debits, ResolvedSubpopulation.limit_rows
+honest_cost = jali.planner.batch.batch_plan._cost
 CHARGES: dict[str, tuple[Asked, Patch]] = {
     "half is reserved": (one(COUNT, **PURE), of(SqliteLedger, "reserve", half_reserved)),
     "half is reserved, in zCDP": (one(COUNT, rho="1/2"), of(SqliteLedger, "reserve", half_reserved)),
@@ -246,11 +246,11 @@ CHARGES: dict[str, tuple[Asked, Patch]] = {
     ),
     "half is charged for a batch": (
         batch(COUNT, MODE, epsilon=1),
-        of(jali.planner.batch.plan, "_cost", half_composed),
+        of(jali.planner.batch.batch_plan, "_cost", half_composed),
     ),
     "people belong to several parts": (
         parts(COUNT, "ward", ("A", "B", "é", "")),
-        of(Membership, "limited", without_belonging),
+        of(ResolvedSubpopulation, "limited", without_belonging),
     ),
 }
 
@@ -278,14 +278,17 @@ def failing(plan: Any, run: Any) -> Any:
     return found
 
 
-honest_noisy, honest_draw = Noise.release_numbers, jali.drawing.draw
+honest_noisy, honest_draw = NoiseMeasurement.release_numbers, jali.execution.measure.draw
 LEAKS: dict[str, tuple[Asked, Patch]] = {
     "one number without noise": (
         one("SELECT ward, COUNT(*) FROM visits GROUP BY ward", **PURE),
-        of(Noise, "release_numbers", last_one_bare),
+        of(NoiseMeasurement, "release_numbers", last_one_bare),
     ),
-    "a scale that depends on the data": (one(COUNT, **PURE), of(Noise, "release_numbers", scaled_by_the_data)),
-    "a failure that depends on the data": (one(COUNT, **PURE), of(jali.database.asking, "draw", failing)),
+    "a scale that depends on the data": (
+        one(COUNT, **PURE),
+        of(NoiseMeasurement, "release_numbers", scaled_by_the_data),
+    ),
+    "a failure that depends on the data": (one(COUNT, **PURE), of(jali.execution.ask, "draw", failing)),
 }
 ALL = {**NOISE, **SQL, **GROUPS, **CHARGES, **LEAKS}
 

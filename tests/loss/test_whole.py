@@ -14,10 +14,10 @@ from tests.loss.triples import Report, checker
 from tests.loss.worlds import rich_world
 
 import jali
-import jali.planner.batch.plan
+import jali.planner.batch.batch_plan
 from jali.engines.duckdb import DuckDBEngine
 from jali.ledger import SqliteLedger
-from jali.planner.batch.compose import whole_cost
+from jali.planner.batch.batch_terms import whole_cost
 
 # Everybody's rows meet most of these conditions, so that what a person loses adds up.
 MANY = tuple(f"SELECT COUNT(*) FROM visits WHERE vid > {-least}" for least in range(40))
@@ -89,7 +89,7 @@ def test_a_batch_that_is_declared_together_loses_no_more_than_it_is_charged(name
 
 def test_half_of_the_whole_is_noticed() -> None:
     with (
-        of(jali.planner.batch.plan, "whole_cost", lambda *given: half(whole_cost(*given)))(),
+        of(jali.planner.batch.batch_plan, "whole_cost", lambda *given: half(whole_cost(*given)))(),
         pytest.raises(ViolationError),
     ):
         checked("counts")

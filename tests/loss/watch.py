@@ -19,10 +19,10 @@ from tests.loss.chosen import Threshold, decimal
 from tests.loss.marks import Aim
 from tests.loss.seen import Choice, Draw, Joint, Noise, Pick, Quantile
 
-import jali.mechanisms.keys.noisy_counts
-import jali.mechanisms.keys.optimal_keys
-import jali.mechanisms.l_infinity
-from jali.noise.shells import CubeRadius
+import jali.mechanisms.additive.l_infinity
+import jali.mechanisms.partition_selection.optimal_keys
+import jali.mechanisms.partition_selection.thresholded_counts
+from jali.sampling.cube_radius import CubeRadius
 
 # Far above every threshold, so that a noisy count passes.
 _FAR = 1 << 40
@@ -125,7 +125,7 @@ class Watch:
 
         with (
             patch.object(CubeRadius, "draw", radius),
-            patch.object(jali.mechanisms.l_infinity, "uniform_below_each", uniform),
+            patch.object(jali.mechanisms.additive.l_infinity, "uniform_below_each", uniform),
         ):
             noise = honest(mechanism, rows, columns)
         assert (noise == (points - _RADIUS).reshape(rows, columns)).all(), "not the noise of a cube"
@@ -176,7 +176,7 @@ class Watch:
             tossed.extend(Fraction(sum(bounds(int(kind), _BITS)), 2 << _BITS) for kind in kinds)
             return np.full(len(kinds), answer, np.bool_)
 
-        with patch.object(jali.mechanisms.keys.optimal_keys, "toss", toss):
+        with patch.object(jali.mechanisms.partition_selection.optimal_keys, "toss", toss):
             answer = True
             able = np.asarray(honest(mechanism, counts))
             answer, chances = False, iter(tuple(tossed))
@@ -209,7 +209,7 @@ class Watch:
 
         large, claimed = 1 << 50, int(mechanism.threshold)
         tried = np.array([*range(claimed - 300, claimed + 300), -(1 << 45), 1 << 45], dtype=np.int64)
-        with patch.object(jali.mechanisms.keys.noisy_counts, "bernoulli", coin):
+        with patch.object(jali.mechanisms.partition_selection.thresholded_counts, "bernoulli", coin):
             counts = np.full(len(tried), large, np.int64)
             (passed, _), sampled = self._within(lambda: honest(mechanism, counts), tried - large)
         assert [(one.kind, one.law) for one in sampled] == [(seen.kind, seen.law)]

@@ -15,8 +15,8 @@ from typing import Any
 import pyarrow as pa
 
 import jali
-from jali.query.domain import FIRST_DAY, FIRST_TIME, LAST_DAY, LAST_TIME
-from jali.query.functions import FUNCTIONS
+from jali.catalog.value_domain import FIRST_DAY, FIRST_TIME, LAST_DAY, LAST_TIME
+from jali.ir.functions import FUNCTIONS
 
 _FIRST, _LAST = datetime.date(2025, 1, 1), datetime.date(2025, 1, 9)
 _NOON = datetime.datetime(2025, 1, 1, 12)  # noqa: DTZ001

@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 
 import jali
 from jali.answer import Answer
-from jali.server.pages.answers import shown
+from jali.server.pages.answer_view import build_answer_view
 
 
 def _json(answer: Answer) -> Any:
@@ -59,7 +59,7 @@ READERS: dict[str, Callable[[Answer], Any]] = {
     "polars": Answer.to_polars,
     "parquet": lambda answer: pq.read_table(io.BytesIO(answer.to_parquet())),
     "plot": _plotted,
-    "page": lambda answer: [shown(answer, column) for column in answer.columns],
+    "page": lambda answer: [build_answer_view(answer, column) for column in answer.columns],
 }
 
 

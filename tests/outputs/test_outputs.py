@@ -13,10 +13,9 @@ from tests.outputs.readers import read
 
 import jali
 from jali.answer import Answer
-from jali.query import aggregates
-from jali.query.functions import FUNCTIONS
-from jali.query.nodes import Aggregate, Call, walk
-from jali.query.read_sql import read_value
+from jali.ir.expressions import Aggregate, Call, walk
+from jali.ir.functions import FUNCTIONS, aggregate_functions
+from jali.sql.reader.read_select import read_value
 
 # Noise that hides everything, and noise that hides nothing: counts below zero, and intervals of no width.
 LOSSES: tuple[dict[str, Any], ...] = ({"epsilon": "1/1000000"}, {"epsilon": 1000}, {"rho": "1/1000000"})
@@ -66,7 +65,9 @@ def test_an_aggregate_can_be_read_in_every_way(home: jali.Database, name: str, g
 
 def test_every_aggregate_is_an_output() -> None:
     written = (node for text in AGGREGATES.values() for node in walk(read_value(text)))
-    assert {node.function for node in written if isinstance(node, Aggregate)} == set(aggregates.AGGREGATES)
+    assert {node.function for node in written if isinstance(node, Aggregate)} == set(
+        aggregate_functions.AGGREGATES
+    )
 
 
 def test_every_function_after_the_noise_is_an_output() -> None:

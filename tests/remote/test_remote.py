@@ -11,8 +11,8 @@ from tests.depth import thinned
 from tests.server.serving import Place, served
 
 import jali
+from jali.client.error_documents import decode_error
 from jali.errors import BudgetExceeded, CatalogError, JaliError, LedgerError, QueryError, Unsupported
-from jali.remote.failures import failure_of
 from jali.session import Session
 
 WARDS = "SELECT ward, COUNT(*) AS n, AVG(age) AS age FROM visits GROUP BY ward"
@@ -228,6 +228,6 @@ def test_a_frame_without_its_package_says_how_to_get_one(there: Session, monkeyp
 )
 def test_an_error_of_a_server_of_another_version_has_the_words_of_the_server(told: dict[str, Any]) -> None:
     words = {"type": "QueryError", "message": "No such age.", "remedy": "Write years.", "position": [1, 8]}
-    error = failure_of(words | told)
+    error = decode_error(words | told)
     assert (type(error), str(error)) == (QueryError, "line 1, column 8: No such age. Write years.")
     assert (error.code, error.fields["server_code"]) == ("server-said", told.get("code", ""))

@@ -17,8 +17,8 @@ from tests.database.clinic import open_clinic
 import jali
 from jali.database import Database
 from jali.server.app import make_app
-from jali.server.connections import connection_class
-from jali.server.listening import listen
+from jali.server.connection_limits import make_connection_class
+from jali.server.listen import listen
 from jali.server.settings import Settings
 
 
@@ -66,7 +66,7 @@ def served(directory: Path, *, epsilon: Any = 100, memory: str = "own", **option
 def running(app: FastAPI) -> Iterator[str]:
     """Run an application in a thread on a free port."""
     listening = listen(Settings(port=0))
-    http = connection_class(app.state.house.settings)
+    http = make_connection_class(app.state.house.settings)
     config = uvicorn.Config(app, log_level="warning", access_log=False, lifespan="on", ws="none", http=http)
     server = uvicorn.Server(config)
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]}, daemon=True)

@@ -13,9 +13,9 @@ from typing import Any
 import pytest
 from tests.server.serving import Place, served
 
-from jali.database.asking import Asking
 from jali.engines.duckdb import DuckDBEngine
 from jali.errors import EngineError
+from jali.execution.ask import QuestionRunner
 
 WARDS = {"sql": "SELECT ward, COUNT(*) AS n FROM visits GROUP BY ward", "epsilon": "0.1"}
 
@@ -289,14 +289,14 @@ def test_removed_takes_no_terms_that_it_would_not_heed(shared: Place) -> None:
 def test_dear_plans_of_one_analyst_keep_nobody_else_waiting(
     shared: Place, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    go, explained = threading.Event(), Asking.explained
+    go, explained = threading.Event(), QuestionRunner.explain
 
-    def held(self: Asking, question: Any, given: Any, *, analyst: str | None = None) -> Any:
+    def held(self: QuestionRunner, question: Any, given: Any, *, analyst: str | None = None) -> Any:
         if analyst == "ana":
             go.wait(20)
         return explained(self, question, given, analyst=analyst)
 
-    monkeypatch.setattr(Asking, "explained", held)
+    monkeypatch.setattr(QuestionRunner, "explain", held)
     with shared.client("ana") as ana, shared.client("ben") as ben, ThreadPoolExecutor(8) as pool:
         waiting = [pool.submit(ana.post, "/api/v1/explain", json=WARDS) for _ in range(8)]
         time.sleep(0.2)

@@ -18,9 +18,16 @@ from tests.server.serving import Place, served
 
 import jali
 from jali.server.app import _routes
-from jali.server.pages import ask, budget, curator, lab, receipts, signing, streams
-from jali.server.people.cookies import NAME, Cookies
-from jali.server.people.gate import Visit
+from jali.server.auth import SESSION_COOKIE, RunToken, SessionCookies
+from jali.server.pages import (
+    ask_pages,
+    budget_pages,
+    curator_pages,
+    lab_pages,
+    receipt_pages,
+    sign_in_pages,
+    stream_pages,
+)
 
 # What each route answers to nobody, an analyst and a curator, for a request that is right or at least well formed.
 OPEN = "open"
@@ -139,7 +146,7 @@ def test_a_route_that_is_added_is_behind_the_door(tmp_path: Path, monkeypatch: p
     def forgotten() -> dict[str, str]:
         return {"said": "something"}
 
-    monkeypatch.setattr("jali.server.api.lab.router", forgetful)
+    monkeypatch.setattr("jali.server.api.lab_routes.router", forgetful)
     # Made anew, not those of other tests.
     monkeypatch.setattr("jali.server.app._routes", _routes.__wrapped__)
     with served(tmp_path) as place:
@@ -175,8 +182,8 @@ def test_many_wrong_tokens_make_an_address_wait_and_good_ones_still_work(place: 
 def test_a_revoked_token_is_refused_at_once_wherever_it_is_used(place: Place) -> None:
     with place.client("ana") as ana, place.client("cara") as cara:
         token = ana.get("/api/v1/me").json()["token"]
-        cookie = place.app.state.house.gate.cookies.make(token)
-        signed = {NAME: cookie}
+        cookie = place.app.state.house.gate.cookies.sign(token)
+        signed = {SESSION_COOKIE: cookie}
         assert httpx.get(f"{place.address}/api/v1/me", cookies=signed).status_code == 200
         assert cara.delete(f"/api/v1/tokens/{token}").json()["state"] == "revoked"
         response = ana.get("/api/v1/me")
@@ -198,17 +205,22 @@ def test_a_change_by_cookie_needs_the_word_of_its_session(place: Place) -> None:
     gate = place.app.state.house.gate
     with place.client("cara") as client:
         token = client.get("/api/v1/me").json()["token"]
-    cookie = gate.cookies.make(token)
+    cookie = gate.cookies.sign(token)
     form = {"name": "zoe"}
-    with httpx.Client(base_url=place.address, cookies={NAME: cookie}) as browser:
+    with httpx.Client(base_url=place.address, cookies={SESSION_COOKIE: cookie}) as browser:
         assert browser.get("/api/v1/tokens").status_code == 200
-        for word in ("", "x", Cookies(b"another" * 5).word(cookie), gate.cookies.word(gate.cookies.make(token))):
+        for word in (
+            "",
+            "x",
+            SessionCookies(b"another" * 5).csrf_token(cookie),
+            gate.cookies.csrf_token(gate.cookies.sign(token)),
+        ):
             response = browser.post("/api/v1/tokens", json=form, headers={"X-CSRF-Token": word})
             assert (response.status_code, response.json()["error"]["type"]) == (403, "FormExpired")
-        good = browser.post("/api/v1/tokens", json=form, headers={"X-CSRF-Token": gate.cookies.word(cookie)})
+        good = browser.post("/api/v1/tokens", json=form, headers={"X-CSRF-Token": gate.cookies.csrf_token(cookie)})
         assert good.status_code == 201
-    for wrong in ("", "x", cookie[:-2], cookie + "a", Cookies(b"another" * 5).make(token)):
-        response = httpx.get(f"{place.address}/api/v1/me", cookies={NAME: wrong} if wrong else {})
+    for wrong in ("", "x", cookie[:-2], cookie + "a", SessionCookies(b"another" * 5).sign(token)):
+        response = httpx.get(f"{place.address}/api/v1/me", cookies={SESSION_COOKIE: wrong} if wrong else {})
         assert response.status_code == 401
 
 
@@ -220,15 +232,15 @@ def test_a_visit_opens_one_run_alone(tmp_path: Path) -> None:
     from jali.server.settings import Settings
 
     with open_clinic(tmp_path) as database:
-        visit, later = Visit(), Visit()
+        visit, later = RunToken(), RunToken()
         app = make_app(database, Settings(data=tmp_path), visit)
         with running(app) as address:
             told = httpx.get(f"{address}/api/v1/me", headers={"Authorization": f"Bearer {visit.text}"})
             assert told.json()["role"] == "curator"
-            cookie = app.state.house.gate.cookies.make(visit.id)
-            assert httpx.get(f"{address}/api/v1/me", cookies={NAME: cookie}).status_code == 200
-            other = app.state.house.gate.cookies.make(later.id)
-            assert httpx.get(f"{address}/api/v1/me", cookies={NAME: other}).status_code == 401
+            cookie = app.state.house.gate.cookies.sign(visit.id)
+            assert httpx.get(f"{address}/api/v1/me", cookies={SESSION_COOKIE: cookie}).status_code == 200
+            other = app.state.house.gate.cookies.sign(later.id)
+            assert httpx.get(f"{address}/api/v1/me", cookies={SESSION_COOKIE: other}).status_code == 401
             wrong = httpx.get(f"{address}/api/v1/me", headers={"Authorization": f"Bearer {later.text}"})
             assert wrong.status_code == 401
         assert database.access.tokens() == ()
@@ -309,7 +321,7 @@ def test_what_fails_unexpectedly_says_nothing(
     def broken(*_: Any, **__: Any) -> Any:
         raise RuntimeError("ward D has 125 rows")
 
-    monkeypatch.setattr("jali.server.api.catalog.tables_document", broken)
+    monkeypatch.setattr("jali.server.api.table_routes.tables_document", broken)
     with place.client("ana") as client:
         response = client.get("/api/v1/tables")
     assert response.status_code == 500
@@ -368,13 +380,13 @@ def test_another_site_signs_nobody_in(place: Place) -> None:
     for headers in ({"Origin": "http://evil.example"}, {"Sec-Fetch-Site": "cross-site"}, {"Origin": "null"}):
         response = httpx.post(f"{place.address}/sign-in", data=form, headers=headers)
         assert response.status_code == 403
-        assert NAME not in response.cookies
+        assert SESSION_COOKIE not in response.cookies
     assert httpx.post(f"{place.address}/sign-in", data=form, headers={"Origin": place.address}).status_code == 303
 
 
 def test_who_signs_out_has_ended_the_session_everywhere(place: Place) -> None:
     signed = httpx.post(f"{place.address}/sign-in", data={"token": place.tokens["ana"]}).cookies
-    word = place.app.state.house.gate.cookies.word(signed[NAME])
+    word = place.app.state.house.gate.cookies.csrf_token(signed[SESSION_COOKIE])
     assert httpx.get(f"{place.address}/budget", cookies=signed).status_code == 200
     assert httpx.post(f"{place.address}/sign-out", data={"csrf": word}, cookies=signed).status_code == 303
     assert httpx.get(f"{place.address}/api/v1/me", cookies=signed).status_code == 401
@@ -391,7 +403,7 @@ def test_odd_methods_are_counted_together(place: Place) -> None:
 
 def pages() -> list[tuple[str, str]]:
     """Return every page and form with its method."""
-    parts = (ask, budget, curator, lab, receipts, signing, streams)
+    parts = (ask_pages, budget_pages, curator_pages, lab_pages, receipt_pages, sign_in_pages, stream_pages)
     routes = [route for part in parts for route in part.router.routes if isinstance(route, APIRoute)]
     return sorted((method, route.path) for route in routes for method in (route.methods or set()) - {"HEAD"})
 
@@ -408,7 +420,9 @@ def test_every_page_is_behind_the_door_and_curators_pages_are_theirs(clinic: Pla
         assert (nobody.status_code, nobody.headers["location"].partition("?")[0]) == (303, "/sign-in"), path
         for name in ("ana", "cara"):
             token = clinic.tokens[name].split("_")[1]
-            with httpx.Client(base_url=clinic.address, cookies={NAME: cookies.make(token)}, timeout=60) as browser:
+            with httpx.Client(
+                base_url=clinic.address, cookies={SESSION_COOKIE: cookies.sign(token)}, timeout=60
+            ) as browser:
                 told = browser.request(method, path, data={} if method == "POST" else None)
             if method == "POST" or (name == "ana" and path.startswith("/curator")):
                 assert told.status_code == 403, (name, path)  # without the word of the session, or not theirs
@@ -446,7 +460,7 @@ def test_the_document_declares_the_envelope_the_scheme_and_what_is_answered(clin
 
 
 def test_what_is_answered_is_as_declared(clinic: Place) -> None:
-    from jali.server.api.told import AcceptedTold, AnswerTold, BatchTold, Envelope
+    from jali.server.schemas import AcceptedTold, AnswerTold, BatchTold, Envelope
 
     question = {"sql": "SELECT ward, COUNT(*) AS n FROM visits GROUP BY ward", "epsilon": "0.1"}
     with clinic.client("ana") as client:

@@ -17,9 +17,8 @@ from tests.limits.hostile import hostile_texts
 from tests.server.load import serving
 from tests.server.serving import Place, served, tokens_of
 
+from jali.engines.base import Cancellation, make_failure
 from jali.engines.duckdb import DuckDBEngine
-from jali.engines.failures import failed
-from jali.engines.resources import Cancellation
 
 ENDLESS = {"sql": "SELECT COUNT(*) FROM visits WHERE age > 77", "epsilon": "0.1"}
 SHORT = {"sql": "SELECT COUNT(*) FROM visits WHERE age > 33", "epsilon": "0.1"}
@@ -39,7 +38,7 @@ def endless(monkeypatch: pytest.MonkeyPatch) -> Iterator[threading.Event]:
         with cancellation.interrupting(stopped.set, 60):
             began.set()
             stopped.wait(60)
-        raise failed(cancellation.reason)
+        raise make_failure(cancellation.reason)
 
     with monkeypatch.context() as patch:
         patch.setattr(DuckDBEngine, "run", running)
@@ -230,7 +229,7 @@ def test_when_there_are_too_many_connections_the_silent_ones_go(tmp_path: Path) 
 
 
 def test_connections_of_one_address_do_not_push_out_those_of_others() -> None:
-    from jali.server.connections import Connections
+    from jali.server.connection_limits import ConnectionLimiter
 
     class Fake:
         dropped = False
@@ -238,7 +237,7 @@ def test_connections_of_one_address_do_not_push_out_those_of_others() -> None:
         def drop(self) -> None:
             self.dropped = True
 
-    every = Connections(5, 3)
+    every = ConnectionLimiter(5, 3)
     many: list[Any] = [Fake() for _ in range(4)]
     assert all(every.admit(one, "a") for one in many[:3])
     other: Any = Fake()

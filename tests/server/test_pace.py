@@ -16,16 +16,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.server.serving import Place, served
 
+from jali.engines.base import make_failure
 from jali.engines.duckdb import DuckDBEngine
-from jali.engines.failures import failed
-from jali.server.work.pace import Pace
+from jali.server.jobs import Pace
 
 COUNT = {"sql": "SELECT COUNT(*) FROM visits WHERE age > 41", "epsilon": "0.1"}
 
 
 @given(interval=st.floats(0.01, 100), elapsed=st.floats(0, 10_000))
 def test_an_answer_leaves_at_the_next_multiple(interval: float, elapsed: float) -> None:
-    left = Pace(interval).after(elapsed)
+    left = Pace(interval).release_after(elapsed)
     assert isclose(left / interval, round(left / interval), abs_tol=1e-6)
     assert left >= min(interval, elapsed) * (1 - 1e-9)
     assert left >= elapsed * (1 - 1e-9)
@@ -42,7 +42,7 @@ def test_what_is_held_waits_until_then_and_no_longer(
         now[0] += max(seconds / 2, 1e-4)  # a sleep may end early
 
     clock = SimpleNamespace(monotonic=lambda: now[0], sleep=sleep)
-    monkeypatch.setattr("jali.server.work.pace.time", clock)
+    monkeypatch.setattr("jali.server.jobs.time", clock)
     held = Pace(0.5, began=100.0)
     now[0] += took
     held.hold()
@@ -50,7 +50,7 @@ def test_what_is_held_waits_until_then_and_no_longer(
 
 
 def test_without_an_interval_nothing_waits(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("jali.server.work.pace.time", SimpleNamespace(sleep=lambda _: pytest.fail("it waited")))
+    monkeypatch.setattr("jali.server.jobs.time", SimpleNamespace(sleep=lambda _: pytest.fail("it waited")))
     Pace().hold()
 
 
@@ -104,7 +104,7 @@ def test_a_failure_is_held_as_long(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     def fails(*_: Any) -> Any:
-        raise failed("disk")
+        raise make_failure("disk")
 
     monkeypatch.setattr(DuckDBEngine, "run", fails)
     reached, over = held
@@ -128,7 +128,7 @@ def test_who_cancels_does_not_learn_whether_the_engine_was_done(
             return client.post(f"/api/v1/receipts/{receipt.id}/cancel")
 
     cancelled = asking.submit(cancel)
-    job = place.app.state.house.desk.job(receipt.id)
+    job = place.app.state.house.desk.find_job(receipt.id)
     while not job.cancellation.reason:
         assert not cancelled.done()
     over.set()

@@ -19,14 +19,13 @@ from tests.database.clinic import COLUMNS, make_visits, open_clinic
 import jali
 from jali.engines.duckdb import DuckDBEngine
 from jali.server.app import make_app
-from jali.server.pages.bars import MOST_BARS, chart_of
-from jali.server.pages.curator import files_in
-from jali.server.pages.guards import local
-from jali.server.pages.refusals import failure_of
+from jali.server.auth import RunToken
+from jali.server.pages.charts import MOST_BARS, build_bar_chart
+from jali.server.pages.curator_pages import list_files
+from jali.server.pages.error_pages import build_error_card
+from jali.server.pages.page_forms import local_path, read_columns
+from jali.server.pages.page_routes import STATIC
 from jali.server.pages.rendering import TEMPLATES
-from jali.server.pages.site import STATIC
-from jali.server.pages.written import read_columns
-from jali.server.people.gate import Visit
 from jali.server.settings import Settings
 
 COUNTS = "SELECT ward, COUNT(*) AS n FROM visits GROUP BY ward"
@@ -157,7 +156,7 @@ def test_behind_https_the_cookie_is_sent_over_nothing_else(clinic: Clinic) -> No
 
 
 def test_the_token_of_a_visit_signs_in_as_curator(clinic: Clinic) -> None:
-    visit = Visit()
+    visit = RunToken()
     browser = Browser(make_app(clinic.db, Settings(data=clinic.data), visit), clinic.runner)
     browser.sign_in(visit.text)
     assert browser.get("/curator").status_code == 200
@@ -191,7 +190,7 @@ def test_another_site_cannot_sign_somebody_in(clinic: Clinic) -> None:
     "path", ["//evil.example", "https://evil.example", "/\\evil.example", "evil", "/\n/x", ""]
 )
 def test_only_paths_of_this_site_are_returned_to(shared: Clinic, path: str) -> None:
-    assert local(path) == "/"
+    assert local_path(path) == "/"
     assert shared.browser().sign_in(shared.ana, path).headers["location"] == "/"
 
 
@@ -350,10 +349,10 @@ def test_a_misspelt_first_word_is_the_one_that_is_marked(ana: Browser) -> None:
 
 def test_a_long_line_is_cut_around_the_mistake() -> None:
     sql = f"SELECT {'x' * 300} FROM t"
-    failure = failure_of(jali.QueryError("Wrong.", position=(1, 200)), sql)
+    failure = build_error_card(jali.QueryError("Wrong.", position=(1, 200)), sql)
     assert len(failure.line) < 130
     assert failure.caret < len(failure.line)
-    assert failure_of(jali.QueryError("Wrong.", position=(9, 1)), sql).line == ""
+    assert build_error_card(jali.QueryError("Wrong.", position=(9, 1)), sql).line == ""
 
 
 def test_an_answer_has_a_table_bars_a_chart_a_receipt_downloads_and_its_plan(clinic: Clinic, ana: Browser) -> None:
@@ -443,15 +442,17 @@ def test_templates_escape_whatever_their_name() -> None:
 
 def test_many_values_are_drawn_side_by_side() -> None:
     points = [(str(i), float(i), (i - 1.0, i + 1.0)) for i in range(MOST_BARS + 1)]
-    assert not chart_of("n", points[:-1]).upright
-    drawn = chart_of("n", points)
+    assert not build_bar_chart("n", points[:-1]).upright
+    drawn = build_bar_chart("n", points)
     assert drawn.upright
     assert [mark.text for mark in drawn.labels] == ["0", "12", "24"]
     assert all(0 <= place <= 100 for bar in drawn.bars for place in (bar.low, bar.end, bar.high, bar.across))
 
 
 def test_values_without_an_end_stay_in_the_picture() -> None:
-    drawn = chart_of("n", [("A", 5.0, (float("-inf"), float("inf"))), ("B", None, None), ("C", -2, (-4.0, 0.0))])
+    drawn = build_bar_chart(
+        "n", [("A", 5.0, (float("-inf"), float("inf"))), ("B", None, None), ("C", -2, (-4.0, 0.0))]
+    )
     assert [bar.label for bar in drawn.bars] == ["A", "C"]
     assert all(0 <= place <= 100 for bar in drawn.bars for place in (bar.left, bar.left + bar.width, bar.low))
     assert drawn.left_out == 1
@@ -688,7 +689,7 @@ def test_files_are_found_below_the_data_directory_alone(tmp_path: Path) -> None:
         (inside / name).touch()
     (tmp_path / "secret.csv").touch()
     (inside / "link.csv").symlink_to(tmp_path / "secret.csv")
-    assert sorted(files_in(inside)) == ["a.parquet", "deep/b.csv", "deep/c.duckdb"]
+    assert sorted(list_files(inside)) == ["a.parquet", "deep/b.csv", "deep/c.duckdb"]
 
 
 def test_whoever_loads_the_address_of_a_form_again_is_led_to_its_page(clinic: Clinic, cara: Browser) -> None:

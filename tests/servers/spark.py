@@ -15,7 +15,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from tests.depth import DEPTH
 
-from jali.query.catalog import Source
+from jali.catalog.tables import Source
 
 MISSING = "Spark needs pyspark and Java 17 (Debian: apt-get install openjdk-17-jre-headless)"
 _SETTINGS = {

@@ -12,9 +12,9 @@ from types import ModuleType
 import pytest
 
 import jali
-from jali.mechanisms.keys.group_selection import GroupSelection
+from jali.mechanisms.base import Mechanism
 from jali.mechanisms.measurement import Measurement
-from jali.mechanisms.mechanism import Mechanism
+from jali.mechanisms.partition_selection.group_selection import GroupSelection
 from jali.mechanisms.workloads.cell_strategies import CellStrategy
 
 SOURCE = Path(jali.__file__).parent

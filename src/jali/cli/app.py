@@ -9,39 +9,31 @@ from typing import Annotated
 
 import typer
 
-from jali.cli import (
+from jali.cli.errors import CommandFailed, report_error, report_unexpected, report_usage
+from jali.cli.verbs import (
     advise,
     ask,
+    attack,
+    audit,
     batch,
-    check,
     compare,
     demo,
     explain,
-    grant,
     init,
     ledger,
-    ledger_anchor,
-    ledger_move,
-    ledger_recover,
     plan,
-    plan_stream,
-    prepare,
     protect,
-    publish,
     redeem,
     refresh,
     rehearse,
     removed,
     serve,
+    stream,
     survey,
     tables,
+    token,
     verify,
 )
-from jali.cli.attack import group as attack
-from jali.cli.audit import group as audit
-from jali.cli.failures import QuestionFailed, report, report_unexpected, report_usage
-from jali.cli.streams import group as stream
-from jali.cli.tokens import group as token
 from jali.errors import JaliError
 
 INTERRUPTED = 130
@@ -56,12 +48,12 @@ app = typer.Typer(
 VERBS = (
     ("Curator", init.init),
     ("Curator", protect.protect),
-    ("Curator", publish.publish),
-    ("Curator", grant.grant),
+    ("Curator", protect.publish),
+    ("Curator", protect.grant),
     ("Curator", refresh.refresh),
-    ("Curator", check.check),
+    ("Curator", refresh.check),
     ("Curator", advise.advise),
-    ("Curator", prepare.prepare),
+    ("Curator", refresh.prepare),
     ("Curator", stream.stream),
     ("Curator", serve.serve),
     ("Curator", token.token),
@@ -82,36 +74,36 @@ VERBS = (
     ("To begin with", demo.demo),
 )
 # Verbs that take a second word.
-_SECOND: dict[str, tuple[Callable[..., None], ...]] = {
-    plan.plan.__name__: (plan_stream.stream,),
-    ledger.ledger.__name__: (ledger_move.move, ledger_anchor.anchor, ledger_recover.recover),
+SUBVERBS: dict[str, tuple[Callable[..., None], ...]] = {
+    plan.plan.__name__: (plan.stream,),
+    ledger.ledger.__name__: (ledger.move, ledger.anchor, ledger.recover),
     stream.stream.__name__: stream.VERBS,
     token.token.__name__: token.VERBS,
     attack.attack.__name__: (),
     audit.audit.__name__: (),
 }
 for _panel, _verb in VERBS:
-    if _verb.__name__ not in _SECOND:
+    if _verb.__name__ not in SUBVERBS:
         app.command(rich_help_panel=_panel)(_verb)
 _plans = typer.Typer()
-for _second in _SECOND[plan.plan.__name__]:
-    _plans.command()(_second)
+for _subverb in SUBVERBS[plan.plan.__name__]:
+    _plans.command()(_subverb)
 app.add_typer(
     _plans,
     name=plan.plan.__name__,
     callback=plan.plan,
-    cls=plan.Plans,
+    cls=plan.PlanGroup,
     invoke_without_command=True,
     rich_help_panel="To begin with",
 )
 _ledgers = typer.Typer()
-for _second in _SECOND[ledger.ledger.__name__]:
-    _ledgers.command()(_second)
+for _subverb in SUBVERBS[ledger.ledger.__name__]:
+    _ledgers.command()(_subverb)
 app.add_typer(
     _ledgers,
     name=ledger.ledger.__name__,
     callback=ledger.ledger,
-    cls=ledger.Ledgers,
+    cls=ledger.LedgerGroup,
     invoke_without_command=True,
     rich_help_panel="Analyst",
 )
@@ -154,12 +146,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     _accept_any_text()
     try:
         code = app(given, prog_name="jali", standalone_mode=False)
-    except QuestionFailed as failed:
-        return report(failed.error, as_json=as_json, asked=failed.asked)
+    except CommandFailed as failed:
+        return report_error(failed.error, as_json=as_json, asked=failed.asked)
     except JaliError as error:
-        return report(error, as_json=as_json)
+        return report_error(error, as_json=as_json)
     except typer.TyperException as error:
-        return report_usage(error, verb=_verb_in(given), as_json=as_json)
+        return report_usage(error, verb=_find_verb(given), as_json=as_json)
     except (KeyboardInterrupt, typer.Abort):
         code = INTERRUPTED
     except Exception:
@@ -170,11 +162,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return code if isinstance(code, int) else 0
 
 
-def _verb_in(given: Sequence[str]) -> str | None:
+def _find_verb(given: Sequence[str]) -> str | None:
     """Return the verb of a command line, where it has one, with its second word, where it has one too."""
     first, second = [*(word for word in given if not word.startswith("-")), "", ""][:2]
     named = first in (attack.attack.__name__, audit.audit.__name__) and second != ""
-    if named or second in {verb.__name__.rstrip("_") for verb in _SECOND.get(first, ())}:
+    if named or second in {verb.__name__.rstrip("_") for verb in SUBVERBS.get(first, ())}:
         return f"{first} {second}"
     return first if first in {verb.__name__ for _, verb in VERBS} else None
 

@@ -1,15 +1,30 @@
-"""The arguments and options that several verbs share, so that one word always means one thing."""
+"""Define the arguments and options that several verbs share, and read what they name.
+
+One word means one thing in every verb. Numbers arrive as text, so that they are read exactly and a wrong one is
+explained by the name of its option.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Unpack
+import os
+import re
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager, suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar, Unpack
 
 import typer
 
-from jali.errors import QueryError
+from jali.errors import CatalogError, Field, JaliError, LedgerError, MechanismError, Phrase, QueryError
+from jali.postgres_address import is_address
 
 if TYPE_CHECKING:
-    from jali.planner.terms import Given
+    from jali.catalog.tables import Range
+    from jali.database import Database
+    from jali.planner.terms import TermArguments
+    from jali.sql.question_limits import Limits
+
 
 DatabasePath = Annotated[
     str,
@@ -66,13 +81,15 @@ BudgetDelta = Annotated[str, typer.Option("--delta", metavar="NUMBER", help="The
 AsJson = Annotated[bool, typer.Option("--json", help="Write one JSON document instead of text.")]
 
 
-def terms_named(part: str | None, within: list[str] | None, confidence: float, /, **plain: Unpack[Given]) -> Given:
+def collect_terms(
+    part: str | None, within: list[str] | None, confidence: float, /, **plain: Unpack[TermArguments]
+) -> TermArguments:
     """Return the terms of a question: those that are written in words of their own, and all others as they are."""
-    terms: Given = {**plain, "part": part_named(part), "within": within_named(within)}
+    terms: TermArguments = {**plain, "part": read_part(part), "within": read_within(within)}
     return terms | {"confidence": confidence} if within else terms
 
 
-def part_named(text: str | None) -> dict[str, str] | None:
+def read_part(text: str | None) -> dict[str, str] | None:
     """Read COLUMN=KEY; the key is what follows the last equality sign, so that a column may be an expression."""
     if text is None:
         return None
@@ -82,11 +99,11 @@ def part_named(text: str | None) -> dict[str, str] | None:
     return {by.strip(): key.strip()}
 
 
-def within_named(texts: list[str] | None) -> str | dict[str, str] | None:
+def read_within(texts: list[str] | None) -> str | dict[str, str] | None:
     """Read NUMBER, or NAME=NUMBER for some outputs.
 
     Example:
-        >>> within_named(["20"]), within_named(["n=20", "age=0.5"])
+        >>> read_within(["20"]), read_within(["n=20", "age=0.5"])
         ('20', {'n': '20', 'age': '0.5'})
     """
     if not texts:
@@ -98,3 +115,145 @@ def within_named(texts: list[str] | None) -> str | dict[str, str] | None:
     if len(named) < len(texts):
         raise QueryError("within-option-ambiguous", given=tuple(texts))
     return dict(named)
+
+
+ErrorType = TypeVar("ErrorType", bound=JaliError)
+
+
+def _check_value(context: typer.Context, parameter: typer.CallbackParam, value: str | None) -> str | None:
+    """Refuse an option whose value was forgotten, so that the next option was read as its value."""
+    if value is not None and value.startswith("--"):
+        raise CatalogError(
+            "option-value-missing", option=parameter.opts[0], given=value, command=context.command_path
+        )
+    return value
+
+
+def number_option(help_: str) -> Any:
+    """Return an option that takes a number."""
+    # Text, so that a number is read exactly and a wrong one is explained here.
+    return typer.Option(metavar="NUMBER", help=help_, callback=_check_value)
+
+
+def read_whole_number(text: str | None, option: str, *, example: int = 1000) -> int | None:
+    """Return the whole number that an option gives, also one written as 1e3; an error gives an example."""
+    from jali.privacy.rationals import rational
+
+    if text is None:
+        return None
+    with suppress(CatalogError):
+        value = rational(text, option)
+        if value >= 1 and value.denominator == 1:
+            return int(value)
+    raise CatalogError("option-not-a-count", option=option, given=text, example=example)
+
+
+@contextmanager
+def rename_parameters(options: Mapping[str, str]) -> Iterator[None]:
+    """Let an error that begins with the name of a parameter begin with that of its option."""
+    try:
+        yield
+    except (CatalogError, MechanismError) as error:
+        raise rename_in_error(error, options).like(CatalogError) from None
+
+
+def rename_in_error(error: ErrorType, options: Mapping[str, str]) -> ErrorType:
+    """Return an error that names the option where it named the parameter."""
+    return error.replace(**{name: _rename_field(name, value, options) for name, value in error.fields.items()})
+
+
+def _rename_field(name: str, value: Field, options: Mapping[str, str]) -> Field:
+    if isinstance(value, Phrase):
+        return Phrase(value.code, **{own: _rename_field(own, held, options) for own, held in value.fields.items()})
+    return options.get(value, value) if name == "name" and isinstance(value, str) else value
+
+
+_SQLITE = b"SQLite format 3\0"
+
+
+def open_database(path: str, limits: Limits | None = None) -> Database:
+    """Open a database; only `jali init` makes one, so that a typing error does not."""
+    from jali.database import connect
+
+    if not is_address(path) and Path(path).is_file():
+        _check_file_kind(Path(path))
+    return connect(path, create=False, limits=limits)
+
+
+def _check_file_kind(path: Path) -> None:
+    """Refuse another kind of file before its rights are: who names the data must not be told to change them.
+
+    A file with the rights of a ledger is left to SQLite, whose locks a second opening could drop.
+    """
+    if not path.stat().st_mode & 0o077 or not os.access(path, os.R_OK):
+        return
+    with path.open("rb") as file:
+        if file.read(len(_SQLITE)) != _SQLITE:
+            raise LedgerError("ledger-not-a-ledger", path=path)
+
+
+def read_question(sql: str) -> str:
+    """Return the question, from stdin for `-`."""
+    text = sys.stdin.read() if sql == "-" else sql
+    if not text.strip():
+        raise QueryError("question-option-empty")
+    return text
+
+
+StreamName = Annotated[str, typer.Argument(metavar="NAME", help="What the stream is called.")]
+
+# A column that is named before its keys, as `jali protect` has it.
+_COLUMN_PREFIX = re.compile(r"[A-Za-z_]\w*(:\w+)?=")
+
+# The parameters of a stream, and the options that set them.
+_STREAM_OPTIONS = {
+    "horizon": "--horizon",
+    "unit": "--unit",
+    "measure": "--measure",
+    "keys": "--keys",
+    "value": "--range",
+    "bins": "--bins",
+    "every": "--every",
+    "start": "--start",
+    "until": "--until",
+    "tick": "--tick",
+    "max_ticks": "--max-ticks",
+    "separation": "--separation",
+    "max_items": "--max-items",
+    "last": "--last",
+    "restart": "--restart",
+    "mechanism": "--mechanism",
+    "epsilon": "--epsilon",
+    "delta": "--delta",
+    "rho": "--rho",
+    "query": "--query",
+    "confidence": "--confidence",
+}
+
+
+def read_stream_keys(text: str) -> list[Any]:
+    """Read the keys of a stream: `A,B,C`, or `@file` with one in each line."""
+    from jali.cli.column_options import read_keys
+
+    if _COLUMN_PREFIX.match(text):
+        raise CatalogError("stream-keys-option-with-column", given=text)
+    found = list(read_keys(f"keys={text}")[1].values) if text.strip() else [""]
+    if "" in found:
+        raise CatalogError("stream-keys-option-empty")
+    return found
+
+
+def read_stream_range(text: str) -> Range:
+    """Read the range of a stream's values: `0:240`."""
+    from jali.catalog.tables import Range
+    from jali.privacy.rationals import rational
+
+    low, colon, high = (part.strip() for part in text.partition(":"))
+    if not (low and colon and high) or ":" in high:
+        raise CatalogError("stream-range-option-malformed", given=text)
+    return Range(rational(low, "--range"), rational(high, "--range"))
+
+
+def rename_stream_parameters() -> AbstractContextManager[None]:
+    """Let an error about a parameter of a stream name the option that sets it."""
+    return rename_parameters(_STREAM_OPTIONS)

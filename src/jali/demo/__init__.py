@@ -1,6 +1,6 @@
 """The demo: a synthetic hospital, protected, asked, explained and refused."""
 
-from jali.demo.report import run
-from jali.demo.show import show
+from jali.demo.demo_steps import run
+from jali.demo.show_demo import show
 
 __all__ = ["run", "show"]

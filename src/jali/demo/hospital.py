@@ -1,17 +1,30 @@
-"""A synthetic hospital: 200,000 visits of 40,000 patients, made by DuckDB from `range` and `hash` alone.
+"""Generate a synthetic hospital: 200,000 visits of 40,000 patients, made by DuckDB from `range` and `hash` alone.
 
 No line of it describes a person. A few patients come very often, wards differ a hundredfold in size, and costs
 have a heavy tail: what makes private statistics hard is all there.
+
+The truth about the table can be shown only because the table describes nobody. The bounded truth is what the
+plan's own query gives before noise: the demo runs that query on a connection of its own, over the synthetic file.
+Nothing here is used by the database, which has no way to turn noise off.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from fractions import Fraction
 from pathlib import Path
-from typing import TYPE_CHECKING
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Self
+
+from jali.execution.postprocess import list_groups
+from jali.ir.estimators import LinearCombination, RatioEstimate
+from jali.ir.functions.evaluate import evaluate
 
 if TYPE_CHECKING:
     from jali.database import Database
+    from jali.ir.expressions import Expression
+    from jali.planner import Plan
+
 
 VISITS = 200_000
 PATIENTS = 40_000
@@ -33,7 +46,7 @@ WARDS = (
 # Isolation is declared and stood empty: it appears in every answer all the same.
 _COSTS = (140, 900, 480, 700, 160, 650, 260, 1800, 1200, 0)
 
-_MAKE = f"""
+_MAKE_VISITS = f"""
 COPY (
   WITH visits AS (
     SELECT i AS visit,
@@ -65,7 +78,7 @@ COPY (
   FROM stays, (SELECT MAP {{{", ".join(f"'{w}': {c}.0" for w, c in zip(WARDS, _COSTS, strict=True))}}} AS costs)
 ) TO '{{path}}' (FORMAT parquet)
 """
-_CHANCE = "CREATE TEMP MACRO chance(x, salt) AS (hash(x, salt) % 1000003 + 0.5) / 1000003.0"
+_CHANCE_MACRO = "CREATE TEMP MACRO chance(x, salt) AS (hash(x, salt) % 1000003 + 0.5) / 1000003.0"
 
 
 def make_visits(path: Path) -> None:
@@ -73,15 +86,15 @@ def make_visits(path: Path) -> None:
     import duckdb
 
     with duckdb.connect() as connection:
-        connection.execute(_CHANCE)
-        connection.execute(_MAKE.replace("{path}", str(path).replace("'", "''")))
+        connection.execute(_CHANCE_MACRO)
+        connection.execute(_MAKE_VISITS.replace("{path}", str(path).replace("'", "''")))
 
 
 def open_hospital(directory: Path, on_stage: Callable[[str], None]) -> Database:
     """Make the table and a database that protects it, with a grant for one analyst."""
+    from jali.catalog.tables import Keys, Range
     from jali.database import connect
     from jali.privacy import Budget
-    from jali.query.catalog import Keys, Range
 
     on_stage("making 200,000 synthetic visits")
     make_visits(directory / "visits.parquet")
@@ -98,3 +111,54 @@ def open_hospital(directory: Path, on_stage: Callable[[str], None]) -> Database:
     )
     database.grant(ANALYST, "visits", Budget(epsilon=1))
     return database
+
+
+Rows = list[tuple[Any, ...]]
+
+
+class SyntheticTruth:
+    """Exact answers over the synthetic visits."""
+
+    def __init__(self, visits: Path) -> None:
+        import duckdb
+
+        self._connection = duckdb.connect()
+        located = str(visits).replace("'", "''")
+        self._connection.execute(f"CREATE VIEW visits AS SELECT * FROM read_parquet('{located}')")
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._connection.close()
+
+    def compute_raw(self, sql: str) -> Rows:
+        """Answer a question as if nobody's privacy counted."""
+        return self._connection.execute(sql).fetchall()
+
+    def compute_bounded(self, plan: Plan) -> Rows:
+        """Answer on the clamped and weighted data: the number that the noise is added to."""
+        exact = self._connection.execute(plan.sql).fetchall()
+        times = [plan.levels[0].times(place) for place in range(len(plan.aggregation.measures))]
+        multiples = ([value * factor for value, factor in zip(row, times, strict=True)] for row in exact)
+        return [_compute_outputs(plan, *pair) for pair in zip(list_groups(plan.keys), multiples, strict=True)]
+
+
+def _compute_outputs(plan: Plan, group: Sequence[Any], exact: Sequence[int]) -> tuple[Any, ...]:
+    values: dict[Expression, Any] = {key.expression: value for key, value in zip(plan.keys, group, strict=True)}
+    values |= {a: _compute_value(e, exact) for a, e in plan.estimates if isinstance(e, RatioEstimate)}
+    return tuple(evaluate(output.expression, values) for output in plan.question.outputs)
+
+
+def _compute_value(estimate: RatioEstimate, exact: Sequence[int]) -> float | None:
+    above = _compute_linear(estimate.numerator, exact)
+    if estimate.denominator is None:
+        return float(above)
+    below = _compute_linear(estimate.denominator, exact)
+    return float(above / below) if below else None
+
+
+def _compute_linear(form: LinearCombination, exact: Sequence[int]) -> Fraction:
+    return form.constant + sum((c * exact[i] for i, c in form.terms), Fraction(0))

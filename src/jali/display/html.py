@@ -1,15 +1,58 @@
-"""HTML for notebooks: one self-contained fragment each. Every text is escaped."""
+"""Write HTML for notebooks: one self-contained fragment each. Every text is escaped.
+
+Numbers, dates and times stand on a small axis, for bars beside the numbers of a table.
+"""
 
 from __future__ import annotations
 
+import datetime
 import math
 from collections.abc import Iterable, Sequence
 from html import escape
 from typing import Any
 
-from jali.display.axes import place, position, scale_of
-from jali.display.cells import Intervals, Line, has_labels, lines
-from jali.display.numbers import Interval, half_width, show_error, show_key, show_number
+from jali.display.numbers import Interval, half_width, is_number, show_error, show_key, show_number
+from jali.display.view_models import CellLine, Intervals, has_labels, split_lines
+
+# Room at both ends of a bar.
+_EDGE = 5
+
+
+def find_scale(spans: Iterable[Interval]) -> tuple[float, float]:
+    """Return the ends of a common axis, from 0 where that does not squeeze the bars."""
+    ends = [end for span in spans if span is not None for end in map(find_position, span) if math.isfinite(end)]
+    low, high = (min(ends), max(ends)) if ends else (0.0, 1.0)
+    if 0 < low <= high / 2:
+        low = 0.0
+    return (low, high) if high > low else (low - 1, high + 1)
+
+
+def find_position(value: Any) -> float:
+    """Return where a number, date or time stands on an axis; NaN for what has no place there."""
+    if isinstance(value, datetime.datetime):
+        return value.toordinal() + (value.hour * 3600 + value.minute * 60 + value.second) / 86400
+    if isinstance(value, datetime.date):
+        return float(value.toordinal())
+    return float(value) if is_number(value) else math.nan
+
+
+def place_in_bar(value: Any, scale: tuple[float, float], width: float) -> float:
+    """Return how far from the left a value stands in a bar of so many pixels; what lies outside is at the edge."""
+    return _EDGE + locate(find_position(value), *scale) * (width - 2 * _EDGE)
+
+
+def locate(value: float, low: float, high: float) -> float:
+    """Return where a number lies between two ends, from 0 to 1; what lies outside is at the end.
+
+    Halves of numbers have a difference where the numbers themselves are too large for one.
+
+    Example:
+        >>> locate(1.0, 0.0, 4.0), locate(9.0, 0.0, 4.0), locate(0.0, -1e308, 1e308), locate(1e300, 1e300, 1e300)
+        (0.25, 1.0, 0.5, 0.5)
+    """
+    width = high / 2 - low / 2
+    return (min(max(value, low), high) / 2 - low / 2) / width if width > 0 else 0.5
+
 
 _FONT = "font-family:system-ui,sans-serif;font-size:13px;line-height:1.45"
 _HEAD = "text-align:{side};padding:4px 12px;border-bottom:1px solid rgba(128,128,128,.5);font-weight:600"
@@ -23,7 +66,7 @@ _SVG_WIDTH, _SVG_HEIGHT = 140, 14
 _Stack = list[str]
 
 
-def answer_table(
+def write_answer_table(
     columns: Sequence[str],
     rows: Sequence[Sequence[Any]],
     intervals: Sequence[Sequence[Intervals]],
@@ -35,11 +78,12 @@ def answer_table(
     A cell that holds several values takes a line for each; the other cells of its row reach over all of them.
     """
     cells = [
-        [lines(*pair) for pair in zip(row, spans, strict=True)] for row, spans in zip(rows, intervals, strict=True)
+        [split_lines(*pair) for pair in zip(row, spans, strict=True)]
+        for row, spans in zip(rows, intervals, strict=True)
     ]
     heights = [max(1, *(len(cell) for cell in row)) for row in cells]
     made = [
-        _column(name, [row[j] for row in cells], heights, labelled=has_labels([row[j] for row in rows]))
+        _write_column(name, [row[j] for row in cells], heights, labelled=has_labels([row[j] for row in rows]))
         for j, name in enumerate(columns)
     ]
     head = "".join(heading for heading, _ in made)
@@ -56,7 +100,7 @@ def answer_table(
     )
 
 
-def facts(pairs: Iterable[tuple[str, str]]) -> str:
+def write_facts(pairs: Iterable[tuple[str, str]]) -> str:
     """Write labelled facts as a small table."""
     lines = (
         f'<tr><th scope="row" style="text-align:left;vertical-align:top;padding:1px 14px 1px 0;'
@@ -67,13 +111,13 @@ def facts(pairs: Iterable[tuple[str, str]]) -> str:
     return f'<table style="border-collapse:collapse;{_FONT}">{"".join(lines)}</table>'
 
 
-def section(title: str, body: str, *, remark: str = "") -> str:
+def write_section(title: str, body: str, *, remark: str = "") -> str:
     """Write a titled part."""
     note = f' <span style="font-weight:400;{_FAINT}">{escape(remark)}</span>' if remark else ""
     return f'<div style="margin:10px 0 4px;font-weight:600">{escape(title)}{note}</div>{body}'
 
 
-def folded(title: str, text: str) -> str:
+def write_details(title: str, text: str) -> str:
     """Write long text that opens on a click."""
     return (
         f'<details style="margin:10px 0"><summary>{escape(title)}</summary>'
@@ -81,7 +125,7 @@ def folded(title: str, text: str) -> str:
     )
 
 
-def card(body: str) -> str:
+def write_card(body: str) -> str:
     """Write the frame around a whole explanation."""
     return (
         f'<div class="jali-plan" style="{_FONT};max-width:60em;padding:10px 16px;'
@@ -89,60 +133,66 @@ def card(body: str) -> str:
     )
 
 
-def _column(name: str, cells: list[list[Line]], heights: list[int], *, labelled: bool) -> tuple[str, list[_Stack]]:
+def _write_column(
+    name: str, cells: list[list[CellLine]], heights: list[int], *, labelled: bool
+) -> tuple[str, list[_Stack]]:
     """Return the heading of an output, and per row of the answer its cells, line by line."""
     every = [line for cell in cells for line in cell]
     spans = [line.interval for line in every]
     noisy = any(span is not None for span in spans)
-    scale = scale_of(spans)
+    scale = find_scale(spans)
     stacks = [
-        _filled(
-            [_cells(line, scale, labelled=labelled, noisy=noisy) for line in cell], height, labelled + 1 + noisy
+        _fill_row(
+            [_write_cells(line, scale, labelled=labelled, noisy=noisy) for line in cell],
+            height,
+            labelled + 1 + noisy,
         )
         for cell, height in zip(cells, heights, strict=True)
     ]
     side = "right" if noisy else "left"
-    heads = [_head(name, "left"), _head("value", side)] if labelled else [_head(name, side)]
-    return "".join([*heads, *([_head("", "left")] if noisy else [])]), stacks
+    heads = [_write_head(name, "left"), _write_head("value", side)] if labelled else [_write_head(name, side)]
+    return "".join([*heads, *([_write_head("", "left")] if noisy else [])]), stacks
 
 
-def _cells(line: Line, scale: tuple[float, float], *, labelled: bool, noisy: bool) -> list[tuple[str, str]]:
+def _write_cells(
+    line: CellLine, scale: tuple[float, float], *, labelled: bool, noisy: bool
+) -> list[tuple[str, str]]:
     """Return the cells of one value, each with its side: its label, itself with its error, and a bar."""
     made = [(escape(show_key(line.label)), "left")] if labelled else []
     if not noisy:
         return [*made, (escape(show_key(line.value)), "left")]
-    number, bar = _number(line.value, line.interval), _bar(line.value, line.interval, scale)
+    number, bar = _write_number(line.value, line.interval), _draw_bar(line.value, line.interval, scale)
     return [*made, (number, "right"), (bar, "left")]
 
 
-def _filled(stack: list[list[tuple[str, str]]], height: int, width: int) -> _Stack:
+def _fill_row(stack: list[list[tuple[str, str]]], height: int, width: int) -> _Stack:
     """Write the lines of a cell; the last one reaches down to the end of its row."""
     stack = stack or [[("", "left")] * width]
     rest = height - len(stack)
     reach = [1] * (len(stack) - 1) + [rest + 1]
-    written = ["".join(_cell(*cell, rows=r) for cell in line) for line, r in zip(stack, reach, strict=True)]
+    written = ["".join(_write_cell(*cell, rows=r) for cell in line) for line, r in zip(stack, reach, strict=True)]
     return written + [""] * rest
 
 
-def _number(value: Any, span: Interval) -> str:
+def _write_number(value: Any, span: Interval) -> str:
     bar = f' <span style="{_FAINT}">{escape(show_error(value, span))}</span>' if span is not None else ""
     return escape(show_number(value, half_width(span))) + bar
 
 
-def _head(name: str, side: str) -> str:
+def _write_head(name: str, side: str) -> str:
     return f'<th scope="col" style="{_HEAD.format(side=side)}">{escape(name)}</th>'
 
 
-def _cell(inner: str, side: str, *, rows: int = 1) -> str:
+def _write_cell(inner: str, side: str, *, rows: int = 1) -> str:
     reach = f' rowspan="{rows}"' if rows > 1 else ""
     return f'<td{reach} style="{_CELL.format(side=side)}">{inner}</td>'
 
 
-def _bar(value: Any, span: Interval, scale: tuple[float, float]) -> str:
+def _draw_bar(value: Any, span: Interval, scale: tuple[float, float]) -> str:
     """Draw the interval as a line and the value as a dot."""
-    if span is None or not math.isfinite(position(value)):
+    if span is None or not math.isfinite(find_position(value)):
         return ""
-    left, right, dot = (place(x, scale, _SVG_WIDTH) for x in (*span, value))
+    left, right, dot = (place_in_bar(x, scale, _SVG_WIDTH) for x in (*span, value))
     middle = _SVG_HEIGHT / 2
     return (
         f'<svg width="{_SVG_WIDTH}" height="{_SVG_HEIGHT}" role="img" aria-label="interval">'

@@ -1,8 +1,9 @@
-"""Numbers and dates as people read them: no more digits than the error bar carries."""
+"""Write numbers, dates and shares as people read them: no more digits than the error bar carries."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from typing import Any, NamedTuple, TypeAlias
 
 # Two ends: numbers, dates or times.
@@ -82,13 +83,13 @@ def show_width(width: float | None) -> str:
     return "" if width is None else f"± {_show_double(width, digits_for(width))}"
 
 
-def centred(value: Any, interval: Interval) -> bool:
+def is_centred(value: Any, interval: Interval) -> bool:
     """Whether a value is so close to the middle of its interval that ± says what the interval says.
 
     Example:
-        >>> centred(10.0, (8.0, 12.0)), centred(0.0, (0.0, 2.24)), centred(None, (0.0, 100.0))
+        >>> is_centred(10.0, (8.0, 12.0)), is_centred(0.0, (0.0, 2.24)), is_centred(None, (0.0, 100.0))
         (True, False, False)
-        >>> centred(10.0, Ends(8.0, 12.0))
+        >>> is_centred(10.0, Ends(8.0, 12.0))
         False
 
     Ends that are whole numbers were chosen among values, as those of a quantile are: they are shown themselves.
@@ -122,7 +123,7 @@ def show_error(value: Any, interval: Interval) -> str:
         >>> show_error(48.6, (44.5, 52.7)), show_error(0.0, (0.0, 2.24)), show_error(None, (0.0, 100.0))
         ('± 4.1', '0.0 … 2.2', '0 … 100')
     """
-    return show_width(half_width(interval)) if centred(value, interval) else show_interval(interval)
+    return show_width(half_width(interval)) if is_centred(value, interval) else show_interval(interval)
 
 
 def _show_end(end: Any, digits: int) -> str:
@@ -176,11 +177,44 @@ def show_at_least(value: float) -> str:
     return f"{math.floor(value * scale) / scale:g}"
 
 
-def rows_of(amount: float) -> str:
+def show_rows(amount: float) -> str:
     """Write a number of rows that need not be whole.
 
     Example:
-        >>> rows_of(1.0), rows_of(0.5)
+        >>> show_rows(1.0), show_rows(0.5)
         ('1 row', '0.5 rows')
     """
     return f"{show_amount(amount)} {'row' if amount == 1 else 'rows'}"
+
+
+STRIP_CELLS = 41
+_FULL, _EMPTY, _SIGNS = "█", "░", "┃╏┋"
+
+
+def show_share(share: float) -> str:
+    """Write a share with one decimal; all and nothing only where they are meant.
+
+    Example:
+        >>> show_share(0.9731), show_share(1.0), show_share(0.9999), show_share(0.5)
+        ('97.3 %', '100 %', '>99.9 %', '50.0 %')
+    """
+    if 0.9995 <= share < 1:
+        return ">99.9 %"
+    if 0 < share < 0.0005:
+        return "<0.1 %"
+    return f"{100 * share:.0f} %" if share in (0, 1) else f"{100 * share:.1f} %"
+
+
+def draw_share_strip(share: float, signs: Mapping[str, float], cells: int = STRIP_CELLS) -> str:
+    """Draw a share as a strip, and mark the places of up to three others on it.
+
+    Example:
+        >>> draw_share_strip(0.75, {"half": 0.5}, cells=9)
+        '████┃██░░  ┃ half'
+    """
+    full = round(share * cells)
+    drawn = [_FULL if i < full else _EMPTY for i in range(cells)]
+    for sign, place in zip(_SIGNS, signs.values(), strict=False):
+        drawn[round(place * (cells - 1))] = sign
+    named = "  ".join(f"{sign} {name}" for sign, name in zip(_SIGNS, signs, strict=False))
+    return "".join(drawn) + (f"  {named}" if named else "")

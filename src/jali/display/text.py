@@ -1,4 +1,4 @@
-"""Aligned text for a terminal of any kind. No library is needed."""
+"""Write aligned text for a terminal of any kind, with a few accents or none. No library is needed."""
 
 from __future__ import annotations
 
@@ -9,9 +9,43 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from jali.display.cells import Intervals, Line, has_labels, lines
-from jali.display.ink import PLAIN, Ink
-from jali.display.numbers import Interval, centred, half_width, is_number, show_error, show_key, show_number
+from jali.display.numbers import Interval, half_width, is_centred, is_number, show_error, show_key, show_number
+from jali.display.view_models import CellLine, Intervals, has_labels, split_lines
+
+
+@dataclass(frozen=True)
+class Ink:
+    r"""Marks text with terminal codes where `colour` is true, and leaves it alone otherwise.
+
+    Example:
+        >>> Ink().strong("n"), Ink(colour=True).strong("n")
+        ('n', '\x1b[1mn\x1b[0m')
+    """
+
+    colour: bool = False
+
+    def strong(self, text: str) -> str:
+        """Headings."""
+        return self._mark("1", text)
+
+    def faint(self, text: str) -> str:
+        """Lines and remarks."""
+        return self._mark("2", text)
+
+    def accent(self, text: str) -> str:
+        """What the eye should find first."""
+        return self._mark("36", text)
+
+    def alarm(self, text: str) -> str:
+        """What went wrong."""
+        return self._mark("1;31", text)
+
+    def _mark(self, code: str, text: str) -> str:
+        return f"\x1b[{code}m{text}\x1b[0m" if self.colour and text else text
+
+
+PLAIN = Ink()
+
 
 WIDTH, NARROWEST = 100, 80
 _GAP = "  "
@@ -51,16 +85,19 @@ def cell_width(text: str) -> int:
     return len(text) if text.isascii() else sum(_char_width(c) for c in text)
 
 
-def table(columns: Sequence[TextColumn], *, ink: Ink = PLAIN) -> str:
+def write_table(columns: Sequence[TextColumn], *, ink: Ink = PLAIN) -> str:
     """Set columns side by side under their headings."""
-    heads = [_padded(c.heading, c.width, right=c.right) for c in columns]
+    heads = [_pad(c.heading, c.width, right=c.right) for c in columns]
     heads[-1] = heads[-1].rstrip()
-    lines = [_joined([ink.strong(head) for head in heads]), _joined([ink.faint("─" * c.width) for c in columns])]
-    padded = [[_padded(cell, c.width, right=c.right) for cell in c.cells] for c in columns]
-    return "\n".join([*lines, *(_joined(list(row)) for row in zip(*padded, strict=True))])
+    lines = [
+        _join_cells([ink.strong(head) for head in heads]),
+        _join_cells([ink.faint("─" * c.width) for c in columns]),
+    ]
+    padded = [[_pad(cell, c.width, right=c.right) for cell in c.cells] for c in columns]
+    return "\n".join([*lines, *(_join_cells(list(row)) for row in zip(*padded, strict=True))])
 
 
-def answer_table(
+def write_answer_table(
     columns: Sequence[str],
     rows: Sequence[Sequence[Any]],
     intervals: Sequence[Sequence[Intervals]],
@@ -74,30 +111,31 @@ def answer_table(
     if not rows:
         return "No rows."
     cells = [
-        [lines(*pair) for pair in zip(row, spans, strict=True)] for row, spans in zip(rows, intervals, strict=True)
+        [split_lines(*pair) for pair in zip(row, spans, strict=True)]
+        for row, spans in zip(rows, intervals, strict=True)
     ]
     heights = [max(1, *(len(cell) for cell in row)) for row in cells]
     made: list[TextColumn] = []
     for j, name in enumerate(columns):
         column = [[*row[j], *[None] * (height - len(row[j]))] for row, height in zip(cells, heights, strict=True)]
         every = [line for part in column for line in part]
-        made += _answer_columns(clean(name), every, labelled=has_labels([row[j] for row in rows]))
-    return table(made, ink=ink)
+        made += _build_answer_columns(clean(name), every, labelled=has_labels([row[j] for row in rows]))
+    return write_table(made, ink=ink)
 
 
-def errors(values: Sequence[Any], spans: Sequence[Interval]) -> TextColumn:
+def write_error_column(values: Sequence[Any], spans: Sequence[Interval]) -> TextColumn:
     """Return the column of error bars: plain half-widths under ±, or under `interval` where some are ranges."""
     shown = [show_error(value, span) for value, span in zip(values, spans, strict=True)]
     pairs = zip(values, spans, strict=True)
-    if all(span is None or centred(value, span) for value, span in pairs):
-        return TextColumn("±", tuple(on_point([text.removeprefix("± ") for text in shown])), right=True)
-    bars = iter(on_point([text for text in shown if text.startswith("±")]))
+    if all(span is None or is_centred(value, span) for value, span in pairs):
+        return TextColumn("±", tuple(align_points([text.removeprefix("± ") for text in shown])), right=True)
+    bars = iter(align_points([text for text in shown if text.startswith("±")]))
     return TextColumn("interval", tuple(next(bars) if t.startswith("±") else t for t in shown), right=True)
 
 
-def legend(values: Sequence[Any], spans: Sequence[Interval], confidence: float) -> str:
+def write_legend(values: Sequence[Any], spans: Sequence[Interval], confidence: float) -> str:
     """Say how to read the error bars of these numbers; nothing where there are none."""
-    kinds = {centred(value, span) for value, span in zip(values, spans, strict=True) if span is not None}
+    kinds = {is_centred(value, span) for value, span in zip(values, spans, strict=True) if span is not None}
     what = f"{100 * confidence:g} % interval for the bounded truth"
     if kinds == {True}:
         return f"± is half the width of a {what}."
@@ -106,7 +144,7 @@ def legend(values: Sequence[Any], spans: Sequence[Interval], confidence: float) 
     return f"± is half the width of a {what}; low … high is one that is off centre." if kinds else ""
 
 
-def facts(pairs: Sequence[tuple[str, str]], *, indent: int = 2, width: int = WIDTH, ink: Ink = PLAIN) -> str:
+def write_facts(pairs: Sequence[tuple[str, str]], *, indent: int = 2, width: int = WIDTH, ink: Ink = PLAIN) -> str:
     """Write labelled facts, with the labels in one column and long facts wrapped beside them.
 
     A label that would take more than half of the line has one of its own, above its fact.
@@ -122,16 +160,16 @@ def facts(pairs: Sequence[tuple[str, str]], *, indent: int = 2, width: int = WID
         if cell_width(label) > reach:
             lines.append(" " * indent + ink.faint(label))
         beside = "" if cell_width(label) > reach else label
-        lines.append(" " * indent + ink.faint(_padded(beside, reach)) + "  " + wrapped[0])
+        lines.append(" " * indent + ink.faint(_pad(beside, reach)) + "  " + wrapped[0])
         lines += [margin + line for line in wrapped[1:]]
     return "\n".join(line.rstrip() for line in lines)
 
 
-def on_point(texts: Sequence[str]) -> list[str]:
+def align_points(texts: Sequence[str]) -> list[str]:
     """Pad numbers on the right so that their decimal points stand under each other; leave words alone.
 
     Example:
-        >>> on_point(["1,690", "16.1", "NULL"])
+        >>> align_points(["1,690", "16.1", "NULL"])
         ['1,690  ', '16.1', 'NULL']
     """
     tails = [len(text) - text.index(".") if "." in text else 0 for text in texts]
@@ -142,38 +180,38 @@ def on_point(texts: Sequence[str]) -> list[str]:
     ]
 
 
-def _answer_columns(name: str, every: list[Line | None], *, labelled: bool) -> list[TextColumn]:
+def _build_answer_columns(name: str, every: list[CellLine | None], *, labelled: bool) -> list[TextColumn]:
     """Return the columns of one output, over all lines; None is an empty place."""
     held = [line for line in every if line is not None]
-    made = _number_columns(
+    made = _build_number_columns(
         "value" if labelled else name, [line.value for line in held], [line.interval for line in held]
     )
     labels = [clean(show_key(line.label)) for line in held]
     numeric = all(is_number(line.label) for line in held)
     made = [TextColumn(name, tuple(labels), right=numeric), *made] if labelled else made
-    return [_spread(column, every) for column in made]
+    return [_spread_cells(column, every) for column in made]
 
 
-def _number_columns(name: str, values: list[Any], spans: list[Interval]) -> list[TextColumn]:
+def _build_number_columns(name: str, values: list[Any], spans: list[Interval]) -> list[TextColumn]:
     if all(span is None for span in spans):
         numeric = all(is_number(v) for v in values)
         return [TextColumn(name, tuple(clean(show_key(v)) for v in values), right=numeric)]
     widths = [half_width(span) for span in spans]
     shown = [show_number(v, w) for v, w in zip(values, widths, strict=True)]
-    return [TextColumn(name, tuple(on_point(shown)), right=True), errors(values, spans)]
+    return [TextColumn(name, tuple(align_points(shown)), right=True), write_error_column(values, spans)]
 
 
-def _spread(column: TextColumn, every: list[Line | None]) -> TextColumn:
+def _spread_cells(column: TextColumn, every: list[CellLine | None]) -> TextColumn:
     """Put the cells of a column where there is a line, and nothing elsewhere."""
     cells = iter(column.cells)
     return TextColumn(column.heading, tuple("" if line is None else next(cells) for line in every), column.right)
 
 
-def _joined(cells: list[str]) -> str:
+def _join_cells(cells: list[str]) -> str:
     return _GAP.join(cells).rstrip()
 
 
-def _padded(text: str, width: int, *, right: bool = False) -> str:
+def _pad(text: str, width: int, *, right: bool = False) -> str:
     space = " " * (width - cell_width(text))
     return space + text if right else text + space
 

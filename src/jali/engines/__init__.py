@@ -1,5 +1,5 @@
 """Engines: each runs one exact integer aggregate, and says nothing else about the data."""
 
-from jali.engines.protocol import Engine
+from jali.engines.base import Engine
 
 __all__ = ["Engine"]

@@ -6,18 +6,18 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from jali.engines.resources import Cancellation, Resources
+from jali.catalog.tables import Field, Public, Source, Table
+from jali.catalog.value_domain import Value
+from jali.engines.base import Cancellation, Resources
 from jali.errors import Unsupported
-from jali.noise import BitSource
-from jali.query.aggregation import Aggregation
-from jali.query.catalog import Field, Public, Source, Table
-from jali.query.followed import Followed
-from jali.query.nodes import Value
-from jali.query.relation import sources
+from jali.ir.aggregates import Aggregation
+from jali.ir.relations import sources
+from jali.ir.stream_input import StreamInput
+from jali.sampling import BitSource
 
 if TYPE_CHECKING:
-    from jali.engines.copies import Copies
-    from jali.engines.protocol import Engine
+    from jali.engines.base import Engine
+    from jali.engines.copy_storage import PreparedCopies
 
 _NAMES = {"postgres": "Postgres", "spark": "Spark"}
 
@@ -33,7 +33,9 @@ class Router:
         resources: What one question may use of those.
     """
 
-    def __init__(self, duckdb: Engine, copies: Copies | None = None, resources: Resources | None = None) -> None:
+    def __init__(
+        self, duckdb: Engine, copies: PreparedCopies | None = None, resources: Resources | None = None
+    ) -> None:
         self._duckdb = duckdb
         self._copies = copies
         self._resources = resources or Resources()
@@ -44,7 +46,7 @@ class Router:
         if source.format not in _NAMES:
             return self._duckdb
         if source.format not in self._others:
-            self._others[source.format] = _made(source.format, self._copies, self._resources)
+            self._others[source.format] = _open_engine(source.format, self._copies, self._resources)
         return self._others[source.format]
 
     def _of_all(self, tables: Iterable[Table | Public]) -> Engine:
@@ -60,7 +62,7 @@ class Router:
         """Write an aggregation in the SQL of the engine that runs it."""
         return self._of_all(sources(aggregation.source)).emit(aggregation)
 
-    def emit_ticks(self, followed: Followed, span: tuple[datetime, datetime], most: int) -> str:
+    def emit_ticks(self, followed: StreamInput, span: tuple[datetime, datetime], most: int) -> str:
         """Write what a stream takes from a table."""
         return self._of_all(sources(followed.rows)).emit_ticks(followed, span, most)
 
@@ -154,7 +156,7 @@ class Router:
             engine.close()
 
 
-def _made(format: str, copies: Copies | None, resources: Resources) -> Engine:  # noqa: A002 - the word of Source
+def _open_engine(format: str, copies: PreparedCopies | None, resources: Resources) -> Engine:  # noqa: A002 - the word of Source
     if format == "postgres":
         from jali.engines.postgres import PostgresEngine
 

@@ -10,18 +10,19 @@ JaliError
 └── MechanismError      a mechanism's parameter or input is outside its domain
 """
 
-from jali.errors.base import (
+from jali.errors.exceptions import (
+    BudgetExceeded,
     CatalogError,
     EngineError,
+    Fit,
     JaliError,
     LedgerError,
     MechanismError,
     QueryError,
     Unsupported,
 )
-from jali.errors.budget import BudgetExceeded, Fit
 from jali.errors.fields import Field, Phrase, Shown, settle
-from jali.errors.texts import Face, Text, Words, write
+from jali.errors.templates import Face, Text, Words, write
 
 __all__ = [
     "BudgetExceeded",

@@ -41,12 +41,12 @@ class Phrase:
     @property
     def text(self) -> str:
         """The text for Python."""
-        from jali.errors.texts import write
+        from jali.errors.templates import write
 
         return write(self.code, self.fields).message
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _phrase, (self.code, dict(self.fields))
+        return _decode_phrase, (self.code, dict(self.fields))
 
     def __hash__(self) -> int:
         return hash((self.code, tuple(self.fields)))
@@ -96,30 +96,30 @@ def settle(value: Any) -> Field:
         return tuple(settle(each) for each in value)
     if isinstance(value, Phrase) or (is_dataclass(value) and isinstance(value, Fact)):
         return value
-    return _plain(value)
+    return _simplify(value)
 
 
-def _plain(value: Any) -> Field:
+def _simplify(value: Any) -> Field:
     """Return a relative of a plain value as such, and anything else as it is written."""
     if isinstance(value, PurePath):
         return str(value)
     if isinstance(value, Integral):
-        return _number(int(value), value)
+        return _simplify_number(int(value), value)
     if isinstance(value, Real) and not isinstance(value, Rational):
-        return _number(float(value), value)
+        return _simplify_number(float(value), value)
     return Shown(str(value), repr(value))
 
 
-def _number(number: int | float, value: Any) -> Field:
+def _simplify_number(number: int | float, value: Any) -> Field:
     """Return a plain number for one of a library, unless it is written in another way, as in an Enum."""
     return number if str(number) == str(value) else Shown(str(value), repr(value))
 
 
-def field_json(value: Field) -> Any:
+def encode_field(value: Field) -> Any:
     """Return the JSON form of a field: itself where JSON has its type, otherwise an object with its type's name.
 
     Example:
-        >>> field_json((1, "a", Fraction(1, 3), date(2024, 2, 29)))
+        >>> encode_field((1, "a", Fraction(1, 3), date(2024, 2, 29)))
         [1, 'a', {'fraction': '1/3'}, {'date': '2024-02-29'}]
     """
     if isinstance(value, Shown):
@@ -129,14 +129,14 @@ def field_json(value: Field) -> Any:
     if value is None or isinstance(value, str | int | float):
         return value
     if isinstance(value, tuple):
-        return [field_json(each) for each in value]
-    return field_json(settle(value)) if isinstance(value, PurePath | Decimal) else _tagged(value)
+        return [encode_field(each) for each in value]
+    return encode_field(settle(value)) if isinstance(value, PurePath | Decimal) else _encode_object(value)
 
 
-def _tagged(value: Fraction | date | Phrase | Fact) -> dict[str, Any]:
+def _encode_object(value: Fraction | date | Phrase | Fact) -> dict[str, Any]:
     """Return the JSON form of what JSON has no type for."""
     if isinstance(value, Phrase):
-        return {"phrase": value.code, "fields": {name: field_json(each) for name, each in value.fields.items()}}
+        return {"phrase": value.code, "fields": {name: encode_field(each) for name, each in value.fields.items()}}
     if isinstance(value, Fraction):
         return {"fraction": str(value)}
     if isinstance(value, datetime):
@@ -146,29 +146,29 @@ def _tagged(value: Fraction | date | Phrase | Fact) -> dict[str, Any]:
     return {type(value).__name__.lower(): value.to_json()}
 
 
-def read_field(told: Any) -> Field:
-    """Return the field that `field_json` wrote.
+def decode_field(told: Any) -> Field:
+    """Return the field that `encode_field` wrote.
 
     Example:
-        >>> read_field([1, {"fraction": "1/3"}])
+        >>> decode_field([1, {"fraction": "1/3"}])
         (1, Fraction(1, 3))
     """
     if isinstance(told, list):
-        return tuple(read_field(each) for each in told)
+        return tuple(decode_field(each) for each in told)
     if not isinstance(told, dict):
         return told  # type: ignore[no-any-return]  # a value that JSON has a type for
     (tag, value), *others = told.items()
     if tag == "phrase":
-        return _phrase(value, {name: read_field(each) for name, each in dict(others)["fields"].items()})
+        return _decode_phrase(value, {name: decode_field(each) for name, each in dict(others)["fields"].items()})
     return _READERS[tag](value)  # type: ignore[no-any-return]  # one for each type
 
 
-def _phrase(code: str, fields: Mapping[str, Field]) -> Phrase:
+def _decode_phrase(code: str, fields: Mapping[str, Field]) -> Phrase:
     return Phrase(code, **fields)
 
 
-def _fit(told: dict[str, Any]) -> Field:
-    from jali.errors.budget import Fit
+def _decode_fit(told: dict[str, Any]) -> Field:
+    from jali.errors.exceptions import Fit
 
     return Fit.from_json(told)
 
@@ -179,5 +179,5 @@ _READERS: dict[str, Any] = {
     "datetime": datetime.fromisoformat,
     "float": float,
     "shown": lambda told: Shown(*told),
-    "fit": _fit,
+    "fit": _decode_fit,
 }

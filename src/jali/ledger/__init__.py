@@ -3,42 +3,43 @@
 It knows nothing of SQL, plans or answers: they are texts that it keeps and gives back.
 """
 
-from jali.ledger.access import Deed, Role, Token
-from jali.ledger.access_book import AccessBook
-from jali.ledger.debit import Debit, grant_account, table_account
-from jali.ledger.declaration import Declaration
-from jali.ledger.opening import open_ledger
-from jali.ledger.parts import Part, PartLine
-from jali.ledger.postgres import PostgresLedger
-from jali.ledger.protocol import Ledger
-from jali.ledger.receipt import MAX_ATTEMPTS, Receipt, Reservation, State
-from jali.ledger.sqlite import SqliteLedger
-from jali.ledger.stored import StoredLedger
-from jali.ledger.stream import Arrival, Bounds, Entered, StoredStream, stream_account
-from jali.ledger.stream_book import StreamBook
-from jali.ledger.verification import Verification
+from jali.ledger.access import AdminAct, LedgerAccess, Role, Token
+from jali.ledger.charge import Debit, grant_account, table_account
+from jali.ledger.ledger import Ledger, StoredLedger
+from jali.ledger.ledger_opening import PostgresLedger, SqliteLedger, open_ledger
+from jali.ledger.ledger_records import MAX_ATTEMPTS, Declaration, Receipt, ReceiptState, Reservation
+from jali.ledger.streams import (
+    AppendOutcome,
+    Arrival,
+    AttendanceBounds,
+    LedgerStreams,
+    StoredStream,
+    stream_account,
+)
+from jali.ledger.subpopulation_sums import DebitSubpopulation, SubpopulationSpending
+from jali.ledger.verify import Verification
 
 __all__ = [
     "MAX_ATTEMPTS",
-    "AccessBook",
+    "AdminAct",
+    "AppendOutcome",
     "Arrival",
-    "Bounds",
+    "AttendanceBounds",
     "Debit",
+    "DebitSubpopulation",
     "Declaration",
-    "Deed",
-    "Entered",
     "Ledger",
-    "Part",
-    "PartLine",
+    "LedgerAccess",
+    "LedgerStreams",
     "PostgresLedger",
     "Receipt",
+    "ReceiptState",
     "Reservation",
     "Role",
     "SqliteLedger",
-    "State",
     "StoredLedger",
     "StoredStream",
-    "StreamBook",
+    "SubpopulationSpending",
     "Token",
     "Verification",
     "grant_account",

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import BinaryIO
 
 from jali.errors import LedgerError
-from jali.ledger.anchors import Anchored, merge
-from jali.ledger.chain import Head
+from jali.ledger.anchors import AnchoredHead, merge
+from jali.ledger.chain import ChainHead
 
 # What is read from the end to find the last head: far more than one line has.
 _TAIL = 1 << 16
@@ -30,23 +30,23 @@ class AnchorFile:
     def __init__(self, path: Path) -> None:
         self.path = path
         # What was read before: of which file, up to where, and the latest head by then.
-        self._known: tuple[int, int, Anchored] | None = None
+        self._known: tuple[int, int, AnchoredHead] | None = None
 
     @property
     def name(self) -> str:
         """The path of the file."""
         return str(self.path)
 
-    def last(self) -> Anchored | None:
+    def last(self) -> AnchoredHead | None:
         """Return the last head; None if there is no file."""
-        with self._explained():
+        with self._translate_errors():
             try:
                 with self.path.open("rb") as stream:
                     return self._latest(stream)
             except FileNotFoundError:
                 return None
 
-    def _latest(self, stream: BinaryIO) -> Anchored:
+    def _latest(self, stream: BinaryIO) -> AnchoredHead:
         """Return the latest head of a file, of which only what was appended since the last time is read."""
         inode, size = (status := os.fstat(stream.fileno())).st_ino, status.st_size
         known = self._known if self._known is not None and self._known[0] == inode else None
@@ -63,26 +63,26 @@ class AnchorFile:
             whole = stream.read()
             start, found = 0, _heads(whole)
         if (found and found[-1] is None) or not (heads := [*heads, *(head for head in found if head is not None)]):
-            raise _damaged(self.name)
+            raise _make_damage_error(self.name)
         latest = max(heads, key=lambda head: head.order)
         self._known = inode, start + len(whole), latest
         return latest
 
-    def everything(self) -> Anchored | None:
+    def everything(self) -> AnchoredHead | None:
         """Return the last head with the sums of all accounts."""
-        with self._explained():
+        with self._translate_errors():
             lines = self._lines()
         return None if lines is None else merge(lines)
 
     def create(self) -> None:
         """Make the file of a ledger without entries, unless it is there."""
         if not self.path.exists():
-            self.renew(Anchored(0, Head()))
+            self.renew(AnchoredHead(0, ChainHead()))
 
-    def write(self, anchored: Anchored, *, durable: bool) -> None:
+    def write(self, anchored: AnchoredHead, *, durable: bool) -> None:
         """Append a head. No lock is needed: appended lines do not mix, and one that got lost comes again."""
         line = f"{anchored.to_text()}\n".encode()
-        with self._explained():
+        with self._translate_errors():
             while not self._append(line, durable=durable):
                 pass
 
@@ -132,12 +132,12 @@ class AnchorFile:
         while late and not self._append(late if late.endswith(b"\n") else late + b"\n", durable=True):
             pass  # yet another process has shortened it
 
-    def renew(self, anchored: Anchored) -> None:
+    def renew(self, anchored: AnchoredHead) -> None:
         """Write the file anew, with one head."""
-        with self._explained():
+        with self._translate_errors():
             self._replace(anchored)
 
-    def _lines(self) -> list[Anchored] | None:
+    def _lines(self) -> list[AnchoredHead] | None:
         """Return all heads in the file; None if there is no file."""
         try:
             data = self.path.read_bytes()
@@ -146,10 +146,10 @@ class AnchorFile:
         # What follows the last end of line is not written wholly.
         found = _heads(data[: data.rfind(b"\n") + 1])
         if not found or found[-1] is None:
-            raise _damaged(self.name)
+            raise _make_damage_error(self.name)
         return [head for head in found if head is not None]
 
-    def _replace(self, anchored: Anchored) -> None:
+    def _replace(self, anchored: AnchoredHead) -> None:
         draft = self.path.with_name(f"{self.path.name}.{os.getpid()}.new")
         descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
         try:
@@ -161,7 +161,7 @@ class AnchorFile:
         _sync_directory(self.path.parent)
 
     @contextmanager
-    def _explained(self) -> Iterator[None]:
+    def _translate_errors(self) -> Iterator[None]:
         try:
             yield
         except OSError as error:
@@ -175,14 +175,14 @@ def _is_open_as(descriptor: int, path: Path) -> bool:
         return False
 
 
-def _heads(data: bytes) -> list[Anchored | None]:
+def _heads(data: bytes) -> list[AnchoredHead | None]:
     """Read lines; None stands for one that was torn or changed."""
     return [_read(text) for text in data.splitlines() if text.strip()]
 
 
-def _read(text: bytes) -> Anchored | None:
+def _read(text: bytes) -> AnchoredHead | None:
     try:
-        return Anchored.of(text.decode())
+        return AnchoredHead.of(text.decode())
     except UnicodeDecodeError:
         return None
 
@@ -208,5 +208,5 @@ def _sync_directory(directory: Path) -> None:
         os.close(descriptor)
 
 
-def _damaged(name: str) -> LedgerError:
+def _make_damage_error(name: str) -> LedgerError:
     return LedgerError("anchor-damaged", anchor=name)

@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Any
 
 from jali.errors import CatalogError, LedgerError
 from jali.ledger.anchor_file import AnchorFile
-from jali.ledger.anchors import NO_ANCHORS, Anchor, Anchored, Anchors, merge
-from jali.ledger.damage import decoding
-from jali.ledger.stores.store import Store
-from jali.ledger.tables import Tables
+from jali.ledger.anchors import NO_ANCHORS, Anchor, AnchoredHead, Anchors, merge
+from jali.ledger.chain import detect_damage
+from jali.ledger.ledger_tables import LedgerTables
+from jali.ledger.stores.base import LedgerStore
 from jali.postgres_address import is_address, read_address
 
 if TYPE_CHECKING:
@@ -33,14 +33,14 @@ _TABLE = (
 _LONGEST_REPLY = 1 << 24
 
 
-def anchors_of(store: Store, own: AnchorFile | None) -> Anchors:
+def anchors_of(store: LedgerStore, own: AnchorFile | None) -> Anchors:
     """Return the anchors of a ledger: its own, and those that the environment or the ledger itself names.
 
     A ledger in Postgres, which has no directory, has one in the state directory of each account that uses it.
     """
     if not store.durable:
         return NO_ANCHORS
-    places = [os.environ.get(VARIABLE), _declared(store)]
+    places = [os.environ.get(VARIABLE), _read_declared_place(store)]
     ledger = store.identity()
     others: list[Anchor] = [anchor_at(place, ledger) for place in dict.fromkeys(filter(None, places))]
     if own is None and (home := _state_directory()) is not None:
@@ -48,10 +48,10 @@ def anchors_of(store: Store, own: AnchorFile | None) -> Anchors:
     return Anchors(own, others)
 
 
-def _declared(store: Store) -> str | None:
+def _read_declared_place(store: LedgerStore) -> str | None:
     """Return the place that the curator has named in the ledger."""
-    with store.reading() as connection, decoding():
-        found = Tables(connection).declaration(DECLARED)
+    with store.reading() as connection, detect_damage():
+        found = LedgerTables(connection).declaration(DECLARED)
     return None if found is None else found.body or None
 
 
@@ -95,35 +95,35 @@ class AnchorTable:
         self._table = f'"{(found.schema or "public").replace(chr(34), chr(34) * 2)}".jali_anchors'
         self.name = address
 
-    def last(self) -> Anchored | None:
+    def last(self) -> AnchoredHead | None:
         """Return the last head."""
         rows = self._ask(f"SELECT line FROM {self._table} WHERE ledger = %s ORDER BY epoch DESC, seq DESC LIMIT 1")
-        return _known(self.name, [row[0] for row in rows])
+        return _read_heads(self.name, [row[0] for row in rows])
 
-    def everything(self) -> Anchored | None:
+    def everything(self) -> AnchoredHead | None:
         """Return the last head with the sums of all accounts."""
         rows = self._ask(f"SELECT line FROM {self._table} WHERE ledger = %s")
-        return _known(self.name, [row[0] for row in rows])
+        return _read_heads(self.name, [row[0] for row in rows])
 
-    def write(self, anchored: Anchored, *, durable: bool) -> None:  # noqa: ARG002 - every commit is durable
+    def write(self, anchored: AnchoredHead, *, durable: bool) -> None:  # noqa: ARG002 - every commit is durable
         """Insert a head."""
-        with self._connected() as connection:
+        with self._connect() as connection:
             connection.execute(
                 f"INSERT INTO {self._table} (ledger, epoch, seq, line) VALUES (%s, %s, %s, %s)".encode(),
                 (self._ledger, anchored.epoch, anchored.head.seq, anchored.to_text()),
             )
 
-    def renew(self, anchored: Anchored) -> None:
+    def renew(self, anchored: AnchoredHead) -> None:
         """Insert a head with all sums: a later epoch counts before an earlier one."""
         self.write(anchored, durable=True)
 
     def _ask(self, query: str) -> list[tuple[Any, ...]]:
-        with self._connected() as connection:
+        with self._connect() as connection:
             return connection.execute(query.encode(), (self._ledger,)).fetchall()
 
     @contextmanager
-    def _connected(self) -> Iterator[psycopg.Connection[tuple[Any, ...]]]:
-        from jali.ledger.stores.postgres.trouble import check_driver
+    def _connect(self) -> Iterator[psycopg.Connection[tuple[Any, ...]]]:
+        from jali.ledger.stores.postgres.connection import check_driver
 
         check_driver()
         import psycopg
@@ -149,23 +149,23 @@ class AnchorUrl:
             raise CatalogError("anchor-url-with-password")
         self.name, self._ledger = url, ledger
 
-    def last(self) -> Anchored | None:
+    def last(self) -> AnchoredHead | None:
         """Return the last head."""
         return self.everything()
 
-    def everything(self) -> Anchored | None:
+    def everything(self) -> AnchoredHead | None:
         """Return the last head with the sums of all accounts."""
         query = urllib.parse.urlencode({"ledger": self._ledger})
         text = self._send(urllib.request.Request(f"{self.name}?{query}"))
-        return _known(self.name, text.splitlines())
+        return _read_heads(self.name, text.splitlines())
 
-    def write(self, anchored: Anchored, *, durable: bool) -> None:  # noqa: ARG002 - the service decides
+    def write(self, anchored: AnchoredHead, *, durable: bool) -> None:  # noqa: ARG002 - the service decides
         """Send a head."""
         query = urllib.parse.urlencode({"ledger": self._ledger})
         data = f"{anchored.to_text()}\n".encode()
         self._send(urllib.request.Request(f"{self.name}?{query}", data=data, method="POST"))
 
-    def renew(self, anchored: Anchored) -> None:
+    def renew(self, anchored: AnchoredHead) -> None:
         """Send a head with all sums."""
         self.write(anchored, durable=True)
 
@@ -185,8 +185,8 @@ class AnchorUrl:
             raise _away(self.name) from None
 
 
-def _known(name: str, lines: list[str]) -> Anchored | None:
-    found = [Anchored.of(line) for line in lines if line.strip()]
+def _read_heads(name: str, lines: list[str]) -> AnchoredHead | None:
+    found = [AnchoredHead.of(line) for line in lines if line.strip()]
     if any(line is None for line in found):
         raise LedgerError("anchor-damaged-there", anchor=name)
     return merge(line for line in found if line is not None)

@@ -18,9 +18,8 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from jali.errors import LedgerError
-from jali.ledger.chain import Head, canonical, fingerprint
-from jali.ledger.damage import decoding
-from jali.ledger.record import read_budget, read_event, write_budget, write_event
+from jali.ledger.chain import ChainHead, canonical, detect_damage, fingerprint
+from jali.ledger.ledger_records import read_budget, read_event, write_budget, write_event
 from jali.privacy import Budget, Event
 
 
@@ -41,7 +40,7 @@ class AnchoredAccount:
 
 
 @dataclass(frozen=True)
-class Anchored:
+class AnchoredHead:
     """A head as it was anchored.
 
     Attributes:
@@ -51,7 +50,7 @@ class Anchored:
     """
 
     epoch: int
-    head: Head
+    head: ChainHead
     accounts: Mapping[str, AnchoredAccount] = field(default_factory=dict)
 
     @property
@@ -79,25 +78,25 @@ class Anchored:
         return f"{fingerprint(text)[:16]} {text}"
 
     @classmethod
-    def of(cls, line: str) -> Anchored | None:
+    def of(cls, line: str) -> AnchoredHead | None:
         """Read what `to_text` wrote; None for what it did not write."""
         checksum, _, text = line.strip().partition(" ")
         if fingerprint(text)[:16] != checksum:
             return None
-        with decoding("damage-anchor"):
+        with detect_damage("damage-anchor"):
             return cls.of_json(json.loads(text))
 
     @classmethod
-    def of_json(cls, body: dict[str, Any]) -> Anchored:
+    def of_json(cls, body: dict[str, Any]) -> AnchoredHead:
         """Read the JSON of a line."""
         accounts: dict[str, AnchoredAccount] = {
             name: AnchoredAccount(read_budget(found["budget"]), read_event(found["spent"]), int(found["seq"]))
             for name, found in body["accounts"].items()
         }
-        return cls(int(body["epoch"]), Head(int(body["seq"]), str(body["head"])), accounts)
+        return cls(int(body["epoch"]), ChainHead(int(body["seq"]), str(body["head"])), accounts)
 
 
-def merge(lines: Iterable[Anchored]) -> Anchored | None:
+def merge(lines: Iterable[AnchoredHead]) -> AnchoredHead | None:
     """Return the latest head of several, with the latest sums of every account that any of them names."""
     known = list(lines)
     if not known:
@@ -109,7 +108,7 @@ def merge(lines: Iterable[Anchored]) -> Anchored | None:
         for name, account in line.accounts.items():
             if name not in accounts or account.seq >= accounts[name].seq:
                 accounts[name] = account
-    return Anchored(epoch, max(known, key=lambda line: line.order).head, accounts)
+    return AnchoredHead(epoch, max(known, key=lambda line: line.order).head, accounts)
 
 
 class Anchor(Protocol):
@@ -119,20 +118,20 @@ class Anchor(Protocol):
     def name(self) -> str:
         """Where it is, as people write it. No password is in it."""
 
-    def last(self) -> Anchored | None:
+    def last(self) -> AnchoredHead | None:
         """Return the last head that was written; None if there never was one.
 
         Raises:
             LedgerError: It cannot be reached or read.
         """
 
-    def everything(self) -> Anchored | None:
+    def everything(self) -> AnchoredHead | None:
         """Return the last head with the sums of all accounts."""
 
-    def write(self, anchored: Anchored, *, durable: bool) -> None:
+    def write(self, anchored: AnchoredHead, *, durable: bool) -> None:
         """Keep a head: on disk when this returns, if it is to be durable."""
 
-    def renew(self, anchored: Anchored) -> None:
+    def renew(self, anchored: AnchoredHead) -> None:
         """Begin anew with a head and all sums: what was kept before no longer counts."""
 
 
@@ -151,7 +150,7 @@ class Anchors:
     def __bool__(self) -> bool:
         return bool(self.all)
 
-    def last(self) -> Anchored | None:
+    def last(self) -> AnchoredHead | None:
         """Return the latest head of all anchors.
 
         Raises:
@@ -162,16 +161,16 @@ class Anchors:
             raise _missing(self.own.name)
         return max((head for head in found if head is not None), key=lambda head: head.order, default=None)
 
-    def everything(self) -> Anchored | None:
+    def everything(self) -> AnchoredHead | None:
         """Return the latest head with the latest sums of every account that any anchor knows."""
         return merge(found for anchor in self.all if (found := anchor.everything()) is not None)
 
-    def write(self, anchored: Anchored, *, durable: bool) -> None:
+    def write(self, anchored: AnchoredHead, *, durable: bool) -> None:
         """Keep a head everywhere."""
         for anchor in self.all:
             anchor.write(anchored, durable=durable)
 
-    def renew(self, anchored: Anchored) -> None:
+    def renew(self, anchored: AnchoredHead) -> None:
         """Begin anew everywhere."""
         for anchor in self.all:
             anchor.renew(anchored)

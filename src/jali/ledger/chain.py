@@ -1,11 +1,18 @@
-"""The hash chain of entries: each digest covers the entry and, through its predecessor, all before it."""
+"""The hash chain of entries: each digest covers the entry and, through its predecessor, all before it.
+
+Whatever of a ledger cannot be read or does not match its chain raises one error, which is made here too.
+"""
 
 from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from enum import StrEnum
+
+from jali.errors import Field, JaliError, LedgerError, Phrase
 
 GENESIS = "0" * 64
 # Entries of form 1 say what was done. Those of form 2 also name every row of the other tables that they wrote,
@@ -13,7 +20,7 @@ GENESIS = "0" * 64
 OLD_FORM, FORM = 1, 2
 
 
-class Kind(StrEnum):
+class EntryKind(StrEnum):
     """What an entry records. Meanings never change; a new meaning is a new kind."""
 
     DECLARE = "declare"
@@ -35,7 +42,7 @@ class Kind(StrEnum):
 
 
 @dataclass(frozen=True)
-class Head:
+class ChainHead:
     """The last entry of a chain: its number and its digest."""
 
     seq: int = 0
@@ -43,7 +50,7 @@ class Head:
 
 
 @dataclass(frozen=True)
-class Entry:
+class ChainEntry:
     """One line of the ledger; `body` is canonical JSON."""
 
     seq: int
@@ -54,13 +61,13 @@ class Entry:
     form: int = FORM
 
     @classmethod
-    def after(cls, head: Head, kind: str, body: str) -> Entry:
+    def after(cls, head: ChainHead, kind: str, body: str) -> ChainEntry:
         """Return the entry that follows a head."""
         seq = head.seq + 1
         return cls(seq, kind, body, head.digest, link(head.digest, seq, kind, body, FORM))
 
     @property
-    def linked(self) -> bool:
+    def is_linked(self) -> bool:
         """Whether the digest is that of the entry."""
         return self.digest == link(self.previous, self.seq, self.kind, self.body, self.form)
 
@@ -79,3 +86,19 @@ def link(previous: str, seq: int, kind: str, body: str, form: int = OLD_FORM) ->
     """Return the digest of an entry. `previous` has a fixed length, so nothing can move across the boundary."""
     entry: list[object] = [seq, kind, body] if form == OLD_FORM else [seq, kind, body, form]
     return fingerprint(previous + canonical(entry))
+
+
+def make_damage_error(code: str, /, **fields: Field) -> LedgerError:
+    """Return the error of a ledger of which something does not match the rest: `code` is the phrase for it."""
+    return LedgerError("ledger-damaged", damage=Phrase(code, **fields))
+
+
+@contextmanager
+def detect_damage(code: str = "damage-record", /) -> Iterator[None]:
+    """Turn every failure to make sense of stored values into a `LedgerError`."""
+    try:
+        yield
+    except JaliError:
+        raise
+    except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError, RecursionError):
+        raise make_damage_error(code) from None

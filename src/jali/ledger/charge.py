@@ -1,38 +1,91 @@
-"""Charges: one debit against one account, by the filter of its budget."""
+"""Debits, the names of accounts, and charging one debit against one account by the filter of its budget."""
 
 from __future__ import annotations
 
+import json
+import re
+from dataclasses import dataclass
 from fractions import Fraction
 
 from jali.errors import BudgetExceeded, LedgerError
-from jali.ledger.debit import Debit
-from jali.ledger.parts import Sums, hindered
+from jali.ledger.subpopulation_sums import AccountSums, DebitSubpopulation, find_binding_sum
 from jali.privacy import NOTHING, Budget, Event, Filter
+
+_WORD = re.compile(r"[\w.@+-]+")
+
+
+@dataclass(frozen=True)
+class Debit:
+    """An event that an account pays for.
+
+    Attributes:
+        account: The name of the account, made by `table_account` or `grant_account`.
+        event: What is added to the sum of the account.
+        part: The part of the account's people that it concerns; None where it concerns all of them.
+    """
+
+    account: str
+    event: Event
+    part: DebitSubpopulation | None = None
+
+
+def table_account(table: str) -> str:
+    """Name the account of a table, which all analysts share: they may collude.
+
+    Example:
+        >>> table_account("visits")
+        'table visits'
+    """
+    return f"table {_quote_name(table)}"
+
+
+def grant_account(analyst: str, table: str) -> str:
+    """Name the account of one analyst on one table.
+
+    Example:
+        >>> grant_account("ana", "visits")
+        'grant ana on visits'
+    """
+    return f"{grants_of(analyst)}{_quote_name(table)}"
+
+
+def grants_of(analyst: str) -> str:
+    """Return what the names of all grants of this analyst, and of no other, begin with."""
+    return f"grant {_quote_name(analyst)} on "
+
+
+def _quote_name(name: str) -> str:
+    """Write a name so that different names stay different inside a sentence.
+
+    Without quotes, 'a on b' with a grant on 'c' and 'a' with a grant on 'b on c' would share one account.
+    """
+    return name if _WORD.fullmatch(name) else json.dumps(name)
+
 
 _EVENT_BITS = 4096
 
 
 def charge(debit: Debit, budget: Budget, spent: Event) -> Event:
     """Return the new sum of an account without parts, or raise `BudgetExceeded`."""
-    return settled(debit, budget, Sums(common=spent)).spent
+    return add_debit(debit, budget, AccountSums(common=spent)).overall
 
 
-def settled(debit: Debit, budget: Budget, sums: Sums) -> Sums:
+def add_debit(debit: Debit, budget: Budget, sums: AccountSums) -> AccountSums:
     """Return the new sums of the account, or raise `BudgetExceeded`.
 
     Guarantee:
-        The new sum is at least that of `parts.py` in every number, and equal to it as long as denominators have at
-        most 1,024 bits. The filter admits it.
+        The new sum is at least that of `subpopulation_sums.py` in every number, and equal to it as long as
+        denominators have at most 1,024 bits. The filter admits it.
     """
-    if not payable(debit):
+    if not is_chargeable(debit):
         raise LedgerError("loss-not-chargeable", account=debit.account)
     after = sums.after(debit)
-    if not Filter(budget).admits(NOTHING, after.spent):
+    if not Filter(budget).admits(NOTHING, after.overall):
         raise _refusal(debit, budget, sums)
     return after
 
 
-def payable(debit: Debit) -> bool:
+def is_chargeable(debit: Debit) -> bool:
     """Say whether no number of a debit is negative, which would be a refund, or has over 4,096 bits."""
     events = [debit.event] + (
         [debit.part.apart] if debit.part is not None and debit.part.apart is not None else []
@@ -41,15 +94,15 @@ def payable(debit: Debit) -> bool:
     return all(n >= 0 and max(n.numerator, n.denominator).bit_length() <= _EVENT_BITS for n in numbers)
 
 
-def counted_on(together: int | None, budget: Budget, sums: Sums) -> Event:
+def find_filter_sum(together: int | None, budget: Budget, sums: AccountSums) -> Event:
     """Return the sum that a further event is added to, as the filter will see it."""
     if together is None:
-        return sums.spent
-    return hindered(sums.before(together), sums.spent, epsilon=budget.epsilon, rho=Filter(budget).rho)
+        return sums.overall
+    return find_binding_sum(sums.before(together), sums.overall, epsilon=budget.epsilon, rho=Filter(budget).rho)
 
 
-def _refusal(debit: Debit, budget: Budget, sums: Sums) -> BudgetExceeded:
-    event, spent = debit.event, counted_on(None if debit.part is None else debit.part.together, budget, sums)
+def _refusal(debit: Debit, budget: Budget, sums: AccountSums) -> BudgetExceeded:
+    event, spent = debit.event, find_filter_sum(None if debit.part is None else debit.part.together, budget, sums)
     left = budget.delta_events - spent.delta
     if event.delta > left:
         return BudgetExceeded(debit.account, kind="delta", requested=event.delta, remaining=left)

@@ -14,14 +14,13 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from jali.errors import LedgerError
-from jali.ledger.anchors import Anchored
-from jali.ledger.chain import Kind
-from jali.ledger.debit import Debit
-from jali.ledger.receipt import MAX_ATTEMPTS
-from jali.ledger.record import write_budget, write_debits
-from jali.ledger.steps import now
-from jali.ledger.stored import StoredLedger
-from jali.ledger.tables import Account, Tables
+from jali.ledger.anchors import AnchoredHead
+from jali.ledger.chain import EntryKind
+from jali.ledger.charge import Debit
+from jali.ledger.ledger import StoredLedger
+from jali.ledger.ledger_records import MAX_ATTEMPTS, write_budget, write_debits
+from jali.ledger.ledger_tables import LedgerAccount, LedgerTables
+from jali.ledger.operations import now
 from jali.privacy import NOTHING, Event
 
 
@@ -66,7 +65,7 @@ def recover(ledger: StoredLedger) -> Recovery:
         charged = _charge(tables, known)
         closed = _close(tables)
         tables.append(
-            Kind.RESTORE,
+            EntryKind.RESTORE,
             {
                 "epoch": known.epoch + 1,
                 "seq": known.head.seq,
@@ -84,14 +83,14 @@ def recover(ledger: StoredLedger) -> Recovery:
     return Recovery(lost, charged, *closed)
 
 
-def _charge(tables: Tables, known: Anchored) -> dict[str, Event]:
+def _charge(tables: LedgerTables, known: AnchoredHead) -> dict[str, Event]:
     """Open the accounts that the copy does not know, and charge to all what it does not know was spent."""
     charged = {}
     for name, anchored in known.accounts.items():
         account = tables.account(name)
         if account is None:
             tables.put_account(name, anchored.budget)
-            account = Account(anchored.budget, NOTHING)
+            account = LedgerAccount(anchored.budget, NOTHING)
         missing = _difference(anchored.spent, account.spent)
         if missing != NOTHING:
             sums = tables.sums(name, account.spent, None).after(Debit(name, missing))
@@ -111,7 +110,7 @@ def _difference(anchored: Event, here: Event) -> Event:
     return Event(epsilon, max(zero, anchored.rho - here.rho), max(zero, anchored.delta - here.delta))
 
 
-def _close(tables: Tables) -> tuple[int, int, int]:
+def _close(tables: LedgerTables) -> tuple[int, int, int]:
     """Close whatever may have been answered since; return how many receipts, streams and tokens that were."""
     receipts = [row for row in tables.all("receipts", "WHERE released IS NULL") if row[-2] < MAX_ATTEMPTS]
     for row in receipts:

@@ -15,38 +15,36 @@ from collections.abc import Iterator
 from typing import Any
 
 from jali.errors import LedgerError
-from jali.ledger.chain import Kind
-from jali.ledger.inspection import inspect
-from jali.ledger.marks import Marks
-from jali.ledger.meta import read_fact, seal_facts, write_fact
-from jali.ledger.rows import ROWS
-from jali.ledger.schema import VERSION
-from jali.ledger.steps import now
-from jali.ledger.stores.store import Connection
-from jali.ledger.tables import Tables
+from jali.ledger.chain import EntryKind
+from jali.ledger.ledger_schema import VERSION, read_fact, seal_facts, write_fact
+from jali.ledger.ledger_tables import LedgerTables
+from jali.ledger.operations import now
+from jali.ledger.row_digests import ROWS, RowMarks
+from jali.ledger.stores.base import StoreConnection
+from jali.ledger.verify import inspect
 
 # How many rows one entry names: a row is checked by reading the whole entry.
 _AT_ONCE = 200
 
 
-def upgrade(connection: Connection, name: str) -> None:
+def upgrade(connection: StoreConnection, name: str) -> None:
     """Fill in what the present schema has more, in the transaction of the caller, who has reshaped the tables."""
     seal_facts(connection)
     _fill(connection)
     found = inspect(connection, None, sealed=False, guarded=False).problems
     if found:
         raise LedgerError("ledger-damaged-upgrade", ledger=name, problem=found[0])
-    tables = Tables(connection)
+    tables = LedgerTables(connection)
     last = connection.execute("SELECT kind FROM entries ORDER BY seq DESC LIMIT 1").fetchone()
     # A ledger that has moved takes no entry, and nothing is charged to it any more.
-    if last is not None and last[0] != Kind.MOVE:
+    if last is not None and last[0] != EntryKind.MOVE:
         _seal(tables)
     write_fact(connection, "schema", VERSION)
     if read_fact(connection, "ledger") is None:
         write_fact(connection, "ledger", secrets.token_hex(16))
 
 
-def _fill(connection: Connection) -> None:
+def _fill(connection: StoreConnection) -> None:
     """Count parts, name the entries of published values, and mark secret rows."""
     connection.execute(
         "UPDATE schemes SET parts = CASE scheme WHEN '' THEN (SELECT count(*) - 1 FROM schemes AS others"
@@ -56,7 +54,7 @@ def _fill(connection: Connection) -> None:
     for stream, tick, seq in list(_ticks(connection)):
         statement = "UPDATE stream_values SET entry = ? WHERE stream = ? AND tick = ?"
         connection.execute(statement, (seq, stream, tick))
-    marks = Marks(connection)
+    marks = RowMarks(connection)
     for table, (columns, key) in _MARKED.items():
         where = " AND ".join(f"{column} = ?" for column in key)
         for row in list(connection.scan(f"SELECT {', '.join(columns)} FROM {table}")):
@@ -72,7 +70,7 @@ _MARKED: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
 }
 
 
-def _ticks(connection: Connection) -> Iterator[tuple[int, int, int]]:
+def _ticks(connection: StoreConnection) -> Iterator[tuple[int, int, int]]:
     """Return the entry of each published value."""
     numbers = dict(connection.execute("SELECT name, seq FROM streams"))
     for seq, text in connection.scan("SELECT seq, body FROM entries WHERE kind = 'tick'"):
@@ -81,7 +79,7 @@ def _ticks(connection: Connection) -> Iterator[tuple[int, int, int]]:
             yield numbers[body["stream"]], body["tick"], seq
 
 
-def _seal(tables: Tables) -> None:
+def _seal(tables: LedgerTables) -> None:
     """Name every row in entries of their own."""
     pending = 0
     for table, kind in ROWS.items():
@@ -89,6 +87,6 @@ def _seal(tables: Tables) -> None:
             tables.put(table, tuple(values))
             pending += 1
             if pending == _AT_ONCE:
-                tables.append(Kind.SEAL, {"schema": VERSION, "at": now()})
+                tables.append(EntryKind.SEAL, {"schema": VERSION, "at": now()})
                 pending = 0
-    tables.append(Kind.SEAL, {"schema": VERSION, "at": now()})
+    tables.append(EntryKind.SEAL, {"schema": VERSION, "at": now()})

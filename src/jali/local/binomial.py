@@ -1,4 +1,4 @@
-"""Binomial tails and their inverse, on arrays of counts, without a library.
+"""Binomial tails and exact Clopper-Pearson intervals, on arrays of counts.
 
 Pr[X >= c] is the mass of c times a continued fraction of the incomplete beta function, so that far tails keep
 their digits.
@@ -14,7 +14,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from jali.mechanisms.mechanism import miss
+from jali.mechanisms.base import read_miss_probability
 
 Doubles: TypeAlias = NDArray[np.float64]
 
@@ -92,7 +92,7 @@ def clopper_pearson(counts: Any, people: int, confidence: float | Fraction) -> t
         >>> low.round(6).tolist(), high.round(6).tolist()
         ([0.0, 0.06674], [0.308497, 0.652453])
     """
-    outside = miss(confidence) / 2
+    outside = read_miss_probability(confidence) / 2
     seen, where = np.unique(np.asarray(counts, np.int64), return_inverse=True)
     low, high = _lower(seen, people, outside), 1 - _lower(people - seen, people, outside)
     shape = np.shape(counts)
@@ -108,7 +108,7 @@ def longest_arm(people: int, confidence: float, low: float, high: float) -> floa
     """
     if people <= _ALL_TRIED:
         return float(_arms(np.arange(people + 1), people, confidence, low, high).max())
-    z = -NormalDist().inv_cdf(miss(confidence) / 2)
+    z = -NormalDist().inv_cdf(read_miss_probability(confidence) / 2)
     reach = 1.0
     for _ in range(_ROUNDS):
         nearest = min(max(0.5, low - reach), high + reach)

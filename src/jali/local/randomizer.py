@@ -1,9 +1,15 @@
-"""What all randomizers share: one person's value in, one report out; many reports in, an estimate out."""
+"""The base classes of randomizers: one person's value in, one report out; many reports in, an estimate out.
+
+Random choices with odds that hold a power of e are exact.
+"""
 
 from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Hashable
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import partial
 from itertools import permutations
 from typing import Any, ClassVar, Self, TypeAlias
 
@@ -11,12 +17,53 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from jali.errors import MechanismError
-from jali.local.estimate import Chances, Estimate, crowd
-from jali.mechanisms.mechanism import Mechanism, Specimen, miss
-from jali.noise import BitSource, system_bits
+from jali.local.frequency_estimates import Chances, Estimate, read_people
+from jali.mechanisms.base import Mechanism, Specimen, read_miss_probability, read_natural, read_parameter
+from jali.numbers.rounding import float_above
 from jali.privacy.adjacency import Adjacency
 from jali.privacy.rationals import Number, share
-from jali.privacy.rounding import float_above
+from jali.sampling import BitSource, system_bits
+from jali.sampling.exp_bounds import Bounds, exp_bounds
+from jali.sampling.interval_bernoulli import Coins, toss_between
+
+_WIDTH = 32  # bits of a word; one coin in 2**31 needs a second word
+
+
+def draw_with_odds(epsilon: Fraction, against: Fraction, size: int, *, bits: BitSource) -> Coins:
+    """Toss coins that show True with probability exactly e^epsilon / (e^epsilon + against).
+
+    Args:
+        epsilon: A rational above 0.
+        against: A rational above 0: the weight of False.
+        size: How many coins.
+        bits: Where the random bits come from.
+
+    Guarantee:
+        The coins are independent and have exactly that probability.
+    Proof:
+        docs/proofs/randomized_response.md, Lemma 1.
+
+    Example:
+        >>> from jali.sampling import system_bits
+        >>> draw_with_odds(Fraction(10**6), Fraction(1), 3, bits=system_bits())
+        array([ True,  True,  True])
+    """
+    return toss_between(partial(bound_odds, epsilon, against), size, bits, _WIDTH)
+
+
+def bound_odds(epsilon: Fraction, against: Fraction, precision: int) -> Bounds:
+    """Return integers lo <= 2**precision * e^epsilon / (e^epsilon + against) <= hi, a few units apart at most.
+
+    Example:
+        >>> bound_odds(Fraction(1), Fraction(1), 10)  # 1024 e/(e+1) is 748.6
+        (748, 749)
+    """
+    work = precision + (against.numerator // against.denominator).bit_length() + 4
+    lo, hi = exp_bounds(epsilon, work)
+    weight = against.denominator << work
+    above = weight << precision
+    return above // (weight + against.numerator * hi), -(-above // (weight + against.numerator * lo))
+
 
 Reports: TypeAlias = NDArray[Any]
 
@@ -46,7 +93,7 @@ class Randomizer(Mechanism):
         """How often a report supports a category."""
 
     @abstractmethod
-    def _randomized(self, values: NDArray[np.int64], bits: BitSource) -> Reports:
+    def _draw_reports(self, values: NDArray[np.int64], bits: BitSource) -> Reports:
         """Return one report for each value, along the first axis."""
 
     @abstractmethod
@@ -55,7 +102,7 @@ class Randomizer(Mechanism):
 
     def randomize(self, values: ArrayLike, *, bits: BitSource | None = None) -> Reports:
         """Return the reports of many people, each from coins of their own."""
-        return self._randomized(self._categories(values), system_bits() if bits is None else bits)
+        return self._draw_reports(self._categories(values), system_bits() if bits is None else bits)
 
     def release(self, value: int | bool, *, bits: BitSource | None = None) -> Any:
         """Return one person's report: a whole number, or an array of them."""
@@ -88,12 +135,12 @@ class Randomizer(Mechanism):
 
     def variance(self, frequency: Number = 0, *, people: int = 1) -> float:
         """Return the exact variance of an estimated frequency, over the coins of so many people."""
-        return self.chances.variance(float_above(share(frequency, "frequency")), crowd(people))
+        return self.chances.variance(float_above(share(frequency, "frequency")), read_people(people))
 
     def error(self, confidence: float, *, people: int = 1) -> float:
         """Return what one estimated frequency errs by at most, with a confidence: a bound at every frequency."""
-        miss(confidence)
-        return self.chances.half_width(crowd(people), confidence)
+        read_miss_probability(confidence)
+        return self.chances.half_width(read_people(people), confidence)
 
     def deviation(self, value: int, output: Any) -> float:
         """Return how far the frequency of a person's own category, estimated from one report, is from 1."""
@@ -154,3 +201,32 @@ def _in_range(reports: NDArray[Any], kinds: int) -> NDArray[Any]:
     if reports.size and (reports.dtype.kind not in "iub" or reports.min() < 0 or reports.max() >= kinds):
         raise MechanismError("reports-out-of-range", last=kinds - 1)
     return reports
+
+
+# With more, sums of two categories would soon leave 64 bits, and a table of their shares any memory.
+_MOST = 1 << 32
+
+
+@dataclass(frozen=True, repr=False, init=False)
+class Categorical(Randomizer):
+    """A randomizer of one of several categories, 0, 1, 2 and so on, at a given loss."""
+
+    categories: int
+    epsilon: Fraction
+
+    def __init__(self, *, categories: int, epsilon: Number) -> None:
+        self._fill(categories=_read_categories(categories))
+        self._fill(epsilon=read_parameter(epsilon, "epsilon"))
+
+    @property
+    def answers(self) -> int:
+        """How many categories there are."""
+        return self.categories
+
+
+def _read_categories(categories: int) -> int:
+    """Return a number of categories, or refuse it by name."""
+    number = read_natural(categories, "categories", least=2)
+    if number > _MOST:
+        raise MechanismError("categories-too-many", categories=categories)
+    return number

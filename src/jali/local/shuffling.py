@@ -1,4 +1,4 @@
-"""Shuffling: reports whose order is lost hide in one another, so that each person loses less."""
+"""The privacy loss of each person when the reports of all are shuffled."""
 
 from __future__ import annotations
 
@@ -7,17 +7,16 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from jali.errors import CatalogError, MechanismError
-from jali.local.clones import Clones
-from jali.local.counted import Counted
-from jali.local.estimate import crowd
+from jali.local.frequency_estimates import read_people
 from jali.local.randomizer import Randomizer
-from jali.mechanisms.mechanism import parameter
-from jali.numerals import decimal_above
+from jali.local.shuffle_bounds import Clones, ShuffledCount
+from jali.mechanisms.base import read_parameter
+from jali.numbers.exact import decimal_above
+from jali.numbers.rounding import float_above, float_below, rational_above, round_down, round_up
 from jali.privacy.adjacency import Adjacency
-from jali.privacy.losses.approximate import Approximate
-from jali.privacy.losses.randomized_response import RandomizedResponseLoss
+from jali.privacy.losses.approximate_loss import Approximate
+from jali.privacy.losses.randomized_response_loss import RandomizedResponseLoss
 from jali.privacy.rationals import Number, probability
-from jali.privacy.rounding import float_above, float_below, lowered, raised, rational_above
 
 # More yes/no answers than this are bounded by clones: the exact count would take minutes.
 MOST_COUNTED = 200_000
@@ -82,7 +81,7 @@ def shuffled(mechanism: Randomizer, *, people: int, delta: Number) -> ShuffledLo
     """
     if not isinstance(mechanism, Randomizer):
         raise MechanismError("randomizer-wrong", mechanism=mechanism)
-    count, failure = crowd(people), _failure(delta)
+    count, failure = read_people(people), _failure(delta)
     alone = mechanism.loss.event.epsilon
     assert alone is not None  # all randomizers are pure
     found, method = (math.inf, "alone") if count == 1 or alone > _LARGEST else _best(mechanism, count, failure)
@@ -110,12 +109,12 @@ def shuffled_bound(*, epsilon: Number, people: int, delta: Number) -> ShuffledLo
         >>> shuffled_bound(epsilon=1, people=1000, delta=1e-6)
         ShuffledLoss(0.566202, 1e-06)
     """
-    alone, count, failure = parameter(epsilon, "epsilon"), crowd(people), _failure(delta)
+    alone, count, failure = read_parameter(epsilon, "epsilon"), read_people(people), _failure(delta)
     first, small = float_above(alone), float_below(failure)
     largest = _largest(count, small)
     if first > largest:
         raise MechanismError("shuffling-epsilon-too-large", largest=max(largest, 0.0), name="epsilon")
-    found = rational_above(_closed_form(first, count, small))
+    found = rational_above(_bound_in_closed_form(first, count, small))
     return ShuffledLoss(found, failure, people=count, method="closed form")
 
 
@@ -124,31 +123,33 @@ def _largest(people: int, delta: float) -> float:
     return math.log(people) - math.log(16 * (math.log(2) - math.log(delta)))
 
 
-def _closed_form(first: float, people: int, delta: float) -> float:
+def _bound_in_closed_form(first: float, people: int, delta: float) -> float:
     power, spread = math.exp(first), math.log(4) - math.log(delta)
     root = math.exp((first + math.log(spread) - math.log(people)) / 2)
     each = math.exp(first - math.log(people))
-    return raised(math.log1p(math.expm1(first) / (power + 1) * (8 * root + 8 * each)))
+    return round_up(math.log1p(math.expm1(first) / (power + 1) * (8 * root + 8 * each)))
 
 
 def _best(mechanism: Randomizer, people: int, delta: Fraction) -> tuple[float, str]:
     first, goal = float_above(mechanism.loss.event.epsilon or Fraction(0)), float_below(delta)
     if mechanism.answers == 2 and isinstance(mechanism.loss, RandomizedResponseLoss) and people <= MOST_COUNTED:
-        epsilon, exact = Counted(first, people - 1, goal).epsilon()
+        epsilon, exact = ShuffledCount(first, people - 1, goal).epsilon()
         return epsilon, "count" if exact else "count, rounded up"
-    found = [(clones.epsilon(goal), "clones") for clones in _hidden(mechanism, first, min(people, MOST_CLONES))]
+    found = [
+        (clones.epsilon(goal), "clones") for clones in _find_clones(mechanism, first, min(people, MOST_CLONES))
+    ]
     if people > MOST_CLONES and first <= _largest(people, goal):
-        found.append((_closed_form(first, people, goal), "closed form"))
+        found.append((_bound_in_closed_form(first, people, goal), "closed form"))
     return min(found)
 
 
-def _hidden(mechanism: Randomizer, first: float, people: int) -> list[Clones]:
+def _find_clones(mechanism: Randomizer, first: float, people: int) -> list[Clones]:
     """Return how a person is hidden by any randomizer, and by randomized response also."""
     shrunk, others = math.exp(-first), people - 1
-    hidden = [Clones(first, others, lowered(shrunk))]
+    hidden = [Clones(first, others, round_down(shrunk))]
     if isinstance(mechanism.loss, RandomizedResponseLoss):
         told = 1 / (1 + (mechanism.answers - 1) * shrunk)
-        hidden.append(Clones(first, others, lowered(2 * told * shrunk), min(1.0, told * (1 + shrunk))))
+        hidden.append(Clones(first, others, round_down(2 * told * shrunk), min(1.0, told * (1 + shrunk))))
     return hidden
 
 

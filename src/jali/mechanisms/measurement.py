@@ -1,9 +1,9 @@
 """What the database asks of a measurement: a mechanism through which numbers of a question leave.
 
 Planner, execution, forecast and explanation ask a measurement and test for no class, so that one more of them
-is one file and one entry in `planned`. How far one privacy unit moves what is measured is told by a `Reach`,
-which the planner derives anew from the engine's query. So the loss that a measurement tells is that of the noise
-it will add, not what somebody meant to spend.
+is one file and one entry in `planner_registry`. A `MeasurementSensitivity` says how far one privacy unit moves
+what is measured; the planner derives it anew from the engine's query. So the loss of a measurement is that of
+the noise it will add, not what somebody meant to spend.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ from numpy.typing import NDArray
 
 from jali.privacy.event import Event
 from jali.privacy.loss import Loss
-from jali.privacy.losses.concentrated import Concentrated
-from jali.privacy.losses.pure import Pure
+from jali.privacy.losses.concentrated_loss import Concentrated
+from jali.privacy.losses.pure_loss import Pure
 
 if TYPE_CHECKING:
     from jali.mechanisms.workloads.cell_strategies import CellStrategy
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 SparseCells: TypeAlias = tuple[NDArray[np.int64], NDArray[np.int64]]
 
 
-class Reach(Protocol):
+class MeasurementSensitivity(Protocol):
     """How far one privacy unit moves what is measured, over all groups, in integer units.
 
     Each number is computed when it is asked for: rows that are weighed by an L2 norm have no L1 bound, and asking
@@ -42,7 +42,7 @@ class Reach(Protocol):
         """The L1 norm of the move of one measure, or of all cells."""
 
     @property
-    def squared_l2(self) -> Fraction:
+    def l2_squared(self) -> Fraction:
         """The square of its L2 norm."""
 
     @property
@@ -65,11 +65,11 @@ class Reach(Protocol):
     def changes(self) -> int:
         """How many bounded vectors change."""
 
-    def measured_by(self, strategy: CellStrategy) -> Reach:
+    def measure_by(self, strategy: CellStrategy) -> MeasurementSensitivity:
         """Return how far the sums of cells move that a strategy measures."""
 
     @property
-    def by_number(self) -> Reach:
+    def by_number(self) -> MeasurementSensitivity:
         """The same for rows that are weighed by their number."""
 
 
@@ -93,7 +93,7 @@ class Description:
 
 
 @dataclass(frozen=True)
-class Rival:
+class AlternativeMeasurement:
     """Another measurement that could have been taken for a comparable loss.
 
     Attributes:
@@ -124,7 +124,7 @@ class Measurement(ABC):
         """What it was made to spend."""
 
     @abstractmethod
-    def spent(self, reach: Reach) -> Event:
+    def spent(self, reach: MeasurementSensitivity) -> Event:
         """Return what it spends, from its noise and from how far one unit moves what it measures."""
 
     @abstractmethod
@@ -181,7 +181,7 @@ class Measurement(ABC):
         """Return how far the pick is at most from the best of so many cells, in units of weight."""
         raise NotImplementedError(f"{type(self).__name__} picks nothing")
 
-    def rivals(self, reach: Reach) -> tuple[Rival, ...]:  # noqa: ARG002
+    def rivals(self, reach: MeasurementSensitivity) -> tuple[AlternativeMeasurement, ...]:  # noqa: ARG002
         """Return what else could have been measured for a comparable loss."""
         return ()
 
@@ -194,7 +194,7 @@ class Measurement(ABC):
         raise NotImplementedError(f"{type(self).__name__} releases nothing of cells")
 
 
-class Noise(Measurement):
+class NoiseMeasurement(Measurement):
     """Independent integer noise, on measures or on cells."""
 
     @property
@@ -209,7 +209,7 @@ class Noise(Measurement):
 
     @classmethod
     @abstractmethod
-    def calibrate(cls, reach: Reach, loss: Loss) -> Self | None:
+    def calibrate(cls, reach: MeasurementSensitivity, loss: Loss) -> Self | None:
         """Return the noise for a loss, or None if the loss is not of its kind."""
 
     @abstractmethod
@@ -229,11 +229,11 @@ class Noise(Measurement):
         picks: int,  # noqa: ARG002 - all cells leave
     ) -> tuple[Any, ...]:
         """Add noise to every cell of every group, also where no row is."""
-        noisy = self.release_numbers([weight for group in groups for weight in dense(group, width)])
+        noisy = self.release_numbers([weight for group in groups for weight in expand_cells(group, width)])
         return tuple(tuple(noisy[i * width : (i + 1) * width]) for i in range(len(groups)))
 
 
-class Pick(Measurement):
+class PickMeasurement(Measurement):
     """A choice among the cells of an axis, by rank or by weight."""
 
     # What it looks at: "rank" or "weight".
@@ -249,11 +249,11 @@ class Pick(Measurement):
         """Return how far the pick is at most from the best of so many cells, in units of weight."""
 
     @abstractmethod
-    def swapped(self) -> Pick:
+    def swapped(self) -> PickMeasurement:
         """Return the pick of the other kind of loss: at the same epsilon, or at the same rho."""
 
 
-def dense(group: SparseCells, width: int) -> list[int]:
+def expand_cells(group: SparseCells, width: int) -> list[int]:
     """Return the weights of all cells."""
     found = np.zeros(width, dtype=np.int64)
     found[group[0]] = group[1]
@@ -269,36 +269,36 @@ def pick_one_by_one(mechanism: Any, weights: list[int], count: int) -> tuple[int
     return tuple(found)
 
 
-def spent_on_picks(pick: Pick, epsilon: Fraction, picks: int) -> Event:
+def charge_picks(pick: PickMeasurement, epsilon: Fraction, picks: int) -> Event:
     """Return the loss of picks one after the other, each of so much epsilon: sums of epsilon, and of rho."""
     if pick.for_pure_loss:
         return Event(picks * epsilon, picks * epsilon**2 / 2)
     return Event(None, picks * Fraction(epsilon**2) / 8)
 
 
-def bounded_range(loss: Loss) -> Fraction:
+def find_choice_epsilon(loss: Loss) -> Fraction:
     """Return the epsilon of a choice: the loss itself, or the bounded range whose square is 8 rho at most."""
     event = loss.event
-    return event.epsilon if event.epsilon is not None else root_below(8 * event.rho)
+    return event.epsilon if event.epsilon is not None else round_root_down(8 * event.rho)
 
 
-def root_below(value: Fraction) -> Fraction:
+def round_root_down(value: Fraction) -> Fraction:
     """Return a rational number at most the square root."""
     scale = 1 << 64
     return Fraction(math.isqrt(value.numerator * scale * scale // value.denominator), scale)
 
 
 __all__ = [
+    "AlternativeMeasurement",
     "Description",
     "Measurement",
-    "Noise",
-    "Pick",
-    "Reach",
-    "Rival",
+    "MeasurementSensitivity",
+    "NoiseMeasurement",
+    "PickMeasurement",
     "SparseCells",
-    "bounded_range",
-    "dense",
+    "charge_picks",
+    "expand_cells",
+    "find_choice_epsilon",
     "pick_one_by_one",
-    "root_below",
-    "spent_on_picks",
+    "round_root_down",
 ]

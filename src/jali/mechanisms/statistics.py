@@ -10,8 +10,8 @@ from __future__ import annotations
 from fractions import Fraction
 
 from jali.errors import MechanismError
-from jali.mechanisms.mechanism import natural
-from jali.mechanisms.sensitivity import Root, Sensitivity
+from jali.mechanisms.base import read_natural
+from jali.mechanisms.global_sensitivity import Root, Sensitivity
 from jali.privacy.adjacency import Adjacency
 from jali.privacy.rationals import Number, rational
 
@@ -102,7 +102,7 @@ def statistical_queries(queries: int, *, adjacency: AnyAdjacency, people: int | 
         (Fraction(3, 1), 'sqrt(3)', Fraction(1, 1))
     """
     kind = _read(adjacency, people, "share")
-    return _per_person(_alike(natural(queries, "queries"), kind), people)
+    return _per_person(_alike(read_natural(queries, "queries"), kind), people)
 
 
 def thresholds(values: int, *, adjacency: AnyAdjacency, people: int | None = None) -> Sensitivity:
@@ -120,7 +120,7 @@ def thresholds(values: int, *, adjacency: AnyAdjacency, people: int | None = Non
         (Fraction(7, 1), Fraction(8, 1))
     """
     kind = _read(adjacency, people, "share")
-    moving = natural(values, "values", least=2) - (kind is Adjacency.REPLACE_ONE)
+    moving = read_natural(values, "values", least=2) - (kind is Adjacency.REPLACE_ONE)
     return _per_person(_alike(moving, kind), people)
 
 
@@ -132,7 +132,7 @@ def attribute_means(attributes: int, *, people: int, adjacency: AnyAdjacency) ->
         Fraction(3, 10)
     """
     kind = _with_public_size(adjacency, "attribute mean")
-    return _per_person(_alike(natural(attributes, "attributes"), kind), people)
+    return _per_person(_alike(read_natural(attributes, "attributes"), kind), people)
 
 
 def _alike(coordinates: int, adjacency: Adjacency) -> Sensitivity:
@@ -155,7 +155,7 @@ def _sensitivity(coordinates: int, distance: Fraction, adjacency: Adjacency, *, 
 
 
 def _per_person(counts: Sensitivity, people: int | None) -> Sensitivity:
-    return counts if people is None else counts * Fraction(1, natural(people, "people"))
+    return counts if people is None else counts * Fraction(1, read_natural(people, "people"))
 
 
 def _read(adjacency: AnyAdjacency, people: int | None, statistic: str) -> Adjacency:

@@ -1,1 +1,1 @@
-"""Searches for numbers."""
+"""Exact numbers, directed rounding and searches for numbers."""

@@ -4,30 +4,30 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from jali.planner.bound_joins import bound_joins
-from jali.planner.choose_keys import choose_keys
-from jali.planner.choose_mechanisms import choose_mechanisms
-from jali.planner.choose_norm import choose_norm
-from jali.planner.choose_rank import choose_rank
+from jali.catalog.tables import Catalog
+from jali.ir.expressions import Question
 from jali.planner.draft import Draft
-from jali.planner.measure_aggregates import measure_aggregates
-from jali.planner.own_rows import own_rows
-from jali.planner.per_group import bound_per_group
 from jali.planner.plan import Plan, finish
-from jali.planner.qualify_names import qualify_names
-from jali.planner.serialization import PLANS
-from jali.planner.split_loss import split_loss
-from jali.planner.terms import Terms
-from jali.query.catalog import Catalog
-from jali.query.limits import DEFAULT, Limits
-from jali.query.nodes import Question
+from jali.planner.plan_schema import PLANS
+from jali.planner.rules.bound_contributions import bound_contributions
+from jali.planner.rules.bound_joins import bound_joins
+from jali.planner.rules.bound_per_group import bound_per_group
+from jali.planner.rules.choose_keys import choose_keys
+from jali.planner.rules.choose_mechanisms import choose_mechanisms
+from jali.planner.rules.choose_norm import choose_norm
+from jali.planner.rules.choose_rank import choose_rank
+from jali.planner.rules.measure_aggregates import measure_aggregates
+from jali.planner.rules.qualify_names import qualify_names
+from jali.planner.rules.split_loss import split_loss
+from jali.planner.terms import QuestionTerms
+from jali.sql.question_limits import DEFAULT, Limits
 
 RULES: tuple[Callable[[Draft], Draft], ...] = (
     qualify_names,
     bound_joins,
     choose_keys,
     bound_per_group,
-    own_rows,
+    bound_contributions,
     choose_rank,
     measure_aggregates,
     choose_norm,
@@ -36,7 +36,7 @@ RULES: tuple[Callable[[Draft], Draft], ...] = (
 )
 
 
-def make_plan(question: Question, catalog: Catalog, terms: Terms, limits: Limits = DEFAULT) -> Plan:
+def make_plan(question: Question, catalog: Catalog, terms: QuestionTerms, limits: Limits = DEFAULT) -> Plan:
     """Run the rules over a question and check the loss of what they made."""
     draft = Draft(question, catalog, terms, limits=limits)
     for rule in RULES:

@@ -18,44 +18,42 @@ from fractions import Fraction
 from typing import TypeAlias
 
 from jali.errors import QueryError
+from jali.ir.estimators import AnyEstimate, Picked, RatioEstimate, build_estimate
+from jali.ir.expressions import Aggregate, Expression, Output, walk
 from jali.numbers.search import least_integer
-from jali.planner.aim import Aim, without_aim
-from jali.planner.forecast import forecast_of, half_width_at, public_rows
+from jali.planner.forecast import forecast_estimate, half_width_at, public_rows
 from jali.planner.plan import Plan
-from jali.planner.terms import Given, Terms, terms_of
-from jali.query.estimate import Estimate, estimate_of
-from jali.query.estimates import AnyEstimate, Picked
-from jali.query.nodes import Aggregate, Expression, Output, walk
+from jali.planner.terms import AccuracyTarget, QuestionTerms, TermArguments, drop_accuracy_target, read_terms
 
-Make: TypeAlias = Callable[[Terms], Plan]
+Make: TypeAlias = Callable[[QuestionTerms], Plan]
 # Losses from 0.000001 to 9990, by 900 steps for each power of ten.
 _DECADE = 900
 _LEAST, _MOST = -6 * _DECADE, 4 * _DECADE - 1
 
 
-def aimed(make: Make, given: Given, aim: Aim) -> Plan:
+def plan_for_accuracy(make: Make, given: TermArguments, aim: AccuracyTarget) -> Plan:
     """Plan a question at the least loss for its aim; or at its own loss, with its guess for the forecasts."""
-    others = without_aim(given)
+    others = drop_accuracy_target(given)
     if not aim.within:
-        return replace(make(terms_of(**others)), aim=aim)
+        return replace(make(read_terms(**others)), aim=aim)
 
     def at(loss: Fraction) -> Plan:
-        both: Given = {**others, "epsilon": loss} if aim.kind == "epsilon" else {**others, "rho": loss}
-        return replace(make(terms_of(**both)), aim=aim)
+        both: TermArguments = {**others, "epsilon": loss} if aim.kind == "epsilon" else {**others, "rho": loss}
+        return replace(make(read_terms(**both)), aim=aim)
 
     return _Search(at, aim).least()
 
 
-def wanted(plan: Plan) -> Iterator[tuple[Output, AnyEstimate, Fraction]]:
+def list_targets(plan: Plan) -> Iterator[tuple[Output, AnyEstimate, Fraction]]:
     """Yield the outputs that are to come close, how each is made, and how close."""
     assert plan.aim is not None
     for name, width in plan.aim.within:
-        for output in _named(plan, name):
+        for output in _find_outputs(plan, name):
             yield output, _estimate(plan, output), width
 
 
-def _named(plan: Plan, name: str | None) -> list[Output]:
-    made = [output for output in plan.question.outputs if _aggregates(output.expression)]
+def _find_outputs(plan: Plan, name: str | None) -> list[Output]:
+    made = [output for output in plan.question.outputs if _has_aggregate(output.expression)]
     found = made if name is None else [output for output in made if output.name == name]
     if found:
         return found
@@ -65,31 +63,31 @@ def _named(plan: Plan, name: str | None) -> list[Output]:
     raise QueryError("within-not-an-aggregate", output=name, aggregates=names)
 
 
-def _aggregates(expression: Expression) -> bool:
+def _has_aggregate(expression: Expression) -> bool:
     return any(isinstance(node, Aggregate) for node in walk(expression))
 
 
 def _estimate(plan: Plan, output: Output) -> AnyEstimate:
     """Return how an output is made, or refuse one whose error has no law of its own."""
     known: dict[Expression, AnyEstimate] = dict(plan.estimates)
-    found = known.get(output.expression) or estimate_of(output.expression, _linear(plan))
+    found = known.get(output.expression) or build_estimate(output.expression, _linear(plan))
     if found is None:
         raise QueryError("within-computed-otherwise", output=output.name)
-    if isinstance(found, Picked) and forecast_of(plan, 0, found).weight_error is not None:
+    if isinstance(found, Picked) and forecast_estimate(plan, 0, found).weight_error is not None:
         raise QueryError("within-picked-value", output=output.name)
     return found
 
 
-def _linear(plan: Plan) -> dict[Aggregate, Estimate]:
-    return {aggregate: made for aggregate, made in plan.estimates if isinstance(made, Estimate)}
+def _linear(plan: Plan) -> dict[Aggregate, RatioEstimate]:
+    return {aggregate: made for aggregate, made in plan.estimates if isinstance(made, RatioEstimate)}
 
 
-def excess(plan: Plan) -> float:
+def measure_excess(plan: Plan) -> float:
     """Return the largest half-width of a plan over the one that is wanted: at most 1 if that suffices."""
     assert plan.aim is not None
     found = [
         _half_width(plan, level, output, estimate) / float(width)
-        for output, estimate, width in wanted(plan)
+        for output, estimate, width in list_targets(plan)
         for level in range(len(plan.levels))
     ]
     return max(found)
@@ -111,12 +109,12 @@ class _Search:
     """Looks for the least loss of three digits that suffices."""
 
     at: Callable[[Fraction], Plan]
-    aim: Aim
+    aim: AccuracyTarget
     tried: dict[int, float] = field(default_factory=dict)
 
     def least(self) -> Plan:
         # What is wrong with the question at any loss is said here, before the search.
-        self.tried[0] = excess(self.at(loss_at(0)))
+        self.tried[0] = measure_excess(self.at(loss_at(0)))
         step = least_integer(self._suffices, *self._bracket(self._guess(self._guess(0))))
         return self.at(loss_at(step))
 
@@ -124,7 +122,7 @@ class _Search:
         """Return the excess at a loss; one that is too small or too large for the noise never suffices."""
         if step not in self.tried:
             try:
-                self.tried[step] = excess(self.at(loss_at(step)))
+                self.tried[step] = measure_excess(self.at(loss_at(step)))
             except QueryError:
                 self.tried[step] = math.inf
         return self.tried[step]
@@ -160,7 +158,7 @@ def loss_at(step: int) -> Fraction:
     """Return a loss of three digits.
 
     Example:
-        >>> from jali.numerals import decimal
+        >>> from jali.numbers.exact import decimal
         >>> [decimal(loss_at(step)) for step in (-1, 0, 1, 899, 900)]
         ['0.999', '1', '1.01', '9.99', '10']
     """

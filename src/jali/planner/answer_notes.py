@@ -1,30 +1,30 @@
 """What is said with every answer: public facts that hold for it, as they did before it was asked.
 
 What a subquery cuts off of one person's counts and sums, and how close quantiles come in rows. An answer needs no
-explanation for them: `planner.explanation` says the same, and all else.
+explanation for them: `explain` says the same, and all else.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from jali.display.numbers import rows_of
-from jali.planner.forecast import forecast_of
+from jali.display.numbers import show_rows
+from jali.ir.aggregates import Marks
+from jali.ir.estimators import Picked
+from jali.ir.ownership import own
+from jali.ir.relations import Capped, Compute, Keep, Match, Pair, PerOwner, Relation, Stack
+from jali.planner.forecast import forecast_estimate
+from jali.planner.original_expression import find_original_names, write_summary
 from jali.planner.plan import Plan
-from jali.planner.write_expression import names_of, summary
 from jali.privacy import decimal
-from jali.query.aggregation import Marks
-from jali.query.estimates import Picked
-from jali.query.ownership import own
-from jali.query.relation import Capped, Compute, Keep, Match, Pair, PerOwner, Relation, Stack
 
 
-def answer_notes(plan: Plan) -> tuple[str, ...]:
+def write_answer_notes(plan: Plan) -> tuple[str, ...]:
     """Return what is said with an answer."""
-    return clamps(plan) + ranks(plan)
+    return describe_clamps(plan) + describe_ranks(plan)
 
 
-def clamps(plan: Plan) -> tuple[str, ...]:
+def describe_clamps(plan: Plan) -> tuple[str, ...]:
     """Say of each count and sum per person where it ends, and that `max_rows` is why."""
     return tuple(dict.fromkeys(said for made in _per_person(plan.source) for said in _clamp_notes(made)))
 
@@ -52,17 +52,17 @@ def _one_each(relation: Relation) -> bool:
 
 
 def _clamp_notes(made: PerOwner) -> Iterator[str]:
-    owners, names = own(made.source), names_of(made.source)
+    owners, names = own(made.source), find_original_names(made.source)
     for one in made.summaries:
         bounds = one.field.bounds
         if one.function in ("count", "sum") and bounds.low is not None and bounds.high is not None:
             yield (
-                f"{summary(one, names)} for each {owners.unit} is clamped to [{decimal(bounds.low)}, "
+                f"{write_summary(one, names)} for each {owners.unit} is clamped to [{decimal(bounds.low)}, "
                 f"{decimal(bounds.high)}], as max_rows is {owners.max_rows:,}: what is beyond is cut off"
             )
 
 
-def ranks(plan: Plan) -> tuple[str, ...]:
+def describe_ranks(plan: Plan) -> tuple[str, ...]:
     """Say of each quantile within how many rows of its aim it is; with totals each set has its own."""
     return tuple(_rank_notes(plan)) if len(plan.levels) == 1 else ()
 
@@ -70,7 +70,7 @@ def ranks(plan: Plan) -> tuple[str, ...]:
 def _rank_notes(plan: Plan) -> Iterator[str]:
     for aggregate, estimate in plan.estimates:
         if isinstance(estimate, Picked) and isinstance(estimate.axis, Marks):
-            error = forecast_of(plan, 0, estimate).rank_error
+            error = forecast_estimate(plan, 0, estimate).rank_error
             names = [output.name for output in plan.question.outputs if output.expression == aggregate]
             if error is not None and names:
-                yield f"The rank of {names[0]} is within {rows_of(error)} of its aim, with 95 %"
+                yield f"The rank of {names[0]} is within {show_rows(error)} of its aim, with 95 %"

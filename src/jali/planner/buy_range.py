@@ -17,18 +17,18 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
+from jali.catalog.tables import Catalog, Field, Kind, Range, Table, since_1970
 from jali.errors import CatalogError
+from jali.ir.estimators import Picked
+from jali.ir.expressions import Aggregate, Call, Column, Expression, Literal, NamedTable, Output, Question
 from jali.mechanisms.measurement import Measurement
 from jali.planner import RULES, Draft, Plan
-from jali.planner.part import Draw, Level, Part
+from jali.planner.measured_query import AxisRelease, GroupingSet, MeasuredQuery
 from jali.planner.plan import finish
-from jali.planner.split_loss import split_loss
-from jali.planner.terms import Terms
+from jali.planner.rules.split_loss import split_loss
+from jali.planner.terms import QuestionTerms
 from jali.privacy import Pure
-from jali.query.catalog import Catalog, Field, Kind, Range, Table, since_1970
-from jali.query.estimates import Picked
-from jali.query.nodes import Aggregate, Call, Column, Expression, Literal, Named, Output, Question
-from jali.serialization.keys import answer_key
+from jali.serialization.answer_keys import answer_key
 
 # What one range costs where nothing else is said: this part of the table's epsilon.
 SHARE = Fraction(1, 20)
@@ -41,12 +41,12 @@ _DATES = (datetime.date(1900, 1, 1), datetime.date(2100, 1, 1))
 _DAY = {Kind.DATE: 1, Kind.TIMESTAMP: 86_400_000_000}
 
 
-def wanted(table: Table) -> tuple[Field, ...]:
+def list_wanted_ranges(table: Table) -> tuple[Field, ...]:
     """Return the columns whose range is still to be bought."""
     return tuple(field for field in table.fields if field.range is not None and field.range.wanted)
 
 
-def price(table: Table, field: Field) -> Fraction:
+def price_range(table: Table, field: Field) -> Fraction:
     """Return the epsilon of a column's range: as declared, or a public share of the budget."""
     given = None if field.range is None else field.range.epsilon
     return SHARE * table.budget.epsilon if given is None else given
@@ -62,11 +62,13 @@ def purchase_key(table: Table, field: Field, plan: Plan) -> str:
     return answer_key(f"{purchase_name(table, field)}\n", plan.meaning)
 
 
-def range_plan(table: Table, field: Field) -> Plan:
+def plan_range(table: Table, field: Field) -> Plan:
     """Plan the purchase of one column's range: both ends together, in one release."""
     # The purchase shows no groups, so no minimum of people applies to it.
     draft = Draft(
-        _question(table, field), Catalog((replace(table, min_people=1),)), Terms(Pure(price(table, field)))
+        _question(table, field),
+        Catalog((replace(table, min_people=1),)),
+        QuestionTerms(Pure(price_range(table, field))),
     )
     for rule in RANGE_RULES:
         draft = rule(draft)
@@ -103,28 +105,28 @@ def without_intervals(draft: Draft) -> Draft:
 
 def aim_inside(draft: Draft) -> Draft:
     """Rule: aim as far inside as the draw may err, so that an empty rest of the scale is seldom drawn."""
-    return replace(draft, levels=tuple(_aimed_level(level) for level in draft.levels))
+    return replace(draft, levels=tuple(_aim_level(level) for level in draft.levels))
 
 
 _BEFORE = RULES.index(split_loss)
 RANGE_RULES = (*RULES[:_BEFORE], without_intervals, *RULES[_BEFORE:], aim_inside)
 
 
-def _aimed_level(level: Level) -> Level:
-    return replace(level, parts=tuple(_aimed_part(part) for part in level.parts))
+def _aim_level(level: GroupingSet) -> GroupingSet:
+    return replace(level, parts=tuple(_aim_query(part) for part in level.parts))
 
 
-def _aimed_part(part: Part) -> Part:
+def _aim_query(part: MeasuredQuery) -> MeasuredQuery:
     pairs = zip(part.mechanisms, part.draws, strict=True)
-    return replace(part, mechanisms=tuple(_aimed(mechanism, draw) for mechanism, draw in pairs))
+    return replace(part, mechanisms=tuple(_aim_measurement(mechanism, draw) for mechanism, draw in pairs))
 
 
-def _aimed(mechanism: Measurement, draw: Draw) -> Measurement:
+def _aim_measurement(mechanism: Measurement, draw: AxisRelease) -> Measurement:
     inwards = math.ceil(mechanism.off_by(_CONFIDENCE, draw.axis.cells))
     return mechanism.aimed(Fraction(inwards if draw.at == 0 else -inwards))
 
 
-def _cells(part: Part) -> int:
+def _cells(part: MeasuredQuery) -> int:
     assert part.aggregation.along is not None
     return part.aggregation.along.cells
 
@@ -134,7 +136,7 @@ def _question(table: Table, field: Field) -> Question:
     outputs = tuple(
         Output(name, Aggregate(f, scale, bounds=ends)) for name, f in (("low", "min"), ("high", "max"))
     )
-    return Question(Named(table.name), outputs)
+    return Question(NamedTable(table.name), outputs)
 
 
 def _scale(field: Field) -> tuple[Expression, tuple[Fraction, Fraction]]:
@@ -168,12 +170,12 @@ def _exponent(value: Expression) -> Expression:
 
 def with_range(table: Table, field: Field, drawn: tuple[Any, ...], epsilon: Fraction | None) -> Table:
     """Return the declaration with the range that was bought, and what it cost."""
-    bought = range_of(field, drawn, epsilon)
+    bought = read_range(field, drawn, epsilon)
     fields = tuple(replace(f, range=bought) if f.name == field.name else f for f in table.fields)
     return replace(table, fields=fields)
 
 
-def range_of(field: Field, drawn: tuple[Any, ...], epsilon: Fraction | None) -> Range:
+def read_range(field: Field, drawn: tuple[Any, ...], epsilon: Fraction | None) -> Range:
     """Return the range between two cells, whichever way round the noise put them."""
     low, high = sorted(drawn)
     if not field.kind.numeric:

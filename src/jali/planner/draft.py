@@ -6,18 +6,18 @@ import math
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
-from jali.mechanisms.keys.group_selection import GroupSelection
-from jali.planner.membership import Membership
-from jali.planner.part import Draw, Level
-from jali.planner.tell import told_place
-from jali.planner.terms import Terms
-from jali.query.aggregation import Aggregation, KeySet, Measure, Weights
-from jali.query.catalog import Catalog
-from jali.query.estimates import AnyEstimate
-from jali.query.limits import DEFAULT, Limits
-from jali.query.nodes import Aggregate, Question
-from jali.query.ownership import most_changes
-from jali.query.relation import Relation
+from jali.catalog.tables import Catalog
+from jali.ir.aggregates import Aggregation, KeySet, Measure, Weights
+from jali.ir.estimators import AnyEstimate
+from jali.ir.expressions import Aggregate, Question
+from jali.ir.ownership import most_changes
+from jali.ir.relations import Relation
+from jali.mechanisms.partition_selection.group_selection import GroupSelection
+from jali.planner.measured_query import AxisRelease, GroupingSet
+from jali.planner.partition_selection import find_selection_count
+from jali.planner.subpopulations import ResolvedSubpopulation
+from jali.planner.terms import QuestionTerms
+from jali.sql.question_limits import DEFAULT, Limits
 
 
 @dataclass(frozen=True)
@@ -39,13 +39,13 @@ class Draft:
 
     question: Question
     catalog: Catalog
-    terms: Terms
+    terms: QuestionTerms
     relation: Relation | None = None
     keys: tuple[KeySet, ...] = ()
     selecting: bool = False
     min_people: int = 1
     measures: tuple[Measure, ...] = ()
-    draws: tuple[Draw, ...] = ()
+    draws: tuple[AxisRelease, ...] = ()
     estimates: tuple[tuple[Aggregate, AnyEstimate], ...] = ()
     importance: tuple[float, ...] = ()
     weights: Weights | None = None
@@ -54,8 +54,8 @@ class Draft:
     together: tuple[int, ...] = ()
     selection_share: Fraction = Fraction(0)
     selection: GroupSelection | None = None
-    levels: tuple[Level, ...] = ()
-    part: Membership | None = None
+    levels: tuple[GroupingSet, ...] = ()
+    part: ResolvedSubpopulation | None = None
     limits: Limits = DEFAULT
 
     @property
@@ -70,7 +70,7 @@ class Draft:
         return self.question.sets or (tuple(range(len(self.question.group_by))),)
 
     @property
-    def concentrated(self) -> bool:
+    def uses_rho(self) -> bool:
         """Whether the loss is one in rho."""
         return self.terms.loss.event.epsilon is None
 
@@ -80,9 +80,9 @@ class Draft:
         return most_changes(self.rows)
 
     @property
-    def told(self) -> int | None:
+    def selection_count(self) -> int | None:
         """Which measure is told together with its group."""
-        return told_place(self.measures, self.weights, self.changes) if self.selecting else None
+        return find_selection_count(self.measures, self.weights, self.changes) if self.selecting else None
 
     def aggregation(self, places: tuple[int, ...]) -> Aggregation:
         """Return what is computed of each group of one grouping set."""

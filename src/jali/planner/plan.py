@@ -1,4 +1,7 @@
-"""The plan: everything that is decided about a question before any data is read."""
+"""The plan: everything that is decided about a question before any data is read.
+
+Its loss is computed again from the noise that will be added and from sensitivities derived anew.
+"""
 
 from __future__ import annotations
 
@@ -6,33 +9,37 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property, reduce
 
+from jali.catalog.tables import Public, Table
 from jali.errors import JaliError
-from jali.mechanisms.keys.group_selection import GroupSelection
-from jali.planner.aim import Aim
+from jali.ir.aggregates import Aggregation, CountRows, KeySet, Weights
+from jali.ir.estimators import AnyEstimate, LinearCombination, Moment, RatioEstimate
+from jali.ir.expressions import Aggregate, Question
+from jali.ir.ownership import changes, list_protected_tables, most_changes, own
+from jali.ir.relations import Relation, sources
+from jali.mechanisms.partition_selection.group_selection import GroupSelection
 from jali.planner.draft import Draft
-from jali.planner.joint import fits
-from jali.planner.membership import Membership
-from jali.planner.paid import paid
-from jali.planner.part import Level, Part
-from jali.planner.tell import selected, told_place
+from jali.planner.joint_noise import find_block, is_sound_block
+from jali.planner.measured_query import GroupingSet, MeasuredQuery
+from jali.planner.partition_selection import charge_selection, find_selection_count
+from jali.planner.query_sensitivity import QuerySensitivity
+from jali.planner.subpopulations import ResolvedSubpopulation
+from jali.planner.terms import AccuracyTarget
 from jali.privacy import NOTHING, Event
-from jali.query.aggregation import (
-    Aggregation,
-    KeySet,
-    Weights,
-)
-from jali.query.catalog import Public, Table
-from jali.query.estimate import Estimate, Linear
-from jali.query.estimates import AnyEstimate, Moment
-from jali.query.nodes import (
-    Aggregate,
-    Question,
-)
-from jali.query.ownership import changes, most_changes, own, protected
-from jali.query.relation import (
-    Relation,
-    sources,
-)
+
+
+def compute_release_loss(part: MeasuredQuery, index: int, changes: int) -> Event:
+    """Return the loss of one release when so many bounded vectors change."""
+    return part.mechanisms[index].spent(find_release_sensitivity(part, index, changes))
+
+
+def find_release_sensitivity(part: MeasuredQuery, index: int, changes: int) -> QuerySensitivity:
+    """Return how far one unit moves what a release looks at when so many bounded vectors change."""
+    times = {place: measurement.multiplier for place, measurement in find_block(part).items()}
+    if not part.draws:
+        return QuerySensitivity(part.aggregation, changes, part.aggregation.measures[index], times=times)
+    draw = part.draws[index]
+    return QuerySensitivity(part.aggregation, changes, CountRows(), draw.at, draw.picks, times)
+
 
 # What a plan keeps once it was written.
 _TEXTS = ("encoded", "meaning")
@@ -61,14 +68,14 @@ class Plan:
 
     question: Question
     keys: tuple[KeySet, ...]
-    levels: tuple[Level, ...]
+    levels: tuple[GroupingSet, ...]
     estimates: tuple[tuple[Aggregate, AnyEstimate], ...]
     cost: Event
     costs: tuple[tuple[str, Event], ...] = ()
     selection: GroupSelection | None = None
-    part: Membership | None = None
+    part: ResolvedSubpopulation | None = None
     charged: tuple[tuple[str, Event], ...] = field(default=(), compare=False)
-    aim: Aim | None = field(default=None, compare=False)
+    aim: AccuracyTarget | None = field(default=None, compare=False)
     leaves: tuple[tuple[str, str], ...] = field(default=(), compare=False)
 
     @property
@@ -84,7 +91,7 @@ class Plan:
     @cached_property
     def tables(self) -> tuple[Table, ...]:
         """The protected tables."""
-        return protected(self.source)
+        return list_protected_tables(self.source)
 
     @property
     def table(self) -> Table:
@@ -97,21 +104,21 @@ class Plan:
         return sources(self.source)
 
     @cached_property
-    def parts(self) -> tuple[Part, ...]:
+    def parts(self) -> tuple[MeasuredQuery, ...]:
         """The queries of all levels."""
         return tuple(part for level in self.levels for part in level.parts)
 
     @cached_property
     def encoded(self) -> str:
         """The plan as text: what the ledger keeps. What is told about accounts is not in it."""
-        from jali.planner.serialization import PLANS
+        from jali.planner.plan_schema import PLANS
 
         return PLANS.encode(self)
 
     @cached_property
     def meaning(self) -> str:
         """The plan as text without the engine's queries: what equal questions share, whatever writes their SQL."""
-        from jali.planner.serialization import PLANS
+        from jali.planner.plan_schema import PLANS
 
         return PLANS.encode(without_sql(self))
 
@@ -137,20 +144,20 @@ class Plan:
         """Which release of the chosen groups is the count that they were chosen by, if it is told."""
         if self.selection is None or self.selection.counts is None:
             return None
-        return told_place(self.aggregation.measures, self.aggregation.weights, most_changes(self.source))
+        return find_selection_count(self.aggregation.measures, self.aggregation.weights, most_changes(self.source))
 
     def __repr__(self) -> str:
         return f"Plan(a question on {', '.join(table.name for table in self.tables)}; cost {self.cost})"
 
     def __str__(self) -> str:
-        from jali.planner.explain import explain
+        from jali.explain.plan_text import render_plan
 
-        return explain(self)
+        return render_plan(self)
 
     def _repr_html_(self) -> str:
-        from jali.planner.explain import explain_html
+        from jali.explain.plan_text import render_plan_html
 
-        return explain_html(self)
+        return render_plan_html(self)
 
 
 def without_sql(plan: Plan) -> Plan:
@@ -170,23 +177,23 @@ def finish(draft: Draft) -> Plan:
         selection=draft.selection,
         part=draft.part,
     )
-    costs = tuple((table.name, spent(plan, changes(plan.source, table))) for table in plan.tables)
-    plan = replace(plan, costs=costs, cost=spent(plan, most_changes(plan.source)))
+    costs = tuple((table.name, compute_loss(plan, changes(plan.source, table))) for table in plan.tables)
+    plan = replace(plan, costs=costs, cost=compute_loss(plan, most_changes(plan.source)))
     asked, cost = draft.terms.loss.event, plan.cost
     within = cost.rho <= asked.rho if asked.epsilon is None else cost.epsilon == asked.epsilon
     if not within or cost.delta > draft.terms.delta:
-        raise _unpaid()
+        raise _loss_mismatch()
     check_loss(plan)
     return plan
 
 
-def spent(plan: Plan, moved: int) -> Event:
+def compute_loss(plan: Plan, moved: int) -> Event:
     """Return the loss for a table of which one unit changes so many bounded vectors."""
-    events = [paid(part, i, moved) for part in plan.parts for i in range(len(part.mechanisms))]
+    events = [compute_release_loss(part, i, moved) for part in plan.parts for i in range(len(part.mechanisms))]
     if plan.selection is not None:
-        chosen = selected(plan.selection, plan.aggregation, moved)
+        chosen = charge_selection(plan.selection, plan.aggregation, moved)
         if chosen is None:
-            raise _unpaid()
+            raise _loss_mismatch()
         events.append(chosen)
     total = reduce(Event.__add__, events, NOTHING)
     return replace(total, epsilon=None) if any(event.epsilon is None for event in events) else total
@@ -198,45 +205,51 @@ def check_loss(plan: Plan) -> None:
     The loss is computed again from the scales of the noise and from sensitivities derived anew; a plan whose
     parts do not fit each other never runs.
     """
-    fitting = all(len(p.mechanisms) == len(p.draws or p.aggregation.measures) and fits(p) for p in plan.parts)
-    fitting = fitting and all(_bounded(part.aggregation.weights) for part in plan.parts)
+    fitting = all(
+        len(p.mechanisms) == len(p.draws or p.aggregation.measures) and is_sound_block(p) for p in plan.parts
+    )
+    fitting = fitting and all(_is_bounded(part.aggregation.weights) for part in plan.parts)
     fitting = fitting and (plan.part is None or all(plan.part.holds(p.aggregation.source) for p in plan.parts))
     owned = not own(plan.source).public and [name for name, _ in plan.costs] == [t.name for t in plan.tables]
-    if not (fitting and owned and _told_once(plan)) or spent(plan, most_changes(plan.source)) != plan.cost:
-        raise _unpaid()
-    if any(
-        spent(plan, changes(plan.source, t)) != cost for t, (_, cost) in zip(plan.tables, plan.costs, strict=True)
+    if (
+        not (fitting and owned and _counts_leave_once(plan))
+        or compute_loss(plan, most_changes(plan.source)) != plan.cost
     ):
-        raise _unpaid()
+        raise _loss_mismatch()
+    if any(
+        compute_loss(plan, changes(plan.source, t)) != cost
+        for t, (_, cost) in zip(plan.tables, plan.costs, strict=True)
+    ):
+        raise _loss_mismatch()
 
 
-def _bounded(weights: Weights | None) -> bool:
+def _is_bounded(weights: Weights | None) -> bool:
     """Say whether a bound is one: nothing of it is 0 or below."""
     return weights is None or min(weights.max_rows, weights.max_groups, weights.resolution) >= 1
 
 
-def _told_once(plan: Plan) -> bool:
+def _counts_leave_once(plan: Plan) -> bool:
     """Say whether no count leaves by the noise of a selection but the one that the groups are chosen by."""
     all_of = [m for part in plan.parts for m in part.mechanisms]
     found: list[tuple[int, object]] = [(place, m) for place, m in enumerate(all_of) if m.prepaid]
     return found == ([] if plan.told is None else [(plan.told, plan.selection)])
 
 
-def _unpaid() -> JaliError:
+def _loss_mismatch() -> JaliError:
     return JaliError("plan-loss-mismatch")
 
 
-def _in_units(estimate: AnyEstimate, level: Level) -> AnyEstimate:
+def _in_units(estimate: AnyEstimate, level: GroupingSet) -> AnyEstimate:
     """Turn coefficients per unit of a measure into coefficients per integer step of what is released of it."""
-    if isinstance(estimate, Estimate):
+    if isinstance(estimate, RatioEstimate):
         below = None if estimate.denominator is None else _steps(estimate.denominator, level)
-        return Estimate(_steps(estimate.numerator, level), below, estimate.bounds, _whole(estimate, level))
+        return RatioEstimate(_steps(estimate.numerator, level), below, estimate.bounds, _whole(estimate, level))
     if isinstance(estimate, Moment):
         return replace(estimate, sums=tuple((name, _steps(form, level)) for name, form in estimate.sums))
     return estimate
 
 
-def _whole(estimate: Estimate, level: Level) -> bool:
+def _whole(estimate: RatioEstimate, level: GroupingSet) -> bool:
     """Say whether the exact value is whole: one of whole numbers of rows that each weigh 1."""
     terms = estimate.numerator.terms
     units = [c * level.worth(i) * level.times(i) for i, c in terms]
@@ -244,5 +257,5 @@ def _whole(estimate: Estimate, level: Level) -> bool:
     return several and estimate.denominator is None and all(unit.denominator == 1 for unit in units)
 
 
-def _steps(form: Linear, level: Level) -> Linear:
-    return Linear(tuple((i, c * level.worth(i)) for i, c in form.terms), Fraction(form.constant))
+def _steps(form: LinearCombination, level: GroupingSet) -> LinearCombination:
+    return LinearCombination(tuple((i, c * level.worth(i)) for i, c in form.terms), Fraction(form.constant))

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from jali.errors import CatalogError
-from jali.numerals import decimal
+from jali.numbers.exact import decimal
 from jali.privacy.rationals import Number, positive, probability
 
 

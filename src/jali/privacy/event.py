@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 
-from jali.numerals import decimal_above
+from jali.numbers.exact import decimal_above
 
 
 @dataclass(frozen=True)

@@ -15,16 +15,16 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, ClassVar
 
 from jali.errors import CatalogError, settle
+from jali.numbers.rounding import exp, float_above, float_below, round_up
 from jali.privacy.adjacency import Adjacency
 from jali.privacy.event import Event
+from jali.privacy.profiles import Profile, TradeOff, bisect_above, inner_maximum, posterior_bound
 from jali.privacy.rationals import Number, above_one, nonnegative, positive_integer, probability, share
-from jali.privacy.readings import Profile, TradeOff, bisect_above, inner_maximum, posterior_bound
-from jali.privacy.rounding import exp, float_above, float_below, raised
 
 if TYPE_CHECKING:
-    from jali.privacy.distribution.spread import Spread
-    from jali.privacy.losses.approximate import Approximate
-    from jali.privacy.losses.pure import Pure
+    from jali.privacy.losses.approximate_loss import Approximate
+    from jali.privacy.losses.pure_loss import Pure
+    from jali.privacy.pld.loss_distribution import LossDistribution
 
 # A profile that stays above delta up to here has no epsilon worth the name.
 _LARGEST_EPSILON = 1e18
@@ -87,9 +87,9 @@ class Loss(ABC):
 
     def at(self, delta: Number) -> Pure | Approximate:
         """Fix the loss at one delta: the (epsilon, delta) that a budget can be charged with."""
-        from jali.privacy.losses.approximate import fixed
+        from jali.privacy.losses.approximate_loss import loss_at
 
-        return fixed(self.epsilon(delta), probability(delta, "delta"), self)
+        return loss_at(self.epsilon(delta), probability(delta, "delta"), self)
 
     def profile(self, epsilons: Sequence[float] | None = None) -> Profile:
         """Return delta(epsilon) at given points, or at points that show the curve."""
@@ -111,7 +111,7 @@ class Loss(ABC):
         """
         rate = float_above(share(fpr, "fpr"))
         if not self._cheap:
-            return _shared_curve(self).fnr(rate)
+            return _share_curve(self).fnr(rate)
         top = min(self._epsilon(1e-300), 700.0)
         if top <= 0:
             return max(0.0, 1 - self._delta(0.0) - rate)
@@ -146,20 +146,20 @@ class Loss(ABC):
 
     def _renyi(self, order: float) -> float:
         event = self.event
-        return math.inf if event.delta else raised(float_above(event.rho) * order)
+        return math.inf if event.delta else round_up(float_above(event.rho) * order)
 
-    def spreads(self) -> tuple[Spread, ...]:
+    def spreads(self) -> tuple[LossDistribution, ...]:
         """Return the laws of the privacy loss that dominate this loss: one, or one for each direction.
 
         Empty where the kind determines none (zCDP and Rényi curves): such a loss has no distribution.
         """
         return ()
 
-    def attained(self) -> tuple[Spread, ...]:
+    def attained(self) -> tuple[LossDistribution, ...]:
         """Return laws that some mechanism of this loss attains: what bounds from below are computed from."""
         return self.spreads()
 
-    def _sized(self, size: int) -> int:
+    def _check_size(self, size: int) -> int:
         return positive_integer(size, "size")
 
 
@@ -171,7 +171,7 @@ def require_loss(value: object) -> Loss:
 
 
 @lru_cache(maxsize=16)
-def _shared_curve(loss: Loss) -> Profile:
+def _share_curve(loss: Loss) -> Profile:
     """Return so many points of a profile that a search between them would find little more."""
     return loss.profile(loss._profile_points(loss._curve_points))
 

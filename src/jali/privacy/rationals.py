@@ -6,8 +6,8 @@ from decimal import Decimal
 from fractions import Fraction
 
 from jali.errors import CatalogError
-from jali.numerals import decimal as decimal  # noqa: PLC0414 - public here too: how exact numbers are shown
-from jali.numerals import is_sized
+from jali.numbers.exact import decimal as decimal  # noqa: PLC0414 - public here too: how exact numbers are shown
+from jali.numbers.exact import is_sized
 
 Number = int | float | str | Decimal | Fraction
 _TOO_LARGE = 10**301
@@ -37,7 +37,7 @@ def _read(value: Number, name: str) -> Fraction:
         if hasattr(value, "item"):  # a number of numpy's
             value = value.item()
         if isinstance(value, float | str | Decimal):
-            value = _sized(float.__repr__(value) if isinstance(value, float) else str(value))
+            value = _require_size(float.__repr__(value) if isinstance(value, float) else str(value))
         return Fraction(value)
     except _TooLongError:
         raise _beyond(name) from None
@@ -103,7 +103,7 @@ def count(value: int, name: str = "count") -> int:
     return number
 
 
-def _sized(written: str) -> str:
+def _require_size(written: str) -> str:
     """Return `written` unless it is a number too long or too extreme to be meant ('1e999999999' would hang)."""
     if not is_sized(written, 400):
         raise _TooLongError

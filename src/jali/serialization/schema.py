@@ -5,6 +5,10 @@ names of parts are literals in a schema, so that classes and attributes can be r
 A type whose parts change gets a new version and a function that makes the new parts of the old ones; from version
 2 on the version is written too (`"@version": 2`).
 
+Single values that JSON has no word for (large integers, exact rationals, dates, times, decimals and bytes) are
+objects with a tag and a text, such as `{"@": "Fraction", "value": "1/3"}`. These tags are frozen: they stand in
+every ledger.
+
 Guarantee:
     Equal values give equal texts. Only types of the schema are made, and reading runs no constructor but those
     that a type names as its `make`.
@@ -16,12 +20,78 @@ import datetime
 import json
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import MISSING, dataclass, fields
+from decimal import Decimal
 from enum import Enum
+from fractions import Fraction
 from functools import cached_property
+from types import MappingProxyType
 from typing import Any, TypeAlias
 
 from jali.errors import JaliError, LedgerError
-from jali.serialization.scalars import READ, SAFE, TAG, VALUE, tagged, write_integer, write_scalar
+
+TAG, VALUE = "@", "value"
+# Beyond 2^53 some JSON readers lose digits.
+SAFE = 1 << 53
+
+# The tags of plans, tables and streams, and how their texts are read.
+READ: Mapping[str, Callable[[Any], Any]] = MappingProxyType(
+    {
+        "int": int,
+        "Fraction": Fraction,
+        "date": datetime.date.fromisoformat,
+        "datetime": datetime.datetime.fromisoformat,
+    }
+)
+# A witness has these too.
+READ_MORE: Mapping[str, Callable[[Any], Any]] = MappingProxyType(
+    {**READ, "int": lambda text: int(text, 0), "decimal": Decimal, "bytes": bytes.fromhex, "float": float}
+)
+
+
+def tag_value(tag: str, value: Any) -> dict[str, Any]:
+    """Return a value under its tag.
+
+    Example:
+        >>> tag_value("Fraction", "1/3")
+        {'@': 'Fraction', 'value': '1/3'}
+    """
+    return {TAG: tag, VALUE: value}
+
+
+def write_integer(value: int) -> Any:
+    """Return an integer as JSON has it; a large one as text."""
+    # An integer that calls itself otherwise, such as an unlimited horizon, is written as its number.
+    return int(value) if -SAFE < value < SAFE else tag_value("int", int.__repr__(value))
+
+
+def write_scalar(value: Any) -> dict[str, Any] | None:
+    """Return a rational, a date or a time under its tag; None for anything else.
+
+    Example:
+        >>> write_scalar(datetime.date(2026, 1, 31))
+        {'@': 'date', 'value': '2026-01-31'}
+    """
+    if isinstance(value, Fraction):
+        return tag_value("Fraction", str(value))
+    if isinstance(value, datetime.datetime):
+        return tag_value("datetime", value.isoformat())
+    if isinstance(value, datetime.date):
+        return tag_value("date", value.isoformat())
+    return None
+
+
+def read_rational(text: Any) -> Fraction:
+    """Return the number that `str` writes like this: '0.1' or ' 1/10' would be other texts for the same number.
+
+    Example:
+        >>> read_rational("1/3")
+        Fraction(1, 3)
+    """
+    number = Fraction(text or "")
+    if str(number) != text:
+        raise ValueError(text)
+    return number
+
 
 Parts: TypeAlias = dict[str, Any]
 
@@ -31,7 +101,7 @@ _READ_AS_IS = _AS_THEY_ARE | {int}
 
 
 @dataclass(frozen=True)
-class Stored:
+class StoredType:
     """How the values of one class are stored.
 
     Attributes:
@@ -72,7 +142,7 @@ class Stored:
         return {f.name: f.default for f in fields(self.kind) if f.default is not MISSING}
 
     @cached_property
-    def unstored(self) -> dict[str, Any]:
+    def attributes_without_parts(self) -> dict[str, Any]:
         """The attributes that no text has, such as positions in a question: as if they had never been given."""
         kept = {attribute for _, attribute in self.names}
         return {f.name: self.defaults.get(f.name) for f in fields(self.kind) if f.name not in kept}
@@ -87,18 +157,18 @@ class Stored:
                 del found[name]
         return found
 
-    def made(self, parts: Parts, version: int) -> Any:
+    def build(self, parts: Parts, version: int) -> Any:
         """Make a value from the parts of a version."""
         for upgrade in self.upgrades[version - 1 :]:
             parts = upgrade(parts)
         if self.make is None:
-            return self._restored(parts)
+            return self._restore(parts)
         try:
             return self.make(**parts)
         except TypeError:
             raise LedgerError("stored-parts-differ", tag=self.tag) from None
 
-    def _restored(self, parts: Parts) -> Any:
+    def _restore(self, parts: Parts) -> Any:
         made: Any = object.__new__(self.kind)
         found = 0
         for name, attribute in self.names:
@@ -112,12 +182,12 @@ class Stored:
         if found < len(parts):
             unknown = min(parts.keys() - {name for name, _ in self.names})
             raise LedgerError("stored-part-unknown", tag=self.tag, part=unknown)
-        for attribute, part in self.unstored.items():
+        for attribute, part in self.attributes_without_parts.items():
             object.__setattr__(made, attribute, part)
         return made
 
 
-def stored(
+def define_type(
     tag: str,
     kind: type,
     names: str = "",
@@ -126,7 +196,7 @@ def stored(
     upgrades: tuple[Callable[[Parts], Parts], ...] = (),
     write: Callable[[Any], Parts] | None = None,
     make: Callable[..., Any] | None = None,
-) -> Stored:
+) -> StoredType:
     """Say how a class is stored.
 
     Args:
@@ -143,7 +213,7 @@ def stored(
     split = [one.removesuffix("?").partition(":") for one in names.split()]
     pairs = tuple((name, attribute or name) for name, _, attribute in split)
     optional = frozenset(name for name, one in zip(dict(pairs), names.split(), strict=True) if one.endswith("?"))
-    return Stored(tag, kind, pairs, optional, aliases, upgrades, write, make)
+    return StoredType(tag, kind, pairs, optional, aliases, upgrades, write, make)
 
 
 @dataclass(frozen=True)
@@ -154,14 +224,14 @@ class Schema:
         types: How each is stored. No two have one class or one tag.
     """
 
-    types: tuple[Stored, ...] = ()
+    types: tuple[StoredType, ...] = ()
 
     def __post_init__(self) -> None:
         tags = [tag for one in self.types for tag in (one.tag, *one.aliases)]
         if len({*tags, *READ}) < len(tags) + len(READ) or len(self._by_class) < len(self.types):
             raise AssertionError("Two types of a schema have one tag, or one class has two.")
 
-    def extended(self, types: Iterable[Stored]) -> Schema:
+    def extend(self, types: Iterable[StoredType]) -> Schema:
         """Return a schema with further types."""
         return Schema((*self.types, *types))
 
@@ -179,11 +249,11 @@ class Schema:
             raise LedgerError("stored-value-unreadable") from None
 
     @cached_property
-    def _by_class(self) -> Mapping[type, Stored]:
+    def _by_class(self) -> Mapping[type, StoredType]:
         return {one.kind: one for one in self.types}
 
     @cached_property
-    def _by_tag(self) -> Mapping[str, Stored]:
+    def _by_tag(self) -> Mapping[str, StoredType]:
         return {tag: one for one in self.types for tag in (one.tag, *one.aliases)}
 
     def to_plain(self, value: Any) -> Any:
@@ -216,7 +286,7 @@ class Schema:
     def _several(self, values: tuple[Any, ...] | list[Any]) -> list[Any]:
         # Keys are many and plain: they take no call each.
         if values and all(type(item) is datetime.date for item in values):
-            return [tagged("date", item.isoformat()) for item in values]
+            return [tag_value("date", item.isoformat()) for item in values]
         return [
             item
             if type(item) in _AS_THEY_ARE or (type(item) is int and -SAFE < item < SAFE)
@@ -243,7 +313,7 @@ class Schema:
             return known.kind(plain[VALUE])
         read = self.of_plain
         parts = {name: read(part) for name, part in plain.items() if name not in (TAG, VERSION)}
-        return known.made(parts, version)
+        return known.build(parts, version)
 
 
 # Values alone: numbers, texts, dates and tuples of them, such as keys and noisy draws.

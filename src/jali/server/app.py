@@ -13,20 +13,29 @@ from fastapi import APIRouter, FastAPI
 from starlette.routing import BaseRoute
 
 from jali.database import Database
-from jali.server.api import access, asking, catalog, envelope, health, lab, receipts, streams
-from jali.server.api.doors import SHOWN_BY, SIGNED_IN
-from jali.server.api.told import REFUSED
-from jali.server.house import House
-from jali.server.people.gate import Visit
+from jali.server import http_errors
+from jali.server.api import (
+    access_routes,
+    health_routes,
+    lab_routes,
+    question_routes,
+    receipt_routes,
+    stream_routes,
+    table_routes,
+)
+from jali.server.auth import RunToken
+from jali.server.dependencies import SHOWN_BY, SIGNED_IN
+from jali.server.middleware import API, SecurityMiddleware
+from jali.server.schemas import REFUSED
 from jali.server.settings import Settings
-from jali.server.shield import API, Shield
+from jali.server.state import AppState
 
 _LOG = logging.getLogger("jali.server")
 _ENVELOPE = {"$ref": "#/components/schemas/Envelope"}
 _UNFINISHED = "{} questions were not finished: their receipts are"
 
 
-def make_app(database: Database, settings: Settings | None = None, visit: Visit | None = None) -> FastAPI:
+def make_app(database: Database, settings: Settings | None = None, visit: RunToken | None = None) -> FastAPI:
     """Return the application over a database.
 
     Args:
@@ -34,7 +43,7 @@ def make_app(database: Database, settings: Settings | None = None, visit: Visit 
         settings: How.
         visit: A curator's token for this run alone.
     """
-    house = House.over(database, settings or Settings(), visit)
+    house = AppState.create(database, settings or Settings(), visit)
     app = _App(
         title="Jali",
         version=version("jali"),
@@ -45,10 +54,10 @@ def make_app(database: Database, settings: Settings | None = None, visit: Visit 
         lifespan=_lifespan(house),
     )
     app.state.house = house
-    envelope.install(app)
+    http_errors.install(app)
     app.router.routes.extend(_routes())
     _add_pages(app)
-    app.add_middleware(Shield, house=house)
+    app.add_middleware(SecurityMiddleware, house=house)
     return app
 
 
@@ -69,11 +78,11 @@ class _App(FastAPI):
 @cache
 def _routes() -> tuple[BaseRoute, ...]:
     """Return the routes, which every application shares: reading their types takes a third of a second."""
-    from jali.server.pages.site import add_routes
+    from jali.server.pages.page_routes import add_routes
 
     made = FastAPI(openapi_url=None)
     made.include_router(_api())
-    made.include_router(health.router)
+    made.include_router(health_routes.router)
     add_routes(made)
     return tuple(made.router.routes)
 
@@ -81,21 +90,21 @@ def _routes() -> tuple[BaseRoute, ...]:
 def _api() -> APIRouter:
     """Return the API. Who is not signed in reaches none of it, whatever a route says of itself."""
     router = APIRouter(prefix=API, dependencies=[*SHOWN_BY, *SIGNED_IN], responses=REFUSED)
-    for part in (asking, receipts, catalog, streams, access, lab):
+    for part in (question_routes, receipt_routes, table_routes, stream_routes, access_routes, lab_routes):
         router.include_router(part.router)
     return router
 
 
 def _add_pages(app: FastAPI) -> None:
-    from jali.server.pages.site import add_pages
+    from jali.server.pages.page_routes import add_pages
 
     add_pages(app)
 
 
-def _lifespan(house: House):  # type: ignore[no-untyped-def] # FastAPI's own type is not public
+def _lifespan(house: AppState):  # type: ignore[no-untyped-def] # FastAPI's own type is not public
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
-        planner, processes = house.database.serving.planner, house.plan_elsewhere()
+        planner, processes = house.database.serving.planner, house.start_planner_pool()
         if processes is not None:
             processes.start()
         yield

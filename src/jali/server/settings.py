@@ -77,7 +77,7 @@ class Settings:
         return is_loopback(self.host)
 
     @property
-    def allowed(self) -> frozenset[str]:
+    def host_names(self) -> frozenset[str]:
         """The names by which it may be called; empty if any will do.
 
         Without this, a page of another site could call a server on loopback under a name of its own.

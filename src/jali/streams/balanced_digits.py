@@ -1,11 +1,20 @@
-"""Sums in balanced digits: the best counter for pure loss, on streams that do not react to it."""
+"""Sums in balanced digits: the best counter for pure loss, on streams that do not react to it.
+
+Numbers are written in balanced digits, t = sum d_i k^i with |d_i| <= (k-1)/2 for an odd radix k.
+
+Statement:
+    Let r_0 = t and r_(i+1) = floor((r_i + (k-1)/2) / k): the number t / k^(i+1), rounded to the nearest. Then
+    d_i = r_i - k r_(i+1) are the balanced digits of t, and no others are.
+Proof:
+    docs/proofs/balanced_digits.md, Lemma 1.
+"""
 
 from __future__ import annotations
 
 import json
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any, ClassVar
 
 import numpy as np
@@ -13,19 +22,100 @@ from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import NDArray
 
 from jali.errors import MechanismError
+from jali.mechanisms.base import Specimen, read_natural
+from jali.mechanisms.exact_values import narrow
+from jali.mechanisms.intervals.weighted_sums import WeightedTerm, bound_weighted_quantile
 from jali.mechanisms.lattice import add
-from jali.mechanisms.mechanism import Specimen, natural
-from jali.mechanisms.values import narrow
-from jali.mechanisms.workloads.linear import doubles
-from jali.mechanisms.workloads.weighted_sums import Term, weighted_quantile
+from jali.mechanisms.workloads.linear_release import convert_to_doubles
 from jali.mechanisms.workloads.workload import Floats
-from jali.noise import BitSource
+from jali.numbers.search import least_integer
 from jali.privacy.rationals import Number
-from jali.streams.ahead import NoiseAhead, read_left
-from jali.streams.balanced_numerals import best_radix, digit_sums, digits, levels_for
+from jali.sampling import BitSource
 from jali.streams.counter import AHEAD, Counter, Published
+from jali.streams.noise_buffer import NoiseBuffer, read_unused
 from jali.streams.participation import Participation
-from jali.streams.running import Running, read_state, running_sums
+from jali.streams.running_stream import Running, read_state, running_sums
+
+# Radices beyond the least that reaches the horizon with so many digits are hardly ever better; a few are tried.
+_TRIED = 4
+
+
+def levels_for(horizon: int, radix: int) -> int:
+    """Return how many digits the numbers up to a horizon have: the least h with (k^h - 1) / 2 >= horizon."""
+    levels, reached = 1, radix
+    while reached // 2 < horizon:
+        levels, reached = levels + 1, reached * radix
+    return levels
+
+
+def digits(number: int, radix: int) -> list[int]:
+    """Return the digits of one number, lowest first.
+
+    Example:
+        >>> digits(14, 3)  # -1 - 3 - 9 + 27
+        [-1, -1, -1, 1]
+    """
+    found = []
+    while number:
+        above = (number + radix // 2) // radix
+        found.append(number - radix * above)
+        number = above
+    return found
+
+
+def digit_sums(horizon: int, radix: int) -> NDArray[np.int64]:
+    """Return the sum of the sizes of the digits of 1, 2, ..., horizon."""
+    numbers = np.arange(1, horizon + 1)
+    sums = np.zeros_like(numbers)
+    for _ in range(levels_for(horizon, radix)):
+        above = (numbers + radix // 2) // radix
+        sums += np.abs(numbers - radix * above)
+        numbers = above
+    return sums
+
+
+def total_of_digits(horizon: int, radix: int) -> int:
+    """Return the sum of the sizes of all digits of 1, 2, ..., horizon, in closed form.
+
+    Statement:
+        With p = k^i, r_i is the floor of (t + (p-1)/2) / p: each value above 0 is taken by p numbers in a row, the
+        last perhaps by fewer. Digit i is the lowest digit of r_i, and its size repeats with period k.
+    """
+    total, power = 0, 1
+    for _ in range(levels_for(horizon, radix)):
+        whole, rest = divmod(horizon + power // 2 + 1, power)
+        total += power * _sizes_below(whole, radix) + rest * min(whole % radix, -whole % radix)
+        power *= radix
+    return total
+
+
+def _sizes_below(count: int, radix: int) -> int:
+    """Return the sum of the sizes of the lowest digits of 0, 1, ..., count - 1."""
+    periods, rest = divmod(count, radix)
+    half = radix // 2
+    begun = (
+        rest * (rest - 1) // 2 if rest <= half else half * (half + 1) - (radix - rest) * (radix - rest + 1) // 2
+    )
+    return periods * half * (half + 1) + begun
+
+
+@lru_cache(maxsize=256)
+def best_radix(horizon: int) -> int:
+    """Return the radix with the least h^2 times the mean sum of digits: proportional to the mean squared error.
+
+    Example:
+        >>> best_radix(1 << 20)
+        19
+    """
+    least = [_least_radix(horizon, levels) for levels in range(1, horizon.bit_length() + 2)]
+    tried = {radix + 2 * more for radix in least for more in range(_TRIED)}
+    return min(sorted(tried), key=lambda k: levels_for(horizon, k) ** 2 * total_of_digits(horizon, k))
+
+
+def _least_radix(horizon: int, levels: int) -> int:
+    """Return the least odd k of at least 3 with (k^levels - 1) / 2 >= horizon, by halving."""
+    return 2 * least_integer(lambda half: (2 * half + 1) ** levels // 2 >= horizon, 0, horizon) + 1
+
 
 # Sums below this size are machine words.
 _WORD = 1 << 62
@@ -77,7 +167,7 @@ class BalancedDigits(Counter):
 
     def __init__(self, *, horizon: int, epsilon: Number, person: Participation, radix: int | None = None) -> None:
         self._read(horizon, epsilon, None, person)
-        chosen = best_radix(self.horizon) if radix is None else natural(radix, "radix", least=3)
+        chosen = best_radix(self.horizon) if radix is None else read_natural(radix, "radix", least=3)
         if chosen % 2 == 0:
             raise MechanismError("radix-even", radix=chosen)
         self._fill(radix=chosen)
@@ -102,7 +192,7 @@ class BalancedDigits(Counter):
         """The numbers of the nodes that are ever used, from 0, for each level from the leaves up."""
         found, last = [], self.horizon
         for _ in range(self.levels):
-            found.append(_used(last, self.radix))
+            found.append(_find_nodes_in_use(last, self.radix))
             last = (last + self.radix // 2) // self.radix
         return tuple(found)
 
@@ -130,7 +220,7 @@ class BalancedDigits(Counter):
     def error(self, confidence: float, *, tick: int | None = None) -> float:
         """Return what the error after one tick stays within; by default of the tick with the largest variance."""
         noises = self.influence(self.worst_tick if tick is None else self.numbered(tick))
-        return weighted_quantile([Term(1.0, len(noises), self.law)], confidence)
+        return bound_weighted_quantile([WeightedTerm(1.0, len(noises), self.law)], confidence)
 
     def answer(self, measurements: NDArray[Any]) -> Floats:
         """Add nodes up, and take away those beyond the tick: exactly, in integers."""
@@ -138,12 +228,12 @@ class BalancedDigits(Counter):
         total, start = np.zeros(self.horizon, np.int64), 0
         for used in self.nodes:
             above = (numbers + self.radix // 2) // self.radix
-            sums = _summed(
+            sums = _sum_nodes(
                 measurements[start : start + len(used)], used, int(max(numbers[-1], self.radix * above[-1]))
             )
             total = add(total, add(sums[numbers], -sums[self.radix * above]))
             numbers, start = above, start + len(used)
-        return doubles(total)
+        return convert_to_doubles(total)
 
     def release(self, value: Any, *, bits: BitSource | None = None) -> Published:
         """Publish a whole stream at once: all of its ticks, or the first of them."""
@@ -154,14 +244,14 @@ class BalancedDigits(Counter):
 
     def start(self, *, width: int = 1, ahead: int = AHEAD, bits: BitSource | None = None) -> Running:
         """Begin a stream of one or several keys."""
-        width, ahead = natural(width, "width"), natural(ahead, "ahead")
-        return _Digits.begun(self, NoiseAhead(self.sampler, width, ahead, bits=bits))
+        width, ahead = read_natural(width, "width"), read_natural(ahead, "ahead")
+        return _Digits.begin(self, NoiseBuffer(self.sampler, width, ahead, bits=bits))
 
     def resume(self, state: str, *, bits: BitSource | None = None) -> Running:
         """Go on with a stream from its stored state."""
         kept = read_state(state)
-        left = read_left(kept["left"], kept["width"])
-        noise = NoiseAhead(self.sampler, kept["width"], kept["ahead"], left, bits)
+        left = read_unused(kept["left"], kept["width"])
+        noise = NoiseBuffer(self.sampler, kept["width"], kept["ahead"], left, bits)
         tables = [narrow(np.array(table, dtype=object)) for table in kept["tables"]]
         return _Digits(self, noise, kept["tick"], narrow(np.array(kept["sums"], dtype=object)), tables)
 
@@ -201,18 +291,23 @@ class _Digits(Running):
     counter: BalancedDigits
 
     def __init__(
-        self, counter: BalancedDigits, noise: NoiseAhead, tick: int, sums: NDArray[Any], tables: list[NDArray[Any]]
+        self,
+        counter: BalancedDigits,
+        noise: NoiseBuffer,
+        tick: int,
+        sums: NDArray[Any],
+        tables: list[NDArray[Any]],
     ) -> None:
         self.counter, self.width, self.tick = counter, noise.width, tick
         self.radix, self.noise, self.sums, self.tables = counter.radix, noise, sums, tables
         self.blocks = self._blocks_at(tick)
         self.above = self._noise_above()
-        self._line = self._written()
+        self._line = self._write_noise()
 
     @classmethod
-    def begun(cls, counter: BalancedDigits, noise: NoiseAhead) -> _Digits:
+    def begin(cls, counter: BalancedDigits, noise: NoiseBuffer) -> _Digits:
         """Begin before the first tick, with the noises of the first block of each level."""
-        tables = [_drawn(noise, counter.radix, counter.levels, 1)[0] for _ in range(counter.levels)]
+        tables = [_draw_blocks(noise, counter.radix, counter.levels, 1)[0] for _ in range(counter.levels)]
         return cls(counter, noise, 0, np.zeros(noise.width, np.int64), tables)
 
     def append(self, increment: Any) -> Any:
@@ -233,18 +328,25 @@ class _Digits(Running):
         sums = add(running_sums(rows), self.sums)
         noisy = add(sums, self._noises(0, self.tick + 1, self.tick + len(rows)))
         self.sums, self.tick = sums[-1], self.tick + len(rows)
-        self._line = self._written()
-        return Published(doubles(noisy.ravel()).reshape(increments.shape), noisy.reshape(increments.shape))
+        self._line = self._write_noise()
+        return Published(
+            convert_to_doubles(noisy.ravel()).reshape(increments.shape), noisy.reshape(increments.shape)
+        )
 
     def state(self) -> str:
         """Return the exact sums, the noises of the blocks of the tick, and those drawn ahead."""
-        kept = {"tick": self.tick, "width": self.width, "ahead": self.noise.ahead, "left": self.noise.left()}
+        kept = {
+            "tick": self.tick,
+            "width": self.width,
+            "ahead": self.noise.ahead,
+            "left": self.noise.list_unused(),
+        }
         tables = [table.tolist() for table in self.tables]
         return json.dumps({**kept, "sums": self.sums.tolist(), "tables": tables})
 
     def draw(self, level: int, first: int, count: int) -> NDArray[Any]:  # noqa: ARG002 - tests give noises by place
         """Return what the digits add in new blocks of a level: tables of shape (count, radix, width)."""
-        return _drawn(self.noise, self.radix, self.counter.levels, count)
+        return _draw_blocks(self.noise, self.radix, self.counter.levels, count)
 
     def _noises(self, level: int, first: int, last: int) -> NDArray[Any]:
         """Return the noise of this and all higher digits, for the numbers of a level from first to last."""
@@ -279,13 +381,13 @@ class _Digits(Running):
             above.append(above[-1] + self.tables[level][place : place + 1])
         return above[::-1]
 
-    def _written(self) -> list[int]:
+    def _write_noise(self) -> list[int]:
         """Return the noise of every tick of the block, as Python ints."""
         line: list[int] = (self.tables[0][:, 0] + self.above[0][0, 0]).tolist()
         return line
 
 
-def _drawn(noise: NoiseAhead, radix: int, levels: int, count: int) -> NDArray[Any]:
+def _draw_blocks(noise: NoiseBuffer, radix: int, levels: int, count: int) -> NDArray[Any]:
     """Draw the noises of the nodes of new blocks, and return what each digit adds: below 0, taken away.
 
     Noises are added up once for all blocks; differences of such sums are exact even if the sums wrap around.
@@ -299,7 +401,7 @@ def _drawn(noise: NoiseAhead, radix: int, levels: int, count: int) -> NDArray[An
     return np.asarray(blocks - blocks[:, radix // 2 : radix // 2 + 1])
 
 
-def _used(last: int, radix: int) -> NDArray[np.int64]:
+def _find_nodes_in_use(last: int, radix: int) -> NDArray[np.int64]:
     """Return the nodes of a level that numbers from 1 to `last` use: from the nearest block's centre to them."""
     half = radix // 2
     nodes = np.arange(radix * ((last + half) // radix) + half)
@@ -308,7 +410,7 @@ def _used(last: int, radix: int) -> NDArray[np.int64]:
     return nodes[(place < radix - 1) & (begun <= last)]
 
 
-def _summed(measurements: NDArray[Any], used: NDArray[np.int64], count: int) -> NDArray[Any]:
+def _sum_nodes(measurements: NDArray[Any], used: NDArray[np.int64], count: int) -> NDArray[Any]:
     """Return running sums over all nodes of a level, from 0, where those never used are 0."""
     nodes = np.zeros(count + 1, measurements.dtype)
     nodes[used + 1] = measurements

@@ -2,30 +2,100 @@
 
 from __future__ import annotations
 
+import json
 import math
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, reduce
 from itertools import accumulate
-from typing import Any, ClassVar
+from typing import Any, ClassVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from jali.errors import MechanismError
-from jali.mechanisms.mechanism import Specimen, natural
+from jali.mechanisms.base import Specimen, read_natural
+from jali.mechanisms.exact_values import narrow
 from jali.mechanisms.workloads.workload import Floats
-from jali.noise import BitSource
 from jali.privacy.rationals import Number
-from jali.streams.ahead import read_left
-from jali.streams.at_hand import NoiseAtHand
-from jali.streams.counter import AHEAD, Counter
-from jali.streams.levels import Level, levels_distance
+from jali.sampling import BitSource
+from jali.streams.counter import AHEAD, Counter, Published
+from jali.streams.noise_buffer import TickNoiseBuffer, read_unused
 from jali.streams.participation import Participation
-from jali.streams.running import Running, read_state
-from jali.streams.tree_pass import add_up, weighted_sums
-from jali.streams.tree_run import TreeRun, restored
-from jali.streams.worst_pattern import Run
+from jali.streams.running_stream import CHUNK, Running, as_double, increments_in, read_state
+from jali.streams.tree_estimates import OpenNode, TreePass, add_up, inverse_weight, sum_weighted
+from jali.streams.tree_sensitivity import TickRun, TreeLevel, levels_distance
+
+
+class RunningTree(Running):
+    """Two noises for each tick: of its leaf, and of the node whose left half ends there.
+
+    What lies open is kept from the highest level down: one node for each binary digit 1 of the tick.
+    """
+
+    def __init__(self, counter: Counter, noise: TickNoiseBuffer, *, weighted: bool) -> None:
+        self.counter, self.width, self.tick = counter, noise.width // 2, 0
+        self.noise, self.weighted = noise, weighted
+        self.open: list[OpenNode] = []
+
+    def append(self, increment: Any) -> Any:
+        """Pass one tick and return the noisy sum so far; quick for plain integers."""
+        if type(increment) is not int or self.width > 1 or self.exhausted:
+            return super().append(increment)
+        noise, parent = self.noise.one()
+        self.tick = tick = self.tick + 1
+        count, level, total = increment, 0, as_double(increment + noise)
+        while not tick >> level & 1:
+            level += 1
+            left, below, noise, _ = self.open.pop()
+            count += left
+            own = as_double(count + noise)
+            total = own * 2.0**level + below + total if self.weighted else own
+        estimate = total * inverse_weight(level) if self.weighted else total
+        value: float = (self.open[-1][3] if self.open else 0.0) + estimate
+        self.open.append((count, total, parent, value))
+        return value
+
+    def extend(self, increments: Any) -> Floats:
+        """Pass many ticks at once and return the noisy sums after each."""
+        rows = self.checked(increments_in(increments))
+        values = np.empty((len(rows), self.width))
+        for place in range(0, len(rows), CHUNK):
+            self._pass(rows[place : place + CHUNK], values[place : place + CHUNK], measured=False)
+        return values.reshape(rows.shape)
+
+    def advance(self, increments: NDArray[Any]) -> Published:
+        """Pass many ticks; the measurements are the counts of the nodes they complete, level by level."""
+        values = np.empty((len(increments), self.width))
+        measured = narrow(np.concatenate(self._pass(increments, values, measured=True)))
+        return Published(values.reshape(increments.shape), measured.ravel() if self.width == 1 else measured)
+
+    def _pass(self, increments: NDArray[Any], values: Floats, *, measured: bool) -> list[NDArray[Any]]:
+        """Pass some ticks, write their values to an array, and return their measurements if they are wanted."""
+        rows = increments.reshape(values.shape)
+        levels = [level for level in reversed(range(self.tick.bit_length())) if self.tick >> level & 1]
+        opened = dict(zip(levels, self.open, strict=True))
+        ticks = TreePass(self.tick, rows, self.noise.take(len(rows)), opened, self.weighted)
+        noisy, left = ticks.publish(values, measured=measured)
+        self.tick += len(rows)
+        self.open = [left[level] for level in sorted(left, reverse=True)]
+        return noisy
+
+    def state(self) -> str:
+        """Return what lies open, and the noise drawn ahead."""
+        kept = {"tick": self.tick, "width": self.width, "ahead": self.noise.ahead}
+        nodes = [[np.asarray(item).tolist() for item in node] for node in self.open]
+        return json.dumps({**kept, "open": nodes, "left": self.noise.list_unused()})
+
+
+def restore_node(node: list[Any]) -> OpenNode:
+    """Read a node that lies open: numbers, or arrays with one for each key."""
+    return cast(OpenNode, tuple(_row(item) if isinstance(item, list) else item for item in node))
+
+
+def _row(items: list[Any]) -> NDArray[Any]:
+    return np.array(items) if isinstance(items[0], float) else narrow(np.array(items, dtype=object))
+
 
 ESTIMATES = ("honaker", "plain")
 
@@ -107,16 +177,16 @@ class BinaryTree(Counter):
     @cached_property
     def distance(self) -> tuple[Fraction, Fraction]:
         """One count of each level for a tick that one person enters."""
-        levels = [Level(self.horizon >> level << level, 1 << level) for level in range(self.levels)]
+        levels = [TreeLevel(self.horizon >> level << level, 1 << level) for level in range(self.levels)]
         return levels_distance(levels, self.person, self._run, 2 * self.levels)
 
-    def _run(self, tick: Run) -> Run:
+    def _run(self, tick: TickRun) -> TickRun:
         """Put the run of the horizon together: of the nodes that its binary digits name, the widest first."""
-        nodes = [tick.counted()]
+        nodes = [tick.with_count()]
         while len(nodes) < self.levels:
-            nodes.append(nodes[-1].then(nodes[-1]).counted())
+            nodes.append(nodes[-1].then(nodes[-1]).with_count())
         named = [node for level, node in enumerate(nodes) if self.horizon >> level & 1]
-        return reduce(Run.then, reversed(named))
+        return reduce(TickRun.then, reversed(named))
 
     def strategy(self) -> NDArray[Any]:
         """Return a row for every node that is completed within the horizon: the leaves first, the root last."""
@@ -173,22 +243,24 @@ class BinaryTree(Counter):
         noisy = np.split(measurements.reshape(-1, 1), list(accumulate(counts))[:-1])
         values, sums = np.empty((self.horizon, 1)), list[NDArray[Any]]()
         for level, own in enumerate(noisy):
-            sums.append(weighted_sums(own, sums[-1] if sums and self.weighted else None, level))
+            sums.append(sum_weighted(own, sums[-1] if sums and self.weighted else None, level))
         add_up(sums, values, 0, {}, weighted=self.weighted)
         return values.ravel()
 
     def start(self, *, width: int = 1, ahead: int = AHEAD, bits: BitSource | None = None) -> Running:
         """Begin a stream of one or several keys."""
-        width, ahead = natural(width, "width"), natural(ahead, "ahead")
-        return TreeRun(self, NoiseAtHand(self.sampler, 2 * width, ahead, bits=bits), weighted=self.weighted)
+        width, ahead = read_natural(width, "width"), read_natural(ahead, "ahead")
+        return RunningTree(
+            self, TickNoiseBuffer(self.sampler, 2 * width, ahead, bits=bits), weighted=self.weighted
+        )
 
     def resume(self, state: str, *, bits: BitSource | None = None) -> Running:
         """Go on with a stream from its stored state."""
         kept = read_state(state)
-        left = read_left(kept["left"], 2 * kept["width"])
-        noise = NoiseAtHand(self.sampler, 2 * kept["width"], kept["ahead"], left, bits)
-        found = TreeRun(self, noise, weighted=self.weighted)
-        found.tick, found.open = kept["tick"], [restored(node) for node in kept["open"]]
+        left = read_unused(kept["left"], 2 * kept["width"])
+        noise = TickNoiseBuffer(self.sampler, 2 * kept["width"], kept["ahead"], left, bits)
+        found = RunningTree(self, noise, weighted=self.weighted)
+        found.tick, found.open = kept["tick"], [restore_node(node) for node in kept["open"]]
         return found
 
     def numbers_kept(self) -> int:

@@ -14,24 +14,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jali.errors import MechanismError
+from jali.mechanisms.base import Specimen, read_miss_probability, read_natural
+from jali.mechanisms.exact_values import narrow
+from jali.mechanisms.intervals.weighted_sums import bound_gaussian_quantile
 from jali.mechanisms.lattice import add
-from jali.mechanisms.mechanism import Specimen, miss, natural
-from jali.mechanisms.values import narrow
-from jali.mechanisms.workloads.concentration import gaussian_quantile
 from jali.mechanisms.workloads.workload import Floats
-from jali.noise import BitSource
 from jali.privacy.rationals import Number
-from jali.streams.ahead import NoiseAhead, read_left
-from jali.streams.buffers.fixed_point import OFF, FixedPoint, places_for
-from jali.streams.buffers.inverse import Inverse
-from jali.streams.buffers.norms import mean_row_square, row_square, row_sum
-from jali.streams.buffers.parameters import best_parameters
-from jali.streams.buffers.products import DOUBLES
-from jali.streams.buffers.recurrence import POWER_PLACES, Recurrence, decays_of, weights_of
-from jali.streams.buffers.spans import SPAN
+from jali.sampling import BitSource
+from jali.streams.buffer_inverse import BufferInverse
+from jali.streams.buffer_measurements import EXACT_DOUBLES, OFF, SPAN, ExactBuffers, places_for
+from jali.streams.buffer_parameters import best_parameters, mean_row_square, row_square, row_sum
+from jali.streams.buffer_recurrence import POWER_PLACES, BufferRecurrence, read_decays, read_weights
 from jali.streams.counter import AHEAD, Counter, Published
+from jali.streams.noise_buffer import NoiseBuffer, read_unused
 from jali.streams.participation import Participation
-from jali.streams.running import Running, read_state
+from jali.streams.running_stream import Running, read_state
 
 # By default roundings add less than 1 in so many to the noise.
 _FINE = 1024
@@ -107,9 +104,9 @@ class BufferedToeplitz(Counter):
         weights: tuple[Number, ...] | None = None,
     ) -> None:
         self._read(horizon, None, rho, person)
-        if natural(buffers, "buffers") > _MOST:
+        if read_natural(buffers, "buffers") > _MOST:
             raise MechanismError("buffers-too-many", most=_MOST, buffers=buffers)
-        self._fill(buffers=int(buffers), keys=None if keys is None else natural(keys, "keys"))
+        self._fill(buffers=int(buffers), keys=None if keys is None else read_natural(keys, "keys"))
         self._fill(lattice=self._lattice(lattice))
         self._fill_parameters(decays, weights)
         self.sampler  # noqa: B018 - refuses, before anything is released, what cannot be sampled
@@ -176,8 +173,8 @@ class BufferedToeplitz(Counter):
         if number <= _SHORT:
             return super().error(confidence, tick=number) + self.rounding * sums
         square = math.ldexp(row_square(recurrence.residues, recurrence.poles(), number), -2 * self.lattice)
-        exponent = math.log(2 / miss(confidence))
-        return gaussian_quantile(self.law.spread**2 * square, sums, exponent) + self.rounding * sums
+        exponent = math.log(2 / read_miss_probability(confidence))
+        return bound_gaussian_quantile(self.law.spread**2 * square, sums, exponent) + self.rounding * sums
 
     def answer(self, measurements: NDArray[Any]) -> Floats:
         """Compute all values from the noisy measurements of a whole stream."""
@@ -188,18 +185,18 @@ class BufferedToeplitz(Counter):
 
     def start(self, *, width: int = 1, ahead: int = AHEAD, bits: BitSource | None = None) -> Running:
         """Begin a stream of one or several keys."""
-        width, ahead = natural(width, "width"), natural(ahead, "ahead")
+        width, ahead = read_natural(width, "width"), read_natural(ahead, "ahead")
         if self.keys is not None and width > self.keys:
             raise MechanismError("width-above-keys", keys=self.keys, width=width)
         keys = [_Key(self._exact, self._inverse) for _ in range(width)]
-        return _Buffered(self, keys, NoiseAhead(self.sampler, width, ahead, bits=bits))
+        return _Buffered(self, keys, NoiseBuffer(self.sampler, width, ahead, bits=bits))
 
     def resume(self, state: str, *, bits: BitSource | None = None) -> Running:
         """Go on with a stream from its stored state."""
         kept = read_state(state)
         keys = [_Key(self._exact, self._inverse, *key) for key in kept["keys"]]
-        left = read_left(kept["left"], len(keys))
-        found = _Buffered(self, keys, NoiseAhead(self.sampler, len(keys), kept["ahead"], left, bits))
+        left = read_unused(kept["left"], len(keys))
+        found = _Buffered(self, keys, NoiseBuffer(self.sampler, len(keys), kept["ahead"], left, bits))
         found.tick = kept["tick"]
         return found
 
@@ -243,7 +240,7 @@ class BufferedToeplitz(Counter):
 
     def _lattice(self, given: int | None) -> int:
         if given is not None:
-            if natural(given, "lattice", least=0) > _FINEST:
+            if read_natural(given, "lattice", least=0) > _FINEST:
                 raise MechanismError("lattice-too-fine", finest=_FINEST, lattice=given)
             return int(given)
         wanted = (2 * OFF * _FINE) ** 2 * self.horizon * self._keys_moved / self.person.l2.squared
@@ -257,20 +254,20 @@ class BufferedToeplitz(Counter):
             decays, weights = (tuple(map(Fraction, row.tolist())) for row in chosen)
         if decays is None or weights is None:
             raise MechanismError("decays-without-weights")
-        kept = decays_of(decays, self.buffers)
-        self._fill(decays=kept, weights=weights_of(weights, kept, places_for(kept, self.lattice)))
+        kept = read_decays(decays, self.buffers)
+        self._fill(decays=kept, weights=read_weights(weights, kept, places_for(kept, self.lattice)))
 
     @cached_property
-    def _recurrence(self) -> Recurrence:
-        return Recurrence(self.decays, self.weights)
+    def _recurrence(self) -> BufferRecurrence:
+        return BufferRecurrence(self.decays, self.weights)
 
     @cached_property
-    def _exact(self) -> FixedPoint:
-        return FixedPoint(self._recurrence, self.lattice)
+    def _exact(self) -> ExactBuffers:
+        return ExactBuffers(self._recurrence, self.lattice)
 
     @cached_property
-    def _inverse(self) -> Inverse:
-        return Inverse(self._recurrence, self.lattice)
+    def _inverse(self) -> BufferInverse:
+        return BufferInverse(self._recurrence, self.lattice)
 
 
 class _Key:
@@ -278,8 +275,8 @@ class _Key:
 
     def __init__(
         self,
-        exact: FixedPoint,
-        inverse: Inverse,
+        exact: ExactBuffers,
+        inverse: BufferInverse,
         buffers: list[int] | None = None,
         noisy: list[float] | None = None,
         total: int = 0,
@@ -298,7 +295,7 @@ class _Key:
         """Pass ticks, part by part: return the noisy measurements, and the values computed from them alone."""
         values = np.empty(len(increments))
         for part in _parts(increments):
-            noisy = _noised(self.exact.measure(narrow(increments[part]), self.buffers), noise[part])
+            noisy = _add_noise(self.exact.measure(narrow(increments[part]), self.buffers), noise[part])
             if noisy.dtype == object:
                 noise = noise.astype(object, copy=False)
             noise[part] = noisy
@@ -320,11 +317,11 @@ class _Key:
         return self.inverse.step(measured, self.total, self.noisy)
 
 
-def _noised(exact: NDArray[Any], noise: NDArray[Any]) -> NDArray[Any]:
+def _add_noise(exact: NDArray[Any], noise: NDArray[Any]) -> NDArray[Any]:
     """Add noise to integers, exactly: in doubles, where they come in doubles and the noise is small too."""
     if exact.dtype != np.float64:
         return add(exact, noise)
-    if noise.dtype == object or int(noise.min()) <= -DOUBLES or int(noise.max()) >= DOUBLES:
+    if noise.dtype == object or int(noise.min()) <= -EXACT_DOUBLES or int(noise.max()) >= EXACT_DOUBLES:
         return add(exact.astype(np.int64), noise)
     exact += noise
     return exact
@@ -338,7 +335,7 @@ def _parts(rows: NDArray[Any]) -> list[slice]:
 
 
 class _Buffered(Running):
-    def __init__(self, counter: BufferedToeplitz, keys: list[_Key], noise: NoiseAhead) -> None:
+    def __init__(self, counter: BufferedToeplitz, keys: list[_Key], noise: NoiseBuffer) -> None:
         self.counter, self.width, self.tick = counter, len(keys), 0
         self.keys, self.noise = keys, noise
         # noise of one key that was taken to be used tick by tick, the next at the end
@@ -367,7 +364,7 @@ class _Buffered(Running):
     def state(self) -> str:
         """Return the buffers of every key and the noise drawn ahead."""
         keys = [(key.buffers, key.noisy, key.total) for key in self.keys]
-        left = [[number] for number in reversed(self.ready)] + self.noise.left()
+        left = [[number] for number in reversed(self.ready)] + self.noise.list_unused()
         return json.dumps({"tick": self.tick, "ahead": self.noise.ahead, "keys": keys, "left": left})
 
     def _noises(self, ticks: int) -> NDArray[Any]:
@@ -375,7 +372,7 @@ class _Buffered(Running):
         early = self.ready[: -ticks - 1 : -1]
         del self.ready[len(self.ready) - len(early) :]
         rest = self.noise.take(ticks - len(early))
-        return np.concatenate([read_left([[number] for number in early], 1), rest]) if early else rest
+        return np.concatenate([read_unused([[number] for number in early], 1), rest]) if early else rest
 
 
 def _root_above(value: Fraction) -> Fraction:

@@ -1,4 +1,4 @@
-"""What every mechanism for streams is: noisy running sums over a horizon, and a strategy that is measured."""
+"""The base class of counters: noisy running sums over a horizon, and the strategy that is measured."""
 
 from __future__ import annotations
 
@@ -14,16 +14,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jali.errors import MechanismError
-from jali.mechanisms.calibrated import Calibrated
-from jali.mechanisms.mechanism import LogMasses, natural
-from jali.mechanisms.values import narrow
-from jali.mechanisms.workloads.linear import product_law
+from jali.mechanisms.base import LogMasses, read_natural
+from jali.mechanisms.exact_values import narrow
+from jali.mechanisms.workloads.linear_release import CalibratedRelease, build_product_law
 from jali.mechanisms.workloads.workload import Floats
-from jali.noise import BitSource
 from jali.privacy.rationals import Number
+from jali.sampling import BitSource
+from jali.streams.noise_quantiles import value_quantile
 from jali.streams.participation import Participation
-from jali.streams.quantiles import value_quantile
-from jali.streams.running import Running, increments_in
+from jali.streams.running_stream import Running, increments_in
 
 # Noises of so many ticks are drawn at once.
 AHEAD = 1024
@@ -43,7 +42,7 @@ class Published:
     measurements: NDArray[Any]
 
 
-class Counter(Calibrated):
+class Counter(CalibratedRelease):
     """Noisy running sums of a stream of integers, tick after tick, over its whole life.
 
     A counter measures integer combinations of the increments (its strategy), each with independent noise of one
@@ -154,7 +153,7 @@ class Counter(Calibrated):
     def log_masses(self, value: Any) -> LogMasses:
         """Return the law of the noisy measurements of a short stream: a product of independent laws."""
         exact = self.measure(self.read(value)).tolist()
-        return product_law(exact, self.law, math.isqrt(int(self.distance[1])) + 1)
+        return build_product_law(exact, self.law, math.isqrt(int(self.distance[1])) + 1)
 
     def sample(self, value: Any, size: int, *, bits: BitSource | None = None) -> list[Hashable]:
         """Draw the noisy measurements of many streams at once."""
@@ -171,7 +170,7 @@ class Counter(Calibrated):
 
     def numbered(self, tick: int) -> int:
         """Check the number of a tick, from 1."""
-        if natural(tick, "tick") > self.horizon:
+        if read_natural(tick, "tick") > self.horizon:
             raise MechanismError("tick-beyond-horizon", horizon=self.horizon, tick=tick)
         return int(tick)
 
@@ -181,5 +180,5 @@ class Counter(Calibrated):
         """Check and keep the parameters that all counters share."""
         if not isinstance(person, Participation):
             raise MechanismError("person-not-a-participation", person=person)
-        self._fill(horizon=natural(horizon, "horizon"), person=person)
+        self._fill(horizon=read_natural(horizon, "horizon"), person=person)
         self._read_loss(epsilon, rho)

@@ -1,4 +1,4 @@
-"""Doubling: running sums of a stream whose end nobody knows."""
+"""Running sums of a stream whose end nobody knows: epochs of growing length, each with its own counter."""
 
 from __future__ import annotations
 
@@ -9,15 +9,14 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from jali.mechanisms.mechanism import Specimen, natural
+from jali.mechanisms.base import Specimen, read_natural
 from jali.mechanisms.workloads.workload import Floats
 from jali.privacy.rationals import Number
 from jali.streams.counter import Counter
-from jali.streams.mixed import Terms
+from jali.streams.epoch_sensitivity import EpochDistance, calibrate_to, distance_for_any_epochs
+from jali.streams.epochs import UNLIMITED, Each, EpochCounter, EpochMemory, Recipe
+from jali.streams.noise_quantiles import NoiseTerms
 from jali.streams.participation import Participation
-from jali.streams.parts import UNLIMITED, Memory, Parted
-from jali.streams.recipe import Each, Recipe
-from jali.streams.spread import Distance, for_any_parts, made_for
 
 # Forecasts that name no tick are over so many.
 FORECAST = 1 << 20
@@ -26,7 +25,7 @@ _LONGEST = 1 << 22
 
 
 @dataclass(frozen=True, repr=False)
-class Doubling(Parted):
+class Doubling(EpochCounter):
     """Running sums without a horizon: epochs of growing length, each with a counter of its own.
 
     The value is the sum of the last values of the epochs that are over, and of the running one. Epochs that grow
@@ -84,9 +83,9 @@ class Doubling(Parted):
         self._read(UNLIMITED if horizon is None else horizon, epsilon, rho, person)
         self._fill(horizon=min(UNLIMITED, self.horizon))
         self._fill(
-            each=Recipe.of(each, "rho" if self.epsilon is None else "epsilon"), first=natural(first, "first")
+            each=Recipe.of(each, "rho" if self.epsilon is None else "epsilon"), first=read_natural(first, "first")
         )
-        self._fill(growth=natural(growth, "growth", least=2))
+        self._fill(growth=read_natural(growth, "growth", least=2))
         self.sampler  # noqa: B018 - refuses, before anything is released, what cannot be sampled
 
     def length(self, number: int) -> int:
@@ -95,26 +94,26 @@ class Doubling(Parted):
         return max(self.first, min(_LONGEST, self.first * int(self.growth**steps)))
 
     @cached_property
-    def _made(self) -> dict[int, tuple[Distance, Counter]]:
+    def _epochs_by_length(self) -> dict[int, tuple[EpochDistance, Counter]]:
         return {}
 
-    def _priced(self, number: int) -> tuple[Distance, Counter]:
+    def _calibrate(self, number: int) -> tuple[EpochDistance, Counter]:
         """Return what the noise of an epoch is made for, and its counter: made once for each length."""
         length = self.length(number)
-        if length not in self._made:
+        if length not in self._epochs_by_length:
             plain = self.each.made(length, self.epsilon, self.rho, self.person)
-            distance = for_any_parts(plain)
-            self._made[length] = distance, made_for(plain, distance)
-        return self._made[length]
+            distance = distance_for_any_epochs(plain)
+            self._epochs_by_length[length] = distance, calibrate_to(plain, distance)
+        return self._epochs_by_length[length]
 
     @property
-    def distance(self) -> Distance:
+    def distance(self) -> EpochDistance:
         """What the noise of the first epoch is made for; later ones have noise of their own."""
-        return self._priced(0)[0]
+        return self._calibrate(0)[0]
 
     def part(self, number: int) -> Counter:
         """Return the counter of an epoch, from 0."""
-        return self._priced(number)[1]
+        return self._calibrate(number)[1]
 
     def kinds(self) -> tuple[Counter, ...]:
         """Return the counters of the epochs that grow, and with them of all later ones."""
@@ -128,7 +127,7 @@ class Doubling(Parted):
         """Return the same stream, whose recipe has all parameters of its epochs: none is optimised again."""
         found = super().frozen()
         # They are the same counters, and some are slow to price.
-        found._made.update(self._made)
+        found._epochs_by_length.update(self._epochs_by_length)
         return found
 
     def place(self, tick: int) -> tuple[int, int]:
@@ -139,7 +138,7 @@ class Doubling(Parted):
         more, left = divmod(tick - 1, self.length(epoch))
         return epoch + more, left + 1
 
-    def terms(self, tick: int) -> Terms:
+    def terms(self, tick: int) -> NoiseTerms:
         """Return the coefficients of the noises in the last values of the epochs before, and in this one."""
         epoch, inside = self.place(tick)
         before = [self.part(number) for number in range(epoch)]
@@ -149,7 +148,7 @@ class Doubling(Parted):
     def variances_over(self, ticks: int) -> Floats:
         """Return the variance of every value over the first ticks."""
         found, before, number = [], 0.0, 0
-        left = natural(ticks, "ticks")
+        left = read_natural(ticks, "ticks")
         while left > 0:
             inside = self.part(number).variances()[:left]
             found.append(before + inside)
@@ -168,7 +167,7 @@ class Doubling(Parted):
         """What the counter of the epoch of the tick 2^20 or of the last one keeps, and the sum before."""
         return self.part(self.place(min(self.horizon, FORECAST))[0]).numbers_kept() + 1
 
-    def memory(self, width: int, tick: int = 0, kept: list[list[float]] | None = None) -> Memory:  # noqa: ARG002
+    def memory(self, width: int, tick: int = 0, kept: list[list[float]] | None = None) -> EpochMemory:  # noqa: ARG002
         """Return the sum of the last values of the epochs that are over: the tick does not matter."""
         return _SoFar(np.array(kept[0]) if kept else np.zeros(width))
 
@@ -204,7 +203,7 @@ class Doubling(Parted):
         )
 
 
-class _SoFar(Memory):
+class _SoFar(EpochMemory):
     """The sum of the last values of the epochs that are over."""
 
     def __init__(self, before: Floats) -> None:
@@ -217,6 +216,6 @@ class _SoFar(Memory):
             self.before = found[-1]
         return np.asarray(found)
 
-    def kept(self) -> list[list[float]]:
+    def to_rows(self) -> list[list[float]]:
         """Return the sum."""
         return [self.before.tolist()]

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from jali.errors import MechanismError
-from jali.mechanisms.mechanism import natural, parameter
-from jali.mechanisms.sensitivity import Root
+from jali.mechanisms.base import read_natural, read_parameter
+from jali.mechanisms.global_sensitivity import Root
 from jali.privacy.adjacency import Adjacency
 from jali.privacy.rationals import Number
 
@@ -50,16 +50,16 @@ class Participation:
         l2: Number | Root | None = None,
         signed: bool = False,
     ) -> None:
-        largest = parameter(l1, "l1")
-        length = l2 if isinstance(l2, Root) else Root(parameter(largest if l2 is None else l2, "l2") ** 2)
+        largest = read_parameter(l1, "l1")
+        length = l2 if isinstance(l2, Root) else Root(read_parameter(largest if l2 is None else l2, "l2") ** 2)
         if length.squared > largest**2:
             raise MechanismError("participation-norms-wrong")
         if not isinstance(signed, bool):
             raise MechanismError("parameter-not-boolean", value=signed, name="signed")
         for name, value in {
             "adjacency": Adjacency.of(adjacency),
-            "ticks": natural(ticks, "ticks"),
-            "separation": natural(separation, "separation"),
+            "ticks": read_natural(ticks, "ticks"),
+            "separation": read_natural(separation, "separation"),
             "l1": largest,
             "l2": length,
             "signed": signed,

@@ -2,28 +2,153 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, partial
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from jali.errors import MechanismError
-from jali.mechanisms.mechanism import Specimen, natural
-from jali.mechanisms.workloads.linear import doubles
+from jali.mechanisms.base import Specimen, read_natural
+from jali.mechanisms.exact_values import narrow
+from jali.mechanisms.workloads.linear_release import convert_to_doubles
 from jali.mechanisms.workloads.workload import Floats
-from jali.noise import BitSource
 from jali.privacy.rationals import Number
-from jali.streams.ahead import read_left
-from jali.streams.at_hand import NoiseAtHand
-from jali.streams.counter import AHEAD, Counter
-from jali.streams.levels import levels_distance
+from jali.sampling import BitSource
+from jali.streams.counter import AHEAD, Counter, Published
+from jali.streams.noise_buffer import TickNoiseBuffer, read_unused
 from jali.streams.participation import Participation
-from jali.streams.running import Running, read_state, running_sums
-from jali.streams.smooth_run import SmoothRun, replaced, restored
-from jali.streams.smooth_shape import SmoothShape, balanced_shape, best_shape
+from jali.streams.running_stream import (
+    CHUNK,
+    Running,
+    as_double,
+    as_doubles,
+    increments_in,
+    kind_for,
+    largest_size,
+    number_or_row,
+    read_state,
+    running_sums,
+)
+from jali.streams.smooth_tree_shape import LONGEST, SmoothShape, find_balanced_shape, find_best_shape
+from jali.streams.tree_sensitivity import levels_distance
+
+# A count in use: the tick that measured it, the one that replaces it, the sum of the noises in use with it, and
+# the value published then. Numbers, or arrays with one for each key.
+CountInUse: TypeAlias = tuple[int, int, Any, Any]
+_NEVER = 1 << LONGEST
+
+
+class RunningSmoothTree(Running):
+    """One noise for each tick, in use until its count is replaced.
+
+    A value is the sum of the counts in use. They cover all ticks so far, so that it is the exact sum plus the
+    noises in use, in integers: no count has to be kept.
+    """
+
+    def __init__(self, counter: Counter, tree: SmoothShape, noise: TickNoiseBuffer) -> None:
+        self.counter, self.width, self.tick = counter, noise.width, 0
+        self.tree, self.noise = tree, noise
+        nothing = number_or_row(np.zeros(self.width, np.int64))
+        self.used: list[CountInUse] = [(0, _NEVER, nothing, nothing)]
+        # For how many ticks the next counts will be used, the next one last.
+        self._stays: list[int] = []
+
+    def append(self, increment: Any) -> Any:
+        """Pass one tick and return the noisy sum so far; quick for plain integers."""
+        if type(increment) is not int or self.width > 1 or self.exhausted:
+            return super().append(increment)
+        if not self._stays:
+            self._stays = self.tree.stays(self.tick, min(self.tick + AHEAD, self.counter.horizon)).tolist()[::-1]
+        drawn = self.noise.one()[0]  # first: where no bits can be had, nothing has passed
+        self.tick = tick = self.tick + 1
+        _, _, noise, value = self.used[-1]
+        total = value - noise + increment
+        while self.used[-1][1] <= tick:
+            self.used.pop()
+        noise = self.used[-1][2] + drawn
+        self.used.append((tick, tick + self._stays.pop(), noise, total + noise))
+        return as_double(total + noise)
+
+    def extend(self, increments: Any) -> Floats:
+        """Pass many ticks at once and return the noisy sums after each."""
+        rows = self.checked(increments_in(increments))
+        values = np.empty((len(rows), self.width))
+        for place in range(0, len(rows), CHUNK):
+            values[place : place + CHUNK] = as_doubles(self._pass(rows[place : place + CHUNK]))
+        return values.reshape(rows.shape)
+
+    def advance(self, increments: NDArray[Any]) -> Published:
+        """Pass many ticks; each measures by how much its value is above the one that its count started from."""
+        tick, known = self.tick, {used[0]: used[3] for used in self.used}
+        values = self._pass(increments)
+        starts = np.arange(len(values)) - self.tree.spans(tick, self.tick)
+        before = values[np.maximum(starts, 0)]
+        for place in np.flatnonzero(starts < 0).tolist():
+            before[place] = known[tick + 1 + int(starts[place])]
+        measured = narrow(values - before)
+        return Published(as_doubles(values).reshape(increments.shape), measured.reshape(increments.shape))
+
+    def _pass(self, increments: NDArray[Any]) -> NDArray[Any]:
+        """Pass some ticks and return the values, as integers."""
+        rows, noise = increments.reshape(len(increments), self.width), self.noise.take(len(increments))
+        size = largest_size(rows) * len(rows) + LONGEST * largest_size(noise)
+        kind = kind_for(size + max(largest_size(used[2]) + largest_size(used[3]) for used in self.used))
+        rows, noise = rows.astype(kind, copy=False), noise.astype(kind, copy=False)
+        ends = np.arange(len(rows)) + self.tree.stays(self.tick, self.tick + len(rows))
+        steps = rows + noise - sum_by_end(noise, ends)
+        values = self._after(steps)
+        self._use(noise, ends, values)
+        return values
+
+    def _after(self, steps: NDArray[Any]) -> NDArray[Any]:
+        """Return the values from their steps: also noises that were in use before are replaced."""
+        for (_, _, before, _), (_, end, noise, _) in zip(self.used, self.used[1:], strict=False):
+            if end - self.tick - 1 < len(steps):
+                steps[end - self.tick - 1] -= noise - before
+        if len(steps):
+            steps[0] += self.used[-1][3]
+        return np.cumsum(steps, axis=0, out=steps)
+
+    def _use(self, noise: NDArray[Any], ends: NDArray[np.int64], values: NDArray[Any]) -> None:
+        """Keep the counts in use after these ticks."""
+        self._stays = []
+        last, tick = self.tick + len(noise), self.tick
+        self.used = [used for used in self.used if used[1] > last]
+        for place in np.flatnonzero(ends >= len(noise)).tolist():
+            added = self.used[-1][2] + number_or_row(noise[place])
+            end = tick + 1 + int(ends[place])
+            self.used.append((tick + 1 + place, end, added, number_or_row(values[place])))
+        self.tick = last
+
+    def state(self) -> str:
+        """Return the counts in use, and the noise drawn ahead."""
+        kept = {"tick": self.tick, "width": self.width, "ahead": self.noise.ahead}
+        used = [[np.asarray(item).tolist() for item in count] for count in self.used]
+        return json.dumps({**kept, "used": used, "left": self.noise.list_unused()})
+
+
+def restore_count(used: list[Any]) -> CountInUse:
+    """Read a count in use."""
+    tick, end, noise, value = used
+    if isinstance(noise, list):
+        noise, value = (narrow(np.array(items, dtype=object)) for items in (noise, value))
+    return tick, end, noise, value
+
+
+def sum_by_end(rows: NDArray[Any], ends: NDArray[np.int64]) -> NDArray[Any]:
+    """Return, for each place, the sum of the rows that end there."""
+    ticks, width = rows.shape
+    found = np.zeros((ticks + 1) * width, rows.dtype)
+    places = np.minimum(ends, ticks)
+    if width > 1:
+        places = (places[:, None] * width + np.arange(width)).ravel()
+    np.add.at(found, places, rows.ravel())
+    return found[: ticks * width].reshape(rows.shape)
+
 
 SHAPES = ("best", "balanced")
 
@@ -90,9 +215,9 @@ class SmoothTree(Counter):
     def tree(self) -> SmoothShape:
         """How many zeros and ones the path of a tick has."""
         return (
-            balanced_shape(self.horizon)
+            find_balanced_shape(self.horizon)
             if self.shape == "balanced"
-            else best_shape(self.horizon, 1 if self.epsilon is None else 2)
+            else find_best_shape(self.horizon, 1 if self.epsilon is None else 2)
         )
 
     @cached_property
@@ -110,7 +235,7 @@ class SmoothTree(Counter):
 
     def influence(self, tick: int) -> Floats:
         """Every count in use enters as it is."""
-        return np.ones(self.tree.used(tick))
+        return np.ones(self.tree.count_in_use(tick))
 
     def factors(self) -> Floats:
         """How many counts are in use."""
@@ -120,20 +245,20 @@ class SmoothTree(Counter):
         """Add up the counts in use: each from its own tick on, until it is replaced."""
         rows = measurements.reshape(-1, 1)
         ends = np.arange(self.horizon) + self.tree.stays(0, self.horizon)
-        return doubles(running_sums(rows - replaced(rows, ends)).ravel())
+        return convert_to_doubles(running_sums(rows - sum_by_end(rows, ends)).ravel())
 
     def start(self, *, width: int = 1, ahead: int = AHEAD, bits: BitSource | None = None) -> Running:
         """Begin a stream of one or several keys."""
-        width, ahead = natural(width, "width"), natural(ahead, "ahead")
-        return SmoothRun(self, self.tree, NoiseAtHand(self.sampler, width, ahead, bits=bits))
+        width, ahead = read_natural(width, "width"), read_natural(ahead, "ahead")
+        return RunningSmoothTree(self, self.tree, TickNoiseBuffer(self.sampler, width, ahead, bits=bits))
 
     def resume(self, state: str, *, bits: BitSource | None = None) -> Running:
         """Go on with a stream from its stored state."""
         kept = read_state(state)
-        left = read_left(kept["left"], kept["width"])
-        noise = NoiseAtHand(self.sampler, kept["width"], kept["ahead"], left, bits)
-        found = SmoothRun(self, self.tree, noise)
-        found.tick, found.used = kept["tick"], [restored(used) for used in kept["used"]]
+        left = read_unused(kept["left"], kept["width"])
+        noise = TickNoiseBuffer(self.sampler, kept["width"], kept["ahead"], left, bits)
+        found = RunningSmoothTree(self, self.tree, noise)
+        found.tick, found.used = kept["tick"], [restore_count(used) for used in kept["used"]]
         return found
 
     def numbers_kept(self) -> int:

@@ -2,15 +2,25 @@ from __future__ import annotations
 
 import math
 
-from jali.display.ink import PLAIN, Ink
 from jali.display.numbers import show_amount, show_error, show_percent
-from jali.display.text import TextColumn, answer_table, cell_width, clean, errors, facts, legend, table
+from jali.display.text import (
+    PLAIN,
+    Ink,
+    TextColumn,
+    cell_width,
+    clean,
+    write_answer_table,
+    write_error_column,
+    write_facts,
+    write_legend,
+    write_table,
+)
 
 
 def test_numbers_stand_right_with_their_error_bars_beside_them() -> None:
     rows = [("A", 1690.33, 48.586), ("Bee", 16.05, None)]
     spans = [(None, (1579.8, 1800.9), (44.36, 52.65)), (None, (15.0, 17.1), (0.0, 120.0))]
-    lines = answer_table(("ward", "n", "age"), rows, spans).splitlines()
+    lines = write_answer_table(("ward", "n", "age"), rows, spans).splitlines()
     assert lines == [
         "ward        n      ±   age  interval",
         "────  ───────  ─────  ────  ────────",
@@ -34,49 +44,49 @@ def test_an_interval_is_shown_by_its_ends_where_the_value_is_not_in_its_middle()
 
 def test_bars_of_one_kind_and_of_both_have_their_heading_and_their_legend() -> None:
     middle, end = (8.0, 12.0), (10.0, 12.0)
-    assert errors([10.0], [middle]).heading == "±"
-    assert errors([10.0, 10.0], [middle, end]).cells == ("± 2.0", "10.0 … 12.0")
-    assert legend([10.0], [middle], 0.95) == "± is half the width of a 95 % interval for the bounded truth."
-    assert legend([10.0], [end], 0.9) == "low … high is a 90 % interval for the bounded truth."
-    assert {"±", "…"} <= set(legend([10.0, 10.0], [middle, end], 0.95))
-    assert legend(["A"], [None], 0.95) == ""
+    assert write_error_column([10.0], [middle]).heading == "±"
+    assert write_error_column([10.0, 10.0], [middle, end]).cells == ("± 2.0", "10.0 … 12.0")
+    assert write_legend([10.0], [middle], 0.95) == "± is half the width of a 95 % interval for the bounded truth."
+    assert write_legend([10.0], [end], 0.9) == "low … high is a 90 % interval for the bounded truth."
+    assert {"±", "…"} <= set(write_legend([10.0, 10.0], [middle, end], 0.95))
+    assert write_legend(["A"], [None], 0.95) == ""
 
 
 def test_no_line_of_a_table_ends_in_blanks_with_or_without_ink() -> None:
-    text = table([TextColumn("a", ("long cell",)), TextColumn("b", ("long cell",))], ink=Ink(colour=True))
+    text = write_table([TextColumn("a", ("long cell",)), TextColumn("b", ("long cell",))], ink=Ink(colour=True))
     assert all(line == line.rstrip() for line in text.replace("\x1b[1m", "").replace("\x1b[0m", "").splitlines())
 
 
 def test_an_unbounded_interval_is_shown_as_such() -> None:
-    text = answer_table(("ratio",), [(0.5,)], [((-math.inf, math.inf),)])
+    text = write_answer_table(("ratio",), [(0.5,)], [((-math.inf, math.inf),)])
     assert "∞" in text
 
 
 def test_integer_keys_stand_right_and_no_rows_say_so() -> None:
-    assert answer_table(("floor",), [(1,), (10,)], [(None,), (None,)]).splitlines()[2:] == ["    1", "   10"]
-    assert answer_table(("n",), [], []) == "No rows."
+    assert write_answer_table(("floor",), [(1,), (10,)], [(None,), (None,)]).splitlines()[2:] == ["    1", "   10"]
+    assert write_answer_table(("n",), [], []) == "No rows."
 
 
 def test_a_year_as_a_key_is_no_amount() -> None:
-    shown = answer_table(("year", "n"), [(2025, 2025)], [(None, (2000.0, 2050.0))]).splitlines()
+    shown = write_answer_table(("year", "n"), [(2025, 2025)], [(None, (2000.0, 2050.0))]).splitlines()
     assert shown[2].split() == ["2025", "2,025", "25"]
 
 
 def test_wide_characters_keep_the_columns_straight() -> None:
-    lines = table([TextColumn("病棟", ("A", "内科")), TextColumn("n", ("1", "2"), right=True)]).splitlines()
+    lines = write_table([TextColumn("病棟", ("A", "内科")), TextColumn("n", ("1", "2"), right=True)]).splitlines()
     assert {cell_width(line) for line in lines} == {7}
     assert cell_width("e\u0301") == 1
 
 
 def test_text_from_elsewhere_cannot_move_the_cursor() -> None:
     assert clean("a\x1b[2J\nb\t") == "a\\x1b[2J\\nb\\t"
-    assert "\x1b" not in answer_table(("a\x1b",), [("\x1b[31m",)], [(None,)])
+    assert "\x1b" not in write_answer_table(("a\x1b",), [("\x1b[31m",)], [(None,)])
 
 
 def test_facts_are_wrapped_beside_their_labels() -> None:
-    lines = facts([("Loss", "one two three four"), ("Unit", "x")], width=20).splitlines()
+    lines = write_facts([("Loss", "one two three four"), ("Unit", "x")], width=20).splitlines()
     assert lines == ["  Loss  one two", "        three four", "  Unit  x"]
-    assert facts([]) == ""
+    assert write_facts([]) == ""
 
 
 def test_ink_marks_text_only_where_colour_is_wanted() -> None:

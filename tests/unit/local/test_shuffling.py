@@ -24,8 +24,7 @@ from jali.local import (
     shuffled,
     shuffled_bound,
 )
-from jali.local.clones import Clones, Pair, clones_of, told_apart
-from jali.local.counted import Counted
+from jali.local.shuffle_bounds import Clones, HypothesisWeights, ShuffledCount, count_clones, delta_of_clones
 from jali.privacy import Adjacency
 
 Histogram = tuple[int, ...]
@@ -84,7 +83,7 @@ def test_the_number_of_the_theory() -> None:
 @pytest.mark.parametrize("power", ["21/20", "3/2", "5/2"])
 def test_the_count_is_exact_for_every_answer_of_the_others(people: int, power: str) -> None:
     """Truth 3/4, e^epsilon rational: full enumeration in rationals."""
-    counted = Counted(math.log(3), people - 1, 1e-9)
+    counted = ShuffledCount(math.log(3), people - 1, 1e-9)
     epsilon = math.log(Fraction(power))
     for yes in range(people):
         others = [0] * (people - 1 - yes) + [1] * yes
@@ -112,7 +111,7 @@ def test_the_epsilon_found_is_the_worst_over_all_crowds(people: int, power: str)
 
 @pytest.mark.parametrize("people", [30, 200])
 def test_halving_finds_the_same_maximum_as_trying_every_number_of_yes(people: int) -> None:
-    counted = Counted(1.0, people - 1, 1e-4)
+    counted = ShuffledCount(1.0, people - 1, 1e-4)
     epsilon, exact = counted.epsilon()
     assert exact
     assert max(counted.delta(epsilon, yes) for yes in range(people)) <= 1e-4
@@ -167,7 +166,7 @@ def test_what_clones_leave_to_tell_apart_is_summed_exactly(loss: float) -> None:
     """All terms of the definition in 400 digits, for up to 40 clones and epsilons from 0 to nearly the loss."""
     for share in (0.0, 1e-9, 0.3, 0.9, 1 - 1e-6, 1 - 1e-12):
         epsilon = loss * share
-        found = told_apart(Pair.at(loss, epsilon), np.arange(41.0))
+        found = delta_of_clones(HypothesisWeights.at(loss, epsilon), np.arange(41.0))
         with mpmath.workdps(400):
             first, power = mpmath.exp(mpmath.mpf(loss)), mpmath.exp(mpmath.mpf(epsilon))
             gain, cost = (first - power) / (1 + first), (power * first - 1) / (1 + first)
@@ -182,7 +181,7 @@ def test_what_clones_leave_to_tell_apart_is_summed_exactly(loss: float) -> None:
 
 @pytest.mark.parametrize("others", [5, 3000, 10**6])
 def test_clones_in_blocks_lose_no_mass_and_count_at_their_least_number(others: int) -> None:
-    clones, masses = clones_of(others, 0.3, 1e-14)
+    clones, masses = count_clones(others, 0.3, 1e-14)
     assert len(clones) <= 2048
     assert masses.sum() == pytest.approx(1, abs=1e-12)
     mean, width = float(masses @ clones), float(np.diff(clones, append=clones[-1] + 1).max())

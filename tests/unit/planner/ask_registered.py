@@ -8,9 +8,9 @@ from pathlib import Path
 
 from tests.unit.planner.two_sided_geometric import TwoSidedGeometric
 
-from jali.mechanisms import planned
+from jali.mechanisms import planner_registry
 
-planned.NOISES = (TwoSidedGeometric, *planned.NOISES)  # the registration
+planner_registry.NOISES = (TwoSidedGeometric, *planner_registry.NOISES)  # the registration
 
 import jali  # noqa: E402 - what is stored is read off the registry
 

@@ -18,13 +18,13 @@ from tests.seeded import SeededBits
 
 import jali
 from jali.errors import QueryError
+from jali.explain import explain_plan
+from jali.ir.estimators import RatioEstimate
 from jali.mechanisms import Gaussian, Laplace
 from jali.mechanisms.quantiles.weighted_quantile import WeightedQuantile
 from jali.planner import Plan
 from jali.planner.accuracy import loss_at, step_above
-from jali.planner.explanation import explanation
-from jali.planner.joint import block_of
-from jali.query.estimate import Estimate
+from jali.planner.joint_noise import find_block
 
 REPEATS = 2_000
 COLUMNS: dict[str, Any] = {
@@ -109,7 +109,7 @@ def widths(plan: Plan, aimed: Plan | None = None) -> float:
     """Return the largest half-width over the one that is wanted, as the explanation of a plan has it."""
     aim = (aimed or plan).aim
     assert aim is not None
-    notes = explanation(plan).aggregates
+    notes = explain_plan(plan).aggregates
     if len(plan.question.outputs) == 1 and plan.question.outputs[0].name == "d":
         # The difference of two counts that leave together.
         return _difference(plan) / float(aim.within[0][1])
@@ -120,13 +120,13 @@ def widths(plan: Plan, aimed: Plan | None = None) -> float:
 
 
 def _difference(plan: Plan) -> float:
-    from jali.mechanisms.combined import linear_quantile
+    from jali.mechanisms.intervals.linear_forms import bound_linear_quantile
 
-    count, total = (e.numerator.terms for _, e in plan.estimates if isinstance(e, Estimate))
+    count, total = (e.numerator.terms for _, e in plan.estimates if isinstance(e, RatioEstimate))
     form = [(i, float(c)) for i, c in count] + [(i, -float(c) / 60) for i, c in total]
     places = sorted({i for i, _ in form})
     laws = [getattr(plan.levels[0].parts[0].mechanisms[i], "law", None) for i in places]
-    return linear_quantile([sum(c for j, c in form if j == i) for i in places], laws, 0.95)  # type: ignore[arg-type]
+    return bound_linear_quantile([sum(c for j, c in form if j == i) for i in places], laws, 0.95)  # type: ignore[arg-type]
 
 
 def _width(plan: Plan, note: Any) -> float:
@@ -167,7 +167,7 @@ def test_at_least_so_many_answers_are_as_close(db: jali.Database) -> None:
 def _errors(plan: Plan) -> list[np.ndarray]:
     (level,), bits = plan.levels, SeededBits(5)
     part, noise = level.parts[0], {}
-    block = block_of(part)
+    block = find_block(part)
     if block:
         joint = next(iter(block.values())).joint
         drawn = joint.noise(REPEATS, joint.dimension, bits=bits)
@@ -175,7 +175,7 @@ def _errors(plan: Plan) -> list[np.ndarray]:
     for i, mechanism in enumerate(part.mechanisms):
         if isinstance(mechanism, Laplace | Gaussian):
             noise[i] = mechanism.noise(1, REPEATS, bits=bits).ravel()
-    forms = [e.numerator for _, e in plan.estimates if isinstance(e, Estimate)]
+    forms = [e.numerator for _, e in plan.estimates if isinstance(e, RatioEstimate)]
     return [sum((float(c) * noise[i] for i, c in form.terms), np.zeros(REPEATS)) for form in forms]
 
 
@@ -183,7 +183,7 @@ def _errors(plan: Plan) -> list[np.ndarray]:
 def test_a_mean_is_as_close_if_the_guess_of_the_rows_is_right(db: jali.Database, mean: int) -> None:
     plan = db.explain("SELECT ward, AVG(age) AS a FROM visits GROUP BY ward", within="0.5", group_rows=2_000)
     ((_, estimate),) = plan.estimates
-    assert isinstance(estimate, Estimate)
+    assert isinstance(estimate, RatioEstimate)
     assert estimate.denominator is not None
     above, below = _errors_of(plan, estimate.numerator), _errors_of(plan, estimate.denominator)
     found = np.clip((2_000 * mean + above) / (2_000 + below), 0, 120)
@@ -192,7 +192,7 @@ def test_a_mean_is_as_close_if_the_guess_of_the_rows_is_right(db: jali.Database,
 
 def _errors_of(plan: Plan, form: Any) -> np.ndarray:
     (aggregate, _), *_ = plan.estimates
-    return _errors(replace(plan, estimates=((aggregate, Estimate(form)),)))[0]
+    return _errors(replace(plan, estimates=((aggregate, RatioEstimate(form)),)))[0]
 
 
 def test_a_median_is_as_close_if_values_lie_evenly(db: jali.Database) -> None:
@@ -233,12 +233,12 @@ def test_a_session_a_built_question_and_a_clause_take_it_too(db: jali.Database) 
 def test_an_explanation_says_what_the_loss_was_found_for(db: jali.Database) -> None:
     sql = "SELECT ward, COUNT(*) AS n, AVG(age) AS a FROM visits GROUP BY ward"
     plan = db.explain(sql, within={"n": 20, "a": "0.5"}, group_rows=1_000)
-    first, count, mean = explanation(plan).accuracy
+    first, count, mean = explain_plan(plan).accuracy
     assert str(plan.cost) in first
     assert count == "n within 20, whatever the data"
     assert "no promise, for groups of 1,000 rows" in mean
     assert "n within 20" in str(plan)
-    assert explanation(db.explain(sql, epsilon=1)).accuracy == ()
+    assert explain_plan(db.explain(sql, epsilon=1)).accuracy == ()
 
 
 def test_a_guess_of_the_rows_is_for_forecasts_only(db: jali.Database) -> None:

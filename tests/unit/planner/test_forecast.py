@@ -13,11 +13,18 @@ from tests.frames import tagged
 from tests.seeded import SeededBits
 
 import jali
+from jali.execution.postprocess import GroupReader, Release, ReleasedGroups
+from jali.explain import explain_plan
+from jali.ir.estimators import RatioEstimate, build_estimate
 from jali.planner import Plan
-from jali.planner.explanation import explanation
-from jali.planner.forecast import Forecast, forecast, forecast_of, guessed_rows, half_width_at, public_rows
-from jali.query.estimate import Estimate, estimate_of
-from jali.reading import LevelReading, Release, Released
+from jali.planner.forecast import (
+    AggregateForecast,
+    forecast_aggregates,
+    forecast_estimate,
+    guess_rows,
+    half_width_at,
+    public_rows,
+)
 
 COLUMNS: dict[str, Any] = {
     "age": jali.Range(0, 120),
@@ -38,8 +45,8 @@ def db() -> Iterator[jali.Database]:
         yield database
 
 
-def only(plan: Plan) -> Forecast:
-    ((_, (found,)),) = forecast(plan)
+def only(plan: Plan) -> AggregateForecast:
+    ((_, (found,)),) = forecast_aggregates(plan)
     return found
 
 
@@ -63,7 +70,7 @@ def test_measures_that_leave_together_have_the_variance_of_a_cube(db: jali.Datab
     plan = db.explain("SELECT COUNT(*), SUM(age), COUNT(age) FROM visits", epsilon=0.5)
     # The sum is made of a centred one and 60 times a count, of 240 each.
     wanted = [4.0, math.hypot(240, 240), 4.0]
-    for (_, (found,)), reach in zip(forecast(plan), wanted, strict=True):
+    for (_, (found,)), reach in zip(forecast_aggregates(plan), wanted, strict=True):
         assert found.rms == pytest.approx(math.sqrt(20 / 3) * reach / 0.5, rel=2e-3)
 
 
@@ -79,7 +86,7 @@ def test_the_cells_of_a_histogram_and_of_a_distribution_function(db: jali.Databa
 def test_a_mean_is_off_by_the_noise_of_its_sum_over_the_rows(db: jali.Database) -> None:
     """Noise is drawn: of the sum alone in the middle of the range, and of both at an end of it."""
     plan = db.explain("SELECT AVG(age) FROM visits", epsilon=1)
-    ((_, (found,)),), ((_, estimate),) = forecast(plan), plan.estimates
+    ((_, (found,)),), ((_, estimate),) = forecast_aggregates(plan), plan.estimates
     joint = plan.levels[0].parts[0].mechanisms[0].shared
     noise = joint.noise(200_000, 2, bits=SeededBits(8)).astype(np.float64)
     above, below = ({i: float(c) for i, c in form.terms} for form in (estimate.numerator, estimate.denominator))  # type: ignore[union-attr]
@@ -93,7 +100,7 @@ def test_a_mean_is_off_by_the_noise_of_its_sum_over_the_rows(db: jali.Database) 
 
 def test_a_quantile_is_as_far_off_as_its_rank_where_values_lie_evenly(db: jali.Database) -> None:
     plan = db.explain("SELECT MEDIAN(age) FROM visits", epsilon=1)
-    ((_, (found,)),), ((_, estimate),) = forecast(plan), plan.estimates
+    ((_, (found,)),), ((_, estimate),) = forecast_aggregates(plan), plan.estimates
     assert found.rank_reach is not None
     wanted = found.rank_reach / 10_000 * 120
     assert half_width_at(plan, 0, estimate, 10_000, 0.95) == pytest.approx(wanted)
@@ -104,13 +111,13 @@ def test_a_quantile_is_as_far_off_as_its_rank_where_values_lie_evenly(db: jali.D
 def test_the_rows_of_a_group_are_known_by_public_facts_alone(db: jali.Database) -> None:
     grouped = "SELECT {}, AVG(age) AS a FROM {} GROUP BY {}"
     declared = db.explain(grouped.format("ward", "visits", "ward"), epsilon=1)
-    assert guessed_rows(declared, 0) == public_rows(declared, 0) == 20_000
+    assert guess_rows(declared, 0) == public_rows(declared, 0) == 20_000
     stated = db.explain(grouped.format("ward", "visits", "ward"), epsilon=1, group_rows=70)
-    assert guessed_rows(stated, 0) == 70
+    assert guess_rows(stated, 0) == 70
     unknown = db.explain(grouped.format("ward", "people", "ward"), epsilon=1)
-    assert guessed_rows(unknown, 0) is public_rows(unknown, 0) is None
+    assert guess_rows(unknown, 0) is public_rows(unknown, 0) is None
     chosen = db.explain(grouped.format("drug", "visits", "drug"), epsilon=1, delta="1e-9", min_people=30)
-    assert guessed_rows(chosen, 0) is None
+    assert guess_rows(chosen, 0) is None
     assert public_rows(chosen, 0) == 30
 
 
@@ -124,22 +131,22 @@ def test_a_count_that_is_told_makes_the_interval_that_the_answer_will_have(
     assert plan.told is not None
     rows, (output, *_) = 10**6, plan.question.outputs[1:]
     known: dict[Any, Any] = dict(plan.estimates)
-    estimate = known.get(output.expression) or estimate_of(output.expression, known)
-    assert isinstance(estimate, Estimate)
+    estimate = known.get(output.expression) or build_estimate(output.expression, known)
+    assert isinstance(estimate, RatioEstimate)
     reading = _reading(plan, rows)
     ((low, high),) = reading.intervals(estimate, 0.95)
-    found = forecast_of(plan, 0, estimate)
+    found = forecast_estimate(plan, 0, estimate)
     assert not found.always
     assert found.sure
     assert (high - low) / 2 == pytest.approx(found.half_width, rel=1e-6)
 
 
-def _reading(plan: Plan, rows: int) -> LevelReading:
+def _reading(plan: Plan, rows: int) -> GroupReader:
     """Read a draw in which the told count is so many rows, and all other noisy sums are 0."""
     (level,) = plan.levels
     noisy = tuple((rows if place == plan.told else 0,) for place in range(len(level.releases)))
     laws = tuple(getattr(part.mechanisms[i], "law", None) for part, i in level.releases)
-    released = Released(level.places, (("x",),), laws, noisy)
+    released = ReleasedGroups(level.places, (("x",),), laws, noisy)
     return Release(
         plan.question,
         plan.keys,
@@ -154,7 +161,7 @@ def _reading(plan: Plan, rows: int) -> LevelReading:
 def test_an_explanation_has_the_same_forecasts(db: jali.Database) -> None:
     sql = "SELECT ward, COUNT(*) AS n, AVG(age) AS a, MEDIAN(age) AS m, STDDEV(age) AS s FROM visits GROUP BY ward"
     plan = db.explain(sql, epsilon=1)
-    for note, (_, (found,)) in zip(explanation(plan).aggregates, forecast(plan), strict=True):
+    for note, (_, (found,)) in zip(explain_plan(plan).aggregates, forecast_aggregates(plan), strict=True):
         same = (note.rms, note.half_width, note.least_per_row, note.most_per_row, note.rank_error)
         assert same == (
             found.rms,
@@ -163,7 +170,7 @@ def test_an_explanation_has_the_same_forecasts(db: jali.Database) -> None:
             found.most_per_row,
             found.rank_error,
         )
-    assert "rms" in explanation(plan).to_json()["aggregates"][0]
+    assert "rms" in explain_plan(plan).to_json()["aggregates"][0]
 
 
 def test_an_aggregate_that_is_longer_than_a_line_is_explained_too(db: jali.Database) -> None:

@@ -16,19 +16,19 @@ from tests.golden.cases import FILES, Case, plan_of, read_cases
 from tests.golden.catalog import clinic
 
 import jali
+from jali.catalog.tables import Catalog
 from jali.errors import JaliError
+from jali.ir.aggregates import CountRows, SumValues
+from jali.ir.expressions import Column, Question
+from jali.ir.relations import Scan
 from jali.mechanisms import Gaussian, LInfinity
-from jali.mechanisms.joint_measure import Coordinate
+from jali.mechanisms.additive.l_infinity import JointNoiseCoordinate
 from jali.planner import RULES, Draft, Plan, make_plan
 from jali.planner.plan import check_loss
-from jali.planner.terms import Terms, terms_of
+from jali.planner.terms import QuestionTerms, read_terms
 from jali.privacy import Adjacency, Concentrated, Pure
-from jali.query.aggregation import CountRows, SumValues
-from jali.query.catalog import Catalog
-from jali.query.limits import Limits
-from jali.query.nodes import Column, Question
-from jali.query.read_sql import read_sql
-from jali.query.relation import Scan
+from jali.sql.question_limits import Limits
+from jali.sql.reader.read_select import read_sql
 
 CASES = [case for path in FILES for case in read_cases(path)]
 
@@ -44,7 +44,7 @@ CATALOG = Catalog((VISITS,))
 
 
 def planned(sql: str, **terms: Any) -> Plan:
-    return make_plan(read_sql(sql), CATALOG, terms_of(**terms))
+    return make_plan(read_sql(sql), CATALOG, read_terms(**terms))
 
 
 JOINT = planned(SQL, epsilon=1)
@@ -78,7 +78,7 @@ def test_an_honest_plan_passes(case: Case, catalog: Catalog) -> None:
 def test_noise_of_another_scale_is_stopped(plan: Plan, index: int, factor: Fraction) -> None:
     mechanisms: list[Any] = list(mechanisms_of(plan))
     honest = mechanisms[index]
-    if isinstance(honest, Coordinate):
+    if isinstance(honest, JointNoiseCoordinate):
         # Of all that leave together, or of one of them.
         known = honest.joint
         reach = known.sensitivity * factor
@@ -140,7 +140,7 @@ def test_a_gaussian_cost_is_not_paid_by_laplace_noise_of_less_loss() -> None:
 def test_a_plan_is_made_from_a_question_a_declaration_and_a_loss() -> None:
     """None of the three holds data, nor do limits, so nothing that is planned can depend on it."""
     hints = get_type_hints(make_plan)
-    made_from = {"question": Question, "catalog": Catalog, "terms": Terms, "limits": Limits}
+    made_from = {"question": Question, "catalog": Catalog, "terms": QuestionTerms, "limits": Limits}
     assert hints == made_from | {"return": Plan}
     for rule in RULES:
         assert list(get_type_hints(rule).values()) == [Draft, Draft]

@@ -11,16 +11,16 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from jali.mechanisms.laws import DiscreteLaplaceLaw
-from jali.mechanisms.measurement import Description, Noise, Reach
-from jali.noise import DiscreteLaplace
+from jali.mechanisms.additive.noise_laws import DiscreteLaplaceLaw
+from jali.mechanisms.measurement import Description, MeasurementSensitivity, NoiseMeasurement
 from jali.privacy.event import Event
 from jali.privacy.loss import Loss
-from jali.privacy.losses.pure import Pure
+from jali.privacy.losses.pure_loss import Pure
+from jali.sampling import DiscreteLaplace
 
 
 @dataclass(frozen=True)
-class TwoSidedGeometric(Noise):
+class TwoSidedGeometric(NoiseMeasurement):
     """The difference of two geometric numbers of the same law."""
 
     tag: ClassVar[str] = "TwoSidedGeometric"
@@ -45,11 +45,11 @@ class TwoSidedGeometric(Noise):
         return DiscreteLaplaceLaw(self.scale)
 
     @classmethod
-    def calibrate(cls, reach: Reach, loss: Loss) -> TwoSidedGeometric | None:
+    def calibrate(cls, reach: MeasurementSensitivity, loss: Loss) -> TwoSidedGeometric | None:
         """Return the noise for a pure loss."""
         return None if loss.event.epsilon is None else cls(reach.l1, loss.event.epsilon)
 
-    def spent(self, reach: Reach) -> Event:
+    def spent(self, reach: MeasurementSensitivity) -> Event:
         """Return the epsilon of a move by so much."""
         epsilon = reach.l1 / self.scale
         return Event(epsilon, epsilon**2 / 2)

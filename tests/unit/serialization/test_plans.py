@@ -17,13 +17,14 @@ from tests.depth import thinned
 from tests.golden.cases import FILES, Case, plan_of, read_cases
 from tests.golden.catalog import clinic
 
+from jali.catalog.tables import Catalog, Keys, Kind, Range
+from jali.catalog.value_domain import Value
 from jali.errors import LedgerError
+from jali.ir.expressions import Aggregate, Call, Column, Expression, Literal, Ordering, Output, Question
 from jali.mechanisms import Gaussian, Laplace, Root
 from jali.planner import PLANS, Plan
 from jali.privacy import Adjacency, Budget
-from jali.query.catalog import Catalog, Keys, Kind, Range
-from jali.query.nodes import Aggregate, Call, Column, Expression, Literal, Ordering, Output, Question, Value
-from jali.query.read_sql import read_sql
+from jali.sql.reader.read_select import read_sql
 
 CASES = [case for path in FILES for case in read_cases(path)]
 

@@ -10,11 +10,11 @@ from typing import Any
 
 import pytest
 
-from jali.database.streams.declaration import streams
 from jali.errors import LedgerError
+from jali.execution.streams.stream_declaration import build_stream_schema
 from jali.planner import PLANS
 from jali.planner.batch import BATCHES
-from jali.serialization.schema import VALUES, Parts, Schema, Stored, stored
+from jali.serialization.schema import VALUES, Parts, Schema, StoredType, define_type
 
 
 class Colour(Enum):
@@ -34,13 +34,13 @@ class Box:
     made_at: str | None = field(default=None, compare=False)
 
 
-SHAPES = Schema((stored("Box", Box, "width held colour"), stored("Colour", Colour)))
+SHAPES = Schema((define_type("Box", Box, "width held colour"), define_type("Colour", Colour)))
 BOX = '{"@":"Box","colour":{"@":"Colour","value":"b"},"held":[1,{"@":"Fraction","value":"1/3"}],"width":2}'
 
 
-def in_use() -> Iterable[Stored]:
+def in_use() -> Iterable[StoredType]:
     """Return every type that is stored anywhere."""
-    return {one.tag: one for one in (*BATCHES.types, *streams().types)}.values()
+    return {one.tag: one for one in (*BATCHES.types, *build_stream_schema().types)}.values()
 
 
 def test_a_type_is_written_under_its_tag() -> None:
@@ -61,14 +61,18 @@ def test_classes_and_attributes_are_renamed_without_changing_a_text() -> None:
         inside: Any
         paint: Colour
 
-    renamed = Schema((stored("Box", Crate, "width:breadth held:inside colour:paint"), stored("Colour", Colour)))
+    renamed = Schema(
+        (define_type("Box", Crate, "width:breadth held:inside colour:paint"), define_type("Colour", Colour))
+    )
     crate = renamed.decode(BOX)
     assert crate == Crate(2, SHAPES.decode(BOX).held, Colour.BLUE)
     assert renamed.encode(crate) == BOX
 
 
 def test_another_tag_is_read_and_never_written() -> None:
-    both = Schema((stored("Crate", Box, "width held colour", aliases=("Box",)), stored("Colour", Colour)))
+    both = Schema(
+        (define_type("Crate", Box, "width held colour", aliases=("Box",)), define_type("Colour", Colour))
+    )
     assert both.decode(BOX) == SHAPES.decode(BOX)
     assert both.encode(both.decode(BOX)) == BOX.replace('"Box"', '"Crate"')
 
@@ -78,7 +82,7 @@ def test_a_part_that_came_later_has_its_default() -> None:
 
 
 def test_a_part_that_came_later_is_written_where_it_is_not_its_default() -> None:
-    later = Schema((stored("Box", Box, "width stuff:held?"),))
+    later = Schema((define_type("Box", Box, "width stuff:held?"),))
     assert later.encode(Box(1)) == '{"@":"Box","width":1}'
     assert later.encode(Box(1, 2)) == '{"@":"Box","stuff":2,"width":1}'
     assert [later.decode(later.encode(box)) for box in (Box(1), Box(1, 2))] == [Box(1), Box(1, 2)]
@@ -95,8 +99,8 @@ def without_held(parts: Parts) -> Parts:
 
 
 def test_earlier_versions_are_upgraded_one_after_the_other() -> None:
-    second = Schema((stored("Box", Box, "width held", upgrades=(wider,)),))
-    third = Schema((stored("Box", Box, "width", upgrades=(wider, without_held)),))
+    second = Schema((define_type("Box", Box, "width held", upgrades=(wider,)),))
+    third = Schema((define_type("Box", Box, "width", upgrades=(wider, without_held)),))
     old = '{"@":"Box","held":5,"width":2}'
     assert second.decode(old) == Box(20, 5)
     assert second.encode(Box(20, 5)) == '{"@":"Box","@version":2,"held":5,"width":20}'
@@ -134,14 +138,16 @@ def test_what_has_no_tag_is_not_stored(value: Any) -> None:
         VALUES.encode(value)
 
 
-@pytest.mark.parametrize("twice", [stored("Box", Colour), stored("Crate", Box, "width"), stored("date", Colour)])
-def test_a_tag_and_a_class_stand_once_in_a_schema(twice: Stored) -> None:
+@pytest.mark.parametrize(
+    "twice", [define_type("Box", Colour), define_type("Crate", Box, "width"), define_type("date", Colour)]
+)
+def test_a_tag_and_a_class_stand_once_in_a_schema(twice: StoredType) -> None:
     with pytest.raises(AssertionError):
-        Schema((stored("Box", Box, "width"), twice))
+        Schema((define_type("Box", Box, "width"), twice))
 
 
 @pytest.mark.parametrize("one", in_use(), ids=lambda one: one.tag)
-def test_every_attribute_of_a_stored_type_is_stored_or_left_out_on_purpose(one: Stored) -> None:
+def test_every_attribute_of_a_stored_type_is_stored_or_left_out_on_purpose(one: StoredType) -> None:
     """What counts in comparisons is stored; a class that gains a field must be stored with it."""
     if issubclass(one.kind, Enum):
         assert not one.names
@@ -153,10 +159,10 @@ def test_every_attribute_of_a_stored_type_is_stored_or_left_out_on_purpose(one: 
 
 
 @pytest.mark.parametrize("one", in_use(), ids=lambda one: one.tag)
-def test_every_stored_type_refuses_a_text_that_lacks_a_part(one: Stored) -> None:
+def test_every_stored_type_refuses_a_text_that_lacks_a_part(one: StoredType) -> None:
     several = () if issubclass(one.kind, Enum) else fields(one.kind)  # type: ignore[arg-type]
     optional = {f.name for f in several if f.default is not MISSING}
-    schema = streams() if one in streams().types else BATCHES
+    schema = build_stream_schema() if one in build_stream_schema().types else BATCHES
     if not one.names or {attribute for _, attribute in one.names} - optional:
         with pytest.raises(LedgerError):
             schema.decode(json.dumps({"@": one.tag}))
@@ -164,4 +170,4 @@ def test_every_stored_type_refuses_a_text_that_lacks_a_part(one: Stored) -> None
 
 def test_plans_are_among_batches_and_streams() -> None:
     assert {*PLANS.types} < {*BATCHES.types}
-    assert {*PLANS.types} < {*streams().types}
+    assert {*PLANS.types} < {*build_stream_schema().types}

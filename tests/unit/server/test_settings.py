@@ -28,9 +28,9 @@ def test_loopback_is_told_from_the_rest(host: str, local: bool) -> None:
 
 
 def test_names_are_checked_on_loopback_and_where_some_are_given() -> None:
-    assert "localhost" in Settings().allowed
-    assert Settings(host="0.0.0.0").allowed == frozenset()
-    assert "jali.example.org" in Settings(host="0.0.0.0", hosts=("Jali.Example.org",)).allowed
+    assert "localhost" in Settings().host_names
+    assert Settings(host="0.0.0.0").host_names == frozenset()
+    assert "jali.example.org" in Settings(host="0.0.0.0", hosts=("Jali.Example.org",)).host_names
 
 
 @pytest.mark.parametrize(

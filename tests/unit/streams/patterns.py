@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator
+from fractions import Fraction
 from inspect import Parameter, signature
 from typing import Any
 
@@ -11,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import jali.streams
-from jali.mechanisms.registry import registered
+from jali.mechanisms.registry import list_mechanisms
 from jali.streams import Counter, Participation
 
 
@@ -21,7 +22,7 @@ def _has_a_horizon(kind: type) -> bool:
 
 
 COUNTERS: list[type[Counter]] = [
-    kind for kind in registered(jali.streams) if issubclass(kind, Counter) and _has_a_horizon(kind)
+    kind for kind in list_mechanisms(jali.streams) if issubclass(kind, Counter) and _has_a_horizon(kind)
 ]
 # What `distance` may be above the worst pattern, as a share: where a class says that it measures with roundings.
 SLACK = {"BufferedToeplitz": 1 / 250}
@@ -92,3 +93,16 @@ def side_by_side(blocks: list[NDArray[Any]]) -> NDArray[Any]:
         found[row : row + block.shape[0], column : column + block.shape[1]] = block
         row, column = row + block.shape[0], column + block.shape[1]
     return found
+
+
+def furthest_one_by_one(strategy: NDArray[Any], ticks: int, separation: int) -> tuple[Fraction, Fraction]:
+    """Return the largest norms over all patterns, one by one."""
+    found = [0, 0]
+
+    def enter(first: int, left: int, move: NDArray[Any]) -> None:
+        found[:] = max(found[0], int(move.sum())), max(found[1], int(move @ move))
+        for tick in range(first, strategy.shape[1] if left else 0):
+            enter(tick + separation, left - 1, move + strategy[:, tick])
+
+    enter(0, ticks, np.zeros(len(strategy), dtype=np.int64))
+    return Fraction(found[0]), Fraction(found[1])

@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 from tests.depth import DEPTH, thinned
 from tests.seeded import SeededBits
-from tests.unit.streams.one_by_one import furthest
+from tests.unit.streams.patterns import furthest_one_by_one
 
 from jali.errors import MechanismError
-from jali.streams import BinaryTree, Participation, levels
+from jali.streams import BinaryTree, Participation, tree_sensitivity
 
 ONCE = Participation(adjacency="add-remove")
 HORIZONS = (1, 2, 3, 7, 8, 13, 16, 29)
@@ -134,10 +134,10 @@ def test_distances_are_those_of_the_worst_pattern_however_they_are_computed(
     for ticks in (1, 2, 3, 4, 5):
         for separation in (1, 2, 3, 4, 5, 6, 8):
             person = Participation(adjacency="add-remove", ticks=ticks, separation=separation)
-            wanted = furthest(tree(horizon).strategy(), ticks, separation)
+            wanted = furthest_one_by_one(tree(horizon).strategy(), ticks, separation)
             assert tree(horizon, person=person).distance == wanted
             with monkeypatch.context() as without:
-                without.setattr(levels, "_WORK", 0)
+                without.setattr(tree_sensitivity, "_WORK", 0)
                 bound = tree(horizon, person=person).distance
             assert bound[0] == wanted[0]
             assert bound[1] >= wanted[1]
@@ -159,7 +159,7 @@ def test_the_bound_is_close_to_the_worst_pattern(
     person = Participation(adjacency="add-remove", ticks=ticks, separation=separation)
     found = []
     for work in (0, 1 << 40):
-        monkeypatch.setattr(levels, "_WORK", work)
+        monkeypatch.setattr(tree_sensitivity, "_WORK", work)
         found.append(float(tree(365, person=person).distance[1]))
     assert found[1] <= found[0] <= 1.02**2 * found[1]
 

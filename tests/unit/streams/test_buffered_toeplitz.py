@@ -18,8 +18,7 @@ from tests.seeded import SeededBits
 
 from jali.errors import MechanismError
 from jali.streams import BufferedToeplitz, Participation
-from jali.streams.buffers.fixed_point import OFF
-from jali.streams.buffers.spans import SPAN
+from jali.streams.buffer_measurements import OFF, SPAN
 
 ONCE = Participation(adjacency="add-remove")
 ALL = SPAN + 100

@@ -13,10 +13,10 @@ from tests.seeded import SeededBits
 from tests.unit.streams.patterns import COUNTERS, noises
 
 from jali.errors import MechanismError
-from jali.mechanisms.laws import DiscreteGaussianLaw, DiscreteLaplaceLaw
+from jali.mechanisms.additive.noise_laws import DiscreteGaussianLaw, DiscreteLaplaceLaw
 from jali.mechanisms.workloads.workload import Floats
 from jali.streams import BinaryTree, Counter, Doubling, EveryItem, Participation, Recipe, Tumbling, counters
-from jali.streams.mixed import mixed_quantile, mixed_stddev
+from jali.streams.noise_quantiles import quantile_of_sum, stddev_of_sum
 
 ONCE = Participation(adjacency="add-remove")
 
@@ -121,10 +121,10 @@ def test_quantiles_of_many_different_terms_are_bounds_and_not_far_off() -> None:
     laplace = [(row, DiscreteLaplaceLaw(Fraction(scale))) for scale in (20, 35)]
     gaussian = [(row, DiscreteGaussianLaw(Fraction(variance))) for variance in (4000, 9000)]
     for terms in (laplace, gaussian):
-        stddev = mixed_stddev(terms)
+        stddev = stddev_of_sum(terms)
         assert stddev == pytest.approx(math.sqrt(sum(law.stddev**2 * float(row @ row) for _, law in terms)))
-        assert 1.95 * stddev < mixed_quantile(terms, 0.95) < 2.9 * stddev
-    assert mixed_quantile([(np.ones(3), DiscreteLaplaceLaw(Fraction(1, 30)))], 0.95) == 0
+        assert 1.95 * stddev < quantile_of_sum(terms, 0.95) < 2.9 * stddev
+    assert quantile_of_sum([(np.ones(3), DiscreteLaplaceLaw(Fraction(1, 30)))], 0.95) == 0
 
 
 def test_recipes_are_read_from_names_classes_and_recipes() -> None:

@@ -20,7 +20,7 @@ from jali.streams import (
     Tumbling,
     counters,
 )
-from jali.streams.ratios import noise_reach, noises, reach
+from jali.streams.stream_ratios import error_bound, noise_error_bound, noises
 
 PERSON = Participation(adjacency="add-remove")
 HORIZON, WIDTH = 256, 2000 * DEPTH
@@ -85,9 +85,9 @@ def test_roundings_count_in_the_errors_of_parts(kind: Any) -> None:
 
 def test_roundings_count_in_the_reach_of_columns() -> None:
     counter = BufferedToeplitz(horizon=12, rho=300, person=PERSON, lattice=0)
-    alone = noise_reach(noises(counter, 12), 2, 0.95)
+    alone = noise_error_bound(noises(counter, 12), 2, 0.95)
     sizes = float(np.abs(counter.influence(12)).sum())
-    assert reach(counter, 12, 2, 0.95) == pytest.approx(alone + 0.75 * 2**0.5 * sizes)
+    assert error_bound(counter, 12, 2, 0.95) == pytest.approx(alone + 0.75 * 2**0.5 * sizes)
 
 
 class FailsAt:

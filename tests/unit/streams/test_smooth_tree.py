@@ -11,11 +11,11 @@ import numpy as np
 import pytest
 from tests.depth import DEPTH, thinned
 from tests.seeded import SeededBits
-from tests.unit.streams.one_by_one import furthest
+from tests.unit.streams.patterns import furthest_one_by_one
 
 from jali.errors import MechanismError
-from jali.streams import Participation, SmoothTree, levels
-from jali.streams.smooth_shape import SmoothShape
+from jali.streams import Participation, SmoothTree, tree_sensitivity
+from jali.streams.smooth_tree_shape import SmoothShape
 
 ONCE = Participation(adjacency="add-remove")
 HORIZONS = (1, 2, 3, 5, 8, 13, 19, 20, 40)
@@ -139,10 +139,10 @@ def test_distances_are_those_of_the_worst_pattern_and_bounds_without_the_search(
     strategy = SmoothTree(horizon=horizon, person=ONCE, shape=shape, **loss).strategy()
     for ticks, separation in itertools.product((1, 2, 3, 4), (1, 2, 3, 5)):
         person = Participation(adjacency="add-remove", ticks=ticks, separation=separation)
-        wanted = furthest(strategy, ticks, separation)
+        wanted = furthest_one_by_one(strategy, ticks, separation)
         assert SmoothTree(horizon=horizon, person=person, shape=shape, **loss).distance == wanted
         with monkeypatch.context() as without:
-            without.setattr(levels, "_WORK", 0)
+            without.setattr(tree_sensitivity, "_WORK", 0)
             bound = SmoothTree(horizon=horizon, person=person, shape=shape, **loss).distance
         assert bound[0] >= wanted[0]
         assert bound[1] >= wanted[1]

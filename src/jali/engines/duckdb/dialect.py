@@ -1,4 +1,4 @@
-"""DuckDB's words."""
+"""The dialect of DuckDB: how it writes what all queries are made of, with its lists of keys and its emitter."""
 
 from __future__ import annotations
 
@@ -6,14 +6,40 @@ from collections.abc import Sequence
 from fractions import Fraction
 from types import MappingProxyType
 
+from jali.catalog.tables import Field, Kind, Public, Table
+from jali.catalog.value_domain import Value
+from jali.engines import sql
 from jali.engines.duckdb import literals
 from jali.engines.duckdb.functions import TEMPLATES
-from jali.engines.duckdb.key_lists import key_list, key_places
-from jali.engines.duckdb.sources import normalized, stored_rows
-from jali.engines.duckdb.types import NAMES
+from jali.engines.duckdb.literals import text
+from jali.engines.duckdb.sources import NAMES, normalize_column, scan_rows, type_name
 from jali.engines.sql.dialect import Dialect
-from jali.query.catalog import Field, Kind, Public, Table
-from jali.query.nodes import Value
+from jali.engines.sql.expression_emitter import Emitter as AnyEmitter
+from jali.ir.aggregates import Aggregation
+from jali.ir.functions.text_functions import LIMITED
+from jali.ir.relations import Fields
+
+__all__ = ["EMITTED_FUNCTIONS", "DuckDBEmitter"]
+
+
+def key_list(values: Sequence[Value], kind: Kind) -> str:
+    """Write keys as one text that DuckDB casts to a list."""
+    # Whole numbers are many and need no quotes: they take no call each.
+    plain = all(type(value) is int for value in values)
+    items = text("[" + ", ".join(map(str if plain else _item, values)) + "]")
+    return f"{items}::{type_name(kind)}[]"
+
+
+def key_places(values: Sequence[Value], kind: Kind) -> str:
+    """Write the keys with their places, as one text that DuckDB casts to a list: 15 times faster than VALUES."""
+    return f"SELECT unnest(range({len(values)})) AS place, unnest({key_list(values, kind)}) AS value"
+
+
+def _item(value: Value) -> str:
+    if value is None:
+        return "NULL"
+    escaped = str(value).replace("\\", "\\\\").replace('"', '\\"')
+    return escaped if isinstance(value, int) else f'"{escaped}"'
 
 
 class DuckDB(Dialect):
@@ -37,13 +63,13 @@ class DuckDB(Dialect):
 
     def rows(self, table: Table | Public) -> str:
         """Write the FROM item of the rows as they are stored."""
-        return stored_rows(table)
+        return scan_rows(table)
 
-    def normalized(self, field: Field) -> str:
+    def normalize(self, field: Field) -> str:
         """Write what a question sees of a stored column."""
-        return normalized(field)
+        return normalize_column(field)
 
-    def kept(self, *, bare: bool) -> str:
+    def reading_hint(self, *, bare: bool) -> str:
         """Measured: to read a table twice beats materialising it (8.0 against 10.1 times the plain query)."""
         return "NOT MATERIALIZED " if bare else "MATERIALIZED "
 
@@ -51,7 +77,7 @@ class DuckDB(Dialect):
         """Write declared keys with their places."""
         return key_places(values, kind)
 
-    def one_key(self, value: Value, kind: Kind) -> str:
+    def write_key(self, value: Value, kind: Kind) -> str:
         """Write a key, in the type of its kind."""
         return f"({key_list([value], kind)})[1]"
 
@@ -59,24 +85,24 @@ class DuckDB(Dialect):
         """Write the place of a value among others."""
         return f"list_position({key_list(values, kind)}, {written}) - 1"
 
-    def semi(self, shown: str, rows: str, others: str, condition: str, names: tuple[str, str]) -> str:
+    def semi_join(self, shown: str, rows: str, others: str, condition: str, names: tuple[str, str]) -> str:
         """Write the rows for which there is another row that meets a condition."""
         one, other = names
         return f"SELECT {shown} FROM ({rows}) AS {one} SEMI JOIN ({others}) AS {other} ON {condition}"
 
-    def nearest(self, value: str, width: str, *, fits: bool) -> str:
+    def round_half_even(self, value: str, width: str, *, fits: bool) -> str:
         """Round a double, halves to even, as casts do."""
         return f"{'CAST' if fits else 'TRY_CAST'}({value} AS {width})"
 
-    def nearest_inside(self, value: str, width: str) -> str:
+    def round_half_even_inside(self, value: str, width: str) -> str:
         """Round a double where a branch is taken in which it fits: DuckDB computes branches ahead."""
-        return self.nearest(value, width, fits=False)
+        return self.round_half_even(value, width, fits=False)
 
-    def narrowed(self, value: str, width: str, *, fits: bool = True) -> str:
+    def cast_integer(self, value: str, width: str, *, fits: bool = True) -> str:
         """Cast a whole number."""
         return f"{'CAST' if fits else 'TRY_CAST'}({value} AS {width})"
 
-    def half_away(self, value: str) -> str:
+    def round_half_away(self, value: str) -> str:
         """Round a double, halves away from zero."""
         return f"round({value})"
 
@@ -84,19 +110,19 @@ class DuckDB(Dialect):
         """Divide whole numbers."""
         return f"{value} // {by}"
 
-    def filtered(self, aggregate: str, value: str, condition: str) -> str:
+    def aggregate_where(self, aggregate: str, value: str, condition: str) -> str:
         """Write an aggregate of the rows that meet a condition."""
         return f"{aggregate}({'*' if aggregate == 'count' else value}) FILTER (WHERE {condition})"
 
-    def filtered_total(self, value: str, condition: str) -> str:
+    def total_where(self, value: str, condition: str) -> str:
         """Sum the rows that meet a condition."""
         return f"sum({value}) FILTER (WHERE {condition})"
 
-    def distinct(self, value: str, condition: str) -> str:
+    def count_distinct(self, value: str, condition: str) -> str:
         """Count the different values of the rows that meet a condition."""
         return f"count(DISTINCT {value}) FILTER (WHERE {condition})"
 
-    def joined(self, written: str) -> str:
+    def integer_to_text(self, written: str) -> str:
         """Write a whole number where texts are joined: it becomes one by itself."""
         return written
 
@@ -116,10 +142,25 @@ class DuckDB(Dialect):
         """Write a date or a time as a time."""
         return f"TRY_CAST({written} AS TIMESTAMP)"
 
-    def readable(self, written: str, kind: Kind, *, double: bool) -> str:
+    def cast_key(self, written: str, kind: Kind, *, double: bool) -> str:
         """Cast a key to its kind."""
         del double
         return f"TRY_CAST({written} AS {self.type_name(kind)})"
 
 
 DUCKDB = DuckDB()
+
+
+def emit(aggregation: Aggregation) -> str:
+    """Write the query whose rows are the exact integers of each group."""
+    return sql.emit(aggregation, DUCKDB)
+
+
+EMITTED_FUNCTIONS = frozenset(TEMPLATES) - {LIMITED}
+
+
+class DuckDBEmitter(AnyEmitter):
+    """Writes the expressions over rows with certain columns."""
+
+    def __init__(self, table: Fields) -> None:
+        super().__init__(table, DUCKDB)

@@ -13,27 +13,32 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from jali.engines.copies import not_written
-from jali.engines.copy_directory import CopyDirectory
-from jali.engines.duckdb.dialect import DUCKDB
-from jali.engines.duckdb.emit import emit
-from jali.engines.duckdb.expressions import Emitter
-from jali.engines.duckdb.files import fingerprint, header, matches_header
-from jali.engines.duckdb.frames import Snapshot, snapshot
-from jali.engines.duckdb.instances import Instances
+from jali.catalog.tables import Field, Kind, Public, Source, Table
+from jali.catalog.value_domain import Value
+from jali.engines.base import Cancellation, Resources, make_change_failure, make_compile_refusal, make_failure
+from jali.engines.copy_storage import CopyDirectory, make_write_failure
+from jali.engines.duckdb.connections import Instances
+from jali.engines.duckdb.dialect import DUCKDB, DuckDBEmitter, emit
+from jali.engines.duckdb.frame_snapshots import Snapshot, snapshot
 from jali.engines.duckdb.prepared import write_copy
-from jali.engines.duckdb.schema_keys import is_keyed, is_table
-from jali.engines.duckdb.sources import COPIED, FRAME_PREFIX, plain_scan
-from jali.engines.duckdb.types import field_of, text_field
-from jali.engines.failures import changed, failed, uncompiled
-from jali.engines.resources import Cancellation, Resources
-from jali.engines.sql.counts import counted
+from jali.engines.duckdb.sources import (
+    COPY_TABLE,
+    FRAME_PREFIX,
+    field_of,
+    fingerprint,
+    is_keyed,
+    is_table,
+    matches_header,
+    read_header,
+    scan_source,
+    text_field,
+)
+from jali.engines.sql.relation_emitter import count_rows
 from jali.errors import CatalogError, EngineError, Phrase
-from jali.noise import BitSource
-from jali.query.aggregation import Aggregation
-from jali.query.catalog import Field, Kind, Public, Source, Table
-from jali.query.followed import Followed
-from jali.query.nodes import Column, Value
+from jali.ir.aggregates import Aggregation
+from jali.ir.expressions import Column
+from jali.ir.stream_input import StreamInput
+from jali.sampling import BitSource
 
 if TYPE_CHECKING:
     import duckdb
@@ -84,10 +89,10 @@ class DuckDBEngine:
         """Write an aggregation in DuckDB's SQL."""
         return emit(aggregation)
 
-    def emit_ticks(self, followed: Followed, span: tuple[datetime, datetime], most: int) -> str:
+    def emit_ticks(self, followed: StreamInput, span: tuple[datetime, datetime], most: int) -> str:
         """Write, in DuckDB's SQL, what a stream takes from a table."""
         # Read where a stream follows a table, which few do.
-        from jali.engines.sql.ticks import emit_ticks
+        from jali.engines.sql.tick_emitter import emit_ticks
 
         return emit_ticks(followed, span, most, DUCKDB)
 
@@ -120,12 +125,12 @@ class DuckDBEngine:
         """Read names and kinds of the columns. Columns of CSV and JSON are text unless a kind is declared."""
         if source.format in _TEXTUAL:
             kinds = {name.lower(): Kind(kind) for name, kind in declared.items()}
-            names = header(source.location) if source.format == "csv" else list(declared)
+            names = read_header(source.location) if source.format == "csv" else list(declared)
             if not names:
                 raise CatalogError("json-columns-missing", location=source.location)
             return tuple(text_field(n, kinds.get(n.lower(), Kind.TEXT)) for n in names)
         try:
-            described = self._described(source, frame)
+            described = self._describe_columns(source, frame)
         except CatalogError:
             raise
         except Exception:
@@ -134,12 +139,12 @@ class DuckDBEngine:
             raise CatalogError("source-unreadable", location=source.location, format=source.format)
         return tuple(field_of(row[0], row[1]) for row in described)
 
-    def _described(self, source: Source, frame: Any) -> list[Any] | None:
+    def _describe_columns(self, source: Source, frame: Any) -> list[Any] | None:
         with self._cursor([source], None if frame is None else snapshot(frame)) as cursor:
             # A view may be drawn at random, or read another protected table: only tables are one source.
             if source.format == "duckdb" and not is_table(cursor, source):
                 return None
-            return cursor.execute(f"DESCRIBE SELECT * FROM {plain_scan(source)}").fetchall()
+            return cursor.execute(f"DESCRIBE SELECT * FROM {scan_source(source)}").fetchall()
 
     def ready(self, table: Table | Public) -> None:
         """Refuse a file that is gone, a frame that is not attached, and a source with other columns or no key."""
@@ -161,13 +166,13 @@ class DuckDBEngine:
     def _has_columns(self, table: Table | Public) -> bool:
         """Say whether a DuckDB file still has a table, not a view, with the declared columns in their types."""
         try:
-            found = [field_of(row[0], row[1]) for row in self._described(table.source, None) or ()]
+            found = [field_of(row[0], row[1]) for row in self._describe_columns(table.source, None) or ()]
         except Exception:
             return False
         return {(f.name, f.kind, f.type) for f in table.columns} <= {(f.name, f.kind, f.type) for f in found}
 
     def _copy_ready(self, table: Table, copy: Source) -> None:
-        if copy.relation != COPIED or not Path(copy.location).is_file():
+        if copy.relation != COPY_TABLE or not Path(copy.location).is_file():
             raise EngineError("source-missing-copy", table=table.name)
 
     def compile(self, sql: str, tables: Sequence[Table | Public]) -> None:
@@ -185,7 +190,7 @@ class DuckDBEngine:
         except Exception as problem:
             wrong = _is_wrong(problem)
         if wrong:
-            raise uncompiled("DuckDB")
+            raise make_compile_refusal("DuckDB")
         if len(self._compiled) >= _MOST_KNOWN:
             self._compiled.clear()
         self._compiled.add(known)
@@ -214,9 +219,9 @@ class DuckDBEngine:
             raise KeyboardInterrupt
         # Raised outside the handler, so that DuckDB's own exception is not even the context of ours.
         if [self.fingerprint(source) for source in sources] != before:
-            raise changed()
+            raise make_change_failure()
         if rows is None:
-            raise failed("disk" if full and not cancellation.reason else cancellation.reason)
+            raise make_failure("disk" if full and not cancellation.reason else cancellation.reason)
         return rows
 
     def failure(self, sql: str, tables: Sequence[Table | Public]) -> str | None:
@@ -230,7 +235,7 @@ class DuckDBEngine:
 
     def contents(self, table: Public, most: int) -> dict[str, tuple[Value, ...]]:
         """Return the different values of each column of a public table that has at most so many."""
-        emitter, found = Emitter(table), {}
+        emitter, found = DuckDBEmitter(table), {}
         with self._cursor([table.source]) as cursor:
             for field in table.columns:
                 value = emitter.write(Column(field.name))
@@ -243,11 +248,11 @@ class DuckDBEngine:
     def count(self, table: Public) -> tuple[int, dict[str, int]]:
         """Return how many rows a public table has, and for each column how many have the same value at most."""
         with self._cursor([table.source]) as cursor:
-            return counted(table, DUCKDB, lambda query: int(cursor.execute(query).fetchall()[0][0]))
+            return count_rows(table, DUCKDB, lambda query: int(cursor.execute(query).fetchall()[0][0]))
 
     def check_key(self, table: Table, column: str) -> None:
         """Refuse a column in which two rows of a table have the same value."""
-        value = Emitter(table).write(Column(column))
+        value = DuckDBEmitter(table).write(Column(column))
         rows = (
             f"FROM {DUCKDB.scan(table, [column])} WHERE {value} IS NOT NULL GROUP BY {value} HAVING count(*) > 1"
         )
@@ -258,7 +263,7 @@ class DuckDBEngine:
 
     def check(self, table: Table | Public) -> None:
         """Read a source in full, through the normalising scan: text that is not UTF-8, or a damaged page."""
-        columns = [f"bit_xor(hash({DUCKDB.quoted(field.name)}))" for field in table.columns]
+        columns = [f"bit_xor(hash({DUCKDB.quote(field.name)}))" for field in table.columns]
         sound = False
         with suppress(Exception), self._cursor([table.source]) as cursor:
             source = replace(table, copy=None) if isinstance(table, Table) else table
@@ -302,16 +307,16 @@ class DuckDBEngine:
         source, put = replace(table, copy=None), False
         self.ready(source)
         self._copies.sweep()
-        with self._copies.unfinished(table.name) as path:
+        with self._copies.stage_copy(table.name) as path:
             if self._write_copy(source, path, stage, bits):
-                with self._copies.alone():
+                with self._copies.lock():
                     tell(None)
                     put = self._copies.put(path, table.name)
                     if put:
-                        tell(Source("duckdb", str(self._copies.place(table.name)), COPIED))
+                        tell(Source("duckdb", str(self._copies.place(table.name)), COPY_TABLE))
         # Raised outside all handlers: DuckDB's messages quote values of rows.
         if not put:
-            raise not_written(table.name, Phrase("copy-needs-disk"))
+            raise make_write_failure(table.name, Phrase("copy-needs-disk"))
 
     def _write_copy(self, table: Table, path: Path, stage: Callable[[str], None], bits: BitSource | None) -> bool:
         """Write a copy, and say whether it is one of a source that stayed the same meanwhile."""

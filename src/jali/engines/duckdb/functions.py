@@ -9,16 +9,16 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
+from jali.catalog.tables import Kind
 from jali.engines.duckdb.literals import constant, text
-from jali.engines.duckdb.types import type_name
+from jali.engines.duckdb.sources import type_name
 from jali.engines.sql.dialect import Template
-from jali.query.catalog import Kind
-from jali.query.functions.days import PARTS
-from jali.query.functions.texts import LIMITED, LONGEST_PART, LONGEST_TAKEN, part_length
-from jali.query.nodes import Call, Expression, Literal
+from jali.ir.expressions import Call, Expression, Literal
+from jali.ir.functions.date_functions import PARTS
+from jali.ir.functions.text_functions import LIMITED, LONGEST_PART, LONGEST_TAKEN, part_length
 
 if TYPE_CHECKING:
-    from jali.engines.sql.expressions import Emitter
+    from jali.engines.sql.expression_emitter import Emitter
 
 _INFINITE = "'inf'::DOUBLE"
 _BELOW_ZERO = "'-5e-324'::DOUBLE"
@@ -45,7 +45,7 @@ def _date_arithmetic(emitter: Emitter, call: Call) -> str:
 
 
 def _comparison(emitter: Emitter, call: Call) -> str:
-    left, right = emitter.alike(call.arguments)
+    left, right = emitter.write_alike(call.arguments)
     return f"({left} {call.function.upper()} {right})"
 
 
@@ -55,7 +55,7 @@ def _logic(emitter: Emitter, call: Call) -> str:
 
 
 def _in(emitter: Emitter, call: Call) -> str:
-    value, *others = emitter.alike(call.arguments)
+    value, *others = emitter.write_alike(call.arguments)
     return f"({value} IN ({', '.join(others)}))"
 
 
@@ -69,7 +69,7 @@ def _extreme(emitter: Emitter, call: Call) -> str:
     DuckDB copies a plan as text, and refuses a call with three or more arguments of which two have one name.
     """
     dated = emitter.kind(call) in (Kind.DATE, Kind.TIMESTAMP)
-    written = list(emitter.alike(call.arguments) if dated else [emitter.real(a) for a in call.arguments])
+    written = list(emitter.write_alike(call.arguments) if dated else [emitter.real(a) for a in call.arguments])
     while len(written) > 1:
         pairs = [written[i : i + 2] for i in range(0, len(written), 2)]
         written = [f"{call.function}({', '.join(pair)})" if len(pair) > 1 else pair[0] for pair in pairs]
@@ -145,24 +145,24 @@ def _unless(written: str, other: str) -> str:
 
 
 def _coalesce(emitter: Emitter, call: Call) -> str:
-    return _chosen(emitter, call, f"coalesce({', '.join(emitter.alike(call.arguments))})")
+    return _write_choice(emitter, call, f"coalesce({', '.join(emitter.write_alike(call.arguments))})")
 
 
 def _nullif(emitter: Emitter, call: Call) -> str:
-    return _chosen(emitter, call, _unless(*emitter.alike(call.arguments)))
+    return _write_choice(emitter, call, _unless(*emitter.write_alike(call.arguments)))
 
 
 def _case(emitter: Emitter, call: Call) -> str:
-    *values, otherwise = emitter.alike((*call.arguments[1::2], call.arguments[-1]))
+    *values, otherwise = emitter.write_alike((*call.arguments[1::2], call.arguments[-1]))
     compared = _compare_one(emitter, call)
     if compared is None:
         conditions = [emitter.condition(a) for a in call.arguments[:-1:2]]
-        return _chosen(emitter, call, _branches(conditions, values, otherwise))
+        return _write_choice(emitter, call, _branches(conditions, values, otherwise))
     # What all conditions look at is bound to a name: otherwise it would be there once for each of them.
     subject, others = compared
     name = f"c{''.join((subject, *others, *values, otherwise)).count('lambda ')}"
     bound = _branches([f"({name} = {other})" for other in others], values, otherwise)
-    return _chosen(emitter, call, f"list_transform([{subject}], lambda {name}: {bound})[1]")
+    return _write_choice(emitter, call, f"list_transform([{subject}], lambda {name}: {bound})[1]")
 
 
 def _branches(conditions: Sequence[str], values: Sequence[str], otherwise: str) -> str:
@@ -175,18 +175,18 @@ def _compare_one(emitter: Emitter, call: Call) -> tuple[str, list[str]] | None:
     conditions = [a for a in call.arguments[:-1:2] if isinstance(a, Call) and a.function == "="]
     if len(conditions) < max(2, len(call.arguments) // 2) or len({c.arguments[0] for c in conditions}) > 1:
         return None
-    subjects, others = zip(*(emitter.alike(c.arguments) for c in conditions), strict=True)
+    subjects, others = zip(*(emitter.write_alike(c.arguments) for c in conditions), strict=True)
     alike = len(set(subjects)) == 1 and len(subjects[0]) > _LONG
     return (subjects[0], list(others)) if alike else None
 
 
-def _chosen(emitter: Emitter, call: Call, written: str) -> str:
+def _write_choice(emitter: Emitter, call: Call, written: str) -> str:
     # A chosen number is declared a double like any other computed number, whatever it was chosen from.
     return _number(written) if emitter.is_double(call) else written
 
 
 def _texts(emitter: Emitter, call: Call) -> str:
-    return f"{call.function}({', '.join(emitter.typed(a, Kind.TEXT) for a in call.arguments)})"
+    return f"{call.function}({', '.join(emitter.write_as(a, Kind.TEXT) for a in call.arguments)})"
 
 
 def _measure(emitter: Emitter, call: Call) -> str:
@@ -195,11 +195,11 @@ def _measure(emitter: Emitter, call: Call) -> str:
 
 def _part_of_text(emitter: Emitter, call: Call) -> str:
     first, *places = call.arguments
-    return f"{call.function}({', '.join([emitter.typed(first, Kind.TEXT), *map(emitter.write, places)])})"
+    return f"{call.function}({', '.join([emitter.write_as(first, Kind.TEXT), *map(emitter.write, places)])})"
 
 
 def _like(emitter: Emitter, call: Call) -> str:
-    value, pattern = (emitter.typed(a, Kind.TEXT) for a in call.arguments)
+    value, pattern = (emitter.write_as(a, Kind.TEXT) for a in call.arguments)
     return f"({value} {call.function.upper()} {pattern})"
 
 
@@ -208,11 +208,11 @@ def _replace(emitter: Emitter, call: Call) -> str:
     old, new = (len(a.value) if isinstance(a, Literal) and isinstance(a.value, str) else 0 for a in others)
     # As much of the text as leaves the result no longer than the longest part.
     kept = LONGEST_PART // max(1, -(-new // max(1, old)))
-    words = ", ".join(emitter.typed(a, Kind.TEXT) for a in others)
-    return f"replace(left({emitter.typed(value, Kind.TEXT)}, {kept}), {words})"
+    words = ", ".join(emitter.write_as(a, Kind.TEXT) for a in others)
+    return f"replace(left({emitter.write_as(value, Kind.TEXT)}, {kept}), {words})"
 
 
-def _joined(emitter: Emitter, call: Call) -> str:
+def _concatenate(emitter: Emitter, call: Call) -> str:
     parts = [_part(emitter, a, part_length(call)) for a in call.arguments]
     return f"({' || '.join(parts)})" if call.function == "||" else f"concat({', '.join(parts)})"
 
@@ -223,8 +223,8 @@ def _part(emitter: Emitter, expression: Expression, longest: int) -> str:
     return f"left({_as_text(emitter, expression)}, {longest})"
 
 
-def _limited(emitter: Emitter, call: Call) -> str:
-    written = emitter.typed(call.arguments[0], Kind.TEXT)
+def _limit_length(emitter: Emitter, call: Call) -> str:
+    written = emitter.write_as(call.arguments[0], Kind.TEXT)
     return _once(written, lambda v: f"CASE WHEN strlen({v}) <= {LONGEST_TAKEN} THEN {v} END")
 
 
@@ -232,34 +232,34 @@ def _as_text(emitter: Emitter, expression: Expression) -> str:
     if emitter.is_double(expression) and emitter.kind(expression) is Kind.INTEGER:
         # A whole double would be written with a decimal point.
         return f"TRY_CAST(TRY_CAST({emitter.write(expression)} AS BIGINT) AS VARCHAR)"
-    return f"TRY_CAST({emitter.typed(expression, Kind.TEXT)} AS VARCHAR)"
+    return f"TRY_CAST({emitter.write_as(expression, Kind.TEXT)} AS VARCHAR)"
 
 
 def _date_part(emitter: Emitter, call: Call) -> str:
     # DuckDB fails on the week of the first days of its calendar.
-    return _number(f"TRY({call.function}({emitter.typed(call.arguments[0], Kind.DATE)}))")
+    return _number(f"TRY({call.function}({emitter.write_as(call.arguments[0], Kind.DATE)}))")
 
 
 def _week(emitter: Emitter, call: Call) -> str:
     # Of dates DuckDB computes the week of the least while it plans, from statistics and outside of TRY: one far
     # date would make the question fail for everybody. Of times it does not.
-    moment = f"TRY_CAST({emitter.typed(call.arguments[0], Kind.DATE)} AS TIMESTAMP)"
+    moment = f"TRY_CAST({emitter.write_as(call.arguments[0], Kind.DATE)} AS TIMESTAMP)"
     return _number(f"TRY(week({moment}))")
 
 
 def _date_name(emitter: Emitter, call: Call) -> str:
-    return f"{call.function}({emitter.typed(call.arguments[0], Kind.DATE)})"
+    return f"{call.function}({emitter.write_as(call.arguments[0], Kind.DATE)})"
 
 
-def _truncated(part: str) -> Template:
+def _truncate(part: str) -> Template:
     def template(emitter: Emitter, call: Call) -> str:
         (moment,) = _moments(emitter, call)
-        return _dated(emitter, call, f"TRY(date_trunc('{part}', {moment}))")
+        return _cast_moment(emitter, call, f"TRY(date_trunc('{part}', {moment}))")
 
     return template
 
 
-def _counted(function: str, part: str) -> Template:
+def _count_parts(function: str, part: str) -> Template:
     def template(emitter: Emitter, call: Call) -> str:
         one, other = _moments(emitter, call)
         return _number(f"TRY({function}('{part}', {one}, {other}))")
@@ -268,25 +268,25 @@ def _counted(function: str, part: str) -> Template:
 
 
 def _moments(emitter: Emitter, call: Call) -> list[str]:
-    return [f"TRY_CAST({emitter.typed(a, Kind.TIMESTAMP)} AS TIMESTAMP)" for a in call.arguments]
+    return [f"TRY_CAST({emitter.write_as(a, Kind.TIMESTAMP)} AS TIMESTAMP)" for a in call.arguments]
 
 
-def _moved(unit: str) -> Template:
+def _move(unit: str) -> Template:
     def template(emitter: Emitter, call: Call) -> str:
         value, amount = call.arguments
-        return _dated(
-            emitter, call, f"TRY({emitter.typed(value, Kind.DATE)} + to_{unit}({emitter.write(amount)}))"
+        return _cast_moment(
+            emitter, call, f"TRY({emitter.write_as(value, Kind.DATE)} + to_{unit}({emitter.write(amount)}))"
         )
 
     return template
 
 
-def _dated(emitter: Emitter, call: Call, written: str) -> str:
+def _cast_moment(emitter: Emitter, call: Call, written: str) -> str:
     return f"TRY_CAST({written} AS {type_name(emitter.kind(call) or Kind.TIMESTAMP)})"
 
 
 def _cast(kind: Kind) -> Template:
-    return lambda emitter, call: f"TRY_CAST({emitter.typed(call.arguments[0], kind)} AS {type_name(kind)})"
+    return lambda emitter, call: f"TRY_CAST({emitter.write_as(call.arguments[0], kind)} AS {type_name(kind)})"
 
 
 def _unary(prefix: str, suffix: str = "") -> Template:
@@ -305,17 +305,17 @@ TEMPLATES: dict[str, Template] = {
     **dict.fromkeys(("length", "strpos"), _measure),
     **dict.fromkeys(("substring", "left", "right"), _part_of_text),
     **dict.fromkeys(("like", "ilike"), _like),
-    **dict.fromkeys(("||", "concat"), _joined),
-    LIMITED: _limited,
+    **dict.fromkeys(("||", "concat"), _concatenate),
+    LIMITED: _limit_length,
     **dict.fromkeys(("year", "quarter", "month", "day", "dayofweek", "isodow", "dayofyear"), _date_part),
     **dict.fromkeys(("hour", "minute", "second"), _date_part),
     "week": _week,
     **dict.fromkeys(("monthname", "dayname"), _date_name),
-    **{f"trunc {part}": _truncated(part) for part in PARTS},
-    **{f"diff {part}": _counted("date_diff", part) for part in PARTS},
-    **{f"sub {part}": _counted("date_sub", part) for part in PARTS},
-    **{f"add {unit}": _moved(unit) for unit in ("months", "days", "seconds")},
-    "last_day": lambda e, c: f"TRY(last_day({e.typed(c.arguments[0], Kind.DATE)}))",
+    **{f"trunc {part}": _truncate(part) for part in PARTS},
+    **{f"diff {part}": _count_parts("date_diff", part) for part in PARTS},
+    **{f"sub {part}": _count_parts("date_sub", part) for part in PARTS},
+    **{f"add {unit}": _move(unit) for unit in ("months", "days", "seconds")},
+    "last_day": lambda e, c: f"TRY(last_day({e.write_as(c.arguments[0], Kind.DATE)}))",
     "/": _divide,
     "//": lambda e, c: f"trunc{_divide(e, c)}",
     "%": _remainder,

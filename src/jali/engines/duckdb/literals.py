@@ -5,11 +5,11 @@ from __future__ import annotations
 import datetime
 from fractions import Fraction
 
+from jali.catalog.value_domain import Value
 from jali.engines.sql.dialect import INT64
-from jali.query.nodes import Value
 
 
-def quoted(name: str) -> str:
+def quote(name: str) -> str:
     """Write an identifier."""
     return '"' + name.replace('"', '""') + '"'
 

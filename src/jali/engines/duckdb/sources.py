@@ -1,14 +1,74 @@
-"""Where DuckDB finds the rows of a table, and how each format is read row by row."""
+"""Where DuckDB finds the rows of a table: formats, column types, file headers and the keys that a file enforces.
+
+The type of a column is frozen when a table is protected, and every read casts to it. Of a DuckDB file the schema
+is read, never its rows.
+"""
 
 from __future__ import annotations
 
-from jali.engines.duckdb.literals import constant, quoted, text
-from jali.query.catalog import Field, Kind, Public, Source, Table
-from jali.query.domain import FIRST_DAY, FIRST_TIME, LAST_DAY, LAST_TIME, LONGEST_TEXT
+import csv
+import hashlib
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from jali.catalog.tables import Field, Kind, Public, Source, Table
+from jali.catalog.value_domain import FIRST_DAY, FIRST_TIME, LAST_DAY, LAST_TIME, LONGEST_TEXT
+from jali.engines.duckdb.literals import constant, quote, text
+from jali.errors import CatalogError
+
+if TYPE_CHECKING:
+    import duckdb
+
+
+_SIGNED = frozenset({"TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT"})
+_WHOLE = _SIGNED | {"UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT"}
+_WIDE = frozenset({"UHUGEINT", "FLOAT"})
+NAMES = {
+    Kind.INTEGER: "BIGINT",
+    Kind.REAL: "DOUBLE",
+    Kind.TEXT: "VARCHAR",
+    Kind.BOOLEAN: "BOOLEAN",
+    Kind.DATE: "DATE",
+    Kind.TIMESTAMP: "TIMESTAMP",
+    Kind.OTHER: "VARCHAR",
+}
+_KINDS = {"DOUBLE": Kind.REAL, "VARCHAR": Kind.TEXT, "UUID": Kind.TEXT, "BOOLEAN": Kind.BOOLEAN, "DATE": Kind.DATE}
+_KINDS |= dict.fromkeys(_WIDE, Kind.REAL)
+_KINDS |= dict.fromkeys(("TIMESTAMP", "TIMESTAMP_S", "TIMESTAMP_MS", "TIMESTAMP_NS"), Kind.TIMESTAMP)
+_FAMILIES = {"DECIMAL(": Kind.REAL, "ENUM(": Kind.TEXT}
+
+
+def field_of(name: str, written: str) -> Field:
+    """Return the column of a DuckDB type. Decimal and single-precision numbers are read as doubles.
+
+    What is not known here cannot be read: lists (of anything that can), times with a zone, and the types of later
+    versions.
+
+    Example:
+        >>> types = "DECIMAL(9,2)", "DECIMAL(9,2)[]", "TIMESTAMPTZ_NS", "ENUM('[]')"
+        >>> [field_of("x", type).kind.value for type in types]
+        ['real', 'other', 'other', 'text']
+    """
+    if written in _WHOLE:
+        return Field(name, Kind.INTEGER, type=written)
+    family = next((kind for start, kind in _FAMILIES.items() if written.startswith(start)), Kind.OTHER)
+    kind = Kind.OTHER if written.endswith("]") else _KINDS.get(written, family)
+    return Field(name, kind, type=type_name(kind))
+
+
+def text_field(name: str, kind: Kind) -> Field:
+    """Return a column that is stored as text (CSV) and read as `kind`, NULL where that fails."""
+    return Field(name, kind, type=type_name(kind))
+
+
+def type_name(kind: Kind) -> str:
+    """Return the DuckDB type that holds values of a kind."""
+    return NAMES[kind]
+
 
 FRAME_PREFIX = "frame "
 # The table inside the file of a prepared copy.
-COPIED = "normalized rows"
+COPY_TABLE = "normalized rows"
 _ATTACHED = "source "
 # A field is quoted, with quotes doubled inside, or has neither quote nor comma.
 _CSV_FIELD = '("(?:[^"]|"")*"|[^",]*),'
@@ -22,16 +82,16 @@ _LINES = (
 _PARQUET_OPTIONS = "hive_partitioning = false, can_have_nan = true"
 
 
-def stored_rows(table: Table | Public) -> str:
+def scan_rows(table: Table | Public) -> str:
     """Write the FROM item of the rows as they are stored: of the prepared copy, where there is one."""
     if table.read_from.format == "csv":
         return _csv(table.source, table.fields)
     if table.read_from.format == "json":
         return _json(table.source, table.fields)
-    return plain_scan(table.read_from)
+    return scan_source(table.read_from)
 
 
-def normalized(field: Field) -> str:
+def normalize_column(field: Field) -> str:
     """Write what a question sees of a stored column: a value of the closed domain, or NULL.
 
     TRY_CAST to the stored type costs nothing. It makes NULL of what overflows between units of time, and after a
@@ -40,7 +100,7 @@ def normalized(field: Field) -> str:
     CASE alone does not keep them away: of a column with a dictionary, DuckDB computes functions that it believes
     to be total on all of its values, chosen or not. So dates and times are cut to the calendar besides.
     """
-    value = f"TRY_CAST({quoted(field.name)} AS {field.type})"
+    value = f"TRY_CAST({quote(field.name)} AS {field.type})"
     if field.kind is Kind.REAL:
         return f"CASE WHEN {value} <= 'inf'::DOUBLE THEN {value} END"
     if field.kind is Kind.TEXT:
@@ -53,16 +113,16 @@ def normalized(field: Field) -> str:
     return value
 
 
-def plain_scan(source: Source) -> str:
+def scan_source(source: Source) -> str:
     """Write the FROM item of a source whose schema is still to be read."""
     if source.format == "parquet":
         return f"read_parquet({text(source.location)}, {_PARQUET_OPTIONS})"
     if source.format == "duckdb":
-        return f"{quoted(attached_name(source.location))}.{quoted(source.relation)}"
-    return quoted(FRAME_PREFIX + source.location)
+        return f"{quote(name_attachment(source.location))}.{quote(source.relation)}"
+    return quote(FRAME_PREFIX + source.location)
 
 
-def attached_name(location: str) -> str:
+def name_attachment(location: str) -> str:
     """Return the name under which a DuckDB file is attached."""
     return _ATTACHED + location
 
@@ -76,7 +136,7 @@ def _csv(source: Source, fields: tuple[Field, ...]) -> str:
     lines = f"SELECT line, regexp_extract_all(line || ',', {text(_CSV_FIELD)}, 1) AS f"
     lines += f" FROM read_csv({text(source.location)}, {_LINES}, skip = 1)"
     whole = f"len(f) = {len(fields)} AND array_to_string(f, ',') = line"
-    columns = ", ".join(f"{_csv_value(i)} AS {quoted(field.name)}" for i, field in enumerate(fields, 1))
+    columns = ", ".join(f"{_csv_value(i)} AS {quote(field.name)}" for i, field in enumerate(fields, 1))
     return f"(SELECT {columns} FROM ({lines}) WHERE {whole})"
 
 
@@ -87,7 +147,7 @@ def _json(source: Source, fields: tuple[Field, ...]) -> str:
     """
     lines = f"SELECT line AS j FROM read_csv({text(source.location)}, {_LINES}) WHERE json_valid(line)"
     columns = ", ".join(
-        f"json_extract_string(j, {text(_member(field.name))}) AS {quoted(field.name)}" for field in fields
+        f"json_extract_string(j, {text(_member(field.name))}) AS {quote(field.name)}" for field in fields
     )
     return f"(SELECT {columns} FROM ({lines}))"
 
@@ -100,3 +160,74 @@ def _member(name: str) -> str:
 def _csv_value(index: int) -> str:
     unquoted = f"""replace(f[{index}][2:-2], '""', '"')"""
     return f"CASE WHEN starts_with(f[{index}], '\"') THEN {unquoted} ELSE nullif(f[{index}], '') END"
+
+
+def read_header(location: str) -> list[str]:
+    """Read the names in the first line of a CSV file."""
+    names = _first_line(location)
+    if not names or len({name.lower() for name in names}) != len(names) or not all(names):
+        raise CatalogError("csv-header-missing", location=location)
+    return names
+
+
+def matches_header(table: Table | Public) -> bool:
+    """Say whether a CSV file still has the columns it was declared with, in their places."""
+    if table.source.format != "csv":
+        return True
+    return _first_line(table.source.location) == [field.name for field in table.fields]
+
+
+def fingerprint(source: Source) -> str | None:
+    """Return what tells that a file was replaced: a digest of path, inode, size and time. None if it is missing.
+
+    A DuckDB file has a journal beside it, which changes with it.
+    """
+    path = Path(source.location).resolve()
+    facts: list[object] = [str(path)]
+    for part in (path, path.with_name(path.name + ".wal"))[: 2 if source.format == "duckdb" else 1]:
+        try:
+            found = part.stat()
+        except OSError:
+            facts.append(None)
+            continue
+        facts += [found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns]
+    return None if facts[1] is None else hashlib.sha256(repr(facts).encode()).hexdigest()
+
+
+def _first_line(location: str) -> list[str]:
+    try:
+        with Path(location).open("rb") as file:
+            line = file.readline(1 << 20).decode("utf-8-sig")
+    except (OSError, UnicodeDecodeError):
+        return []
+    return next(csv.reader([line]), [])
+
+
+_WHERE = "WHERE database_name = ? AND schema_name = 'main' AND lower(table_name) = lower(?)"
+_KEYS = (
+    f"SELECT constraint_column_names FROM duckdb_constraints() {_WHERE}"
+    " AND constraint_type IN ('PRIMARY KEY', 'UNIQUE')"
+)
+_TABLE = f"SELECT 1 FROM duckdb_tables() {_WHERE}"
+_TYPE = f"SELECT data_type FROM duckdb_columns() {_WHERE} AND lower(column_name) = lower(?)"
+
+
+def is_table(cursor: duckdb.DuckDBPyConnection, source: Source) -> bool:
+    """Say whether what is read is a table: a view of the same name may be drawn at random."""
+    return bool(cursor.execute(_TABLE, [name_attachment(source.location), source.relation]).fetchall())
+
+
+def is_keyed(cursor: duckdb.DuckDBPyConnection, source: Source, field: Field) -> bool:
+    """Say whether a constraint keeps a column unique, by itself, as it is read.
+
+    Reading may not make equal what is different in the file: nanoseconds would become microseconds.
+    """
+    table = [name_attachment(source.location), source.relation]
+    keys = [[name.lower() for name in row[0]] for row in cursor.execute(_KEYS, table).fetchall()]
+    types = [row[0] for row in cursor.execute(_TYPE, [*table, field.name]).fetchall()]
+    return [field.name.lower()] in keys and len(types) == 1 and _read_apart(types[0], field)
+
+
+def _read_apart(stored: str, field: Field) -> bool:
+    spelled = field.kind is Kind.TEXT and (stored.startswith("ENUM") or stored == "UUID")
+    return stored == field.type or spelled

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from jali.engines.postgres.numbers import INFINITE, LEAST_64, MOST_64, NOT_A_NUMBER, bound, timestamp
+from jali.catalog.tables import Kind
+from jali.engines.postgres.arithmetic import INFINITE, LEAST_64, MOST_64, NOT_A_NUMBER, bind_values, timestamp
 from jali.engines.sql.dialect import Template
-from jali.query.catalog import Kind
-from jali.query.nodes import Call, Expression
+from jali.ir.expressions import Call, Expression
 
 if TYPE_CHECKING:
-    from jali.engines.sql.expressions import Emitter
+    from jali.engines.sql.expression_emitter import Emitter
 
 _BLANKS = r"[ \t\n\v\f\r]*"
 _NUMBER = rf"^{_BLANKS}[+-]?(\d[\d_]*\.?\d*|\.\d+)([eE][+-]?\d{{1,5}})?{_BLANKS}$"
@@ -25,9 +25,9 @@ _MOMENT = rf"^{_BLANKS}{_DAY}{_TIME}{_BLANKS}$"
 
 def as_text(emitter: Emitter, expression: Expression) -> str:
     """Write a value as text. Whole numbers are computed as doubles, and those beyond 64 bits have no text."""
-    written = emitter.typed(expression, Kind.TEXT)
+    written = emitter.write_as(expression, Kind.TEXT)
     if emitter.is_double(expression) and emitter.kind(expression) is Kind.INTEGER:
-        return bound(
+        return bind_values(
             lambda x: (
                 f"(CASE WHEN {x} BETWEEN {LEAST_64} AND {MOST_64} THEN CAST(CAST({x} AS bigint) AS text) END)"
             ),
@@ -45,14 +45,14 @@ def _number(emitter: Emitter, call: Call) -> str:
     if kind is Kind.BOOLEAN:
         return f"CAST(CAST({emitter.write(value)} AS integer) AS double precision)"
     if kind is not Kind.TEXT:
-        return emitter.real(value) if kind is not None else emitter.dialect.typed(None, Kind.REAL)
-    return bound(_read_number, emitter.write(value))
+        return emitter.real(value) if kind is not None else emitter.dialect.cast_constant(None, Kind.REAL)
+    return bind_values(_read_number, emitter.write(value))
 
 
 def _read_number(t: str) -> str:
     shaped = f"length({t}) <= {_LONGEST_NUMBER} AND {t} ~ '{_NUMBER}'"
     number = f"CAST(replace({t}, '_', '') AS numeric)"
-    read = bound(
+    read = bind_values(
         lambda n: (
             f"(CASE WHEN abs({n}) > 1.7976931348623157e308 THEN sign({n})::float8 * {INFINITE}"
             f" WHEN abs({n}) < 2.48e-324 THEN 0 ELSE CAST({n} AS double precision) END)"
@@ -69,7 +69,7 @@ def _boolean(emitter: Emitter, call: Call) -> str:
     (value,) = call.arguments
     kind = emitter.kind(value)
     if kind is Kind.TEXT:
-        return bound(
+        return bind_values(
             lambda t: (
                 f"(CASE WHEN lower({t}) IN ('true', 't', '1', 'yes', 'y') THEN TRUE"
                 f" WHEN lower({t}) IN ('false', 'f', '0', 'no', 'n') THEN FALSE END)"
@@ -77,22 +77,22 @@ def _boolean(emitter: Emitter, call: Call) -> str:
             emitter.write(value),
         )
     if kind is Kind.BOOLEAN or kind is None:
-        return emitter.typed(value, Kind.BOOLEAN)
+        return emitter.write_as(value, Kind.BOOLEAN)
     return f"({emitter.real(value)} <> 0)"
 
 
 def _date(emitter: Emitter, call: Call) -> str:
     (value,) = call.arguments
     if emitter.kind(value) is Kind.TEXT:
-        return f"CAST({bound(_read_moment, emitter.write(value))} AS date)"
-    return f"CAST({emitter.typed(value, Kind.DATE)} AS date)"
+        return f"CAST({bind_values(_read_moment, emitter.write(value))} AS date)"
+    return f"CAST({emitter.write_as(value, Kind.DATE)} AS date)"
 
 
 def _timestamp(emitter: Emitter, call: Call) -> str:
     (value,) = call.arguments
     if emitter.kind(value) is Kind.TEXT:
-        return bound(_read_moment, emitter.write(value))
-    return timestamp(emitter.typed(value, Kind.TIMESTAMP))
+        return bind_values(_read_moment, emitter.write(value))
+    return timestamp(emitter.write_as(value, Kind.TIMESTAMP))
 
 
 def _read_moment(t: str) -> str:
@@ -111,7 +111,7 @@ def _read_moment(t: str) -> str:
         made = f"make_timestamp({year}, {month}, {day}, coalesce({hour}, 0), coalesce({minute}, 0), {exact})"
         return f"(CASE WHEN {dated} AND {timed} THEN {made} END)"
 
-    return bound(make, parts)
+    return bind_values(make, parts)
 
 
 CASTS: dict[str, Template] = {

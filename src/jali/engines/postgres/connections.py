@@ -33,7 +33,7 @@ _SETTINGS = "; ".join(
 )
 
 
-class Connections:
+class PostgresConnections:
     """Idle connections by address. One that failed is closed, and the next question opens another."""
 
     def __init__(self) -> None:
@@ -44,7 +44,7 @@ class Connections:
     @contextmanager
     def transaction(self, url: str, *, writing: bool = False) -> Iterator[psycopg.Connection[Any]]:
         """Lend a connection for one transaction that sees one state of the data, and may change it if asked to."""
-        connection = self._taken(url)
+        connection = self._take(url)
         try:
             with connection.transaction():
                 if writing:
@@ -58,7 +58,7 @@ class Connections:
 
     def tidy(self, url: str, relation: str) -> None:
         """Let Postgres note that everybody sees all rows of a new table, so that reading takes less; if it can."""
-        connection = self._taken(url)
+        connection = self._take(url)
         with suppress(Exception):
             connection.execute("SET default_transaction_read_only = off")
             connection.execute(f"VACUUM {relation}".encode())
@@ -73,7 +73,7 @@ class Connections:
                 for connection in (c for some in idle.values() for c in some):
                     connection.close()
 
-    def _taken(self, url: str) -> psycopg.Connection[Any]:
+    def _take(self, url: str) -> psycopg.Connection[Any]:
         with self._lock:
             if self._process != os.getpid():
                 # A forked child leaves the parent's connections alone.
@@ -81,17 +81,17 @@ class Connections:
             idle = self._idle[url]
             while idle:
                 connection = idle.pop()
-                if _alive(connection):
+                if _is_alive(connection):
                     return connection
                 connection.close()
-        return _opened(url)
+        return _open_connection(url)
 
     def _give_back(self, url: str, connection: psycopg.Connection[Any]) -> None:
         with self._lock:
             self._idle[url].append(connection)
 
 
-def _alive(connection: psycopg.Connection[Any]) -> bool:
+def _is_alive(connection: psycopg.Connection[Any]) -> bool:
     """Say whether the server still answers: one that was started again does not know us."""
     try:
         connection.execute("SELECT 1")
@@ -100,7 +100,7 @@ def _alive(connection: psycopg.Connection[Any]) -> bool:
     return True
 
 
-def _opened(url: str) -> psycopg.Connection[Any]:
+def _open_connection(url: str) -> psycopg.Connection[Any]:
     import psycopg
 
     connection = psycopg.connect(url, autocommit=True, connect_timeout=_PATIENCE, application_name="jali")

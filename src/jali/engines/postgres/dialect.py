@@ -11,15 +11,13 @@ from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from types import MappingProxyType
 
-from jali.engines.postgres import numbers
+from jali.catalog.tables import Field, Kind, Public, Table
+from jali.catalog.value_domain import FIRST_DAY, FIRST_TIME, LAST_DAY, LAST_TIME, LONGEST_TEXT, Value
+from jali.engines.postgres import arithmetic
 from jali.engines.postgres.functions import TEMPLATES
-from jali.engines.postgres.sources import relation
-from jali.engines.postgres.types import NAMES, is_beyond_doubles
+from jali.engines.postgres.sources import NAMES, is_beyond_doubles, quote_relation
 from jali.engines.sql.dialect import Dialect
 from jali.errors import Unsupported
-from jali.query.catalog import Field, Kind, Public, Table
-from jali.query.domain import FIRST_DAY, FIRST_TIME, LAST_DAY, LAST_TIME, LONGEST_TEXT
-from jali.query.nodes import Value
 
 # Equal keys are joined by hashing; a missing key is told by a second equality, and stands for one of these.
 _STANDS_FOR: Mapping[Kind, str] = MappingProxyType(
@@ -45,7 +43,7 @@ class Postgres(Dialect):
     small = "integer"
     large = "bigint"
     widest = "numeric"
-    infinite = numbers.INFINITE
+    infinite = arithmetic.INFINITE
     outside = MappingProxyType(
         {
             Kind.DATE: ("DATE '0001-12-31 BC'", "DATE '10000-01-01'"),
@@ -55,7 +53,7 @@ class Postgres(Dialect):
 
     def double(self, value: Fraction) -> str:
         """Write a number as the double nearest to it."""
-        return numbers.double(float(value))
+        return arithmetic.double(float(value))
 
     def text(self, value: str) -> str:
         """Write a text constant."""
@@ -69,11 +67,11 @@ class Postgres(Dialect):
 
     def rows(self, table: Table | Public) -> str:
         """Write the FROM item of the rows as they are stored."""
-        return relation(table.read_from)
+        return quote_relation(table.read_from)
 
-    def normalized(self, field: Field) -> str:
+    def normalize(self, field: Field) -> str:
         """Write what a question sees of a stored column. Texts are compared by bytes, whatever their collation."""
-        name = self.quoted(field.name)
+        name = self.quote(field.name)
         if field.kind is Kind.TEXT:
             value = f"CAST({name} AS text)"
             return f'(CASE WHEN octet_length({value}) <= {LONGEST_TEXT} THEN {value} END COLLATE "C")'
@@ -82,28 +80,27 @@ class Postgres(Dialect):
             beyond = f"CASE WHEN abs({name}) < 1 THEN 0 ELSE sign({name}) * {self.infinite} END"
             return f"(CASE WHEN {name} = 'NaN' THEN NULL WHEN {fits} THEN {self.real(name)} ELSE {beyond} END)"
         if field.kind is Kind.REAL:
-            return (
-                f"nullif({name if field.type == 'double precision' else self.real(name)}, {numbers.NOT_A_NUMBER})"
-            )
+            double = name if field.type == "double precision" else self.real(name)
+            return f"nullif({double}, {arithmetic.NOT_A_NUMBER})"
         if field.kind in (Kind.DATE, Kind.TIMESTAMP):
             low, high = (FIRST_DAY, LAST_DAY) if field.kind is Kind.DATE else (FIRST_TIME, LAST_TIME)
             return f"(CASE WHEN {name} BETWEEN {self.constant(low)} AND {self.constant(high)} THEN {name} END)"
         return name
 
-    def windowed(self, table: Table | None) -> bool:
+    def counts_by_window(self, table: Table | None) -> bool:
         """Count rows beside them: for a join every worker would count everybody anew (docs/benchmarks.md)."""
         del table
         return True
 
-    def bytewise(self, written: str) -> str:
+    def order_by_bytes(self, written: str) -> str:
         """Write a text that is ordered by its bytes, whatever the database has for a collation."""
         return f'({written}) COLLATE "C"'
 
-    def derived(self, query: str) -> str:
+    def nest_query(self, query: str) -> str:
         """Write a query as a FROM item: it must have a name."""
         return f"({query}) AS derived"
 
-    def kept(self, *, bare: bool) -> str:
+    def reading_hint(self, *, bare: bool) -> str:
         """Rows of one table are read again where they are needed twice; others are computed once."""
         return "NOT MATERIALIZED " if bare else "MATERIALIZED "
 
@@ -117,47 +114,49 @@ class Postgres(Dialect):
         """Write the place of a value among others."""
         return f"array_position({self._array(values, kind)}, {written}) - 1"
 
-    def one_key(self, value: Value, kind: Kind) -> str:
+    def write_key(self, value: Value, kind: Kind) -> str:
         """Write a key, in the type of its kind."""
-        return self.typed(value, kind)
+        return self.cast_constant(value, kind)
 
     def _array(self, values: Sequence[Value], kind: Kind) -> str:
         return f"{self.text('{' + ','.join(map(_item, values)) + '}')}::{self.type_name(kind)}[]"
 
-    def same(self, one: str, other: str, kind: Kind, *, missing: bool) -> str:
+    def match_keys(self, one: str, other: str, kind: Kind, *, missing: bool) -> str:
         """Write the equality of keys so that it can be hashed: IS NOT DISTINCT FROM compares all pairs."""
         if not missing:
             return f"{one} = {other}"
         stands = _STANDS_FOR[kind]
         return f"coalesce({one}, {stands}) = coalesce({other}, {stands}) AND ({one} IS NULL) = ({other} IS NULL)"
 
-    def scaled(self, value: str, by: Fraction) -> str:
+    def multiply(self, value: str, by: Fraction) -> str:
         """Multiply a double by a constant. Postgres raises where a product is too small to be told from 0."""
         return f"{_away_from_zero(value) if abs(by) < 1 else value} * {self.double(by)}"
 
-    def divided(self, value: str, by: Fraction) -> str:
+    def divide(self, value: str, by: Fraction) -> str:
         """Divide a double by a constant."""
         return f"{_away_from_zero(value) if abs(by) > 1 else value} / {self.double(by)}"
 
-    def end(self, function: str, value: str, condition: str, kind: Kind) -> str:
+    def extreme(self, function: str, value: str, condition: str, kind: Kind) -> str:
         """Write the least or largest value: truth values have no order in Postgres, but AND and OR."""
         of_truths = {"min": "bool_and", "max": "bool_or"}[function]
-        return self.filtered(of_truths if kind is Kind.BOOLEAN else function, value, condition)
+        return self.aggregate_where(of_truths if kind is Kind.BOOLEAN else function, value, condition)
 
-    def bounded_total(self, value: str, most: int) -> str:
+    def total_within(self, value: str, most: int) -> str:
         """Sum small numbers in 64 bits: 2^31 rows of them fit, and it is cheaper than decimals."""
         return f"sum(CAST({value} AS integer))" if most < 1 << 31 else self.total(value)
 
-    def nearest(self, value: str, width: str, *, fits: bool) -> str:
+    def round_half_even(self, value: str, width: str, *, fits: bool) -> str:
         """Round a double, halves to even, as casts do."""
         made = f"CAST({value} AS {width})"
         return (
-            made if fits else f"CASE WHEN {value} BETWEEN {numbers.LEAST_64} AND {numbers.MOST_64} THEN {made} END"
+            made
+            if fits
+            else f"CASE WHEN {value} BETWEEN {arithmetic.LEAST_64} AND {arithmetic.MOST_64} THEN {made} END"
         )
 
-    def half_away(self, value: str) -> str:
+    def round_half_away(self, value: str) -> str:
         """Round a double, halves away from zero: ROUND takes them to even."""
-        return numbers.half_away(f"({value})")
+        return arithmetic.round_half_away(f"({value})")
 
     def days(self, written: str) -> str:
         """Write a date as the double of its days since 1970."""
@@ -173,18 +172,20 @@ class Postgres(Dialect):
 
     def timestamp(self, written: str) -> str:
         """Write a date or a time as a time."""
-        return numbers.timestamp(written)
+        return arithmetic.timestamp(written)
 
-    def readable(self, written: str, kind: Kind, *, double: bool) -> str:
+    def cast_key(self, written: str, kind: Kind, *, double: bool) -> str:
         """Cast a key to its kind."""
         if double:
-            return self.nearest(written, self.large, fits=False)
+            return self.round_half_even(written, self.large, fits=False)
         return f"CAST({written} AS {self.type_name(kind)})"
 
 
 def _away_from_zero(value: str) -> str:
     """Make 0 of what is so near to it that no lattice tells."""
-    return f"(CASE WHEN abs({value}) >= {numbers.double(1e-290)} THEN {value} WHEN {value} IS NOT NULL THEN 0 END)"
+    return (
+        f"(CASE WHEN abs({value}) >= {arithmetic.double(1e-290)} THEN {value} WHEN {value} IS NOT NULL THEN 0 END)"
+    )
 
 
 def _item(value: Value) -> str:

@@ -11,10 +11,13 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
+from jali.catalog.copy_names import SCHEMA, refuse_copy
+from jali.catalog.tables import Field, Kind, Public, Source, Table
+from jali.catalog.value_domain import Value
 from jali.engines import sql
-from jali.engines.copies import SCHEMA, Copies, kept, not_written, refuse_copy
-from jali.engines.failures import changed, failed, uncompiled
-from jali.engines.postgres.connections import Connections
+from jali.engines.base import Cancellation, Resources, make_change_failure, make_compile_refusal, make_failure
+from jali.engines.copy_storage import PreparedCopies, make_write_failure, require_copies
+from jali.engines.postgres.connections import PostgresConnections
 from jali.engines.postgres.dialect import POSTGRES
 from jali.engines.postgres.prepared import (
     drop_copy,
@@ -25,17 +28,15 @@ from jali.engines.postgres.prepared import (
     put_copy,
     write_copy,
 )
-from jali.engines.postgres.sources import IDENTITY, columns, named, relation, unique_columns
-from jali.engines.resources import Cancellation, Resources
-from jali.engines.sql.counts import counted
-from jali.engines.sql.expressions import Emitter
-from jali.engines.sql.prepared import drawn_key, person_column, rank_column
+from jali.engines.postgres.sources import IDENTITY, quote_relation, read_columns, read_unique_columns, split_name
+from jali.engines.sql.expression_emitter import Emitter
+from jali.engines.sql.prepared_rows import draw_key, person_column, rank_column
+from jali.engines.sql.relation_emitter import count_rows
 from jali.errors import CatalogError, EngineError, JaliError, Phrase
-from jali.noise import BitSource, system_bits
-from jali.query.aggregation import Aggregation
-from jali.query.catalog import Field, Kind, Public, Source, Table
-from jali.query.followed import Followed
-from jali.query.nodes import Column, Value
+from jali.ir.aggregates import Aggregation
+from jali.ir.expressions import Column
+from jali.ir.stream_input import StreamInput
+from jali.sampling import BitSource, system_bits
 
 if TYPE_CHECKING:
     import psycopg
@@ -61,8 +62,8 @@ class PostgresEngine:
         resources: What one question may use: the limit of time. Memory and disk are those of the server.
     """
 
-    def __init__(self, copies: Copies | None = None, resources: Resources | None = None) -> None:
-        self._connections = Connections()
+    def __init__(self, copies: PreparedCopies | None = None, resources: Resources | None = None) -> None:
+        self._connections = PostgresConnections()
         self._copies = copies
         self._resources = resources or Resources()
 
@@ -70,17 +71,17 @@ class PostgresEngine:
         """Write an aggregation in Postgres's SQL."""
         return sql.emit(aggregation, POSTGRES)
 
-    def emit_ticks(self, followed: Followed, span: tuple[datetime, datetime], most: int) -> str:
+    def emit_ticks(self, followed: StreamInput, span: tuple[datetime, datetime], most: int) -> str:
         """Write, in Postgres's SQL, what a stream takes from a table."""
         return sql.emit_ticks(followed, span, most, POSTGRES)
 
     def fields(self, source: Source, declared: Mapping[str, str], frame: Any = None) -> tuple[Field, ...]:
         """Read names and kinds of the columns."""
         del declared, frame
-        refuse_copy(named(source)[0], source.relation)
+        refuse_copy(split_name(source)[0], source.relation)
         try:
             with self._connections.transaction(source.location) as connection:
-                found, reached = columns(connection, source), True
+                found, reached = read_columns(connection, source), True
         except ImportError:
             raise CatalogError("postgres-not-installed") from None
         except Exception:
@@ -94,7 +95,7 @@ class PostgresEngine:
     def identity(self, source: Source) -> tuple[str, ...] | None:
         """Return server, database and table by the numbers that Postgres has for them; a part is its whole."""
         with suppress(Exception), self._connections.transaction(source.location) as connection:
-            for numbers in connection.execute(IDENTITY, named(source)).fetchall():
+            for numbers in connection.execute(IDENTITY, split_name(source)).fetchall():
                 return ("postgres", *map(str, numbers))
         return None
 
@@ -117,7 +118,7 @@ class PostgresEngine:
 
     @staticmethod
     def _is_keyed(connection: psycopg.Connection[Any], table: Table) -> bool:
-        return table.unit in unique_columns(connection, table.source)
+        return table.unit in read_unique_columns(connection, table.source)
 
     def fingerprint(self, source: Source) -> str | None:
         """Return which table it is. Its rows may change at any time: every question reads one state of them.
@@ -140,7 +141,7 @@ class PostgresEngine:
         except psycopg.Error as problem:
             sound = (problem.sqlstate or "")[:2] not in _WRONG
         if not sound:
-            raise uncompiled("Postgres")
+            raise make_compile_refusal("Postgres")
 
     def run(
         self, sql: str, tables: Sequence[Table | Public], cancellation: Cancellation | None = None
@@ -153,7 +154,7 @@ class PostgresEngine:
             with self._connections.transaction(tables[0].source.location) as connection:
                 stop = cancellation.interrupting(connection.cancel, self._resources.seconds)
                 with stop:
-                    held = self._held(connection, tables)
+                    held = self._lock_columns(connection, tables)
                     if held:
                         rows = connection.execute(sql.encode()).fetchall()
         except Exception as problem:
@@ -161,9 +162,9 @@ class PostgresEngine:
             rows, cause = None, cancellation.reason or _cause(problem)
         # Raised outside the handler, so that Postgres's own exception is not even the context of ours.
         if not held:
-            raise changed()
+            raise make_change_failure()
         if rows is None:
-            raise failed(cause)
+            raise make_failure(cause)
         return [tuple(_plain(value) for value in row) for row in rows]
 
     def failure(self, sql: str, tables: Sequence[Table | Public]) -> str | None:
@@ -175,9 +176,9 @@ class PostgresEngine:
             return f"{type(problem).__name__}: {problem}"
         return None
 
-    def _held(self, connection: psycopg.Connection[Any], tables: Sequence[Table | Public]) -> bool:
+    def _lock_columns(self, connection: psycopg.Connection[Any], tables: Sequence[Table | Public]) -> bool:
         """Keep everybody from changing columns, and say whether they are as declared."""
-        names = ", ".join(sorted({relation(table.read_from) for table in tables}))
+        names = ", ".join(sorted({quote_relation(table.read_from) for table in tables}))
         connection.execute(f"LOCK TABLE {names} IN ACCESS SHARE MODE".encode())
         return all(_is_as_declared(connection, table) for table in tables)
 
@@ -196,7 +197,7 @@ class PostgresEngine:
 
     def count(self, table: Public) -> tuple[int, dict[str, int]]:
         """Return how many rows a public table has, and for each column how many have the same value at most."""
-        return counted(table, POSTGRES, lambda query: int(self._read(table.source, query)[0][0]))
+        return count_rows(table, POSTGRES, lambda query: int(self._read(table.source, query)[0][0]))
 
     def check_key(self, table: Table, column: str) -> None:
         """Refuse a column in which two rows of a table have the same value."""
@@ -237,14 +238,14 @@ class PostgresEngine:
         All of it is one transaction: what is cut off leaves the earlier copy, or none, as it was.
         """
         source, place = replace(table, copy=None), self._place(table)
-        key = drawn_key(bits or system_bits())
+        key = draw_key(bits or system_bits())
         allowed, trusted, put = True, True, False
         try:
             with self._connections.transaction(place.location, writing=True) as connection:
                 make_schema(connection)
             with self._connections.transaction(place.location, writing=True) as connection:
                 # First of all: the state that is copied is one after the wait for whoever changes the table.
-                held, trusted = self._held(connection, [source]), is_trusted(connection)
+                held, trusted = self._lock_columns(connection, [source]), is_trusted(connection)
                 if held and trusted:
                     write_copy(connection, source, place, key, stage)
                     tell(None)
@@ -265,13 +266,13 @@ class PostgresEngine:
                 if allowed
                 else Phrase("copy-needs-schema", role=role, schema=SCHEMA)
             )
-            raise not_written(table.name, advice)
+            raise make_write_failure(table.name, advice)
         tell(place)
         stage("tidying up")
-        self._connections.tidy(place.location, relation(place))
+        self._connections.tidy(place.location, quote_relation(place))
 
     def _place(self, table: Table) -> Source:
-        return place_of(table, kept(self._copies, table.name).name(table.name))
+        return place_of(table, require_copies(self._copies, table.name).name(table.name))
 
     def discard(self, table: Table) -> None:
         """Drop the prepared copy of a table, also one that was cut off before anybody could read it."""
@@ -280,7 +281,7 @@ class PostgresEngine:
         place, gone = self._place(table), True
         try:
             with self._connections.transaction(place.location) as connection:
-                there = bool(columns(connection, place))
+                there = bool(read_columns(connection, place))
             if there:
                 with self._connections.transaction(place.location, writing=True) as connection:
                     drop_copy(connection, place)
@@ -327,7 +328,7 @@ def _cause(problem: Exception) -> str:
 
 def _is_as_declared(connection: psycopg.Connection[Any], table: Table | Public) -> bool:
     """Say whether what questions read has the columns that were declared; a copy has some more."""
-    found = columns(connection, table.read_from)
+    found = read_columns(connection, table.read_from)
     if isinstance(table, Public) or table.copy is None:
         return {(f.name, f.kind, f.type) for f in table.columns} <= {(f.name, f.kind, f.type) for f in found}
     numbers = {(name, Kind.INTEGER) for name in (person_column(table), rank_column(table))}

@@ -5,28 +5,28 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from jali.engines.postgres import casts, patterns
-from jali.engines.postgres.moments import MOMENTS
-from jali.engines.postgres.numbers import (
+from jali.catalog.tables import Kind
+from jali.engines.postgres import casts, regex
+from jali.engines.postgres.arithmetic import (
     INFINITE,
     NOT_A_NUMBER,
-    bound,
-    divided,
+    bind_values,
+    divide,
     exponential,
-    half_away,
     plus,
     power,
     remainder,
+    round_half_away,
     times,
 )
+from jali.engines.postgres.datetimes import DATETIMES
 from jali.engines.sql.dialect import INT64, Template
-from jali.engines.sql.functions import COMMON
-from jali.query.catalog import Kind
-from jali.query.functions.texts import LIMITED, LONGEST_PART, LONGEST_TAKEN, part_length
-from jali.query.nodes import Call, Expression, Literal
+from jali.engines.sql.expression_emitter import COMMON
+from jali.ir.expressions import Call, Expression, Literal
+from jali.ir.functions.text_functions import LIMITED, LONGEST_PART, LONGEST_TAKEN, part_length
 
 if TYPE_CHECKING:
-    from jali.engines.sql.expressions import Emitter
+    from jali.engines.sql.expression_emitter import Emitter
 
 _BELOW_ZERO = "'-5e-324'::float8"
 # Any letters, by Unicode; the collation that compares bytes knows the cases of a to z alone.
@@ -36,7 +36,7 @@ _ANY_LETTERS = 'COLLATE "und-x-icu"'
 def _operator(emitter: Emitter, call: Call) -> str:
     left, right = call.arguments
     if emitter.kind(left) is Kind.DATE:
-        return MOMENTS["days apart" if emitter.kind(right) is Kind.DATE else "days moved"](emitter, call)
+        return DATETIMES["days apart" if emitter.kind(right) is Kind.DATE else "days moved"](emitter, call)
     one, other = emitter.real(left), emitter.real(right)
     if all(_whole(emitter, a) for a in call.arguments):
         # Whole numbers of 64 bits: nothing overflows.
@@ -57,16 +57,16 @@ def _numeric(emitter: Emitter, call: Call) -> str:
 
 def _extreme(emitter: Emitter, call: Call) -> str:
     if emitter.kind(call) in (Kind.DATE, Kind.TIMESTAMP):
-        return f"{call.function}({', '.join(emitter.alike(call.arguments))})"
+        return f"{call.function}({', '.join(emitter.write_alike(call.arguments))})"
     return _numeric(emitter, call)
 
 
 def _divide(emitter: Emitter, call: Call) -> str:
-    return divided(*(emitter.real(a) for a in call.arguments))
+    return divide(*(emitter.real(a) for a in call.arguments))
 
 
 def _of_one(make: Callable[[str], str]) -> Template:
-    return lambda emitter, call: bound(make, emitter.real(call.arguments[0]))
+    return lambda emitter, call: bind_values(make, emitter.real(call.arguments[0]))
 
 
 def _of_two(make: Callable[[str, str], str]) -> Template:
@@ -77,14 +77,16 @@ def _round(emitter: Emitter, call: Call) -> str:
     digits = [int(a.value) for a in call.arguments[1:] if isinstance(a, Literal) and isinstance(a.value, int)]
     value = emitter.real(call.arguments[0])
     if not digits or digits[0] == 0:
-        return half_away(value)
+        return round_half_away(value)
     step = f"'1e{min(abs(digits[0]), 300)}'::float8"
     if digits[0] > 0:
-        scaled = bound(lambda x: f"(CASE WHEN {x} * sign({x}) < 1e290 / {step} THEN {times(x, step)} END)", value)
-        made = divided(half_away(scaled), step)
+        scaled = bind_values(
+            lambda x: f"(CASE WHEN {x} * sign({x}) < 1e290 / {step} THEN {times(x, step)} END)", value
+        )
+        made = divide(round_half_away(scaled), step)
     else:
-        made = times(half_away(divided(value, step)), step)
-    return bound(lambda x, y: f"coalesce({y}, {x})", value, made) if digits[0] > 0 else made
+        made = times(round_half_away(divide(value, step)), step)
+    return bind_values(lambda x, y: f"coalesce({y}, {x})", value, made) if digits[0] > 0 else made
 
 
 def _logarithm(function: str) -> Template:
@@ -106,7 +108,7 @@ def _root(emitter: Emitter, call: Call) -> str:
 
 def _clamp(emitter: Emitter, call: Call) -> str:
     low, high = (emitter.real(a) for a in call.arguments[1:])
-    return bound(
+    return bind_values(
         lambda v: f"(CASE WHEN {v} <= {INFINITE} THEN greatest(least({v}, {high}), {low}) END)",
         emitter.real(call.arguments[0]),
     )
@@ -116,17 +118,17 @@ def _bucket(emitter: Emitter, call: Call) -> str:
     value, low, high, count = (emitter.real(a) for a in call.arguments)
 
     def make(v: str) -> str:
-        place = divided(times(plus(v, "-", low), count), plus(high, "-", low))
+        place = divide(times(plus(v, "-", low), count), plus(high, "-", low))
         return (
             f"(CASE WHEN {v} < {low} THEN 0 WHEN {v} < {high} THEN least(floor({place}), {count} - 1) + 1"
             f" WHEN {v} <= {INFINITE} THEN {count} + 1 END)"
         )
 
-    return bound(make, value)
+    return bind_values(make, value)
 
 
 def _text(emitter: Emitter, expression: Expression) -> str:
-    return emitter.typed(expression, Kind.TEXT)
+    return emitter.write_as(expression, Kind.TEXT)
 
 
 def _texts(function: str) -> Template:
@@ -145,7 +147,7 @@ def _measure(function: str) -> Template:
     return lambda emitter, call: emitter.dialect.real(made(emitter, call))
 
 
-def _trimmed(function: str) -> Template:
+def _trim(function: str) -> Template:
     def template(emitter: Emitter, call: Call) -> str:
         return f"{function}({', '.join([_text(emitter, a) for a in call.arguments])})"
 
@@ -170,7 +172,7 @@ def _substring(emitter: Emitter, call: Call) -> str:
         high = f"(CASE WHEN {numbers[1]} < 0 THEN {first} ELSE {first} + {numbers[1]} END)"
         return f"substr({t}, greatest({low}, 1), greatest({high} - greatest({low}, 1), 0))"
 
-    return bound(make, text, *places)
+    return bind_values(make, text, *places)
 
 
 def _place(emitter: Emitter, expression: Expression) -> str:
@@ -199,7 +201,7 @@ def _replace(emitter: Emitter, call: Call) -> str:
     return f"replace(left({_text(emitter, value)}, {kept}), {words})"
 
 
-def _joined(emitter: Emitter, call: Call) -> str:
+def _concatenate(emitter: Emitter, call: Call) -> str:
     parts = [_part(emitter, a, part_length(call)) for a in call.arguments]
     return f"({' || '.join(parts)})" if call.function == "||" else f"concat({', '.join(parts)})"
 
@@ -210,24 +212,24 @@ def _part(emitter: Emitter, expression: Expression, longest: int) -> str:
     return f"left({casts.as_text(emitter, expression)}, {longest})"
 
 
-def _limited(emitter: Emitter, call: Call) -> str:
+def _limit_length(emitter: Emitter, call: Call) -> str:
     written = _text(emitter, call.arguments[0])
-    return bound(lambda v: f"(CASE WHEN octet_length({v}) <= {LONGEST_TAKEN} THEN {v} END)", written)
+    return bind_values(lambda v: f"(CASE WHEN octet_length({v}) <= {LONGEST_TAKEN} THEN {v} END)", written)
 
 
 TEMPLATES: dict[str, Template] = {
     **COMMON,
-    **MOMENTS,
+    **DATETIMES,
     **casts.CASTS,
-    **patterns.PATTERNS,
+    **regex.PATTERNS,
     **dict.fromkeys(("+", "-", "*"), _operator),
     **dict.fromkeys(("abs", "floor", "ceil", "trunc"), _numeric),
     **dict.fromkeys(("least", "greatest"), _extreme),
     **dict.fromkeys(("lower", "upper"), _letters),
     **dict.fromkeys(("left", "right"), _part_of_text),
     **dict.fromkeys(("like", "ilike"), _like),
-    **dict.fromkeys(("||", "concat"), _joined),
-    LIMITED: _limited,
+    **dict.fromkeys(("||", "concat"), _concatenate),
+    LIMITED: _limit_length,
     "isnan": _of_one(lambda x: f"({x} = {NOT_A_NUMBER})"),
     "isinf": _of_one(lambda x: f"(abs({x}) = {INFINITE})"),
     "isfinite": _of_one(lambda x: f"(abs({x}) < {INFINITE})"),
@@ -245,9 +247,9 @@ TEMPLATES: dict[str, Template] = {
     "round": _round,
     "clamp": _clamp,
     "width_bucket": _bucket,
-    "trim": _trimmed("btrim"),
-    "ltrim": _trimmed("ltrim"),
-    "rtrim": _trimmed("rtrim"),
+    "trim": _trim("btrim"),
+    "ltrim": _trim("ltrim"),
+    "rtrim": _trim("rtrim"),
     "length": _measure("length"),
     "strpos": _measure("strpos"),
     "substring": _substring,

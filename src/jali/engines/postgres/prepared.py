@@ -12,11 +12,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from jali.engines.copies import SCHEMA
+from jali.catalog.copy_names import SCHEMA
+from jali.catalog.tables import Source, Table
 from jali.engines.postgres.dialect import POSTGRES
-from jali.engines.postgres.sources import named, relation
-from jali.engines.sql.prepared import person_column, rank_column, ranked_rows, shown_columns
-from jali.query.catalog import Source, Table
+from jali.engines.postgres.sources import quote_relation, split_name
+from jali.engines.sql.prepared_rows import person_column, rank_column, rank_rows, rename_columns
 
 if TYPE_CHECKING:
     import psycopg
@@ -57,7 +57,7 @@ def is_own(connection: psycopg.Connection[Any], place: Source) -> bool:
 
     The policies of a table run as whoever reads it: one of somebody else's could read the source.
     """
-    return bool(connection.execute(_OWN, named(place)).fetchall())
+    return bool(connection.execute(_OWN, split_name(place)).fetchall())
 
 
 def write_copy(
@@ -70,7 +70,7 @@ def write_copy(
     _run(connection, f"CREATE TABLE {new} AS {_rows(table, key)}")
     _keep_from_others(connection, new)
     stage("indexing people")
-    _run(connection, f"CREATE INDEX ON {new} ({POSTGRES.quoted(person_column(table))})")
+    _run(connection, f"CREATE INDEX ON {new} ({POSTGRES.quote(person_column(table))})")
     _run(connection, f"ANALYZE {new}")
     # Until the transaction ends the earlier one is only hidden. Who reads it is waited for now, not later.
     drop_copy(connection, place)
@@ -79,13 +79,13 @@ def write_copy(
 def put_copy(connection: psycopg.Connection[Any], place: Source) -> None:
     """Put what was written in place, in the same transaction."""
     name = place.relation.rpartition(".")[2]
-    _run(connection, f"ALTER TABLE {_new(place)} RENAME TO {POSTGRES.quoted(name)}")
+    _run(connection, f"ALTER TABLE {_new(place)} RENAME TO {POSTGRES.quote(name)}")
 
 
 def drop_copy(connection: psycopg.Connection[Any], place: Source) -> None:
     """Drop a copy, if it is there, once nobody reads it."""
     _run(connection, f"SET LOCAL lock_timeout = '{_PATIENCE}'")
-    _run(connection, f"DROP TABLE IF EXISTS {relation(place)}")
+    _run(connection, f"DROP TABLE IF EXISTS {quote_relation(place)}")
 
 
 def place_of(table: Table, name: str) -> Source:
@@ -95,10 +95,10 @@ def place_of(table: Table, name: str) -> Source:
 
 def _rows(table: Table, key: str) -> str:
     """Write the rows with codes and ranks, person by person."""
-    quoted = POSTGRES.quoted
+    quoted = POSTGRES.quote
     person = f"dense_rank() OVER (ORDER BY unit) AS {quoted(person_column(table))}"
-    columns = f"{shown_columns(table, POSTGRES)}, {person}, place AS {quoted(rank_column(table))}"
-    return f"SELECT {columns} FROM {POSTGRES.derived(ranked_rows(table, POSTGRES, key))} ORDER BY derived.unit"
+    columns = f"{rename_columns(table, POSTGRES)}, {person}, place AS {quoted(rank_column(table))}"
+    return f"SELECT {columns} FROM {POSTGRES.nest_query(rank_rows(table, POSTGRES, key))} ORDER BY derived.unit"
 
 
 def _keep_from_others(connection: psycopg.Connection[Any], new: str) -> None:
@@ -112,7 +112,7 @@ def _keep_from_others(connection: psycopg.Connection[Any], new: str) -> None:
 
 def _new(place: Source) -> str:
     schema, _, name = place.relation.rpartition(".")
-    return f"{POSTGRES.quoted(schema)}.{POSTGRES.quoted(f'{name}_{_NEW}')}"
+    return f"{POSTGRES.quote(schema)}.{POSTGRES.quote(f'{name}_{_NEW}')}"
 
 
 def _run(connection: psycopg.Connection[Any], statement: str) -> None:

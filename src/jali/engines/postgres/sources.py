@@ -1,14 +1,69 @@
-"""Where Postgres finds the rows of a table, and what its catalog says of it."""
+"""Where Postgres finds the rows of a table, what its catalog says of it, and the kinds of its column types.
+
+The type of a column is frozen when a table is protected, and every read expects it.
+"""
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
 
-from jali.engines.postgres.types import field_of
-from jali.query.catalog import Field, Source
+from jali.catalog.tables import Field, Kind, Source
 
 if TYPE_CHECKING:
     import psycopg
+
+
+NAMES = {
+    Kind.INTEGER: "bigint",
+    Kind.REAL: "double precision",
+    Kind.TEXT: "text",
+    Kind.BOOLEAN: "boolean",
+    Kind.DATE: "date",
+    Kind.TIMESTAMP: "timestamp",
+    Kind.OTHER: "text",
+}
+_WHOLE = frozenset({"smallint", "integer", "bigint"})
+_TEXTS = ("text", "character", "uuid", "name", "citext", '"char"')
+_DIGITS = re.compile(r"numeric\((\d+),(-?\d+)\)")
+# Powers of ten that doubles can hold, on either side of 1.
+_HELD = 307
+_KINDS = {"boolean": Kind.BOOLEAN, "date": Kind.DATE}
+
+
+def field_of(name: str, written: str, *, enum: bool = False) -> Field:
+    """Return the column of a type as `format_type` writes it.
+
+    Decimals and single-precision numbers are read as doubles. A time with a time zone is no plain time: which day
+    it is on depends on who looks.
+    """
+    if written.endswith("[]"):
+        kind = Kind.OTHER
+    elif written in _WHOLE:
+        kind = Kind.INTEGER
+    elif written.startswith("numeric") or written in ("real", "double precision"):
+        kind = Kind.REAL
+    elif enum or written.startswith(_TEXTS):
+        kind = Kind.TEXT
+    elif written.startswith("timestamp") and "without" in written:
+        kind = Kind.TIMESTAMP
+    else:
+        kind = _KINDS.get(written, Kind.OTHER)
+    return Field(name, kind, type=written)
+
+
+def is_beyond_doubles(written: str) -> bool:
+    """Say whether a type of decimals has values that no double can hold: Postgres raises when they are cast.
+
+    Example:
+        >>> is_beyond_doubles("numeric"), is_beyond_doubles("numeric(400,0)"), is_beyond_doubles("numeric(10,2)")
+        (True, True, False)
+    """
+    if not written.startswith("numeric"):
+        return False
+    digits = _DIGITS.fullmatch(written)
+    return digits is None or int(digits[1]) - int(digits[2]) > _HELD or int(digits[2]) > _HELD
+
 
 # Tables that this role may read, also those in partitions. A view may be drawn at random, or read another
 # protected table; a materialised one cannot be held while it is read, and what a foreign table reads is not known.
@@ -44,23 +99,23 @@ _KEYS = f"""
 """
 
 
-def relation(source: Source) -> str:
+def quote_relation(source: Source) -> str:
     """Write the name of a relation, in its schema."""
-    return ".".join('"' + part.replace('"', '""') + '"' for part in named(source))
+    return ".".join('"' + part.replace('"', '""') + '"' for part in split_name(source))
 
 
-def named(source: Source) -> tuple[str, str]:
+def split_name(source: Source) -> tuple[str, str]:
     """Return schema and name of a relation."""
     schema, _, name = source.relation.rpartition(".")
     return schema or "public", name
 
 
-def columns(connection: psycopg.Connection[Any], source: Source) -> tuple[Field, ...]:
+def read_columns(connection: psycopg.Connection[Any], source: Source) -> tuple[Field, ...]:
     """Read the columns of a table; none where there is no such table."""
-    rows = connection.execute(_COLUMNS, named(source)).fetchall()
+    rows = connection.execute(_COLUMNS, split_name(source)).fetchall()
     return tuple(field_of(name, written, enum=enum) for name, written, enum in rows)
 
 
-def unique_columns(connection: psycopg.Connection[Any], source: Source) -> set[str]:
+def read_unique_columns(connection: psycopg.Connection[Any], source: Source) -> set[str]:
     """Read which columns a key of the table keeps unique, each by itself."""
-    return {name for (name,) in connection.execute(_KEYS, named(source)).fetchall()}
+    return {name for (name,) in connection.execute(_KEYS, split_name(source)).fetchall()}

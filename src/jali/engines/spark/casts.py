@@ -8,14 +8,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from jali.catalog.tables import Kind
+from jali.engines.spark.arithmetic import bind_value, bind_values, round_half_even
 from jali.engines.spark.literals import text
-from jali.engines.spark.numbers import bound, nearest, once
 from jali.engines.sql.dialect import Template
-from jali.query.catalog import Kind
-from jali.query.nodes import Call, Expression
+from jali.ir.expressions import Call, Expression
 
 if TYPE_CHECKING:
-    from jali.engines.sql.expressions import Emitter
+    from jali.engines.sql.expression_emitter import Emitter
 
 # What DuckDB takes for space around numbers and dates.
 _SPACES = "\t\n\x0b\f\r "
@@ -34,18 +34,18 @@ _TRUE, _FALSE = "('true', 't', '1', 'yes', 'y')", "('false', 'f', '0', 'no', 'n'
 
 def as_text(emitter: Emitter, expression: Expression) -> str:
     """Write a value as text."""
-    kind, written = emitter.kind(expression), emitter.typed(expression, Kind.TEXT)
+    kind, written = emitter.kind(expression), emitter.write_as(expression, Kind.TEXT)
     if kind is Kind.INTEGER and emitter.is_double(expression):
         # A whole double would be written with a decimal point.
-        return f"CAST({nearest(written, 'BIGINT', fits=False)} AS STRING)"
+        return f"CAST({round_half_even(written, 'BIGINT', fits=False)} AS STRING)"
     if kind is Kind.DATE:
-        return bound({"day": written}, _spelled)
+        return bind_values({"day": written}, _write_date)
     if kind is Kind.TIMESTAMP:
-        return bound({"t": written}, _spelled_time)
+        return bind_values({"t": written}, _write_time)
     return f"CAST({written} AS STRING)"
 
 
-def _spelled(day: str) -> str:
+def _write_date(day: str) -> str:
     """Write a date as DuckDB does: four digits of the year or more, and (BC) before the year 1."""
     year = f"CAST(CASE WHEN year({day}) > 0 THEN year({day}) ELSE 1 - year({day}) END AS STRING)"
     digits = f"lpad({year}, greatest(4, length({year})), '0')"
@@ -53,8 +53,8 @@ def _spelled(day: str) -> str:
     return f"({digits}{rest} || CASE WHEN year({day}) > 0 THEN '' ELSE ' (BC)' END)"
 
 
-def _spelled_time(t: str) -> str:
-    return f"({_spelled(f'CAST({t} AS DATE)')} || ' ' || substring_index(CAST({t} AS STRING), ' ', -1))"
+def _write_time(t: str) -> str:
+    return f"({_write_date(f'CAST({t} AS DATE)')} || ' ' || substring_index(CAST({t} AS STRING), ' ', -1))"
 
 
 def _to_text(emitter: Emitter, call: Call) -> str:
@@ -64,8 +64,8 @@ def _to_text(emitter: Emitter, call: Call) -> str:
 def _to_number(emitter: Emitter, call: Call) -> str:
     (value,) = call.arguments
     if emitter.kind(value) is not Kind.TEXT:
-        return f"CAST({emitter.typed(value, Kind.REAL)} AS DOUBLE)"
-    return once(emitter.write(value), _number)
+        return f"CAST({emitter.write_as(value, Kind.REAL)} AS DOUBLE)"
+    return bind_value(emitter.write(value), _number)
 
 
 def _number(v: str) -> str:
@@ -83,7 +83,7 @@ def _to_whole(emitter: Emitter, call: Call) -> str:
 def _to_boolean(emitter: Emitter, call: Call) -> str:
     (value,) = call.arguments
     if emitter.kind(value) is not Kind.TEXT:
-        return f"CAST({emitter.typed(value, Kind.BOOLEAN)} AS BOOLEAN)"
+        return f"CAST({emitter.write_as(value, Kind.BOOLEAN)} AS BOOLEAN)"
     lowered = f"lower({emitter.write(value)})"
     return f"CASE WHEN {lowered} IN {_TRUE} THEN TRUE WHEN {lowered} IN {_FALSE} THEN FALSE END"
 
@@ -91,8 +91,8 @@ def _to_boolean(emitter: Emitter, call: Call) -> str:
 def _to_date(emitter: Emitter, call: Call) -> str:
     (value,) = call.arguments
     if emitter.kind(value) is not Kind.TEXT:
-        return f"CAST({emitter.typed(value, Kind.DATE)} AS DATE)"
-    return once(emitter.write(value), _read_day)
+        return f"CAST({emitter.write_as(value, Kind.DATE)} AS DATE)"
+    return bind_value(emitter.write(value), _read_day)
 
 
 def _read_day(v: str) -> str:
@@ -111,8 +111,10 @@ def _date(v: str, pattern: str) -> str:
 def _to_timestamp(emitter: Emitter, call: Call) -> str:
     (value,) = call.arguments
     if emitter.kind(value) is not Kind.TEXT:
-        return f"try_cast({emitter.typed(value, Kind.TIMESTAMP)} AS TIMESTAMP_NTZ)"
-    return once(emitter.write(value), lambda v: f"CASE WHEN {v} RLIKE {text(_TIME)} THEN {_read_time(v)} END")
+        return f"try_cast({emitter.write_as(value, Kind.TIMESTAMP)} AS TIMESTAMP_NTZ)"
+    return bind_value(
+        emitter.write(value), lambda v: f"CASE WHEN {v} RLIKE {text(_TIME)} THEN {_read_time(v)} END"
+    )
 
 
 def _read_time(v: str) -> str:

@@ -6,16 +6,13 @@ from collections.abc import Sequence
 from fractions import Fraction
 from types import MappingProxyType
 
+from jali.catalog.tables import Field, Kind, Public, Table
+from jali.catalog.value_domain import FIRST_DAY, FIRST_TIME, LAST_DAY, LAST_TIME, LONGEST_TEXT, Value
 from jali.engines.spark import literals
+from jali.engines.spark.arithmetic import round_half_away, round_half_even, total
 from jali.engines.spark.functions import TEMPLATES
-from jali.engines.spark.numbers import half_away, nearest
-from jali.engines.spark.sources import scan
-from jali.engines.spark.sums import total
-from jali.engines.spark.types import NAMES
+from jali.engines.spark.sources import NAMES, scan
 from jali.engines.sql.dialect import INT64, Dialect
-from jali.query.catalog import Field, Kind, Public, Table
-from jali.query.domain import FIRST_DAY, FIRST_TIME, LAST_DAY, LAST_TIME, LONGEST_TEXT
-from jali.query.nodes import Value
 
 
 class Spark(Dialect):
@@ -42,9 +39,9 @@ class Spark(Dialect):
         }
     )
 
-    def quoted(self, name: str) -> str:
+    def quote(self, name: str) -> str:
         """Write an identifier."""
-        return literals.quoted(name)
+        return literals.quote(name)
 
     def text(self, value: str) -> str:
         """Write a text constant."""
@@ -58,9 +55,9 @@ class Spark(Dialect):
         """Write the FROM item of the rows as they are stored."""
         return scan(table.read_from)
 
-    def normalized(self, field: Field) -> str:
+    def normalize(self, field: Field) -> str:
         """Write what a question sees of a stored column. Spark keeps bytes that are no text as they are."""
-        value = f"try_cast({self.quoted(field.name)} AS {field.type})"
+        value = f"try_cast({self.quote(field.name)} AS {field.type})"
         if field.kind is Kind.REAL:
             return f"nullif({value}, double('NaN'))"
         if field.kind is Kind.TEXT:
@@ -70,17 +67,17 @@ class Spark(Dialect):
             return f"CASE WHEN {value} BETWEEN {self.constant(low)} AND {self.constant(high)} THEN {value} END"
         return value
 
-    def in_a_row(self, texts: Sequence[str]) -> str:
+    def concatenate(self, texts: Sequence[str]) -> str:
         """Write texts one after the other: hundreds of || would nest too deep for Spark."""
         return f"concat({', '.join(texts)})"
 
-    def windowed(self, table: Table | None) -> bool:
+    def counts_by_window(self, table: Table | None) -> bool:
         """Count rows beside them, as they are then read once and are the same ones; a copy stays as it is."""
         return table is None or table.copy is None
 
     def row_owner(self, table: Table) -> str:
         """Write the row itself, and a number among equal ones: any two readings of a row give the same owners."""
-        columns = [self.quoted(field.name) for field in table.columns]
+        columns = [self.quote(field.name) for field in table.columns]
         same = ", ".join(columns) or "1"
         return f"struct({same}, row_number() OVER (PARTITION BY {same} ORDER BY 1))"
 
@@ -94,17 +91,17 @@ class Spark(Dialect):
         keys = literals.key_array(values, kind, self.type_name(kind))
         return f"nullif(array_position({keys}, {written}), 0) - 1"
 
-    def same(self, one: str, other: str, kind: Kind, *, missing: bool) -> str:
+    def match_keys(self, one: str, other: str, kind: Kind, *, missing: bool) -> str:
         """Write that two keys are the same; NULL is one."""
         del kind, missing
         return f"{one} <=> {other}"
 
-    def semi(self, shown: str, rows: str, others: str, condition: str, names: tuple[str, str]) -> str:
+    def semi_join(self, shown: str, rows: str, others: str, condition: str, names: tuple[str, str]) -> str:
         """Write the rows for which there is another row that meets a condition."""
         one, other = names
         return f"SELECT {shown} FROM ({rows}) AS {one} LEFT SEMI JOIN ({others}) AS {other} ON {condition}"
 
-    def flagged(
+    def flag_rows(
         self, owner: str | None, rows: str, others: str, condition: str, shown: list[str], flag: str
     ) -> str:
         """Write the rows that have another, and those that have none: EXISTS is no value in Spark."""
@@ -115,27 +112,27 @@ class Spark(Dialect):
             for kind, found in (("SEMI", "TRUE"), ("ANTI", "FALSE"))
         )
 
-    def grouped_by(self, names: list[str]) -> str:
+    def group_by(self, names: list[str]) -> str:
         """Write the GROUP BY; of no names, what makes one row of all, also where there are none."""
         return f" GROUP BY {', '.join(names)}" if names else " HAVING count(*) >= 0"
 
-    def nearest(self, value: str, width: str, *, fits: bool) -> str:
+    def round_half_even(self, value: str, width: str, *, fits: bool) -> str:
         """Round a double, halves to even: a cast alone would cut it."""
-        return nearest(value, width, fits=fits)
+        return round_half_even(value, width, fits=fits)
 
-    def narrowed(self, value: str, width: str, *, fits: bool = True) -> str:
+    def cast_integer(self, value: str, width: str, *, fits: bool = True) -> str:
         """Cast a whole number."""
         return f"{'CAST' if fits else 'try_cast'}({value} AS {width})"
 
-    def half_away(self, value: str) -> str:
+    def round_half_away(self, value: str) -> str:
         """Round a double, halves away from zero."""
-        return half_away(value)
+        return round_half_away(value)
 
     def total(self, value: str) -> str:
         """Sum whole numbers of 64 bits."""
         return total(value, INT64)
 
-    def bounded_total(self, value: str, most: int) -> str:
+    def total_within(self, value: str, most: int) -> str:
         """Sum whole numbers that are no larger than some number, either way."""
         return total(value, most)
 
@@ -159,10 +156,10 @@ class Spark(Dialect):
         """Write a date or a time as a time."""
         return f"try_cast({written} AS TIMESTAMP_NTZ)"
 
-    def readable(self, written: str, kind: Kind, *, double: bool) -> str:
+    def cast_key(self, written: str, kind: Kind, *, double: bool) -> str:
         """Cast a key to its kind."""
         if double:
-            return self.nearest(written, self.large, fits=False)
+            return self.round_half_even(written, self.large, fits=False)
         return f"try_cast({written} AS {self.type_name(kind)})"
 
 

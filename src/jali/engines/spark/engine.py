@@ -14,25 +14,24 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from jali.engines.copies import Copies, kept, not_written, refuse_copied_files, refuse_copy
-from jali.engines.failures import failed, uncompiled
-from jali.engines.resources import Cancellation, Resources
+from jali.catalog.copy_names import refuse_copied_files, refuse_copy
+from jali.catalog.tables import Field, Public, Source, Table
+from jali.catalog.value_domain import Value
+from jali.engines.base import Cancellation, Resources, make_compile_refusal, make_failure
+from jali.engines.copy_storage import PreparedCopies, make_write_failure, require_copies
+from jali.engines.spark.connections import end, is_here, is_ours, own_session, silent, start
 from jali.engines.spark.dialect import SPARK
-from jali.engines.spark.prepared import bucketed_name, home_of, register
-from jali.engines.spark.session import end, is_here, is_ours, own_session, start
-from jali.engines.spark.silence import silent
-from jali.engines.spark.sources import GIVEN, PARQUET, fingerprint_of, parts_of, place_of, scan
-from jali.engines.spark.types import field_of
+from jali.engines.spark.prepared import find_home, name_buckets, register
+from jali.engines.spark.sources import GIVEN, PARQUET, field_of, fingerprint_of, parts_of, place_of, scan
 from jali.engines.sql import emit
-from jali.engines.sql.counts import counted
-from jali.engines.sql.expressions import Emitter
-from jali.engines.sql.prepared import drawn_key
+from jali.engines.sql.expression_emitter import Emitter
+from jali.engines.sql.prepared_rows import draw_key
+from jali.engines.sql.relation_emitter import count_rows
 from jali.errors import CatalogError, EngineError, JaliError, Phrase
-from jali.noise import BitSource, system_bits
-from jali.query.aggregation import Aggregation
-from jali.query.catalog import Field, Public, Source, Table
-from jali.query.followed import Followed
-from jali.query.nodes import Column, Value
+from jali.ir.aggregates import Aggregation
+from jali.ir.expressions import Column
+from jali.ir.stream_input import StreamInput
+from jali.sampling import BitSource, system_bits
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -52,7 +51,7 @@ class SparkEngine:
         resources: What one question may use: the limit of time. Memory and disk are those of the cluster.
     """
 
-    def __init__(self, copies: Copies | None = None, resources: Resources | None = None) -> None:
+    def __init__(self, copies: PreparedCopies | None = None, resources: Resources | None = None) -> None:
         self._copies = copies
         self._resources = resources or Resources()
         self._lock = threading.Lock()
@@ -73,9 +72,9 @@ class SparkEngine:
         """Write an aggregation in Spark's SQL."""
         return emit(aggregation, SPARK)
 
-    def emit_ticks(self, followed: Followed, span: tuple[datetime, datetime], most: int) -> str:
+    def emit_ticks(self, followed: StreamInput, span: tuple[datetime, datetime], most: int) -> str:
         """Write, in Spark's SQL, what a stream takes from a table."""
-        from jali.engines.sql.ticks import emit_ticks
+        from jali.engines.sql.tick_emitter import emit_ticks
 
         return emit_ticks(followed, span, most, SPARK)
 
@@ -93,7 +92,7 @@ class SparkEngine:
         reached, found = False, None
         try:
             reached = self._session(source.location) is not None
-            found = self._described(source)
+            found = self._describe_columns(source)
         except EngineError as problem:
             raise problem.like(CatalogError) from None
         except Exception:
@@ -106,7 +105,7 @@ class SparkEngine:
             raise CatalogError("spark-columns-case", relation=source.relation)
         return found
 
-    def _described(self, source: Source) -> tuple[Field, ...] | None:
+    def _describe_columns(self, source: Source) -> tuple[Field, ...] | None:
         session = self._session(source.location)
         # A view may be drawn at random, or read another protected table: only tables are one source.
         if not source.relation.startswith(PARQUET) and not _is_table(session, source):
@@ -128,7 +127,7 @@ class SparkEngine:
             self._copy_ready(table)
             return
         try:
-            found = self._described(table.source)
+            found = self._describe_columns(table.source)
         except EngineError:
             raise
         except Exception:
@@ -167,7 +166,7 @@ class SparkEngine:
             # Spark is away: the run says so.
             return
         if not sound:
-            raise uncompiled("Spark")
+            raise make_compile_refusal("Spark")
 
     @silent
     def run(
@@ -188,7 +187,7 @@ class SparkEngine:
         if problem is not None:
             raise problem.like(EngineError)
         if rows is None:
-            raise failed(cancellation.reason or ("" if self._answers(_address(tables)) else "away"))
+            raise make_failure(cancellation.reason or ("" if self._answers(_address(tables)) else "away"))
         return rows
 
     @silent
@@ -242,7 +241,7 @@ class SparkEngine:
     @silent
     def check(self, table: Table | Public) -> None:
         """Read a source in full: a damaged file would fail questions later."""
-        names = ", ".join(SPARK.quoted(field.name) for field in table.columns)
+        names = ", ".join(SPARK.quote(field.name) for field in table.columns)
         source = replace(table, copy=None) if isinstance(table, Table) else table
         try:
             self._rows(
@@ -269,7 +268,7 @@ class SparkEngine:
     @silent
     def count(self, table: Public) -> tuple[int, dict[str, int]]:
         """Return how many rows a public table has, and for each column how many have the same value at most."""
-        return counted(table, SPARK, lambda query: int(self._rows(query, table.source.location)[0][0]))
+        return count_rows(table, SPARK, lambda query: int(self._rows(query, table.source.location)[0][0]))
 
     @silent
     def check_key(self, table: Table, column: str) -> None:
@@ -296,13 +295,16 @@ class SparkEngine:
         source = replace(table, copy=None)
         self.ready(source)
         session = self._session(table.source.location)
-        home, stem = home_of(session, self._copies, table), kept(self._copies, table.name).name(table.name)
-        name, key = bucketed_name(session, stem, table), drawn_key(bits or system_bits())
+        home, stem = (
+            find_home(session, self._copies, table),
+            require_copies(self._copies, table.name).name(table.name),
+        )
+        name, key = name_buckets(session, stem, table), draw_key(bits or system_bits())
         put = False
         stage("ranking rows")
         try:
             home.sweep(stem)
-            with home.written(source, name, key) as put_in_place:
+            with home.write(source, name, key) as put_in_place:
                 tell(None)
                 put_in_place()
                 tell(home.place(table, name))
@@ -313,7 +315,7 @@ class SparkEngine:
             put = False
         # Raised outside all handlers: Spark's messages quote values of rows.
         if not put:
-            raise not_written(table.name, Phrase("copy-needs-spark"))
+            raise make_write_failure(table.name, Phrase("copy-needs-spark"))
         with suppress(Exception):
             # Earlier ones of another size, by another guess of the rows.
             home.delete(stem, keep=name)
@@ -325,7 +327,7 @@ class SparkEngine:
             return
         gone, session = True, self._session(table.source.location)
         try:
-            home_of(session, self._copies, table).delete(self._copies.name(table.name))
+            find_home(session, self._copies, table).delete(self._copies.name(table.name))
         except CatalogError:
             pass  # there is no place where one could be
         except Exception:
@@ -361,11 +363,11 @@ class SparkEngine:
         with self._lock:
             found = self._sessions.get(address)
             if found is None or not _quietly(lambda: is_ours(found)):
-                self._sessions[address], mine = _quietly(lambda: self._opened(address))
+                self._sessions[address], mine = _quietly(lambda: self._open_session(address))
                 self._started |= {address} if mine else set()
             return self._sessions[address]
 
-    def _opened(self, address: str) -> tuple[SparkSession, bool]:
+    def _open_session(self, address: str) -> tuple[SparkSession, bool]:
         """Open a session, at first or after a server ended ours; say whether it is ours to stop."""
         if address != GIVEN:
             return start(address)
@@ -387,7 +389,7 @@ def _refresh(session: SparkSession, source: Source) -> None:
 
 
 def _is_table(session: SparkSession, source: Source) -> bool:
-    name = ".".join(SPARK.quoted(part) for part in parts_of(source.relation))
+    name = ".".join(SPARK.quote(part) for part in parts_of(source.relation))
     return session.catalog.getTable(name).tableType in _TABLES
 
 

@@ -7,17 +7,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from jali.catalog.tables import Kind
+from jali.engines.spark.arithmetic import bind_value, bind_values, ceil, floor, round_half_away, trunc, unless
 from jali.engines.spark.casts import CASTS
+from jali.engines.spark.datetimes import DATETIMES, days_apart, move_date
 from jali.engines.spark.literals import INFINITE
-from jali.engines.spark.moments import MOMENTS, days_apart, moved_date
-from jali.engines.spark.numbers import bound, ceil, floor, half_away, once, trunc, unless
 from jali.engines.spark.texts import TEXTS
 from jali.engines.sql.dialect import Template
-from jali.query.catalog import Kind
-from jali.query.nodes import Call, Expression, Literal
+from jali.ir.expressions import Call, Expression, Literal
 
 if TYPE_CHECKING:
-    from jali.engines.sql.expressions import Emitter
+    from jali.engines.sql.expression_emitter import Emitter
 
 _BELOW_ZERO = "double('-5e-324')"
 _NEVER = "CAST(NULL AS BOOLEAN)"
@@ -28,12 +28,12 @@ def _operator(emitter: Emitter, call: Call) -> str:
     if emitter.kind(left) is Kind.DATE:
         if emitter.kind(right) is Kind.DATE:
             return days_apart(emitter.write(right), emitter.write(left))
-        return moved_date(emitter.write(left), call.function, emitter.real(right))
+        return move_date(emitter.write(left), call.function, emitter.real(right))
     return f"({emitter.real(left)} {call.function} {emitter.real(right)})"
 
 
 def _comparison(emitter: Emitter, call: Call) -> str:
-    left, right = emitter.alike(call.arguments)
+    left, right = emitter.write_alike(call.arguments)
     return f"({left} {call.function.upper()} {right})"
 
 
@@ -49,7 +49,7 @@ def _logic(emitter: Emitter, call: Call) -> str:
 
 
 def _in(emitter: Emitter, call: Call) -> str:
-    value, *others = emitter.alike(call.arguments)
+    value, *others = emitter.write_alike(call.arguments)
     return f"({value} IN ({', '.join(others)}))"
 
 
@@ -59,7 +59,7 @@ def _real(emitter: Emitter, call: Call) -> str:
 
 def _extreme(emitter: Emitter, call: Call) -> str:
     dated = emitter.kind(call) in (Kind.DATE, Kind.TIMESTAMP)
-    values = emitter.alike(call.arguments) if dated else [emitter.real(a) for a in call.arguments]
+    values = emitter.write_alike(call.arguments) if dated else [emitter.real(a) for a in call.arguments]
     return values[0] if len(values) == 1 else f"{call.function}({', '.join(values)})"
 
 
@@ -75,15 +75,15 @@ def _round(emitter: Emitter, call: Call) -> str:
     """Round as DuckDB does: the product is rounded, and what is no number then stays as it was."""
     digits = [int(a.value) for a in call.arguments[1:] if isinstance(a, Literal) and isinstance(a.value, int)]
     if not digits or digits[0] == 0:
-        return half_away(_real(emitter, call))
+        return round_half_away(_real(emitter, call))
     power = f"double('1e{abs(digits[0])}')"
     times, back = ("/", "*") if digits[0] < 0 else ("*", "/")
 
-    def rounded(v: str) -> str:
-        made = f"({half_away(f'({v} {times} {power})')} {back} {power})"
-        return once(made, lambda r: f"CASE WHEN abs({r}) < {INFINITE} THEN {r} ELSE {v} END")
+    def write(v: str) -> str:
+        made = f"({round_half_away(f'({v} {times} {power})')} {back} {power})"
+        return bind_value(made, lambda r: f"CASE WHEN abs({r}) < {INFINITE} THEN {r} ELSE {v} END")
 
-    return bound({"v": _real(emitter, call)}, rounded)
+    return bind_values({"v": _real(emitter, call)}, write)
 
 
 def _logarithm(emitter: Emitter, call: Call) -> str:
@@ -93,7 +93,7 @@ def _logarithm(emitter: Emitter, call: Call) -> str:
 def _binary_logarithm(emitter: Emitter, call: Call) -> str:
     """Spark divides logarithms: of a power of 2 that may be off, and is a whole number."""
     written = unless(f"greatest({_real(emitter, call)}, 0D)", "0D")
-    return once(
+    return bind_value(
         written, lambda v: f"CASE WHEN power(2D, rint(log2({v}))) = {v} THEN rint(log2({v})) ELSE log2({v}) END"
     )
 
@@ -108,16 +108,16 @@ def _power(emitter: Emitter, call: Call) -> str:
     """In C, 1 to the power of anything is 1, and so is -1 to that of an infinity: Java makes NaN of them."""
     base, power = (emitter.real(a) for a in call.arguments)
 
-    def made(x: str, y: str) -> str:
+    def write(x: str, y: str) -> str:
         ones = f"{x} = 1D OR ({x} = -1D AND abs({y}) = {INFINITE})"
         return f"CASE WHEN {x} IS NULL OR {y} IS NULL THEN NULL WHEN {ones} THEN 1D ELSE power({x}, {y}) END"
 
-    return bound({"x": base, "y": power}, made)
+    return bind_values({"x": base, "y": power}, write)
 
 
 def _clamp(emitter: Emitter, call: Call) -> str:
     low, high = (emitter.real(a) for a in call.arguments[1:])
-    return once(
+    return bind_value(
         _real(emitter, call),
         lambda v: f"CASE WHEN {v} <= {INFINITE} THEN greatest(least({v}, {high}), {low}) END",
     )
@@ -126,39 +126,39 @@ def _clamp(emitter: Emitter, call: Call) -> str:
 def _bucket(emitter: Emitter, call: Call) -> str:
     value, low, high, count = (emitter.real(a) for a in call.arguments)
 
-    def made(v: str) -> str:
+    def write(v: str) -> str:
         place = floor(f"(({v} - {low}) * {count} / ({high} - {low}))")
         return (
             f"CASE WHEN {v} < {low} THEN 0D WHEN {v} < {high} THEN least({place}, {count} - 1D) + 1D"
             f" WHEN {v} <= {INFINITE} THEN {count} + 1D END"
         )
 
-    return bound({"v": value}, made)
+    return bind_values({"v": value}, write)
 
 
 def _coalesce(emitter: Emitter, call: Call) -> str:
-    return _chosen(emitter, call, f"coalesce({', '.join(emitter.alike(call.arguments))})")
+    return _write_choice(emitter, call, f"coalesce({', '.join(emitter.write_alike(call.arguments))})")
 
 
 def _nullif(emitter: Emitter, call: Call) -> str:
-    return _chosen(emitter, call, unless(*emitter.alike(call.arguments)))
+    return _write_choice(emitter, call, unless(*emitter.write_alike(call.arguments)))
 
 
 def _case(emitter: Emitter, call: Call) -> str:
     conditions = [_condition(emitter, a) for a in call.arguments[:-1:2]]
-    *values, otherwise = emitter.alike((*call.arguments[1::2], call.arguments[-1]))
+    *values, otherwise = emitter.write_alike((*call.arguments[1::2], call.arguments[-1]))
     branches = " ".join(f"WHEN {c} THEN {v}" for c, v in zip(conditions, values, strict=True))
-    return _chosen(emitter, call, f"CASE {branches} ELSE {otherwise} END")
+    return _write_choice(emitter, call, f"CASE {branches} ELSE {otherwise} END")
 
 
-def _chosen(emitter: Emitter, call: Call, written: str) -> str:
+def _write_choice(emitter: Emitter, call: Call, written: str) -> str:
     # A chosen number is declared a double like any other computed number, whatever it was chosen from.
     return f"CAST({written} AS DOUBLE)" if emitter.is_double(call) else written
 
 
 def _sign(emitter: Emitter, call: Call) -> str:
     """The sign of NaN is 0, and so is that of both zeros."""
-    return once(
+    return bind_value(
         _real(emitter, call),
         lambda v: (
             f"CASE WHEN {v} IS NULL THEN NULL WHEN {v} > 0D AND {v} <= {INFINITE} THEN 1D"
@@ -202,4 +202,4 @@ _CONDITIONS: dict[str, Template] = {
     "nullif": _nullif,
     "case": _case,
 }
-TEMPLATES: dict[str, Template] = {**_NUMBERS, **_CONDITIONS, **TEXTS, **MOMENTS, **CASTS}
+TEMPLATES: dict[str, Template] = {**_NUMBERS, **_CONDITIONS, **TEXTS, **DATETIMES, **CASTS}

@@ -6,15 +6,15 @@ import json
 from collections.abc import Sequence
 from fractions import Fraction
 
-from jali.query.catalog import Kind
-from jali.query.nodes import Value
+from jali.catalog.tables import Kind
+from jali.catalog.value_domain import Value
 
 # Spark reads backslashes in texts, and puts its settings and the environment in place of ${...}.
 _ESCAPES = str.maketrans({"\\": "\\\\", "'": "\\'", "$": "\\u0024", "\0": "\\u0000"})
 INFINITE = "double('Infinity')"
 
 
-def quoted(name: str) -> str:
+def quote(name: str) -> str:
     """Write an identifier."""
     return "`" + name.replace("`", "``") + "`"
 

@@ -17,15 +17,15 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
-from jali.engines.copies import SCHEMA, Copies, kept
-from jali.engines.copy_directory import CopyDirectory
+from jali.catalog.copy_names import SCHEMA
+from jali.catalog.tables import Source, Table
+from jali.engines.copy_storage import CopyDirectory, PreparedCopies, require_copies
+from jali.engines.spark.connections import is_here
 from jali.engines.spark.dialect import SPARK
-from jali.engines.spark.literals import quoted, text
-from jali.engines.spark.session import is_here
-from jali.engines.spark.sources import KEPT, catalog_name, registered, scan
-from jali.engines.sql.prepared import rank_column, ranked_rows, shown_columns
+from jali.engines.spark.literals import quote, text
+from jali.engines.spark.sources import KEPT, catalog_name, name_copy, scan
+from jali.engines.sql.prepared_rows import rank_column, rank_rows, rename_columns
 from jali.errors import CatalogError
-from jali.query.catalog import Source, Table
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -37,7 +37,7 @@ _ROWS = 5_000_000
 _UNFINISHED = "_new_[0-9a-f]+"
 
 
-class Home(Protocol):
+class CopyHome(Protocol):
     """Where copies of one Spark are kept."""
 
     def place(self, table: Table, name: str) -> Source:
@@ -47,28 +47,28 @@ class Home(Protocol):
         """Delete what was cut off, of copies whose names begin so."""
 
     @contextmanager
-    def written(self, table: Table, name: str, key: str) -> Iterator[Callable[[], None]]:
+    def write(self, table: Table, name: str, key: str) -> Iterator[Callable[[], None]]:
         """Write a copy, and give what puts it in place; what is not put is deleted."""
 
     def delete(self, name: str, keep: str = "") -> None:
         """Delete all copies whose names begin so, if there are any, but one."""
 
 
-def home_of(session: SparkSession, copies: Copies | None, table: Table) -> Home:
+def find_home(session: SparkSession, copies: PreparedCopies | None, table: Table) -> CopyHome:
     """Return where copies of a table are kept: in the catalog, if that lasts, or beside the database.
 
     Raises:
         CatalogError: if there is no place that lasts: the catalog of a cluster is forgotten with it.
     """
-    found = kept(copies, table.name)
+    found = require_copies(copies, table.name)
     if session.conf.get("spark.sql.catalogImplementation") == "hive":
-        return InCatalog(session)
+        return CatalogCopies(session)
     if _is_local(session) and found.directory is not None:
-        return InFiles(session, found.directory)
+        return FileCopies(session, found.directory)
     raise CatalogError("spark-copy-without-place", table=table.name)
 
 
-def bucketed_name(session: SparkSession, name: str, table: Table) -> str:
+def name_buckets(session: SparkSession, name: str, table: Table) -> str:
     """Return the name of a copy, with the number of its buckets: by public facts alone."""
     return f"{name}_{max(int(str(session.conf.get(_PARTS))), (table.rows or 0) // _ROWS)}"
 
@@ -90,7 +90,7 @@ def register(session: SparkSession, table: Table) -> bool:
 
 def _create(session: SparkSession, name: str, table: Table, folder: Path) -> None:
     """Let the catalog know a copy that it does not know, or that another process wrote with other columns."""
-    if _has_columns(session, f"parquet.{quoted(str(folder))}", table):
+    if _has_columns(session, f"parquet.{quote(str(folder))}", table):
         session.sql(f"CREATE SCHEMA IF NOT EXISTS {catalog_name(SCHEMA)}")
         # A table of files that are elsewhere: they stay.
         session.sql(f"DROP TABLE IF EXISTS {name}")
@@ -108,7 +108,7 @@ def _has_columns(session: SparkSession, name: str, table: Table) -> bool:
     return found == wanted | {(rank_column(table), "int")}
 
 
-class InFiles:
+class FileCopies:
     """Copies as folders beside the database, for a Spark on this machine whose catalog is forgotten with it."""
 
     def __init__(self, session: SparkSession, directory: Path) -> None:
@@ -125,16 +125,16 @@ class InFiles:
         self._folders.sweep()
 
     @contextmanager
-    def written(self, table: Table, name: str, key: str) -> Iterator[Callable[[], None]]:
+    def write(self, table: Table, name: str, key: str) -> Iterator[Callable[[], None]]:
         """Write a copy, and give what puts it in place; what is not put is deleted."""
-        with self._folders.unfinished(name) as folder:
-            new = registered(folder)
+        with self._folders.stage_copy(name) as folder:
+            new = name_copy(folder)
             self._session.sql(f"CREATE SCHEMA IF NOT EXISTS {catalog_name(SCHEMA)}")
             self._session.sql(f"DROP TABLE IF EXISTS {new}")
             _write(self._session, new, table, name, key, f" LOCATION {text(str(folder))}")
             # A table of files that are elsewhere: they stay.
             self._session.sql(f"DROP TABLE {new}")
-            with self._folders.alone():
+            with self._folders.lock():
                 yield lambda: self._put(folder, name)
 
     def _put(self, folder: Path, name: str) -> None:
@@ -143,7 +143,7 @@ class InFiles:
         self._forget(self._folders.place(name))
 
     def _forget(self, folder: Path) -> None:
-        self._session.sql(f"DROP TABLE IF EXISTS {registered(folder)}")
+        self._session.sql(f"DROP TABLE IF EXISTS {name_copy(folder)}")
 
     def delete(self, name: str, keep: str = "") -> None:
         """Delete all copies whose names begin so, but one, and what was cut off."""
@@ -154,7 +154,7 @@ class InFiles:
                 self._folders.delete(path.name)
 
 
-class InCatalog:
+class CatalogCopies:
     """Copies as tables of the catalog, where that lasts: Spark keeps their files with those of other tables."""
 
     def __init__(self, session: SparkSession) -> None:
@@ -175,7 +175,7 @@ class InCatalog:
         self._session.sql(f"DROP TABLE IF EXISTS {catalog_name(SCHEMA, name)} PURGE")
 
     @contextmanager
-    def written(self, table: Table, name: str, key: str) -> Iterator[Callable[[], None]]:
+    def write(self, table: Table, name: str, key: str) -> Iterator[Callable[[], None]]:
         """Write a copy, and give what puts it in place; what is not put is deleted."""
         # Another name each time: files of one that was cut off are in nobody's way.
         new = f"{name}_new_{secrets.token_hex(4)}"
@@ -189,7 +189,7 @@ class InCatalog:
     def _put(self, new: str, name: str) -> None:
         self._drop(name)
         # Within one catalog, which the new name does not name.
-        renamed = f"{quoted(SCHEMA)}.{quoted(name)}"
+        renamed = f"{quote(SCHEMA)}.{quote(name)}"
         self._session.sql(f"ALTER TABLE {catalog_name(SCHEMA, new)} RENAME TO {renamed}")
 
     def delete(self, name: str, keep: str = "") -> None:
@@ -224,14 +224,14 @@ def _write(session: SparkSession, new: str, table: Table, name: str, key: str, l
     """Write the rows with their ranks, person by person, one file for each bucket."""
     # Spread by person before ranks are counted: each task then has a bucket, and writes it as one file.
     spread = f"/*+ REPARTITION({_count(name)}, unit) */ "
-    rows = SPARK.derived(ranked_rows(table, SPARK, key, spread))
-    ranked = f"SELECT {shown_columns(table, SPARK)}, place AS {quoted(rank_column(table))} FROM {rows}"
+    rows = SPARK.nest_query(rank_rows(table, SPARK, key, spread))
+    ranked = f"SELECT {rename_columns(table, SPARK)}, place AS {quote(rank_column(table))} FROM {rows}"
     session.sql(f"CREATE TABLE {new} {_buckets(table, name)}{location} AS {ranked}")
 
 
 def _buckets(table: Table, name: str) -> str:
     assert table.unit is not None
-    unit = quoted(table.unit)
+    unit = quote(table.unit)
     return f"USING parquet CLUSTERED BY ({unit}) SORTED BY ({unit}) INTO {_count(name)} BUCKETS"
 
 
@@ -241,8 +241,8 @@ def _count(name: str) -> int:
 
 
 def _schema(table: Table) -> str:
-    fields = ", ".join(f"{quoted(field.name)} {field.type}" for field in table.columns)
-    return f"{fields}, {quoted(rank_column(table))} INT"
+    fields = ", ".join(f"{quote(field.name)} {field.type}" for field in table.columns)
+    return f"{fields}, {quote(rank_column(table))} INT"
 
 
 def _is_local(session: SparkSession) -> bool:

@@ -1,4 +1,7 @@
-"""Where Spark finds the rows of a table: a table of its catalog, or Parquet files that it reads."""
+"""Where Spark finds the rows of a table (its catalog, or Parquet files), and the kinds of its column types.
+
+The type of a column is frozen when a table is protected, and every read casts to it.
+"""
 
 from __future__ import annotations
 
@@ -7,13 +10,57 @@ import re
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING
 
-from jali.engines.copies import SCHEMA
-from jali.engines.spark.literals import quoted
+from jali.catalog.copy_names import SCHEMA
+from jali.catalog.tables import Field, Kind, Source
+from jali.engines.spark.literals import quote
 from jali.errors import CatalogError
-from jali.query.catalog import Source
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
+
+
+_WHOLE = {"tinyint": "TINYINT", "smallint": "SMALLINT", "int": "INT", "bigint": "BIGINT"}
+NAMES = {
+    Kind.INTEGER: "BIGINT",
+    Kind.REAL: "DOUBLE",
+    Kind.TEXT: "STRING",
+    Kind.BOOLEAN: "BOOLEAN",
+    Kind.DATE: "DATE",
+    Kind.TIMESTAMP: "TIMESTAMP_NTZ",
+    Kind.OTHER: "STRING",
+}
+_KINDS = {
+    "double": Kind.REAL,
+    "float": Kind.REAL,
+    "boolean": Kind.BOOLEAN,
+    "date": Kind.DATE,
+    "timestamp": Kind.TIMESTAMP,
+    "timestamp_ntz": Kind.TIMESTAMP,
+}
+_TEXTS = ("string", "char(", "varchar(")
+
+
+def field_of(name: str, written: str) -> Field:
+    """Return the column of a Spark type, as `simpleString` writes it.
+
+    Decimal and single-precision numbers are read as doubles, texts of any collation by their bytes, and times with
+    a time zone as the time in UTC.
+    """
+    if written in _WHOLE:
+        return Field(name, Kind.INTEGER, type=_WHOLE[written])
+    if written.startswith("decimal"):
+        kind = Kind.REAL
+    elif written.startswith(_TEXTS):
+        kind = Kind.TEXT
+    else:
+        kind = _KINDS.get(written, Kind.OTHER)
+    return Field(name, kind, type=NAMES[kind])
+
+
+def type_name(kind: Kind) -> str:
+    """Return the Spark type that holds values of a kind."""
+    return NAMES[kind]
+
 
 # The location of a source whose session is given in Python.
 GIVEN = "session"
@@ -28,13 +75,13 @@ _PART = re.compile(r"\s*(?:`((?:[^`]|``)+)`|([^\s.`]+))\s*(\.|$)")
 def scan(source: Source) -> str:
     """Write the FROM item of a source."""
     if source.relation.startswith(PARQUET):
-        return f"parquet.{quoted(_path(source.relation.removeprefix(PARQUET)))}"
+        return f"parquet.{quote(_path(source.relation.removeprefix(PARQUET)))}"
     if source.relation.startswith(KEPT):
-        return registered(PurePath(source.relation.removeprefix(KEPT)))
-    return ".".join(quoted(part) for part in parts_of(source.relation))
+        return name_copy(PurePath(source.relation.removeprefix(KEPT)))
+    return ".".join(quote(part) for part in parts_of(source.relation))
 
 
-def registered(folder: PurePath) -> str:
+def name_copy(folder: PurePath) -> str:
     """Write the name of a copy that lies in a folder: of this very folder, though another may be called alike."""
     word = hashlib.sha256(str(folder).encode()).hexdigest()[:16]
     return catalog_name(SCHEMA, f"{folder.name.replace('.', '_')}_{word}")
@@ -42,7 +89,7 @@ def registered(folder: PurePath) -> str:
 
 def catalog_name(*parts: str) -> str:
     """Write the name of something in Spark's own catalog, whichever is the current one."""
-    return ".".join(quoted(part) for part in ("spark_catalog", *parts))
+    return ".".join(quote(part) for part in ("spark_catalog", *parts))
 
 
 def parts_of(relation: str) -> list[str]:

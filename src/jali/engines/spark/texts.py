@@ -1,21 +1,60 @@
-"""Functions of text in Spark's SQL."""
+"""Functions of text in Spark's SQL.
+
+Letters change case one character for one, as in DuckDB. Spark follows Unicode's special casing: ß becomes SS, and
+Σ at the end of a word ς. DuckDB maps every character by itself, to one character. Letters that are newer than
+DuckDB's table of Unicode have cases in Spark alone.
+"""
 
 from __future__ import annotations
 
+from functools import cache
 from typing import TYPE_CHECKING
 
+from jali.catalog.tables import Kind
+from jali.engines.spark.arithmetic import bind_value
 from jali.engines.spark.casts import as_text
-from jali.engines.spark.letters import lowered, uppered
 from jali.engines.spark.literals import text
-from jali.engines.spark.numbers import once
-from jali.engines.spark.patterns import java_pattern
+from jali.engines.spark.regex import java_pattern
 from jali.engines.sql.dialect import Template
-from jali.query.catalog import Kind
-from jali.query.functions.texts import LIMITED, LONGEST_PART, LONGEST_TAKEN, part_length
-from jali.query.nodes import Call, Expression, Literal
+from jali.ir.expressions import Call, Expression, Literal
+from jali.ir.functions.text_functions import LIMITED, LONGEST_PART, LONGEST_TAKEN, part_length
 
 if TYPE_CHECKING:
-    from jali.engines.sql.expressions import Emitter
+    from jali.engines.sql.expression_emitter import Emitter
+
+
+def write_lower(written: str) -> str:
+    """Write a text in small letters."""
+    return f"lower(translate({written}, 'Σİ', 'σi'))"  # noqa: RUF001 - a sigma is meant
+
+
+def write_upper(written: str) -> str:
+    """Write a text in capitals; texts with letters of which Spark makes several are taken letter by letter."""
+    special, simple = (text(letters) for letters in _special())
+    each = f"CASE WHEN instr({special}, c) > 0 THEN translate(c, {special}, {simple}) ELSE upper(c) END"
+    any_special = text(f"[{_special()[0]}]")
+    return bind_value(
+        written,
+        lambda v: (
+            f"CASE WHEN {v} RLIKE {any_special} THEN array_join(transform(split({v}, ''), c -> {each}), '')"
+            f" ELSE upper({v}) END"
+        ),
+    )
+
+
+@cache
+def _special() -> tuple[str, str]:
+    """Return the letters whose capitals are several, and what each of them becomes by itself."""
+    found = [character for character in map(chr, range(0x10000)) if len(character.upper()) > 1]
+    return "".join(found), "".join(map(_capital, found))
+
+
+def _capital(character: str) -> str:
+    """Return the capital that is one character: that of a heading, or the letter itself."""
+    if character == "ß":
+        return "ẞ"
+    return character.title() if len(character.title()) == 1 else character
+
 
 # What DuckDB trims where no characters are given: all that Unicode calls space separators (Zs).
 _SPACES = " \u00a0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u202f\u205f\u3000"
@@ -25,7 +64,7 @@ _MARKS = "\u0001\u0002\u0003\u0004"
 
 
 def _text(emitter: Emitter, expression: Expression) -> str:
-    return emitter.typed(expression, Kind.TEXT)
+    return emitter.write_as(expression, Kind.TEXT)
 
 
 def _constant(expression: Expression) -> str:
@@ -40,11 +79,11 @@ def _number(expression: Expression) -> int:
     return expression.value
 
 
-def _called(emitter: Emitter, call: Call) -> str:
+def _call(emitter: Emitter, call: Call) -> str:
     return f"{_CALLED[call.function]}({', '.join(_text(emitter, a) for a in call.arguments)})"
 
 
-def _trimmed(emitter: Emitter, call: Call) -> str:
+def _trim(emitter: Emitter, call: Call) -> str:
     value, *given = call.arguments
     characters = _text(emitter, given[0]) if given else text(_SPACES)
     return f"trim({_SIDES[call.function]} {characters} FROM {_text(emitter, value)})"
@@ -58,7 +97,7 @@ def _like(emitter: Emitter, call: Call) -> str:
     mark = next((mark for mark in _MARKS if mark not in _constant(pattern)), None)
     written, like = _text(emitter, value), text(_constant(pattern))
     if call.function == "ilike":
-        written, like = lowered(written), lowered(like)
+        written, like = write_lower(written), write_lower(like)
     assert mark is not None
     return f"({written} LIKE {like} ESCAPE {text(mark)})"
 
@@ -73,18 +112,18 @@ def _length(emitter: Emitter, call: Call) -> str:
     return f"CAST(length({_text(emitter, call.arguments[0])}) AS DOUBLE)"
 
 
-def _found(emitter: Emitter, call: Call) -> str:
+def _find(emitter: Emitter, call: Call) -> str:
     return f"CAST(instr({', '.join(_text(emitter, a) for a in call.arguments)}) AS DOUBLE)"
 
 
-def _left(emitter: Emitter, call: Call) -> str:
+def _take_left(emitter: Emitter, call: Call) -> str:
     value, count = _text(emitter, call.arguments[0]), _number(call.arguments[1])
     if count >= 0:
         return f"left({value}, {count})"
-    return once(value, lambda v: f"left({v}, greatest(length({v}) - {-count}, 0))")
+    return bind_value(value, lambda v: f"left({v}, greatest(length({v}) - {-count}, 0))")
 
 
-def _right(emitter: Emitter, call: Call) -> str:
+def _take_right(emitter: Emitter, call: Call) -> str:
     value, count = _text(emitter, call.arguments[0]), _number(call.arguments[1])
     return f"right({value}, {count})" if count >= 0 else f"substring({value}, {1 - count})"
 
@@ -94,7 +133,7 @@ def _substring(emitter: Emitter, call: Call) -> str:
     first, *places = call.arguments
     start, length = _number(places[0]), _number(places[1]) if len(places) > 1 else None
 
-    def made(v: str) -> str:
+    def write(v: str) -> str:
         begin = f"{start}" if start >= 0 else f"length({v}) + {start + 1}"
         if start < 0:
             begin = f"({begin})"
@@ -103,7 +142,7 @@ def _substring(emitter: Emitter, call: Call) -> str:
         low, high = (begin, f"{begin} + {length}") if length >= 0 else (f"{begin} - {-length}", begin)
         return f"substring({v}, greatest({low}, 1), greatest(({high}) - greatest({low}, 1), 0))"
 
-    return once(_text(emitter, first), made)
+    return bind_value(_text(emitter, first), write)
 
 
 def _replace(emitter: Emitter, call: Call) -> str:
@@ -115,7 +154,7 @@ def _replace(emitter: Emitter, call: Call) -> str:
     return f"replace(left({_text(emitter, value)}, {kept}), {words})"
 
 
-def _joined(emitter: Emitter, call: Call) -> str:
+def _concatenate(emitter: Emitter, call: Call) -> str:
     parts = [_part(emitter, a, part_length(call)) for a in call.arguments]
     if call.function == "||":
         return f"({' || '.join(parts)})"
@@ -129,24 +168,24 @@ def _part(emitter: Emitter, expression: Expression, longest: int) -> str:
     return f"left({as_text(emitter, expression)}, {longest})"
 
 
-def _limited(emitter: Emitter, call: Call) -> str:
+def _limit_length(emitter: Emitter, call: Call) -> str:
     written = _text(emitter, call.arguments[0])
-    return once(written, lambda v: f"CASE WHEN octet_length({v}) <= {LONGEST_TAKEN} THEN {v} END")
+    return bind_value(written, lambda v: f"CASE WHEN octet_length({v}) <= {LONGEST_TAKEN} THEN {v} END")
 
 
 TEXTS: dict[str, Template] = {
-    **dict.fromkeys(_CALLED, _called),
-    **dict.fromkeys(_SIDES, _trimmed),
+    **dict.fromkeys(_CALLED, _call),
+    **dict.fromkeys(_SIDES, _trim),
     **dict.fromkeys(("like", "ilike"), _like),
     **dict.fromkeys(("regexp_matches", "regexp_full_match"), _matches),
-    **dict.fromkeys(("||", "concat"), _joined),
-    LIMITED: _limited,
-    "lower": lambda e, c: lowered(_text(e, c.arguments[0])),
-    "upper": lambda e, c: uppered(_text(e, c.arguments[0])),
+    **dict.fromkeys(("||", "concat"), _concatenate),
+    LIMITED: _limit_length,
+    "lower": lambda e, c: write_lower(_text(e, c.arguments[0])),
+    "upper": lambda e, c: write_upper(_text(e, c.arguments[0])),
     "length": _length,
-    "strpos": _found,
+    "strpos": _find,
     "substring": _substring,
-    "left": _left,
-    "right": _right,
+    "left": _take_left,
+    "right": _take_right,
     "replace": _replace,
 }

@@ -8,11 +8,12 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING, ClassVar, TypeAlias
 
-from jali.query.catalog import Field, Kind, Public, Table
-from jali.query.nodes import Call, Value
+from jali.catalog.tables import Field, Kind, Public, Table
+from jali.catalog.value_domain import Value
+from jali.ir.expressions import Call
 
 if TYPE_CHECKING:
-    from jali.engines.sql.expressions import Emitter
+    from jali.engines.sql.expression_emitter import Emitter
 
 Template: TypeAlias = "Callable[[Emitter, Call], str]"
 INT64 = 1 << 63
@@ -35,7 +36,7 @@ class Dialect(ABC):
     small: ClassVar[str] = "INTEGER"
     large: ClassVar[str] = "BIGINT"
     widest: ClassVar[str]
-    # Of dates and times: the last one before the calendar (`query.domain`), and the first one after it.
+    # Of dates and times: the last one before the calendar (`catalog.value_domain`), and the first one after it.
     outside: ClassVar[Mapping[Kind, tuple[str, str]]]
 
     # Whether prepared copies have codes for people, that stand for the units where they are only told apart.
@@ -43,7 +44,7 @@ class Dialect(ABC):
 
     # Names, constants and types.
 
-    def quoted(self, name: str) -> str:
+    def quote(self, name: str) -> str:
         """Write an identifier."""
         return '"' + name.replace('"', '""') + '"'
 
@@ -88,8 +89,8 @@ class Dialect(ABC):
     def scan(self, table: Table | Public, wanted: Collection[str] | None = None) -> str:
         """Write the FROM item of a table: the normalising scan, through which every column enters a question.
 
-        Each value is one of the closed domain (`query.domain`), or NULL. A prepared copy holds what such a scan
-        gave, and is read as it is.
+        Each value is one of the closed domain (`catalog.value_domain`), or NULL. A prepared copy holds what such a
+        scan gave, and is read as it is.
 
         Args:
             table: What is read.
@@ -98,15 +99,15 @@ class Dialect(ABC):
         if table.read_from != table.source:
             return self.rows(table)
         fields = [field for field in table.columns if wanted is None or field.name in wanted]
-        columns = ", ".join(f"{self.normalized(f)} AS {self.quoted(f.name)}" for f in fields)
-        return self.derived(f"SELECT {columns or '1 AS one'} FROM {self.rows(table)}")
+        columns = ", ".join(f"{self.normalize(f)} AS {self.quote(f.name)}" for f in fields)
+        return self.nest_query(f"SELECT {columns or '1 AS one'} FROM {self.rows(table)}")
 
     @abstractmethod
     def rows(self, table: Table | Public) -> str:
         """Write the FROM item of the rows as they are stored."""
 
     @abstractmethod
-    def normalized(self, field: Field) -> str:
+    def normalize(self, field: Field) -> str:
         """Write what a question sees of a stored column: a value of the closed domain, or NULL. It never fails.
 
         It is in the type that was frozen when the table was declared.
@@ -120,7 +121,7 @@ class Dialect(ABC):
         before, after = self.outside[kind]
         return f"nullif(nullif(greatest(least({written}, {after}), {before}), {after}), {before})"
 
-    def windowed(self, table: Table | None) -> bool:
+    def counts_by_window(self, table: Table | None) -> bool:
         """Say whether the rows of each owner are counted beside them, rather than apart and joined.
 
         Args:
@@ -134,11 +135,11 @@ class Dialect(ABC):
         del table
         return "row_number() OVER ()"
 
-    def derived(self, query: str) -> str:
+    def nest_query(self, query: str) -> str:
         """Write a query as a FROM item that nobody names."""
         return f"({query})"
 
-    def kept(self, *, bare: bool) -> str:
+    def reading_hint(self, *, bare: bool) -> str:
         """Write the hint that rows are read twice (of one table), or computed once (of several)."""
         del bare
         return ""
@@ -146,32 +147,33 @@ class Dialect(ABC):
     def key_places(self, values: Sequence[Value], kind: Kind) -> str:
         """Write the query whose rows are declared keys with their places."""
         return " UNION ALL ".join(
-            f"SELECT {place} AS place, {self.typed(value, kind)} AS value" for place, value in enumerate(values)
+            f"SELECT {place} AS place, {self.cast_constant(value, kind)} AS value"
+            for place, value in enumerate(values)
         )
 
-    def typed(self, value: Value, kind: Kind) -> str:
+    def cast_constant(self, value: Value, kind: Kind) -> str:
         """Write a constant in the type of a kind."""
         return f"CAST({self.constant(value)} AS {self.type_name(kind)})"
 
-    def one_key(self, value: Value, kind: Kind) -> str:
+    def write_key(self, value: Value, kind: Kind) -> str:
         """Write a key, in the type of its kind."""
-        return self.typed(value, kind)
+        return self.cast_constant(value, kind)
 
     def place(self, written: str, values: Sequence[Value], kind: Kind) -> str:
         """Write the place of a value among others, NULL where it is none of them."""
         branches = [
-            f"WHEN {written} = {self.typed(value, kind)} THEN {place}"
+            f"WHEN {written} = {self.cast_constant(value, kind)} THEN {place}"
             for place, value in enumerate(values)
             if value is not None
         ]
         return f"CASE {' '.join(branches)} END" if branches else "NULL"
 
-    def same(self, one: str, other: str, kind: Kind, *, missing: bool) -> str:
+    def match_keys(self, one: str, other: str, kind: Kind, *, missing: bool) -> str:
         """Write the condition of a join that two keys are the same: NULL too, where they may be `missing`."""
         del kind, missing
         return f"{one} IS NOT DISTINCT FROM {other}"
 
-    def semi(self, shown: str, rows: str, others: str, condition: str, names: tuple[str, str]) -> str:
+    def semi_join(self, shown: str, rows: str, others: str, condition: str, names: tuple[str, str]) -> str:
         """Write the rows for which there is another row that meets a condition."""
         one, other = names
         return (
@@ -179,7 +181,7 @@ class Dialect(ABC):
             f" WHERE EXISTS (SELECT 1 FROM ({others}) AS {other} WHERE {condition})"
         )
 
-    def flagged(
+    def flag_rows(
         self, owner: str | None, rows: str, others: str, condition: str, shown: list[str], flag: str
     ) -> str:
         """Write rows `s` with a flag: whether there is another row `o` that meets a condition."""
@@ -187,7 +189,7 @@ class Dialect(ABC):
         columns = ", ".join(([] if owner is None else [f"{owner} AS owner"]) + [*shown, exists])
         return f"SELECT {columns} FROM ({rows}) AS s"
 
-    def grouped_by(self, names: list[str]) -> str:
+    def group_by(self, names: list[str]) -> str:
         """Write the GROUP BY of a query that has one row at most for each combination; of all rows for none."""
         return f" GROUP BY {', '.join(names) or '()'}"
 
@@ -197,11 +199,11 @@ class Dialect(ABC):
         """Write a whole number as a double."""
         return f"CAST({written} AS {self.types[Kind.REAL]})"
 
-    def scaled(self, value: str, by: Fraction) -> str:
+    def multiply(self, value: str, by: Fraction) -> str:
         """Multiply a double by a constant, where the product is no larger than a whole number of 64 bits."""
         return f"{value} * {self.double(by)}"
 
-    def divided(self, value: str, by: Fraction) -> str:
+    def divide(self, value: str, by: Fraction) -> str:
         """Divide a double by a constant, where the quotient is no larger than a whole number of 64 bits."""
         return f"{value} / {self.double(by)}"
 
@@ -210,27 +212,27 @@ class Dialect(ABC):
         return f"greatest(least({value}, {high}), {low})"
 
     @abstractmethod
-    def nearest(self, value: str, width: str, *, fits: bool) -> str:
+    def round_half_even(self, value: str, width: str, *, fits: bool) -> str:
         """Round a double, halves to even, to a type of whole numbers; NULL where it does not fit."""
 
-    def nearest_inside(self, value: str, width: str) -> str:
+    def round_half_even_inside(self, value: str, width: str) -> str:
         """Round a double, as `nearest`, in the branch of a CASE where it fits."""
-        return self.nearest(value, width, fits=True)
+        return self.round_half_even(value, width, fits=True)
 
-    def narrowed(self, value: str, width: str, *, fits: bool = True) -> str:
+    def cast_integer(self, value: str, width: str, *, fits: bool = True) -> str:
         """Cast a whole number to a type of them; NULL where it does not fit."""
         del fits
         return f"CAST({value} AS {width})"
 
     @abstractmethod
-    def half_away(self, value: str) -> str:
+    def round_half_away(self, value: str) -> str:
         """Round a double to a whole one, halves away from zero."""
 
     def indicator(self, condition: str) -> str:
         """Write 1 where a condition that is never NULL holds, 0 where not."""
         return f"CAST({condition} AS {self.small})"
 
-    def wide(self, written: str) -> str:
+    def widen(self, written: str) -> str:
         """Cast a whole number to the widest type."""
         return f"CAST({written} AS {self.widest})"
 
@@ -238,7 +240,7 @@ class Dialect(ABC):
         """Sum whole numbers of 64 bits or less in a type that no number of rows can overflow."""
         return f"sum({value})"
 
-    def bounded_total(self, value: str, most: int) -> str:
+    def total_within(self, value: str, most: int) -> str:
         """Sum whole numbers, as `total`, of which each is at most so large, either way."""
         del most
         return self.total(value)
@@ -247,46 +249,46 @@ class Dialect(ABC):
         """Divide whole numbers above 0, and drop the rest."""
         return f"{value} / {by}"
 
-    def filtered(self, aggregate: str, value: str, condition: str) -> str:
+    def aggregate_where(self, aggregate: str, value: str, condition: str) -> str:
         """Write an aggregate of the rows that meet a condition; `value` is evaluated for those alone."""
         return f"{aggregate}(CASE WHEN {condition} THEN {value} END)"
 
-    def end(self, function: str, value: str, condition: str, kind: Kind) -> str:
+    def extreme(self, function: str, value: str, condition: str, kind: Kind) -> str:
         """Write the least (`min`) or largest (`max`) value of a kind, of the rows that meet a condition."""
         del kind
-        return self.filtered(function, value, condition)
+        return self.aggregate_where(function, value, condition)
 
-    def filtered_total(self, value: str, condition: str) -> str:
+    def total_where(self, value: str, condition: str) -> str:
         """Sum whole numbers, as `total`, of the rows that meet a condition."""
         return self.total(f"CASE WHEN {condition} THEN {value} END")
 
-    def distinct(self, value: str, condition: str) -> str:
+    def count_distinct(self, value: str, condition: str) -> str:
         """Count the different values of the rows that meet a condition."""
         return f"count(DISTINCT CASE WHEN {condition} THEN {value} END)"
 
     # Texts, dates and times.
 
-    def spelled(self, written: str) -> str:
+    def cast_to_text(self, written: str) -> str:
         """Write any value as text, for a hash of it: different values have different texts."""
         return f"CAST({written} AS {self.types[Kind.TEXT]})"
 
-    def joined(self, written: str) -> str:
+    def integer_to_text(self, written: str) -> str:
         """Write a whole number where texts are joined."""
-        return self.spelled(written)
+        return self.cast_to_text(written)
 
     def digest(self, written: str) -> str:
         """Hash a text, to a text."""
         return f"md5({written})"
 
-    def keyed(self, key: str, written: str) -> str:
+    def hash_with_key(self, key: str, written: str) -> str:
         """Hash a text by a key, to anything that has an order."""
         return self.digest(f"{self.text(key)} || {written}")
 
-    def in_a_row(self, texts: Sequence[str]) -> str:
+    def concatenate(self, texts: Sequence[str]) -> str:
         """Write texts one after the other."""
         return " || ".join(texts)
 
-    def bytewise(self, written: str) -> str:
+    def order_by_bytes(self, written: str) -> str:
         """Write a text that is ordered by its bytes."""
         return written
 
@@ -307,5 +309,5 @@ class Dialect(ABC):
         """Write a date or a time as a time, NULL where there is none."""
 
     @abstractmethod
-    def readable(self, written: str, kind: Kind, *, double: bool) -> str:
+    def cast_key(self, written: str, kind: Kind, *, double: bool) -> str:
         """Cast a key, which may be a double, to its kind, NULL where that fails."""

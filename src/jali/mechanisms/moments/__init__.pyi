@@ -1,6 +1,6 @@
-from .axis import Axis as Axis
-from .importance import importance as importance
-from .interval import moment_interval as moment_interval
-from .kinds import KINDS as KINDS
-from .kinds import SQUARE_CENTER as SQUARE_CENTER
-from .value import moment_value as moment_value
+from .moment_importance import importance as importance
+from .moment_intervals import moment_interval as moment_interval
+from .moment_sums import KINDS as KINDS
+from .moment_sums import SQUARE_CENTER as SQUARE_CENTER
+from .moment_sums import Axis as Axis
+from .moment_values import moment_value as moment_value

@@ -1,4 +1,4 @@
-"""The mean of a column without a declared range: bounds bought from the data, then two noisy sums."""
+"""The mean of a column without a declared range: bounds bought from the data, two noisy sums, and an interval."""
 
 from __future__ import annotations
 
@@ -13,17 +13,112 @@ from typing import Any
 import numpy as np
 
 from jali.errors import MechanismError
-from jali.mechanisms.laws import DiscreteLaplaceLaw
-from jali.mechanisms.mechanism import LogMasses, Mechanism, Specimen, miss, natural, parameter
-from jali.mechanisms.quantiles.clipping_bounds import ClippingBounds
-from jali.mechanisms.quantiles.noisy_mean import NoisyMean
-from jali.mechanisms.quantiles.open_bounds import Pair, grouped
-from jali.mechanisms.quantiles.readers import loss_of
-from jali.mechanisms.ruler import Marks
-from jali.noise import BitSource, DiscreteLaplace
+from jali.mechanisms.additive.noise_laws import DiscreteLaplaceLaw
+from jali.mechanisms.base import (
+    LogMasses,
+    Mechanism,
+    Specimen,
+    read_miss_probability,
+    read_natural,
+    read_parameter,
+)
+from jali.mechanisms.intervals.linear_forms import AffineForm, find_ratio_interval
+from jali.mechanisms.lattice import BoundedLattice, Marks
+from jali.mechanisms.quantiles.clipping_bounds import ClippingBounds, MarkPair, group_places
+from jali.mechanisms.quantiles.quantile_mechanism import read_loss
+from jali.numbers.rounding import float_above, float_below
 from jali.privacy.adjacency import Adjacency
-from jali.privacy.losses.pure import Pure
+from jali.privacy.losses.pure_loss import Pure
 from jali.privacy.rationals import Number
+from jali.sampling import BitSource, DiscreteLaplace
+
+
+@dataclass(frozen=True)
+class NoisyMean:
+    """The mean of a column that was clipped to bounds, with noise. All of it is released: intervals cost nothing.
+
+    Attributes:
+        ruler: The public marks.
+        marks: The bounds, as marks of the ruler.
+        sums: The noisy sum of the distances of all values from the low bound, in steps; and, where the number of
+            people is not public, that of their distances from the high bound.
+        people: The number of people, where it is public.
+        epsilon: The loss of the sums; each has noise of scale (high mark - low mark) / epsilon.
+    """
+
+    ruler: BoundedLattice
+    marks: tuple[int, int]
+    sums: tuple[int, ...]
+    people: int | None
+    epsilon: Fraction
+
+    @property
+    def low(self) -> int | float:
+        """The low bound."""
+        return self.ruler.at(self.marks[0])
+
+    @property
+    def high(self) -> int | float:
+        """The high bound."""
+        return self.ruler.at(self.marks[1])
+
+    @property
+    def value(self) -> float:
+        """The noisy mean, between the bounds; their midpoint where the noise leaves nobody to average over."""
+        return float(self._at(self.place))
+
+    @property
+    def place(self) -> Fraction:
+        """Where the mean lies between the bounds, from 0 to 1."""
+        return (
+            min(max(self.sums[0] / self._total, Fraction(0)), Fraction(1)) if self._total > 0 else Fraction(1, 2)
+        )
+
+    def interval(self, confidence: float = 0.95) -> tuple[float, float]:
+        """Return bounds on the mean of the clipped column.
+
+        Guarantee:
+            The mean of the column as it was clipped lies between them with at least this probability, over the
+            noise of the sums, whatever the bounds came out as. How far clipping moved the mean is not told.
+        Proof:
+            docs/proofs/clipped_mean.md, Theorem 3.
+        """
+        law = DiscreteLaplaceLaw(self._width / self.epsilon)
+        low, high = self._by_ratio(law, confidence) if self.people is None else self._by_sum(law, confidence)
+        if self._total <= 0:  # nothing is known of a mean of nobody
+            low, high = Fraction(0), Fraction(1)
+        return float_below(self._at(low)), float_above(self._at(high))
+
+    def _by_sum(self, law: DiscreteLaplaceLaw, confidence: float) -> tuple[Fraction, Fraction]:
+        off = law.quantile(confidence)
+        ends = ((self.sums[0] + side * off) / max(self._total, Fraction(1)) for side in (-1, 1))
+        low, high = (min(max(end, Fraction(0)), Fraction(1)) for end in ends)
+        return low, high
+
+    def _by_ratio(self, law: DiscreteLaplaceLaw, confidence: float) -> tuple[Fraction, Fraction]:
+        values = [np.array([float(item)]) for item in self.sums]
+        sides = AffineForm([1.0, 0.0], 0.0), AffineForm([1.0, 1.0], 0.0)
+        low, high = find_ratio_interval(*sides, [law, law], values, confidence=confidence, bounds=(0.0, 1.0))
+        return Fraction(float(low[0])), Fraction(float(high[0]))
+
+    @property
+    def _width(self) -> Fraction:
+        return Fraction(self.marks[1] - self.marks[0])
+
+    @property
+    def _total(self) -> Fraction:
+        """The number of people, noisy or not, times the width."""
+        return Fraction(sum(self.sums)) if self.people is None else self.people * self._width
+
+    def _at(self, place: Fraction) -> Fraction:
+        return (self.ruler.first + self.marks[0] + place * self._width) * self.ruler.step
+
+    def __repr__(self) -> str:
+        low, high = self.interval()
+        return (
+            f"NoisyMean({self.value:.6g}, from {low:.6g} to {high:.6g} at 95%, clipped to {self.low}..{self.high})"
+        )
+
 
 # What a window of the law of the sums may leave out.
 _LEFT_OUT = 1e-12
@@ -104,7 +199,7 @@ class ClippedMean(Mechanism):
         spare: int | None = None,
         share: Number = "1/2",
     ) -> None:
-        self._fill(share=parameter(share, "share"), epsilon=loss_of(epsilon))
+        self._fill(share=read_parameter(share, "share"), epsilon=read_loss(epsilon))
         if self.share >= 1:
             raise MechanismError("parameter-not-strictly-between-zero-and-one", value=share, name="share")
         bounds = ClippingBounds(
@@ -150,9 +245,9 @@ class ClippedMean(Mechanism):
             people: How many values there are.
             width: How far apart the bounds come out at most; the whole range if not given.
         """
-        failing, asked = miss(confidence), natural(people, "people")
+        failing, asked = read_miss_probability(confidence), read_natural(people, "people")
         ruler = self.bounds.ruler
-        wide = float(ruler.top * ruler.step if width is None else parameter(width, "width"))
+        wide = float(ruler.top * ruler.step if width is None else read_parameter(width, "width"))
         each = -math.expm1(math.log1p(-failing) / 2) if self._counts_people else failing
         noise = -math.log(each) / float(self.rest)
         left = asked - 2 * noise - 1 if self._counts_people else asked
@@ -172,7 +267,7 @@ class ClippedMean(Mechanism):
         bounds = self.bounds
         column = bounds.column(value)
         outcomes: list[Hashable] = [None] * size
-        for pair, places in grouped(bounds.draw(column, size, bits)).items():
+        for pair, places in group_places(bounds.draw(column, size, bits)).items():
             for place, sums in zip(places, self._noisy(column, pair, len(places), bits), strict=True):
                 outcomes[place] = (*pair, *sums)
         return outcomes
@@ -203,19 +298,19 @@ class ClippedMean(Mechanism):
         width = pair[1] - pair[0]
         return float(abs(place - Fraction(self._sums(column, pair)[0], width * len(column))) * width * self.step)
 
-    def _sums(self, column: Marks, pair: Pair) -> tuple[int, ...]:
+    def _sums(self, column: Marks, pair: MarkPair) -> tuple[int, ...]:
         """Return the sum of the distances from the low bound, and of those from the high one if it is needed."""
         low, high = pair
         above = exact_sum(np.clip(column, low, high) - low)
         return (above, (high - low) * len(column) - above) if self._counts_people else (above,)
 
-    def _noisy(self, column: Marks, pair: Pair, size: int, bits: BitSource | None) -> list[tuple[int, ...]]:
+    def _noisy(self, column: Marks, pair: MarkPair, size: int, bits: BitSource | None) -> list[tuple[int, ...]]:
         sums = self._sums(column, pair)
         noise = DiscreteLaplace((pair[1] - pair[0]) / self.rest).sample(size * len(sums), bits=bits)
         rows = noise.reshape(size, len(sums)).tolist()
         return [tuple(exact + off for exact, off in zip(sums, row, strict=True)) for row in rows]
 
-    def _column(self, exact: int, pair: Pair, people: int) -> list[tuple[int, float]]:
+    def _column(self, exact: int, pair: MarkPair, people: int) -> list[tuple[int, float]]:
         """List the noisy values of a sum, in a window that one person more or less does not leave."""
         width = pair[1] - pair[0]
         law = DiscreteLaplaceLaw(width / self.rest)

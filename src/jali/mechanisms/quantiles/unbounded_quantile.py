@@ -1,4 +1,4 @@
-"""A quantile of a column whose range nobody knows."""
+"""A quantile of a column without a declared range."""
 
 from __future__ import annotations
 
@@ -10,16 +10,15 @@ from typing import Any
 
 import numpy as np
 
-from jali.mechanisms.mechanism import LogMasses, Mechanism, Specimen, parameter
-from jali.mechanisms.quantiles.open_range import OpenRange, growth_of
-from jali.mechanisms.quantiles.rank_walk import RankFork, RankWalk
-from jali.mechanisms.quantiles.readers import loss_of, low_of, quantile_of, reach_of, spare_of
-from jali.mechanisms.ruler import Marks, Ruler
-from jali.noise import BitSource
+from jali.mechanisms.base import LogMasses, Mechanism, Specimen, read_parameter
+from jali.mechanisms.lattice import BoundedLattice, Marks
+from jali.mechanisms.quantiles.quantile_mechanism import read_loss, read_low, read_quantile, read_reach, read_spare
+from jali.mechanisms.quantiles.unbounded_search import OpenRange, RankFork, RankWalk, read_growth
+from jali.numbers.rounding import float_above
 from jali.privacy.adjacency import Adjacency
-from jali.privacy.losses.pure import Pure
+from jali.privacy.losses.pure_loss import Pure
 from jali.privacy.rationals import Number
-from jali.privacy.rounding import float_above
+from jali.sampling import BitSource
 
 
 @dataclass(frozen=True, repr=False)
@@ -89,9 +88,9 @@ class UnboundedQuantile(Mechanism):
         growth: Number = "1.001",
         spare: int = 0,
     ) -> None:
-        self._fill(at=quantile_of(at, "at"), low=low_of(low), reach=reach_of(reach))
-        self._fill(step=parameter(step, "step"), growth=growth_of(growth), spare=spare_of(spare))
-        self._fill(epsilon=loss_of(epsilon), adjacency=Adjacency.of(adjacency))
+        self._fill(at=read_quantile(at, "at"), low=read_low(low), reach=read_reach(reach))
+        self._fill(step=read_parameter(step, "step"), growth=read_growth(growth), spare=read_spare(spare))
+        self._fill(epsilon=read_loss(epsilon), adjacency=Adjacency.of(adjacency))
         self._finder.error(0.5)  # refuses, before anything is released, a ruler or noise that cannot be made
 
     @property
@@ -104,7 +103,7 @@ class UnboundedQuantile(Mechanism):
         return OpenRange(self.low, self.reach, self.step, self.growth)
 
     @property
-    def _ruler(self) -> Ruler:
+    def _ruler(self) -> BoundedLattice:
         return self._range.ruler
 
     @property

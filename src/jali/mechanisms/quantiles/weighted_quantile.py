@@ -1,4 +1,4 @@
-"""Quantiles of weighted rows, from a sparse histogram of integer weights, and how far a person can move them."""
+"""Private quantiles of weighted rows, the sensitivity of their ranks, and the ends of their intervals."""
 
 from __future__ import annotations
 
@@ -10,28 +10,25 @@ from functools import cached_property
 from typing import Any, ClassVar, Self
 
 from jali.errors import CatalogError, MechanismError
+from jali.mechanisms.base import Specimen, read_miss_probability, read_natural, read_parameter
 from jali.mechanisms.measurement import (
     Description,
-    Pick,
-    Reach,
+    MeasurementSensitivity,
+    PickMeasurement,
     SparseCells,
-    bounded_range,
-    spent_on_picks,
+    charge_picks,
+    find_choice_epsilon,
 )
-from jali.mechanisms.mechanism import Specimen, natural, parameter
-from jali.mechanisms.quantiles.mark_flips import MarkFlips
-from jali.mechanisms.quantiles.mark_quantile import FEW_MARKS, MarkQuantile
-from jali.mechanisms.quantiles.nested import NestedLaw
-from jali.mechanisms.quantiles.ranks import WindowRanks, weighted_target
-from jali.mechanisms.quantiles.readers import loss_of, quantile_of
-from jali.mechanisms.quantiles.weighted_marks import WeightedMarks
-from jali.mechanisms.selection.picks import (
+from jali.mechanisms.quantiles.quantile_mechanism import FEW_MARKS, QuantileMechanism, read_loss, read_quantile
+from jali.mechanisms.quantiles.rank_laws import NestedIntervalLaw, PermuteAndFlipLaw
+from jali.mechanisms.quantiles.weighted_ranks import WeightedMarks, WindowRanks, find_weighted_target
+from jali.mechanisms.selection.scores import Exponents
+from jali.mechanisms.selection.selection_mechanism import (
     EXPONENTIAL,
     EXPONENTIAL_PAGE,
     PERMUTE_AND_FLIP,
     PERMUTE_AND_FLIP_PAGE,
 )
-from jali.mechanisms.selection.scores import Exponents
 from jali.privacy.adjacency import Adjacency
 from jali.privacy.event import Event
 from jali.privacy.loss import Loss
@@ -44,7 +41,7 @@ _LEAST, _MOST = Fraction(1, 10**80), 10**80
 
 
 @dataclass(frozen=True, repr=False)
-class WeightedQuantile(MarkQuantile, Pick):
+class WeightedQuantile(QuantileMechanism, PickMeasurement):
     """Pick a mark of a public range whose rank by weight is near that of a quantile.
 
     Ranks count weight. Let Q be the quantile function of the weighted rows, the low end of the range below rank 0
@@ -117,8 +114,10 @@ class WeightedQuantile(MarkQuantile, Pick):
         window: int = 1,
     ) -> None:
         self._fill_ruler(low, high, step)
-        self._fill(at=quantile_of(at, "at"), sensitivity=_sensitivity_of(sensitivity), epsilon=loss_of(epsilon))
-        self._fill(offset=_offset_of(offset), window=natural(window, "window"))
+        self._fill(
+            at=read_quantile(at, "at"), sensitivity=_read_sensitivity(sensitivity), epsilon=read_loss(epsilon)
+        )
+        self._fill(offset=_read_offset(offset), window=read_natural(window, "window"))
 
     @cached_property
     def rate(self) -> Fraction:
@@ -128,28 +127,36 @@ class WeightedQuantile(MarkQuantile, Pick):
     def ranks(self, value: Any) -> WindowRanks:
         """Return the distances of the marks for (marks, weights)."""
         column = WeightedMarks.of(value, self.top)
-        target = weighted_target(self.at, column.total, self.window) + self.offset
+        target = find_weighted_target(self.at, column.total, self.window) + self.offset
         return WindowRanks.of(column, (0, self.top), self.window, target)
 
     def _ranks_of(self, value: Any) -> WindowRanks:
         return self.ranks(value)
 
-    def law(self, value: Any) -> NestedLaw | MarkFlips:
+    def law(self, value: Any) -> NestedIntervalLaw | PermuteAndFlipLaw:
         """Return the law with mass proportional to exp(-rate * distance)."""
-        return NestedLaw(self.ranks(value), self.rate, levels=told_apart(self.top))
+        return NestedIntervalLaw(self.ranks(value), self.rate, levels=count_levels(self.top))
 
     @classmethod
-    def calibrate(cls, reach: Reach, loss: Loss, *, at: Fraction, top: int, window: int) -> Self | None:
+    def calibrate(
+        cls, reach: MeasurementSensitivity, loss: Loss, *, at: Fraction, top: int, window: int
+    ) -> Self | None:
         """Return the pick among the marks 0 .. top for a loss, or None if the loss is not of its kind."""
         if (loss.event.epsilon is not None) is not cls.for_pure_loss:
             return None
         return cls(
-            at=at, low=0, high=top, step=1, sensitivity=reach.rank, epsilon=bounded_range(loss), window=window
+            at=at,
+            low=0,
+            high=top,
+            step=1,
+            sensitivity=reach.rank,
+            epsilon=find_choice_epsilon(loss),
+            window=window,
         )
 
-    def spent(self, reach: Reach) -> Event:
+    def spent(self, reach: MeasurementSensitivity) -> Event:
         """Return a loss that is proportional to how far the distances move."""
-        return spent_on_picks(self, self.epsilon * (reach.rank / self.sensitivity), reach.picks)
+        return charge_picks(self, self.epsilon * (reach.rank / self.sensitivity), reach.picks)
 
     def describe(self) -> Description:
         """Name the choice, the scale on which ranks are told apart, and the theorems."""
@@ -170,9 +177,9 @@ class WeightedQuantile(MarkQuantile, Pick):
 
     def swapped(self) -> WeightedQuantile:
         """Return permute-and-flip of the same rho, which has half the epsilon: it has no bounded range."""
-        return self._swapped(PermutedWeightedQuantile, self.epsilon / 2)
+        return self._build_swapped(PermutedWeightedQuantile, self.epsilon / 2)
 
-    def _swapped(self, kind: type[WeightedQuantile], epsilon: Fraction) -> WeightedQuantile:
+    def _build_swapped(self, kind: type[WeightedQuantile], epsilon: Fraction) -> WeightedQuantile:
         return kind(
             at=self.at,
             low=self.low,
@@ -195,7 +202,7 @@ class WeightedQuantile(MarkQuantile, Pick):
     @classmethod
     def specimens(cls) -> tuple[Specimen, ...]:
         """Return small weighted tables: one person more, one replaced, two replaced, an empty one."""
-        return tuple(_specimen(cls, *case) for case in _CASES)
+        return tuple(_build_specimen(cls, *case) for case in _CASES)
 
 
 @dataclass(frozen=True, repr=False, init=False)
@@ -243,17 +250,17 @@ class PermutedWeightedQuantile(WeightedQuantile):
     pages: ClassVar[tuple[str, ...]] = (PERMUTE_AND_FLIP_PAGE,)
     for_pure_loss: ClassVar[bool] = True
 
-    _kind = MarkFlips
+    _kind = PermuteAndFlipLaw
     most_marks = FEW_MARKS
     for_more_marks = "WeightedQuantile"
 
     def swapped(self) -> WeightedQuantile:
         """Return the exponential mechanism at the same epsilon."""
-        return self._swapped(WeightedQuantile, self.epsilon)
+        return self._build_swapped(WeightedQuantile, self.epsilon)
 
-    def law(self, value: Any) -> MarkFlips:
+    def law(self, value: Any) -> PermuteAndFlipLaw:
         """Return the coins of the marks."""
-        return MarkFlips(self.ranks(value), self.rate, singly=True)
+        return PermuteAndFlipLaw(self.ranks(value), self.rate, singly=True)
 
     def exponents(self, value: Any) -> Exponents:
         """Return rate * (distance - best) for each mark."""
@@ -281,11 +288,13 @@ def rank_reach(at: Number, reach: Number, changes: int, *, groups: int) -> Fract
         >>> rank_reach("1/4", 8, 1, groups=1), rank_reach("1/4", 8, 2, groups=1), rank_reach("1/4", 8, 2, groups=3)
         (Fraction(6, 1), Fraction(8, 1), Fraction(12, 1))
     """
-    share, weight = quantile_of(at, "at"), parameter(reach, "reach")
-    return share_reach(share, weight, natural(changes, "changes"), alone=natural(groups, "groups") == 1)
+    share, weight = read_quantile(at, "at"), read_parameter(reach, "reach")
+    return find_share_sensitivity(
+        share, weight, read_natural(changes, "changes"), alone=read_natural(groups, "groups") == 1
+    )
 
 
-def share_reach(share: Fraction, reach: Fraction, changes: int, *, alone: bool) -> Fraction:
+def find_share_sensitivity(share: Fraction, reach: Fraction, changes: int, *, alone: bool) -> Fraction:
     """Return the same for a share as it is, where the group is alone or one of several."""
     larger = max(share, 1 - share)
     if not alone:
@@ -294,7 +303,7 @@ def share_reach(share: Fraction, reach: Fraction, changes: int, *, alone: bool) 
     return reach * (pairs + single * larger)
 
 
-def _specimen(
+def _build_specimen(
     kind: type[WeightedQuantile], at: str, changes: int, others: dict[str, Any], neighbours: Any
 ) -> Specimen:
     reach = rank_reach(at, 4, changes, groups=1)
@@ -303,7 +312,7 @@ def _specimen(
     return Specimen(mechanism, adjacency, neighbours, tight=False)
 
 
-def told_apart(top: int) -> int:
+def count_levels(top: int) -> int:
     """Return how many levels a law on the marks 0 .. top tells apart: what is beyond weighs next to nothing."""
     return _SPARE + math.ceil(math.log(top + 1))
 
@@ -317,14 +326,14 @@ _CASES: tuple[tuple[str, int, dict[str, Any], Any], ...] = (
 )
 
 
-def _sensitivity_of(value: Number) -> Fraction:
-    sensitivity = parameter(value, "sensitivity")
+def _read_sensitivity(value: Number) -> Fraction:
+    sensitivity = read_parameter(value, "sensitivity")
     if not _LEAST <= sensitivity <= _MOST:
         raise MechanismError("weighted-sensitivity-out-of-range")
     return sensitivity
 
 
-def _offset_of(value: Number) -> Fraction:
+def _read_offset(value: Number) -> Fraction:
     try:
         offset = rational(value, "offset")
     except CatalogError as problem:
@@ -332,3 +341,53 @@ def _offset_of(value: Number) -> Fraction:
     if abs(offset) > _FURTHEST:
         raise MechanismError("weighted-offset-out-of-range")
     return offset
+
+
+END_SHARE = Fraction(1, 8)
+"""What an end of the interval gets of epsilon: the share x that makes (1/(1-2x))^3 / x least."""
+
+
+def interval_shares(at: Number) -> tuple[Fraction, Fraction, Fraction]:
+    """Return the shares of epsilon for the low end, the quantile itself and the high end; they sum to 1.
+
+    Below the least value, and above the largest, one person may have been anywhere: that end of the interval is
+    the end of the declared range, and free.
+
+    Example:
+        >>> [str(share) for share in interval_shares("1/2")]
+        ['1/8', '3/4', '1/8']
+        >>> [str(share) for share in interval_shares(1)]
+        ['1/8', '7/8', '0']
+    """
+    share = read_quantile(at, "at")
+    low, high = (END_SHARE if share != end else Fraction(0) for end in (0, 1))
+    return low, 1 - low - high, high
+
+
+def end_offset(mechanism: WeightedQuantile, confidence: float) -> int:
+    """Return how far off its rank an end of the interval must aim, in units of weight.
+
+    Let the mechanism be the one that draws the end, with its share of the loss. Released with the offset -r it is
+    above the true quantile with a chance of at most (1 - confidence)/2, whatever the rows are, and with the offset
+    r below it. The true quantile is the mean of the quantile function over the window that ends at the target.
+    Where one end of the interval is free, 2 * confidence - 1 is enough for the other one.
+
+    Guarantee:
+        r is the error of the mechanism at the chance (1 - confidence)/2 of failing, and half a window.
+    Proof:
+        docs/proofs/weighted_quantile.md, Theorem 5.
+    """
+    held = math.nextafter(1 - read_miss_probability(confidence) / 2, 1)
+    return math.ceil(mechanism.error(held)) + -(-mechanism.window // 2)
+
+
+def inner_offset(mechanism: WeightedQuantile) -> int:
+    """Return how far inside the range a least or a largest value should be aimed at, in units of weight.
+
+    With M marks it is ln(M - 1)/rate, upwards for the least value, downwards for the largest: an empty rest of the
+    range weighs no more than the one best mark then. Other quantiles are aimed at as they are: 0.
+    """
+    inwards = math.ceil(math.log(mechanism.top) / mechanism.rate)
+    if 0 < mechanism.at < 1:
+        return 0
+    return inwards if mechanism.at == 0 else -inwards

@@ -12,31 +12,101 @@ from typing import Any
 import numpy as np
 
 from jali.errors import MechanismError
-from jali.mechanisms.mechanism import parameter
-from jali.mechanisms.regression.axis import (
+from jali.mechanisms.base import read_parameter
+from jali.mechanisms.lattice import BoundedLattice
+from jali.mechanisms.regression.column_axes import (
     GRAIN,
-    Axis,
-    Marks,
-    Range,
+    AxisMarks,
+    ColumnAxis,
+    ColumnRange,
     read_grain,
     read_range,
     read_table,
     sums_of_products,
 )
-from jali.mechanisms.regression.moments import Moments
-from jali.mechanisms.ruler import Ruler
-from jali.mechanisms.smooth.bound import SmoothBound
-from jali.mechanisms.smooth.statistic import Statistic
+from jali.mechanisms.smooth.statistic import SmoothBound, Statistic
 from jali.numbers.search import least_integer
 from jali.privacy.adjacency import Adjacency
 from jali.privacy.rationals import Number
+
+_FINE = 60
+
+
+@dataclass(frozen=True)
+class PointMoments:
+    """The number of points, and the sums of x, y, x^2 and xy: integers.
+
+    Example:
+        >>> line = PointMoments(0, 0, 0, 0, 0).with_one(0, 1).with_one(2, 5)
+        >>> line.spread, line.together, line.slope(Fraction(2))
+        (Fraction(2, 1), Fraction(4, 1), Fraction(1, 1))
+    """
+
+    count: int
+    x: int
+    y: int
+    xx: int
+    xy: int
+
+    @property
+    def spread(self) -> Fraction:
+        """The sum of squares of x about its mean."""
+        return Fraction(self.count * self.xx - self.x**2, max(self.count, 1))
+
+    @property
+    def together(self) -> Fraction:
+        """The sum of products of x and y about their means."""
+        return Fraction(self.count * self.xy - self.x * self.y, max(self.count, 1))
+
+    def slope(self, ridge: Fraction) -> Fraction:
+        """Return the slope of least squares, with a ridge above 0."""
+        return self.together / (self.spread + ridge)
+
+    def with_one(self, x: int, y: int) -> PointMoments:
+        """Return the moments with one more point."""
+        return PointMoments(self.count + 1, self.x + x, self.y + y, self.xx + x * x, self.xy + x * y)
+
+    def without(self, x: int, y: int) -> PointMoments:
+        """Return the moments with one point less."""
+        return PointMoments(self.count - 1, self.x - x, self.y - y, self.xx - x * x, self.xy - x * y)
+
+    def slopes_with_one_more(self, ridge: Fraction, grain: int) -> Iterator[Fraction]:
+        """Yield slopes with one more point in [-grain, grain]^2, the least and the largest among them."""
+        for y in (-grain, grain):
+            for x in self._turning_points(y, ridge, grain):
+                yield self.with_one(x, y).slope(ridge)
+
+    def _turning_points(self, y: int, ridge: Fraction, grain: int) -> set[int]:
+        """Return lattice points around those where the slope with (x, y) turns, and the ends.
+
+        With a = Sxx + ridge, c = n/(n+1) and the point at (d, e) from the means, the slope with it is
+        (Sxy + c d e) / (a + c d^2), which turns where c e d^2 + 2 Sxy d - a e = 0.
+        """
+        ends = {-grain, grain}
+        if not self.count:
+            return ends
+        mean, weight = Fraction(self.x, self.count), Fraction(self.count, self.count + 1)
+        rise = y - Fraction(self.y, self.count)
+        if rise == 0:
+            roots = [mean]
+        else:
+            under = self.together**2 + weight * (self.spread + ridge) * rise**2
+            roots = [mean + (sign * _root(under) - self.together) / (weight * rise) for sign in (1, -1)]
+        near = {math.floor(root) + shift for root in roots for shift in (-1, 0, 1, 2)}
+        return ends | {x for x in near if -grain <= x <= grain}
+
+
+def _root(value: Fraction) -> Fraction:
+    """Return the square root, to 2^-60."""
+    return Fraction(math.isqrt(math.floor(value * 4**_FINE)), 1 << _FINE)
+
 
 _CLOSE = 1e-6
 _EXTREME = Fraction(10) ** 90
 
 
 @dataclass(frozen=True)
-class Points:
+class SlopePoints:
     """A table on the lattice, and its moments.
 
     Attributes:
@@ -44,8 +114,8 @@ class Points:
         moments: Their number and sums.
     """
 
-    marks: Marks
-    moments: Moments
+    marks: AxisMarks
+    moments: PointMoments
 
 
 @dataclass(frozen=True, init=False)
@@ -79,8 +149,8 @@ class Slope(Statistic):
         (6.994, 3.272)
     """
 
-    feature: Range
-    target: Range
+    feature: ColumnRange
+    target: ColumnRange
     adjacency: Adjacency
     steepest: Fraction
     ridge: Fraction
@@ -100,15 +170,15 @@ class Slope(Statistic):
     ) -> None:
         across, up = read_range(feature, "feature"), read_range(target, "target")
         wide, high = across[1] - across[0], up[1] - up[0]
-        limit = high / wide if steepest is None else parameter(steepest, "steepest")
+        limit = high / wide if steepest is None else read_parameter(steepest, "steepest")
         values = {
             "feature": across,
             "target": up,
             "adjacency": Adjacency.of(adjacency),
             "steepest": limit,
-            "ridge": wide**2 / 1024 if ridge is None else parameter(ridge, "ridge"),
+            "ridge": wide**2 / 1024 if ridge is None else read_parameter(ridge, "ridge"),
             "grain": read_grain(grain),
-            "step": Ruler.of(-limit, limit, step).step,
+            "step": BoundedLattice.of(-limit, limit, step).step,
         }
         self._fill(**values)
         for name, size in (("steepest", self._steepest), ("ridge", self._ridge)):
@@ -120,42 +190,42 @@ class Slope(Statistic):
         """The steepest slopes down and up."""
         return -self.steepest, self.steepest
 
-    def read(self, table: Any) -> Points:
+    def read(self, table: Any) -> SlopePoints:
         """Put a table of two columns, the feature and the target, on the lattice."""
         marks = read_table(table, self._axes)
         products = sums_of_products(marks, marks, self.grain)
         x, y = (int(total) for total in marks.sum(axis=0))
-        return Points(marks, Moments(len(marks), x, y, int(products[0, 0]), int(products[0, 1])))
+        return SlopePoints(marks, PointMoments(len(marks), x, y, int(products[0, 0]), int(products[0, 1])))
 
-    def value(self, column: Points) -> Fraction:
+    def value(self, column: SlopePoints) -> Fraction:
         """Return the slope."""
-        return self._limited(column.moments.slope(self._ridge)) * self._unit
+        return self._limit(column.moments.slope(self._ridge)) * self._unit
 
     def global_sensitivity(self, people: int | None = None) -> Fraction:
         """Return a bound for every table, of any number of people."""
         del people  # with few people or many, all of them may have nearly the same feature
         return self._bound(self._ridge, self._width, self._width) * self._unit
 
-    def at_distance(self, column: Points, changes: int) -> Fraction:
+    def at_distance(self, column: SlopePoints, changes: int) -> Fraction:
         """Return a bound of the local sensitivity of every table within so many changes."""
         moments = column.moments
         left = max(self._ridge, moments.spread + self._ridge - (changes + 1) * self._width**2)
         across, up = (self._reach(moments.count, total, changes) for total in (moments.x, moments.y))
         return self._bound(left, across, up) * self._unit
 
-    def _smooth(self, column: Points, beta: Fraction) -> SmoothBound:
+    def _smooth(self, column: SlopePoints, beta: Fraction) -> SmoothBound:
         """Return max over k of exp(-beta k) B(k), of which doubles tell the few k that may be the largest."""
         last = self._first_at(column, self.global_sensitivity(), column.moments.count)
         places = sorted({0, last, *self._promising(column, beta, last)})
         return SmoothBound(beta, tuple((k, self.at_distance(column, k)) for k in places))
 
-    def local(self, column: Points) -> Fraction:
+    def local(self, column: SlopePoints) -> Fraction:
         """Return the exact local sensitivity: the largest change over all neighbours on the lattice."""
-        here = self._limited(column.moments.slope(self._ridge))
-        there = (self._limited(slope) for slope in self._extremes(column))
+        here = self._limit(column.moments.slope(self._ridge))
+        there = (self._limit(slope) for slope in self._extremes(column))
         return max((abs(slope - here) for slope in there), default=Fraction(0)) * self._unit
 
-    def _extremes(self, column: Points) -> Iterator[Fraction]:
+    def _extremes(self, column: SlopePoints) -> Iterator[Fraction]:
         """Yield slopes of neighbours, the least and the largest among them."""
         fewer = (column.moments.without(*row) for row in {tuple(row) for row in column.marks.tolist()})
         if not self._replaces:
@@ -165,11 +235,11 @@ class Slope(Statistic):
             for moments in fewer:
                 yield from moments.slopes_with_one_more(self._ridge, self.grain)
 
-    def _first_at(self, column: Points, size: Fraction, most: int) -> int:
+    def _first_at(self, column: SlopePoints, size: Fraction, most: int) -> int:
         """Return the least k up to `most` with B(k) = size, by bisection: B grows with k."""
         return least_integer(lambda k: self.at_distance(column, k) >= size, -1, most)
 
-    def _promising(self, column: Points, beta: Fraction, last: int) -> list[int]:
+    def _promising(self, column: SlopePoints, beta: Fraction, last: int) -> list[int]:
         """Return the k below `last` at which exp(-beta k) B(k) is within a millionth of its largest value."""
         start = math.log(self.global_sensitivity() / self.at_distance(column, 0))
         enough = math.floor(min(last, start / max(float(beta), 1e-300) + 2))  # beyond, distance outweighs any B(k)
@@ -213,12 +283,12 @@ class Slope(Statistic):
     def _replaces(self) -> bool:
         return self.adjacency is Adjacency.REPLACE_ONE
 
-    def _limited(self, slope: Fraction) -> Fraction:
+    def _limit(self, slope: Fraction) -> Fraction:
         return min(max(slope, -self._steepest), self._steepest)
 
     @cached_property
-    def _axes(self) -> tuple[Axis, Axis]:
-        return Axis(*self.feature, self.grain), Axis(*self.target, self.grain)
+    def _axes(self) -> tuple[ColumnAxis, ColumnAxis]:
+        return ColumnAxis(*self.feature, self.grain), ColumnAxis(*self.target, self.grain)
 
     @property
     def _unit(self) -> Fraction:

@@ -15,21 +15,107 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jali.errors import MechanismError
-from jali.mechanisms.mechanism import LogMasses, Mechanism, Specimen, miss, natural, parameter
-from jali.mechanisms.regression.axis import GRAIN, Axis, Marks, Range, read_grain, read_range, read_table
-from jali.mechanisms.regression.below import Below
-from jali.mechanisms.regression.fit import Interval
-from jali.mechanisms.regression.line_intervals import Bands, intervals_of
-from jali.mechanisms.regression.matching import Indices, all_matchings, random_orders, sides_of
-from jali.mechanisms.selection.interval import IntervalExponential
-from jali.mechanisms.selection.piecewise import Piecewise
-from jali.noise import BitSource, system_bits
+from jali.mechanisms.base import (
+    LogMasses,
+    Mechanism,
+    Specimen,
+    read_miss_probability,
+    read_natural,
+    read_parameter,
+)
+from jali.mechanisms.regression.below_median import BelowMedian
+from jali.mechanisms.regression.column_axes import (
+    GRAIN,
+    AxisMarks,
+    ColumnAxis,
+    ColumnRange,
+    read_grain,
+    read_range,
+    read_table,
+)
+from jali.mechanisms.regression.normal_equations import TermInterval
+from jali.mechanisms.selection.interval_exponential import IntervalExponential
+from jali.mechanisms.selection.piecewise_scores import Piecewise
+from jali.numbers.rounding import float_above, float_below
 from jali.privacy.adjacency import Adjacency
-from jali.privacy.losses.pure import Pure
+from jali.privacy.losses.pure_loss import Pure
 from jali.privacy.rationals import Number
-from jali.privacy.rounding import float_above
+from jali.sampling import BitSource, system_bits
 
-Purchase: TypeAlias = tuple[IntervalExponential, Piecewise, int]
+OrderIndices: TypeAlias = NDArray[np.intp]
+PersonPairs: TypeAlias = tuple[tuple[int, int], ...]
+
+
+def random_orders(rows: int, people: int, bits: BitSource) -> OrderIndices:
+    """Return independent uniform random orders of 0 .. people - 1, one in each row.
+
+    An order is that of random words, all of which are drawn anew if any two of a row are equal.
+
+    Guarantee:
+        Every order has the same probability, and so has every matching that `sides_of` makes of it.
+    Proof:
+        docs/proofs/theil_sen.md, Lemma 1.
+    """
+    while True:
+        words = bits.words(rows * people).reshape(rows, people)
+        orders = np.argsort(words, axis=1)
+        ranked = np.take_along_axis(words, orders, axis=1)
+        if not (ranked[:, 1:] == ranked[:, :-1]).any():
+            return orders
+
+
+def sides_of(orders: OrderIndices) -> tuple[OrderIndices, OrderIndices]:
+    """Return the left and right sides of all pairs: the first half of each order with the second, in turn.
+
+    The last person is left out where the number is odd.
+    """
+    half = orders.shape[1] // 2
+    return orders[:, :half].ravel(), orders[:, half : 2 * half].ravel()
+
+
+def all_matchings(people: tuple[int, ...]) -> Iterator[PersonPairs]:
+    """Yield each matching of floor(n/2) pairs once: for few people."""
+    if len(people) < 2:
+        yield ()
+        return
+    first, rest = people[0], people[1:]
+    for partner in rest:
+        left = tuple(other for other in rest if other != partner)
+        yield from (((first, partner), *pairs) for pairs in all_matchings(left))
+    if len(people) % 2:
+        yield from all_matchings(rest)
+
+
+Band: TypeAlias = tuple[int, int]
+Bands: TypeAlias = tuple[Band, Band]
+
+
+def intervals_of(
+    axes: tuple[ColumnAxis, ColumnAxis], marks: tuple[int, int], bands: Bands
+) -> tuple[TermInterval, TermInterval]:
+    """Return the intervals of slope and intercept, both of them linear in the heights; the line is within.
+
+    Args:
+        axes: The feature and the target.
+        marks: The marks of the line at a quarter and at three quarters of the feature's range.
+        bands: The marks below and above at the same places.
+    """
+    across, up = axes
+    heights = [
+        (up.at(min(low, mark)), up.at(max(high, mark))) for mark, (low, high) in zip(marks, bands, strict=True)
+    ]
+    per_height, aside = 1 / across.half, across.middle / across.half - Fraction(1, 2)
+    return _sum(heights, (-per_height, per_height)), _sum(heights, (1 + aside, -aside))
+
+
+def _sum(heights: list[tuple[Fraction, Fraction]], factors: tuple[Fraction, Fraction]) -> TermInterval:
+    """Return the least and the largest sum of factors times heights, rounded outwards."""
+    parts = [sorted((low * factor, high * factor)) for (low, high), factor in zip(heights, factors, strict=True)]
+    (low, high), (other_low, other_high) = parts
+    return float_below(low + other_low), float_above(high + other_high)
+
+
+HeightRelease: TypeAlias = tuple[IntervalExponential, Piecewise, int]
 Heights: TypeAlias = tuple[NDArray[np.int64], NDArray[np.int64]]
 
 _MOST_MATCHINGS = 1000
@@ -54,7 +140,7 @@ class Line:
     points: tuple[tuple[float, float], tuple[float, float]]
     marks: tuple[int, int]
     bands: Bands | None = None
-    intervals: tuple[Interval, Interval] | None = None
+    intervals: tuple[TermInterval, TermInterval] | None = None
 
     def predict(self, x: float) -> float:
         """Return the target of the line at a value of the feature."""
@@ -67,7 +153,7 @@ class Line:
         slope = f"slope {self.slope:.4g} in [{low:.4g}, {high:.4g}]"
         return f"Line({slope}, intercept {self.intercept:.4g} in [{least:.4g}, {most:.4g}])"
 
-    def interval(self) -> tuple[Interval, Interval] | None:
+    def interval(self) -> tuple[TermInterval, TermInterval] | None:
         """Return where slope and intercept of the line without noise lie; None if no confidence was asked for.
 
         With the confidence of the mechanism both hold at once, for the line through the medians of all pairs that
@@ -124,8 +210,8 @@ class TheilSen(Mechanism):
     loss_power = None
     error_is_exact = False
 
-    feature: Range
-    target: Range
+    feature: ColumnRange
+    target: ColumnRange
     epsilon: Fraction
     matchings: int
     grain: int
@@ -142,8 +228,11 @@ class TheilSen(Mechanism):
         confidence: Number | None = None,
     ) -> None:
         self._fill(feature=read_range(feature, "feature"), target=read_range(target, "target"))
-        self._fill(epsilon=parameter(epsilon, "epsilon"), grain=read_grain(grain))
-        self._fill(matchings=_several(matchings), confidence=None if confidence is None else _sure(confidence))
+        self._fill(epsilon=read_parameter(epsilon, "epsilon"), grain=read_grain(grain))
+        self._fill(
+            matchings=_read_matchings(matchings),
+            confidence=None if confidence is None else _read_confidence(confidence),
+        )
 
     @property
     def loss(self) -> Pure:
@@ -151,9 +240,9 @@ class TheilSen(Mechanism):
         return Pure(self.epsilon)
 
     @cached_property
-    def axes(self) -> tuple[Axis, Axis]:
+    def axes(self) -> tuple[ColumnAxis, ColumnAxis]:
         """The feature and the target."""
-        return Axis(*self.feature, self.grain), Axis(*self.target, self.grain)
+        return ColumnAxis(*self.feature, self.grain), ColumnAxis(*self.target, self.grain)
 
     @cached_property
     def median(self) -> IntervalExponential:
@@ -163,12 +252,12 @@ class TheilSen(Mechanism):
         )
 
     @cached_property
-    def below(self) -> Below | None:
+    def below(self) -> BelowMedian | None:
         """What releases marks below the medians, and, of heights upside down, above them; None if none is."""
         if self.confidence is None:
             return None
         left = self.epsilon - self._for_medians
-        return Below(self.grain, self.matchings, left / 4, (1 - self.confidence) / 4)
+        return BelowMedian(self.grain, self.matchings, left / 4, (1 - self.confidence) / 4)
 
     @property
     def _for_medians(self) -> Fraction:
@@ -176,14 +265,14 @@ class TheilSen(Mechanism):
 
     def error(self, confidence: float) -> float:
         """Return a t with Pr[both heights are within t pairs of the best median] >= confidence, for any table."""
-        allowed = math.log(4 * self.grain) - math.log(miss(confidence))
+        allowed = math.log(4 * self.grain) - math.log(read_miss_probability(confidence))
         return allowed * float_above(4 * self.matchings / self._for_medians) * (1 + 1e-12)
 
     def release(self, value: Any, *, bits: BitSource | None = None) -> Line:
         """Return the line."""
         source = system_bits() if bits is None else bits
-        heights = self._drawn(read_table(value, self.axes), source)
-        drawn = [sign * int(one.release(score, bits=source)) for one, score, sign in self._purchases(heights)]
+        heights = self._draw_heights(read_table(value, self.axes), source)
+        drawn = [sign * int(one.release(score, bits=source)) for one, score, sign in self._list_releases(heights)]
         half = len(drawn) // 2
         first, second = drawn[:half], drawn[half:]
         bands = None if self.below is None else ((first[1], first[2]), (second[1], second[2]))
@@ -208,7 +297,7 @@ class TheilSen(Mechanism):
     def _outcomes(self, key: tuple[tuple[int, ...], ...], count: int, bits: BitSource) -> list[Hashable]:
         columns = [
             [sign * int(mark) for mark in one.sample(score, count, bits=bits)]  # type: ignore[call-overload]
-            for one, score, sign in self._purchases(_heights_of(key))
+            for one, score, sign in self._list_releases(_heights_of(key))
         ]
         return list(zip(*columns, strict=True))
 
@@ -219,7 +308,7 @@ class TheilSen(Mechanism):
         for key, count in cases.items():
             laws = [
                 [(sign * int(mark), log) for mark, log in one.log_masses(score).items()]
-                for one, score, sign in self._purchases(_heights_of(key))
+                for one, score, sign in self._list_releases(_heights_of(key))
             ]
             for drawn in itertools.product(*laws):
                 place = tuple(mark for mark, _ in drawn)
@@ -241,28 +330,28 @@ class TheilSen(Mechanism):
             / 2
         )
 
-    def _purchases(self, heights: Heights) -> list[Purchase]:
+    def _list_releases(self, heights: Heights) -> list[HeightRelease]:
         """Return what is bought at both heights: a mechanism, a score, and the sign of the mark it releases."""
         return [purchase for pairs in heights for purchase in self._at(pairs)]
 
-    def _at(self, pairs: NDArray[np.int64]) -> list[Purchase]:
-        median: Purchase = (self.median, _below(pairs), 1)
+    def _at(self, pairs: NDArray[np.int64]) -> list[HeightRelease]:
+        median: HeightRelease = (self.median, _below(pairs), 1)
         if self.below is None:
             return [median]
         outer = self.below
         return [median, (outer.mechanism, outer.score(pairs), 1), (outer.mechanism, outer.score(-pairs), -1)]
 
-    def _drawn(self, marks: Marks, bits: BitSource) -> Heights:
+    def _draw_heights(self, marks: AxisMarks, bits: BitSource) -> Heights:
         """Match people, and return where the lines of all pairs pass."""
         return self._heights(marks, *sides_of(random_orders(self.matchings, len(marks), bits)))
 
-    def _all_heights(self, marks: Marks) -> Iterator[Heights]:
+    def _all_heights(self, marks: AxisMarks) -> Iterator[Heights]:
         matchings = list(all_matchings(tuple(range(len(marks)))))
         for chosen in itertools.product(matchings, repeat=self.matchings):
             pairs = np.array([pair for matching in chosen for pair in matching], np.intp).reshape(-1, 2)
             yield self._heights(marks, pairs[:, 0], pairs[:, 1])
 
-    def _heights(self, marks: Marks, left: Indices, right: Indices) -> Heights:
+    def _heights(self, marks: AxisMarks, left: OrderIndices, right: OrderIndices) -> Heights:
         """Return the marks nearest to the lines of these pairs, at both quarters: rounded down from halves up."""
         lines = [_height(marks[left], marks[right], quarter) for quarter in (-self.grain, self.grain)]
         first, second = (np.sort(np.clip(line, -self.grain, self.grain)) for line in lines)
@@ -297,7 +386,7 @@ class TheilSen(Mechanism):
         )
 
 
-def _height(one: Marks, other: Marks, quarter: int) -> NDArray[np.int64]:
+def _height(one: AxisMarks, other: AxisMarks, quarter: int) -> NDArray[np.int64]:
     """Return floor(h + 1/2) for the height h, at quarter/2, of the line through each pair of distinct features."""
     across = other[:, 0] - one[:, 0]
     kept = across != 0
@@ -326,15 +415,15 @@ def _heights_of(key: tuple[tuple[int, ...], ...]) -> Heights:
     return first, second
 
 
-def _sure(confidence: Number) -> Fraction:
-    level = parameter(confidence, "confidence")
+def _read_confidence(confidence: Number) -> Fraction:
+    level = read_parameter(confidence, "confidence")
     if level >= 1:
         raise MechanismError("parameter-not-a-share", value=confidence, name="confidence")
     return level
 
 
-def _several(matchings: int) -> int:
-    count = natural(matchings, "matchings")
+def _read_matchings(matchings: int) -> int:
+    count = read_natural(matchings, "matchings")
     if count > _MOST_MATCHINGS:
         raise MechanismError("parameter-too-large", most=_MOST_MATCHINGS, value=count, name="matchings")
     return count

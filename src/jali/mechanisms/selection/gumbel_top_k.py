@@ -1,4 +1,4 @@
-"""The top k by peeling: the exponential mechanism again and again, each time without those that were picked."""
+"""Choose the top k by peeling: repeat the exponential mechanism, each time without those already picked."""
 
 from __future__ import annotations
 
@@ -11,19 +11,25 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from jali.mechanisms.mechanism import LogMasses, Mechanism, Specimen, miss, natural, parameter
-from jali.mechanisms.selection.exponential import Exponential
-from jali.mechanisms.selection.levels import largest_gap
+from jali.mechanisms.base import (
+    LogMasses,
+    Mechanism,
+    Specimen,
+    read_miss_probability,
+    read_natural,
+    read_parameter,
+)
+from jali.mechanisms.global_sensitivity import Sensitivity
+from jali.mechanisms.selection.exponential_mechanism import Exponential
 from jali.mechanisms.selection.scores import Scores, read_at_least
-from jali.mechanisms.selection.selection import Places, read_candidates
-from jali.mechanisms.selection.worst_case import least_gap
-from jali.mechanisms.sensitivity import Sensitivity
-from jali.noise import BitSource, system_bits
+from jali.mechanisms.selection.selection_mechanism import Places, find_least_gap, read_candidates
+from jali.mechanisms.selection.top_k_counts import find_largest_gap
+from jali.numbers.rounding import float_above
 from jali.privacy.adjacency import Adjacency
 from jali.privacy.composition.compose import Composition, compose
 from jali.privacy.losses.bounded_range import BoundedRange
 from jali.privacy.rationals import Number
-from jali.privacy.rounding import float_above
+from jali.sampling import BitSource, system_bits
 
 Ranking: TypeAlias = tuple[int, ...]
 
@@ -80,8 +86,8 @@ class GumbelTopK(Mechanism):
         adjacency: str | Adjacency | None = None,
         step: Number | None = None,
     ) -> None:
-        picks = natural(k, "k")
-        total = parameter(epsilon, "epsilon")
+        picks = read_natural(k, "k")
+        total = read_parameter(epsilon, "epsilon")
         pick = Exponential(
             sensitivity=sensitivity, epsilon=total / picks, monotone=monotone, adjacency=adjacency, step=step
         )
@@ -120,8 +126,8 @@ class GumbelTopK(Mechanism):
         """
         count = read_candidates(self.k + 1 if candidates is None else candidates, least=self.k)
         others = count - np.arange(1, self.k + 1)
-        failing = miss(confidence)
-        gap = least_gap(lambda x: -math.expm1(-float(np.log1p(others * math.exp(-x)).sum())), failing)
+        failing = read_miss_probability(confidence)
+        gap = find_least_gap(lambda x: -math.expm1(-float(np.log1p(others * math.exp(-x)).sum())), failing)
         return float_above(self.pick.scale) * gap * (1 + 1e-12)
 
     def release(self, value: Any, *, bits: BitSource | None = None) -> Ranking:
@@ -140,10 +146,10 @@ class GumbelTopK(Mechanism):
     def _rankings(self, value: Any, size: int, bits: BitSource | None) -> list[Ranking]:
         """Draw rankings, those with the same picks so far together."""
         scores, source = self.read(value), system_bits() if bits is None else bits
-        shares = [_Share((), scores, np.arange(len(scores)), np.arange(size))]
+        shares = [_SharedPicks((), scores, np.arange(len(scores)), np.arange(size))]
         pick = self.pick
         for _ in range(self.k):
-            shares = [longer for share in shares for longer in share.picked(pick, source)]
+            shares = [longer for share in shares for longer in share.pick_next(pick, source)]
         rankings: list[Ranking] = [()] * size
         for share in shares:
             for turn in share.turns.tolist():
@@ -156,14 +162,14 @@ class GumbelTopK(Mechanism):
 
     def deviation(self, value: Any, output: Ranking) -> Fraction:
         """Return by how much a place misses the score that is due to it, at most."""
-        return largest_gap(self.read(value), output)
+        return find_largest_gap(self.read(value), output)
 
     def log_masses(self, value: Any) -> LogMasses:
         """Return the logarithm of the probability of each ranking of a few candidates (Plackett and Luce)."""
         exponents = self.pick.exponents(self.read(value))
         logs = [-float(exponents.exact(place)) for place in range(len(exponents))]
         rankings = itertools.permutations(range(len(logs)), self.k)
-        return {ranking: math.fsum(_log_picks(ranking, logs)) for ranking in rankings}
+        return {ranking: math.fsum(_list_log_picks(ranking, logs)) for ranking in rankings}
 
     @classmethod
     def specimens(cls) -> tuple[Specimen, ...]:
@@ -179,7 +185,7 @@ class GumbelTopK(Mechanism):
 
 
 @dataclass(frozen=True, eq=False)
-class _Share:
+class _SharedPicks:
     """Releases that have made the same picks so far.
 
     Attributes:
@@ -194,16 +200,16 @@ class _Share:
     places: Places
     turns: Places
 
-    def picked(self, mechanism: Exponential, bits: BitSource) -> Iterator[_Share]:
+    def pick_next(self, mechanism: Exponential, bits: BitSource) -> Iterator[_SharedPicks]:
         """Make the next pick of every release."""
         drawn = mechanism.draw(mechanism.exponents(self.scores), len(self.turns), bits)
         for place in np.unique(drawn).tolist():
             chosen = (*self.chosen, int(self.places[place]))
             left = self.scores.without(place) if len(self.scores) > 1 else self.scores
-            yield _Share(chosen, left, np.delete(self.places, place), self.turns[drawn == place])
+            yield _SharedPicks(chosen, left, np.delete(self.places, place), self.turns[drawn == place])
 
 
-def _log_picks(ranking: Ranking, logs: list[float]) -> Iterator[float]:
+def _list_log_picks(ranking: Ranking, logs: list[float]) -> Iterator[float]:
     """Yield ln of weight/sum of the weights that are left, for each pick."""
     left = set(range(len(logs)))
     for place in ranking:

@@ -12,18 +12,18 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from jali.errors import MechanismError
-from jali.mechanisms.mechanism import LogMasses, Mechanism, Specimen, miss, natural
-from jali.mechanisms.selection.exponential import Exponential
-from jali.mechanisms.selection.levels import Levels, largest_gap
-from jali.mechanisms.selection.piecewise_geometric import Digits, PiecewiseGeometric, Whole
-from jali.mechanisms.selection.scores import Scores, in_steps, read_at_least
-from jali.mechanisms.selection.selection import read_candidates
-from jali.mechanisms.sensitivity import Sensitivity
-from jali.noise import BitSource, system_bits
+from jali.mechanisms.base import LogMasses, Mechanism, Specimen, read_miss_probability, read_natural
+from jali.mechanisms.global_sensitivity import Sensitivity
+from jali.mechanisms.selection.exponential_mechanism import Exponential
+from jali.mechanisms.selection.piecewise_geometric import PiecewiseGeometric, RandomDigits, Whole
+from jali.mechanisms.selection.scores import Scores, read_at_least, round_up_to_steps
+from jali.mechanisms.selection.selection_mechanism import read_candidates
+from jali.mechanisms.selection.top_k_counts import SequenceCounts, find_largest_gap
+from jali.numbers.rounding import float_above
 from jali.privacy.adjacency import Adjacency
 from jali.privacy.losses.bounded_range import BoundedRange
 from jali.privacy.rationals import Number
-from jali.privacy.rounding import float_above
+from jali.sampling import BitSource, system_bits
 
 Ranking: TypeAlias = tuple[int, ...]
 _AHEAD = 64
@@ -90,7 +90,7 @@ class JointTopK(Mechanism):
             adjacency=adjacency,
             step=step,
         )
-        if natural(k, "k") > _MOST_PLACES:
+        if read_natural(k, "k") > _MOST_PLACES:
             raise MechanismError("parameter-too-large", most=_MOST_PLACES, value=k, name="k")
         self._fill(
             k=int(k),
@@ -108,7 +108,7 @@ class JointTopK(Mechanism):
     @property
     def rate(self) -> Fraction:
         """What the largest gap is multiplied by in the exponent."""
-        return self.epsilon / (self.width * in_steps(self.sensitivity, self.step))
+        return self.epsilon / (self.width * round_up_to_steps(self.sensitivity, self.step))
 
     @property
     def loss(self) -> BoundedRange:
@@ -123,7 +123,7 @@ class JointTopK(Mechanism):
             candidates: How many there are. The error grows with their number: without it the answer is about
                 k + 1 candidates, and too small for more.
         """
-        failing = miss(confidence)
+        failing = read_miss_probability(confidence)
         count = read_candidates(self.k + 1 if candidates is None else candidates, least=self.k)
         others = math.perm(count, self.k) - 1
         odds = math.log(others) + math.log1p(-failing) - math.log(failing) if others else 0.0
@@ -137,12 +137,12 @@ class JointTopK(Mechanism):
             bits: Where the random bits come from; the thread's own stream if not given.
         """
         draw = _Rankings.of(self.read(value), self.k, self.rate)
-        return draw.one(Digits(system_bits() if bits is None else bits))
+        return draw.one(RandomDigits(system_bits() if bits is None else bits))
 
     def sample(self, value: Any, size: int, *, bits: BitSource | None = None) -> list[Hashable]:
         """Draw the outcomes of many independent releases."""
         draw = _Rankings.of(self.read(value), self.k, self.rate)
-        digits = Digits(system_bits() if bits is None else bits, ahead=_AHEAD)
+        digits = RandomDigits(system_bits() if bits is None else bits, ahead=_AHEAD)
         return [draw.one(digits) for _ in range(size)]
 
     def read(self, counts: Any) -> Scores:
@@ -151,7 +151,7 @@ class JointTopK(Mechanism):
 
     def deviation(self, value: Any, output: Ranking) -> Fraction:
         """Return the largest gap of a ranking."""
-        return largest_gap(self.read(value), output)
+        return find_largest_gap(self.read(value), output)
 
     def log_masses(self, value: Any) -> LogMasses:
         """Return the logarithm of the probability of each ranking of a few candidates."""
@@ -163,7 +163,7 @@ class JointTopK(Mechanism):
     def gap_masses(self, counts: Any) -> dict[Fraction, float]:
         """Return the exact law of the largest gap for given counts, from the numbers of rankings at each gap."""
         scores = self.read(counts)
-        exact = Levels.of(np.sort(scores.integers), self.k).exactly()
+        exact = SequenceCounts.of(np.sort(scores.integers), self.k).exactly()
         rate = self.rate * scores.unit
         logs = {gap * scores.unit: math.log(many) - float(rate * gap) for gap, many in exact.items()}
         top = max(logs.values())
@@ -198,25 +198,27 @@ class _Rankings:
     """
 
     falling: Whole
-    levels: Levels
+    levels: SequenceCounts
     stairs: PiecewiseGeometric
     starts: list[int]
 
     @classmethod
     def of(cls, scores: Scores, k: int, rate: Fraction) -> _Rankings:
         order = np.argsort(scores.integers, kind="stable")
-        levels = Levels.of(scores.integers[order], k)
+        levels = SequenceCounts.of(scores.integers[order], k)
         stairs, starts = levels.law(rate * scores.unit)
         return cls(order[::-1], levels, stairs, starts.tolist())
 
-    def one(self, digits: Digits) -> Ranking:
+    def one(self, digits: RandomDigits) -> Ranking:
         """Draw one ranking."""
         piece, offset = self.stairs.draw(digits)
         level = min(self.starts[piece] + offset, self.levels.widest)
-        return tuple(int(self.falling[rank]) for rank in _uniform(self.levels.choices_at(level), digits))
+        return tuple(
+            int(self.falling[rank]) for rank in _draw_uniform_ranks(self.levels.choices_at(level), digits)
+        )
 
 
-def _uniform(reach: list[int], digits: Digits) -> list[int]:
+def _draw_uniform_ranks(reach: list[int], digits: RandomDigits) -> list[int]:
     """Draw different ranks, uniformly among those with rank i below reach[i], where reach rises.
 
     A shuffle from the front, of which only the ranks that were moved are kept.

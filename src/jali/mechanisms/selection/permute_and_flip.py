@@ -1,4 +1,4 @@
-"""Permute-and-flip: the default selection."""
+"""Permute-and-flip, the default selection mechanism."""
 
 from __future__ import annotations
 
@@ -10,19 +10,24 @@ from typing import ClassVar
 
 import numpy as np
 
-from jali.mechanisms.mechanism import Specimen
-from jali.mechanisms.selection.picks import PERMUTE_AND_FLIP, PERMUTE_AND_FLIP_PAGE, PickByWeight
-from jali.mechanisms.selection.quadrature import log_sum, on_panels
+from jali.mechanisms.base import Specimen
 from jali.mechanisms.selection.scores import Exponents
-from jali.mechanisms.selection.selection import Places
-from jali.mechanisms.selection.specimens import even_specimens
-from jali.mechanisms.selection.worst_case import largest
-from jali.noise import BitSource
-from jali.noise.bernoulli import settle_exp
-from jali.noise.doubles import Doubles
-from jali.noise.enclosed import Coins
-from jali.noise.uniform import uniform_below
-from jali.privacy.losses.pure import Pure
+from jali.mechanisms.selection.selection_mechanism import (
+    PERMUTE_AND_FLIP,
+    PERMUTE_AND_FLIP_PAGE,
+    Places,
+    SelectionByWeight,
+    build_equal_sensitivity_specimens,
+    build_panel_nodes,
+    find_maximum,
+    sum_logs,
+)
+from jali.privacy.losses.pure_loss import Pure
+from jali.sampling import BitSource
+from jali.sampling.bernoulli import settle_exp
+from jali.sampling.exp_bounds import Doubles
+from jali.sampling.interval_bernoulli import Coins
+from jali.sampling.uniform import uniform_below
 
 _WORD = 32
 _BLOCK = 1 << 14
@@ -31,7 +36,7 @@ _ORDER = 48
 
 
 @dataclass(frozen=True, repr=False, init=False)
-class PermuteAndFlip(PickByWeight):
+class PermuteAndFlip(SelectionByWeight):
     """Look at the candidates in random order and accept each with probability exp(-(best - score)/scale).
 
     The first that is accepted is the choice; the scale is 2 sensitivity/epsilon. Its law is that of noisy max with
@@ -85,19 +90,19 @@ class PermuteAndFlip(PickByWeight):
 
     def log_law(self, x: Doubles) -> Doubles:
         """Return ln of p_y times the integral over [0, 1] of the product of 1 - t p_z over the others."""
-        return permute_and_flip_law(x)
+        return compute_permute_and_flip_law(x)
 
     def worst_tail(self, x: float, candidates: int) -> float:
         """Return the chance to miss the best if all others are x scales below it: the worst case."""
-        return missing(math.exp(-x), candidates)
+        return compute_miss_probability(math.exp(-x), candidates)
 
     def worst_mean(self, candidates: int) -> float:
         """Return the largest x times that chance: the worst case has all others equal."""
-        return largest(lambda x: x * self.worst_tail(x, candidates), 10 + 2 * math.log(candidates))
+        return find_maximum(lambda x: x * self.worst_tail(x, candidates), 10 + 2 * math.log(candidates))
 
-    def swapped(self) -> PickByWeight:
+    def swapped(self) -> SelectionByWeight:
         """Return the exponential mechanism at the same epsilon."""
-        from jali.mechanisms.selection.exponential import Exponential
+        from jali.mechanisms.selection.exponential_mechanism import Exponential
 
         return Exponential(
             sensitivity=self.sensitivity, epsilon=self.epsilon, monotone=self.monotone, adjacency=self.adjacency
@@ -106,7 +111,7 @@ class PermuteAndFlip(PickByWeight):
     @classmethod
     def specimens(cls) -> tuple[Specimen, ...]:
         """Return small histograms, and a candidate so far behind that its loss is epsilon."""
-        return even_specimens(cls)
+        return build_equal_sensitivity_specimens(cls)
 
 
 def draw_permute_and_flip(exponents: Exponents, size: int, bits: BitSource, *, word_bits: int = _WORD) -> Places:
@@ -123,7 +128,7 @@ def draw_permute_and_flip(exponents: Exponents, size: int, bits: BitSource, *, w
     """
     rows = max(1, _TABLE // len(exponents))
     parts = [min(rows, size - start) for start in range(0, size, rows)]
-    chosen = [_uniform_accepted(_toss(exponents, part, bits, word_bits), bits) for part in parts]
+    chosen = [_choose_among_accepted(_toss(exponents, part, bits, word_bits), bits) for part in parts]
     return np.concatenate(chosen) if chosen else np.empty(0, np.intp)
 
 
@@ -135,16 +140,16 @@ def _toss(exponents: Exponents, rows: int, bits: BitSource, width: int) -> Coins
     for start in range(0, len(x), _BLOCK):
         part = x[start : start + _BLOCK]
         words = bits.integers(len(part), width)
-        exact = partial(_exact_of_row, exponents, start)
+        exact = partial(_read_row_exactly, exponents, start)
         coins[start : start + _BLOCK] = settle_exp(words, width, part, exact, bits)
     return coins.reshape(rows, count)
 
 
-def _exact_of_row(exponents: Exponents, start: int, turn: int) -> Fraction:
+def _read_row_exactly(exponents: Exponents, start: int, turn: int) -> Fraction:
     return exponents.exact((start + turn) % len(exponents))
 
 
-def _uniform_accepted(coins: Coins, bits: BitSource) -> Places:
+def _choose_among_accepted(coins: Coins, bits: BitSource) -> Places:
     """Choose uniformly among the True of each row; the best candidate is always one of them."""
     counts = np.count_nonzero(coins, axis=1)
     ranks = np.empty(len(coins), np.intp)
@@ -155,23 +160,23 @@ def _uniform_accepted(coins: Coins, bits: BitSource) -> Places:
     return np.asarray(places[np.cumsum(counts) - counts + ranks] % coins.shape[1])
 
 
-def permute_and_flip_law(x: Doubles) -> Doubles:
+def compute_permute_and_flip_law(x: Doubles) -> Doubles:
     """Return the logarithms of the probabilities for given exponents, the least of them 0."""
     gaps, back, counts = np.unique(x, return_inverse=True, return_counts=True)
-    nodes, log_weights = on_panels(_edges(len(x)), min(_ORDER, len(x) // 2 + 1))
+    nodes, log_weights = build_panel_nodes(_list_edges(len(x)), min(_ORDER, len(x) // 2 + 1))
     logs = np.log1p(-nodes[:, None] * np.exp(-gaps))
     all_refused = logs @ counts
-    return np.asarray(log_sum((log_weights + all_refused)[:, None] - logs) - gaps)[back]
+    return np.asarray(sum_logs((log_weights + all_refused)[:, None] - logs) - gaps)[back]
 
 
-def _edges(count: int) -> Doubles:
+def _list_edges(count: int) -> Doubles:
     """One panel where the nodes are exact for the polynomial's degree; otherwise panels that halve towards 0."""
     if count // 2 + 1 <= _ORDER:
         return np.array([0.0, 1.0])
     return np.array([0.0, *(2.0**-k for k in range(count.bit_length() + 6, -1, -1))])
 
 
-def missing(p: float, candidates: int) -> float:
+def compute_miss_probability(p: float, candidates: int) -> float:
     """Return the chance to miss the best of several candidates when all others are accepted with probability p."""
     if p * candidates < 1e-4:  # the difference below would cancel; its series is (d-1)p/2 - (d-1)(d-2)p^2/6 + ...
         d = candidates

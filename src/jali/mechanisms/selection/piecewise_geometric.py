@@ -20,9 +20,8 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from jali.noise import BitSource
-from jali.noise.bounds import exp_bounds
-from jali.noise.doubles import exp_doubles
+from jali.sampling import BitSource
+from jali.sampling.exp_bounds import exp_bounds, exp_doubles
 
 Doubles: TypeAlias = NDArray[np.float64]
 Exponents: TypeAlias = NDArray[np.int64]
@@ -41,7 +40,7 @@ _LOG2E = 1.4426950408889634
 _LN2 = 0.6931471805599453
 
 
-class Digits:
+class RandomDigits:
     """Uniform random integers of any number of bits, from a source of words.
 
     Args:
@@ -132,13 +131,13 @@ class PiecewiseGeometric:
     multiplicity: Callable[[int, int], int] | None = None
     grain: int = GRAIN
 
-    def draw(self, digits: Digits) -> Point:
+    def draw(self, digits: RandomDigits) -> Point:
         """Draw a piece and a point in it."""
         while (point := self.attempt(digits)) is None:
             pass
         return point
 
-    def attempt(self, digits: Digits, word: int = 32) -> Point | None:
+    def attempt(self, digits: RandomDigits, word: int = 32) -> Point | None:
         """Propose a point and toss its coin; None if it is not accepted."""
         piece = bisect_right(self._sums, digits.below(self._sums[-1]))
         weight = self._sums[piece] - (self._sums[piece - 1] if piece else 0)
@@ -151,7 +150,7 @@ class PiecewiseGeometric:
         if not uniform and 0 < length <= offset:
             return None
         copies = 1 if self.multiplicity is None else self.multiplicity(piece, offset)
-        factor = _shifted(copies * count, weight, self._shift + skipped)
+        factor = _shift(copies * count, weight, self._shift + skipped)
         exponent = self.unit * (int(self.tops[piece]) + int(self.slopes[piece]) * offset)
         return (piece, offset) if digits.coin(factor, exponent, word) else None
 
@@ -169,8 +168,8 @@ class PiecewiseGeometric:
         """Integers w and a shift s with w[p] >= 2**s * (count of p) * (cap of p) * exp(-unit tops[p])."""
         twice = 2 * narrow(self._blocks, 2)
         counts = np.where((self.lengths == 0) | (self.lengths > twice), twice, self.lengths)
-        mantissas, exponents = scaled(counts)
-        for factors, powers in (_exp_above(self.unit, self.tops), *([self.caps] if self.caps else [])):
+        mantissas, exponents = scale_integers(counts)
+        for factors, powers in (_bound_exp(self.unit, self.tops), *([self.caps] if self.caps else [])):
             mantissas, exponents = mantissas * factors, exponents + powers
         grain = min(self.grain, _ENOUGH - len(self.tops).bit_length())
         shift = grain - int(exponents.max())
@@ -193,11 +192,11 @@ def narrow(integers: Whole, factor: int = 1) -> Whole:
     return integers.astype(np.int64 if largest < _SAFE else object)
 
 
-def _shifted(numerator: int, denominator: int, shift: int) -> Fraction:
+def _shift(numerator: int, denominator: int, shift: int) -> Fraction:
     return Fraction(numerator << max(shift, 0), denominator << max(-shift, 0))
 
 
-def scaled(integers: Whole) -> Scaled:
+def scale_integers(integers: Whole) -> Scaled:
     """Return (f, e) with f 2**e within a relative error of 2**-53 of integers above 0."""
     if integers.dtype != object:
         mantissas, exponents = np.frexp(integers.astype(np.float64))
@@ -212,14 +211,14 @@ def _frexp(number: int) -> tuple[float, int]:
     return mantissa, exponent + shift
 
 
-def _exp_above(unit: Fraction, tops: Whole) -> Scaled:
+def _bound_exp(unit: Fraction, tops: Whole) -> Scaled:
     """Return (f, e) with exp(-unit top) <= f 2**e (1 + 2**-50), where f is in (0.25, 1]."""
-    low = np.minimum(products_below(unit, tops), _LONGEST)
+    low = np.minimum(bound_products(unit, tops), _LONGEST)
     whole = np.floor(low * _LOG2E)
     return exp_doubles(np.maximum(0.0, low - whole * _LN2)), -whole.astype(np.int64)
 
 
-def products_below(unit: Fraction, tops: Whole) -> Doubles:
+def bound_products(unit: Fraction, tops: Whole) -> Doubles:
     """Return doubles at or below unit * top / (1 + 2**-47), close to it where it matters."""
     if tops.dtype != object and 2.0**-900 < unit < 2.0**900:
         return tops.astype(np.float64) * float(unit) * _LOWER

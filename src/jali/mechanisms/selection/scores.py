@@ -1,4 +1,4 @@
-"""Scores of candidates, read exactly, and the exponents that a selection tosses its coins with.
+"""Read the scores of candidates exactly, and turn them into the exponents of a selection.
 
 Scores become integers times one rational unit. A selection then needs, for each candidate, the exponent
 rate * (best score - score), an exact rational that is also known in double within a proven error.
@@ -16,9 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jali.errors import MechanismError, settle
-from jali.mechanisms.grid import nearest_points
-from jali.mechanisms.values import REAL
-from jali.noise.doubles import Doubles
+from jali.mechanisms.exact_values import REAL, round_to_lattice
+from jali.sampling.exp_bounds import Doubles
 
 FAR = 2.0**40
 """Exponents beyond this one are not told apart in double; exp(-FAR) is far below anything that is drawn."""
@@ -43,7 +42,7 @@ class Exponents:
         return len(self.doubles)
 
     @classmethod
-    def listed(cls, exponents: Sequence[Fraction]) -> Exponents:
+    def from_list(cls, exponents: Sequence[Fraction]) -> Exponents:
         """Take exponents that are listed as rationals."""
         return cls(np.array([float(min(x, Fraction(FAR))) for x in exponents]), lambda place: exponents[place])
 
@@ -81,7 +80,7 @@ class Scores:
     def exponents(self, rate: Fraction) -> Exponents:
         """Return rate * (best score - score) for each candidate."""
         gaps, each = self.gaps(), rate * self.unit
-        return Exponents(_multiples(gaps, each), lambda place: int(gaps[place]) * each)
+        return Exponents(_multiply_gaps(gaps, each), lambda place: int(gaps[place]) * each)
 
     def without(self, place: int) -> Scores:
         """Return the scores of the other candidates, in their order."""
@@ -99,12 +98,12 @@ def read_scores(values: Any, step: Fraction | None = None, *, name: str = "score
             at most ceil(s/step) steps apart in the same direction.
         name: What a refusal calls them.
     """
-    listed = _listed(values, name)
+    listed = _list_scores(values, name)
     if isinstance(listed, np.ndarray) and listed.dtype.kind in "iub" and step is None:
-        return Scores(_safe(listed), Fraction(1))
+        return Scores(_widen_integers(listed), Fraction(1))
     if step is None:
-        return _over_common_denominator([_exact(item, name) for item in listed])
-    return Scores(_safe(nearest_points(_reals(listed, name), step)), step)
+        return _put_over_common_denominator([_read_exact(item, name) for item in listed])
+    return Scores(_widen_integers(round_to_lattice(_read_reals(listed, name), step)), step)
 
 
 def read_at_least(k: int, values: Any, step: Fraction | None) -> Scores:
@@ -115,14 +114,14 @@ def read_at_least(k: int, values: Any, step: Fraction | None) -> Scores:
     return scores
 
 
-def in_steps(sensitivity: Fraction, step: Fraction | None) -> Fraction:
+def round_up_to_steps(sensitivity: Fraction, step: Fraction | None) -> Fraction:
     """Return the sensitivity of scores after rounding to multiples of `step`: ceil(sensitivity/step) steps."""
     return sensitivity if step is None else math.ceil(sensitivity / step) * step
 
 
-def _listed(values: Any, name: str) -> NDArray[Any] | list[Any]:
+def _list_scores(values: Any, name: str) -> NDArray[Any] | list[Any]:
     """Return a numeric array where that loses nothing, a plain list otherwise."""
-    array = np.asanyarray(values) if hasattr(values, "__array__") else _packed(values, name)
+    array = np.asanyarray(values) if hasattr(values, "__array__") else _pack_items(values, name)
     if isinstance(array, np.ndarray):
         if array.ndim != 1:
             raise MechanismError("parameter-not-a-column", name=name)
@@ -136,7 +135,7 @@ def _listed(values: Any, name: str) -> NDArray[Any] | list[Any]:
     return array
 
 
-def _packed(values: Any, name: str) -> NDArray[Any] | list[Any]:
+def _pack_items(values: Any, name: str) -> NDArray[Any] | list[Any]:
     """Turn a list of ints or of floats, and of nothing else, into an array."""
     if isinstance(values, Mapping):
         raise MechanismError("scores-as-mapping", name=name)
@@ -145,11 +144,11 @@ def _packed(values: Any, name: str) -> NDArray[Any] | list[Any]:
     items = list(values)
     kinds = set(map(type, items))
     if kinds == {int}:
-        return _integers(items)
+        return _pack_integers(items)
     return np.array(items, np.float64) if kinds == {float} else items
 
 
-def _integers(items: Iterable[int]) -> NDArray[Any]:
+def _pack_integers(items: Iterable[int]) -> NDArray[Any]:
     """Put Python ints into an array: int64 if all fit."""
     listed = list(items)
     try:
@@ -160,20 +159,20 @@ def _integers(items: Iterable[int]) -> NDArray[Any]:
         return wide
 
 
-def _safe(integers: NDArray[Any]) -> NDArray[Any]:
+def _widen_integers(integers: NDArray[Any]) -> NDArray[Any]:
     """Return int64 if no difference of two entries can overflow, Python ints otherwise."""
     if integers.dtype == object or (int(integers.min()) > -_WIDE and int(integers.max()) < _WIDE):
         return integers if integers.dtype == object else integers.astype(np.int64, copy=False)
     return integers.astype(object)
 
 
-def _over_common_denominator(items: list[Fraction]) -> Scores:
+def _put_over_common_denominator(items: list[Fraction]) -> Scores:
     denominator = math.lcm(*(item.denominator for item in items))
-    integers = _integers(item.numerator * (denominator // item.denominator) for item in items)
-    return Scores(_safe(integers), Fraction(1, denominator))
+    integers = _pack_integers(item.numerator * (denominator // item.denominator) for item in items)
+    return Scores(_widen_integers(integers), Fraction(1, denominator))
 
 
-def _exact(item: Any, name: str) -> Fraction:
+def _read_exact(item: Any, name: str) -> Fraction:
     """Read one score that is an exact rational by its type."""
     if isinstance(item, int | np.integer | np.bool_):
         return Fraction(int(item))
@@ -184,7 +183,7 @@ def _exact(item: Any, name: str) -> Fraction:
     raise MechanismError("parameter-not-numbers", name=name, kind=type(item).__name__)
 
 
-def _reals(listed: NDArray[Any] | list[Any], name: str) -> NDArray[Any]:
+def _read_reals(listed: NDArray[Any] | list[Any], name: str) -> NDArray[Any]:
     """Return numbers of any real type in an array that holds them as they are."""
     if isinstance(listed, np.ndarray):
         return listed
@@ -196,7 +195,7 @@ def _reals(listed: NDArray[Any] | list[Any], name: str) -> NDArray[Any]:
     return array
 
 
-def _multiples(gaps: NDArray[Any], rate: Fraction) -> Doubles:
+def _multiply_gaps(gaps: NDArray[Any], rate: Fraction) -> Doubles:
     """Return gaps * rate in double, as `Exponents` wants it."""
     if gaps.dtype == object:
         far = int(FAR) * rate.denominator

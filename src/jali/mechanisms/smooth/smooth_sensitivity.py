@@ -1,4 +1,4 @@
-"""A statistic with noise calibrated to its smooth sensitivity on the table at hand."""
+"""The mechanism that releases a statistic with noise scaled to its smooth sensitivity on the table at hand."""
 
 from __future__ import annotations
 
@@ -10,41 +10,38 @@ from functools import cached_property
 from typing import Any, ClassVar, TypeAlias
 
 from jali.errors import MechanismError
-from jali.mechanisms.mechanism import LogMasses, Mechanism, Specimen, miss, parameter
-from jali.mechanisms.ruler import Ruler
-from jali.mechanisms.smooth.admissible import AdmissibleNoise, Family, Price
-from jali.mechanisms.smooth.bound import SmoothBound
-from jali.mechanisms.smooth.choice import best_beta
-from jali.mechanisms.smooth.families.cauchy import Cauchy
-from jali.mechanisms.smooth.families.gaussian import SmoothGaussian
-from jali.mechanisms.smooth.families.laplace import SmoothLaplace
-from jali.mechanisms.smooth.families.laplace_log_normal import LaplaceLogNormal
-from jali.mechanisms.smooth.families.poly_place import PolyPlace
-from jali.mechanisms.smooth.families.polynomial import Polynomial
-from jali.mechanisms.smooth.families.price import price_of
-from jali.mechanisms.smooth.families.student_t import StudentT
-from jali.mechanisms.smooth.statistic import Statistic
-from jali.mechanisms.smooth.statistics.mean import Mean
-from jali.mechanisms.smooth.statistics.quantile import Median
-from jali.mechanisms.smooth.statistics.trimmed_mean import TrimmedMean
-from jali.mechanisms.smooth.statistics.variance import Variance
-from jali.noise import BitSource, system_bits
-from jali.noise.bounds import Bounds
-from jali.noise.checks import size_of_sample
-from jali.noise.reals.real import Enclosure
-from jali.noise.reals.sample import nearest_sample
+from jali.mechanisms.base import LogMasses, Mechanism, Specimen, read_miss_probability, read_parameter
+from jali.mechanisms.lattice import BoundedLattice
+from jali.mechanisms.smooth.admissible_noise import AdmissibleNoise, Family, Price
+from jali.mechanisms.smooth.choose_noise import best_beta
+from jali.mechanisms.smooth.light_tailed_noise import SmoothGaussian, SmoothLaplace
+from jali.mechanisms.smooth.log_normal_noise import LaplaceLogNormal
+from jali.mechanisms.smooth.means import Mean
+from jali.mechanisms.smooth.noise_calibration import read_price
+from jali.mechanisms.smooth.order_statistics import Median
+from jali.mechanisms.smooth.poly_place_noise import PolyPlace
+from jali.mechanisms.smooth.polynomial_noise import Polynomial
+from jali.mechanisms.smooth.statistic import SmoothBound, Statistic
+from jali.mechanisms.smooth.student_t_noise import Cauchy, StudentT
+from jali.mechanisms.smooth.trimmed_mean import TrimmedMean
+from jali.mechanisms.smooth.variance import Variance
+from jali.numbers.rounding import float_above
 from jali.privacy.adjacency import Adjacency
 from jali.privacy.loss import Loss
-from jali.privacy.losses.approximate import Approximate
-from jali.privacy.losses.concentrated import Concentrated
-from jali.privacy.losses.pure import Pure
+from jali.privacy.losses.approximate_loss import Approximate
+from jali.privacy.losses.concentrated_loss import Concentrated
+from jali.privacy.losses.pure_loss import Pure
 from jali.privacy.rationals import Number, rational
-from jali.privacy.rounding import float_above
+from jali.sampling import BitSource, system_bits
+from jali.sampling.exp_bounds import Bounds
+from jali.sampling.parameters import size_of_sample
+from jali.sampling.reals.lattice_points import nearest_sample
+from jali.sampling.reals.real import Enclosure
 
 # The choice for evenly spread tables of very many people is the same for all that are not tiny.
 _MANY = 10**15
 
-Pairs: TypeAlias = tuple[tuple[Any, Any], ...]
+TablePairs: TypeAlias = tuple[tuple[Any, Any], ...]
 
 
 @dataclass(frozen=True, repr=False)
@@ -108,9 +105,9 @@ class SmoothSensitivity(Mechanism):
             raise MechanismError("smooth-statistic-wrong")
         if noise is not None and not isinstance(noise, Family):
             raise MechanismError("smooth-noise-wrong")
-        price = price_of(epsilon, delta, rho)
+        price = read_price(epsilon, delta, rho)
         self._fill(statistic=statistic, epsilon=price.epsilon, delta=price.delta, rho=price.rho, noise=noise)
-        self._fill(beta=None if beta is None else parameter(beta, "beta"))
+        self._fill(beta=None if beta is None else read_parameter(beta, "beta"))
         self.admissible  # noqa: B018 - refuses a beta or a price that the noise cannot keep
 
     @property
@@ -142,9 +139,9 @@ class SmoothSensitivity(Mechanism):
         return family.noise(beta, self.price)
 
     @cached_property
-    def ruler(self) -> Ruler:
+    def ruler(self) -> BoundedLattice:
         """The lattice of the releases."""
-        return Ruler.of(*self.statistic.outputs, self.statistic.step)
+        return BoundedLattice.of(*self.statistic.outputs, self.statistic.step)
 
     def error(self, confidence: float, *, smooth: Number | None = None) -> float:
         """Return a t with Pr[|release - value| <= t] >= confidence.
@@ -153,7 +150,7 @@ class SmoothSensitivity(Mechanism):
             confidence: Strictly between 0 and 1.
             smooth: The smooth sensitivity of the table; if not given, that of the worst table.
         """
-        miss(confidence)
+        read_miss_probability(confidence)
         worst = self.statistic.global_sensitivity() if smooth is None else rational(smooth, "smooth")
         if worst < 0:
             raise MechanismError("parameter-below-zero", value=smooth, name="smooth")
@@ -182,7 +179,7 @@ class SmoothSensitivity(Mechanism):
     def sample(self, value: Any, size: int, *, bits: BitSource | None = None) -> list[Hashable]:
         """Draw the outcomes of many independent releases; the table is read once."""
         count = size_of_sample(size)
-        centre, bound = self._placed(value)
+        centre, bound = self._place(value)
         source = system_bits() if bits is None else bits
         marks = nearest_sample(centre, self._scale(bound), self.admissible.law, count, source)
         return [self._at(mark) for mark in marks]
@@ -193,7 +190,7 @@ class SmoothSensitivity(Mechanism):
 
     def log_masses(self, value: Any) -> LogMasses:
         """Return the law of the release on a short ruler, from the closed form of the noise."""
-        centre, bound = self._placed(value)
+        centre, bound = self._place(value)
         scale = float(bound) / float(self.admissible.alpha * self.ruler.step)
         if scale == 0:  # nobody can move the statistic, or by less than doubles tell: it is released as it is
             return {self._at(math.floor(centre + Fraction(1, 2))): 0.0}
@@ -211,7 +208,7 @@ class SmoothSensitivity(Mechanism):
     def _tail(self, z: float) -> float:
         return 0.0 if math.isinf(z) else self.admissible.survival(z)
 
-    def _placed(self, table: Any) -> tuple[Fraction, SmoothBound]:
+    def _place(self, table: Any) -> tuple[Fraction, SmoothBound]:
         """Return where the statistic lies on the ruler, and its smooth bound."""
         column = self.statistic.read(table)
         return self.statistic.value(column) / self.ruler.step - self.ruler.first, self._bound(column)
@@ -245,12 +242,12 @@ class SmoothSensitivity(Mechanism):
         return tuple(_specimen(mechanism, pairs) for mechanism, pairs in cases)
 
 
-_SWAPS: Pairs = (
+_SWAPS: TablePairs = (
     ((0, 0, 0, 8, 8), (0, 0, 8, 8, 8)),
     ((1, 2, 4, 6, 7), (1, 2, 5, 6, 7)),
     ((4, 4, 4, 4, 4), (4, 4, 4, 4, 0)),
 )
-_ADDS: Pairs = (((0, 0, 8, 8), (0, 0, 8, 8, 8)), ((2, 4, 6), (2, 6)), ((4, 4, 4), (4, 4, 4, 8)))
+_ADDS: TablePairs = (((0, 0, 8, 8), (0, 0, 8, 8, 8)), ((2, 4, 6), (2, 6)), ((4, 4, 4), (4, 4, 4, 8)))
 _NOISES: tuple[tuple[Family, dict[str, Any]], ...] = (
     (PolyPlace(), {"epsilon": 2}),
     (Cauchy(), {"epsilon": 2}),
@@ -266,7 +263,7 @@ def _median(adjacency: Adjacency) -> Median:
     return Median(low=0, high=8, step=1, adjacency=adjacency)
 
 
-def _specimen(mechanism: SmoothSensitivity, pairs: Pairs) -> Specimen:
+def _specimen(mechanism: SmoothSensitivity, pairs: TablePairs) -> Specimen:
     typical = pairs[1][0]
     shape = {"smooth": Fraction(mechanism.smooth(typical))}
     return Specimen(mechanism, mechanism.statistic.adjacency, pairs, shape, typical, tight=False)

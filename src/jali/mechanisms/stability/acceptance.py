@@ -1,9 +1,14 @@
-"""The chances of a test that stands before a noisy release: it may decline at the loss of both together."""
+"""The probability that a table is answered or declined, by its distance from tables with other answers.
+
+`DECLINED` is the same for every reason. In propose-test-release, the test may decline at the loss of the test and
+the noise together.
+"""
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from enum import Enum
 from fractions import Fraction
 from functools import cached_property, partial
 
@@ -11,17 +16,37 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jali.errors import MechanismError
-from jali.mechanisms.keys.chances import Chances
-from jali.noise import BitSource
-from jali.noise.bounds import Bounds, exp_bounds
-from jali.noise.enclosed import enclosed_coins
+from jali.mechanisms.partition_selection.release_probabilities import ReleaseProbabilities
 from jali.numbers.search import least_integer
+from jali.sampling import BitSource
+from jali.sampling.exp_bounds import Bounds, exp_bounds
+from jali.sampling.interval_bernoulli import toss_between
+
+
+class Declined(Enum):
+    """The type of `DECLINED`: there is no other member, and so no reason that could tell of the data."""
+
+    DECLINED = "declined"
+
+    def __repr__(self) -> str:
+        return self.value
+
+    def __str__(self) -> str:
+        return self.value
+
+    def __bool__(self) -> bool:
+        """It is false, as 0 and "" are: ask `answer is DECLINED`."""
+        return False
+
+
+DECLINED = Declined.DECLINED
+
 
 _LEAST, _MOST = Fraction(1, 1 << 40), 1 << 9
 
 
 @dataclass(frozen=True)
-class Acceptance(Chances):
+class Acceptance(ReleaseProbabilities):
     """The numbers p(0) = 0, p(n) = min(e^epsilon p(n-1) + delta, 1 - e^-whole (1 - p(n-1) - delta), 1).
 
     Attributes:
@@ -31,8 +56,8 @@ class Acceptance(Chances):
             released has the loss of the release to spare.
 
     Guarantee:
-        The same closed form as that of `Chances`, with the second factor e^whole in its second part; found by
-        integer arithmetic on bounds of exponentials. With whole = epsilon they are those chances.
+        The same closed form as that of `ReleaseProbabilities`, with the second factor e^whole in its second part;
+        found by integer arithmetic on bounds of exponentials. With whole = epsilon they are those chances.
     Proof:
         docs/proofs/propose_test_release.md, Lemma 1.
 
@@ -45,23 +70,23 @@ class Acceptance(Chances):
     whole: Fraction
 
     @property
-    def _late(self) -> Chances:
-        return Chances(self.whole, self.delta)
+    def _late(self) -> ReleaseProbabilities:
+        return ReleaseProbabilities(self.whole, self.delta)
 
-    def _guessed(self) -> int:
-        """Return 1 + floor(ln(1 + p (e^epsilon - 1)/delta) / epsilon) in double, for the p of `_even`."""
+    def _guess(self) -> int:
+        """Return 1 + floor(ln(1 + p (e^epsilon - 1)/delta) / epsilon) in double, for the p of `_bound_even`."""
         first, both = float(self.epsilon), float(self.whole)
         even = math.expm1(-first) * math.expm1(-both) / -math.expm1(-first - both)
         return 1 + math.floor(math.log1p(float(1 - self.delta) * even / float(self.delta)) / first)
 
-    def _falling(self, further: int, work: int) -> Bounds:
+    def _bound_falling(self, further: int, work: int) -> Bounds:
         """Bound top - w^m (top - p(turn)), where w = e^-whole and top = 1 + delta/(e^whole - 1)."""
-        ends = zip(self._late._factor(work), self._growing(self.turn, work), strict=True)
+        ends = zip(self._late._bound_factor(work), self._bound_growing(self.turn, work), strict=True)
         (top, start), (top_high, start_high) = ((factor + (1 << work), at) for factor, at in ends)
         less, more = exp_bounds(self.whole * further, work)
         return top - (-(-more * (top - start) >> work)), top_high - (less * (top_high - start_high) >> work)
 
-    def _even(self, work: int) -> Bounds:
+    def _bound_even(self, work: int) -> Bounds:
         """Bound (1-delta) s (1-w)/(1 - s w), s = e^-epsilon, where the rules agree: it grows with s and 1/w."""
         small, large = exp_bounds(self.epsilon, work)
         fine, coarse = exp_bounds(self.whole, work)
@@ -84,22 +109,22 @@ def refuse_extremes(epsilon: Fraction, name: str = "epsilon") -> None:
         raise MechanismError("test-epsilon-out-of-range", name=name)
 
 
-def accepted(chances: Chances, distance: int, size: int, bits: BitSource) -> NDArray[np.bool_]:
+def draw_acceptance(chances: ReleaseProbabilities, distance: int, size: int, bits: BitSource) -> NDArray[np.bool_]:
     """Toss `size` coins of the chance that a table at this distance is answered."""
-    return enclosed_coins(partial(chances.bounds, steps(chances, distance)), size, bits)
+    return toss_between(partial(chances.bounds, steps_of_distance(chances, distance)), size, bits)
 
 
-def steps(chances: Chances, distance: int) -> int:
+def steps_of_distance(chances: ReleaseProbabilities, distance: int) -> int:
     """Return how many steps of its chances a distance stands for: one more, and no more than make it sure."""
     return min(max(int(distance), 0) + 1, chances.sure)
 
 
-def least_distance(chances: Chances, missed: float) -> int:
+def least_distance(chances: ReleaseProbabilities, missed: float) -> int:
     """Return the least distance from which a table is declined with at most this probability."""
-    return least_integer(lambda people: chances.lost(people) <= missed, 0, chances.sure) - 1
+    return least_integer(lambda people: chances.complement(people) <= missed, 0, chances.sure) - 1
 
 
-def by_recursion(epsilon: float, delta: float, whole: float, distance: int) -> tuple[float, float]:
+def chances_by_recursion(epsilon: float, delta: float, whole: float, distance: int) -> tuple[float, float]:
     """Return the chances of an answer and of none at a distance, step by step in doubles."""
     told, lost = 0.0, 1.0
     for _ in range(distance + 1):

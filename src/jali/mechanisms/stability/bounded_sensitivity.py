@@ -1,9 +1,12 @@
-"""A statistic with noise for a noisy bound of its local sensitivity."""
+"""Release a statistic with noise for a noisy bound of its local sensitivity.
+
+`shared_pairs` counts pairs of people with the same key, a count whose local sensitivity changes by 1 only.
+"""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
@@ -14,18 +17,25 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jali.errors import MechanismError
-from jali.mechanisms.keys.shares import failure
-from jali.mechanisms.keys.thresholds import laplace_threshold
-from jali.mechanisms.laws import DiscreteLaplaceLaw
-from jali.mechanisms.mechanism import LogMasses, Mechanism, Specimen, miss, parameter
-from jali.mechanisms.ruler import Ruler
+from jali.mechanisms.additive.noise_laws import DiscreteLaplaceLaw
+from jali.mechanisms.base import LogMasses, Mechanism, Specimen, read_miss_probability, read_parameter
+from jali.mechanisms.exact_values import REAL
+from jali.mechanisms.lattice import BoundedLattice
+from jali.mechanisms.partition_selection.group_selection import read_delta
+from jali.mechanisms.partition_selection.thresholds import find_laplace_threshold
 from jali.mechanisms.smooth.statistic import Statistic
-from jali.mechanisms.stability.clamped import clamped_log_masses, length, read_ruler, share, steps_in
-from jali.mechanisms.values import REAL
-from jali.noise import BitSource, DiscreteLaplace, system_bits
+from jali.mechanisms.stability.clamped_laplace import (
+    length,
+    log_masses_after_clamping,
+    read_ruler,
+    read_share,
+    steps_in,
+)
+from jali.mechanisms.stability.stable_answers import count_categories
 from jali.privacy.adjacency import Adjacency
-from jali.privacy.losses.approximate import Approximate
+from jali.privacy.losses.approximate_loss import Approximate
 from jali.privacy.rationals import Number, nonnegative
+from jali.sampling import BitSource, DiscreteLaplace, system_bits
 
 _SPLITS = 16
 _MOST_DIGITS = 400
@@ -118,8 +128,12 @@ class BoundedSensitivity(Mechanism):
         step: Number | None = None,
     ) -> None:
         _, declared = read_ruler(statistic, low, high, step)
-        self._fill(drift=parameter(drift, "drift"), epsilon=parameter(epsilon, "epsilon"), delta=failure(delta))
-        self._fill(bound_share=share(bound_share, "bound_share"), statistic=statistic, **declared)
+        self._fill(
+            drift=read_parameter(drift, "drift"),
+            epsilon=read_parameter(epsilon, "epsilon"),
+            delta=read_delta(delta),
+        )
+        self._fill(bound_share=read_share(bound_share, "bound_share"), statistic=statistic, **declared)
         # These refuse, before anything is released, scales that cannot be sampled.
         DiscreteLaplace(self.bound_scale)
         self._sampler(self.ruler.top)
@@ -130,7 +144,7 @@ class BoundedSensitivity(Mechanism):
         return Approximate(self.epsilon, self.delta)
 
     @cached_property
-    def ruler(self) -> Ruler:
+    def ruler(self) -> BoundedLattice:
         """The marks on which values are released."""
         return read_ruler(self.statistic, self.low, self.high, self.step)[0]
 
@@ -142,7 +156,7 @@ class BoundedSensitivity(Mechanism):
     @cached_property
     def margin(self) -> int:
         """How many steps are added to the noisy bound: the noise is below minus that with probability delta."""
-        return max(0, laplace_threshold(self.bound_scale, self.delta) - 2)
+        return max(0, find_laplace_threshold(self.bound_scale, self.delta) - 2)
 
     def _scale(self, bound: int) -> Fraction:
         return bound / (self.epsilon * (1 - self.bound_share))
@@ -157,7 +171,7 @@ class BoundedSensitivity(Mechanism):
             confidence: Strictly between 0 and 1.
             local: The local sensitivity of the table; if not given, the largest that any table can have.
         """
-        missed, top = miss(confidence), self.ruler.top
+        missed, top = read_miss_probability(confidence), self.ruler.top
         size = top if local is None else steps_in(self.ruler, nonnegative(local, "local"))
         parts = [missed * part / _SPLITS for part in range(1, _SPLITS)]
         far = [self._far(size, part, missed - part) for part in parts]
@@ -166,12 +180,12 @@ class BoundedSensitivity(Mechanism):
     def _far(self, size: int, above: float, left: float) -> int:
         """Return how far the noise is, except with probability `left` and when the bound is too high by chance."""
         over = DiscreteLaplaceLaw(self.bound_scale).threshold(2 * above)
-        return self._threshold(self._clamped(size + over), left)
+        return self._threshold(self._clamp(size + over), left)
 
     def _threshold(self, bound: int, left: float) -> int:
         return DiscreteLaplaceLaw(self._scale(bound)).threshold(left)
 
-    def _clamped(self, noisy: int) -> int:
+    def _clamp(self, noisy: int) -> int:
         """Return the bound that is released: never below 1 step, never above the whole range."""
         return min(max(noisy + self.margin, 1), self.ruler.top)
 
@@ -186,18 +200,18 @@ class BoundedSensitivity(Mechanism):
     def _draw(self, value: Any, size: int, bits: BitSource) -> list[Bounded]:
         mark, local = self._read(value)
         noise = DiscreteLaplace(self.bound_scale).sample(size, bits=bits)
-        bounds = [self._clamped(local + int(each)) for each in noise.tolist()]
+        bounds = [self._clamp(local + int(each)) for each in noise.tolist()]
         # The noises of equal bounds are drawn together and dealt out in the order of the bounds.
         noises = {bound: iter(self._noise(bound, count, bits)) for bound, count in Counter(bounds).items()}
         drawn = [(min(max(mark + next(noises[bound]), 0), self.ruler.top), bound) for bound in bounds]
-        told = {pair: self._told(*pair) for pair in set(drawn)}
+        told = {pair: self._build_outcome(*pair) for pair in set(drawn)}
         return [told[pair] for pair in drawn]
 
     def _noise(self, bound: int, count: int, bits: BitSource) -> list[int]:
         noise: NDArray[Any] = self._sampler(bound).sample(count, bits=bits)
         return list(map(int, noise.tolist()))
 
-    def _told(self, mark: int, bound: int) -> Bounded:
+    def _build_outcome(self, mark: int, bound: int) -> Bounded:
         return Bounded(self.ruler.at(mark), length(self.ruler, bound))
 
     def _read(self, value: Any) -> tuple[int, int]:
@@ -213,11 +227,13 @@ class BoundedSensitivity(Mechanism):
         """Return the law of the pair of value and bound."""
         mark, local = self._read(value)
         top = self.ruler.top
-        bounds = clamped_log_masses(local + self.margin - 1, top - 1, self.bound_scale) if top > 1 else [0.0]
+        bounds = (
+            log_masses_after_clamping(local + self.margin - 1, top - 1, self.bound_scale) if top > 1 else [0.0]
+        )
         return {
-            tuple(self._told(place, bound)): mass + of_bound
+            tuple(self._build_outcome(place, bound)): mass + of_bound
             for bound, of_bound in enumerate(bounds, 1)
-            for place, mass in enumerate(clamped_log_masses(mark, top, self._scale(bound)))
+            for place, mass in enumerate(log_masses_after_clamping(mark, top, self._scale(bound)))
         }
 
     def outcome(self, released: Bounded) -> Hashable:
@@ -245,7 +261,7 @@ class BoundedSensitivity(Mechanism):
         )
 
 
-def _steps_above(local: Any, ruler: Ruler) -> int:
+def _steps_above(local: Any, ruler: BoundedLattice) -> int:
     """Return a local sensitivity in steps, rounded up, within the ruler; NaN counts as all of it."""
     if isinstance(local, np.timedelta64) or not isinstance(local, REAL):  # numpy calls time spans integers
         raise MechanismError("local-sensitivity-not-a-number", kind=type(local).__name__)
@@ -262,3 +278,23 @@ def _moderate(local: Decimal) -> Decimal:
     if local.is_nan():
         return large
     return min(max(local, small), large) if local > 0 else Decimal(0)
+
+
+def shared_pairs(table: Mapping[Any, int] | Iterable[Any]) -> Measured:
+    """Return the number of pairs of people with the same key, and its local sensitivity under add-remove.
+
+    One person more joins at most the largest group and makes as many pairs as it has members; the size of the
+    largest group changes by at most 1 (`drift=1`). Both numbers are exact: release them by `BoundedSensitivity`.
+
+    Args:
+        table: One key for each person, or a mapping of keys to numbers of people.
+
+    Proof:
+        docs/proofs/bounded_sensitivity.md, Lemma 2.
+
+    Example:
+        >>> shared_pairs(["a", "a", "a", "b", "b", "c"])
+        Measured(value=4, local=3)
+    """
+    sizes = list(count_categories(table).values())
+    return Measured(sum(size * (size - 1) // 2 for size in sizes), max(sizes, default=0))

@@ -13,27 +13,40 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jali.errors import MechanismError
-from jali.mechanisms.keys.shares import failure
-from jali.mechanisms.laws import DiscreteLaplaceLaw
-from jali.mechanisms.mechanism import LogMasses, Mechanism, Specimen, miss, natural, parameter
-from jali.mechanisms.ruler import Ruler
+from jali.mechanisms.additive.noise_laws import DiscreteLaplaceLaw
+from jali.mechanisms.base import (
+    LogMasses,
+    Mechanism,
+    Specimen,
+    read_miss_probability,
+    read_natural,
+    read_parameter,
+)
+from jali.mechanisms.lattice import BoundedLattice
+from jali.mechanisms.partition_selection.group_selection import read_delta
+from jali.mechanisms.smooth.order_statistics import Median
 from jali.mechanisms.smooth.statistic import Statistic
-from jali.mechanisms.smooth.statistics.quantile import Median
 from jali.mechanisms.stability.acceptance import (
+    DECLINED,
     Acceptance,
-    accepted,
-    by_recursion,
+    chances_by_recursion,
+    draw_acceptance,
     least_distance,
     refuse_extremes,
-    steps,
+    steps_of_distance,
 )
-from jali.mechanisms.stability.clamped import clamped_log_masses, length, read_ruler, share, steps_in
-from jali.mechanisms.stability.declined import DECLINED
+from jali.mechanisms.stability.clamped_laplace import (
+    length,
+    log_masses_after_clamping,
+    read_ruler,
+    read_share,
+    steps_in,
+)
 from jali.mechanisms.stability.stable_value import is_whole
-from jali.noise import BitSource, DiscreteLaplace, system_bits
 from jali.privacy.adjacency import Adjacency
-from jali.privacy.losses.approximate import Approximate
+from jali.privacy.losses.approximate_loss import Approximate
 from jali.privacy.rationals import Number
+from jali.sampling import BitSource, DiscreteLaplace, system_bits
 
 
 class Proposal(NamedTuple):
@@ -112,8 +125,12 @@ class ProposeTestRelease(Mechanism):
         step: Number | None = None,
     ) -> None:
         _, declared = read_ruler(statistic, low, high, step)
-        self._fill(bound=parameter(bound, "bound"), epsilon=parameter(epsilon, "epsilon"), delta=failure(delta))
-        self._fill(test_share=share(test_share, "test_share"), statistic=statistic, **declared)
+        self._fill(
+            bound=read_parameter(bound, "bound"),
+            epsilon=read_parameter(epsilon, "epsilon"),
+            delta=read_delta(delta),
+        )
+        self._fill(test_share=read_share(test_share, "test_share"), statistic=statistic, **declared)
         refuse_extremes(self.epsilon)
         refuse_extremes(self.chances.epsilon, "test_share of epsilon")
         self.sampler  # noqa: B018 - refuses, before anything is released, a scale that cannot be sampled
@@ -124,7 +141,7 @@ class ProposeTestRelease(Mechanism):
         return Approximate(self.epsilon, self.delta)
 
     @cached_property
-    def ruler(self) -> Ruler:
+    def ruler(self) -> BoundedLattice:
         """The marks on which values are released."""
         return read_ruler(self.statistic, self.low, self.high, self.step)[0]
 
@@ -145,11 +162,11 @@ class ProposeTestRelease(Mechanism):
 
     def chance(self, distance: int) -> float:
         """Return the probability that a table at this distance is answered."""
-        return self.chances.near(steps(self.chances, natural(distance, "distance", least=0)))
+        return self.chances.near(steps_of_distance(self.chances, read_natural(distance, "distance", least=0)))
 
     def least_distance(self, confidence: float) -> int:
         """Return the least distance from which tables are answered with this confidence."""
-        return least_distance(self.chances, miss(confidence))
+        return least_distance(self.chances, read_miss_probability(confidence))
 
     def error(self, confidence: float, *, distance: int = 0) -> int | float:
         """Return a bound of the error that holds with this confidence, infinite if a table may well be declined.
@@ -158,9 +175,9 @@ class ProposeTestRelease(Mechanism):
             confidence: Strictly between 0 and 1.
             distance: How far the table is from one whose local sensitivity exceeds the bound.
         """
-        missed = miss(confidence)
-        number = steps(self.chances, natural(distance, "distance", least=0))
-        lost = self.chances.lost(number)
+        missed = read_miss_probability(confidence)
+        number = steps_of_distance(self.chances, read_natural(distance, "distance", least=0))
+        lost = self.chances.complement(number)
         if lost > missed:
             return math.inf
         allowed = (missed - lost) / self.chances.near(number)
@@ -181,7 +198,7 @@ class ProposeTestRelease(Mechanism):
     def _marks(self, value: Any, size: int, bits: BitSource) -> NDArray[np.int64]:
         """Draw the marks of many releases; -1 stands for none."""
         mark, distance = self._read(value)
-        told = accepted(self.chances, distance, size, bits)
+        told = draw_acceptance(self.chances, distance, size, bits)
         top = self.ruler.top
         noise = np.clip(self.sampler.sample(size, bits=bits), -top, top).astype(np.int64)
         return np.where(told, np.clip(mark + noise, 0, top), -1)
@@ -202,8 +219,8 @@ class ProposeTestRelease(Mechanism):
         """Return the law of the release: none, or the clamped noise."""
         mark, distance = self._read(value)
         test = float(self.chances.epsilon)
-        told, lost = by_recursion(test, float(self.delta), float(self.epsilon), distance)
-        noise = clamped_log_masses(mark, self.ruler.top, self.scale)
+        told, lost = chances_by_recursion(test, float(self.delta), float(self.epsilon), distance)
+        noise = log_masses_after_clamping(mark, self.ruler.top, self.scale)
         answers = {self.ruler.at(place): mass + math.log(told) for place, mass in enumerate(noise)}
         return {**answers, **({DECLINED: math.log(lost)} if lost > 0 else {})}
 

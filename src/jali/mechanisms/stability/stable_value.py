@@ -1,4 +1,4 @@
-"""A value that is released as it is, where it does not change nearby."""
+"""Release a value exactly, or decline where the table is close to one with another value."""
 
 from __future__ import annotations
 
@@ -12,21 +12,28 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from jali.errors import MechanismError
-from jali.mechanisms.keys.chances import Chances
-from jali.mechanisms.keys.shares import failure
-from jali.mechanisms.mechanism import LogMasses, Mechanism, Specimen, miss, natural, parameter
+from jali.mechanisms.base import (
+    LogMasses,
+    Mechanism,
+    Specimen,
+    read_miss_probability,
+    read_natural,
+    read_parameter,
+)
+from jali.mechanisms.partition_selection.group_selection import read_delta
+from jali.mechanisms.partition_selection.release_probabilities import ReleaseProbabilities
 from jali.mechanisms.stability.acceptance import (
-    accepted,
-    by_recursion,
+    DECLINED,
+    chances_by_recursion,
+    draw_acceptance,
     least_distance,
     refuse_extremes,
-    steps,
+    steps_of_distance,
 )
-from jali.mechanisms.stability.declined import DECLINED
-from jali.noise import BitSource, system_bits
 from jali.privacy.adjacency import Adjacency
-from jali.privacy.losses.approximate import Approximate
+from jali.privacy.losses.approximate_loss import Approximate
 from jali.privacy.rationals import Number
+from jali.sampling import BitSource, system_bits
 
 
 class Stable(NamedTuple):
@@ -81,7 +88,7 @@ class StableValue(Mechanism):
     delta: Fraction
 
     def __init__(self, *, epsilon: Number, delta: Number) -> None:
-        self._fill(epsilon=parameter(epsilon, "epsilon"), delta=failure(delta))
+        self._fill(epsilon=read_parameter(epsilon, "epsilon"), delta=read_delta(delta))
         refuse_extremes(self.epsilon)
 
     @property
@@ -90,28 +97,28 @@ class StableValue(Mechanism):
         return Approximate(self.epsilon, self.delta)
 
     @cached_property
-    def chances(self) -> Chances:
+    def chances(self) -> ReleaseProbabilities:
         """The chances of an answer; a table at distance d has the one of number d + 1."""
-        return Chances(self.epsilon, self.delta)
+        return ReleaseProbabilities(self.epsilon, self.delta)
 
     def chance(self, distance: int) -> float:
         """Return the probability that a table at this distance is answered."""
-        return self.chances.near(steps(self.chances, natural(distance, "distance", least=0)))
+        return self.chances.near(steps_of_distance(self.chances, read_natural(distance, "distance", least=0)))
 
     def error(self, confidence: float) -> int:
         """Return the least distance from which the answer is told with this confidence."""
-        return least_distance(self.chances, miss(confidence))
+        return least_distance(self.chances, read_miss_probability(confidence))
 
     def release(self, value: tuple[Any, int], *, bits: BitSource | None = None) -> Any:
         """Return the answer, or `DECLINED`."""
         stable = as_stable(value)
-        told = accepted(self.chances, stable.distance, 1, system_bits() if bits is None else bits)
+        told = draw_acceptance(self.chances, stable.distance, 1, system_bits() if bits is None else bits)
         return stable.answer if told[0] else DECLINED
 
     def sample(self, value: tuple[Any, int], size: int, *, bits: BitSource | None = None) -> list[Hashable]:
         """Draw the outcomes of many independent releases, all at once."""
         stable = as_stable(value)
-        told = accepted(self.chances, stable.distance, size, system_bits() if bits is None else bits)
+        told = draw_acceptance(self.chances, stable.distance, size, system_bits() if bits is None else bits)
         return [stable.answer if answered else DECLINED for answered in told.tolist()]
 
     def outcome(self, released: Any) -> Hashable:
@@ -122,7 +129,7 @@ class StableValue(Mechanism):
         """Return the law of the answer and of none, by the recursion in doubles."""
         stable = as_stable(value)
         epsilon = float(self.epsilon)
-        told, lost = by_recursion(epsilon, float(self.delta), epsilon, stable.distance)
+        told, lost = chances_by_recursion(epsilon, float(self.delta), epsilon, stable.distance)
         return {key: math.log(mass) for key, mass in ((stable.answer, told), (DECLINED, lost)) if mass > 0}
 
     def deviation(self, value: tuple[Any, int], output: Any) -> int:

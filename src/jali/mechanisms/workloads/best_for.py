@@ -9,18 +9,16 @@ from fractions import Fraction
 from typing import Any
 
 from jali.errors import MechanismError
-from jali.mechanisms.mechanism import parameter
-from jali.mechanisms.workloads.conditioned_cells import ConditionedCells
-from jali.mechanisms.workloads.cube_answers import CubeAnswers
+from jali.mechanisms.base import read_parameter
 from jali.mechanisms.workloads.factorization import Factorization
 from jali.mechanisms.workloads.hierarchy import Hierarchy
-from jali.mechanisms.workloads.linear import WorkloadMechanism, public_total
-from jali.mechanisms.workloads.noisy_answers import NoisyAnswers
-from jali.mechanisms.workloads.noisy_cells import NoisyCells
+from jali.mechanisms.workloads.linear_release import WorkloadMechanism, read_public_total
+from jali.mechanisms.workloads.noisy_answers import CubeAnswers, NoisyAnswers
+from jali.mechanisms.workloads.noisy_cells import ConditionedCells, NoisyCells
 from jali.mechanisms.workloads.planned_marginals import PlannedMarginals
-from jali.mechanisms.workloads.workload import Intervals, Marginals, Thresholds, Workload, workload_of
+from jali.mechanisms.workloads.workload import IntervalWorkload, Marginals, Thresholds, Workload, read_workload
 from jali.privacy.adjacency import Adjacency
-from jali.privacy.convert import largest_rho
+from jali.privacy.conversions import largest_rho
 from jali.privacy.rationals import Number
 
 # Noise on so many answers at once can still be drawn and held.
@@ -30,7 +28,7 @@ _OPTIMAL_CELLS = 128
 
 
 @dataclass(frozen=True)
-class Alternative:
+class WorkloadAlternative:
     """One way to answer a workload, with its forecast errors.
 
     Attributes:
@@ -46,7 +44,7 @@ class Alternative:
     largest: float | None
 
     @classmethod
-    def of(cls, name: str, mechanism: WorkloadMechanism) -> Alternative:
+    def of(cls, name: str, mechanism: WorkloadMechanism) -> WorkloadAlternative:
         """Forecast a mechanism."""
         few = mechanism.workload.size <= _MANY_ANSWERS
         return cls(name, mechanism, mechanism.rms, mechanism.largest if few else None)
@@ -60,7 +58,7 @@ class Alternatives:
         alternatives: All ways that were compared, the best first.
     """
 
-    alternatives: tuple[Alternative, ...]
+    alternatives: tuple[WorkloadAlternative, ...]
 
     @property
     def mechanism(self) -> WorkloadMechanism:
@@ -70,7 +68,7 @@ class Alternatives:
     def __repr__(self) -> str:
         rows = [
             ("", "rms error", "largest"),
-            *((a.name, f"{a.rms:.6g}", _said(a.largest)) for a in self.alternatives),
+            *((a.name, f"{a.rms:.6g}", _format_error(a.largest)) for a in self.alternatives),
         ]
         widths = [max(len(row[i]) for row in rows) for i in range(3)]
         return "\n".join(f"{name:<{widths[0]}}  {rms:>{widths[1]}}  {top:>{widths[2]}}" for name, rms, top in rows)
@@ -103,12 +101,12 @@ def best_for(
         ['conditioned noise on the cells', 'noise on the cells']
     """
     relation = Adjacency.of(adjacency)
-    case = _Case(workload_of(workload), relation, public_total(total, relation))
+    case = _Case(read_workload(workload), relation, read_public_total(total, relation))
     if by not in {"rms", "largest"}:
         raise MechanismError("strategy-goal-unknown", by=by)
-    pure, concentrated = _losses(epsilon, rho, delta)
-    found = [Alternative.of(*each) for loss in (pure, concentrated) for each in case.ways(**loss)]
-    return Alternatives(tuple(sorted(found, key=lambda a: a.rms if by == "rms" else _or_infinite(a.largest))))
+    pure, concentrated = _read_losses(epsilon, rho, delta)
+    found = [WorkloadAlternative.of(*each) for loss in (pure, concentrated) for each in case.list_ways(**loss)]
+    return Alternatives(tuple(sorted(found, key=lambda a: a.rms if by == "rms" else _replace_none(a.largest))))
 
 
 @dataclass(frozen=True)
@@ -119,7 +117,7 @@ class _Case:
     adjacency: Adjacency
     total: int | None
 
-    def ways(self, **loss: Any) -> Iterator[tuple[str, WorkloadMechanism]]:
+    def list_ways(self, **loss: Any) -> Iterator[tuple[str, WorkloadMechanism]]:
         """Yield the mechanisms for a pure loss or for zCDP; nothing if there is no loss."""
         if not loss:
             return
@@ -129,11 +127,11 @@ class _Case:
         if workload.size <= _MANY_ANSWERS:
             yield f"{kind}noise on the answers", NoisyAnswers(workload=workload, **about, **loss)
         yield f"{kind}noise on the cells", NoisyCells(workload=workload, **about, **loss)
-        if isinstance(workload, Intervals):
+        if isinstance(workload, IntervalWorkload):
             yield f"{kind}hierarchy", Hierarchy(workload=workload, **about, **loss)
-        yield from self._pure(**loss) if "epsilon" in loss else self._concentrated(**loss)
+        yield from self._list_pure(**loss) if "epsilon" in loss else self._list_concentrated(**loss)
 
-    def _pure(self, epsilon: Fraction) -> Iterator[tuple[str, WorkloadMechanism]]:
+    def _list_pure(self, epsilon: Fraction) -> Iterator[tuple[str, WorkloadMechanism]]:
         workload = self.workload
         if 2 <= workload.size <= _MANY_IN_A_CUBE:
             noise = CubeAnswers(workload=workload, epsilon=epsilon, adjacency=self.adjacency, total=self.total)
@@ -141,10 +139,10 @@ class _Case:
         if self.total is not None and workload.cells >= 2 and workload.size <= _MANY_ANSWERS:
             yield "conditioned noise on the cells", ConditionedCells(workload=workload, epsilon=epsilon)
 
-    def _concentrated(self, rho: Fraction) -> Iterator[tuple[str, WorkloadMechanism]]:
+    def _list_concentrated(self, rho: Fraction) -> Iterator[tuple[str, WorkloadMechanism]]:
         workload, adjacency, total = self.workload, self.adjacency, self.total
         if isinstance(workload, Thresholds) or (
-            isinstance(workload, Intervals) and workload.cells <= _OPTIMAL_CELLS
+            isinstance(workload, IntervalWorkload) and workload.cells <= _OPTIMAL_CELLS
         ):
             yield "factorization", Factorization(workload=workload, rho=rho, adjacency=adjacency, total=total)
         if isinstance(workload, Marginals):
@@ -154,7 +152,7 @@ class _Case:
             )
 
 
-def _losses(
+def _read_losses(
     epsilon: Number | None, rho: Number | None, delta: Number | None
 ) -> tuple[dict[str, Fraction], dict[str, Fraction]]:
     """Read what may be spent as a pure loss, and what as zCDP."""
@@ -163,19 +161,19 @@ def _losses(
     if rho is not None:
         if delta is not None:
             raise MechanismError("delta-with-rho")
-        return {}, {"rho": parameter(rho, "rho")}
-    pure = parameter(epsilon, "epsilon")  # type: ignore[arg-type]
+        return {}, {"rho": read_parameter(rho, "rho")}
+    pure = read_parameter(epsilon, "epsilon")  # type: ignore[arg-type]
     if delta is None:
         return {"epsilon": pure}, {}
-    failing = parameter(delta, "delta")
+    failing = read_parameter(delta, "delta")
     if failing >= 1:
         raise MechanismError("parameter-not-below-one", value=delta, name="delta")
     return {"epsilon": pure}, {"rho": largest_rho(pure, failing)}
 
 
-def _said(error: float | None) -> str:
+def _format_error(error: float | None) -> str:
     return "" if error is None else f"{error:.6g}"
 
 
-def _or_infinite(error: float | None) -> float:
+def _replace_none(error: float | None) -> float:
     return math.inf if error is None else error

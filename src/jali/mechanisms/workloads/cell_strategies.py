@@ -1,11 +1,11 @@
 """Strategies for distribution functions: which integer sums of cells are measured, and how they are read.
 
 Statement:
-    A strategy is a public integer matrix G over the cells of an axis. G x + z is released, with independent noises
-    z of one law, and the running sums of x are read from it by least squares: linear forms of the measurements,
-    without bias, whose variances and tails depend on G and on the law alone. Privacy depends on the columns of G
-    only: cells that change by a vector d move the measurements by at most |d|_1 times the longest column, in L1
-    as in L2.
+    A strategy is a public integer matrix G over the cells of an axis. G x + z is released, with independent
+    noises z of one law, and the running sums of x are read from it by least squares: linear forms of the
+    measurements, without bias, whose variances and tails depend on G and on the law alone. Privacy depends on the
+    columns of G only: cells that change by a vector d move the measurements by at most |d|_1 times the longest
+    column, in L1 as in L2.
 Proof:
     docs/proofs/running_counts.md.
 """
@@ -22,16 +22,24 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from jali.mechanisms.combined import AnyLaw
-from jali.mechanisms.laws import DiscreteGaussianLaw
-from jali.mechanisms.mechanism import miss
-from jali.mechanisms.workloads.concentration import gaussian_quantile
-from jali.mechanisms.workloads.convolution import convolve
-from jali.mechanisms.workloads.linear import doubles
-from jali.mechanisms.workloads.strategies import inverse_series, square_root
-from jali.mechanisms.workloads.tree import Tree
-from jali.mechanisms.workloads.weighted_sums import Term, weighted_quantile
+from jali.mechanisms.additive.noise_laws import DiscreteGaussianLaw
+from jali.mechanisms.base import read_miss_probability
+from jali.mechanisms.intervals.linear_forms import IndependentLaw
+from jali.mechanisms.intervals.weighted_sums import WeightedTerm, bound_gaussian_quantile, bound_weighted_quantile
+from jali.mechanisms.measurement import (
+    Description,
+    Measurement,
+    MeasurementSensitivity,
+    NoiseMeasurement,
+    SparseCells,
+    expand_cells,
+)
+from jali.mechanisms.workloads.count_tree import CountTree
+from jali.mechanisms.workloads.factorization import compute_square_root, convolve, invert_series
+from jali.mechanisms.workloads.linear_release import convert_to_doubles
 from jali.mechanisms.workloads.workload import Floats, Places
+from jali.privacy.event import Event
+from jali.privacy.loss import Loss
 
 # Coefficients are rounded up to so many parts of the largest: equal ones that differ in their last bits are one.
 _PARTS = 1 << 20
@@ -96,7 +104,7 @@ class CellStrategy(ABC):
         """Return the variances of the running sums for noise of variance 1."""
 
     @abstractmethod
-    def width(self, place: int, law: AnyLaw, confidence: float) -> float:
+    def width(self, place: int, law: IndependentLaw, confidence: float) -> float:
         """Return what the error of one running sum stays within, at least so often."""
 
 
@@ -118,9 +126,9 @@ class TreeOfCells(CellStrategy):
     root: bool
 
     @cached_property
-    def tree(self) -> Tree:
+    def tree(self) -> CountTree:
         """The tree."""
-        return Tree(self.fanouts, self.root)
+        return CountTree(self.fanouts, self.root)
 
     @property
     def sound(self) -> bool:
@@ -147,7 +155,7 @@ class TreeOfCells(CellStrategy):
     @property
     def measurements(self) -> int:
         """The number of measured nodes."""
-        return sum(self.tree.leaves // block for block in self.tree.blocks[self.tree.measured])
+        return sum(self.tree.leaves // block for block in self.tree.blocks[self.tree.levels_measured])
 
     @property
     def column(self) -> tuple[int, int]:
@@ -162,7 +170,7 @@ class TreeOfCells(CellStrategy):
 
     def running(self, measurements: NDArray[Any]) -> Floats:
         """Make the counts consistent, and add the leaves up."""
-        leaves = self.tree.consistent(self.tree.split(doubles(measurements)))
+        leaves = self.tree.fit_leaves(self.tree.split(convert_to_doubles(measurements)))
         return np.cumsum(leaves[: self.cells])
 
     def variances(self) -> Floats:
@@ -170,18 +178,18 @@ class TreeOfCells(CellStrategy):
         stops = np.arange(1, self.cells + 1)
         return self.tree.variances(np.zeros_like(stops), stops)
 
-    def width(self, place: int, law: AnyLaw, confidence: float) -> float:
+    def width(self, place: int, law: IndependentLaw, confidence: float) -> float:
         """Return the quantile of the exact law: that of a few different multiples of many noises."""
         prefix = np.concatenate([np.ones(place + 1), np.zeros(self.cells - place - 1)])
-        return weighted_quantile(_terms(self.tree.influence(prefix), law), confidence)
+        return bound_weighted_quantile(_count_terms(self.tree.influence(prefix), law), confidence)
 
 
-def _terms(coefficients: Floats, law: AnyLaw) -> list[Term]:
+def _count_terms(coefficients: Floats, law: IndependentLaw) -> list[WeightedTerm]:
     """Count equal coefficients; what doubles leave where there should be none is left out."""
     sizes = np.abs(coefficients)
     step = float(sizes.max()) / _PARTS
     values, counts = np.unique(np.ceil(sizes[sizes > _DUST * step] / step - _DUST), return_counts=True)
-    return [Term(float(v * step), int(n), law) for v, n in zip(values, counts, strict=True)]
+    return [WeightedTerm(float(v * step), int(n), law) for v, n in zip(values, counts, strict=True)]
 
 
 @dataclass(frozen=True)
@@ -227,7 +235,7 @@ class RootOfCells(CellStrategy):
     @cached_property
     def first(self) -> Places:
         """The first column of T."""
-        return square_root(self.cells, self.grain).first
+        return compute_square_root(self.cells, self.grain).first
 
     @cached_property
     def lengths(self) -> list[int]:
@@ -269,7 +277,7 @@ class RootOfCells(CellStrategy):
     @cached_property
     def _inverse(self) -> Floats:
         """The series 1 / g."""
-        return inverse_series(self.first.astype(np.float64))
+        return invert_series(self.first.astype(np.float64))
 
     @cached_property
     def _steps(self) -> Floats:
@@ -277,7 +285,7 @@ class RootOfCells(CellStrategy):
 
     def running(self, measurements: NDArray[Any]) -> Floats:
         """Solve G x = y and add up."""
-        noisy = doubles(measurements)
+        noisy = convert_to_doubles(measurements)
         return np.cumsum(np.convolve(self._inverse, noisy)[: self.cells] * self._steps)
 
     @cached_property
@@ -294,19 +302,21 @@ class RootOfCells(CellStrategy):
         """Return sums of squares."""
         return self._rows[0]
 
-    def width(self, place: int, law: AnyLaw, confidence: float) -> float:
+    def width(self, place: int, law: IndependentLaw, confidence: float) -> float:
         """Return a normal quantile, and a little more for noise that is discrete."""
         assert isinstance(law, DiscreteGaussianLaw)
         squares, sizes = (float(sums[place]) for sums in self._rows)
-        return gaussian_quantile(squares * float(law.variance), sizes, math.log(2 / miss(confidence)))
+        return bound_gaussian_quantile(
+            squares * float(law.variance), sizes, math.log(2 / read_miss_probability(confidence))
+        )
 
 
 @dataclass(frozen=True)
-class CellsLaw:
+class RunningSumsLaw:
     """The law of the running sums: a strategy, and the law of each noise."""
 
     strategy: CellStrategy
-    law: AnyLaw
+    law: IndependentLaw
 
     def running(self, noisy: Sequence[int]) -> Floats:
         """Return the running sums that fit noisy measurements best."""
@@ -318,7 +328,7 @@ class CellsLaw:
 
     def width(self, place: int, confidence: float) -> float:
         """Return it of one of them."""
-        return _width(self.strategy, place, self.law, confidence)
+        return _bound_width(self.strategy, place, self.law, confidence)
 
     @property
     def stddevs(self) -> Floats:
@@ -327,5 +337,69 @@ class CellsLaw:
 
 
 @lru_cache(maxsize=1 << 14)
-def _width(strategy: CellStrategy, place: int, law: AnyLaw, confidence: float) -> float:
+def _bound_width(strategy: CellStrategy, place: int, law: IndependentLaw, confidence: float) -> float:
     return strategy.width(place, law, confidence)
+
+
+RUNNING_PAGE = "docs/proofs/running_counts.md (Hay, Rastogi, Miklau and Suciu 2010, Theorem 3)"
+
+
+@dataclass(frozen=True)
+class MeasuredCells(Measurement):
+    """Noise on the sums of cells that a strategy measures."""
+
+    tag: ClassVar[str] = "MeasuredCells"
+    stored_parts: ClassVar[str] = "strategy noise"
+
+    strategy: CellStrategy
+    noise: NoiseMeasurement
+
+    @property
+    def loss(self) -> Loss:
+        """That of the noise."""
+        return self.noise.loss
+
+    @property
+    def law(self) -> RunningSumsLaw:
+        """The law of the running sums, in integer units of weight."""
+        return RunningSumsLaw(self.strategy, self.noise.law)
+
+    @property
+    def noise_law(self) -> Any:
+        """That of the noise."""
+        return self.law
+
+    @property
+    def each_law(self) -> Any:
+        """The law of the noise of each sum."""
+        return self.noise.law
+
+    @property
+    def cell_strategy(self) -> CellStrategy:
+        """Which sums are measured."""
+        return self.strategy
+
+    def spent(self, reach: MeasurementSensitivity) -> Event:
+        """Return the loss of a move of the sums, which is as far as the columns of the matrix are long."""
+        return self.noise.spent(reach.measure_by(self.strategy))
+
+    def composed(self, event: Event) -> Loss:
+        """Return the loss of the noise."""
+        return self.noise.composed(event)
+
+    def describe(self) -> Description:
+        """Name the noise and its scale, and the theorem of the strategy before that of the noise."""
+        told = self.noise.describe()
+        return Description(told.noun, told.norm, told.parameter, told.scale, (RUNNING_PAGE, *told.theorems))
+
+    def release_cells(
+        self,
+        groups: Sequence[SparseCells],
+        width: int,
+        picks: int,  # noqa: ARG002 - all sums leave
+    ) -> tuple[Any, ...]:
+        """Add noise to what the strategy measures of each group."""
+        cells = [np.array(expand_cells(group, width), dtype=object) for group in groups]
+        exact = [int(x) for group in cells for x in self.strategy.measure(group)]
+        noisy, size = self.noise.release_numbers(exact), self.strategy.measurements
+        return tuple(tuple(noisy[i * size : (i + 1) * size]) for i in range(len(groups)))

@@ -28,9 +28,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jali.errors import MechanismError
-from jali.mechanisms.combined import AnyLaw, Floats
-from jali.mechanisms.workloads.linear import doubles
-from jali.mechanisms.workloads.weighted_sums import Term, weighted_quantile
+from jali.mechanisms.intervals.linear_forms import GroupValues, IndependentLaw
+from jali.mechanisms.intervals.weighted_sums import WeightedTerm, bound_weighted_quantile
+from jali.mechanisms.workloads.linear_release import convert_to_doubles
 
 Axes: TypeAlias = frozenset[int]
 # More intersections than this are no question that somebody reads.
@@ -42,12 +42,12 @@ _STEPS = 200
 _FINENESS = 1 << 12
 
 
-def consistent(
+def make_consistent(
     sizes: Sequence[int],
     sets: Sequence[Sequence[int]],
     tables: Sequence[NDArray[Any] | None],
     variances: Sequence[float],
-) -> list[Floats]:
+) -> list[GroupValues]:
     """Return the tables of all grouping sets, so that all agree: the least-squares estimate.
 
     Args:
@@ -64,34 +64,35 @@ def consistent(
         docs/proofs/grouping_sets.md, Theorem 1.
 
     Example:
-        >>> [t.tolist() for t in consistent([2], [(0,), ()], [np.array([10, 20]), np.array([33])], [1.0, 1.0])]
+        >>> tables = [np.array([10, 20]), np.array([33])]
+        >>> [table.tolist() for table in make_consistent([2], [(0,), ()], tables, [1.0, 1.0])]
         [[11.0, 21.0], [32.0]]
     """
     averages = Averages.of(sizes, sets, variances)
     return averages.tables(tables)
 
 
-def widths(
-    sizes: Sequence[int], sets: Sequence[Sequence[int]], laws: Sequence[AnyLaw | None], confidence: float
+def compute_widths(
+    sizes: Sequence[int], sets: Sequence[Sequence[int]], laws: Sequence[IndependentLaw | None], confidence: float
 ) -> list[float]:
     """Return for each set how far its interval reaches to either side: no further than its own noise would need.
 
     Guarantee:
-        The interval of `intervals` covers the exact cell with at least this confidence, cell by cell.
+        The interval of `compute_intervals` covers the exact cell with at least this confidence, cell by cell.
     Proof:
         docs/proofs/grouping_sets.md, Theorem 2.
     """
-    averaged = averaged_widths(sizes, sets, laws, confidence)
-    return [min(one, other) for one, other in zip(averaged, _own_widths(laws, confidence), strict=True)]
+    averaged = compute_averaged_widths(sizes, sets, laws, confidence)
+    return [min(one, other) for one, other in zip(averaged, _compute_own_widths(laws, confidence), strict=True)]
 
 
-def intervals(
+def compute_intervals(
     sizes: Sequence[int],
     sets: Sequence[Sequence[int]],
     tables: Sequence[NDArray[Any] | None],
-    laws: Sequence[AnyLaw | None],
+    laws: Sequence[IndependentLaw | None],
     confidence: float,
-) -> list[tuple[Floats, Floats]]:
+) -> list[tuple[GroupValues, GroupValues]]:
     """Return the lower and upper ends for every cell, about the estimate or about the set's own noisy cells.
 
     Which of the two is decided by the laws, not by the values. An interval about the noisy cells is widened to
@@ -102,56 +103,61 @@ def intervals(
     Proof:
         docs/proofs/grouping_sets.md, Theorem 2.
     """
-    estimates = consistent(sizes, sets, tables, variances_of(laws))
-    averaged = averaged_widths(sizes, sets, laws, confidence)
+    estimates = make_consistent(sizes, sets, tables, list_variances(laws))
+    averaged = compute_averaged_widths(sizes, sets, laws, confidence)
     found = []
-    for estimate, table, wide, own in zip(estimates, tables, averaged, _own_widths(laws, confidence), strict=True):
+    for estimate, table, wide, own in zip(
+        estimates, tables, averaged, _compute_own_widths(laws, confidence), strict=True
+    ):
         if table is None or wide <= own:
             found.append((estimate - wide, estimate + wide))
         else:
-            cells = doubles(np.asarray(table).ravel()).reshape(estimate.shape)
+            cells = convert_to_doubles(np.asarray(table).ravel()).reshape(estimate.shape)
             found.append((np.minimum(cells - own, estimate), np.maximum(cells + own, estimate)))
     return found
 
 
-def averaged_widths(
-    sizes: Sequence[int], sets: Sequence[Sequence[int]], laws: Sequence[AnyLaw | None], confidence: float
+def compute_averaged_widths(
+    sizes: Sequence[int], sets: Sequence[Sequence[int]], laws: Sequence[IndependentLaw | None], confidence: float
 ) -> list[float]:
     """Return what the estimate of a cell of each set stays within, with this confidence.
 
     Guarantee:
-        A cell of `consistent`, with the variances of these laws, is off by more with a chance of at most
+        A cell of `make_consistent`, with the variances of these laws, is off by more with a chance of at most
         1 - confidence.
     Proof:
         docs/proofs/grouping_sets.md, Theorem 2 and Lemma 2.
 
     Example:
-        >>> from jali.mechanisms.laws import DiscreteLaplaceLaw
+        >>> from jali.mechanisms.additive.noise_laws import DiscreteLaplaceLaw
         >>> law = DiscreteLaplaceLaw(Fraction(10))
-        >>> law.quantile(0.95), [round(width, 1) for width in averaged_widths([4], [(0,), ()], [law, law], 0.95)]
+        >>> widths = compute_averaged_widths([4], [(0,), ()], [law, law], 0.95)
+        >>> law.quantile(0.95), [round(width, 1) for width in widths]
         (30, [26.1, 26.1])
     """
-    averages = Averages.of(sizes, sets, variances_of(laws))
+    averages = Averages.of(sizes, sets, list_variances(laws))
     found: dict[Axes, float] = {}
     for axes in averages.question.sets:
         if axes not in found:
-            terms = [Term(c, count, _known(laws[i])) for i, c, count in averages.coefficients(axes)]
-            found[axes] = weighted_quantile(terms, confidence)
+            terms = [WeightedTerm(c, count, _require_law(laws[i])) for i, c, count in averages.coefficients(axes)]
+            found[axes] = bound_weighted_quantile(terms, confidence)
     return [found[axes] for axes in averages.question.sets]
 
 
-def stddevs(sizes: Sequence[int], sets: Sequence[Sequence[int]], variances: Sequence[float]) -> list[float]:
+def compute_stddevs(
+    sizes: Sequence[int], sets: Sequence[Sequence[int]], variances: Sequence[float]
+) -> list[float]:
     """Return the standard deviation of the estimates of each set's cells.
 
     Example:
-        >>> [round(value, 3) for value in stddevs([2], [(0,), ()], [1.0, 1.0])]
+        >>> [round(value, 3) for value in compute_stddevs([2], [(0,), ()], [1.0, 1.0])]
         [0.816, 0.816]
     """
     averages = Averages.of(sizes, sets, variances)
     return [math.sqrt(averages.variance(axes)) for axes in averages.question.sets]
 
 
-def shares(
+def choose_shares(
     sizes: Sequence[int], sets: Sequence[Sequence[int]], power: Fraction, *, every: bool = False
 ) -> list[Fraction]:
     """Return the part of the loss that each set's noise should have; they sum to 1.
@@ -172,7 +178,7 @@ def shares(
         docs/proofs/grouping_sets.md, Theorem 3.
 
     Example:
-        >>> [str(share) for share in shares([10, 10], [(0, 1), (0,), (1,), ()], Fraction(1, 3))]
+        >>> [str(share) for share in choose_shares([10, 10], [(0, 1), (0,), (1,), ()], Fraction(1, 3))]
         ['1', '0', '0', '0']
     """
     if not 0 < power <= Fraction(1, 2):
@@ -180,11 +186,11 @@ def shares(
     question = GroupingSets.of(sizes, sets)
     ideal = np.array([question.cells(axes) ** float(power) for axes in question.sets])
     if every:
-        return _rounded(ideal / ideal.sum(), np.ones(len(ideal), dtype=bool))
-    return _Split.of(question, 1 / float(power) - 1).best(ideal)
+        return _round_shares(ideal / ideal.sum(), np.ones(len(ideal), dtype=bool))
+    return _LossSplit.of(question, 1 / float(power) - 1).best(ideal)
 
 
-def variances_of(laws: Sequence[AnyLaw | None]) -> list[float]:
+def list_variances(laws: Sequence[IndependentLaw | None]) -> list[float]:
     """Return the variances that weigh tables with these noises; infinite where there is none."""
     return [math.inf if law is None else law.stddev**2 for law in laws]
 
@@ -264,19 +270,19 @@ class Averages:
             for v, axes in zip(variances, question.sets, strict=True)
         ]
         found = cls(question, tuple(weights))
-        if not all(found.pooled[axes] for axes in question.sets):
+        if not all(found.total_weights[axes] for axes in question.sets):
             raise MechanismError("grouping-sets-table-uncovered")
         return found
 
     @cached_property
-    def pooled(self) -> Mapping[Axes, float]:
+    def total_weights(self) -> Mapping[Axes, float]:
         """The weights of all tables that tell about an intersection, summed."""
         pairs = list(zip(self.question.sets, self.weights, strict=True))
         return {meet: math.fsum(w for axes, w in pairs if meet <= axes) for meet in self.question.meets}
 
-    def tables(self, tables: Sequence[NDArray[Any] | None]) -> list[Floats]:
+    def tables(self, tables: Sequence[NDArray[Any] | None]) -> list[GroupValues]:
         """Return the estimates, each in the shape of its table."""
-        laid = {i: self._laid(i, table) for i, table in enumerate(tables) if self.weights[i]}
+        laid = {i: self._lay_out(i, table) for i, table in enumerate(tables) if self.weights[i]}
         parts = {meet: self._part(meet, laid) for meet in self.question.meets}
         shapes = [
             np.shape(table) if table is not None else tuple(self.question.sizes[axis] for axis in sorted(axes))
@@ -284,27 +290,29 @@ class Averages:
         ]
         return [self._sum(axes, parts).reshape(s) for axes, s in zip(self.question.sets, shapes, strict=True)]
 
-    def _laid(self, index: int, table: NDArray[Any] | None) -> Floats:
+    def _lay_out(self, index: int, table: NDArray[Any] | None) -> GroupValues:
         axes = self.question.sets[index]
         if table is None or np.size(table) != self.question.cells(axes):
             raise MechanismError("grouping-sets-cells-wrong", index=index, cells=self.question.cells(axes))
-        return doubles(np.asarray(table).ravel()).reshape(self.question.shape(axes))
+        return convert_to_doubles(np.asarray(table).ravel()).reshape(self.question.shape(axes))
 
-    def _part(self, meet: Axes, laid: Mapping[int, Floats]) -> Floats:
+    def _part(self, meet: Axes, laid: Mapping[int, GroupValues]) -> GroupValues:
         """Return r_I: the average of what all tables tell about an intersection, less what smaller ones do."""
         mean = np.zeros(self.question.shape(meet))
         for index, table in laid.items():
             axes = self.question.sets[index]
             if meet <= axes:
                 mean += (
-                    self.weights[index] / self.pooled[meet] * table.sum(axis=_order(axes - meet), keepdims=True)
+                    self.weights[index]
+                    / self.total_weights[meet]
+                    * table.sum(axis=_sort_axes(axes - meet), keepdims=True)
                 )
         part = np.zeros_like(mean)
         for smaller, sign in self.question.signs[meet].items():
-            part += sign * mean.mean(axis=_order(meet - smaller), keepdims=True)
+            part += sign * mean.mean(axis=_sort_axes(meet - smaller), keepdims=True)
         return part
 
-    def _sum(self, axes: Axes, parts: Mapping[Axes, Floats]) -> Floats:
+    def _sum(self, axes: Axes, parts: Mapping[Axes, GroupValues]) -> GroupValues:
         table = np.zeros(self.question.shape(axes))
         for meet, part in parts.items():
             if meet <= axes:
@@ -315,7 +323,7 @@ class Averages:
         """Return the variance of each cell of a set: the sum of freedom / (K^2 A) over the intersections in it."""
         cells = self.question.cells(axes)
         inside = [meet for meet in self.question.meets if meet <= axes]
-        return math.fsum(self.question.freedom(meet) / self.pooled[meet] for meet in inside) / cells**2
+        return math.fsum(self.question.freedom(meet) / self.total_weights[meet] for meet in inside) / cells**2
 
     def coefficients(self, target: Axes) -> list[tuple[int, float, int]]:
         """Return what a cell of a set is made of: the table, the coefficient, and how many cells have it."""
@@ -341,7 +349,7 @@ class Averages:
         for meet in self.question.meets:
             if meet <= common:
                 for smaller, sign in self.question.signs[meet].items():
-                    found[smaller] = found.get(smaller, 0.0) + sign / self.pooled[meet]
+                    found[smaller] = found.get(smaller, 0.0) + sign / self.total_weights[meet]
         return {part: height / self.question.cells(target - part) for part, height in found.items()}
 
     def _agreements(self, common: Axes, meets: frozenset[Axes]) -> Counter[frozenset[Axes]]:
@@ -358,16 +366,16 @@ class Averages:
 
 
 @dataclass(frozen=True)
-class _Split:
+class _LossSplit:
     """The total variance of all cells, as a function of the shares: sum of needs / (tells @ shares^order)."""
 
-    needs: Floats
-    tells: Floats
+    needs: GroupValues
+    tells: GroupValues
     order: float
     largest: NDArray[np.bool_]
 
     @classmethod
-    def of(cls, question: GroupingSets, order: float) -> _Split:
+    def of(cls, question: GroupingSets, order: float) -> _LossSplit:
         inside = np.array([[meet <= axes for axes in question.sets] for meet in question.meets], dtype=float)
         tells = inside / np.array([question.cells(axes) for axes in question.sets], dtype=float)
         needs = tells.sum(axis=1) * np.array([question.freedom(meet) for meet in question.meets])
@@ -378,28 +386,28 @@ class _Split:
         ]
         return cls(needs, tells, order, np.array(largest))
 
-    def total(self, split: Floats) -> float:
+    def total(self, split: GroupValues) -> float:
         return float((self.needs / (self.tells @ split**self.order)).sum())
 
-    def best(self, ideal: Floats) -> list[Fraction]:
+    def best(self, ideal: GroupValues) -> list[Fraction]:
         """Return the better of the shares found and of the plain rule."""
         plain = ideal / ideal.sum()
-        found = self._descended(plain) if self.order <= 1 else self._grown(plain)
-        candidates = [_rounded(found, self.largest), _rounded(plain, np.ones(len(plain), dtype=bool))]
+        found = self._descend(plain) if self.order <= 1 else self._grow(plain)
+        candidates = [_round_shares(found, self.largest), _round_shares(plain, np.ones(len(plain), dtype=bool))]
         return min(candidates, key=lambda split: self.total(np.array(split, dtype=float)))
 
-    def _grown(self, plain: Floats) -> Floats:
+    def _grow(self, plain: GroupValues) -> GroupValues:
         """Measure the largest sets only, then add the set that helps most while one does."""
-        best = self._descended(np.where(self.largest, plain, 0.0))
+        best = self._descend(np.where(self.largest, plain, 0.0))
         while True:
             wider = [(best > 0) | (np.arange(len(plain)) == i) for i in np.flatnonzero(best == 0)]
-            tried = [self._descended(np.where(measured, plain, 0.0)) for measured in wider]
+            tried = [self._descend(np.where(measured, plain, 0.0)) for measured in wider]
             better = min(tried, key=self.total, default=best)
             if self.total(better) >= self.total(best) * (1 - 1e-6):
                 return best
             best = better
 
-    def _descended(self, split: Floats) -> Floats:
+    def _descend(self, split: GroupValues) -> GroupValues:
         """Multiply each share by a power of what more of it would save, again and again: the total never grows.
 
         Proof:
@@ -412,7 +420,7 @@ class _Split:
         return split
 
 
-def _rounded(split: Floats, measured: NDArray[np.bool_]) -> list[Fraction]:
+def _round_shares(split: GroupValues, measured: NDArray[np.bool_]) -> list[Fraction]:
     """Return fractions that sum to 1, none of them 0 where a set must be measured."""
     whole = [
         max(int(must), round(share * _FINENESS)) for share, must in zip(split.tolist(), measured, strict=True)
@@ -420,15 +428,15 @@ def _rounded(split: Floats, measured: NDArray[np.bool_]) -> list[Fraction]:
     return [Fraction(part, sum(whole)) for part in whole]
 
 
-def _own_widths(laws: Sequence[AnyLaw | None], confidence: float) -> list[float]:
+def _compute_own_widths(laws: Sequence[IndependentLaw | None], confidence: float) -> list[float]:
     return [math.inf if law is None else float(law.quantile(confidence)) for law in laws]
 
 
-def _known(law: AnyLaw | None) -> AnyLaw:
+def _require_law(law: IndependentLaw | None) -> IndependentLaw:
     if law is None:
         raise MechanismError("table-not-measured")
     return law
 
 
-def _order(axes: Axes) -> tuple[int, ...]:
+def _sort_axes(axes: Axes) -> tuple[int, ...]:
     return tuple(sorted(axes))

@@ -12,10 +12,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jali.errors import MechanismError, settle
-from jali.mechanisms.mechanism import Specimen, natural
-from jali.mechanisms.workloads.linear import Answered, LinearRelease, doubles, public_total
-from jali.mechanisms.workloads.tree import Tree, best_shape
-from jali.mechanisms.workloads.workload import Floats, Intervals, Thresholds, intervals_of
+from jali.mechanisms.base import Specimen, read_natural
+from jali.mechanisms.workloads.count_tree import CountTree, find_best_shape
+from jali.mechanisms.workloads.linear_release import (
+    LinearRelease,
+    WorkloadAnswers,
+    convert_to_doubles,
+    read_public_total,
+)
+from jali.mechanisms.workloads.workload import Floats, IntervalWorkload, Thresholds, read_interval_workload
 from jali.privacy.adjacency import Adjacency
 from jali.privacy.rationals import Number
 
@@ -55,7 +60,7 @@ class Hierarchy(LinearRelease):
         4096
     """
 
-    workload: Intervals
+    workload: IntervalWorkload
     epsilon: Fraction | None
     rho: Fraction | None
     adjacency: Adjacency
@@ -65,39 +70,39 @@ class Hierarchy(LinearRelease):
     def __init__(
         self,
         *,
-        workload: Intervals,
+        workload: IntervalWorkload,
         epsilon: Number | None = None,
         rho: Number | None = None,
         adjacency: str | Adjacency,
         fanout: int | Sequence[int] | None = None,
         total: int | None = None,
     ) -> None:
-        self._fill(workload=intervals_of(workload), adjacency=Adjacency.of(adjacency))
-        self._fill(total=public_total(total, self.adjacency))
+        self._fill(workload=read_interval_workload(workload), adjacency=Adjacency.of(adjacency))
+        self._fill(total=read_public_total(total, self.adjacency))
         self._read_loss(epsilon, rho)
         cells = workload.cells
-        self._fill(fanout=self._best_fanout() if fanout is None else _fanouts(fanout, cells))
+        self._fill(fanout=self._best_fanout() if fanout is None else _read_fanouts(fanout, cells))
         self.sampler  # noqa: B018 - refuses, before anything is released, what cannot be sampled
 
     @cached_property
-    def tree(self) -> Tree:
+    def tree(self) -> CountTree:
         """The tree that is measured."""
         return self._tree(self.fanout)
 
     @property
     def distance(self) -> tuple[Fraction, Fraction]:
         """The number of nodes that one person moves by 1."""
-        moved = Fraction(self._moved(self.tree))
+        moved = Fraction(self._count_moves(self.tree))
         return moved, moved
 
     def measure(self, histogram: NDArray[Any]) -> NDArray[Any]:
         """Return the counts of all measured nodes, from the root down."""
-        return self.tree.counts(_roomy(histogram, self.tree.leaves))
+        return self.tree.counts(_widen(histogram, self.tree.leaves))
 
-    def answer(self, measurements: NDArray[Any]) -> Answered:
+    def answer(self, measurements: NDArray[Any]) -> WorkloadAnswers:
         """Make the noisy counts consistent; the answers are sums of the leaves."""
-        leaves = self.tree.consistent(self.tree.split(doubles(measurements)), self.total)
-        return Answered(self.workload, measurements, leaves[: self.workload.cells])
+        leaves = self.tree.fit_leaves(self.tree.split(convert_to_doubles(measurements)), self.total)
+        return WorkloadAnswers(self.workload, measurements, leaves[: self.workload.cells])
 
     def influence(self, answer: int) -> Floats:
         """Return the coefficients of the noises in an answer."""
@@ -113,20 +118,20 @@ class Hierarchy(LinearRelease):
         return self.tree.total_variance(self.workload) * self.law.stddev**2
 
     def _best_fanout(self) -> tuple[int, ...]:
-        return best_shape(self.workload.cells, lambda fanouts: self._forecast(self._tree(fanouts)))
+        return find_best_shape(self.workload.cells, lambda fanouts: self._forecast(self._tree(fanouts)))
 
-    def _tree(self, fanouts: tuple[int, ...]) -> Tree:
+    def _tree(self, fanouts: tuple[int, ...]) -> CountTree:
         """Return the tree with or without its root, whichever has the smaller error."""
         if self.total is not None:
-            return Tree(fanouts, root=False, pinned=True)
-        return min((Tree(fanouts, root=root) for root in (False, True)), key=self._forecast)
+            return CountTree(fanouts, root=False, pinned=True)
+        return min((CountTree(fanouts, root=root) for root in (False, True)), key=self._forecast)
 
-    def _forecast(self, tree: Tree) -> float:
+    def _forecast(self, tree: CountTree) -> float:
         """Return the total variance, up to a factor that all trees share."""
-        moved = self._moved(tree)
+        moved = self._count_moves(tree)
         return tree.total_variance(self.workload) * (moved**2 if self.epsilon is not None else moved)
 
-    def _moved(self, tree: Tree) -> int:
+    def _count_moves(self, tree: CountTree) -> int:
         if self.adjacency is Adjacency.ADD_REMOVE:
             return tree.depth + tree.root
         return 2 * tree.depth
@@ -146,24 +151,24 @@ class Hierarchy(LinearRelease):
         )
 
 
-def _fanouts(fanout: int | Sequence[int], cells: int) -> tuple[int, ...]:
+def _read_fanouts(fanout: int | Sequence[int], cells: int) -> tuple[int, ...]:
     """Read fan-outs, and refuse trees with too few leaves."""
     if isinstance(fanout, int | np.integer):
-        each = natural(fanout, "fanout", least=2)
+        each = read_natural(fanout, "fanout", least=2)
         levels = 1
         while each**levels < cells:
             levels += 1
         return (each,) * levels
     try:
-        chosen = tuple(natural(item, "fanout") for item in fanout)
+        chosen = tuple(read_natural(item, "fanout") for item in fanout)
     except TypeError:
         raise MechanismError("fanout-malformed", fanout=settle(fanout)) from None
-    if not chosen or Tree(chosen, root=False).leaves < cells:
+    if not chosen or CountTree(chosen, root=False).leaves < cells:
         raise MechanismError("fanout-too-small", fanout=settle(fanout), cells=cells)
     return chosen
 
 
-def _roomy(histogram: NDArray[Any], leaves: int) -> NDArray[Any]:
+def _widen(histogram: NDArray[Any], leaves: int) -> NDArray[Any]:
     """Use Python integers where sums could overflow."""
     if histogram.dtype == object or not histogram.size:
         return histogram

@@ -1,9 +1,13 @@
-"""Marginal tables with the least total variance under Gaussian noise, by planning for their residuals."""
+"""Release marginal tables with the least total variance under Gaussian noise, by planning for their residuals.
+
+A residual is the part of a table that no smaller marginal holds, kept in integers.
+"""
 
 from __future__ import annotations
 
+import itertools
 import math
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -13,17 +17,149 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jali.errors import MechanismError, settle
+from jali.mechanisms.additive.noise_laws import DiscreteGaussianLaw
+from jali.mechanisms.base import LogMasses, Specimen, read_miss_probability, read_parameter
+from jali.mechanisms.exact_values import narrow
+from jali.mechanisms.intervals.weighted_sums import bound_gaussian_quantile
 from jali.mechanisms.lattice import add
-from jali.mechanisms.laws import DiscreteGaussianLaw
-from jali.mechanisms.mechanism import LogMasses, Specimen, miss, parameter
-from jali.mechanisms.workloads.concentration import gaussian_quantile
-from jali.mechanisms.workloads.linear import Answered, WorkloadMechanism, doubles, public_total
-from jali.mechanisms.workloads.residuals import Part, Plan, centre, residual
+from jali.mechanisms.workloads.linear_release import (
+    WorkloadAnswers,
+    WorkloadMechanism,
+    convert_to_doubles,
+    read_public_total,
+)
 from jali.mechanisms.workloads.workload import Floats, Marginals
-from jali.noise import BitSource, DiscreteGaussian
 from jali.privacy.adjacency import Adjacency
-from jali.privacy.losses.concentrated import Concentrated
+from jali.privacy.losses.concentrated_loss import Concentrated
 from jali.privacy.rationals import Number
+from jali.sampling import BitSource, DiscreteGaussian
+
+AttributeSet = tuple[int, ...]
+# Precisions are rounded to whole multiples of 1 / _FINENESS of the largest.
+_FINENESS = 1 << 20
+# With more attributes than this, pairs of people are not told apart by what they share.
+_PATTERNED = 10
+
+
+def subtract_means(table: NDArray[Any]) -> NDArray[Any]:
+    """Return d t - (sum of t) along every axis of length d, one after another: integers from integers.
+
+    What is lost is exactly what is constant along some axis. Applied to a table with all entries times
+    K = prod d, it is K^2 times the residual.
+    """
+    for axis, size in enumerate(table.shape):
+        table = size * table - table.sum(axis=axis, keepdims=True)
+    return table
+
+
+@dataclass(frozen=True)
+class ResidualPlan:
+    """How precisely each residual is measured.
+
+    Args:
+        workload: The marginals that are wanted.
+        weights: How much the variance of each marginal counts, one for each.
+        rho: The loss, in zCDP.
+        adjacency: When two histograms are neighbours.
+        pinned: Whether the total is public, so that it is not measured.
+    """
+
+    workload: Marginals
+    weights: tuple[Fraction, ...]
+    rho: Fraction
+    adjacency: Adjacency
+    pinned: bool
+
+    @cached_property
+    def parts(self) -> tuple[AttributeSet, ...]:
+        """The residuals that are measured: the subsets of the sets of attributes."""
+        return tuple(part for part in self.workload.closure() if part or not self.pinned)
+
+    def scale(self, part: AttributeSet) -> int:
+        """Return K: the factor that makes the residual of one person a table of integers."""
+        return self.workload.entries(part)
+
+    def presence(self, part: AttributeSet) -> Fraction:
+        """Return the squared length of one person's residual: the product of 1 - 1/d."""
+        return math.prod((1 - Fraction(1, self.workload.shape[i]) for i in part), start=Fraction(1))
+
+    def need(self, part: AttributeSet) -> Fraction:
+        """Return how much the wanted total variance grows with the variance of a residual's noise."""
+        wanted = (
+            weight / self.workload.entries(whole)
+            for whole, weight in zip(self.workload.sets, self.weights, strict=True)
+            if set(part) <= set(whole)
+        )
+        return self.presence(part) * self.scale(part) ** 2 * sum(wanted, Fraction(0))
+
+    @cached_property
+    def precisions(self) -> Mapping[AttributeSet, Fraction]:
+        """One over the variance of each residual's noise, so that the loss is rho exactly.
+
+        Proof:
+            docs/proofs/marginals.md, Theorems 1 and 2.
+        """
+        ideal = {part: math.sqrt(self.need(part) / self.presence(part)) for part in self.parts}
+        top = max(ideal.values())
+        shares = {part: max(1, math.ceil(_FINENESS * value / top)) for part, value in ideal.items()}
+        if self.adjacency is Adjacency.ADD_REMOVE:
+            unit = sum((self.presence(part) * share for part, share in shares.items()), Fraction(0))
+            return {part: 2 * self.rho * share / unit for part, share in shares.items()}
+        return self._scale_to_furthest(shares)
+
+    def _scale_to_furthest(self, shares: Mapping[AttributeSet, int]) -> Mapping[AttributeSet, Fraction]:
+        """Scale the shares to the furthest pair of people; the total takes what a single person would leave."""
+        moving = {part: share for part, share in shares.items() if part}
+        unit = self._furthest(moving)
+        found = {part: 2 * self.rho * share / unit for part, share in moving.items()}
+        spent = sum((self.presence(part) * value for part, value in found.items()), Fraction(0))
+        return found if self.pinned else {(): 2 * self.rho - spent, **found}
+
+    def _furthest(self, shares: Mapping[AttributeSet, int]) -> Fraction:
+        """Return the largest sum over residuals, looking at every set of attributes that two people can share.
+
+        With many attributes these are too many to look at; no residual moves by more than 2, which is used then.
+        """
+        used = sorted({i for part in shares for i in part})
+        if len(used) > _PATTERNED:
+            return Fraction(2 * sum(shares.values()))
+        patterns = (frozenset(same) for k in range(len(used)) for same in itertools.combinations(used, k))
+        return max((self._apart(shares, same) for same in patterns), default=Fraction(1))
+
+    def _apart(self, shares: Mapping[AttributeSet, int], same: frozenset[int]) -> Fraction:
+        """Return the sum over residuals of share times the squared distance of two people who agree on `same`."""
+        return sum((share * self.distance(part, same) for part, share in shares.items()), Fraction(0))
+
+    def distance(self, part: AttributeSet, same: frozenset[int]) -> Fraction:
+        """Return 2 (prod (1 - 1/d) - prod ([same] - 1/d)): the squared distance of two people's residuals."""
+        overlap = (int(i in same) - Fraction(1, self.workload.shape[i]) for i in part)
+        return 2 * (self.presence(part) - math.prod(overlap, start=Fraction(1)))
+
+    def variance(self, part: AttributeSet) -> Fraction:
+        """Return the variance parameter of the integer noise on the scaled table of a part."""
+        return self.scale(part) ** 2 / self.precisions[part]
+
+
+def compute_residual(workload: Marginals, histogram: NDArray[Any], part: AttributeSet) -> NDArray[Any]:
+    """Return the marginal table of a part times K, in integers with room for what follows."""
+    table = workload.table(histogram, part)
+    factor = workload.entries(part)
+    flat = table.ravel()
+    most = max(abs(int(flat.min())), abs(int(flat.max())), 1)
+    roomy = table.dtype != object and most * factor * factor * 2 ** (len(part) + 1) < 1 << 62
+    return np.asarray((table if roomy else table.astype(object)) * factor)
+
+
+def centre_table(table: NDArray[Any]) -> NDArray[Any]:
+    """Centre a table of integers, in Python integers where int64 could overflow.
+
+    The result is int64 if all of it fits: its type tells no more than it does, and nothing of what was taken off.
+    """
+    flat = table.ravel()
+    most = max(abs(int(flat.min())), abs(int(flat.max())), 1)
+    if table.dtype != object and most * math.prod(table.shape) * 2**table.ndim >= 1 << 62:
+        table = table.astype(object)
+    return narrow(subtract_means(table))
 
 
 @dataclass(frozen=True, repr=False)
@@ -75,9 +211,9 @@ class PlannedMarginals(WorkloadMechanism):
     ) -> None:
         if not isinstance(workload, Marginals):
             raise MechanismError("workload-not-marginals", workload=workload)
-        self._fill(workload=workload, rho=parameter(rho, "rho"), adjacency=Adjacency.of(adjacency))
-        self._fill(weights=_weights(weights, len(workload.sets)))
-        self._fill(total=public_total(total, self.adjacency))
+        self._fill(workload=workload, rho=read_parameter(rho, "rho"), adjacency=Adjacency.of(adjacency))
+        self._fill(weights=_read_weights(weights, len(workload.sets)))
+        self._fill(total=read_public_total(total, self.adjacency))
         self.samplers  # noqa: B018 - refuses, before anything is released, what cannot be sampled
 
     @property
@@ -86,39 +222,39 @@ class PlannedMarginals(WorkloadMechanism):
         return Concentrated(self.rho)
 
     @cached_property
-    def plan(self) -> Plan:
+    def plan(self) -> ResidualPlan:
         """How precisely each residual is measured."""
         weights = self.weights or (Fraction(1),) * len(self.workload.sets)
-        return Plan(self.workload, weights, self.rho, self.adjacency, self.total is not None)
+        return ResidualPlan(self.workload, weights, self.rho, self.adjacency, self.total is not None)
 
     @cached_property
-    def laws(self) -> dict[Part, DiscreteGaussianLaw]:
+    def laws(self) -> dict[AttributeSet, DiscreteGaussianLaw]:
         """The law of the independent noise on each scaled table."""
         return {part: DiscreteGaussianLaw(self.plan.variance(part)) for part in self.plan.parts}
 
     @cached_property
-    def samplers(self) -> dict[Part, DiscreteGaussian]:
+    def samplers(self) -> dict[AttributeSet, DiscreteGaussian]:
         """The exact samplers of those laws."""
         return {part: DiscreteGaussian(law.variance) for part, law in self.laws.items()}
 
-    def release(self, value: Any, *, bits: BitSource | None = None) -> Answered:
+    def release(self, value: Any, *, bits: BitSource | None = None) -> WorkloadAnswers:
         """Release the centred noisy tables, and answer from them alone."""
         histogram = self.read(value)
         parts = [self._noisy(histogram, part, bits) for part in self.plan.parts]
         return self.answer(np.concatenate(parts) if parts else np.zeros(0, np.int64))
 
-    def _noisy(self, histogram: NDArray[Any], part: Part, bits: BitSource | None) -> NDArray[Any]:
-        exact = residual(self.workload, histogram, part)
+    def _noisy(self, histogram: NDArray[Any], part: AttributeSet, bits: BitSource | None) -> NDArray[Any]:
+        exact = compute_residual(self.workload, histogram, part)
         noise = self.samplers[part].sample(exact.size, bits=bits)
-        return centre(add(exact, noise.reshape(exact.shape))).ravel()
+        return centre_table(add(exact, noise.reshape(exact.shape))).ravel()
 
-    def answer(self, measurements: NDArray[Any]) -> Answered:
+    def answer(self, measurements: NDArray[Any]) -> WorkloadAnswers:
         """Add up the residuals of each marginal."""
         residuals = self._residuals(measurements)
         tables = [self._table(residuals, whole).ravel() for whole in self.workload.sets]
-        return Answered(self.workload, measurements, direct=np.concatenate(tables))
+        return WorkloadAnswers(self.workload, measurements, direct=np.concatenate(tables))
 
-    def tables(self, released: Answered) -> dict[Part, Floats]:
+    def tables(self, released: WorkloadAnswers) -> dict[AttributeSet, Floats]:
         """Return the answers of a release as tables, by their attributes."""
         found, start = {}, 0
         for whole in self.workload.sets:
@@ -127,18 +263,18 @@ class PlannedMarginals(WorkloadMechanism):
             start += math.prod(shape)
         return found
 
-    def _residuals(self, measurements: NDArray[Any]) -> dict[Part, Floats]:
-        found: dict[Part, Floats] = {}
+    def _residuals(self, measurements: NDArray[Any]) -> dict[AttributeSet, Floats]:
+        found: dict[AttributeSet, Floats] = {}
         start = 0
         if self.total is not None:
             found[()] = self.workload.spread(np.array(float(self.total)), ())
         for part in self.plan.parts:
             stop = start + self.plan.scale(part)
-            table = doubles(measurements[start:stop]) / self.plan.scale(part) ** 2
+            table = convert_to_doubles(measurements[start:stop]) / self.plan.scale(part) ** 2
             found[part], start = self.workload.spread(table, part), stop
         return found
 
-    def _table(self, residuals: dict[Part, Floats], whole: Part) -> Floats:
+    def _table(self, residuals: dict[AttributeSet, Floats], whole: AttributeSet) -> Floats:
         """Return a marginal: each residual spread evenly over the attributes it does not have."""
         shape = [size if i in whole else 1 for i, size in enumerate(self.workload.shape)]
         table = np.zeros(shape)
@@ -152,7 +288,7 @@ class PlannedMarginals(WorkloadMechanism):
         each = [self._spread_of(whole, true=True) for whole in self.workload.sets]
         return np.repeat(each, [self.workload.entries(whole) for whole in self.workload.sets])
 
-    def _spread_of(self, whole: Part, *, true: bool) -> float:
+    def _spread_of(self, whole: AttributeSet, *, true: bool) -> float:
         """Return the variance of a marginal's cells, from true variances or from variance parameters."""
         terms = []
         for part, law in self.laws.items():
@@ -164,17 +300,17 @@ class PlannedMarginals(WorkloadMechanism):
 
     def error(self, confidence: float, *, answer: int | None = None) -> float:
         """Return what one cell's error stays within; by default of the marginal with the largest variance."""
-        exponent = math.log(2 / miss(confidence))
+        exponent = math.log(2 / read_miss_probability(confidence))
         whole = self._marginal(self.numbered(answer))
         parts = [part for part in self.plan.parts if set(part) <= set(whole)]
         slack = sum(self._slack(part) for part in parts) / self.workload.entries(whole)
-        return gaussian_quantile(self._spread_of(whole, true=False), slack, exponent)
+        return bound_gaussian_quantile(self._spread_of(whole, true=False), slack, exponent)
 
-    def _slack(self, part: Part) -> float:
+    def _slack(self, part: AttributeSet) -> float:
         """Return the sum of the sizes of a row of the centring projection."""
         return float(math.prod((2 * (1 - 1 / self.workload.shape[i]) for i in part), start=1.0))
 
-    def _marginal(self, answer: int) -> Part:
+    def _marginal(self, answer: int) -> AttributeSet:
         stops = np.cumsum([self.workload.entries(whole) for whole in self.workload.sets])
         return self.workload.sets[int(np.searchsorted(stops, answer, side="right"))]
 
@@ -184,8 +320,8 @@ class PlannedMarginals(WorkloadMechanism):
             raise MechanismError("marginals-law-unlisted")
         rows: dict[tuple[int, ...], float] = {(): 0.0}
         for part in self.plan.parts:
-            exact = centre(residual(self.workload, self.read(value), part)).ravel()
-            column = _column(int(exact[0]), self.laws[part], len(part), len(self.plan.parts))
+            exact = centre_table(compute_residual(self.workload, self.read(value), part)).ravel()
+            column = _list_residual_law(int(exact[0]), self.laws[part], len(part), len(self.plan.parts))
             rows = {(*key, *more): log + mass for key, log in rows.items() for more, mass in column}
         return rows
 
@@ -193,9 +329,9 @@ class PlannedMarginals(WorkloadMechanism):
         """Draw many releases, one residual after another."""
         histogram, columns = self.read(value), []
         for part in self.plan.parts:
-            exact = residual(self.workload, histogram, part)
+            exact = compute_residual(self.workload, histogram, part)
             noise = self.samplers[part].sample(size * exact.size, bits=bits).reshape(size, *exact.shape)
-            columns.append([centre(table).ravel().tolist() for table in add(exact[None], noise)])
+            columns.append([centre_table(table).ravel().tolist() for table in add(exact[None], noise)])
         return [tuple(item for cells in row for item in cells) for row in zip(*columns, strict=True)]
 
     @classmethod
@@ -210,7 +346,9 @@ class PlannedMarginals(WorkloadMechanism):
         )
 
 
-def _column(place: int, law: DiscreteGaussianLaw, paired: int, parts: int) -> list[tuple[tuple[int, ...], float]]:
+def _list_residual_law(
+    place: int, law: DiscreteGaussianLaw, paired: int, parts: int
+) -> list[tuple[tuple[int, ...], float]]:
     """List one residual's law: the noise itself, or the difference k of two noises and -k."""
     # The window is wider by what a neighbour's place can be away: 1, or 2 (4 under replace-one) for a difference.
     if not paired:
@@ -218,7 +356,7 @@ def _column(place: int, law: DiscreteGaussianLaw, paired: int, parts: int) -> li
         return [((place + z,), law.log_mass(z)) for z in range(-reach, reach + 1)]
     reach = DiscreteGaussianLaw(2 * law.variance).reach(1e-13 / parts) + 5
     # p(j) p(j+k) = exp(-(j + k/2)^2 / V) exp(-k^2 / (4V)) / Z^2: the sum over j depends on k being even or odd.
-    thetas = [_theta(law.variance, Fraction(odd, 2)) for odd in (0, 1)]
+    thetas = [_compute_theta(law.variance, Fraction(odd, 2)) for odd in (0, 1)]
     log_normaliser = 2 * law.log_mass(0)
     quarter = float(4 * law.variance)
     return [
@@ -227,15 +365,15 @@ def _column(place: int, law: DiscreteGaussianLaw, paired: int, parts: int) -> li
     ]
 
 
-def _theta(variance: Fraction, offset: Fraction) -> float:
+def _compute_theta(variance: Fraction, offset: Fraction) -> float:
     """Return the sum of exp(-(j + offset)^2 / variance) over all integers j."""
     reach = math.ceil(math.sqrt(750 * variance)) + 1
     return math.fsum(math.exp(-float((j + offset) ** 2 / variance)) for j in range(-reach, reach + 1))
 
 
-def _weights(weights: Sequence[Number] | None, count: int) -> tuple[Fraction, ...] | None:
+def _read_weights(weights: Sequence[Number] | None, count: int) -> tuple[Fraction, ...] | None:
     if weights is None:
         return None
     if isinstance(weights, str) or not isinstance(weights, Sequence) or len(weights) != count:
         raise MechanismError("marginal-weights-wrong", count=count, weights=settle(weights))
-    return tuple(parameter(weight, "weights") for weight in weights)
+    return tuple(read_parameter(weight, "weights") for weight in weights)

@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jali.errors import MechanismError, settle
-from jali.mechanisms.mechanism import natural
-from jali.mechanisms.sensitivity import Root, Sensitivity
+from jali.mechanisms.base import read_natural
+from jali.mechanisms.global_sensitivity import Root, Sensitivity
 from jali.privacy.adjacency import Adjacency
 
 Floats: TypeAlias = NDArray[np.float64]
@@ -58,7 +58,7 @@ class Workload(ABC):
 
     def matrix(self) -> Places:
         """Return the queries as rows of a matrix; for few cells."""
-        written(self.size * self.cells)
+        refuse_large_matrix(self.size * self.cells)
         columns = [self.answers(unit) for unit in np.eye(self.cells, dtype=np.int64)]
         return np.stack(columns, axis=1)
 
@@ -75,7 +75,7 @@ class Workload(ABC):
         )
 
 
-class Intervals(Workload):
+class IntervalWorkload(Workload):
     """Sums over intervals of consecutive cells."""
 
     @property
@@ -92,7 +92,7 @@ class Intervals(Workload):
 
     def answers(self, histogram: NDArray[Any]) -> NDArray[Any]:
         """Return differences of prefix sums."""
-        sums = prefix_sums(histogram)
+        sums = compute_prefix_sums(histogram)
         starts, stops = self.bounds
         return np.asarray(sums[stops] - sums[starts])
 
@@ -114,27 +114,27 @@ class Intervals(Workload):
         return np.asarray(stops - starts, dtype=np.float64)
 
 
-def energies(starts: NDArray[Any], stops: NDArray[Any], block: int) -> Floats:
+def compute_energies(starts: NDArray[Any], stops: NDArray[Any], block: int) -> Floats:
     """Return |P w|^2 for each interval: lengths, less what the blocks at both ends average away.
 
     Proof:
         docs/proofs/hierarchy.md, Lemma 2.
     """
     length = np.asarray(stops - starts, dtype=np.float64)
-    lost = _end_loss(starts % block, block) + _end_loss(stops % block, block)
+    lost = _compute_end_loss(starts % block, block) + _compute_end_loss(stops % block, block)
     return np.where(starts // block == stops // block, length * length / block, length - lost)
 
 
-def prefix_sums(histogram: NDArray[Any]) -> NDArray[Any]:
+def compute_prefix_sums(histogram: NDArray[Any]) -> NDArray[Any]:
     """Return 0, x_1, x_1 + x_2, ...: exactly, in Python integers where int64 could overflow."""
     array = np.asarray(histogram)
-    if array.dtype.kind in "iub" and array.size and _most(array) * array.size >= 1 << 62:
+    if array.dtype.kind in "iub" and array.size and _find_largest(array) * array.size >= 1 << 62:
         array = array.astype(object)
     return np.concatenate([array[:1] * 0, np.cumsum(array)])
 
 
 @dataclass(frozen=True)
-class Histogram(Intervals):
+class Histogram(IntervalWorkload):
     """Every cell of a histogram.
 
     Example:
@@ -145,7 +145,7 @@ class Histogram(Intervals):
     cells: int = 0
 
     def __init__(self, cells: int) -> None:
-        object.__setattr__(self, "cells", natural(cells, "cells"))
+        object.__setattr__(self, "cells", read_natural(cells, "cells"))
 
     @property
     def size(self) -> int:
@@ -172,7 +172,7 @@ class Histogram(Intervals):
 
 
 @dataclass(frozen=True)
-class Thresholds(Intervals):
+class Thresholds(IntervalWorkload):
     """The cumulative counts: how many are in the first cell, the first two, ..., all of them.
 
     Example:
@@ -183,7 +183,7 @@ class Thresholds(Intervals):
     cells: int = 0
 
     def __init__(self, cells: int) -> None:
-        object.__setattr__(self, "cells", natural(cells, "cells"))
+        object.__setattr__(self, "cells", read_natural(cells, "cells"))
 
     @property
     def size(self) -> int:
@@ -203,11 +203,11 @@ class Thresholds(Intervals):
     def energy(self, block: int) -> float:
         """Sum j - r(B-r)/B over the prefixes of length j, where r = j mod B."""
         n = self.cells
-        return n * (n + 1) / 2 - _ends(n, block)
+        return n * (n + 1) / 2 - _sum_end_losses(n, block)
 
 
 @dataclass(frozen=True)
-class Ranges(Intervals):
+class Ranges(IntervalWorkload):
     """All n(n+1)/2 intervals of consecutive cells.
 
     Example:
@@ -218,7 +218,7 @@ class Ranges(Intervals):
     cells: int = 0
 
     def __init__(self, cells: int) -> None:
-        object.__setattr__(self, "cells", natural(cells, "cells"))
+        object.__setattr__(self, "cells", read_natural(cells, "cells"))
 
     @property
     def size(self) -> int:
@@ -228,7 +228,7 @@ class Ranges(Intervals):
     @property
     def bounds(self) -> tuple[Places, Places]:
         """All pairs of ends, by their first cell."""
-        written(self.size)
+        refuse_large_matrix(self.size)
         starts, stops = np.triu_indices(self.cells)
         return starts, stops + 1
 
@@ -245,8 +245,8 @@ class Ranges(Intervals):
     def energy(self, block: int) -> float:
         """Sum over all pairs of ends, of which those within one block are counted apart."""
         n, whole, rest = self.cells, *divmod(self.cells + 1, block)
-        apart = n * (n + 1) * (n + 2) / 6 - n * _ends(n, block)
-        return apart + whole * _same_block(block, block) + _same_block(rest, block)
+        apart = n * (n + 1) * (n + 2) / 6 - n * _sum_end_losses(n, block)
+        return apart + whole * _sum_same_block(block, block) + _sum_same_block(rest, block)
 
 
 @dataclass(frozen=True)
@@ -266,9 +266,12 @@ class Marginals(Workload):
     sets: tuple[tuple[int, ...], ...] = ()
 
     def __init__(self, shape: Sequence[int], sets: Sequence[Sequence[int]]) -> None:
-        sizes = tuple(natural(size, "shape", least=2) for size in _row(shape, "shape", "(2, 3, 4)"))
-        rows = [_row(attributes, "sets", "[(0, 1), (2,)]") for attributes in _row(sets, "sets", "[(0, 1), (2,)]")]
-        chosen = tuple(tuple(sorted({natural(i, "sets", least=0) for i in row})) for row in rows)
+        sizes = tuple(read_natural(size, "shape", least=2) for size in _read_row(shape, "shape", "(2, 3, 4)"))
+        rows = [
+            _read_row(attributes, "sets", "[(0, 1), (2,)]")
+            for attributes in _read_row(sets, "sets", "[(0, 1), (2,)]")
+        ]
+        chosen = tuple(tuple(sorted({read_natural(i, "sets", least=0) for i in row})) for row in rows)
         if not chosen or any(i >= len(sizes) for attributes in chosen for i in attributes):
             raise MechanismError("marginals-sets-wrong")
         object.__setattr__(self, "shape", sizes)
@@ -293,7 +296,7 @@ class Marginals(Workload):
         others = tuple(i for i in range(len(self.shape)) if i not in attributes)
         array = np.asarray(histogram)
         if array.dtype.kind in "iub":
-            roomy = not array.size or _most(array) * array.size < 1 << 62
+            roomy = not array.size or _find_largest(array) * array.size < 1 << 62
             array = array.astype(np.int64 if roomy else object)
         return np.asarray(array.reshape(self.shape).sum(axis=others), dtype=array.dtype)
 
@@ -335,55 +338,55 @@ class Marginals(Workload):
         return tuple(sorted(found, key=lambda part: (len(part), part)))
 
 
-def workload_of(value: object) -> Workload:
+def read_workload(value: object) -> Workload:
     """Return `value` if it is a workload; refuse it by name otherwise."""
     if not isinstance(value, Workload):
         raise MechanismError("workload-wrong", value=settle(value))
     return value
 
 
-def intervals_of(value: object) -> Intervals:
+def read_interval_workload(value: object) -> IntervalWorkload:
     """Return `value` if it is a workload of intervals; refuse it by name otherwise."""
-    if not isinstance(value, Intervals):
+    if not isinstance(value, IntervalWorkload):
         raise MechanismError("workload-not-linear", value=settle(value))
     return value
 
 
-def written(entries: int) -> None:
+def refuse_large_matrix(entries: int) -> None:
     """Refuse to write out what would fill the memory."""
     if entries > _WRITTEN:
         raise MechanismError("workload-too-large")
 
 
-def _row(value: Any, name: str, example: str) -> tuple[Any, ...]:
+def _read_row(value: Any, name: str, example: str) -> tuple[Any, ...]:
     """Return the items of a sequence, or refuse what is none."""
     if isinstance(value, str | bytes) or not hasattr(value, "__len__") or not hasattr(value, "__iter__"):
         raise MechanismError("workload-not-a-sequence", name=name, value=value, example=example)
     return tuple(value)
 
 
-def _most(array: NDArray[Any]) -> int:
+def _find_largest(array: NDArray[Any]) -> int:
     return max(abs(int(array.min())), abs(int(array.max())), 1)
 
 
-def _end_loss(rest: NDArray[Any], block: int) -> Floats:
+def _compute_end_loss(rest: NDArray[Any], block: int) -> Floats:
     return np.asarray(rest * (block - rest) / block)
 
 
-def _ends(cells: int, block: int) -> float:
+def _sum_end_losses(cells: int, block: int) -> float:
     """Return the sum of r(B-r)/B over r = j mod B, j = 0 .. cells."""
     whole, rest = divmod(cells + 1, block)
-    return whole * _partial(block, block) + _partial(rest, block)
+    return whole * _sum_partial_block(block, block) + _sum_partial_block(rest, block)
 
 
-def _partial(count: int, block: int) -> float:
+def _sum_partial_block(count: int, block: int) -> float:
     """Return the sum of r(B-r)/B over r < count."""
     c = count
     return c * (c - 1) / 2 - c * (c - 1) * (2 * c - 1) / (6 * block)
 
 
-def _same_block(count: int, block: int) -> float:
+def _sum_same_block(count: int, block: int) -> float:
     """Return what pairs of ends among `count` places of one block keep, less what was counted for them apart."""
     p = count
     kept = p * p * (p - 1) * (p + 1) / (12 * block)
-    return kept - (p - 1) * p * (p + 1) / 6 + (p - 1) * _partial(p, block)
+    return kept - (p - 1) * p * (p + 1) / 6 + (p - 1) * _sum_partial_block(p, block)

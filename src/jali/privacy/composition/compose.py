@@ -1,4 +1,7 @@
-"""Composition of any losses: the tightest theorem that is valid, and which one it is."""
+"""Compose any losses by the tightest theorem that is valid, and say which one it is.
+
+`THEOREMS` lists them all, the simplest first: of two equal bounds the simpler theorem is named.
+"""
 
 from __future__ import annotations
 
@@ -10,22 +13,39 @@ from functools import cached_property, lru_cache
 from typing import Literal, TypeAlias, get_args
 
 from jali.errors import CatalogError, settle
+from jali.numbers.rounding import round_up
 from jali.privacy.adjacency import Adjacency
-from jali.privacy.composition.numerical import NUMERICAL, distribution, lacks_distribution
-from jali.privacy.composition.parts import Compound, Parts, merged, total
-from jali.privacy.composition.single import SINGLE
-from jali.privacy.composition.table import Bound, Inapplicable, Table, row_of
+from jali.privacy.composition.advanced_composition import ADVANCED, ADVANCED_TANH
+from jali.privacy.composition.basic_composition import BASIC, SHARED, SINGLE
+from jali.privacy.composition.compound import Compound, Parts, merge_parts, total
+from jali.privacy.composition.numerical_composition import GAUSSIAN, NUMERICAL, distribution, lacks_distribution
+from jali.privacy.composition.optimal_composition import OPTIMAL
+from jali.privacy.composition.renyi_composition import CONCENTRATED, CONCENTRATED_SIMPLE, RENYI
 from jali.privacy.composition.theorem import Theorem
-from jali.privacy.composition.theorems import THEOREMS
-from jali.privacy.distribution.pld import PrivacyLossDistribution
+from jali.privacy.composition.theorem_table import Bound, Inapplicable, Table, row_of
 from jali.privacy.event import Event
 from jali.privacy.loss import Loss, same_adjacency
-from jali.privacy.losses.charged import Charged
-from jali.privacy.losses.profile_group import ProfileGroup
+from jali.privacy.losses.charged_loss import Charged
+from jali.privacy.losses.group_privacy import ProfileGroup
+from jali.privacy.pld.privacy_loss_distribution import PrivacyLossDistribution
+from jali.privacy.profiles import Profile
 from jali.privacy.rationals import Number, nonnegative, probability
 from jali.privacy.rationals import count as whole_count
-from jali.privacy.readings import Profile
-from jali.privacy.rounding import raised
+
+THEOREMS: tuple[Theorem, ...] = (
+    SINGLE,
+    BASIC,
+    SHARED,
+    ADVANCED,
+    ADVANCED_TANH,
+    CONCENTRATED_SIMPLE,
+    CONCENTRATED,
+    RENYI,
+    GAUSSIAN,
+    OPTIMAL,
+    NUMERICAL,
+)
+
 
 Parameters: TypeAlias = Literal["declared", "adaptive"]
 
@@ -45,7 +65,7 @@ def compose(*losses: Loss | tuple[Loss, int], parameters: Parameters = "declared
             with adaptive parameters has adaptive parameters.
 
     Example:
-        >>> from jali.privacy.losses.pure import Pure
+        >>> from jali.privacy.losses.pure_loss import Pure
         >>> batch = compose((Pure(0.1), 100))
         >>> batch, batch.event.epsilon
         (compose((Pure(0.1), 100)), Fraction(10, 1))
@@ -58,7 +78,7 @@ def compose(*losses: Loss | tuple[Loss, int], parameters: Parameters = "declared
         raise CatalogError("composition-parameters-unknown", parameters=parameters)
     if not losses:
         raise CatalogError("nothing-to-compose")
-    parts = merged(part for loss in losses for part in _flat(loss))
+    parts = merge_parts(part for loss in losses for part in _flat(loss))
     same_adjacency([loss for loss, _ in parts])
     chosen = "adaptive" in (parameters, *(_parameters(loss) for loss in losses))
     return Composition(parts, "adaptive" if chosen else "declared")
@@ -86,7 +106,7 @@ class Composition(Compound):
     parameters: Parameters = "declared"
 
     def __repr__(self) -> str:
-        shown = [_written(loss, count) for loss, count in self.parts[:_SHOWN]]
+        shown = [_write_part(loss, count) for loss, count in self.parts[:_SHOWN]]
         more = [f"and {len(self.parts) - _SHOWN} more"] if len(self.parts) > _SHOWN else []
         adaptive = ["parameters='adaptive'"] if self.parameters == "adaptive" else []
         return f"compose({', '.join(shown + more + adaptive)})"
@@ -165,7 +185,7 @@ class Composition(Compound):
         """Return the sum of the parts' divergences."""
         if self.parameters == "adaptive":
             return Charged(self.event)._renyi(order)
-        return raised(math.fsum(count * loss._renyi(order) for loss, count in self.parts))
+        return round_up(math.fsum(count * loss._renyi(order) for loss, count in self.parts))
 
     def group(self, size: int) -> Loss:
         """Return the composition of the parts' losses for a group: theorems hold for any neighbours.
@@ -173,7 +193,7 @@ class Composition(Compound):
         Where a part has no sharper form than the chain of its people (a sample), the chain is taken once, of the
         whole, rather than for every release.
         """
-        people = self._sized(size)
+        people = self._check_size(size)
         if self.parameters == "adaptive":
             # How the sums were split over releases is not known: only the sums are.
             return compose(Charged(self.event).group(people), parameters="adaptive")
@@ -236,6 +256,6 @@ def _parameters(loss: Loss | tuple[Loss, int]) -> Parameters:
     return one.parameters if isinstance(one, Composition) else "declared"
 
 
-def _written(loss: Loss, count: int) -> str:
+def _write_part(loss: Loss, count: int) -> str:
     written = repr(loss) if len(repr(loss)) <= 40 else f"{type(loss).__name__}(...)"
     return written if count == 1 else f"({written}, {count})"

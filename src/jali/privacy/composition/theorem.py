@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from jali.numbers.search import bisect
-from jali.privacy.composition.parts import Parts
+from jali.privacy.composition.compound import Parts
 
 # exp of this is close to the least double.
 _LEAST_LOG = -700.0

@@ -7,14 +7,14 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from jali.numerals import decimal_above
+from jali.numbers.exact import decimal_above
+from jali.numbers.rounding import float_above, float_below, round_up
 from jali.privacy.event import Event
 from jali.privacy.loss import Loss
 from jali.privacy.rationals import Number, positive
-from jali.privacy.rounding import float_above, float_below, raised
 
 if TYPE_CHECKING:
-    from jali.privacy.distribution.spread import Spread
+    from jali.privacy.pld.loss_distribution import LossDistribution
 
 
 @dataclass(frozen=True, repr=False)
@@ -58,7 +58,7 @@ class BoundedRange(Loss):
         if epsilon >= self.bound:
             return 0.0
         # (e^(b/2) - e^(e/2))^2 / (e^b - 1), divided by e^b above and below.
-        return raised(math.expm1((epsilon - bound) / 2) ** 2 / -math.expm1(-bound))
+        return round_up(math.expm1((epsilon - bound) / 2) ** 2 / -math.expm1(-bound))
 
     def _epsilon(self, delta: float) -> float:
         """Return 2 ln(e^(b/2) - sqrt(delta (e^b - 1)))."""
@@ -71,20 +71,20 @@ class BoundedRange(Loss):
     def _renyi(self, order: float) -> float:
         """Return the smaller of order times rho, and epsilon."""
         bound = float_above(self.bound)
-        return min(bound, raised(order * bound**2 / 8))
+        return min(bound, round_up(order * bound**2 / 8))
 
     def group(self, size: int) -> BoundedRange:
         """Return the loss of a group: ranges add up along a chain of neighbours."""
-        return BoundedRange(self._sized(size) * self.bound)
+        return BoundedRange(self._check_size(size) * self.bound)
 
-    def spreads(self) -> tuple[Spread, ...]:
+    def spreads(self) -> tuple[LossDistribution, ...]:
         """Return the law whose profile is delta(e): it dominates every mechanism of this range."""
-        from jali.privacy.distribution.spread import bounded_range
+        from jali.privacy.pld.loss_distribution import bounded_range
 
         return (bounded_range(float_above(self.bound)),)
 
-    def attained(self) -> tuple[Spread, ...]:
+    def attained(self) -> tuple[LossDistribution, ...]:
         """Return the law of two outcomes with losses epsilon/2 and -epsilon/2: a mechanism of this range."""
-        from jali.privacy.distribution.spread import response
+        from jali.privacy.pld.loss_distribution import response
 
         return (response(float_below(self.bound / 2), spacing=self.bound / 2),)

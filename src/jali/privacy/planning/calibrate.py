@@ -11,13 +11,12 @@ from fractions import Fraction
 from functools import lru_cache
 
 from jali.errors import CatalogError
+from jali.numbers.rounding import float_above, float_below, rational_above, round_up
 from jali.privacy.losses.bounded_range import BoundedRange
-from jali.privacy.losses.discrete_gaussian import DiscreteGaussianLoss
-from jali.privacy.losses.discrete_laplace import DiscreteLaplaceLoss
-from jali.privacy.losses.gaussian import GaussianLoss
-from jali.privacy.planning.search import between, least, most
+from jali.privacy.losses.gaussian_loss import DiscreteGaussianLoss, GaussianLoss
+from jali.privacy.losses.laplace_loss import DiscreteLaplaceLoss
+from jali.privacy.planning.safe_search import between, least, most
 from jali.privacy.rationals import Number, positive, positive_integer, probability
-from jali.privacy.rounding import float_above, float_below, raised, rational_above
 
 # Digits of a rational that was searched or computed: the last one is below 1e-12 of it.
 _DIGITS = 14
@@ -44,7 +43,7 @@ def gaussian_stddev(epsilon: Number, delta: Number, *, sensitivity: Number = 1, 
     """
     single = _single_stddev(positive(epsilon, "epsilon"), _positive_delta(delta))
     distance = float_above(positive(sensitivity, "sensitivity")) * math.sqrt(positive_integer(queries, "queries"))
-    return single if distance == 1 else raised(distance * single)
+    return single if distance == 1 else round_up(distance * single)
 
 
 def laplace_scale(epsilon: Number, delta: Number = 0, *, sensitivity: Number = 1) -> Fraction:
@@ -69,7 +68,7 @@ def laplace_scale(epsilon: Number, delta: Number = 0, *, sensitivity: Number = 1
     if not failure:
         return distance / bound
     reach = float_below(bound) - 2 * math.log1p(-float_below(failure))
-    return rational_above(raised(float_above(distance) / reach), _DIGITS)
+    return rational_above(round_up(float_above(distance) / reach), _DIGITS)
 
 
 def discrete_laplace_scale(epsilon: Number, delta: Number = 0, *, sensitivity: int = 1) -> Fraction:
@@ -142,7 +141,7 @@ def truth_probability(epsilon: Number, delta: Number = 0, *, categories: int = 2
         raise CatalogError("categories-too-few", categories="1")
     # The lie is rounded, not the truth: near 1 a truth has no digits left.
     shrunk = math.exp(-min(bound, 700.0))
-    lie = raised(float_above(1 - failure) * wrong * shrunk / (1 + wrong * shrunk))
+    lie = round_up(float_above(1 - failure) * wrong * shrunk / (1 + wrong * shrunk))
     return 1 - min(Fraction(1), rational_above(lie, _DIGITS))
 
 

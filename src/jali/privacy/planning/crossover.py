@@ -9,12 +9,10 @@ from itertools import groupby
 from typing import Any
 
 from jali.privacy.budget import Budget
-from jali.privacy.planning.choice import best_of, better
-from jali.privacy.planning.limits import plannable
-from jali.privacy.planning.measure import Measure
-from jali.privacy.planning.noise import Noise
-from jali.privacy.planning.queries import offered
-from jali.privacy.planning.search import MOST, most
+from jali.privacy.planning.count_forecast import ErrorMeasure
+from jali.privacy.planning.count_noise import Noise
+from jali.privacy.planning.plan_queries import noises_at
+from jali.privacy.planning.safe_search import MOST, best_of, better, most, plannable
 from jali.privacy.rationals import Number
 
 # Up to here every k is looked at. Beyond, Laplace and l_inf noise grow like k and Gaussian noise like sqrt(k), or
@@ -71,7 +69,7 @@ class Crossover:
     """
 
     budget: Budget
-    measure: Measure
+    measure: ErrorMeasure
     wins: tuple[Wins, ...]
     overtakes: tuple[Overtakes, ...]
 
@@ -115,8 +113,8 @@ def crossover(budget: Budget, *, confidence: Number | None = 0.95, simultaneous:
         >>> print(crossover(Budget(1, 1e-6), confidence=None))
         Least standard deviation: Laplace at k=1, l_inf for k=2 to 50, Gaussian from k=51.
     """
-    errors = _Errors(plannable(budget), Measure(confidence, simultaneous=simultaneous))
-    kinds = tuple(offered(errors.budget.delta))
+    errors = _Errors(plannable(budget), ErrorMeasure(confidence, simultaneous=simultaneous))
+    kinds = tuple(noises_at(errors.budget.delta))
     pairs = [(b, a) for i, a in enumerate(kinds) for b in kinds[i + 1 :]]
     made = tuple(Overtakes(noise.name, other.name, errors.overtakes(noise, other)) for noise, other in pairs)
     return Crossover(budget, errors.measure, _ranges(errors, kinds), made)
@@ -127,7 +125,7 @@ class _Errors:
     """The errors of noises within one budget."""
 
     budget: Budget
-    measure: Measure
+    measure: ErrorMeasure
 
     def at(self, kind: type[Noise], k: int) -> float:
         return self.measure(kind.within(self.budget, k, Fraction(1)))

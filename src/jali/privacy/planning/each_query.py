@@ -6,12 +6,11 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from jali.numerals import below, decimal
+from jali.numbers.exact import below, decimal
 from jali.privacy.budget import Budget
-from jali.privacy.losses.pure import Pure
-from jali.privacy.planning.limits import count, plannable
-from jali.privacy.planning.search import least
-from jali.privacy.planning.table import aligned
+from jali.privacy.losses.pure_loss import Pure
+from jali.privacy.planning.plan_table import align
+from jali.privacy.planning.safe_search import count, least, plannable
 from jali.privacy.rationals import rational
 
 if TYPE_CHECKING:
@@ -54,7 +53,7 @@ class EachQuery:
 
     def __str__(self) -> str:
         rows = [(share.theorem, decimal(share.epsilon)) for share in self.shares]
-        return f"{self._title}\n{aligned(('by', 'epsilon of each'), rows)}"
+        return f"{self._title}\n{align(('by', 'epsilon of each'), rows)}"
 
     def __repr__(self) -> str:
         return f"<{self._title}: epsilon {decimal(self.best.epsilon)} each, by {self.best.theorem}>"
@@ -94,10 +93,10 @@ def each_query(budget: Budget, k: int) -> EachQuery:
 
 
 def _theorems(delta: Fraction, queries: int) -> tuple[Theorem, ...]:
-    from jali.privacy.composition.advanced import ADVANCED, ADVANCED_TANH
-    from jali.privacy.composition.basic import BASIC
-    from jali.privacy.composition.concentrated import CONCENTRATED
-    from jali.privacy.composition.optimal import OPTIMAL
+    from jali.privacy.composition.advanced_composition import ADVANCED, ADVANCED_TANH
+    from jali.privacy.composition.basic_composition import BASIC
+    from jali.privacy.composition.optimal_composition import OPTIMAL
+    from jali.privacy.composition.renyi_composition import CONCENTRATED
 
     offered = (BASIC, ADVANCED, ADVANCED_TANH, CONCENTRATED, OPTIMAL) if delta else (BASIC,)
     return tuple(theorem for theorem in offered if theorem.obstacle(((Pure(1), queries),)) is None)

@@ -1,4 +1,7 @@
-"""Templates: every text is escaped, and every page knows who looks at it."""
+"""Render templates: every text is escaped, and every page knows who looks at it.
+
+Phrases are written for pages, which have forms and buttons where Python has calls.
+"""
 
 from __future__ import annotations
 
@@ -11,27 +14,60 @@ from fastapi import Request
 from fastapi.responses import HTMLResponse
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
-from jali.numerals import decimal
-from jali.server.house import house_of
-from jali.server.pages.words import counted
-from jali.server.people.caller import Caller
+from jali.errors import Face, Phrase, write
+from jali.execution.accounts import describe_budget
+from jali.numbers.exact import decimal
+from jali.privacy import Budget
+from jali.server.auth import Caller
+from jali.server.state import get_state
+
+
+def write_phrase(phrase: Phrase) -> str:
+    """Write a phrase for a page."""
+    return write(phrase.code, phrase.fields, Face.PAGE).message
+
+
+def write_budget(budget: Budget) -> str:
+    """Write a budget for a page.
+
+    Example:
+        >>> write_budget(Budget(3)), write_budget(Budget(1, delta="1e-6"))
+        ('epsilon 3', 'epsilon 1, delta 1e-06')
+    """
+    return write_phrase(describe_budget(budget))
+
+
+def count_things(number: int, thing: str) -> str:
+    """Say how many there are.
+
+    Example:
+        >>> count_things(1, "value"), count_things(1200, "value")
+        ('1 value', '1,200 values')
+    """
+    return f"{number:,} {thing}{'' if number == 1 else 's'}"
+
 
 FRAGMENT = "x-jali-fragment"
 
 
 @dataclass(frozen=True)
-class Place:
+class NavigationEntry:
     """One entry of the navigation."""
 
     title: str
     path: str
 
 
-_PLACES = (Place("Ask", "/ask"), Place("Budget", "/budget"), Place("Streams", "/streams"), Place("Lab", "/lab"))
-_CURATOR = Place("Curator", "/curator")
+_PLACES = (
+    NavigationEntry("Ask", "/ask"),
+    NavigationEntry("Budget", "/budget"),
+    NavigationEntry("Streams", "/streams"),
+    NavigationEntry("Lab", "/lab"),
+)
+_CURATOR = NavigationEntry("Curator", "/curator")
 
 
-def _environment() -> Environment:
+def _make_environment() -> Environment:
     made = Environment(
         loader=FileSystemLoader(Path(__file__).with_name("templates")),
         autoescape=True,
@@ -41,30 +77,30 @@ def _environment() -> Environment:
     )
     made.filters["part"] = lambda text: quote(str(text), safe="")
     made.filters["decimal"] = decimal
-    made.filters["when"] = when
-    made.globals["counted"] = counted
+    made.filters["when"] = format_time
+    made.globals["counted"] = count_things
     return made
 
 
-def when(text: str) -> str:
+def format_time(text: str) -> str:
     """Write a time of the ledger without its fractions: it is in UTC.
 
     Example:
-        >>> when("2026-01-31T12:30:05.123+00:00")
+        >>> format_time("2026-01-31T12:30:05.123+00:00")
         '2026-01-31 12:30:05'
     """
     return text[:19].replace("T", " ")
 
 
-TEMPLATES = _environment()
+TEMPLATES = _make_environment()
 
 
-def fragment(name: str, request: Request, *, status: int = 200, **context: Any) -> HTMLResponse:
+def render_fragment(name: str, request: Request, *, status: int = 200, **context: Any) -> HTMLResponse:
     """Write a part of a page."""
-    return HTMLResponse(_written(name, request, context), status)
+    return HTMLResponse(_render(name, request, context), status)
 
 
-def page(name: str, request: Request, *, twin: str, status: int = 200, **context: Any) -> HTMLResponse:
+def render_page(name: str, request: Request, *, twin: str, status: int = 200, **context: Any) -> HTMLResponse:
     """Write a page.
 
     Args:
@@ -74,7 +110,7 @@ def page(name: str, request: Request, *, twin: str, status: int = 200, **context
         status: Of the response.
         context: What the template shows.
     """
-    return HTMLResponse(_written(name, request, context | {"twin": twin}), status)
+    return HTMLResponse(_render(name, request, context | {"twin": twin}), status)
 
 
 def wants_fragment(request: Request) -> bool:
@@ -82,19 +118,19 @@ def wants_fragment(request: Request) -> bool:
     return FRAGMENT in request.headers
 
 
-def seen_caller(request: Request) -> Caller | None:
+def find_caller(request: Request) -> Caller | None:
     """Return who makes a request, as far as somebody looked."""
     found: Caller | None = getattr(request.state, "caller", None)
     return found
 
 
-def _written(name: str, request: Request, context: dict[str, Any]) -> str:
-    caller = seen_caller(request)
-    cookies = house_of(request).gate.cookies
+def _render(name: str, request: Request, context: dict[str, Any]) -> str:
+    caller = find_caller(request)
+    cookies = get_state(request).gate.cookies
     places = () if caller is None else (*_PLACES, *((_CURATOR,) if caller.curator else ()))
     common = {
         "caller": caller,
-        "word": "" if caller is None else cookies.word(caller.cookie),
+        "word": "" if caller is None else cookies.csrf_token(caller.cookie),
         "places": places,
         "here": request.url.path,
     }

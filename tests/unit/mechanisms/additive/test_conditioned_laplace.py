@@ -11,9 +11,12 @@ import pytest
 from tests.seeded import SeededBits, enumerate_masses
 
 from jali.errors import JaliError
-from jali.mechanisms.conditioned_laplace import ConditionedLaplace
-from jali.mechanisms.laws.balanced import BalancedLaw, log_normaliser
-from jali.noise.compositions import _compositions, balanced_noise
+from jali.mechanisms.additive.conditioned_laplace import (
+    ConditionedLaplace,
+    ConditionedLaplaceLaw,
+    compute_log_normaliser,
+)
+from jali.sampling.sum_zero_vectors import _compositions, sum_zero_noise
 
 
 def enumerated(cells: int, q: float, reach: int) -> dict[tuple[int, ...], float]:
@@ -30,13 +33,13 @@ def enumerated(cells: int, q: float, reach: int) -> dict[tuple[int, ...], float]
 def test_laws_are_those_of_all_vectors_with_sum_zero(cells: int, scale: float, reach: int) -> None:
     weights = enumerated(cells, math.exp(-1 / scale), reach)
     total = math.fsum(weights.values())
-    assert log_normaliser(cells, Fraction(scale)) == pytest.approx(math.log(total), rel=1e-10)
+    assert compute_log_normaliser(cells, Fraction(scale)) == pytest.approx(math.log(total), rel=1e-10)
     for coordinates in range(1, cells + 1):
-        law = BalancedLaw(cells, Fraction(scale), coordinates)
+        law = ConditionedLaplaceLaw(cells, Fraction(scale), coordinates)
         sizes = [(max(map(abs, z[:coordinates])), w / total) for z, w in weights.items()]
         for t in range(10):
             assert law.tail(t) == pytest.approx(math.fsum(w for s, w in sizes if s > t), rel=1e-7, abs=1e-13)
-        assert law.expected == pytest.approx(math.fsum(s * w for s, w in sizes), rel=1e-9)
+        assert law.mean_magnitude == pytest.approx(math.fsum(s * w for s, w in sizes), rel=1e-9)
         assert law.stddev**2 == pytest.approx(math.fsum(s * s * w for s, w in sizes), rel=1e-9)
 
 
@@ -105,7 +108,7 @@ def test_compositions_are_uniform_over_every_bit_string(total: int, cells: int) 
 @pytest.mark.parametrize(("cells", "rows"), [(6, 20_000), (300, 400), (10_000, 3)])
 def test_noise_sums_to_zero_and_has_its_variance(cells: int, rows: int) -> None:
     """Within six standard errors, cells counted as independent after the factor 2: a false alarm below 1e-8."""
-    noise = balanced_noise(cells, Fraction(1), rows, bits=SeededBits(21))
+    noise = sum_zero_noise(cells, Fraction(1), rows, bits=SeededBits(21))
     assert (noise.sum(axis=1) == 0).all()
     wanted = ConditionedLaplace(epsilon=1, dimension=cells).stddev ** 2
     squares = (noise.astype(float) ** 2).mean(axis=1)

@@ -18,9 +18,8 @@ from tests.depth import DEPTH, thinned
 from tests.seeded import SeededBits
 
 from jali.errors import JaliError
-from jali.mechanisms.quantiles.clipped_mean import ClippedMean, exact_sum
-from jali.mechanisms.quantiles.noisy_mean import NoisyMean
-from jali.mechanisms.ruler import Ruler
+from jali.mechanisms.lattice import BoundedLattice
+from jali.mechanisms.quantiles.clipped_mean import ClippedMean, NoisyMean, exact_sum
 
 ADJACENCIES = ("add-remove", "replace-one")
 EXTREMES = (1e300, -1e300, math.nan, math.inf, -math.inf, Fraction(1, 3), Decimal("1e4000"), 10**400, -0.0, 2.5)
@@ -150,7 +149,7 @@ def test_extreme_values_and_empty_tables_are_answered_like_any_other(table: Any,
 
 
 def test_where_nobody_is_left_to_average_over_the_midpoint_is_told_and_all_is_possible() -> None:
-    ruler = Ruler.of(0, 10, 1)
+    ruler = BoundedLattice.of(0, 10, 1)
     counted = NoisyMean(ruler, (2, 8), (-30, 1), None, Fraction(1))
     public = NoisyMean(ruler, (2, 8), (5,), 0, Fraction(1))
     for mean in (counted, public):
@@ -160,7 +159,7 @@ def test_where_nobody_is_left_to_average_over_the_midpoint_is_told_and_all_is_po
 
 
 def test_an_interval_for_a_public_number_of_people_is_the_quantile_of_one_noise() -> None:
-    mean = NoisyMean(Ruler.of(0, 100, 1), (10, 20), (450,), 100, Fraction(1, 2))
+    mean = NoisyMean(BoundedLattice.of(0, 100, 1), (10, 20), (450,), 100, Fraction(1, 2))
     # Scale 20: Pr[|N| > 59] = 2 q^60 / (1+q) = 0.0510, and one more is below 5 %.
     q = math.exp(-1 / 20)
     assert 2 * q**60 / (1 + q) > 0.05 > 2 * q**61 / (1 + q)

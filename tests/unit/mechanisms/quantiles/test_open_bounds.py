@@ -15,8 +15,7 @@ from tests.depth import DEPTH, thinned
 from tests.seeded import SeededBits
 
 from jali.mechanisms.quantiles.clipped_mean import ClippedMean
-from jali.mechanisms.quantiles.clipping_bounds import ClippingBounds
-from jali.mechanisms.quantiles.open_bounds import OpenBounds
+from jali.mechanisms.quantiles.clipping_bounds import ClippingBounds, OpenBounds
 from jali.privacy.adjacency import Adjacency
 
 Floats = NDArray[np.float64]

@@ -18,8 +18,8 @@ from tests.depth import DEPTH, thinned
 from tests.seeded import SeededBits
 
 from jali.errors import JaliError
-from jali.mechanisms.quantiles.rank_walk import RankFork, RankWalk
 from jali.mechanisms.quantiles.unbounded_quantile import UnboundedQuantile
+from jali.mechanisms.quantiles.unbounded_search import RankFork, RankWalk
 from jali.privacy.adjacency import Adjacency
 
 Table = tuple[int, ...]

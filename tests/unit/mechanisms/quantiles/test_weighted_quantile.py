@@ -17,15 +17,19 @@ from tests.depth import DEPTH, thinned
 from tests.seeded import SeededBits, enumerate_masses
 
 from jali.errors import JaliError, MechanismError
-from jali.mechanisms.quantiles.approximate_quantiles import ApproximateQuantiles
-from jali.mechanisms.quantiles.mark_flips import MarkFlips, WindowDistances
-from jali.mechanisms.quantiles.mark_quantile import FEW_MARKS
-from jali.mechanisms.quantiles.rank_ends import end_offset, inner_offset, interval_shares
-from jali.mechanisms.quantiles.rank_quantile import PermutedQuantile, PiecewiseLaplace, QuantileExponential
-from jali.mechanisms.quantiles.ranks import WindowRanks, weighted_target
-from jali.mechanisms.quantiles.weighted_marks import WeightedMarks
-from jali.mechanisms.quantiles.weighted_quantile import PermutedWeightedQuantile, WeightedQuantile, rank_reach
-from jali.mechanisms.quantiles.weighted_quantiles import WeightedQuantiles
+from jali.mechanisms.quantiles.approximate_quantiles import ApproximateQuantiles, WeightedQuantiles
+from jali.mechanisms.quantiles.private_quantile import PermutedQuantile, PiecewiseLaplace, QuantileExponential
+from jali.mechanisms.quantiles.quantile_mechanism import FEW_MARKS
+from jali.mechanisms.quantiles.rank_laws import PermuteAndFlipLaw, WindowDistances
+from jali.mechanisms.quantiles.weighted_quantile import (
+    PermutedWeightedQuantile,
+    WeightedQuantile,
+    end_offset,
+    inner_offset,
+    interval_shares,
+    rank_reach,
+)
+from jali.mechanisms.quantiles.weighted_ranks import WeightedMarks, WindowRanks, find_weighted_target
 
 UNIT = 1 << 20
 KINDS: tuple[type[WeightedQuantile], ...] = (WeightedQuantile, PermutedWeightedQuantile)
@@ -70,7 +74,7 @@ def plain_distances(weights: Histogram, at: Fraction, window: int, offset: Fract
 def ranks_of(weights: Histogram, at: Fraction, window: int, offset: Fraction = Fraction(0)) -> WindowRanks:
     top = len(weights) - 1
     column = WeightedMarks.of((range(top + 1), weights), top)
-    return WindowRanks.of(column, (0, top), window, weighted_target(at, column.total, window) + offset)
+    return WindowRanks.of(column, (0, top), window, find_weighted_target(at, column.total, window) + offset)
 
 
 @settings(max_examples=150 * DEPTH)
@@ -294,7 +298,7 @@ def test_the_coins_of_far_marks_have_their_chances_over_all_bit_strings() -> Non
     mechanism = quantile(PermutedWeightedQuantile, high=2, sensitivity=1)
     value = ([0, 1, 2], [3, 1, 1])
     law = [math.exp(log) for log in mechanism.log_law(value)]
-    flips = MarkFlips(mechanism.ranks(value), mechanism.rate, far=0, word=2)
+    flips = PermuteAndFlipLaw(mechanism.ranks(value), mechanism.rate, far=0, word=2)
     masses, undecided = enumerate_masses(flips.draw, depth=15)
     assert undecided < 0.05
     for mark in range(3):
@@ -308,7 +312,7 @@ def test_the_law_does_not_depend_on_what_is_called_far(far: int) -> None:
     mechanism = quantile(PermutedWeightedQuantile, high=59, window=3)
     value = ([20, 21, 33, 40], [5, 9, 4, 6])
     law = np.exp(mechanism.log_law(value))
-    flips, bits = MarkFlips(mechanism.ranks(value), mechanism.rate, far=far), SeededBits(3)
+    flips, bits = PermuteAndFlipLaw(mechanism.ranks(value), mechanism.rate, far=far), SeededBits(3)
     seen = np.bincount([flips.draw(bits) for _ in range(600 * DEPTH)], minlength=60)
     expected, groups = law * seen.sum(), np.cumsum(law) // 0.04
     cells = [(seen[groups == g].sum(), expected[groups == g].sum()) for g in np.unique(groups)]

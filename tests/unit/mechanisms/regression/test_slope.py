@@ -16,8 +16,7 @@ from tests.depth import DEPTH, thinned
 from tests.seeded import SeededBits
 
 from jali.errors import JaliError
-from jali.mechanisms.regression.moments import Moments
-from jali.mechanisms.regression.slope import Slope
+from jali.mechanisms.regression.slope import PointMoments, Slope
 from jali.mechanisms.smooth.smooth_sensitivity import SmoothSensitivity
 from jali.mechanisms.stability.propose_test_release import ProposeTestRelease
 from jali.privacy.adjacency import Adjacency
@@ -163,7 +162,7 @@ def test_the_formula_of_sherman_and_morrison_gives_the_change(table: Table, pers
 @settings(deadline=None)
 @given(table=st.lists(st.sampled_from(CELLS), max_size=6), ridge=ridges)
 def test_the_least_and_the_largest_slope_with_one_more_point_are_found(table: Table, ridge: Fraction) -> None:
-    moments = Moments(0, 0, 0, 0, 0)
+    moments = PointMoments(0, 0, 0, 0, 0)
     for x, y in table:
         moments = moments.with_one(x, y)
     grain = 9

@@ -15,11 +15,17 @@ from tests.depth import DEPTH, thinned
 from tests.seeded import SeededBits
 
 from jali.errors import MechanismError
-from jali.mechanisms.regression.axis import Axis, read_table
-from jali.mechanisms.regression.below import Below
-from jali.mechanisms.regression.line_intervals import intervals_of
-from jali.mechanisms.regression.matching import all_matchings, random_orders, sides_of
-from jali.mechanisms.regression.theil_sen import TheilSen, _below, _height
+from jali.mechanisms.regression.below_median import BelowMedian
+from jali.mechanisms.regression.column_axes import ColumnAxis, read_table
+from jali.mechanisms.regression.theil_sen import (
+    TheilSen,
+    _below,
+    _height,
+    all_matchings,
+    intervals_of,
+    random_orders,
+    sides_of,
+)
 
 Person = tuple[int, int]
 
@@ -160,7 +166,7 @@ def test_the_loss_over_all_small_tables_is_at_most_epsilon_in_both_adjacencies(
     assert 0.1 < worst <= 2
 
 
-def _outer_law(outer: Below, heights: list[int]) -> dict[int, float]:
+def _outer_law(outer: BelowMedian, heights: list[int]) -> dict[int, float]:
     """The law of the lower mark from its definition: weights exp(rate q)."""
     rate, weights = float(outer.epsilon) / (4 * outer.matchings), {}
     for y in range(-outer.grain, outer.grain + 1):
@@ -183,7 +189,7 @@ CLUMPS = [
 @pytest.mark.parametrize("heights", CLUMPS, ids=len)
 @pytest.mark.parametrize("epsilon", ["1/10", 1, 8])
 def test_the_outer_mark_has_the_law_of_its_definition(heights: list[int], epsilon: Any) -> None:
-    outer = Below(4, 1, Fraction(epsilon), Fraction(1, 80))
+    outer = BelowMedian(4, 1, Fraction(epsilon), Fraction(1, 80))
     found = outer.mechanism.log_masses(outer.score(np.array(heights, np.int64)))
     assert {int(y): math.exp(log) for y, log in found.items()} == pytest.approx(
         _outer_law(outer, heights), rel=1e-9, abs=1e-300
@@ -195,7 +201,7 @@ def test_an_outer_mark_is_above_a_median_as_rarely_as_promised(failing: Fraction
     """Exactly, from the definition: for clumps with a gap at the median, ties, and all small sets of heights."""
     small = [list(h) for n in range(5) for h in itertools.combinations_with_replacement((-4, -1, 0, 4), n)]
     for heights, epsilon in itertools.product([*CLUMPS, *small], (Fraction(1, 10), Fraction(1), Fraction(20))):
-        outer = Below(4, 1, epsilon, failing)
+        outer = BelowMedian(4, 1, epsilon, failing)
         law = _outer_law(outer, heights)
         least = sorted(heights)[(len(heights) - 1) // 2] if heights else -4
         assert math.fsum(mass for y, mass in law.items() if y > least) <= failing
@@ -203,7 +209,7 @@ def test_an_outer_mark_is_above_a_median_as_rarely_as_promised(failing: Fraction
 
 def test_a_score_by_the_pairs_below_alone_would_miss_a_median_beside_a_gap() -> None:
     """Why a mark stands for all ranks of its pairs: else marks in the gap win, which are above the median."""
-    outer, heights = Below(4, 1, Fraction(1), Fraction(1, 80)), [-3] * 1001 + [3] * 1000
+    outer, heights = BelowMedian(4, 1, Fraction(1), Fraction(1, 80)), [-3] * 1001 + [3] * 1000
     weights = {}
     for y in range(-4, 5):
         beyond = sum(h < y for h in heights) - sum(h >= y for h in heights) + outer.aim
@@ -213,7 +219,7 @@ def test_a_score_by_the_pairs_below_alone_would_miss_a_median_beside_a_gap() -> 
 
 def test_with_pairs_enough_the_first_mark_is_rare() -> None:
     for heights in ([-3] * 500 + [3] * 500, list(range(-3, 5)) * 200, [4] * 900):
-        outer = Below(4, 1, Fraction(1), Fraction(1, 80))
+        outer = BelowMedian(4, 1, Fraction(1), Fraction(1, 80))
         assert outer.aim <= len(heights)
         assert _outer_law(outer, heights)[-4] <= math.exp(-5)
 
@@ -228,7 +234,7 @@ def test_intervals_hold_the_line_of_the_pairs_that_were_drawn() -> None:
     releases = 100 * DEPTH
     for seed in range(releases):
         line = mechanism.release(table, bits=SeededBits(seed))
-        drawn = mechanism._drawn(marks, SeededBits(seed))  # the pairs come from the first bits
+        drawn = mechanism._draw_heights(marks, SeededBits(seed))  # the pairs come from the first bits
         slope, intercept = _median_line(mechanism, *drawn)
         assert line.interval() is not None
         (low, high), (under, over) = line.interval()  # type: ignore[misc]
@@ -259,7 +265,7 @@ def test_intervals_of_slope_and_intercept_are_those_over_all_heights_in_the_band
     generator = np.random.default_rng(9)
     for _ in range(200):
         low, width = Fraction(int(generator.integers(-30, 30)), 7), Fraction(int(generator.integers(1, 90)), 11)
-        axes = Axis(low, low + width, 10), Axis(Fraction(-3), Fraction(5), 10)
+        axes = ColumnAxis(low, low + width, 10), ColumnAxis(Fraction(-3), Fraction(5), 10)
         one, other, *ends = generator.integers(-10, 11, 6).tolist()
         marks, bands = (one, other), ((min(ends[:2]), max(ends[:2])), (min(ends[2:]), max(ends[2:])))
         heights = [{*band, mark} for band, mark in zip(bands, marks, strict=True)]
@@ -271,7 +277,7 @@ def test_intervals_of_slope_and_intercept_are_those_over_all_heights_in_the_band
             assert (least, most) == pytest.approx((float(min(terms)), float(max(terms))), rel=1e-15, abs=1e-300)
 
 
-def _exact_line(axes: tuple[Axis, Axis], one: int, other: int) -> tuple[Fraction, Fraction]:
+def _exact_line(axes: tuple[ColumnAxis, ColumnAxis], one: int, other: int) -> tuple[Fraction, Fraction]:
     across, up = axes
     near, far = (3 * across.low + across.high) / 4, (across.low + 3 * across.high) / 4
     slope = (up.at(other) - up.at(one)) / (far - near)

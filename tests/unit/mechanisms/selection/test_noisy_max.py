@@ -14,25 +14,29 @@ from tests.depth import DEPTH, deep, thinned
 from tests.seeded import SeededBits, enumerate_masses
 
 from jali.errors import JaliError
-from jali.mechanisms.selection.exponential import Exponential
-from jali.mechanisms.selection.laplace_race import laplace_race_law, missing_laplace
-from jali.mechanisms.selection.noisy_max import Noise, NoisyMax
-from jali.mechanisms.selection.permute_and_flip import PermuteAndFlip, permute_and_flip_law
-from jali.mechanisms.selection.race import Race
+from jali.mechanisms.selection.exponential_mechanism import Exponential
+from jali.mechanisms.selection.noisy_max import (
+    NoiseRace,
+    NoisyMax,
+    RealNoise,
+    compute_laplace_miss_probability,
+    compute_laplace_race_law,
+)
+from jali.mechanisms.selection.permute_and_flip import PermuteAndFlip, compute_permute_and_flip_law
 from jali.mechanisms.selection.scores import Exponents
-from jali.noise import Geometric
-from jali.noise.blocks import Plan
+from jali.sampling import Geometric
+from jali.sampling.guide_table import Plan
 
 HISTOGRAM = (3, 1, 2, 0, 0, 3, 1, 0)
-NOISES: tuple[Noise, ...] = get_args(Noise)
+NOISES: tuple[RealNoise, ...] = get_args(RealNoise)
 every_noise = pytest.mark.parametrize("noise", NOISES)
 
 
-def make(noise: Noise, epsilon: Any = 1, **options: Any) -> NoisyMax:
+def make(noise: RealNoise, epsilon: Any = 1, **options: Any) -> NoisyMax:
     return NoisyMax(sensitivity=1, epsilon=epsilon, noise=noise, **options)
 
 
-def integrated(x: list[float], place: int, noise: Noise) -> float:
+def integrated(x: list[float], place: int, noise: RealNoise) -> float:
     """Return ln of the chance to win, from densities and distribution functions, in many digits."""
     density, distribution = {
         "laplace": (_laplace_density, _laplace_distribution),
@@ -73,7 +77,7 @@ def test_the_lecture_histogram_has_the_known_error() -> None:
 @thinned(4)
 @every_noise
 @pytest.mark.parametrize("x", [[0.0, 0.5], [0.0, 0.25, 3.0, 30.0, 3.0]])
-def test_probabilities_are_the_integrals_of_their_definition(noise: Noise, x: list[float]) -> None:
+def test_probabilities_are_the_integrals_of_their_definition(noise: RealNoise, x: list[float]) -> None:
     """For exponential and Gumbel noise this is the theorem that they are permute-and-flip and softmax."""
     logs = make(noise, 2).log_law(np.array(x))
     for place in {0, 1, len(x) - 1}:
@@ -81,32 +85,32 @@ def test_probabilities_are_the_integrals_of_their_definition(noise: Noise, x: li
 
 
 def test_far_gaps_and_many_candidates_keep_their_laplace_law() -> None:
-    far = laplace_race_law(np.array([0.0, 200.0, 3.0]))
+    far = compute_laplace_race_law(np.array([0.0, 200.0, 3.0]))
     assert far[1] == pytest.approx(integrated([0.0, 200.0, 3.0], 1, "laplace"), rel=1e-13)
-    assert laplace_race_law(np.array([0.0, 1e30]))[1] == pytest.approx(-1e30, rel=1e-14)
-    two = laplace_race_law(np.array([0.0, 500.0]))
+    assert compute_laplace_race_law(np.array([0.0, 1e30]))[1] == pytest.approx(-1e30, rel=1e-14)
+    two = compute_laplace_race_law(np.array([0.0, 500.0]))
     assert two[1] == pytest.approx(math.log(1 + 250) - 500 - math.log(2), rel=1e-13)
     for gaps in ([0.0] * 40 + [1.5] * 30, [0.0, *np.linspace(0, 300, 60)], [0.0] * 2000):
-        law = np.exp(laplace_race_law(np.array(gaps)))
+        law = np.exp(compute_laplace_race_law(np.array(gaps)))
         assert law.sum() == pytest.approx(1, abs=1e-12)
         assert law[-1] > 0
-    assert laplace_race_law(np.zeros(2000)) == pytest.approx(np.full(2000, -math.log(2000)), abs=1e-12)
+    assert compute_laplace_race_law(np.zeros(2000)) == pytest.approx(np.full(2000, -math.log(2000)), abs=1e-12)
 
 
 @pytest.mark.parametrize(("gap", "candidates"), [(0.0, 1), (0.0, 2), (0.3, 2), (3.0, 100), (12.5, 10**5)])
 def test_the_chance_to_miss_agrees_with_the_whole_law(gap: float, candidates: int) -> None:
-    law = laplace_race_law(np.array([0.0, *[gap] * (candidates - 1)]))
-    assert missing_laplace(gap, candidates) == pytest.approx(-math.expm1(law[0]), abs=1e-13)
+    law = compute_laplace_race_law(np.array([0.0, *[gap] * (candidates - 1)]))
+    assert compute_laplace_miss_probability(gap, candidates) == pytest.approx(-math.expm1(law[0]), abs=1e-13)
 
 
 @deep
 def test_many_different_scores_keep_their_laplace_law() -> None:
     x = [0.0, 0.001, 0.3, 0.31, 1.0, 2.5, 7.0, 7.1, 12.0, 40.0]
-    law = laplace_race_law(np.array(x))
+    law = compute_laplace_race_law(np.array(x))
     for place in (0, 3, 6, 9):
         assert law[place] == pytest.approx(integrated(x, place, "laplace"), abs=1e-12, rel=1e-12)
     many = np.append(0, np.sort(np.random.default_rng(8).exponential(10, 2000)))
-    law = laplace_race_law(many)
+    law = compute_laplace_race_law(many)
     assert math.fsum(np.exp(law)) == pytest.approx(1, abs=1e-12)
     assert (np.diff(law) < 0).all()
 
@@ -115,7 +119,7 @@ def test_many_different_scores_keep_their_laplace_law() -> None:
 @pytest.mark.parametrize("others", [1, 4, 99])
 @pytest.mark.parametrize("confidence", [0.9, 1 - 1e-10, 1 - 1e-14, 1 - 2**-52, 1 - 2**-53])
 @every_noise
-def test_errors_hold_up_to_confidences_next_to_one(noise: Noise, confidence: float, others: int) -> None:
+def test_errors_hold_up_to_confidences_next_to_one(noise: RealNoise, confidence: float, others: int) -> None:
     """The chance to be further off, in many digits, is what was allowed, and not above it."""
     error = make(noise, 2).error(confidence, candidates=others + 1)
     with mpmath.workdps(90):
@@ -124,7 +128,7 @@ def test_errors_hold_up_to_confidences_next_to_one(noise: Noise, confidence: flo
         assert 1 - 1e-9 <= reached / allowed <= 1
 
 
-def worst_tail(x: Any, others: int, noise: Noise) -> Any:
+def worst_tail(x: Any, others: int, noise: RealNoise) -> Any:
     """Return the chance to miss the best if all others are x below it."""
     p = mpmath.exp(-x)
     if noise == "gumbel":
@@ -146,17 +150,17 @@ def worst_tail(x: Any, others: int, noise: Noise) -> Any:
 def test_every_bit_string_ends_the_race_as_the_law_says(two_sided: bool, x: tuple[Any, ...]) -> None:
     """All strings of so many bits; digits come one at a time, so that most races need several of them."""
     length, left = (14, 0.35) if DEPTH > 1 else (11, 0.55)
-    race = Race(two_sided, precision=0, digits=1, plan=Plan(0, 0, 2, 2), word_bits=1)
-    exponents = Exponents.listed([Fraction(each) for each in x])
+    race = NoiseRace(two_sided, precision=0, digits=1, plan=Plan(0, 0, 2, 2), word_bits=1)
+    exponents = Exponents.from_list([Fraction(each) for each in x])
     masses, undecided = enumerate_masses(lambda bits: int(race.draw(exponents, 1, bits)[0]), length)
-    law = (laplace_race_law if two_sided else permute_and_flip_law)(exponents.doubles)
+    law = (compute_laplace_race_law if two_sided else compute_permute_and_flip_law)(exponents.doubles)
     assert undecided < left
     for place, wanted in enumerate(np.exp(law)):
         assert masses[place] - 1e-12 <= wanted <= masses[place] + undecided + 1e-12
 
 
 @every_noise
-def test_draws_have_the_law(noise: Noise) -> None:
+def test_draws_have_the_law(noise: RealNoise) -> None:
     """Chi-square with 7 degrees of freedom: beyond 45 with a chance below 2e-7."""
     mechanism, size = make(noise), 50_000 * DEPTH
     law = mechanism.probabilities(HISTOGRAM)
@@ -167,17 +171,17 @@ def test_draws_have_the_law(noise: Noise) -> None:
 @pytest.mark.parametrize("precision", [0, 3])
 def test_coarse_first_digits_leave_the_law_as_it_is(precision: int) -> None:
     """Nearly all races go on to further digits; chi-square with 2 degrees of freedom, beyond 31 with 2e-7."""
-    exponents = Exponents.listed([Fraction(0), Fraction(1, 3), Fraction(2)])
+    exponents = Exponents.from_list([Fraction(0), Fraction(1, 3), Fraction(2)])
     size = 4_000 * DEPTH
-    chosen = Race(two_sided=True, precision=precision, digits=3).draw(exponents, size, SeededBits(14))
-    law = np.exp(laplace_race_law(exponents.doubles))
+    chosen = NoiseRace(two_sided=True, precision=precision, digits=3).draw(exponents, size, SeededBits(14))
+    law = np.exp(compute_laplace_race_law(exponents.doubles))
     assert (((np.bincount(chosen, minlength=3) - size * law) ** 2) / (size * law)).sum() < 31
 
 
 @thinned(4)
 @every_noise
 @pytest.mark.parametrize("monotone", [False, True])
-def test_no_neighbours_are_told_apart_by_more_than_epsilon(noise: Noise, monotone: bool) -> None:
+def test_no_neighbours_are_told_apart_by_more_than_epsilon(noise: RealNoise, monotone: bool) -> None:
     mechanism = make(noise, monotone=monotone, adjacency="add-remove" if monotone else None)
     moves = (0, 1) if monotone else (-1, 0, 1)
     for a in ((0, 0, 0), (2, 1, 0), (9, 0, 1)):
@@ -238,7 +242,7 @@ def test_two_candidates_have_the_exact_worst_expected_error() -> None:
 
 
 @pytest.mark.parametrize("noise", ["exponential", "gumbel"])
-def test_errors_and_losses_are_those_of_the_mechanism_with_the_same_law(noise: Noise) -> None:
+def test_errors_and_losses_are_those_of_the_mechanism_with_the_same_law(noise: RealNoise) -> None:
     twin = {"exponential": PermuteAndFlip, "gumbel": Exponential}[noise](sensitivity=1, epsilon=1)
     mechanism = make(noise)
     assert mechanism.loss == twin.loss
@@ -257,7 +261,7 @@ def test_the_largest_of_d_exponential_noises_has_the_harmonic_expectation() -> N
 
 
 @every_noise
-def test_huge_gaps_and_many_candidates_are_no_trouble(noise: Noise) -> None:
+def test_huge_gaps_and_many_candidates_are_no_trouble(noise: RealNoise) -> None:
     mechanism = make(noise)
     assert mechanism.release([0, 10**30, -(10**300)]) == 1
     assert mechanism.release(np.r_[np.zeros(10**5, np.int64), 10**6]) == 10**5

@@ -14,13 +14,13 @@ import pytest
 from tests.depth import DEPTH, thinned
 from tests.seeded import SeededBits, enumerate_masses
 
-from jali.audit.exact import renyi
-from jali.mechanisms.selection.exponential import Exponential
+from jali.lab.audit.testers.enumeration import renyi
+from jali.mechanisms.selection.exponential_mechanism import Exponential
 from jali.mechanisms.selection.permute_and_flip import (
     PermuteAndFlip,
+    compute_miss_probability,
+    compute_permute_and_flip_law,
     draw_permute_and_flip,
-    missing,
-    permute_and_flip_law,
 )
 from jali.mechanisms.selection.scores import Exponents, read_scores
 
@@ -52,7 +52,7 @@ def test_the_lecture_histogram_has_the_known_law() -> None:
 
 @pytest.mark.parametrize("x", [[0, 0.5], [0, 0, 0], [0, 2, 0.25, 7, 1], [0, 40, 1e-3, 3, 3, 0.5, 0]])
 def test_the_closed_form_is_the_law_of_shuffling_and_flipping(x: list[float]) -> None:
-    assert np.exp(permute_and_flip_law(np.array(x, float))) == pytest.approx(shuffled_law(x), rel=1e-13)
+    assert np.exp(compute_permute_and_flip_law(np.array(x, float))) == pytest.approx(shuffled_law(x), rel=1e-13)
 
 
 @thinned(4)
@@ -61,7 +61,7 @@ def test_many_candidates_have_the_law_that_many_digits_give(count: int) -> None:
     """Three kinds of candidates, integrated by mpmath; and the probabilities add up to 1."""
     gaps = [0.0, 1.5, 8.0]
     sizes = [2, count // 3, count - 2 - count // 3]
-    law = np.exp(permute_and_flip_law(np.repeat(gaps, sizes)))
+    law = np.exp(compute_permute_and_flip_law(np.repeat(gaps, sizes)))
     assert law.sum() == pytest.approx(1, abs=1e-12)
     with mpmath.workdps(30):
         p = [mpmath.exp(-gap) for gap in gaps]
@@ -88,7 +88,7 @@ def test_tiny_probabilities_keep_their_logarithms() -> None:
 @pytest.mark.parametrize("x", [(0, "1/2"), (0, 3), (0, "1/3", 1)])
 def test_every_bit_string_leads_where_the_law_says(x: tuple[Any, ...]) -> None:
     """All strings of 18 bits, with coins of two bits at a time so that many are refined."""
-    exponents = Exponents.listed([Fraction(each) for each in x])
+    exponents = Exponents.from_list([Fraction(each) for each in x])
     masses, undecided = enumerate_masses(
         lambda bits: int(draw_permute_and_flip(exponents, 1, bits, word_bits=2)[0]), 17
     )
@@ -166,7 +166,7 @@ def test_the_chance_to_miss_has_full_precision(candidates: int, p: str) -> None:
     with mpmath.workdps(60):
         q = mpmath.mpf(float(p))
         wanted = 1 - (1 - (1 - q) ** candidates) / (candidates * q)
-    assert missing(float(p), candidates) == pytest.approx(float(wanted), rel=2e-11, abs=1e-15)
+    assert compute_miss_probability(float(p), candidates) == pytest.approx(float(wanted), rel=2e-11, abs=1e-15)
 
 
 def test_no_scores_do_worse_than_the_bounds_and_all_do_better_than_the_exponential_mechanism() -> None:

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from jali.errors import MechanismError
-from jali.mechanisms.selection.scores import FAR, Exponents, Scores, in_steps, read_scores
+from jali.mechanisms.selection.scores import FAR, Exponents, Scores, read_scores, round_up_to_steps
 
 
 def fractions(scores: Scores) -> list[Fraction]:
@@ -150,9 +150,9 @@ def test_rounding_keeps_the_direction_and_at_most_the_sensitivity_in_steps() -> 
     lower, upper = (read_scores(values, step).integers for values in (before, moved))
     assert (upper >= lower).all()
     apart = max(Fraction(b) - Fraction(a) for a, b in zip(before.tolist(), moved.tolist(), strict=True))
-    assert (upper - lower).max() * step <= in_steps(apart, step)
-    assert in_steps(Fraction(7, 10), step) == Fraction(9, 10)
-    assert in_steps(Fraction(7, 10), None) == Fraction(7, 10)
+    assert (upper - lower).max() * step <= round_up_to_steps(apart, step)
+    assert round_up_to_steps(Fraction(7, 10), step) == Fraction(9, 10)
+    assert round_up_to_steps(Fraction(7, 10), None) == Fraction(7, 10)
 
 
 @pytest.mark.parametrize("rate", [Fraction(1, 20), Fraction(10**40 + 1, 3 * 10**41), Fraction(10) ** 400])
@@ -169,7 +169,7 @@ def test_exponents_in_double_keep_the_error_that_the_coins_allow(rate: Fraction,
 
 def test_listed_exponents_are_what_was_listed() -> None:
     listed = [Fraction(1, 3), Fraction(0), Fraction(10) ** 500]
-    exponents = Exponents.listed(listed)
+    exponents = Exponents.from_list(listed)
     assert [exponents.exact(place) for place in range(len(exponents))] == listed
     assert exponents.doubles.tolist() == [1 / 3, 0.0, FAR]
 

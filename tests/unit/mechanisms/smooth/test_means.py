@@ -21,18 +21,21 @@ from tests.unit.mechanisms.smooth import means_by_hand
 from tests.unit.mechanisms.smooth.means_by_hand import ByHand, Table
 
 from jali.errors import JaliError, MechanismError
-from jali.mechanisms.smooth.statistics.location import Location
-from jali.mechanisms.smooth.statistics.mean import Mean
-from jali.mechanisms.smooth.statistics.trimmed_mean import TrimmedMean
-from jali.mechanisms.smooth.statistics.winsorised_mean import WinsorisedMean
+from jali.mechanisms.smooth.means import LocationStatistic, Mean
+from jali.mechanisms.smooth.trimmed_mean import TrimmedMean
+from jali.mechanisms.smooth.winsorised_mean import WinsorisedMean
 
 ADJACENCIES = ("replace-one", "add-remove")
 TRIMS = ("0", "1/5", "1/4", "1/3", "2/5", "9/20")
-MEANS: dict[str, Callable[..., Location]] = {"mean": Mean, "trimmed": TrimmedMean, "winsorised": WinsorisedMean}
+MEANS: dict[str, Callable[..., LocationStatistic]] = {
+    "mean": Mean,
+    "trimmed": TrimmedMean,
+    "winsorised": WinsorisedMean,
+}
 
 
 @cache
-def by_hand(name: str, top: int, trim: str, adjacency: str) -> tuple[Location, ByHand]:
+def by_hand(name: str, top: int, trim: str, adjacency: str) -> tuple[LocationStatistic, ByHand]:
     share = Fraction(trim)
     values = {
         "mean": lambda table: means_by_hand.mean(table, top),
@@ -42,7 +45,7 @@ def by_hand(name: str, top: int, trim: str, adjacency: str) -> tuple[Location, B
     return made(name, top, trim, adjacency), ByHand(values[name], top, adjacency)
 
 
-def made(name: str, top: int, trim: str, adjacency: str, low: int = 0, step: str | int = 1) -> Location:
+def made(name: str, top: int, trim: str, adjacency: str, low: int = 0, step: str | int = 1) -> LocationStatistic:
     given = {} if name == "mean" else {"trim": trim}
     return MEANS[name](low=low, high=low + top, step=step, adjacency=adjacency, **given)
 
@@ -93,7 +96,7 @@ def test_the_smooth_bound_is_the_largest_discounted_sensitivity_of_all_tables(
     assert found <= max(nearby, beyond) * (1 + 1e-12)
 
 
-def reference_limit(statistic: Location, people: int) -> Fraction:
+def reference_limit(statistic: LocationStatistic, people: int) -> Fraction:
     """Return the whole range, divided as the largest local sensitivity of any table within reach is."""
     return statistic.global_sensitivity(people if statistic.adjacency == "replace-one" else None)
 
@@ -145,7 +148,7 @@ def test_far_bounds_hold_between_neighbours_and_meet_the_near_ones(name: str, tr
         here = _table(chance, size)
         there = _changed(chance, here, adjacency)
         columns = statistic.read(here), statistic.read(there)
-        ours, theirs = (statistic.reach(statistic._sorted(column)) for column in columns)
+        ours, theirs = (statistic.reach(statistic._sort(column)) for column in columns)
         for changes in (0, 3, 6, 7, 8, 9, 15, 35, 60, 95, 96, 97, 140, 390, 450):
             assert ours(changes) <= min(ours(changes + 1), theirs(changes + 1))
 

@@ -15,18 +15,20 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 from tests.depth import DEPTH, thinned
-from tests.unit.mechanisms.smooth.exhaustive import BOTH, Exhaustive, Table, discounted
+from tests.unit.mechanisms.smooth.exhaustive_search import BOTH, Exhaustive, Table, discounted
 
 from jali.errors import JaliError
-from jali.mechanisms.smooth.peak import largest, peak
-from jali.mechanisms.smooth.sensitivities import local_sensitivity, smooth_sensitivity
-from jali.mechanisms.smooth.statistics.crest import crest, is_gentle
-from jali.mechanisms.smooth.statistics.extremes import Maximum, Minimum
-from jali.mechanisms.smooth.statistics.order_statistic import OrderStatistic
-from jali.mechanisms.smooth.statistics.ordered import Ordered
-from jali.mechanisms.smooth.statistics.quantile import Median, Quantile
-from jali.mechanisms.smooth.statistics.ranks import gap_when_replacing
-from jali.mechanisms.smooth.statistics.widest import Pairs, widest, widest_of_width
+from jali.mechanisms.smooth.discounted_gap import doubles_suffice, largest_discounted_gap
+from jali.mechanisms.smooth.discounted_maximum import largest, peak
+from jali.mechanisms.smooth.order_statistic_gaps import (
+    RankPairs,
+    gap_when_replacing,
+    widest_of_pairs,
+    widest_of_width,
+)
+from jali.mechanisms.smooth.order_statistics import Maximum, Median, Minimum, OrderStatistic, Quantile
+from jali.mechanisms.smooth.sorted_columns import LazySortedColumn
+from jali.mechanisms.smooth.statistic import local_sensitivity, smooth_sensitivity
 
 SHARES = [Fraction(share) for share in ("1/2", "1/4", "9/10", "0", "1", "2/3", "1/3", "2/5")]
 BETAS = ["0.01", "0.1", "0.5", "2"]
@@ -157,14 +159,14 @@ def test_a_large_table_is_searched_as_its_whole_sorted_column_would_be(shape: st
 @pytest.mark.parametrize("shape", SHAPES)
 def test_a_coarse_look_finds_the_widest_gap(shape: str) -> None:
     people, top = 20_000, 10**5
-    column = Ordered(SHAPES[shape](people, np.random.default_rng(8)).astype(np.int64), top)
+    column = LazySortedColumn(SHAPES[shape](people, np.random.default_rng(8)).astype(np.int64), top)
     ranks = np.concatenate(([0], np.sort(column.between(1, people)), [top]))
     places = np.arange(1000, 16_001)
-    rising: Pairs = lambda i: (i, i + 500 + i // 9)  # noqa: E731 - one of two
-    falling: Pairs = lambda i: (people - i - i // 7, people + 1 - i)  # noqa: E731
+    rising: RankPairs = lambda i: (i, i + 500 + i // 9)  # noqa: E731 - one of two
+    falling: RankPairs = lambda i: (people - i - i // 7, people + 1 - i)  # noqa: E731
     for pairs in (rising, falling):
         left, right = pairs(places)
-        assert widest(column, pairs, 1000, 16_000) == (ranks[right] - ranks[left]).max()
+        assert widest_of_pairs(column, pairs, 1000, 16_000) == (ranks[right] - ranks[left]).max()
     assert widest_of_width(column, 700, 1000, 16_000) == (ranks[places + 700] - ranks[places]).max()
 
 
@@ -172,7 +174,7 @@ def test_a_coarse_look_finds_the_widest_gap(shape: str) -> None:
 def test_only_the_part_that_is_looked_at_is_sorted(first: int) -> None:
     marks = np.random.default_rng(first + 9).integers(0, 5000, 10_000)
     ranks = np.concatenate((np.zeros(6), np.sort(marks), np.full(20, 5000)))
-    column = Ordered(marks.copy(), 5000)
+    column = LazySortedColumn(marks.copy(), 5000)
     for start, last in ((first, first + 3), (first - 3, first), (4000, 4300), (first, 9000), (-5, 10_012)):
         low, high = max(-5, min(start, last)), max(start, last)
         assert column.between(low, high).tolist() == ranks[low + 5 : high + 6].tolist()
@@ -197,8 +199,10 @@ def test_divide_and_conquer_keeps_the_largest_of_all_pairs(top: int) -> None:
         logs = [math.log(size) - float(beta) * k if size else -math.inf for k, size in terms]
         best = max(logs)
         near = {term for term, log in zip(terms, logs, strict=True) if log > best - 1e-9}
-        found = crest(Ordered(values.astype(np.int64), top), (rank, rank), people + 1, beta)
-        assert is_gentle(beta, people + 1)
+        found = largest_discounted_gap(
+            LazySortedColumn(values.astype(np.int64), top), (rank, rank), people + 1, beta
+        )
+        assert doubles_suffice(beta, people + 1)
         assert found is not None
         assert (found[0] - 1, found[1]) == largest(near, beta)
 
@@ -207,7 +211,7 @@ def test_many_people_are_searched_by_divide_and_conquer_to_the_same_end() -> Non
     values = np.arange(9000)
     statistic, beta = Median(low=0, high=9000, step=1, adjacency="replace-one"), Fraction(1, 2000)
     column = statistic.read(values)
-    gaps = Ordered(values, 9000)
+    gaps = LazySortedColumn(values, 9000)
     wanted = peak(lambda k: gap_when_replacing(gaps, Fraction(1, 2), k), 9000, beta)
     assert statistic.smooth(column, beta).terms == (wanted,)
     assert wanted[1] == wanted[0] + 1

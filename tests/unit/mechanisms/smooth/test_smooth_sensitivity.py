@@ -32,7 +32,7 @@ from jali.mechanisms import (
     Winner,
     WinsorisedMean,
 )
-from jali.mechanisms.smooth.admissible import Family
+from jali.mechanisms.smooth.admissible_noise import Family
 
 TOP = 3
 RULER: dict[str, Any] = {"low": 0, "high": TOP, "step": 1}

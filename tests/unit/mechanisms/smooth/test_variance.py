@@ -20,7 +20,7 @@ from tests.unit.mechanisms.smooth import means_by_hand
 from tests.unit.mechanisms.smooth.means_by_hand import ByHand, Table
 
 from jali.errors import JaliError
-from jali.mechanisms.smooth.statistics.variance import Variance
+from jali.mechanisms.smooth.variance import Variance
 
 ADJACENCIES = ("replace-one", "add-remove")
 
@@ -100,7 +100,7 @@ def test_far_bounds_hold_between_neighbours_and_meet_the_near_ones(adjacency: st
     for size in (3, 10, 18, 19, 20, 21, 60, 400):
         here = _table(chance, size)
         columns = statistic.read(here), statistic.read(_changed(chance, here, adjacency))
-        ours, theirs = (statistic.reach(statistic._sorted(column)) for column in columns)
+        ours, theirs = (statistic.reach(statistic._sort(column)) for column in columns)
         for changes in (0, 1, 2, 3, 8, 9, 10, 14, 15, 16, 17, 18, 40, 70, 390, 420):
             assert ours(changes) <= min(ours(changes + 1), theirs(changes + 1))
 

@@ -9,8 +9,14 @@ import mpmath  # type: ignore[import-untyped]
 import pytest
 
 from jali.errors import MechanismError
-from jali.mechanisms.keys.chances import Chances
-from jali.mechanisms.stability.acceptance import Acceptance, by_recursion, least_distance, refuse_extremes, steps
+from jali.mechanisms.partition_selection.release_probabilities import ReleaseProbabilities
+from jali.mechanisms.stability.acceptance import (
+    Acceptance,
+    chances_by_recursion,
+    least_distance,
+    refuse_extremes,
+    steps_of_distance,
+)
 
 CASES = [
     (Fraction(1), Fraction(1, 10**5), Fraction(2)),
@@ -60,7 +66,7 @@ def test_where_the_rules_agree_is_enclosed_at_low_precision_too(
         even = (1 - _real(delta)) * (1 - 1 / z) / (y - 1 / z)
         assert y * even + _real(delta) == pytest.approx(1 - (1 - even - _real(delta)) / z, rel=1e-60)
         for work in range(6, 40):
-            low, high = Acceptance(epsilon, delta, whole)._even(work)
+            low, high = Acceptance(epsilon, delta, whole)._bound_even(work)
             assert low <= even * 2**work <= high
 
 
@@ -75,19 +81,19 @@ def test_the_sure_number_is_the_first_with_chance_one(epsilon: Fraction, delta: 
 @cases
 def test_the_recursion_in_doubles_is_close(epsilon: Fraction, delta: Fraction, whole: Fraction) -> None:
     for distance, chance in enumerate(recursion(epsilon, delta, whole, 30)[1:]):
-        told, lost = by_recursion(float(epsilon), float(delta), float(whole), distance)
+        told, lost = chances_by_recursion(float(epsilon), float(delta), float(whole), distance)
         assert told == pytest.approx(float(chance), rel=1e-12)
         assert lost == pytest.approx(float(1 - chance), rel=1e-9, abs=1e-14)
 
 
 def test_with_nothing_to_spare_they_are_the_chances_of_keys() -> None:
-    test, keys = Acceptance(*CASES[0][:2], CASES[0][0]), Chances(*CASES[0][:2])
+    test, keys = Acceptance(*CASES[0][:2], CASES[0][0]), ReleaseProbabilities(*CASES[0][:2])
     assert [test.bounds(n, 90) for n in range(30)] == [keys.bounds(n, 90) for n in range(30)]
     assert (test.turn, test.sure) == (keys.turn, keys.sure)
 
 
 def test_declining_at_the_whole_loss_answers_sooner() -> None:
-    test, keys = Acceptance(*CASES[0]), Chances(*CASES[0][:2])
+    test, keys = Acceptance(*CASES[0]), ReleaseProbabilities(*CASES[0][:2])
     assert all(test.near(n) >= keys.near(n) for n in range(30))
     assert (test.sure, keys.sure) == (18, 23)
 
@@ -103,7 +109,7 @@ def test_the_least_distance_is_the_first_that_is_declined_rarely_enough() -> Non
 
 def test_a_distance_counts_from_one_and_no_further_than_a_sure_answer() -> None:
     test = Acceptance(*CASES[0])
-    assert [steps(test, d) for d in (-5, 0, 1, 10**30)] == [1, 1, 2, test.sure]
+    assert [steps_of_distance(test, d) for d in (-5, 0, 1, 10**30)] == [1, 1, 2, test.sure]
 
 
 @pytest.mark.parametrize(("epsilon", "delta"), [(2**-20, Fraction(1, 10**300)), (2**9, Fraction(1, 10**300))])

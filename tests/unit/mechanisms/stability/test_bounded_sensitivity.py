@@ -14,11 +14,10 @@ import numpy as np
 import pytest
 from tests.seeded import SeededBits
 
-from jali.audit.exact import hockey_stick
 from jali.errors import MechanismError
-from jali.mechanisms.smooth.statistics.quantile import Median
-from jali.mechanisms.stability.applications.shared_pairs import shared_pairs
-from jali.mechanisms.stability.bounded_sensitivity import Bounded, BoundedSensitivity, Measured
+from jali.lab.audit.testers.enumeration import hockey_stick
+from jali.mechanisms.smooth.order_statistics import Median
+from jali.mechanisms.stability.bounded_sensitivity import Bounded, BoundedSensitivity, Measured, shared_pairs
 from jali.privacy.adjacency import Adjacency
 
 TABLES = [sizes for sizes in itertools.product(range(5), repeat=3) if sum(sizes) <= 6]

@@ -15,12 +15,11 @@ import numpy as np
 import pytest
 from tests.seeded import SeededBits
 
-from jali.audit.exact import hockey_stick
 from jali.errors import MechanismError
-from jali.mechanisms.smooth.bound import SmoothBound
-from jali.mechanisms.smooth.statistic import Statistic
-from jali.mechanisms.smooth.statistics.quantile import Median
-from jali.mechanisms.stability.declined import DECLINED
+from jali.lab.audit.testers.enumeration import hockey_stick
+from jali.mechanisms.smooth.order_statistics import Median
+from jali.mechanisms.smooth.statistic import SmoothBound, Statistic
+from jali.mechanisms.stability.acceptance import DECLINED
 from jali.mechanisms.stability.propose_test_release import Proposal, ProposeTestRelease
 from jali.privacy.adjacency import Adjacency
 

@@ -14,9 +14,9 @@ import pytest
 from scipy.optimize import linprog
 from tests.seeded import SeededBits, enumerate_masses
 
-from jali.audit.exact import hockey_stick
 from jali.errors import MechanismError
-from jali.mechanisms.stability.declined import DECLINED, Declined
+from jali.lab.audit.testers.enumeration import hockey_stick
+from jali.mechanisms.stability.acceptance import DECLINED, Declined
 from jali.mechanisms.stability.stable_value import Stable, StableValue
 
 Graph = dict[int, set[int]]
@@ -141,11 +141,11 @@ def test_the_coin_of_every_distance_has_exactly_its_chance() -> None:
     for distance in range(mechanism.chances.sure + 1):
 
         def told(bits: Any, distance: int = distance) -> bool:
-            from jali.mechanisms.stability.acceptance import steps
-            from jali.noise.enclosed import enclosed_coins
+            from jali.mechanisms.stability.acceptance import steps_of_distance
+            from jali.sampling.interval_bernoulli import toss_between
 
-            number = steps(mechanism.chances, distance)
-            return bool(enclosed_coins(lambda n: mechanism.chances.bounds(number, n), 1, bits, 4)[0])
+            number = steps_of_distance(mechanism.chances, distance)
+            return bool(toss_between(lambda n: mechanism.chances.bounds(number, n), 1, bits, 4)[0])
 
         masses, open_ = enumerate_masses(told, 12)
         chance = Fraction(mechanism.chance(distance))

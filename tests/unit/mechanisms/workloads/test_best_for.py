@@ -13,16 +13,14 @@ from tests.seeded import SeededBits
 
 from jali.errors import JaliError
 from jali.mechanisms.workloads.best_for import best_for
-from jali.mechanisms.workloads.conditioned_cells import ConditionedCells
-from jali.mechanisms.workloads.cube_answers import CubeAnswers
 from jali.mechanisms.workloads.factorization import Factorization
 from jali.mechanisms.workloads.hierarchy import Hierarchy
-from jali.mechanisms.workloads.linear import WorkloadMechanism
-from jali.mechanisms.workloads.noisy_answers import NoisyAnswers
-from jali.mechanisms.workloads.noisy_cells import NoisyCells
+from jali.mechanisms.workloads.linear_release import WorkloadMechanism
+from jali.mechanisms.workloads.noisy_answers import CubeAnswers, NoisyAnswers
+from jali.mechanisms.workloads.noisy_cells import ConditionedCells, NoisyCells
 from jali.mechanisms.workloads.planned_marginals import PlannedMarginals
 from jali.mechanisms.workloads.workload import Histogram, Marginals, Ranges, Thresholds, Workload
-from jali.privacy.convert import largest_rho
+from jali.privacy.conversions import largest_rho
 
 EIGHT = Thresholds(8)
 # At a small epsilon, times epsilon squared, discrete noise has the variance of real-valued noise.

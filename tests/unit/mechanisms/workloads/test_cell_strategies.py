@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 from tests.depth import DEPTH, thinned
 from tests.seeded import SeededBits
 
-from jali.mechanisms.laws import DiscreteGaussianLaw, DiscreteLaplaceLaw
-from jali.mechanisms.workloads.cell_strategies import CellsLaw, CellStrategy, RootOfCells, TreeOfCells
-from jali.noise import DiscreteGaussian, DiscreteLaplace
+from jali.mechanisms.additive.noise_laws import DiscreteGaussianLaw, DiscreteLaplaceLaw
+from jali.mechanisms.workloads.cell_strategies import CellStrategy, RootOfCells, RunningSumsLaw, TreeOfCells
+from jali.sampling import DiscreteGaussian, DiscreteLaplace
 
 TREES = [TreeOfCells(7, (2, 4), True), TreeOfCells(9, (3, 3), False), TreeOfCells(5, (5,), True)]
 ROOTS = [RootOfCells(n, 1 << 12, 1 << 8) for n in (1, 2, 9, 40)]
@@ -106,7 +106,7 @@ def drawn(strategy: CellStrategy, law: Any) -> NDArray[Any]:
 )
 def test_measured_errors_are_as_forecast_and_widths_hold(strategy: CellStrategy, law: Any) -> None:
     """Shares of 4,000 draws below 93.2 % where 95 % hold have a chance below 1e-6; the bits are seeded besides."""
-    errors, made = drawn(strategy, law), CellsLaw(strategy, law)
+    errors, made = drawn(strategy, law), RunningSumsLaw(strategy, law)
     assert np.sqrt((errors**2).mean()) == pytest.approx(np.sqrt((made.stddevs**2).mean()), rel=0.02)
     assert np.sqrt((errors**2).mean(axis=0)) == pytest.approx(made.stddevs, rel=0.05)
     widths = made.widths(0.95)

@@ -13,10 +13,18 @@ from tests.seeded import SeededBits
 from tests.unit.mechanisms.workloads import dense
 
 from jali.errors import JaliError
-from jali.mechanisms.workloads.convolution import convolve
-from jali.mechanisms.workloads.factorization import OPTIMAL, SQUARE_ROOT, Factorization
-from jali.mechanisms.workloads.strategies import Dense, Toeplitz, inverse_series, optimal, square_root
-from jali.mechanisms.workloads.workload import Histogram, Intervals, Ranges, Thresholds
+from jali.mechanisms.workloads.factorization import (
+    OPTIMAL,
+    SQUARE_ROOT,
+    DenseStrategy,
+    Factorization,
+    ToeplitzStrategy,
+    compute_square_root,
+    convolve,
+    find_optimal_strategy,
+    invert_series,
+)
+from jali.mechanisms.workloads.workload import Histogram, IntervalWorkload, Ranges, Thresholds
 from jali.privacy import Adjacency
 
 FINE = 1 << 24
@@ -73,7 +81,7 @@ def test_a_million_cells_have_the_errors_of_the_theory() -> None:
 def test_no_nearby_strategy_has_a_smaller_error_than_the_optimum() -> None:
     generator = np.random.default_rng(5)
     workload = Thresholds(8)
-    best = optimal(workload, FINE).matrix / FINE
+    best = find_optimal_strategy(workload, FINE).matrix / FINE
     gram = workload.matrix().T @ workload.matrix()
 
     def error(strategy: np.ndarray[Any, Any]) -> float:
@@ -88,7 +96,7 @@ def test_no_nearby_strategy_has_a_smaller_error_than_the_optimum() -> None:
 
 @pytest.mark.parametrize("kind", [Histogram, Ranges])
 def test_the_optimum_of_other_workloads_has_unit_columns_and_beats_simple_strategies(kind: type[Any]) -> None:
-    workload: Intervals = kind(16)
+    workload: IntervalWorkload = kind(16)
     mechanism = Factorization(workload=workload, rho="1/2", adjacency="add-remove", grain=FINE)
     assert mechanism.distance[1] / FINE**2 == pytest.approx(1, abs=1e-6)
     singular = np.linalg.svd(workload.matrix(), compute_uv=False).sum() / math.sqrt(workload.cells * workload.size)
@@ -180,25 +188,25 @@ def test_many_cells_are_measured_exactly() -> None:
 
 def test_a_series_times_its_inverse_is_one() -> None:
     series = np.random.default_rng(0).uniform(0.5, 1, 33) / 3 ** np.arange(33)
-    product = np.convolve(series, inverse_series(series))[:33]
+    product = np.convolve(series, invert_series(series))[:33]
     assert product == pytest.approx(np.eye(1, 33)[0], abs=1e-12)
 
 
 def test_the_square_root_squares_to_sums() -> None:
-    first = square_root(50, FINE).first / FINE
+    first = compute_square_root(50, FINE).first / FINE
     assert np.convolve(first, first)[:50] == pytest.approx(np.ones(50), abs=1e-5)
 
 
 def test_a_strategy_that_cannot_be_inverted_is_refused() -> None:
     with pytest.raises(JaliError, match="grain"):
-        Dense(np.zeros((2, 2), np.int64)).solve(np.ones(2))
+        DenseStrategy(np.zeros((2, 2), np.int64)).solve(np.ones(2))
 
 
 def test_only_the_first_column_and_one_more_matter_for_toeplitz_distances() -> None:
-    strategy = Toeplitz(np.array([9, 5, 5, 1, 0]))
+    strategy = ToeplitzStrategy(np.array([9, 5, 5, 1, 0]))
     columns = [np.concatenate([np.zeros(i), strategy.first[: 5 - i]]) for i in range(5)]
     wanted = max(((a - b) ** 2).sum() for a, b in itertools.combinations(columns, 2))
-    assert strategy.squared_distance(Adjacency.REPLACE_ONE) == wanted
+    assert strategy.distance_squared(Adjacency.REPLACE_ONE) == wanted
 
 
 def test_bad_parameters_are_refused_by_name() -> None:

@@ -15,16 +15,16 @@ from hypothesis import strategies as st
 from tests.depth import thinned
 
 from jali.errors import MechanismError
-from jali.mechanisms.laws import DiscreteGaussianLaw, DiscreteLaplaceLaw
+from jali.mechanisms.additive.noise_laws import DiscreteGaussianLaw, DiscreteLaplaceLaw
 from jali.mechanisms.workloads.grouping_sets import (
     Averages,
-    averaged_widths,
-    consistent,
-    intervals,
-    shares,
-    stddevs,
-    variances_of,
-    widths,
+    choose_shares,
+    compute_averaged_widths,
+    compute_intervals,
+    compute_stddevs,
+    compute_widths,
+    list_variances,
+    make_consistent,
 )
 
 Sets = list[tuple[int, ...]]
@@ -76,7 +76,7 @@ def test_the_estimate_is_the_least_squares_one(name: str) -> None:
     tables = noisy(sizes, sets, 1)
     matrix, _ = dense(sizes, sets, variances)
     wanted = matrix @ np.concatenate([table.ravel() for table in tables])
-    found = consistent(sizes, sets, tables, variances)
+    found = make_consistent(sizes, sets, tables, variances)
     assert np.allclose(np.concatenate([table.ravel() for table in found]), wanted, rtol=0, atol=1e-9)
     assert [table.shape for table in found] == [table.shape for table in tables]
 
@@ -84,7 +84,7 @@ def test_the_estimate_is_the_least_squares_one(name: str) -> None:
 @pytest.mark.parametrize("name", QUESTIONS)
 def test_every_two_tables_agree_on_their_common_columns(name: str) -> None:
     sizes, sets = QUESTIONS[name]
-    found = consistent(sizes, sets, noisy(sizes, sets, 2), variances_for(sets))
+    found = make_consistent(sizes, sets, noisy(sizes, sets, 2), variances_for(sets))
     for (one, first), (other, second) in itertools.combinations(zip(sets, found, strict=True), 2):
         left = first.sum(axis=tuple(i for i, axis in enumerate(one) if axis not in other))
         right = second.sum(axis=tuple(i for i, axis in enumerate(other) if axis not in one))
@@ -96,7 +96,7 @@ def test_exact_tables_are_left_as_they_are(name: str) -> None:
     sizes, sets = QUESTIONS[name]
     cells = np.random.default_rng(3).integers(0, 1000, size=math.prod(sizes))
     tables = [design(sizes, axes) @ cells for axes in sets]
-    for table, estimate in zip(tables, consistent(sizes, sets, tables, variances_for(sets)), strict=True):
+    for table, estimate in zip(tables, make_consistent(sizes, sets, tables, variances_for(sets)), strict=True):
         assert np.allclose(estimate, table, rtol=0, atol=1e-9)
 
 
@@ -107,7 +107,7 @@ def test_the_variance_is_that_of_linear_algebra_and_never_larger_than_before(nam
     matrix, spread = dense(sizes, sets, variances)
     every = (matrix**2) @ spread
     start = 0
-    for axes, stddev, before in zip(sets, stddevs(sizes, sets, variances), variances, strict=True):
+    for axes, stddev, before in zip(sets, compute_stddevs(sizes, sets, variances), variances, strict=True):
         stop = start + math.prod(sizes[axis] for axis in axes)
         assert np.allclose(every[start:stop], stddev**2, rtol=1e-9)
         assert stddev**2 <= before * (1 + 1e-12)
@@ -156,27 +156,29 @@ def test_any_sets_give_the_least_squares_estimate(
     tables = noisy(sizes, sets, seed)
     matrix, spread = dense(sizes, sets, variances)
     wanted = matrix @ np.concatenate([table.ravel() for table in tables])
-    found = consistent(sizes, sets, tables, variances)
+    found = make_consistent(sizes, sets, tables, variances)
     assert np.allclose(np.concatenate([table.ravel() for table in found]), wanted, rtol=0, atol=1e-7)
     counts = [math.prod(sizes[axis] for axis in axes) for axes in sets]
-    after = np.repeat(np.square(stddevs(sizes, sets, variances)), counts)
+    after = np.repeat(np.square(compute_stddevs(sizes, sets, variances)), counts)
     assert np.allclose((matrix**2) @ spread, after, rtol=1e-7)
 
 
 def test_a_table_that_is_not_measured_is_the_sum_of_one_that_is() -> None:
     table = np.arange(6).reshape(2, 3)
-    whole, rest, total = consistent([2, 3], [(0, 1), (1,), ()], [table, None, None], [1.0, math.inf, math.inf])
+    whole, rest, total = make_consistent(
+        [2, 3], [(0, 1), (1,), ()], [table, None, None], [1.0, math.inf, math.inf]
+    )
     assert np.allclose(whole, table)
     assert np.allclose(rest, table.sum(axis=0))
     assert total.shape == ()
     assert math.isclose(float(total), 15)
     with pytest.raises(MechanismError, match="must be part of one"):
-        consistent([2, 3], [(0, 1), (1,)], [None, np.zeros(3)], [math.inf, 1.0])
+        make_consistent([2, 3], [(0, 1), (1,)], [None, np.zeros(3)], [math.inf, 1.0])
 
 
 def test_numbers_beyond_64_bits_are_taken() -> None:
     tables = [np.array([2**70, 2**70], dtype=object), np.array([2**71], dtype=object)]
-    found = consistent([2], [(0,), ()], tables, [1.0, 1.0])
+    found = make_consistent([2], [(0,), ()], tables, [1.0, 1.0])
     assert np.allclose(found[0], 2.0**70)
 
 
@@ -211,7 +213,9 @@ def test_the_widths_cover_by_the_exact_law(sizes: list[int], sets: Sets, unit: F
     matrix, _ = dense(sizes, sets, [1.0] * len(sets))
     for confidence in (0.5, 0.9, 0.95, 0.99):
         start = 0
-        for axes, width in zip(sets, averaged_widths(sizes, sets, [law] * len(sets), confidence), strict=True):
+        for axes, width in zip(
+            sets, compute_averaged_widths(sizes, sets, [law] * len(sets), confidence), strict=True
+        ):
             beyond = exact_tail(matrix[start], [law] * len(matrix), unit)
             assert beyond[math.floor(width / unit + 1e-9)] <= 1 - confidence
             narrower = max(0.0, 0.97 * width - float(unit))
@@ -224,7 +228,7 @@ def test_the_widths_cover_by_the_exact_law(sizes: list[int], sets: Sets, unit: F
 def test_widths_are_never_above_those_of_the_own_noise(name: str, confidence: float) -> None:
     sizes, sets = QUESTIONS[name]
     laws = [DiscreteLaplaceLaw(Fraction(2 + i)) for i in range(len(sets))]
-    found = widths(sizes, sets, laws, confidence)
+    found = compute_widths(sizes, sets, laws, confidence)
     assert all(width <= law.quantile(confidence) for width, law in zip(found, laws, strict=True))
     if name in ("rollup", "cube") and confidence == 0.95:
         assert found[-1] < laws[-1].quantile(confidence) * 0.95
@@ -235,13 +239,13 @@ def test_an_interval_is_about_the_noisy_cells_where_these_are_known_better_by_it
     # At low confidence a sharp peak is worth more than a small variance.
     laws = [DiscreteLaplaceLaw(Fraction(1, 2)), DiscreteLaplaceLaw(Fraction(9))]
     tables = [np.array([5, 6, 7, 8]), np.array([40])]
-    (low, high), (least, most) = intervals(sizes, sets, tables, laws, 0.7)
+    (low, high), (least, most) = compute_intervals(sizes, sets, tables, laws, 0.7)
     own = laws[0].quantile(0.7)
-    assert averaged_widths(sizes, sets, laws, 0.7)[0] > own == widths(sizes, sets, laws, 0.7)[0]
-    estimate = consistent(sizes, sets, tables, variances_of(laws))
+    assert compute_averaged_widths(sizes, sets, laws, 0.7)[0] > own == compute_widths(sizes, sets, laws, 0.7)[0]
+    estimate = make_consistent(sizes, sets, tables, list_variances(laws))
     assert np.allclose(low, np.minimum(tables[0] - own, estimate[0]))
     assert np.allclose(high, np.maximum(tables[0] + own, estimate[0]))
-    wide = averaged_widths(sizes, sets, laws, 0.7)[1]
+    wide = compute_averaged_widths(sizes, sets, laws, 0.7)[1]
     assert wide < laws[1].quantile(0.7)
     assert np.allclose([least[0], most[0]], [estimate[1][0] - wide, estimate[1][0] + wide])
 
@@ -258,7 +262,7 @@ def total_variance(sizes: list[int], sets: Sets, split: list[Fraction], power: F
 @pytest.mark.parametrize("power", [Fraction(1, 3), Fraction(1, 2)])
 def test_shares_sum_to_1_and_are_no_worse_than_the_plain_rule(name: str, power: Fraction) -> None:
     sizes, sets = QUESTIONS[name]
-    best, plain = shares(sizes, sets, power), shares(sizes, sets, power, every=True)
+    best, plain = choose_shares(sizes, sets, power), choose_shares(sizes, sets, power, every=True)
     assert sum(best) == sum(plain) == 1
     assert min(best) >= 0 < min(plain)
     before = total_variance(sizes, sets, plain, power)
@@ -267,7 +271,8 @@ def test_shares_sum_to_1_and_are_no_worse_than_the_plain_rule(name: str, power: 
 
 def test_with_every_set_measured_shares_go_with_a_power_of_the_cells() -> None:
     half, third = (
-        [float(x) for x in shares([64], [(0,), ()], p, every=True)] for p in (Fraction(1, 2), Fraction(1, 3))
+        [float(x) for x in choose_shares([64], [(0,), ()], p, every=True)]
+        for p in (Fraction(1, 2), Fraction(1, 3))
     )
     assert half == pytest.approx([8 / 9, 1 / 9], abs=1e-3)
     assert third == pytest.approx([4 / 5, 1 / 5], abs=1e-3)
@@ -276,7 +281,7 @@ def test_with_every_set_measured_shares_go_with_a_power_of_the_cells() -> None:
 @pytest.mark.parametrize("name", ["rollup", "cube", "three pairs"])
 def test_no_other_shares_are_better_for_gaussian_noise(name: str) -> None:
     sizes, sets = QUESTIONS[name]
-    best = total_variance(sizes, sets, shares(sizes, sets, Fraction(1, 2)), Fraction(1, 2))
+    best = total_variance(sizes, sets, choose_shares(sizes, sets, Fraction(1, 2)), Fraction(1, 2))
     chance = np.random.default_rng(5)
     for _ in range(40):
         other = [Fraction(float(x)) for x in chance.dirichlet(np.ones(len(sets)))]
@@ -285,9 +290,9 @@ def test_no_other_shares_are_better_for_gaussian_noise(name: str) -> None:
 
 def test_a_cube_with_laplace_noise_is_best_computed_from_its_finest_table() -> None:
     sizes, sets = QUESTIONS["cube"]
-    assert shares(sizes, sets, Fraction(1, 3)) == [0, 0, 0, 0, 0, 0, 0, 1]
-    plain = total_variance(sizes, sets, shares(sizes, sets, Fraction(1, 3), every=True), Fraction(1, 3))
-    assert total_variance(sizes, sets, shares(sizes, sets, Fraction(1, 3)), Fraction(1, 3)) < plain / 2
+    assert choose_shares(sizes, sets, Fraction(1, 3)) == [0, 0, 0, 0, 0, 0, 0, 1]
+    plain = total_variance(sizes, sets, choose_shares(sizes, sets, Fraction(1, 3), every=True), Fraction(1, 3))
+    assert total_variance(sizes, sets, choose_shares(sizes, sets, Fraction(1, 3)), Fraction(1, 3)) < plain / 2
 
 
 def test_a_long_rollup_needs_no_more_than_its_tables() -> None:
@@ -308,15 +313,15 @@ def test_a_long_rollup_needs_no_more_than_its_tables() -> None:
 )
 def test_a_wrong_question_is_refused(sizes: list[int], sets: Sets, match: str) -> None:
     with pytest.raises(MechanismError, match=match):
-        stddevs(sizes, sets, [1.0] * len(sets))
+        compute_stddevs(sizes, sets, [1.0] * len(sets))
 
 
 def test_wrong_tables_variances_and_powers_are_refused() -> None:
     with pytest.raises(MechanismError, match="must have 2 cells"):
-        consistent([2], [(0,)], [np.zeros(3)], [1.0])
+        make_consistent([2], [(0,)], [np.zeros(3)], [1.0])
     with pytest.raises(MechanismError, match="variances"):
-        consistent([2], [(0,)], [np.zeros(2)], [math.nan])
+        make_consistent([2], [(0,)], [np.zeros(2)], [math.nan])
     with pytest.raises(MechanismError, match="power"):
-        shares([2], [(0,)], Fraction(2, 3))
+        choose_shares([2], [(0,)], Fraction(2, 3))
     with pytest.raises(MechanismError, match="Too many"):
-        stddevs([2] * 13, [tuple(j for j in range(13) if j != i) for i in range(13)], [1.0] * 13)
+        compute_stddevs([2] * 13, [tuple(j for j in range(13) if j != i) for i in range(13)], [1.0] * 13)

@@ -13,23 +13,23 @@ from tests.seeded import SeededBits
 from tests.unit.mechanisms.workloads import dense
 
 from jali.errors import JaliError
+from jali.mechanisms.workloads.count_tree import CountTree, list_shapes
 from jali.mechanisms.workloads.hierarchy import Hierarchy
 from jali.mechanisms.workloads.noisy_cells import NoisyCells
-from jali.mechanisms.workloads.tree import Tree, shapes
-from jali.mechanisms.workloads.workload import Histogram, Intervals, Marginals, Ranges, Thresholds
+from jali.mechanisms.workloads.workload import Histogram, IntervalWorkload, Marginals, Ranges, Thresholds
 
 FANOUTS = ((2, 2, 2), (3, 4), (2, 5, 3), (8,), (2, 1, 3), (1,), (7, 2))
-TREES = [Tree(f, root=root, pinned=pinned) for f in FANOUTS for root, pinned in ((0, 0), (1, 0), (0, 1))]  # type: ignore[arg-type]
+TREES = [CountTree(f, root=root, pinned=pinned) for f in FANOUTS for root, pinned in ((0, 0), (1, 0), (0, 1))]  # type: ignore[arg-type]
 trees = pytest.mark.parametrize("tree", TREES, ids=str)
 WORKLOADS = (Histogram(13), Thresholds(13), Ranges(13))
 
 
-def strategy(tree: Tree) -> np.ndarray[Any, Any]:
+def strategy(tree: CountTree) -> np.ndarray[Any, Any]:
     return np.stack([tree.counts(unit) for unit in np.eye(tree.leaves)], axis=1)
 
 
 def test_a_binary_tree_of_four_cells_is_the_textbook_matrix() -> None:
-    rows = strategy(Tree((2, 2), root=True))
+    rows = strategy(CountTree((2, 2), root=True))
     assert rows.tolist() == [
         [1, 1, 1, 1],
         [1, 1, 0, 0],
@@ -42,26 +42,26 @@ def test_a_binary_tree_of_four_cells_is_the_textbook_matrix() -> None:
 
 
 @trees
-def test_the_two_passes_are_the_least_squares_fit(tree: Tree) -> None:
+def test_the_two_passes_are_the_least_squares_fit(tree: CountTree) -> None:
     noisy = np.random.default_rng(7).normal(10, 5, tree.counts(np.zeros(tree.leaves)).size)
     total = 42.0 if tree.pinned else None
-    assert tree.consistent(tree.split(noisy), total) == pytest.approx(dense.estimate(strategy(tree), noisy, total))
+    assert tree.fit_leaves(tree.split(noisy), total) == pytest.approx(dense.estimate(strategy(tree), noisy, total))
 
 
 @trees
-def test_variances_of_all_ranges_are_those_of_dense_least_squares(tree: Tree) -> None:
+def test_variances_of_all_ranges_are_those_of_dense_least_squares(tree: CountTree) -> None:
     workload = Ranges(tree.leaves)
     spread = dense.covariance(strategy(tree), pinned=tree.pinned)
     wanted = dense.variances(workload.matrix(), spread)
     assert tree.variances(*workload.bounds) == pytest.approx(wanted, rel=1e-9, abs=1e-12)
     for kind in (Ranges, Histogram, Thresholds):
-        asked: Intervals = kind(tree.leaves)
+        asked: IntervalWorkload = kind(tree.leaves)
         total = dense.variances(asked.matrix(), spread).sum()
         assert tree.total_variance(asked) == pytest.approx(total, rel=1e-9, abs=1e-12)
 
 
 @trees
-def test_influence_is_how_the_noises_enter_an_answer(tree: Tree) -> None:
+def test_influence_is_how_the_noises_enter_an_answer(tree: CountTree) -> None:
     rows = strategy(tree)
     weights = np.random.default_rng(3).normal(size=tree.leaves)
     wanted = rows @ dense.covariance(rows, pinned=tree.pinned) @ weights
@@ -109,7 +109,7 @@ def test_large_domains_prefer_a_fanout_near_sixteen_under_pure_loss() -> None:
 
 def test_shapes_have_enough_leaves_and_few_too_many() -> None:
     for cells in (1, 2, 7, 64, 1000, 1025, 1 << 20):
-        found = list(shapes(cells))
+        found = list(list_shapes(cells))
         assert found[0] == (cells,)
         assert all(math.prod(shape) >= cells for shape in found)
         assert all(math.prod(shape) <= 2 * cells for shape in found)

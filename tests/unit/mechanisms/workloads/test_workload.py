@@ -11,13 +11,13 @@ import pytest
 from jali.errors import MechanismError
 from jali.mechanisms.workloads.workload import (
     Histogram,
-    Intervals,
+    IntervalWorkload,
     Marginals,
     Ranges,
     Thresholds,
     Workload,
-    energies,
-    prefix_sums,
+    compute_energies,
+    compute_prefix_sums,
 )
 from jali.privacy import Adjacency
 
@@ -82,11 +82,11 @@ def test_thresholds_of_the_theory_have_sensitivity_one_less_under_replace_one() 
 @pytest.mark.parametrize("cells", [1, 2, 5, 8, 13, 30])
 @pytest.mark.parametrize("block", [1, 2, 3, 4, 8, 16, 50])
 def test_energies_are_squared_lengths_of_block_averages(kind: type[Any], cells: int, block: int) -> None:
-    workload: Intervals = kind(cells)
+    workload: IntervalWorkload = kind(cells)
     padded = np.zeros((workload.size, -(-(cells + 1) // block) * block))
     padded[:, :cells] = workload.matrix()
     plain = (padded.reshape(workload.size, -1, block).sum(axis=2) ** 2 / block).sum(axis=1)
-    assert energies(*workload.bounds, block) == pytest.approx(plain)
+    assert compute_energies(*workload.bounds, block) == pytest.approx(plain)
     assert workload.energy(block) == pytest.approx(plain.sum())
 
 
@@ -104,7 +104,7 @@ def test_ranges_are_numbered_without_being_listed() -> None:
 
 def test_sums_of_huge_counts_do_not_wrap() -> None:
     counts = np.array([2**62, 2**62, 2**62], dtype=np.int64)
-    assert prefix_sums(counts).tolist() == [0, 2**62, 2**63, 3 * 2**62]
+    assert compute_prefix_sums(counts).tolist() == [0, 2**62, 2**63, 3 * 2**62]
     table = Marginals((3, 2), [(1,)]).answers(np.full(6, 2**62, dtype=np.int64))
     assert table.tolist() == [3 * 2**62] * 2
 

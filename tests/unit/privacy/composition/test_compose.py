@@ -26,13 +26,12 @@ from jali.privacy import (
     RandomizedResponseLoss,
     Renyi,
 )
-from jali.privacy.composition.compose import Composition, compose
-from jali.privacy.composition.table import Bound, Inapplicable
-from jali.privacy.composition.theorems import THEOREMS
-from jali.privacy.distribution.pld import PrivacyLossDistribution
-from jali.privacy.losses.gaussian import GaussianLoss
-from jali.privacy.losses.laplace import LaplaceLoss
-from jali.privacy.losses.subsampled import SubsampledLoss
+from jali.privacy.composition.compose import THEOREMS, Composition, compose
+from jali.privacy.composition.theorem_table import Bound, Inapplicable
+from jali.privacy.losses.gaussian_loss import GaussianLoss
+from jali.privacy.losses.laplace_loss import LaplaceLoss
+from jali.privacy.losses.subsampled_loss import SubsampledLoss
+from jali.privacy.pld.privacy_loss_distribution import PrivacyLossDistribution
 
 DELTA = 1e-6
 LOSSES = [Pure(0.1), Pure(0.25), Approximate(0.2, "1e-9"), Concentrated(0.01), BoundedRange(0.3), GaussianLoss(8)]

@@ -10,25 +10,22 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from mpmath import mp  # type: ignore[import-untyped]
 from tests.depth import DEPTH, thinned
-from tests.unit.privacy.composition.games import Game, hockey_stick, response, then, together
+from tests.unit.privacy.composition.composition_games import Game, hockey_stick, response, then, together
 
-from jali.privacy.composition.advanced import ADVANCED, ADVANCED_TANH, classic_drift, mean_drift
-from jali.privacy.composition.basic import BASIC, SHARED
-from jali.privacy.composition.concentrated import CONCENTRATED, CONCENTRATED_SIMPLE
-from jali.privacy.composition.gaussian import GAUSSIAN
-from jali.privacy.composition.numerical import NUMERICAL
-from jali.privacy.composition.optimal import OPTIMAL
-from jali.privacy.composition.parts import Parts, merged
-from jali.privacy.composition.renyi import RENYI
-from jali.privacy.composition.single import SINGLE
+from jali.privacy.composition.advanced_composition import ADVANCED, ADVANCED_TANH, classic_drift, mean_drift
+from jali.privacy.composition.basic_composition import BASIC, SHARED, SINGLE
+from jali.privacy.composition.compose import THEOREMS
+from jali.privacy.composition.compound import Parts, merge_parts
+from jali.privacy.composition.numerical_composition import GAUSSIAN, NUMERICAL
+from jali.privacy.composition.optimal_composition import OPTIMAL
+from jali.privacy.composition.renyi_composition import CONCENTRATED, CONCENTRATED_SIMPLE, RENYI
 from jali.privacy.composition.theorem import Theorem
-from jali.privacy.composition.theorems import THEOREMS
-from jali.privacy.convert import renyi_epsilon
-from jali.privacy.losses.approximate import Approximate
-from jali.privacy.losses.concentrated import Concentrated
-from jali.privacy.losses.gaussian import GaussianLoss
-from jali.privacy.losses.pure import Pure
-from jali.privacy.losses.renyi import Renyi
+from jali.privacy.conversions import renyi_epsilon
+from jali.privacy.losses.approximate_loss import Approximate
+from jali.privacy.losses.concentrated_loss import Concentrated
+from jali.privacy.losses.gaussian_loss import GaussianLoss
+from jali.privacy.losses.pure_loss import Pure
+from jali.privacy.losses.renyi_loss import Renyi
 
 MILLIONTH = Fraction(1, 10**6)
 MIXED: Parts = ((Pure("1/10"), 20), (Pure("1/5"), 5), (Approximate("3/10", "1e-8"), 3))
@@ -41,7 +38,7 @@ FAILURE = st.sampled_from([Fraction(0), Fraction(0), Fraction(1, 1000), Fraction
 @given(st.lists(st.tuples(COIN, FAILURE), min_size=1, max_size=5), st.fractions(0, 6, max_denominator=40))
 def test_no_theorem_claims_less_than_the_exact_loss(coins: list[tuple[Fraction, Fraction]], at: Fraction) -> None:
     """Randomized responses with failures have exactly the loss Approximate(e, d): nothing may undercut them."""
-    parts = merged((Approximate(e, d) if d else Pure(e), 1) for e, d in coins)
+    parts = merge_parts((Approximate(e, d) if d else Pure(e), 1) for e, d in coins)
     with mp.workdps(40):
         game = together(*(response(e, d) for e, d in coins))
         truth = hockey_stick(game, at)

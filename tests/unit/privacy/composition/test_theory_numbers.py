@@ -7,19 +7,19 @@ from fractions import Fraction
 
 import pytest
 
-from jali.privacy.composition.advanced import ADVANCED, ADVANCED_TANH
-from jali.privacy.composition.basic import BASIC
+from jali.privacy.composition.advanced_composition import ADVANCED, ADVANCED_TANH
+from jali.privacy.composition.basic_composition import BASIC
 from jali.privacy.composition.compose import compose
-from jali.privacy.composition.concentrated import CONCENTRATED, CONCENTRATED_SIMPLE
-from jali.privacy.composition.optimal import OPTIMAL, response_delta
-from jali.privacy.composition.parts import Parts
+from jali.privacy.composition.compound import Parts
+from jali.privacy.composition.optimal_composition import OPTIMAL, response_delta
+from jali.privacy.composition.renyi_composition import CONCENTRATED, CONCENTRATED_SIMPLE
 from jali.privacy.composition.theorem import Theorem
-from jali.privacy.losses.approximate import Approximate
+from jali.privacy.losses.approximate_loss import Approximate
 from jali.privacy.losses.bounded_range import BoundedRange
-from jali.privacy.losses.concentrated import Concentrated
-from jali.privacy.losses.gaussian import GaussianLoss
-from jali.privacy.losses.laplace import LaplaceLoss
-from jali.privacy.losses.pure import Pure
+from jali.privacy.losses.concentrated_loss import Concentrated
+from jali.privacy.losses.gaussian_loss import GaussianLoss
+from jali.privacy.losses.laplace_loss import LaplaceLoss
+from jali.privacy.losses.pure_loss import Pure
 
 DELTA = Fraction(1, 10**6)
 HUNDRED: Parts = ((Pure(0.1), 100),)

@@ -13,7 +13,7 @@ from mpmath import mp, mpf  # type: ignore[import-untyped]
 from tests.depth import DEPTH
 
 from jali.errors import CatalogError
-from jali.privacy.losses.randomized_response import RandomizedResponseLoss
+from jali.privacy.losses.randomized_response_loss import RandomizedResponseLoss
 from jali.privacy.planning.calibrate import (
     discrete_gaussian_variance,
     discrete_laplace_scale,

@@ -13,7 +13,7 @@ from tests.depth import DEPTH
 from jali.errors import CatalogError
 from jali.privacy.budget import Budget
 from jali.privacy.planning.crossover import Crossover, Wins, crossover
-from jali.privacy.planning.queries import plan_queries
+from jali.privacy.planning.plan_queries import plan_queries
 
 SIGMA = {"1e-6": 4.2246788893, "1e-5": 3.7306316348}  # THEORY section 2, at epsilon 1
 

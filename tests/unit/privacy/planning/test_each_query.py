@@ -54,7 +54,7 @@ def test_the_optimal_share_is_within_the_budget_and_a_millionth_more_is_not(epsi
 
 
 def test_the_concentrated_share_is_the_root_of_the_largest_rho() -> None:
-    from jali.privacy.convert import largest_rho
+    from jali.privacy.conversions import largest_rho
 
     rho = float(largest_rho(Fraction(3), Fraction(1, 10**6)))
     assert share(each_query(Budget(3, "1e-6"), 50), "zCDP") == pytest.approx(math.sqrt(2 * rho / 50), rel=1e-9)

@@ -6,7 +6,7 @@ import re
 import secrets
 from collections.abc import Iterator
 
-from jali.ledger.schema import ALL_GUARDS, ALL_TABLES, INDEXES, VERSION, Guard
+from jali.ledger.ledger_schema import ALL_GUARDS, ALL_TABLES, INDEXES, VERSION, TableGuard
 
 # Who owns an item, and its key, are texts of any length: they are looked up by digest. It is the same for ever, as
 # the encoding of the database is, which is checked.
@@ -44,7 +44,7 @@ def tables() -> Iterator[str]:
     yield _NAME_KEY
     for statement in ALL_TABLES:
         yield from _table(statement)
-    yield _translated(_WRITE)
+    yield _translate(_WRITE)
 
 
 def guards(schema: str) -> Iterator[str]:
@@ -54,24 +54,24 @@ def guards(schema: str) -> Iterator[str]:
     for guard in _guards():
         called = f"refuse('{guard.reason}')"
         if guard.when:
-            called = f"{guard.called}()"
+            called = f"{guard.trigger_name}()"
             refused = f"IF {_condition(guard)} THEN RAISE EXCEPTION '{guard.reason}'; END IF"
             yield f"CREATE FUNCTION {called} {_TRIGGER} {path} AS $$BEGIN {refused}; RETURN NEW; END$$"
         each = "STATEMENT" if guard.event == "TRUNCATE" else "ROW"
         yield (
-            f"CREATE TRIGGER {guard.called} BEFORE {guard.event} ON {guard.table}"
+            f"CREATE TRIGGER {guard.trigger_name} BEFORE {guard.event} ON {guard.table}"
             f" FOR EACH {each} EXECUTE FUNCTION {called}"
         )
         # Also in sessions that replay changes of elsewhere, where triggers do not fire otherwise.
-        yield f"ALTER TABLE {guard.table} ENABLE ALWAYS TRIGGER {guard.called}"
+        yield f"ALTER TABLE {guard.table} ENABLE ALWAYS TRIGGER {guard.trigger_name}"
 
 
 def without_guards() -> Iterator[str]:
     """Yield the statements that drop the guards."""
     for guard in _guards():
-        yield f"DROP TRIGGER {guard.called} ON {guard.table}"
+        yield f"DROP TRIGGER {guard.trigger_name} ON {guard.table}"
         if guard.when:
-            yield f"DROP FUNCTION {guard.called}()"
+            yield f"DROP FUNCTION {guard.trigger_name}()"
     yield "DROP FUNCTION refuse()"
 
 
@@ -82,11 +82,11 @@ def reshape() -> Iterator[str]:
     """
     for table, columns in _ADDED.items():
         for column, (kind, first) in columns.items():
-            yield _translated(f"ALTER TABLE {table} ADD COLUMN {column} {kind} NOT NULL DEFAULT {first}")
+            yield _translate(f"ALTER TABLE {table} ADD COLUMN {column} {kind} NOT NULL DEFAULT {first}")
             yield f"ALTER TABLE {table} ALTER COLUMN {column} DROP DEFAULT"
     for statement in INDEXES:
         yield f"DROP INDEX IF EXISTS {statement.split()[2]}"
-        yield _translated(statement)
+        yield _translate(statement)
 
 
 _ENTRY, _MARK = {"entry": ("INTEGER", "0")}, {"mark": ("TEXT", "''")}
@@ -118,14 +118,14 @@ def search_path(schema: str) -> str:
     return f'"{schema}", pg_temp'
 
 
-def _guards() -> Iterator[Guard]:
+def _guards() -> Iterator[TableGuard]:
     """Yield all guards; also against emptying a table at once, which Postgres tells from deleting its rows."""
     yield from ALL_GUARDS
     for table in sorted({guard.table for guard in ALL_GUARDS}):
-        yield Guard("refuse_truncate", "TRUNCATE", table, f"{table} only grow")
+        yield TableGuard("refuse_truncate", "TRUNCATE", table, f"{table} only grow")
 
 
-def _condition(guard: Guard) -> str:
+def _condition(guard: TableGuard) -> str:
     return guard.when.replace(" IS NOT (", " IS DISTINCT FROM (")
 
 
@@ -134,13 +134,13 @@ def _table(statement: str) -> Iterator[str]:
     key = next((key for key in _BY_KEY if key in statement), None)
     named = _TABLE.match(statement)
     if key is None or named is None:
-        yield _translated(statement)
+        yield _translate(statement)
     else:
-        yield _translated(statement.replace(f", {key}", ""))
+        yield _translate(statement.replace(f", {key}", ""))
         yield f"CREATE UNIQUE INDEX {named[1]}_key ON {named[1]} {_BY_KEY[key]}"
 
 
-def _translated(statement: str) -> str:
+def _translate(statement: str) -> str:
     for pattern, words in _FROM_SQLITE:
         statement = pattern.sub(words, statement)
     return statement

@@ -10,8 +10,7 @@ from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, cast
 
 from jali.errors import LedgerError
-from jali.ledger.stores.postgres.address import Address
-from jali.ledger.stores.postgres.connection import Row, rows_read
+from jali.ledger.stores.postgres.connection import LedgerAddress, Row, make_rows
 
 if TYPE_CHECKING:
     from psycopg import Connection
@@ -23,7 +22,7 @@ _SETTLED = "SET tcp_keepalives_idle = 10; SET tcp_keepalives_interval = 5; SET t
 _CONNECTING = 10
 
 
-class Pool:
+class ConnectionPool:
     """Connections to one database, made when they are needed.
 
     Guarantee:
@@ -31,7 +30,7 @@ class Pool:
         used, nor closed, by a process that was forked from it.
     """
 
-    def __init__(self, address: Address, patience: float) -> None:
+    def __init__(self, address: LedgerAddress, patience: float) -> None:
         self.process = os.getpid()
         self._address, self._patience = address, patience
         self._room = threading.BoundedSemaphore(_MOST)
@@ -43,17 +42,17 @@ class Pool:
     @contextmanager
     def room(self) -> Iterator[None]:
         """Wait until one more connection may be used."""
-        with self._waited(self._room):
+        with self._wait_for(self._room):
             yield
 
     @contextmanager
     def turn(self) -> Iterator[None]:
         """Wait for the turn of this thread to write: others would only hold connections while they wait."""
-        with self._waited(self._turn):
+        with self._wait_for(self._turn):
             yield
 
     @contextmanager
-    def _waited(self, free: threading.Lock | threading.Semaphore) -> Iterator[None]:
+    def _wait_for(self, free: threading.Lock | threading.Semaphore) -> Iterator[None]:
         if not free.acquire(timeout=self._patience):
             raise LedgerError("ledger-busy", ledger=self._address.name)
         try:
@@ -67,7 +66,7 @@ class Pool:
             return self._idle.pop()
         return None
 
-    def connected(self) -> Connection[Row]:
+    def connect(self) -> Connection[Row]:
         """Connect anew."""
         import psycopg
 
@@ -75,7 +74,7 @@ class Pool:
         made = psycopg.connect(
             self._address.url,
             autocommit=True,
-            row_factory=rows_read,
+            row_factory=make_rows,
             connect_timeout=_CONNECTING,
             application_name="jali",
             client_encoding="UTF8",
@@ -105,7 +104,7 @@ class Pool:
         _abandoned.append(self)
 
 
-_abandoned: list[Pool] = []
+_abandoned: list[ConnectionPool] = []
 
 
 def _close(idle: list[Connection[Row]], process: int) -> None:

@@ -8,12 +8,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from jali.errors import LedgerError
-from jali.ledger.chain import Head
-from jali.ledger.meta import seal_facts
-from jali.ledger.schema import check_version
+from jali.ledger.chain import ChainHead
+from jali.ledger.ledger_schema import check_version, seal_facts
 from jali.ledger.stores.postgres import creation
-from jali.ledger.stores.postgres.address import Address
-from jali.ledger.stores.postgres.connection import PostgresConnection, Row
+from jali.ledger.stores.postgres.connection import LedgerAddress, PostgresConnection, Row
 
 if TYPE_CHECKING:
     from psycopg import Connection
@@ -46,17 +44,17 @@ _MARKS = (
 
 
 @dataclass(frozen=True)
-class Session:
+class PostgresSession:
     """What transactions on one ledger begin with."""
 
-    address: Address
+    address: LedgerAddress
     patience: float
 
     def reading(self) -> str:
         """Begin to read, at one moment; and ask which ledger this is."""
         return f"BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; {self._settings()}; {_LEDGER}"
 
-    def writing(self, write: str, seen: Head) -> str:
+    def writing(self, write: str, seen: ChainHead) -> str:
         """Begin to write, alone; and ask which ledger this is, for its head, and for an entry seen before."""
         return f"{self.making(write)}; {_HEADS.format(seen=seen.seq)}"
 

@@ -20,14 +20,21 @@ from contextlib import closing, contextmanager
 from typing import TYPE_CHECKING
 
 from jali.errors import CatalogError, LedgerError
-from jali.ledger.chain import Head
-from jali.ledger.schema import EARLIER
+from jali.ledger.chain import ChainHead
+from jali.ledger.ledger_schema import EARLIER
 from jali.ledger.stores.postgres import creation
-from jali.ledger.stores.postgres.address import Address
-from jali.ledger.stores.postgres.connection import PostgresConnection, Row
-from jali.ledger.stores.postgres.pool import Pool
-from jali.ledger.stores.postgres.session import COMMIT, RECORDED, Session, run, run_all, undo
-from jali.ledger.stores.postgres.trouble import check_driver, replaced, translated, undecided, unrecorded
+from jali.ledger.stores.postgres.connection import (
+    LedgerAddress,
+    PostgresConnection,
+    Row,
+    check_driver,
+    make_replaced_error,
+    make_undecided_error,
+    make_unrecorded_error,
+    translate_postgres_errors,
+)
+from jali.ledger.stores.postgres.pool import ConnectionPool
+from jali.ledger.stores.postgres.session import COMMIT, RECORDED, PostgresSession, run, run_all, undo
 from jali.ledger.upgrade import upgrade
 
 if TYPE_CHECKING:
@@ -47,14 +54,14 @@ class PostgresStore:
         replaced unseen. An entry that this process has seen is there, or nothing is written any more.
     """
 
-    def __init__(self, address: Address, patience: float, *, create: bool = True) -> None:
+    def __init__(self, address: LedgerAddress, patience: float, *, create: bool = True) -> None:
         check_driver()
         self._address, self._patience = address, patience
-        self._session = Session(address, patience)
-        self._own = Pool(address, patience)
+        self._session = PostgresSession(address, patience)
+        self._own = ConnectionPool(address, patience)
         self._closed = False
-        self._seen = Head()
-        self._ledger = self._opened(create=create)
+        self._seen = ChainHead()
+        self._ledger = self._open(create=create)
 
     @property
     def name(self) -> str:
@@ -73,18 +80,21 @@ class PostgresStore:
     @contextmanager
     def reading(self) -> Iterator[PostgresConnection]:
         """Give a connection that reads, at one moment."""
-        with translated(self.name), self._transaction(self._session.reading()) as (connection, told):
+        with (
+            translate_postgres_errors(self.name),
+            self._transaction(self._session.reading()) as (connection, told),
+        ):
             if told != (self._ledger,):
-                raise replaced(self.name)
+                raise make_replaced_error(self.name)
             yield PostgresConnection(connection)
 
     @contextmanager
     def writing(self) -> Iterator[PostgresConnection]:
         """Give a connection that writes: all of it durably, or nothing."""
         write = secrets.token_hex(16)
-        with self._pool().turn(), translated(self.name):
+        with self._pool().turn(), translate_postgres_errors(self.name):
             with self._transaction(self._session.writing(write, self._seen)) as (connection, told):
-                before = self._checked(told)
+                before = self._check_head(told)
                 yield PostgresConnection(connection)
                 committed = self._commit(connection)
             if not committed:
@@ -96,14 +106,14 @@ class PostgresStore:
             self._pool().close()
             self._closed = True
 
-    def _opened(self, *, create: bool) -> str:
+    def _open(self, *, create: bool) -> str:
         """Return the name of the ledger, which is made where there is none."""
-        with translated(self.name):
-            connection = self._own.connected()
+        with translate_postgres_errors(self.name):
+            connection = self._own.connect()
             try:
                 found = self._session.ledger_at(connection)
                 if found is None and create:
-                    found = self._made(connection)
+                    found = self._make(connection)
                 if found is not None:
                     self._upgrade(connection)
             finally:
@@ -114,7 +124,7 @@ class PostgresStore:
             raise CatalogError("ledger-missing", ledger=self.name, written=shlex.quote(self.name))
         return found
 
-    def _made(self, connection: Connection[Row]) -> str | None:
+    def _make(self, connection: Connection[Row]) -> str | None:
         """Make a ledger, unless another process was faster, and return its name."""
         run(connection, self._session.making("making"))
         if self._session.ledger_at(connection) is None:
@@ -135,13 +145,13 @@ class PostgresStore:
             run_all(connection, creation.guards(schema))
         run(connection, "COMMIT")
 
-    def _pool(self) -> Pool:
+    def _pool(self) -> ConnectionPool:
         """Return the connections of this process, which are not those of the process that it was forked from."""
         if self._closed:
             raise LedgerError("ledger-closed")
         if self._own.process != os.getpid():
             self._own.abandon()
-            self._own = Pool(self._address, self._patience)
+            self._own = ConnectionPool(self._address, self._patience)
         return self._own
 
     @contextmanager
@@ -149,14 +159,14 @@ class PostgresStore:
         """Give a connection with a transaction; what was not committed in the end is undone."""
         pool = self._pool()
         with pool.room():
-            connection, told = self._begun(pool, begin)
+            connection, told = self._begin(pool, begin)
             try:
                 yield connection, told
             finally:
                 undo(connection)
                 pool.give(connection)
 
-    def _begun(self, pool: Pool, begin: str) -> tuple[Connection[Row], Row | None]:
+    def _begin(self, pool: ConnectionPool, begin: str) -> tuple[Connection[Row], Row | None]:
         """Begin a transaction on a connection that was used before; on a new one where those are broken."""
         import psycopg
 
@@ -168,7 +178,7 @@ class PostgresStore:
                 pool.give(used)
                 if not isinstance(problem, psycopg.Error) or not used.closed:
                     raise
-        made = pool.connected()
+        made = pool.connect()
         try:
             self._check_same(made)
             return made, run(made, begin)
@@ -179,14 +189,14 @@ class PostgresStore:
     def _check_same(self, connection: Connection[Row]) -> None:
         """Refuse a server that has become another one since."""
         if self._session.ledger_at(connection) != self._ledger:
-            raise replaced(self.name)
+            raise make_replaced_error(self.name)
 
-    def _checked(self, told: Row | None) -> Head:
+    def _check_head(self, told: Row | None) -> ChainHead:
         """Return the head of the chain. Refuse a chain without the entry that was its head before."""
         ledger, seq, digest, seen = told or (None, None, None, None)
         if ledger != self._ledger or (self._seen.seq and seen != self._seen.digest):
-            raise replaced(self.name)
-        self._seen = Head() if seq is None else Head(seq, digest)
+            raise make_replaced_error(self.name)
+        self._seen = ChainHead() if seq is None else ChainHead(seq, digest)
         return self._seen
 
     def _commit(self, connection: Connection[Row]) -> bool:
@@ -202,42 +212,42 @@ class PostgresStore:
                 return False
             raise
         if cursor.statusmessage != "COMMIT":  # an error that nobody raised has undone everything
-            raise unrecorded(self.name)
-        self._seen = Head() if head is None else Head(*head)
+            raise make_unrecorded_error(self.name)
+        self._seen = ChainHead() if head is None else ChainHead(*head)
         return True
 
-    def _find_out(self, before: Head, write: str) -> None:
+    def _find_out(self, before: ChainHead, write: str) -> None:
         """Return if a commit is recorded whose outcome was lost; raise if it is not, and never will be.
 
         One that wrote no entry is taken for unrecorded. To do it again does no harm then: it charges nothing.
         """
         end, pause = time.monotonic() + self._patience, _PAUSE
-        while (recorded := self._recorded(before, write)) is None:
+        while (recorded := self._is_recorded(before, write)) is None:
             if time.monotonic() >= end:
-                raise undecided(self.name)
+                raise make_undecided_error(self.name)
             time.sleep(pause)
             pause = min(2 * pause, _LONGEST_PAUSE)
         if not recorded:
-            raise unrecorded(self.name)
+            raise make_unrecorded_error(self.name)
 
-    def _recorded(self, before: Head, write: str) -> bool | None:
+    def _is_recorded(self, before: ChainHead, write: str) -> bool | None:
         """Say whether the entries of a transaction that has ended are there; None if nobody can be asked."""
         import psycopg
 
         try:
-            with closing(self._pool().connected()) as connection:
+            with closing(self._pool().connect()) as connection:
                 self._check_same(connection)
                 # With the lock: the backend that was cut off has ended then, one way or the other.
-                self._checked(run(connection, self._session.writing(secrets.token_hex(16), before)))
+                self._check_head(run(connection, self._session.writing(secrets.token_hex(16), before)))
                 found = connection.execute(RECORDED, (before.seq + 1, write)).fetchone()
         except psycopg.Error:
             return None
         return found is not None
 
 
-def exists(address: Address) -> bool:
+def exists(address: LedgerAddress) -> bool:
     """Say whether there is a ledger at an address. None is made."""
     check_driver()
-    pool = Pool(address, _CONNECTING)
-    with translated(address.name), closing(pool.connected()) as connection:
-        return Session(address, _CONNECTING).ledger_at(connection) is not None
+    pool = ConnectionPool(address, _CONNECTING)
+    with translate_postgres_errors(address.name), closing(pool.connect()) as connection:
+        return PostgresSession(address, _CONNECTING).ledger_at(connection) is not None

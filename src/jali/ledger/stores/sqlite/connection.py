@@ -1,16 +1,61 @@
-"""A transaction of SQLite, as the ledger sees it."""
+"""A transaction of SQLite as the ledger sees it, and SQLite's errors in the words of the ledger."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import closing
+from contextlib import closing, contextmanager
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
-from jali.ledger.schema import ALL_GUARDS, ALL_TABLES
+from jali.errors import LedgerError
+from jali.ledger.chain import make_damage_error
+from jali.ledger.ledger_schema import ALL_GUARDS, ALL_TABLES
 
 if TYPE_CHECKING:
     import sqlite3
+
+
+# By SQLite's primary result code.
+_BUSY, _LOCKED, _READONLY, _IOERR, _CORRUPT, _FULL, _CANTOPEN, _NOTADB = 5, 6, 8, 10, 11, 13, 14, 26
+_PROTOCOL, _NOLFS, _NOMEM = 15, 22, 7
+_REASONS = {
+    _BUSY: "ledger-busy-elsewhere",
+    _LOCKED: "ledger-busy-elsewhere",
+    _PROTOCOL: "ledger-locks",
+    _READONLY: "ledger-rights-read-only",
+    _IOERR: "ledger-disk",
+    _NOLFS: "ledger-disk",
+    _NOMEM: "ledger-disk-memory",
+    _CORRUPT: "ledger-damaged-pages",
+    _FULL: "ledger-full",
+    _CANTOPEN: "ledger-rights-open",
+    _NOTADB: "ledger-damaged-file",
+}
+# Extended codes of _IOERR that are about locks: UNLOCK, RDLOCK, CHECKRESERVEDLOCK, LOCK, SHMLOCK.
+_IOERR_LOCKS = frozenset(_IOERR | extension << 8 for extension in (8, 9, 14, 15, 20))
+
+
+@contextmanager
+def translate_sqlite_errors(name: str) -> Iterator[None]:
+    """Turn every error of SQLite and of the system into a `LedgerError` that says what to do."""
+    import sqlite3
+
+    try:
+        yield
+    except sqlite3.Error as error:
+        raise _explain_error(name, error) from None
+    except OSError as error:
+        raise LedgerError("ledger-disk-io", ledger=name, problem=error.strerror) from None
+    except UnicodeDecodeError:
+        raise make_damage_error("damage-text") from None
+    except UnicodeEncodeError:
+        raise LedgerError("text-not-unicode") from None
+
+
+def _explain_error(name: str, error: Exception) -> LedgerError:
+    code = int(getattr(error, "sqlite_errorcode", 0))
+    reason = "ledger-locks" if code in _IOERR_LOCKS else _REASONS.get(code & 0xFF, "ledger-damaged-unreadable")
+    return LedgerError(reason, ledger=name)
 
 
 class SqliteConnection:
@@ -31,7 +76,7 @@ class SqliteConnection:
         """Return the rows of a statement, one at a time."""
         return iter(self._connection.execute(statement))
 
-    def keyed(self, text: str, /) -> str:
+    def lookup_expression(self, text: str, /) -> str:
         """Look a text up by itself, however long it is."""
         return text
 
@@ -50,9 +95,9 @@ class SqliteConnection:
             if finding != "ok":
                 yield f"The file is damaged: {finding}."
         found = set(self.execute(_SCHEMA))
-        for kind, name, *_ in sorted(_expected() - found, key=repr):
+        for kind, name, *_ in sorted(_read_new_schema() - found, key=repr):
             yield f"The {kind} {name} is missing or was changed."
-        for kind, name, *_ in sorted(found - _expected(), key=repr):
+        for kind, name, *_ in sorted(found - _read_new_schema(), key=repr):
             yield f"The {kind} {name} is not what Jali made."
 
 
@@ -60,7 +105,7 @@ _SCHEMA = "SELECT type, name, tbl_name, sql FROM sqlite_master"
 
 
 @lru_cache(maxsize=1)
-def _expected() -> set[tuple[Any, ...]]:
+def _read_new_schema() -> set[tuple[Any, ...]]:
     """Return the schema of a new ledger."""
     import sqlite3
 

@@ -7,11 +7,10 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from jali.errors import LedgerError
-from jali.ledger.damage import damaged
-from jali.ledger.meta import seal_facts
-from jali.ledger.schema import ALL_GUARDS, ALL_TABLES, EARLIER, VERSION, check_version
+from jali.ledger.chain import make_damage_error
+from jali.ledger.ledger_schema import ALL_GUARDS, ALL_TABLES, EARLIER, VERSION, check_version, seal_facts
+from jali.ledger.stores.base import Fill
 from jali.ledger.stores.sqlite.connection import SqliteConnection
-from jali.ledger.stores.store import Fill
 from jali.ledger.upgrade import upgrade
 
 if TYPE_CHECKING:
@@ -48,7 +47,7 @@ def check(connection: sqlite3.Connection, name: str) -> bool:
     check_version(found, name)
     present = any(row[1] == "form" for row in connection.execute("PRAGMA table_info(entries)"))
     if present != (found == VERSION):
-        raise damaged("damage-schema-number")
+        raise make_damage_error("damage-schema-number")
     return not present
 
 

@@ -1,23 +1,133 @@
-"""The file of a ledger: made whole or not at all, readable by its owner only."""
+"""The file of a ledger: made whole or not at all, readable by its owner only, written by one process at a time.
+
+SQLite keeps the journal and its locks beside the file, by name. A file that is mounted by itself has another
+directory around it in each place, so each would have a journal of its own and spend the whole budget. On a network
+file system locks may hold on one machine only. Both are refused.
+"""
 
 from __future__ import annotations
 
+import fcntl
 import os
 import stat
+import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from jali.errors import LedgerError
 from jali.ledger.anchor_file import AnchorFile
 from jali.ledger.stores.sqlite import creation
-from jali.ledger.stores.sqlite.filesystem import check_place
-from jali.ledger.stores.sqlite.lock import turnstile
-from jali.ledger.stores.sqlite.trouble import translated
+from jali.ledger.stores.sqlite.connection import translate_sqlite_errors
 
 if TYPE_CHECKING:
     import sqlite3
+
+
+# Of Linux; elsewhere mounts cannot be told apart like this.
+_MOUNTS = Path("/proc/self/mountinfo")
+_NETWORK = frozenset(
+    {"nfs", "nfs4", "cifs", "smb3", "smbfs", "9p", "afs", "coda", "ncpfs", "ceph", "lustre", "beegfs", "gpfs"}
+)
+_NETWORK_FUSE = frozenset(
+    {"fuse.sshfs", "fuse.s3fs", "fuse.rclone", "fuse.gcsfuse", "fuse.blobfuse", "fuse.glusterfs", "fuse.davfs2"}
+)
+
+
+def check_place(path: Path) -> None:
+    """Raise `LedgerError` for a file that is mounted by itself, or that lies on a network file system."""
+    mounts = _mounts()
+    if str(path) in mounts:
+        raise LedgerError("ledger-locks-mount", path=path)
+    kind = next((mounts[str(place)] for place in path.parents if str(place) in mounts), "")
+    if kind in _NETWORK | _NETWORK_FUSE:
+        raise LedgerError("ledger-locks-network", path=path, filesystem=kind)
+
+
+def _mounts() -> dict[str, str]:
+    """Return the kind of file system of each place where one is mounted, the last mounted one winning."""
+    try:
+        lines = _MOUNTS.read_text(errors="surrogateescape").splitlines()
+    except OSError:
+        return {}
+    found: dict[str, str] = {}
+    for line in lines:
+        before, _, after = line.partition(" - ")
+        fields, kind = before.split(" "), after.split(" ")[0]
+        found[_unescape(fields[4])] = kind
+    return found
+
+
+def _unescape(name: str) -> str:
+    r"""Read the octal escapes of blanks and backslashes.
+
+    Example:
+        >>> _unescape("/a\\040b")
+        '/a b'
+    """
+    if "\\" not in name:
+        return name
+    octal = {f"\\{code:03o}": chr(code) for code in (32, 9, 10, 92)}
+    for escape, letter in octal.items():
+        name = name.replace(escape, letter)
+    return os.fspath(name)
+
+
+_SHORTEST, _LONGEST = 0.0002, 0.004
+
+
+@contextmanager
+def lock_writer(path: Path, patience: float) -> Iterator[None]:
+    """Hold the lock file `path` alone; raise `LedgerError` if that takes longer than `patience` seconds.
+
+    SQLite's own lock starves: its waiters sleep ever longer, for seconds where there are many writers.
+    """
+    with _open_lock(path) as descriptor:
+        _wait(descriptor, path, patience)
+        try:
+            yield
+        finally:
+            # Closing would not do: a child forked meanwhile has a copy of the descriptor, hence the lock.
+            with suppress(OSError):
+                fcntl.flock(descriptor, fcntl.LOCK_UN)
+
+
+@contextmanager
+def _open_lock(path: Path) -> Iterator[int]:
+    try:
+        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    except OSError as error:
+        raise LedgerError("ledger-rights-lock", path=path, problem=error.strerror) from None
+    try:
+        yield descriptor
+    finally:
+        os.close(descriptor)
+
+
+def _wait(descriptor: int, path: Path, patience: float) -> None:
+    end, pause = time.monotonic() + patience, _SHORTEST
+    while not _take_lock(descriptor, path):
+        if time.monotonic() >= end:
+            raise make_busy_error(path)
+        time.sleep(pause)
+        pause = min(2 * pause, _LONGEST)
+
+
+def _take_lock(descriptor: int, path: Path) -> bool:
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    except OSError as error:
+        raise LedgerError("ledger-locks-file", path=path, problem=error.strerror) from None
+    return True
+
+
+def make_busy_error(name: object) -> LedgerError:
+    """Say that others used the ledger for too long. Nothing was written."""
+    return LedgerError("ledger-busy", ledger=str(name))
+
 
 # A page whose cells do not fit it is refused when it is read: rows would be lost in it.
 _PRAGMAS = (
@@ -35,7 +145,7 @@ def prepare(path: Path, patience: float) -> None:
     Nothing here opens an existing file: closing it again would drop the locks that SQLite holds on it for
     other connections of this process.
     """
-    with _explained(path), translated(str(path)):
+    with _translate_making_errors(path), translate_sqlite_errors(str(path)):
         check_place(path)
         if not path.exists():
             make(path, patience, creation.create)
@@ -49,7 +159,7 @@ def anchor_of(path: Path) -> AnchorFile:
 
 def make(path: Path, patience: float, create: Callable[[sqlite3.Connection], None]) -> bool:
     """Make the file whole with what `create` puts into it; return False if there is one already."""
-    with _explained(path), translated(str(path)), turnstile(lock_of(path), patience):
+    with _translate_making_errors(path), translate_sqlite_errors(str(path)), lock_writer(lock_of(path), patience):
         if path.exists():
             return False
         _make(path, create)
@@ -118,7 +228,7 @@ def _sync_directory(directory: Path) -> None:
 
 
 @contextmanager
-def _explained(path: Path) -> Iterator[None]:
+def _translate_making_errors(path: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:

@@ -11,12 +11,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from jali.errors import LedgerError
-from jali.ledger.meta import read_fact
+from jali.ledger.ledger_schema import read_fact
 from jali.ledger.stores.sqlite import creation
-from jali.ledger.stores.sqlite.connection import SqliteConnection
-from jali.ledger.stores.sqlite.file import anchor_of, lock_of, prepare, settle
-from jali.ledger.stores.sqlite.lock import busy, turnstile
-from jali.ledger.stores.sqlite.trouble import translated
+from jali.ledger.stores.sqlite.connection import SqliteConnection, translate_sqlite_errors
+from jali.ledger.stores.sqlite.file import anchor_of, lock_of, lock_writer, make_busy_error, prepare, settle
 
 if TYPE_CHECKING:
     import sqlite3
@@ -65,7 +63,7 @@ class SqliteStore:
     @contextmanager
     def reading(self) -> Iterator[SqliteConnection]:
         """Give a connection that reads, at one moment."""
-        with self._alone(), self._fresh(), translated(self.name), self._begun("BEGIN") as connection:
+        with self._alone(), self._fresh(), translate_sqlite_errors(self.name), self._begin("BEGIN") as connection:
             yield SqliteConnection(connection)
 
     @contextmanager
@@ -73,10 +71,10 @@ class SqliteStore:
         """Give a connection that writes: all of it durably, or nothing."""
         with (
             self._alone(),
-            self._turnstile(),
+            self._writer_lock(),
             self._fresh(),
-            translated(self.name),
-            self._begun("BEGIN IMMEDIATE") as connection,
+            translate_sqlite_errors(self.name),
+            self._begin("BEGIN IMMEDIATE") as connection,
         ):
             yield SqliteConnection(connection)
 
@@ -104,8 +102,8 @@ class SqliteStore:
             self._process = os.getpid()
             self._threads.release()
 
-    def _begun(self, begin: str) -> AbstractContextManager[sqlite3.Connection]:
-        return _transaction(self._connected(), begin)
+    def _begin(self, begin: str) -> AbstractContextManager[sqlite3.Connection]:
+        return _transaction(self._connect(), begin)
 
     @contextmanager
     def _fresh(self) -> Iterator[None]:
@@ -123,7 +121,7 @@ class SqliteStore:
     def _alone(self) -> Iterator[None]:
         self._check_process()
         if not self._threads.acquire(timeout=self._patience):
-            raise busy(self.name)
+            raise make_busy_error(self.name)
         try:
             yield
         finally:
@@ -133,26 +131,26 @@ class SqliteStore:
         if self._process != os.getpid():
             raise LedgerError("process-other")
 
-    def _turnstile(self) -> AbstractContextManager[None]:
-        return nullcontext() if self._path is None else turnstile(lock_of(self._path), self._patience)
+    def _writer_lock(self) -> AbstractContextManager[None]:
+        return nullcontext() if self._path is None else lock_writer(lock_of(self._path), self._patience)
 
-    def _connected(self) -> sqlite3.Connection:
+    def _connect(self) -> sqlite3.Connection:
         if self._closed:
             raise LedgerError("ledger-closed")
         if self._connection is None:
-            self._connection = self._opened_in_memory() if self._path is None else self._opened(self._path)
+            self._connection = self._open_in_memory() if self._path is None else self._open_file(self._path)
         if self._path is not None and self._identity != _identity(self._path):
             raise LedgerError("ledger-behind-replaced", ledger=self._path)
         return self._connection
 
-    def _opened_in_memory(self) -> sqlite3.Connection:
+    def _open_in_memory(self) -> sqlite3.Connection:
         import sqlite3
 
         connection = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
         creation.create(connection)
         return connection
 
-    def _opened(self, path: Path) -> sqlite3.Connection:
+    def _open_file(self, path: Path) -> sqlite3.Connection:
         import sqlite3
 
         self._identity = _identity(path)

@@ -1,4 +1,0 @@
-"""Oracles for the lab. They hold generated data, and answer in ways that Jali never would.
-
-Nothing outside `jali.attacks` may import them.
-"""

@@ -1,1 +1,0 @@
-"""Questions: which people each of them counts."""

@@ -1,1 +1,0 @@
-"""Reconstruction of the people of a census block from tables that were published about them."""

@@ -1,1 +1,0 @@
-"""Jali itself under audit: questions, whole sessions and streams, asked through the public interface."""

@@ -1,0 +1,1 @@
+"""The catalog: what the curator declares about tables."""

@@ -1,1 +1,0 @@
-"""`jali stream`: durable streams from the command line."""

@@ -1,1 +1,0 @@
-"""`jali token`: who may come in through a server."""

@@ -1,0 +1,108 @@
+"""`jali compare`: compare the errors of all mechanisms for a statistic, on a file or on made-up data."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from jali.cli.options import AsJson
+from jali.cli.output import StageProgress, save_figure, write_json
+from jali.errors import CatalogError
+
+if TYPE_CHECKING:
+    from jali.lab.compare.comparison_table import Comparison
+
+_MOST_DRAWS = 1_000_000
+
+
+def _number_option(help_: str) -> Any:
+    return typer.Option(metavar="NUMBER", help=help_)
+
+
+def compare(
+    statistic: Annotated[
+        str,
+        typer.Argument(
+            metavar="STATISTIC", help="median, quantile, minimum, maximum, mean, variance, mode or slope."
+        ),
+    ],
+    data: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="A CSV or Parquet file; made-up data by default.")
+    ] = None,
+    column: Annotated[
+        str | None, typer.Option(metavar="NAME", help="Its column; two names with a comma for a slope.")
+    ] = None,
+    low: Annotated[str | None, _number_option("The least value, which is public; needed with --data.")] = None,
+    high: Annotated[str | None, _number_option("The largest value, likewise.")] = None,
+    step: Annotated[str | None, _number_option("The lattice of the values; a fine one by default.")] = None,
+    epsilon: Annotated[str, _number_option("What each release spends.")] = "1",
+    delta: Annotated[str, _number_option("The delta of mechanisms that have one.")] = "1e-6",
+    at: Annotated[str, _number_option("Which quantile.")] = "1/2",
+    adjacency: Annotated[str, typer.Option(metavar="NAME", help="replace-one or add-remove.")] = "replace-one",
+    shape: Annotated[
+        str | None, typer.Option(metavar="NAME,...", help="Which shapes of made-up data; all by default.")
+    ] = None,
+    people: Annotated[int, typer.Option(metavar="NUMBER", min=1, help="How many people are made up.")] = 1001,
+    draws: Annotated[
+        int, typer.Option(metavar="NUMBER", min=1, max=_MOST_DRAWS, help="How many releases are measured of each.")
+    ] = 1000,
+    seed: Annotated[int, typer.Option(metavar="NUMBER", min=0, help="Where made-up data come from.")] = 1,
+    plot: Annotated[str | None, typer.Option(metavar="FILE", help="Draw the errors into this file.")] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Compare the errors of all mechanisms for a statistic. Nothing is spent, and what is shown is NOT private.
+
+    The errors are measured against the true value: for made-up or public data, or for the one who owns the data.
+
+    Example: [bold]jali compare median --epsilon 1[/bold]
+    """
+    from jali.lab.compare.measure_errors import compare as measure
+
+    given: Any = None if data is None else _read_columns(data, column)
+    shapes = None if shape is None else tuple(part.strip() for part in shape.split(","))
+    with StageProgress() as stages:
+        result = measure(
+            statistic,
+            given,
+            epsilon,
+            low=low,
+            high=high,
+            step=step,
+            at=at,
+            delta=delta,
+            adjacency=adjacency,
+            shapes=shapes,
+            people=people,
+            draws=draws,
+            seed=seed,
+            progress=stages,
+        )
+    _write_comparison(result, plot=plot, as_json=as_json)
+
+
+def _write_comparison(result: Comparison, *, plot: str | None, as_json: bool) -> None:
+    if plot is not None:
+        save_figure(Path(plot), result.plot)
+    if as_json:
+        write_json(result.to_dict())
+    else:
+        print(result)
+
+
+def _read_columns(path: Path, column: str | None) -> Any:
+    """Return one column, or a table of two, of a file."""
+    import duckdb
+    import numpy as np
+
+    if not column:
+        raise CatalogError("compare-column-without-data")
+    names = [name.strip() for name in column.split(",")]
+    try:
+        relation = duckdb.read_parquet(str(path)) if path.suffix == ".parquet" else duckdb.read_csv(str(path))
+        columns = relation.select(*(duckdb.ColumnExpression(name).cast("DOUBLE") for name in names)).fetchnumpy()
+    except duckdb.Error:  # its own words may quote a value
+        raise CatalogError("compare-column-without-numbers", path=path, column=column) from None
+    arrays = [np.ma.filled(np.ma.asarray(values, np.float64), np.nan) for values in columns.values()]
+    return arrays[0] if len(arrays) == 1 else np.stack(arrays, axis=1)

@@ -1,1 +1,0 @@
-"""Durable streams of a database: declared, made, appended to, published."""

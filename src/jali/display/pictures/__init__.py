@@ -1,5 +1,0 @@
-"""Pictures of privacy: composition, profiles, trade-offs and spending.
-
-Each picture is a function that returns matplotlib's axes; the function of the same arguments whose name ends in
-`_curves` returns what is drawn, as plain numbers, and needs no library.
-"""

@@ -1,0 +1,279 @@
+"""Draw many attacks: a sweep over noise, epsilon or the number of questions, and a tour of the lab.
+
+A sweep shows the share of right bits. A tour shows what every attack got right, against each of its opponents.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import cycle
+from typing import Any, Protocol
+
+from jali.display.numbers import show_amount, show_percent
+from jali.display.plots.plot_canvas import (
+    DASHES,
+    DEEP,
+    FAINT,
+    MOSS,
+    PLUM,
+    SAND,
+    SLATE,
+    TEAL,
+    TEXT,
+    draw_intervals,
+    prepare_axes,
+    write_titles,
+)
+from jali.display.plots.plot_labels import label_curves
+
+_ACROSS = {
+    "noise": "size of the noise, in multiples of sqrt(n)",
+    "epsilon": "epsilon that all questions spend together",
+    "questions": "questions",
+}
+_CEILINGS = {"epsilon": "no chance is above this", "questions": "with a ledger no chance is above this"}
+# Without the colour of guessing and of the ceiling.
+_PAINTS = (DEEP, TEAL, SAND, PLUM, MOSS)
+_MARKS = {"sqrt(n)": r"$\sqrt{n}$", "n": "$n$", "refused": "the ledger refuses"}
+# The bottom of the axis where nothing is below guessing; and the room for names below the lowest dot.
+_BOTTOM, _NAMES = 0.42, 0.09
+
+
+class PlottedSweep(Protocol):
+    """What a picture needs of a `Sweep`."""
+
+    @property
+    def by(self) -> str:
+        """What changes."""
+
+    @property
+    def n(self) -> int:
+        """How many people there are."""
+
+    @property
+    def lines(self) -> Sequence[Any]:
+        """The lines, each with a name and points."""
+
+    @property
+    def marks(self) -> Mapping[str, float]:
+        """Places of note."""
+
+    @property
+    def ceiling(self) -> Sequence[tuple[float, float]]:
+        """What a loss allows at each place."""
+
+    @property
+    def each(self) -> float | None:
+        """What one question spends."""
+
+    @property
+    def baseline(self) -> float:
+        """The share without a release."""
+
+
+@dataclass(frozen=True)
+class SweepDot:
+    """One place on one line.
+
+    Attributes:
+        at: The place.
+        fraction: The share of right bits, measured.
+        interval: Of that share.
+        law: The share that theory says; None where it is silent.
+        exact: Whether theory says the share itself, and not a bound from below.
+    """
+
+    at: float
+    fraction: float
+    interval: tuple[float, float]
+    law: float | None
+    exact: bool
+
+
+def sweep_curves(sweep: PlottedSweep) -> dict[str, tuple[SweepDot, ...]]:
+    """Return what is drawn of each line, as plain numbers."""
+    return {line.name: tuple(_make_dot(point) for point in line.points) for line in sweep.lines}
+
+
+def _make_dot(point: Any) -> SweepDot:
+    return SweepDot(point.at, point.fraction, point.interval, point.predicted, point.sense != "at least")
+
+
+def attack_sweep(sweep: PlottedSweep, *, axes: Any = None) -> Any:
+    """Draw a sweep, measured shares beside the law, and return the axes (needs matplotlib)."""
+    axes = prepare_axes(axes, size=(8.0, 4.7))
+    curves = sweep_curves(sweep)
+    axes.set(xscale="log", ylim=(_find_floor(curves), 1.03))
+    axes.margins(x=0.04)
+    lines, around = [], []
+    for (name, dots), paint in zip(curves.items(), cycle(_PAINTS), strict=False):
+        around += _draw_law(axes, dots, paint)
+        around.append(_draw_sweep_dots(axes, dots, paint))
+        lines.append(draw_intervals(axes, [dot.at for dot in dots], [dot.interval for dot in dots], paint, name))
+    if sweep.ceiling:
+        places, shares = zip(*sweep.ceiling, strict=True)
+        style = {"color": SLATE, "linewidth": 1.4, "linestyle": DASHES}
+        lines += axes.plot(places, shares, label=_CEILINGS.get(sweep.by, "ceiling"), **style)
+    axes.set_xlim(axes.get_xlim())
+    around += _draw_level(axes, sweep.baseline)
+    around += [_draw_mark(axes, name, at) for name, at in sweep.marks.items()]
+    axes.yaxis.set_major_formatter(lambda share, _: show_percent(share))
+    axes.xaxis.set_major_formatter(lambda value, _: show_amount(value))
+    if sweep.each is not None:
+        _write_spending(axes, sweep.each)
+    write_titles(axes, _write_title(sweep, curves), _ACROSS[sweep.by], "share of right bits")
+    label_curves(axes, lines, around=around)
+    return axes
+
+
+def _write_title(sweep: PlottedSweep, curves: Mapping[str, Sequence[SweepDot]]) -> str:
+    people = "1 person" if sweep.n == 1 else f"{sweep.n:,} people"
+    bounds = any(dot.law is not None and not dot.exact for dots in curves.values() for dot in dots)
+    laws = "the law (dashed: at least)" if bounds else "the law"
+    # What changes is written below the axis: the title has to fit into a line.
+    return f"Right bits of {people}. Dots: measured. Lines: {laws}."
+
+
+def _find_floor(curves: Mapping[str, Sequence[SweepDot]]) -> float:
+    """Return the bottom of the axis: guessing is near it, unless an attack is misled below that."""
+    least = min((dot.interval[0] for dots in curves.values() for dot in dots), default=1.0)
+    return min(_BOTTOM, math.floor(20 * least) / 20 - _NAMES)
+
+
+def _draw_law(axes: Any, dots: Sequence[SweepDot], paint: str) -> list[Any]:
+    """Draw what theory says as a line, dashed where it is a bound."""
+    known = [dot for dot in dots if dot.law is not None]
+    style = "-" if all(dot.exact for dot in known) else DASHES
+    drawn = {"color": paint, "linewidth": 1.6, "alpha": 0.8, "linestyle": style, "zorder": 2}
+    return list(axes.plot([dot.at for dot in known], [dot.law for dot in known], **drawn)) if known else []
+
+
+def _draw_sweep_dots(axes: Any, dots: Sequence[SweepDot], paint: str) -> Any:
+    shape = {"linestyle": "none", "marker": "o", "markersize": 4.5, "color": paint, "zorder": 4}
+    (line,) = axes.plot([dot.at for dot in dots], [dot.fraction for dot in dots], **shape)
+    return line
+
+
+def _draw_level(axes: Any, share: float) -> list[Any]:
+    """Draw a dotted line at a share, from side to side."""
+    dotted = {"color": SLATE, "linewidth": 0.9, "linestyle": (0, (1, 2)), "zorder": 1}
+    return list(axes.plot(axes.get_xlim(), (share, share), **dotted))
+
+
+def _draw_mark(axes: Any, name: str, at: float) -> Any:
+    """Draw a line at a place of note, with its name at the bottom."""
+    axes.annotate(
+        _MARKS.get(name, name),
+        (at, 0.02),
+        (4, 0),
+        xycoords=axes.get_xaxis_transform(),
+        textcoords="offset points",
+        fontsize=9,
+        color=TEXT,
+        va="bottom",
+    )
+    (line,) = axes.plot((at, at), axes.get_ylim(), color=FAINT, linewidth=1.6, zorder=0)
+    return line
+
+
+def _write_spending(axes: Any, each: float) -> None:
+    """Write above the axes what so many questions spend."""
+    above = axes.secondary_xaxis("top", functions=(lambda count: count * each, lambda spent: spent / each))
+    above.set_xlabel("epsilon spent", fontsize=9, color=TEXT)
+    above.tick_params(colors=TEXT, labelsize=9, length=3, color=FAINT, which="both")
+    above.xaxis.set_major_formatter(lambda value, _: show_amount(value))
+    above.spines[:].set_color(FAINT)
+
+
+# Colour, sign and words for each opponent.
+_FOES = {
+    "simulator": (SLATE, "o", "a simulator"),
+    "unledgered": (SAND, "s", "Jali without a ledger"),
+    "jali": (TEAL, "D", "Jali"),
+}
+
+
+class PlottedTour(Protocol):
+    """What a picture needs of a `Tour`."""
+
+    @property
+    def stops(self) -> Sequence[Any]:
+        """The results, each with what was attacked."""
+
+
+@dataclass(frozen=True)
+class TourDot:
+    """One attack against one opponent.
+
+    Attributes:
+        against: The opponent.
+        fraction: The share of right bits.
+        interval: Of that share.
+        baseline: The share without a release.
+        ceiling: The share that the loss allows; None where nothing is counted.
+    """
+
+    against: str
+    fraction: float
+    interval: tuple[float, float]
+    baseline: float
+    ceiling: float | None
+
+
+def tour_curves(tour: PlottedTour) -> dict[str, tuple[TourDot, ...]]:
+    """Return what is drawn of each attack, as plain numbers."""
+    made: dict[str, list[TourDot]] = {}
+    for stop in tour.stops:
+        result = stop.result
+        dot = TourDot(stop.against, result.fraction, result.interval, result.baseline, result.ceiling)
+        made.setdefault(result.attack, []).append(dot)
+    return {name: tuple(dots) for name, dots in made.items()}
+
+
+def attack_tour(tour: PlottedTour, *, axes: Any = None) -> Any:
+    """Draw the shares of a tour, a row for each attack, and return the axes (needs matplotlib)."""
+    rows = tour_curves(tour)
+    axes = prepare_axes(axes, size=(8.6, 1.5 + 0.4 * len(rows)))
+    seen: set[str] = set()
+    for place, dots in enumerate(rows.values()):
+        for offset, dot in zip(_list_offsets(len(dots)), dots, strict=True):
+            _draw_tour_dot(axes, place + offset, dot, first=dot.against not in seen)
+            seen.add(dot.against)
+        _draw_tick(axes, place, max(dot.baseline for dot in dots), SLATE, "_" if place else "without a release")
+        _draw_ceiling(axes, place, dots, "ceiling" not in seen)
+        seen |= {"ceiling"} if any(dot.ceiling is not None and dot.against == "jali" for dot in dots) else set()
+    axes.set_yticks(list(range(len(rows))), list(rows))
+    axes.set_ylim(len(rows) - 0.4, -0.6)
+    axes.grid(visible=False, axis="y")
+    axes.xaxis.set_major_formatter(lambda share, _: show_percent(share))
+    write_titles(axes, "What every attack gets right, with 95 % intervals", "share of right bits", "")
+    axes.legend(loc="upper left", bbox_to_anchor=(1.01, 1), frameon=False, fontsize=8.5, labelcolor=TEXT)
+    return axes
+
+
+def _list_offsets(count: int) -> list[float]:
+    """Return where the dots of one row stand, so that none covers another."""
+    return [0.2 * (i - (count - 1) / 2) for i in range(count)]
+
+
+def _draw_tour_dot(axes: Any, place: float, dot: TourDot, *, first: bool) -> None:
+    paint, sign, name = _FOES.get(dot.against, (DEEP, "o", dot.against))
+    axes.plot(dot.interval, (place, place), color=paint, linewidth=1.5, alpha=0.7)
+    label = name if first else "_"
+    shape = {"linestyle": "none", "marker": sign, "markersize": 5, "color": paint, "label": label, "zorder": 3}
+    axes.plot([dot.fraction], [place], **shape)
+
+
+def _draw_ceiling(axes: Any, place: int, dots: Sequence[TourDot], first: bool) -> None:
+    allowed = [dot.ceiling for dot in dots if dot.ceiling is not None and dot.against == "jali"]
+    if allowed:
+        _draw_tick(axes, place, allowed[0], PLUM, "ceiling of Jali's loss" if first else "_", style=DASHES)
+
+
+def _draw_tick(axes: Any, place: int, share: float, paint: str, label: str, style: Any = "-") -> None:
+    """Draw a short upright line in a row."""
+    drawn = {"color": paint, "linewidth": 1.3, "linestyle": style, "zorder": 1, "label": label}
+    axes.plot((share, share), (place - 0.42, place + 0.42), **drawn)
+    axes.axhline(place + 0.5, color=FAINT, linewidth=0.5)

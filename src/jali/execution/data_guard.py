@@ -1,0 +1,211 @@
+"""The data guard: what was checked is what is read, and a failure that may be the data's closes the table.
+
+Statement:
+    1. *Data versions.* A question reads a table only in the state in which it was checked: its fingerprint is
+       compared before anything is charged, and before and after the engine has read. Checking is the curator's
+       (`protect`, `publish`, `refresh`, `attach`, `check`); while it goes on, and after it refused, nobody asks.
+    2. *Circuit breaker.* If an engine fails on a question for a reason that may be the data, the protected tables
+       of the question are closed for everybody until the curator has looked: at most one bit leaves in this way,
+       and it is in the trail. A limit of time closes a table the third time.
+Why:
+    Whether a question fails is visible. If one person's rows could decide it, every failing question would tell an
+    exact bit about them, at no loss. The normalising scan (`catalog.value_domain`) and the bounds on intermediate
+    rows (`planner.fanout`) leave no known way; this is for the unknown ones.
+Proof:
+    docs/proofs/outcomes.md.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import TYPE_CHECKING, TypeVar
+
+from jali.catalog.tables import Public, Table
+from jali.engines.base import make_change_failure
+from jali.errors import CatalogError, EngineError
+from jali.ir.aggregates import with_few_keys
+
+if TYPE_CHECKING:
+    from jali.engines import Engine
+    from jali.ledger import Ledger
+    from jali.planner.measured_query import MeasuredQuery
+
+T = TypeVar("T")
+# No table is called like this: names have no spaces.
+_PREFIX = "data of "
+# How often a limit of time may be reached before a table is closed: each time may tell a bit.
+_TIMES = 3
+# Queries with more characters than this list many keys.
+_LONG_QUERY = 1 << 17
+# What closes a table at once: the cause may be the data.
+_DATA, _TIME = ("engine-failed", "engine-failed-result"), "engine-time"
+
+
+@dataclass(frozen=True)
+class DataState:
+    """What is known of the data of a table.
+
+    Attributes:
+        fingerprint: The state that was checked; None before the first check.
+        closed: Why nobody may ask: "checking" while it is checked or after that failed, "failure" after an engine
+            failed; empty if it is open.
+        receipt: The question on which an engine failed.
+        times: How often a limit of time was reached since the curator last looked.
+    """
+
+    fingerprint: str | None = None
+    closed: str = ""
+    receipt: str = ""
+    times: int = 0
+
+
+def is_state(name: str) -> bool:
+    """Say whether a declaration of the ledger is the state of some data, and not a table."""
+    return name.startswith(_PREFIX)
+
+
+class DataGuard:
+    """Lets questions read tables in the state that was checked, and closes tables on which an engine failed."""
+
+    def __init__(self, ledger: Ledger, engine: Engine) -> None:
+        self._ledger = ledger
+        self._engine = engine
+
+    def state(self, name: str) -> DataState:
+        """Return what is known of the data of a table."""
+        found = self._ledger.declaration(_PREFIX + name)
+        return DataState() if found is None else DataState(**json.loads(found.body))
+
+    def states(self) -> dict[str, DataState]:
+        """Return what is known of the data of all tables that were ever checked."""
+        return {
+            d.name.removeprefix(_PREFIX): DataState(**json.loads(d.body))
+            for d in self._ledger.declarations()
+            if is_state(d.name)
+        }
+
+    # For the curator.
+
+    def check(self, table: Table | Public) -> str | None:
+        """Read a source in full, and return the state that was checked. Nothing is recorded.
+
+        Raises:
+            CatalogError: It has values that cannot be read, or was changed meanwhile.
+        """
+        source = table.source
+        self._engine.reopen(source)
+        before = self._engine.fingerprint(source)
+        self._engine.check(table)
+        if isinstance(table, Table) and table.unique:
+            self._engine.check_unique(table)
+        if isinstance(table, Table) and table.reach is not None:
+            self._engine.check_key(table.reach.table, table.reach.there)
+        if self._engine.fingerprint(source) != before:
+            raise CatalogError("source-changed-at-check", table=table.name)
+        return before
+
+    def close(self, name: str) -> None:
+        """Let nobody ask until the table is opened: it is about to be checked."""
+        self._put(name, replace(self.state(name), closed="checking"))
+
+    def open(self, table: Table | Public, fingerprint: str | None) -> None:
+        """Let people ask: the data was checked in this state. A prepared copy was written from such a one."""
+        read = fingerprint if table.read_from == table.source else self._engine.fingerprint(table.read_from)
+        self._put(table.name, DataState(read))
+
+    # For questions.
+
+    def admit(self, tables: Sequence[Table | Public], parts: Iterable[MeasuredQuery] = ()) -> None:
+        """Refuse, before anything is charged, a table that is closed, not there, or not as it was checked.
+
+        And queries that the engine cannot run on any data: they would be paid for, and close the table. Where one
+        lists many keys, it is tried with few of them: what is done with each is the same.
+
+        Raises:
+            EngineError: with what is to be done, and nothing about rows.
+            Unsupported: if the engine cannot run a query.
+        """
+        for table in tables:
+            state = self.state(table.name)
+            if state.closed:
+                raise _build_closed_error(table)
+            self._engine.ready(table)
+            if state.fingerprint is None:
+                self._check_first(table)
+            elif self._engine.fingerprint(table.read_from) != state.fingerprint:
+                raise _build_stale_error(table)
+        for part in parts:
+            short = len(part.sql) <= _LONG_QUERY
+            self._engine.compile(part.sql if short else self._engine.emit(with_few_keys(part.aggregation)), tables)
+
+    def run_guarded(self, tables: Sequence[Table | Public], receipt: str, read: Callable[[], T]) -> T:
+        """Run what reads the data of some tables, in the state that was checked.
+
+        Whatever goes wrong is raised anew, as an error that does not depend on the data: the frames of the
+        reading hold exact numbers. Where the data may be the cause, the tables are closed first.
+        """
+        try:
+            states = {table: self.state(table.name) for table in tables}
+            self._check_unchanged(states)
+            found = read()
+            self._check_unchanged(states)
+        except EngineError as problem:
+            told = problem.like(EngineError)
+        except Exception:
+            told = EngineError("engine-failed-result")
+        else:
+            return found
+        self._count(tables, receipt, told.code)
+        raise told
+
+    def _check_unchanged(self, states: Mapping[Table | Public, DataState]) -> None:
+        for table, state in states.items():
+            if state.closed:
+                raise _build_closed_error(table)
+            if state.fingerprint is not None and self._engine.fingerprint(table.read_from) != state.fingerprint:
+                raise make_change_failure()
+
+    def _count(self, tables: Sequence[Table | Public], receipt: str, code: str) -> None:
+        """Close the tables of a question that failed because of the data, perhaps."""
+        if code not in (*_DATA, _TIME):
+            return
+        for table in tables:
+            if isinstance(table, Public):
+                continue
+            state = self.state(table.name)
+            times = state.times + (code == _TIME)
+            closed = code in _DATA or times >= _TIMES
+            self._put(
+                table.name,
+                replace(state, times=times, closed="failure" if closed else state.closed, receipt=receipt),
+            )
+            if closed:
+                self._ledger.access.act("jali", "close table", f"{table.name} after receipt {receipt}")
+
+    def _check_first(self, table: Table | Public) -> None:
+        """Check a table that an earlier version declared, which kept no state. Once, for its first question."""
+        self.close(table.name)
+        try:
+            fingerprint = self.check(table)
+        except CatalogError:
+            fingerprint, sound = None, False
+        else:
+            sound = True
+        if not sound:
+            raise _build_closed_error(table)
+        self.open(table, fingerprint)
+
+    def _put(self, name: str, state: DataState) -> None:
+        self._ledger.declare(_PREFIX + name, json.dumps(asdict(state), sort_keys=True))
+
+
+def _build_closed_error(table: Table | Public) -> EngineError:
+    return EngineError("table-closed", table=table.name)
+
+
+def _build_stale_error(table: Table | Public) -> EngineError:
+    if isinstance(table, Public):
+        return EngineError("source-changed-public", table=table.name)
+    return EngineError("source-changed", table=table.name)

@@ -1,0 +1,1 @@
+"""Durable streams of a database: declared, created, appended to, published."""

@@ -1,0 +1,150 @@
+"""Explain how the loss was found, split and charged, and what is computed after the noise."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+from jali.catalog.tables import Table
+from jali.display.numbers import show_amount, show_percent
+from jali.explain import proof_pages
+from jali.explain.planned_releases import amount, list_noted_releases
+from jali.ir.aggregates import Marks
+from jali.ir.estimators import AnyEstimate, Moment, Picked
+from jali.ir.expressions import Aggregate, Column
+from jali.planner.accuracy import list_targets
+from jali.planner.forecast import forecast_estimate, public_rows
+from jali.planner.original_expression import join_words, write_original
+from jali.planner.plan import Plan
+from jali.planner.subpopulation_costs import count_charged_subpopulations, name_partition
+from jali.privacy import Event, decimal
+from jali.sql.printer import show_expression
+
+
+def accuracy_lines(plan: Plan) -> tuple[str, ...]:
+    """Say what the loss was found for, and how far that is a promise; nothing for a loss that was given."""
+    if plan.aim is None or not plan.aim.within:
+        return ()
+    each = "each number" if plan.keys else "the answer"
+    found = f"{plan.cost} is the least loss, up to 1 %, at which {each} stays within what was asked"
+    sure = f"with {show_percent(plan.aim.confidence)}{', each group by itself' if plan.keys else ''}"
+    return (
+        f"{found}, {sure}",
+        *(_line(plan, output.name, made, width) for output, made, width in list_targets(plan)),
+    )
+
+
+def _line(plan: Plan, name: str, estimate: AnyEstimate, within: Fraction) -> str:
+    found = forecast_estimate(plan, 0, estimate)
+    width = f"{name} within {decimal(within)}"
+    if found.half_width is None:
+        return f"{width}: a forecast and no promise, {join_words(_if(plan, estimate))}"
+    return f"{width}, whatever the data" + (", in a group that is sure to appear" if found.sure else "")
+
+
+def _if(plan: Plan, estimate: AnyEstimate) -> list[str]:
+    """Say for what data a forecast is made."""
+    rows = public_rows(plan, 0)
+    found = [] if rows is None else [f"for groups of {show_amount(rows)} rows"]
+    if isinstance(estimate, Moment):
+        return [*found, "typical data"]
+    return [*found, "values that lie evenly over their range"] if isinstance(estimate, Picked) else found
+
+
+def list_postprocessing(plan: Plan) -> tuple[str, ...]:
+    """List what is computed from noisy values: free."""
+    question = plan.question
+    made = [o for o in question.outputs if not isinstance(o.expression, Aggregate | Column)]
+    notes = [f"{o.name} = {write_original(o.expression)}" for o in made if o.expression not in question.group_by]
+    if question.having is not None:
+        notes.append(f"HAVING {show_expression(question.having)}")
+    if question.order_by:
+        terms = (show_expression(o.expression) + " DESC" * o.descending for o in question.order_by)
+        notes.append(f"ORDER BY {', '.join(terms)}")
+    if question.limit is not None:
+        notes.append(f"LIMIT {question.limit}" + (f" OFFSET {question.offset}" if question.offset else ""))
+    return tuple(notes)
+
+
+def describe_split(plan: Plan) -> str:
+    """Say how the loss is shared out."""
+    return _describe_selection(plan) + _sets(plan) + _measures(plan)
+
+
+def _describe_selection(plan: Plan) -> str:
+    """Say what choosing the groups takes."""
+    if plan.selection is None:
+        return ""
+    share = float(amount(plan, plan.selection.loss.event) / plan.cost.amount)
+    taken = "all" if share == 1 else show_percent(share)
+    if plan.told is None:
+        return f"choosing the groups takes {taken} of it; of the rest, "
+    return f"the count that the groups are chosen by, and that is told with them, takes {taken} of it; "
+
+
+def _sets(plan: Plan) -> str:
+    if len(plan.levels) == 1:
+        return ""
+    return f"each grouping set gets a share by the {_root(plan)} root of its number of groups; within it, "
+
+
+def _root(plan: Plan) -> str:
+    return "square" if plan.cost.epsilon is None else "cube"
+
+
+def _measures(plan: Plan) -> str:
+    notes = [one for one in list_noted_releases(plan) if one.place != plan.told]
+    if not notes:
+        return "nothing else is measured"
+    rest, of_rest = ("all of it", "") if plan.told is None else ("the rest", "of the rest, ")
+    if len(notes) == 1:
+        return f"one {'measure' if not notes[0].ends else 'pick with its interval'} takes {rest}"
+    return (
+        f"{of_rest}shares are proportional to the {_root(plan)} root of how much a measure matters (1 for each "
+        f"aggregate it carries, 1/3 below a mean{_others(plan)}), which makes the forecast squared error least"
+    )
+
+
+def _others(plan: Plan) -> str:
+    kinds = [estimate for _, estimate in plan.estimates]
+    found = ", by its effect on the result under a moment" if any(isinstance(k, Moment) for k in kinds) else ""
+    ends = any(isinstance(k, Picked) and isinstance(k.axis, Marks) for k in kinds)
+    return found + (", ends of intervals a fourteenth of their quantile's share each" if ends else "")
+
+
+_TOGETHER = {
+    1: "all parts together cost as much as the dearest of them",
+    2: "a person who is replaced can leave one part and enter another: the dearest pair of parts counts",
+}
+
+
+def part_lines(plan: Plan) -> tuple[str, ...]:
+    """Say what the part is, who belongs to it, and what the question costs now; nothing for a whole table."""
+    if plan.part is None:
+        return ()
+    member, table = plan.part, next(t for t in plan.tables if t.name == plan.part.table)
+    first = (
+        f"{member.key} of {name_partition(member)}: one of {len(member.values):,}, known before the data is read"
+    )
+    return (first, _belonging(table), *(_cost(plan, t) for t in plan.tables))
+
+
+def _belonging(table: Table) -> str:
+    if table.row_level:
+        return "each row is in one part at most; rows with other keys are in none"
+    return (
+        f"each {table.owner} belongs to one part at most: of those where it has rows, the one with the least hash;"
+        " its rows in other parts do not count, in no question on a part"
+    )
+
+
+def _cost(plan: Plan, table: Table) -> str:
+    found = count_charged_subpopulations(plan, table)
+    if found is None:
+        return f"{table.name} pays as without parts: some rows of the question need no row of the part"
+    now = dict(plan.charged).get(table.name)
+    growth = "" if now is None else f"; now its sum grows by {_amount(now)}"
+    return f"{table.name}: {_TOGETHER[found[0]]} ({proof_pages.PARALLEL}){growth}"
+
+
+def _amount(growth: Event) -> str:
+    return "nothing" if not (growth.amount or growth.delta) else str(growth)

@@ -1,0 +1,265 @@
+"""Explain where the rows of a question come from, whose they are, and what one person's rows can change."""
+
+from __future__ import annotations
+
+from jali.catalog.number_intervals import NumberInterval
+from jali.catalog.tables import Public, Table
+from jali.explain.notes import TableNote
+from jali.explain.vocabulary import name_unit, one_row_each, plural
+from jali.ir.expressions import Call, Column, Expression, conjuncts
+from jali.ir.ownership import OWNER, changes, own, same_owner
+from jali.ir.relations import Belonging, Capped, Compute, Keep, Match, Pair, PerOwner, Relation, Scan, Stack
+from jali.planner.original_expression import (
+    find_original_names,
+    join_words,
+    name_relation,
+    write_original,
+    write_summary,
+)
+from jali.planner.plan import Plan
+from jali.privacy import Adjacency, decimal
+
+Conditions = tuple[Expression, ...]
+_KINDS = {
+    "inner": "joined with",
+    "left": "left-joined with",
+    "full": "full-joined with",
+}
+
+
+def list_steps(plan: Plan) -> tuple[str, ...]:
+    """Say step by step what the engine makes of the tables; nothing where it reads the rows of one table."""
+    source: Relation = plan.source
+    known: Conditions = ()
+    while isinstance(source, Keep):
+        known += conjuncts(source.condition)
+        source = source.source
+    return tuple(_steps(source, known))
+
+
+def write_condition(plan: Plan) -> str | None:
+    """Write the filter of the question itself."""
+    source: Relation = plan.source
+    found: list[str] = []
+    while isinstance(source, Keep):
+        found.insert(0, write_original(source.condition, find_original_names(source.source)))
+        source = source.source
+    return " AND ".join(found) or None
+
+
+def _steps(relation: Relation, known: Conditions) -> list[str]:
+    if isinstance(relation, Scan):
+        return []
+    if isinstance(relation, Keep):
+        return [*_steps(relation.source, known + conjuncts(relation.condition)), _describe_filter(relation)]
+    if isinstance(relation, Compute | Belonging):
+        return _steps(relation.source, known)
+    if isinstance(relation, Capped):
+        unit, who = own(relation).unit, name_relation(relation.source)
+        cap = f"of {who} at most {relation.rows:,} rows of each {unit}, before they are joined or grouped"
+        return [*_steps(relation.source, known), cap]
+    if isinstance(relation, Pair):
+        return [*_steps(relation.left, known), *_steps(relation.right, ()), _describe_join(relation, known)]
+    if isinstance(relation, Match):
+        return [*_steps(relation.source, known), *_steps(relation.other, ()), _describe_match(relation)]
+    if isinstance(relation, Stack):
+        return [step for part in relation.parts for step in _steps(part, ())] + [_describe_union(relation)]
+    return [*_steps(relation.source, ()), _describe_summary(relation)]
+
+
+def _describe_filter(relation: Keep) -> str:
+    here = write_original(relation.condition, find_original_names(relation.source))
+    scanned = isinstance(relation.source, Scan)
+    return f"rows of {name_relation(relation.source)} where {here}" if scanned else f"of these, those where {here}"
+
+
+def _describe_join(pair: Pair, known: Conditions) -> str:
+    left, right = own(pair.left), own(pair.right)
+    shown = f"{name_relation(pair.left)} {_KINDS[pair.kind]} {name_relation(pair.right)}"
+    on = "" if pair.condition is None else f" on {write_original(pair.condition)}"
+    if left.public or right.public:
+        return f"{shown}{on}: public rows have no owner: each keeps its own; what multiplies is bounded later"
+    equal = write_equality(pair.left, pair.right, conjuncts(pair.condition) + known)
+    means = "makes both rows one person's" + _lonely(pair.kind)
+    return f"{shown}{on}, which {means}" if on == f" on {equal}" else f"{shown}{on}: {equal} {means}"
+
+
+def _lonely(kind: str) -> str:
+    return "" if kind == "inner" else "; a row without partner keeps its owner"
+
+
+def write_equality(left: Relation, right: Relation, conditions: Conditions) -> str:
+    """Write the condition that equates two owners."""
+    for found in conditions:
+        if isinstance(found, Call) and found.function == "=" and _equates(left, right, found):
+            return write_original(found)
+    return "an equality of the owners"
+
+
+def _equates(left: Relation, right: Relation, found: Call) -> bool:
+    one, other = found.arguments
+    if not (isinstance(one, Column) and isinstance(other, Column)):
+        return False
+    pairs = ((one.name, other.name), (other.name, one.name))
+    return any(left.field(a) and right.field(b) and same_owner(left, a, right, b) for a, b in pairs)
+
+
+def _describe_match(relation: Match) -> str:
+    on = (
+        ""
+        if relation.condition is None
+        else f", {write_original(relation.condition, find_original_names(relation.other))}"
+    )
+    same = "" if own(relation.other).public else " of the same person"
+    shown = f"a row of {name_relation(relation.other)}{same}{on}"
+    if relation.flag is None:
+        return f"rows of {name_relation(relation.source)} for which there is {shown}"
+    return f"rows of {name_relation(relation.source)}, each told whether there is {shown}"
+
+
+def _describe_union(relation: Stack) -> str:
+    return (
+        f"UNION ALL of {join_words([name_relation(part) for part in relation.parts])}: every row keeps its owner"
+    )
+
+
+def _describe_summary(relation: PerOwner) -> str:
+    owners, names = own(relation.source), find_original_names(relation.source)
+    who = owners.unit if not owners.public else None
+    tokens = dict(owners.copies)
+    others = [
+        write_original(key.expression, names)
+        for key in relation.keys
+        if not (isinstance(key.expression, Column) and tokens.get(key.expression.name) == OWNER)
+    ]
+    keyed = join_words([*([] if who is None else [who]), *others]) if who or others else "the whole table"
+    made = [_write_clamp(write_summary(s, names), s.function, s.field.bounds) for s in relation.summaries]
+    return f"one row for each {keyed}" + (f": {', '.join(made)}" if made else "")
+
+
+def _write_clamp(shown: str, function: str, bounds: NumberInterval) -> str:
+    if function not in ("count", "sum") or bounds.low is None or bounds.high is None:
+        return shown
+    return f"{shown} clamped to [{decimal(bounds.low)}, {decimal(bounds.high)}]"
+
+
+def table_notes(plan: Plan) -> tuple[TableNote, ...]:
+    """Say of each protected table what the question can tell about it, and what that costs."""
+    return tuple(_note(plan, table) for table in plan.tables)
+
+
+def public_names(plan: Plan) -> tuple[str, ...]:
+    """Return the public tables that are read."""
+    return tuple(table.name for table in plan.read if isinstance(table, Public))
+
+
+def _note(plan: Plan, table: Table) -> TableNote:
+    cost = dict(plan.costs).get(table.name, plan.cost)
+    return TableNote(
+        name=table.name,
+        unit=table.owner,
+        via=_via(table),
+        adjacency=table.adjacency.value,
+        max_rows=table.max_rows,
+        changes=changes(plan.source, table),
+        because=_because(plan, table),
+        loss=str(cost),
+        exact_loss=str(cost.amount),
+    )
+
+
+def _via(table: Table) -> str | None:
+    if table.reach is None:
+        return None
+    reach = table.reach
+    return f"{reach.here} = {reach.there} of {reach.table.name}, which is unique there"
+
+
+def _because(plan: Plan, table: Table) -> str:
+    who = "row" if table.row_level else f"{table.owner}"
+    if table.name in own(plan.source).needed:
+        lost = f"every row needs a row of {table.name}: without those of one {who}, what that {who} adds is gone"
+    else:
+        lost = (
+            f"a row can do without {table.name}: without those of one {who}, what remains may move to another "
+            "group or gain weight, so one bounded contribution goes and another comes"
+        )
+    return lost if table.adjacency is Adjacency.ADD_REMOVE else f"{lost}; replacing does this for two"
+
+
+def describe_neighbours(plan: Plan) -> str:
+    """Say what a neighbouring table is."""
+    table = plan.table
+    who = name_unit(plan)
+    rows = "one row" if table.row_level else f"all rows of one {who}"
+    if table.adjacency is Adjacency.ADD_REMOVE:
+        return f"the answer is nearly as likely with {rows} as without"
+    other = "any other row" if table.row_level else f"the rows of any other {who}"
+    return f"the answer is nearly as likely with {rows} as with {other} instead; how many there are is public"
+
+
+def describe_contribution(plan: Plan) -> str:
+    """Say how one person's rows are bounded, and where the bound comes from."""
+    weights = plan.aggregation.weights
+    if weights is None:
+        return _alone(plan)
+    rows, who = plural(weights.max_rows, "row"), name_unit(plan)
+    if weights.by_rank:
+        return (
+            f"one {who} counts for at most {rows}, by rank: the first {weights.max_rows:,} of each {who} in the "
+            f"prepared copy count 1 each, in an order that was drawn when it was written{_from(plan)}"
+        )
+    if one_row_each(plan) and weights.max_rows == 1:
+        return f"one {who} has one row at most, and counts once"
+    asked = "that pass the filter " if isinstance(plan.source, Keep) else ""
+    bound = f"one {who} counts for at most {rows}: of c rows {asked}each weighs min(1, {weights.max_rows}/c), "
+    if weights.norm == "l2":
+        bound = (
+            f"one {who} counts for at most {rows} in the L2 norm over the groups: each row {asked}weighs "
+            f"min(1, {weights.max_rows}/c), where c is the root of the sum of squares of the rows in each group, "
+        )
+    return f"{bound}rounded down to a multiple of 1/{weights.resolution:,}. Nothing is sampled{_from(plan)}"
+
+
+def _alone(plan: Plan) -> str:
+    """Say why rows need no bound."""
+    if plan.table.unique:
+        return f"each {name_unit(plan)} has one row, as a key of the source enforces, and counts once"
+    return "each row is a person of its own and counts once"
+
+
+def _from(plan: Plan) -> str:
+    """Say where the bound comes from, unless it is simply the table's."""
+    weights, declared = plan.aggregation.weights, own(plan.source).max_rows
+    if weights is not None and weights.max_rows != declared:
+        return f". The question asks for {weights.max_rows:,}; declared is {_origin(plan.source)}"
+    origin = _origin(plan.source)
+    return "" if origin == _write_declared_bound(plan.table) else f". The bound is {origin}"
+
+
+def _write_declared_bound(table: Table) -> str:
+    return f"{table.max_rows:,} ({table.name})"
+
+
+def _origin(relation: Relation) -> str:
+    if isinstance(relation, Scan):
+        assert isinstance(relation.table, Table)
+        return _write_declared_bound(relation.table)
+    if isinstance(relation, Stack):
+        return " + ".join(_origin(part) for part in relation.parts)
+    if isinstance(relation, Pair):
+        return _larger(relation)
+    if isinstance(relation, PerOwner) and own(relation).max_rows != own(relation.source).max_rows:
+        return f"1 (a row for each {own(relation).unit})"
+    assert not isinstance(relation, Match) or not own(relation.source).public
+    return _origin(relation.source)
+
+
+def _larger(pair: Pair) -> str:
+    sides = [s for s in (pair.left, pair.right) if not own(s).public]
+    if len(sides) == 1:
+        return _origin(sides[0])
+    rows = [own(s).max_rows for s in sides]
+    if rows[0] == rows[1]:
+        return _origin(sides[0])
+    return f"the larger of {_origin(sides[0])} and {_origin(sides[1])}"

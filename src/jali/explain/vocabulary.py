@@ -1,0 +1,56 @@
+"""Words that all parts of an explanation share."""
+
+from __future__ import annotations
+
+from jali.ir.ownership import most_changes, own
+from jali.ir.relations import Compute, Keep, PerOwner
+from jali.planner import terms
+from jali.planner.forecast import scans_one_table
+from jali.planner.plan import Plan
+
+CONFIDENCE = terms.CONFIDENCE
+_MOVED = {
+    1: "",
+    2: "; taken away and put in elsewhere",
+    4: "; taken away and put in elsewhere, for two people",
+}
+
+
+def name_unit(plan: Plan) -> str:
+    """Return what names one privacy unit."""
+    return own(plan.source).unit or "row"
+
+
+def one_row_each(plan: Plan) -> bool:
+    """Say whether every person has one row at most: a subquery made one for each."""
+    relation = plan.source
+    while isinstance(relation, Keep | Compute):
+        relation = relation.source
+    return isinstance(relation, PerOwner) and own(relation).max_rows == 1
+
+
+def one_table(plan: Plan) -> bool:
+    """Say whether the rows are those of one table that names their owners itself."""
+    return scans_one_table(plan) and len(plan.tables) == 1
+
+
+def plural(count: int, noun: str) -> str:
+    """Write a number of things.
+
+    Example:
+        >>> plural(1, "row"), plural(1200, "row")
+        ('1 row', '1,200 rows')
+    """
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"
+
+
+def show_changes(plan: Plan) -> str:
+    """Say what else one unit moves beside one bounded vector."""
+    return _MOVED[most_changes(plan.source)]
+
+
+def set_label(plan: Plan, level: int) -> str:
+    """Name a grouping set by its keys."""
+    from jali.planner.original_expression import write_original
+
+    return f"({', '.join(write_original(plan.keys[place].expression) for place in plan.levels[level].places)})"

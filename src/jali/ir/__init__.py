@@ -1,0 +1,1 @@
+"""Questions, relations and aggregates as frozen nodes, which the parser, the planner and the engines share."""

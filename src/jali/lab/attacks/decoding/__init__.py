@@ -1,0 +1,1 @@
+"""Decode answers into bits, and predict how many bits are right."""

@@ -1,0 +1,315 @@
+"""Simulate systems without a budget: counts and means with noise of a chosen law, as many as one likes.
+
+`ERRORS` holds the errors of each kind of noise. `DecoySimulator` is the instance on which the exponential
+adversary fares as badly as its theorem allows, and `RationedOracle` answers a number of questions and then no
+more.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from jali.errors import CatalogError
+from jali.lab.attacks.arrays import Bits, Doubles, Members
+from jali.lab.attacks.noise_models import Noise
+from jali.lab.attacks.oracle import Oracle, Refusal, Spent
+from jali.lab.attacks.oracles.generated_secrets import GroupSeats, Secret
+from jali.lab.attacks.oracles.sticky_layers import draw_sticky_errors
+from jali.lab.attacks.oracles.worst_noise import choose_errors
+from jali.lab.attacks.subsets.random_subsets import Listed, read_subsets
+from jali.lab.attacks.subsets.subset_operators import Subsets
+from jali.privacy import Adjacency
+
+
+def _draw_none(_: Simulator, __: Subsets, counts: Doubles) -> Doubles:
+    return np.zeros(len(counts))
+
+
+def _draw_uniform(place: Simulator, _: Subsets, counts: Doubles) -> Doubles:
+    return place.random.uniform(-place.noise.size, place.noise.size, len(counts))
+
+
+def _draw_worst(place: Simulator, subsets: Subsets, _: Doubles) -> Doubles:
+    return choose_errors(place.secret.bits, subsets, place.noise.size, place.random)
+
+
+def _draw_gaussian(place: Simulator, _: Subsets, counts: Doubles) -> Doubles:
+    return place.random.normal(0, place.noise.size, len(counts))
+
+
+def _draw_laplace(place: Simulator, _: Subsets, counts: Doubles) -> Doubles:
+    return place.random.laplace(0, place.noise.size, len(counts))
+
+
+def _draw_geometric(place: Simulator, _: Subsets, counts: Doubles) -> Doubles:
+    """Draw from the discrete Laplace law: the difference of two geometric numbers."""
+    if place.noise.size == 0:
+        return np.zeros(len(counts))
+    stop = -math.expm1(-1 / place.noise.size)
+    up, down = place.random.geometric(stop, (2, len(counts)))
+    return np.asarray(up - down, np.float64)
+
+
+def _draw_layers(place: Simulator, subsets: Subsets, _: Doubles) -> Doubles:
+    return draw_sticky_errors(place.secret.bits, subsets, place.noise.size, place.salt)
+
+
+def _round_counts(place: Simulator, _: Subsets, counts: Doubles) -> Doubles:
+    if place.noise.size == 0:
+        return np.zeros(len(counts))
+    return np.round(counts / place.noise.size) * place.noise.size - counts
+
+
+def _draw_garbage(place: Simulator, _: Subsets, counts: Doubles) -> Doubles:
+    """Replace a share of the answers by anything between 0 and n."""
+    made_up = place.random.random(len(counts)) < place.noise.size
+    return np.where(made_up, place.random.uniform(0, place.n, len(counts)) - counts, 0.0)
+
+
+ERRORS: dict[str, Callable[[Simulator, Subsets, Doubles], Doubles]] = {
+    "none": _draw_none,
+    "uniform": _draw_uniform,
+    "worst": _draw_worst,
+    "gaussian": _draw_gaussian,
+    "laplace": _draw_laplace,
+    "geometric": _draw_geometric,
+    "layers": _draw_layers,
+    "rounding": _round_counts,
+    "garbage": _draw_garbage,
+}
+
+
+@dataclass(frozen=True, eq=False)
+class Simulator:
+    """Adds noise of a law to exact counts of generated bits."""
+
+    secret: Secret
+    noise: Noise
+    random: np.random.Generator
+
+    @classmethod
+    def of(cls, *, n: int, noise: Noise, prior: float = 0.5, seed: int | None = None) -> Simulator:
+        """Draw a secret to be asked about."""
+        random = np.random.default_rng(seed)
+        return cls(Secret.draw(n, random, prior), noise, random)
+
+    @cached_property
+    def salt(self) -> bytes:
+        """What sticky noise depends on besides questions and people, drawn when it is first needed."""
+        return self.random.bytes(32)
+
+    @property
+    def name(self) -> str:
+        """What is attacked."""
+        return f"a simulator with noise {self.noise}"
+
+    @property
+    def n(self) -> int:
+        """How many people there are."""
+        return len(self.secret.bits)
+
+    @property
+    def prior(self) -> float:
+        """The probability that a bit is 1."""
+        return self.secret.prior
+
+    @property
+    def adjacency(self) -> Adjacency | None:
+        """A simulator promises nothing."""
+        return None
+
+    def ask(self, questions: Subsets | ArrayLike) -> Doubles:
+        """Answer all questions."""
+        subsets = read_subsets(questions, self.n)
+        counts = subsets.matvec(self.secret.bits.astype(np.float64))
+        return np.asarray(counts, np.float64) + ERRORS[self.noise.kind](self, subsets, counts)
+
+    def spent(self) -> Spent | None:
+        """Nothing is counted."""
+        return None
+
+    def refusal(self) -> Refusal | None:
+        """It never refuses."""
+        return None
+
+    def mark(self, guess: Bits) -> int:
+        """Return how many bits of a guess are right."""
+        return self.secret.mark(guess)
+
+
+@dataclass(frozen=True, eq=False)
+class DecoySimulator(Simulator):
+    """Answers as if each of some people, the decoys, had half of the trait.
+
+    Among d = 2 floor(2E) decoys, which are 4E where 2E is whole, half have the trait. A count is wrong by half the
+    difference of those with and those without it among its decoys: at most d/4 <= E. All C(d, d/2) ways to give
+    half of the decoys the trait have the same answers, nothing else is consistent with them, and the opposite
+    of the secret on the decoys is wrong in d bits.
+
+    The secret is the last of these ways by the order of the people, so that an attack that takes the first of what
+    it cannot tell apart is wrong in all d.
+
+    Attributes:
+        decoys: Who they are.
+    """
+
+    decoys: Members
+
+    @classmethod
+    def of(cls, *, n: int, noise: Noise, prior: float = 0.5, seed: int | None = None) -> DecoySimulator:
+        """Draw a secret and its decoys; at most all people, if their number is even."""
+        random = np.random.default_rng(seed)
+        secret = Secret.draw(n, random, prior)
+        count = min(2 * math.floor(2 * noise.size), n - n % 2)
+        chosen = np.sort(random.permutation(n)[:count])
+        secret.bits[chosen] = np.arange(count) >= count // 2
+        return cls(secret, noise, random, np.isin(np.arange(n), chosen))
+
+    @property
+    def name(self) -> str:
+        """What is attacked."""
+        return f"an oracle with {np.count_nonzero(self.decoys)} decoys and errors up to {self.noise.size:g}"
+
+    def ask(self, questions: Subsets | ArrayLike) -> Doubles:
+        """Answer all questions."""
+        subsets = read_subsets(questions, self.n)
+        return np.asarray(subsets.matvec(np.where(self.decoys, 0.5, self.secret.bits)), np.float64)
+
+
+@dataclass(frozen=True, eq=False)
+class SimulatedMeans:
+    """Publishes n times the mean of every attribute over the members, with independent noise."""
+
+    seats: GroupSeats
+    noise: Noise
+    random: np.random.Generator
+
+    @classmethod
+    def of(cls, *, n: int, attributes: int, noise: Noise, seed: int | None = None) -> SimulatedMeans:
+        """Draw a group to be asked about."""
+        if noise.stddev is None:
+            raise CatalogError("tracing-noise-wrong", noise=noise.kind)
+        random = np.random.default_rng(seed)
+        return cls(GroupSeats.draw(n, attributes, random), noise, random)
+
+    @cached_property
+    def _noisy(self) -> Simulator:
+        """What draws the errors; sticky ones are the same for the same question."""
+        return Simulator(self.seats.secret, self.noise, self.random)
+
+    @property
+    def name(self) -> str:
+        """What is attacked."""
+        return f"means of counts with noise {self.noise}" if self.noise.size else "exact means"
+
+    @property
+    def n(self) -> int:
+        """How many members there are."""
+        return len(self.candidates)
+
+    @property
+    def prior(self) -> float:
+        """The probability that the second candidate sits."""
+        return self.seats.secret.prior
+
+    @property
+    def adjacency(self) -> Adjacency | None:
+        """It promises nothing."""
+        return None
+
+    @property
+    def frequencies(self) -> Doubles:
+        """How frequent each attribute is in the population."""
+        return self.seats.frequencies
+
+    @property
+    def candidates(self) -> Bits:
+        """The attributes of both people for each seat."""
+        return self.seats.candidates
+
+    def ask(self) -> Doubles:
+        """Answer how many members have each attribute."""
+        having = Listed.of(self.seats.members.T)
+        counts = np.asarray(having.matvec(np.ones(self.n)), np.float64)
+        return counts + ERRORS[self.noise.kind](self._noisy, having, counts)
+
+    def spent(self) -> Spent | None:
+        """Nothing is counted."""
+        return None
+
+    def refusal(self) -> Refusal | None:
+        """It never refuses."""
+        return None
+
+    def mark(self, guess: Bits) -> int:
+        """Return for how many seats a guess is right."""
+        return self.seats.secret.mark(guess)
+
+    def split_scores(self, scores: Doubles) -> tuple[Doubles, Doubles]:
+        """Return the scores of the members and of the outsiders."""
+        return self.seats.split_scores(scores)
+
+
+@dataclass(frozen=True, eq=False)
+class RationedOracle:
+    """Hands on the first questions to another oracle.
+
+    Attributes:
+        inner: The other one.
+        most: How many questions it answers.
+        refuses: Whether it says that it refuses the rest, as a ledger does; otherwise nobody asked them.
+    """
+
+    inner: Oracle
+    most: int
+    refuses: bool = False
+    _asked: list[int] = field(default_factory=list)
+
+    @property
+    def name(self) -> str:
+        """What is attacked."""
+        return f"{self.inner.name}, {self.most:,} answers"
+
+    @property
+    def n(self) -> int:
+        """How many people there are."""
+        return self.inner.n
+
+    @property
+    def prior(self) -> float:
+        """The probability that a bit is 1."""
+        return self.inner.prior
+
+    @property
+    def noise(self) -> Noise:
+        """The law of the noise."""
+        return self.inner.noise
+
+    @property
+    def adjacency(self) -> Adjacency | None:
+        """That of the other oracle."""
+        return self.inner.adjacency
+
+    def ask(self, subsets: Subsets) -> Doubles:
+        """Answer the first questions."""
+        left = min(len(subsets), self.most - sum(self._asked))
+        self._asked.append(left)
+        return self.inner.ask(subsets.first(left)) if left else np.empty(0)
+
+    def spent(self) -> Spent | None:
+        """What the other oracle counts."""
+        return self.inner.spent()
+
+    def refusal(self) -> Refusal | None:
+        """Return where it refuses."""
+        return Refusal(sum(self._asked), "No more questions are answered.") if self.refuses else None
+
+    def mark(self, guess: Bits) -> int:
+        """Return how many bits of a guess are right."""
+        return self.inner.mark(guess)

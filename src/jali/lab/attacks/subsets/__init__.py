@@ -1,0 +1,1 @@
+"""Describe questions as subsets: which people each of them counts."""

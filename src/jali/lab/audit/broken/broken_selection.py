@@ -1,0 +1,115 @@
+"""Selection charged for less than it loses, and noisy max: its index is private, the value itself is not."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from fractions import Fraction
+from functools import partial
+from typing import TypeAlias
+
+import numpy as np
+
+from jali.lab.audit.broken.definition import (
+    BROKEN,
+    CLAIM,
+    HONEST,
+    Sampled,
+    all_above,
+    define_subject,
+    one_above,
+    one_against_the_rest,
+    opposite_halves,
+)
+from jali.lab.audit.subject import Outputs
+from jali.lab.audit.subjects.registration import Registration
+from jali.mechanisms.selection.exponential_mechanism import Exponential
+from jali.mechanisms.selection.permute_and_flip import PermuteAndFlip
+from jali.privacy import Adjacency, Pure
+from jali.privacy.losses.bounded_range import BoundedRange
+from jali.privacy.rationals import Number
+
+VALUES = 5
+Noise: TypeAlias = Callable[[np.random.Generator, float, tuple[int, int]], Outputs]
+
+_MOVED = ((100, 99), (99, 100))
+
+
+def _register_exact(name: str, mechanism: Exponential | PermuteAndFlip) -> Registration:
+    claim, pairs = BoundedRange(CLAIM), (_MOVED, ((0, 9), (1, 8)))
+    return Registration(name, type(mechanism), claim, Adjacency.REPLACE_ONE, pairs, mechanism.log_masses)
+
+
+EXACT: tuple[Registration, ...] = (
+    _register_exact(
+        "exponential mechanism with the exponent of counts under replace-one",
+        Exponential(sensitivity=1, epsilon=CLAIM, monotone=True, adjacency="add-remove"),
+    ),
+    _register_exact(
+        "permute-and-flip charged as if it were of bounded range", PermuteAndFlip(sensitivity=1, epsilon=CLAIM)
+    ),
+)
+
+
+def laplace_noise(random: np.random.Generator, scale: float, shape: tuple[int, int]) -> Outputs:
+    """Draw two-sided noise."""
+    return random.laplace(scale=scale, size=shape)
+
+
+def exponential_noise(random: np.random.Generator, scale: float, shape: tuple[int, int]) -> Outputs:
+    """Draw one-sided noise: noisy max with it is permute-and-flip (Ding et al. 2021)."""
+    return random.exponential(scale=scale, size=shape)
+
+
+def gumbel_noise(random: np.random.Generator, scale: float, shape: tuple[int, int]) -> Outputs:
+    """Draw Gumbel noise: noisy max with it is the exponential mechanism."""
+    return random.gumbel(scale=scale, size=shape)
+
+
+def noisy_max(
+    values: Sequence[float],
+    count: int,
+    random: np.random.Generator,
+    *,
+    noise: Noise,
+    scale: float,
+    tells: Callable[..., Outputs],
+) -> Outputs:
+    """Tell which noisy value is the largest (np.argmax), or the largest itself (np.max)."""
+    noisy = np.asarray(values, np.float64) + noise(random, scale, (count, len(values)))
+    return np.asarray(tells(noisy, axis=1), np.float64)[:, None]
+
+
+def _define_noisy_max(noise: Noise, epsilon: Number, tells: Callable[..., Outputs]) -> Sampled:
+    index = (one_against_the_rest(VALUES), one_above(VALUES), opposite_halves(VALUES))
+    pairs = index if tells is np.argmax else (all_above(VALUES), all_above(2 * VALUES))
+    return Pure(epsilon), pairs, partial(noisy_max, noise=noise, scale=2 / float(Fraction(epsilon)), tells=tells)
+
+
+@define_subject("noisy max with Laplace noise", Adjacency.REPLACE_ONE, HONEST)
+def noisy_max_laplace(epsilon: Number = CLAIM) -> Sampled:
+    """Honest: Laplace noise of scale 2/epsilon, the index alone (Dwork and Roth 2014, section 3.3)."""
+    return _define_noisy_max(laplace_noise, epsilon, np.argmax)
+
+
+@define_subject("noisy max with exponential noise", Adjacency.REPLACE_ONE, HONEST)
+def noisy_max_exponential(epsilon: Number = CLAIM) -> Sampled:
+    """Honest: exponential noise of scale 2/epsilon, the index alone (McKenna and Sheldon 2020)."""
+    return _define_noisy_max(exponential_noise, epsilon, np.argmax)
+
+
+@define_subject("noisy max with Gumbel noise", Adjacency.REPLACE_ONE, HONEST)
+def noisy_max_gumbel(epsilon: Number = CLAIM) -> Sampled:
+    """Honest: Gumbel noise of scale 2/epsilon, the index alone (McSherry and Talwar 2007)."""
+    return _define_noisy_max(gumbel_noise, epsilon, np.argmax)
+
+
+@define_subject("noisy max with Laplace noise that prints the value", Adjacency.REPLACE_ONE, BROKEN)
+def value_of_noisy_max_laplace(epsilon: Number = CLAIM) -> Sampled:
+    """Broken: tells the largest value; it is low with Pr = F(t)^5, which loses 5/2 epsilon (Ding et al. 2018)."""
+    return _define_noisy_max(laplace_noise, epsilon, np.max)
+
+
+@define_subject("noisy max with exponential noise that prints the value", Adjacency.REPLACE_ONE, BROKEN)
+def value_of_noisy_max_exponential(epsilon: Number = CLAIM) -> Sampled:
+    """Broken: tells the largest value, of which some are impossible for a neighbour (Ding et al. 2018)."""
+    return _define_noisy_max(exponential_noise, epsilon, np.max)

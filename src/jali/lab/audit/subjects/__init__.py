@@ -1,0 +1,1 @@
+"""Jali itself under audit: its mechanisms, questions, sessions and streams."""

@@ -1,1 +1,0 @@
-"""Unknown keys: which groups exist in the data, told without telling of anyone's presence."""

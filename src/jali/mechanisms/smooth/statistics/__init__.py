@@ -1,1 +1,0 @@
-"""Statistics of a column with their local and smooth sensitivity."""

@@ -1,1 +1,0 @@
-"""Sparse vector: many questions about a threshold, paid for by the few whose answer is yes."""

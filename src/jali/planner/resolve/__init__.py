@@ -1,0 +1,1 @@
+"""Resolve written names and relations against the catalog, and prove whose row each row is."""

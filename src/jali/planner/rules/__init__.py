@@ -1,0 +1,1 @@
+"""The rules that turn a question into a plan, one in each module."""

@@ -1,1 +1,0 @@
-"""Adaptivity: filters refuse, odometers report, whatever was chosen after seeing earlier answers."""

@@ -1,5 +1,0 @@
-"""A database behind a server, for the same `Session`: what is asked here is answered there."""
-
-from jali.remote.opening import open_session
-
-__all__ = ["open_session"]

@@ -1,1 +1,0 @@
-"""Who is calling: tokens, signed cookies, and how often somebody may call."""

@@ -1,1 +1,0 @@
-"""Work that takes a while: pools, bounded queues, and the questions that are being answered."""

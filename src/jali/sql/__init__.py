@@ -1,0 +1,1 @@
+"""SQL text to nodes, and nodes back to text."""

@@ -1,0 +1,1 @@
+"""Read sqlglot's tree into nodes, clause by clause against allow-lists."""

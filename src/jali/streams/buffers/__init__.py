@@ -1,1 +1,0 @@
-"""Buffers: Toeplitz strategies whose every step needs a few numbers only."""
