@@ -96,6 +96,8 @@ def _write_collection(value: Any) -> Any:
         return tag_value("dictionary", [[to_plain(key), to_plain(held)] for key, held in value.items()])
     if type(value) in (list, *_COLLECTIONS):
         parts = [to_plain(part) for part in value]
+        if isinstance(value, (set, frozenset)):  # in an order that does not depend on the hash seed
+            parts.sort(key=repr)
         name = _COLLECTIONS.get(type(value))
         return parts if name is None else tag_value(name, parts)
     if isinstance(value, Decimal):

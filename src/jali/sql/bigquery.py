@@ -85,7 +85,7 @@ def read_contributions(
     for written in _find_written_bounds(lexed, clause, older=older):
         offset = lexed.tokens[written.function].start + len(_OLDER) * _is_older(lexed, written.function)
         if offset in bounds:
-            raise lexed.refuse(written.first, "bounds-repeated")
+            raise lexed.refuse_at(written.first, "bounds-repeated")
         bounds[offset] = written.bound
         spans.append((lexed.tokens[written.first].start, lexed.tokens[written.last].end + 1))
     if older:
@@ -123,10 +123,10 @@ def _read_named_bounds(lexed: TokenizedText, index: int, opening: int) -> _Writt
         raise lexed.decline(index, "argument-unsupported", argument=name, arguments=tuple(_PER))
     items, closing = lexed.items(index + 2) if lexed.word(index + 2) == "(" else ([], index + 2)
     if lexed.word(index - 1) != "," or lexed.word(closing + 1) not in (",", ")") or len(items) != 2:
-        raise lexed.refuse(index, "bounds-argument-malformed", argument=name)
+        raise lexed.refuse_at(index, "bounds-argument-malformed", argument=name)
     function = _function(lexed, index, opening)
     if _PER[name] not in _AGGREGATES[function]:
-        raise lexed.refuse(
+        raise lexed.refuse_at(
             index,
             "bounds-argument-unknown",
             function=function.upper(),
@@ -149,7 +149,7 @@ def _function(lexed: TokenizedText, index: int, opening: int) -> str:
     """Return the name of the aggregate around a bound."""
     name = lexed.word(opening - 1).removeprefix(_OLDER)
     if name not in _AGGREGATES or lexed.word(opening) != "(" or lexed.word(opening - 2) == ".":
-        raise lexed.refuse(index, "bounds-outside-aggregate", functions=tuple(map(str.upper, _AGGREGATES)))
+        raise lexed.refuse_at(index, "bounds-outside-aggregate", functions=tuple(map(str.upper, _AGGREGATES)))
     return name
 
 
@@ -157,11 +157,11 @@ def _bound(lexed: TokenizedText, lower: range, upper: range, per: Per) -> Contri
     low, high = lexed.number(lower), lexed.number(upper)
     if low is None or high is None:
         place = lower.start if low is None else upper.start
-        raise lexed.refuse(place, "bounds-not-two")
+        raise lexed.refuse_at(place, "bounds-not-two")
     if max(abs(low), abs(high)) > _MOST:
-        raise lexed.refuse(lower.start, "bounds-too-far")
+        raise lexed.refuse_at(lower.start, "bounds-too-far")
     if low > high:
-        raise lexed.refuse(lower.start, "bounds-reversed")
+        raise lexed.refuse_at(lower.start, "bounds-reversed")
     return ContributionBounds(low, high, per)
 
 
@@ -267,7 +267,7 @@ def _check_place(lexed: TokenizedText, index: int, outermost: int | None) -> Non
     if name == "AGGREGATION_THRESHOLD":
         raise lexed.decline(index, "bigquery-aggregation-threshold")
     if lexed.word(index - 1) != "select":
-        raise lexed.refuse(index, "privacy-clause-misplaced", clause=name)
+        raise lexed.refuse_at(index, "privacy-clause-misplaced", clause=name)
     if index - 1 != outermost:
         raise lexed.decline(index, "privacy-clause-inner", clause=name)
 
@@ -276,16 +276,16 @@ def _read(lexed: TokenizedText, place: int) -> tuple[PrivacyClause, int]:
     """Read the clause whose WITH is at `place`; return it and the index of the parenthesis that closes it."""
     if lexed.word(place + 2) != "options" or lexed.word(place + 3) != "(":
         name = lexed.word(place + 1).upper()
-        raise lexed.refuse(place, "privacy-clause-without-options", clause=name)
+        raise lexed.refuse_at(place, "privacy-clause-without-options", clause=name)
     items, closing = lexed.items(place + 3)
     options: dict[str, range] = {}
     for item in items if closing > place + 4 else ():
         meaning = _name(lexed, item)
         if meaning in options:
-            raise lexed.refuse(item.start, "privacy-option-repeated", option=lexed.word(item.start))
+            raise lexed.refuse_at(item.start, "privacy-option-repeated", option=lexed.word(item.start))
         options[meaning] = item[2:]
     if "max_groups" in options and "max_rows" in options:
-        raise lexed.refuse(options["max_rows"].start - 2, "privacy-options-exclusive")
+        raise lexed.refuse_at(options["max_rows"].start - 2, "privacy-options-exclusive")
     return _clause(lexed, options, lexed.position(place)), closing
 
 
@@ -293,11 +293,11 @@ def _name(lexed: TokenizedText, item: range) -> str:
     """Return what an item `name = value` sets, or refuse it."""
     name = lexed.word(item.start)
     if len(item) and name not in _MEANING:
-        raise lexed.refuse(
+        raise lexed.refuse_at(
             item.start, "privacy-option-unknown", option=lexed.text(item[:1]), options=tuple(_KNOWN)
         )
     if len(item) < 3 or lexed.word(item.start + 1) != "=":
-        raise lexed.refuse(item.start, "privacy-option-malformed", options=tuple(_KNOWN))
+        raise lexed.refuse_at(item.start, "privacy-option-malformed", options=tuple(_KNOWN))
     return _MEANING[name]
 
 
@@ -319,14 +319,14 @@ def _clause(lexed: TokenizedText, options: Mapping[str, range], position: tuple[
 def _epsilon(lexed: TokenizedText, value: range | None) -> Fraction | None:
     number = None if value is None else lexed.number(value)
     if value is not None and (number is None or number <= 0):
-        raise lexed.refuse(value.start, "privacy-option-epsilon")
+        raise lexed.refuse_at(value.start, "privacy-option-epsilon")
     return number
 
 
 def _delta(lexed: TokenizedText, value: range | None) -> Fraction | None:
     number = None if value is None else lexed.number(value)
     if value is not None and (number is None or not 0 <= number < 1):
-        raise lexed.refuse(value.start, "privacy-option-delta")
+        raise lexed.refuse_at(value.start, "privacy-option-delta")
     return number
 
 
@@ -336,7 +336,7 @@ def _whole(lexed: TokenizedText, value: range | None) -> int | None:
     text = lexed.text(value)
     if not _WHOLE.fullmatch(text) or int(text) == 0:
         option = lexed.word(value.start - 2)
-        raise lexed.refuse(value.start, "privacy-option-whole", option=option)
+        raise lexed.refuse_at(value.start, "privacy-option-whole", option=option)
     return int(text)
 
 
@@ -346,7 +346,7 @@ def _unit(lexed: TokenizedText, value: range | None) -> tuple[str | None, str | 
         return None, None
     match = _PATH.fullmatch(lexed.text(value))
     if match is None:
-        raise lexed.refuse(value.start, "privacy-option-unit")
+        raise lexed.refuse_at(value.start, "privacy-option-unit")
     return None if match[1] is None else _unquote(match[1]), _unquote(match[2])
 
 
@@ -357,5 +357,5 @@ def _unquote(name: str) -> str:
 def _selection(lexed: TokenizedText, value: range | None) -> str | None:
     text = None if value is None else lexed.text(value).upper()
     if value is not None and text not in _STRATEGIES:
-        raise lexed.refuse(value.start, "privacy-option-strategy", strategies=tuple(_STRATEGIES))
+        raise lexed.refuse_at(value.start, "privacy-option-strategy", strategies=tuple(_STRATEGIES))
     return text

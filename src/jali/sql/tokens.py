@@ -68,7 +68,7 @@ class TokenizedText:
             if depth == 1 and self.word(index) == ",":
                 found.append(range(first, index))
                 first = index + 1
-        raise self.refuse(opening, "parenthesis-unclosed")
+        raise self.refuse_at(opening, "parenthesis-unclosed")
 
     def without(self, spans: Iterable[tuple[int, int]]) -> str:
         """Return the text with these stretches, given by their offsets, as blanks: all else keeps its place."""
@@ -83,7 +83,7 @@ class TokenizedText:
         before = self.sql[: self.tokens[min(index, len(self.tokens) - 1)].start]
         return before.count("\n") + 1, len(before) - before.rfind("\n")
 
-    def refuse(self, index: int, code: str, /, **fields: Field) -> QueryError:
+    def refuse_at(self, index: int, code: str, /, **fields: Field) -> QueryError:
         """Make the refusal of something malformed."""
         return QueryError(code, position=self.position(index), **fields)
 
@@ -181,11 +181,11 @@ class _Count:
 
     def open(self, index: int, kind: TokenType, before: TokenType | None) -> None:
         if len(self.levels) > self.limits.depth:
-            raise self.lexed.refuse(index, "question-too-deep", most=self.limits.depth)
+            raise self.lexed.refuse_at(index, "question-too-deep", most=self.limits.depth)
         if kind is TokenType.L_PAREN and self.lexed.word(index - 1).removeprefix("anon_") in _AGGREGATES:
             self.aggregates += 1
             if self.aggregates > self.limits.aggregates:
-                raise self.lexed.refuse(index - 1, "too-many-aggregates", most=self.limits.aggregates)
+                raise self.lexed.refuse_at(index - 1, "too-many-aggregates", most=self.limits.aggregates)
         self.levels.append(_Level(kind if kind is TokenType.CASE else before if before in _GROUPINGS else None))
 
     def close(self, index: int) -> None:
@@ -199,7 +199,7 @@ class _Count:
         inside = outer.kind is TokenType.GROUPING_SETS
         outer.sets = outer.sets + asked - 1 if inside else outer.sets * asked
         if outer.sets > self.limits.sets or asked > self.limits.sets:
-            raise self.lexed.refuse(index, "too-many-grouping-sets", most=self.limits.sets)
+            raise self.lexed.refuse_at(index, "too-many-grouping-sets", most=self.limits.sets)
 
     def sets_of(self, level: _Level) -> int:
         items = 0 if level.empty else level.items
@@ -210,7 +210,7 @@ class _Count:
     def next_item(self, index: int, level: _Level) -> None:
         level.items += 1
         if level.items > self.limits.items:
-            raise self.lexed.refuse(index, "too-many-items", most=self.limits.items)
+            raise self.lexed.refuse_at(index, "too-many-items", most=self.limits.items)
         if level.after_from:
             self.table(index)
 
@@ -218,12 +218,12 @@ class _Count:
         level.selects = True
         self.selects += 1
         if self.selects > self.limits.selects:
-            raise self.lexed.refuse(index, "too-many-selects", most=self.limits.selects)
+            raise self.lexed.refuse_at(index, "too-many-selects", most=self.limits.selects)
 
     def table(self, index: int) -> None:
         self.tables += 1
         if self.tables > self.limits.tables:
-            raise self.lexed.refuse(index, "too-many-tables", most=self.limits.tables)
+            raise self.lexed.refuse_at(index, "too-many-tables", most=self.limits.tables)
 
 
 def check_tokens(lexed: TokenizedText, limits: Limits = DEFAULT) -> None:

@@ -8,7 +8,7 @@ from jali.sql.reader.read_select import read_sql
 
 WITH_DOUBLED = ", ".join(f"a{i + 1} AS (SELECT * FROM a{i} UNION ALL SELECT * FROM a{i})" for i in range(3))
 
-# Each limit: a text that is as large as it allows, and one that is larger by one.
+# Each limit: a text that is as large as it allows, and one that is larger.
 EDGES: dict[str, tuple[Limits, str, str]] = {
     "characters": (Limits(characters=27), "SELECT COUNT(*) FROM visits", "SELECT COUNT(*) FROM visits "),
     "tokens": (Limits(tokens=7), "SELECT COUNT(*) FROM visits", "SELECT COUNT(*) FROM visits v"),
@@ -21,7 +21,7 @@ EDGES: dict[str, tuple[Limits, str, str]] = {
     ),
     "tables": (Limits(tables=2), "SELECT COUNT(*) FROM a, b", "SELECT COUNT(*) FROM a JOIN b USING (x), c"),
     "selects": (
-        Limits(selects=16),
+        Limits(selects=23),
         f"WITH a0 AS (SELECT * FROM visits), {WITH_DOUBLED} SELECT COUNT(*) FROM a3",
         f"WITH a0 AS (SELECT * FROM visits), {WITH_DOUBLED} SELECT COUNT(*) FROM a3 JOIN a0 USING (id)",
     ),
@@ -36,7 +36,7 @@ EDGES: dict[str, tuple[Limits, str, str]] = {
         "SELECT COUNT(*) FROM t GROUP BY GROUPING SETS (CUBE (a, b), ROLLUP (c))",
     ),
     "size": (
-        Limits(size=8),
+        Limits(size=11),
         "SELECT COUNT(a + b) AS n FROM t HAVING n > 1",
         "SELECT COUNT(a + b) AS n FROM t HAVING n > n",
     ),
