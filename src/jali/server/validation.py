@@ -37,6 +37,7 @@ _FAMILIES = {
 }
 # What the text of a code names besides the field.
 _LIMITS = ("max_length", "min_length", "gt", "ge", "lt", "le", "expected")
+_WITHOUT_LIMITS = frozenset({"field-empty"})
 # What pydantic adds to a place to say which of several kinds it tried.
 _TRIED = frozenset({"int", "float", "str", "bool", "none", "date", "datetime", "DateForm", "TimeForm"})
 
@@ -51,6 +52,8 @@ def describe_field_error(error: Mapping[str, Any], places: tuple[Any, ...]) -> P
     Example:
         >>> describe_field_error({"type": "string_too_long", "ctx": {"max_length": 200}}, ("name",)).text
         'name may have at most 200 letters.'
+        >>> describe_field_error({"type": "string_too_short", "ctx": {"min_length": 1}}, ("name",)).text
+        'name must not be empty.'
         >>> describe_field_error({"type": "int_parsing"}, ("max_rows",)).text
         'max_rows must be a whole number.'
         >>> describe_field_error({"type": "int_type"}, ("epsilon", "int")).text
@@ -60,8 +63,9 @@ def describe_field_error(error: Mapping[str, Any], places: tuple[Any, ...]) -> P
     where = ".".join(str(place) for place in places if not _is_alternative(place)) or "The request"
     if "int" in tried and error["type"].startswith(("int", "float", "string")):
         return Phrase("field-not-a-number", field=where)
+    code = _find_field_code(error["type"])
     limits = {name: value for name, value in error.get("ctx", {}).items() if name in _LIMITS}
-    return Phrase(_find_field_code(error["type"]), field=where, **limits)
+    return Phrase(code, field=where, **({} if code in _WITHOUT_LIMITS else limits))
 
 
 def _find_field_code(kind: str) -> str:
