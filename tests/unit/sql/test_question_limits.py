@@ -21,7 +21,7 @@ EDGES: dict[str, tuple[Limits, str, str]] = {
     ),
     "tables": (Limits(tables=2), "SELECT COUNT(*) FROM a, b", "SELECT COUNT(*) FROM a JOIN b USING (x), c"),
     "selects": (
-        Limits(selects=16),
+        Limits(selects=23),
         f"WITH a0 AS (SELECT * FROM visits), {WITH_DOUBLED} SELECT COUNT(*) FROM a3",
         f"WITH a0 AS (SELECT * FROM visits), {WITH_DOUBLED} SELECT COUNT(*) FROM a3 JOIN a0 USING (id)",
     ),
@@ -36,9 +36,9 @@ EDGES: dict[str, tuple[Limits, str, str]] = {
         "SELECT COUNT(*) FROM t GROUP BY GROUPING SETS (CUBE (a, b), ROLLUP (c))",
     ),
     "size": (
-        Limits(size=8),
+        Limits(size=11),
         "SELECT COUNT(a + b) AS n FROM t HAVING n > 1",
-        "SELECT COUNT(a + b) AS n FROM t HAVING n > n",
+        "SELECT COUNT(a + b) AS n FROM t HAVING NOT n > 1",
     ),
 }
 
