@@ -27,7 +27,7 @@ test: $(VENV)/.dev lint ## Run linters and tests (below ten minutes on two cores
 	@$(ONE_THREAD) $(COMPILED) $(BIN)/python -m pytest -n $(WORKERS)
 
 test-deep: $(VENV)/.dev ## Run the tests with ten times as many random cases, repeats and kills
-	@$(ONE_THREAD) $(COMPILED) JALI_TEST_DEPTH=10 $(BIN)/python -m pytest -n $(WORKERS)
+	@$(ONE_THREAD) $(COMPILED) $(BIN)/python -m pytest -n $(WORKERS) --depth 10
 
 lint: $(VENV)/.dev ## Run ruff, mypy and import-linter
 	@echo "Checking style, types and layers ..."
