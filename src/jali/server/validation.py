@@ -37,7 +37,6 @@ _FAMILIES = {
 }
 # What the text of a code names besides the field.
 _LIMITS = ("max_length", "min_length", "gt", "ge", "lt", "le", "expected")
-_WITHOUT_LIMITS = frozenset({"field-empty"})
 # What pydantic adds to a place to say which of several kinds it tried.
 _TRIED = frozenset({"int", "float", "str", "bool", "none", "date", "datetime", "DateForm", "TimeForm"})
 
@@ -63,9 +62,10 @@ def describe_field_error(error: Mapping[str, Any], places: tuple[Any, ...]) -> P
     where = ".".join(str(place) for place in places if not _is_alternative(place)) or "The request"
     if "int" in tried and error["type"].startswith(("int", "float", "string")):
         return Phrase("field-not-a-number", field=where)
-    code = _find_field_code(error["type"])
     limits = {name: value for name, value in error.get("ctx", {}).items() if name in _LIMITS}
-    return Phrase(code, field=where, **({} if code in _WITHOUT_LIMITS else limits))
+    if error["type"] == "string_too_short":
+        limits = {}  # a text that is too short is empty
+    return Phrase(_find_field_code(error["type"]), field=where, **limits)
 
 
 def _find_field_code(kind: str) -> str:
