@@ -9,7 +9,7 @@ ONE_THREAD := OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 MKL_NUM_THREADS=1
 # Every worker and every command that the tests start reads compiled modules instead of compiling them again.
 COMPILED := PYTHONDONTWRITEBYTECODE= PYTHONPYCACHEPREFIX=$(CURDIR)/$(VENV)/bytecode
 
-.PHONY: help demo page test test-deep lint bench bench-peers tpch size sbom clean
+.PHONY: help demo page test test-deep lint house bench bench-peers tpch size sbom clean
 
 help: ## Show this list
 	@grep -E '^[a-z-]+:.*## ' Makefile | sed 's/:.*## /\t/' | expand -t 16
@@ -27,12 +27,15 @@ test: $(VENV)/.dev lint ## Run linters and tests (below ten minutes on two cores
 	@$(ONE_THREAD) $(COMPILED) $(BIN)/python -m pytest -n $(WORKERS)
 
 test-deep: $(VENV)/.dev ## Run the tests with ten times as many random cases, repeats and kills
-	@$(ONE_THREAD) $(COMPILED) JALI_TEST_DEPTH=10 $(BIN)/python -m pytest -n $(WORKERS)
+	@$(ONE_THREAD) $(COMPILED) $(BIN)/python -m pytest -n $(WORKERS) --depth 10
 
 lint: $(VENV)/.dev ## Run ruff, mypy and import-linter
 	@echo "Checking style, types and layers ..."
 	@$(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/mypy -n $(WORKERS) && $(BIN)/lint-imports --no-cache > $(VENV)/lint-imports.txt \
 		|| { cat $(VENV)/lint-imports.txt 2>/dev/null; exit 1; }
+
+house: ## Print the measures of the source tree: files, lines, imports, names
+	@$(PYTHON) -m benchmarks.house
 
 bench: $(VENV)/.dev ## Print ratios of CPU seconds against numpy and plain DuckDB
 	@$(BIN)/python -m benchmarks

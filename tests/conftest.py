@@ -3,33 +3,89 @@
 from __future__ import annotations
 
 import gc
+import os
+import tempfile
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import settings
-from tests.depth import DEPTH, shallow
+from tests import depth
 from tests.errors.provoked import looked_at, undocumented
 from tests.reused import one_thread, reused_certificates, reused_verbs
 from tests.servers.postgres import MISSING, Postgres, postgres_binaries, running_postgres
-
-# No test may fail because the machine is busy. There are ten thousands of them: deep runs draw more of each.
-settings.register_profile("patient", deadline=None, max_examples=10 if DEPTH == 1 else 20 * DEPTH)
-settings.load_profile("patient")
-
 
 # Tests, plans and laws that stay make every search for garbage long: a tenth of the whole run.
 gc.set_threshold(100_000, 50, 100)
 
 
+_THINNED = pytest.StashKey[str]()
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add the depth to the options."""
+    parser.addoption(
+        "--depth",
+        type=int,
+        default=depth.DEPTH,
+        help="how thorough: 1 runs some cases of long tests, 10 all of them, with ten times the counts",
+    )
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Set the depth before test modules are imported."""
+    depth.DEPTH = config.getoption("depth")
+    # No test may fail because the machine is busy. There are ten thousands of them: deep runs draw more of each.
+    examples = 10 if depth.DEPTH == 1 else 20 * depth.DEPTH
+    settings.register_profile("patient", deadline=None, max_examples=examples)
+    settings.load_profile("patient")
+
+
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Leave what is thinned or deep to deep runs, unless tests are asked for by name."""
     named = bool(config.option.keyword) or any("::" in argument for argument in config.args)
-    if DEPTH > 1 or named:
+    if depth.DEPTH > 1 or named:
         return
-    kept = shallow(items)
-    config.hook.pytest_deselected(items=[item for item in items if item not in kept])
+    kept = depth.shallow(items)
+    left_out = [item for item in items if item not in kept]
     items[:] = [item for item in items if item in kept]
+    config.hook.pytest_deselected(items=left_out)
+    if left_out:
+        _tell(config, depth.describe_thinning(len(left_out), len(items)))
+
+
+def _tell(config: pytest.Config, text: str) -> None:
+    """Keep a text for the start of the run; a worker hands it to the process that prints."""
+    config.stash[_THINNED] = text
+    path = getattr(config, "workerinput", {}).get("thinned")
+    if path is not None:
+        Path(path).write_text(text, encoding="utf-8")
+
+
+def pytest_report_collectionfinish(config: pytest.Config) -> list[str]:
+    """Print how many cases are left out."""
+    return [config.stash[_THINNED]] if _THINNED in config.stash else []
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_configure_node(node: Any) -> None:
+    """Name the file in which a worker leaves what is to be printed."""
+    node.workerinput["thinned"] = str(_handed_over(node))
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_node_collection_finished(node: Any) -> None:
+    """Print it once: all workers collect the same tests."""
+    path = _handed_over(node)
+    if path.exists() and _THINNED not in node.config.stash:
+        node.config.stash[_THINNED] = path.read_text(encoding="utf-8")
+        node.config.get_terminal_writer().line("\n" + node.config.stash[_THINNED])
+    path.unlink(missing_ok=True)
+
+
+def _handed_over(node: Any) -> Path:
+    return Path(tempfile.gettempdir()) / f"jali-thinned-{os.getpid()}-{node.gateway.id}"
 
 
 @pytest.hookimpl(optionalhook=True)
@@ -80,7 +136,7 @@ def little_is_made_anew() -> Iterator[None]:
 
     Deep runs leave all as people have it.
     """
-    if DEPTH > 1:
+    if depth.DEPTH > 1:
         yield
         return
     with one_thread(), reused_verbs(), reused_certificates():

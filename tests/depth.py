@@ -1,4 +1,4 @@
-"""How long the long tests are: 1 in `make test`, 10 in `make test-deep`.
+"""How long the long tests are: `--depth 1` in `make test`, `--depth 10` in `make test-deep`.
 
 Three ways to be short in `make test` and thorough in `make test-deep`, the first that fits:
 
@@ -7,7 +7,8 @@ Three ways to be short in `make test` and thorough in `make test-deep`, the firs
   fewer if it is `thinned`. In the folders of `WHOLE`, and where it is marked `whole`, it runs all of them.
 - A test that confirms at length what cheaper tests of the same file check already is `deep`.
 
-Who names a test, as `file.py::test_name` or by `-k`, gets all of it at any depth.
+A test that is named, as `file.py::test_name` or by `-k`, runs whole at any depth. pytest prints how many cases it
+left out. Which ones depends on the name of the test function alone: moving or renaming a file changes nothing.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from collections.abc import Sequence
 
 import pytest
 
+# Test modules import it after `--depth` is read; conftest.py and what it imports ask `depth.DEPTH` as they run.
 DEPTH = int(os.environ.get("JALI_TEST_DEPTH", "1"))
 
 CASES = 4
@@ -47,7 +49,7 @@ def shallow(items: Sequence[pytest.Item]) -> set[pytest.Item]:
     for item in items:
         if not item.get_closest_marker("deep"):
             cases[function_of(item)].append(item)
-    return {item for function, those in cases.items() for item in _kept(function, those)}
+    return {item for those in cases.values() for item in _kept(those)}
 
 
 def function_of(item: pytest.Item) -> str:
@@ -55,13 +57,21 @@ def function_of(item: pytest.Item) -> str:
     return item.nodeid.partition("[")[0]
 
 
-def _kept(function: str, cases: list[pytest.Item]) -> list[pytest.Item]:
+def describe_thinning(left_out: int, kept: int) -> str:
+    """Say how many cases do not run, and how to run them."""
+    return (
+        f"depth 1: {left_out:,} of {left_out + kept:,} cases are left out, and counts are a tenth. "
+        "Run all: pytest --depth 10, or make test-deep."
+    )
+
+
+def _kept(cases: list[pytest.Item]) -> list[pytest.Item]:
     mark = cases[0].get_closest_marker("thinned")
     every = 1 if mark is None else int(mark.args[0])
     if not _is_whole(cases[0]):
         every = max(every, -(-len(cases) // CASES))
     # The places i with (i + checksum) % every == 0.
-    first = -zlib.crc32(function.encode()) % every
+    first = -zlib.crc32(function_of(cases[0]).rpartition("::")[2].encode()) % every
     return cases[first::every] or cases[:1]
 
 

@@ -13,7 +13,7 @@ from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
-from tests.depth import DEPTH
+from tests import depth
 
 from jali.catalog.tables import Source
 
@@ -57,7 +57,7 @@ def running_spark() -> Iterator[Any]:
 
 def hasten(session: Any) -> None:
     """Spend less on each of many small questions; deep runs compile them, as Spark does in earnest."""
-    for name, value in (_HASTY | (_UNCOMPILED if DEPTH == 1 else {})).items():
+    for name, value in (_HASTY | (_UNCOMPILED if depth.DEPTH == 1 else {})).items():
         session.conf.set(name, value)
 
 

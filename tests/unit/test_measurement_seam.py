@@ -21,7 +21,7 @@ SOURCE = Path(jali.__file__).parent
 FAMILIES = (Mechanism, Measurement, GroupSelection, CellStrategy)
 # Where a concrete class may be tested, and why; at most five.
 EXCEPTIONS = {
-    "lab/audit/broken/broken_data_dependent.py": "a broken mechanism says of which honest one it is the twin",
+    "lab/audit/broken/broken_data_dependent.py": "a broken mechanism says which honest one it copies",
 }
 
 

@@ -51,6 +51,8 @@ def describe_field_error(error: Mapping[str, Any], places: tuple[Any, ...]) -> P
     Example:
         >>> describe_field_error({"type": "string_too_long", "ctx": {"max_length": 200}}, ("name",)).text
         'name may have at most 200 letters.'
+        >>> describe_field_error({"type": "string_too_short", "ctx": {"min_length": 1}}, ("name",)).text
+        'name must not be empty.'
         >>> describe_field_error({"type": "int_parsing"}, ("max_rows",)).text
         'max_rows must be a whole number.'
         >>> describe_field_error({"type": "int_type"}, ("epsilon", "int")).text
@@ -61,6 +63,8 @@ def describe_field_error(error: Mapping[str, Any], places: tuple[Any, ...]) -> P
     if "int" in tried and error["type"].startswith(("int", "float", "string")):
         return Phrase("field-not-a-number", field=where)
     limits = {name: value for name, value in error.get("ctx", {}).items() if name in _LIMITS}
+    if error["type"] == "string_too_short":
+        limits = {}  # a text that is too short is empty
     return Phrase(_find_field_code(error["type"]), field=where, **limits)
 
 

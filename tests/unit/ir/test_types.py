@@ -107,7 +107,6 @@ def test_an_expression_has_a_kind_and_an_interval(
         "LEAST(s, 's')",
         "n IN ('a')",
         "n BETWEEN 'a' AND 'b'",
-        "o = o",
     ],
 )
 def test_kinds_that_do_not_fit_are_refused_with_the_place_and_the_shape(written: str) -> None:
@@ -115,6 +114,14 @@ def test_kinds_that_do_not_fit_are_refused_with_the_place_and_the_shape(written:
         infer_type(read_value(written), TABLE)
     assert refused.value.position is not None
     assert "got" in refused.value.message
+
+
+def test_a_column_of_a_type_that_is_not_read_is_refused_like_one_that_is_not_there() -> None:
+    with pytest.raises(QueryError) as refused:
+        infer_type(read_value("o = o"), TABLE)
+    assert refused.value.code == "column-unknown-here"
+    assert refused.value.position is not None
+    assert "o" not in refused.value.fields["columns"]
 
 
 @pytest.mark.parametrize("name", sorted(FUNCTIONS))

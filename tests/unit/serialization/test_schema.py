@@ -111,7 +111,7 @@ def test_earlier_versions_are_upgraded_one_after_the_other() -> None:
     ("text", "told"),
     [
         ('{"@":"Crate","width":1}', "the tag 'Crate', which is not known"),
-        ('{"width":1}', "the tag None, which is not known"),
+        ('{"width":1}', "the tag 'None', which is not known"),
         ('{"@":["Box"],"width":1}', "cannot be read"),
         ('{"@":"Box","held":1}', "Box has no width"),
         ('{"@":"Box","width":1,"depth":2,"weight":3}', "Box has a part depth, which is not known"),

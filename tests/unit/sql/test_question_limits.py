@@ -38,7 +38,7 @@ EDGES: dict[str, tuple[Limits, str, str]] = {
     "size": (
         Limits(size=11),
         "SELECT COUNT(a + b) AS n FROM t HAVING n > 1",
-        "SELECT COUNT(a + b) AS n FROM t HAVING n > n",
+        "SELECT COUNT(a + b) AS n FROM t HAVING NOT n > 1",
     ),
 }
 
