@@ -111,4 +111,4 @@ def charge_selection(selection: GroupSelection, aggregation: Aggregation, change
 
     It is computed from the noise, or the coins, and from how many counts can move.
     """
-    return selection.spent_choosing(count_groups_per_person(aggregation.weights), changes)
+    return selection.compute_choice_event(count_groups_per_person(aggregation.weights), changes)

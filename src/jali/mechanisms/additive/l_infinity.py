@@ -188,7 +188,7 @@ class JointNoiseCoordinate(Measurement):
         return self.law
 
     @property
-    def shared(self) -> LInfinity:
+    def joint_mechanism(self) -> LInfinity:
         """The noise of all of them."""
         return self.joint
 
@@ -208,14 +208,14 @@ class JointNoiseCoordinate(Measurement):
         """What the measure is multiplied by."""
         return self.times
 
-    def spent(self, reach: MeasurementSensitivity) -> Event:
+    def compute_event(self, sensitivity: MeasurementSensitivity) -> Event:
         """Return the loss of all that leave together, for the first of them; the others cost nothing more."""
         if self.place:
             return NOTHING
-        epsilon = reach.shared / self.joint.scale
+        epsilon = sensitivity.joint / self.joint.scale
         return Event(epsilon, epsilon**2 / 2)
 
-    def charged(self) -> tuple[Event, ...]:
+    def list_charges(self) -> tuple[Event, ...]:
         """Return the loss of all of them once."""
         return () if self.place else (self.loss.event,)
 
@@ -223,12 +223,12 @@ class JointNoiseCoordinate(Measurement):
         """Name the noise, its scale and its theorem."""
         return Description("joint (K-norm)", "L1", "scale", float(self.joint.scale), (JOINT_PAGE,))
 
-    def rivals(self, reach: MeasurementSensitivity) -> tuple[AlternativeMeasurement, ...]:
+    def list_alternatives(self, sensitivity: MeasurementSensitivity) -> tuple[AlternativeMeasurement, ...]:
         """Return what each would have had apart: at a part of the same epsilon, or of the rho it comes to."""
         epsilon, count = self.joint.epsilon, self.joint.dimension
         rho = epsilon**2 / 2
-        laplace = DiscreteLaplaceLaw(reach.l1 / (epsilon / count))
-        gaussian = DiscreteGaussianLaw(reach.l2_squared * count / (2 * rho))
+        laplace = DiscreteLaplaceLaw(sensitivity.l1 / (epsilon / count))
+        gaussian = DiscreteGaussianLaw(sensitivity.l2_squared * count / (2 * rho))
         return (
             AlternativeMeasurement("discrete Laplace", laplace, Pure(epsilon), count),
             AlternativeMeasurement("discrete Gaussian", gaussian, Concentrated(rho), count),

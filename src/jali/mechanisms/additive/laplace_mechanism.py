@@ -102,20 +102,20 @@ class Laplace(IndependentNoise, NoiseMeasurement):
         return self.law
 
     @classmethod
-    def calibrate(cls, reach: MeasurementSensitivity, loss: Loss) -> Laplace | None:
+    def calibrate(cls, sensitivity: MeasurementSensitivity, loss: Loss) -> Laplace | None:
         """Return the noise for a pure loss."""
         epsilon = loss.event.epsilon
-        return None if epsilon is None else cls(sensitivity=reach.l1, epsilon=epsilon)
+        return None if epsilon is None else cls(sensitivity=sensitivity.l1, epsilon=epsilon)
 
-    def spent(self, reach: MeasurementSensitivity) -> Event:
+    def compute_event(self, sensitivity: MeasurementSensitivity) -> Event:
         """Return the epsilon of a move by so much in L1."""
-        epsilon = reach.l1 / self.scale
+        epsilon = sensitivity.l1 / self.scale
         return Event(epsilon, epsilon**2 / 2)
 
-    def composed(self, event: Event) -> Loss:
+    def derive_loss(self, event: Event) -> Loss:
         """Return the loss of the noise itself, which is sharper than its epsilon."""
         if not event.epsilon:
-            return super().composed(event)
+            return super().derive_loss(event)
         steps = int(event.epsilon * self.scale)
         while steps > _ATOMS and steps % 2 == 0:
             steps //= 2
@@ -125,10 +125,10 @@ class Laplace(IndependentNoise, NoiseMeasurement):
         """Name the noise, its scale and its theorem."""
         return Description("discrete Laplace", "L1", "scale", float(self.scale), (LAPLACE_PAGE,))
 
-    def rivals(self, reach: MeasurementSensitivity) -> tuple[AlternativeMeasurement, ...]:
+    def list_alternatives(self, sensitivity: MeasurementSensitivity) -> tuple[AlternativeMeasurement, ...]:
         """Return Gaussian noise at the rho that epsilon comes to."""
         rho = self.epsilon**2 / 2
-        law = DiscreteGaussianLaw(reach.l2_squared / (2 * rho))
+        law = DiscreteGaussianLaw(sensitivity.l2_squared / (2 * rho))
         return (AlternativeMeasurement("discrete Gaussian", law, Concentrated(rho)),)
 
     @classmethod

@@ -199,9 +199,9 @@ class OptimalKeys(Mechanism, GroupSelection):
         """Return the places of the groups that are shown, and no counts."""
         return [(place, None) for place in np.flatnonzero(self.choose(people)).tolist()]
 
-    def spent_choosing(self, max_keys: int, changes: int) -> Event | None:
+    def compute_choice_event(self, max_keys: int, changes: int) -> Event | None:
         """Return the loss of the coins of so many counts, some of which may move by two."""
-        if not self.made_for(max_keys, changes):
+        if not self.covers(max_keys, changes):
             return None
         moved, each = max_keys * changes, self.chances.epsilon
         delta = _raise_delta(self.delta, each) if changes > 2 else self.delta

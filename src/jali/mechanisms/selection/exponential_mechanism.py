@@ -90,7 +90,7 @@ class Exponential(SelectionByWeight):
         """Return W((candidates-1)/e): the worst gap is 1 + W for all others."""
         return compute_lambert((candidates - 1) / math.e)
 
-    def swapped(self) -> SelectionByWeight:
+    def convert_loss(self) -> SelectionByWeight:
         """Return permute-and-flip of the same rho, which has half the epsilon: it has no bounded range."""
         from jali.mechanisms.selection.permute_and_flip import PermuteAndFlip
 

@@ -100,7 +100,7 @@ class PermuteAndFlip(SelectionByWeight):
         """Return the largest x times that chance: the worst case has all others equal."""
         return find_maximum(lambda x: x * self.worst_tail(x, candidates), 10 + 2 * math.log(candidates))
 
-    def swapped(self) -> SelectionByWeight:
+    def convert_loss(self) -> SelectionByWeight:
         """Return the exponential mechanism at the same epsilon."""
         from jali.mechanisms.selection.exponential_mechanism import Exponential
 
