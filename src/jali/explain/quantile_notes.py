@@ -13,8 +13,9 @@ from jali.explain.planned_releases import NotedRelease, PlannedRelease, amount, 
 from jali.explain.vocabulary import CONFIDENCE, name_unit, one_table, plural, show_changes
 from jali.ir.aggregates import Marks
 from jali.ir.ownership import most_changes
-from jali.mechanisms.measurement import Measurement, PickMeasurement, round_root_down
+from jali.mechanisms.measurement import Measurement, PickMeasurement
 from jali.mechanisms.quantiles.approximate_quantiles import WeightedQuantiles
+from jali.numbers.rounding import round_root_down
 from jali.planner.axis_cells import read_cell
 from jali.planner.measured_query import AxisRelease
 from jali.planner.plan import Plan

@@ -8,7 +8,6 @@ the noise it will add, not what somebody meant to spend.
 
 from __future__ import annotations
 
-import math
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -18,6 +17,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from jali.numbers.rounding import round_root_down
 from jali.privacy.event import Event
 from jali.privacy.loss import Loss
 from jali.privacy.losses.concentrated_loss import Concentrated
@@ -282,12 +282,6 @@ def find_choice_epsilon(loss: Loss) -> Fraction:
     return event.epsilon if event.epsilon is not None else round_root_down(8 * event.rho)
 
 
-def round_root_down(value: Fraction) -> Fraction:
-    """Return a rational number at most the square root."""
-    scale = 1 << 64
-    return Fraction(math.isqrt(value.numerator * scale * scale // value.denominator), scale)
-
-
 __all__ = [
     "AlternativeMeasurement",
     "Description",
@@ -300,5 +294,4 @@ __all__ = [
     "expand_cells",
     "find_choice_epsilon",
     "pick_one_by_one",
-    "round_root_down",
 ]

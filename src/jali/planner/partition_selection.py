@@ -20,10 +20,10 @@ from fractions import Fraction
 from typing import TypeVar
 
 from jali.ir.aggregates import Aggregation, CountPeople, CountRows, Measure, Weights
-from jali.mechanisms.measurement import round_root_down
 from jali.mechanisms.partition_selection.group_selection import GroupSelection
 from jali.mechanisms.partition_selection.thresholded_counts import ThresholdedCounts
 from jali.mechanisms.planner_registry import COINS, THRESHOLDS
+from jali.numbers.rounding import round_root_down
 from jali.privacy import Event, Loss, Pure
 
 S = TypeVar("S", bound=GroupSelection)

@@ -15,8 +15,9 @@ from numpy.typing import NDArray
 
 from jali.errors import MechanismError
 from jali.mechanisms.additive.additive_noise import JointNoise
-from jali.mechanisms.additive.noise_laws import DiscreteLaplaceLaw, Floats, NoiseLaw, build_quadrature
+from jali.mechanisms.additive.noise_laws import DiscreteLaplaceLaw, Floats, NoiseLaw
 from jali.mechanisms.base import LogMasses, Specimen, read_natural, read_parameter
+from jali.numbers.quadrature import build_quadrature
 from jali.privacy.adjacency import Adjacency
 from jali.privacy.losses.pure_loss import Pure
 from jali.privacy.rationals import Number

@@ -28,6 +28,7 @@ from jali.mechanisms.quantiles.rank_laws import bound_rank_error
 from jali.mechanisms.quantiles.scaled_numbers import DecayingPowers, Lottery, ScaledNumbers, build_zeros
 from jali.mechanisms.quantiles.weighted_ranks import find_largest_distance, sort_marks
 from jali.mechanisms.selection.piecewise_geometric import RandomDigits
+from jali.numbers.quadrature import sum_all_logs
 from jali.privacy.adjacency import Adjacency
 from jali.privacy.losses.bounded_range import BoundedRange
 from jali.privacy.rationals import Number
@@ -384,7 +385,7 @@ class JointQuantiles(Mechanism):
         for way in ways:
             for answer, log in self._log_masses(np.sort(marks * self.spread + np.array(way, np.int64))):
                 masses[answer].append(log - math.log(len(ways)))
-        return {answer: _sum_logs(logs) for answer, logs in masses.items()}
+        return {answer: sum_all_logs(logs) for answer, logs in masses.items()}
 
     def _log_masses(self, places: Marks) -> list[tuple[Values, float]]:
         """Return all tuples of places, by their answers, with ln of their probabilities, for values on places."""
@@ -398,7 +399,7 @@ class JointQuantiles(Mechanism):
             cost = sum((abs(count - want) for count, want in zip(counts, wanted, strict=True)), Fraction(0))
             answers.append(self._list_values(chosen))
             logs.append(-float(self.rate * cost))
-        total = _sum_logs(logs)
+        total = sum_all_logs(logs)
         return [(answer, log - total) for answer, log in zip(answers, logs, strict=True)]
 
     def _spread_out(self, value: Any, size: int, bits: BitSource) -> Marks:
@@ -439,9 +440,3 @@ def _build_specimen(
 ) -> Specimen:
     mechanism = JointQuantiles(at=at, low=0, high=4, step=1, spread=spread, epsilon=3, adjacency=adjacency)
     return Specimen(mechanism, adjacency, neighbours, shape={"ties": 3}, tight=False)
-
-
-def _sum_logs(logs: list[float]) -> float:
-    """Return ln of the sum of exp."""
-    most = max(logs)
-    return most + math.log(math.fsum(math.exp(log - most) for log in logs))

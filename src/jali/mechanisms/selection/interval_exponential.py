@@ -16,6 +16,7 @@ from jali.mechanisms.global_sensitivity import Sensitivity
 from jali.mechanisms.selection.exponential_mechanism import Exponential
 from jali.mechanisms.selection.piecewise_geometric import PiecewiseGeometric, RandomDigits
 from jali.mechanisms.selection.piecewise_scores import Piecewise, PiecewiseOnLattice
+from jali.numbers.quadrature import sum_geometric_logs
 from jali.numbers.rounding import float_above
 from jali.privacy.adjacency import Adjacency
 from jali.privacy.losses.bounded_range import BoundedRange
@@ -153,7 +154,7 @@ class IntervalExponential(Mechanism):
         each = float(self.rate * board.unit)
         gaps = (int(board.tops.max()) - board.tops).astype(np.float64)
         logs = (
-            _compute_log_sums(np.abs(board.rises.astype(np.float64)) * each, board.lengths.astype(np.float64))
+            sum_geometric_logs(np.abs(board.rises.astype(np.float64)) * each, board.lengths.astype(np.float64))
             - each * gaps
         )
         masses = np.zeros(len(value.scores))
@@ -200,13 +201,6 @@ def _read_end(value: Number, name: str) -> Fraction:
         return rational(value, name)
     except CatalogError as problem:
         raise problem.like(MechanismError) from None
-
-
-def _compute_log_sums(rates: NDArray[np.float64], lengths: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return ln of 1 + e^-r + ... + e^-(n-1)r for each rate r and length n."""
-    with np.errstate(divide="ignore", invalid="ignore"):
-        steep = np.log(-np.expm1(-rates * lengths)) - np.log(-np.expm1(-rates))
-    return np.where(rates == 0, np.log(lengths), steep)
 
 
 def _build_median_score(*values: int) -> Piecewise:

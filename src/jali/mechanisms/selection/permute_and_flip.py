@@ -18,10 +18,9 @@ from jali.mechanisms.selection.selection_mechanism import (
     Places,
     SelectionByWeight,
     build_equal_sensitivity_specimens,
-    build_panel_nodes,
     find_maximum,
-    sum_logs,
 )
+from jali.numbers.quadrature import build_panel_nodes, sum_logs
 from jali.privacy.losses.pure_loss import Pure
 from jali.sampling import BitSource
 from jali.sampling.bernoulli import settle_exp

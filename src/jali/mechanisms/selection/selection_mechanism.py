@@ -9,7 +9,6 @@ from abc import abstractmethod
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import lru_cache
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -67,26 +66,6 @@ def find_maximum(mean: Callable[[float], float], end: float) -> float:
     # Mirrored: of places that are equally high the search keeps the further ones.
     top = golden_section(lambda x: -mean(-x), -high, -low, steps=_HALVINGS, fresh=True)
     return mean(-(top.low + top.high) / 2)
-
-
-@lru_cache(maxsize=64)
-def build_unit_nodes(order: int) -> tuple[Doubles, Doubles]:
-    """Return nodes and weights on [0, 1], exact for polynomials of degree below 2 * order."""
-    nodes, weights = np.polynomial.legendre.leggauss(order)
-    return (nodes + 1) / 2, weights / 2
-
-
-def build_panel_nodes(edges: Doubles, order: int) -> tuple[Doubles, Doubles]:
-    """Return nodes, and logarithms of weights, on the panels between rising edges."""
-    nodes, weights = build_unit_nodes(order)
-    lengths = np.diff(edges)[:, None]
-    return (edges[:-1, None] + lengths * nodes).ravel(), np.log(lengths * weights).ravel()
-
-
-def sum_logs(terms: Doubles) -> Doubles:
-    """Return ln of the sum of exp over the first axis."""
-    top = terms.max(axis=0)
-    return np.asarray(top + np.log(np.exp(terms - top).sum(axis=0)))
 
 
 Places = NDArray[np.intp]
