@@ -18,7 +18,7 @@ from jali.errors import MechanismError
 from jali.mechanisms.additive.additive_noise import LEFT_OUT, JointNoise
 from jali.mechanisms.additive.cube_laws import CoordinateLaw, CubeLaw
 from jali.mechanisms.additive.noise_laws import DiscreteGaussianLaw, DiscreteLaplaceLaw
-from jali.mechanisms.base import LogMasses, Specimen, read_natural, read_parameter
+from jali.mechanisms.base import LogMasses, PureMechanism, Specimen, read_natural, read_parameter
 from jali.mechanisms.exact_values import narrow
 from jali.mechanisms.global_sensitivity import Sensitivity, read_l_infinity_distance
 from jali.mechanisms.lattice import read_step, refuse_below_one_step
@@ -36,7 +36,7 @@ _NARROW = 1 << 60  # twice a radius below this, and one more, is a machine integ
 
 
 @dataclass(frozen=True, repr=False)
-class LInfinity(JointNoise):
+class LInfinity(PureMechanism, JointNoise):
     """Add integer noise z with mass proportional to exp(-max|z_i| epsilon / sensitivity) to all numbers together.
 
     For counts of overlapping groups, each of which one person can change by 1, its variance is about a sixth of
@@ -86,11 +86,6 @@ class LInfinity(JointNoise):
         refuse_below_one_step(self.sensitivity, self.step)
         if self.scale > 1 << 60:
             raise MechanismError("l-infinity-scale-too-large")
-
-    @property
-    def loss(self) -> Pure:
-        """Epsilon, pure."""
-        return Pure(self.epsilon)
 
     @property
     def scale(self) -> Fraction:

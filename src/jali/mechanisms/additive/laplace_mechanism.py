@@ -7,7 +7,7 @@ from fractions import Fraction
 
 from jali.mechanisms.additive.additive_noise import IndependentNoise
 from jali.mechanisms.additive.noise_laws import DiscreteGaussianLaw, DiscreteLaplaceLaw
-from jali.mechanisms.base import Specimen, read_natural, read_parameter
+from jali.mechanisms.base import PureMechanism, Specimen, read_natural, read_parameter
 from jali.mechanisms.global_sensitivity import Sensitivity, read_l1_distance
 from jali.mechanisms.lattice import read_step, refuse_below_one_step
 from jali.mechanisms.measurement import (
@@ -21,7 +21,6 @@ from jali.privacy.event import Event
 from jali.privacy.loss import Loss
 from jali.privacy.losses.concentrated_loss import Concentrated
 from jali.privacy.losses.laplace_loss import DiscreteLaplaceLoss
-from jali.privacy.losses.pure_loss import Pure
 from jali.privacy.rationals import Number
 from jali.sampling import DiscreteLaplace
 
@@ -32,7 +31,7 @@ _ATOMS = 1024
 
 
 @dataclass(frozen=True, repr=False)
-class Laplace(IndependentNoise, NoiseMeasurement):
+class Laplace(PureMechanism, IndependentNoise, NoiseMeasurement):
     """Add integer noise with mass proportional to exp(-|x| epsilon / sensitivity).
 
     Args:
@@ -76,11 +75,6 @@ class Laplace(IndependentNoise, NoiseMeasurement):
         self._fill(step=read_step(step), dimension=read_natural(dimension, "dimension"))
         refuse_below_one_step(self.sensitivity, self.step)
         self.sampler  # noqa: B018 - refuses, before anything is released, a scale that cannot be sampled
-
-    @property
-    def loss(self) -> Pure:
-        """Epsilon, pure."""
-        return Pure(self.epsilon)
 
     @property
     def scale(self) -> Fraction:

@@ -99,10 +99,6 @@ class HalvedQuantiles(Mechanism):
         digits = RandomDigits(system_bits() if bits is None else bits, ahead=_AHEAD)
         return [tuple(map(ruler.at, halving.draw(digits))) for _ in range(size)]
 
-    def outcome(self, released: Values) -> Hashable:
-        """Return the values themselves."""
-        return released
-
     def log_masses(self, value: Any) -> LogMasses:
         """Return ln Pr[answers] for all answers on a small range."""
         ruler = self.ruler

@@ -21,7 +21,13 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from jali.errors import MechanismError
-from jali.mechanisms.base import LogMasses, Mechanism, Specimen, read_miss_probability, read_natural
+from jali.mechanisms.base import (
+    BoundedRangeMechanism,
+    LogMasses,
+    Specimen,
+    read_miss_probability,
+    read_natural,
+)
 from jali.mechanisms.lattice import BoundedLattice, Marks
 from jali.mechanisms.quantiles.quantile_mechanism import read_loss, read_quantiles
 from jali.mechanisms.quantiles.rank_laws import bound_rank_error
@@ -30,7 +36,6 @@ from jali.mechanisms.quantiles.weighted_ranks import find_largest_distance, sort
 from jali.mechanisms.selection.piecewise_geometric import RandomDigits
 from jali.numbers.quadrature import sum_all_logs
 from jali.privacy.adjacency import Adjacency
-from jali.privacy.losses.bounded_range import BoundedRange
 from jali.privacy.rationals import Number
 from jali.sampling import BitSource, system_bits
 from jali.sampling.uniform import uniform_below
@@ -235,7 +240,7 @@ _MOST_LOSS = 10**6
 
 
 @dataclass(frozen=True, repr=False)
-class JointQuantiles(Mechanism):
+class JointQuantiles(BoundedRangeMechanism):
     """Release many quantiles by one draw: the counts between them should be those that are wanted.
 
     Each mark is divided into `spread` places, and each value put on a random one of its mark, so that equal values
@@ -326,11 +331,6 @@ class JointQuantiles(Mechanism):
         moved = 1 if self.adjacency is Adjacency.REPLACE_ONE else 1 - min(self.shares)
         return self.epsilon / (4 * moved)
 
-    @property
-    def loss(self) -> BoundedRange:
-        """As a bounded range of epsilon: mixtures keep epsilon, zCDP and profile."""
-        return BoundedRange(self.epsilon)
-
     def error(self, confidence: float, *, ties: int = 1) -> float:
         """Return a t such that every rank is within t people of its due, with this chance.
 
@@ -367,10 +367,6 @@ class JointQuantiles(Mechanism):
                 laws[key] = self._law(places)
             drawn.append(self._values(laws[key], digits))
         return drawn
-
-    def outcome(self, released: Values) -> Hashable:
-        """Return the values themselves."""
-        return released
 
     def deviation(self, value: Any, output: Values) -> float:
         """Return how far the rank of any answer is from its due, in people."""

@@ -10,7 +10,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from jali.mechanisms.base import Specimen
+from jali.mechanisms.base import PureMechanism, Specimen
 from jali.mechanisms.selection.scores import Exponents
 from jali.mechanisms.selection.selection_mechanism import (
     PERMUTE_AND_FLIP,
@@ -21,7 +21,6 @@ from jali.mechanisms.selection.selection_mechanism import (
     find_maximum,
 )
 from jali.numbers.quadrature import build_panel_nodes, sum_logs
-from jali.privacy.losses.pure_loss import Pure
 from jali.sampling import BitSource
 from jali.sampling.bernoulli import settle_exp
 from jali.sampling.exp_bounds import Doubles
@@ -35,7 +34,7 @@ _ORDER = 48
 
 
 @dataclass(frozen=True, repr=False, init=False)
-class PermuteAndFlip(SelectionByWeight):
+class PermuteAndFlip(PureMechanism, SelectionByWeight):
     """Look at the candidates in random order and accept each with probability exp(-(best - score)/scale).
 
     The first that is accepted is the choice; the scale is 2 sensitivity/epsilon. Its law is that of noisy max with
@@ -77,11 +76,6 @@ class PermuteAndFlip(SelectionByWeight):
     noun: ClassVar[str] = PERMUTE_AND_FLIP
     page: ClassVar[str] = PERMUTE_AND_FLIP_PAGE
     for_pure_loss: ClassVar[bool] = True
-
-    @property
-    def loss(self) -> Pure:
-        """Epsilon, pure."""
-        return Pure(self.epsilon)
 
     def draw(self, exponents: Exponents, size: int, bits: BitSource) -> Places:
         """Draw `size` independent choices."""
