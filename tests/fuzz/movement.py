@@ -136,7 +136,7 @@ def _check_together(part: MeasuredQuery, one: Rows, other: Rows, changes: int) -
     pairs = [(m.times, [_vector(rows, width, first + i) for rows in (one, other)]) for i, m in block.items()]
     groups = {group for _, vectors in pairs for vector in vectors for group in vector}
     moved = sum(max(times * abs(a.get(g, 0) - b.get(g, 0)) for times, (a, b) in pairs) for g in groups)
-    most = QuerySensitivity(aggregation, changes, times={i: m.times for i, m in block.items()}).shared
+    most = QuerySensitivity(aggregation, changes, times={i: m.times for i, m in block.items()}).joint
     assert moved <= most, ("together", list(block), moved, most)
     # Nobody is charged less than that, at the scale that is drawn.
     charged = sum((compute_release_loss(part, i, changes).epsilon or Fraction(0)) for i in block)

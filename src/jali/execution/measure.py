@@ -111,7 +111,7 @@ def _together(part: MeasuredQuery, rows: Rows, first: int) -> dict[int, tuple[in
     block = find_block(part)
     if not block or not rows:
         return dict.fromkeys(block, ())
-    joint = next(iter(block.values())).shared
+    joint = next(iter(block.values())).joint_mechanism
     noise = joint.noise(len(rows), joint.dimension).tolist()
     return {
         i: tuple(int(row[first + i]) * m.multiplier + z[place] for row, z in zip(rows, noise, strict=True))

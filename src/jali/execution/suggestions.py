@@ -16,11 +16,12 @@ from jali.ir.expressions import Question
 from jali.ledger import Debit, Ledger
 from jali.ledger.charge import charge
 from jali.numbers.exact import below
+from jali.numbers.rounding import round_root_down
 from jali.planner.plan import Plan
 from jali.planner.suggest_coarser import has_aggregates, suggest_coarser
 from jali.planner.terms import TermArguments, drop_accuracy_target
 from jali.privacy import NOTHING, Event, Filter
-from jali.privacy.filters import root_below
+from jali.privacy.filters import ROOT_UNIT
 from jali.privacy.rationals import rational
 
 if TYPE_CHECKING:
@@ -148,7 +149,7 @@ class SuggestionSearch:
         if event.epsilon is None:
             return smooth
         plain = Fraction(0) if spent.epsilon is None else (budget.epsilon - spent.epsilon) / event.epsilon
-        return max(plain, root_below(smooth))
+        return max(plain, round_root_down(smooth, ROOT_UNIT))
 
     def _read_spent(self, debit: Debit) -> Event:
         if debit.part is None:

@@ -85,8 +85,8 @@ def half_width(one: PlannedRelease) -> float:
 
 def _mechanism(plan: Plan, noise: Measurement) -> str:
     noun = noise.describe().noun
-    if noise.shared is not None:
-        return f"{noun} of {plural(noise.shared.dimension, 'measure')}, {_together(plan)},"
+    if noise.joint_mechanism is not None:
+        return f"{noun} of {plural(noise.joint_mechanism.dimension, 'measure')}, {_together(plan)},"
     return noun
 
 
@@ -102,7 +102,7 @@ def _write_numbers(numbers: tuple[int, ...]) -> str:
 
 def _loss(plan: Plan, one: PlannedRelease) -> str:
     """Write the loss of a release; measures that leave together are paid for with the first of them."""
-    if one.mechanism.shared is None:
+    if one.mechanism.joint_mechanism is None:
         return write_loss(plan, one.event)
     first = min(find_block(one.part))
     if one.index == first:
@@ -271,7 +271,7 @@ def _alternatives(plan: Plan, one: PlannedRelease) -> list[AlternativeNote]:
     counts = None if plan.selection is None else plan.selection.counts
     if noise.prepaid and counts is not None:
         return [_apart(plan, one, counts)]
-    found = [_rival(one, rival) for rival in noise.rivals(one.reach)]
+    found = [_rival(one, rival) for rival in noise.list_alternatives(one.reach)]
     weights = plan.aggregation.weights
     if weights is not None and not one_row_each(plan) and isinstance(measure, CountRows | SumValues):
         found.append(_compare_bounds(one, weights))

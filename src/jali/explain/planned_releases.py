@@ -49,7 +49,7 @@ class PlannedRelease:
     @property
     def event(self) -> Event:
         """What it costs the table that the question costs most."""
-        return self.mechanism.spent(self.reach)
+        return self.mechanism.compute_event(self.reach)
 
     @property
     def share(self) -> float:

@@ -13,8 +13,9 @@ from jali.explain.planned_releases import NotedRelease, PlannedRelease, amount, 
 from jali.explain.vocabulary import CONFIDENCE, name_unit, one_table, plural, show_changes
 from jali.ir.aggregates import Marks
 from jali.ir.ownership import most_changes
-from jali.mechanisms.measurement import Measurement, PickMeasurement, round_root_down
+from jali.mechanisms.measurement import Measurement, PickMeasurement
 from jali.mechanisms.quantiles.approximate_quantiles import WeightedQuantiles
+from jali.numbers.rounding import round_root_down
 from jali.planner.axis_cells import read_cell
 from jali.planner.measured_query import AxisRelease
 from jali.planner.plan import Plan
@@ -78,7 +79,7 @@ def off_by(one: PlannedRelease, mechanism: Measurement | None = None) -> float:
     """Return how far off the best rank or weight a pick is at most, in rows, with 95 %."""
     found = one.mechanism if mechanism is None else mechanism
     assert one.draw is not None
-    return found.off_by(CONFIDENCE, one.draw.axis.cells) / one.resolution
+    return found.bound_error(CONFIDENCE, one.draw.axis.cells) / one.resolution
 
 
 def _meaning(plan: Plan, draw: AxisRelease) -> str:
@@ -131,7 +132,7 @@ def _theorems(plan: Plan, one: PlannedRelease) -> tuple[str, ...]:
 
 def aside(one: PlannedRelease) -> float:
     """Return how many rows beside its own rank a pick is aimed at."""
-    return one.mechanism.aside / one.resolution
+    return one.mechanism.target_offset / one.resolution
 
 
 def _aim(one: PlannedRelease) -> str:
@@ -161,7 +162,7 @@ def _ends(plan: Plan, draw: AxisRelease, places: tuple[int, ...]) -> str:
 def _other(one: PlannedRelease) -> AlternativeNote:
     """Return what the other mechanism would have given: at the same epsilon, or the same rho."""
     pick = pick_of(one)
-    other = pick.swapped()
+    other = pick.convert_loss()
     width = off_by(one, other)
     # Permute-and-flip has no bounded range: for rho it gets epsilon = sqrt(2 rho), half as much.
     rho = f"epsilon = sqrt(2 rho) = {show_amount(float(other.epsilon))}, the same rho"

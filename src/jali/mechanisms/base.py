@@ -16,6 +16,9 @@ import numpy as np
 from jali.errors import CatalogError, MechanismError
 from jali.privacy.adjacency import Adjacency
 from jali.privacy.loss import Loss
+from jali.privacy.losses.approximate_loss import Approximate
+from jali.privacy.losses.bounded_range import BoundedRange
+from jali.privacy.losses.pure_loss import Pure
 from jali.privacy.rationals import Number, positive
 from jali.sampling import BitSource
 
@@ -66,8 +69,8 @@ class Mechanism(ABC):
         return abs(output - value)
 
     def outcome(self, released: Any) -> Hashable:
-        """Turn a release into a key of `log_masses`: ints, and tuples of ints for arrays."""
-        return tuple(np.asarray(released).tolist()) if np.ndim(released) else released
+        """Turn a release into a key of `log_masses`: what was released, as a tuple where it is an array."""
+        return tuple(released.tolist()) if isinstance(released, np.ndarray) else released
 
     def sample(self, value: Any, size: int, *, bits: BitSource | None = None) -> list[Hashable]:
         """Draw the outcomes of many independent releases: for audits and tests."""
@@ -88,6 +91,40 @@ class Mechanism(ABC):
         """Set the fields of a frozen dataclass, once, in its constructor."""
         for name, value in values.items():
             object.__setattr__(self, name, value)
+
+
+class PureMechanism(Mechanism):
+    """A mechanism of pure loss."""
+
+    epsilon: Fraction
+
+    @property
+    def loss(self) -> Pure:
+        """Epsilon, pure."""
+        return Pure(self.epsilon)
+
+
+class BoundedRangeMechanism(Mechanism):
+    """A mechanism whose losses of all outcomes lie in an interval of length epsilon."""
+
+    epsilon: Fraction
+
+    @property
+    def loss(self) -> BoundedRange:
+        """Epsilon, as a bounded range."""
+        return BoundedRange(self.epsilon)
+
+
+class ApproximateMechanism(Mechanism):
+    """A mechanism that keeps epsilon but for delta, whether it answers or declines."""
+
+    epsilon: Fraction
+    delta: Fraction
+
+    @property
+    def loss(self) -> Approximate:
+        """Epsilon and delta."""
+        return Approximate(self.epsilon, self.delta)
 
 
 @dataclass(frozen=True)

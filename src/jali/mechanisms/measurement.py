@@ -8,7 +8,6 @@ the noise it will add, not what somebody meant to spend.
 
 from __future__ import annotations
 
-import math
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -18,6 +17,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from jali.numbers.rounding import round_root_down
 from jali.privacy.event import Event
 from jali.privacy.loss import Loss
 from jali.privacy.losses.concentrated_loss import Concentrated
@@ -46,7 +46,7 @@ class MeasurementSensitivity(Protocol):
         """The square of its L2 norm."""
 
     @property
-    def shared(self) -> Fraction:
+    def joint(self) -> Fraction:
         """By how much the largest of the measures that leave together moves, multiplied, over all groups."""
 
     @property
@@ -124,7 +124,7 @@ class Measurement(ABC):
         """What it was made to spend."""
 
     @abstractmethod
-    def spent(self, reach: MeasurementSensitivity) -> Event:
+    def compute_event(self, sensitivity: MeasurementSensitivity) -> Event:
         """Return what it spends, from its noise and from how far one unit moves what it measures."""
 
     @abstractmethod
@@ -141,16 +141,16 @@ class Measurement(ABC):
         """The law of the noise of each number that is released."""
         return self.noise_law
 
-    def charged(self) -> tuple[Event, ...]:
+    def list_charges(self) -> tuple[Event, ...]:
         """Return the loss of its release; nothing where another release pays."""
         return () if self.prepaid else (self.loss.event,)
 
-    def composed(self, event: Event) -> Loss:
+    def derive_loss(self, event: Event) -> Loss:
         """Return the sharpest loss that is known of a release which spends this event."""
         return Concentrated(event.rho) if event.epsilon is None else Pure(event.epsilon)
 
     @property
-    def shared(self) -> Any:
+    def joint_mechanism(self) -> Any:
         """The noise that this measure shares with others of its group, or None."""
         return None
 
@@ -169,19 +169,19 @@ class Measurement(ABC):
         return None
 
     @property
-    def aside(self) -> float:
+    def target_offset(self) -> float:
         """How far beside its own rank something is aimed at, in units of weight."""
         return 0.0
 
-    def aimed(self, offset: Fraction) -> Self:
+    def shift_target(self, offset: Fraction) -> Self:
         """Return the same, aimed at so many units of weight above its rank."""
         raise NotImplementedError(f"{type(self).__name__} aims at no rank")
 
-    def off_by(self, confidence: float, cells: int) -> float:
+    def bound_error(self, confidence: float, cells: int) -> float:
         """Return how far the pick is at most from the best of so many cells, in units of weight."""
         raise NotImplementedError(f"{type(self).__name__} picks nothing")
 
-    def rivals(self, reach: MeasurementSensitivity) -> tuple[AlternativeMeasurement, ...]:  # noqa: ARG002
+    def list_alternatives(self, sensitivity: MeasurementSensitivity) -> tuple[AlternativeMeasurement, ...]:  # noqa: ARG002
         """Return what else could have been measured for a comparable loss."""
         return ()
 
@@ -209,7 +209,7 @@ class NoiseMeasurement(Measurement):
 
     @classmethod
     @abstractmethod
-    def calibrate(cls, reach: MeasurementSensitivity, loss: Loss) -> Self | None:
+    def calibrate(cls, sensitivity: MeasurementSensitivity, loss: Loss) -> Self | None:
         """Return the noise for a loss, or None if the loss is not of its kind."""
 
     @abstractmethod
@@ -245,11 +245,11 @@ class PickMeasurement(Measurement):
     epsilon: Fraction
 
     @abstractmethod
-    def off_by(self, confidence: float, cells: int) -> float:
+    def bound_error(self, confidence: float, cells: int) -> float:
         """Return how far the pick is at most from the best of so many cells, in units of weight."""
 
     @abstractmethod
-    def swapped(self) -> PickMeasurement:
+    def convert_loss(self) -> PickMeasurement:
         """Return the pick of the other kind of loss: at the same epsilon, or at the same rho."""
 
 
@@ -282,12 +282,6 @@ def find_choice_epsilon(loss: Loss) -> Fraction:
     return event.epsilon if event.epsilon is not None else round_root_down(8 * event.rho)
 
 
-def round_root_down(value: Fraction) -> Fraction:
-    """Return a rational number at most the square root."""
-    scale = 1 << 64
-    return Fraction(math.isqrt(value.numerator * scale * scale // value.denominator), scale)
-
-
 __all__ = [
     "AlternativeMeasurement",
     "Description",
@@ -300,5 +294,4 @@ __all__ = [
     "expand_cells",
     "find_choice_epsilon",
     "pick_one_by_one",
-    "round_root_down",
 ]

@@ -40,9 +40,9 @@ COINS: tuple[type[GroupSelection], ...] = (OptimalKeys,)
 THRESHOLDS: tuple[type[ThresholdedCounts], ...] = (LaplaceThreshold, GaussianThreshold)
 
 
-def choose_least_noise(reach: MeasurementSensitivity, loss: Loss) -> NoiseMeasurement:
+def choose_least_noise(sensitivity: MeasurementSensitivity, loss: Loss) -> NoiseMeasurement:
     """Return the noise of the least standard deviation for a loss."""
-    made = [noise for kind in NOISES if (noise := kind.calibrate(reach, loss)) is not None]
+    made = [noise for kind in NOISES if (noise := kind.calibrate(sensitivity, loss)) is not None]
     return made[0] if len(made) == 1 else min(made, key=lambda noise: noise.law.stddev)
 
 

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from jali.errors import MechanismError
 from jali.mechanisms.additive.noise_laws import DiscreteLaplaceLaw
-from jali.mechanisms.base import LogMasses, Specimen, read_natural, read_parameter
+from jali.mechanisms.base import LogMasses, PureMechanism, Specimen, read_natural, read_parameter
 from jali.mechanisms.global_sensitivity import Sensitivity, read_l_infinity_distance, read_monotone
 from jali.mechanisms.lattice import Integers, Lattice, add, read_step
 from jali.mechanisms.noisy_threshold import ThresholdComparison, Values, Watch, pattern_masses
@@ -27,7 +27,7 @@ from jali.sampling import BitSource, DiscreteLaplace
 
 
 @dataclass(frozen=True, repr=False)
-class AboveThreshold(ThresholdComparison):
+class AboveThreshold(PureMechanism, ThresholdComparison):
     """Find the first of many values that is above a threshold, for the price of one answer.
 
     Values below the threshold cost nothing, however many there are. `release` takes all values at once;
@@ -87,11 +87,6 @@ class AboveThreshold(ThresholdComparison):
         self._fill(monotone=monotone, adjacency=named, step=read_step(step))
         # Refuse, before anything is released, a scale that cannot be sampled.
         DiscreteLaplace(max(self.threshold_scale, self.query_scale))
-
-    @property
-    def loss(self) -> Pure:
-        """Epsilon, pure."""
-        return Pure(self.epsilon)
 
     @property
     def positives(self) -> int:
@@ -257,10 +252,6 @@ class SparseVector(ThresholdComparison):
     def start(self, *, threshold: Any = 0, bits: BitSource | None = None) -> Watch:
         """Start to ask one value at a time; every start spends the loss anew."""
         return Watch(self, self.loss, threshold=threshold, bits=bits, answer_scale=self.answer_scale)
-
-    def outcome(self, released: tuple[Any, ...]) -> Hashable:
-        """Return the answers as they are."""
-        return released
 
     def sample(
         self, value: Values, size: int, *, threshold: Any = 0, bits: BitSource | None = None

@@ -53,6 +53,16 @@ def rational_above(value: float, digits: int = 12) -> Fraction:
     return math.ceil(Fraction(value) / unit) * unit
 
 
+def round_root_down(value: Fraction, unit: int = 1 << 64) -> Fraction:
+    """Return the largest multiple of 1/unit whose square is at most a rational; 0 below 0.
+
+    Example:
+        >>> round_root_down(Fraction(2), unit=100)
+        Fraction(141, 100)
+    """
+    return Fraction(math.isqrt(math.floor(max(value, Fraction(0)) * unit * unit)), unit)
+
+
 def ln_above(value: Fraction, digits: int = 15) -> Fraction:
     """Return a rational at or above ln of a rational above 1, to so many digits, however close to 1 it is.
 
@@ -61,13 +71,18 @@ def ln_above(value: Fraction, digits: int = 15) -> Fraction:
         1.09861228866811
     """
     with localcontext(Context(prec=_PRECISION + _digits_lost(value))):
-        logarithm = (Decimal(value.numerator) / Decimal(value.denominator)).ln()
+        logarithm = to_decimal(value).ln()
         return Fraction(Context(prec=digits, rounding=ROUND_CEILING).plus(logarithm * (1 + Decimal("1e-40"))))
 
 
 def _digits_lost(value: Fraction) -> int:
     """Return how many digits of a number above 1 agree with 1."""
     return max(0, len(str(value.denominator)) - len(str(value.numerator - value.denominator)))
+
+
+def to_decimal(value: Fraction) -> Decimal:
+    """Return a rational as a decimal of the present precision."""
+    return Decimal(value.numerator) / Decimal(value.denominator)
 
 
 def exp(value: float) -> float:

@@ -87,7 +87,7 @@ def rows_needed(plan: Plan) -> int:
     (part,) = plan.parts
     weights = part.aggregation.weights
     resolution = 1 if weights is None else weights.resolution
-    errors = (m.off_by(_CONFIDENCE, _cells(part)) for m in part.mechanisms)
+    errors = (m.bound_error(_CONFIDENCE, _cells(part)) for m in part.mechanisms)
     return math.ceil(2 * max(errors) / resolution)
 
 
@@ -122,8 +122,8 @@ def _aim_query(part: MeasuredQuery) -> MeasuredQuery:
 
 
 def _aim_measurement(mechanism: Measurement, draw: AxisRelease) -> Measurement:
-    inwards = math.ceil(mechanism.off_by(_CONFIDENCE, draw.axis.cells))
-    return mechanism.aimed(Fraction(inwards if draw.at == 0 else -inwards))
+    inwards = math.ceil(mechanism.bound_error(_CONFIDENCE, draw.axis.cells))
+    return mechanism.shift_target(Fraction(inwards if draw.at == 0 else -inwards))
 
 
 def _cells(part: MeasuredQuery) -> int:

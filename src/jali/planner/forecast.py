@@ -393,12 +393,12 @@ class _View:
     def _off_by(self, place: int) -> float:
         """Return how far off the best rank or weight a pick is at most, in rows."""
         part, index = self.level.releases[place]
-        off_by = self.mechanism(place).off_by(self.confidence, part.draws[index].axis.cells)
+        off_by = self.mechanism(place).bound_error(self.confidence, part.draws[index].axis.cells)
         return off_by / self.resolution(place)
 
     def _aside(self, place: int) -> float:
         """Return how many rows beside its own rank a pick is aimed at."""
-        return self.mechanism(place).aside / self.resolution(place)
+        return self.mechanism(place).target_offset / self.resolution(place)
 
     def cells(self, cells: Cells) -> AggregateForecast:
         law, worth = self.mechanism(cells.release).noise_law, float(cells.worth)

@@ -121,14 +121,14 @@ def build_coordinates(
     aggregation: Aggregation, times: Mapping[int, int], epsilon: Fraction, changes: int
 ) -> dict[int, JointNoiseCoordinate]:
     """Return the noise of measures that leave together, by their places."""
-    reach = QuerySensitivity(aggregation, changes, times=times).shared
+    reach = QuerySensitivity(aggregation, changes, times=times).joint
     joint = LInfinity(sensitivity=reach, epsilon=epsilon, dimension=len(times))
     return {place: JointNoiseCoordinate(joint, i, times[place]) for i, place in enumerate(sorted(times))}
 
 
 def find_block(part: MeasuredQuery) -> dict[int, Any]:
     """Return the measures of a part that leave together, by their places."""
-    return {place: m for place, m in enumerate(part.mechanisms) if m.shared is not None}
+    return {place: m for place, m in enumerate(part.mechanisms) if m.joint_mechanism is not None}
 
 
 def is_sound_block(part: MeasuredQuery) -> bool:

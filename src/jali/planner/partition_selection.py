@@ -20,10 +20,10 @@ from fractions import Fraction
 from typing import TypeVar
 
 from jali.ir.aggregates import Aggregation, CountPeople, CountRows, Measure, Weights
-from jali.mechanisms.measurement import round_root_down
 from jali.mechanisms.partition_selection.group_selection import GroupSelection
 from jali.mechanisms.partition_selection.thresholded_counts import ThresholdedCounts
 from jali.mechanisms.planner_registry import COINS, THRESHOLDS
+from jali.numbers.rounding import round_root_down
 from jali.privacy import Event, Loss, Pure
 
 S = TypeVar("S", bound=GroupSelection)
@@ -111,4 +111,4 @@ def charge_selection(selection: GroupSelection, aggregation: Aggregation, change
 
     It is computed from the noise, or the coins, and from how many counts can move.
     """
-    return selection.spent_choosing(count_groups_per_person(aggregation.weights), changes)
+    return selection.compute_choice_event(count_groups_per_person(aggregation.weights), changes)

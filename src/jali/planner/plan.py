@@ -29,7 +29,7 @@ from jali.privacy import NOTHING, Event
 
 def compute_release_loss(part: MeasuredQuery, index: int, changes: int) -> Event:
     """Return the loss of one release when so many bounded vectors change."""
-    return part.mechanisms[index].spent(find_release_sensitivity(part, index, changes))
+    return part.mechanisms[index].compute_event(find_release_sensitivity(part, index, changes))
 
 
 def find_release_sensitivity(part: MeasuredQuery, index: int, changes: int) -> QuerySensitivity:
@@ -136,7 +136,7 @@ class Plan:
     @property
     def events(self) -> tuple[Event, ...]:
         """The loss of each release: first that of choosing the groups, which tells a count too where it can."""
-        found = tuple(event for p in self.parts for m in p.mechanisms for event in m.charged())
+        found = tuple(event for p in self.parts for m in p.mechanisms for event in m.list_charges())
         return found if self.selection is None else (self.selection.loss.event, *found)
 
     @cached_property

@@ -239,7 +239,7 @@ class QuerySensitivity:
         return squared_l2_sensitivity(self.aggregation, self.measure, self.changes)
 
     @property
-    def shared(self) -> Fraction:
+    def joint(self) -> Fraction:
         """By how much the largest of the multiplied measures moves in each group, over all groups."""
         measures = self.aggregation.measures
         return max(

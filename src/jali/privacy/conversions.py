@@ -13,6 +13,7 @@ from decimal import ROUND_FLOOR, Context, Decimal, localcontext
 from fractions import Fraction
 from functools import lru_cache
 
+from jali.numbers.rounding import to_decimal
 from jali.numbers.search import golden_section
 from jali.privacy.rationals import Number, nonnegative, probability
 
@@ -52,7 +53,7 @@ def _largest_rho(epsilon: Fraction, delta: Fraction) -> Fraction:
     if delta <= 0:
         return Fraction(0)
     with localcontext(Context(prec=_PRECISION)):
-        return max(Fraction(0), _floor(_best(_decimal(epsilon), _decimal(delta).ln())))
+        return max(Fraction(0), _floor(_best(to_decimal(epsilon), to_decimal(delta).ln())))
 
 
 def _best(epsilon: Decimal, log_delta: Decimal) -> Decimal:
@@ -69,10 +70,6 @@ def _rho(epsilon: Decimal, log_delta: Decimal, position: Decimal) -> Decimal:
     logs = log_delta + b.ln() - a * (b / a).ln()
     size = epsilon + (abs(log_delta) + abs(b.ln()) + abs(a * (b / a).ln())) / b
     return (epsilon + logs / b - size * _SLACK) / a
-
-
-def _decimal(value: Fraction) -> Decimal:
-    return Decimal(value.numerator) / Decimal(value.denominator)
 
 
 def _floor(value: Decimal) -> Fraction:

@@ -6,7 +6,6 @@ serve one kind of promise each.
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from decimal import ROUND_FLOOR, Context, Decimal, localcontext
 from fractions import Fraction
@@ -14,6 +13,7 @@ from functools import cached_property, lru_cache
 from typing import Protocol
 
 from jali.errors import CatalogError
+from jali.numbers.rounding import round_root_down, to_decimal
 from jali.privacy.budget import Budget
 from jali.privacy.conversions import largest_rho
 from jali.privacy.event import Event
@@ -21,6 +21,9 @@ from jali.privacy.losses.approximate_loss import Approximate
 from jali.privacy.losses.concentrated_loss import Concentrated
 from jali.privacy.losses.pure_loss import Pure
 from jali.privacy.rationals import Number, positive, probability
+
+# Roots of rho are rounded down to so many decimal places.
+ROOT_UNIT = 10**15
 
 
 @dataclass(frozen=True)
@@ -68,7 +71,7 @@ class Filter:
         if spent.delta > self.budget.delta_events:
             return Fraction(0)
         plain = Fraction(0) if spent.epsilon is None else self.budget.epsilon - spent.epsilon
-        return max(Fraction(0), plain, root_below(2 * (self.rho - spent.rho)))
+        return max(Fraction(0), plain, round_root_down(2 * (self.rho - spent.rho), ROOT_UNIT))
 
     def largest_rho(self, spent: Event) -> Fraction:
         """Return the largest rho of a Gaussian event that would be admitted after `spent`."""
@@ -79,13 +82,6 @@ class Filter:
     def largest(self, spent: Event, event: Event) -> Fraction:
         """Return the largest loss of the same kind as `event` that would be admitted after `spent`."""
         return self.largest_rho(spent) if event.epsilon is None else self.largest_epsilon(spent)
-
-
-def root_below(value: Fraction) -> Fraction:
-    """Return the largest rational of 15 decimal places whose square is at most `value`; 0 below 0."""
-    if value <= 0:
-        return Fraction(0)
-    return Fraction(math.isqrt(value.numerator * 10**30 // value.denominator), 10**15)
 
 
 _PRECISION = 50
@@ -196,7 +192,7 @@ class ConcentratedFilter:
         if spent.delta > self.delta_events:
             return Fraction(0)
         left = max(Fraction(0), self.rho - spent.rho)
-        return left if event.epsilon is None else root_below(2 * left)
+        return left if event.epsilon is None else round_root_down(2 * left, ROOT_UNIT)
 
 
 @dataclass(frozen=True)
@@ -277,7 +273,7 @@ def largest_simple_rho(epsilon: Fraction, slack: Fraction) -> Fraction:
         0.017469
     """
     with localcontext(Context(prec=_PRECISION)):
-        limit, log = _decimal(epsilon), log_inverse(slack)
+        limit, log = to_decimal(epsilon), log_inverse(slack)
         root = limit / ((limit + log).sqrt() + log.sqrt())
         return Fraction(Context(prec=15, rounding=ROUND_FLOOR).plus(root * root * (1 - _SLACK)))
 
@@ -285,9 +281,5 @@ def largest_simple_rho(epsilon: Fraction, slack: Fraction) -> Fraction:
 def log_inverse(share: Fraction) -> Decimal:
     """Return ln(1/share), rounded up, to 44 digits or more."""
     with localcontext(Context(prec=_PRECISION)):
-        log = -_decimal(share).ln()
+        log = -to_decimal(share).ln()
         return log + _SLACK * max(Decimal(1), log)
-
-
-def _decimal(value: Fraction) -> Decimal:
-    return Decimal(value.numerator) / Decimal(value.denominator)

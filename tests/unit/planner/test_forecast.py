@@ -87,7 +87,7 @@ def test_a_mean_is_off_by_the_noise_of_its_sum_over_the_rows(db: jali.Database) 
     """Noise is drawn: of the sum alone in the middle of the range, and of both at an end of it."""
     plan = db.explain("SELECT AVG(age) FROM visits", epsilon=1)
     ((_, (found,)),), ((_, estimate),) = forecast_aggregates(plan), plan.estimates
-    joint = plan.levels[0].parts[0].mechanisms[0].shared
+    joint = plan.levels[0].parts[0].mechanisms[0].joint_mechanism
     noise = joint.noise(200_000, 2, bits=SeededBits(8)).astype(np.float64)
     above, below = ({i: float(c) for i, c in form.terms} for form in (estimate.numerator, estimate.denominator))  # type: ignore[union-attr]
     for ratio, width in ((60, found.least_per_row), (0, found.most_per_row), (120, found.most_per_row)):

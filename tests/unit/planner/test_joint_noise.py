@@ -90,12 +90,12 @@ def test_no_person_moves_what_leaves_together_further_than_the_reach(groups: int
     nothing: Vector = dict.fromkeys(range(groups), (0, 0, 0))
     by_place = dict(enumerate(times))
     alone = max(moved(vector, nothing, times) for vector in every)
-    assert alone == QuerySensitivity(asked, 1, times=by_place).shared
+    assert alone == QuerySensitivity(asked, 1, times=by_place).joint
     replaced = max(moved(one, other, times) for one in every for other in every)
-    assert replaced == QuerySensitivity(asked, 2, times=by_place).shared
-    assert QuerySensitivity(asked, 4, times=by_place).shared == 2 * replaced
+    assert replaced == QuerySensitivity(asked, 2, times=by_place).joint
+    assert QuerySensitivity(asked, 4, times=by_place).joint == 2 * replaced
     if groups == 2:
-        assert QuerySensitivity(aggregation(2, selecting=True), 2, times=by_place).shared == replaced
+        assert QuerySensitivity(aggregation(2, selecting=True), 2, times=by_place).joint == replaced
 
 
 @pytest.mark.parametrize(
@@ -186,7 +186,7 @@ def test_a_block_is_paid_for_once_and_by_each_table_for_what_it_moves(db: jali.D
     for table in plan.tables:
         moves = changes(plan.source, table)
         charged = [compute_release_loss(part, place, moves).epsilon for place in block]
-        assert charged[0] == QuerySensitivity(part.aggregation, moves, times=times).shared / joint.scale
+        assert charged[0] == QuerySensitivity(part.aggregation, moves, times=times).joint / joint.scale
         assert charged[1:] == [0] * (len(block) - 1)
     costs = dict(plan.costs)
     assert costs["visits"].amount < costs["moved"].amount == 1
@@ -319,7 +319,7 @@ def test_the_loss_by_enumeration_is_that_charged(db: jali.Database) -> None:
     measures = (CountRows(), whole)
     asked = replace(plan.aggregation, measures=measures)
     times = {0: 2, 1: 1}
-    reach = QuerySensitivity(asked, 1, times=times).shared
+    reach = QuerySensitivity(asked, 1, times=times).joint
     joint = LInfinity(sensitivity=reach, epsilon=2, dimension=2)
     tables = [rows for size in range(3) for rows in combinations_with_replacement((None, 0, 1, 2), size)]
     worst = max(

@@ -45,13 +45,13 @@ class TwoSidedGeometric(NoiseMeasurement):
         return DiscreteLaplaceLaw(self.scale)
 
     @classmethod
-    def calibrate(cls, reach: MeasurementSensitivity, loss: Loss) -> TwoSidedGeometric | None:
+    def calibrate(cls, sensitivity: MeasurementSensitivity, loss: Loss) -> TwoSidedGeometric | None:
         """Return the noise for a pure loss."""
-        return None if loss.event.epsilon is None else cls(reach.l1, loss.event.epsilon)
+        return None if loss.event.epsilon is None else cls(sensitivity.l1, loss.event.epsilon)
 
-    def spent(self, reach: MeasurementSensitivity) -> Event:
+    def compute_event(self, sensitivity: MeasurementSensitivity) -> Event:
         """Return the epsilon of a move by so much."""
-        epsilon = reach.l1 / self.scale
+        epsilon = sensitivity.l1 / self.scale
         return Event(epsilon, epsilon**2 / 2)
 
     def describe(self) -> Description:

@@ -15,10 +15,10 @@ from numpy.typing import NDArray
 
 from jali.errors import MechanismError
 from jali.mechanisms.additive.additive_noise import JointNoise
-from jali.mechanisms.additive.noise_laws import DiscreteLaplaceLaw, Floats, NoiseLaw, build_quadrature
-from jali.mechanisms.base import LogMasses, Specimen, read_natural, read_parameter
+from jali.mechanisms.additive.noise_laws import DiscreteLaplaceLaw, Floats, NoiseLaw
+from jali.mechanisms.base import LogMasses, PureMechanism, Specimen, read_natural, read_parameter
+from jali.numbers.quadrature import build_quadrature
 from jali.privacy.adjacency import Adjacency
-from jali.privacy.losses.pure_loss import Pure
 from jali.privacy.rationals import Number
 from jali.sampling import BitSource
 from jali.sampling.sum_zero_vectors import sum_zero_noise
@@ -154,7 +154,7 @@ _LARGEST_SCALE = 1 << 40
 
 
 @dataclass(frozen=True, repr=False)
-class ConditionedLaplace(JointNoise):
+class ConditionedLaplace(PureMechanism, JointNoise):
     """Add integer noise z of sum 0 to a histogram, with mass proportional to exp(-epsilon/2 sum |z_i|).
 
     It is for tables under replace-one, whose number of rows is public: the noisy cells have the true total, and
@@ -196,11 +196,6 @@ class ConditionedLaplace(JointNoise):
         )
         if self.scale > _LARGEST_SCALE:
             raise MechanismError("conditioned-scale-too-large")
-
-    @property
-    def loss(self) -> Pure:
-        """Epsilon, pure."""
-        return Pure(self.epsilon)
 
     @property
     def scale(self) -> Fraction:

@@ -14,6 +14,7 @@ import numpy as np
 
 from jali.errors import MechanismError
 from jali.mechanisms.additive.noise_laws import Floats, NoiseLaw
+from jali.numbers.quadrature import sum_all_logs
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,7 +105,7 @@ class CubeLaw:
     def log_normaliser(self) -> float:
         """The logarithm of the sum of exp(-rate max|z_i|) over all points."""
         radii = np.arange(_find_last_radius(self.dimension, float(self.rate)) + 1.0)
-        return _sum_logs(_compute_log_shells(radii, self.dimension) - float(self.rate) * radii)
+        return sum_all_logs(_compute_log_shells(radii, self.dimension) - float(self.rate) * radii)
 
     def largest(self, coordinates: int) -> StretchedLaw:
         """Return the law of the largest |z_i| among so many of the coordinates."""
@@ -118,7 +119,7 @@ def _build_largest_law(dimension: int, rate: Fraction, coordinates: int) -> Stre
     narrow = float(rate * factor)
     radii = np.arange(_find_last_radius(dimension, narrow) + 1.0)
     logs = dimension * np.log(2 * radii + 1) - narrow * radii
-    inner = logs - _sum_logs(logs) - coordinates * np.log(2 * radii + 1)
+    inner = logs - sum_all_logs(logs) - coordinates * np.log(2 * radii + 1)
     beyond = np.logaddexp.accumulate(inner[::-1])[::-1]
     masses = np.exp(_compute_log_shells(radii, coordinates) + beyond)
     return StretchedLaw(masses / masses.sum(), factor)
@@ -143,11 +144,6 @@ def _compute_log_shells(radii: Floats, dimension: int) -> Floats:
     inner = dimension * np.log((2 * radii[1:] - 1) / (2 * radii[1:] + 1))
     logs[1:] += np.log(-np.expm1(inner))
     return np.asarray(logs)
-
-
-def _sum_logs(logs: Floats) -> float:
-    top = float(logs.max())
-    return top + math.log(math.fsum(np.exp(logs - top).tolist()))
 
 
 # Above this rate a law is short, and is listed; below it the power series of a fine law has no large terms.

@@ -150,25 +150,25 @@ class Gaussian(IndependentNoise, NoiseMeasurement):
         return self.law
 
     @classmethod
-    def calibrate(cls, reach: MeasurementSensitivity, loss: Loss) -> Gaussian | None:
+    def calibrate(cls, sensitivity: MeasurementSensitivity, loss: Loss) -> Gaussian | None:
         """Return the noise for a loss in zCDP."""
         event = loss.event
         if event.epsilon is not None:
             return None
-        return cls.squared(squared_sensitivity=reach.l2_squared, rho=event.rho)
+        return cls.squared(squared_sensitivity=sensitivity.l2_squared, rho=event.rho)
 
-    def spent(self, reach: MeasurementSensitivity) -> Event:
+    def compute_event(self, sensitivity: MeasurementSensitivity) -> Event:
         """Return the rho of a move by so much in L2."""
-        return Event(None, reach.l2_squared / (2 * self.variance))
+        return Event(None, sensitivity.l2_squared / (2 * self.variance))
 
     def describe(self) -> Description:
         """Name the noise, its scale and its theorem."""
         return Description("discrete Gaussian", "L2", "sigma", math.sqrt(self.variance), (GAUSSIAN_PAGE,))
 
-    def rivals(self, reach: MeasurementSensitivity) -> tuple[AlternativeMeasurement, ...]:
+    def list_alternatives(self, sensitivity: MeasurementSensitivity) -> tuple[AlternativeMeasurement, ...]:
         """Return Laplace noise of the same rho."""
         epsilon = math.sqrt(2 * self.rho)
-        law = DiscreteLaplaceLaw(reach.by_number.l1 / Fraction(epsilon))
+        law = DiscreteLaplaceLaw(sensitivity.by_number.l1 / Fraction(epsilon))
         return (AlternativeMeasurement("discrete Laplace", law, Pure(Fraction(epsilon))),)
 
     @classmethod

@@ -18,7 +18,7 @@ from jali.errors import MechanismError
 from jali.mechanisms.additive.additive_noise import LEFT_OUT, JointNoise
 from jali.mechanisms.additive.cube_laws import CoordinateLaw, CubeLaw
 from jali.mechanisms.additive.noise_laws import DiscreteGaussianLaw, DiscreteLaplaceLaw
-from jali.mechanisms.base import LogMasses, Specimen, read_natural, read_parameter
+from jali.mechanisms.base import LogMasses, PureMechanism, Specimen, read_natural, read_parameter
 from jali.mechanisms.exact_values import narrow
 from jali.mechanisms.global_sensitivity import Sensitivity, read_l_infinity_distance
 from jali.mechanisms.lattice import read_step, refuse_below_one_step
@@ -36,7 +36,7 @@ _NARROW = 1 << 60  # twice a radius below this, and one more, is a machine integ
 
 
 @dataclass(frozen=True, repr=False)
-class LInfinity(JointNoise):
+class LInfinity(PureMechanism, JointNoise):
     """Add integer noise z with mass proportional to exp(-max|z_i| epsilon / sensitivity) to all numbers together.
 
     For counts of overlapping groups, each of which one person can change by 1, its variance is about a sixth of
@@ -86,11 +86,6 @@ class LInfinity(JointNoise):
         refuse_below_one_step(self.sensitivity, self.step)
         if self.scale > 1 << 60:
             raise MechanismError("l-infinity-scale-too-large")
-
-    @property
-    def loss(self) -> Pure:
-        """Epsilon, pure."""
-        return Pure(self.epsilon)
 
     @property
     def scale(self) -> Fraction:
@@ -188,7 +183,7 @@ class JointNoiseCoordinate(Measurement):
         return self.law
 
     @property
-    def shared(self) -> LInfinity:
+    def joint_mechanism(self) -> LInfinity:
         """The noise of all of them."""
         return self.joint
 
@@ -208,14 +203,14 @@ class JointNoiseCoordinate(Measurement):
         """What the measure is multiplied by."""
         return self.times
 
-    def spent(self, reach: MeasurementSensitivity) -> Event:
+    def compute_event(self, sensitivity: MeasurementSensitivity) -> Event:
         """Return the loss of all that leave together, for the first of them; the others cost nothing more."""
         if self.place:
             return NOTHING
-        epsilon = reach.shared / self.joint.scale
+        epsilon = sensitivity.joint / self.joint.scale
         return Event(epsilon, epsilon**2 / 2)
 
-    def charged(self) -> tuple[Event, ...]:
+    def list_charges(self) -> tuple[Event, ...]:
         """Return the loss of all of them once."""
         return () if self.place else (self.loss.event,)
 
@@ -223,12 +218,12 @@ class JointNoiseCoordinate(Measurement):
         """Name the noise, its scale and its theorem."""
         return Description("joint (K-norm)", "L1", "scale", float(self.joint.scale), (JOINT_PAGE,))
 
-    def rivals(self, reach: MeasurementSensitivity) -> tuple[AlternativeMeasurement, ...]:
+    def list_alternatives(self, sensitivity: MeasurementSensitivity) -> tuple[AlternativeMeasurement, ...]:
         """Return what each would have had apart: at a part of the same epsilon, or of the rho it comes to."""
         epsilon, count = self.joint.epsilon, self.joint.dimension
         rho = epsilon**2 / 2
-        laplace = DiscreteLaplaceLaw(reach.l1 / (epsilon / count))
-        gaussian = DiscreteGaussianLaw(reach.l2_squared * count / (2 * rho))
+        laplace = DiscreteLaplaceLaw(sensitivity.l1 / (epsilon / count))
+        gaussian = DiscreteGaussianLaw(sensitivity.l2_squared * count / (2 * rho))
         return (
             AlternativeMeasurement("discrete Laplace", laplace, Pure(epsilon), count),
             AlternativeMeasurement("discrete Gaussian", gaussian, Concentrated(rho), count),

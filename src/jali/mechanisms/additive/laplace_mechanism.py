@@ -7,7 +7,7 @@ from fractions import Fraction
 
 from jali.mechanisms.additive.additive_noise import IndependentNoise
 from jali.mechanisms.additive.noise_laws import DiscreteGaussianLaw, DiscreteLaplaceLaw
-from jali.mechanisms.base import Specimen, read_natural, read_parameter
+from jali.mechanisms.base import PureMechanism, Specimen, read_natural, read_parameter
 from jali.mechanisms.global_sensitivity import Sensitivity, read_l1_distance
 from jali.mechanisms.lattice import read_step, refuse_below_one_step
 from jali.mechanisms.measurement import (
@@ -21,7 +21,6 @@ from jali.privacy.event import Event
 from jali.privacy.loss import Loss
 from jali.privacy.losses.concentrated_loss import Concentrated
 from jali.privacy.losses.laplace_loss import DiscreteLaplaceLoss
-from jali.privacy.losses.pure_loss import Pure
 from jali.privacy.rationals import Number
 from jali.sampling import DiscreteLaplace
 
@@ -32,7 +31,7 @@ _ATOMS = 1024
 
 
 @dataclass(frozen=True, repr=False)
-class Laplace(IndependentNoise, NoiseMeasurement):
+class Laplace(PureMechanism, IndependentNoise, NoiseMeasurement):
     """Add integer noise with mass proportional to exp(-|x| epsilon / sensitivity).
 
     Args:
@@ -78,11 +77,6 @@ class Laplace(IndependentNoise, NoiseMeasurement):
         self.sampler  # noqa: B018 - refuses, before anything is released, a scale that cannot be sampled
 
     @property
-    def loss(self) -> Pure:
-        """Epsilon, pure."""
-        return Pure(self.epsilon)
-
-    @property
     def scale(self) -> Fraction:
         """The scale of the noise, in steps of the lattice."""
         return self.lattice.steps(self.sensitivity) / self.epsilon
@@ -102,20 +96,20 @@ class Laplace(IndependentNoise, NoiseMeasurement):
         return self.law
 
     @classmethod
-    def calibrate(cls, reach: MeasurementSensitivity, loss: Loss) -> Laplace | None:
+    def calibrate(cls, sensitivity: MeasurementSensitivity, loss: Loss) -> Laplace | None:
         """Return the noise for a pure loss."""
         epsilon = loss.event.epsilon
-        return None if epsilon is None else cls(sensitivity=reach.l1, epsilon=epsilon)
+        return None if epsilon is None else cls(sensitivity=sensitivity.l1, epsilon=epsilon)
 
-    def spent(self, reach: MeasurementSensitivity) -> Event:
+    def compute_event(self, sensitivity: MeasurementSensitivity) -> Event:
         """Return the epsilon of a move by so much in L1."""
-        epsilon = reach.l1 / self.scale
+        epsilon = sensitivity.l1 / self.scale
         return Event(epsilon, epsilon**2 / 2)
 
-    def composed(self, event: Event) -> Loss:
+    def derive_loss(self, event: Event) -> Loss:
         """Return the loss of the noise itself, which is sharper than its epsilon."""
         if not event.epsilon:
-            return super().composed(event)
+            return super().derive_loss(event)
         steps = int(event.epsilon * self.scale)
         while steps > _ATOMS and steps % 2 == 0:
             steps //= 2
@@ -125,10 +119,10 @@ class Laplace(IndependentNoise, NoiseMeasurement):
         """Name the noise, its scale and its theorem."""
         return Description("discrete Laplace", "L1", "scale", float(self.scale), (LAPLACE_PAGE,))
 
-    def rivals(self, reach: MeasurementSensitivity) -> tuple[AlternativeMeasurement, ...]:
+    def list_alternatives(self, sensitivity: MeasurementSensitivity) -> tuple[AlternativeMeasurement, ...]:
         """Return Gaussian noise at the rho that epsilon comes to."""
         rho = self.epsilon**2 / 2
-        law = DiscreteGaussianLaw(reach.l2_squared / (2 * rho))
+        law = DiscreteGaussianLaw(sensitivity.l2_squared / (2 * rho))
         return (AlternativeMeasurement("discrete Gaussian", law, Concentrated(rho)),)
 
     @classmethod

@@ -21,6 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jali.mechanisms.base import read_miss_probability
+from jali.numbers.quadrature import build_quadrature
 from jali.numbers.search import bracket, least_integer
 
 
@@ -70,7 +71,6 @@ class NoiseLaw(ABC):
 Floats = NDArray[np.float64]
 # Up to this spread the sum is taken term by term; above, the integral errs by less than 1e-9 of its value.
 WIDE = 64.0
-_PANELS, _NODES = 128, 16
 
 
 class SmoothLaw(Protocol):
@@ -111,14 +111,6 @@ def _compute_tail_of_largest(tails: Floats, count: int) -> Floats:
     """Return 1 - (1 - tail)^count without losing digits of either."""
     with np.errstate(divide="ignore"):
         return np.asarray(-np.expm1(count * np.log1p(-np.minimum(tails, 1.0))))
-
-
-def build_quadrature(end: float, panels: int = _PANELS) -> tuple[Floats, Floats]:
-    """Return the places and weights of a composite Gauss-Legendre rule on [0, end]."""
-    nodes, weights = np.polynomial.legendre.leggauss(_NODES)
-    half = end / (2 * panels)
-    centres = half * (2 * np.arange(panels) + 1)
-    return (centres[:, None] + half * nodes).ravel(), np.tile(half * weights, panels)
 
 
 @dataclass(frozen=True)

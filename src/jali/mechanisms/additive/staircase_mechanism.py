@@ -19,11 +19,10 @@ from jali.mechanisms.additive.additive_noise import (
     find_least_loss_between,
 )
 from jali.mechanisms.additive.noise_laws import NoiseLaw
-from jali.mechanisms.base import Specimen, read_parameter
+from jali.mechanisms.base import PureMechanism, Specimen, read_parameter
 from jali.mechanisms.global_sensitivity import Sensitivity, read_l1_distance
 from jali.mechanisms.lattice import read_step, refuse_below_one_step
 from jali.privacy.adjacency import Adjacency
-from jali.privacy.losses.pure_loss import Pure
 from jali.privacy.rationals import Number
 from jali.sampling.discrete_laplace import LARGEST_SCALE
 from jali.sampling.discrete_staircase import DiscreteStaircase
@@ -131,7 +130,7 @@ _NEAR = 64
 
 
 @dataclass(frozen=True, repr=False)
-class Staircase(ScalarNoise):
+class Staircase(PureMechanism, ScalarNoise):
     """Add integer noise whose mass falls by exp(-epsilon) once in every `sensitivity` integers.
 
     For one number, no noise with a pure loss has a smaller expected error. It is worth its while where the
@@ -177,11 +176,6 @@ class Staircase(ScalarNoise):
         if self.lattice.whole_steps(self.sensitivity) > LARGEST_SCALE or 1 / self.epsilon > LARGEST_SCALE:
             raise MechanismError("staircase-steps-wrong")
         self.sampler  # noqa: B018 - refuses, before anything is released, what cannot be sampled
-
-    @property
-    def loss(self) -> Pure:
-        """Epsilon, pure."""
-        return Pure(self.epsilon)
 
     @cached_property
     def law(self) -> StaircaseLaw:

@@ -12,12 +12,11 @@ from typing import Any, ClassVar
 from jali.errors import MechanismError
 from jali.mechanisms.additive.additive_noise import ScalarNoise
 from jali.mechanisms.additive.noise_laws import NoiseLaw
-from jali.mechanisms.base import Specimen, read_parameter
+from jali.mechanisms.base import ApproximateMechanism, Specimen, read_parameter
 from jali.mechanisms.global_sensitivity import Sensitivity, read_l1_distance
 from jali.mechanisms.lattice import read_step, refuse_below_one_step
 from jali.numbers.search import bracket, least_integer
 from jali.privacy.adjacency import Adjacency
-from jali.privacy.losses.approximate_loss import Approximate
 from jali.privacy.rationals import Number
 from jali.sampling import discrete_laplace
 from jali.sampling.exp_bounds import exp_bounds
@@ -141,7 +140,7 @@ def _bound_sides(
 
 
 @dataclass(frozen=True, repr=False)
-class TruncatedLaplace(ScalarNoise):
+class TruncatedLaplace(ApproximateMechanism, ScalarNoise):
     """Add integer noise with mass proportional to exp(-|x| epsilon / sensitivity) on a bounded interval.
 
     No release is ever further off than `limit`: that bound holds for certain, the one of `error` at a confidence.
@@ -192,11 +191,6 @@ class TruncatedLaplace(ScalarNoise):
             raise MechanismError("delta-not-below-half", delta=delta)
         refuse_below_one_step(self.sensitivity, self.step)
         self.sampler  # noqa: B018 - refuses, before anything is released, what cannot be sampled
-
-    @property
-    def loss(self) -> Approximate:
-        """Epsilon and delta."""
-        return Approximate(self.epsilon, self.delta)
 
     @property
     def limit(self) -> Any:

@@ -113,7 +113,6 @@ _MANY_TERMS = 32
 _DEPTH = 60.0
 # A noise with a larger rate is 0; the hyperbolic sine of a larger one overflows.
 _STILL = 600.0
-_WEIGHTED_MOMENT_SHARES = np.concatenate([np.geomspace(1e-8, 0.05, 250), np.linspace(0.055, 0.999, 150)])
 # Below this standard deviation a discrete Gaussian is summed over its few values, above it over its frequencies.
 _NARROW = 0.3
 
@@ -162,7 +161,7 @@ def bound_weighted_quantile_by_moments(terms: Sequence[WeightedTerm], allowed: f
     others = [(c, n, _find_rate(law)) for c, n, law in terms if not isinstance(law, DiscreteGaussianLaw)]
     if not others:
         return math.sqrt(2 * exponent * normal)
-    points = _WEIGHTED_MOMENT_SHARES * min(rate / c for c, _, rate in others)
+    points = _MOMENT_SHARES * min(rate / c for c, _, rate in others)
     logs = points**2 * normal / 2
     if len(others) > _MANY_TERMS:
         sizes, counts, rates = (np.array(column, dtype=float)[:, None] for column in zip(*others, strict=True))

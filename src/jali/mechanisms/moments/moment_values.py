@@ -135,7 +135,7 @@ def bound_mean_error(mean: Floats, count: Floats, low: float, high: float) -> Fl
         [0.05]
     """
     with np.errstate(all="ignore"):
-        size = _keep_positive_counts(count)
+        size = _keep_positive(count)
         share = (np.clip((mean - low) / (high - low), 0.0, 1.0) * size + _ADDED) / (size + 2 * _ADDED)
         return np.asarray((high - low) * np.sqrt(share * (1 - share) / size))
 
@@ -149,7 +149,7 @@ def estimate_mean_error(sums: Mapping[str, Floats], count: Floats, x: Axis) -> F
         x: The variable.
     """
     with np.errstate(all="ignore"):
-        return np.asarray(np.sqrt(moment_value("var_samp", sums, x) / _keep_positive_counts(count)))
+        return np.asarray(np.sqrt(moment_value("var_samp", sums, x) / _keep_positive(count)))
 
 
 def estimate_line_error(kind: str, sums: Mapping[str, Floats], count: Floats, x: Axis, y: Axis) -> Floats:
@@ -168,7 +168,7 @@ def estimate_line_error(kind: str, sums: Mapping[str, Floats], count: Floats, x:
             return np.asarray((1 - moment_value("corr", sums, x, y) ** 2) / np.sqrt(free + 1))
         spread = moment_value("var_pop", sums, x)
         left = _find_variance_of_y(sums, y) - moment_value("regr_slope", sums, x, y) ** 2 * spread
-        slope = np.sqrt(np.maximum(left, 0.0) / (_keep_positive_counts(spread) * free))
+        slope = np.sqrt(np.maximum(left, 0.0) / (_keep_positive(spread) * free))
         if kind == "regr_slope":
             return np.asarray(slope)
         return np.asarray(slope * np.sqrt(spread + moment_value("regr_avgx", sums, x) ** 2))
@@ -179,7 +179,3 @@ def _find_variance_of_y(sums: Mapping[str, Floats], y: Axis) -> Floats:
         return moment_value("var_pop", {"n": sums["n"], "sx": sums["sy"], "sxx": sums["syy"]}, y)
     mean = moment_value("regr_avgx", {"n": sums["n"], "sx": sums["sy"]}, y)
     return np.maximum(0.0, (y.high - mean) * (mean - y.low))
-
-
-def _keep_positive_counts(value: Floats) -> Floats:
-    return np.where(value > 0, value, np.nan)

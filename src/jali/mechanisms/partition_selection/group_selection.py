@@ -159,14 +159,14 @@ class GroupSelection(ABC):
         """Return the places of the groups that are shown, each with its noisy count where that is told."""
 
     @abstractmethod
-    def spent_choosing(self, max_keys: int, changes: int) -> Event | None:
+    def compute_choice_event(self, max_keys: int, changes: int) -> Event | None:
         """Return the loss, from the noise or the coins; None if it was not made for so many changes."""
 
     @abstractmethod
     def error(self, confidence: float, *, keys: int = 1) -> int:
         """Return the least number of people from which keys are shown with this confidence."""
 
-    def made_for(self, max_keys: int, changes: int) -> bool:
+    def covers(self, max_keys: int, changes: int) -> bool:
         """Say whether so many counts can move by what one unit changes, and no more."""
         return max_keys * changes <= self.max_keys * (1 if self.adjacency is Adjacency.ADD_REMOVE else 2)
 

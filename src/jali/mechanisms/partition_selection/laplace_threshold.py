@@ -8,7 +8,7 @@ from typing import ClassVar
 
 from jali.mechanisms.additive.laplace_mechanism import LAPLACE_PAGE
 from jali.mechanisms.additive.noise_laws import DiscreteLaplaceLaw
-from jali.mechanisms.base import Specimen, read_natural, read_parameter
+from jali.mechanisms.base import ApproximateMechanism, Specimen, read_natural, read_parameter
 from jali.mechanisms.measurement import Description
 from jali.mechanisms.partition_selection.group_selection import find_adjacency, read_delta
 from jali.mechanisms.partition_selection.thresholded_counts import ThresholdedCounts, build_threshold_specimens
@@ -16,14 +16,13 @@ from jali.mechanisms.partition_selection.thresholds import find_laplace_coin, fi
 from jali.privacy.adjacency import Adjacency
 from jali.privacy.event import Event
 from jali.privacy.loss import Loss
-from jali.privacy.losses.approximate_loss import Approximate
 from jali.privacy.losses.pure_loss import Pure
 from jali.privacy.rationals import Number
 from jali.sampling import DiscreteLaplace
 
 
 @dataclass(frozen=True, repr=False)
-class LaplaceThreshold(ThresholdedCounts):
+class LaplaceThreshold(ApproximateMechanism, ThresholdedCounts):
     """Release the keys of a table whose number of people, with Laplace noise, reaches a threshold.
 
     For keys that are not known beforehand: words, places, diagnoses. The value is a mapping from keys to numbers
@@ -90,11 +89,6 @@ class LaplaceThreshold(ThresholdedCounts):
         self._fill(max_keys=read_natural(max_keys, "max_keys"), adjacency=Adjacency.of(adjacency))
         self._fill(least_people=read_natural(least_people, "least_people"))
         self.sampler  # noqa: B018 - refuses, before anything is released, a scale that cannot be sampled
-
-    @property
-    def loss(self) -> Approximate:
-        """Epsilon and delta."""
-        return Approximate(self.epsilon, self.delta)
 
     @property
     def scale(self) -> Fraction:

@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 
 from jali.errors import MechanismError
 from jali.mechanisms.base import (
+    ApproximateMechanism,
     LogMasses,
-    Mechanism,
     Specimen,
     read_miss_probability,
     read_natural,
@@ -36,7 +36,6 @@ from jali.numbers.search import least_integer
 from jali.privacy.adjacency import Adjacency
 from jali.privacy.event import Event
 from jali.privacy.loss import Loss
-from jali.privacy.losses.approximate_loss import Approximate
 from jali.privacy.rationals import Number
 from jali.sampling import BitSource, system_bits
 from jali.sampling.exp_bounds import exp_bounds
@@ -49,7 +48,7 @@ _TWO_PEOPLE = 4
 
 
 @dataclass(frozen=True, repr=False)
-class OptimalKeys(Mechanism, GroupSelection):
+class OptimalKeys(ApproximateMechanism, GroupSelection):
     """Release the keys of a table, each with the largest probability that (epsilon, delta) allows.
 
     No other mechanism that treats keys alike and independently releases a key of any number of people more often.
@@ -113,11 +112,6 @@ class OptimalKeys(Mechanism, GroupSelection):
         self._fill(least_people=read_natural(least_people, "least_people"))
         if not _LEAST <= self.chances.epsilon <= _MOST:
             raise MechanismError("key-epsilon-out-of-range")
-
-    @property
-    def loss(self) -> Approximate:
-        """Epsilon and delta."""
-        return Approximate(self.epsilon, self.delta)
 
     @cached_property
     def chances(self) -> ReleaseProbabilities:
@@ -199,17 +193,13 @@ class OptimalKeys(Mechanism, GroupSelection):
         """Return the places of the groups that are shown, and no counts."""
         return [(place, None) for place in np.flatnonzero(self.choose(people)).tolist()]
 
-    def spent_choosing(self, max_keys: int, changes: int) -> Event | None:
+    def compute_choice_event(self, max_keys: int, changes: int) -> Event | None:
         """Return the loss of the coins of so many counts, some of which may move by two."""
-        if not self.made_for(max_keys, changes):
+        if not self.covers(max_keys, changes):
             return None
         moved, each = max_keys * changes, self.chances.epsilon
         delta = _raise_delta(self.delta, each) if changes > 2 else self.delta
         return Event(moved * each, (moved * each) ** 2 / 2, delta)
-
-    def outcome(self, released: tuple[Any, ...]) -> Hashable:
-        """Return the keys, in their order."""
-        return released
 
     def sample(self, value: Mapping[Any, int], size: int, *, bits: BitSource | None = None) -> list[Hashable]:
         """Draw the outcomes of many independent releases, all at once."""

@@ -168,7 +168,7 @@ class ThresholdedCounts(Mechanism, Measurement, GroupSelection):
         """Itself."""
         return self
 
-    def spent(self, reach: MeasurementSensitivity) -> Event:  # noqa: ARG002
+    def compute_event(self, sensitivity: MeasurementSensitivity) -> Event:  # noqa: ARG002
         """Return nothing: choosing the groups has paid for the counts."""
         return NOTHING
 
@@ -177,9 +177,9 @@ class ThresholdedCounts(Mechanism, Measurement, GroupSelection):
         chosen, noisy = self.tell(people)
         return list(zip(np.flatnonzero(chosen).tolist(), (int(count) for count in noisy), strict=True))
 
-    def spent_choosing(self, max_keys: int, changes: int) -> Event | None:
+    def compute_choice_event(self, max_keys: int, changes: int) -> Event | None:
         """Return the loss of so many counts that move by one; a threshold does not cover two steps of one."""
-        if changes > 2 or not self.made_for(max_keys, changes):
+        if changes > 2 or not self.covers(max_keys, changes):
             return None
         return self._charge_counts(max_keys * changes)
 

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from fractions import Fraction
 from functools import lru_cache, partial
 
+from jali.numbers.rounding import round_root_down
 from jali.numbers.search import bisect, least_integer_near
 from jali.sampling.exp_bounds import exp_bounds
 from jali.sampling.inversion import Progression
@@ -155,8 +156,7 @@ def _list_terms(variance: Fraction, start: Fraction, width: int) -> Progression:
 def _bound_normaliser(variance: Fraction, precision: int) -> Fraction:
     """Bound the sum of exp(-x^2 / (2 variance)) over all integers from below."""
     if variance >= _SMOOTH:
-        squared = 2 * _PI_BELOW * variance
-        return Fraction(math.isqrt(int(squared * 4**64)), 2**64)
+        return round_root_down(2 * _PI_BELOW * variance)
     series = Progression(1 / (2 * variance), 3 / (2 * variance), 1 / variance)
     lows, _ = series.weights(precision, series.rows(precision, precision))
     return 1 + Fraction(2 * sum(lows[:-1]), 1 << precision)

@@ -5,7 +5,6 @@ The middle quantile is drawn first, then those below and above it, each in its p
 
 from __future__ import annotations
 
-import math
 from abc import abstractmethod
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
@@ -28,6 +27,7 @@ from jali.mechanisms.quantiles.rank_laws import bound_rank_error
 from jali.mechanisms.quantiles.weighted_quantile import count_levels, find_share_sensitivity
 from jali.mechanisms.quantiles.weighted_ranks import WeightedMarks, find_largest_distance, sort_marks
 from jali.mechanisms.selection.piecewise_geometric import RandomDigits
+from jali.numbers.rounding import round_root_down
 from jali.privacy.adjacency import Adjacency
 from jali.privacy.composition.compose import Composition, compose
 from jali.privacy.losses.bounded_range import BoundedRange
@@ -99,10 +99,6 @@ class HalvedQuantiles(Mechanism):
         digits = RandomDigits(system_bits() if bits is None else bits, ahead=_AHEAD)
         return [tuple(map(ruler.at, halving.draw(digits))) for _ in range(size)]
 
-    def outcome(self, released: Values) -> Hashable:
-        """Return the values themselves."""
-        return released
-
     def log_masses(self, value: Any) -> LogMasses:
         """Return ln Pr[answers] for all answers on a small range."""
         ruler = self.ruler
@@ -173,8 +169,8 @@ class ApproximateQuantiles(HalvedQuantiles):
     def for_rho(cls, rho: Number, *, at: Sequence[Number], **others: Any) -> ApproximateQuantiles:
         """Return the mechanism that spends at most rho in zCDP: epsilon is sqrt(8 h rho), rounded down."""
         levels = len(read_quantiles(at)).bit_length()
-        square = 8 * levels * read_parameter(rho, "rho") * _FINE**2
-        return cls(at=at, epsilon=Fraction(math.isqrt(math.floor(square)), _FINE), **others)
+        epsilon = round_root_down(8 * levels * read_parameter(rho, "rho"), _FINE)
+        return cls(at=at, epsilon=epsilon, **others)
 
     def rate(self, turn: QuantileTurn) -> Fraction:
         """Return what ranks are multiplied by in the exponent, for one quantile."""

@@ -16,7 +16,7 @@ from jali.errors import MechanismError
 from jali.mechanisms.additive.noise_laws import DiscreteLaplaceLaw
 from jali.mechanisms.base import (
     LogMasses,
-    Mechanism,
+    PureMechanism,
     Specimen,
     read_miss_probability,
     read_natural,
@@ -28,7 +28,6 @@ from jali.mechanisms.quantiles.clipping_bounds import ClippingBounds, MarkPair, 
 from jali.mechanisms.quantiles.quantile_mechanism import read_loss
 from jali.numbers.rounding import float_above, float_below
 from jali.privacy.adjacency import Adjacency
-from jali.privacy.losses.pure_loss import Pure
 from jali.privacy.rationals import Number
 from jali.sampling import BitSource, DiscreteLaplace
 
@@ -126,7 +125,7 @@ _HALF = (1 << 32) - 1
 
 
 @dataclass(frozen=True, repr=False)
-class ClippedMean(Mechanism):
+class ClippedMean(PureMechanism):
     """Release the mean of numbers without a declared range: buy bounds, clip, add up.
 
     A share of epsilon buys `ClippingBounds`; values are clipped to them. The rest pays for the sum of their
@@ -216,11 +215,6 @@ class ClippedMean(Mechanism):
         self._fill(**{name: getattr(bounds, name) for name in _TAKEN})
         # Refuse, before anything is released, noise that cannot be sampled.
         DiscreteLaplace(bounds.ruler.top / self.rest)
-
-    @property
-    def loss(self) -> Pure:
-        """Epsilon, pure."""
-        return Pure(self.epsilon)
 
     @property
     def rest(self) -> Fraction:

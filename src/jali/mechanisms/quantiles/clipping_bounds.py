@@ -19,7 +19,13 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from jali.errors import MechanismError
-from jali.mechanisms.base import LogMasses, Mechanism, Specimen, read_miss_probability, read_parameter
+from jali.mechanisms.base import (
+    LogMasses,
+    PureMechanism,
+    Specimen,
+    read_miss_probability,
+    read_parameter,
+)
 from jali.mechanisms.lattice import BoundedLattice, Marks
 from jali.mechanisms.quantiles.quantile_mechanism import read_loss, read_low, read_quantile, read_reach, read_spare
 from jali.mechanisms.quantiles.unbounded_search import (
@@ -33,7 +39,6 @@ from jali.mechanisms.quantiles.unbounded_search import (
 )
 from jali.numbers.rounding import float_above
 from jali.privacy.adjacency import Adjacency
-from jali.privacy.losses.pure_loss import Pure
 from jali.privacy.rationals import Number
 from jali.sampling import BitSource
 
@@ -193,7 +198,7 @@ _SPARE = 6
 
 
 @dataclass(frozen=True, repr=False)
-class ClippingBounds(Mechanism):
+class ClippingBounds(PureMechanism):
     """Find bounds between which nearly all values lie, without a declared range, as one purchase.
 
     Bounds taken from the data as they are would tell of the largest value; these are paid for. With `low` given,
@@ -279,11 +284,6 @@ class ClippingBounds(Mechanism):
             self._both.side.error(0.5)
 
     @property
-    def loss(self) -> Pure:
-        """Epsilon, pure."""
-        return Pure(self.epsilon)
-
-    @property
     def ruler(self) -> BoundedLattice:
         """The marks on which bounds lie."""
         return self._range.ruler
@@ -328,10 +328,6 @@ class ClippingBounds(Mechanism):
         pairs = self.draw(self.column(value), size, bits)
         told = {pair: self._convert_pair(pair) for pair in set(pairs)}
         return [told[pair] for pair in pairs]
-
-    def outcome(self, released: tuple[int | float, int | float]) -> Hashable:
-        """Return the pair itself."""
-        return released
 
     def log_masses(self, value: Any) -> LogMasses:
         """Return ln Pr[pair] for every pair of marks: for small tables and short reaches."""

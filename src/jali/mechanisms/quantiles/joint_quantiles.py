@@ -21,15 +21,21 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from jali.errors import MechanismError
-from jali.mechanisms.base import LogMasses, Mechanism, Specimen, read_miss_probability, read_natural
+from jali.mechanisms.base import (
+    BoundedRangeMechanism,
+    LogMasses,
+    Specimen,
+    read_miss_probability,
+    read_natural,
+)
 from jali.mechanisms.lattice import BoundedLattice, Marks
 from jali.mechanisms.quantiles.quantile_mechanism import read_loss, read_quantiles
 from jali.mechanisms.quantiles.rank_laws import bound_rank_error
 from jali.mechanisms.quantiles.scaled_numbers import DecayingPowers, Lottery, ScaledNumbers, build_zeros
 from jali.mechanisms.quantiles.weighted_ranks import find_largest_distance, sort_marks
 from jali.mechanisms.selection.piecewise_geometric import RandomDigits
+from jali.numbers.quadrature import sum_all_logs
 from jali.privacy.adjacency import Adjacency
-from jali.privacy.losses.bounded_range import BoundedRange
 from jali.privacy.rationals import Number
 from jali.sampling import BitSource, system_bits
 from jali.sampling.uniform import uniform_below
@@ -234,7 +240,7 @@ _MOST_LOSS = 10**6
 
 
 @dataclass(frozen=True, repr=False)
-class JointQuantiles(Mechanism):
+class JointQuantiles(BoundedRangeMechanism):
     """Release many quantiles by one draw: the counts between them should be those that are wanted.
 
     Each mark is divided into `spread` places, and each value put on a random one of its mark, so that equal values
@@ -325,11 +331,6 @@ class JointQuantiles(Mechanism):
         moved = 1 if self.adjacency is Adjacency.REPLACE_ONE else 1 - min(self.shares)
         return self.epsilon / (4 * moved)
 
-    @property
-    def loss(self) -> BoundedRange:
-        """As a bounded range of epsilon: mixtures keep epsilon, zCDP and profile."""
-        return BoundedRange(self.epsilon)
-
     def error(self, confidence: float, *, ties: int = 1) -> float:
         """Return a t such that every rank is within t people of its due, with this chance.
 
@@ -367,10 +368,6 @@ class JointQuantiles(Mechanism):
             drawn.append(self._values(laws[key], digits))
         return drawn
 
-    def outcome(self, released: Values) -> Hashable:
-        """Return the values themselves."""
-        return released
-
     def deviation(self, value: Any, output: Values) -> float:
         """Return how far the rank of any answer is from its due, in people."""
         ruler = self.ruler
@@ -384,7 +381,7 @@ class JointQuantiles(Mechanism):
         for way in ways:
             for answer, log in self._log_masses(np.sort(marks * self.spread + np.array(way, np.int64))):
                 masses[answer].append(log - math.log(len(ways)))
-        return {answer: _sum_logs(logs) for answer, logs in masses.items()}
+        return {answer: sum_all_logs(logs) for answer, logs in masses.items()}
 
     def _log_masses(self, places: Marks) -> list[tuple[Values, float]]:
         """Return all tuples of places, by their answers, with ln of their probabilities, for values on places."""
@@ -398,7 +395,7 @@ class JointQuantiles(Mechanism):
             cost = sum((abs(count - want) for count, want in zip(counts, wanted, strict=True)), Fraction(0))
             answers.append(self._list_values(chosen))
             logs.append(-float(self.rate * cost))
-        total = _sum_logs(logs)
+        total = sum_all_logs(logs)
         return [(answer, log - total) for answer, log in zip(answers, logs, strict=True)]
 
     def _spread_out(self, value: Any, size: int, bits: BitSource) -> Marks:
@@ -439,9 +436,3 @@ def _build_specimen(
 ) -> Specimen:
     mechanism = JointQuantiles(at=at, low=0, high=4, step=1, spread=spread, epsilon=3, adjacency=adjacency)
     return Specimen(mechanism, adjacency, neighbours, shape={"ties": 3}, tight=False)
-
-
-def _sum_logs(logs: list[float]) -> float:
-    """Return ln of the sum of exp."""
-    most = max(logs)
-    return most + math.log(math.fsum(math.exp(log - most) for log in logs))

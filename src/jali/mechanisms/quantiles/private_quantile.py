@@ -27,6 +27,7 @@ from jali.mechanisms.quantiles.weighted_ranks import (
     sort_marks,
 )
 from jali.mechanisms.selection.scores import Exponents
+from jali.numbers.quadrature import sum_geometric_logs
 from jali.privacy.adjacency import Adjacency
 from jali.privacy.rationals import Number
 from jali.sampling import BitSource
@@ -59,17 +60,10 @@ def compute_mean_distance(ranks: Ranks, rate: Fraction, value: Fraction) -> floa
     """Return E|mark - value| for masses proportional to exp(-rate * distance), in doubles."""
     runs = _cut_linear_runs(ranks, value) if isinstance(ranks, LinearRanks) else _cut_step_runs(ranks, value)
     per_mark = float(rate) * runs.slopes
-    logs = -float(rate) * runs.distances + _compute_log_sums(per_mark, runs.lengths)
+    logs = -float(rate) * runs.distances + sum_geometric_logs(per_mark, runs.lengths)
     masses = np.exp(logs - logs.max())
     means = runs.away + runs.outwards * _compute_mean_places(per_mark, runs.lengths)
     return float(masses @ means / masses.sum())
-
-
-def _compute_log_sums(rates: Doubles, lengths: Doubles) -> Doubles:
-    """Return ln of 1 + e^-r + ... + e^-(n-1)r for each rate r and length n."""
-    with np.errstate(divide="ignore", invalid="ignore"):
-        steep = np.log(np.expm1(-rates * lengths) / np.expm1(-rates))
-    return np.where(rates == 0, np.log(lengths), steep)
 
 
 def _compute_mean_places(rates: Doubles, lengths: Doubles) -> Doubles:

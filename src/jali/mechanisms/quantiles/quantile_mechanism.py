@@ -152,10 +152,6 @@ class QuantileMechanism(Mechanism):
         ruler = self.ruler
         return [ruler.at(mark) for mark in self.draws(value, size, system_bits() if bits is None else bits)]
 
-    def outcome(self, released: int | float) -> Hashable:
-        """Return the value itself."""
-        return released
-
     def deviation(self, value: Any, output: int | float) -> Fraction:
         """Return how much further from the target an output is than the best mark, in people or in weight."""
         ranks = self._ranks_of(value)

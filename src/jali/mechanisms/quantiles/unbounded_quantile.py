@@ -10,19 +10,18 @@ from typing import Any
 
 import numpy as np
 
-from jali.mechanisms.base import LogMasses, Mechanism, Specimen, read_parameter
+from jali.mechanisms.base import LogMasses, PureMechanism, Specimen, read_parameter
 from jali.mechanisms.lattice import BoundedLattice, Marks
 from jali.mechanisms.quantiles.quantile_mechanism import read_loss, read_low, read_quantile, read_reach, read_spare
 from jali.mechanisms.quantiles.unbounded_search import OpenRange, RankFork, RankWalk, read_growth
 from jali.numbers.rounding import float_above
 from jali.privacy.adjacency import Adjacency
-from jali.privacy.losses.pure_loss import Pure
 from jali.privacy.rationals import Number
 from jali.sampling import BitSource
 
 
 @dataclass(frozen=True, repr=False)
-class UnboundedQuantile(Mechanism):
+class UnboundedQuantile(PureMechanism):
     """Find a quantile, or nearly the maximum, of numbers without a declared range.
 
     Public marks are asked in their order, first step by step and then at distances that grow by a factor, whether
@@ -92,11 +91,6 @@ class UnboundedQuantile(Mechanism):
         self._fill(step=read_parameter(step, "step"), growth=read_growth(growth), spare=read_spare(spare))
         self._fill(epsilon=read_loss(epsilon), adjacency=Adjacency.of(adjacency))
         self._finder.error(0.5)  # refuses, before anything is released, a ruler or noise that cannot be made
-
-    @property
-    def loss(self) -> Pure:
-        """Epsilon, pure."""
-        return Pure(self.epsilon)
 
     @cached_property
     def _range(self) -> OpenRange:

@@ -139,7 +139,7 @@ class WeightedQuantile(QuantileMechanism, PickMeasurement):
 
     @classmethod
     def calibrate(
-        cls, reach: MeasurementSensitivity, loss: Loss, *, at: Fraction, top: int, window: int
+        cls, sensitivity: MeasurementSensitivity, loss: Loss, *, at: Fraction, top: int, window: int
     ) -> Self | None:
         """Return the pick among the marks 0 .. top for a loss, or None if the loss is not of its kind."""
         if (loss.event.epsilon is not None) is not cls.for_pure_loss:
@@ -149,37 +149,37 @@ class WeightedQuantile(QuantileMechanism, PickMeasurement):
             low=0,
             high=top,
             step=1,
-            sensitivity=reach.rank,
+            sensitivity=sensitivity.rank,
             epsilon=find_choice_epsilon(loss),
             window=window,
         )
 
-    def spent(self, reach: MeasurementSensitivity) -> Event:
+    def compute_event(self, sensitivity: MeasurementSensitivity) -> Event:
         """Return a loss that is proportional to how far the distances move."""
-        return charge_picks(self, self.epsilon * (reach.rank / self.sensitivity), reach.picks)
+        return charge_picks(self, self.epsilon * (sensitivity.rank / self.sensitivity), sensitivity.picks)
 
     def describe(self) -> Description:
         """Name the choice, the scale on which ranks are told apart, and the theorems."""
         return Description(self.noun, "rank", "scale", float(1 / self.rate), (QUANTILE_PAGE, *self.pages))
 
     @property
-    def aside(self) -> float:
+    def target_offset(self) -> float:
         """How many units of weight the target lies beside the rank."""
         return abs(float(self.offset))
 
-    def aimed(self, offset: Fraction) -> Self:
+    def shift_target(self, offset: Fraction) -> Self:
         """Return the same quantile with another offset."""
         return replace(self, offset=offset)
 
-    def off_by(self, confidence: float, cells: int) -> float:  # noqa: ARG002
+    def bound_error(self, confidence: float, cells: int) -> float:  # noqa: ARG002
         """Return how far the pick is at most from the best rank, whatever the rows."""
         return self.error(confidence)
 
-    def swapped(self) -> WeightedQuantile:
+    def convert_loss(self) -> WeightedQuantile:
         """Return permute-and-flip of the same rho, which has half the epsilon: it has no bounded range."""
-        return self._build_swapped(PermutedWeightedQuantile, self.epsilon / 2)
+        return self._convert_to(PermutedWeightedQuantile, self.epsilon / 2)
 
-    def _build_swapped(self, kind: type[WeightedQuantile], epsilon: Fraction) -> WeightedQuantile:
+    def _convert_to(self, kind: type[WeightedQuantile], epsilon: Fraction) -> WeightedQuantile:
         return kind(
             at=self.at,
             low=self.low,
@@ -254,9 +254,9 @@ class PermutedWeightedQuantile(WeightedQuantile):
     most_marks = FEW_MARKS
     for_more_marks = "WeightedQuantile"
 
-    def swapped(self) -> WeightedQuantile:
+    def convert_loss(self) -> WeightedQuantile:
         """Return the exponential mechanism at the same epsilon."""
-        return self._build_swapped(WeightedQuantile, self.epsilon)
+        return self._convert_to(WeightedQuantile, self.epsilon)
 
     def law(self, value: Any) -> PermuteAndFlipLaw:
         """Return the coins of the marks."""

@@ -25,6 +25,7 @@ from jali.mechanisms.regression.column_axes import (
     sums_of_products,
 )
 from jali.mechanisms.smooth.statistic import SmoothBound, Statistic
+from jali.numbers.rounding import round_root_down
 from jali.numbers.search import least_integer
 from jali.privacy.adjacency import Adjacency
 from jali.privacy.rationals import Number
@@ -91,14 +92,12 @@ class PointMoments:
             roots = [mean]
         else:
             under = self.together**2 + weight * (self.spread + ridge) * rise**2
-            roots = [mean + (sign * _root(under) - self.together) / (weight * rise) for sign in (1, -1)]
+            roots = [
+                mean + (sign * round_root_down(under, 1 << _FINE) - self.together) / (weight * rise)
+                for sign in (1, -1)
+            ]
         near = {math.floor(root) + shift for root in roots for shift in (-1, 0, 1, 2)}
         return ends | {x for x in near if -grain <= x <= grain}
-
-
-def _root(value: Fraction) -> Fraction:
-    """Return the square root, to 2^-60."""
-    return Fraction(math.isqrt(math.floor(value * 4**_FINE)), 1 << _FINE)
 
 
 _CLOSE = 1e-6

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from jali.errors import MechanismError
 from jali.mechanisms.base import (
     LogMasses,
-    Mechanism,
+    PureMechanism,
     Specimen,
     read_miss_probability,
     read_natural,
@@ -38,7 +38,6 @@ from jali.mechanisms.selection.interval_exponential import IntervalExponential
 from jali.mechanisms.selection.piecewise_scores import Piecewise
 from jali.numbers.rounding import float_above, float_below
 from jali.privacy.adjacency import Adjacency
-from jali.privacy.losses.pure_loss import Pure
 from jali.privacy.rationals import Number
 from jali.sampling import BitSource, system_bits
 
@@ -164,7 +163,7 @@ class Line:
 
 
 @dataclass(frozen=True, repr=False)
-class TheilSen(Mechanism):
+class TheilSen(PureMechanism):
     """Fit a line to one feature, little moved by outliers: medians of the lines through random pairs of people.
 
     People are matched in pairs at random, `matchings` times. Each pair has a line; the median of the
@@ -233,11 +232,6 @@ class TheilSen(Mechanism):
             matchings=_read_matchings(matchings),
             confidence=None if confidence is None else _read_confidence(confidence),
         )
-
-    @property
-    def loss(self) -> Pure:
-        """Epsilon, pure."""
-        return Pure(self.epsilon)
 
     @cached_property
     def axes(self) -> tuple[ColumnAxis, ColumnAxis]:

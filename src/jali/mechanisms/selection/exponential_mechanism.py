@@ -8,7 +8,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from jali.mechanisms.base import Specimen
+from jali.mechanisms.base import BoundedRangeMechanism, Specimen
 from jali.mechanisms.selection.scores import Exponents
 from jali.mechanisms.selection.selection_mechanism import (
     EXPONENTIAL,
@@ -17,7 +17,6 @@ from jali.mechanisms.selection.selection_mechanism import (
     SelectionByWeight,
     build_equal_sensitivity_specimens,
 )
-from jali.privacy.losses.bounded_range import BoundedRange
 from jali.sampling import BitSource
 from jali.sampling.bernoulli import settle_exp
 from jali.sampling.exp_bounds import Doubles
@@ -29,7 +28,7 @@ _HALVES = 1.4426  # below 1/ln 2, so that 2**-floor(1.4426 x) >= exp(-x)
 
 
 @dataclass(frozen=True, repr=False, init=False)
-class Exponential(SelectionByWeight):
+class Exponential(BoundedRangeMechanism, SelectionByWeight):
     """Choose candidate i with probability proportional to exp(epsilon * score_i / (2 * sensitivity)).
 
     Args:
@@ -69,11 +68,6 @@ class Exponential(SelectionByWeight):
     page: ClassVar[str] = EXPONENTIAL_PAGE
     for_pure_loss: ClassVar[bool] = False
 
-    @property
-    def loss(self) -> BoundedRange:
-        """Epsilon, as a range of losses."""
-        return BoundedRange(self.epsilon)
-
     def draw(self, exponents: Exponents, size: int, bits: BitSource) -> Places:
         """Draw `size` independent choices."""
         return draw_exponential(exponents, size, bits)
@@ -90,7 +84,7 @@ class Exponential(SelectionByWeight):
         """Return W((candidates-1)/e): the worst gap is 1 + W for all others."""
         return compute_lambert((candidates - 1) / math.e)
 
-    def swapped(self) -> SelectionByWeight:
+    def convert_loss(self) -> SelectionByWeight:
         """Return permute-and-flip of the same rho, which has half the epsilon: it has no bounded range."""
         from jali.mechanisms.selection.permute_and_flip import PermuteAndFlip
 

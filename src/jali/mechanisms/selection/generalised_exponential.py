@@ -13,13 +13,12 @@ from fractions import Fraction
 from typing import ClassVar
 
 from jali.errors import MechanismError, settle
-from jali.mechanisms.base import Specimen, read_miss_probability, read_parameter
+from jali.mechanisms.base import BoundedRangeMechanism, Specimen, read_miss_probability, read_parameter
 from jali.mechanisms.selection.exponential_mechanism import Exponential, draw_exponential
 from jali.mechanisms.selection.scores import Exponents, Scores, round_up_to_steps
 from jali.mechanisms.selection.selection_mechanism import Places, SelectionMechanism, refuse_too_wide
 from jali.numbers.rounding import float_above, ln_above
 from jali.privacy.adjacency import Adjacency
-from jali.privacy.losses.bounded_range import BoundedRange
 from jali.privacy.rationals import Number
 from jali.sampling import BitSource
 from jali.sampling.exp_bounds import Doubles
@@ -87,7 +86,7 @@ def _find_root(own: _EnvelopeLine, hull: list[_EnvelopeLine]) -> Fraction:
 
 
 @dataclass(frozen=True, repr=False, init=False)
-class GeneralisedExponential(SelectionMechanism):
+class GeneralisedExponential(BoundedRangeMechanism, SelectionMechanism):
     """Choose a candidate whose score is high, where the score of candidate i moves by sensitivities[i].
 
     Each score is first lowered by `margin` times its sensitivity: what it may owe to chance. The distance of a
@@ -144,11 +143,6 @@ class GeneralisedExponential(SelectionMechanism):
         if self.failure >= 1:
             raise MechanismError("parameter-not-below-one", value=failure, name="failure")
         refuse_too_wide(2 * max(self._moves) / self.epsilon)
-
-    @property
-    def loss(self) -> BoundedRange:
-        """Epsilon, as a range of losses."""
-        return BoundedRange(self.epsilon)
 
     @property
     def margin(self) -> Fraction:

@@ -11,14 +11,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jali.errors import CatalogError, MechanismError
-from jali.mechanisms.base import LogMasses, Mechanism, Specimen, read_miss_probability, read_parameter
+from jali.mechanisms.base import (
+    BoundedRangeMechanism,
+    LogMasses,
+    Specimen,
+    read_miss_probability,
+    read_parameter,
+)
 from jali.mechanisms.global_sensitivity import Sensitivity
 from jali.mechanisms.selection.exponential_mechanism import Exponential
 from jali.mechanisms.selection.piecewise_geometric import PiecewiseGeometric, RandomDigits
 from jali.mechanisms.selection.piecewise_scores import Piecewise, PiecewiseOnLattice
+from jali.numbers.quadrature import sum_geometric_logs
 from jali.numbers.rounding import float_above
 from jali.privacy.adjacency import Adjacency
-from jali.privacy.losses.bounded_range import BoundedRange
 from jali.privacy.rationals import Number, rational
 from jali.sampling import BitSource, system_bits
 
@@ -27,7 +33,7 @@ _AHEAD = 64  # words fetched at a time when many releases are drawn
 
 
 @dataclass(frozen=True, repr=False)
-class IntervalExponential(Mechanism):
+class IntervalExponential(BoundedRangeMechanism):
     """Pick a point of a lattice on a public interval, with mass proportional to exp(rate * score).
 
     Args:
@@ -105,11 +111,6 @@ class IntervalExponential(Mechanism):
         """What scores are multiplied by in the exponent."""
         return self.epsilon / (self.sensitivity * (1 if self.monotone else 2))
 
-    @property
-    def loss(self) -> BoundedRange:
-        """Bounded range of epsilon."""
-        return BoundedRange(self.epsilon)
-
     def error(self, confidence: float) -> float:
         """Return a t with Pr[best score - score <= t] >= confidence, whatever the score."""
         failing = read_miss_probability(confidence)
@@ -128,10 +129,6 @@ class IntervalExponential(Mechanism):
         board, stairs = self._stairs(value)
         digits = RandomDigits(system_bits() if bits is None else bits, ahead=_AHEAD)
         return [self._point(board.index(*stairs.draw(digits))) for _ in range(size)]
-
-    def outcome(self, released: Fraction) -> Hashable:
-        """Return the point itself."""
-        return released
 
     def deviation(self, value: Piecewise, output: Fraction) -> Fraction:
         """Return how far the score of a point is below the best one."""
@@ -153,7 +150,7 @@ class IntervalExponential(Mechanism):
         each = float(self.rate * board.unit)
         gaps = (int(board.tops.max()) - board.tops).astype(np.float64)
         logs = (
-            _compute_log_sums(np.abs(board.rises.astype(np.float64)) * each, board.lengths.astype(np.float64))
+            sum_geometric_logs(np.abs(board.rises.astype(np.float64)) * each, board.lengths.astype(np.float64))
             - each * gaps
         )
         masses = np.zeros(len(value.scores))
@@ -200,13 +197,6 @@ def _read_end(value: Number, name: str) -> Fraction:
         return rational(value, name)
     except CatalogError as problem:
         raise problem.like(MechanismError) from None
-
-
-def _compute_log_sums(rates: NDArray[np.float64], lengths: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return ln of 1 + e^-r + ... + e^-(n-1)r for each rate r and length n."""
-    with np.errstate(divide="ignore", invalid="ignore"):
-        steep = np.log(-np.expm1(-rates * lengths)) - np.log(-np.expm1(-rates))
-    return np.where(rates == 0, np.log(lengths), steep)
 
 
 def _build_median_score(*values: int) -> Piecewise:

@@ -12,7 +12,13 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from jali.errors import MechanismError
-from jali.mechanisms.base import LogMasses, Mechanism, Specimen, read_miss_probability, read_natural
+from jali.mechanisms.base import (
+    BoundedRangeMechanism,
+    LogMasses,
+    Specimen,
+    read_miss_probability,
+    read_natural,
+)
 from jali.mechanisms.global_sensitivity import Sensitivity
 from jali.mechanisms.selection.exponential_mechanism import Exponential
 from jali.mechanisms.selection.piecewise_geometric import PiecewiseGeometric, RandomDigits, Whole
@@ -21,7 +27,6 @@ from jali.mechanisms.selection.selection_mechanism import read_candidates
 from jali.mechanisms.selection.top_k_counts import SequenceCounts, find_largest_gap
 from jali.numbers.rounding import float_above
 from jali.privacy.adjacency import Adjacency
-from jali.privacy.losses.bounded_range import BoundedRange
 from jali.privacy.rationals import Number
 from jali.sampling import BitSource, system_bits
 
@@ -31,7 +36,7 @@ _MOST_PLACES = 1 << 20
 
 
 @dataclass(frozen=True, repr=False)
-class JointTopK(Mechanism):
+class JointTopK(BoundedRangeMechanism):
     """Pick a whole ranking s of k candidates, with mass proportional to exp(-rate * its largest gap).
 
     The gap of place i is the i-th largest count minus the count of s_i; it is the largest of the k that counts.
@@ -109,11 +114,6 @@ class JointTopK(Mechanism):
     def rate(self) -> Fraction:
         """What the largest gap is multiplied by in the exponent."""
         return self.epsilon / (self.width * round_up_to_steps(self.sensitivity, self.step))
-
-    @property
-    def loss(self) -> BoundedRange:
-        """Bounded range of epsilon."""
-        return BoundedRange(self.epsilon)
 
     def error(self, confidence: float, *, candidates: int | None = None) -> float:
         """Return a t with Pr[largest gap <= t] >= confidence, whatever the counts.

@@ -25,10 +25,9 @@ from jali.mechanisms.selection.selection_mechanism import (
     EqualSensitivitySelection,
     Places,
     build_equal_sensitivity_specimens,
-    build_panel_nodes,
     find_maximum,
-    sum_logs,
 )
+from jali.numbers.quadrature import build_panel_nodes, sum_logs
 from jali.privacy.adjacency import Adjacency
 from jali.privacy.loss import Loss
 from jali.privacy.losses.bounded_range import BoundedRange

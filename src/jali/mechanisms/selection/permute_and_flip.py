@@ -10,7 +10,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from jali.mechanisms.base import Specimen
+from jali.mechanisms.base import PureMechanism, Specimen
 from jali.mechanisms.selection.scores import Exponents
 from jali.mechanisms.selection.selection_mechanism import (
     PERMUTE_AND_FLIP,
@@ -18,11 +18,9 @@ from jali.mechanisms.selection.selection_mechanism import (
     Places,
     SelectionByWeight,
     build_equal_sensitivity_specimens,
-    build_panel_nodes,
     find_maximum,
-    sum_logs,
 )
-from jali.privacy.losses.pure_loss import Pure
+from jali.numbers.quadrature import build_panel_nodes, sum_logs
 from jali.sampling import BitSource
 from jali.sampling.bernoulli import settle_exp
 from jali.sampling.exp_bounds import Doubles
@@ -36,7 +34,7 @@ _ORDER = 48
 
 
 @dataclass(frozen=True, repr=False, init=False)
-class PermuteAndFlip(SelectionByWeight):
+class PermuteAndFlip(PureMechanism, SelectionByWeight):
     """Look at the candidates in random order and accept each with probability exp(-(best - score)/scale).
 
     The first that is accepted is the choice; the scale is 2 sensitivity/epsilon. Its law is that of noisy max with
@@ -79,11 +77,6 @@ class PermuteAndFlip(SelectionByWeight):
     page: ClassVar[str] = PERMUTE_AND_FLIP_PAGE
     for_pure_loss: ClassVar[bool] = True
 
-    @property
-    def loss(self) -> Pure:
-        """Epsilon, pure."""
-        return Pure(self.epsilon)
-
     def draw(self, exponents: Exponents, size: int, bits: BitSource) -> Places:
         """Draw `size` independent choices."""
         return draw_permute_and_flip(exponents, size, bits)
@@ -100,7 +93,7 @@ class PermuteAndFlip(SelectionByWeight):
         """Return the largest x times that chance: the worst case has all others equal."""
         return find_maximum(lambda x: x * self.worst_tail(x, candidates), 10 + 2 * math.log(candidates))
 
-    def swapped(self) -> SelectionByWeight:
+    def convert_loss(self) -> SelectionByWeight:
         """Return the exponential mechanism at the same epsilon."""
         from jali.mechanisms.selection.exponential_mechanism import Exponential
 

@@ -9,7 +9,6 @@ from abc import abstractmethod
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import lru_cache
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -67,26 +66,6 @@ def find_maximum(mean: Callable[[float], float], end: float) -> float:
     # Mirrored: of places that are equally high the search keeps the further ones.
     top = golden_section(lambda x: -mean(-x), -high, -low, steps=_HALVINGS, fresh=True)
     return mean(-(top.low + top.high) / 2)
-
-
-@lru_cache(maxsize=64)
-def build_unit_nodes(order: int) -> tuple[Doubles, Doubles]:
-    """Return nodes and weights on [0, 1], exact for polynomials of degree below 2 * order."""
-    nodes, weights = np.polynomial.legendre.leggauss(order)
-    return (nodes + 1) / 2, weights / 2
-
-
-def build_panel_nodes(edges: Doubles, order: int) -> tuple[Doubles, Doubles]:
-    """Return nodes, and logarithms of weights, on the panels between rising edges."""
-    nodes, weights = build_unit_nodes(order)
-    lengths = np.diff(edges)[:, None]
-    return (edges[:-1, None] + lengths * nodes).ravel(), np.log(lengths * weights).ravel()
-
-
-def sum_logs(terms: Doubles) -> Doubles:
-    """Return ln of the sum of exp over the first axis."""
-    top = terms.max(axis=0)
-    return np.asarray(top + np.log(np.exp(terms - top).sum(axis=0)))
 
 
 Places = NDArray[np.intp]
@@ -299,35 +278,35 @@ class SelectionByWeight(EqualSensitivitySelection, PickMeasurement):
     page: ClassVar[str]
 
     @classmethod
-    def calibrate(cls, reach: MeasurementSensitivity, loss: Loss) -> Self | None:
+    def calibrate(cls, sensitivity: MeasurementSensitivity, loss: Loss) -> Self | None:
         """Return the pick for the loss of one of them, or None if the loss is not of its kind."""
         if (loss.event.epsilon is not None) is not cls.for_pure_loss:
             return None
-        monotone = reach.changes == 1
+        monotone = sensitivity.changes == 1
         return cls(
-            sensitivity=reach.cell,
+            sensitivity=sensitivity.cell,
             epsilon=find_choice_epsilon(loss),
             monotone=monotone,
             adjacency=Adjacency.ADD_REMOVE if monotone else None,
         )
 
-    def spent(self, reach: MeasurementSensitivity) -> Event:
+    def compute_event(self, sensitivity: MeasurementSensitivity) -> Event:
         """Return a loss that is proportional to how far a cell moves, and to the number of picks."""
-        moved = reach.cell / self.sensitivity
-        if self.monotone and reach.changes > 1:
+        moved = sensitivity.cell / self.sensitivity
+        if self.monotone and sensitivity.changes > 1:
             moved *= 2
-        return charge_picks(self, self.epsilon * moved, reach.picks)
+        return charge_picks(self, self.epsilon * moved, sensitivity.picks)
 
     def describe(self) -> Description:
         """Name the choice, the scale on which weights are told apart, and the theorem."""
         return Description(self.noun, "weight", "scale", float(self.scale), (self.page,))
 
-    def off_by(self, confidence: float, cells: int) -> float:
+    def bound_error(self, confidence: float, cells: int) -> float:
         """Return how much lighter the pick is at most than the heaviest, whatever the weights."""
         return self.error(confidence, candidates=cells)
 
     @abstractmethod
-    def swapped(self) -> SelectionByWeight:
+    def convert_loss(self) -> SelectionByWeight:
         """Return the pick of the other kind of loss."""
 
     def release_cells(self, groups: Sequence[SparseCells], width: int, picks: int) -> tuple[Any, ...]:

@@ -9,8 +9,9 @@ import math
 import sys
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import lru_cache
 from typing import final
 
 from jali.errors import MechanismError
@@ -72,9 +73,9 @@ class AdmissibleNoise(ABC):
     def log_density(self, z: float) -> float:
         """Return the logarithm of the density at z."""
 
-    @abstractmethod
     def quantile(self, confidence: float) -> float:
         """Return the t with Pr[|Z| <= t] = confidence, from above."""
+        return _compute_quantile(replace(self, alpha=Fraction(1)), confidence)
 
     @property
     @abstractmethod
@@ -97,9 +98,10 @@ class Family(ABC):
 _CLOSE = 1 + 4e-16
 
 
-def two_sided_quantile(survival: Callable[[float], float], confidence: float) -> float:
-    """Return the least double t, to a few units of the last place, with Pr[|Z| <= t] >= confidence."""
-    return tail_quantile(survival, read_miss_probability(confidence) / 2)
+@lru_cache(maxsize=1024)
+def _compute_quantile(noise: AdmissibleNoise, confidence: float) -> float:
+    """Return the t of a noise; it does not depend on alpha, and a search over beta asks for it many times."""
+    return tail_quantile(noise.survival, read_miss_probability(confidence) / 2)
 
 
 def tail_quantile(survival: Callable[[float], float], allowed: float) -> float:

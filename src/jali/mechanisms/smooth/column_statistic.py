@@ -12,7 +12,7 @@ import numpy as np
 
 from jali.mechanisms.base import read_natural
 from jali.mechanisms.lattice import BoundedLattice, Marks
-from jali.mechanisms.smooth.discounted_maximum import largest_terms
+from jali.mechanisms.smooth.discounted_maximum import smooth_bound
 from jali.mechanisms.smooth.sorted_columns import SortedColumn
 from jali.mechanisms.smooth.statistic import SmoothBound, Statistic
 from jali.privacy.adjacency import Adjacency
@@ -87,7 +87,7 @@ class ClippedStatistic(Statistic):
         """Return the largest A(k) exp(-beta k); few of them are computed."""
         at = self.reach(self._sort(column))
         limit = self.limit(len(column))
-        return largest_terms(lambda k: self.unit * at(k), beta, self.furthest(len(column)), self.unit * limit)
+        return smooth_bound(at, self.furthest(len(column)), beta, self.unit, limit)
 
     def limit(self, people: int) -> Fraction:
         """Return the largest A(k) of any k, in marks."""

@@ -1,13 +1,13 @@
 """Find the largest term exp(-beta k) a(k) of a sequence without computing all of its terms.
 
-There is one search for sequences whose terms cost much (`peak`, `largest_terms`) and one for sequences that are
-known as arrays (`largest_in_array`). Terms that doubles cannot tell apart are compared in integers.
+There is one search for sequences whose terms cost much (`peak`) and one for sequences that are known as arrays
+(`largest_in_array`). Terms that doubles cannot tell apart are compared in integers.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from fractions import Fraction
 from functools import reduce
 from heapq import heappop, heappush
@@ -26,19 +26,26 @@ _FIRST_DISTANCE = 64
 _STEEPEST = Fraction(10**300)  # larger ones are no doubles
 
 
-def smooth_bound(at: Callable[[int], int | Fraction], most: int, beta: Fraction, unit: Fraction) -> SmoothBound:
-    """Return max over k >= 0 of exp(-beta k) at(k) times a unit."""
-    distance, size = peak(at, most, beta)
+def smooth_bound(
+    at: Callable[[int], int | Fraction],
+    most: int,
+    beta: Fraction,
+    unit: Fraction,
+    limit: Fraction | None = None,
+) -> SmoothBound:
+    """Return max over k >= 0 of exp(-beta k) at(k) times a unit; the arguments are those of `peak`."""
+    distance, size = peak(at, most, beta, limit)
     return SmoothBound(beta, ((distance, size * unit),))
 
 
-def peak(at: Callable[[int], int | Fraction], most: int, beta: Fraction) -> Term:
+def peak(at: Callable[[int], int | Fraction], most: int, beta: Fraction, limit: Fraction | None = None) -> Term:
     """Return the k with the largest exp(-beta k) at(k), and at(k).
 
     Args:
         at: Sensitivities at distance 0, 1, ...: at least 0, none below the one before.
         most: From here on they do not grow.
         beta: How fast distance is discounted, above 0.
+        limit: What no sensitivity exceeds; that at `most` if not given.
 
     Guarantee:
         The term is the largest one, exactly: every comparison is settled by integers.
@@ -49,7 +56,7 @@ def peak(at: Callable[[int], int | Fraction], most: int, beta: Fraction) -> Term
         >>> peak(lambda k: (10, 10, 100)[min(k, 2)], 2, Fraction(1))
         (2, 100)
     """
-    best, spans = _bracket_peak(at, most, beta)
+    best, spans = _bracket_peak(at, most, beta, at(most) if limit is None else limit)
     heap: list[tuple[float, Term, Term]] = []
     for span in spans:
         _push(heap, beta, *span)
@@ -67,7 +74,7 @@ def peak(at: Callable[[int], int | Fraction], most: int, beta: Fraction) -> Term
 
 def horizon(at: Callable[[int], int | Fraction], most: int, beta: Fraction) -> int:
     """Return a distance beyond which no term is the largest."""
-    _, spans = _bracket_peak(at, most, beta)
+    _, spans = _bracket_peak(at, most, beta, at(most))
     return spans[-1][1][0] if spans else 0
 
 
@@ -103,12 +110,11 @@ def _exceeds(a: int | Fraction, b: int | Fraction, x: Fraction) -> bool:
 
 
 def _bracket_peak(
-    at: Callable[[int], int | Fraction], most: int, beta: Fraction
+    at: Callable[[int], int | Fraction], most: int, beta: Fraction, ceiling: int | Fraction
 ) -> tuple[Term, list[tuple[Term, Term]]]:
     """Look at the distances 0, 1, 3, 7, ... until nothing further away can be the largest."""
     last: Term = (0, at(0))
     best, spans = last, []
-    ceiling = at(most)
     while last[0] < most and outweighs((last[0] + 1, ceiling), best, beta):
         distance = min(2 * last[0] + 1, most)
         term = (distance, at(distance))
@@ -202,76 +208,3 @@ def largest_of_near_ties(sizes: list[int], steps: list[int], beta: Fraction) -> 
         places = DiscountPowers(beta, max(steps)).leaders(sizes, steps, [0] * len(sizes))
         sizes, steps = [sizes[place] for place in places], [steps[place] for place in places]
     return largest(zip(steps, sizes, strict=True), beta)
-
-
-_CLOSE = 1e-9  # far above what doubles lose in a logarithm, so that no term that may be the largest is left out
-
-
-def largest_terms(at: Callable[[int], Fraction], beta: Fraction, most: int, limit: Fraction) -> SmoothBound:
-    """Return max over k <= most of exp(-beta k) at(k), exactly.
-
-    Args:
-        at: Never falls as k grows, and is never above `limit`.
-        beta: How fast distance is discounted.
-        most: From here on the sequence no longer grows.
-        limit: Its largest value.
-    """
-    search = _TermSearch(at, beta)
-    for low, high in _double_distances(most):
-        if search.bound(low, limit) < search.least:
-            break
-        search.look(high)
-        search.split(low, high)
-    distance, size = largest(search.terms, beta)
-    return SmoothBound(beta, ((distance, Fraction(size)),))
-
-
-def _double_distances(most: int) -> Iterator[tuple[int, int]]:
-    low, high = 0, min(1, most)
-    while low < high:
-        yield low, high
-        low, high = high, min(2 * high, most)
-
-
-class _TermSearch:
-    """The terms seen so far, and the logarithm of the largest."""
-
-    def __init__(self, at: Callable[[int], Fraction], beta: Fraction) -> None:
-        self._at, self._beta = at, beta
-        self._seen: dict[int, Fraction] = {}
-        self._best = -math.inf
-        self.look(0)
-
-    def look(self, distance: int) -> None:
-        size = self._seen[distance] = self._at(distance)
-        self._best = max(self._best, self.bound(distance, size))
-
-    def bound(self, distance: int, size: Fraction) -> float:
-        """Return the logarithm of a term."""
-        if not size:
-            return -math.inf
-        return math.log(size.numerator) - math.log(size.denominator) - float(self._beta * distance)
-
-    @property
-    def least(self) -> float:
-        """What a term must have to matter."""
-        return self._best - _CLOSE * (1 + abs(self._best)) if self._best > -math.inf else -math.inf
-
-    def split(self, low: int, high: int) -> None:
-        """Look between two distances, wherever the value at the further one would matter at the nearer one."""
-        open_ranges = [(low, high)]
-        while open_ranges:
-            low, high = open_ranges.pop()
-            if high - low < 2 or not self._matters(low + 1, self._seen[high]):
-                continue
-            middle = (low + high) // 2
-            self.look(middle)
-            open_ranges += [(middle, high), (low, middle)]
-
-    def _matters(self, distance: int, size: Fraction) -> bool:
-        return size > 0 and self.bound(distance, size) >= self.least
-
-    @property
-    def terms(self) -> tuple[tuple[int, Fraction], ...]:
-        found = sorted((k, a) for k, a in self._seen.items() if self._matters(k, a))
-        return tuple(found) or ((0, self._seen[0]),)

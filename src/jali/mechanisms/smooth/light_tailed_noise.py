@@ -9,10 +9,9 @@ from fractions import Fraction
 from functools import lru_cache
 
 from jali.errors import MechanismError
-from jali.mechanisms.smooth.admissible_noise import AdmissibleNoise, Family, Price, two_sided_quantile
+from jali.mechanisms.smooth.admissible_noise import AdmissibleNoise, Family, Price
 from jali.mechanisms.smooth.noise_calibration import (
     admit_beta,
-    decimal_of,
     exp,
     expm1,
     extend_precision,
@@ -20,7 +19,7 @@ from jali.mechanisms.smooth.noise_calibration import (
     refuse_beta,
     round_down_to_rational,
 )
-from jali.numbers.rounding import float_above, float_below
+from jali.numbers.rounding import float_above, float_below, to_decimal
 from jali.numbers.search import bisect
 from jali.privacy.losses.gaussian_loss import GaussianLoss
 from jali.sampling.reals.laplace_log_normal import gaussian_law, laplace_law
@@ -78,14 +77,14 @@ def laplace_alpha(beta: Fraction, epsilon: Fraction, delta: Fraction) -> Fractio
     with extend_precision(beta, epsilon - beta):
         room = _log_room(beta, epsilon, delta)
         spread = expm1(beta) * (room + (1 + (1 - (-2 * room).exp()).sqrt()).ln())
-        return round_down_to_rational(min(decimal_of(epsilon), exp(beta) * decimal_of(epsilon - beta), spread))
+        return round_down_to_rational(min(to_decimal(epsilon), exp(beta) * to_decimal(epsilon - beta), spread))
 
 
 def _log_room(beta: Fraction, epsilon: Fraction, delta: Fraction) -> Decimal:
     """Return, from below, the logarithm of delta over its value without a shift: of what cosh(alpha/u) may be."""
     with extend_precision(beta):
         growth = exp(beta)
-        value = decimal_of(delta).ln() + decimal_of(epsilon + beta) / (growth - 1) - (1 - 1 / growth).ln()
+        value = to_decimal(delta).ln() + to_decimal(epsilon + beta) / (growth - 1) - (1 - 1 / growth).ln()
         return value - _LAPLACE_SLACK
 
 
@@ -106,20 +105,10 @@ class SmoothLaplaceNoise(AdmissibleNoise):
         """Return the logarithm of the density."""
         return -abs(z) - math.log(2)
 
-    def quantile(self, confidence: float) -> float:
-        """Return the t with Pr[|Z| <= t] = confidence, from above."""
-        return _laplace_quantile(confidence)
-
     @property
     def variance(self) -> float:
         """2."""
         return 2.0
-
-
-@lru_cache(maxsize=256)
-def _laplace_quantile(confidence: float) -> float:
-    """Return a quantile; it does not depend on alpha, and a search over beta asks for it many times."""
-    return two_sided_quantile(SmoothLaplaceNoise(Fraction(1)).survival, confidence)
 
 
 _ROOT = math.sqrt(2)
@@ -242,17 +231,7 @@ class SmoothGaussianNoise(AdmissibleNoise):
         """Return the logarithm of the density."""
         return -z * z / 2 - math.log(2 * math.pi) / 2
 
-    def quantile(self, confidence: float) -> float:
-        """Return the t with Pr[|Z| <= t] = confidence, from above."""
-        return _gaussian_quantile(confidence)
-
     @property
     def variance(self) -> float:
         """1."""
         return 1.0
-
-
-@lru_cache(maxsize=256)
-def _gaussian_quantile(confidence: float) -> float:
-    """Return a quantile; it does not depend on alpha, and a search over beta asks for it many times."""
-    return two_sided_quantile(SmoothGaussianNoise(Fraction(1)).survival, confidence)

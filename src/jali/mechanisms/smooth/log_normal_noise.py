@@ -9,16 +9,17 @@ from functools import cache
 
 import numpy as np
 
-from jali.mechanisms.additive.noise_laws import Floats, build_quadrature
-from jali.mechanisms.smooth.admissible_noise import AdmissibleNoise, Family, Price, two_sided_quantile
+from jali.mechanisms.additive.noise_laws import Floats
+from jali.mechanisms.smooth.admissible_noise import AdmissibleNoise, Family, Price
 from jali.mechanisms.smooth.noise_calibration import (
     admit_beta,
-    decimal_of,
     exp,
     extend_precision,
     read_concentrated_loss,
     round_down_to_rational,
 )
+from jali.numbers.quadrature import build_quadrature
+from jali.numbers.rounding import to_decimal
 from jali.numbers.search import bisect
 from jali.sampling.reals.laplace_log_normal import laplace_log_normal_law
 from jali.sampling.reals.real import Law
@@ -58,7 +59,7 @@ class LaplaceLogNormal(Family):
         read = admit_beta(beta, self.largest_beta(price), repr(self))
         sigma = best_sigma(read, epsilon)
         with extend_precision(read, epsilon - read / sigma):
-            room = min(decimal_of(epsilon), exp(read) * decimal_of(epsilon - read / sigma))
+            room = min(to_decimal(epsilon), exp(read) * to_decimal(epsilon - read / sigma))
             return LogNormalNoise(round_down_to_rational(room * exp(-3 * sigma**2 / 2)), sigma)
 
 
@@ -125,10 +126,6 @@ class LogNormalNoise(AdmissibleNoise):
         logs = -y * y / 2 - peak / sigma * (np.expm1(-sigma * y) + sigma * y)
         total = float((weights * np.cosh(end * steps)) @ np.exp(logs))
         return math.log(total * width * end / math.sqrt(2 * math.pi)) - peak * peak / 2 - peak / sigma
-
-    def quantile(self, confidence: float) -> float:
-        """Return the t with Pr[|Z| <= t] = confidence, from above."""
-        return two_sided_quantile(self.survival, confidence)
 
     @property
     def variance(self) -> float:

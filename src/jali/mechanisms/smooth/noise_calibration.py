@@ -16,6 +16,7 @@ from fractions import Fraction
 from jali.errors import MechanismError
 from jali.mechanisms.base import read_parameter
 from jali.mechanisms.smooth.admissible_noise import Price
+from jali.numbers.rounding import round_root_down, to_decimal
 from jali.privacy.rationals import Number
 
 # Beyond these numbers exponentials leave the doubles, or the noise is of no use. Every family works within them.
@@ -68,7 +69,7 @@ def read_pure_loss(price: Price) -> Fraction:
     if price.rho is not None:
         rho = read_parameter(price.rho, "rho")
         _check_limits(rho, LEAST_EPSILON**2 / 2, MOST_EPSILON**2 / 2, "rho")
-        return round_root_down(2 * rho)
+        return find_root_below(2 * rho)
     if price.epsilon is None:
         raise MechanismError("smooth-price-missing")
     return _check_limits(read_parameter(price.epsilon, "epsilon"), LEAST_EPSILON, MOST_EPSILON, "epsilon")
@@ -113,14 +114,14 @@ def refuse_beta(largest: Fraction, beta: Fraction, family: str) -> MechanismErro
     return MechanismError("smooth-beta-too-large", largest=float(largest), family=family, beta=float(beta))
 
 
-def round_root_down(value: Fraction) -> Fraction:
+def find_root_below(value: Fraction) -> Fraction:
     """Return a rational at or below the square root of a rational above 0, exact where the root is a rational."""
     top, bottom = math.isqrt(value.numerator), math.isqrt(value.denominator)
     if top * top == value.numerator and bottom * bottom == value.denominator:
         return Fraction(top, bottom)
     small = max(0, value.denominator.bit_length() - value.numerator.bit_length())
     unit = 10 ** (_ROOT_DIGITS + small // 3)
-    return Fraction(math.isqrt(value.numerator * unit * unit // value.denominator), unit)
+    return round_root_down(value, unit)
 
 
 _DECIMAL_DIGITS = 60
@@ -136,14 +137,9 @@ def extend_precision(*gaps: Fraction) -> Iterator[None]:
         yield
 
 
-def decimal_of(value: Fraction) -> Decimal:
-    """Return a rational as a decimal of the present precision."""
-    return Decimal(value.numerator) / Decimal(value.denominator)
-
-
 def exp(value: Fraction) -> Decimal:
     """Return e to a rational power."""
-    return decimal_of(value).exp()
+    return to_decimal(value).exp()
 
 
 def expm1(value: Fraction) -> Decimal:

@@ -7,18 +7,18 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 
-from jali.mechanisms.additive.noise_laws import build_quadrature
 from jali.mechanisms.base import read_miss_probability
 from jali.mechanisms.smooth.admissible_noise import AdmissibleNoise, Family, Price
 from jali.mechanisms.smooth.noise_calibration import (
     admit_beta,
-    decimal_of,
     exp,
     expm1,
     extend_precision,
     read_pure_loss,
     round_down_to_rational,
 )
+from jali.numbers.quadrature import build_quadrature
+from jali.numbers.rounding import to_decimal
 from jali.sampling.reals.polynomial_tails import poly_place_law
 from jali.sampling.reals.real import Law
 
@@ -57,9 +57,9 @@ def poly_place_alpha(beta: Fraction, epsilon: Fraction) -> Fraction:
     a = epsilon / beta
     with extend_precision(beta, 1 / a, a - 1):
         alpha = 2 * expm1(beta / 2)
-        if decimal_of(a - 1) * alpha > 2:  # the worst shift starts at the centre
-            log_k = decimal_of(a - 1) * decimal_of(1 - 1 / a).ln() + decimal_of(a + 1) * decimal_of(1 + 1 / a).ln()
-            root = ((decimal_of(epsilon) + log_k) / decimal_of(a + 1)).exp() - 1
+        if to_decimal(a - 1) * alpha > 2:  # the worst shift starts at the centre
+            log_k = to_decimal(a - 1) * to_decimal(1 - 1 / a).ln() + to_decimal(a + 1) * to_decimal(1 + 1 / a).ln()
+            root = ((to_decimal(epsilon) + log_k) / to_decimal(a + 1)).exp() - 1
             alpha = min(exp(beta) - 1, max(alpha, root))
         return round_down_to_rational(alpha)
 

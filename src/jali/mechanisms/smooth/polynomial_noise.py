@@ -6,19 +6,19 @@ import math
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
-from functools import cached_property, lru_cache
+from functools import cached_property
 
 from jali.errors import MechanismError
 from jali.mechanisms.base import read_parameter
-from jali.mechanisms.smooth.admissible_noise import AdmissibleNoise, Family, Price, two_sided_quantile
+from jali.mechanisms.smooth.admissible_noise import AdmissibleNoise, Family, Price
 from jali.mechanisms.smooth.noise_calibration import (
     admit_beta,
-    decimal_of,
     expm1,
     extend_precision,
     read_pure_loss,
     round_down_to_rational,
 )
+from jali.numbers.rounding import to_decimal
 from jali.privacy.rationals import Number
 from jali.sampling.reals.polynomial_tails import polynomial_law
 from jali.sampling.reals.real import Law
@@ -73,16 +73,16 @@ def polynomial_alpha(gamma: Fraction, beta: Fraction, epsilon: Fraction) -> Frac
     with extend_precision(epsilon - beta, (epsilon - less * beta) / less, epsilon / less):
         pairs = (
             (epsilon, expm1(epsilon).ln()),
-            (epsilon + less * beta, decimal_of(gamma * beta) + expm1(epsilon - beta).ln()),
+            (epsilon + less * beta, to_decimal(gamma * beta) + expm1(epsilon - beta).ln()),
             (epsilon - less * beta, expm1(epsilon + beta).ln()),
         )
-        logs = [log_b + decimal_of(less) * _log_rest(log_a / less) for log_a, log_b in pairs]
-        return round_down_to_rational((min(logs) / decimal_of(gamma)).exp())
+        logs = [log_b + to_decimal(less) * _log_rest(log_a / less) for log_a, log_b in pairs]
+        return round_down_to_rational((min(logs) / to_decimal(gamma)).exp())
 
 
 def _log_rest(exponent: Fraction) -> Decimal:
     """Return ln(1 - e^-exponent)."""
-    return (1 - decimal_of(-exponent).exp()).ln()
+    return (1 - to_decimal(-exponent).exp()).ln()
 
 
 @dataclass(frozen=True)
@@ -109,10 +109,6 @@ class PolynomialNoise(AdmissibleNoise):
         size, gamma = abs(z), float(self.gamma)
         rest = gamma * math.log(size) + math.log1p(size**-gamma) if size > 1 else math.log1p(size**gamma)
         return -math.log(2 * self._half) - rest
-
-    def quantile(self, confidence: float) -> float:
-        """Return the t with Pr[|Z| <= t] = confidence, from above."""
-        return _quantile(self.gamma, confidence)
 
     @property
     def variance(self) -> float:
@@ -158,9 +154,3 @@ def _weights(terms: int) -> tuple[float, ...]:
 
 
 _WEIGHTS = _weights(_TERMS)
-
-
-@lru_cache(maxsize=256)
-def _quantile(gamma: Fraction, confidence: float) -> float:
-    """Return a quantile; it does not depend on alpha, and a search over beta asks for it many times."""
-    return two_sided_quantile(PolynomialNoise(Fraction(1), gamma).survival, confidence)

@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property, lru_cache
+from functools import cached_property
 
 from jali.errors import MechanismError
 from jali.mechanisms.base import read_natural
-from jali.mechanisms.smooth.admissible_noise import AdmissibleNoise, Family, Price, two_sided_quantile
+from jali.mechanisms.smooth.admissible_noise import AdmissibleNoise, Family, Price
 from jali.mechanisms.smooth.noise_calibration import (
     admit_beta,
     exp,
@@ -97,10 +97,6 @@ class StudentNoise(AdmissibleNoise):
         """Return the logarithm of the density."""
         return self._log_top - (self.degrees + 1) / 2 * math.log1p(z * z / self.degrees)
 
-    def quantile(self, confidence: float) -> float:
-        """Return the t with Pr[|Z| <= t] = confidence, from above."""
-        return _student_quantile(self.degrees, confidence)
-
     @property
     def variance(self) -> float:
         """d/(d-2), infinite up to d = 2."""
@@ -129,12 +125,6 @@ def _fraction(a: float, b: float, x: float) -> float:
         odd = -(a + n - 1) * (a + b + n - 1) * x / ((a + 2 * n - 2) * (a + 2 * n - 1))
         value = 1 + odd / (1 + even / value)
     return value
-
-
-@lru_cache(maxsize=256)
-def _student_quantile(degrees: int, confidence: float) -> float:
-    """Return a quantile; it does not depend on alpha, and a search over beta asks for it many times."""
-    return two_sided_quantile(StudentNoise(Fraction(1), degrees).survival, confidence)
 
 
 @dataclass(frozen=True)
@@ -179,17 +169,7 @@ class CauchyNoise(AdmissibleNoise):
         """Return the logarithm of the density."""
         return -math.log(math.pi) - 2 * math.log(math.hypot(1, z))
 
-    def quantile(self, confidence: float) -> float:
-        """Return the t with Pr[|Z| <= t] = confidence, from above."""
-        return _cauchy_quantile(confidence)
-
     @property
     def variance(self) -> float:
         """Infinite."""
         return math.inf
-
-
-@lru_cache(maxsize=256)
-def _cauchy_quantile(confidence: float) -> float:
-    """Return a quantile; it does not depend on alpha, and a search over beta asks for it many times."""
-    return two_sided_quantile(CauchyNoise(Fraction(1)).survival, confidence)

@@ -7,15 +7,18 @@ the noise together.
 from __future__ import annotations
 
 import math
+from abc import abstractmethod
 from dataclasses import dataclass
 from enum import Enum
 from fractions import Fraction
 from functools import cached_property, partial
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from jali.errors import MechanismError
+from jali.mechanisms.base import ApproximateMechanism, read_natural
 from jali.mechanisms.partition_selection.release_probabilities import ReleaseProbabilities
 from jali.numbers.search import least_integer
 from jali.sampling import BitSource
@@ -103,15 +106,30 @@ class Acceptance(ReleaseProbabilities):
         return 4 * lost + 32
 
 
+class DecliningMechanism(ApproximateMechanism):
+    """A mechanism that answers or declines a table, by its distance from tables with other answers."""
+
+    loss_power: ClassVar[int | None] = None
+    error_is_exact: ClassVar[bool] = False
+
+    @property
+    @abstractmethod
+    def chances(self) -> ReleaseProbabilities:
+        """The probabilities of an answer; a table at distance d has the one of number d + 1."""
+
+    def chance(self, distance: int) -> float:
+        """Return the probability that a table at this distance is answered."""
+        return self.chances.near(steps_of_distance(self.chances, read_natural(distance, "distance", least=0)))
+
+    def _draw_acceptance(self, distance: int, size: int, bits: BitSource) -> NDArray[np.bool_]:
+        """Draw `size` times whether a table at this distance is answered."""
+        return toss_between(partial(self.chances.bounds, steps_of_distance(self.chances, distance)), size, bits)
+
+
 def refuse_extremes(epsilon: Fraction, name: str = "epsilon") -> None:
     """Refuse a loss whose chances would take more digits or more steps than there is time for."""
     if not _LEAST <= epsilon <= _MOST:
         raise MechanismError("test-epsilon-out-of-range", name=name)
-
-
-def draw_acceptance(chances: ReleaseProbabilities, distance: int, size: int, bits: BitSource) -> NDArray[np.bool_]:
-    """Toss `size` coins of the chance that a table at this distance is answered."""
-    return toss_between(partial(chances.bounds, steps_of_distance(chances, distance)), size, bits)
 
 
 def steps_of_distance(chances: ReleaseProbabilities, distance: int) -> int:
@@ -119,9 +137,9 @@ def steps_of_distance(chances: ReleaseProbabilities, distance: int) -> int:
     return min(max(int(distance), 0) + 1, chances.sure)
 
 
-def least_distance(chances: ReleaseProbabilities, missed: float) -> int:
+def find_least_distance(chances: ReleaseProbabilities, missed: float) -> int:
     """Return the least distance from which a table is declined with at most this probability."""
-    return least_integer(lambda people: chances.complement(people) <= missed, 0, chances.sure) - 1
+    return least_integer(lambda steps: chances.complement(steps) <= missed, 0, chances.sure) - 1
 
 
 def chances_by_recursion(epsilon: float, delta: float, whole: float, distance: int) -> tuple[float, float]:

@@ -18,7 +18,13 @@ from numpy.typing import NDArray
 
 from jali.errors import MechanismError
 from jali.mechanisms.additive.noise_laws import DiscreteLaplaceLaw
-from jali.mechanisms.base import LogMasses, Mechanism, Specimen, read_miss_probability, read_parameter
+from jali.mechanisms.base import (
+    ApproximateMechanism,
+    LogMasses,
+    Specimen,
+    read_miss_probability,
+    read_parameter,
+)
 from jali.mechanisms.exact_values import REAL
 from jali.mechanisms.lattice import BoundedLattice
 from jali.mechanisms.partition_selection.group_selection import read_delta
@@ -33,7 +39,6 @@ from jali.mechanisms.stability.clamped_laplace import (
 )
 from jali.mechanisms.stability.stable_answers import count_categories
 from jali.privacy.adjacency import Adjacency
-from jali.privacy.losses.approximate_loss import Approximate
 from jali.privacy.rationals import Number, nonnegative
 from jali.sampling import BitSource, DiscreteLaplace, system_bits
 
@@ -66,7 +71,7 @@ class Bounded(NamedTuple):
 
 
 @dataclass(frozen=True, repr=False)
-class BoundedSensitivity(Mechanism):
+class BoundedSensitivity(ApproximateMechanism):
     """Release a noisy bound of the local sensitivity, then the statistic with noise for that bound.
 
     It is for statistics whose local sensitivity hardly changes from a table to its neighbours, however large the
@@ -137,11 +142,6 @@ class BoundedSensitivity(Mechanism):
         # These refuse, before anything is released, scales that cannot be sampled.
         DiscreteLaplace(self.bound_scale)
         self._sampler(self.ruler.top)
-
-    @property
-    def loss(self) -> Approximate:
-        """Epsilon and delta."""
-        return Approximate(self.epsilon, self.delta)
 
     @cached_property
     def ruler(self) -> BoundedLattice:

@@ -7,7 +7,7 @@ from collections.abc import Hashable
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +16,6 @@ from jali.errors import MechanismError
 from jali.mechanisms.additive.noise_laws import DiscreteLaplaceLaw
 from jali.mechanisms.base import (
     LogMasses,
-    Mechanism,
     Specimen,
     read_miss_probability,
     read_natural,
@@ -29,9 +28,9 @@ from jali.mechanisms.smooth.statistic import Statistic
 from jali.mechanisms.stability.acceptance import (
     DECLINED,
     Acceptance,
+    DecliningMechanism,
     chances_by_recursion,
-    draw_acceptance,
-    least_distance,
+    find_least_distance,
     refuse_extremes,
     steps_of_distance,
 )
@@ -44,7 +43,6 @@ from jali.mechanisms.stability.clamped_laplace import (
 )
 from jali.mechanisms.stability.stable_value import is_whole
 from jali.privacy.adjacency import Adjacency
-from jali.privacy.losses.approximate_loss import Approximate
 from jali.privacy.rationals import Number
 from jali.sampling import BitSource, DiscreteLaplace, system_bits
 
@@ -63,7 +61,7 @@ class Proposal(NamedTuple):
 
 
 @dataclass(frozen=True, repr=False)
-class ProposeTestRelease(Mechanism):
+class ProposeTestRelease(DecliningMechanism):
     """Release a statistic with noise for a proposed bound of its local sensitivity, or decline.
 
     The test asks how many changes lead to a table where one person can move the statistic by more than the bound;
@@ -100,9 +98,6 @@ class ProposeTestRelease(Mechanism):
         declined
     """
 
-    loss_power: ClassVar[int | None] = None
-    error_is_exact: ClassVar[bool] = False
-
     bound: Fraction
     epsilon: Fraction
     delta: Fraction
@@ -135,11 +130,6 @@ class ProposeTestRelease(Mechanism):
         refuse_extremes(self.chances.epsilon, "test_share of epsilon")
         self.sampler  # noqa: B018 - refuses, before anything is released, a scale that cannot be sampled
 
-    @property
-    def loss(self) -> Approximate:
-        """Epsilon and delta, whether it answers or declines."""
-        return Approximate(self.epsilon, self.delta)
-
     @cached_property
     def ruler(self) -> BoundedLattice:
         """The marks on which values are released."""
@@ -147,7 +137,7 @@ class ProposeTestRelease(Mechanism):
 
     @cached_property
     def chances(self) -> Acceptance:
-        """The chances of an answer; a table at distance d has the one of number d + 1."""
+        """The probabilities of an answer; a table at distance d has the one of number d + 1."""
         return Acceptance(self.epsilon * self.test_share, self.delta, self.epsilon)
 
     @property
@@ -160,13 +150,9 @@ class ProposeTestRelease(Mechanism):
         """The exact sampler of the noise, in steps."""
         return DiscreteLaplace(self.scale)
 
-    def chance(self, distance: int) -> float:
-        """Return the probability that a table at this distance is answered."""
-        return self.chances.near(steps_of_distance(self.chances, read_natural(distance, "distance", least=0)))
-
     def least_distance(self, confidence: float) -> int:
         """Return the least distance from which tables are answered with this confidence."""
-        return least_distance(self.chances, read_miss_probability(confidence))
+        return find_least_distance(self.chances, read_miss_probability(confidence))
 
     def error(self, confidence: float, *, distance: int = 0) -> int | float:
         """Return a bound of the error that holds with this confidence, infinite if a table may well be declined.
@@ -198,7 +184,7 @@ class ProposeTestRelease(Mechanism):
     def _marks(self, value: Any, size: int, bits: BitSource) -> NDArray[np.int64]:
         """Draw the marks of many releases; -1 stands for none."""
         mark, distance = self._read(value)
-        told = draw_acceptance(self.chances, distance, size, bits)
+        told = self._draw_acceptance(distance, size, bits)
         top = self.ruler.top
         noise = np.clip(self.sampler.sample(size, bits=bits), -top, top).astype(np.int64)
         return np.where(told, np.clip(mark + noise, 0, top), -1)
@@ -223,10 +209,6 @@ class ProposeTestRelease(Mechanism):
         noise = log_masses_after_clamping(mark, self.ruler.top, self.scale)
         answers = {self.ruler.at(place): mass + math.log(told) for place, mass in enumerate(noise)}
         return {**answers, **({DECLINED: math.log(lost)} if lost > 0 else {})}
-
-    def outcome(self, released: Any) -> Hashable:
-        """Return what was released."""
-        return released  # type: ignore[no-any-return]
 
     def deviation(self, value: Any, output: Any) -> float:
         """Return how far an answer is off the mark of its value; infinite for none."""

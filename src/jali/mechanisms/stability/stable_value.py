@@ -7,31 +7,27 @@ from collections.abc import Hashable
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from jali.errors import MechanismError
 from jali.mechanisms.base import (
     LogMasses,
-    Mechanism,
     Specimen,
     read_miss_probability,
-    read_natural,
     read_parameter,
 )
 from jali.mechanisms.partition_selection.group_selection import read_delta
 from jali.mechanisms.partition_selection.release_probabilities import ReleaseProbabilities
 from jali.mechanisms.stability.acceptance import (
     DECLINED,
+    DecliningMechanism,
     chances_by_recursion,
-    draw_acceptance,
-    least_distance,
+    find_least_distance,
     refuse_extremes,
-    steps_of_distance,
 )
 from jali.privacy.adjacency import Adjacency
-from jali.privacy.losses.approximate_loss import Approximate
 from jali.privacy.rationals import Number
 from jali.sampling import BitSource, system_bits
 
@@ -50,7 +46,7 @@ class Stable(NamedTuple):
 
 
 @dataclass(frozen=True, repr=False)
-class StableValue(Mechanism):
+class StableValue(DecliningMechanism):
     """Release an answer as it is, without noise, or decline: the surer, the further the table is from another one.
 
     The value is a pair (answer, distance), such as a `Stable`. The distance is 0 if a neighbouring table has
@@ -81,9 +77,6 @@ class StableValue(Mechanism):
         ('Ann', declined)
     """
 
-    loss_power: ClassVar[int | None] = None
-    error_is_exact: ClassVar[bool] = False
-
     epsilon: Fraction
     delta: Fraction
 
@@ -91,39 +84,26 @@ class StableValue(Mechanism):
         self._fill(epsilon=read_parameter(epsilon, "epsilon"), delta=read_delta(delta))
         refuse_extremes(self.epsilon)
 
-    @property
-    def loss(self) -> Approximate:
-        """Epsilon and delta, whether it answers or declines."""
-        return Approximate(self.epsilon, self.delta)
-
     @cached_property
     def chances(self) -> ReleaseProbabilities:
-        """The chances of an answer; a table at distance d has the one of number d + 1."""
+        """The probabilities of an answer; a table at distance d has the one of number d + 1."""
         return ReleaseProbabilities(self.epsilon, self.delta)
 
-    def chance(self, distance: int) -> float:
-        """Return the probability that a table at this distance is answered."""
-        return self.chances.near(steps_of_distance(self.chances, read_natural(distance, "distance", least=0)))
-
     def error(self, confidence: float) -> int:
-        """Return the least distance from which the answer is told with this confidence."""
-        return least_distance(self.chances, read_miss_probability(confidence))
+        """Return the least distance from which the answer is released with this confidence."""
+        return find_least_distance(self.chances, read_miss_probability(confidence))
 
     def release(self, value: tuple[Any, int], *, bits: BitSource | None = None) -> Any:
         """Return the answer, or `DECLINED`."""
         stable = as_stable(value)
-        told = draw_acceptance(self.chances, stable.distance, 1, system_bits() if bits is None else bits)
+        told = self._draw_acceptance(stable.distance, 1, system_bits() if bits is None else bits)
         return stable.answer if told[0] else DECLINED
 
     def sample(self, value: tuple[Any, int], size: int, *, bits: BitSource | None = None) -> list[Hashable]:
         """Draw the outcomes of many independent releases, all at once."""
         stable = as_stable(value)
-        told = draw_acceptance(self.chances, stable.distance, size, system_bits() if bits is None else bits)
+        told = self._draw_acceptance(stable.distance, size, system_bits() if bits is None else bits)
         return [stable.answer if answered else DECLINED for answered in told.tolist()]
-
-    def outcome(self, released: Any) -> Hashable:
-        """Return what was released."""
-        return released  # type: ignore[no-any-return]
 
     def log_masses(self, value: tuple[Any, int]) -> LogMasses:
         """Return the law of the answer and of none, by the recursion in doubles."""

@@ -379,13 +379,13 @@ class MeasuredCells(Measurement):
         """Which sums are measured."""
         return self.strategy
 
-    def spent(self, reach: MeasurementSensitivity) -> Event:
+    def compute_event(self, sensitivity: MeasurementSensitivity) -> Event:
         """Return the loss of a move of the sums, which is as far as the columns of the matrix are long."""
-        return self.noise.spent(reach.measure_by(self.strategy))
+        return self.noise.compute_event(sensitivity.measure_by(self.strategy))
 
-    def composed(self, event: Event) -> Loss:
+    def derive_loss(self, event: Event) -> Loss:
         """Return the loss of the noise."""
-        return self.noise.composed(event)
+        return self.noise.derive_loss(event)
 
     def describe(self) -> Description:
         """Name the noise and its scale, and the theorem of the strategy before that of the noise."""

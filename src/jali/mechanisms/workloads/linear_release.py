@@ -18,8 +18,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jali.errors import MechanismError
+from jali.mechanisms.additive.additive_noise import JointNoise
 from jali.mechanisms.additive.noise_laws import DiscreteGaussianLaw, DiscreteLaplaceLaw
-from jali.mechanisms.base import LogMasses, Mechanism, read_natural, read_parameter
+from jali.mechanisms.base import LogMasses, Mechanism, PureMechanism, read_natural, read_parameter
 from jali.mechanisms.exact_values import narrow, read_integers
 from jali.mechanisms.intervals.linear_forms import IndependentLaw
 from jali.mechanisms.intervals.weighted_sums import bound_sum_quantile
@@ -175,6 +176,31 @@ class WorkloadMechanism(Mechanism):
         if read_natural(answer, "answer", least=0) >= self.workload.size:
             raise MechanismError("workload-answer-out-of-range", size=self.workload.size, answer=answer)
         return int(answer)
+
+
+class JointWorkloadNoise(PureMechanism, WorkloadMechanism):
+    """Integer measurements of the histogram that get the noise of one draw together."""
+
+    @property
+    @abstractmethod
+    def noise(self) -> JointNoise:
+        """The mechanism that adds the noise."""
+
+    @abstractmethod
+    def _exact(self, value: Any) -> NDArray[Any]:
+        """Return the exact measurements of a histogram."""
+
+    def release(self, value: Any, *, bits: BitSource | None = None) -> WorkloadAnswers:
+        """Add noise to the measurements, and compute the answers from them alone."""
+        return self.answer(np.asarray(self.noise.release(self._exact(value), bits=bits)))
+
+    def log_masses(self, value: Any) -> LogMasses:
+        """Return the joint law of the noisy measurements."""
+        return self.noise.log_masses(tuple(self._exact(value).tolist()))
+
+    def sample(self, value: Any, size: int, *, bits: BitSource | None = None) -> list[Hashable]:
+        """Draw the noisy measurements of many releases."""
+        return self.noise.sample(tuple(self._exact(value).tolist()), size, bits=bits)
 
 
 class LinearRelease(CalibratedRelease, WorkloadMechanism):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -13,8 +12,9 @@ from numpy.typing import NDArray
 
 from jali.errors import MechanismError
 from jali.mechanisms.additive.l_infinity import LInfinity
-from jali.mechanisms.base import LogMasses, Specimen, read_parameter
+from jali.mechanisms.base import Specimen, read_parameter
 from jali.mechanisms.workloads.linear_release import (
+    JointWorkloadNoise,
     PlainRelease,
     WorkloadAnswers,
     WorkloadMechanism,
@@ -24,13 +24,27 @@ from jali.mechanisms.workloads.linear_release import (
 )
 from jali.mechanisms.workloads.workload import Floats, Thresholds, Workload, read_workload
 from jali.privacy.adjacency import Adjacency
-from jali.privacy.losses.pure_loss import Pure
 from jali.privacy.rationals import Number
-from jali.sampling import BitSource
+
+
+class DirectAnswers(WorkloadMechanism):
+    """Noise on the answers themselves, but for those that are a public total."""
+
+    total: int | None
+
+    @cached_property
+    def asked(self) -> NDArray[np.bool_]:
+        """Which answers are measured."""
+        return find_asked_answers(self.workload, self.total)
+
+    def answer(self, measurements: NDArray[Any]) -> WorkloadAnswers:
+        """Return the noisy answers as they are, and the total where it is public."""
+        direct = fill_in_total(measurements, self.asked, self.total)
+        return WorkloadAnswers(self.workload, measurements, direct=direct)
 
 
 @dataclass(frozen=True, repr=False, init=False)
-class NoisyAnswers(PlainRelease):
+class NoisyAnswers(DirectAnswers, PlainRelease):
     """Add independent noise to every answer of a workload, calibrated to how many of them one person moves.
 
     Args:
@@ -63,19 +77,9 @@ class NoisyAnswers(PlainRelease):
         sensitivity = self.workload.sensitivity(self.adjacency)
         return sensitivity.l1, sensitivity.l2.squared
 
-    @cached_property
-    def asked(self) -> NDArray[np.bool_]:
-        """Which answers are measured."""
-        return find_asked_answers(self.workload, self.total)
-
     def measure(self, histogram: NDArray[Any]) -> NDArray[Any]:
         """Return the answers that are not public."""
         return np.asarray(self.workload.answers(histogram)[self.asked])
-
-    def answer(self, measurements: NDArray[Any]) -> WorkloadAnswers:
-        """Return the noisy answers as they are, and the total where it is public."""
-        direct = fill_in_total(measurements, self.asked, self.total)
-        return WorkloadAnswers(self.workload, measurements, direct=direct)
 
     def influence(self, answer: int) -> Floats:
         """Return the one coefficient 1; 0 for the public total."""
@@ -100,7 +104,7 @@ class NoisyAnswers(PlainRelease):
 
 
 @dataclass(frozen=True, repr=False)
-class CubeAnswers(WorkloadMechanism):
+class CubeAnswers(DirectAnswers, JointWorkloadNoise):
     """Add noise with mass proportional to exp(-epsilon max|z|) to all answers of a workload together.
 
     Args:
@@ -141,11 +145,6 @@ class CubeAnswers(WorkloadMechanism):
             raise MechanismError("workload-total-only")
         self.noise  # noqa: B018 - refuses, before anything is released, what cannot be sampled
 
-    @cached_property
-    def asked(self) -> NDArray[np.bool_]:
-        """Which answers are measured."""
-        return find_asked_answers(self.workload, self.total)
-
     @property
     def dimension(self) -> int:
         """How many answers are measured."""
@@ -155,20 +154,6 @@ class CubeAnswers(WorkloadMechanism):
     def noise(self) -> LInfinity:
         """The mechanism that adds the noise."""
         return LInfinity(sensitivity=1, epsilon=self.epsilon, dimension=self.dimension)
-
-    @property
-    def loss(self) -> Pure:
-        """Epsilon, pure."""
-        return Pure(self.epsilon)
-
-    def release(self, value: Any, *, bits: BitSource | None = None) -> WorkloadAnswers:
-        """Return the answers with noise."""
-        return self.answer(np.asarray(self.noise.release(self._exact(value), bits=bits)))
-
-    def answer(self, measurements: NDArray[Any]) -> WorkloadAnswers:
-        """Return the noisy answers as they are, and the total where it is public."""
-        direct = fill_in_total(measurements, self.asked, self.total)
-        return WorkloadAnswers(self.workload, measurements, direct=direct)
 
     def _exact(self, value: Any) -> NDArray[Any]:
         return np.asarray(self.workload.answers(self.read(value))[self.asked])
@@ -180,14 +165,6 @@ class CubeAnswers(WorkloadMechanism):
     def variances(self) -> Floats:
         """Return the variance of the noise for every answer."""
         return np.asarray(self.asked * self.noise.stddev**2)
-
-    def log_masses(self, value: Any) -> LogMasses:
-        """Return the joint law of the noisy answers."""
-        return self.noise.log_masses(tuple(self._exact(value).tolist()))
-
-    def sample(self, value: Any, size: int, *, bits: BitSource | None = None) -> list[Hashable]:
-        """Draw the noisy answers of many releases."""
-        return self.noise.sample(tuple(self._exact(value).tolist()), size, bits=bits)
 
     @classmethod
     def specimens(cls) -> tuple[Specimen, ...]:

@@ -6,7 +6,6 @@ Conditioned noise leaves the public total as it is.
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -17,18 +16,16 @@ from numpy.typing import NDArray
 
 from jali.errors import MechanismError
 from jali.mechanisms.additive.conditioned_laplace import ConditionedLaplace
-from jali.mechanisms.base import LogMasses, Specimen, read_miss_probability, read_parameter
+from jali.mechanisms.base import Specimen, read_miss_probability, read_parameter
 from jali.mechanisms.workloads.linear_release import (
+    JointWorkloadNoise,
     PlainRelease,
     WorkloadAnswers,
-    WorkloadMechanism,
     convert_to_doubles,
 )
 from jali.mechanisms.workloads.workload import Floats, IntervalWorkload, Thresholds, Workload, read_workload
 from jali.privacy.adjacency import Adjacency
-from jali.privacy.losses.pure_loss import Pure
 from jali.privacy.rationals import Number
-from jali.sampling import BitSource
 
 
 @dataclass(frozen=True, repr=False, init=False)
@@ -113,7 +110,7 @@ _LONGEST = 1 << 21
 
 
 @dataclass(frozen=True, repr=False)
-class ConditionedCells(WorkloadMechanism):
+class ConditionedCells(JointWorkloadNoise):
     """Add discrete Laplace noise of scale 2/epsilon, conditioned on sum 0, to the cells; answer with their sums.
 
     Args:
@@ -156,15 +153,6 @@ class ConditionedCells(WorkloadMechanism):
         """The mechanism that adds the noise."""
         return ConditionedLaplace(epsilon=self.epsilon, dimension=self.workload.cells)
 
-    @property
-    def loss(self) -> Pure:
-        """Epsilon, pure."""
-        return Pure(self.epsilon)
-
-    def release(self, value: Any, *, bits: BitSource | None = None) -> WorkloadAnswers:
-        """Return sums of the noisy cells."""
-        return self.answer(np.asarray(self.noise.release(self.read(value), bits=bits)))
-
     def answer(self, measurements: NDArray[Any]) -> WorkloadAnswers:
         """Return sums of the noisy cells."""
         return WorkloadAnswers(self.workload, measurements, convert_to_doubles(measurements))
@@ -184,6 +172,9 @@ class ConditionedCells(WorkloadMechanism):
         # The transforms that made the masses err by less than 1e-13; the last size has nothing beyond it.
         found = float(np.flatnonzero(beyond <= max(allowed - 1e-13, 0.0))[0])
         return found if self._zoom == 1 else math.ceil((found + 1) * self._zoom)
+
+    def _exact(self, value: Any) -> NDArray[Any]:
+        return self.read(value)
 
     @cached_property
     def _cell_variance(self) -> float:
@@ -207,14 +198,6 @@ class ConditionedCells(WorkloadMechanism):
         one, other = (np.maximum(np.fft.irfft(law.real**k, size), 0.0) for k in (count, n - count))
         product = one * other
         return np.asarray(values), np.asarray(product / product.sum())
-
-    def log_masses(self, value: Any) -> LogMasses:
-        """Return the joint law of the noisy cells."""
-        return self.noise.log_masses(tuple(self.read(value).tolist()))
-
-    def sample(self, value: Any, size: int, *, bits: BitSource | None = None) -> list[Hashable]:
-        """Draw the noisy cells of many releases."""
-        return self.noise.sample(tuple(self.read(value).tolist()), size, bits=bits)
 
     @classmethod
     def specimens(cls) -> tuple[Specimen, ...]:

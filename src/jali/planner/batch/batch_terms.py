@@ -119,7 +119,7 @@ def _losses(plan: Plan, moved: int) -> Iterator[Loss]:
         for place in range(len(part.mechanisms)):
             event = compute_release_loss(part, place, moved)
             if event != NOTHING:
-                yield part.mechanisms[place].composed(event)
+                yield part.mechanisms[place].derive_loss(event)
     if plan.selection is not None:
         chosen = charge_selection(plan.selection, plan.aggregation, moved)
         assert chosen is not None

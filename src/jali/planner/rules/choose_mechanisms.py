@@ -121,11 +121,11 @@ def _quantile(aggregation: Aggregation, draw: AxisRelease, loss: Loss, changes: 
         for kind in QUANTILES
         if (one := kind.calibrate(reach, loss, at=draw.at, top=top, window=window)) is not None
     ]
-    mechanism = min(made, key=lambda one: one.off_by(CONFIDENCE, top + 1)) if len(made) > 1 else made[0]
+    mechanism = min(made, key=lambda one: one.bound_error(CONFIDENCE, top + 1)) if len(made) > 1 else made[0]
     if draw.end:
         # Where the other end is that of the range, all of the chance to miss is for this one.
         confidence = BOUGHT if 0 < draw.at < 1 else 2 * BOUGHT - 1
-        return mechanism.aimed(Fraction(draw.end * end_offset(mechanism, confidence)))
+        return mechanism.shift_target(Fraction(draw.end * end_offset(mechanism, confidence)))
     return mechanism
 
 
@@ -133,7 +133,7 @@ def _top(aggregation: Aggregation, draw: AxisRelease, loss: Loss, changes: int) 
     """The heaviest cell; several are picked one after the other, each with its part of the loss."""
     each, reach = _scale_loss(loss, Fraction(1, draw.picks)), QuerySensitivity(aggregation, changes)
     made = [one for kind in HEAVIEST if (one := kind.calibrate(reach, each)) is not None]
-    return min(made, key=lambda one: one.off_by(CONFIDENCE, draw.axis.cells)) if len(made) > 1 else made[0]
+    return min(made, key=lambda one: one.bound_error(CONFIDENCE, draw.axis.cells)) if len(made) > 1 else made[0]
 
 
 def _selection(draft: Draft) -> GroupSelection:

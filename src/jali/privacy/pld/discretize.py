@@ -17,11 +17,11 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
 
+from jali.numbers.quadrature import build_unit_nodes
 from jali.privacy.pld.loss_distribution import Array, LossDistribution, Piece
 
 ERROR = 1e-12
@@ -53,12 +53,6 @@ class Masses:
     slip: float
 
 
-@lru_cache(maxsize=8)
-def _gauss(count: int) -> tuple[Array, Array]:
-    nodes, weights = np.polynomial.legendre.leggauss(count)
-    return nodes / 2 + 0.5, weights / 2
-
-
 def quadrature(
     piece: Piece, step: float | None = None, low: float = 0.0, high: float = 0.0
 ) -> tuple[Array, Array]:
@@ -83,7 +77,7 @@ def _panels(cuts: Array) -> tuple[Array, Array]:
     places, weights = [], []
     for widest, count in _NODES:
         chosen = (widths > narrowest) & (widths <= widest)
-        nodes, shares = _gauss(count)
+        nodes, shares = build_unit_nodes(count)
         places.append((cuts[:-1][chosen, None] + widths[chosen, None] * nodes).ravel())
         weights.append((widths[chosen, None] * shares).ravel())
         narrowest = widest

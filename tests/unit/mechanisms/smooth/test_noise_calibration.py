@@ -12,7 +12,7 @@ from jali.errors import MechanismError
 from jali.mechanisms.smooth.admissible_noise import Family, Price
 from jali.mechanisms.smooth.light_tailed_noise import SmoothGaussian, SmoothLaplace
 from jali.mechanisms.smooth.log_normal_noise import LaplaceLogNormal
-from jali.mechanisms.smooth.noise_calibration import read_price, round_down_to_rational, round_root_down
+from jali.mechanisms.smooth.noise_calibration import find_root_below, read_price, round_down_to_rational
 from jali.mechanisms.smooth.poly_place_noise import PolyPlace
 from jali.mechanisms.smooth.polynomial_noise import Polynomial
 from jali.mechanisms.smooth.student_t_noise import Cauchy, StudentT
@@ -70,7 +70,7 @@ def test_pure_noises_take_the_root_of_twice_rho() -> None:
         assert family.largest_beta(half) == largest
         assert family.noise(SMALL, half) == family.noise(SMALL, Price(epsilon=Fraction(1)))
         assert family.noise(SMALL, half) == family.noise(SMALL, read_price(1, 1e-6))
-    third = round_root_down(Fraction(2, 3))
+    third = find_root_below(Fraction(2, 3))
     assert third**2 < Fraction(2, 3) < (third + Fraction(1, 10**17)) ** 2
 
 

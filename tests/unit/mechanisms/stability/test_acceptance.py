@@ -13,7 +13,7 @@ from jali.mechanisms.partition_selection.release_probabilities import ReleasePro
 from jali.mechanisms.stability.acceptance import (
     Acceptance,
     chances_by_recursion,
-    least_distance,
+    find_least_distance,
     refuse_extremes,
     steps_of_distance,
 )
@@ -102,9 +102,9 @@ def test_the_least_distance_is_the_first_that_is_declined_rarely_enough() -> Non
     test = Acceptance(*CASES[1])
     lost = [float(1 - chance) for chance in recursion(*CASES[1], test.sure)]
     for missed in (0.5, 0.05, 1e-3):
-        found = least_distance(test, missed)
+        found = find_least_distance(test, missed)
         assert lost[found + 1] <= missed < lost[found]
-    assert least_distance(Acceptance(Fraction(1), Fraction(99, 100), Fraction(1)), 0.05) == 0
+    assert find_least_distance(Acceptance(Fraction(1), Fraction(99, 100), Fraction(1)), 0.05) == 0
 
 
 def test_a_distance_counts_from_one_and_no_further_than_a_sure_answer() -> None:

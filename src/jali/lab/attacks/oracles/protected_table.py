@@ -264,7 +264,7 @@ class ProtectedTable:
         Of numbers that share one draw, each has noise told as the Laplace law of the same standard deviation.
         """
         mechanism = self._session.explain(text, **self.promise.terms(self.price)).parts[0].mechanisms[0]
-        if mechanism.shared is not None:
+        if mechanism.joint_mechanism is not None:
             return Noise("laplace", mechanism.noise_law.stddev / mechanism.multiplier / math.sqrt(2))
         described = mechanism.describe()
         return Noise("gaussian" if described.norm == "L2" else "geometric", described.scale)
