@@ -15,7 +15,7 @@ from jali.lab.attacks.decoding.design import Design, is_settled
 from jali.lab.attacks.decoding.round_bits import round_estimate
 from jali.lab.attacks.noise_models import is_coarse
 from jali.lab.attacks.opponents import Reconstruction
-from jali.lab.attacks.oracle import Oracle, find_recorded_questions
+from jali.lab.attacks.oracle import Oracle, RecordedAnswers
 from jali.lab.attacks.subsets.random_subsets import draw_packed_subsets, draw_sparse_subsets
 from jali.lab.attacks.subsets.subset_operators import Subsets
 
@@ -113,7 +113,8 @@ class LeastSquares(Reconstruction):
 
     def _choose_subsets(self, oracle: Oracle) -> Subsets:
         """Return the questions of a log, or random ones."""
-        asked = find_recorded_questions(oracle)
+        recorded = oracle.asked if isinstance(oracle, RecordedAnswers) else None
+        asked = recorded if isinstance(recorded, Subsets) else None
         if asked is not None and self.members is not None:
             raise CatalogError("attack-members-of-log")
         if asked is not None:

@@ -20,6 +20,7 @@ from jali.lab.attacks.arrays import Bits, Doubles, Members
 from jali.lab.attacks.noise_models import Noise
 from jali.lab.attacks.oracle import Oracle, Refusal, Spent
 from jali.lab.attacks.oracles.generated_secrets import GroupSeats, Secret
+from jali.lab.attacks.oracles.oracle_bases import SeatedOracle, SecretOracle, UnprotectedOracle
 from jali.lab.attacks.oracles.sticky_layers import draw_sticky_errors
 from jali.lab.attacks.oracles.worst_noise import choose_errors
 from jali.lab.attacks.subsets.random_subsets import Listed, read_subsets
@@ -86,7 +87,7 @@ ERRORS: dict[str, Callable[[Simulator, Subsets, Doubles], Doubles]] = {
 
 
 @dataclass(frozen=True, eq=False)
-class Simulator:
+class Simulator(UnprotectedOracle, SecretOracle):
     """Adds noise of a law to exact counts of generated bits."""
 
     secret: Secret
@@ -109,38 +110,11 @@ class Simulator:
         """What is attacked."""
         return f"a simulator with noise {self.noise}"
 
-    @property
-    def n(self) -> int:
-        """How many people there are."""
-        return len(self.secret.bits)
-
-    @property
-    def prior(self) -> float:
-        """The probability that a bit is 1."""
-        return self.secret.prior
-
-    @property
-    def adjacency(self) -> Adjacency | None:
-        """A simulator promises nothing."""
-        return None
-
     def ask(self, questions: Subsets | ArrayLike) -> Doubles:
         """Answer all questions."""
         subsets = read_subsets(questions, self.n)
         counts = subsets.matvec(self.secret.bits.astype(np.float64))
         return np.asarray(counts, np.float64) + ERRORS[self.noise.kind](self, subsets, counts)
-
-    def spent(self) -> Spent | None:
-        """Nothing is counted."""
-        return None
-
-    def refusal(self) -> Refusal | None:
-        """It never refuses."""
-        return None
-
-    def mark(self, guess: Bits) -> int:
-        """Return how many bits of a guess are right."""
-        return self.secret.mark(guess)
 
 
 @dataclass(frozen=True, eq=False)
@@ -183,7 +157,7 @@ class DecoySimulator(Simulator):
 
 
 @dataclass(frozen=True, eq=False)
-class SimulatedMeans:
+class SimulatedMeans(UnprotectedOracle, SeatedOracle):
     """Publishes n times the mean of every attribute over the members, with independent noise."""
 
     seats: GroupSeats
@@ -208,52 +182,11 @@ class SimulatedMeans:
         """What is attacked."""
         return f"means of counts with noise {self.noise}" if self.noise.size else "exact means"
 
-    @property
-    def n(self) -> int:
-        """How many members there are."""
-        return len(self.candidates)
-
-    @property
-    def prior(self) -> float:
-        """The probability that the second candidate sits."""
-        return self.seats.secret.prior
-
-    @property
-    def adjacency(self) -> Adjacency | None:
-        """It promises nothing."""
-        return None
-
-    @property
-    def frequencies(self) -> Doubles:
-        """How frequent each attribute is in the population."""
-        return self.seats.frequencies
-
-    @property
-    def candidates(self) -> Bits:
-        """The attributes of both people for each seat."""
-        return self.seats.candidates
-
     def ask(self) -> Doubles:
         """Answer how many members have each attribute."""
         having = Listed.of(self.seats.members.T)
         counts = np.asarray(having.matvec(np.ones(self.n)), np.float64)
         return counts + ERRORS[self.noise.kind](self._noisy, having, counts)
-
-    def spent(self) -> Spent | None:
-        """Nothing is counted."""
-        return None
-
-    def refusal(self) -> Refusal | None:
-        """It never refuses."""
-        return None
-
-    def mark(self, guess: Bits) -> int:
-        """Return for how many seats a guess is right."""
-        return self.seats.secret.mark(guess)
-
-    def split_scores(self, scores: Doubles) -> tuple[Doubles, Doubles]:
-        """Return the scores of the members and of the outsiders."""
-        return self.seats.split_scores(scores)
 
 
 @dataclass(frozen=True, eq=False)
