@@ -12,25 +12,24 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jali.errors import MechanismError
-from jali.mechanisms.base import Specimen, read_natural
+from jali.mechanisms.base import Specimen
 from jali.mechanisms.exact_values import narrow
 from jali.mechanisms.workloads.linear_release import convert_to_doubles
 from jali.mechanisms.workloads.workload import Floats
 from jali.privacy.rationals import Number
-from jali.sampling import BitSource
 from jali.streams.counter import AHEAD, Counter, Published
-from jali.streams.noise_buffer import TickNoiseBuffer, read_unused
+from jali.streams.noise_buffer import NoiseBuffer
 from jali.streams.participation import Participation
 from jali.streams.running_stream import (
     CHUNK,
     Running,
+    StreamState,
     as_double,
     as_doubles,
     increments_in,
     kind_for,
     largest_size,
     number_or_row,
-    read_state,
     running_sums,
 )
 from jali.streams.smooth_tree_shape import LONGEST, SmoothShape, find_balanced_shape, find_best_shape
@@ -49,7 +48,7 @@ class RunningSmoothTree(Running):
     noises in use, in integers: no count has to be kept.
     """
 
-    def __init__(self, counter: Counter, tree: SmoothShape, noise: TickNoiseBuffer) -> None:
+    def __init__(self, counter: Counter, tree: SmoothShape, noise: NoiseBuffer) -> None:
         self.counter, self.width, self.tick = counter, noise.width, 0
         self.tree, self.noise = tree, noise
         nothing = number_or_row(np.zeros(self.width, np.int64))
@@ -247,18 +246,10 @@ class SmoothTree(Counter):
         ends = np.arange(self.horizon) + self.tree.stays(0, self.horizon)
         return convert_to_doubles(running_sums(rows - sum_by_end(rows, ends)).ravel())
 
-    def start(self, *, width: int = 1, ahead: int = AHEAD, bits: BitSource | None = None) -> Running:
-        """Begin a stream of one or several keys."""
-        width, ahead = read_natural(width, "width"), read_natural(ahead, "ahead")
-        return RunningSmoothTree(self, self.tree, TickNoiseBuffer(self.sampler, width, ahead, bits=bits))
-
-    def resume(self, state: str, *, bits: BitSource | None = None) -> Running:
-        """Go on with a stream from its stored state."""
-        kept = read_state(state)
-        left = read_unused(kept["left"], kept["width"])
-        noise = TickNoiseBuffer(self.sampler, kept["width"], kept["ahead"], left, bits)
+    def _make_running(self, noise: NoiseBuffer, kept: StreamState | None) -> Running:
         found = RunningSmoothTree(self, self.tree, noise)
-        found.tick, found.used = kept["tick"], [restore_count(used) for used in kept["used"]]
+        if kept is not None:
+            found.tick, found.used = kept["tick"], [restore_count(used) for used in kept["used"]]
         return found
 
     def numbers_kept(self) -> int:
