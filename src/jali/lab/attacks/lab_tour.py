@@ -55,7 +55,7 @@ class Tour:
 
     def plot(self, axes: Any = None) -> Any:
         """Draw what every attack got right, and return the axes (needs matplotlib)."""
-        from jali.display.plots.attack_sweep_plots import attack_tour
+        from jali.lab.attacks.attack_plots import attack_tour
 
         return attack_tour(self, axes=axes)
 

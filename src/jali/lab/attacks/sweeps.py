@@ -121,7 +121,7 @@ class Sweep:
 
     def plot(self, axes: Any = None) -> Any:
         """Draw the sweep, and return the axes (needs matplotlib)."""
-        from jali.display.plots.attack_sweep_plots import attack_sweep
+        from jali.lab.attacks.attack_plots import attack_sweep
 
         return attack_sweep(self, axes=axes)
 

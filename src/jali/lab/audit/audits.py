@@ -217,7 +217,7 @@ class Audits:
 
     def plot(self, axes: Any = None) -> Any:
         """Draw found against claimed, a row for each group; return the axes (needs matplotlib)."""
-        from jali.display.plots.audit_plots import audits
+        from jali.lab.audit.audit_plots import audits
 
         return audits(self, axes=axes)
 
