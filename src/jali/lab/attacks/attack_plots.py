@@ -36,8 +36,7 @@ from jali.errors import CatalogError
 
 if TYPE_CHECKING:
     from jali.lab.attacks.attack_result import Result
-    from jali.lab.attacks.lab_tour import Tour
-    from jali.lab.attacks.sweeps import Sweep
+    from jali.lab.attacks.sweeps import Sweep, Tour
     from jali.lab.attacks.tracing import Roc
 
 # The dot of all bits, and what the least is, in square points.
