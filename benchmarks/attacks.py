@@ -16,10 +16,10 @@ from scipy.sparse.linalg import aslinearoperator, lsqr
 
 from jali.lab.attacks import Noise, Oracle, Result, simulator
 from jali.lab.attacks.arrays import Doubles
+from jali.lab.attacks.convex_attacks import LOSSES, LinearProgram
 from jali.lab.attacks.decoding.conjugate_gradients import fit, fit_answers
 from jali.lab.attacks.decoding.design import Design
 from jali.lab.attacks.hadamard_attack import Hadamard
-from jali.lab.attacks.linear_program import LOSSES, LinearProgram
 from jali.lab.attacks.staging import stage
 from jali.lab.attacks.subsets.hadamard_rows import HadamardRows
 from jali.lab.attacks.subsets.random_subsets import draw_packed_subsets, draw_sparse_subsets, random_subsets

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from benchmarks.measure import Row, at_least, at_most, reported
 
-from jali.lab.compare.data_shapes import SHAPES, generate_column
+from jali.lab.compare.measure_errors import SHAPES, generate_column
 
 PEOPLE, SEED = 201, 1
 TUMULT = ["tmlt.core==0.19.1"]

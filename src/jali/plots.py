@@ -11,36 +11,36 @@ plain numbers.
 
 from __future__ import annotations
 
-from jali.display.plots.attack_result_plots import (
-    ConfidenceDot,
-    ShareDot,
-    attack_calibration,
-    attack_roc,
-    attack_shares,
-    calibration_curves,
-    roc_curves,
-    share_curves,
-)
-from jali.display.plots.attack_sweep_plots import (
-    SweepDot,
-    TourDot,
-    attack_sweep,
-    attack_tour,
-    sweep_curves,
-    tour_curves,
-)
-from jali.display.plots.audit_plots import AuditDot, audit_curves, audits
-from jali.display.plots.mechanism_plots import ErrorDot, comparison, comparison_curves, error_curves, errors
+from jali.display.plots.mechanism_plots import SurveyBar, error_curves, errors, survey, survey_curves
 from jali.display.plots.privacy_plots import (
+    Spending,
     composition,
     composition_curves,
     profile_curves,
     profiles,
+    spending,
+    spending_curves,
     trade_off_curves,
     trade_offs,
 )
-from jali.display.plots.spending_plots import Spending, spending, spending_curves
-from jali.display.plots.survey_plots import SurveyBar, survey, survey_curves
+from jali.lab.attacks.attack_plots import (
+    ConfidenceDot,
+    ShareDot,
+    SweepDot,
+    TourDot,
+    attack_calibration,
+    attack_roc,
+    attack_shares,
+    attack_sweep,
+    attack_tour,
+    calibration_curves,
+    roc_curves,
+    share_curves,
+    sweep_curves,
+    tour_curves,
+)
+from jali.lab.audit.audit_plots import AuditDot, audit_curves, audits
+from jali.lab.compare.comparison_plots import ErrorDot, comparison, comparison_curves
 
 __all__ = [
     "AuditDot",

@@ -22,7 +22,7 @@ from jali.lab import attacks
 from jali.lab.attacks import evidence
 from jali.lab.attacks.noise_models import Noise
 from jali.lab.attacks.oracle import Spent
-from jali.lab.attacks.singletons import Singletons
+from jali.lab.attacks.simple_attacks import Singletons
 from jali.local.binomial import upper_tail
 from jali.privacy import Adjacency
 

@@ -17,12 +17,13 @@ from jali.lab.audit.finding import Finding, Verdict
 from jali.lab.audit.neighbours import build_extremes
 from jali.lab.audit.subject import Effort, Outputs, Pair, Subject
 from jali.lab.audit.subject_loader import subject_of
-from jali.lab.audit.testers.overspending import audit_spending, find_least_epsilon
 from jali.lab.audit.testers.properties import NANS, NUMBERS, RAISED, WARNED, Outcome, Properties, watch_runs
 from jali.lab.audit.testers.sensitivity_audit import (
     NeighbourTables,
     Tables,
     audit_sensitivity,
+    audit_spending,
+    find_least_epsilon,
     searched_sensitivity,
 )
 from jali.mechanisms import Laplace

@@ -14,9 +14,8 @@ from tests.depth import DEPTH, thinned, whole
 
 from jali.lab.audit import Effort, Subject, Verdict, audit
 from jali.lab.audit.runner import choose_stages
-from jali.lab.audit.subjects.question_subjects import PATHS
+from jali.lab.audit.subjects.question_subjects import PATHS, SESSIONS
 from jali.lab.audit.subjects.registration import AUDITED
-from jali.lab.audit.subjects.session_subjects import SESSIONS
 from jali.lab.audit.subjects.stream_subjects import FOLLOWED, STREAMS
 from jali.lab.audit.subjects.subject_registry import SubjectEntry, list_databases, list_entries
 

@@ -15,18 +15,7 @@ import pytest
 from scipy import stats
 
 from jali.errors import CatalogError
-from jali.lab.audit import (
-    Audit,
-    Audits,
-    Effort,
-    Finding,
-    Subject,
-    Verdict,
-    Witness,
-    audit,
-    audit_all,
-    sequential_bounds,
-)
+from jali.lab.audit import Audit, Audits, Effort, Finding, Subject, Verdict, Witness, audit, audit_all, loss_bounds
 from jali.lab.audit.events.output_event import Threshold
 from jali.lab.audit.finding import Progress, Tester, silent
 from jali.lab.audit.runner import STAGES, WEIGHTS, estimate_samples
@@ -194,7 +183,7 @@ def test_the_interval_reaches_from_the_bound_to_what_the_counts_allow() -> None:
 
 
 def least_at_all_looks(count: int) -> float:
-    return sequential_bounds.bound_probability(count, 1000, 0.05)
+    return loss_bounds.bound_probability(count, 1000, 0.05)
 
 
 def test_of_distant_inputs_steps_are_told_and_both_ends_are_about_one() -> None:

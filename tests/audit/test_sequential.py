@@ -10,8 +10,7 @@ from scipy import integrate, stats
 from tests.depth import thinned
 
 from jali.lab.audit.events.event_rates import estimate_runs
-from jali.lab.audit.loss_bounds import EventCounts, prove_bound
-from jali.lab.audit.sequential_bounds import bound_probability, log_mixture
+from jali.lab.audit.loss_bounds import EventCounts, bound_probability, log_mixture, prove_bound
 from jali.privacy import Approximate, Concentrated, Loss, Pure
 
 

@@ -17,8 +17,14 @@ from tests.depth import thinned
 from jali.engines.duckdb import DuckDBEngine
 from jali.lab.audit.finding import Finding, Verdict
 from jali.lab.audit.subject import Effort, Outputs, Subject
-from jali.lab.audit.subjects.question_subjects import ABSENT, QuestionPath
-from jali.lab.audit.subjects.session_subjects import SESSIONS, SessionSubject, ask_again, ask_until_refused
+from jali.lab.audit.subjects.question_subjects import (
+    ABSENT,
+    SESSIONS,
+    QuestionPath,
+    SessionSubject,
+    ask_again,
+    ask_until_refused,
+)
 from jali.lab.audit.subjects.stream_subjects import StreamPath
 from jali.lab.audit.subjects.table_copies import (
     HIGH,

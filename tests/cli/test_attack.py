@@ -13,7 +13,7 @@ from tests.depth import deep
 
 from jali.cli.app import main
 from jali.lab.attacks import attacks
-from jali.lab.attacks import lab_tour as module
+from jali.lab.attacks import sweeps as module
 
 Runner = Callable[..., Any]
 PAGE = Path(__file__).parents[2] / "docs" / "cli.md"

@@ -105,7 +105,7 @@ def test_the_attack_is_registered_by_a_line_of_the_form_that_the_stub_has() -> N
     line = "from .correlation import Correlation as Correlation"
     assert line in PAGE
     stub = (Path(jali.lab.attacks.__file__).parent / "__init__.pyi").read_text()
-    assert line.replace("correlation", "difference").replace("Correlation", "Difference") in stub
+    assert line.replace("correlation", "hadamard_attack").replace("Correlation", "Hadamard") in stub
 
 
 def test_the_registration_line_is_of_the_form_that_the_stub_has() -> None:

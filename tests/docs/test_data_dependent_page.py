@@ -7,7 +7,7 @@ import re
 import pytest
 from tests.docs.sessions import DOCS, blocks, failures
 
-from jali.lab.compare.data_shapes import SHAPES, generate_column
+from jali.lab.compare.measure_errors import SHAPES, generate_column
 from jali.mechanisms import PiecewiseLaplace, QuantileExponential
 from jali.mechanisms.quantiles.private_quantile import RankQuantile
 

@@ -31,10 +31,10 @@ from jali.mechanisms.workloads.workload import Floats
 from jali.numbers.search import least_integer
 from jali.privacy.rationals import Number
 from jali.sampling import BitSource
-from jali.streams.counter import AHEAD, Counter, Published
-from jali.streams.noise_buffer import NoiseBuffer, read_unused
+from jali.streams.counter import Counter, Published
+from jali.streams.noise_buffer import NoiseBuffer
 from jali.streams.participation import Participation
-from jali.streams.running_stream import Running, read_state, running_sums
+from jali.streams.running_stream import Running, StreamState, running_sums
 
 # Radices beyond the least that reaches the horizon with so many digits are hardly ever better; a few are tried.
 _TRIED = 4
@@ -242,16 +242,9 @@ class BalancedDigits(Counter):
         noisy = add(exact, self.sampler.sample(exact.size, bits=bits))
         return Published(self.answer(noisy)[: len(increments)], noisy)
 
-    def start(self, *, width: int = 1, ahead: int = AHEAD, bits: BitSource | None = None) -> Running:
-        """Begin a stream of one or several keys."""
-        width, ahead = read_natural(width, "width"), read_natural(ahead, "ahead")
-        return _Digits.begin(self, NoiseBuffer(self.sampler, width, ahead, bits=bits))
-
-    def resume(self, state: str, *, bits: BitSource | None = None) -> Running:
-        """Go on with a stream from its stored state."""
-        kept = read_state(state)
-        left = read_unused(kept["left"], kept["width"])
-        noise = NoiseBuffer(self.sampler, kept["width"], kept["ahead"], left, bits)
+    def _make_running(self, noise: NoiseBuffer, kept: StreamState | None) -> Running:
+        if kept is None:
+            return _Digits.begin(self, noise)
         tables = [narrow(np.array(table, dtype=object)) for table in kept["tables"]]
         return _Digits(self, noise, kept["tick"], narrow(np.array(kept["sums"], dtype=object)), tables)
 

@@ -14,15 +14,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jali.errors import MechanismError
-from jali.mechanisms.base import Specimen, read_natural
+from jali.mechanisms.base import Specimen
 from jali.mechanisms.exact_values import narrow
 from jali.mechanisms.workloads.workload import Floats
 from jali.privacy.rationals import Number
-from jali.sampling import BitSource
-from jali.streams.counter import AHEAD, Counter, Published
-from jali.streams.noise_buffer import TickNoiseBuffer, read_unused
+from jali.streams.counter import Counter, Published
+from jali.streams.noise_buffer import NoiseBuffer
 from jali.streams.participation import Participation
-from jali.streams.running_stream import CHUNK, Running, as_double, increments_in, read_state
+from jali.streams.running_stream import CHUNK, Running, StreamState, as_double, increments_in
 from jali.streams.tree_estimates import OpenNode, TreePass, add_up, inverse_weight, sum_weighted
 from jali.streams.tree_sensitivity import TickRun, TreeLevel, levels_distance
 
@@ -33,7 +32,7 @@ class RunningTree(Running):
     What lies open is kept from the highest level down: one node for each binary digit 1 of the tick.
     """
 
-    def __init__(self, counter: Counter, noise: TickNoiseBuffer, *, weighted: bool) -> None:
+    def __init__(self, counter: Counter, noise: NoiseBuffer, *, weighted: bool) -> None:
         self.counter, self.width, self.tick = counter, noise.width // 2, 0
         self.noise, self.weighted = noise, weighted
         self.open: list[OpenNode] = []
@@ -133,6 +132,8 @@ class BinaryTree(Counter):
     """
 
     tag: ClassVar[str] = "BinaryTree"
+    # Of the leaf of a tick, and of the node whose left half ends there.
+    _noises_each: ClassVar[int] = 2
 
     horizon: int
     epsilon: Fraction | None
@@ -247,20 +248,10 @@ class BinaryTree(Counter):
         add_up(sums, values, 0, {}, weighted=self.weighted)
         return values.ravel()
 
-    def start(self, *, width: int = 1, ahead: int = AHEAD, bits: BitSource | None = None) -> Running:
-        """Begin a stream of one or several keys."""
-        width, ahead = read_natural(width, "width"), read_natural(ahead, "ahead")
-        return RunningTree(
-            self, TickNoiseBuffer(self.sampler, 2 * width, ahead, bits=bits), weighted=self.weighted
-        )
-
-    def resume(self, state: str, *, bits: BitSource | None = None) -> Running:
-        """Go on with a stream from its stored state."""
-        kept = read_state(state)
-        left = read_unused(kept["left"], 2 * kept["width"])
-        noise = TickNoiseBuffer(self.sampler, 2 * kept["width"], kept["ahead"], left, bits)
+    def _make_running(self, noise: NoiseBuffer, kept: StreamState | None) -> Running:
         found = RunningTree(self, noise, weighted=self.weighted)
-        found.tick, found.open = kept["tick"], [restore_node(node) for node in kept["open"]]
+        if kept is not None:
+            found.tick, found.open = kept["tick"], [restore_node(node) for node in kept["open"]]
         return found
 
     def numbers_kept(self) -> int:

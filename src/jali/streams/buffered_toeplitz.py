@@ -20,15 +20,14 @@ from jali.mechanisms.intervals.weighted_sums import bound_gaussian_quantile
 from jali.mechanisms.lattice import add
 from jali.mechanisms.workloads.workload import Floats
 from jali.privacy.rationals import Number
-from jali.sampling import BitSource
 from jali.streams.buffer_inverse import BufferInverse
 from jali.streams.buffer_measurements import EXACT_DOUBLES, OFF, SPAN, ExactBuffers, places_for
 from jali.streams.buffer_parameters import best_parameters, mean_row_square, row_square, row_sum
 from jali.streams.buffer_recurrence import POWER_PLACES, BufferRecurrence, read_decays, read_weights
-from jali.streams.counter import AHEAD, Counter, Published
-from jali.streams.noise_buffer import NoiseBuffer, read_unused
+from jali.streams.counter import Counter, Published
+from jali.streams.noise_buffer import NoiseBuffer
 from jali.streams.participation import Participation
-from jali.streams.running_stream import Running, read_state
+from jali.streams.running_stream import Running, StreamState
 
 # By default roundings add less than 1 in so many to the noise.
 _FINE = 1024
@@ -183,22 +182,15 @@ class BufferedToeplitz(Counter):
             key.fill(measurements[part], values[part])
         return values
 
-    def start(self, *, width: int = 1, ahead: int = AHEAD, bits: BitSource | None = None) -> Running:
-        """Begin a stream of one or several keys."""
-        width, ahead = read_natural(width, "width"), read_natural(ahead, "ahead")
-        if self.keys is not None and width > self.keys:
-            raise MechanismError("width-above-keys", keys=self.keys, width=width)
-        keys = [_Key(self._exact, self._inverse) for _ in range(width)]
-        return _Buffered(self, keys, NoiseBuffer(self.sampler, width, ahead, bits=bits))
+    def _read_width(self, kept: StreamState) -> int:
+        return len(kept["keys"])
 
-    def resume(self, state: str, *, bits: BitSource | None = None) -> Running:
-        """Go on with a stream from its stored state."""
-        kept = read_state(state)
-        keys = [_Key(self._exact, self._inverse, *key) for key in kept["keys"]]
-        left = read_unused(kept["left"], len(keys))
-        found = _Buffered(self, keys, NoiseBuffer(self.sampler, len(keys), kept["ahead"], left, bits))
-        found.tick = kept["tick"]
-        return found
+    def _make_running(self, noise: NoiseBuffer, kept: StreamState | None) -> Running:
+        if kept is None and self.keys is not None and noise.width > self.keys:
+            raise MechanismError("width-above-keys", keys=self.keys, width=noise.width)
+        states = [()] * noise.width if kept is None else kept["keys"]
+        keys = [_Key(self._exact, self._inverse, *state) for state in states]
+        return _Buffered(self, keys, noise, 0 if kept is None else kept["tick"])
 
     def numbers_kept(self) -> int:
         """The buffers of both sides, and the noisy sum."""
@@ -335,27 +327,24 @@ def _parts(rows: NDArray[Any]) -> list[slice]:
 
 
 class _Buffered(Running):
-    def __init__(self, counter: BufferedToeplitz, keys: list[_Key], noise: NoiseBuffer) -> None:
-        self.counter, self.width, self.tick = counter, len(keys), 0
+    def __init__(self, counter: BufferedToeplitz, keys: list[_Key], noise: NoiseBuffer, tick: int) -> None:
+        self.counter, self.width, self.tick = counter, len(keys), tick
         self.keys, self.noise = keys, noise
-        # noise of one key that was taken to be used tick by tick, the next at the end
-        self.ready: list[int] = []
 
     def append(self, increment: Any) -> Any:
         """Pass one tick and return the noisy sum so far: a number, or an array with one for each key."""
         if self.width > 1 or type(increment) is not int or self.tick >= self.counter.horizon:
             return super().append(increment)
-        if not self.ready:
-            self.ready = self.noise.take(self.noise.ahead)[::-1].ravel().tolist()
+        (noise,) = self.noise.one()  # first: where no bits can be had, nothing has passed
         key = self.keys[0]
         measured = key.exact.step(increment, key.buffers)
         self.tick += 1
-        return key.value(measured + self.ready.pop())
+        return key.value(measured + noise)
 
     def advance(self, increments: NDArray[Any]) -> Published:
         """Measure, add noise, and compute the values from the noisy measurements alone: key by key."""
         rows = increments.reshape(len(increments), self.width)
-        noise = self._noises(len(rows))
+        noise = self.noise.take(len(rows))
         found = [key.advance(rows[:, k], noise[:, k]) for k, key in enumerate(self.keys)]
         self.tick += len(rows)
         noisy, values = (each[0] if self.width == 1 else np.stack(each, 1) for each in zip(*found, strict=True))
@@ -364,15 +353,8 @@ class _Buffered(Running):
     def state(self) -> str:
         """Return the buffers of every key and the noise drawn ahead."""
         keys = [(key.buffers, key.noisy, key.total) for key in self.keys]
-        left = [[number] for number in reversed(self.ready)] + self.noise.list_unused()
-        return json.dumps({"tick": self.tick, "ahead": self.noise.ahead, "keys": keys, "left": left})
-
-    def _noises(self, ticks: int) -> NDArray[Any]:
-        """Return the noises of the next ticks: first those that were taken already."""
-        early = self.ready[: -ticks - 1 : -1]
-        del self.ready[len(self.ready) - len(early) :]
-        rest = self.noise.take(ticks - len(early))
-        return np.concatenate([read_unused([[number] for number in early], 1), rest]) if early else rest
+        kept = {"tick": self.tick, "ahead": self.noise.ahead, "keys": keys}
+        return json.dumps({**kept, "left": self.noise.list_unused()})
 
 
 def _root_above(value: Fraction) -> Fraction:

@@ -20,9 +20,10 @@ from jali.mechanisms.workloads.linear_release import CalibratedRelease, build_pr
 from jali.mechanisms.workloads.workload import Floats
 from jali.privacy.rationals import Number
 from jali.sampling import BitSource
+from jali.streams.noise_buffer import NoiseBuffer, read_unused
 from jali.streams.noise_quantiles import value_quantile
 from jali.streams.participation import Participation
-from jali.streams.running_stream import Running, increments_in
+from jali.streams.running_stream import Running, StreamState, increments_in, read_state
 
 # Noises of so many ticks are drawn at once.
 AHEAD = 1024
@@ -55,6 +56,8 @@ class Counter(CalibratedRelease):
     error_is_exact: ClassVar[bool] = False
     # Whether later increments may depend on what was published before.
     adaptive: ClassVar[bool] = True
+    # How many noises each tick of a key takes.
+    _noises_each: ClassVar[int] = 1
     # How far a measurement may be from the strategy times the increments: 0 but for counters that round.
     rounding: ClassVar[float] = 0.0
 
@@ -78,7 +81,6 @@ class Counter(CalibratedRelease):
     def factors(self) -> Floats:
         """Return, for every tick, the sum of the squared coefficients of the noises in its value."""
 
-    @abstractmethod
     def start(self, *, width: int = 1, ahead: int = AHEAD, bits: BitSource | None = None) -> Running:
         """Begin a stream: one release of this mechanism, spread over its ticks.
 
@@ -87,10 +89,23 @@ class Counter(CalibratedRelease):
             ahead: Noises of so many ticks are drawn at once.
             bits: Where random bits come from.
         """
+        noises = self._noises_each * read_natural(width, "width")
+        return self._make_running(NoiseBuffer(self.sampler, noises, read_natural(ahead, "ahead"), bits=bits), None)
 
-    @abstractmethod
     def resume(self, state: str, *, bits: BitSource | None = None) -> Running:
-        """Go on with a stream from its stored state."""
+        """Continue a stream from its stored state."""
+        kept = read_state(state)
+        noises = self._noises_each * self._read_width(kept)
+        unused = read_unused(kept["left"], noises)
+        return self._make_running(NoiseBuffer(self.sampler, noises, kept["ahead"], unused, bits), kept)
+
+    def _read_width(self, kept: StreamState) -> int:
+        """Return how many keys a stored stream has."""
+        return int(kept["width"])
+
+    def _make_running(self, noise: NoiseBuffer, kept: StreamState | None) -> Running:
+        """Return a stream that uses these noises: a new one, or one that continues from its stored state."""
+        raise NotImplementedError
 
     @abstractmethod
     def numbers_kept(self) -> int:

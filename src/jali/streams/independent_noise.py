@@ -10,17 +10,16 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from jali.mechanisms.base import Specimen, read_natural
+from jali.mechanisms.base import Specimen
 from jali.mechanisms.exact_values import narrow
 from jali.mechanisms.lattice import add
 from jali.mechanisms.workloads.linear_release import convert_to_doubles
 from jali.mechanisms.workloads.workload import Floats
 from jali.privacy.rationals import Number
-from jali.sampling import BitSource
-from jali.streams.counter import AHEAD, Counter, Published
-from jali.streams.noise_buffer import NoiseBuffer, read_unused
+from jali.streams.counter import Counter, Published
+from jali.streams.noise_buffer import NoiseBuffer
 from jali.streams.participation import Participation
-from jali.streams.running_stream import Running, read_state, running_sums
+from jali.streams.running_stream import Running, StreamState, running_sums
 
 
 @dataclass(frozen=True, repr=False)
@@ -86,18 +85,8 @@ class EveryItem(Counter):
         """Add up the noisy increments."""
         return convert_to_doubles(running_sums(measurements))
 
-    def start(self, *, width: int = 1, ahead: int = AHEAD, bits: BitSource | None = None) -> Running:
-        """Begin a stream of one or several keys."""
-        width, ahead = read_natural(width, "width"), read_natural(ahead, "ahead")
-        return _Items(self, width, NoiseBuffer(self.sampler, width, ahead, bits=bits))
-
-    def resume(self, state: str, *, bits: BitSource | None = None) -> Running:
-        """Go on with a stream from its stored state."""
-        kept = read_state(state)
-        left = read_unused(kept["left"], kept["width"])
-        found = _Items(self, kept["width"], NoiseBuffer(self.sampler, kept["width"], kept["ahead"], left, bits))
-        found.tick, found.sums = kept["tick"], narrow(np.array(kept["sums"], dtype=object))
-        return found
+    def _make_running(self, noise: NoiseBuffer, kept: StreamState | None) -> Running:
+        return _IndependentSums(self, noise, kept)
 
     def numbers_kept(self) -> int:
         """The noisy sum."""
@@ -115,28 +104,6 @@ class EveryItem(Counter):
             Specimen(cls(horizon=2, epsilon=2, person=moved), moved.adjacency, (((1, 0), (0, 1)),)),
             Specimen(cls(horizon=2, rho="1/2", person=twice), twice.adjacency, (((0, 0), (1, 1)),)),
         )
-
-
-class _Items(Running):
-    def __init__(self, counter: EveryItem, width: int, noise: NoiseBuffer) -> None:
-        self.counter, self.width, self.tick = counter, width, 0
-        self.noise = noise
-        self.sums = np.zeros(width, dtype=np.int64)
-
-    def advance(self, increments: NDArray[Any]) -> Published:
-        """Add noise to each increment, and go on adding up."""
-        rows = increments.reshape(len(increments), self.width)
-        noisy = add(rows, self.noise.take(len(rows)))
-        sums = add(running_sums(noisy), np.broadcast_to(self.sums, noisy.shape))
-        self.sums, self.tick = sums[-1].copy() if len(sums) else self.sums, self.tick + len(rows)
-        return Published(
-            convert_to_doubles(sums.ravel()).reshape(increments.shape), noisy.reshape(increments.shape)
-        )
-
-    def state(self) -> str:
-        """Return the noisy sums and the noise drawn ahead."""
-        kept = {"tick": self.tick, "width": self.width, "ahead": self.noise.ahead}
-        return json.dumps({**kept, "sums": self.sums.tolist(), "left": self.noise.list_unused()})
 
 
 @dataclass(frozen=True, repr=False)
@@ -209,18 +176,8 @@ class EveryPrefix(Counter):
         """The measurements are the values."""
         return convert_to_doubles(measurements)
 
-    def start(self, *, width: int = 1, ahead: int = AHEAD, bits: BitSource | None = None) -> Running:
-        """Begin a stream of one or several keys."""
-        width, ahead = read_natural(width, "width"), read_natural(ahead, "ahead")
-        return _Prefixes(self, width, NoiseBuffer(self.sampler, width, ahead, bits=bits))
-
-    def resume(self, state: str, *, bits: BitSource | None = None) -> Running:
-        """Go on with a stream from its stored state."""
-        kept = read_state(state)
-        left = read_unused(kept["left"], kept["width"])
-        found = _Prefixes(self, kept["width"], NoiseBuffer(self.sampler, kept["width"], kept["ahead"], left, bits))
-        found.tick, found.sums = kept["tick"], narrow(np.array(kept["sums"], dtype=object))
-        return found
+    def _make_running(self, noise: NoiseBuffer, kept: StreamState | None) -> Running:
+        return _IndependentSums(self, noise, kept)
 
     def numbers_kept(self) -> int:
         """The exact sum."""
@@ -238,23 +195,29 @@ class EveryPrefix(Counter):
         )
 
 
-class _Prefixes(Running):
-    def __init__(self, counter: EveryPrefix, width: int, noise: NoiseBuffer) -> None:
-        self.counter, self.width, self.tick = counter, width, 0
-        self.noise = noise
-        self.sums = np.zeros(width, dtype=np.int64)
+class _IndependentSums(Running):
+    """The sums so far, noisy ones of `EveryItem` and exact ones of `EveryPrefix`."""
+
+    def __init__(self, counter: EveryItem | EveryPrefix, noise: NoiseBuffer, kept: StreamState | None) -> None:
+        self.counter, self.width, self.noise = counter, noise.width, noise
+        self.tick = 0 if kept is None else kept["tick"]
+        self.sums = (
+            np.zeros(self.width, np.int64) if kept is None else narrow(np.array(kept["sums"], dtype=object))
+        )
 
     def advance(self, increments: NDArray[Any]) -> Published:
-        """Go on adding up exactly, and add a noise to each sum."""
+        """Add noise to each increment and add them up; or add up exactly, and add noise to each sum."""
         rows = increments.reshape(len(increments), self.width)
-        sums = add(running_sums(rows), np.broadcast_to(self.sums, rows.shape))
-        noisy = add(sums, self.noise.take(len(rows)))
+        noise = self.noise.take(len(rows))
+        items = add(rows, noise) if isinstance(self.counter, EveryItem) else rows
+        sums = add(running_sums(items), np.broadcast_to(self.sums, rows.shape))
+        noisy, values = (items, sums) if isinstance(self.counter, EveryItem) else (add(sums, noise),) * 2
         self.sums, self.tick = sums[-1].copy() if len(sums) else self.sums, self.tick + len(rows)
         return Published(
-            convert_to_doubles(noisy.ravel()).reshape(increments.shape), noisy.reshape(increments.shape)
+            convert_to_doubles(values.ravel()).reshape(increments.shape), noisy.reshape(increments.shape)
         )
 
     def state(self) -> str:
-        """Return the exact sums and the noise drawn ahead."""
+        """Return the sums and the noise drawn ahead."""
         kept = {"tick": self.tick, "width": self.width, "ahead": self.noise.ahead}
         return json.dumps({**kept, "sums": self.sums.tolist(), "left": self.noise.list_unused()})

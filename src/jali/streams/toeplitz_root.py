@@ -32,11 +32,10 @@ from jali.mechanisms.workloads.factorization import compute_square_root
 from jali.mechanisms.workloads.linear_release import convert_to_doubles
 from jali.mechanisms.workloads.workload import Floats
 from jali.privacy.rationals import Number
-from jali.sampling import BitSource
-from jali.streams.counter import AHEAD, Counter, Published
-from jali.streams.noise_buffer import NoiseBuffer, read_unused
+from jali.streams.counter import Counter, Published
+from jali.streams.noise_buffer import NoiseBuffer
 from jali.streams.participation import Participation
-from jali.streams.running_stream import Running, read_state
+from jali.streams.running_stream import Running, StreamState
 
 # So few ticks are summed one by one: a product for each tick of the past.
 _FEW = 32
@@ -236,19 +235,13 @@ class ToeplitzRoot(Counter):
         """Apply the inverse of what was measured, and add up."""
         return _filters(self.horizon, self.grain)[1].doubles(convert_to_doubles(measurements), 0)
 
-    def start(self, *, width: int = 1, ahead: int = AHEAD, bits: BitSource | None = None) -> Running:
-        """Begin a stream of one or several keys."""
-        width, ahead = read_natural(width, "width"), read_natural(ahead, "ahead")
-        noise = NoiseBuffer(self.sampler, width, ahead, bits=bits)
-        return _Root(self, GrowingRows(np.zeros((width, 0), np.int64)), GrowingRows(np.zeros((width, 0))), noise)
-
-    def resume(self, state: str, *, bits: BitSource | None = None) -> Running:
-        """Go on with a stream from its stored state."""
-        kept = read_state(state)
-        left = read_unused(kept["left"], kept["width"])
-        increments = narrow(np.array(kept["increments"], dtype=object).reshape(kept["width"], -1))
-        measured = np.array(kept["measured"], dtype=np.float64).reshape(kept["width"], -1)
-        noise = NoiseBuffer(self.sampler, kept["width"], kept["ahead"], left, bits)
+    def _make_running(self, noise: NoiseBuffer, kept: StreamState | None) -> Running:
+        width = noise.width
+        if kept is None:
+            empty = np.zeros((width, 0), np.int64)
+            return _Root(self, GrowingRows(empty), GrowingRows(empty.astype(np.float64)), noise)
+        increments = narrow(np.array(kept["increments"], dtype=object).reshape(width, -1))
+        measured = np.array(kept["measured"], dtype=np.float64).reshape(width, -1)
         return _Root(self, GrowingRows(self.fitting(increments)), GrowingRows(measured), noise)
 
     def fitting(self, increments: NDArray[Any]) -> NDArray[Any]:

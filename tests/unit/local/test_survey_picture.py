@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from jali.display.plots.survey_plots import SurveyBar, draw_survey, survey, survey_curves
+from jali.display.plots.mechanism_plots import SurveyBar, draw_survey, survey, survey_curves
 from jali.errors import CatalogError
 from jali.local import AlmostRandom, KaryResponse
 

@@ -33,7 +33,7 @@ from jali.streams import (
     binary_tree,
     smooth_tree,
 )
-from jali.streams.noise_buffer import TickNoiseBuffer
+from jali.streams.noise_buffer import NoiseBuffer
 
 ONE_TICK = Participation(adjacency="add-remove")
 HORIZONS = (1, 2, 3, 7, 8, 13, 64, 100)
@@ -128,7 +128,7 @@ class _Counting:
 
 
 def test_noise_at_hand_is_handed_out_once_and_in_order() -> None:
-    noise = TickNoiseBuffer(_Counting(), 2, 5)  # type: ignore[arg-type]
+    noise = NoiseBuffer(_Counting(), 2, 5)  # type: ignore[arg-type]
     found = [noise.one(), noise.one(), *noise.take(7).tolist(), noise.one(), *noise.take(0).tolist(), noise.one()]
     left = noise.list_unused()
     assert found + left == np.arange(2 * (len(found) + len(left))).reshape(-1, 2).tolist()

@@ -15,7 +15,7 @@ from tests.unit.streams.patterns import furthest_one_by_one
 
 from jali.errors import MechanismError
 from jali.streams import Participation, SmoothTree, tree_sensitivity
-from jali.streams.smooth_tree_shape import SmoothShape
+from jali.streams.smooth_tree import SmoothShape
 
 ONCE = Participation(adjacency="add-remove")
 HORIZONS = (1, 2, 3, 5, 8, 13, 19, 20, 40)

@@ -38,8 +38,7 @@ from jali.errors import CatalogError
 
 if TYPE_CHECKING:
     from jali.lab.attacks import Attack, Result
-    from jali.lab.attacks.lab_tour import Tour
-    from jali.lab.attacks.sweeps import Sweep, Sweeper
+    from jali.lab.attacks.sweeps import Sweep, Sweeper, Tour
 
 
 _OPTIONS = {name: f"--{name}" for name in ("n", "noise", "epsilon", "delta", "each", "adjacency", "trials")}
@@ -267,7 +266,7 @@ def tour(
 
     Example: [bold]jali attack all[/bold]
     """
-    from jali.lab.attacks.lab_tour import run_tour as run
+    from jali.lab.attacks.sweeps import run_tour as run
 
     if plot is not None:
         from jali.display.plots.plot_canvas import import_pyplot
@@ -295,7 +294,7 @@ Secrets, questions and simulated noise again: --seed {seed}."""
 
 def _write_tour(made: Tour, seed: int) -> None:
     from jali.lab.attacks.attack_report import write_tour
-    from jali.lab.attacks.lab_tour import list_left_out
+    from jali.lab.attacks.sweeps import list_left_out
 
     ink = choose_ink(sys.stdout)
     print(write_tour(made, ink=ink))

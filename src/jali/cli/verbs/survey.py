@@ -405,7 +405,7 @@ def _encode_survey(made: _SurveyRuns, hidden: ShuffledLoss) -> dict[str, Any]:
 
 
 def _draw_figure(made: _SurveyRuns) -> Any:
-    from jali.display.plots.survey_plots import survey as draw
+    from jali.display.plots.mechanism_plots import survey as draw
 
     first = made.first
     axes = draw(

@@ -1,12 +1,12 @@
-"""Draw mechanisms: a comparison of their errors on each shape of data, and their error laws.
+"""Draw error laws of mechanisms, and surveys by randomized answers.
 
-An error law is how likely an answer is off by more than so much.
+An error law is how likely an answer is off by more than so much. A survey shows the estimates, how sure they are,
+and the truth where it is known.
 """
 
 from __future__ import annotations
 
-import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -15,9 +15,8 @@ from jali.display.plots.plot_canvas import (
     DEEP,
     FAINT,
     SAND,
-    SLATE,
+    TEAL,
     TEXT,
-    import_pyplot,
     pick_colour,
     prepare_axes,
     write_titles,
@@ -26,123 +25,6 @@ from jali.display.plots.plot_labels import label_curves
 from jali.errors import CatalogError
 from jali.mechanisms.additive.additive_noise import Additive
 from jali.mechanisms.base import Mechanism
-
-_ACROSS = 3
-_LEAST, _MOSTLY = 1e-12, 0.5
-
-
-class PlottedComparison(Protocol):
-    """What a picture needs of a `Comparison`."""
-
-    @property
-    def statistic(self) -> str:
-        """What was asked for."""
-
-    @property
-    def epsilon(self) -> float:
-        """The loss of each release."""
-
-    @property
-    def shapes(self) -> tuple[str, ...]:
-        """The columns, in order."""
-
-    @property
-    def mechanisms(self) -> tuple[str, ...]:
-        """The mechanisms, in order."""
-
-    def result(self, mechanism: str, shape: str) -> Any:
-        """Return the errors of one mechanism on one column."""
-
-    def best(self, shape: str) -> Any:
-        """Return the best of them on a column."""
-
-
-@dataclass(frozen=True)
-class ErrorDot:
-    """One line of a panel.
-
-    Attributes:
-        mechanism: The name on the left.
-        mean: The mean error; 0 is drawn at the left edge.
-        worst: The 95 % error.
-        declined: The share of releases that declined.
-        best: Whether no other mechanism has a smaller mean error.
-    """
-
-    mechanism: str
-    mean: float
-    worst: float
-    declined: float
-    best: bool
-
-
-def comparison_curves(compared: PlottedComparison) -> dict[str, tuple[ErrorDot, ...]]:
-    """Return, for each shape of data, what is drawn of each mechanism."""
-    return {
-        shape: tuple(_make_dot(compared, name, shape) for name in compared.mechanisms) for shape in compared.shapes
-    }
-
-
-def _make_dot(compared: PlottedComparison, name: str, shape: str) -> ErrorDot:
-    result = compared.result(name, shape)
-    return ErrorDot(name, result.mean, result.worst, result.declined, result == compared.best(shape))
-
-
-def comparison(compared: PlottedComparison) -> Any:
-    """Draw the errors of a comparison, a panel for each shape of data, and return the figure."""
-    panels = comparison_curves(compared)
-    across = min(_ACROSS, len(panels))
-    down = math.ceil(len(panels) / across)
-    size = (2.2 + 3.1 * across, 0.8 + down * (0.7 + 0.24 * len(compared.mechanisms)))
-    figure, grid = import_pyplot().subplots(
-        down, across, figsize=size, sharey=True, squeeze=False, layout="constrained"
-    )
-    for axes, (shape, dots) in zip(grid.flat, panels.items(), strict=False):
-        _draw_panel(axes, shape, dots)
-    for axes in list(grid.flat)[len(panels) :]:
-        axes.set_visible(False)
-    figure.suptitle(
-        f"{compared.statistic}, epsilon {compared.epsilon:g}: mean error ● and 95 % error ▏of each mechanism",
-        fontsize=10,
-        color=TEXT,
-        x=0.01,
-        ha="left",
-    )
-    return figure
-
-
-def _draw_panel(axes: Any, shape: str, dots: tuple[ErrorDot, ...]) -> None:
-    prepare_axes(axes)
-    answering = [dot for dot in dots if dot.declined <= _MOSTLY]
-    shown = [size for dot in answering for size in (dot.mean, dot.worst) if _LEAST < size < math.inf]
-    left = min(shown, default=1.0) / 3
-    axes.set_xscale("log")
-    for place, dot in enumerate(dots):
-        _draw_dot(axes, place, dot, left)
-    axes.set_yticks(range(len(dots)), [dot.mechanism for dot in dots])
-    axes.set_ylim(len(dots) - 0.5, -0.5)
-    axes.set_xlim(left / 1.5, 3 * max(shown, default=1.0))
-    axes.grid(visible=False, axis="y")
-    write_titles(axes, shape, "error", "")
-
-
-def _draw_dot(axes: Any, place: int, dot: ErrorDot, left: float) -> None:
-    ink = SAND if dot.best else DEEP
-    if dot.declined > _MOSTLY:
-        _write_beside(axes, left, place, f"declines {show_percent(dot.declined)}", SLATE)
-        return
-    mean, worst = max(dot.mean, left), max(dot.worst, left)
-    axes.plot([mean, worst], [place, place], color=FAINT, linewidth=2, zorder=2)
-    axes.plot([worst], [place], marker="|", markersize=9, color=ink, zorder=3)
-    axes.plot([mean], [place], marker="o", markersize=6, color=ink, zorder=4)
-    if dot.mean <= _LEAST:
-        _write_beside(axes, left, place, "exact", ink)
-
-
-def _write_beside(axes: Any, x: float, place: int, text: str, ink: str) -> None:
-    """Write a word to the right of a point."""
-    axes.annotate(text, (x, place), (7, 0), textcoords="offset points", fontsize=8, color=ink, va="center")
-
 
 ErrorCurve = list[tuple[float, float]]
 _FLOOR = 1e-6
@@ -200,3 +82,136 @@ def errors(mechanisms: Mapping[str, Mechanism], *, floor: float = _FLOOR, axes: 
     write_titles(axes, "Error: how likely an answer is off by more", "error", "chance that it is exceeded")
     label_curves(axes, lines)
     return axes
+
+
+class PlottedEstimate(Protocol):
+    """What a picture needs to know about an estimate; `jali.local.Estimate` is one."""
+
+    @property
+    def frequencies(self) -> tuple[float, ...]:
+        """The share of each category."""
+
+    def interval(self, confidence: float) -> tuple[tuple[float, float], ...]:
+        """Return an interval for each share."""
+
+
+@dataclass(frozen=True)
+class SurveyBar:
+    """One category of a survey, ready to be drawn.
+
+    Attributes:
+        name: Of the category.
+        estimate: Its share, unbiased; it may lie outside of 0 and 1.
+        interval: Of that share.
+        truth: The share among those asked, where it is known.
+        plain: Half the width of the interval if everybody had been asked plainly, where it is known.
+    """
+
+    name: str
+    estimate: float
+    interval: tuple[float, float]
+    truth: float | None = None
+    plain: float | None = None
+
+
+def survey_curves(
+    estimate: PlottedEstimate,
+    names: Sequence[str] | None = None,
+    *,
+    truth: Sequence[float] | None = None,
+    plain: Sequence[float] | None = None,
+    confidence: float = 0.95,
+) -> tuple[SurveyBar, ...]:
+    """Return what the picture of a survey shows, as plain numbers.
+
+    Args:
+        estimate: Of `Randomizer.estimate`.
+        names: Of the categories; their numbers by default.
+        truth: The shares among those asked, where they are known.
+        plain: Half the widths of intervals from plain answers, to compare with.
+        confidence: Of each interval.
+
+    Example:
+        >>> from jali.local import AlmostRandom
+        >>> bars = survey_curves(AlmostRandom().estimate([0, 1] * 500), ("no", "yes"), truth=(0.52, 0.48))
+        >>> [(bar.name, bar.estimate, bar.truth) for bar in bars]
+        [('no', 0.5, 0.52), ('yes', 0.5, 0.48)]
+    """
+    shares = estimate.frequencies
+    spans = estimate.interval(confidence)
+    labels = [str(i) for i in range(len(shares))] if names is None else [str(name) for name in names]
+    known = {"names": labels, "truth": truth, "plain": plain}
+    _check_lengths(known, len(shares))
+    nothing: list[float | None] = [None] * len(shares)
+    truths, plains = (nothing if part is None else part for part in (truth, plain))
+    rows = zip(labels, shares, spans, truths, plains, strict=True)
+    return tuple(SurveyBar(*row) for row in rows)
+
+
+def _check_lengths(given: Mapping[str, Sequence[Any] | None], wanted: int) -> None:
+    for name, values in given.items():
+        if values is not None and len(values) != wanted:
+            raise CatalogError("plot-categories-wrong", name=name, wanted=wanted, count=len(values))
+
+
+def survey(
+    estimate: PlottedEstimate,
+    names: Sequence[str] | None = None,
+    *,
+    truth: Sequence[float] | None = None,
+    plain: Sequence[float] | None = None,
+    confidence: float = 0.95,
+    title: str = "",
+    axes: Any = None,
+) -> Any:
+    """Draw the shares of a survey with their intervals and return the axes (needs matplotlib)."""
+    bars = survey_curves(estimate, names, truth=truth, plain=plain, confidence=confidence)
+    plainly = f"Estimated shares, with {show_percent(confidence)} intervals"
+    return draw_survey(bars, title=title or plainly, axes=axes)
+
+
+def draw_survey(bars: Sequence[SurveyBar], *, title: str = "", axes: Any = None) -> Any:
+    """Draw bars of `survey_curves`: a dot and a line for each estimate, a diamond for the truth."""
+    axes = prepare_axes(axes, size=(8.0, 1.5 + 0.42 * len(bars)))
+    for place, bar in enumerate(bars):
+        _draw_bar(axes, place, bar, first=place == 0)
+    for edge in (0, 1):
+        if axes.get_xlim()[0] < edge < axes.get_xlim()[1]:
+            axes.axvline(edge, color=FAINT, linewidth=1.2, zorder=0)
+    axes.set_yticks(list(range(len(bars))), [bar.name for bar in bars])
+    axes.set_ylim(len(bars) - 0.4, -0.6)
+    axes.grid(visible=False, axis="y")
+    axes.xaxis.set_major_formatter(lambda share, _: show_percent(share))
+    write_titles(axes, title, "share", "")
+    axes.legend(loc="upper left", bbox_to_anchor=(1.01, 1), frameon=False, fontsize=8.5, labelcolor=TEXT)
+    return axes
+
+
+def _draw_bar(axes: Any, place: int, bar: SurveyBar, *, first: bool) -> None:
+    """Draw one category; the signs of the first are named in the legend."""
+
+    def label_once(name: str) -> str:
+        return name if first else "_nolegend_"
+
+    dot = {"linestyle": "none", "label": label_once("estimate"), "color": DEEP, "zorder": 4}
+    band = {
+        "color": TEAL,
+        "linewidth": 5,
+        "alpha": 0.45,
+        "solid_capstyle": "butt",
+        "label": label_once("its interval"),
+    }
+    axes.plot([bar.estimate], [place], marker="o", markersize=5, **dot)
+    axes.plot(bar.interval, (place, place), **band)
+    if bar.truth is not None:
+        diamond = {"linestyle": "none", "color": SAND, "zorder": 3, "label": label_once("truth among those asked")}
+        axes.plot([bar.truth], [place], marker="D", markersize=7, **diamond)
+    if bar.plain is not None:
+        centre = bar.estimate if bar.truth is None else bar.truth
+        line = {
+            "color": SAND,
+            "linewidth": 2,
+            "solid_capstyle": "butt",
+            "label": label_once("interval, asked plainly"),
+        }
+        axes.plot((centre - bar.plain, centre + bar.plain), (place + 0.24,) * 2, **line)

@@ -8,14 +8,12 @@ from .attack_base import Progress as Progress
 from .attack_base import Setting as Setting
 from .attack_base import silent as silent
 from .attack_result import Result as Result
-from .averaging import Averaging as Averaging
-from .difference import Difference as Difference
+from .convex_attacks import LinearProgram as LinearProgram
+from .convex_attacks import Slab as Slab
 from .exponential_attack import Exponential as Exponential
 from .hadamard_attack import Hadamard as Hadamard
-from .lab_tour import Tour as Tour
 from .least_squares_attack import LeastSquares as LeastSquares
-from .linear_program import LinearProgram as LinearProgram
-from .log_replay import Replay as Replay
+from .least_squares_attack import Replay as Replay
 from .noise_models import Noise as Noise
 from .opponents import Reconstruction as Reconstruction
 from .opponents import database as database
@@ -27,8 +25,9 @@ from .oracle import Opponent as Opponent
 from .oracle import Oracle as Oracle
 from .oracle import Refusal as Refusal
 from .oracle import Spent as Spent
-from .singletons import Singletons as Singletons
-from .slab import Slab as Slab
+from .simple_attacks import Averaging as Averaging
+from .simple_attacks import Difference as Difference
+from .simple_attacks import Singletons as Singletons
 from .staging import Staged as Staged
 from .staging import attacks as attacks
 from .staging import stage as stage
@@ -40,5 +39,6 @@ from .sweeps import EpsilonSweep as EpsilonSweep
 from .sweeps import NoiseSweep as NoiseSweep
 from .sweeps import QuestionSweep as QuestionSweep
 from .sweeps import Sweep as Sweep
+from .sweeps import Tour as Tour
 from .tables.census_attack import Tables as Tables
 from .tracing import Tracing as Tracing

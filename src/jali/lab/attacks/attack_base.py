@@ -23,11 +23,11 @@ from jali.lab.attacks.noise_models import KINDS, Noise
 from jali.lab.attacks.oracle import (
     Opponent,
     Refusal,
+    ReportsProgress,
     Spent,
+    UnpaidLoss,
     check_distinct,
     check_offer,
-    find_unpaid_loss,
-    watch_progress,
 )
 from jali.privacy import Adjacency
 
@@ -264,7 +264,8 @@ class Attack(ABC, Generic[Foe]):
         """Attack one secret; what is left of the oracle fits many runs into memory."""
         check_offer(self.attacks, oracle, self.name)
         self.check(oracle.n)
-        watch_progress(oracle, progress)
+        if isinstance(oracle, ReportsProgress):
+            oracle.watch(progress)
         start = time.perf_counter()
         guess = self.guess(oracle, progress)
         seconds = time.perf_counter() - start
@@ -281,7 +282,7 @@ class Attack(ABC, Generic[Foe]):
             calibration=mark_by_confidence(oracle, guess.bits, guess.confidence) if chance is None else (),
             chance=chance,
             spent=oracle.spent(),
-            unpaid=find_unpaid_loss(oracle),
+            unpaid=oracle.unpaid() if isinstance(oracle, UnpaidLoss) else None,
             refusal=self.refusal(oracle, guess),
             seconds=seconds,
         )

@@ -11,9 +11,8 @@ from jali.privacy import decimal
 
 if TYPE_CHECKING:
     from jali.lab.attacks.attack_result import Result
-    from jali.lab.attacks.lab_tour import Tour
     from jali.lab.attacks.oracle import Refusal
-    from jali.lab.attacks.sweeps import Sweep, SweepLine, SweepPoint
+    from jali.lab.attacks.sweeps import Sweep, SweepLine, SweepPoint, Tour
 
 
 def write_report(result: Result, *, width: int = WIDTH, ink: Ink = PLAIN) -> str:

@@ -255,10 +255,10 @@ class Result:
         Where the guess is not of bits, only the shares are drawn.
         """
         if self.calibration:
-            from jali.display.plots.attack_result_plots import attack_calibration
+            from jali.lab.attacks.attack_plots import attack_calibration
 
             return attack_calibration(self, axes=axes)
-        from jali.display.plots.attack_result_plots import attack_shares
+        from jali.lab.attacks.attack_plots import attack_shares
 
         return attack_shares(self, axes=axes)
 

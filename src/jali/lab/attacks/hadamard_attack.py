@@ -9,7 +9,7 @@ from typing import ClassVar
 
 from jali.lab.attacks.attack_base import Exhibit, Facts, Guess, Prediction, Progress, silent
 from jali.lab.attacks.attack_result import find_limit_sense
-from jali.lab.attacks.decoding.round_bits import round_estimate
+from jali.lab.attacks.decoding.design import round_estimate
 from jali.lab.attacks.noise_models import Noise, is_coarse
 from jali.lab.attacks.opponents import Reconstruction
 from jali.lab.attacks.oracle import Oracle

@@ -1,21 +1,37 @@
-"""Attack by least squares: ask random questions, and take the bits that fit the answers best."""
+"""Attack by least squares: take the bits that fit the answers best.
+
+The answers are those to random questions, or those in the log of a real system.
+"""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from statistics import NormalDist
 from typing import ClassVar
 
+import numpy as np
+
 from jali.errors import CatalogError
-from jali.lab.attacks.attack_base import Exhibit, Facts, Guess, Prediction, Progress, check_entries, silent
-from jali.lab.attacks.attack_result import Sense, find_limit_sense
-from jali.lab.attacks.decoding.conjugate_gradients import fit_answers
-from jali.lab.attacks.decoding.design import Design, is_settled
-from jali.lab.attacks.decoding.round_bits import round_estimate
+from jali.lab.attacks.attack_base import (
+    Attack,
+    Exhibit,
+    Facts,
+    Guess,
+    Prediction,
+    Progress,
+    Setting,
+    check_entries,
+    silent,
+)
+from jali.lab.attacks.attack_result import Result, Sense, find_limit_sense
+from jali.lab.attacks.decoding.conjugate_gradients import fit, fit_answers
+from jali.lab.attacks.decoding.design import Design, is_settled, round_estimate
 from jali.lab.attacks.noise_models import is_coarse
-from jali.lab.attacks.opponents import Reconstruction
-from jali.lab.attacks.oracle import Oracle, find_recorded_questions
+from jali.lab.attacks.opponents import Reconstruction, logs
+from jali.lab.attacks.oracle import Oracle, RecordedAnswers
+from jali.lab.attacks.oracles.answer_log import AnswerLog, AnswerLogs
 from jali.lab.attacks.subsets.random_subsets import draw_packed_subsets, draw_sparse_subsets
 from jali.lab.attacks.subsets.subset_operators import Subsets
 
@@ -113,7 +129,8 @@ class LeastSquares(Reconstruction):
 
     def _choose_subsets(self, oracle: Oracle) -> Subsets:
         """Return the questions of a log, or random ones."""
-        asked = find_recorded_questions(oracle)
+        recorded = oracle.asked if isinstance(oracle, RecordedAnswers) else None
+        asked = recorded if isinstance(recorded, Subsets) else None
         if asked is not None and self.members is not None:
             raise CatalogError("attack-members-of-log")
         if asked is not None:
@@ -151,3 +168,65 @@ def _bound_worst(design: Design, bound: float) -> Prediction | None:
     wrong = 4 * design.questions * bound**2 / design.least
     law = "1 - 4 m E^2 / (n t^2), t the smallest singular value"
     return Prediction(max(0.0, 1 - wrong / design.people), law, "at least", any_prior=True)
+
+
+_GRADIENT = 1e-4
+
+
+@dataclass(frozen=True)
+class Replay(Attack[AnswerLog | AnswerLogs]):
+    """Fit all answers of a log by least squares, and round.
+
+    Error:
+        With m answers of standard deviation s about n people a share Phi(sqrt(m - n) / (4 s)) is right, if the
+        noise is independent. The noise of the system behind the known logs is not, quite: its layers are sticky.
+    """
+
+    name: ClassVar[str] = "replay"
+    statement: ClassVar[str] = (
+        "a production system with sticky Gaussian noise and no budget gave away every bit (Cohen, Nissim 2020)"
+    )
+    exhibit: ClassVar[Exhibit] = Exhibit(n=313, noise="gaussian:3.65")
+    against: ClassVar[tuple[str, ...]] = ("log",)
+    attacks: ClassVar[str] = "logs"
+
+    def guess(self, oracle: AnswerLog | AnswerLogs, progress: Progress = silent) -> Guess:
+        """Guess the secret of each log."""
+        guesses = [self._guess(log, progress) for log in oracle.logs]
+        return Guess(
+            np.concatenate([one.bits for one in guesses]),
+            np.concatenate([one.confidence for one in guesses]),
+            sum(one.questions for one in guesses),
+            {"noise_stddev": oracle.noise.size},
+        )
+
+    def predict(self, facts: Facts) -> Prediction:
+        """Return Phi(sqrt(m - n) / (4 s)) for one log, about: its noise is not quite independent."""
+        spread = Design(facts.n, facts.questions).spread(facts.noise.size)
+        fraction = 1.0 if spread == 0 else NormalDist().cdf(0.5 / spread)
+        law = "Phi(sqrt(m - n) / (4 stddev)), from the residuals"
+        return Prediction(fraction, law, "about", any_prior=True)
+
+    def opponent(self, setting: Setting) -> AnswerLogs:
+        """Read the log, or the logs of a folder; where they are, the environment may say."""
+        return logs(None if setting.against == "log" else setting.against)
+
+    def repeat(self, oracles: Iterable[AnswerLog | AnswerLogs], *, progress: Progress = silent) -> Result:
+        """Attack the logs, and sum up; the law is that of each log, over all people."""
+        every = list(oracles)
+        if len(every) > 1:
+            raise CatalogError("log-attacked-twice", count=len(every))
+        result = super().repeat(every, progress=progress)
+        last = every[-1]
+        laws = [self.predict(Facts(log.n, log.noise, len(log.answers))).fraction for log in last.logs]
+        people = [log.n for log in last.logs]
+        return replace(result, predicted=float(np.average(laws, weights=people)))
+
+    @staticmethod
+    def _guess(log: AnswerLog, progress: Progress) -> Guess:
+        progress(f"reading {log.name}")
+        answers = log.ask(log.asked)
+        progress("fitting")
+        design = Design(log.n, len(answers))
+        found = fit(log.asked, answers, density=design.density, gradient=_GRADIENT)
+        return round_estimate(found.estimate, design.spread(found.stddev), len(answers))

@@ -1,9 +1,9 @@
 """Protocols of what can be attacked, and the capabilities by which an attack recognizes its opponent.
 
 Every opponent holds a secret and marks guesses. An `Oracle` answers counts over subsets of people, a
-`RecordOracle` counts of people by conditions, and a `GroupOracle` counts of attributes in a group. Optional
-capabilities (answers that were recorded, a loss that nobody charged, progress) are found by their names, before
-anything is asked or computed.
+`RecordOracle` counts of people by conditions, and a `GroupOracle` counts of attributes in a group. What an
+opponent offers, and its optional capabilities, are runtime-checkable protocols of one member each: a check asks
+nothing.
 """
 
 from __future__ import annotations
@@ -12,8 +12,7 @@ import weakref
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from inspect import getattr_static
-from typing import Protocol, TypeAlias, TypeVar
+from typing import Any, Protocol, TypeAlias, TypeVar, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -176,36 +175,88 @@ def spread_frequencies(attributes: int) -> Doubles:
     return np.asarray(LEAST_FREQUENCY + (1 - 2 * LEAST_FREQUENCY) * (turns % 1), np.float64)
 
 
-def find_recorded_questions(oracle: Oracle) -> Subsets | None:
-    """Return the questions of an oracle that answers no others, which it calls `asked`; None for any other oracle.
+@runtime_checkable
+class CountOracle(Protocol):
+    """Answers questions: counts of people, unless it holds a group or records."""
 
-    An attack that can use any questions takes these.
-    """
-    asked = getattr(oracle, "asked", None)
-    return asked if isinstance(asked, Subsets) else None
-
-
-def find_unpaid_loss(opponent: Opponent) -> Spent | None:
-    """Return what the answers of an opponent without a ledger would have cost; None for any that does not say."""
-    told = getattr(opponent, "unpaid", None)
-    cost = told() if callable(told) else None
-    return cost if isinstance(cost, Spent) else None
+    def ask(self, *questions: Any) -> Doubles:
+        """Answer questions."""
 
 
-def watch_progress(opponent: Opponent, progress: Callable[[str], None]) -> None:
-    """Have an opponent that answers one question after the other tell how many it has answered."""
-    told = getattr(opponent, "watch", None)
-    if callable(told):
-        told(progress)
+@runtime_checkable
+class GroupHolder(Protocol):
+    """Publishes the means of a group."""
+
+    def split_scores(self, scores: Doubles) -> tuple[Doubles, Doubles]:
+        """Return the scores of the members and of the outsiders."""
 
 
-# By what is offered: what an opponent has then, and what it has not.
-OFFERS: dict[str, tuple[str, tuple[str, ...]]] = {
-    "counts of people": ("ask", ("split_scores", "victim_columns")),
-    "published tables": ("publish", ()),
-    "the means of a group": ("split_scores", ()),
-    "counts by conditions": ("victim_columns", ()),
-    "logs": ("logs", ()),
+@runtime_checkable
+class RecordHolder(Protocol):
+    """Counts people by conditions on their records."""
+
+    @property
+    def victim_columns(self) -> Values:
+        """What the attacker knows of the victims."""
+
+
+@runtime_checkable
+class TablePublisher(Protocol):
+    """Publishes tables."""
+
+    def publish(self) -> Any:
+        """Publish all tables, or those that the budget allows."""
+
+
+@runtime_checkable
+class LogHolder(Protocol):
+    """Has one log of answers, or several."""
+
+    @property
+    def logs(self) -> Sequence[Any]:
+        """The logs."""
+
+
+@runtime_checkable
+class RecordedAnswers(Protocol):
+    """Answers the questions that it calls `asked`, and no others."""
+
+    @property
+    def asked(self) -> Subsets:
+        """The questions."""
+
+
+@runtime_checkable
+class UnpaidLoss(Protocol):
+    """Says what its answers would have cost, where no ledger counted."""
+
+    def unpaid(self) -> Spent | None:
+        """Return the loss of the answers; None where a ledger counts."""
+
+
+@runtime_checkable
+class ReportsProgress(Protocol):
+    """Answers one question after the other, and reports how many it has answered."""
+
+    def watch(self, progress: Callable[[str], None]) -> None:
+        """Report to `progress` from now on."""
+
+
+@runtime_checkable
+class _Marker(Protocol):
+    """Marks guesses, as every opponent does."""
+
+    def mark(self, guess: Bits) -> int:
+        """Return how many bits of a guess are right."""
+
+
+# By what an opponent offers: the capability that it has.
+OFFERS: dict[str, type] = {
+    "counts of people": CountOracle,
+    "published tables": TablePublisher,
+    "the means of a group": GroupHolder,
+    "counts by conditions": RecordHolder,
+    "logs": LogHolder,
 }
 
 
@@ -213,22 +264,14 @@ def check_offer(what: str, opponent: object, name: str) -> None:
     """Refuse an opponent that does not offer what an attack of this name attacks."""
     if not what or offers(opponent, what):
         return
-    # Nothing is computed: a name is a property, and of a thing that is no opponent it may be anything.
-    named = _has_attribute(opponent, "name") and _has_attribute(opponent, "mark")
-    given = str(getattr(opponent, "name")) if named else repr(opponent)  # noqa: B009 - no type has it
+    given = str(getattr(opponent, "name", opponent)) if isinstance(opponent, _Marker) else repr(opponent)
     raise CatalogError("attack-wrong-opponent", attack=name, opponents=what, given=given)
 
 
 def offers(opponent: object, what: str) -> bool:
-    """Say whether an opponent offers this."""
-    has, lacks = OFFERS[what]
-    return _has_attribute(opponent, has) and not any(_has_attribute(opponent, one) for one in lacks)
-
-
-def _has_attribute(opponent: object, attribute: str) -> bool:
-    """Say whether there is an attribute, without computing it."""
-    missing = object()
-    return getattr_static(opponent, attribute, missing) is not missing
+    """Return whether an opponent offers this. Who holds a group or records does not count people by subsets."""
+    other = what == "counts of people" and isinstance(opponent, GroupHolder | RecordHolder)
+    return isinstance(opponent, OFFERS[what]) and not other
 
 
 Foe = TypeVar("Foe", bound=Opponent)

@@ -15,9 +15,9 @@ from .subjects.registration import Registration as Registration
 from .subjects.subject_registry import audit_registered as audit_registered
 from .testers.enumeration import audit_exactly as audit_exactly
 from .testers.one_run import running as running
-from .testers.overspending import audit_spending as audit_spending
 from .testers.sensitivity_audit import Tables as Tables
 from .testers.sensitivity_audit import audit_sensitivity as audit_sensitivity
+from .testers.sensitivity_audit import audit_spending as audit_spending
 from .testers.sensitivity_audit import searched_sensitivity as searched_sensitivity
 from .witness_file import read as read
 from .witness_file import write as write

@@ -9,7 +9,7 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
-from jali.lab.audit import sequential_bounds
+from jali.lab.audit import loss_bounds
 from jali.lab.audit.finding import Finding, Verdict, Witness, abbreviate
 from jali.lab.audit.subject import Effort, Subject
 
@@ -217,7 +217,7 @@ class Audits:
 
     def plot(self, axes: Any = None) -> Any:
         """Draw found against claimed, a row for each group; return the axes (needs matplotlib)."""
-        from jali.display.plots.audit_plots import audits
+        from jali.lab.audit.audit_plots import audits
 
         return audits(self, axes=axes)
 
@@ -248,7 +248,7 @@ def compute_interval(finding: Finding) -> tuple[float, float]:
 
     Guarantee:
         The upper end is below the loss of the event with probability at most 1 - confidence, whenever the audit
-        stopped: its bounds hold at all looks together (`sequential_bounds`).
+        stopped: its bounds hold at all looks together (`loss_bounds`).
     """
     if finding.confidence == 1:
         return finding.found, finding.found
@@ -257,8 +257,8 @@ def compute_interval(finding: Finding) -> tuple[float, float]:
         return finding.found, math.inf
     level = (1 - finding.confidence) / 2
     most, least = (
-        1 - sequential_bounds.bound_probability(runs - hits, runs, level),
-        sequential_bounds.bound_probability(other, others, level),
+        1 - loss_bounds.bound_probability(runs - hits, runs, level),
+        loss_bounds.bound_probability(other, others, level),
     )
     if least <= 0:
         return finding.found, math.inf

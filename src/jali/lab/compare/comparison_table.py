@@ -143,6 +143,6 @@ class Comparison:
 
     def plot(self) -> Any:
         """Draw the comparison and return the figure (needs matplotlib)."""
-        from jali.display.plots.mechanism_plots import comparison
+        from jali.lab.compare.comparison_plots import comparison
 
         return comparison(self)

@@ -9,8 +9,8 @@ import pytest
 
 from jali.errors import CatalogError
 from jali.lab import attacks
-from jali.lab.attacks.averaging import find_enough_answers, predict_median
 from jali.lab.attacks.noise_models import Noise
+from jali.lab.attacks.simple_attacks import find_enough_answers, predict_median
 from jali.lab.attacks.subsets.hadamard_rows import HadamardRows
 from jali.lab.attacks.subsets.subset_operators import Repeated
 

@@ -14,7 +14,7 @@ from tests.depth import DEPTH, thinned
 from jali.errors import CatalogError
 from jali.lab.attacks import Exponential, Facts, Noise, simulator
 from jali.lab.attacks.arrays import Bits, Doubles
-from jali.lab.attacks.decoding.sieve import decode_bits, find_survivors
+from jali.lab.attacks.exponential_attack import decode_bits, find_survivors
 from jali.lab.attacks.oracles.simulator import DecoySimulator, Simulator
 from jali.lab.attacks.staging import attacks, stage
 from jali.lab.attacks.subsets.subset_operators import AllSubsets
@@ -94,7 +94,7 @@ def test_the_sieve_finds_the_same_one_branch_at_a_time(monkeypatch: pytest.Monke
     answers = candidates(8) @ np.array([1, 0, 1, 1, 0, 0, 1, 0]) + np.random.default_rng(3).uniform(-2, 2, 256)
     at_once = find_survivors(answers, 3.0)
     for size in (0, 4):
-        monkeypatch.setattr("jali.lab.attacks.decoding.sieve._AT_ONCE", size)
+        monkeypatch.setattr("jali.lab.attacks.exponential_attack._SIEVED_AT_ONCE", size)
         assert find_survivors(answers, 3.0).tolist() == at_once.tolist()
     assert decode_bits(at_once, 8).tolist() == sorted(
         searched(answers, 8, 3.0).tolist(), key=lambda row: row[::-1]
@@ -109,7 +109,7 @@ def test_random_errors_leave_about_as_many_steps_as_there_are_answers(monkeypatc
         looked.append(values.size)
         return np.asarray(values.max(axis=0))
 
-    monkeypatch.setattr("jali.lab.attacks.decoding.sieve._largest", largest)
+    monkeypatch.setattr("jali.lab.attacks.exponential_attack._largest", largest)
     for seed in range(3):
         looked.clear()
         found = find_survivors(simulator(n=17, noise="uniform:2", seed=seed).ask(AllSubsets(17)), 2)

@@ -7,9 +7,9 @@ import json
 import pytest
 
 from jali.lab.attacks import attacks
-from jali.lab.attacks import lab_tour as module
-from jali.lab.attacks.lab_tour import Tour, run_tour, stops
+from jali.lab.attacks import sweeps as module
 from jali.lab.attacks.staging import OPPONENTS
+from jali.lab.attacks.sweeps import Tour, run_tour, stops
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ from jali.errors import CatalogError
 from jali.lab.attacks import Facts, LinearProgram, Noise, simulator
 from jali.lab.attacks.arrays import Doubles
 from jali.lab.attacks.decoding import dual_program
-from jali.lab.attacks.decoding.round_bits import round_cut_estimate
+from jali.lab.attacks.decoding.design import round_cut_estimate
 from jali.lab.attacks.oracles.simulator import RationedOracle
 from jali.lab.attacks.staging import stage
 from jali.lab.attacks.subsets.random_subsets import Listed, random_subsets

@@ -10,8 +10,8 @@ from tests.depth import thinned
 from jali.errors import CatalogError
 from jali.lab.attacks import Facts, Noise, Slab, simulator
 from jali.lab.attacks.arrays import Doubles
+from jali.lab.attacks.convex_attacks import find_nearest_point
 from jali.lab.attacks.oracles.simulator import RationedOracle
-from jali.lab.attacks.slab import find_nearest_point
 from jali.lab.attacks.staging import stage
 from jali.lab.attacks.subsets.random_subsets import draw_packed_subsets, random_subsets
 from jali.lab.attacks.subsets.subset_operators import Subsets

@@ -13,8 +13,7 @@ from tests.depth import DEPTH, deep, thinned
 from jali import compare, plots
 from jali.errors import JaliError
 from jali.lab.compare.comparison_table import Comparison, ErrorSummary
-from jali.lab.compare.data_shapes import FEW, GIVEN, SHAPES, add_response, generate_column
-from jali.lab.compare.measure_errors import STATISTICS
+from jali.lab.compare.measure_errors import FEW, GIVEN, SHAPES, STATISTICS, add_response, generate_column
 from jali.mechanisms import PiecewiseLaplace, QuantileExponential
 
 NINE = list(range(10, 100, 10))

@@ -21,11 +21,10 @@ from jali.errors import CatalogError
 from jali.lab.attacks.arrays import Bits, Doubles
 from jali.lab.attacks.decoding.conjugate_gradients import fit
 from jali.lab.attacks.noise_models import Noise
-from jali.lab.attacks.oracle import Refusal, Spent
 from jali.lab.attacks.oracles.generated_secrets import Secret
+from jali.lab.attacks.oracles.oracle_bases import SecretOracle, UnprotectedOracle
 from jali.lab.attacks.subsets.random_subsets import Packed
 from jali.lab.attacks.subsets.subset_operators import Subsets
-from jali.privacy import Adjacency
 
 _ANSWER_COLUMNS = ("multiplier", "power", "offset", "answer")
 _PEOPLE_COLUMNS = ("client_id", "status")
@@ -33,7 +32,7 @@ _GRADIENT = 1e-4
 
 
 @dataclass(frozen=True, eq=False)
-class AnswerLog:
+class AnswerLog(UnprotectedOracle, SecretOracle):
     """What one system answered about one group of people, and no more.
 
     Attributes:
@@ -72,43 +71,16 @@ class AnswerLog:
         """What is attacked."""
         return f"the log {self.path.name}"
 
-    @property
-    def n(self) -> int:
-        """How many people there are."""
-        return len(self.secret.bits)
-
-    @property
-    def prior(self) -> float:
-        """The share of ones among the people, for the baseline."""
-        return self.secret.prior
-
     @cached_property
     def noise(self) -> Noise:
         """The noise as anybody finds it in the log: normal, with the standard deviation of the residuals."""
         return Noise("gaussian", fit(self.asked, self.answers, density=0.5, gradient=_GRADIENT).stddev)
-
-    @property
-    def adjacency(self) -> Adjacency | None:
-        """The system promised nothing that could be counted."""
-        return None
 
     def ask(self, subsets: Subsets) -> Doubles:
         """Repeat the answers to the questions that were asked."""
         if subsets is not self.asked:
             raise CatalogError("log-other-questions", log=self.name)
         return self.answers
-
-    def spent(self) -> Spent | None:
-        """Nothing was counted."""
-        return None
-
-    def refusal(self) -> Refusal | None:
-        """Nothing was refused."""
-        return None
-
-    def mark(self, guess: Bits) -> int:
-        """Return how many bits of a guess are right."""
-        return self.secret.mark(guess)
 
 
 def compute_subsets(ids: Doubles, multiplier: Doubles, power: Doubles, offset: Doubles) -> Packed:
@@ -171,7 +143,7 @@ _HALF = 0.5
 
 
 @dataclass(frozen=True, eq=False)
-class AnswerLogs:
+class AnswerLogs(UnprotectedOracle):
     """All logs of a folder, with all their people."""
 
     logs: Sequence[AnswerLog]
@@ -203,19 +175,6 @@ class AnswerLogs:
     def noise(self) -> Noise:
         """The noise, over all people."""
         return Noise("gaussian", math.sqrt(sum(log.n * log.noise.size**2 for log in self.logs) / self.n))
-
-    @property
-    def adjacency(self) -> Adjacency | None:
-        """The system promised nothing that could be counted."""
-        return None
-
-    def spent(self) -> Spent | None:
-        """Nothing was counted."""
-        return None
-
-    def refusal(self) -> Refusal | None:
-        """Nothing was refused."""
-        return None
 
     def mark(self, guess: Bits) -> int:
         """Return how many bits of a guess are right."""

@@ -9,9 +9,9 @@ import numpy as np
 import jali
 from jali.errors import CatalogError
 from jali.lab.attacks.arrays import Bits
-from jali.lab.attacks.attack_base import Progress, Setting
+from jali.lab.attacks.attack_base import Setting
 from jali.lab.attacks.noise_models import Noise
-from jali.lab.attacks.oracle import Refusal, Spent
+from jali.lab.attacks.oracles.oracle_bases import ProtectedOracle, UnprotectedOracle
 from jali.lab.attacks.oracles.protected_table import TABLE, PeopleFile, Promise, ProtectedTable
 from jali.lab.attacks.tables.published_tables import (
     ADULT,
@@ -34,7 +34,6 @@ from jali.lab.attacks.tables.published_tables import (
     publish_exact,
     tally,
 )
-from jali.privacy import Adjacency
 
 # A table that is not published, to meet the refusal with.
 _UNPUBLISHED = CensusCell(youngest=ADULT, oldest=64)
@@ -75,7 +74,7 @@ class CensusBlock:
 
 
 @dataclass(frozen=True, eq=False)
-class SuppressingAgency(CensusBlock):
+class SuppressingAgency(UnprotectedOracle, CensusBlock):
     """Publishes exact tables, and withholds cells of few people.
 
     Attributes:
@@ -99,26 +98,13 @@ class SuppressingAgency(CensusBlock):
         """There is none."""
         return Noise("none")
 
-    @property
-    def adjacency(self) -> Adjacency | None:
-        """It promises nothing."""
-        return None
-
     def publish(self) -> TableRelease:
         """Publish all tables."""
         return publish_exact(tally(self.codes), self.threshold)
 
-    def spent(self) -> Spent | None:
-        """Nothing is counted."""
-        return None
-
-    def refusal(self) -> Refusal | None:
-        """It never refuses."""
-        return None
-
 
 @dataclass(frozen=True, eq=False)
-class PrivateAgency(CensusBlock):
+class PrivateAgency(ProtectedOracle, CensusBlock):
     """Publishes the same tables through Jali, all cells, for a loss in all.
 
     Attributes:
@@ -142,21 +128,6 @@ class PrivateAgency(CensusBlock):
         )
         return cls(codes, held)
 
-    @property
-    def name(self) -> str:
-        """What is attacked."""
-        return str(self.table.promise)
-
-    @property
-    def noise(self) -> Noise:
-        """The noise in a count, which shares a cell's loss with a mean and a median."""
-        return self.table.noise(_write_question(_UNPUBLISHED))
-
-    @property
-    def adjacency(self) -> Adjacency | None:
-        """When two blocks are neighbours."""
-        return self.table.promise.adjacency
-
     def publish(self) -> TableRelease:
         """Publish the tables that the budget allows."""
         answers = self.table.answers(map(_write_question, PUBLISHED_CELLS))
@@ -165,17 +136,9 @@ class PrivateAgency(CensusBlock):
         )
         return TableRelease(self.n, told, threshold=0, weight=1 / self.noise.size)
 
-    def spent(self) -> Spent | None:
-        """Return what the ledger counts."""
-        return self.table.spent()
-
-    def watch(self, progress: Progress) -> None:
-        """Tell somebody how many questions are answered."""
-        self.table.watch(progress)
-
-    def refusal(self) -> Refusal | None:
-        """Return where the ledger refused; it is asked for one table more if it did not."""
-        return self.table.refusal([_write_question(_UNPUBLISHED)])
+    def list_further_questions(self) -> list[str]:
+        """Return the question for a table that is not published, whose count shares its loss with two numbers."""
+        return [_write_question(_UNPUBLISHED)]
 
 
 def _write_question(cell: CensusCell) -> str:

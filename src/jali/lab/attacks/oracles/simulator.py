@@ -1,8 +1,8 @@
 """Simulate systems without a budget: counts and means with noise of a chosen law, as many as one likes.
 
-`ERRORS` holds the errors of each kind of noise. `DecoySimulator` is the instance on which the exponential
-adversary fares as badly as its theorem allows, and `RationedOracle` answers a number of questions and then no
-more.
+`ERRORS` holds the errors of each kind of noise; the worst ones know the secret and the questions, and mislead an
+attack within their bound. `DecoySimulator` is the instance on which the exponential adversary fares as badly as
+its theorem allows, and `RationedOracle` answers a number of questions and then no more.
 """
 
 from __future__ import annotations
@@ -13,18 +13,105 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from jali.errors import CatalogError
 from jali.lab.attacks.arrays import Bits, Doubles, Members
 from jali.lab.attacks.noise_models import Noise
 from jali.lab.attacks.oracle import Oracle, Refusal, Spent
 from jali.lab.attacks.oracles.generated_secrets import GroupSeats, Secret
+from jali.lab.attacks.oracles.oracle_bases import SeatedOracle, SecretOracle, UnprotectedOracle
 from jali.lab.attacks.oracles.sticky_layers import draw_sticky_errors
-from jali.lab.attacks.oracles.worst_noise import choose_errors
+from jali.lab.attacks.subsets.hadamard_rows import HadamardRows, transform_hadamard
 from jali.lab.attacks.subsets.random_subsets import Listed, read_subsets
 from jali.lab.attacks.subsets.subset_operators import Subsets
+from jali.numbers.search import greatest_integer
 from jali.privacy import Adjacency
+
+_ROUNDS = 300
+_FIRST, _SHARE, _GROWTH = (
+    7.0,
+    0.75,
+    1.03,
+)  # Flips to begin with: 7 E^2, or three quarters; then 3 % more at a time.
+_FARTHEST = 3.0  # In units of the bound: how far a decoy's counts may be from the secret's.
+
+
+def choose_errors(bits: Bits, subsets: Subsets, bound: float, random: np.random.Generator) -> Doubles:
+    """Return errors within a bound that lead an attack with these questions to a wrong guess."""
+    if isinstance(subsets, HadamardRows) and len(subsets) == subsets.people > 1:
+        return flip_bits(bits, bound, random)[subsets.order]
+    return lure_to_decoy(bits, subsets, bound, random)
+
+
+def lure_to_decoy(bits: Bits, subsets: Subsets, bound: float, random: np.random.Generator) -> Doubles:
+    """Draw the answers towards the counts of a decoy, by as much as the bound allows.
+
+    With z the counts of the decoy less those of the secret, the answers are moved by z cut off at the bound E. A
+    point that has gone a part t of the way to the decoy is off by (1 - t) |z| where |z| <= E, and by |t |z| - E|
+    beyond. If no |z| is above 3 E, the largest of these falls until t = 1/2 at least, where every bit begins to
+    round to the decoy's; where most |z| are below E, sums of squares and of absolute values fall for it too. The
+    decoy is as far from the secret as that allows, and has about as many ones, which keeps z small.
+    """
+    order = _alternate_values(bits, random)
+
+    def stays_near(moved: int) -> bool:
+        return bool(np.abs(_move_counts(bits, order[:moved], subsets)).max(initial=0.0) <= _FARTHEST * bound)
+
+    near = greatest_integer(stays_near, 0, len(bits) + 1)
+    return np.clip(_move_counts(bits, order[:near], subsets), -bound, bound)
+
+
+def flip_bits(bits: Bits, bound: float, random: np.random.Generator) -> Doubles:
+    """Return errors of the rows of a Hadamard matrix H, in Sylvester's order, that flip many bits.
+
+    Errors e move the estimates by 2 H e / n (those of all but person 0), and a bit flips if it is moved by 1/2. So
+    there are two sets to meet: the moves of errors within E, and the moves that flip at least k bits. H / sqrt(n)
+    is orthogonal, so the nearest point of either is found at once: cut the errors off, or push on the k bits that
+    are closest to flipping. Douglas and Rachford's iteration between the two finds a common point; then k grows.
+    The squares of the moves sum to at most 4 E^2, which allows 16 E^2 flips; it finds 11 E^2 while these are few.
+    """
+    n = len(bits)
+    wrong = 1.0 - 2.0 * bits
+    wrong[0] = 0.0
+    aim = max(1.0, min(_FIRST * bound**2, _SHARE * (n - 1)))
+    point = np.where(random.random(n) < aim / n, 0.6 * wrong, 0.0)
+    best, most = np.zeros(n), 0
+    for _ in range(_ROUNDS):
+        errors = np.clip(transform_hadamard(point) / 2, -bound, bound)
+        moves = transform_hadamard(errors) * (2 / n)
+        flips = int(np.count_nonzero(wrong * moves > 0.5))
+        if flips > most:
+            best, most = errors, flips
+        if flips >= int(aim):
+            aim = min(n - 1.0, max(aim + 1, aim * _GROWTH))
+        point += _push_flips(2 * moves - point, wrong, int(aim)) - moves
+    return best
+
+
+def _push_flips(moves: Doubles, wrong: Doubles, count: int) -> Doubles:
+    """Return the nearest moves that flip so many bits, by a little more than it takes."""
+    progress = wrong * moves
+    progress[0] = -np.inf  # Person 0 is in every subset, and is not moved like the others.
+    last = len(progress) - count
+    closest = progress >= np.partition(progress, last)[last]
+    return np.where(closest & (progress < 0.505), 0.505 * wrong, moves)
+
+
+def _alternate_values(bits: Bits, random: np.random.Generator) -> NDArray[np.int64]:
+    """Put people in a random order in which zeros and ones take turns for as long as there are both."""
+    turn = np.empty(len(bits), np.int64)
+    for value in (0, 1):
+        people = random.permutation(np.flatnonzero(bits == value))
+        turn[people] = np.arange(len(people))
+    return np.argsort(turn, kind="stable")
+
+
+def _move_counts(bits: Bits, flipped: NDArray[np.int64], subsets: Subsets) -> Doubles:
+    """Return by how much the counts move if some bits are flipped."""
+    change = np.zeros(len(bits))
+    change[flipped] = 1.0 - 2.0 * bits[flipped]
+    return np.asarray(subsets.matvec(change), np.float64)
 
 
 def _draw_none(_: Simulator, __: Subsets, counts: Doubles) -> Doubles:
@@ -86,7 +173,7 @@ ERRORS: dict[str, Callable[[Simulator, Subsets, Doubles], Doubles]] = {
 
 
 @dataclass(frozen=True, eq=False)
-class Simulator:
+class Simulator(UnprotectedOracle, SecretOracle):
     """Adds noise of a law to exact counts of generated bits."""
 
     secret: Secret
@@ -109,38 +196,11 @@ class Simulator:
         """What is attacked."""
         return f"a simulator with noise {self.noise}"
 
-    @property
-    def n(self) -> int:
-        """How many people there are."""
-        return len(self.secret.bits)
-
-    @property
-    def prior(self) -> float:
-        """The probability that a bit is 1."""
-        return self.secret.prior
-
-    @property
-    def adjacency(self) -> Adjacency | None:
-        """A simulator promises nothing."""
-        return None
-
     def ask(self, questions: Subsets | ArrayLike) -> Doubles:
         """Answer all questions."""
         subsets = read_subsets(questions, self.n)
         counts = subsets.matvec(self.secret.bits.astype(np.float64))
         return np.asarray(counts, np.float64) + ERRORS[self.noise.kind](self, subsets, counts)
-
-    def spent(self) -> Spent | None:
-        """Nothing is counted."""
-        return None
-
-    def refusal(self) -> Refusal | None:
-        """It never refuses."""
-        return None
-
-    def mark(self, guess: Bits) -> int:
-        """Return how many bits of a guess are right."""
-        return self.secret.mark(guess)
 
 
 @dataclass(frozen=True, eq=False)
@@ -183,7 +243,7 @@ class DecoySimulator(Simulator):
 
 
 @dataclass(frozen=True, eq=False)
-class SimulatedMeans:
+class SimulatedMeans(UnprotectedOracle, SeatedOracle):
     """Publishes n times the mean of every attribute over the members, with independent noise."""
 
     seats: GroupSeats
@@ -208,52 +268,11 @@ class SimulatedMeans:
         """What is attacked."""
         return f"means of counts with noise {self.noise}" if self.noise.size else "exact means"
 
-    @property
-    def n(self) -> int:
-        """How many members there are."""
-        return len(self.candidates)
-
-    @property
-    def prior(self) -> float:
-        """The probability that the second candidate sits."""
-        return self.seats.secret.prior
-
-    @property
-    def adjacency(self) -> Adjacency | None:
-        """It promises nothing."""
-        return None
-
-    @property
-    def frequencies(self) -> Doubles:
-        """How frequent each attribute is in the population."""
-        return self.seats.frequencies
-
-    @property
-    def candidates(self) -> Bits:
-        """The attributes of both people for each seat."""
-        return self.seats.candidates
-
     def ask(self) -> Doubles:
         """Answer how many members have each attribute."""
         having = Listed.of(self.seats.members.T)
         counts = np.asarray(having.matvec(np.ones(self.n)), np.float64)
         return counts + ERRORS[self.noise.kind](self._noisy, having, counts)
-
-    def spent(self) -> Spent | None:
-        """Nothing is counted."""
-        return None
-
-    def refusal(self) -> Refusal | None:
-        """It never refuses."""
-        return None
-
-    def mark(self, guess: Bits) -> int:
-        """Return for how many seats a guess is right."""
-        return self.seats.secret.mark(guess)
-
-    def split_scores(self, scores: Doubles) -> tuple[Doubles, Doubles]:
-        """Return the scores of the members and of the outsiders."""
-        return self.seats.split_scores(scores)
 
 
 @dataclass(frozen=True, eq=False)

@@ -14,10 +14,10 @@ from numpy.typing import NDArray
 from jali.errors import CatalogError
 from jali.lab.attacks.arrays import Bits, Doubles
 from jali.lab.attacks.noise_models import Noise
-from jali.lab.attacks.oracle import Condition, Conditions, Refusal, Spent, Values
+from jali.lab.attacks.oracle import Condition, Conditions, Values
 from jali.lab.attacks.oracles.generated_secrets import VictimTable
+from jali.lab.attacks.oracles.oracle_bases import UnprotectedOracle, VictimOracle
 from jali.lab.attacks.subsets.subset_operators import Subsets
-from jali.privacy import Adjacency
 
 _NORMAL = NormalDist()
 # So that neither 0 nor 1 is drawn, which have no quantile.
@@ -25,7 +25,7 @@ _DIGEST_BITS = 52
 
 
 @dataclass(frozen=True, eq=False)
-class StickyLayers:
+class StickyLayers(UnprotectedOracle, VictimOracle):
     """Counts with two normal layers for each condition: one seeded by it, one by it and by who is counted.
 
     Rules against small counts, rounding and the adjustment of outliers are left out: in a `VictimTable` no count
@@ -54,41 +54,9 @@ class StickyLayers:
         """What is attacked."""
         return f"a system with sticky noise {self.noise}"
 
-    @property
-    def n(self) -> int:
-        """How many victims there are."""
-        return len(self.victim_columns)
-
-    @property
-    def prior(self) -> float:
-        """The probability of the trait."""
-        return self.crowd.secret.prior
-
-    @property
-    def adjacency(self) -> Adjacency | None:
-        """It promises nothing."""
-        return None
-
-    @property
-    def victim_columns(self) -> Values:
-        """What the attacker knows of the victims."""
-        return self.crowd.victim_columns
-
     def ask(self, questions: Sequence[Conditions]) -> Doubles:
         """Answer all questions."""
         return np.array([self._answer(question) for question in questions], np.float64)
-
-    def spent(self) -> Spent | None:
-        """Nothing is counted."""
-        return None
-
-    def refusal(self) -> Refusal | None:
-        """It never refuses."""
-        return None
-
-    def mark(self, guess: Bits) -> int:
-        """Return how many traits of a guess are right."""
-        return self.crowd.secret.mark(guess)
 
     def _answer(self, conditions: Conditions) -> float:
         people = self._find_people(conditions)

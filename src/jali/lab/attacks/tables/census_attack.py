@@ -10,7 +10,12 @@ import numpy as np
 from jali.errors import CatalogError, settle
 from jali.lab.attacks.arrays import Doubles
 from jali.lab.attacks.attack_base import Attack, Exhibit, Facts, Guess, Prediction, Progress, Setting, silent
-from jali.lab.attacks.tables.integer_program import Solutions, find_solutions
+from jali.lab.attacks.tables.integer_program import (
+    Solutions,
+    build_constraints,
+    find_likeliest_people,
+    find_solutions,
+)
 from jali.lab.attacks.tables.published_tables import (
     MOST_IN_A_BLOCK,
     Agency,
@@ -18,7 +23,6 @@ from jali.lab.attacks.tables.published_tables import (
     list_codes,
     list_commonest,
 )
-from jali.lab.attacks.tables.table_constraints import build_constraints, find_likeliest_people
 from jali.privacy.rationals import positive, positive_integer
 
 

@@ -23,9 +23,8 @@ from jali.lab.audit.encoder import Encoder
 from jali.lab.audit.finding import Finding, Progress, silent
 from jali.lab.audit.runner import TimeShares, audit_all, audit_within, sort_slow_first, split_error
 from jali.lab.audit.subject import Effort, Outputs, Subject
-from jali.lab.audit.subjects.question_subjects import PATHS, QuestionPath
+from jali.lab.audit.subjects.question_subjects import PATHS, SESSIONS, QuestionPath, SessionSubject
 from jali.lab.audit.subjects.registration import AUDITED
-from jali.lab.audit.subjects.session_subjects import SESSIONS, SessionSubject
 from jali.lab.audit.subjects.stream_subjects import FOLLOWED, STREAMS, FollowedPath, StreamPath
 from jali.lab.audit.testers.one_run import running
 from jali.mechanisms import Specimen

@@ -27,7 +27,7 @@ from jali.lab.attacks.evidence import lower_bound
 from jali.lab.attacks.hadamard_attack import Hadamard
 from jali.lab.attacks.opponents import database
 from jali.lab.attacks.oracle import Oracle
-from jali.lab.attacks.singletons import Singletons
+from jali.lab.attacks.simple_attacks import Singletons
 from jali.lab.audit.finding import Finding, Progress, Tester, Verdict, Witness, silent
 from jali.lab.audit.subject import Effort, Outputs, Subject
 from jali.privacy import Adjacency, Approximate, Loss, Pure

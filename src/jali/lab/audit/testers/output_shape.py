@@ -136,25 +136,6 @@ def compare_law(outputs: Outputs, law: LogMasses, error: float) -> Departure:
     return Departure(max(0.0, seen - radius), seen, at)
 
 
-def count_samples_needed(law: LogMasses, other: LogMasses, error: float, miss: float) -> int:
-    """Return how many outputs of another law are enough to see that they are not of this one.
-
-    Guarantee:
-        With so many, the bound of `compare_law` is above 0 with probability at least 1 - miss: at the point where
-        the two distribution functions are furthest apart, the share of outputs strays by more than
-        sqrt(ln(1/miss) / 2n) in one direction with probability at most `miss` (Hoeffding 1963).
-    """
-    keys = [*law, *(key for key in other if key not in law)]
-    points = _to_rows(keys)
-    weights = np.array([math.exp(other[key]) if key in other else 0.0 for key in keys])
-    readings = list(_list_readings(points, law))
-    apart = max(
-        _measure_distance(name, drawn, known, masses, weights)[0] for name, drawn, known, masses in readings
-    )
-    both = math.sqrt(math.log(2 * len(readings) / error) / 2) + math.sqrt(math.log(1 / miss) / 2)
-    return math.ceil((both / apart) ** 2) if apart > _DUST else 0
-
-
 def _compute_radius(count: int, error: float, readings: int) -> float:
     return math.sqrt(math.log(2 * readings / error) / (2 * count))
 
@@ -190,13 +171,11 @@ def _rank_outputs(law: LogMasses) -> dict[Hashable, float]:
     return {tuple(map(float, _to_row(output))): float(place) for place, (output, _) in enumerate(ordered)}
 
 
-def _measure_distance(
-    name: str, drawn: Doubles, known: Doubles, masses: Doubles, weights: Doubles | None = None
-) -> tuple[float, str]:
+def _measure_distance(name: str, drawn: Doubles, known: Doubles, masses: Doubles) -> tuple[float, str]:
     """Return the largest distance of two distribution functions, and where it is."""
     points = np.unique(known)
     stated = _sum_masses(known, masses, points)
-    seen = _sum_masses(drawn, np.full(len(drawn), 1 / len(drawn)) if weights is None else weights, points)
+    seen = _sum_masses(drawn, np.full(len(drawn), 1 / len(drawn)), points)
     apart = np.abs(seen - stated)
     worst = int(np.argmax(apart))
     return float(apart[worst]), f"{name} up to {points[worst]:g}"

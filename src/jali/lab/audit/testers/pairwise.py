@@ -33,8 +33,8 @@ class Pairwise(Tester):
 
     Guarantee:
         If the claim is true, a violation is reported with probability at most 1 - effort.confidence: a fifth of
-        that for all looks before the last one together (`sequential_bounds`), the rest for the last one
-        (`loss_bounds`). The pair and the event are chosen on outputs that are not used again.
+        that for all looks before the last one together (`bound_probability`), the rest for the last one
+        (`prove_bound`). The pair and the event are chosen on outputs that are not used again.
     """
 
     name: ClassVar[str] = "pairwise"

@@ -10,9 +10,9 @@ import scipy.stats
 from tests.depth import thinned
 
 from jali.lab.attacks import Facts, LinearProgram, Noise, simulator
+from jali.lab.attacks.convex_attacks import LOSSES
 from jali.lab.attacks.decoding import convex_limits
-from jali.lab.attacks.decoding.error_laws import ErrorLaw, find_error_law
-from jali.lab.attacks.linear_program import LOSSES
+from jali.lab.attacks.decoding.convex_limits import ErrorLaw, find_error_law
 from jali.lab.attacks.subsets.random_subsets import random_subsets
 
 

@@ -12,8 +12,7 @@ from tests.depth import thinned
 
 from jali.lab.attacks import Hadamard, simulator
 from jali.lab.attacks.arrays import Doubles
-from jali.lab.attacks.oracles.simulator import RationedOracle
-from jali.lab.attacks.oracles.worst_noise import choose_errors, flip_bits, lure_to_decoy
+from jali.lab.attacks.oracles.simulator import RationedOracle, choose_errors, flip_bits, lure_to_decoy
 from jali.lab.attacks.subsets.hadamard_rows import HadamardRows
 from jali.lab.attacks.subsets.random_subsets import Listed, random_subsets
 

@@ -23,7 +23,14 @@ from jali.lab.attacks.noise_models import Noise
 from jali.lab.attacks.oracle import Spent
 from jali.lab.attacks.oracles.census_block import CensusBlock, PrivateAgency, SuppressingAgency
 from jali.lab.attacks.staging import stage
-from jali.lab.attacks.tables.integer_program import IntegerProgram, SearchTime, find_solutions
+from jali.lab.attacks.tables.integer_program import (
+    IntegerProgram,
+    SearchTime,
+    _find_totals,
+    build_constraints,
+    find_likeliest_people,
+    find_solutions,
+)
 from jali.lab.attacks.tables.published_tables import (
     AGE,
     CODES,
@@ -40,7 +47,6 @@ from jali.lab.attacks.tables.published_tables import (
     publish_exact,
     tally,
 )
-from jali.lab.attacks.tables.table_constraints import _find_totals, build_constraints, find_likeliest_people
 from jali.privacy import Adjacency
 
 # Garfinkel, Abowd, Martindale 2019, Table 1: count, median and mean, in the order of CELLS; withheld below 3.

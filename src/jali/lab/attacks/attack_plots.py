@@ -1,6 +1,8 @@
-"""Draw many attacks: a sweep over noise, epsilon or the number of questions, and a tour of the lab.
+"""Draw attacks: the result of one attack, a sweep over noise, epsilon or questions, and a tour of the lab.
 
-A sweep shows the share of right bits. A tour shows what every attack got right, against each of its opponents.
+Calibration is the share of right bits against how sure the attack was of them. Of an attack that is not about
+bits, what was right stands beside what was to be expected. Tracing shows how many members are found, against
+how many outsiders are taken for members.
 """
 
 from __future__ import annotations
@@ -9,9 +11,11 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import cycle
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any
 
-from jali.display.numbers import show_amount, show_percent
+import numpy as np
+
+from jali.display.numbers import show_amount, show_percent, show_share
 from jali.display.plots.plot_canvas import (
     DASHES,
     DEEP,
@@ -23,10 +27,180 @@ from jali.display.plots.plot_canvas import (
     TEAL,
     TEXT,
     draw_intervals,
+    pick_colour,
     prepare_axes,
     write_titles,
 )
-from jali.display.plots.plot_labels import label_curves
+from jali.display.plots.plot_labels import label_curves, label_ends
+from jali.errors import CatalogError
+
+if TYPE_CHECKING:
+    from jali.lab.attacks.attack_result import Result
+    from jali.lab.attacks.sweeps import Sweep, Tour
+    from jali.lab.attacks.tracing import Roc
+
+# The dot of all bits, and what the least is, in square points.
+_LARGEST, _SMALLEST = 320.0, 18.0
+
+
+@dataclass(frozen=True)
+class ConfidenceDot:
+    """Bits that an attack is about equally sure of.
+
+    Attributes:
+        claim: The chance of being right that it states.
+        fraction: The share that is right.
+        interval: Of that share.
+        share: How many of all bits they are.
+    """
+
+    claim: float
+    fraction: float
+    interval: tuple[float, float]
+    share: float
+
+
+def calibration_curves(result: Result) -> tuple[ConfidenceDot, ...]:
+    """Return the bits of a result by confidence, as plain numbers."""
+    total = sum(one.guessed for one in result.calibration)
+    return tuple(ConfidenceDot(b.claim, b.fraction, b.interval, b.guessed / total) for b in result.calibration)
+
+
+def attack_calibration(result: Result, *, axes: Any = None) -> Any:
+    """Draw right bits against confidence, a dot as large as its share of the bits (needs matplotlib)."""
+    axes = prepare_axes(axes, size=(7.4, 4.6))
+    dots = calibration_curves(result)
+    low = min([0.44, *(dot.interval[0] - 0.03 for dot in dots)])
+    axes.set(xlim=(0.48, 1.02), ylim=(low, 1.05))
+    lines = [
+        *axes.plot((0.5, 1), (0.5, 1), color=SLATE, linewidth=1.2, alpha=0.6, label="right as often as it says"),
+        _draw_share(axes, result.fraction, DEEP, "-", f"all bits: {show_share(result.fraction)}"),
+        _draw_share(axes, result.baseline, SLATE, DASHES, f"without a release: {show_share(result.baseline)}"),
+    ]
+    if result.ceiling is not None:
+        lines.append(_draw_share(axes, result.ceiling, SAND, DASHES, f"ceiling: {show_share(result.ceiling)}"))
+    _draw_dots(axes, dots)
+    for axis in (axes.xaxis, axes.yaxis):
+        axis.set_major_formatter(lambda share, _: show_percent(share))
+    across = "chance of being right, as the attack says (a dot is as large as its share of the bits)"
+    write_titles(axes, f"{result.attack} against {result.oracle}", across, "share that is right")
+    label_ends(axes, lines)
+    return axes
+
+
+def _draw_share(axes: Any, share: float, paint: str, style: Any, name: str) -> Any:
+    (line,) = axes.plot((0.48, 1.02), (share, share), color=paint, linewidth=1.2, linestyle=style, label=name)
+    return line
+
+
+def _draw_dots(axes: Any, dots: Sequence[ConfidenceDot]) -> None:
+    """Draw the dots with their intervals."""
+    claims = [dot.claim for dot in dots]
+    sizes = [max(_SMALLEST, _LARGEST * dot.share) for dot in dots]
+    axes.scatter(claims, [dot.fraction for dot in dots], s=sizes, color=TEAL, alpha=0.85, linewidths=0, zorder=2)
+    draw_intervals(axes, claims, [dot.interval for dot in dots], DEEP)
+
+
+RocCurve = tuple[tuple[float, float], ...]
+_LEAST_RATE = 1e-3
+_BOUND = "no test of an epsilon of {:g} is above this"
+
+
+def roc_curves(
+    scores: Mapping[str, Roc], *, epsilon: float | None = None, count: int = 201
+) -> dict[str, RocCurve]:
+    """Return points (false positives, true positives) by name, with guessing, and with what an epsilon allows.
+
+    After a release of the loss epsilon, the true positive rate is at most e^epsilon times the false positive rate,
+    and at most 1 - e^-epsilon (1 - the false positive rate) (Kairouz, Oh, Viswanath 2015, Theorem 2.1).
+
+    Example:
+        >>> [round(most, 3) for _, most in roc_curves({}, epsilon=1, count=3)[_BOUND.format(1)]]
+        [0.003, 0.086, 1.0]
+    """
+    if epsilon is not None and not 0 <= epsilon < math.inf:
+        raise CatalogError("plot-epsilon-negative", epsilon=epsilon)
+    rates = [float(rate) for rate in np.geomspace(_LEAST_RATE, 1, count)]
+    made = {name: _list_points(one) for name, one in scores.items()} | {
+        "guessing": tuple(zip(rates, rates, strict=True))
+    }
+    if epsilon is not None:
+        made[_BOUND.format(epsilon)] = tuple((rate, _bound_rate(rate, epsilon)) for rate in rates)
+    return made
+
+
+def _list_points(one: Roc) -> RocCurve:
+    pairs = zip(one.false_positives.tolist(), one.true_positives.tolist(), strict=True)
+    return tuple((float(false), float(true)) for false, true in pairs)
+
+
+def _bound_rate(rate: float, epsilon: float) -> float:
+    return min(math.exp(epsilon) * rate, 1 - math.exp(-epsilon) * (1 - rate))
+
+
+def attack_roc(scores: Mapping[str, Roc], *, epsilon: float | None = None, axes: Any = None) -> Any:
+    """Draw how members and outsiders are told apart, and return the axes (needs matplotlib)."""
+    axes = prepare_axes(axes, size=(6.4, 4.8))
+    curves = roc_curves(scores, epsilon=epsilon)
+    lines = [_draw_line(axes, name, curve, list(scores)) for name, curve in curves.items()]
+    axes.axvline(0.01, color=FAINT, linewidth=1.6, zorder=0)
+    axes.set(xscale="log", xlim=(_LEAST_RATE, 1), ylim=(-0.02, 1.02))
+    for axis in (axes.xaxis, axes.yaxis):
+        axis.set_major_formatter(lambda share, _: show_percent(share))
+    write_titles(axes, "Who is in the group?", "outsiders taken for members", "members found")
+    label_curves(axes, lines)
+    return axes
+
+
+def _draw_line(axes: Any, name: str, curve: RocCurve, measured: list[str]) -> Any:
+    known = name in measured
+    paint = pick_colour(measured.index(name)) if known else SLATE
+    shape = {"color": paint, "linewidth": 1.8 if known else 1.2, "linestyle": "-" if known else DASHES}
+    # A share of no outsiders has no place on a logarithmic axis: it stands at its left edge.
+    places = [max(false, _LEAST_RATE) for false, _ in curve]
+    stairs = "steps-post" if known else "default"
+    (line,) = axes.plot(places, [true for _, true in curve], label=name, drawstyle=stairs, **shape)
+    return line
+
+
+@dataclass(frozen=True)
+class ShareDot:
+    """One share.
+
+    Attributes:
+        share: The share.
+        interval: Of what was measured; the share itself of what was not.
+    """
+
+    share: float
+    interval: tuple[float, float]
+
+
+def share_curves(result: Result) -> dict[str, ShareDot]:
+    """Return the shares of a result by their names, as plain numbers."""
+    known = {"without a release": result.baseline, "the law": result.predicted, "the ceiling": result.ceiling}
+    others = {name: ShareDot(share, (share, share)) for name, share in known.items() if share is not None}
+    return {"right": ShareDot(result.fraction, result.interval)} | others
+
+
+def attack_shares(result: Result, *, axes: Any = None) -> Any:
+    """Draw the shares of a result, a row for each, and return the axes (needs matplotlib)."""
+    rows = share_curves(result)
+    axes = prepare_axes(axes, size=(7.4, 1.5 + 0.45 * len(rows)))
+    for place, ((name, dot), paint) in enumerate(zip(rows.items(), _SHARE_COLOURS, strict=False)):
+        axes.plot(dot.interval, (place, place), color=paint, linewidth=1.6, alpha=0.7)
+        axes.plot([dot.share], [place], marker="o", markersize=6, color=paint, label=name)
+    named = [f"{name}: {show_share(dot.share)}" for name, dot in rows.items()]
+    axes.set_yticks(list(range(len(rows))), named)
+    axes.set(xlim=(-0.02, 1.02), ylim=(len(rows) - 0.5, -0.5))
+    axes.grid(visible=False, axis="y")
+    axes.xaxis.set_major_formatter(lambda share, _: show_percent(share))
+    write_titles(axes, f"{result.attack} against {result.oracle}", f"share of {result.things}", "")
+    return axes
+
+
+_SHARE_COLOURS = (DEEP, SLATE, PLUM, SAND)
+
 
 _ACROSS = {
     "noise": "size of the noise, in multiples of sqrt(n)",
@@ -35,42 +209,10 @@ _ACROSS = {
 }
 _CEILINGS = {"epsilon": "no chance is above this", "questions": "with a ledger no chance is above this"}
 # Without the colour of guessing and of the ceiling.
-_PAINTS = (DEEP, TEAL, SAND, PLUM, MOSS)
+_LINE_COLOURS = (DEEP, TEAL, SAND, PLUM, MOSS)
 _MARKS = {"sqrt(n)": r"$\sqrt{n}$", "n": "$n$", "refused": "the ledger refuses"}
 # The bottom of the axis where nothing is below guessing; and the room for names below the lowest dot.
 _BOTTOM, _NAMES = 0.42, 0.09
-
-
-class PlottedSweep(Protocol):
-    """What a picture needs of a `Sweep`."""
-
-    @property
-    def by(self) -> str:
-        """What changes."""
-
-    @property
-    def n(self) -> int:
-        """How many people there are."""
-
-    @property
-    def lines(self) -> Sequence[Any]:
-        """The lines, each with a name and points."""
-
-    @property
-    def marks(self) -> Mapping[str, float]:
-        """Places of note."""
-
-    @property
-    def ceiling(self) -> Sequence[tuple[float, float]]:
-        """What a loss allows at each place."""
-
-    @property
-    def each(self) -> float | None:
-        """What one question spends."""
-
-    @property
-    def baseline(self) -> float:
-        """The share without a release."""
 
 
 @dataclass(frozen=True)
@@ -92,7 +234,7 @@ class SweepDot:
     exact: bool
 
 
-def sweep_curves(sweep: PlottedSweep) -> dict[str, tuple[SweepDot, ...]]:
+def sweep_curves(sweep: Sweep) -> dict[str, tuple[SweepDot, ...]]:
     """Return what is drawn of each line, as plain numbers."""
     return {line.name: tuple(_make_dot(point) for point in line.points) for line in sweep.lines}
 
@@ -101,14 +243,14 @@ def _make_dot(point: Any) -> SweepDot:
     return SweepDot(point.at, point.fraction, point.interval, point.predicted, point.sense != "at least")
 
 
-def attack_sweep(sweep: PlottedSweep, *, axes: Any = None) -> Any:
+def attack_sweep(sweep: Sweep, *, axes: Any = None) -> Any:
     """Draw a sweep, measured shares beside the law, and return the axes (needs matplotlib)."""
     axes = prepare_axes(axes, size=(8.0, 4.7))
     curves = sweep_curves(sweep)
     axes.set(xscale="log", ylim=(_find_floor(curves), 1.03))
     axes.margins(x=0.04)
     lines, around = [], []
-    for (name, dots), paint in zip(curves.items(), cycle(_PAINTS), strict=False):
+    for (name, dots), paint in zip(curves.items(), cycle(_LINE_COLOURS), strict=False):
         around += _draw_law(axes, dots, paint)
         around.append(_draw_sweep_dots(axes, dots, paint))
         lines.append(draw_intervals(axes, [dot.at for dot in dots], [dot.interval for dot in dots], paint, name))
@@ -117,7 +259,7 @@ def attack_sweep(sweep: PlottedSweep, *, axes: Any = None) -> Any:
         style = {"color": SLATE, "linewidth": 1.4, "linestyle": DASHES}
         lines += axes.plot(places, shares, label=_CEILINGS.get(sweep.by, "ceiling"), **style)
     axes.set_xlim(axes.get_xlim())
-    around += _draw_level(axes, sweep.baseline)
+    around += _draw_baseline(axes, sweep.baseline)
     around += [_draw_mark(axes, name, at) for name, at in sweep.marks.items()]
     axes.yaxis.set_major_formatter(lambda share, _: show_percent(share))
     axes.xaxis.set_major_formatter(lambda value, _: show_amount(value))
@@ -128,7 +270,7 @@ def attack_sweep(sweep: PlottedSweep, *, axes: Any = None) -> Any:
     return axes
 
 
-def _write_title(sweep: PlottedSweep, curves: Mapping[str, Sequence[SweepDot]]) -> str:
+def _write_title(sweep: Sweep, curves: Mapping[str, Sequence[SweepDot]]) -> str:
     people = "1 person" if sweep.n == 1 else f"{sweep.n:,} people"
     bounds = any(dot.law is not None and not dot.exact for dots in curves.values() for dot in dots)
     laws = "the law (dashed: at least)" if bounds else "the law"
@@ -156,7 +298,7 @@ def _draw_sweep_dots(axes: Any, dots: Sequence[SweepDot], paint: str) -> Any:
     return line
 
 
-def _draw_level(axes: Any, share: float) -> list[Any]:
+def _draw_baseline(axes: Any, share: float) -> list[Any]:
     """Draw a dotted line at a share, from side to side."""
     dotted = {"color": SLATE, "linewidth": 0.9, "linestyle": (0, (1, 2)), "zorder": 1}
     return list(axes.plot(axes.get_xlim(), (share, share), **dotted))
@@ -195,14 +337,6 @@ _FOES = {
 }
 
 
-class PlottedTour(Protocol):
-    """What a picture needs of a `Tour`."""
-
-    @property
-    def stops(self) -> Sequence[Any]:
-        """The results, each with what was attacked."""
-
-
 @dataclass(frozen=True)
 class TourDot:
     """One attack against one opponent.
@@ -222,7 +356,7 @@ class TourDot:
     ceiling: float | None
 
 
-def tour_curves(tour: PlottedTour) -> dict[str, tuple[TourDot, ...]]:
+def tour_curves(tour: Tour) -> dict[str, tuple[TourDot, ...]]:
     """Return what is drawn of each attack, as plain numbers."""
     made: dict[str, list[TourDot]] = {}
     for stop in tour.stops:
@@ -232,7 +366,7 @@ def tour_curves(tour: PlottedTour) -> dict[str, tuple[TourDot, ...]]:
     return {name: tuple(dots) for name, dots in made.items()}
 
 
-def attack_tour(tour: PlottedTour, *, axes: Any = None) -> Any:
+def attack_tour(tour: Tour, *, axes: Any = None) -> Any:
     """Draw the shares of a tour, a row for each attack, and return the axes (needs matplotlib)."""
     rows = tour_curves(tour)
     axes = prepare_axes(axes, size=(8.6, 1.5 + 0.4 * len(rows)))

@@ -14,9 +14,8 @@ from tests.depth import deep, thinned
 
 from jali.errors import CatalogError
 from jali.lab.attacks.attack_result import CalibrationBin, Sense
-from jali.lab.attacks.lab_tour import Tour, TourStop
 from jali.lab.attacks.staging import stage
-from jali.lab.attacks.sweeps import Sweep, SweepLine, SweepPoint
+from jali.lab.attacks.sweeps import Sweep, SweepLine, SweepPoint, Tour, TourStop
 from jali.lab.attacks.tracing import Roc
 from jali.plots import (
     ConfidenceDot,

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from jali.display.numbers import show_at_least
 from jali.display.plots.plot_canvas import (
@@ -22,39 +22,14 @@ from jali.display.plots.plot_canvas import (
 )
 from jali.display.text import cell_width
 
+if TYPE_CHECKING:
+    from jali.lab.audit.audits import Audit, Audits
+
 # Where the axis ends at most, in claims; what is further out is a sign at the edge.
 _FURTHEST = 4.0
 # More rows than this stand in several panels side by side. Inches: of a row, a panel, a letter of a name.
 _TALL = 60
 _ROW, _PANEL, _LETTER = 0.21, 5.6, 0.075
-
-
-class PlottedAudit(Protocol):
-    """What a picture needs of one `Audit`."""
-
-    @property
-    def best(self) -> Any:
-        """The finding that says most: kind, claimed, found, confidence."""
-
-    @property
-    def interval(self) -> tuple[float, float]:
-        """For the loss of the event that was found."""
-
-    @property
-    def share(self) -> float:
-        """What was found, as a share of the claim."""
-
-    @property
-    def verdict(self) -> Any:
-        """The verdict, a text."""
-
-
-class PlottedAudits(Protocol):
-    """What a picture needs of `Audits`."""
-
-    @property
-    def groups(self) -> Mapping[str, Sequence[PlottedAudit]]:
-        """The audits by what they are of, with the one that says most first."""
 
 
 @dataclass(frozen=True)
@@ -80,12 +55,12 @@ class AuditDot:
     violation: bool
 
 
-def audit_curves(audits: PlottedAudits) -> tuple[AuditDot, ...]:
+def audit_curves(audits: Audits) -> tuple[AuditDot, ...]:
     """Return what is drawn of each group, as plain numbers."""
     return tuple(_make_dot(name, held[0]) for name, held in audits.groups.items())
 
 
-def _make_dot(name: str, told: PlottedAudit) -> AuditDot:
+def _make_dot(name: str, told: Audit) -> AuditDot:
     best, most = told.best, told.interval[1]
     return AuditDot(
         name,
@@ -104,7 +79,7 @@ def _write_found(best: Any) -> str:
     return f"{best.found:.3g}" if best.confidence == 1 else show_at_least(best.found)
 
 
-def audits(audited: PlottedAudits, *, axes: Any = None) -> Any:
+def audits(audited: Audits, *, axes: Any = None) -> Any:
     """Draw found against claimed, a row for each group; return the axes, the first where there are several.
 
     A dot is an exact loss. A bar is a bound from below; the line to its right is the rest of an interval for the
