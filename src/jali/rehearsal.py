@@ -8,7 +8,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
-from jali.catalog.tables import SYNTHETIC, Field, Public, Source, Table
+from jali.catalog.columns import Field
+from jali.catalog.tables import SYNTHETIC, Public, Source, Table
 from jali.catalog.value_domain import Value
 from jali.database import Database
 from jali.errors import CatalogError

@@ -8,8 +8,9 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
+from jali.catalog.columns import Field, Kind, since_1970
 from jali.catalog.number_intervals import NumberInterval
-from jali.catalog.tables import Field, Kind, Public, Table, since_1970
+from jali.catalog.tables import Public, Table
 from jali.catalog.value_domain import FIRST_DAY, FIRST_TIME, LAST_DAY, LAST_TIME, Value
 from jali.errors import QueryError, Unsupported
 from jali.ir.expressions import Aggregate, Call, Column, Expression, Literal, Subquery

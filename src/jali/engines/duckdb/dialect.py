@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from fractions import Fraction
 from types import MappingProxyType
 
-from jali.catalog.tables import Field, Kind, Public, Table
+from jali.catalog.columns import Field, Kind
+from jali.catalog.tables import Public, Table
 from jali.catalog.value_domain import Value
 from jali.engines import sql
 from jali.engines.duckdb import literals

@@ -13,7 +13,8 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from jali.catalog.tables import Field, Kind, Public, Source, Table
+from jali.catalog.columns import Field, Kind
+from jali.catalog.tables import Public, Source, Table
 from jali.catalog.value_domain import Value
 from jali.engines.base import Cancellation, Resources, make_change_failure, make_compile_refusal, make_failure
 from jali.engines.copy_storage import CopyDirectory, make_write_failure

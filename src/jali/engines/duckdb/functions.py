@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
-from jali.catalog.tables import Kind
+from jali.catalog.columns import Kind
 from jali.engines.duckdb.literals import constant, text
 from jali.engines.duckdb.sources import type_name
 from jali.engines.sql.dialect import Template

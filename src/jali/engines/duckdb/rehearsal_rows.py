@@ -14,7 +14,8 @@ from fractions import Fraction
 from pathlib import Path
 from types import MappingProxyType
 
-from jali.catalog.tables import Field, Kind, Range, Table
+from jali.catalog.columns import Field, Kind, Range
+from jali.catalog.tables import Table
 from jali.catalog.value_domain import Value
 from jali.engines.duckdb.literals import constant, quote, text
 

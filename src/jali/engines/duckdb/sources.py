@@ -11,7 +11,8 @@ import hashlib
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from jali.catalog.tables import Field, Kind, Public, Source, Table
+from jali.catalog.columns import Field, Kind
+from jali.catalog.tables import Public, Source, Table
 from jali.catalog.value_domain import FIRST_DAY, FIRST_TIME, LAST_DAY, LAST_TIME, LONGEST_TEXT
 from jali.engines.duckdb.literals import constant, quote, text
 from jali.errors import CatalogError

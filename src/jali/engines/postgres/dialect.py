@@ -11,7 +11,8 @@ from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from types import MappingProxyType
 
-from jali.catalog.tables import Field, Kind, Public, Table
+from jali.catalog.columns import Field, Kind
+from jali.catalog.tables import Public, Table
 from jali.catalog.value_domain import FIRST_DAY, FIRST_TIME, LAST_DAY, LAST_TIME, LONGEST_TEXT, Value
 from jali.engines.postgres import arithmetic
 from jali.engines.postgres.functions import TEMPLATES

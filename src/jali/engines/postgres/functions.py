@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from jali.catalog.tables import Kind
+from jali.catalog.columns import Kind
 from jali.engines.postgres import casts, regex
 from jali.engines.postgres.arithmetic import (
     INFINITE,

@@ -8,7 +8,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from jali.catalog.tables import Field, Kind, Source
+from jali.catalog.columns import Field, Kind
+from jali.catalog.tables import Source
 
 if TYPE_CHECKING:
     import psycopg

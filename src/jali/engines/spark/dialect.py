@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from fractions import Fraction
 from types import MappingProxyType
 
-from jali.catalog.tables import Field, Kind, Public, Table
+from jali.catalog.columns import Field, Kind
+from jali.catalog.tables import Public, Table
 from jali.catalog.value_domain import FIRST_DAY, FIRST_TIME, LAST_DAY, LAST_TIME, LONGEST_TEXT, Value
 from jali.engines.spark import literals
 from jali.engines.spark.arithmetic import round_half_away, round_half_even, total

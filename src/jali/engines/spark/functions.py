@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from jali.catalog.tables import Kind
+from jali.catalog.columns import Kind
 from jali.engines.spark.arithmetic import bind_value, bind_values, ceil, floor, round_half_away, trunc, unless
 from jali.engines.spark.casts import CASTS
 from jali.engines.spark.datetimes import DATETIMES, days_apart, move_date

@@ -10,7 +10,7 @@ from __future__ import annotations
 from functools import cache
 from typing import TYPE_CHECKING
 
-from jali.catalog.tables import Kind
+from jali.catalog.columns import Kind
 from jali.engines.spark.arithmetic import bind_value
 from jali.engines.spark.casts import as_text
 from jali.engines.spark.literals import text

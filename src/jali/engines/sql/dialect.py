@@ -8,7 +8,8 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING, ClassVar, TypeAlias
 
-from jali.catalog.tables import Field, Kind, Public, Table
+from jali.catalog.columns import Field, Kind
+from jali.catalog.tables import Public, Table
 from jali.catalog.value_domain import Value
 from jali.ir.expressions import Call
 
@@ -216,7 +217,7 @@ class Dialect(ABC):
         """Round a double, halves to even, to a type of whole numbers; NULL where it does not fit."""
 
     def round_half_even_inside(self, value: str, width: str) -> str:
-        """Round a double, as `nearest`, in the branch of a CASE where it fits."""
+        """Round a double, as `round_half_even`, in the branch of a CASE where it fits."""
         return self.round_half_even(value, width, fits=True)
 
     def cast_integer(self, value: str, width: str, *, fits: bool = True) -> str:

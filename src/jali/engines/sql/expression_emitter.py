@@ -9,7 +9,7 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from jali.catalog.tables import Kind
+from jali.catalog.columns import Kind
 from jali.engines.sql.dialect import INT64, Dialect
 from jali.errors import Unsupported
 from jali.ir.expressions import Call, Column, Expression, Literal
