@@ -105,11 +105,11 @@ class _SyntheticTables:
 
 def _convert_fields(table: Table) -> tuple[Field, ...]:
     """Return the columns of a table as a file has them: the types of a server's table are others."""
-    from jali.engines.duckdb.sources import type_name
+    from jali.engines.duckdb.sources import NAMES
 
     if table.source.format not in ("postgres", "spark"):
         return table.fields
-    return tuple(replace(field, type=type_name(field.kind)) for field in table.fields)
+    return tuple(replace(field, type=NAMES[field.kind]) for field in table.fields)
 
 
 def _check_rows(rows: int | None) -> None:

@@ -8,14 +8,15 @@ from __future__ import annotations
 import datetime
 import operator
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from fractions import Fraction
+from types import MappingProxyType
 from typing import Any
 
 from jali.catalog.number_intervals import ANYTHING, NumberInterval
-from jali.catalog.value_domain import Value
+from jali.catalog.value_domain import FIRST_DAY, FIRST_TIME, LAST_DAY, LAST_TIME, Value
 from jali.errors import CatalogError, settle
 from jali.numbers.exact import decimal
 from jali.privacy.rationals import Number, positive, rational
@@ -57,6 +58,12 @@ def since_1970(value: End) -> Fraction:
     if isinstance(value, datetime.date):
         return Fraction((value - _EPOCH.date()).days)
     return value
+
+
+# The first and the last day and time that a question can see (`catalog.value_domain`).
+CALENDAR: Mapping[Kind | None, tuple[datetime.date, datetime.date]] = MappingProxyType(
+    {Kind.DATE: (FIRST_DAY, LAST_DAY), Kind.TIMESTAMP: (FIRST_TIME, LAST_TIME)}
+)
 
 
 def _end(value: Number | datetime.date, name: str) -> End:

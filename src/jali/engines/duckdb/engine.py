@@ -25,6 +25,7 @@ from jali.engines.duckdb.prepared import write_copy
 from jali.engines.duckdb.sources import (
     COPY_TABLE,
     FRAME_PREFIX,
+    NAMES,
     field_of,
     fingerprint,
     is_keyed,
@@ -32,7 +33,6 @@ from jali.engines.duckdb.sources import (
     matches_header,
     read_header,
     scan_source,
-    text_field,
 )
 from jali.engines.sql.relation_emitter import count_rows
 from jali.errors import CatalogError, EngineError, Phrase
@@ -129,7 +129,7 @@ class DuckDBEngine:
             names = read_header(source.location) if source.format == "csv" else list(declared)
             if not names:
                 raise CatalogError("json-columns-missing", location=source.location)
-            return tuple(text_field(n, kinds.get(n.lower(), Kind.TEXT)) for n in names)
+            return tuple(Field(n, kind := kinds.get(n.lower(), Kind.TEXT), NAMES[kind]) for n in names)
         try:
             described = self._describe_columns(source, frame)
         except CatalogError:
