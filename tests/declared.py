@@ -5,7 +5,8 @@ from __future__ import annotations
 import datetime
 from dataclasses import replace
 
-from jali.catalog.tables import Field, Keys, Kind, Range, Source, Table
+from jali.catalog.columns import Field, Keys, Kind, Range
+from jali.catalog.tables import Source, Table
 from jali.privacy import Adjacency, Budget
 
 # Each person may count for 5 visits.

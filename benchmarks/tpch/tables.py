@@ -11,7 +11,7 @@ from pathlib import Path
 import duckdb
 
 import jali
-from jali.catalog.tables import Declared
+from jali.catalog.columns import Declared
 
 PUBLIC = ("region", "nation", "supplier", "part", "partsupp")
 PROTECTED = ("customer", "orders", "lineitem")

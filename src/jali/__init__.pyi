@@ -5,9 +5,9 @@ from . import plots as plots
 from . import privacy as privacy
 from . import streams as streams
 from .answer import Answer as Answer
-from .catalog.tables import Keys as Keys
-from .catalog.tables import Range as Range
-from .catalog.tables import Via as Via
+from .catalog.columns import Keys as Keys
+from .catalog.columns import Range as Range
+from .catalog.columns import Via as Via
 from .connection import connect as connect
 from .database import Database as Database
 from .errors import BudgetExceeded as BudgetExceeded

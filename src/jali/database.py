@@ -26,7 +26,8 @@ from jali.sql.question_limits import DEFAULT, Limits, usual_limits
 if TYPE_CHECKING:
     from jali.answer import Answer
     from jali.batch import Batch, BatchAnswer
-    from jali.catalog.tables import Catalog, Declared, Keys, Public, Range, Table, Via
+    from jali.catalog.columns import Declared, Keys, Range, Via
+    from jali.catalog.tables import Catalog, Public, Table
     from jali.catalog.value_domain import Value
     from jali.engines import Engine
     from jali.execution.access_tokens import Access

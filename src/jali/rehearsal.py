@@ -8,7 +8,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
-from jali.catalog.tables import SYNTHETIC, Field, Public, Source, Table
+from jali.catalog.columns import Field
+from jali.catalog.tables import SYNTHETIC, Public, Source, Table
 from jali.catalog.value_domain import Value
 from jali.database import Database
 from jali.errors import CatalogError
@@ -104,11 +105,11 @@ class _SyntheticTables:
 
 def _convert_fields(table: Table) -> tuple[Field, ...]:
     """Return the columns of a table as a file has them: the types of a server's table are others."""
-    from jali.engines.duckdb.sources import type_name
+    from jali.engines.duckdb.sources import NAMES
 
     if table.source.format not in ("postgres", "spark"):
         return table.fields
-    return tuple(replace(field, type=type_name(field.kind)) for field in table.fields)
+    return tuple(replace(field, type=NAMES[field.kind]) for field in table.fields)
 
 
 def _check_rows(rows: int | None) -> None:

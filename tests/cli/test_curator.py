@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from jali.catalog.tables import Keys, Kind, Range
+from jali.catalog.columns import Keys, Kind, Range
 from jali.cli.column_options import read_columns, read_keys, read_range
 from jali.errors import CatalogError
 

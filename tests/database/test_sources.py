@@ -22,7 +22,7 @@ from tests.frames import failing
 from tests.harness import noise_off
 
 import jali
-from jali.catalog.tables import Kind
+from jali.catalog.columns import Kind
 from jali.ledger import ReceiptState
 
 BUDGET = jali.Budget(10**6, 1e-6)

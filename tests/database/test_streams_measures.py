@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jali.catalog.tables import Range
+from jali.catalog.columns import Range
 from jali.errors import CatalogError
 from jali.execution.streams.measure_protocol import MeasureTerms, StreamMeasure, TickNoise
 from jali.execution.streams.stream_measures import MEASURES, build_measure

@@ -15,7 +15,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from jali.catalog.tables import Kind
+from jali.catalog.columns import Kind
 
 INT64 = 1 << 63
 # DuckDB's calendar begins four hours and some after the least number of 64 bits, which is numpy's NaT.

@@ -9,7 +9,7 @@ import duckdb
 from tests.domain.columns import ARROW as _ARROW
 from tests.domain.columns import FIRST_TICK, INT64, LONG, Column, arrow_array
 
-from jali.catalog.tables import Kind
+from jali.catalog.columns import Kind
 
 
 def _whole(name: str, least: int, most: int) -> Column:

@@ -11,7 +11,7 @@ import pandas as pd
 import pyarrow as pa
 from tests.domain.columns import DOUBLES, LONG, TEXTS, Column
 
-from jali.catalog.tables import Kind
+from jali.catalog.columns import Kind
 
 
 class Nameless:

@@ -8,7 +8,7 @@ import psycopg
 from psycopg import sql
 from tests.domain.columns import LONG, Column
 
-from jali.catalog.tables import Kind
+from jali.catalog.columns import Kind
 
 _TEXTS = (
     "''",

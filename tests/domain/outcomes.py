@@ -14,7 +14,7 @@ from tests.domain.questions import DATED, FORMS
 from tests.domain.sources import Source, Stored
 
 import jali
-from jali.catalog.tables import Kind
+from jali.catalog.columns import Kind
 
 TABLES = ("plain", "harsh")  # of one length, so that places in questions are the same
 BUDGET = jali.Budget(epsilon=10**9, delta="1/2")

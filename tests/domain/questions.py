@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from tests.domain.columns import Column
 from tests.exact.test_functions import EVERY
 
-from jali.catalog.tables import Kind
+from jali.catalog.columns import Kind
 from jali.ir.expressions import Call, Expression, walk
 from jali.ir.expressions import Column as Name
 from jali.sql.reader.read_select import read_value

@@ -24,7 +24,7 @@ from tests.domain.in_pandas import COLUMNS as PANDAS
 from tests.domain.in_pandas import pandas_frame
 from tests.domain.written import COLUMNS as WRITTEN
 
-from jali.catalog.tables import Kind
+from jali.catalog.columns import Kind
 
 Row: TypeAlias = dict[str, Any]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tests.domain.columns import TEXTS, Column
 
-from jali.catalog.tables import Kind
+from jali.catalog.columns import Kind
 
 _WHOLES = (
     "9223372036854775807",

@@ -13,7 +13,8 @@ import pyarrow as pa
 from psycopg import sql
 from tests.golden import rows
 
-from jali.catalog.tables import Catalog, Field, Public, Source, Table
+from jali.catalog.columns import Field
+from jali.catalog.tables import Catalog, Public, Source, Table
 from jali.engines import Engine
 
 TABLES: Mapping[str, pa.Table] = MappingProxyType(

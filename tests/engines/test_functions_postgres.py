@@ -14,7 +14,7 @@ from tests.depth import thinned, whole
 from tests.exact.test_functions import COLUMNS, EVERY, TABLE, TYPES, Case, columns_of
 from tests.servers.postgres import Postgres
 
-from jali.catalog.tables import Kind
+from jali.catalog.columns import Kind
 from jali.engines.duckdb.dialect import DUCKDB
 from jali.engines.postgres.connections import PostgresConnections
 from jali.engines.postgres.dialect import POSTGRES

@@ -17,7 +17,7 @@ from tests.depth import DEPTH, deep, thinned, whole
 from tests.exact.test_functions import COLUMNS, EVERY, TABLE, TYPES, Case, columns_of
 from tests.servers.spark import hasten
 
-from jali.catalog.tables import Kind
+from jali.catalog.columns import Kind
 from jali.engines.duckdb.dialect import DUCKDB
 from jali.engines.spark import SparkEngine
 from jali.engines.spark.dialect import SPARK

@@ -17,7 +17,8 @@ from tests.depth import deep
 from tests.servers.spark import hasten
 
 import jali
-from jali.catalog.tables import Catalog, Kind, Public, Source, Table
+from jali.catalog.columns import Kind
+from jali.catalog.tables import Catalog, Public, Source, Table
 from jali.engines.spark import SparkEngine
 from jali.engines.spark.arithmetic import total
 from jali.engines.spark.connections import SETTINGS, own_session

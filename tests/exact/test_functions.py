@@ -15,8 +15,9 @@ import duckdb
 import pytest
 from tests.depth import DEPTH, thinned, whole
 
+from jali.catalog.columns import Field, Kind, Range
 from jali.catalog.number_intervals import NumberInterval
-from jali.catalog.tables import Field, Kind, Range, Source, Table
+from jali.catalog.tables import Source, Table
 from jali.engines.duckdb.dialect import DUCKDB, DuckDBEmitter
 from jali.ir.expressions import Call, Column, Expression, Literal, walk
 from jali.ir.functions import FUNCTIONS, Type

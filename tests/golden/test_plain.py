@@ -29,7 +29,7 @@ from tests.golden.catalog import Clinic, clinic
 from tests.golden.test_golden import CASES, IDS
 from tests.harness import noise_off
 
-from jali.catalog.tables import Kind
+from jali.catalog.columns import Kind
 from jali.ir.aggregates import Marks
 from jali.ir.estimators import Picked
 from jali.ir.expressions import Aggregate, walk

@@ -10,7 +10,8 @@ import shlex
 from collections.abc import Iterator
 from fractions import Fraction
 
-from jali.catalog.tables import Field, Keys, Kind, Range, Table, Via
+from jali.catalog.columns import Field, Keys, Kind, Range, Via
+from jali.catalog.tables import Table
 from jali.catalog.value_domain import Value
 
 _INTEGER = re.compile(r"[+-]?[0-9]+")

@@ -11,9 +11,10 @@ from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from jali.catalog.columns import Declared, Field, Keys, Kind, Range, Via
 from jali.catalog.copy_names import refuse_copied_files
 from jali.catalog.spelling import suggest_name
-from jali.catalog.tables import Declared, Field, Keys, Kind, Memory, Public, Range, Reach, Source, Table, Via
+from jali.catalog.tables import Memory, Public, Reach, Source, Table
 from jali.errors import CatalogError
 from jali.postgres_address import is_address, read_address
 from jali.privacy import Adjacency, Budget

@@ -9,11 +9,11 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from jali.catalog.tables import read_end
+from jali.catalog.columns import read_end
 from jali.errors import CatalogError
 
 if TYPE_CHECKING:
-    from jali.catalog.tables import Declared, Keys, Range
+    from jali.catalog.columns import Declared, Keys, Range
     from jali.catalog.value_domain import Value
 
 _INTEGER = re.compile(r"[+-]?(0|[1-9][0-9]*)")
@@ -41,7 +41,7 @@ def read_range(text: str) -> tuple[str, Range]:
 
     `age=auto` and `age=auto:0.1` buy a range from the budget.
     """
-    from jali.catalog.tables import Range
+    from jali.catalog.columns import Range
 
     column, value = _split_option(text, "--range age=0:120")
     low, between, high = value.partition(".." if ".." in value else ":")
@@ -56,7 +56,7 @@ def read_range(text: str) -> tuple[str, Range]:
 
 def read_keys(text: str) -> tuple[str, Keys]:
     """Read `ward=A,B,C`, `ward:text=1,2` or `ward=@file` with one key in each line."""
-    from jali.catalog.tables import Keys
+    from jali.catalog.columns import Keys
 
     column, value = _split_option(text, "--keys ward=A,B,C")
     column, kind = _split_kind(column)

@@ -20,7 +20,7 @@ from jali.errors import CatalogError, Field, JaliError, LedgerError, MechanismEr
 from jali.postgres_address import is_address
 
 if TYPE_CHECKING:
-    from jali.catalog.tables import Range
+    from jali.catalog.columns import Range
     from jali.database import Database
     from jali.planner.terms import TermArguments
     from jali.sql.question_limits import Limits
@@ -245,7 +245,7 @@ def read_stream_keys(text: str) -> list[Any]:
 
 def read_stream_range(text: str) -> Range:
     """Read the range of a stream's values: `0:240`."""
-    from jali.catalog.tables import Range
+    from jali.catalog.columns import Range
     from jali.privacy.rationals import rational
 
     low, colon, high = (part.strip() for part in text.partition(":"))

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 from jali.client.account_documents import encode_budget, encode_event
 
 if TYPE_CHECKING:
-    from jali.catalog.tables import Field, Public, Table
+    from jali.catalog.columns import Field
+    from jali.catalog.tables import Public, Table
     from jali.stream import StreamView, Tick
 
 

@@ -92,7 +92,7 @@ def make_visits(path: Path) -> None:
 
 def open_hospital(directory: Path, on_stage: Callable[[str], None]) -> Database:
     """Make the table and a database that protects it, with a grant for one analyst."""
-    from jali.catalog.tables import Keys, Range
+    from jali.catalog.columns import Keys, Range
     from jali.database import connect
     from jali.privacy import Budget
 

@@ -15,7 +15,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Protocol
 
-from jali.catalog.tables import Field, Public, Source, Table
+from jali.catalog.columns import Field
+from jali.catalog.tables import Public, Source, Table
 from jali.catalog.value_domain import Value
 from jali.errors import CatalogError, EngineError, Unsupported
 from jali.ir.aggregates import Aggregation

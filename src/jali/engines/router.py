@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from jali.catalog.tables import Field, Public, Source, Table
+from jali.catalog.columns import Field
+from jali.catalog.tables import Public, Source, Table
 from jali.catalog.value_domain import Value
 from jali.engines.base import Cancellation, Resources
 from jali.errors import Unsupported

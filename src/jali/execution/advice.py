@@ -15,8 +15,9 @@ from fractions import Fraction
 from functools import reduce
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from jali.catalog.columns import Field, Keys, Kind, Range
 from jali.catalog.spelling import suggest_name
-from jali.catalog.tables import Catalog, Field, Keys, Kind, Range, Table
+from jali.catalog.tables import Catalog, Table
 from jali.catalog.to_code import to_exact, write_python_call, write_shell_call
 from jali.display.numbers import show_interval, show_percent
 from jali.errors import CatalogError, QueryError

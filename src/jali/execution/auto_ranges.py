@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, TypeAlias
 
-from jali.catalog.tables import Field, Table
+from jali.catalog.columns import Field
+from jali.catalog.tables import Table
 from jali.execution.accounts import CURATOR, Accounts
 from jali.execution.ask import QuestionRunner, ReservationRequest, ignore_stage
 from jali.execution.declared_tables import DeclaredTables

@@ -19,9 +19,10 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from jali.catalog.columns import Kind
 from jali.catalog.copy_names import BESIDE
 from jali.catalog.spelling import suggest_name
-from jali.catalog.tables import Catalog, Kind, Public, Source, Table
+from jali.catalog.tables import Catalog, Public, Source, Table
 from jali.catalog.validate import check_frame, count_public
 from jali.engines.copy_storage import PreparedCopies
 from jali.errors import CatalogError, QueryError

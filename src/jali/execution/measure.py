@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from jali.catalog.tables import Kind
+from jali.catalog.columns import Kind
 from jali.mechanisms.measurement import SparseCells
 from jali.mechanisms.partition_selection.key_tables import sort_keys
 from jali.planner import Plan

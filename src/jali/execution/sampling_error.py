@@ -16,7 +16,7 @@ from fractions import Fraction
 from statistics import NormalDist, median
 from typing import TYPE_CHECKING, Any
 
-from jali.catalog.tables import Kind
+from jali.catalog.columns import Kind
 from jali.display.numbers import half_width, show_width
 from jali.execution.postprocess import GroupReader, Interval, build_variable
 from jali.ir.aggregates import CountPeople, CountRows, SumValues

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from jali.catalog.tables import Kind, Public
+from jali.catalog.columns import Kind
+from jali.catalog.tables import Public
 from jali.display.numbers import show_amount, show_percent
 from jali.explain.notes import KeyNote, SelectionNote
 from jali.explain.planned_releases import amount

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from jali.catalog.tables import Kind
+from jali.catalog.columns import Kind
 from jali.display.numbers import show_amount, show_percent
 from jali.explain import proof_pages
 from jali.explain.measure_notes import axis_name, in_sets

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TypeAlias
 
-from jali.catalog.tables import Kind
+from jali.catalog.columns import Kind
 from jali.catalog.value_domain import Value
 from jali.ir.expressions import Column, Expression
 from jali.ir.relations import PerOwner, Relation

@@ -11,7 +11,8 @@ from fractions import Fraction
 from functools import cached_property
 from typing import TypeAlias
 
-from jali.catalog.tables import Field, Kind, Public, Table
+from jali.catalog.columns import Field, Kind
+from jali.catalog.tables import Public, Table
 from jali.catalog.value_domain import Value
 from jali.ir.expressions import Expression
 

@@ -8,9 +8,10 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
+from jali.catalog.columns import CALENDAR, Field, Kind, since_1970
 from jali.catalog.number_intervals import NumberInterval
-from jali.catalog.tables import Field, Kind, Public, Table, since_1970
-from jali.catalog.value_domain import FIRST_DAY, FIRST_TIME, LAST_DAY, LAST_TIME, Value
+from jali.catalog.tables import Public, Table
+from jali.catalog.value_domain import Value
 from jali.errors import QueryError, Unsupported
 from jali.ir.expressions import Aggregate, Call, Column, Expression, Literal, Subquery
 from jali.ir.functions import FUNCTIONS, Type
@@ -18,10 +19,6 @@ from jali.ir.relations import Fields
 
 _COMPARISONS = frozenset({"=", "<>", "<", "<=", ">", ">=", "in"})
 _DATES = {Kind.DATE: datetime.date, Kind.TIMESTAMP: datetime.datetime}
-_CALENDAR: dict[Kind | None, tuple[Fraction, Fraction]] = {
-    Kind.DATE: (since_1970(FIRST_DAY), since_1970(LAST_DAY)),
-    Kind.TIMESTAMP: (since_1970(FIRST_TIME), since_1970(LAST_TIME)),
-}
 
 
 def find_field(column: Column, fields: Fields) -> Field:
@@ -72,9 +69,9 @@ def infer_call_type(call: Call, arguments: list[Type]) -> Type:
 
 def _in_calendar(given: Type) -> Type:
     """Cut the interval of a computed date or time to the calendar: beyond it the value is NULL."""
-    if given.kind not in _CALENDAR:
+    if given.kind not in CALENDAR:
         return given
-    first, last = _CALENDAR[given.kind]
+    first, last = map(since_1970, CALENDAR[given.kind])
     return replace(given, bounds=given.bounds.map_ends(lambda end: min(max(end, first), last)))
 
 

@@ -12,8 +12,9 @@ import math
 from fractions import Fraction
 from typing import Any
 
+from jali.catalog.columns import Kind, since_1970
 from jali.catalog.number_intervals import NumberInterval
-from jali.catalog.tables import Kind, Table, since_1970
+from jali.catalog.tables import Table
 from jali.catalog.value_domain import FIRST_DAY, FIRST_TIME, LAST_DAY, LAST_TIME, Value
 from jali.errors import Unsupported
 from jali.ir.aggregates import Categories, KeySet, Marks

@@ -17,14 +17,16 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
-from jali.catalog.tables import Catalog, Field, Kind, Range, Table, since_1970
+from jali.catalog.columns import Field, Kind, Range, since_1970
+from jali.catalog.tables import Catalog, Table
 from jali.errors import CatalogError
 from jali.ir.estimators import Picked
 from jali.ir.expressions import Aggregate, Call, Column, Expression, Literal, NamedTable, Output, Question
 from jali.mechanisms.measurement import Measurement
-from jali.planner import RULES, Draft, Plan
+from jali.planner.draft import Draft
 from jali.planner.measured_query import AxisRelease, GroupingSet, MeasuredQuery
-from jali.planner.plan import finish
+from jali.planner.plan import Plan, finish
+from jali.planner.rules import RULES
 from jali.planner.rules.split_loss import split_loss
 from jali.planner.terms import QuestionTerms
 from jali.privacy import Pure

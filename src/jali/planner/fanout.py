@@ -23,7 +23,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from jali.catalog.tables import Kind, Public, Table
+from jali.catalog.columns import Kind
+from jali.catalog.tables import Public, Table
 from jali.ir.expressions import Call, Column, Expression, Literal, Question, aggregates, conjuncts, walk
 from jali.ir.functions.text_functions import JOINS_TEXTS, LONGEST_PART, LONGEST_TAKEN, MAKES_TEXT
 from jali.ir.ownership import own

@@ -25,7 +25,7 @@ from typing import Any
 
 import numpy as np
 
-from jali.catalog.tables import Kind
+from jali.catalog.columns import Kind
 from jali.ir.aggregates import CountRows, Marks, SumValues
 from jali.ir.estimators import AnyEstimate, Cells, LinearCombination, Moment, Picked, PickedCell, RatioEstimate
 from jali.ir.expressions import Aggregate

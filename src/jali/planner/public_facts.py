@@ -16,7 +16,7 @@ from functools import partial
 from itertools import product
 from typing import Any
 
-from jali.catalog.tables import Field, Kind
+from jali.catalog.columns import Field, Kind
 from jali.catalog.value_domain import Value
 from jali.errors import QueryError, Unsupported
 from jali.ir.expressions import Aggregate, Call, Column, Expression, Literal, conjuncts, walk

@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 
-from jali.catalog.tables import Catalog, Kind, Table
+from jali.catalog.columns import Kind
+from jali.catalog.tables import Catalog, Table
 from jali.errors import CatalogError, QueryError, Unsupported
 from jali.ir.aggregates import KeySet
 from jali.ir.expressions import Aggregate, Call, Column, Expression, Literal, Position, Question, aggregates

@@ -8,7 +8,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from jali.catalog.tables import Kind, Table
+from jali.catalog.columns import Kind
+from jali.catalog.tables import Table
 from jali.catalog.value_domain import Value
 from jali.errors import QueryError, Unsupported
 from jali.ir.expressions import Call, Column, Derived, Expression, Joined, Literal, NamedTable, Source

@@ -8,8 +8,9 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
+from jali.catalog.columns import Field, Kind, Range
 from jali.catalog.number_intervals import ANYTHING, NumberInterval
-from jali.catalog.tables import Field, Kind, Range, Source, Table
+from jali.catalog.tables import Source, Table
 from jali.ir.expressions import Call, Column, Expression, Literal
 from jali.ir.functions.evaluate import evaluate
 from jali.ir.types import infer_type

@@ -13,8 +13,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.depth import whole
 
+from jali.catalog.columns import Field, Kind
 from jali.catalog.number_intervals import NumberInterval
-from jali.catalog.tables import Field, Kind, Source, Table
+from jali.catalog.tables import Source, Table
 from jali.engines.duckdb.dialect import EMITTED_FUNCTIONS, DuckDBEmitter
 from jali.errors import QueryError, Unsupported
 from jali.ir.expressions import Call, Column, Expression, Literal

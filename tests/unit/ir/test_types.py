@@ -7,8 +7,9 @@ from fractions import Fraction
 
 import pytest
 
+from jali.catalog.columns import Field, Keys, Kind, Range
 from jali.catalog.number_intervals import ANYTHING, NumberInterval
-from jali.catalog.tables import Field, Keys, Kind, Range, Source, Table
+from jali.catalog.tables import Source, Table
 from jali.catalog.value_domain import Value
 from jali.engines.duckdb.dialect import EMITTED_FUNCTIONS
 from jali.errors import QueryError

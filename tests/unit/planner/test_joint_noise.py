@@ -16,7 +16,8 @@ from tests.frames import tagged
 from tests.seeded import SeededBits
 
 import jali
-from jali.catalog.tables import Kind, Source, Table
+from jali.catalog.columns import Kind
+from jali.catalog.tables import Source, Table
 from jali.errors import JaliError
 from jali.ir.aggregates import (
     Aggregation,

@@ -10,7 +10,7 @@ import pytest
 from tests.declared import PEOPLE, VISITS
 from tests.depth import thinned
 
-from jali.catalog.tables import Kind
+from jali.catalog.columns import Kind
 from jali.ir.aggregates import Aggregation, CountPeople, CountRows, KeySet, Measure, SumValues, Weights
 from jali.ir.expressions import Column
 from jali.ir.relations import Scan

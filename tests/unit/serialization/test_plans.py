@@ -17,7 +17,8 @@ from tests.depth import thinned
 from tests.golden.cases import FILES, Case, plan_of, read_cases
 from tests.golden.catalog import clinic
 
-from jali.catalog.tables import Catalog, Keys, Kind, Range
+from jali.catalog.columns import Keys, Kind, Range
+from jali.catalog.tables import Catalog
 from jali.catalog.value_domain import Value
 from jali.errors import LedgerError
 from jali.ir.expressions import Aggregate, Call, Column, Expression, Literal, Ordering, Output, Question

@@ -9,7 +9,8 @@ import logging
 import pytest
 from tests.depth import whole
 
-from jali.catalog.tables import Catalog, Field, Keys, Kind, Range, Source, Table
+from jali.catalog.columns import Field, Keys, Kind, Range
+from jali.catalog.tables import Catalog, Source, Table
 from jali.errors import QueryError, Unsupported
 from jali.planner import make_plan
 from jali.planner.terms import read_terms

@@ -17,7 +17,8 @@ from jali.display.text import clean, write_facts
 from jali.errors import CatalogError
 
 if TYPE_CHECKING:
-    from jali.catalog.tables import Table, Via
+    from jali.catalog.columns import Via
+    from jali.catalog.tables import Table
 
 
 CSV = (
@@ -126,7 +127,7 @@ def protect(
 
 def _read_unit(unit: str | None, via: str | None, on: str | None) -> str | Via | None:
     """Return the unit: a column, one that is reached through another table, or none."""
-    from jali.catalog.tables import Via
+    from jali.catalog.columns import Via
 
     if via is None and on is None:
         return unit

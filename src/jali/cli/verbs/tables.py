@@ -12,7 +12,8 @@ from jali.client.catalog_documents import SHOWN_KEYS, encode_public_table, encod
 from jali.display.text import clean, write_facts
 
 if TYPE_CHECKING:
-    from jali.catalog.tables import Field, Public, Range, Table
+    from jali.catalog.columns import Field, Range
+    from jali.catalog.tables import Public, Table
 
 
 def tables(database: DatabasePath, as_json: AsJson = False) -> None:

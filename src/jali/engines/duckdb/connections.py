@@ -22,8 +22,8 @@ from pathlib import Path
 from jali.catalog.tables import Public, Source, Table
 from jali.engines.base import Resources
 from jali.engines.copy_storage import is_alive, remove_own
-from jali.engines.duckdb.literals import quote, text
 from jali.engines.duckdb.sources import name_attachment
+from jali.engines.sql.dialect import quote, text
 from jali.engines.sql.prepared_rows import person_column, rank_column
 
 # Temporary copies of tables are left behind like spilled rows.

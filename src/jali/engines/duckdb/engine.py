@@ -13,7 +13,8 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from jali.catalog.tables import Field, Kind, Public, Source, Table
+from jali.catalog.columns import Field, Kind
+from jali.catalog.tables import Public, Source, Table
 from jali.catalog.value_domain import Value
 from jali.engines.base import Cancellation, Resources, make_change_failure, make_compile_refusal, make_failure
 from jali.engines.copy_storage import CopyDirectory, make_write_failure
@@ -24,6 +25,7 @@ from jali.engines.duckdb.prepared import write_copy
 from jali.engines.duckdb.sources import (
     COPY_TABLE,
     FRAME_PREFIX,
+    NAMES,
     field_of,
     fingerprint,
     is_keyed,
@@ -31,7 +33,6 @@ from jali.engines.duckdb.sources import (
     matches_header,
     read_header,
     scan_source,
-    text_field,
 )
 from jali.engines.sql.relation_emitter import count_rows
 from jali.errors import CatalogError, EngineError, Phrase
@@ -128,7 +129,7 @@ class DuckDBEngine:
             names = read_header(source.location) if source.format == "csv" else list(declared)
             if not names:
                 raise CatalogError("json-columns-missing", location=source.location)
-            return tuple(text_field(n, kinds.get(n.lower(), Kind.TEXT)) for n in names)
+            return tuple(Field(n, kind := kinds.get(n.lower(), Kind.TEXT), NAMES[kind]) for n in names)
         try:
             described = self._describe_columns(source, frame)
         except CatalogError:

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 
 from jali.catalog.tables import Table
 from jali.engines.duckdb.dialect import DUCKDB, DuckDBEmitter
-from jali.engines.duckdb.literals import quote, text
 from jali.engines.duckdb.sources import COPY_TABLE
-from jali.engines.sql.prepared_rows import draw_key, person_column, rank_column, unit_of
+from jali.engines.sql.dialect import quote, text
+from jali.engines.sql.prepared_rows import draw_key, person_column, rank_column, unit_of, write_content
 from jali.ir.expressions import Column
 from jali.sampling import BitSource, system_bits
 
@@ -54,7 +54,7 @@ def _rank_rows(table: Table, key: str) -> str:
     emitter, fields = DuckDBEmitter(table), list(enumerate(table.columns))
     columns = ", ".join(f"{emitter.write(Column(field.name))} AS c{i}" for i, field in fields)
     rows = f"SELECT {columns}, {unit_of(table, DUCKDB)} AS unit FROM {DUCKDB.scan(table)}"
-    content = " || ".join(_write_content(f"c{i}") for i, _ in fields)
+    content = " || ".join(write_content(f"c{i}", DUCKDB) for i, _ in fields)
     joined = f"SELECT r.*, person, {content} AS content FROM ({rows}) AS r JOIN {quote(_PEOPLE)} USING (unit)"
     order = f"hash({text(key)} || content), content"
     shown = ", ".join(f"c{i} AS {quote(field.name)}" for i, field in fields)
@@ -64,8 +64,3 @@ def _rank_rows(table: Table, key: str) -> str:
         f" person AS {quote(person_column(table))},"
         f" {rank} AS {quote(rank_column(table))} FROM ({joined}) ORDER BY person"
     )
-
-
-def _write_content(column: str) -> str:
-    """Write a value so that different rows have different contents: its length comes first. -0.0 is not 0.0."""
-    return f"coalesce(strlen(CAST({column} AS VARCHAR)) || ':' || CAST({column} AS VARCHAR), '-')"

@@ -14,9 +14,11 @@ from fractions import Fraction
 from pathlib import Path
 from types import MappingProxyType
 
-from jali.catalog.tables import Field, Kind, Range, Table
+from jali.catalog.columns import Field, Kind, Range
+from jali.catalog.tables import Table
 from jali.catalog.value_domain import Value
-from jali.engines.duckdb.literals import constant, quote, text
+from jali.engines.duckdb.dialect import DUCKDB
+from jali.engines.sql.dialect import quote, text
 
 _NULLS = 0.02
 # Where nothing is declared.
@@ -121,7 +123,7 @@ def _value(column: Field, known: tuple[Value, ...]) -> str:
 
 
 def _pick_key(keys: tuple[Value, ...], place: str) -> str:
-    shown = ", ".join(constant(key) for key in keys[:_MOST_KEYS])
+    shown = ", ".join(DUCKDB.constant(key) for key in keys[:_MOST_KEYS])
     return f"([{shown}])[1 + ({place})::BIGINT]"
 
 

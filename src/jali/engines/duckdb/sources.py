@@ -11,9 +11,9 @@ import hashlib
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from jali.catalog.tables import Field, Kind, Public, Source, Table
-from jali.catalog.value_domain import FIRST_DAY, FIRST_TIME, LAST_DAY, LAST_TIME, LONGEST_TEXT
-from jali.engines.duckdb.literals import constant, quote, text
+from jali.catalog.columns import Field, Kind
+from jali.catalog.tables import Public, Source, Table
+from jali.engines.sql.dialect import quote, text
 from jali.errors import CatalogError
 
 if TYPE_CHECKING:
@@ -53,17 +53,7 @@ def field_of(name: str, written: str) -> Field:
         return Field(name, Kind.INTEGER, type=written)
     family = next((kind for start, kind in _FAMILIES.items() if written.startswith(start)), Kind.OTHER)
     kind = Kind.OTHER if written.endswith("]") else _KINDS.get(written, family)
-    return Field(name, kind, type=type_name(kind))
-
-
-def text_field(name: str, kind: Kind) -> Field:
-    """Return a column that is stored as text (CSV) and read as `kind`, NULL where that fails."""
-    return Field(name, kind, type=type_name(kind))
-
-
-def type_name(kind: Kind) -> str:
-    """Return the DuckDB type that holds values of a kind."""
-    return NAMES[kind]
+    return Field(name, kind, type=NAMES[kind])
 
 
 FRAME_PREFIX = "frame "
@@ -89,28 +79,6 @@ def scan_rows(table: Table | Public) -> str:
     if table.read_from.format == "json":
         return _json(table.source, table.fields)
     return scan_source(table.read_from)
-
-
-def normalize_column(field: Field) -> str:
-    """Write what a question sees of a stored column: a value of the closed domain, or NULL.
-
-    TRY_CAST to the stored type costs nothing. It makes NULL of what overflows between units of time, and after a
-    rewrite with another type of what has no value in this one. Times are compared before anything else is done
-    with them: DuckDB fails on the text, the parts and the least of those before its own calendar, also within TRY.
-    CASE alone does not keep them away: of a column with a dictionary, DuckDB computes functions that it believes
-    to be total on all of its values, chosen or not. So dates and times are cut to the calendar besides.
-    """
-    value = f"TRY_CAST({quote(field.name)} AS {field.type})"
-    if field.kind is Kind.REAL:
-        return f"CASE WHEN {value} <= 'inf'::DOUBLE THEN {value} END"
-    if field.kind is Kind.TEXT:
-        # Compared by bytes: under the collation of a DuckDB column, such as NOCASE, two people would be one owner.
-        return f'CASE WHEN strlen({value}) <= {LONGEST_TEXT} THEN {value} COLLATE "C" END'
-    if field.kind in (Kind.DATE, Kind.TIMESTAMP):
-        low, high = (FIRST_DAY, LAST_DAY) if field.kind is Kind.DATE else (FIRST_TIME, LAST_TIME)
-        cut = f"greatest(least({value}, {constant(high)}), {constant(low)})"
-        return f"CASE WHEN {value} BETWEEN {constant(low)} AND {constant(high)} THEN {cut} END"
-    return value
 
 
 def scan_source(source: Source) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from jali.catalog.tables import Kind
+from jali.catalog.columns import Kind
 from jali.engines.postgres.arithmetic import FIRST, LAST, bind_values, timestamp, within
 from jali.engines.sql.dialect import Template
 from jali.ir.expressions import Call, Expression, Literal

@@ -7,12 +7,13 @@ of a CASE is computed only where that branch is taken.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from types import MappingProxyType
 
-from jali.catalog.tables import Field, Kind, Public, Table
-from jali.catalog.value_domain import FIRST_DAY, FIRST_TIME, LAST_DAY, LAST_TIME, LONGEST_TEXT, Value
+from jali.catalog.columns import CALENDAR, Field, Kind
+from jali.catalog.tables import Public, Table
+from jali.catalog.value_domain import LONGEST_TEXT, Value
 from jali.engines.postgres import arithmetic
 from jali.engines.postgres.functions import TEMPLATES
 from jali.engines.postgres.sources import NAMES, is_beyond_doubles, quote_relation
@@ -44,6 +45,7 @@ class Postgres(Dialect):
     large = "bigint"
     widest = "numeric"
     infinite = arithmetic.INFINITE
+    below_zero = "'-5e-324'::float8"
     outside = MappingProxyType(
         {
             Kind.DATE: ("DATE '0001-12-31 BC'", "DATE '10000-01-01'"),
@@ -65,6 +67,14 @@ class Postgres(Dialect):
         """Write a constant. A bare text has no type until it meets another."""
         return f"{self.text(value)}::text" if isinstance(value, str) else super().constant(value)
 
+    def enclose(self, written: str) -> str:
+        """Write a CASE, or another choice of values, where it is an operand."""
+        return f"({written})"
+
+    def once(self, written: str, make: Callable[[str], str]) -> str:
+        """Use a value several times."""
+        return arithmetic.bind_values(make, written)
+
     def rows(self, table: Table | Public) -> str:
         """Write the FROM item of the rows as they are stored."""
         return quote_relation(table.read_from)
@@ -82,10 +92,10 @@ class Postgres(Dialect):
         if field.kind is Kind.REAL:
             double = name if field.type == "double precision" else self.real(name)
             return f"nullif({double}, {arithmetic.NOT_A_NUMBER})"
-        if field.kind in (Kind.DATE, Kind.TIMESTAMP):
-            low, high = (FIRST_DAY, LAST_DAY) if field.kind is Kind.DATE else (FIRST_TIME, LAST_TIME)
-            return f"(CASE WHEN {name} BETWEEN {self.constant(low)} AND {self.constant(high)} THEN {name} END)"
-        return name
+        if field.kind not in CALENDAR:
+            return name
+        low, high = map(self.constant, CALENDAR[field.kind])
+        return f"(CASE WHEN {name} BETWEEN {low} AND {high} THEN {name} END)"
 
     def counts_by_window(self, table: Table | None) -> bool:
         """Count rows beside them: for a join every worker would count everybody anew (docs/benchmarks.md)."""

@@ -11,8 +11,9 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
+from jali.catalog.columns import Field, Kind
 from jali.catalog.copy_names import SCHEMA, refuse_copy
-from jali.catalog.tables import Field, Kind, Public, Source, Table
+from jali.catalog.tables import Public, Source, Table
 from jali.catalog.value_domain import Value
 from jali.engines import sql
 from jali.engines.base import Cancellation, Resources, make_change_failure, make_compile_refusal, make_failure

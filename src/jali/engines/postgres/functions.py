@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from jali.catalog.tables import Kind
+from jali.catalog.columns import Kind
 from jali.engines.postgres import casts, regex
 from jali.engines.postgres.arithmetic import (
     INFINITE,
@@ -21,14 +21,21 @@ from jali.engines.postgres.arithmetic import (
 )
 from jali.engines.postgres.datetimes import DATETIMES
 from jali.engines.sql.dialect import INT64, Template
-from jali.engines.sql.expression_emitter import COMMON
+from jali.engines.sql.functions import (
+    COMMON,
+    write_logarithm,
+    write_measure,
+    write_numeric,
+    write_ordered,
+    write_reals,
+    write_text,
+    write_texts,
+)
 from jali.ir.expressions import Call, Expression, Literal
-from jali.ir.functions.text_functions import LIMITED, LONGEST_PART, LONGEST_TAKEN, part_length
 
 if TYPE_CHECKING:
     from jali.engines.sql.expression_emitter import Emitter
 
-_BELOW_ZERO = "'-5e-324'::float8"
 # Any letters, by Unicode; the collation that compares bytes knows the cases of a to z alone.
 _ANY_LETTERS = 'COLLATE "und-x-icu"'
 
@@ -51,26 +58,12 @@ def _whole(emitter: Emitter, expression: Expression) -> bool:
     return not isinstance(expression, Call) and not emitter.is_double(expression)
 
 
-def _numeric(emitter: Emitter, call: Call) -> str:
-    return f"{call.function}({', '.join(emitter.real(a) for a in call.arguments)})"
-
-
-def _extreme(emitter: Emitter, call: Call) -> str:
-    if emitter.kind(call) in (Kind.DATE, Kind.TIMESTAMP):
-        return f"{call.function}({', '.join(emitter.write_alike(call.arguments))})"
-    return _numeric(emitter, call)
-
-
 def _divide(emitter: Emitter, call: Call) -> str:
-    return divide(*(emitter.real(a) for a in call.arguments))
+    return divide(*write_reals(emitter, call))
 
 
 def _of_one(make: Callable[[str], str]) -> Template:
     return lambda emitter, call: bind_values(make, emitter.real(call.arguments[0]))
-
-
-def _of_two(make: Callable[[str, str], str]) -> Template:
-    return lambda emitter, call: make(*(emitter.real(a) for a in call.arguments))
 
 
 def _round(emitter: Emitter, call: Call) -> str:
@@ -89,10 +82,6 @@ def _round(emitter: Emitter, call: Call) -> str:
     return bind_values(lambda x, y: f"coalesce({y}, {x})", value, made) if digits[0] > 0 else made
 
 
-def _logarithm(function: str) -> Template:
-    return lambda emitter, call: f"{function}(nullif(greatest({emitter.real(call.arguments[0])}, 0), 0))"
-
-
 def _binary_logarithm(x: str) -> str:
     """Exact for powers of two, as the function of the C library is."""
     positive = f"nullif(greatest({x}, 0), 0)"
@@ -101,21 +90,8 @@ def _binary_logarithm(x: str) -> str:
     return f"(CASE WHEN {exact} THEN round({near}) ELSE {near} END)"
 
 
-def _root(emitter: Emitter, call: Call) -> str:
-    # No double lies between 0 and this one, so every number below 0 becomes it, and then NULL.
-    return f"sqrt(nullif(greatest({emitter.real(call.arguments[0])}, {_BELOW_ZERO}), {_BELOW_ZERO}))"
-
-
-def _clamp(emitter: Emitter, call: Call) -> str:
-    low, high = (emitter.real(a) for a in call.arguments[1:])
-    return bind_values(
-        lambda v: f"(CASE WHEN {v} <= {INFINITE} THEN greatest(least({v}, {high}), {low}) END)",
-        emitter.real(call.arguments[0]),
-    )
-
-
 def _bucket(emitter: Emitter, call: Call) -> str:
-    value, low, high, count = (emitter.real(a) for a in call.arguments)
+    value, low, high, count = write_reals(emitter, call)
 
     def make(v: str) -> str:
         place = divide(times(plus(v, "-", low), count), plus(high, "-", low))
@@ -127,41 +103,18 @@ def _bucket(emitter: Emitter, call: Call) -> str:
     return bind_values(make, value)
 
 
-def _text(emitter: Emitter, expression: Expression) -> str:
-    return emitter.write_as(expression, Kind.TEXT)
-
-
-def _texts(function: str) -> Template:
-    def template(emitter: Emitter, call: Call) -> str:
-        return f"{function}({', '.join(_text(emitter, a) for a in call.arguments)})"
-
-    return template
-
-
 def _letters(emitter: Emitter, call: Call) -> str:
-    return f'({call.function}({_text(emitter, call.arguments[0])} {_ANY_LETTERS}) COLLATE "C")'
-
-
-def _measure(function: str) -> Template:
-    made = _texts(function)
-    return lambda emitter, call: emitter.dialect.real(made(emitter, call))
-
-
-def _trim(function: str) -> Template:
-    def template(emitter: Emitter, call: Call) -> str:
-        return f"{function}({', '.join([_text(emitter, a) for a in call.arguments])})"
-
-    return template
+    return f'({call.function}({write_text(emitter, call.arguments[0])} {_ANY_LETTERS}) COLLATE "C")'
 
 
 def _part_of_text(emitter: Emitter, call: Call) -> str:
-    first, place = _text(emitter, call.arguments[0]), _place(emitter, call.arguments[1])
+    first, place = write_text(emitter, call.arguments[0]), _place(emitter, call.arguments[1])
     return f"{call.function}({first}, {place})"
 
 
 def _substring(emitter: Emitter, call: Call) -> str:
     """A start below 0 counts from the end, and a length below 0 goes backwards, as in DuckDB."""
-    text, places = _text(emitter, call.arguments[0]), [_place(emitter, a) for a in call.arguments[1:]]
+    text, places = write_text(emitter, call.arguments[0]), [_place(emitter, a) for a in call.arguments[1:]]
 
     def make(t: str, *numbers: str) -> str:
         start = numbers[0]
@@ -181,40 +134,19 @@ def _place(emitter: Emitter, expression: Expression) -> str:
 
 
 def _like(emitter: Emitter, call: Call) -> str:
-    value, pattern = (_text(emitter, a) for a in call.arguments)
+    value, pattern = (write_text(emitter, a) for a in call.arguments)
     if call.function == "ilike":
         value, pattern = (f'(lower({t} {_ANY_LETTERS}) COLLATE "C")' for t in (value, pattern))
     return f"({value} LIKE {pattern} ESCAPE '')"
 
 
 def _ends_with(emitter: Emitter, call: Call) -> str:
-    value, end = (_text(emitter, a) for a in call.arguments)
+    value, end = (write_text(emitter, a) for a in call.arguments)
     return f"(right({value}, length({end})) = {end})"
 
 
-def _replace(emitter: Emitter, call: Call) -> str:
-    value, *others = call.arguments
-    old, new = (len(a.value) if isinstance(a, Literal) and isinstance(a.value, str) else 0 for a in others)
-    # As much of the text as leaves the result no longer than the longest part.
-    kept = LONGEST_PART // max(1, -(-new // max(1, old)))
-    words = ", ".join(_text(emitter, a) for a in others)
-    return f"replace(left({_text(emitter, value)}, {kept}), {words})"
-
-
-def _concatenate(emitter: Emitter, call: Call) -> str:
-    parts = [_part(emitter, a, part_length(call)) for a in call.arguments]
-    return f"({' || '.join(parts)})" if call.function == "||" else f"concat({', '.join(parts)})"
-
-
-def _part(emitter: Emitter, expression: Expression, longest: int) -> str:
-    if isinstance(expression, Literal) and isinstance(expression.value, str):
-        return emitter.dialect.constant(expression.value)
-    return f"left({casts.as_text(emitter, expression)}, {longest})"
-
-
-def _limit_length(emitter: Emitter, call: Call) -> str:
-    written = _text(emitter, call.arguments[0])
-    return bind_values(lambda v: f"(CASE WHEN octet_length({v}) <= {LONGEST_TAKEN} THEN {v} END)", written)
+def _extreme(emitter: Emitter, call: Call) -> str:
+    return f"{call.function}({', '.join(write_ordered(emitter, call))})"
 
 
 TEMPLATES: dict[str, Template] = {
@@ -223,38 +155,32 @@ TEMPLATES: dict[str, Template] = {
     **casts.CASTS,
     **regex.PATTERNS,
     **dict.fromkeys(("+", "-", "*"), _operator),
-    **dict.fromkeys(("abs", "floor", "ceil", "trunc"), _numeric),
+    **dict.fromkeys(("floor", "ceil", "trunc"), write_numeric),
     **dict.fromkeys(("least", "greatest"), _extreme),
     **dict.fromkeys(("lower", "upper"), _letters),
     **dict.fromkeys(("left", "right"), _part_of_text),
     **dict.fromkeys(("like", "ilike"), _like),
-    **dict.fromkeys(("||", "concat"), _concatenate),
-    LIMITED: _limit_length,
     "isnan": _of_one(lambda x: f"({x} = {NOT_A_NUMBER})"),
     "isinf": _of_one(lambda x: f"(abs({x}) = {INFINITE})"),
     "isfinite": _of_one(lambda x: f"(abs({x}) < {INFINITE})"),
     "exp": lambda e, c: exponential(e.real(c.arguments[0])),
-    "ln": _logarithm("ln"),
-    "log10": _logarithm("log"),
+    "log10": write_logarithm("log"),
     "log2": _of_one(_binary_logarithm),
-    "sqrt": _root,
     "/": _divide,
     "//": lambda e, c: f"trunc({_divide(e, c)})",
-    "%": _of_two(remainder),
-    "power": _of_two(power),
+    "%": lambda e, c: remainder(*write_reals(e, c)),
+    "power": lambda e, c: power(*write_reals(e, c)),
     "negate": lambda e, c: f"(-{e.real(c.arguments[0])})",
     "sign": _of_one(lambda x: f"(CASE WHEN {x} = {NOT_A_NUMBER} THEN 0 ELSE sign({x}) END)"),
     "round": _round,
-    "clamp": _clamp,
     "width_bucket": _bucket,
-    "trim": _trim("btrim"),
-    "ltrim": _trim("ltrim"),
-    "rtrim": _trim("rtrim"),
-    "length": _measure("length"),
-    "strpos": _measure("strpos"),
+    "trim": write_texts("btrim"),
+    "ltrim": write_texts("ltrim"),
+    "rtrim": write_texts("rtrim"),
+    "length": write_measure("length"),
+    "strpos": write_measure("strpos"),
     "substring": _substring,
-    "starts_with": _texts("starts_with"),
+    "starts_with": write_texts("starts_with"),
     "ends_with": _ends_with,
-    "contains": lambda e, c: f"(strpos({', '.join(_text(e, a) for a in c.arguments)}) > 0)",
-    "replace": _replace,
+    "contains": lambda e, c: f"({write_texts('strpos')(e, c)} > 0)",
 }

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from jali.catalog.tables import Kind
+from jali.catalog.columns import Kind
 from jali.engines.sql.dialect import Template
 from jali.errors import Unsupported
 from jali.ir.expressions import Call, Literal

@@ -8,7 +8,9 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from jali.catalog.tables import Field, Kind, Source
+from jali.catalog.columns import Field, Kind
+from jali.catalog.tables import Source
+from jali.engines.sql.dialect import quote
 
 if TYPE_CHECKING:
     import psycopg
@@ -101,7 +103,7 @@ _KEYS = f"""
 
 def quote_relation(source: Source) -> str:
     """Write the name of a relation, in its schema."""
-    return ".".join('"' + part.replace('"', '""') + '"' for part in split_name(source))
+    return ".".join(map(quote, split_name(source)))
 
 
 def split_name(source: Source) -> tuple[str, str]:

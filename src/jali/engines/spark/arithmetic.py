@@ -13,40 +13,29 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-# Above this many characters a value that is used several times is bound to a name.
-_LONG = 100
-# So many NULLIFs may stand inside another before its argument is bound to a name.
-_COPIED = 2
+from jali.engines.sql.dialect import LONG
+
 # The double that BIGINT is just too small for; Spark takes it for the largest BIGINT.
 _TOO_LARGE = "double('9.223372036854775807E18')"
 
 
+def bind(written: str, name: str, body: str) -> str:
+    """Write an expression in which a name stands for a value."""
+    return f"transform(array({written}), {name} -> {body})[0]"
+
+
 def bind_value(written: str, make: Callable[[str], str]) -> str:
     """Use a value several times. A long one is bound to a name: nested calls would double the query each time."""
-    if len(written) <= _LONG:
-        return make(written)
-    return f"transform(array({written}), v -> {make('v')})[0]"
-
-
-def unless(written: str, other: str) -> str:
-    """Write a value, or NULL where it is another one.
-
-    Spark makes two copies of the first argument of NULLIF, and so 2^n of n inside each other: from the third on
-    the value is bound to a name of its own.
-    """
-    if written.count("nullif(") < _COPIED:
-        return f"nullif({written}, {other})"
-    name = f"n{(written + other).count(' -> ')}"
-    return f"transform(array({written}), {name} -> nullif({name}, {other}))[0]"
+    return make(written) if len(written) <= LONG else bind(written, "v", make("v"))
 
 
 def bind_values(values: Mapping[str, str], make: Callable[..., str]) -> str:
     """Use several values several times, each under its name."""
-    if all(len(written) <= _LONG for written in values.values()):
+    if all(len(written) <= LONG for written in values.values()):
         return make(**values)
     fields = ", ".join(f"{written} AS {name}" for name, written in values.items())
     # Another letter than above, so that one may be used inside of the other.
-    return f"transform(array(struct({fields})), w -> {make(**{name: f'w.{name}' for name in values})})[0]"
+    return bind(f"struct({fields})", "w", make(**{name: f"w.{name}" for name in values}))
 
 
 def floor(written: str) -> str:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from jali.catalog.tables import Kind
+from jali.catalog.columns import Kind
 from jali.engines.spark.arithmetic import bind_value, bind_values, round_half_even
 from jali.engines.spark.literals import text
 from jali.engines.sql.dialect import Template

@@ -6,16 +6,17 @@ from collections.abc import Sequence
 from fractions import Fraction
 from types import MappingProxyType
 
-from jali.catalog.tables import Field, Kind, Public, Table
-from jali.catalog.value_domain import FIRST_DAY, FIRST_TIME, LAST_DAY, LAST_TIME, LONGEST_TEXT, Value
+from jali.catalog.columns import CALENDAR, Field, Kind
+from jali.catalog.tables import Public, Table
+from jali.catalog.value_domain import LONGEST_TEXT, Value
 from jali.engines.spark import literals
-from jali.engines.spark.arithmetic import round_half_away, round_half_even, total
+from jali.engines.spark.arithmetic import bind, round_half_away, round_half_even, total
 from jali.engines.spark.functions import TEMPLATES
 from jali.engines.spark.sources import NAMES, scan
-from jali.engines.sql.dialect import INT64, Dialect
+from jali.engines.sql.dialect import INT64, LambdaDialect
 
 
-class Spark(Dialect):
+class Spark(LambdaDialect):
     """Spark: sums of 64 bits wrap silently, casts cut, floors are integers, and a CTE may be computed twice.
 
     What is written here means the same whether ANSI mode is on or off.
@@ -29,6 +30,10 @@ class Spark(Dialect):
     # Numbering people takes a second pass over all of them: units are as good where copies lie in their order.
     coded = False
     infinite = literals.INFINITE
+    zero = "0D"
+    below_zero = "double('-5e-324')"
+    no_truth = "CAST(NULL AS BOOLEAN)"
+    mark = " -> "
     outside = MappingProxyType(
         {
             Kind.DATE: ("DATE '0000-12-31'", "DATE '+10000-01-01'"),
@@ -51,6 +56,10 @@ class Spark(Dialect):
         """Write a number as the double nearest to it."""
         return literals.double(value)
 
+    def bind(self, written: str, name: str, body: str) -> str:
+        """Write an expression in which a name stands for a value."""
+        return bind(written, name, body)
+
     def rows(self, table: Table | Public) -> str:
         """Write the FROM item of the rows as they are stored."""
         return scan(table.read_from)
@@ -62,10 +71,10 @@ class Spark(Dialect):
             return f"nullif({value}, double('NaN'))"
         if field.kind is Kind.TEXT:
             return f"CASE WHEN octet_length({value}) <= {LONGEST_TEXT} THEN try_validate_utf8({value}) END"
-        if field.kind in (Kind.DATE, Kind.TIMESTAMP):
-            low, high = (FIRST_DAY, LAST_DAY) if field.kind is Kind.DATE else (FIRST_TIME, LAST_TIME)
-            return f"CASE WHEN {value} BETWEEN {self.constant(low)} AND {self.constant(high)} THEN {value} END"
-        return value
+        if field.kind not in CALENDAR:
+            return value
+        low, high = map(self.constant, CALENDAR[field.kind])
+        return f"CASE WHEN {value} BETWEEN {low} AND {high} THEN {value} END"
 
     def concatenate(self, texts: Sequence[str]) -> str:
         """Write texts one after the other: hundreds of || would nest too deep for Spark."""

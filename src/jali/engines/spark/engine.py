@@ -14,8 +14,9 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from jali.catalog.columns import Field
 from jali.catalog.copy_names import refuse_copied_files, refuse_copy
-from jali.catalog.tables import Field, Public, Source, Table
+from jali.catalog.tables import Public, Source, Table
 from jali.catalog.value_domain import Value
 from jali.engines.base import Cancellation, Resources, make_compile_refusal, make_failure
 from jali.engines.copy_storage import PreparedCopies, make_write_failure, require_copies

@@ -6,7 +6,7 @@ import json
 from collections.abc import Sequence
 from fractions import Fraction
 
-from jali.catalog.tables import Kind
+from jali.catalog.columns import Kind
 from jali.catalog.value_domain import Value
 
 # Spark reads backslashes in texts, and puts its settings and the environment in place of ${...}.

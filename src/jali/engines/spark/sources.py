@@ -10,8 +10,9 @@ import re
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING
 
+from jali.catalog.columns import Field, Kind
 from jali.catalog.copy_names import SCHEMA
-from jali.catalog.tables import Field, Kind, Source
+from jali.catalog.tables import Source
 from jali.engines.spark.literals import quote
 from jali.errors import CatalogError
 

@@ -10,7 +10,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from fractions import Fraction
 
-from jali.catalog.tables import Kind, Table
+from jali.catalog.columns import Kind
+from jali.catalog.tables import Table
 from jali.engines.sql.dialect import Dialect
 from jali.engines.sql.expression_emitter import Emitter
 from jali.engines.sql.prepared_rows import person_column, rank_column

@@ -8,7 +8,8 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING, ClassVar, TypeAlias
 
-from jali.catalog.tables import Field, Kind, Public, Table
+from jali.catalog.columns import Field, Kind
+from jali.catalog.tables import Public, Table
 from jali.catalog.value_domain import Value
 from jali.ir.expressions import Call
 
@@ -19,6 +20,16 @@ Template: TypeAlias = "Callable[[Emitter, Call], str]"
 INT64 = 1 << 63
 # Half of the range of 32 bits: what is below fits a small integer with room for a sign.
 INT32 = 1 << 31
+
+
+def quote(name: str) -> str:
+    """Write an identifier."""
+    return '"' + name.replace('"', '""') + '"'
+
+
+def text(value: str) -> str:
+    """Write a text constant."""
+    return "'" + value.replace("'", "''") + "'"
 
 
 class Dialect(ABC):
@@ -39,6 +50,13 @@ class Dialect(ABC):
     # Of dates and times: the last one before the calendar (`catalog.value_domain`), and the first one after it.
     outside: ClassVar[Mapping[Kind, tuple[str, str]]]
 
+    # The largest double, infinity: NaN alone is not below or equal to it. And zero, and the double just below it.
+    infinite: ClassVar[str]
+    zero: ClassVar[str] = "0"
+    below_zero: ClassVar[str]
+    # What is always NULL, where a condition is expected; and the function that counts the bytes of a text.
+    no_truth: ClassVar[str] = "NULL"
+    octets: ClassVar[str] = "octet_length"
     # Whether prepared copies have codes for people, that stand for the units where they are only told apart.
     coded: ClassVar[bool] = True
 
@@ -46,20 +64,15 @@ class Dialect(ABC):
 
     def quote(self, name: str) -> str:
         """Write an identifier."""
-        return '"' + name.replace('"', '""') + '"'
+        return quote(name)
 
     def text(self, value: str) -> str:
         """Write a text constant."""
-        return "'" + value.replace("'", "''") + "'"
+        return text(value)
 
     @abstractmethod
     def double(self, value: Fraction) -> str:
         """Write a number as the double nearest to it."""
-
-    @property
-    @abstractmethod
-    def infinite(self) -> str:
-        """The largest double, infinity: NaN alone is not below or equal to it."""
 
     def constant(self, value: Value) -> str:
         """Write a constant of any kind."""
@@ -83,6 +96,18 @@ class Dialect(ABC):
     def width(self, *numbers: int) -> str:
         """Return the type of whole numbers that these fit into."""
         return self.small if max(abs(number) for number in numbers) < INT32 - 1 else self.large
+
+    def enclose(self, written: str) -> str:
+        """Write a CASE, or another choice of values, where it is an operand."""
+        return written
+
+    @abstractmethod
+    def once(self, written: str, make: Callable[[str], str]) -> str:
+        """Use a value several times. A long one is bound to a name: nested calls would double the query."""
+
+    def unless(self, written: str, other: str) -> str:
+        """Write a value, or NULL where it is another one."""
+        return f"nullif({written}, {other})"
 
     # Tables.
 
@@ -216,7 +241,7 @@ class Dialect(ABC):
         """Round a double, halves to even, to a type of whole numbers; NULL where it does not fit."""
 
     def round_half_even_inside(self, value: str, width: str) -> str:
-        """Round a double, as `nearest`, in the branch of a CASE where it fits."""
+        """Round a double, as `round_half_even`, in the branch of a CASE where it fits."""
         return self.round_half_even(value, width, fits=True)
 
     def cast_integer(self, value: str, width: str, *, fits: bool = True) -> str:
@@ -311,3 +336,35 @@ class Dialect(ABC):
     @abstractmethod
     def cast_key(self, written: str, kind: Kind, *, double: bool) -> str:
         """Cast a key, which may be a double, to its kind, NULL where that fails."""
+
+
+# Above so many characters a value that is used several times is bound to a name.
+LONG = 100
+# So many NULLIFs may stand inside another before its argument is bound to a name.
+_COPIED = 2
+
+
+class LambdaDialect(Dialect):
+    """A dialect that binds a value to a name by a function of a list with one item."""
+
+    # What stands in every such function, and in nothing else.
+    mark: ClassVar[str]
+
+    @abstractmethod
+    def bind(self, written: str, name: str, body: str) -> str:
+        """Write an expression in which a name stands for a value."""
+
+    def once(self, written: str, make: Callable[[str], str]) -> str:
+        """Use a value several times."""
+        return make(written) if len(written) <= LONG else self.bind(written, "v", make("v"))
+
+    def unless(self, written: str, other: str) -> str:
+        """Write a value, or NULL where it is another one.
+
+        The engine makes two copies of the first argument of NULLIF, and so 2^n of n inside each other: 20 short
+        calls would take minutes to plan. From the third on the value is bound to a name of its own.
+        """
+        if written.count("nullif(") < _COPIED:
+            return super().unless(written, other)
+        name = f"n{(written + other).count(self.mark)}"
+        return self.bind(written, name, super().unless(name, other))

@@ -1,4 +1,4 @@
-"""Write expressions in the SQL of a dialect, and the functions that all dialects write alike.
+"""Write expressions in the SQL of a dialect.
 
 Every expression is total: it gives a value or NULL for every row, never an error.
 """
@@ -7,9 +7,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 from fractions import Fraction
-from typing import TYPE_CHECKING
 
-from jali.catalog.tables import Kind
+from jali.catalog.columns import Kind
 from jali.engines.sql.dialect import INT64, Dialect
 from jali.errors import Unsupported
 from jali.ir.expressions import Call, Column, Expression, Literal
@@ -17,10 +16,6 @@ from jali.ir.functions import Type
 from jali.ir.functions.text_functions import JOINS_TEXTS, LIMITED, MAKES_TEXT
 from jali.ir.relations import Fields
 from jali.ir.types import find_field, infer_call_type, infer_type
-
-if TYPE_CHECKING:
-    from jali.engines.sql.dialect import Dialect, Template
-
 
 _DATED = (Kind.DATE, Kind.TIMESTAMP)
 # These give one of their arguments, which are in the calendar.
@@ -92,6 +87,10 @@ class Emitter:
         """Write a condition, or any value of its own kind, with a bare NULL for what is always NULL."""
         return "NULL" if self.kind(expression) is None else self.write(expression)
 
+    def test(self, expression: Expression) -> str:
+        """Write a condition where logic is applied to it: what is always NULL is a condition there."""
+        return self.dialect.no_truth if self.kind(expression) is None else self.write(expression)
+
     def write_alike(self, arguments: tuple[Expression, ...]) -> list[str]:
         """Write values that are compared or chosen from: as doubles unless all are plain 64-bit integers."""
         kinds = {self.kind(a) for a in arguments}
@@ -125,66 +124,3 @@ class Emitter:
 
     def _column(self, column: Column) -> str:
         return self.dialect.quote(find_field(column, self.table).name)
-
-
-def comparison(emitter: Emitter, call: Call) -> str:
-    """Compare two values of one kind."""
-    left, right = emitter.write_alike(call.arguments)
-    return f"({left} {call.function.upper()} {right})"
-
-
-def logic(emitter: Emitter, call: Call) -> str:
-    """Join two conditions."""
-    left, right = (emitter.condition(a) for a in call.arguments)
-    return f"({left} {call.function.upper()} {right})"
-
-
-def among(emitter: Emitter, call: Call) -> str:
-    """Look for a value among others."""
-    value, *others = emitter.write_alike(call.arguments)
-    return f"({value} IN ({', '.join(others)}))"
-
-
-def negation(emitter: Emitter, call: Call) -> str:
-    """Turn a condition round."""
-    return f"(NOT {emitter.condition(call.arguments[0])})"
-
-
-def missing(emitter: Emitter, call: Call) -> str:
-    """Ask whether there is no value."""
-    return f"({emitter.write(call.arguments[0])} IS NULL)"
-
-
-def coalesce(emitter: Emitter, call: Call) -> str:
-    """Take the first value that is there."""
-    return write_choice(emitter, call, f"coalesce({', '.join(emitter.write_alike(call.arguments))})")
-
-
-def nullif(emitter: Emitter, call: Call) -> str:
-    """Take a value unless it equals another."""
-    return write_choice(emitter, call, f"nullif({', '.join(emitter.write_alike(call.arguments))})")
-
-
-def case(emitter: Emitter, call: Call) -> str:
-    """Take the value of the first condition that holds."""
-    conditions = [emitter.condition(a) for a in call.arguments[:-1:2]]
-    *values, otherwise = emitter.write_alike((*call.arguments[1::2], call.arguments[-1]))
-    branches = " ".join(f"WHEN {c} THEN {v}" for c, v in zip(conditions, values, strict=True))
-    return write_choice(emitter, call, f"CASE {branches} ELSE {otherwise} END")
-
-
-def write_choice(emitter: Emitter, call: Call, written: str) -> str:
-    """Write a chosen number as a double, like any other computed number, whatever it was chosen from."""
-    return emitter.dialect.real(written) if emitter.is_double(call) else f"({written})"
-
-
-COMMON: dict[str, Template] = {
-    **dict.fromkeys(("=", "<>", "<", "<=", ">", ">=", "is distinct from", "is not distinct from"), comparison),
-    **dict.fromkeys(("and", "or"), logic),
-    "not": negation,
-    "is null": missing,
-    "in": among,
-    "coalesce": coalesce,
-    "nullif": nullif,
-    "case": case,
-}

@@ -59,7 +59,7 @@ def rank_rows(table: Table, dialect: Dialect, key: str, hint: str = "") -> str:
     emitter = Emitter(table, dialect)
     fields = table.columns
     stored = ", ".join(f"{emitter.write(Column(field.name))} AS c{i}" for i, field in enumerate(fields))
-    values = [_write_content(emitter.write(Column(field.name)), dialect) for field in fields]
+    values = [write_content(emitter.write(Column(field.name)), dialect) for field in fields]
     content = dialect.order_by_bytes(dialect.concatenate(values))
     unit = unit_of(table, dialect)
     owned = f"FROM {dialect.scan(table)} WHERE {unit} IS NOT NULL"
@@ -75,10 +75,10 @@ def rename_columns(table: Table, dialect: Dialect) -> str:
     return ", ".join(f"c{i} AS {dialect.quote(field.name)}" for i, field in enumerate(table.columns))
 
 
-def _write_content(written: str, dialect: Dialect) -> str:
+def write_content(written: str, dialect: Dialect) -> str:
     """Write a value so that different rows have different contents: its length comes first. -0.0 is not 0.0.
 
     It is the length in bytes: where a text is not Unicode, characters are not cut off where they seem to be.
     """
     text = dialect.cast_to_text(written)
-    return f"coalesce(octet_length({text}) || ':' || {text}, '-')"
+    return f"coalesce({dialect.octets}({text}) || ':' || {text}, '-')"

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from jali.catalog.tables import Field, Kind, Public, Table
+from jali.catalog.columns import Field, Kind
+from jali.catalog.tables import Public, Table
 from jali.engines.sql.dialect import Dialect
 from jali.engines.sql.expression_emitter import Emitter
 from jali.ir.expressions import Column, Expression, Literal, walk

@@ -10,7 +10,8 @@ from fractions import Fraction
 from itertools import product
 from typing import TYPE_CHECKING, Any
 
-from jali.catalog.tables import Catalog, Field, Range, Table, since_1970
+from jali.catalog.columns import Field, Range, since_1970
+from jali.catalog.tables import Catalog, Table
 from jali.errors import CatalogError, EngineError, QueryError
 from jali.execution.streams.measure_protocol import MeasureTerms
 from jali.execution.streams.tick_clock import Clock

@@ -14,7 +14,7 @@ from typing import Any, Protocol, Self, TypeAlias
 
 import numpy as np
 
-from jali.catalog.tables import Keys, Range
+from jali.catalog.columns import Keys, Range
 from jali.errors import CatalogError, settle
 from jali.mechanisms.global_sensitivity import Root
 from jali.mechanisms.intervals.linear_forms import IndependentLaw

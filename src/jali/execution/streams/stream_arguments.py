@@ -11,7 +11,7 @@ from datetime import date
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from jali.catalog.tables import Keys, Range
+    from jali.catalog.columns import Keys, Range
     from jali.privacy import Adjacency, Budget
     from jali.privacy.rationals import Number
 

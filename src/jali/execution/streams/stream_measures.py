@@ -14,7 +14,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from jali.catalog.tables import Range
+from jali.catalog.columns import Range
 from jali.errors import CatalogError
 from jali.execution.streams.measure_protocol import (
     Increments,

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 
-from jali.catalog.tables import Kind
+from jali.catalog.columns import Kind
 from jali.errors import QueryError
 from jali.ir.expressions import Aggregate, Literal
 from jali.ir.functions import Type

@@ -12,8 +12,8 @@ import math
 from collections.abc import Callable, Sequence
 from fractions import Fraction
 
+from jali.catalog.columns import Kind
 from jali.catalog.number_intervals import NumberInterval
-from jali.catalog.tables import Kind
 from jali.ir.functions.function_types import Function, Rule, Type, check_dated, find_number_kind
 
 SECOND = 1_000_000

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 
+from jali.catalog.columns import Kind
 from jali.catalog.number_intervals import ANYTHING, NumberInterval
-from jali.catalog.tables import Kind
 
 
 @dataclass(frozen=True)

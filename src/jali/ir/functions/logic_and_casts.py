@@ -9,8 +9,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
 
+from jali.catalog.columns import Kind
 from jali.catalog.number_intervals import ANYTHING, NumberInterval
-from jali.catalog.tables import Kind
 from jali.ir.functions.date_functions import DAY, moments
 from jali.ir.functions.function_types import Function, Type, check_comparable, check_kinds, find_common_kind
 from jali.ir.functions.text_functions import check_writable

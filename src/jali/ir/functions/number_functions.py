@@ -1,10 +1,11 @@
-"""Functions of numbers.
+"""Functions of numbers, with the interval that each result lies in.
 
 The engine computes in doubles, and each operation of IEEE 754 gives the double nearest to the exact result. An
 interval is therefore computed exactly from the doubles nearest to its parts' ends, then rounded in the same way:
-rounding never changes an order, so nothing the engine can compute falls outside (`Bounds.rounded`). Logarithms,
-exponentials and powers come from the C library, which is trusted to be right within 16 units in the last place:
-their ends are moved outwards by that much. Whole results (FLOOR and the like) have whole ends.
+rounding never changes an order, so nothing the engine can compute falls outside
+(`NumberInterval.round_to_doubles`). Logarithms, exponentials and powers come from the C library, which is trusted
+to be right within 16 units in the last place: their ends are moved outwards by that much. Whole results (FLOOR and
+the like) have whole ends.
 """
 
 from __future__ import annotations
@@ -14,8 +15,8 @@ from collections.abc import Callable, Sequence
 from fractions import Fraction
 from functools import reduce
 
+from jali.catalog.columns import Kind
 from jali.catalog.number_intervals import ANYTHING, NumberInterval
-from jali.catalog.tables import Kind
 from jali.ir.functions.function_types import DATED, Function, Rule, Type, find_common_kind, find_number_kind
 
 _LIBRARY = Fraction(1, 1 << 48)

@@ -17,8 +17,8 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from jali.catalog.columns import Kind
 from jali.catalog.number_intervals import ANYTHING, NumberInterval
-from jali.catalog.tables import Kind
 from jali.ir.expressions import Call, Literal
 from jali.ir.functions.function_types import Function, Rule, Type, check_kinds
 

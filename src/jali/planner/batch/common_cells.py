@@ -25,7 +25,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from jali.catalog.tables import Kind
+from jali.catalog.columns import Kind
 from jali.ir.aggregates import KeySet
 from jali.ir.expressions import Call, Column, Expression, Literal, walk
 from jali.ir.functions.evaluate import evaluate

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+from jali.catalog.columns import Field, Keys, Kind
 from jali.catalog.spelling import suggest_name
-from jali.catalog.tables import Field, Keys, Kind, Public, Table
+from jali.catalog.tables import Public, Table
 from jali.errors import QueryError, Unsupported
 from jali.ir.expressions import Aggregate, Call, Column, Expression, Output, Position, Subquery, walk
 from jali.ir.functions import Type

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from jali.catalog.tables import Field, Keys, Kind
+from jali.catalog.columns import Field, Keys, Kind
 from jali.errors import QueryError, Unsupported
 from jali.ir.expressions import Call, Column, Expression, Joined, Position, Subquery, conjuncts, walk
 from jali.ir.ownership import Ownership, own, same_owner

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from fractions import Fraction
 
+from jali.catalog.columns import Field, Kind
 from jali.catalog.number_intervals import NumberInterval
-from jali.catalog.tables import Field, Kind
 from jali.errors import QueryError, Unsupported
 from jali.ir.expressions import Aggregate, Call, Column, Expression
 from jali.ir.ownership import own

@@ -3,7 +3,7 @@
 A join of two protected tables pairs all rows of each person. What they become is bounded before any data is read:
 the tables of a join are capped at as many times the rows that people are expected to have as the limit leaves room
 for, and a question that would leave less is refused. Where rows are told apart by texts, fewer of them fit into
-the memory of an engine: then bytes are bounded. See `planner.fanout`, `held_texts` and docs/proofs/outcomes.md.
+the memory of an engine: then bytes are bounded. See `planner.fanout` and docs/proofs/outcomes.md.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import math
 from collections.abc import Iterator
 from dataclasses import replace
 
-from jali.catalog.tables import Kind
+from jali.catalog.columns import Kind
 from jali.errors import Unsupported
 from jali.ir.expressions import Call, Column, Expression, Position, conjuncts
 from jali.ir.ownership import list_protected_tables, own

@@ -15,8 +15,8 @@ import math
 from dataclasses import replace
 from fractions import Fraction
 
+from jali.catalog.columns import Field, Kind
 from jali.catalog.number_intervals import NumberInterval
-from jali.catalog.tables import Field, Kind
 from jali.catalog.value_domain import Value
 from jali.errors import QueryError, Unsupported
 from jali.ir.aggregates import KeySet

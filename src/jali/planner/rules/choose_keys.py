@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from jali.catalog.tables import Kind
+from jali.catalog.columns import Kind
 from jali.errors import Phrase, Unsupported
 from jali.ir.aggregates import KeySet
 from jali.ir.expressions import Column, Expression, walk

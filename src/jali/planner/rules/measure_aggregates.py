@@ -7,8 +7,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from fractions import Fraction
 
+from jali.catalog.columns import Kind
 from jali.catalog.number_intervals import NumberInterval
-from jali.catalog.tables import Kind
 from jali.errors import QueryError, Unsupported
 from jali.ir.aggregates import CountPeople, CountRows, CountValues, Measure, SumValues
 from jali.ir.estimators import (

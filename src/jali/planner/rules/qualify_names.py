@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from jali.catalog.tables import Kind
+from jali.catalog.columns import Kind
 from jali.errors import QueryError, Unsupported
 from jali.ir.expressions import (
     Aggregate,

@@ -4,7 +4,8 @@ Statement:
     With noise of standard deviation proportional to sensitivity / epsilon_j, the sum of importance_j times the
     squared error in units of the sensitivity is least, given the sum of epsilon_j, when epsilon_j is
     proportional to importance_j^(1/3). With Gaussian noise and rho_j it is importance_j^(1/2). (Lagrange.)
-    At a pure loss several measures may leave together (`joint`), as one release of a larger importance.
+    At a pure loss several measures may leave together (`planner.joint_noise`), as one release of a larger
+    importance.
     At a loss in rho there is nothing to win by that: a person may be at any corner of the box of the sensitivities
     s_j, so noise of covariance S needs v' S^-1 v <= 2 rho at all corners v. Averaged over all changes of signs,
     S^-1 keeps this and becomes diagonal, and by the convexity of the inverse no variance grows: independent noises
@@ -13,7 +14,7 @@ Statement:
 The importance of a measure is the sum over the outputs of the squared coefficient times the squared sensitivity,
 in units of the output's own. A lone measure counts 1; under a mean the sum counts 1 and the count a third, the
 mean of the squared centred mean over the range, times the square of how far it moves in units of the sum. Grouping
-sets share the loss besides (`grouping_sets.shares`).
+sets share the loss besides (`mechanisms.workloads.grouping_sets.choose_shares`).
 """
 
 from __future__ import annotations

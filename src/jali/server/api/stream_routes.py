@@ -10,7 +10,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Query
 from fastapi.responses import Response, StreamingResponse
 
-from jali.catalog.tables import Range, read_end
+from jali.catalog.columns import Range, read_end
 from jali.client.catalog_documents import encode_stream, encode_tick, encode_ticks
 from jali.client.release_documents import strip_folders
 from jali.errors import QueryError

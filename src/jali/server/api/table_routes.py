@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Query
 
-from jali.catalog.tables import Declared, Keys, Range, Via
+from jali.catalog.columns import Declared, Keys, Range, Via
 from jali.client.account_documents import encode_account_with_decimals, encode_remaining_with_decimals
 from jali.client.catalog_documents import encode_public_table, encode_table
 from jali.client.release_documents import strip_folders
@@ -215,7 +215,7 @@ def _read_column_form(form: ColumnForm) -> Declared | str:
     if form.range == "auto":
         return Range(auto=True)
     if form.range is not None:
-        from jali.catalog.tables import read_end
+        from jali.catalog.columns import read_end
 
         low, high = (read_end(str(end)) for end in form.range)
         return Range(low, high)

@@ -15,7 +15,7 @@ from typing import Annotated, Any, TypeVar
 from fastapi import Depends, Request
 from pydantic import BaseModel, ValidationError
 
-from jali.catalog.tables import Kind, Range
+from jali.catalog.columns import Kind, Range
 from jali.errors import CatalogError
 from jali.execution.access_tokens import TokenRefused
 from jali.numbers.exact import decimal, decimal_above

@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 from tests.declared import TABLES, VISITS
 
-from jali.catalog.tables import Catalog, Kind
+from jali.catalog.columns import Kind
+from jali.catalog.tables import Catalog
 from jali.errors import JaliError
 from jali.ir.aggregates import Aggregation, CountPeople, CountRows, KeySet, Measure, SumValues, Weights
 from jali.ir.expressions import Column

@@ -16,8 +16,9 @@ from tests.depth import thinned
 from tests.golden.cases import FILES, Case, plan_of, read_cases
 from tests.golden.catalog import clinic
 
+from jali.catalog.columns import Kind
 from jali.catalog.number_intervals import NumberInterval
-from jali.catalog.tables import Catalog, Kind, Source, Table
+from jali.catalog.tables import Catalog, Source, Table
 from jali.ir.aggregates import KeySet, Measure, SumValues
 from jali.ir.estimators import LinearCombination, RatioEstimate
 from jali.ir.expressions import Aggregate, Column, NamedTable, Output, Question
