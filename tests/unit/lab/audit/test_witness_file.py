@@ -285,7 +285,7 @@ def test_confidence_is_kept_exactly(tmp_path: Path) -> None:
 
 
 def test_a_file_of_version_2_is_read() -> None:
-    file = read(Path(__file__).parents[1] / "fixtures" / "v0_2" / "witness.json")
+    file = read(Path(__file__).parents[3] / "fixtures" / "v0_2" / "witness.json")
     before = file.finding(SUBJECT)
     assert before.witness.inputs[0] == (1, Fraction(1, 3), math.inf)
     row, array = before.witness.inputs[1]
