@@ -189,7 +189,7 @@ _CHANCE = "it is not a function of the row: the same question would have two ans
 _CLOCK = "it depends on when the question runs; write the date as a constant"
 _GROWS = "its result grows with a value, without limit"
 _LIST = "questions work on plain values, not on lists or structs"
-_PLACE = "it tells where a row is stored"
+_PLACE = "it reveals where a row is stored"
 _OUTSIDE = "it looks at something other than the row"
 _HASHED = "it says nothing about the value; compare the value itself"
 REFUSED_FUNCTIONS: dict[str, str] = {
@@ -212,7 +212,7 @@ REFUSED_FUNCTIONS: dict[str, str] = {
     ),
     **dict.fromkeys(("hash", "md5", "md5_number", "sha1", "sha256", "sha2"), _HASHED),
     "age": "intervals are not values here; write DATE_SUB('year', born, DATE '2026-01-31')",
-    "error": "it would fail on some rows, and so tell of them",
+    "error": "it would fail on some rows, and so reveal them",
 }
 
 
