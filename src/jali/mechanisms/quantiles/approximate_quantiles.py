@@ -14,15 +14,13 @@ from typing import Any, TypeAlias
 
 from jali.mechanisms.base import (
     LogMasses,
-    Mechanism,
     Specimen,
     read_miss_probability,
     read_natural,
     read_parameter,
 )
-from jali.mechanisms.lattice import BoundedLattice
 from jali.mechanisms.quantiles.quantile_halving import QuantileHalving, QuantileTurn, WeightedQuantileHalving
-from jali.mechanisms.quantiles.quantile_mechanism import read_loss, read_quantiles
+from jali.mechanisms.quantiles.quantile_mechanism import RangeMechanism, read_loss, read_quantiles
 from jali.mechanisms.quantiles.rank_laws import bound_rank_error
 from jali.mechanisms.quantiles.weighted_quantile import count_levels, find_share_sensitivity
 from jali.mechanisms.quantiles.weighted_ranks import WeightedMarks, find_largest_distance, sort_marks
@@ -40,21 +38,13 @@ _AHEAD = 64
 _FINE = 1 << 40
 
 
-class HalvedQuantiles(Mechanism):
+class HalvedQuantiles(RangeMechanism):
     """Many quantiles: the middle one, then on its two sides in the same way, each level at the same loss."""
 
     error_is_exact = False
 
     at: tuple[Fraction, ...]
-    low: Fraction
-    high: Fraction
-    step: Fraction | None
     epsilon: Fraction
-
-    @cached_property
-    def ruler(self) -> BoundedLattice:
-        """The marks that can be released."""
-        return BoundedLattice.of(self.low, self.high, self.step)
 
     @abstractmethod
     def rate(self, turn: QuantileTurn) -> Fraction:
@@ -160,10 +150,8 @@ class ApproximateQuantiles(HalvedQuantiles):
         epsilon: Number,
         adjacency: str | Adjacency,
     ) -> None:
-        ruler = BoundedLattice.of(low, high, step)
-        self._fill(at=read_quantiles(at), low=ruler.low, high=ruler.high)
-        self._fill(step=None if step is None else ruler.step, epsilon=read_loss(epsilon))
-        self._fill(adjacency=Adjacency.of(adjacency))
+        self._fill_ruler(low, high, step)
+        self._fill(at=read_quantiles(at), epsilon=read_loss(epsilon), adjacency=Adjacency.of(adjacency))
 
     @classmethod
     def for_rho(cls, rho: Number, *, at: Sequence[Number], **others: Any) -> ApproximateQuantiles:
@@ -282,9 +270,8 @@ class WeightedQuantiles(HalvedQuantiles):
         epsilon: Number,
         window: int = 1,
     ) -> None:
-        ruler = BoundedLattice.of(low, high, step)
-        self._fill(at=read_quantiles(at), low=ruler.low, high=ruler.high)
-        self._fill(step=None if step is None else ruler.step, reach=read_parameter(reach, "reach"))
+        self._fill_ruler(low, high, step)
+        self._fill(at=read_quantiles(at), reach=read_parameter(reach, "reach"))
         self._fill(changes=read_natural(changes, "changes"), groups=read_natural(groups, "groups"))
         self._fill(epsilon=read_loss(epsilon), window=read_natural(window, "window"))
 

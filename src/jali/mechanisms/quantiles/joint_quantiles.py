@@ -28,8 +28,8 @@ from jali.mechanisms.base import (
     read_miss_probability,
     read_natural,
 )
-from jali.mechanisms.lattice import BoundedLattice, Marks
-from jali.mechanisms.quantiles.quantile_mechanism import read_loss, read_quantiles
+from jali.mechanisms.lattice import Marks
+from jali.mechanisms.quantiles.quantile_mechanism import RangeMechanism, read_loss, read_quantiles
 from jali.mechanisms.quantiles.rank_laws import bound_rank_error
 from jali.mechanisms.quantiles.scaled_numbers import DecayingPowers, Lottery, ScaledNumbers, build_zeros
 from jali.mechanisms.quantiles.weighted_ranks import find_largest_distance, sort_marks
@@ -240,7 +240,7 @@ _MOST_LOSS = 10**6
 
 
 @dataclass(frozen=True, repr=False)
-class JointQuantiles(BoundedRangeMechanism):
+class JointQuantiles(BoundedRangeMechanism, RangeMechanism):
     """Release many quantiles by one draw: the counts between them should be those that are wanted.
 
     Each mark is divided into `spread` places, and each value put on a random one of its mark, so that equal values
@@ -302,17 +302,11 @@ class JointQuantiles(BoundedRangeMechanism):
         epsilon: Number,
         adjacency: str | Adjacency,
     ) -> None:
-        ruler = BoundedLattice.of(low, high, step)
-        self._fill(at=read_quantiles(at), low=ruler.low, high=ruler.high)
-        self._fill(step=None if step is None else ruler.step, spread=read_natural(spread, "spread"))
+        self._fill_ruler(low, high, step)
+        self._fill(at=read_quantiles(at), spread=read_natural(spread, "spread"))
         self._fill(epsilon=read_loss(epsilon, most=_MOST_LOSS), adjacency=Adjacency.of(adjacency))
         if self._last > _MOST_PLACES:
             raise MechanismError("spread-too-large")
-
-    @cached_property
-    def ruler(self) -> BoundedLattice:
-        """The marks that can be released."""
-        return BoundedLattice.of(self.low, self.high, self.step)
 
     @property
     def shares(self) -> tuple[Fraction, ...]:

@@ -76,32 +76,42 @@ FEW_MARKS = 1 << 16
 """Permute-and-flip tosses a coin for each mark: a ruler has fewer marks than this."""
 
 
-class QuantileMechanism(Mechanism):
-    """A quantile that is a mark of a public ruler, with a mass that falls with the distance of its rank."""
-
-    error_is_exact = False
-    _kind: ClassVar[type[NestedIntervalLaw] | type[PermuteAndFlipLaw]] = NestedIntervalLaw  # how a mark is drawn
-    most_marks: ClassVar[int] = 1 << 61  # more than any ruler has
-    for_more_marks: ClassVar[str] = ""  # the mechanism to take instead
+class RangeMechanism(Mechanism):
+    """A mechanism that releases points of a bounded lattice on a public range."""
 
     low: Fraction
     high: Fraction
     step: Fraction | None
-    epsilon: Fraction
 
     def _fill_ruler(self, low: Number, high: Number, step: Number | None) -> None:
-        """Set the range and the step, or refuse a ruler of too many marks."""
+        """Set the range and the step."""
         ruler = BoundedLattice.of(low, high, step)
         self._fill(low=ruler.low, high=ruler.high, step=None if step is None else ruler.step)
-        if ruler.top >= self.most_marks:
-            raise MechanismError(
-                "step-too-small", bits=self.most_marks.bit_length() - 1, mechanism=self.for_more_marks
-            )
 
     @cached_property
     def ruler(self) -> BoundedLattice:
-        """The marks that can be released."""
+        """The lattice of the values that can be released."""
         return BoundedLattice.of(self.low, self.high, self.step)
+
+
+class QuantileMechanism(RangeMechanism):
+    """A quantile that is a mark of a public ruler, with a mass that falls with the distance of its rank."""
+
+    error_is_exact = False
+    _kind: ClassVar[type[NestedIntervalLaw] | type[PermuteAndFlipLaw]] = NestedIntervalLaw  # how a mark is drawn
+
+    most_marks: ClassVar[int] = 1 << 61  # more than any lattice has
+    for_more_marks: ClassVar[str] = ""  # the mechanism to take instead
+
+    epsilon: Fraction
+
+    def _fill_ruler(self, low: Number, high: Number, step: Number | None) -> None:
+        """Set the range and the step, or refuse a lattice of too many points."""
+        super()._fill_ruler(low, high, step)
+        if self.ruler.top >= self.most_marks:
+            raise MechanismError(
+                "step-too-small", bits=self.most_marks.bit_length() - 1, mechanism=self.for_more_marks
+            )
 
     @cached_property
     def top(self) -> int:

@@ -4,13 +4,32 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
+from functools import cached_property
+from typing import ClassVar
 
 from jali.errors import MechanismError
-from jali.mechanisms.base import read_parameter
+from jali.mechanisms.base import ApproximateMechanism, read_parameter
 from jali.mechanisms.lattice import BoundedLattice
 from jali.mechanisms.smooth.statistic import Statistic
 from jali.numbers.rounding import float_above
 from jali.privacy.rationals import Number
+
+
+class StatisticRelease(ApproximateMechanism):
+    """A mechanism that releases a statistic, or a number given with its sensitivity, on a bounded lattice."""
+
+    loss_power: ClassVar[int | None] = None
+    error_is_exact: ClassVar[bool] = False
+
+    statistic: Statistic | None
+    low: Fraction | None
+    high: Fraction | None
+    step: Fraction | None
+
+    @cached_property
+    def ruler(self) -> BoundedLattice:
+        """The lattice of the values that can be released."""
+        return read_ruler(self.statistic, self.low, self.high, self.step)[0]
 
 
 def read_ruler(

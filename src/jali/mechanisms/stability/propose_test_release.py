@@ -21,7 +21,6 @@ from jali.mechanisms.base import (
     read_natural,
     read_parameter,
 )
-from jali.mechanisms.lattice import BoundedLattice
 from jali.mechanisms.partition_selection.group_selection import read_delta
 from jali.mechanisms.smooth.order_statistics import Median
 from jali.mechanisms.smooth.statistic import Statistic
@@ -35,6 +34,7 @@ from jali.mechanisms.stability.acceptance import (
     steps_of_distance,
 )
 from jali.mechanisms.stability.clamped_laplace import (
+    StatisticRelease,
     length,
     log_masses_after_clamping,
     read_ruler,
@@ -61,7 +61,7 @@ class Proposal(NamedTuple):
 
 
 @dataclass(frozen=True, repr=False)
-class ProposeTestRelease(DecliningMechanism):
+class ProposeTestRelease(DecliningMechanism, StatisticRelease):
     """Release a statistic with noise for a proposed bound of its local sensitivity, or decline.
 
     The test asks how many changes lead to a table where one person can move the statistic by more than the bound;
@@ -129,11 +129,6 @@ class ProposeTestRelease(DecliningMechanism):
         refuse_extremes(self.epsilon)
         refuse_extremes(self.chances.epsilon, "test_share of epsilon")
         self.sampler  # noqa: B018 - refuses, before anything is released, a scale that cannot be sampled
-
-    @cached_property
-    def ruler(self) -> BoundedLattice:
-        """The marks on which values are released."""
-        return read_ruler(self.statistic, self.low, self.high, self.step)[0]
 
     @cached_property
     def chances(self) -> Acceptance:
