@@ -24,7 +24,7 @@ from jali.mechanisms.additive.noise_laws import DiscreteGaussianLaw
 from jali.mechanisms.base import read_miss_probability
 from jali.mechanisms.intervals.linear_forms import GroupValues, IndependentLaw, bound_linear_quantile
 from jali.numbers.search import bisect
-from jali.privacy.planning.gaussian_counts import normal_quantile
+from jali.privacy.planning.count_noise import normal_quantile
 
 # With so few terms the tail of the continuous noises, in closed form, is the better bound.
 _FEW = 12
