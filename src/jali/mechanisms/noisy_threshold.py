@@ -144,7 +144,7 @@ def _cube_root(value: int) -> int:
 
 
 Values: TypeAlias = Sequence[Any] | NDArray[Any]
-# The chance that one of them is misjudged is below what doubles hold if there are more.
+# The probability that one of them is misjudged is below what doubles hold if there are more.
 _MOST_QUERIES = 10**300
 
 
@@ -286,7 +286,7 @@ class Watch:
         return self._left
 
     def ask(self, value: Any) -> Any:
-        """Tell whether a value is above the threshold.
+        """Return whether a value is above the threshold.
 
         Returns:
             True or False; or, with numeric answers, a noisy value if it is above and None if not.

@@ -35,7 +35,7 @@ STRATEGIES: tuple[type[CellStrategy], ...] = (TreeOfCells, RootOfCells)
 # Quantiles, and the heaviest cells.
 QUANTILES: tuple[type[WeightedQuantile], ...] = (WeightedQuantile, PermutedWeightedQuantile)
 HEAVIEST: tuple[type[SelectionByWeight], ...] = (PermuteAndFlip, Exponential)
-# Which groups are shown: by coins, or by a noisy count that may be told.
+# Which groups are shown: by a draw for each group, or by a noisy count that may be released.
 COINS: tuple[type[GroupSelection], ...] = (OptimalKeys,)
 THRESHOLDS: tuple[type[ThresholdedCounts], ...] = (LaplaceThreshold, GaussianThreshold)
 

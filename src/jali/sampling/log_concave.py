@@ -5,7 +5,8 @@ The weights being log-concave, they have then fallen to 2^-j after j T and j S i
 the S + T places around the mode, uniformly, and moves it away from the mode by j times S or T, where j tosses of a
 fair coin showed heads in a row; it is kept with probability weight / (weight of the mode) 2^j, which is at most 1.
 About half of all candidates are kept, whatever the law. Doubles with a proven error decide nearly all of them at
-once; where they do not, or a law has none, the chance gets more digits and the coin more bits until they part.
+once; where they do not, or a law has none, the probability gets more digits and the draw more bits until they
+part.
 """
 
 from __future__ import annotations
@@ -110,7 +111,7 @@ def _heads_in_a_row(words: Words, bits: BitSource) -> NDArray[np.int64]:
 def _toss_to_keep(
     law: LogConcave, places: NDArray[Any], halvings: NDArray[np.int64], words: Words, bits: BitSource
 ) -> Coins:
-    """Toss the coins that keep or reject: doubles first, then integers where in doubt."""
+    """Draw what is kept or rejected: doubles first, then integers where in doubt."""
     possible = np.asarray(places >= 0, np.bool_)
     chances, margin = law.ratio_doubles(np.where(possible, places, 0), _peak(law).mode)
     coins, doubtful = _compare(words, np.ldexp(chances, halvings), margin)
@@ -122,7 +123,7 @@ def _toss_to_keep(
 
 
 def _compare(words: Words, chances: Doubles, margin: float) -> tuple[Coins, Coins]:
-    """Tell which uniform numbers are below their chances, and of which this is not yet known.
+    """Return which uniform numbers are below their probabilities, and of which this is not yet known.
 
     Proof:
         docs/proofs/l_infinity.md, Lemma 4.
@@ -150,7 +151,7 @@ def _peak(law: LogConcave) -> Peak:
 
 
 def _exceeds(law: LogConcave, at: int, base: int, halvings: int = 0) -> bool:
-    """Tell whether w(at) > w(base) / 2**halvings, with as much precision as it takes."""
+    """Return whether w(at) > w(base) / 2**halvings, with as much precision as it takes."""
     precision = _WORD
     while True:
         lo, hi = law.ratio(at, base, precision + halvings)

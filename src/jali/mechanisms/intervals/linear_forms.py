@@ -213,7 +213,7 @@ def _gather_cubes(laws: Sequence[LinearFormLaw]) -> list[NoiseBlock]:
 GroupValues: TypeAlias = NDArray[np.float64]
 Flags: TypeAlias = NDArray[np.bool_]
 IndependentLaw: TypeAlias = DiscreteLaplaceLaw | DiscreteGaussianLaw
-# Halving an interval 48 times leaves less of it than a double can tell.
+# Halving an interval 48 times leaves less of it than a double can resolve.
 _HALVINGS = 48
 
 
@@ -367,7 +367,7 @@ class _RatioTest:
 
     @cached_property
     def vague(self) -> Flags:
-        """Where the denominator cannot be told from 0."""
+        """Where the denominator cannot be distinguished from 0."""
         columns = [np.full_like(self.below, d) for d in self.denominators]
         return self.noises.tail(columns, np.abs(self.below)) > self.allowed
 

@@ -70,7 +70,7 @@ class HalvedQuantiles(RangeMechanism):
         return QuantileTurn.first(self.at)
 
     def summed_error(self, turn: QuantileTurn, failing: float, split: float) -> float:
-        """Add up the errors along the worst way down, each missed with a chance of `failing`."""
+        """Add up the errors along the worst way down, each missed with a probability of `failing`."""
         own = bound_rank_error(self.ruler.top, self.rate(turn), failing) + split
         return own + max((self.summed_error(part, failing, split) for part in turn.parts if part), default=0.0)
 
@@ -117,9 +117,9 @@ class ApproximateQuantiles(HalvedQuantiles):
         docs/proofs/many_quantiles.md, after Kaplan, Schnapp and Stemmer 2022, Theorem 3.1.
 
     Error:
-        In people: on each level the rank is missed by as much as a single quantile's at epsilon/h, with the chance
-        of failure shared out among the quantiles, and errors of the levels add up. Where many people share one
-        value, `ties=` must tell how many.
+        In people: on each level the rank is missed by as much as a single quantile's at epsilon/h, with the
+        probability of failure shared out among the quantiles, and errors of the levels add up. Where many people
+        share one value, `ties=` must say how many.
 
     Example:
         >>> from jali.mechanisms import ApproximateQuantiles
@@ -169,10 +169,10 @@ class ApproximateQuantiles(HalvedQuantiles):
         return level / 2 if turn is self.turns else level / (4 * turn.sensitivity)
 
     def error(self, confidence: float, *, ties: int = 1) -> float:
-        """Return a t such that every rank is within t people of its due, with this chance.
+        """Return a t such that every rank is within t people of its due, with this probability.
 
         Args:
-            confidence: The chance that this holds.
+            confidence: The probability that this holds.
             ties: How many people share one value at most, on the marks.
         """
         shared, each = read_natural(ties, "ties"), read_miss_probability(confidence) / len(self.at)
@@ -232,8 +232,8 @@ class WeightedQuantiles(HalvedQuantiles):
 
     Error:
         In units of weight: on each level the rank is missed by as much as a single quantile's at epsilon/h, with
-        the chance of failure shared out among the quantiles, and a window and a half, and half the weight of one
-        mark; errors of the levels add up. `ties=` tells how much one mark weighs at most.
+        the probability of failure shared out among the quantiles, and a window and a half, and half the weight of
+        one mark; errors of the levels add up. `ties=` says how much one mark weighs at most.
 
     Example:
         >>> from jali.mechanisms.quantiles.approximate_quantiles import WeightedQuantiles
@@ -285,10 +285,10 @@ class WeightedQuantiles(HalvedQuantiles):
         )
 
     def error(self, confidence: float, *, ties: int = 1) -> float:
-        """Return a t such that every rank is within t units of its due, with this chance.
+        """Return a t such that every rank is within t units of its due, with this probability.
 
         Args:
-            confidence: The chance that this holds.
+            confidence: The probability that this holds.
             ties: How many units one mark weighs at most.
         """
         shared, each = read_natural(ties, "ties"), read_miss_probability(confidence) / len(self.at)

@@ -2,8 +2,8 @@
 
 A draw chooses which gap of the column each quantile falls into, then where in the gap. A table bounds the mass of
 all ways to place the first j quantiles; walking back through it proposes gaps with probabilities that are known
-exactly and at least the true ones, and one exact coin corrects the walk. Doubles serve to make the table only:
-where they are too large time is lost, and that they are never too small is proven.
+exactly and at least the true ones, and one exact Bernoulli draw corrects the walk. Doubles serve to make the table
+only: where they are too large time is lost, and that they are never too small is proven.
 """
 
 from __future__ import annotations
@@ -88,7 +88,7 @@ class JointLaw:
         return [self._starts[gap] + place for gap, places in chosen for place in places]
 
     def attempt(self, digits: RandomDigits, word: int = 32) -> tuple[QuantileRun, ...] | None:
-        """Propose runs from the last to the first and toss the coin; None if they are not accepted."""
+        """Propose runs from the last to the first and draw whether to keep them; None if they are not accepted."""
         left, gap = len(self.wanted) - 1, len(self.lengths)
         runs: list[QuantileRun] = []
         while left:
@@ -102,7 +102,7 @@ class JointLaw:
         return walk if digits.coin(*self._coin(walk), word) else None
 
     def _coin(self, walk: tuple[QuantileRun, ...]) -> tuple[Fraction, Fraction]:
-        """Return (f, x) such that f exp(-x) is the mass of a walk over its chance, but for a constant."""
+        """Return (f, x) such that f exp(-x) is the mass of a walk over its probability, but for a constant."""
         if walk not in self._coins:
             left, gap, factor = len(self.wanted) - 1, len(self.lengths), Fraction(1)
             for run in walk:
@@ -268,7 +268,7 @@ class JointQuantiles(BoundedRangeMechanism, RangeMechanism):
         docs/proofs/many_quantiles.md, after Gillenwater, Joseph and Kulesza 2021, Lemma 3.2.
 
     Error:
-        In people: with N tuples of places, no rank is off by more than (m k + t)/2 with a chance of at least
+        In people: with N tuples of places, no rank is off by more than (m k + t)/2 with a probability of at least
         1 - (N-1) exp(-rate t), where at most k = `ties` people share one place.
 
     Example:
@@ -326,10 +326,10 @@ class JointQuantiles(BoundedRangeMechanism, RangeMechanism):
         return self.epsilon / (4 * moved)
 
     def error(self, confidence: float, *, ties: int = 1) -> float:
-        """Return a t such that every rank is within t people of its due, with this chance.
+        """Return a t such that every rank is within t people of its due, with this probability.
 
         Args:
-            confidence: The chance that this holds.
+            confidence: The probability that this holds.
             ties: How many people share one place at most.
         """
         wanted = len(self.at)

@@ -73,7 +73,7 @@ def _read_as(reader: Callable[[Number, str], Fraction], value: Number, name: str
 
 
 FEW_MARKS = 1 << 16
-"""Permute-and-flip tosses a coin for each mark: a ruler has fewer marks than this."""
+"""Permute-and-flip draws a Boolean for each mark: a lattice has fewer marks than this."""
 
 
 class RangeMechanism(Mechanism):
@@ -95,7 +95,7 @@ class RangeMechanism(Mechanism):
 
 
 class QuantileMechanism(RangeMechanism):
-    """A quantile that is a mark of a public ruler, with a mass that falls with the distance of its rank."""
+    """A quantile that is a mark of a public lattice, with a mass that falls with the distance of its rank."""
 
     error_is_exact = False
     _kind: ClassVar[type[NestedIntervalLaw] | type[PermuteAndFlipLaw]] = NestedIntervalLaw  # how a mark is drawn
@@ -137,7 +137,7 @@ class QuantileMechanism(RangeMechanism):
         return self._kind(self._ranks_of(value), self.rate)
 
     def error(self, confidence: float) -> float:
-        """Return a t such that the rank is within t of the best one, with this chance, for any column."""
+        """Return a t such that the rank is within t of the best one, with this probability, for any column."""
         return self._kind.error(self.top, self.rate, confidence)
 
     def draws(self, value: Any, size: int, bits: BitSource) -> list[int]:

@@ -1,9 +1,9 @@
 """Draw from masses that fall geometrically along pieces, exactly, without listing the points.
 
 A piece is proposed with an integer weight that is at least its true weight; a point in the piece is proposed
-uniformly, or block by block with chances 1/2, 1/4, ...; one exact coin then corrects the proposal to the mass
-of that very point. Doubles serve to make the integer weights only: where they are too large time is lost, and
-that they are never too small is proven.
+uniformly, or block by block with probabilities 1/2, 1/4, ...; one exact Bernoulli draw then corrects the proposal
+to the mass of that very point. Doubles serve to make the integer weights only: where they are too large time is
+lost, and that they are never too small is proven.
 """
 
 from __future__ import annotations
@@ -138,7 +138,7 @@ class PiecewiseGeometric:
         return point
 
     def attempt(self, digits: RandomDigits, word: int = 32) -> Point | None:
-        """Propose a point and toss its coin; None if it is not accepted."""
+        """Propose a point and draw whether to keep it; None if it is not accepted."""
         piece = bisect_right(self._sums, digits.below(self._sums[-1]))
         weight = self._sums[piece] - (self._sums[piece - 1] if piece else 0)
         block, length = int(self._blocks[piece]), int(self.lengths[piece])

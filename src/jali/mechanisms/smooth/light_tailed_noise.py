@@ -124,7 +124,7 @@ class SmoothLaplaceNoise(AdmissibleNoise):
 
 _ROOT = math.sqrt(2)
 _GAUSSIAN_HALVINGS = 50
-# The price may need a shift of a millionth of the largest one that is tried: bisection goes on until it is close.
+# The loss may need a shift of a millionth of the largest one that is tried: bisection goes on until it is close.
 _MOST_HALVINGS, _CLOSE = 90, 1 + 1e-13
 _GAUSSIAN_SLACK = 1e-12
 # Tails below the first have lost digits, or all of them, where doubles end: they count as the second.
@@ -170,7 +170,7 @@ def _largest_gaussian_beta(epsilon: Fraction, delta: Fraction) -> Fraction:
 
 
 def gaussian_alpha(beta: Fraction, epsilon: Fraction, delta: Fraction) -> Fraction:
-    """Return the largest alpha that was found to keep the price, by bisection; 0 if there is none."""
+    """Return the largest alpha that was found to keep the loss, by bisection; 0 if there is none."""
     found, _ = bisect(
         lambda alpha: not _keeps(alpha, beta, epsilon, delta),
         0.0,
@@ -182,7 +182,7 @@ def gaussian_alpha(beta: Fraction, epsilon: Fraction, delta: Fraction) -> Fracti
 
 
 def _keeps(shift: float, beta: Fraction, epsilon: Fraction, delta: Fraction) -> bool:
-    """Tell whether the price is proven for this shift: the conditions of Theorem 6, rounded to the safe side."""
+    """Return whether the loss is proven for this shift: the conditions of Theorem 6, rounded to the safe side."""
     loss, stretch, allowed = float_below(epsilon), float_above(beta), float_below(delta)
     if shift**2 / 2 > loss * (1 - _GAUSSIAN_SLACK) or _centre(shift, stretch) > loss * (1 - _GAUSSIAN_SLACK):
         return False

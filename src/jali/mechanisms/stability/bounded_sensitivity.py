@@ -254,7 +254,7 @@ class BoundedSensitivity(StatisticRelease):
 
 
 def _steps_above(local: Any, ruler: BoundedLattice) -> int:
-    """Return a local sensitivity in steps, rounded up, within the ruler; NaN counts as all of it."""
+    """Return a local sensitivity in steps, rounded up, within the lattice; NaN counts as all of it."""
     if isinstance(local, np.timedelta64) or not isinstance(local, REAL):  # numpy calls time spans integers
         raise MechanismError("local-sensitivity-not-a-number", kind=type(local).__name__)
     if isinstance(local, float | np.floating) and not np.isfinite(local):

@@ -35,7 +35,7 @@ class StatisticRelease(ApproximateMechanism):
 def read_ruler(
     statistic: Statistic | None, low: Number | None, high: Number | None, step: Number | None
 ) -> tuple[BoundedLattice, dict[str, Fraction | None]]:
-    """Return the ruler of the outputs and the fields low, high and step: the statistic's, or declared ones."""
+    """Return the lattice of the outputs and the fields low, high and step: the statistic's, or declared ones."""
     if statistic is not None:
         if not isinstance(statistic, Statistic):
             raise MechanismError("statistic-wrong", statistic=statistic)
@@ -65,7 +65,7 @@ def length(ruler: BoundedLattice, steps: int) -> int | float:
 
 
 def steps_in(ruler: BoundedLattice, distance: Fraction) -> int:
-    """Return how many steps a distance has, rounded up, and never more than the ruler has."""
+    """Return how many steps a distance has, rounded up, and never more than the lattice has."""
     return min(math.ceil(distance / ruler.step), ruler.top)
 
 

@@ -55,13 +55,13 @@ class StableValue(DecliningMechanism):
 
     Args:
         epsilon: The loss.
-        delta: The probability, at most, that an answer is told that a neighbouring table does not have.
+        delta: The probability, at most, that an answer is released that a neighbouring table does not have.
 
     Guarantee:
         The release is (epsilon, delta)-DP, whether it answers or declines, in the adjacency in which distances are
-        counted. Of all mechanisms that tell the right answer or decline, none answers any table more often.
+        counted. Of all mechanisms that release the right answer or decline, none answers any table more often.
     Proof:
-        docs/proofs/stable_value.md, Theorems 1 and 2, after Smith and Thakurta 2013, with the chances of
+        docs/proofs/stable_value.md, Theorems 1 and 2, after Smith and Thakurta 2013, with the probabilities of
         Desfontaines, Voss, Gipson and Mandayam 2022, Theorem 1.
 
     Error:
@@ -135,7 +135,7 @@ def as_stable(value: tuple[Any, int]) -> Stable:
 
 
 def is_whole(distance: Any) -> bool:
-    """Tell whether a distance is a whole number by type."""
+    """Return whether a distance is a whole number by type."""
     return isinstance(distance, int | np.integer) and not isinstance(distance, bool | np.timedelta64)
 
 

@@ -284,7 +284,7 @@ def read_public_total(total: int | None, adjacency: Adjacency) -> int | None:
 
 
 def find_asked_answers(workload: Workload, total: int | None) -> NDArray[np.bool_]:
-    """Tell which answers need a measurement: all but those that are the total itself, where it is public."""
+    """Return which answers need a measurement: all but those that are the total itself, where it is public."""
     if total is None:
         return np.ones(workload.size, dtype=np.bool_)
     return np.asarray(workload.counted() < workload.cells)

@@ -37,7 +37,7 @@ from jali.sampling import BitSource, DiscreteGaussian
 AttributeSet = tuple[int, ...]
 # Precisions are rounded to whole multiples of 1 / _FINENESS of the largest.
 _FINENESS = 1 << 20
-# With more attributes than this, pairs of people are not told apart by what they share.
+# With more attributes than this, pairs of people are not distinguished by what they share.
 _PATTERNED = 10
 
 
@@ -153,7 +153,7 @@ def compute_residual(workload: Marginals, histogram: NDArray[Any], part: Attribu
 def centre_table(table: NDArray[Any]) -> NDArray[Any]:
     """Centre a table of integers, in Python integers where int64 could overflow.
 
-    The result is int64 if all of it fits: its type tells no more than it does, and nothing of what was taken off.
+    The result is int64 if all of it fits: its type reveals no more than it does.
     """
     flat = table.ravel()
     most = max(abs(int(flat.min())), abs(int(flat.max())), 1)

@@ -1,4 +1,4 @@
-"""Noise on k counting queries that are answered together: Laplace, Gaussian, or l_inf (the K-norm noise of a cube)."""
+"""Noise on k counting queries that are answered together: Laplace, Gaussian, or the l_inf noise of a cube."""
 
 from __future__ import annotations
 
@@ -373,7 +373,7 @@ class GaussianNoise(IndependentCountNoise):
     def epsilon_for(cls, scale: float, delta: Fraction, queries: int, sensitivity: Fraction) -> Fraction:
         """Return the epsilon of noise of this standard deviation, from its exact profile."""
         single = scale / (math.sqrt(queries) * float_above(sensitivity)) * (1 - MARGIN)
-        # An infinite epsilon is one beyond 1e9; an epsilon of 0 is one that delta alone pays for.
+        # An infinite epsilon is one beyond 1e9; an epsilon of 0 is one that delta alone covers.
         return rational_above(min(max(GaussianLoss(single).epsilon(delta), 1e-12), 1e10))
 
     @property

@@ -22,7 +22,7 @@ WIDTH = 52
 
 _ROUNDING = 2.0**-52
 _TINY = 2.0**-1000
-_INFLATE = 1 + 2.0**-40  # pays for the rounding of the radius itself
+_INFLATE = 1 + 2.0**-40  # covers the rounding of the radius itself
 _CLOSE = 2.0**-46
 _LOG_ERROR = 2.0**-45
 _BEYOND = 2.0**-62
@@ -81,11 +81,11 @@ class Ball:
         return _widen_for_rounding(value, np.where(self.radius <= 1, spread, np.inf))
 
     def above(self) -> Coins:
-        """Tell where x > 0 is certain."""
+        """Return where x > 0 is certain."""
         return self.centre > self.radius
 
     def below(self) -> Coins:
-        """Tell where x < 0 is certain."""
+        """Return where x < 0 is certain."""
         return -self.centre > self.radius
 
 

@@ -60,7 +60,7 @@ class Region(ABC):
 
     @abstractmethod
     def contains(self, point: Point) -> bool | None:
-        """Tell whether all of the cell is inside (True) or outside (False); None if this is not known."""
+        """Return whether all of the cell is inside (True) or outside (False); None if this is not known."""
 
     @abstractmethod
     def image(self, point: Point, precision: int) -> Bounds | None:
@@ -135,7 +135,7 @@ class RegionLaw(Law):
         negative = bits.integers(size, 1) == 1
         pending, points = np.arange(size), dict[int, Point]()
         while len(pending):
-            fresh = _Trials(
+            fresh = _RegionPoints(
                 bits.integers(len(pending), WIDTH),
                 bits.integers(len(pending), WIDTH),
                 self._seconds(len(pending), bits),
@@ -155,8 +155,8 @@ class RegionLaw(Law):
 
         return Draws(where(negative, -balls, balls), real)
 
-    def _settle(self, trials: _Trials, bits: BitSource) -> tuple[Coins, dict[int, Point]]:
-        """Tell which points are inside; also return those of them that needed more bits."""
+    def _settle(self, trials: _RegionPoints, bits: BitSource) -> tuple[Coins, dict[int, Point]]:
+        """Return which points are inside; also return those of them that needed more bits."""
         u, v = of_words(trials.u), of_words(trials.v)
         with np.errstate(all="ignore"):
             second = None if self.second is None else self.second.margin(u, v)
@@ -187,7 +187,7 @@ class RegionLaw(Law):
 
 
 @dataclass(frozen=True, eq=False)
-class _Trials:
+class _RegionPoints:
     """Points by their first bits, and which of them belong to the second region."""
 
     u: Words
@@ -196,7 +196,7 @@ class _Trials:
 
 
 def is_inside(region: Region, point: Point) -> bool:
-    """Tell whether a point lies in a region; bits are drawn until this is certain."""
+    """Return whether a point lies in a region; bits are drawn until this is certain."""
     while (verdict := region.contains(point)) is None:
         point.refine()
     return verdict
@@ -205,7 +205,7 @@ def is_inside(region: Region, point: Point) -> bool:
 _GUARD = 8
 
 
-class Envelope(Region):
+class RegionBelowCurve(Region):
     """The points with v <= g(u), where g does not rise, mapped by a monotone function of u.
 
     Proof:
