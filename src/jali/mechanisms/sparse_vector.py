@@ -296,7 +296,7 @@ class SparseVector(ThresholdComparison):
 
     def _columns(self, places: list[int], law: DiscreteLaplaceLaw) -> list[list[tuple[Any, float]]]:
         """List each value's noisy answers in one window for all, so that neighbours share it."""
-        reach = law.reach(_LEFT_OUT / self.cutoff) + max(map(abs, places), default=0)
+        reach = law.bound_tail(_LEFT_OUT / self.cutoff) + max(map(abs, places), default=0)
         window = range(-reach, reach + 1)
         real = Lattice(self.step).real
         return [[(real(answer), law.log_mass(answer - place)) for answer in window] for place in places]

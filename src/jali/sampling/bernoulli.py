@@ -17,14 +17,14 @@ from numpy.typing import NDArray
 from jali.errors import MechanismError
 from jali.sampling.bits import BitSource, Words, system_bits
 from jali.sampling.exp_bounds import Bounds, Doubles, compare_exp, exp_bounds
-from jali.sampling.interval_bernoulli import WORD, Coins, is_below, toss_between
+from jali.sampling.interval_bernoulli import WORD, Booleans, draw_booleans, is_below
 from jali.sampling.parameters import rational, size_of_sample
 
 _BLOCK = 1 << 14
 _FAR = 64  # exp(-64) < 2**-64: larger exponents need not be distinguished by doubles
 
 
-def bernoulli(p: Fraction, size: int, *, bits: BitSource | None = None, word_bits: int = WORD) -> Coins:
+def bernoulli(p: Fraction, size: int, *, bits: BitSource | None = None, word_bits: int = WORD) -> Booleans:
     """Draw `size` independent Booleans that are True with probability exactly p.
 
     Args:
@@ -52,10 +52,10 @@ def bernoulli(p: Fraction, size: int, *, bits: BitSource | None = None, word_bit
         below, rest = divmod(p.numerator << precision, p.denominator)
         return below, below + (rest > 0)
 
-    return toss_between(bounds, size_of_sample(size), _source(bits), word_bits)
+    return draw_booleans(bounds, size_of_sample(size), _source(bits), word_bits)
 
 
-def bernoulli_exp(x: Fraction, size: int, *, bits: BitSource | None = None, word_bits: int = WORD) -> Coins:
+def bernoulli_exp(x: Fraction, size: int, *, bits: BitSource | None = None, word_bits: int = WORD) -> Booleans:
     """Draw `size` independent Booleans that are True with probability exactly exp(-x).
 
     Args:
@@ -78,12 +78,12 @@ def bernoulli_exp(x: Fraction, size: int, *, bits: BitSource | None = None, word
     x = rational("x", x)
     if x < 0:
         raise MechanismError("parameter-below-zero", value=x, name="x")
-    return toss_between(partial(exp_bounds, x), size_of_sample(size), _source(bits), word_bits)
+    return draw_booleans(partial(exp_bounds, x), size_of_sample(size), _source(bits), word_bits)
 
 
 def bernoulli_exp_array(
     numerators: NDArray[Any], denominator: int, *, bits: BitSource | None = None, word_bits: int = WORD
-) -> Coins:
+) -> Booleans:
     """Draw one Boolean for each x = numerator / denominator: True with probability exactly exp(-x).
 
     Args:
@@ -115,7 +115,9 @@ def bernoulli_exp_array(
     return coins
 
 
-def settle_exp(words: Words, width: int, x: Doubles, exact: Callable[[int], Fraction], bits: BitSource) -> Coins:
+def settle_exp(
+    words: Words, width: int, x: Doubles, exact: Callable[[int], Fraction], bits: BitSource
+) -> Booleans:
     """Return, exactly, which uniform numbers lie below exp(-X): doubles first, then integers where in doubt.
 
     Args:

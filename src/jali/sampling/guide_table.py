@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from jali.sampling.bernoulli import settle_exp
 from jali.sampling.bits import BitSource, Words, system_bits
 from jali.sampling.exp_bounds import Doubles
-from jali.sampling.interval_bernoulli import Coins
+from jali.sampling.interval_bernoulli import Booleans
 from jali.sampling.inversion import Indices, Ladder, Progression, build_ladder
 from jali.sampling.parameters import size_of_sample
 
@@ -151,7 +151,7 @@ class BlockSampler:
             heads[unknown] = self._restore_signs(indices)
         return heads
 
-    def keep(self, heads: Indices, offsets: Words, coins: Words, bits: BitSource) -> Coins:
+    def keep(self, heads: Indices, offsets: Words, coins: Words, bits: BitSource) -> Booleans:
         """Draw what is kept or rejected; their first guide bits are given."""
         negative = heads < 0
         blocks = np.where(negative, ~heads, heads)

@@ -11,12 +11,14 @@ from numpy.typing import NDArray
 from jali.sampling.bits import BitSource
 from jali.sampling.exp_bounds import Bounds
 
-Coins: TypeAlias = NDArray[np.bool_]
+Booleans: TypeAlias = NDArray[np.bool_]
 WORD = 64
 _GUARD = 32
 
 
-def toss_between(bounds: Callable[[int], Bounds], size: int, bits: BitSource, width: int | None = None) -> Coins:
+def draw_booleans(
+    bounds: Callable[[int], Bounds], size: int, bits: BitSource, width: int | None = None
+) -> Booleans:
     """Draw `size` independent Booleans of one probability p.
 
     Args:

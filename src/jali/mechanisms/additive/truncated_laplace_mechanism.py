@@ -94,7 +94,7 @@ class TruncatedLaplaceLaw(NoiseLaw):
         """The limit."""
         return self.limit
 
-    def reach(self, left: float) -> int:  # noqa: ARG002 - nothing is left beyond the limit
+    def bound_tail(self, left: float) -> int:  # noqa: ARG002 - nothing is left beyond the limit
         """Return the limit."""
         return self.limit
 

@@ -31,7 +31,7 @@ from jali.mechanisms.partition_selection.group_selection import (
     split_delta,
 )
 from jali.mechanisms.partition_selection.key_tables import check_counts, read_counts, sort_keys
-from jali.mechanisms.partition_selection.release_probabilities import ReleaseProbabilities, toss
+from jali.mechanisms.partition_selection.release_probabilities import ReleaseProbabilities, draw_by_kind
 from jali.numbers.search import least_integer
 from jali.privacy.adjacency import Adjacency
 from jali.privacy.event import Event
@@ -168,7 +168,7 @@ class OptimalKeys(ApproximateMechanism, GroupSelection):
         def bounds(kind: int, precision: int) -> tuple[int, int]:
             return self.chances.bounds(self._count_above_minimum(int(people[kind])), precision)
 
-        released[places] = toss(kinds, bounds, system_bits() if bits is None else bits)
+        released[places] = draw_by_kind(kinds, bounds, system_bits() if bits is None else bits)
         return released
 
     @classmethod

@@ -151,7 +151,7 @@ def _bound_at_turn(chances: ReleaseProbabilities, work: int) -> Bounds:
 _BOUNDED = 1 << 10
 
 
-def toss(
+def draw_by_kind(
     kinds: NDArray[np.intp],
     bounds: Callable[[int, int], Bounds],
     bits: BitSource,

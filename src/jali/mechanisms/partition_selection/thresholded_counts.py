@@ -61,7 +61,7 @@ class TruncatedCountLaw:
         """
         told = max(told, self.threshold)
         # Far above the threshold both ends move along with the count.
-        surplus = max(0, told - self.threshold - 2 * self.law.reach(_NEGLIGIBLE * missed))
+        surplus = max(0, told - self.threshold - 2 * self.law.bound_tail(_NEGLIGIBLE * missed))
         low, high = _find_ends(self, told - surplus, missed)
         return low + surplus, high + surplus
 
@@ -77,7 +77,7 @@ class TruncatedCountLaw:
             shown = self._release_probability(n)
             return shown - self._reaches(told + 1 - n) > allowed * shown
 
-        return greatest_integer(likely, low, told + self.law.reach(allowed / 2) + 1)
+        return greatest_integer(likely, low, told + self.law.bound_tail(allowed / 2) + 1)
 
     def _release_probability(self, n: int) -> float:
         """Return the probability that a count of n people is released."""
@@ -202,7 +202,7 @@ class ThresholdedCounts(Mechanism, Measurement, GroupSelection):
         if self._miss_probability(least) <= allowed_each:
             low, high = 0, least
         else:
-            low, high = least, least + self.law.reach(2 * allowed_each)
+            low, high = least, least + self.law.bound_tail(2 * allowed_each)
         return least_integer(lambda people: self._miss_probability(people) <= allowed_each, low, high)
 
     def _miss_probability(self, people: int) -> float:
@@ -272,7 +272,7 @@ class ThresholdedCounts(Mechanism, Measurement, GroupSelection):
     def log_masses(self, value: Mapping[Any, int]) -> LogMasses:
         """Return the law of the released pairs: every key is lost, or released with a count in a window."""
         keys = [key for key in sort_keys(value) if value[key] >= self.least_people]
-        reach = self.law.reach(_LEFT_OUT / max(1, len(keys)))
+        reach = self.law.bound_tail(_LEFT_OUT / max(1, len(keys)))
         # One window for all, to a power of two, so that neighbours share it.
         last = 1 << (max([self.threshold, *value.values()]) + reach).bit_length()
         columns = [self._cells(key, value[key], last) for key in keys]

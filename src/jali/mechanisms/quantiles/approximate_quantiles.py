@@ -150,7 +150,7 @@ class ApproximateQuantiles(HalvedQuantiles):
         epsilon: Number,
         adjacency: str | Adjacency,
     ) -> None:
-        self._fill_ruler(low, high, step)
+        self._fill_lattice(low, high, step)
         self._fill(at=read_quantiles(at), epsilon=read_loss(epsilon), adjacency=Adjacency.of(adjacency))
 
     @classmethod
@@ -270,7 +270,7 @@ class WeightedQuantiles(HalvedQuantiles):
         epsilon: Number,
         window: int = 1,
     ) -> None:
-        self._fill_ruler(low, high, step)
+        self._fill_lattice(low, high, step)
         self._fill(at=read_quantiles(at), reach=read_parameter(reach, "reach"))
         self._fill(changes=read_natural(changes, "changes"), groups=read_natural(groups, "groups"))
         self._fill(epsilon=read_loss(epsilon), window=read_natural(window, "window"))

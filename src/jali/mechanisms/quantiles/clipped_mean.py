@@ -308,7 +308,7 @@ class ClippedMean(PureMechanism):
         """List the noisy values of a sum, in a window that one person more or less does not leave."""
         width = pair[1] - pair[0]
         law = DiscreteLaplaceLaw(width / self.rest)
-        reach = law.reach(_LEFT_OUT / 2)
+        reach = law.bound_tail(_LEFT_OUT / 2)
         window = range(-reach, width * (people + 1) + reach + 1)
         return [(answer, law.log_mass(answer - exact)) for answer in window]
 

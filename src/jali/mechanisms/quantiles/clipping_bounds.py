@@ -175,7 +175,7 @@ class OpenBounds:
 
     def log_masses(self, column: Marks) -> dict[MarkPair, float]:
         """Return ln Pr[pair] for every pair of marks; some are found both ways."""
-        falls, rises = self.side.log_chances(column)
+        falls, rises = self.side.log_probabilities(column)
         masses = {pair: falls + log for pair, log in self.falling.log_masses(column).items()}
         for pair, log in self.rising.log_masses(column).items():
             masses[pair] = float(np.logaddexp(masses.get(pair, -math.inf), rises + log))

@@ -99,9 +99,9 @@ class JointLaw:
             gap, left = arrival, left - share - 1
             runs.append(QuantileRun(gap, share + 1))
         walk = tuple(runs)
-        return walk if digits.coin(*self._coin(walk), word) else None
+        return walk if digits.draw_bernoulli(*self._compute_acceptance(walk), word) else None
 
-    def _coin(self, walk: tuple[QuantileRun, ...]) -> tuple[Fraction, Fraction]:
+    def _compute_acceptance(self, walk: tuple[QuantileRun, ...]) -> tuple[Fraction, Fraction]:
         """Return (f, x) such that f exp(-x) is the mass of a walk over its probability, but for a constant."""
         if walk not in self._coins:
             left, gap, factor = len(self.wanted) - 1, len(self.lengths), Fraction(1)
@@ -302,7 +302,7 @@ class JointQuantiles(BoundedRangeMechanism, RangeMechanism):
         epsilon: Number,
         adjacency: str | Adjacency,
     ) -> None:
-        self._fill_ruler(low, high, step)
+        self._fill_lattice(low, high, step)
         self._fill(at=read_quantiles(at), spread=read_natural(spread, "spread"))
         self._fill(epsilon=read_loss(epsilon, most=_MOST_LOSS), adjacency=Adjacency.of(adjacency))
         if self._last > _MOST_PLACES:

@@ -83,7 +83,7 @@ class RangeMechanism(Mechanism):
     high: Fraction
     step: Fraction | None
 
-    def _fill_ruler(self, low: Number, high: Number, step: Number | None) -> None:
+    def _fill_lattice(self, low: Number, high: Number, step: Number | None) -> None:
         """Set the range and the step."""
         ruler = BoundedLattice.of(low, high, step)
         self._fill(low=ruler.low, high=ruler.high, step=None if step is None else ruler.step)
@@ -105,9 +105,9 @@ class QuantileMechanism(RangeMechanism):
 
     epsilon: Fraction
 
-    def _fill_ruler(self, low: Number, high: Number, step: Number | None) -> None:
+    def _fill_lattice(self, low: Number, high: Number, step: Number | None) -> None:
         """Set the range and the step, or refuse a lattice of too many points."""
-        super()._fill_ruler(low, high, step)
+        super()._fill_lattice(low, high, step)
         if self.ruler.top >= self.most_marks:
             raise MechanismError(
                 "step-too-small", bits=self.most_marks.bit_length() - 1, mechanism=self.for_more_marks

@@ -118,14 +118,14 @@ class NestedIntervalLaw:
         """Return True with probability exactly exp(-exponent) / (weight of a mark of this level)."""
         uniform, width = digits.take(word), word
         while True:
-            low, high = self._chance(mark, level, width + _GUARD)
+            low, high = self._bound_probability(mark, level, width + _GUARD)
             if (uniform + 1) << _GUARD <= low:
                 return True
             if uniform << _GUARD >= high:
                 return False
             uniform, width = uniform << word | digits.take(word), width + word
 
-    def _chance(self, mark: int, level: int, precision: int) -> tuple[int, int]:
+    def _bound_probability(self, mark: int, level: int, precision: int) -> tuple[int, int]:
         """Return integers around 2**precision * exp(-exponent) / weight, with the weight of one mark."""
         if (mark, precision) not in self._chances:
             low, high = exp_bounds(self.exponent(mark), precision + self.precision)
@@ -174,7 +174,7 @@ def bound_rank_error(others: int, rate: Fraction, failing: float) -> float:
 
 Doubles: TypeAlias = NDArray[np.float64]
 
-_COIN_WORD = 32
+_WORD_BITS = 32
 _FAR = 16
 _SAFE = 1 << 62
 _NEAR = 8
@@ -260,12 +260,12 @@ class PermuteAndFlipLaw:
     ranks: WindowRanks
     rate: Fraction
     far: int = _FAR
-    word: int = _COIN_WORD
+    word: int = _WORD_BITS
     singly: bool = False
 
     def draw(self, bits: BitSource) -> int:
         """Return one of the marks whose draw is True, all alike; the best mark's always does."""
-        near, rest = self._toss_coins(*self._nearby, bits), self._toss_far_coins(bits)
+        near, rest = self._draw_acceptances(*self._nearby, bits), self._draw_far_acceptances(bits)
         accepted = np.concatenate((near, rest))
         return int(accepted[uniform_below(len(accepted), 1, bits=bits)[0]])
 
@@ -308,14 +308,14 @@ class PermuteAndFlipLaw:
     def _limit(self) -> int:
         return exp_bounds(Fraction(self.far), self.word)[1]
 
-    def _toss_coins(self, first: int, last: int, bits: BitSource) -> Integers:
+    def _draw_acceptances(self, first: int, last: int, bits: BitSource) -> Integers:
         """Draw for the marks from `first` to `last`."""
         exponents = WindowDistances(self.ranks).exponents(self.rate, first, last)
         words = bits.integers(len(exponents), self.word)
         coins = settle_exp(words, self.word, exponents.doubles, exponents.exact, bits)
         return first + np.flatnonzero(coins)
 
-    def _toss_far_coins(self, bits: BitSource) -> Integers:
+    def _draw_far_acceptances(self, bits: BitSource) -> Integers:
         """Draw for all other marks."""
         first, last = self._nearby
         below, many = first - self.ranks.first, last - first + 1

@@ -113,7 +113,7 @@ class WeightedQuantile(QuantileMechanism, PickMeasurement):
         offset: Number = 0,
         window: int = 1,
     ) -> None:
-        self._fill_ruler(low, high, step)
+        self._fill_lattice(low, high, step)
         self._fill(
             at=read_quantile(at, "at"), sensitivity=_read_sensitivity(sensitivity), epsilon=read_loss(epsilon)
         )

@@ -76,12 +76,12 @@ def _build_upper_envelope(lines: list[_EnvelopeLine]) -> list[_EnvelopeLine]:
 def _find_root(own: _EnvelopeLine, hull: list[_EnvelopeLine]) -> Fraction:
     """Return the s at which the envelope comes down to height + s * fall of the given line."""
 
-    def passed(turn: int) -> bool:
+    def passes(turn: int) -> bool:
         """Whether the root lies before the next line of the envelope takes over."""
         line, end = hull[turn], hull[turn].meets(hull[turn + 1])
         return line.height - own.height <= end * (line.fall + own.fall)
 
-    line = hull[bisect_left(range(len(hull) - 1), True, key=passed)]
+    line = hull[bisect_left(range(len(hull) - 1), True, key=passes)]
     return Fraction(line.height - own.height, line.fall + own.fall)
 
 

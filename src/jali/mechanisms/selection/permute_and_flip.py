@@ -24,7 +24,7 @@ from jali.numbers.quadrature import build_panel_nodes, sum_logs
 from jali.sampling import BitSource
 from jali.sampling.bernoulli import settle_exp
 from jali.sampling.exp_bounds import Doubles
-from jali.sampling.interval_bernoulli import Coins
+from jali.sampling.interval_bernoulli import Booleans
 from jali.sampling.uniform import uniform_below
 
 _WORD = 32
@@ -121,11 +121,11 @@ def draw_permute_and_flip(exponents: Exponents, size: int, bits: BitSource, *, w
     """
     rows = max(1, _TABLE // len(exponents))
     parts = [min(rows, size - start) for start in range(0, size, rows)]
-    chosen = [_choose_among_accepted(_toss(exponents, part, bits, word_bits), bits) for part in parts]
+    chosen = [_choose_among_accepted(_draw_acceptances(exponents, part, bits, word_bits), bits) for part in parts]
     return np.concatenate(chosen) if chosen else np.empty(0, np.intp)
 
 
-def _toss(exponents: Exponents, rows: int, bits: BitSource, width: int) -> Coins:
+def _draw_acceptances(exponents: Exponents, rows: int, bits: BitSource, width: int) -> Booleans:
     """Draw for all candidates, `rows` times over."""
     count = len(exponents)
     x = exponents.doubles if rows == 1 else np.tile(exponents.doubles, rows)
@@ -142,7 +142,7 @@ def _read_row_exactly(exponents: Exponents, start: int, turn: int) -> Fraction:
     return exponents.exact((start + turn) % len(exponents))
 
 
-def _choose_among_accepted(coins: Coins, bits: BitSource) -> Places:
+def _choose_among_accepted(coins: Booleans, bits: BitSource) -> Places:
     """Choose uniformly among the True of each row; the best candidate is always one of them."""
     counts = np.count_nonzero(coins, axis=1)
     ranks = np.empty(len(coins), np.intp)

@@ -83,14 +83,14 @@ class RandomDigits:
             pass
         return value
 
-    def heads(self) -> int:
+    def draw_geometric(self) -> int:
         """Return j = 0, 1, 2, ... with probability 1/2, 1/4, 1/8, ..."""
         count = 0
         while self.take(1):
             count += 1
         return count
 
-    def coin(self, factor: Fraction, exponent: Fraction, word: int = 32) -> bool:
+    def draw_bernoulli(self, factor: Fraction, exponent: Fraction, word: int = 32) -> bool:
         """Return True with probability exactly factor * exp(-exponent), which is at most 1."""
         uniform, width = self.take(word), word
         while True:
@@ -145,14 +145,14 @@ class PiecewiseGeometric:
         if uniform := (length != 0 and length <= 2 * block):
             skipped, offset, count = 0, digits.below(length), length
         else:
-            skipped = digits.heads()
+            skipped = digits.draw_geometric()
             offset, count = skipped * block + digits.below(block), 2 * block
         if not uniform and 0 < length <= offset:
             return None
         copies = 1 if self.multiplicity is None else self.multiplicity(piece, offset)
         factor = _shift(copies * count, weight, self._shift + skipped)
         exponent = self.unit * (int(self.tops[piece]) + int(self.slopes[piece]) * offset)
-        return (piece, offset) if digits.coin(factor, exponent, word) else None
+        return (piece, offset) if digits.draw_bernoulli(factor, exponent, word) else None
 
     @cached_property
     def _blocks(self) -> Whole:

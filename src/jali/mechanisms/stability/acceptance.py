@@ -23,7 +23,7 @@ from jali.mechanisms.partition_selection.release_probabilities import ReleasePro
 from jali.numbers.search import least_integer
 from jali.sampling import BitSource
 from jali.sampling.exp_bounds import Bounds, exp_bounds
-from jali.sampling.interval_bernoulli import toss_between
+from jali.sampling.interval_bernoulli import draw_booleans
 
 
 class Declined(Enum):
@@ -123,7 +123,7 @@ class DecliningMechanism(ApproximateMechanism):
 
     def _draw_acceptance(self, distance: int, size: int, bits: BitSource) -> NDArray[np.bool_]:
         """Draw `size` times whether a table at this distance is answered."""
-        return toss_between(partial(self.chances.bounds, steps_of_distance(self.chances, distance)), size, bits)
+        return draw_booleans(partial(self.chances.bounds, steps_of_distance(self.chances, distance)), size, bits)
 
 
 def refuse_extremes(epsilon: Fraction, name: str = "epsilon") -> None:
@@ -142,7 +142,9 @@ def find_least_distance(chances: ReleaseProbabilities, missed: float) -> int:
     return least_integer(lambda steps: chances.complement(steps) <= missed, 0, chances.sure) - 1
 
 
-def chances_by_recursion(epsilon: float, delta: float, whole: float, distance: int) -> tuple[float, float]:
+def compute_acceptance_by_recursion(
+    epsilon: float, delta: float, whole: float, distance: int
+) -> tuple[float, float]:
     """Return the probabilities of an answer and of none at a distance, step by step in doubles."""
     told, lost = 0.0, 1.0
     for _ in range(distance + 1):

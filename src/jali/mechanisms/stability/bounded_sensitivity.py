@@ -33,7 +33,7 @@ from jali.mechanisms.stability.clamped_laplace import (
     StatisticRelease,
     length,
     log_masses_after_clamping,
-    read_ruler,
+    read_output_lattice,
     read_share,
     steps_in,
 )
@@ -129,7 +129,7 @@ class BoundedSensitivity(StatisticRelease):
         high: Number | None = None,
         step: Number | None = None,
     ) -> None:
-        _, declared = read_ruler(statistic, low, high, step)
+        _, declared = read_output_lattice(statistic, low, high, step)
         self._fill(
             drift=read_parameter(drift, "drift"),
             epsilon=read_parameter(epsilon, "epsilon"),

@@ -29,10 +29,10 @@ class StatisticRelease(ApproximateMechanism):
     @cached_property
     def ruler(self) -> BoundedLattice:
         """The lattice of the values that can be released."""
-        return read_ruler(self.statistic, self.low, self.high, self.step)[0]
+        return read_output_lattice(self.statistic, self.low, self.high, self.step)[0]
 
 
-def read_ruler(
+def read_output_lattice(
     statistic: Statistic | None, low: Number | None, high: Number | None, step: Number | None
 ) -> tuple[BoundedLattice, dict[str, Fraction | None]]:
     """Return the lattice of the outputs and the fields low, high and step: the statistic's, or declared ones."""

@@ -28,7 +28,7 @@ from jali.mechanisms.stability.acceptance import (
     DECLINED,
     Acceptance,
     DecliningMechanism,
-    chances_by_recursion,
+    compute_acceptance_by_recursion,
     find_least_distance,
     refuse_extremes,
     steps_of_distance,
@@ -37,7 +37,7 @@ from jali.mechanisms.stability.clamped_laplace import (
     StatisticRelease,
     length,
     log_masses_after_clamping,
-    read_ruler,
+    read_output_lattice,
     read_share,
     steps_in,
 )
@@ -119,7 +119,7 @@ class ProposeTestRelease(DecliningMechanism, StatisticRelease):
         high: Number | None = None,
         step: Number | None = None,
     ) -> None:
-        _, declared = read_ruler(statistic, low, high, step)
+        _, declared = read_output_lattice(statistic, low, high, step)
         self._fill(
             bound=read_parameter(bound, "bound"),
             epsilon=read_parameter(epsilon, "epsilon"),
@@ -200,7 +200,7 @@ class ProposeTestRelease(DecliningMechanism, StatisticRelease):
         """Return the law of the release: none, or the clamped noise."""
         mark, distance = self._read(value)
         test = float(self.chances.epsilon)
-        told, lost = chances_by_recursion(test, float(self.delta), float(self.epsilon), distance)
+        told, lost = compute_acceptance_by_recursion(test, float(self.delta), float(self.epsilon), distance)
         noise = log_masses_after_clamping(mark, self.ruler.top, self.scale)
         answers = {self.ruler.at(place): mass + math.log(told) for place, mass in enumerate(noise)}
         return {**answers, **({DECLINED: math.log(lost)} if lost > 0 else {})}

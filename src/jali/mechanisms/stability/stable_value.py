@@ -23,7 +23,7 @@ from jali.mechanisms.partition_selection.release_probabilities import ReleasePro
 from jali.mechanisms.stability.acceptance import (
     DECLINED,
     DecliningMechanism,
-    chances_by_recursion,
+    compute_acceptance_by_recursion,
     find_least_distance,
     refuse_extremes,
 )
@@ -109,7 +109,7 @@ class StableValue(DecliningMechanism):
         """Return the law of the answer and of none, by the recursion in doubles."""
         stable = as_stable(value)
         epsilon = float(self.epsilon)
-        told, lost = chances_by_recursion(epsilon, float(self.delta), epsilon, stable.distance)
+        told, lost = compute_acceptance_by_recursion(epsilon, float(self.delta), epsilon, stable.distance)
         return {key: math.log(mass) for key, mass in ((stable.answer, told), (DECLINED, lost)) if mass > 0}
 
     def deviation(self, value: tuple[Any, int], output: Any) -> int:

@@ -268,7 +268,7 @@ def build_product_law(places: list[int], law: IndependentLaw, move: int) -> LogM
         law: The law of each noise.
         move: How far a neighbour's measurements can be in one coordinate.
     """
-    reach = law.reach(_LEFT_OUT / max(1, len(places))) + move
+    reach = law.bound_tail(_LEFT_OUT / max(1, len(places))) + move
     noises = [(z, law.log_mass(z)) for z in range(-reach, reach + 1)]
     rows = itertools.product(*([(place + z, log) for z, log in noises] for place in places))
     return {tuple(key for key, _ in row): sum(log for _, log in row) for row in rows}

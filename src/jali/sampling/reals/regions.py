@@ -15,7 +15,7 @@ import numpy as np
 from jali.sampling.bernoulli import bernoulli
 from jali.sampling.bits import BitSource, Words
 from jali.sampling.exp_bounds import Bounds
-from jali.sampling.interval_bernoulli import WORD, Coins
+from jali.sampling.interval_bernoulli import WORD, Booleans
 from jali.sampling.reals.balls import WIDTH, Ball, of_words, where
 from jali.sampling.reals.log_bounds import log_bounds
 from jali.sampling.reals.real import Draws, Law, Real
@@ -155,7 +155,7 @@ class RegionLaw(Law):
 
         return Draws(where(negative, -balls, balls), real)
 
-    def _settle(self, trials: _RegionPoints, bits: BitSource) -> tuple[Coins, dict[int, Point]]:
+    def _settle(self, trials: _RegionPoints, bits: BitSource) -> tuple[Booleans, dict[int, Point]]:
         """Return which points are inside; also return those of them that needed more bits."""
         u, v = of_words(trials.u), of_words(trials.v)
         with np.errstate(all="ignore"):
@@ -174,13 +174,13 @@ class RegionLaw(Law):
         with np.errstate(all="ignore"):
             return self.first.place(*balls), None if self.second is None else self.second.place(*balls)
 
-    def _either(self, seconds: Coins, first: Ball, second: Ball | None) -> Ball:
+    def _either(self, seconds: Booleans, first: Ball, second: Ball | None) -> Ball:
         return first if second is None else where(seconds, second, first)
 
     def _region(self, second: bool) -> Region:
         return self.second if second and self.second is not None else self.first
 
-    def _seconds(self, size: int, bits: BitSource, word_bits: int = WORD) -> Coins:
+    def _seconds(self, size: int, bits: BitSource, word_bits: int = WORD) -> Booleans:
         if self.second is None:
             return np.zeros(size, np.bool_)
         return ~bernoulli(self.share, size, bits=bits, word_bits=word_bits)
@@ -192,7 +192,7 @@ class _RegionPoints:
 
     u: Words
     v: Words
-    seconds: Coins
+    seconds: Booleans
 
 
 def is_inside(region: Region, point: Point) -> bool:
