@@ -17,7 +17,7 @@ from tests.distribution.chi_square import cdf_of, p_value
 from tests.seeded import SeededBits
 
 from jali.sampling import DiscreteGaussian, DiscreteLaplace, Geometric
-from jali.sampling.guide_table import BULK, FEW, BlockSampler, Plan
+from jali.sampling.guide_table import BULK, FEW, BitWidths, BlockSampler
 
 LEVEL = 1e-9
 AnyLaw = Geometric | DiscreteLaplace | DiscreteGaussian
@@ -75,11 +75,11 @@ def test_small_requests_have_the_same_law(law: AnyLaw) -> None:
 PLANS = {
     "bulk": (BULK, 60_000),
     "few": (FEW, 30_000),
-    "coarse blocks, table": (Plan(fineness=0, guide_bits=16, word_bits=64, depth=64), 60_000),
-    "fine blocks, small table": (Plan(fineness=7, guide_bits=8, word_bits=64, depth=64), 30_000),
-    "words of 16 bits": (Plan(fineness=3, guide_bits=8, word_bits=16, depth=16, guard=2), 20_000),
-    "words of 4 bits": (Plan(fineness=2, guide_bits=4, word_bits=4, depth=4, guard=0), 3000),
-    "words of 4 bits, no table": (Plan(fineness=0, guide_bits=0, word_bits=4, depth=2, guard=0), 3000),
+    "coarse blocks, table": (BitWidths(fineness=0, guide_bits=16, word_bits=64, depth=64), 60_000),
+    "fine blocks, small table": (BitWidths(fineness=7, guide_bits=8, word_bits=64, depth=64), 30_000),
+    "words of 16 bits": (BitWidths(fineness=3, guide_bits=8, word_bits=16, depth=16, guard=2), 20_000),
+    "words of 4 bits": (BitWidths(fineness=2, guide_bits=4, word_bits=4, depth=4, guard=0), 3000),
+    "words of 4 bits, no table": (BitWidths(fineness=0, guide_bits=0, word_bits=4, depth=2, guard=0), 3000),
 }
 OF_ALL_SIZES: list[AnyLaw] = [
     Geometric(Fraction(10)),

@@ -176,7 +176,7 @@ class Watch:
             tossed.extend(Fraction(sum(bounds(int(kind), _BITS)), 2 << _BITS) for kind in kinds)
             return np.full(len(kinds), answer, np.bool_)
 
-        with patch.object(jali.mechanisms.partition_selection.optimal_keys, "toss", toss):
+        with patch.object(jali.mechanisms.partition_selection.optimal_keys, "draw_by_kind", toss):
             answer = True
             able = np.asarray(honest(mechanism, counts))
             answer, chances = False, iter(tuple(tossed))

@@ -24,12 +24,12 @@ from jali.privacy.adjacency import Adjacency
 from jali.privacy.rationals import Number, share
 from jali.sampling import BitSource, system_bits
 from jali.sampling.exp_bounds import Bounds, exp_bounds
-from jali.sampling.interval_bernoulli import Coins, toss_between
+from jali.sampling.interval_bernoulli import Booleans, draw_booleans
 
 _WIDTH = 32  # bits of a word; one coin in 2**31 needs a second word
 
 
-def draw_with_odds(epsilon: Fraction, against: Fraction, size: int, *, bits: BitSource) -> Coins:
+def draw_with_odds(epsilon: Fraction, against: Fraction, size: int, *, bits: BitSource) -> Booleans:
     """Toss coins that show True with probability exactly e^epsilon / (e^epsilon + against).
 
     Args:
@@ -48,7 +48,7 @@ def draw_with_odds(epsilon: Fraction, against: Fraction, size: int, *, bits: Bit
         >>> draw_with_odds(Fraction(10**6), Fraction(1), 3, bits=system_bits())
         array([ True,  True,  True])
     """
-    return toss_between(partial(bound_odds, epsilon, against), size, bits, _WIDTH)
+    return draw_booleans(partial(bound_odds, epsilon, against), size, bits, _WIDTH)
 
 
 def bound_odds(epsilon: Fraction, against: Fraction, precision: int) -> Bounds:

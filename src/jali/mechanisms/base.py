@@ -135,7 +135,7 @@ class Specimen:
         mechanism: The mechanism, with its parameters.
         adjacency: The adjacency in which its loss is meant here.
         neighbours: Pairs of inputs that neighbouring tables can have; they should reach the loss where any can.
-        shape: What `error` must be told besides the confidence, such as the number of candidates.
+        shape: What `error` needs besides the confidence, such as the number of candidates.
         typical: The input on which laws of the output are checked; the first of the neighbours if not given.
         tight: Whether these neighbours reach the claimed loss; False where the claim is a bound.
     """

@@ -35,7 +35,7 @@ _MARGIN = 2.0**-49
 def round_to_lattice(values: NDArray[Any], step: Fraction) -> NDArray[Any]:
     """Return floor(x/step + 1/2) for each x, exactly: int64, or Python ints if one of them does not fit.
 
-    A value that is not finite counts as 0: an error would tell that it was there. One beyond 10^5000 in size
+    A value that is not finite counts as 0: an error would reveal that it was there. One beyond 10^5000 in size
     counts as 10^5000 with its sign, which moves no two values further apart.
     """
     doubles = _read_as_doubles(values)
@@ -43,7 +43,7 @@ def round_to_lattice(values: NDArray[Any], step: Fraction) -> NDArray[Any]:
     if doubles is None or extreme:
         return _pack_points([round_one_to_lattice(item, step) for item in values.ravel().tolist()], values.shape)
     power = _find_power_of_two(step)
-    with np.errstate(all="ignore"):  # a warning would tell of a value; what overflows is settled by rationals
+    with np.errstate(all="ignore"):  # a warning would reveal a value; what overflows is settled by rationals
         return _round_by_quotient(doubles, step) if power is None else _round_by_scaling(doubles, step, power)
 
 
@@ -82,7 +82,7 @@ def _clamp_size(value: Fraction | int) -> Fraction | int:
 
 
 def _is_tiny(value: Decimal, step: Fraction) -> bool:
-    """Tell that |x| < step/2, from sizes alone: |x| < 10^n <= 8^n for n <= 0, and the step's size in binary."""
+    """Return whether |x| < step/2, from sizes alone: |x| < 10^n <= 8^n for n <= 0, and the bits of the step."""
     digits = value.adjusted() + 1
     return digits <= 0 and 3 * digits < step.numerator.bit_length() - step.denominator.bit_length() - 2
 
@@ -200,7 +200,7 @@ def read_numbers(value: Any) -> NDArray[Any]:
 
 
 def narrow(integers: NDArray[Any]) -> NDArray[Any]:
-    """Return integers as int64 if each of them fits, else as Python ints: the type tells what the integers do."""
+    """Return integers as int64 if each of them fits, else as Python ints: the type says what the integers do."""
     if integers.dtype == np.int64:
         return integers
     fits = not integers.size or (int(integers.min()) >= -_INT64 and int(integers.max()) < _INT64)

@@ -111,7 +111,7 @@ def add(values: Integers, noise: np.ndarray) -> np.ndarray:
     """Add integers exactly: int64 if every sum fits, Python ints otherwise.
 
     The type of the result is a function of the result alone. Chosen from the values or from the noise, it would
-    tell of them.
+    reveal them.
     """
     array = np.asarray(values)
     if _fits(array) and _fits(noise):
@@ -159,7 +159,7 @@ class BoundedLattice:
 
     @classmethod
     def of(cls, low: Number, high: Number, step: Number | None = None) -> BoundedLattice:
-        """Read a ruler from a mechanism's arguments."""
+        """Read a lattice from a mechanism's arguments."""
         least, most = read_range_ends(low, high)
         width = _find_fine_step(most - least) if step is None else read_parameter(step, "step")
         ruler = cls(least, most, width)

@@ -115,7 +115,7 @@ class Measurement(ABC):
     # What it is called in stored plans, which never changes, and its parameters: "sensitivity epsilon".
     tag: ClassVar[str]
     stored_parts: ClassVar[str]
-    # Whether the noise is that of another release, which pays for both.
+    # Whether the noise is that of another release, which is charged for both.
     prepaid: ClassVar[bool] = False
 
     @property
@@ -142,7 +142,7 @@ class Measurement(ABC):
         return self.noise_law
 
     def list_charges(self) -> tuple[Event, ...]:
-        """Return the loss of its release; nothing where another release pays."""
+        """Return the loss of its release; nothing where another release is charged."""
         return () if self.prepaid else (self.loss.event,)
 
     def derive_loss(self, event: Event) -> Loss:

@@ -22,6 +22,7 @@ from jali.errors import MechanismError
 from jali.mechanisms.base import Mechanism, read_miss_probability, read_natural
 from jali.mechanisms.exact_values import read_numbers
 from jali.mechanisms.lattice import Integers, Lattice, add
+from jali.numbers.quadrature import sum_all_logs
 from jali.numbers.search import bracket, greatest_integer, least_integer
 from jali.privacy.adjacency import Adjacency
 from jali.privacy.losses.pure_loss import Pure
@@ -72,17 +73,11 @@ def pattern_masses(
     while pending:
         pattern, logs = pending.pop()
         if len(pattern) == len(values) or (cutoff is not None and sum(pattern) >= cutoff):
-            found[pattern] = _log_sum(logs)
+            found[pattern] = sum_all_logs(logs)
         else:
             place = len(pattern)
             pending += [((*pattern, True), logs + above[place]), ((*pattern, False), logs + below[place])]
     return found
-
-
-def _log_sum(logs: Floats) -> float:
-    """Return ln of the sum of numbers that are given by their logarithms."""
-    largest = float(logs.max())
-    return largest + math.log(math.fsum(np.exp(logs - largest).tolist()))
 
 
 @lru_cache(maxsize=256)
@@ -149,7 +144,7 @@ def _cube_root(value: int) -> int:
 
 
 Values: TypeAlias = Sequence[Any] | NDArray[Any]
-# The chance that one of them is misjudged is below what doubles hold if there are more.
+# The probability that one of them is misjudged is below what doubles hold if there are more.
 _MOST_QUERIES = 10**300
 
 
@@ -291,7 +286,7 @@ class Watch:
         return self._left
 
     def ask(self, value: Any) -> Any:
-        """Tell whether a value is above the threshold.
+        """Return whether a value is above the threshold.
 
         Returns:
             True or False; or, with numeric answers, a noisy value if it is above and None if not.

@@ -35,8 +35,8 @@ STRATEGIES: tuple[type[CellStrategy], ...] = (TreeOfCells, RootOfCells)
 # Quantiles, and the heaviest cells.
 QUANTILES: tuple[type[WeightedQuantile], ...] = (WeightedQuantile, PermutedWeightedQuantile)
 HEAVIEST: tuple[type[SelectionByWeight], ...] = (PermuteAndFlip, Exponential)
-# Which groups are shown: by coins, or by a noisy count that may be told.
-COINS: tuple[type[GroupSelection], ...] = (OptimalKeys,)
+# Which groups are shown: by a draw for each group, or by a noisy count that may be released.
+KEY_SELECTIONS: tuple[type[GroupSelection], ...] = (OptimalKeys,)
 THRESHOLDS: tuple[type[ThresholdedCounts], ...] = (LaplaceThreshold, GaussianThreshold)
 
 
@@ -48,4 +48,4 @@ def choose_least_noise(sensitivity: MeasurementSensitivity, loss: Loss) -> Noise
 
 def list_stored_measurements() -> tuple[type[Any], ...]:
     """Return every class that a stored plan may hold."""
-    return (*NOISES, *JOINT, *CELLS, *STRATEGIES, *QUANTILES, *HEAVIEST, *COINS, *THRESHOLDS)
+    return (*NOISES, *JOINT, *CELLS, *STRATEGIES, *QUANTILES, *HEAVIEST, *KEY_SELECTIONS, *THRESHOLDS)

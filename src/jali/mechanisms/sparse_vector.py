@@ -28,7 +28,7 @@ from jali.sampling import BitSource, DiscreteLaplace
 
 @dataclass(frozen=True, repr=False)
 class AboveThreshold(PureMechanism, ThresholdComparison):
-    """Find the first of many values that is above a threshold, for the price of one answer.
+    """Find the first of many values that is above a threshold, for the loss of one answer.
 
     Values below the threshold cost nothing, however many there are. `release` takes all values at once;
     `start` takes one at a time, each chosen after the answers before it. Where all values are known beforehand
@@ -130,7 +130,7 @@ class AboveThreshold(PureMechanism, ThresholdComparison):
     def specimens(cls) -> tuple[Specimen, ...]:
         """Return values that must be found below against the odds, then one that must be found above.
 
-        Laws are checked on values of which some are misjudged with a chance just above 5 %, near `error(0.95)`.
+        Laws are checked on values of which some are misjudged with probability just above 5 %, near `error(0.95)`.
         """
         counts = cls(sensitivity=1, epsilon="3/2", monotone=True, adjacency="add-remove")
         lattice = cls(sensitivity="1/2", epsilon=2, step="1/4")
@@ -151,9 +151,9 @@ _LEFT_OUT = 1e-13
 
 @dataclass(frozen=True, repr=False)
 class SparseVector(ThresholdComparison):
-    """Tell which of many values are above a threshold, until `cutoff` of them were; then stop.
+    """Release which of many values are above a threshold, until `cutoff` of them were; then stop.
 
-    Only answers "above" are paid for. `release` takes all values at once; `start` takes one at a time, each
+    Only answers "above" are charged. `release` takes all values at once; `start` takes one at a time, each
     chosen after the answers before it, and refuses to go on after the cut-off. Where all values are known
     beforehand, top-k selection errs less for the same loss: use this for streams.
 
@@ -161,7 +161,7 @@ class SparseVector(ThresholdComparison):
         cutoff: How many values may be found above.
         sensitivity: How far any one value can move between neighbouring tables.
         epsilon: The loss of all comparisons together.
-        epsilon_answers: The further loss of noisy values for those found above; None: they are not told.
+        epsilon_answers: The further loss of noisy values for those found above; None: they are not released.
         monotone: Whether all values move the same way between neighbours, as counts do under add-remove.
         adjacency: When two tables are neighbours; must be said where `monotone` is.
         step: The lattice for real values; without it the values must be integers.
@@ -170,7 +170,7 @@ class SparseVector(ThresholdComparison):
         All answers together are (epsilon + epsilon_answers)-DP, for any number of values, chosen adaptively or
         not. With c = cutoff, the noises are integers of scale sensitivity/e1 on the threshold, drawn once,
         2c sensitivity/e2 (monotone: c sensitivity/e2) on each value, fresh, and c sensitivity/epsilon_answers on
-        each value that is told, fresh again; e1 + e2 = epsilon, e1 : e2 near 1 : (2c)^(2/3) (monotone:
+        each value that is released, fresh again; e1 + e2 = epsilon, e1 : e2 near 1 : (2c)^(2/3) (monotone:
         1 : c^(2/3)). Ties count as above. The loss is linear in the sensitivity: k times the sensitivity at k
         times epsilon and k times epsilon_answers is the same noise.
     Proof:
@@ -223,7 +223,7 @@ class SparseVector(ThresholdComparison):
 
     @property
     def loss(self) -> Pure:
-        """Epsilon, and epsilon_answers where values are told; pure."""
+        """Epsilon, and epsilon_answers where values are released; pure."""
         return Pure(self.epsilon + (self.epsilon_answers or 0))
 
     @property
@@ -233,7 +233,7 @@ class SparseVector(ThresholdComparison):
 
     @property
     def answer_scale(self) -> Fraction | None:
-        """The scale of the noise on a value that is told, in steps of the lattice."""
+        """The scale of the noise on a value that is released, in steps of the lattice."""
         return None if self.epsilon_answers is None else self.cutoff * self._distance / self.epsilon_answers
 
     def answer_error(self, confidence: float) -> Any:
@@ -296,7 +296,7 @@ class SparseVector(ThresholdComparison):
 
     def _columns(self, places: list[int], law: DiscreteLaplaceLaw) -> list[list[tuple[Any, float]]]:
         """List each value's noisy answers in one window for all, so that neighbours share it."""
-        reach = law.reach(_LEFT_OUT / self.cutoff) + max(map(abs, places), default=0)
+        reach = law.bound_tail(_LEFT_OUT / self.cutoff) + max(map(abs, places), default=0)
         window = range(-reach, reach + 1)
         real = Lattice(self.step).real
         return [[(real(answer), law.log_mass(answer - place)) for answer in window] for place in places]
@@ -309,7 +309,7 @@ class SparseVector(ThresholdComparison):
     def specimens(cls) -> tuple[Specimen, ...]:
         """Return values that must be found below against the odds, then some that must be found above.
 
-        Laws are checked on values of which some are misjudged with a chance just above 5 %, near `error(0.95)`.
+        Laws are checked on values of which some are misjudged with probability just above 5 %, near `error(0.95)`.
         """
         counts = cls(cutoff=2, sensitivity=1, epsilon=1, monotone=True, adjacency="add-remove")
         told = cls(cutoff=1, sensitivity=1, epsilon=1, epsilon_answers=2)

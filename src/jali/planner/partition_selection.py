@@ -22,7 +22,7 @@ from typing import TypeVar
 from jali.ir.aggregates import Aggregation, CountPeople, CountRows, Measure, Weights
 from jali.mechanisms.partition_selection.group_selection import GroupSelection
 from jali.mechanisms.partition_selection.thresholded_counts import ThresholdedCounts
-from jali.mechanisms.planner_registry import COINS, THRESHOLDS
+from jali.mechanisms.planner_registry import KEY_SELECTIONS, THRESHOLDS
 from jali.numbers.rounding import round_root_down
 from jali.privacy import Event, Loss, Pure
 
@@ -64,7 +64,7 @@ def select_by_probability(
     loss: Loss, delta: Fraction, weights: Weights | None, changes: int, least_people: int
 ) -> GroupSelection:
     """Choose the groups by coins."""
-    return _choose_selection(COINS, loss, delta, weights, changes, least_people)
+    return _choose_selection(KEY_SELECTIONS, loss, delta, weights, changes, least_people)
 
 
 def select_with_count(

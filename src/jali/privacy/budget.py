@@ -17,7 +17,7 @@ class Budget:
     Args:
         epsilon: The limit on epsilon.
         delta: The limit on delta.
-        delta_events: The part of delta that events with a delta of their own may use; the rest pays for
+        delta_events: The part of delta that events with a delta of their own may use; the rest is for
             adding up many questions by the square root. Fixed here for ever; half of delta by default.
 
     Example:

@@ -202,7 +202,7 @@ class ApproximateFilter:
     Attributes:
         epsilon: The limit on epsilon, exactly.
         delta: The limit on delta, exactly.
-        slack: The part of delta that pays for the square root; the rest is for events with a delta of their
+        slack: The part of delta for the square root; the rest is for events with a delta of their
             own. Half of delta by default. It must be fixed here: a part that moved with what was spent would
             not be valid.
 

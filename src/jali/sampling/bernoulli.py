@@ -1,6 +1,6 @@
-"""Exact coins: Bernoulli(p) and Bernoulli(exp(-x)) for rational p and x.
+"""Draw exactly from Bernoulli(p) and Bernoulli(exp(-x)) for rational p and x.
 
-A coin compares a uniform number with its probability. The first bits and a bound decide nearly always; where
+A draw compares a uniform number with its probability. The first bits and a bound decide nearly always; where
 they do not, the uniform number gets more bits and the probability more digits until they part.
 """
 
@@ -17,19 +17,19 @@ from numpy.typing import NDArray
 from jali.errors import MechanismError
 from jali.sampling.bits import BitSource, Words, system_bits
 from jali.sampling.exp_bounds import Bounds, Doubles, compare_exp, exp_bounds
-from jali.sampling.interval_bernoulli import WORD, Coins, is_below, toss_between
+from jali.sampling.interval_bernoulli import WORD, Booleans, draw_booleans, is_below
 from jali.sampling.parameters import rational, size_of_sample
 
 _BLOCK = 1 << 14
-_FAR = 64  # exp(-64) < 2**-64: larger exponents need not be told apart by doubles
+_FAR = 64  # exp(-64) < 2**-64: larger exponents need not be distinguished by doubles
 
 
-def bernoulli(p: Fraction, size: int, *, bits: BitSource | None = None, word_bits: int = WORD) -> Coins:
-    """Toss `size` independent coins that show True with probability exactly p.
+def bernoulli(p: Fraction, size: int, *, bits: BitSource | None = None, word_bits: int = WORD) -> Booleans:
+    """Draw `size` independent Booleans that are True with probability exactly p.
 
     Args:
         p: A rational in [0, 1].
-        size: How many coins.
+        size: How many.
         bits: Where the random bits come from; the thread's own stream if not given.
         word_bits: How many bits are drawn at a time; the law does not depend on it.
 
@@ -52,15 +52,15 @@ def bernoulli(p: Fraction, size: int, *, bits: BitSource | None = None, word_bit
         below, rest = divmod(p.numerator << precision, p.denominator)
         return below, below + (rest > 0)
 
-    return toss_between(bounds, size_of_sample(size), _source(bits), word_bits)
+    return draw_booleans(bounds, size_of_sample(size), _source(bits), word_bits)
 
 
-def bernoulli_exp(x: Fraction, size: int, *, bits: BitSource | None = None, word_bits: int = WORD) -> Coins:
-    """Toss `size` independent coins that show True with probability exactly exp(-x).
+def bernoulli_exp(x: Fraction, size: int, *, bits: BitSource | None = None, word_bits: int = WORD) -> Booleans:
+    """Draw `size` independent Booleans that are True with probability exactly exp(-x).
 
     Args:
         x: A rational, at least 0.
-        size: How many coins.
+        size: How many.
         bits: Where the random bits come from; the thread's own stream if not given.
         word_bits: How many bits are drawn at a time; the law does not depend on it.
 
@@ -78,13 +78,13 @@ def bernoulli_exp(x: Fraction, size: int, *, bits: BitSource | None = None, word
     x = rational("x", x)
     if x < 0:
         raise MechanismError("parameter-below-zero", value=x, name="x")
-    return toss_between(partial(exp_bounds, x), size_of_sample(size), _source(bits), word_bits)
+    return draw_booleans(partial(exp_bounds, x), size_of_sample(size), _source(bits), word_bits)
 
 
 def bernoulli_exp_array(
     numerators: NDArray[Any], denominator: int, *, bits: BitSource | None = None, word_bits: int = WORD
-) -> Coins:
-    """Toss one coin for each x = numerator / denominator: True with probability exactly exp(-x).
+) -> Booleans:
+    """Draw one Boolean for each x = numerator / denominator: True with probability exactly exp(-x).
 
     Args:
         numerators: A one-dimensional array of integers >= 0: any integer type, or Python ints (object).
@@ -93,7 +93,7 @@ def bernoulli_exp_array(
         word_bits: How many bits are drawn at a time, at most 64; the law does not depend on it.
 
     Guarantee:
-        The coins are independent and Pr[coin i] = exp(-numerators[i]/denominator) exactly.
+        The draws are independent and Pr[draw i] = exp(-numerators[i]/denominator) exactly.
     Proof:
         docs/proofs/bernoulli_exp.md, Theorem 2.
 
@@ -115,8 +115,10 @@ def bernoulli_exp_array(
     return coins
 
 
-def settle_exp(words: Words, width: int, x: Doubles, exact: Callable[[int], Fraction], bits: BitSource) -> Coins:
-    """Tell, exactly, which uniform numbers lie below exp(-X): doubles first, then integers where in doubt.
+def settle_exp(
+    words: Words, width: int, x: Doubles, exact: Callable[[int], Fraction], bits: BitSource
+) -> Booleans:
+    """Return, exactly, which uniform numbers lie below exp(-X): doubles first, then integers where in doubt.
 
     Args:
         words: The first `width` bits of each uniform number.

@@ -111,7 +111,7 @@ class DiscreteLaplace(ExponentialWeights):
 
 
 @dataclass(frozen=True)
-class TruncatedLaplace(DiscreteLaplace):
+class TruncatedDiscreteLaplace(DiscreteLaplace):
     """The law with weights exp(-|x|/scale) on -limit .. limit.
 
     Args:
@@ -121,16 +121,16 @@ class TruncatedLaplace(DiscreteLaplace):
     Guarantee:
         Samples have exactly this law if the bits are uniform and independent.
     Proof:
-        docs/proofs/truncated_laplace.md: discrete Laplace samples, or uniform ones with a coin, kept where they
-        should be.
+        docs/proofs/truncated_laplace.md: discrete Laplace samples, or uniform ones with a Bernoulli draw, kept
+        where they should be.
 
     Error:
         With q = exp(-1/scale), Pr[|X| > t] = 2 (q**(t+1) - q**(limit+1)) / (1 + q - 2 q**(limit+1)).
 
     Example:
         >>> from fractions import Fraction
-        >>> from jali.sampling.discrete_laplace import TruncatedLaplace
-        >>> bool((abs(TruncatedLaplace(Fraction(10), limit=20).sample(1000)) <= 20).all())
+        >>> from jali.sampling.discrete_laplace import TruncatedDiscreteLaplace
+        >>> bool((abs(TruncatedDiscreteLaplace(Fraction(10), limit=20).sample(1000)) <= 20).all())
         True
     """
 

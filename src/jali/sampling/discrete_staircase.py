@@ -14,7 +14,7 @@ from jali.errors import MechanismError
 from jali.sampling.bits import BitSource, system_bits
 from jali.sampling.discrete_laplace import LARGEST_SCALE, Geometric
 from jali.sampling.exp_bounds import Bounds, exp_bounds
-from jali.sampling.interval_bernoulli import toss_between
+from jali.sampling.interval_bernoulli import draw_booleans
 from jali.sampling.parameters import positive_rational, size_of_sample
 from jali.sampling.uniform import uniform_below
 
@@ -89,7 +89,7 @@ class DiscreteStaircase:
         lower = np.flatnonzero(places >= self.tread)
         if len(lower):
             others = self.tread + uniform_below(self.period - self.tread, len(lower), bits=bits)
-            places[lower] = np.where(toss_between(self._lower_share, len(lower), bits), others, -1)
+            places[lower] = np.where(draw_booleans(self._lower_share, len(lower), bits), others, -1)
         return places[places >= 0]
 
     @cached_property

@@ -2,10 +2,11 @@
 
 An integer x is written x = head 2**shift + offset with 0 <= offset < 2**shift. The head is drawn by inversion
 with the weight of the block's largest term (`ladder`), the offset is `shift` raw bits, and the pair is kept
-with probability weight(x) / largest weight in the block, an exact exp(-rational) coin (`bernoulli`). Blocks
-are narrow against the scale, so that nearly every pair is kept, and 16 bits nearly always tell so.
+with probability weight(x) / largest weight in the block, an exact draw of probability exp(-rational)
+(`bernoulli`). Blocks are narrow against the scale, so that nearly every pair is kept, and 16 bits nearly always
+suffice.
 
-All paths are this one algorithm with other widths (`Plan`); no width changes the law. With shift 0 the head
+All paths are this one algorithm with other widths (`BitWidths`); no width changes the law. With shift 0 the head
 is the value. Proof: docs/proofs/discrete_laplace_sampler.md.
 """
 
@@ -23,7 +24,7 @@ from numpy.typing import NDArray
 from jali.sampling.bernoulli import settle_exp
 from jali.sampling.bits import BitSource, Words, system_bits
 from jali.sampling.exp_bounds import Doubles
-from jali.sampling.interval_bernoulli import Coins
+from jali.sampling.interval_bernoulli import Booleans
 from jali.sampling.inversion import Indices, Ladder, Progression, build_ladder
 from jali.sampling.parameters import size_of_sample
 
@@ -32,7 +33,7 @@ _BULK_FROM = 1 << 16  # a guide table costs about as much as so many draws witho
 _UNKNOWN = -(1 << 15)
 
 
-class Law(Protocol):
+class BlockLaw(Protocol):
     """A law on the integers with weights exp(-a(|x|)), a convex, rational and increasing from a(0) = 0.
 
     The negative integers are x = -1 - y with y >= 0. In block k >= 0 of either side y runs over
@@ -55,7 +56,7 @@ class Law(Protocol):
 
 
 @dataclass(frozen=True)
-class Plan:
+class BitWidths:
     """How many bits go where. Speed depends on a plan, the law does not.
 
     Args:
@@ -73,14 +74,14 @@ class Plan:
     guard: int = 24
 
 
-BULK = Plan(fineness=5, guide_bits=16, word_bits=64, depth=64)
-FEW = Plan(fineness=0, guide_bits=0, word_bits=64, depth=12)
+BULK = BitWidths(fineness=5, guide_bits=16, word_bits=64, depth=64)
+FEW = BitWidths(fineness=0, guide_bits=0, word_bits=64, depth=12)
 
 
 class Sampled:
     """Gives a law its `sample`."""
 
-    def sample(self: Law, size: int, *, bits: BitSource | None = None) -> NDArray[Any]:
+    def sample(self: BlockLaw, size: int, *, bits: BitSource | None = None) -> NDArray[Any]:
         """Draw `size` independent integers: int64, or Python ints if one of them does not fit.
 
         Args:
@@ -100,7 +101,7 @@ class BlockSampler:
         plan: How.
     """
 
-    def __init__(self, law: Law, plan: Plan) -> None:
+    def __init__(self, law: BlockLaw, plan: BitWidths) -> None:
         self.law = law
         self.plan = plan
         self.shift = max(0, law.spread().bit_length() - 1 - plan.fineness)
@@ -127,7 +128,7 @@ class BlockSampler:
         return _without(_join(heads, offsets, self.shift), rejected, count)
 
     def candidates(self, count: int, bits: BitSource) -> tuple[Indices, Words, NDArray[np.intp]]:
-        """Draw `count` heads and offsets, and tell which of them are to be rejected."""
+        """Draw `count` heads and offsets, and return which of them are to be rejected."""
         cells = bits.integers(count, self.plan.guide_bits).astype(np.intp)
         coins = bits.integers(count, self.plan.guide_bits)
         offsets = bits.integers(count, self.shift)
@@ -150,8 +151,8 @@ class BlockSampler:
             heads[unknown] = self._restore_signs(indices)
         return heads
 
-    def keep(self, heads: Indices, offsets: Words, coins: Words, bits: BitSource) -> Coins:
-        """Toss the coins that keep or reject; their first guide bits are given."""
+    def keep(self, heads: Indices, offsets: Words, coins: Words, bits: BitSource) -> Booleans:
+        """Draw what is kept or rejected; their first guide bits are given."""
         negative = heads < 0
         blocks = np.where(negative, ~heads, heads)
         mask = offsets.dtype.type((1 << self.shift) - 1)
@@ -206,7 +207,7 @@ class BlockSampler:
         return _Guide(heads, sure)
 
     def _sure(self, last: int) -> Iterator[int]:
-        """For each index, count the first coins that keep any offset of its block: 1 - x <= exp(-x)."""
+        """For each index, count the first draws that keep any offset of its block: 1 - x <= exp(-x)."""
         furthest, cells = (1 << self.shift) - 1, 1 << self.plan.guide_bits
         for index in range(last + 1):
             block, negative = divmod(index, len(self.series))
@@ -220,7 +221,7 @@ class _Guide:
 
     Args:
         heads: The head of each cell, or _UNKNOWN if a rung of the ladder passes through the cell.
-        sure: A candidate is surely kept if its coin is below this; 0 in unknown cells.
+        sure: A candidate is surely kept if its draw is below this; 0 in unknown cells.
     """
 
     heads: NDArray[np.signedinteger[Any]]
@@ -228,12 +229,12 @@ class _Guide:
 
 
 @lru_cache(maxsize=16)
-def _bulk_sampler(law: Law) -> BlockSampler:
+def _bulk_sampler(law: BlockLaw) -> BlockSampler:
     return BlockSampler(law, BULK)
 
 
 @lru_cache(maxsize=256)
-def _small_sampler(law: Law) -> BlockSampler:
+def _small_sampler(law: BlockLaw) -> BlockSampler:
     return BlockSampler(law, FEW)
 
 

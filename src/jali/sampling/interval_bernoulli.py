@@ -1,4 +1,4 @@
-"""Toss exact coins whose probability is known by bounds of any precision."""
+"""Draw exact Booleans whose probability is known by bounds of any precision."""
 
 from __future__ import annotations
 
@@ -11,22 +11,24 @@ from numpy.typing import NDArray
 from jali.sampling.bits import BitSource
 from jali.sampling.exp_bounds import Bounds
 
-Coins: TypeAlias = NDArray[np.bool_]
+Booleans: TypeAlias = NDArray[np.bool_]
 WORD = 64
 _GUARD = 32
 
 
-def toss_between(bounds: Callable[[int], Bounds], size: int, bits: BitSource, width: int | None = None) -> Coins:
-    """Toss `size` independent coins of one chance p.
+def draw_booleans(
+    bounds: Callable[[int], Bounds], size: int, bits: BitSource, width: int | None = None
+) -> Booleans:
+    """Draw `size` independent Booleans of one probability p.
 
     Args:
         bounds: For a precision n, integers lo <= 2**n p <= hi that close in as n grows.
-        size: How many coins.
+        size: How many.
         bits: Where the random bits come from.
         width: How many bits are drawn at a time, at most 64; the law does not depend on it.
 
     Guarantee:
-        Each coin is True with probability exactly p.
+        Each draw is True with probability exactly p.
     Proof:
         docs/proofs/bernoulli_exp.md, Theorem 1.
     """
@@ -44,7 +46,7 @@ def toss_between(bounds: Callable[[int], Bounds], size: int, bits: BitSource, wi
 
 
 def is_below(word: int, bounds: Callable[[int], Bounds], bits: BitSource, width: int | None = None) -> bool:
-    """Tell whether a uniform number is below a chance p.
+    """Return whether a uniform number is below a probability p.
 
     Args:
         word: Its first `width` bits.

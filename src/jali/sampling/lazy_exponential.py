@@ -17,7 +17,7 @@ def further_digits(value: int, precision: int, count: int, *, bits: BitSource, w
         precision: How many binary digits behind the point are known.
         count: How many digits to append, from 1 to 64.
         bits: Where the random bits come from.
-        word_bits: How many bits a coin draws at a time; the law does not depend on it.
+        word_bits: How many bits a draw takes at a time; the law does not depend on it.
 
     Returns:
         floor(2**(precision + count) E).

@@ -5,7 +5,8 @@ The weights being log-concave, they have then fallen to 2^-j after j T and j S i
 the S + T places around the mode, uniformly, and moves it away from the mode by j times S or T, where j tosses of a
 fair coin showed heads in a row; it is kept with probability weight / (weight of the mode) 2^j, which is at most 1.
 About half of all candidates are kept, whatever the law. Doubles with a proven error decide nearly all of them at
-once; where they do not, or a law has none, the chance gets more digits and the coin more bits until they part.
+once; where they do not, or a law has none, the probability gets more digits and the draw more bits until they
+part.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from numpy.typing import NDArray
 from jali.numbers.search import least_integer_near
 from jali.sampling.bits import BitSource, Words, system_bits
 from jali.sampling.exp_bounds import Bounds, Doubles
-from jali.sampling.interval_bernoulli import Coins, is_below
+from jali.sampling.interval_bernoulli import Booleans, is_below
 from jali.sampling.parameters import size_of_sample
 from jali.sampling.uniform import uniform_below
 
@@ -82,12 +83,12 @@ def _round(law: LogConcave, count: int, bits: BitSource) -> NDArray[Any]:
     """Draw `count` candidates, and return those that are kept."""
     words = bits.integers(count, _WORD)
     places, halvings = _candidates(_peak(law), count, bits)
-    return places[_toss_to_keep(law, places, halvings, words, bits)]
+    return places[_draw_kept(law, places, halvings, words, bits)]
 
 
 def _candidates(peak: Peak, count: int, bits: BitSource) -> tuple[NDArray[Any], NDArray[np.int64]]:
     offsets = uniform_below(peak.left + peak.right, count, bits=bits)
-    halvings = _heads_in_a_row(bits.integers(count, _WORD), bits)
+    halvings = _count_leading_ones(bits.integers(count, _WORD), bits)
     furthest = peak.mode + (int(halvings.max(initial=0)) + 1) * max(peak.left, peak.right)
     wide = furthest >= _NARROW
     offsets = offsets.astype(object) if wide else offsets
@@ -97,32 +98,32 @@ def _candidates(peak: Peak, count: int, bits: BitSource) -> tuple[NDArray[Any], 
     return np.where(offsets < peak.right, above, below), halvings
 
 
-def _heads_in_a_row(words: Words, bits: BitSource) -> NDArray[np.int64]:
+def _count_leading_ones(words: Words, bits: BitSource) -> NDArray[np.int64]:
     """Count the zeros at the end of words of fair bits, with more words where all of them are zeros."""
     words = words.astype(np.uint64)
     lowest = words & (~words + np.uint64(1))
     counts = np.frexp(lowest.astype(np.float64))[1].astype(np.int64) - 1  # exact: a power of 2
     for place in np.flatnonzero(words == 0).tolist():
-        counts[place] = _WORD + _heads_in_a_row(bits.integers(1, _WORD), bits)[0]
+        counts[place] = _WORD + _count_leading_ones(bits.integers(1, _WORD), bits)[0]
     return counts
 
 
-def _toss_to_keep(
+def _draw_kept(
     law: LogConcave, places: NDArray[Any], halvings: NDArray[np.int64], words: Words, bits: BitSource
-) -> Coins:
-    """Toss the coins that keep or reject: doubles first, then integers where in doubt."""
+) -> Booleans:
+    """Draw what is kept or rejected: doubles first, then integers where in doubt."""
     possible = np.asarray(places >= 0, np.bool_)
     chances, margin = law.ratio_doubles(np.where(possible, places, 0), _peak(law).mode)
     coins, doubtful = _compare(words, np.ldexp(chances, halvings), margin)
     coins &= possible
     for place in np.flatnonzero(doubtful & possible).tolist():
-        chance = partial(_chance, law, int(places[place]), int(halvings[place]))
+        chance = partial(_bound_probability, law, int(places[place]), int(halvings[place]))
         coins[place] = is_below(int(words[place]), chance, bits, _WORD)
     return coins
 
 
-def _compare(words: Words, chances: Doubles, margin: float) -> tuple[Coins, Coins]:
-    """Tell which uniform numbers are below their chances, and of which this is not yet known.
+def _compare(words: Words, chances: Doubles, margin: float) -> tuple[Booleans, Booleans]:
+    """Return which uniform numbers are below their probabilities, and of which this is not yet known.
 
     Proof:
         docs/proofs/l_infinity.md, Lemma 4.
@@ -134,7 +135,7 @@ def _compare(words: Words, chances: Doubles, margin: float) -> tuple[Coins, Coin
 
 
 @lru_cache(maxsize=4096)
-def _chance(law: LogConcave, place: int, halvings: int, precision: int) -> Bounds:
+def _bound_probability(law: LogConcave, place: int, halvings: int, precision: int) -> Bounds:
     return law.ratio(place, _peak(law).mode, precision + halvings)
 
 
@@ -150,7 +151,7 @@ def _peak(law: LogConcave) -> Peak:
 
 
 def _exceeds(law: LogConcave, at: int, base: int, halvings: int = 0) -> bool:
-    """Tell whether w(at) > w(base) / 2**halvings, with as much precision as it takes."""
+    """Return whether w(at) > w(base) / 2**halvings, with as much precision as it takes."""
     precision = _WORD
     while True:
         lo, hi = law.ratio(at, base, precision + halvings)

@@ -24,7 +24,7 @@ from jali.local import (
     Warner,
 )
 from jali.local.randomizer import bound_odds, draw_with_odds
-from jali.sampling.interval_bernoulli import toss_between
+from jali.sampling.interval_bernoulli import draw_booleans
 from jali.sampling.uniform import uniform_below
 
 ODDS = [(Fraction(1), Fraction(1)), (Fraction(1, 3), Fraction(7)), (Fraction(5, 2), Fraction(3, 2))]
@@ -48,7 +48,7 @@ def test_all_strings_of_bits_add_up_to_the_odds(epsilon: Fraction, against: Frac
     """Words of 2 bits, so that every coin is refined: the decided masses enclose the probability to 2^-20."""
 
     def toss(bits: ScriptedBits) -> bool:
-        return bool(toss_between(lambda precision: bound_odds(epsilon, against, precision), 1, bits, 2)[0])
+        return bool(draw_booleans(lambda precision: bound_odds(epsilon, against, precision), 1, bits, 2)[0])
 
     masses, undecided = enumerate_masses(toss, 24)
     with mpmath.workdps(50):

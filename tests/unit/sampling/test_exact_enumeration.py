@@ -15,7 +15,7 @@ from tests.distribution.exact_laws import AnyLaw, mass, mpmath, real
 from tests.seeded import ScriptedBits, enumerate_masses
 
 from jali.sampling import DiscreteGaussian, DiscreteLaplace, Geometric
-from jali.sampling.guide_table import BlockSampler, Plan
+from jali.sampling.guide_table import BitWidths, BlockSampler
 
 SMALL: list[AnyLaw] = [
     Geometric(Fraction(1)),
@@ -28,9 +28,9 @@ SMALL: list[AnyLaw] = [
     DiscreteGaussian(Fraction(17, 3)),
 ]
 PLANS = {
-    "4-bit table": Plan(fineness=9, guide_bits=4, word_bits=4, depth=4, guard=0),
-    "4-bit table, 8-bit words": Plan(fineness=9, guide_bits=4, word_bits=8, depth=8),
-    "no table": Plan(fineness=9, guide_bits=0, word_bits=4, depth=2),
+    "4-bit table": BitWidths(fineness=9, guide_bits=4, word_bits=4, depth=4, guard=0),
+    "4-bit table, 8-bit words": BitWidths(fineness=9, guide_bits=4, word_bits=8, depth=8),
+    "no table": BitWidths(fineness=9, guide_bits=0, word_bits=4, depth=2),
 }
 TOLERANCE = Fraction(1, 10**12)
 
@@ -50,7 +50,7 @@ def _assert_between(low: Fraction, exact: mpmath.mpf, high: Fraction) -> None:
 @thinned(4)
 @pytest.mark.parametrize("plan", PLANS.values(), ids=PLANS.keys())
 @pytest.mark.parametrize("law", SMALL, ids=str)
-def test_all_bit_strings_together_have_the_law_of_a_small_scale(law: AnyLaw, plan: Plan) -> None:
+def test_all_bit_strings_together_have_the_law_of_a_small_scale(law: AnyLaw, plan: BitWidths) -> None:
     def run(bits: ScriptedBits) -> int:
         return int(BlockSampler.sample(sampler, 1, bits)[0])
 
@@ -76,7 +76,7 @@ BLOCKED: list[AnyLaw] = [
 @pytest.mark.parametrize("law", BLOCKED, ids=str)
 def test_heads_offsets_and_coins_together_have_the_law_of_a_larger_scale(law: AnyLaw) -> None:
     """Pr[X = x] is proportional to Pr[head] 2**-shift Pr[kept | x], each enumerated to 1e-12."""
-    sampler = BlockSampler(law, Plan(fineness=1, guide_bits=4, word_bits=4, depth=4))
+    sampler = BlockSampler(law, BitWidths(fineness=1, guide_bits=4, word_bits=4, depth=4))
     width = 1 << sampler.shift
     assert width == 4
     heads, undecided = _head_masses(sampler, 48)
@@ -115,7 +115,7 @@ def _kept_mass(sampler: BlockSampler, head: int, offset: int) -> Fraction:
 @pytest.mark.parametrize("guide_bits", [0, 2])
 def test_candidates_are_wired_as_the_stages_say(law: AnyLaw, guide_bits: int) -> None:
     """End to end, to a coarser depth: every kept value's mass encloses the law up to one common factor."""
-    sampler = BlockSampler(law, Plan(fineness=0, guide_bits=guide_bits, word_bits=2, depth=2))
+    sampler = BlockSampler(law, BitWidths(fineness=0, guide_bits=guide_bits, word_bits=2, depth=2))
     assert sampler.shift == 1
 
     def run(bits: ScriptedBits) -> int | None:

@@ -10,7 +10,7 @@ from tests.depth import thinned
 from tests.distribution.exact_laws import AnyLaw, mass, mpmath, real
 
 from jali.sampling import DiscreteGaussian, DiscreteLaplace, Geometric
-from jali.sampling.guide_table import BULK, BlockSampler, Plan
+from jali.sampling.guide_table import BULK, BitWidths, BlockSampler
 from jali.sampling.inversion import Ladder, Progression, build_ladder
 
 UNKNOWN = -(1 << 15)
@@ -130,7 +130,7 @@ def test_the_first_rung_of_a_minute_law_is_found_far_down() -> None:
     """sigma = 1/10: Pr[X != 0] is about 2 exp(-50) = 2**-71.1, invisible to 64 bits and not to 128."""
     law = DiscreteGaussian(Fraction(1, 100))
     assert BlockSampler(law, BULK)._ladder.highs[-1] == 0
-    rung = BlockSampler(law, Plan(5, 16, 64, 64))._ladder_of(128).lows[-1]
+    rung = BlockSampler(law, BitWidths(5, 16, 64, 64))._ladder_of(128).lows[-1]
     exact = int((1 - mass(law)(0)) * mpmath.mpf(2) ** 128)
     assert rung == exact > 2**56
 

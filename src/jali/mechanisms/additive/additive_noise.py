@@ -239,7 +239,7 @@ class IndependentNoise(Additive):
     def log_masses(self, value: Any) -> LogMasses:
         """Return the law of the output: for one coordinate far into the tails, for several on a small window."""
         places = self._place_on_lattice(value)
-        reach = self.law.reach(LEFT_OUT / places.size) if places.ndim else self.law.far
+        reach = self.law.bound_tail(LEFT_OUT / places.size) if places.ndim else self.law.far
         columns = [self._column(int(place), reach) for place in places.ravel().tolist()]
         if not places.ndim:
             return columns[0]

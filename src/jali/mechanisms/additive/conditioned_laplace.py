@@ -105,7 +105,7 @@ class ConditionedLaplaceLaw(NoiseLaw):
         return math.sqrt(self._sum_of_tails(lambda middles: 2 * middles))
 
     def _sum_of_tails(self, weight: Callable[[Floats], Floats]) -> float:
-        end = self.reach(1e-17)
+        end = self.bound_tail(1e-17)
         if self.scale <= _SUMMED:
             middles, steps = np.arange(end + 1.0) + 0.5, np.ones(end + 1)
         else:
@@ -120,9 +120,9 @@ class ConditionedLaplaceLaw(NoiseLaw):
     @property
     def far(self) -> int:
         """Forty scales, and as many as the largest of many cells needs."""
-        return self.reach(1e-17)
+        return self.bound_tail(1e-17)
 
-    def reach(self, left: float) -> int:
+    def bound_tail(self, left: float) -> int:
         """Return a t with Pr[some |z_i| > t] <= left, from the bound for one cell without the condition."""
         return math.ceil(float(self.scale) * (math.log(self.cells) * 2 - math.log(left) + 1))
 

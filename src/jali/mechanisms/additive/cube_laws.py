@@ -74,7 +74,7 @@ class StretchedLaw(NoiseLaw):
         """The end of the list."""
         return len(self.sizes) * self.factor
 
-    def reach(self, left: float) -> int:
+    def bound_tail(self, left: float) -> int:
         """Return the least t with Pr[|X| > t] <= left."""
         return self.threshold(left)
 
@@ -199,9 +199,9 @@ class CoordinateLaw(NoiseLaw):
         """Where about e^-80 is left."""
         return self._law.far
 
-    def reach(self, left: float) -> int:
+    def bound_tail(self, left: float) -> int:
         """Return the least t with Pr[|X| > t] <= left."""
-        return self._law.reach(left)
+        return self._law.bound_tail(left)
 
     def threshold(self, allowed: float) -> int:
         """Return the least t with Pr[|X| > t] <= allowed: the same for all coordinates of a cube."""
@@ -301,7 +301,7 @@ class FineCoordinateLaw(NoiseLaw):
         """Where at most about e^-80 is left."""
         return self.threshold(math.exp(-_FAR))
 
-    def reach(self, left: float) -> int:
+    def bound_tail(self, left: float) -> int:
         """Return the least t with Pr[|X| > t] <= left."""
         return self.threshold(left)
 

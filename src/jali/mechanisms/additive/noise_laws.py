@@ -52,7 +52,7 @@ class NoiseLaw(ABC):
         """How far to list the law where its outermost tails matter, as they do to Rényi divergences."""
 
     @abstractmethod
-    def reach(self, left: float) -> int:
+    def bound_tail(self, left: float) -> int:
         """Return a t with Pr[|X| > t] <= left: how far to list the law."""
 
     def quantile(self, confidence: float) -> int:
@@ -84,7 +84,7 @@ class SmoothLaw(Protocol):
     def mean_magnitude(self) -> float:
         """The expectation of |X|."""
 
-    def reach(self, left: float) -> int:
+    def bound_tail(self, left: float) -> int:
         """Return a t with Pr[|X| > t] <= left."""
 
     def tails(self, thresholds: Floats) -> Floats:
@@ -100,7 +100,7 @@ def compute_expected_worst(law: SmoothLaw, count: int) -> float:
     """Return the expectation of the largest |X| among `count` independent noises."""
     if count == 1:
         return law.mean_magnitude
-    end = law.reach(1e-18 / count)
+    end = law.bound_tail(1e-18 / count)
     if law.spread <= WIDE:
         return math.fsum(_compute_tail_of_largest(law.tails(np.arange(end + 1.0)), count).tolist())
     places, weights = build_quadrature(end + 0.5)
@@ -175,7 +175,7 @@ class DiscreteLaplaceLaw(NoiseLaw):
         """Forty scales: e^-40 is left."""
         return math.ceil(40 * self.scale) + 2
 
-    def reach(self, left: float) -> int:
+    def bound_tail(self, left: float) -> int:
         """Return a t with Pr[|X| > t] <= left."""
         return math.ceil(-math.log(left / 2) * self.scale)
 
@@ -275,7 +275,7 @@ class DiscreteGaussianLaw(NoiseLaw):
         """Return the least t with Pr[|X| > t] <= allowed."""
         return _find_gaussian_threshold(self, allowed)
 
-    def reach(self, left: float) -> int:
+    def bound_tail(self, left: float) -> int:
         """Return a t with Pr[|X| > t] <= left."""
         return math.ceil(self.sigma * math.sqrt(-2 * math.log(left / 2)))
 

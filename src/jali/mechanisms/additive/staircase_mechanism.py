@@ -115,7 +115,7 @@ class StaircaseLaw(NoiseLaw):
         """Blocks until e^-40 is left."""
         return self.period * (math.ceil(40 / self.epsilon) + 1)
 
-    def reach(self, left: float) -> int:
+    def bound_tail(self, left: float) -> int:
         """Return a t with Pr[|X| > t] <= left."""
         return self.threshold(left)
 

@@ -94,7 +94,7 @@ class TruncatedLaplaceLaw(NoiseLaw):
         """The limit."""
         return self.limit
 
-    def reach(self, left: float) -> int:  # noqa: ARG002 - nothing is left beyond the limit
+    def bound_tail(self, left: float) -> int:  # noqa: ARG002 - nothing is left beyond the limit
         """Return the limit."""
         return self.limit
 
@@ -114,7 +114,7 @@ def find_least_limit(epsilon: Fraction, delta: Fraction, period: int) -> int:
 
 
 def _is_light(epsilon: Fraction, delta: Fraction, period: int, limit: int) -> bool:
-    """Tell whether the last `period` integers of the support weigh at most delta, exactly."""
+    """Return whether the last `period` integers of the support weigh at most delta, exactly."""
     precision = 128
     while True:
         sides = _bound_sides(epsilon, delta, period, limit, precision)
@@ -204,9 +204,9 @@ class TruncatedLaplace(ApproximateMechanism, ScalarNoise):
         return TruncatedLaplaceLaw(period / self.epsilon, find_least_limit(self.epsilon, self.delta, period))
 
     @cached_property
-    def sampler(self) -> discrete_laplace.TruncatedLaplace:
+    def sampler(self) -> discrete_laplace.TruncatedDiscreteLaplace:
         """The exact sampler of that law."""
-        return discrete_laplace.TruncatedLaplace(self.law.scale, self.law.limit)
+        return discrete_laplace.TruncatedDiscreteLaplace(self.law.scale, self.law.limit)
 
     @classmethod
     def specimens(cls) -> tuple[Specimen, ...]:

@@ -66,7 +66,7 @@ class IndependentNoises:
         scales = (size * spread for size, spread in zip(sizes, self.spreads, strict=True))
         return np.asarray(np.sqrt((1 if self.gaussian else 2) * sum(s * s for s in scales)))
 
-    def reach(self, allowed: float) -> list[float]:
+    def bound_tail(self, allowed: float) -> list[float]:
         """Return per noise a t that the continuous noise exceeds with probability at most `allowed`."""
         far = -NormalDist().inv_cdf(allowed / 2) if self.gaussian else -math.log(allowed)
         return [spread * far * (1 + 1e-9) for spread in self.spreads]
@@ -107,7 +107,7 @@ class CubeCoordinates:
         d = self.cube.dimension
         return np.asarray(np.sqrt((d + 1) * (d + 2) / 3 * sum(s * s for s in sizes)) / self.rate)
 
-    def reach(self, allowed: float) -> list[float]:
+    def bound_tail(self, allowed: float) -> list[float]:
         """Return per coordinate a t that the continuous one exceeds with probability at most `allowed`."""
         return [find_coordinate_threshold(self.cube.dimension, allowed) / self.rate * (1 + 1e-9)] * self.count
 
@@ -160,11 +160,11 @@ class NoiseBlocks:
     def _excess(self) -> float:
         return math.prod(noises.excess for noises, _ in self.blocks)
 
-    def reach(self, allowed: float) -> Floats:
+    def bound_tail(self, allowed: float) -> Floats:
         """Return per noise a t with Pr[|noise| >= t] <= allowed: a norm of the unit vectors, slack included."""
         found = np.zeros(sum(len(block.places) for block in self.blocks))
         for noises, places in self.blocks:
-            found[list(places)] = np.array(noises.reach(allowed / self._excess)) + noises.slack
+            found[list(places)] = np.array(noises.bound_tail(allowed / self._excess)) + noises.slack
         return found
 
     def only(self, used: Sequence[int]) -> NoiseBlocks:
@@ -213,7 +213,7 @@ def _gather_cubes(laws: Sequence[LinearFormLaw]) -> list[NoiseBlock]:
 GroupValues: TypeAlias = NDArray[np.float64]
 Flags: TypeAlias = NDArray[np.bool_]
 IndependentLaw: TypeAlias = DiscreteLaplaceLaw | DiscreteGaussianLaw
-# Halving an interval 48 times leaves less of it than a double can tell.
+# Halving an interval 48 times leaves less of it than a double can resolve.
 _HALVINGS = 48
 
 
@@ -367,7 +367,7 @@ class _RatioTest:
 
     @cached_property
     def vague(self) -> Flags:
-        """Where the denominator cannot be told from 0."""
+        """Where the denominator cannot be distinguished from 0."""
         columns = [np.full_like(self.below, d) for d in self.denominators]
         return self.noises.tail(columns, np.abs(self.below)) > self.allowed
 

@@ -234,7 +234,7 @@ def _sum_over_radii(dimension: int, shares: Sequence[Floats], x: Floats) -> Floa
 
 @lru_cache(maxsize=16)
 def _tabulate_radii(dimension: int) -> tuple[list[float], list[float]]:
-    """Return values of R, and the chance that it is larger: that of at most d events of a Poisson law."""
+    """Return values of R, and the probability that it is larger: that of at most d events of a Poisson law."""
     middle, width = dimension + 1.0, 9 * math.sqrt(dimension + 1.0)
     radii = np.linspace(max(0.01, middle - width), middle + width + 45, _POINTS)
     events = np.arange(dimension + 1.0)

@@ -24,7 +24,7 @@ from jali.mechanisms.additive.noise_laws import DiscreteGaussianLaw
 from jali.mechanisms.base import read_miss_probability
 from jali.mechanisms.intervals.linear_forms import GroupValues, IndependentLaw, bound_linear_quantile
 from jali.numbers.search import bisect
-from jali.privacy.planning.gaussian_counts import normal_quantile
+from jali.privacy.planning.count_noise import normal_quantile
 
 # With so few terms the tail of the continuous noises, in closed form, is the better bound.
 _FEW = 12
@@ -98,11 +98,11 @@ def _compute_sinh_ratio(moment: NDArray[Any], rate: float) -> NDArray[Any]:
     return np.asarray(ratio * ratio)
 
 
-# Below this chance the rounding of the series could matter; the bound by moments is taken.
+# Below this probability the rounding of the series could matter; the bound by moments is taken.
 _RAREST = 1e-5
 # More than the rounding errors of the series can be.
 _ROUNDING = 1e-9
-# The shares of the allowed chance that the wrapped law and the end of the series may use.
+# The shares of the allowed probability that the wrapped law and the end of the series may use.
 _WRAPPED, _UNSUMMED = 1e-4, 1e-3
 # The smoothing, as a share of the bound by moments; sums with more different terms are smoothed more.
 _FINEST, _COARSEST, _CHEAP = 1 / 500, 1 / 60, 100
@@ -151,7 +151,7 @@ def bound_weighted_quantile(terms: Sequence[WeightedTerm], confidence: float) ->
 
 
 def bound_weighted_quantile_by_moments(terms: Sequence[WeightedTerm], allowed: float) -> float:
-    """Return a t that |Y| exceeds with at most this chance, by Chernoff's inequality.
+    """Return a t that |Y| exceeds with at most this probability, by Chernoff's inequality.
 
     Proof:
         docs/proofs/hierarchy.md, Lemma 4.

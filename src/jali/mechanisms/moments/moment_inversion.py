@@ -90,7 +90,7 @@ class RatioInversion:
         top, bottom, reach = (
             reading.coefficients(above),
             reading.coefficients(below),
-            reading.noises.reach(allowed),
+            reading.noises.bound_tail(allowed),
         )
         self.top_slack = np.einsum("i,ivg->vg", reach, np.abs(top - top[:, :1]))
         self.bottom_slack = np.einsum("i,ivg->vg", reach, np.abs(bottom - bottom[:, :1]))

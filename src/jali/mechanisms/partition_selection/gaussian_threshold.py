@@ -28,7 +28,7 @@ class GaussianThreshold(ThresholdedCounts):
     """Release the keys of a table whose number of people, with Gaussian noise, reaches a threshold.
 
     As `LaplaceThreshold`, for people with many keys: the noise grows with the square root of `max_keys` only.
-    What the told counts mean is said there.
+    What the released counts mean is said there.
 
     Args:
         rho: The loss of the noisy counts, in zCDP.
@@ -42,8 +42,8 @@ class GaussianThreshold(ThresholdedCounts):
         The release is a mixture: rho-zCDP with weight 1-delta, anything with weight delta. The noise has
         variance max_keys/(2 rho), twice that under replace-one. The threshold is the least t with
         Pr[least_people + noise >= t] <= 1 - (1-delta)^(1/max_keys), ties counted; a noisy count of t-1 is released
-        by a coin, which spends what is left to that bound. The variance grows in proportion with max_keys.
-        A key of fewer than `least_people` is never released. A filter adds rho and delta;
+        by a Bernoulli draw, which spends what is left to that bound. The variance grows in proportion with
+        max_keys. A key of fewer than `least_people` is never released. A filter adds rho and delta;
         `loss.epsilon(d)` reads it at any d above delta.
     Proof:
         docs/proofs/unknown_keys.md, Theorem 1; the noise after Canonne, Kamath and Steinke 2020, Theorem 14; for

@@ -136,7 +136,7 @@ class GroupSelection(ABC):
 
     @property
     def counts(self) -> ThresholdedCounts | None:
-        """The noisy counts by which groups are chosen and which may be told with them; None if there are none."""
+        """The noisy counts by which groups are chosen, and which may be released with them, or None."""
         return None
 
     @classmethod
@@ -156,11 +156,11 @@ class GroupSelection(ABC):
 
     @abstractmethod
     def choose_groups(self, people: NDArray[Any]) -> list[tuple[int, int | None]]:
-        """Return the places of the groups that are shown, each with its noisy count where that is told."""
+        """Return the places of the groups that are shown, each with its noisy count where that is released."""
 
     @abstractmethod
     def compute_choice_event(self, max_keys: int, changes: int) -> Event | None:
-        """Return the loss, from the noise or the coins; None if it was not made for so many changes."""
+        """Return the loss, from the noise or the draws; None if it was not made for so many changes."""
 
     @abstractmethod
     def error(self, confidence: float, *, keys: int = 1) -> int:

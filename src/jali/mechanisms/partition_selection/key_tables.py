@@ -45,7 +45,7 @@ class KeyForm:
 
 
 def canonicalize_key(key: Any) -> Any:
-    """Return a key in the form in which all numbers and texts that are equal to it are told.
+    """Return a key in the form in which all numbers and texts that are equal to it are released.
 
     Whole numbers of any type become ints, others floats where a double is exact and Fractions elsewhere; NaN is
     one key, and so are all numbers of more than 2000 digits. Tuples and frozensets are read item by item. Every
@@ -145,7 +145,7 @@ def check_counts(array: Any) -> NDArray[Any]:
 def sort_keys(keys: Collection[Key]) -> list[Key]:
     """Return keys in an order that their set determines.
 
-    The order of a table can tell who came first. Keys are sorted as they are if all are texts, and by type and
+    The order of a table can reveal who came first. Keys are sorted as they are if all are texts, and by type and
     printed form otherwise, which is a function of the keys that are released and of nothing else.
     """
     if set(map(type, keys)) <= {str}:
@@ -159,7 +159,7 @@ def people_per_key(
     """Count the people of each key, where each person counts for at most `max_keys` keys.
 
     Args:
-        records: Pairs (person, key), in any order and any number of times. Keys that are equal are told in one
+        records: Pairs (person, key), in any order and any number of times. Keys that are equal are released in one
             form: numbers as ints where they are whole, as `canonicalize_key` says.
         max_keys: How many keys a person may count for; of more, a uniformly random choice counts.
         bits: Where the random bits come from; the thread's own stream if not given.

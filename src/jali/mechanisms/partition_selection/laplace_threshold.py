@@ -27,12 +27,13 @@ class LaplaceThreshold(ApproximateMechanism, ThresholdedCounts):
 
     For keys that are not known beforehand: words, places, diagnoses. The value is a mapping from keys to numbers
     of people (`people_per_key` makes one); a key that is in no record can never appear, so the keys themselves
-    are told only where many people share them. To learn the keys alone, `OptimalKeys` finds more of them.
+    are released only where many people share them. To learn the keys alone, `OptimalKeys` finds more of them.
 
-    A key of n people, at least `least_people`, is told with the count n + noise of all its people, if that
-    reaches the threshold, or by a coin if it is one below it. Before this cut the count is unbiased; given that
-    it is told it is too large on average, by E[noise | told]: little for keys that are nearly sure to be told,
-    and for those below the threshold it says no more than that they came near. `interval` counts this in.
+    A key of n people, at least `least_people`, is released with the count n + noise of all its people, if that
+    reaches the threshold, or by a Bernoulli draw if it is one below it. Before this cut the count is unbiased;
+    given that it is released it is too large on average, by E[noise | released]: little for keys nearly sure to be
+    released, and for those below the threshold it says no more than that they came near. `interval` counts this
+    in.
 
     Args:
         epsilon: The loss of the noisy counts.
@@ -45,7 +46,7 @@ class LaplaceThreshold(ApproximateMechanism, ThresholdedCounts):
     Guarantee:
         The release is (epsilon, delta)-DP. The noise has scale max_keys/epsilon, twice that under replace-one. The
         threshold is the least t with Pr[least_people + noise >= t] <= 1 - (1-delta)^(1/max_keys), ties counted; a
-        noisy count of t-1 is released by a coin, which spends what is left to that bound. The scale
+        noisy count of t-1 is released by a Bernoulli draw, which spends what is left to that bound. The scale
         grows in proportion with max_keys. A key of fewer than `least_people` is never released.
     Proof:
         docs/proofs/unknown_keys.md, Theorem 1, after Korolova, Kenthapadi, Mishra and Ntoulas 2009, and Theorem 3

@@ -31,7 +31,7 @@ from jali.mechanisms.partition_selection.group_selection import (
     split_delta,
 )
 from jali.mechanisms.partition_selection.key_tables import check_counts, read_counts, sort_keys
-from jali.mechanisms.partition_selection.release_probabilities import ReleaseProbabilities, toss
+from jali.mechanisms.partition_selection.release_probabilities import ReleaseProbabilities, draw_by_kind
 from jali.numbers.search import least_integer
 from jali.privacy.adjacency import Adjacency
 from jali.privacy.event import Event
@@ -52,7 +52,7 @@ class OptimalKeys(ApproximateMechanism, GroupSelection):
     """Release the keys of a table, each with the largest probability that (epsilon, delta) allows.
 
     No other mechanism that treats keys alike and independently releases a key of any number of people more often.
-    It tells keys only; to learn how many people have them, release the counts of the keys that it told by
+    It releases keys only; to learn how many people have them, release the counts of the released keys by
     `Laplace` with sensitivity max_keys, for a loss of their own; `LaplaceThreshold` does both at once for less.
 
     Args:
@@ -124,7 +124,7 @@ class OptimalKeys(ApproximateMechanism, GroupSelection):
         return self.chances.near(self._count_above_minimum(read_natural(people, "people", least=0)))
 
     def _count_above_minimum(self, people: int) -> int:
-        """Return the number of people that the chance is read at: all but the first least_people - 1."""
+        """Return the number of people that the probability is read at: all but the first least_people - 1."""
         return max(0, people - self.least_people + 1)
 
     def error(self, confidence: float, *, keys: int = 1) -> int:
@@ -139,15 +139,15 @@ class OptimalKeys(ApproximateMechanism, GroupSelection):
         return seen + self.least_people - 1
 
     def release(self, value: Mapping[Any, int], *, bits: BitSource | None = None) -> tuple[Any, ...]:
-        """Return the released keys, in an order that tells nothing."""
+        """Return the released keys, in an order that reveals nothing."""
         released = self.choose(read_counts(value), bits=bits)
         return tuple(sort_keys(list(compress(value, released.tolist()))))
 
     def choose(self, counts: NDArray[Any], *, bits: BitSource | None = None) -> NDArray[np.bool_]:
         """Return which of these counts are released, in the order given: a release without the keys' names.
 
-        The caller sees to it that each count belongs to another key, and tells the keys in an order that their
-        set determines (`sort_keys`): the order of the counts may tell who came first.
+        The caller sees to it that each count belongs to another key, and releases the keys in an order that their
+        set determines (`sort_keys`): the order of the counts may reveal who came first.
 
         Args:
             counts: The numbers of people, one for each key: an array of integers.
@@ -168,14 +168,14 @@ class OptimalKeys(ApproximateMechanism, GroupSelection):
         def bounds(kind: int, precision: int) -> tuple[int, int]:
             return self.chances.bounds(self._count_above_minimum(int(people[kind])), precision)
 
-        released[places] = toss(kinds, bounds, system_bits() if bits is None else bits)
+        released[places] = draw_by_kind(kinds, bounds, system_bits() if bits is None else bits)
         return released
 
     @classmethod
     def calibrate(
         cls, loss: Loss, delta: Fraction, *, max_keys: int, changes: int, least_people: int
     ) -> OptimalKeys | None:
-        """Return the coins for a pure loss; where two people change their sets, for a lower delta."""
+        """Return the draws for a pure loss; where two people change their sets, for a lower delta."""
         epsilon, keys = loss.event.epsilon, max_keys * max(1, changes // 2)
         if epsilon is None:
             return None
@@ -194,7 +194,7 @@ class OptimalKeys(ApproximateMechanism, GroupSelection):
         return [(place, None) for place in np.flatnonzero(self.choose(people)).tolist()]
 
     def compute_choice_event(self, max_keys: int, changes: int) -> Event | None:
-        """Return the loss of the coins of so many counts, some of which may move by two."""
+        """Return the loss of the draws for so many counts, some of which may move by two."""
         if not self.covers(max_keys, changes):
             return None
         moved, each = max_keys * changes, self.chances.epsilon
@@ -243,7 +243,7 @@ class OptimalKeys(ApproximateMechanism, GroupSelection):
 
 
 def _lower_delta(delta: Fraction, each: Fraction) -> Fraction:
-    """Return the delta of coins that come to `delta` where counts move by 2.
+    """Return the delta of draws that come to `delta` where counts move by 2.
 
     With d' = 1 - (1-x)^(1/4g) for x = y/(1+y): 4g d' <= -ln(1-x) <= x/(1-x) = y, so that 2g (1 + exp(e')) d' is at
     most y (1 + exp(e'))/2, which is delta.
@@ -253,7 +253,7 @@ def _lower_delta(delta: Fraction, each: Fraction) -> Fraction:
 
 
 def _raise_delta(delta: Fraction, each: Fraction) -> Fraction:
-    """Return what the delta of coins comes to where counts move by 2: the inverse of `_lower_delta`."""
+    """Return what the delta of draws comes to where counts move by 2: the inverse of `_lower_delta`."""
     return delta / (1 - delta) * _bound_two_steps(each)
 
 

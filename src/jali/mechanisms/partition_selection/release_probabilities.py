@@ -92,7 +92,7 @@ class ReleaseProbabilities:
         )
 
     def _grows(self, people: int) -> bool:
-        """Tell whether p(people) is e^epsilon p(people-1) + delta, all steps before being such."""
+        """Return whether p(people) is e^epsilon p(people-1) + delta, all steps before being such."""
         precision = _FIRST
         while True:
             low, high = self._bound_growing(people - 1, precision + self._extra)
@@ -151,23 +151,23 @@ def _bound_at_turn(chances: ReleaseProbabilities, work: int) -> Bounds:
 _BOUNDED = 1 << 10
 
 
-def toss(
+def draw_by_kind(
     kinds: NDArray[np.intp],
     bounds: Callable[[int, int], Bounds],
     bits: BitSource,
     *,
     word_bits: int = WORD,
 ) -> NDArray[np.bool_]:
-    """Toss a coin for each entry of `kinds`, True with the exact probability of its kind.
+    """Draw a Boolean for each entry of `kinds`, True with the exact probability of its kind.
 
     Args:
-        kinds: The kind of each coin: 0, 1, 2, ..., of which no later one has a smaller probability.
+        kinds: The kind of each draw: 0, 1, 2, ..., of which no later one has a smaller probability.
         bounds: For a kind and a precision n, integers lo <= 2^n p <= hi that are a few units apart.
         bits: Where the random bits come from.
         word_bits: How many bits are drawn at a time, at most 64; the law does not depend on it.
 
     Guarantee:
-        The coins are independent, and each is True with probability exactly p of its kind.
+        The draws are independent, and each is True with probability exactly p of its kind.
     Proof:
         docs/proofs/unknown_keys.md, Lemma 4.
     """

@@ -1,6 +1,6 @@
 """Release the keys whose noisy count reaches a threshold, and bound the true count behind a released one.
 
-A released count was at or above the threshold (or one below it, by a coin); its intervals account for that.
+A released count was at or above the threshold (or one below it, by a Bernoulli draw). Its intervals say so.
 """
 
 from __future__ import annotations
@@ -38,12 +38,13 @@ _NEGLIGIBLE = 1e-9
 
 @dataclass(frozen=True)
 class TruncatedCountLaw:
-    """The law of n + X given that it is told, where n is at least `least`.
+    """The law of n + X given that it is released, where n is at least `least`.
 
-    It is told from the threshold on, and one below the threshold with probability `coin`.
+    It is released from the threshold on, and one below the threshold with probability `coin`.
 
     Guarantee:
-        Whatever n is, `interval` holds it with probability at least `confidence`, given that the count is told.
+        Whatever n is, `interval` holds it with probability at least `confidence`, given that the count is
+        released.
     Proof:
         docs/proofs/unknown_keys.md, Lemma 6.
     """
@@ -56,16 +57,16 @@ class TruncatedCountLaw:
     def interval(self, told: int, missed: float) -> tuple[int, int]:
         """Return the least and the largest n for which neither tail from `told` on is below missed/2.
 
-        One below the threshold counts as at the threshold: a coin of a small chance is no news of n.
+        One below the threshold counts as at the threshold: a draw of a small probability says little of n.
         """
         told = max(told, self.threshold)
         # Far above the threshold both ends move along with the count.
-        surplus = max(0, told - self.threshold - 2 * self.law.reach(_NEGLIGIBLE * missed))
+        surplus = max(0, told - self.threshold - 2 * self.law.bound_tail(_NEGLIGIBLE * missed))
         low, high = _find_ends(self, told - surplus, missed)
         return low + surplus, high + surplus
 
     def _find_low(self, told: int, allowed: float) -> int:
-        if told == self.threshold:  # every told count is at least this
+        if told == self.threshold:  # every released count is at least this
             return self.least
         return least_integer(
             lambda n: self._reaches(told - n) > allowed * self._release_probability(n), self.least - 1, told
@@ -76,10 +77,10 @@ class TruncatedCountLaw:
             shown = self._release_probability(n)
             return shown - self._reaches(told + 1 - n) > allowed * shown
 
-        return greatest_integer(likely, low, told + self.law.reach(allowed / 2) + 1)
+        return greatest_integer(likely, low, told + self.law.bound_tail(allowed / 2) + 1)
 
     def _release_probability(self, n: int) -> float:
-        """Return the probability that a count of n people is told."""
+        """Return the probability that a count of n people is released."""
         missing = self.threshold - n
         return self._reaches(missing) + self.coin * math.exp(self.law.log_mass(missing - 1))
 
@@ -104,12 +105,12 @@ _LEFT_OUT = 1e-13
 class ThresholdedCounts(Mechanism, Measurement, GroupSelection):
     """Noise on the count of every key that has people enough; those that reach a threshold are released.
 
-    One below the threshold a coin decides: it spends what a whole number leaves of delta.
+    One below the threshold a Bernoulli draw decides: it spends what a whole number leaves of delta.
     """
 
     loss_power = None
     error_is_exact = False
-    # As the measurement of a count it is told by the noise that chose its group, which is paid for.
+    # As the measurement of a count it is released by the noise that chose its group, which is charged already.
     prepaid: ClassVar[bool] = True
     page: ClassVar[str] = "docs/proofs/unknown_keys.md (Korolova, Kenthapadi, Mishra and Ntoulas 2009)"
 
@@ -169,7 +170,7 @@ class ThresholdedCounts(Mechanism, Measurement, GroupSelection):
         return self
 
     def compute_event(self, sensitivity: MeasurementSensitivity) -> Event:  # noqa: ARG002
-        """Return nothing: choosing the groups has paid for the counts."""
+        """Return nothing: choosing the groups has been charged for the counts."""
         return NOTHING
 
     def choose_groups(self, people: NDArray[Any]) -> list[tuple[int, int | None]]:
@@ -201,20 +202,20 @@ class ThresholdedCounts(Mechanism, Measurement, GroupSelection):
         if self._miss_probability(least) <= allowed_each:
             low, high = 0, least
         else:
-            low, high = least, least + self.law.reach(2 * allowed_each)
+            low, high = least, least + self.law.bound_tail(2 * allowed_each)
         return least_integer(lambda people: self._miss_probability(people) <= allowed_each, low, high)
 
     def _miss_probability(self, people: int) -> float:
         """Return the probability that a key with so many people is not released."""
         if people < self.least_people:
             return 1.0
-        # People + X is below t-1, or it is t-1 and the coin falls; Pr[X > beyond] is half of a two-sided tail.
+        # People + X is below t-1, or it is t-1 and the draw fails; Pr[X > beyond] is half of a two-sided tail.
         beyond = people - self.threshold + 1
         below = self.law.tail(beyond) / 2 if beyond >= 0 else 1 - self.law.tail(-beyond - 1) / 2
         return below + float(1 - self.coin) * math.exp(self.law.log_mass(beyond))
 
     def release(self, value: Mapping[Any, int], *, bits: BitSource | None = None) -> dict[Any, int]:
-        """Return the released keys with their noisy counts, in an order that tells nothing."""
+        """Return the released keys with their noisy counts, in an order that reveals nothing."""
         released, noisy = self.tell(read_counts(value), bits=bits)
         told = dict(zip(compress(value, released.tolist()), noisy.tolist(), strict=True))
         return {key: told[key] for key in sort_keys(told)}
@@ -222,8 +223,8 @@ class ThresholdedCounts(Mechanism, Measurement, GroupSelection):
     def tell(self, counts: NDArray[Any], *, bits: BitSource | None = None) -> ReleasedCounts:
         """Return which of these counts are released, in the order given, and the noisy counts of those alone.
 
-        The caller sees to it that each count belongs to another key, and tells the keys in an order that their
-        set determines (`sort_keys`): the order of the counts may tell who came first.
+        The caller sees to it that each count belongs to another key, and releases the keys in an order that their
+        set determines (`sort_keys`): the order of the counts may reveal who came first.
 
         Args:
             counts: The numbers of people, one for each key: an array of integers.
@@ -232,7 +233,7 @@ class ThresholdedCounts(Mechanism, Measurement, GroupSelection):
         counts = check_counts(counts)
         noisy = add(counts, self.sampler.sample(len(counts), bits=bits))
         released = self._choose_passing(noisy, bits) & np.asarray(counts >= self.least_people, np.bool_)
-        # Narrowed again: the type of all sums would tell of those that are not released.
+        # Narrowed again: the type of all sums would reveal those that are not released.
         return released, narrow(noisy[released])
 
     def _choose_passing(self, noisy: NDArray[Any], bits: BitSource | None) -> NDArray[np.bool_]:
@@ -243,10 +244,10 @@ class ThresholdedCounts(Mechanism, Measurement, GroupSelection):
         return passing
 
     def interval(self, told: int, confidence: float) -> tuple[int, int]:
-        """Return between which numbers of people the true one lies, given the noisy count that was told.
+        """Return between which numbers of people the true one lies, given the noisy count that was released.
 
         The confidence holds for every number of people from `least_people` on, given that the key is released:
-        that only counts near the threshold and above are told makes them too large, and this counts it in. Far
+        that only counts near the threshold and above are released makes them too large, and this counts it in. Far
         above the threshold the interval is the usual one.
 
         Args:
@@ -271,7 +272,7 @@ class ThresholdedCounts(Mechanism, Measurement, GroupSelection):
     def log_masses(self, value: Mapping[Any, int]) -> LogMasses:
         """Return the law of the released pairs: every key is lost, or released with a count in a window."""
         keys = [key for key in sort_keys(value) if value[key] >= self.least_people]
-        reach = self.law.reach(_LEFT_OUT / max(1, len(keys)))
+        reach = self.law.bound_tail(_LEFT_OUT / max(1, len(keys)))
         # One window for all, to a power of two, so that neighbours share it.
         last = 1 << (max([self.threshold, *value.values()]) + reach).bit_length()
         columns = [self._cells(key, value[key], last) for key in keys]

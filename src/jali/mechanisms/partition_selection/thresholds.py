@@ -23,7 +23,7 @@ _SMOOTH = 16
 _PI_BELOW = Fraction(314159265358979323846, 10**20)
 # Blocks of a Gaussian tail are at most a 2^12-th of the standard deviation wide.
 _FINENESS = 12
-# The chance of a coin is a multiple of 2^-64.
+# The probability of a draw is a multiple of 2^-64.
 _COIN_BITS = 64
 
 
@@ -50,7 +50,7 @@ def find_laplace_coin(scale: Fraction, delta: Fraction) -> Fraction:
     """Return with what probability a count one below `find_laplace_threshold` may pass too: what delta leaves.
 
     Guarantee:
-        With t the threshold, Pr[1 + X >= t] + coin Pr[1 + X = t-1] <= delta. The coin is a multiple of 2^-64, at
+        With t the threshold, Pr[1 + X >= t] + coin Pr[1 + X = t-1] <= delta. `coin` is a multiple of 2^-64, at
         most 1, and 0 for t = 1.
     Proof:
         docs/proofs/unknown_keys.md, Lemma 7.

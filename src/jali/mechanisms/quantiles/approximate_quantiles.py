@@ -14,15 +14,13 @@ from typing import Any, TypeAlias
 
 from jali.mechanisms.base import (
     LogMasses,
-    Mechanism,
     Specimen,
     read_miss_probability,
     read_natural,
     read_parameter,
 )
-from jali.mechanisms.lattice import BoundedLattice
 from jali.mechanisms.quantiles.quantile_halving import QuantileHalving, QuantileTurn, WeightedQuantileHalving
-from jali.mechanisms.quantiles.quantile_mechanism import read_loss, read_quantiles
+from jali.mechanisms.quantiles.quantile_mechanism import RangeMechanism, read_loss, read_quantiles
 from jali.mechanisms.quantiles.rank_laws import bound_rank_error
 from jali.mechanisms.quantiles.weighted_quantile import count_levels, find_share_sensitivity
 from jali.mechanisms.quantiles.weighted_ranks import WeightedMarks, find_largest_distance, sort_marks
@@ -40,21 +38,13 @@ _AHEAD = 64
 _FINE = 1 << 40
 
 
-class HalvedQuantiles(Mechanism):
+class HalvedQuantiles(RangeMechanism):
     """Many quantiles: the middle one, then on its two sides in the same way, each level at the same loss."""
 
     error_is_exact = False
 
     at: tuple[Fraction, ...]
-    low: Fraction
-    high: Fraction
-    step: Fraction | None
     epsilon: Fraction
-
-    @cached_property
-    def ruler(self) -> BoundedLattice:
-        """The marks that can be released."""
-        return BoundedLattice.of(self.low, self.high, self.step)
 
     @abstractmethod
     def rate(self, turn: QuantileTurn) -> Fraction:
@@ -80,7 +70,7 @@ class HalvedQuantiles(Mechanism):
         return QuantileTurn.first(self.at)
 
     def summed_error(self, turn: QuantileTurn, failing: float, split: float) -> float:
-        """Add up the errors along the worst way down, each missed with a chance of `failing`."""
+        """Add up the errors along the worst way down, each missed with a probability of `failing`."""
         own = bound_rank_error(self.ruler.top, self.rate(turn), failing) + split
         return own + max((self.summed_error(part, failing, split) for part in turn.parts if part), default=0.0)
 
@@ -127,9 +117,9 @@ class ApproximateQuantiles(HalvedQuantiles):
         docs/proofs/many_quantiles.md, after Kaplan, Schnapp and Stemmer 2022, Theorem 3.1.
 
     Error:
-        In people: on each level the rank is missed by as much as a single quantile's at epsilon/h, with the chance
-        of failure shared out among the quantiles, and errors of the levels add up. Where many people share one
-        value, `ties=` must tell how many.
+        In people: on each level the rank is missed by as much as a single quantile's at epsilon/h, with the
+        probability of failure shared out among the quantiles, and errors of the levels add up. Where many people
+        share one value, `ties=` must say how many.
 
     Example:
         >>> from jali.mechanisms import ApproximateQuantiles
@@ -160,10 +150,8 @@ class ApproximateQuantiles(HalvedQuantiles):
         epsilon: Number,
         adjacency: str | Adjacency,
     ) -> None:
-        ruler = BoundedLattice.of(low, high, step)
-        self._fill(at=read_quantiles(at), low=ruler.low, high=ruler.high)
-        self._fill(step=None if step is None else ruler.step, epsilon=read_loss(epsilon))
-        self._fill(adjacency=Adjacency.of(adjacency))
+        self._fill_lattice(low, high, step)
+        self._fill(at=read_quantiles(at), epsilon=read_loss(epsilon), adjacency=Adjacency.of(adjacency))
 
     @classmethod
     def for_rho(cls, rho: Number, *, at: Sequence[Number], **others: Any) -> ApproximateQuantiles:
@@ -181,10 +169,10 @@ class ApproximateQuantiles(HalvedQuantiles):
         return level / 2 if turn is self.turns else level / (4 * turn.sensitivity)
 
     def error(self, confidence: float, *, ties: int = 1) -> float:
-        """Return a t such that every rank is within t people of its due, with this chance.
+        """Return a t such that every rank is within t people of its due, with this probability.
 
         Args:
-            confidence: The chance that this holds.
+            confidence: The probability that this holds.
             ties: How many people share one value at most, on the marks.
         """
         shared, each = read_natural(ties, "ties"), read_miss_probability(confidence) / len(self.at)
@@ -244,8 +232,8 @@ class WeightedQuantiles(HalvedQuantiles):
 
     Error:
         In units of weight: on each level the rank is missed by as much as a single quantile's at epsilon/h, with
-        the chance of failure shared out among the quantiles, and a window and a half, and half the weight of one
-        mark; errors of the levels add up. `ties=` tells how much one mark weighs at most.
+        the probability of failure shared out among the quantiles, and a window and a half, and half the weight of
+        one mark; errors of the levels add up. `ties=` says how much one mark weighs at most.
 
     Example:
         >>> from jali.mechanisms.quantiles.approximate_quantiles import WeightedQuantiles
@@ -282,9 +270,8 @@ class WeightedQuantiles(HalvedQuantiles):
         epsilon: Number,
         window: int = 1,
     ) -> None:
-        ruler = BoundedLattice.of(low, high, step)
-        self._fill(at=read_quantiles(at), low=ruler.low, high=ruler.high)
-        self._fill(step=None if step is None else ruler.step, reach=read_parameter(reach, "reach"))
+        self._fill_lattice(low, high, step)
+        self._fill(at=read_quantiles(at), reach=read_parameter(reach, "reach"))
         self._fill(changes=read_natural(changes, "changes"), groups=read_natural(groups, "groups"))
         self._fill(epsilon=read_loss(epsilon), window=read_natural(window, "window"))
 
@@ -298,10 +285,10 @@ class WeightedQuantiles(HalvedQuantiles):
         )
 
     def error(self, confidence: float, *, ties: int = 1) -> float:
-        """Return a t such that every rank is within t units of its due, with this chance.
+        """Return a t such that every rank is within t units of its due, with this probability.
 
         Args:
-            confidence: The chance that this holds.
+            confidence: The probability that this holds.
             ties: How many units one mark weighs at most.
         """
         shared, each = read_natural(ties, "ties"), read_miss_probability(confidence) / len(self.at)

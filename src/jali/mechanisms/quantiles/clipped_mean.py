@@ -78,7 +78,7 @@ class NoisyMean:
 
         Guarantee:
             The mean of the column as it was clipped lies between them with at least this probability, over the
-            noise of the sums, whatever the bounds came out as. How far clipping moved the mean is not told.
+            noise of the sums, whatever the bounds came out as. How far clipping moved the mean is not released.
         Proof:
             docs/proofs/clipped_mean.md, Theorem 3.
         """
@@ -128,7 +128,7 @@ _HALF = (1 << 32) - 1
 class ClippedMean(PureMechanism):
     """Release the mean of numbers without a declared range: buy bounds, clip, add up.
 
-    A share of epsilon buys `ClippingBounds`; values are clipped to them. The rest pays for the sum of their
+    A share of epsilon buys `ClippingBounds`; values are clipped to them. The rest is for the sum of their
     distances from the low bound and, unless the number of people is public, for the sum of their distances from
     the high bound. One person adds t to the one and width - t to the other, so that both have the noise of one sum
     at the full rest; their total is the width times the number of people.
@@ -308,7 +308,7 @@ class ClippedMean(PureMechanism):
         """List the noisy values of a sum, in a window that one person more or less does not leave."""
         width = pair[1] - pair[0]
         law = DiscreteLaplaceLaw(width / self.rest)
-        reach = law.reach(_LEFT_OUT / 2)
+        reach = law.bound_tail(_LEFT_OUT / 2)
         window = range(-reach, width * (people + 1) + reach + 1)
         return [(answer, law.log_mass(answer - exact)) for answer in window]
 

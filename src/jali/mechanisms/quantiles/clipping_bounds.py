@@ -175,7 +175,7 @@ class OpenBounds:
 
     def log_masses(self, column: Marks) -> dict[MarkPair, float]:
         """Return ln Pr[pair] for every pair of marks; some are found both ways."""
-        falls, rises = self.side.log_chances(column)
+        falls, rises = self.side.log_probabilities(column)
         masses = {pair: falls + log for pair, log in self.falling.log_masses(column).items()}
         for pair, log in self.rising.log_masses(column).items():
             masses[pair] = float(np.logaddexp(masses.get(pair, -math.inf), rises + log))
@@ -201,7 +201,7 @@ _SPARE = 6
 class ClippingBounds(PureMechanism):
     """Find bounds between which nearly all values lie, without a declared range, as one purchase.
 
-    Bounds taken from the data as they are would tell of the largest value; these are paid for. With `low` given,
+    Bounds taken from the data as they are would reveal the largest value; these are charged. With `low` given,
     that is the low bound and costs nothing, and the high one is an `UnboundedQuantile`. Without, half of epsilon
     decides on which side of 0 most values lie and finds the bound far out on that side; the other half walks back
     from it, so that the distance of the bounds, not their distance from 0, decides how finely the second one is
@@ -278,7 +278,7 @@ class ClippingBounds(PureMechanism):
         self._refuse_the_impossible()
 
     def _refuse_the_impossible(self) -> None:
-        """Refuse, before anything is released, a ruler or noise that cannot be made."""
+        """Refuse, before anything is released, a lattice or noise that cannot be made."""
         self.error(0.5)
         if self._both:
             self._both.side.error(0.5)

@@ -2,8 +2,8 @@
 
 A draw chooses which gap of the column each quantile falls into, then where in the gap. A table bounds the mass of
 all ways to place the first j quantiles; walking back through it proposes gaps with probabilities that are known
-exactly and at least the true ones, and one exact coin corrects the walk. Doubles serve to make the table only:
-where they are too large time is lost, and that they are never too small is proven.
+exactly and at least the true ones, and one exact Bernoulli draw corrects the walk. Doubles serve to make the table
+only: where they are too large time is lost, and that they are never too small is proven.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ from jali.mechanisms.base import (
     read_miss_probability,
     read_natural,
 )
-from jali.mechanisms.lattice import BoundedLattice, Marks
-from jali.mechanisms.quantiles.quantile_mechanism import read_loss, read_quantiles
+from jali.mechanisms.lattice import Marks
+from jali.mechanisms.quantiles.quantile_mechanism import RangeMechanism, read_loss, read_quantiles
 from jali.mechanisms.quantiles.rank_laws import bound_rank_error
 from jali.mechanisms.quantiles.scaled_numbers import DecayingPowers, Lottery, ScaledNumbers, build_zeros
 from jali.mechanisms.quantiles.weighted_ranks import find_largest_distance, sort_marks
@@ -88,7 +88,7 @@ class JointLaw:
         return [self._starts[gap] + place for gap, places in chosen for place in places]
 
     def attempt(self, digits: RandomDigits, word: int = 32) -> tuple[QuantileRun, ...] | None:
-        """Propose runs from the last to the first and toss the coin; None if they are not accepted."""
+        """Propose runs from the last to the first and draw whether to keep them; None if they are not accepted."""
         left, gap = len(self.wanted) - 1, len(self.lengths)
         runs: list[QuantileRun] = []
         while left:
@@ -99,10 +99,10 @@ class JointLaw:
             gap, left = arrival, left - share - 1
             runs.append(QuantileRun(gap, share + 1))
         walk = tuple(runs)
-        return walk if digits.coin(*self._coin(walk), word) else None
+        return walk if digits.draw_bernoulli(*self._compute_acceptance(walk), word) else None
 
-    def _coin(self, walk: tuple[QuantileRun, ...]) -> tuple[Fraction, Fraction]:
-        """Return (f, x) such that f exp(-x) is the mass of a walk over its chance, but for a constant."""
+    def _compute_acceptance(self, walk: tuple[QuantileRun, ...]) -> tuple[Fraction, Fraction]:
+        """Return (f, x) such that f exp(-x) is the mass of a walk over its probability, but for a constant."""
         if walk not in self._coins:
             left, gap, factor = len(self.wanted) - 1, len(self.lengths), Fraction(1)
             for run in walk:
@@ -240,7 +240,7 @@ _MOST_LOSS = 10**6
 
 
 @dataclass(frozen=True, repr=False)
-class JointQuantiles(BoundedRangeMechanism):
+class JointQuantiles(BoundedRangeMechanism, RangeMechanism):
     """Release many quantiles by one draw: the counts between them should be those that are wanted.
 
     Each mark is divided into `spread` places, and each value put on a random one of its mark, so that equal values
@@ -268,7 +268,7 @@ class JointQuantiles(BoundedRangeMechanism):
         docs/proofs/many_quantiles.md, after Gillenwater, Joseph and Kulesza 2021, Lemma 3.2.
 
     Error:
-        In people: with N tuples of places, no rank is off by more than (m k + t)/2 with a chance of at least
+        In people: with N tuples of places, no rank is off by more than (m k + t)/2 with a probability of at least
         1 - (N-1) exp(-rate t), where at most k = `ties` people share one place.
 
     Example:
@@ -302,17 +302,11 @@ class JointQuantiles(BoundedRangeMechanism):
         epsilon: Number,
         adjacency: str | Adjacency,
     ) -> None:
-        ruler = BoundedLattice.of(low, high, step)
-        self._fill(at=read_quantiles(at), low=ruler.low, high=ruler.high)
-        self._fill(step=None if step is None else ruler.step, spread=read_natural(spread, "spread"))
+        self._fill_lattice(low, high, step)
+        self._fill(at=read_quantiles(at), spread=read_natural(spread, "spread"))
         self._fill(epsilon=read_loss(epsilon, most=_MOST_LOSS), adjacency=Adjacency.of(adjacency))
         if self._last > _MOST_PLACES:
             raise MechanismError("spread-too-large")
-
-    @cached_property
-    def ruler(self) -> BoundedLattice:
-        """The marks that can be released."""
-        return BoundedLattice.of(self.low, self.high, self.step)
 
     @property
     def shares(self) -> tuple[Fraction, ...]:
@@ -332,10 +326,10 @@ class JointQuantiles(BoundedRangeMechanism):
         return self.epsilon / (4 * moved)
 
     def error(self, confidence: float, *, ties: int = 1) -> float:
-        """Return a t such that every rank is within t people of its due, with this chance.
+        """Return a t such that every rank is within t people of its due, with this probability.
 
         Args:
-            confidence: The chance that this holds.
+            confidence: The probability that this holds.
             ties: How many people share one place at most.
         """
         wanted = len(self.at)

@@ -144,7 +144,7 @@ class RankQuantile(QuantileMechanism):
         epsilon: Number,
         adjacency: str | Adjacency,
     ) -> None:
-        self._fill_ruler(low, high, step)
+        self._fill_lattice(low, high, step)
         self._fill(at=read_quantile(at, "at"), epsilon=read_loss(epsilon), adjacency=Adjacency.of(adjacency))
 
     @property

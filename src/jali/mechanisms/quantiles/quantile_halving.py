@@ -139,7 +139,7 @@ class WeightedQuantileHalving(QuantileHalving):
     Attributes:
         rows: The weighted column.
         window: The weight over which quantile functions are averaged.
-        levels: How many levels of a law are told apart.
+        levels: How many levels of a law are distinguished.
     """
 
     rows: WeightedMarks

@@ -73,35 +73,45 @@ def _read_as(reader: Callable[[Number, str], Fraction], value: Number, name: str
 
 
 FEW_MARKS = 1 << 16
-"""Permute-and-flip tosses a coin for each mark: a ruler has fewer marks than this."""
+"""Permute-and-flip draws a Boolean for each mark: a lattice has fewer marks than this."""
 
 
-class QuantileMechanism(Mechanism):
-    """A quantile that is a mark of a public ruler, with a mass that falls with the distance of its rank."""
-
-    error_is_exact = False
-    _kind: ClassVar[type[NestedIntervalLaw] | type[PermuteAndFlipLaw]] = NestedIntervalLaw  # how a mark is drawn
-    most_marks: ClassVar[int] = 1 << 61  # more than any ruler has
-    for_more_marks: ClassVar[str] = ""  # the mechanism to take instead
+class RangeMechanism(Mechanism):
+    """A mechanism that releases points of a bounded lattice on a public range."""
 
     low: Fraction
     high: Fraction
     step: Fraction | None
-    epsilon: Fraction
 
-    def _fill_ruler(self, low: Number, high: Number, step: Number | None) -> None:
-        """Set the range and the step, or refuse a ruler of too many marks."""
+    def _fill_lattice(self, low: Number, high: Number, step: Number | None) -> None:
+        """Set the range and the step."""
         ruler = BoundedLattice.of(low, high, step)
         self._fill(low=ruler.low, high=ruler.high, step=None if step is None else ruler.step)
-        if ruler.top >= self.most_marks:
-            raise MechanismError(
-                "step-too-small", bits=self.most_marks.bit_length() - 1, mechanism=self.for_more_marks
-            )
 
     @cached_property
     def ruler(self) -> BoundedLattice:
-        """The marks that can be released."""
+        """The lattice of the values that can be released."""
         return BoundedLattice.of(self.low, self.high, self.step)
+
+
+class QuantileMechanism(RangeMechanism):
+    """A quantile that is a mark of a public lattice, with a mass that falls with the distance of its rank."""
+
+    error_is_exact = False
+    _kind: ClassVar[type[NestedIntervalLaw] | type[PermuteAndFlipLaw]] = NestedIntervalLaw  # how a mark is drawn
+
+    most_marks: ClassVar[int] = 1 << 61  # more than any lattice has
+    for_more_marks: ClassVar[str] = ""  # the mechanism to take instead
+
+    epsilon: Fraction
+
+    def _fill_lattice(self, low: Number, high: Number, step: Number | None) -> None:
+        """Set the range and the step, or refuse a lattice of too many points."""
+        super()._fill_lattice(low, high, step)
+        if self.ruler.top >= self.most_marks:
+            raise MechanismError(
+                "step-too-small", bits=self.most_marks.bit_length() - 1, mechanism=self.for_more_marks
+            )
 
     @cached_property
     def top(self) -> int:
@@ -127,7 +137,7 @@ class QuantileMechanism(Mechanism):
         return self._kind(self._ranks_of(value), self.rate)
 
     def error(self, confidence: float) -> float:
-        """Return a t such that the rank is within t of the best one, with this chance, for any column."""
+        """Return a t such that the rank is within t of the best one, with this probability, for any column."""
         return self._kind.error(self.top, self.rate, confidence)
 
     def draws(self, value: Any, size: int, bits: BitSource) -> list[int]:

@@ -1,9 +1,9 @@
 """Draw exactly from laws whose masses fall with the distance of a rank: exponential, and permute-and-flip.
 
 For the exponential law, marks with an exponent between b and b+1 form a level, for b = 0, 1, ...; a level is
-proposed with an integer weight of at least exp(-b) per mark, a mark in it uniformly, and one exact coin corrects
-the proposal. What lies beyond the last level is proposed as a whole, with a probability that is next to nothing.
-For permute-and-flip, the first bits of a coin decide for most marks.
+proposed with an integer weight of at least exp(-b) per mark, a mark in it uniformly, and one exact Bernoulli draw
+corrects the proposal. What lies beyond the last level is proposed as a whole, with a probability that is next to
+nothing. For permute-and-flip, the first bits of a draw decide for most marks.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ class NestedIntervalLaw:
     Args:
         ranks: The distances.
         rate: A rational above 0.
-        levels: How many levels are told apart; the law does not depend on it.
+        levels: How many levels are distinguished; the law does not depend on it.
         precision: How finely exp(-b) is known, in bits; the law does not depend on it.
 
     Guarantee:
@@ -78,7 +78,7 @@ class NestedIntervalLaw:
         return mark
 
     def attempt(self, digits: RandomDigits, word: int = _WORD) -> int | None:
-        """Propose a mark and toss its coin; None if it is not accepted."""
+        """Propose a mark and draw whether to keep it; None if it is not accepted."""
         ticket = digits.below(self._sums[-1])
         level = bisect_right(self._sums, ticket)
         place = (ticket - (self._sums[level - 1] if level else 0)) // _bound_weight(level, self.precision)
@@ -118,14 +118,14 @@ class NestedIntervalLaw:
         """Return True with probability exactly exp(-exponent) / (weight of a mark of this level)."""
         uniform, width = digits.take(word), word
         while True:
-            low, high = self._chance(mark, level, width + _GUARD)
+            low, high = self._bound_probability(mark, level, width + _GUARD)
             if (uniform + 1) << _GUARD <= low:
                 return True
             if uniform << _GUARD >= high:
                 return False
             uniform, width = uniform << word | digits.take(word), width + word
 
-    def _chance(self, mark: int, level: int, precision: int) -> tuple[int, int]:
+    def _bound_probability(self, mark: int, level: int, precision: int) -> tuple[int, int]:
         """Return integers around 2**precision * exp(-exponent) / weight, with the weight of one mark."""
         if (mark, precision) not in self._chances:
             low, high = exp_bounds(self.exponent(mark), precision + self.precision)
@@ -154,7 +154,7 @@ class NestedIntervalLaw:
 
     @staticmethod
     def error(top: int, rate: Fraction, confidence: float) -> float:
-        """Return a t such that the best of the marks 0 .. top is missed by t at most, with this chance."""
+        """Return a t such that the best of the marks 0 .. top is missed by t at most, with this probability."""
         return bound_rank_error(top, rate, read_miss_probability(confidence))
 
 
@@ -165,7 +165,7 @@ def _bound_weight(level: int, precision: int) -> int:
 
 
 def bound_rank_error(others: int, rate: Fraction, failing: float) -> float:
-    """Return a t that the best mark is missed by with a chance of at most `failing`, among so many others."""
+    """Return a t that the best mark is missed by with a probability of at most `failing`, among so many others."""
     if others == 0:
         return 0.0
     odds = math.log(others) + math.log1p(-failing) - math.log(failing)
@@ -174,7 +174,7 @@ def bound_rank_error(others: int, rate: Fraction, failing: float) -> float:
 
 Doubles: TypeAlias = NDArray[np.float64]
 
-_COIN_WORD = 32
+_WORD_BITS = 32
 _FAR = 16
 _SAFE = 1 << 62
 _NEAR = 8
@@ -240,18 +240,18 @@ def _quotients(whole: Integers, rest: Integers, part: Fraction, steep: Integers)
 
 @dataclass(frozen=True, eq=False)
 class PermuteAndFlipLaw:
-    """The coins of all marks: that of a mark shows True with probability exp(-rate * (distance - best)).
+    """The Bernoulli draws of all marks: that of a mark is True with probability exp(-rate * (distance - best)).
 
-    Marks with an exponent above `far` lie outside of one interval. Their coins can show True only where the first
+    Marks with an exponent above `far` lie outside of one interval. Their draws can be True only where the first
     word is below 2**word exp(-far), which is seldom: their exponents are computed there alone.
 
     Args:
         ranks: The distances.
         rate: A rational above 0.
         far: From which exponent on; the law does not depend on it.
-        word: How many bits of a coin are drawn at a time; the law does not depend on it.
-        singly: Whether one release tosses the coins of marks far away only where they can show True. The law does
-            not depend on it; many releases of one column toss all coins, in blocks.
+        word: How many bits of a uniform number are drawn at a time; the law does not depend on it.
+        singly: Whether one release draws for marks far away only where the draw can be True. The law does
+            not depend on it; many releases of one column draw for all marks, in blocks.
 
     Proof:
         docs/proofs/weighted_quantile.md, Theorem 4.
@@ -260,12 +260,12 @@ class PermuteAndFlipLaw:
     ranks: WindowRanks
     rate: Fraction
     far: int = _FAR
-    word: int = _COIN_WORD
+    word: int = _WORD_BITS
     singly: bool = False
 
     def draw(self, bits: BitSource) -> int:
-        """Return one of the marks whose coin shows True, all alike; the best mark's always does."""
-        near, rest = self._toss_coins(*self._nearby, bits), self._toss_far_coins(bits)
+        """Return one of the marks whose draw is True, all alike; the best mark's always does."""
+        near, rest = self._draw_acceptances(*self._nearby, bits), self._draw_far_acceptances(bits)
         accepted = np.concatenate((near, rest))
         return int(accepted[uniform_below(len(accepted), 1, bits=bits)[0]])
 
@@ -290,7 +290,7 @@ class PermuteAndFlipLaw:
 
     @staticmethod
     def error(top: int, rate: Fraction, confidence: float) -> float:
-        """Return a t such that the best of the marks 0 .. top is missed by t at most, with this chance."""
+        """Return a t such that the best of the marks 0 .. top is missed by t at most, with this probability."""
         read_miss_probability(confidence)
         among = PermuteAndFlip(sensitivity=1 / (2 * rate), epsilon=1)
         return among.error(confidence, candidates=top + 1)
@@ -308,15 +308,15 @@ class PermuteAndFlipLaw:
     def _limit(self) -> int:
         return exp_bounds(Fraction(self.far), self.word)[1]
 
-    def _toss_coins(self, first: int, last: int, bits: BitSource) -> Integers:
-        """Toss the coins of the marks from `first` to `last`."""
+    def _draw_acceptances(self, first: int, last: int, bits: BitSource) -> Integers:
+        """Draw for the marks from `first` to `last`."""
         exponents = WindowDistances(self.ranks).exponents(self.rate, first, last)
         words = bits.integers(len(exponents), self.word)
         coins = settle_exp(words, self.word, exponents.doubles, exponents.exact, bits)
         return first + np.flatnonzero(coins)
 
-    def _toss_far_coins(self, bits: BitSource) -> Integers:
-        """Toss the coins of all other marks."""
+    def _draw_far_acceptances(self, bits: BitSource) -> Integers:
+        """Draw for all other marks."""
         first, last = self._nearby
         below, many = first - self.ranks.first, last - first + 1
         words = bits.integers(self.ranks.last - self.ranks.first + 1 - many, self.word)

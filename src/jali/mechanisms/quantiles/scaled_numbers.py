@@ -158,7 +158,7 @@ class Lottery:
         whole: At least `Lottery.room` of a bound of their sum; all of it is between 2^61 and 2^62 tickets.
 
     Guarantee:
-        An outcome has a chance of at least part/whole, and exactly `chance`; without mass it has none.
+        An outcome has a probability of at least part/whole, and exactly `chance`; without mass it has none.
     Proof:
         docs/proofs/many_quantiles.md, Theorem 3.
     """
@@ -177,7 +177,7 @@ class Lottery:
         return place if place < len(self._sums) else None
 
     def chance(self, place: int) -> Fraction:
-        """Return the chance of an outcome."""
+        """Return the probability of an outcome."""
         return Fraction(int(self.tickets[place]), self._all)
 
     @cached_property

@@ -29,7 +29,7 @@ class UnboundedQuantile(PureMechanism):
     for. With `low`, marks go up from there. Without, a quarter of epsilon first decides whether the quantile is
     below 0, and marks go away from 0 on its side.
 
-    Where a range is known, mechanisms on that range err less: the walk pays for the number of its marks.
+    Where a range is known, mechanisms on that range err less: its noise grows with the number of its marks.
 
     Args:
         at: Which quantile, from 0 to 1; 1 for the maximum, where `spare` keeps the walk from going far beyond it.
@@ -90,7 +90,7 @@ class UnboundedQuantile(PureMechanism):
         self._fill(at=read_quantile(at, "at"), low=read_low(low), reach=read_reach(reach))
         self._fill(step=read_parameter(step, "step"), growth=read_growth(growth), spare=read_spare(spare))
         self._fill(epsilon=read_loss(epsilon), adjacency=Adjacency.of(adjacency))
-        self._finder.error(0.5)  # refuses, before anything is released, a ruler or noise that cannot be made
+        self._finder.error(0.5)  # refuses, before anything is released, a lattice or noise that cannot be made
 
     @cached_property
     def _range(self) -> OpenRange:

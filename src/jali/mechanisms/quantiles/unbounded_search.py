@@ -163,7 +163,7 @@ class OriginSide:
         noise = self.noise.sampler.sample(size, bits=bits)
         return np.asarray(add(np.array([self._excess(column)], dtype=object), noise) >= 0, np.bool_)
 
-    def log_chances(self, column: Marks) -> tuple[float, float]:
+    def log_probabilities(self, column: Marks) -> tuple[float, float]:
         """Return ln Pr[below] and ln Pr[not below]."""
         too_many = float(self._excess(column))
         below, above = log_at_least(self.noise.scale, np.array([-too_many, too_many + 1])).tolist()
@@ -242,7 +242,7 @@ class RankFork:
 
     def log_masses(self, column: Marks) -> dict[int, float]:
         """Return ln Pr[mark] for every mark; the origin is reached on both sides."""
-        falls, rises = self.side.log_chances(column)
+        falls, rises = self.side.log_probabilities(column)
         masses = {mark: falls + log for mark, log in self.down.log_masses(column).items()}
         for mark, log in self.up.log_masses(column).items():
             masses[mark] = float(np.logaddexp(masses.get(mark, -math.inf), rises + log))

@@ -113,7 +113,7 @@ class WeightedQuantile(QuantileMechanism, PickMeasurement):
         offset: Number = 0,
         window: int = 1,
     ) -> None:
-        self._fill_ruler(low, high, step)
+        self._fill_lattice(low, high, step)
         self._fill(
             at=read_quantile(at, "at"), sensitivity=_read_sensitivity(sensitivity), epsilon=read_loss(epsilon)
         )
@@ -159,7 +159,7 @@ class WeightedQuantile(QuantileMechanism, PickMeasurement):
         return charge_picks(self, self.epsilon * (sensitivity.rank / self.sensitivity), sensitivity.picks)
 
     def describe(self) -> Description:
-        """Name the choice, the scale on which ranks are told apart, and the theorems."""
+        """Name the choice, the scale on which ranks are distinguished, and the theorems."""
         return Description(self.noun, "rank", "scale", float(1 / self.rate), (QUANTILE_PAGE, *self.pages))
 
     @property
@@ -259,7 +259,7 @@ class PermutedWeightedQuantile(WeightedQuantile):
         return self._convert_to(WeightedQuantile, self.epsilon)
 
     def law(self, value: Any) -> PermuteAndFlipLaw:
-        """Return the coins of the marks."""
+        """Return the Bernoulli draws of the marks."""
         return PermuteAndFlipLaw(self.ranks(value), self.rate, singly=True)
 
     def exponents(self, value: Any) -> Exponents:
@@ -313,7 +313,7 @@ def _build_specimen(
 
 
 def count_levels(top: int) -> int:
-    """Return how many levels a law on the marks 0 .. top tells apart: what is beyond weighs next to nothing."""
+    """Return how many levels a law on the marks 0 .. top distinguishes: what is beyond weighs next to nothing."""
     return _SPARE + math.ceil(math.log(top + 1))
 
 
@@ -368,12 +368,12 @@ def end_offset(mechanism: WeightedQuantile, confidence: float) -> int:
     """Return how far off its rank an end of the interval must aim, in units of weight.
 
     Let the mechanism be the one that draws the end, with its share of the loss. Released with the offset -r it is
-    above the true quantile with a chance of at most (1 - confidence)/2, whatever the rows are, and with the offset
-    r below it. The true quantile is the mean of the quantile function over the window that ends at the target.
-    Where one end of the interval is free, 2 * confidence - 1 is enough for the other one.
+    above the true quantile with a probability of at most (1 - confidence)/2, whatever the rows are, and with the
+    offset r below it. The true quantile is the mean of the quantile function over the window that ends at the
+    target. Where one end of the interval is free, 2 * confidence - 1 is enough for the other one.
 
     Guarantee:
-        r is the error of the mechanism at the chance (1 - confidence)/2 of failing, and half a window.
+        r is the error of the mechanism at the probability (1 - confidence)/2 of failing, and half a window.
     Proof:
         docs/proofs/weighted_quantile.md, Theorem 5.
     """

@@ -43,7 +43,7 @@ class WeightedMarks:
     def of(cls, value: Any, top: int) -> WeightedMarks:
         """Read (marks, weights), in any order, a mark as often as it comes.
 
-        Total in the data: marks beyond the ruler count as its ends, and weights below 0 as 0. Types and lengths
+        Total in the data: marks beyond the lattice count as its ends, and weights below 0 as 0. Types and lengths
         are the caller's.
         """
         marks, weights = _read_pair(value)
@@ -52,7 +52,7 @@ class WeightedMarks:
 
     @classmethod
     def ones(cls, marks: Marks, top: int) -> WeightedMarks:
-        """Return the marks of a column on a short ruler, each value with a weight of one."""
+        """Return the marks of a column on a short lattice, each value with a weight of one."""
         counts = np.bincount(marks, minlength=top + 1)
         held = np.flatnonzero(counts)
         return cls(held, counts[held])

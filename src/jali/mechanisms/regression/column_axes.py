@@ -51,7 +51,7 @@ class ColumnAxis:
         return (self.high - self.low) / 2
 
     def marks(self, values: Any) -> AxisMarks:
-        """Return the mark nearest to each value: first on a fine ruler, then on this axis."""
+        """Return the mark nearest to each value: first on a fine lattice, then on this axis."""
         ruler = BoundedLattice.of(self.low, self.high)
         fine = ruler.marks(values)
         return np.asarray((4 * self.grain * fine + ruler.top) // (2 * ruler.top) - self.grain, np.int64)

@@ -113,8 +113,8 @@ class Fit:
     def interval(self, confidence: float) -> tuple[TermInterval, ...]:
         """Return, for each coefficient on its own, where least squares on the clamped data lies.
 
-        The intervals tell of the noise added for privacy, not of how well the people stand for a population. They
-        are unbounded where the noisy data do not clearly determine the coefficients.
+        The intervals are about the noise added for privacy, not of how well the people stand for a population.
+        They are unbounded where the noisy data do not clearly determine the coefficients.
         """
         return self._intervals(confidence)[self.intercept is not None :]
 

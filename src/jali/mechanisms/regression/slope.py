@@ -213,7 +213,7 @@ class Slope(Statistic):
         return self._bound(left, across, up) * self._unit
 
     def _smooth(self, column: SlopePoints, beta: Fraction) -> SmoothBound:
-        """Return max over k of exp(-beta k) B(k), of which doubles tell the few k that may be the largest."""
+        """Return max over k of exp(-beta k) B(k), of which doubles find the few k that may be the largest."""
         last = self._first_at(column, self.global_sensitivity(), column.moments.count)
         places = sorted({0, last, *self._promising(column, beta, last)})
         return SmoothBound(beta, tuple((k, self.at_distance(column, k)) for k in places))

@@ -156,8 +156,8 @@ class Line:
         """Return where slope and intercept of the line without noise lie; None if no confidence was asked for.
 
         With the confidence of the mechanism both hold at once, for the line through the medians of all pairs that
-        were drawn, on the lattice and in the range of the target. They tell of the noise added for privacy, not of
-        the chance of the matchings, nor of how well the people stand for a population.
+        were drawn, on the lattice and in the range of the target. They are about the noise added for privacy, not
+        of the randomness of the matchings, nor of how well the people stand for a population.
         """
         return self.intervals
 
@@ -175,7 +175,7 @@ class TheilSen(PureMechanism):
         target: The public range of the target; the released heights lie in it.
         epsilon: The loss.
         matchings: How often people are matched: the noise, as a share of all pairs, does not depend on it, and the
-            chance of the matchings matters less the more there are.
+            randomness of the matchings matters less the more there are.
         grain: How many marks of the lattice there are from the middle of a range to its ends.
         confidence: If given, a third of epsilon buys a mark below and one above each of the two medians, and
             `Line.interval` gives intervals of slope and intercept that hold with this confidence.

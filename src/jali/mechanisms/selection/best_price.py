@@ -77,12 +77,12 @@ def best_price(
         method: For listed prices `permute-and-flip`, which is usual, `exponential`, or `generalised`, whose error
             grows with the best price rather than with the highest one; for a `PriceRange` `exponential` alone.
         step: Round float valuations to multiples of this.
-        confidence: The chance that the error holds.
+        confidence: The probability that the error holds.
         bits: Where the random bits come from; the thread's own stream if not given.
 
     Error:
         With prices up to P, the revenue is at most (P/epsilon)(ln(number of prices) + t) below the best with a
-        chance of 1 - e^-t, under add-remove and under replace-one alike; `error` is smaller than that.
+        probability of 1 - e^-t, under add-remove and under replace-one alike; `error` is smaller than that.
         docs/proofs/best_price.md has the proof.
 
     Example:

@@ -48,8 +48,8 @@ class Exponential(BoundedRangeMechanism, SelectionByWeight):
 
     Error:
         With d candidates and the scale s = 2 sensitivity/epsilon (half of it if monotone), the choice is more than
-        t below the best score with a chance of at most (d-1)/(d-1 + exp(t/s)), reached when all others are equal;
-        the expected distance is at most s W((d-1)/e), with Lambert's function W. It grows with d: without
+        t below the best score with a probability of at most (d-1)/(d-1 + exp(t/s)), reached when all others are
+        equal; the expected distance is at most s W((d-1)/e), with Lambert's function W. It grows with d: without
         `candidates=`, `error(confidence)` is about two of them.
 
     Example:
@@ -77,7 +77,7 @@ class Exponential(BoundedRangeMechanism, SelectionByWeight):
         return np.asarray(-x - math.log(math.fsum(np.exp(-x))))
 
     def worst_tail(self, x: float, candidates: int) -> float:
-        """Return the chance to miss the best if all others are x scales below it: the worst case."""
+        """Return the probability to miss the best if all others are x scales below it: the worst case."""
         return (candidates - 1) / (candidates - 1 + math.exp(min(x, 700.0)))
 
     def worst_mean(self, candidates: int) -> float:
@@ -149,7 +149,7 @@ class _Proposals:
         self._starts = self._ends - (counts << self._shifts)
 
     def draw(self, size: int, bits: BitSource) -> tuple[Places, Places]:
-        """Propose `size` candidates, and tell their levels."""
+        """Propose `size` candidates, and return their levels."""
         tickets = uniform_below(int(self._ends[-1]), size, bits=bits)
         levels = np.searchsorted(self._ends, tickets, "right")
         ranks = (tickets - self._starts[levels]) >> self._shifts[levels]

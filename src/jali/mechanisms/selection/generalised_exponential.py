@@ -76,12 +76,12 @@ def _build_upper_envelope(lines: list[_EnvelopeLine]) -> list[_EnvelopeLine]:
 def _find_root(own: _EnvelopeLine, hull: list[_EnvelopeLine]) -> Fraction:
     """Return the s at which the envelope comes down to height + s * fall of the given line."""
 
-    def passed(turn: int) -> bool:
+    def passes(turn: int) -> bool:
         """Whether the root lies before the next line of the envelope takes over."""
         line, end = hull[turn], hull[turn].meets(hull[turn + 1])
         return line.height - own.height <= end * (line.fall + own.fall)
 
-    line = hull[bisect_left(range(len(hull) - 1), True, key=passed)]
+    line = hull[bisect_left(range(len(hull) - 1), True, key=passes)]
     return Fraction(line.height - own.height, line.fall + own.fall)
 
 
@@ -96,7 +96,8 @@ class GeneralisedExponential(BoundedRangeMechanism, SelectionMechanism):
     Args:
         sensitivities: How far each score moves between neighbours at most.
         epsilon: The loss.
-        failure: The chance of a larger error than 2 margin times the sensitivity of the best; it sets the margin.
+        failure: The probability of a larger error than 2 margin times the sensitivity of the best; it sets the
+            margin.
         step: Round real scores to multiples of this; without it scores must be exact.
 
     Guarantee:
@@ -106,8 +107,8 @@ class GeneralisedExponential(BoundedRangeMechanism, SelectionMechanism):
         docs/proofs/generalised_exponential.md, after Raskhodnikova and Smith 2016.
 
     Error:
-        With margin t = 2 ln(d/failure)/epsilon, with a chance of at least 1 - failure the chosen score is at least
-        score_j - 2 t sensitivities[j], for every candidate j: a low sensitivity pays off.
+        With margin t = 2 ln(d/failure)/epsilon, with a probability of at least 1 - failure the chosen score is at
+        least score_j - 2 t sensitivities[j], for every candidate j: a low sensitivity pays off.
         The loss is not simply linear in the sensitivities: margins are rounded.
 
     Example:
@@ -185,7 +186,7 @@ class GeneralisedExponential(BoundedRangeMechanism, SelectionMechanism):
         """Return a t such that the choice is at most t below the best score.
 
         Args:
-            confidence: The chance that this holds.
+            confidence: The probability that this holds.
             best: The sensitivity of the candidate with the best score; the largest of all if not given.
         """
         scales = [float_above(2 * move / self.epsilon) for move in self._moves]

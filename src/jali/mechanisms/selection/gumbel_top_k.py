@@ -55,8 +55,8 @@ class GumbelTopK(Mechanism):
 
     Error:
         With d candidates and s = 2 k sensitivity/epsilon, half of it if monotone, every place i has a score within
-        t of the i-th largest with a chance of at least prod_i 1/(1 + (d-i) exp(-t/s)). It grows with d: without
-        `candidates=`, `error(confidence)` is about k + 1 of them.
+        t of the i-th largest with a probability of at least prod_i 1/(1 + (d-i) exp(-t/s)). It grows with d:
+        without `candidates=`, `error(confidence)` is about k + 1 of them.
 
     Example:
         >>> from jali.mechanisms import GumbelTopK
@@ -117,10 +117,10 @@ class GumbelTopK(Mechanism):
         return compose((BoundedRange(self.epsilon / self.k), self.k))
 
     def error(self, confidence: float, *, candidates: int | None = None) -> float:
-        """Return a t such that every place is within t of its due with this chance, whatever the scores.
+        """Return a t such that every place is within t of its due with this probability, whatever the scores.
 
         Args:
-            confidence: The chance that this holds.
+            confidence: The probability that this holds.
             candidates: How many there are. The error grows with their number: without it the answer is about
                 k + 1 candidates, and too small for more.
         """

@@ -119,7 +119,7 @@ class JointTopK(BoundedRangeMechanism):
         """Return a t with Pr[largest gap <= t] >= confidence, whatever the counts.
 
         Args:
-            confidence: The chance that this holds.
+            confidence: The probability that this holds.
             candidates: How many there are. The error grows with their number: without it the answer is about
                 k + 1 candidates, and too small for more.
         """

@@ -37,7 +37,7 @@ class Choice:
         loss: What it spent.
         adjacency: When two tables are neighbours.
         error: How far the score of the choice is below the best score at most, with the confidence.
-        confidence: The chance that this holds.
+        confidence: The probability that this holds.
         mechanism: The mechanism that chose.
         assumed: What loss and error rest on.
     """
@@ -152,7 +152,7 @@ def heavy_hitter(
         adjacency: When two tables are neighbours.
         sensitivity: How much one unit adds to a count at most.
         method: `permute-and-flip`, or `exponential`, whose loss is of bounded range.
-        confidence: The chance that the error holds.
+        confidence: The probability that the error holds.
         bits: Where the random bits come from; the thread's own stream if not given.
 
     Error:
@@ -200,8 +200,8 @@ def count_members(
 ) -> dict[Any, int]:
     """Count the records in each of several public sets.
 
-    A record is not in a set that cannot tell: an exception of a predicate, or of a container that refuses the
-    record, counts as "no". If it came through, it would tell that such a record is there.
+    A record is not in a set that cannot say so: an exception of a predicate, or of a container that refuses the
+    record, counts as "no". If it came through, it would reveal that such a record is there.
 
     Args:
         records: One item for each record.
@@ -230,7 +230,7 @@ def _test(key: Any, member: Container[Any] | Callable[[Any], bool]) -> Callable[
 def _passes(test: Callable[[Any], bool], record: Any) -> bool:
     try:
         return bool(test(record))
-    except Exception:  # whatever it is, it would tell of the record
+    except Exception:  # whatever it is, it would reveal the record
         return False
 
 
@@ -253,7 +253,7 @@ def mode(
         epsilon: The loss.
         adjacency: When two tables are neighbours.
         method: `permute-and-flip`, or `exponential`, whose loss is of bounded range.
-        confidence: The chance that the error holds.
+        confidence: The probability that the error holds.
         bits: Where the random bits come from; the thread's own stream if not given.
 
     Example:
@@ -292,10 +292,10 @@ def _zeros(keys: Sequence[Any]) -> dict[Any, int]:
 
 
 def _among(counts: dict[Any, int], value: Any) -> bool:
-    """Tell whether a value is a key; one that cannot be hashed or compared is not, and no error tells of it."""
+    """Return whether a value is a key; one that cannot be hashed or compared is not, and no error reveals it."""
     try:
         return value in counts
-    except Exception:  # whatever it is, it would tell of the value
+    except Exception:  # whatever it is, it would reveal the value
         return False
 
 
@@ -328,7 +328,7 @@ def top_k(
         sensitivity: How much one unit adds to a count at most.
         mechanism: `joint` chooses the ranking at once; `gumbel` picks one key after the other, which composes
             better with many other releases (its zCDP loss is epsilon^2/(8k)).
-        confidence: The chance that the error holds.
+        confidence: The probability that the error holds.
         bits: Where the random bits come from; the thread's own stream if not given.
 
     Example:

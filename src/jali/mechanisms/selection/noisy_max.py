@@ -35,7 +35,7 @@ from jali.privacy.losses.pure_loss import Pure
 from jali.privacy.rationals import Number
 from jali.sampling import BitSource, Geometric
 from jali.sampling.exp_bounds import Doubles
-from jali.sampling.guide_table import BlockSampler, Plan
+from jali.sampling.guide_table import BitWidths, BlockSampler
 from jali.sampling.lazy_exponential import further_digits
 
 _ORDER = 32
@@ -142,9 +142,10 @@ def _list_growing_edges(finest: float, end: int) -> Doubles:
 
 
 def compute_laplace_miss_probability(x: float, candidates: int) -> float:
-    """Return the chance to miss the best of several candidates when all others are x scales below it.
+    """Return the probability to miss the best of several candidates when all others are x scales below it.
 
-    It is the integral of f(v) (1 - F(v + x)**others), all of it above 0, so that small chances are exact too.
+    It is the integral of f(v) (1 - F(v + x)**others), all of it above 0, so that small probabilities are exact
+    too.
     """
     others, half = candidates - 1, math.exp(-x) / 2
     below = half * (1 - 0.5**others / candidates)  # v < -x
@@ -177,7 +178,7 @@ class NoiseRace:
             next two, the law does not.
         digits: How many more are drawn at a time for those that are still in the race.
         plan: How the first digits are sampled, if not as usual.
-        word_bits: How many bits the coins of further digits draw at a time.
+        word_bits: How many bits the draws of further digits take at a time.
 
     Proof:
         docs/proofs/noisy_max.md, Theorem 2.
@@ -186,7 +187,7 @@ class NoiseRace:
     two_sided: bool
     precision: int = 20
     digits: int = 32
-    plan: Plan | None = None
+    plan: BitWidths | None = None
     word_bits: int = 64
 
     def draw(self, exponents: Exponents, size: int, bits: BitSource) -> Places:
@@ -223,7 +224,7 @@ class NoiseRace:
         return 1 - 2 * bits.integers(count, 1).astype(np.int8)
 
     def _contenders(self, x: Doubles, noise: NDArray[Any], signs: NDArray[np.int8]) -> NDArray[np.bool_]:
-        """Tell which candidates the first digits leave in each race: all that may win, in double."""
+        """Return which candidates the first digits leave in each race: all that may win, in double."""
         width = 2.0**-self.precision
         size = noise.astype(np.float64) * width
         low = size * signs
@@ -231,7 +232,7 @@ class NoiseRace:
         low -= (signs < 0) * width
         size += x + 1
         size *= _LOOSE  # more than the error of low
-        # A candidate beyond FAR may be further behind than x tells: it sets no mark for the others.
+        # A candidate beyond FAR may be further behind than x says: it sets no mark for the others.
         mark = np.where(x < FAR / 2, low - size, -np.inf).max(axis=1, keepdims=True)
         return np.asarray(low + (width + size) >= mark)
 
@@ -340,7 +341,7 @@ class NoisyMax(EqualSensitivitySelection):
         return compute_laplace_race_law(x) if self.noise == "laplace" else self._twin.log_law(x)
 
     def worst_tail(self, x: float, candidates: int) -> float:
-        """Return the chance to miss the best if all others are x scales below it: the worst case."""
+        """Return the probability to miss the best if all others are x scales below it: the worst case."""
         return (
             compute_laplace_miss_probability(x, candidates)
             if self.noise == "laplace"

@@ -24,12 +24,12 @@ from jali.numbers.quadrature import build_panel_nodes, sum_logs
 from jali.sampling import BitSource
 from jali.sampling.bernoulli import settle_exp
 from jali.sampling.exp_bounds import Doubles
-from jali.sampling.interval_bernoulli import Coins
+from jali.sampling.interval_bernoulli import Booleans
 from jali.sampling.uniform import uniform_below
 
 _WORD = 32
 _BLOCK = 1 << 14
-_TABLE = 1 << 18  # coins tossed together at most, where one release does not need more
+_TABLE = 1 << 18  # draws made together at most, where one release does not need more
 _ORDER = 48
 
 
@@ -57,8 +57,8 @@ class PermuteAndFlip(PureMechanism, SelectionByWeight):
         docs/proofs/permute_and_flip.md, after McKenna and Sheldon 2020 and Ding et al. 2021.
 
     Error:
-        With d candidates and p = exp(-t/scale), the choice is t or more below the best score with a chance of at
-        most 1 - (1 - (1-p)**d)/(d p), reached when all others are exactly t below. It grows with d: without
+        With d candidates and p = exp(-t/scale), the choice is t or more below the best score with a probability of
+        at most 1 - (1 - (1-p)**d)/(d p), reached when all others are exactly t below. It grows with d: without
         `candidates=`, `error(confidence)` is about two of them.
 
     Example:
@@ -86,11 +86,11 @@ class PermuteAndFlip(PureMechanism, SelectionByWeight):
         return compute_permute_and_flip_law(x)
 
     def worst_tail(self, x: float, candidates: int) -> float:
-        """Return the chance to miss the best if all others are x scales below it: the worst case."""
+        """Return the probability to miss the best if all others are x scales below it: the worst case."""
         return compute_miss_probability(math.exp(-x), candidates)
 
     def worst_mean(self, candidates: int) -> float:
-        """Return the largest x times that chance: the worst case has all others equal."""
+        """Return the largest x times that probability: the worst case has all others equal."""
         return find_maximum(lambda x: x * self.worst_tail(x, candidates), 10 + 2 * math.log(candidates))
 
     def convert_loss(self) -> SelectionByWeight:
@@ -108,25 +108,25 @@ class PermuteAndFlip(PureMechanism, SelectionByWeight):
 
 
 def draw_permute_and_flip(exponents: Exponents, size: int, bits: BitSource, *, word_bits: int = _WORD) -> Places:
-    """Draw `size` independent choices: toss all coins, then choose uniformly among the accepted.
+    """Draw `size` independent choices: draw for all, then choose uniformly among the accepted.
 
     Args:
         exponents: One X >= 0 for each candidate, the least of them 0.
         size: How many.
         bits: Where the random bits come from.
-        word_bits: How many bits of a coin are drawn at a time; the law does not depend on it.
+        word_bits: How many bits of a uniform number are drawn at a time; the law does not depend on it.
 
     Proof:
         docs/proofs/permute_and_flip.md, Theorem 1.
     """
     rows = max(1, _TABLE // len(exponents))
     parts = [min(rows, size - start) for start in range(0, size, rows)]
-    chosen = [_choose_among_accepted(_toss(exponents, part, bits, word_bits), bits) for part in parts]
+    chosen = [_choose_among_accepted(_draw_acceptances(exponents, part, bits, word_bits), bits) for part in parts]
     return np.concatenate(chosen) if chosen else np.empty(0, np.intp)
 
 
-def _toss(exponents: Exponents, rows: int, bits: BitSource, width: int) -> Coins:
-    """Toss the coins of all candidates, `rows` times over."""
+def _draw_acceptances(exponents: Exponents, rows: int, bits: BitSource, width: int) -> Booleans:
+    """Draw for all candidates, `rows` times over."""
     count = len(exponents)
     x = exponents.doubles if rows == 1 else np.tile(exponents.doubles, rows)
     coins = np.empty(rows * count, np.bool_)
@@ -142,7 +142,7 @@ def _read_row_exactly(exponents: Exponents, start: int, turn: int) -> Fraction:
     return exponents.exact((start + turn) % len(exponents))
 
 
-def _choose_among_accepted(coins: Coins, bits: BitSource) -> Places:
+def _choose_among_accepted(coins: Booleans, bits: BitSource) -> Places:
     """Choose uniformly among the True of each row; the best candidate is always one of them."""
     counts = np.count_nonzero(coins, axis=1)
     ranks = np.empty(len(coins), np.intp)
@@ -170,7 +170,7 @@ def _list_edges(count: int) -> Doubles:
 
 
 def compute_miss_probability(p: float, candidates: int) -> float:
-    """Return the chance to miss the best of several candidates when all others are accepted with probability p."""
+    """Return the probability to miss the best of several candidates, each of the others accepted with p."""
     if p * candidates < 1e-4:  # the difference below would cancel; its series is (d-1)p/2 - (d-1)(d-2)p^2/6 + ...
         d = candidates
         return (d - 1) * p / 2 - (d - 1) * (d - 2) * p**2 / 6 + (d - 1) * (d - 2) * (d - 3) * p**3 / 24

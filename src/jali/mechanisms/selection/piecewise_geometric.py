@@ -1,9 +1,9 @@
 """Draw from masses that fall geometrically along pieces, exactly, without listing the points.
 
 A piece is proposed with an integer weight that is at least its true weight; a point in the piece is proposed
-uniformly, or block by block with chances 1/2, 1/4, ...; one exact coin then corrects the proposal to the mass
-of that very point. Doubles serve to make the integer weights only: where they are too large time is lost, and
-that they are never too small is proven.
+uniformly, or block by block with probabilities 1/2, 1/4, ...; one exact Bernoulli draw then corrects the proposal
+to the mass of that very point. Doubles serve to make the integer weights only: where they are too large time is
+lost, and that they are never too small is proven.
 """
 
 from __future__ import annotations
@@ -83,14 +83,14 @@ class RandomDigits:
             pass
         return value
 
-    def heads(self) -> int:
+    def draw_geometric(self) -> int:
         """Return j = 0, 1, 2, ... with probability 1/2, 1/4, 1/8, ..."""
         count = 0
         while self.take(1):
             count += 1
         return count
 
-    def coin(self, factor: Fraction, exponent: Fraction, word: int = 32) -> bool:
+    def draw_bernoulli(self, factor: Fraction, exponent: Fraction, word: int = 32) -> bool:
         """Return True with probability exactly factor * exp(-exponent), which is at most 1."""
         uniform, width = self.take(word), word
         while True:
@@ -138,21 +138,21 @@ class PiecewiseGeometric:
         return point
 
     def attempt(self, digits: RandomDigits, word: int = 32) -> Point | None:
-        """Propose a point and toss its coin; None if it is not accepted."""
+        """Propose a point and draw whether to keep it; None if it is not accepted."""
         piece = bisect_right(self._sums, digits.below(self._sums[-1]))
         weight = self._sums[piece] - (self._sums[piece - 1] if piece else 0)
         block, length = int(self._blocks[piece]), int(self.lengths[piece])
         if uniform := (length != 0 and length <= 2 * block):
             skipped, offset, count = 0, digits.below(length), length
         else:
-            skipped = digits.heads()
+            skipped = digits.draw_geometric()
             offset, count = skipped * block + digits.below(block), 2 * block
         if not uniform and 0 < length <= offset:
             return None
         copies = 1 if self.multiplicity is None else self.multiplicity(piece, offset)
         factor = _shift(copies * count, weight, self._shift + skipped)
         exponent = self.unit * (int(self.tops[piece]) + int(self.slopes[piece]) * offset)
-        return (piece, offset) if digits.coin(factor, exponent, word) else None
+        return (piece, offset) if digits.draw_bernoulli(factor, exponent, word) else None
 
     @cached_property
     def _blocks(self) -> Whole:

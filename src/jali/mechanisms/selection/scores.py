@@ -20,14 +20,14 @@ from jali.mechanisms.exact_values import REAL, round_to_lattice
 from jali.sampling.exp_bounds import Doubles
 
 FAR = 2.0**40
-"""Exponents beyond this one are not told apart in double; exp(-FAR) is far below anything that is drawn."""
+"""Exponents beyond this one are not distinguished in double; exp(-FAR) is far below anything that is drawn."""
 
 _WIDE = 1 << 62
 
 
 @dataclass(frozen=True)
 class Exponents:
-    """Rationals X >= 0, one for each candidate: a coin of candidate i shows True with probability exp(-X[i]).
+    """Rationals X >= 0, one for each candidate: a draw for candidate i is True with probability exp(-X[i]).
 
     Attributes:
         doubles: Each X in double, x. Where X <= FAR, |x - X| <= 2**-50 X + 2**-900; elsewhere
@@ -93,7 +93,7 @@ def read_scores(values: Any, step: Fraction | None = None, *, name: str = "score
     Args:
         values: One-dimensional, not empty: integers or Fractions; floats and Decimals with `step` only, because
             their exponents are data and one of 10^9 must not take more time than there is. What is not a
-            finite number counts as 0: an error would tell that it was there.
+            finite number counts as 0: an error would reveal that it was there.
         step: Round every score x to floor(x/step + 1/2) steps. Scores at most s apart, in either direction, become
             at most ceil(s/step) steps apart in the same direction.
         name: What a refusal calls them.

@@ -178,7 +178,7 @@ class EqualSensitivitySelection(SelectionMechanism):
 
     @abstractmethod
     def worst_tail(self, x: float, candidates: int) -> float:
-        """Return the largest chance, over all scores, to choose a candidate at least x scales below the best."""
+        """Return the largest probability, over all scores, to choose one at least x scales below the best."""
 
     @abstractmethod
     def worst_mean(self, candidates: int) -> float:
@@ -188,7 +188,7 @@ class EqualSensitivitySelection(SelectionMechanism):
         """Return the least t such that the choice is at most t below the best score, whatever the scores.
 
         Args:
-            confidence: The chance that this holds.
+            confidence: The probability that this holds.
             candidates: How many there are. The error grows with their number: without it the answer is about
                 two candidates, and too small for more.
         """
@@ -298,7 +298,7 @@ class SelectionByWeight(EqualSensitivitySelection, PickMeasurement):
         return charge_picks(self, self.epsilon * moved, sensitivity.picks)
 
     def describe(self) -> Description:
-        """Name the choice, the scale on which weights are told apart, and the theorem."""
+        """Name the choice, the scale on which weights are distinguished, and the theorem."""
         return Description(self.noun, "weight", "scale", float(self.scale), (self.page,))
 
     def bound_error(self, confidence: float, cells: int) -> float:

@@ -38,12 +38,12 @@ class Price:
 
 @dataclass(frozen=True)
 class AdmissibleNoise(ABC):
-    """A law of a real number Z and a factor alpha, for one beta and one price.
+    """A law of a real number Z and a factor alpha, for one beta and one privacy loss.
 
     Guarantee:
         For any centres c, c' and scales S, S' with |c - c'| <= min(S, S') and |ln S/S'| <= beta, the laws of
-        c + S/alpha Z and c' + S'/alpha Z are as close as the price says, both ways. So f(x) + S(x)/alpha Z keeps
-        the price for every beta-smooth bound S of the local sensitivity of f.
+        c + S/alpha Z and c' + S'/alpha Z are as close as the loss says, both ways. So f(x) + S(x)/alpha Z keeps
+        the loss for every beta-smooth bound S of the local sensitivity of f.
 
     Attributes:
         alpha: The factor, above 0: an alpha below 0 would be no noise of this law, and a release without a proof.
@@ -88,11 +88,11 @@ class Family(ABC):
 
     @abstractmethod
     def largest_beta(self, price: Price) -> Fraction:
-        """Return a rational at or below the supremum of the betas for which there is a noise at this price."""
+        """Return a rational at or below the supremum of the betas for which there is a noise at this loss."""
 
     @abstractmethod
     def noise(self, beta: Fraction, price: Price) -> AdmissibleNoise:
-        """Return the noise, or refuse a beta or a kind of price that the family has no noise for."""
+        """Return the noise, or refuse a beta or a kind of loss that the family has no noise for."""
 
 
 _CLOSE = 1 + 4e-16

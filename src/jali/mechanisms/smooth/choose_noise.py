@@ -39,7 +39,7 @@ CONCENTRATED: tuple[Family, ...] = (LaplaceLogNormal(),)
 # beta is searched from a thousandth of the largest one on.
 _GRID, _FINE, _LEAST = 20, 10, 1e-3
 _MOST_PEOPLE = 10**15
-# Nearer to its largest beta a family may have no noise that digits can tell from none.
+# Nearer to its largest beta a family may have no noise that digits can distinguish from none.
 _NEAR = 1 - Fraction(1, 10**9)
 
 
@@ -69,7 +69,7 @@ class NoiseError:
 
 @dataclass(frozen=True, repr=False)
 class NoiseErrors:
-    """The noises that a price allows at one beta, the best first.
+    """The noises that a privacy loss allows at one beta, the best first.
 
     Attributes:
         confidence: What the error is kept with.
@@ -99,7 +99,7 @@ def compare_noises(
     rho: Number | None = None,
     confidence: float = 0.95,
 ) -> NoiseErrors:
-    """Return the errors of all admissible noises at a beta and a price, the least first.
+    """Return the errors of all admissible noises at a beta and a privacy loss, the least first.
 
     Args:
         beta: How fast distance is discounted in the smooth sensitivity.
@@ -137,7 +137,7 @@ def best_noise(
 
 
 def families_for(price: Price) -> tuple[Family, ...]:
-    """Return the families that have noises for a kind of price."""
+    """Return the families that have noises for a kind of privacy loss."""
     if price.rho is not None:
         return PURE + CONCENTRATED
     return PURE if price.delta is None else PURE + APPROXIMATE
@@ -173,7 +173,7 @@ def best_beta(
 
     Args:
         price: What a release may spend.
-        families: The families to choose from; if not given, all that the price allows.
+        families: The families to choose from; if not given, all that the loss allows.
         beta: If given, only the family is chosen.
         confidence: Which quantile of |noise| is compared.
         people: How many people the reference has, if it is not given: known to all, or a guess; at most 10^15.

@@ -3,7 +3,7 @@
 Where one person's value is replaced, the smooth sensitivity of an order statistic or a trimmed mean is the largest
 (x_j - x_i) exp(-beta s) over the ranks i <= l and j >= r, s = (l - i) + (j - r), up to a factor. As i grows, the
 best j never falls, so that the best j for the middle i splits the work in two. A whole level of the splitting is
-done at once, in parts. Doubles only discard; what they cannot tell apart, integers compare.
+done at once, in parts. Doubles only discard; what they cannot distinguish, integers compare.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _SPARE = 2  # times as many pairs in a level as there are without ties
 
 
 def doubles_suffice(beta: Fraction, reach: int) -> bool:
-    """Tell whether discounts up to so many steps are within what doubles are proven for."""
+    """Return whether discounts up to so many steps are within what doubles are proven for."""
     return beta * reach <= _STEEPEST
 
 
@@ -52,10 +52,10 @@ def largest_discounted_gap(
     left, right = inner[0] - first, inner[1] - first
     lefts = np.append(np.flatnonzero(values[1 : left + 1] > values[:left]), left)
     rights = np.append(right, np.flatnonzero(values[right + 1 :] > values[right:-1]) + right + 1)
-    return _Search(values[lefts], values[rights], left - lefts, rights - right, reach, beta).term()
+    return _GapSearch(values[lefts], values[rights], left - lefts, rights - right, reach, beta).term()
 
 
-class _Search:
+class _GapSearch:
     """Left and right ends that differ from their inner neighbours: values, and steps from the inner ranks."""
 
     def __init__(
@@ -114,7 +114,7 @@ class _Search:
         return places, owners, terms, starts
 
     def _sharper(self, right: Places, left: Places) -> list[int]:
-        """Tell right ends apart that are too close for doubles, for each left end."""
+        """Settle right ends that are too close for doubles, for each left end."""
         sizes = (self._high[right] - self._low[left]).tolist()
         return self._ladder.leaders(sizes, self._behind[right].tolist(), left.tolist())
 

@@ -1,7 +1,7 @@
 """Find the largest term exp(-beta k) a(k) of a sequence without computing all of its terms.
 
 There is one search for sequences whose terms cost much (`peak`) and one for sequences that are known as arrays
-(`largest_in_array`). Terms that doubles cannot tell apart are compared in integers.
+(`largest_in_array`). Terms that doubles cannot distinguish are compared in integers.
 """
 
 from __future__ import annotations
@@ -84,7 +84,7 @@ def largest(terms: Iterable[Term], beta: Fraction) -> Term:
 
 
 def outweighs(first: Term, second: Term, beta: Fraction) -> bool:
-    """Tell whether one term a exp(-beta k) is larger than another, exactly.
+    """Return whether one term a exp(-beta k) is larger than another, exactly.
 
     Two such terms above 0 are equal only if both distances and both sizes are, as exp of a rational other than 0
     is irrational; so ever finer bounds decide.
@@ -96,7 +96,7 @@ def outweighs(first: Term, second: Term, beta: Fraction) -> bool:
 
 
 def _exceeds(a: int | Fraction, b: int | Fraction, x: Fraction) -> bool:
-    """Tell whether a > b exp(-x), for a, b and x above 0."""
+    """Return whether a > b exp(-x), for a, b and x above 0."""
     if a >= b:
         return True
     precision = _FIRST_DISTANCE

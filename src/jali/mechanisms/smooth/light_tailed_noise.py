@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from abc import abstractmethod
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
@@ -30,8 +31,23 @@ _LAPLACE_HALVINGS = 60
 _LAPLACE_SLACK = Decimal("1e-30")
 
 
+class LightTailed(Family):
+    """Noise whose density falls exponentially or faster: stretching costs a delta."""
+
+    @abstractmethod
+    def _find_largest_beta(self, epsilon: Fraction, delta: Fraction) -> Fraction:
+        """Return the largest beta of a noise without a shift, or 0."""
+
+    def largest_beta(self, price: Price) -> Fraction:
+        """Return the largest beta at which noise without a shift keeps delta, by bisection, from below."""
+        largest = self._find_largest_beta(*read_approximate_loss(price, repr(self)))
+        if not largest:
+            raise MechanismError("smooth-price-too-small", family=type(self).__name__)
+        return largest
+
+
 @dataclass(frozen=True)
-class SmoothLaplace(Family):
+class SmoothLaplace(LightTailed):
     """Laplace noise: density exp(-|z|) / 2.
 
     Guarantee:
@@ -48,13 +64,8 @@ class SmoothLaplace(Family):
         0.6931
     """
 
-    def largest_beta(self, price: Price) -> Fraction:
-        """Return the largest beta at which noise without a shift keeps delta, by bisection, from below."""
-        epsilon, delta = read_approximate_loss(price, repr(self))
-        largest = _largest_laplace_beta(epsilon, delta)
-        if not largest:
-            raise MechanismError("smooth-price-too-small", family="SmoothLaplace")
-        return largest
+    def _find_largest_beta(self, epsilon: Fraction, delta: Fraction) -> Fraction:
+        return _largest_laplace_beta(epsilon, delta)
 
     def noise(self, beta: Fraction, price: Price) -> SmoothLaplaceNoise:
         """Return the noise for a beta below the largest."""
@@ -113,7 +124,7 @@ class SmoothLaplaceNoise(AdmissibleNoise):
 
 _ROOT = math.sqrt(2)
 _GAUSSIAN_HALVINGS = 50
-# The price may need a shift of a millionth of the largest one that is tried: bisection goes on until it is close.
+# The loss may need a shift of a millionth of the largest one that is tried: bisection goes on until it is close.
 _MOST_HALVINGS, _CLOSE = 90, 1 + 1e-13
 _GAUSSIAN_SLACK = 1e-12
 # Tails below the first have lost digits, or all of them, where doubles end: they count as the second.
@@ -122,7 +133,7 @@ _FAR = 1e-290
 
 
 @dataclass(frozen=True)
-class SmoothGaussian(Family):
+class SmoothGaussian(LightTailed):
     """Gaussian noise: density proportional to exp(-z^2/2).
 
     Guarantee:
@@ -138,13 +149,8 @@ class SmoothGaussian(Family):
         0.154
     """
 
-    def largest_beta(self, price: Price) -> Fraction:
-        """Return the largest beta at which noise without a shift keeps delta, by bisection, from below."""
-        epsilon, delta = read_approximate_loss(price, repr(self))
-        largest = _largest_gaussian_beta(epsilon, delta)
-        if not largest:
-            raise MechanismError("smooth-price-too-small", family="SmoothGaussian")
-        return largest
+    def _find_largest_beta(self, epsilon: Fraction, delta: Fraction) -> Fraction:
+        return _largest_gaussian_beta(epsilon, delta)
 
     def noise(self, beta: Fraction, price: Price) -> SmoothGaussianNoise:
         """Return the noise for a beta below the largest."""
@@ -164,7 +170,7 @@ def _largest_gaussian_beta(epsilon: Fraction, delta: Fraction) -> Fraction:
 
 
 def gaussian_alpha(beta: Fraction, epsilon: Fraction, delta: Fraction) -> Fraction:
-    """Return the largest alpha that was found to keep the price, by bisection; 0 if there is none."""
+    """Return the largest alpha that was found to keep the loss, by bisection; 0 if there is none."""
     found, _ = bisect(
         lambda alpha: not _keeps(alpha, beta, epsilon, delta),
         0.0,
@@ -176,7 +182,7 @@ def gaussian_alpha(beta: Fraction, epsilon: Fraction, delta: Fraction) -> Fracti
 
 
 def _keeps(shift: float, beta: Fraction, epsilon: Fraction, delta: Fraction) -> bool:
-    """Tell whether the price is proven for this shift: the conditions of Theorem 6, rounded to the safe side."""
+    """Return whether the loss is proven for this shift: the conditions of Theorem 6, rounded to the safe side."""
     loss, stretch, allowed = float_below(epsilon), float_above(beta), float_below(delta)
     if shift**2 / 2 > loss * (1 - _GAUSSIAN_SLACK) or _centre(shift, stretch) > loss * (1 - _GAUSSIAN_SLACK):
         return False

@@ -64,7 +64,7 @@ class LaplaceLogNormal(Family):
 
 
 def best_sigma(beta: Fraction, epsilon: Fraction) -> Fraction:
-    """Return the sigma of least variance, rounded up to four digits: any sigma above beta/epsilon keeps the price.
+    """Return the sigma of least variance, rounded up to four digits: any sigma above beta/epsilon keeps the loss.
 
     The variance 2 exp(5 sigma^2) / min(epsilon, exp(beta) (epsilon - beta/sigma))^2 is least at the root of
     5 (epsilon/beta) sigma^3 - 5 sigma^2 - 1, or where the two terms of the minimum meet, if that is earlier.

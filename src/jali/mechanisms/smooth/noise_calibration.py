@@ -29,7 +29,7 @@ _ROOT_DIGITS = 18
 
 
 def read_price(epsilon: Number | None = None, delta: Number | None = None, rho: Number | None = None) -> Price:
-    """Read a price from arguments: epsilon, epsilon and delta, or rho.
+    """Read a privacy loss from arguments: epsilon, epsilon and delta, or rho.
 
     Args:
         epsilon: The loss, from 1e-9 to 700.
@@ -60,7 +60,7 @@ def _read_delta(delta: Number) -> Fraction:
 
 
 def read_pure_loss(price: Price) -> Fraction:
-    """Return the epsilon of a pure mechanism within a price; for rho the root of 2 rho, rounded down.
+    """Return the epsilon of a pure mechanism within a privacy loss; for rho the root of 2 rho, rounded down.
 
     Example:
         >>> read_pure_loss(Price(rho=Fraction(1, 2)))
@@ -83,14 +83,14 @@ def _check_limits(value: Fraction, least: Fraction, most: Fraction, name: str) -
 
 
 def read_approximate_loss(price: Price, family: str) -> tuple[Fraction, Fraction]:
-    """Return epsilon and delta, or refuse a price that has not both."""
+    """Return epsilon and delta, or refuse a loss that has not both."""
     if price.epsilon is None or price.delta is None:
         raise MechanismError("smooth-price-needs-delta", family=family)
     return read_pure_loss(price), _read_delta(price.delta)
 
 
 def read_concentrated_loss(price: Price, family: str) -> Fraction:
-    """Return the root of 2 rho, rounded down, or refuse a price in epsilon."""
+    """Return the root of 2 rho, rounded down, or refuse a loss in epsilon."""
     if price.rho is None:
         raise MechanismError("smooth-price-needs-rho", family=family)
     return read_pure_loss(price)
@@ -102,7 +102,7 @@ def read_beta(beta: Number) -> Fraction:
 
 
 def admit_beta(beta: Fraction, largest: Fraction, family: str) -> Fraction:
-    """Return beta, or refuse one for which there is no noise at this price."""
+    """Return beta, or refuse one for which there is no noise at this loss."""
     read = read_beta(beta)
     if read > largest * _NEAREST:
         raise refuse_beta(largest, read, family)

@@ -216,7 +216,7 @@ def gap_when_adding(column: LazySortedColumn, at: Fraction, changes: int) -> int
 
 
 def has_gaps(at: Fraction) -> bool:
-    """Tell whether `gaps_when_adding` knows the quantile: the median and both extremes."""
+    """Return whether `gaps_when_adding` knows the quantile: the median and both extremes."""
     return at in (0, Fraction(1, 2), 1)
 
 

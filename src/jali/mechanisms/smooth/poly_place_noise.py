@@ -25,7 +25,7 @@ from jali.sampling.reals.real import Law
 
 @dataclass(frozen=True)
 class PolyPlace(Family):
-    """The law that uses its price up at every point: (1-|z|)^(a-1) within 1/a, K (1+|z|)^(-a-1) beyond.
+    """The law that uses its loss up at every point: (1-|z|)^(a-1) within 1/a, K (1+|z|)^(-a-1) beyond.
 
     Here a = epsilon/beta, and K makes the density continuous. The variance is finite for beta < epsilon/2.
 

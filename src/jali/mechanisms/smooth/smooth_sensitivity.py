@@ -48,7 +48,7 @@ TablePairs: TypeAlias = tuple[tuple[Any, Any], ...]
 class SmoothSensitivity(Mechanism):
     """Release f(x) + S(x)/alpha Z, where S(x) bounds how far one person can move f on this table and those nearby.
 
-    Noise scaled to the local sensitivity alone would tell of the table by its size; the smooth bound changes by a
+    Noise scaled to the local sensitivity alone would reveal the table by its size; the smooth bound changes by a
     factor of at most e^beta from one table to its neighbours, and Z is a law that hides such a change as well.
     Which noise and which beta are public choices, made before the table is read.
 
@@ -108,7 +108,7 @@ class SmoothSensitivity(Mechanism):
         price = read_price(epsilon, delta, rho)
         self._fill(statistic=statistic, epsilon=price.epsilon, delta=price.delta, rho=price.rho, noise=noise)
         self._fill(beta=None if beta is None else read_parameter(beta, "beta"))
-        self.admissible  # noqa: B018 - refuses a beta or a price that the noise cannot keep
+        self.admissible  # noqa: B018 - refuses a beta or a loss that the noise cannot keep
 
     @property
     def price(self) -> Price:
@@ -189,10 +189,10 @@ class SmoothSensitivity(Mechanism):
         return float(abs(Fraction(output) - self.statistic.value(self.statistic.read(value))))
 
     def log_masses(self, value: Any) -> LogMasses:
-        """Return the law of the release on a short ruler, from the closed form of the noise."""
+        """Return the law of the release on a short lattice, from the closed form of the noise."""
         centre, bound = self._place(value)
         scale = float(bound) / float(self.admissible.alpha * self.ruler.step)
-        if scale == 0:  # nobody can move the statistic, or by less than doubles tell: it is released as it is
+        if scale == 0:  # nobody can move the statistic, or by less than doubles resolve: it is released as it is
             return {self._at(math.floor(centre + Fraction(1, 2))): 0.0}
         cuts = [-math.inf, *(float(mark + Fraction(1, 2) - centre) / scale for mark in range(self.ruler.top))]
         masses = [self._mass(low, high) for low, high in zip(cuts, [*cuts[1:], math.inf], strict=True)]
@@ -209,7 +209,7 @@ class SmoothSensitivity(Mechanism):
         return 0.0 if math.isinf(z) else self.admissible.survival(z)
 
     def _place(self, table: Any) -> tuple[Fraction, SmoothBound]:
-        """Return where the statistic lies on the ruler, and its smooth bound."""
+        """Return where the statistic lies on the lattice, and its smooth bound."""
         column = self.statistic.read(table)
         return self.statistic.value(column) / self.ruler.step - self.ruler.first, self._bound(column)
 

@@ -138,7 +138,8 @@ def _format_value(value: Any) -> str:
 def local_sensitivity(statistic: Statistic, table: Any) -> Fraction:
     """Return how far one person can move a statistic of this table. NOT private.
 
-    It depends on the table, so that noise scaled to it, and the number itself, tell of the people in the table.
+    It depends on the table, so that noise scaled to it, and the number itself, reveal something about the people
+    in the table.
 
     Example:
         >>> from jali.mechanisms.smooth.order_statistics import Median

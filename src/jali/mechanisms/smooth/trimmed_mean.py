@@ -113,7 +113,7 @@ def widest_window(column: SortedColumn, cut: int, changes: int) -> Fraction:
 
 
 def _widest_discounted_window(column: SortedColumn, cut: int, most: int, beta: Fraction) -> Term | None:
-    """Return the largest term under replace-one, its window in marks, if many distances are within reach.
+    """Return the largest term under replace-one, its window in marks, if many distances are near enough.
 
     All pairs of ranks on and beyond those beside the cuts are windows, but for the inmost pair: so two searches.
     """

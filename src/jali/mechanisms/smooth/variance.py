@@ -91,7 +91,7 @@ class AddRemoveVariance:
         return min(scatter / (people - moved), Fraction(top**2, 4)) / (people - moved + 1)
 
     def _beyond(self, changes: int) -> Fraction:
-        """Return a bound of A(k): the square of the largest distance from the mean that is within reach."""
+        """Return a bound of A(k): the square of the largest distance from the mean that is near enough."""
         people, top, moved = self._column.size, self._column.top, changes + 1
         if people - moved < 1:
             return Fraction(top**2, 4)

@@ -23,11 +23,11 @@ from jali.mechanisms.partition_selection.release_probabilities import ReleasePro
 from jali.numbers.search import least_integer
 from jali.sampling import BitSource
 from jali.sampling.exp_bounds import Bounds, exp_bounds
-from jali.sampling.interval_bernoulli import toss_between
+from jali.sampling.interval_bernoulli import draw_booleans
 
 
 class Declined(Enum):
-    """The type of `DECLINED`: there is no other member, and so no reason that could tell of the data."""
+    """The type of `DECLINED`: there is no other member, and so no reason that could depend on the data."""
 
     DECLINED = "declined"
 
@@ -60,7 +60,7 @@ class Acceptance(ReleaseProbabilities):
 
     Guarantee:
         The same closed form as that of `ReleaseProbabilities`, with the second factor e^whole in its second part;
-        found by integer arithmetic on bounds of exponentials. With whole = epsilon they are those chances.
+        found by integer arithmetic on bounds of exponentials. With whole = epsilon they are those probabilities.
     Proof:
         docs/proofs/propose_test_release.md, Lemma 1.
 
@@ -123,17 +123,17 @@ class DecliningMechanism(ApproximateMechanism):
 
     def _draw_acceptance(self, distance: int, size: int, bits: BitSource) -> NDArray[np.bool_]:
         """Draw `size` times whether a table at this distance is answered."""
-        return toss_between(partial(self.chances.bounds, steps_of_distance(self.chances, distance)), size, bits)
+        return draw_booleans(partial(self.chances.bounds, steps_of_distance(self.chances, distance)), size, bits)
 
 
 def refuse_extremes(epsilon: Fraction, name: str = "epsilon") -> None:
-    """Refuse a loss whose chances would take more digits or more steps than there is time for."""
+    """Refuse a loss whose probabilities would take more digits or more steps than there is time for."""
     if not _LEAST <= epsilon <= _MOST:
         raise MechanismError("test-epsilon-out-of-range", name=name)
 
 
 def steps_of_distance(chances: ReleaseProbabilities, distance: int) -> int:
-    """Return how many steps of its chances a distance stands for: one more, and no more than make it sure."""
+    """Return how many steps of the probabilities a distance stands for: one more, up to a sure answer."""
     return min(max(int(distance), 0) + 1, chances.sure)
 
 
@@ -142,8 +142,10 @@ def find_least_distance(chances: ReleaseProbabilities, missed: float) -> int:
     return least_integer(lambda steps: chances.complement(steps) <= missed, 0, chances.sure) - 1
 
 
-def chances_by_recursion(epsilon: float, delta: float, whole: float, distance: int) -> tuple[float, float]:
-    """Return the chances of an answer and of none at a distance, step by step in doubles."""
+def compute_acceptance_by_recursion(
+    epsilon: float, delta: float, whole: float, distance: int
+) -> tuple[float, float]:
+    """Return the probabilities of an answer and of none at a distance, step by step in doubles."""
     told, lost = 0.0, 1.0
     for _ in range(distance + 1):
         if lost == 0:

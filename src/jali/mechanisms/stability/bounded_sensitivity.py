@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
 from functools import cached_property
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,7 +19,6 @@ from numpy.typing import NDArray
 from jali.errors import MechanismError
 from jali.mechanisms.additive.noise_laws import DiscreteLaplaceLaw
 from jali.mechanisms.base import (
-    ApproximateMechanism,
     LogMasses,
     Specimen,
     read_miss_probability,
@@ -31,9 +30,10 @@ from jali.mechanisms.partition_selection.group_selection import read_delta
 from jali.mechanisms.partition_selection.thresholds import find_laplace_threshold
 from jali.mechanisms.smooth.statistic import Statistic
 from jali.mechanisms.stability.clamped_laplace import (
+    StatisticRelease,
     length,
     log_masses_after_clamping,
-    read_ruler,
+    read_output_lattice,
     read_share,
     steps_in,
 )
@@ -71,7 +71,7 @@ class Bounded(NamedTuple):
 
 
 @dataclass(frozen=True, repr=False)
-class BoundedSensitivity(ApproximateMechanism):
+class BoundedSensitivity(StatisticRelease):
     """Release a noisy bound of the local sensitivity, then the statistic with noise for that bound.
 
     It is for statistics whose local sensitivity hardly changes from a table to its neighbours, however large the
@@ -108,9 +108,6 @@ class BoundedSensitivity(ApproximateMechanism):
         True
     """
 
-    loss_power: ClassVar[int | None] = None
-    error_is_exact: ClassVar[bool] = False
-
     drift: Fraction
     epsilon: Fraction
     delta: Fraction
@@ -132,7 +129,7 @@ class BoundedSensitivity(ApproximateMechanism):
         high: Number | None = None,
         step: Number | None = None,
     ) -> None:
-        _, declared = read_ruler(statistic, low, high, step)
+        _, declared = read_output_lattice(statistic, low, high, step)
         self._fill(
             drift=read_parameter(drift, "drift"),
             epsilon=read_parameter(epsilon, "epsilon"),
@@ -142,11 +139,6 @@ class BoundedSensitivity(ApproximateMechanism):
         # These refuse, before anything is released, scales that cannot be sampled.
         DiscreteLaplace(self.bound_scale)
         self._sampler(self.ruler.top)
-
-    @cached_property
-    def ruler(self) -> BoundedLattice:
-        """The marks on which values are released."""
-        return read_ruler(self.statistic, self.low, self.high, self.step)[0]
 
     @property
     def bound_scale(self) -> Fraction:
@@ -262,7 +254,7 @@ class BoundedSensitivity(ApproximateMechanism):
 
 
 def _steps_above(local: Any, ruler: BoundedLattice) -> int:
-    """Return a local sensitivity in steps, rounded up, within the ruler; NaN counts as all of it."""
+    """Return a local sensitivity in steps, rounded up, within the lattice; NaN counts as all of it."""
     if isinstance(local, np.timedelta64) or not isinstance(local, REAL):  # numpy calls time spans integers
         raise MechanismError("local-sensitivity-not-a-number", kind=type(local).__name__)
     if isinstance(local, float | np.floating) and not np.isfinite(local):

@@ -4,19 +4,38 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
+from functools import cached_property
+from typing import ClassVar
 
 from jali.errors import MechanismError
-from jali.mechanisms.base import read_parameter
+from jali.mechanisms.base import ApproximateMechanism, read_parameter
 from jali.mechanisms.lattice import BoundedLattice
 from jali.mechanisms.smooth.statistic import Statistic
 from jali.numbers.rounding import float_above
 from jali.privacy.rationals import Number
 
 
-def read_ruler(
+class StatisticRelease(ApproximateMechanism):
+    """A mechanism that releases a statistic, or a number given with its sensitivity, on a bounded lattice."""
+
+    loss_power: ClassVar[int | None] = None
+    error_is_exact: ClassVar[bool] = False
+
+    statistic: Statistic | None
+    low: Fraction | None
+    high: Fraction | None
+    step: Fraction | None
+
+    @cached_property
+    def ruler(self) -> BoundedLattice:
+        """The lattice of the values that can be released."""
+        return read_output_lattice(self.statistic, self.low, self.high, self.step)[0]
+
+
+def read_output_lattice(
     statistic: Statistic | None, low: Number | None, high: Number | None, step: Number | None
 ) -> tuple[BoundedLattice, dict[str, Fraction | None]]:
-    """Return the ruler of the outputs and the fields low, high and step: the statistic's, or declared ones."""
+    """Return the lattice of the outputs and the fields low, high and step: the statistic's, or declared ones."""
     if statistic is not None:
         if not isinstance(statistic, Statistic):
             raise MechanismError("statistic-wrong", statistic=statistic)
@@ -46,7 +65,7 @@ def length(ruler: BoundedLattice, steps: int) -> int | float:
 
 
 def steps_in(ruler: BoundedLattice, distance: Fraction) -> int:
-    """Return how many steps a distance has, rounded up, and never more than the ruler has."""
+    """Return how many steps a distance has, rounded up, and never more than the lattice has."""
     return min(math.ceil(distance / ruler.step), ruler.top)
 
 

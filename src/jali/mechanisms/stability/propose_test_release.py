@@ -21,7 +21,6 @@ from jali.mechanisms.base import (
     read_natural,
     read_parameter,
 )
-from jali.mechanisms.lattice import BoundedLattice
 from jali.mechanisms.partition_selection.group_selection import read_delta
 from jali.mechanisms.smooth.order_statistics import Median
 from jali.mechanisms.smooth.statistic import Statistic
@@ -29,15 +28,16 @@ from jali.mechanisms.stability.acceptance import (
     DECLINED,
     Acceptance,
     DecliningMechanism,
-    chances_by_recursion,
+    compute_acceptance_by_recursion,
     find_least_distance,
     refuse_extremes,
     steps_of_distance,
 )
 from jali.mechanisms.stability.clamped_laplace import (
+    StatisticRelease,
     length,
     log_masses_after_clamping,
-    read_ruler,
+    read_output_lattice,
     read_share,
     steps_in,
 )
@@ -61,7 +61,7 @@ class Proposal(NamedTuple):
 
 
 @dataclass(frozen=True, repr=False)
-class ProposeTestRelease(DecliningMechanism):
+class ProposeTestRelease(DecliningMechanism, StatisticRelease):
     """Release a statistic with noise for a proposed bound of its local sensitivity, or decline.
 
     The test asks how many changes lead to a table where one person can move the statistic by more than the bound;
@@ -119,7 +119,7 @@ class ProposeTestRelease(DecliningMechanism):
         high: Number | None = None,
         step: Number | None = None,
     ) -> None:
-        _, declared = read_ruler(statistic, low, high, step)
+        _, declared = read_output_lattice(statistic, low, high, step)
         self._fill(
             bound=read_parameter(bound, "bound"),
             epsilon=read_parameter(epsilon, "epsilon"),
@@ -129,11 +129,6 @@ class ProposeTestRelease(DecliningMechanism):
         refuse_extremes(self.epsilon)
         refuse_extremes(self.chances.epsilon, "test_share of epsilon")
         self.sampler  # noqa: B018 - refuses, before anything is released, a scale that cannot be sampled
-
-    @cached_property
-    def ruler(self) -> BoundedLattice:
-        """The marks on which values are released."""
-        return read_ruler(self.statistic, self.low, self.high, self.step)[0]
 
     @cached_property
     def chances(self) -> Acceptance:
@@ -205,7 +200,7 @@ class ProposeTestRelease(DecliningMechanism):
         """Return the law of the release: none, or the clamped noise."""
         mark, distance = self._read(value)
         test = float(self.chances.epsilon)
-        told, lost = chances_by_recursion(test, float(self.delta), float(self.epsilon), distance)
+        told, lost = compute_acceptance_by_recursion(test, float(self.delta), float(self.epsilon), distance)
         noise = log_masses_after_clamping(mark, self.ruler.top, self.scale)
         answers = {self.ruler.at(place): mass + math.log(told) for place, mass in enumerate(noise)}
         return {**answers, **({DECLINED: math.log(lost)} if lost > 0 else {})}

@@ -33,7 +33,7 @@ class Told:
         answer: The answer, or `DECLINED`.
         loss: What it spent.
         adjacency: When two tables are neighbours.
-        mechanism: The mechanism that told it.
+        mechanism: The mechanism that released it.
         assumed: What the loss rests on.
     """
 
@@ -85,7 +85,7 @@ def stable_mode(
 
     Args:
         table: One category for each unit, or a mapping of categories to numbers of units. What cannot be hashed
-            or printed does not count. Categories are told apart by type and printed form: 1, 1.0 and True are
+            or printed does not count. Categories are distinguished by type and printed form: 1, 1.0 and True are
             three, and so are 0.0 and -0.0 two.
         epsilon: The loss.
         delta: The probability of failure.
@@ -93,7 +93,7 @@ def stable_mode(
         bits: Where the random bits come from; the thread's own stream if not given.
 
     Guarantee:
-        The release is (epsilon, delta)-DP. Categories are not public: one that nobody has is never told. Where
+        The release is (epsilon, delta)-DP. Categories are not public: one that nobody has is never released. Where
         several lead together, or there is nobody, the exact answer is None.
     Proof:
         docs/proofs/stable_value.md, Lemma 3: the distance is the exact one.
@@ -132,13 +132,13 @@ def count_categories(table: Mapping[Any, int] | Iterable[Any]) -> Mapping[KeyFor
 
 
 def _by_form(units: Iterable[tuple[Any, int]]) -> Mapping[KeyForm, int]:
-    """Add up units; a category that cannot be hashed or printed does not count, and nothing tells of it."""
+    """Add up units; a category that cannot be hashed or printed does not count, and nothing reveals it."""
     counts: dict[tuple[type, str], int] = {}
     categories: dict[tuple[type, str], Any] = {}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         for category, number in units:
-            with suppress(Exception):  # whatever it is, it would tell of the category
+            with suppress(Exception):  # whatever it is, it would reveal the category
                 hash(category)
                 form = type(category), repr(category)
                 counts[form] = counts.get(form, 0) + number
@@ -257,7 +257,7 @@ def stable_answer(
         raise MechanismError("stable-function-wrong", kind=type(function).__name__)
     places, changes = _places(rows), read_natural(most, "most")
     start = _counts(table, places)
-    with warnings.catch_warnings(), np.errstate(all="ignore"):  # a warning would tell of the table
+    with warnings.catch_warnings(), np.errstate(all="ignore"):  # a warning would depend on the table
         warnings.simplefilter("ignore")
         found = _search(_on_counts(function, list(places)), start, neighbours, changes)
     return release_stable(found, mechanism, neighbours, _ANSWER_ASSUMPTIONS, bits)
@@ -293,17 +293,17 @@ def _on_counts(function: TableFunction, rows: list[Any]) -> Callable[[RowCounts]
         table = tuple(row for row, count in zip(rows, counts, strict=True) for _ in range(count))
         try:
             return function(table)
-        except Exception:  # whatever it is, it would tell of the table
+        except Exception:  # whatever it is, it would reveal the table
             return None
 
     return answer
 
 
 def _differ(one: Any, other: Any) -> bool:
-    """Tell whether two answers differ, or look different; those that cannot be compared do."""
+    """Return whether two answers differ, or look different; those that cannot be compared do."""
     try:
         return type(one) is not type(other) or repr(one) != repr(other) or not bool(one == other)
-    except Exception:  # whatever it is, it would tell of the answers
+    except Exception:  # whatever it is, it would reveal the answers
         return True
 
 
@@ -331,5 +331,5 @@ def _counts(table: Iterable[Any], places: dict[Hashable, int]) -> RowCounts:
 def _place(row: Any, places: dict[Hashable, int]) -> int:
     try:
         return places.get(row, 0)
-    except Exception:  # whatever it is, it would tell of the row
+    except Exception:  # whatever it is, it would reveal the row
         return 0

@@ -23,7 +23,7 @@ from jali.mechanisms.partition_selection.release_probabilities import ReleasePro
 from jali.mechanisms.stability.acceptance import (
     DECLINED,
     DecliningMechanism,
-    chances_by_recursion,
+    compute_acceptance_by_recursion,
     find_least_distance,
     refuse_extremes,
 )
@@ -55,13 +55,13 @@ class StableValue(DecliningMechanism):
 
     Args:
         epsilon: The loss.
-        delta: The probability, at most, that an answer is told that a neighbouring table does not have.
+        delta: The probability, at most, that an answer is released that a neighbouring table does not have.
 
     Guarantee:
         The release is (epsilon, delta)-DP, whether it answers or declines, in the adjacency in which distances are
-        counted. Of all mechanisms that tell the right answer or decline, none answers any table more often.
+        counted. Of all mechanisms that release the right answer or decline, none answers any table more often.
     Proof:
-        docs/proofs/stable_value.md, Theorems 1 and 2, after Smith and Thakurta 2013, with the chances of
+        docs/proofs/stable_value.md, Theorems 1 and 2, after Smith and Thakurta 2013, with the probabilities of
         Desfontaines, Voss, Gipson and Mandayam 2022, Theorem 1.
 
     Error:
@@ -109,7 +109,7 @@ class StableValue(DecliningMechanism):
         """Return the law of the answer and of none, by the recursion in doubles."""
         stable = as_stable(value)
         epsilon = float(self.epsilon)
-        told, lost = chances_by_recursion(epsilon, float(self.delta), epsilon, stable.distance)
+        told, lost = compute_acceptance_by_recursion(epsilon, float(self.delta), epsilon, stable.distance)
         return {key: math.log(mass) for key, mass in ((stable.answer, told), (DECLINED, lost)) if mass > 0}
 
     def deviation(self, value: tuple[Any, int], output: Any) -> int:
@@ -135,7 +135,7 @@ def as_stable(value: tuple[Any, int]) -> Stable:
 
 
 def is_whole(distance: Any) -> bool:
-    """Tell whether a distance is a whole number by type."""
+    """Return whether a distance is a whole number by type."""
     return isinstance(distance, int | np.integer) and not isinstance(distance, bool | np.timedelta64)
 
 

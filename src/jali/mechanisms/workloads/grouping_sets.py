@@ -1,15 +1,15 @@
 """Totals that agree: one best estimate from the noisy tables of several grouping sets.
 
-A question with GROUPING SETS, ROLLUP or CUBE has one noisy table for each set of key columns. Two tables both tell
-what their common columns say, with different noise. Averaged with weights by their precision, all tables become
-sums of one another, and no cell is less precise than it was.
+A question with GROUPING SETS, ROLLUP or CUBE has one noisy table for each set of key columns. Two tables both
+measure what their common columns say, with different noise. Averaged with weights by their precision, all tables
+become sums of one another, and no cell is less precise than it was.
 
 Statement:
     Table S, over the columns S with K_S cells, has independent noise of variance v_S in every cell. The estimate
-    of all tables by least squares weighs what table S tells about common columns by a_S = 1/(v_S K_S), whatever
+    of all tables by least squares weighs what table S says about common columns by a_S = 1/(v_S K_S), whatever
     these columns are. For every set I that is an intersection of grouping sets let t_I be the average, with these
     weights, of the tables over I that follow from all S with I in S, and let r_I be t_I less what intersections
-    inside I tell. Table T is the sum of r_I K_I / K_T over all I in T.
+    inside I say. Table T is the sum of r_I K_I / K_T over all I in T.
 Proof:
     docs/proofs/grouping_sets.md, Theorem 1.
 """
@@ -123,7 +123,7 @@ def compute_averaged_widths(
     """Return what the estimate of a cell of each set stays within, with this confidence.
 
     Guarantee:
-        A cell of `make_consistent`, with the variances of these laws, is off by more with a chance of at most
+        A cell of `make_consistent`, with the variances of these laws, is off by more with a probability of at most
         1 - confidence.
     Proof:
         docs/proofs/grouping_sets.md, Theorem 2 and Lemma 2.
@@ -223,7 +223,7 @@ class GroupingSets:
         return math.prod(self.sizes[axis] for axis in axes)
 
     def shape(self, axes: Axes) -> list[int]:
-        """Return the shape of a table that has all columns, of length 1 where it tells nothing about one."""
+        """Return the shape of a table that has all columns, of length 1 where it says nothing about one."""
         return [size if axis in axes else 1 for axis, size in enumerate(self.sizes)]
 
     @cached_property
@@ -238,7 +238,7 @@ class GroupingSets:
 
     @cached_property
     def signs(self) -> Mapping[Axes, Mapping[Axes, int]]:
-        """The Möbius function: for each I the factors of averages over all J in I that leave what only I tells."""
+        """The Möbius function: for each I the factors of averages over all J in I that leave what only I says."""
         return {whole: self._signs(whole) for whole in self.meets}
 
     def _signs(self, whole: Axes) -> Mapping[Axes, int]:
@@ -248,13 +248,13 @@ class GroupingSets:
         return {part: sign for part, sign in found.items() if sign}
 
     def freedom(self, meet: Axes) -> int:
-        """Return the dimension of what an intersection tells beyond those inside it."""
+        """Return the dimension of what an intersection says beyond those inside it."""
         return sum(sign * self.cells(part) for part, sign in self.signs[meet].items())
 
 
 @dataclass(frozen=True)
 class Averages:
-    """How much each table counts where several tell the same: a_S, one over variance times cells."""
+    """How much each table counts where several say the same: a_S, one over variance times cells."""
 
     question: GroupingSets
     weights: tuple[float, ...]
@@ -276,7 +276,7 @@ class Averages:
 
     @cached_property
     def total_weights(self) -> Mapping[Axes, float]:
-        """The weights of all tables that tell about an intersection, summed."""
+        """The weights of all tables that say something about an intersection, summed."""
         pairs = list(zip(self.question.sets, self.weights, strict=True))
         return {meet: math.fsum(w for axes, w in pairs if meet <= axes) for meet in self.question.meets}
 
@@ -297,7 +297,7 @@ class Averages:
         return convert_to_doubles(np.asarray(table).ravel()).reshape(self.question.shape(axes))
 
     def _part(self, meet: Axes, laid: Mapping[int, GroupValues]) -> GroupValues:
-        """Return r_I: the average of what all tables tell about an intersection, less what smaller ones do."""
+        """Return r_I: the average of what all tables say about an intersection, less what smaller ones do."""
         mean = np.zeros(self.question.shape(meet))
         for index, table in laid.items():
             axes = self.question.sets[index]
@@ -335,7 +335,7 @@ class Averages:
         ]
 
     def _coefficients(self, target: Axes, source: Axes, weight: float) -> Counter[float]:
-        """Tell the cells of one table apart by the intersections on which they agree with the wanted cell."""
+        """Distinguish the cells of one table by the intersections on which they agree with the wanted cell."""
         heights = self._heights(target, target & source)
         found: Counter[float] = Counter()
         for agreed, count in self._agreements(target & source, frozenset(heights)).items():

@@ -268,7 +268,7 @@ def build_product_law(places: list[int], law: IndependentLaw, move: int) -> LogM
         law: The law of each noise.
         move: How far a neighbour's measurements can be in one coordinate.
     """
-    reach = law.reach(_LEFT_OUT / max(1, len(places))) + move
+    reach = law.bound_tail(_LEFT_OUT / max(1, len(places))) + move
     noises = [(z, law.log_mass(z)) for z in range(-reach, reach + 1)]
     rows = itertools.product(*([(place + z, log) for z, log in noises] for place in places))
     return {tuple(key for key, _ in row): sum(log for _, log in row) for row in rows}
@@ -284,7 +284,7 @@ def read_public_total(total: int | None, adjacency: Adjacency) -> int | None:
 
 
 def find_asked_answers(workload: Workload, total: int | None) -> NDArray[np.bool_]:
-    """Tell which answers need a measurement: all but those that are the total itself, where it is public."""
+    """Return which answers need a measurement: all but those that are the total itself, where it is public."""
     if total is None:
         return np.ones(workload.size, dtype=np.bool_)
     return np.asarray(workload.counted() < workload.cells)

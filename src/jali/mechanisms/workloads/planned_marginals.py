@@ -37,7 +37,7 @@ from jali.sampling import BitSource, DiscreteGaussian
 AttributeSet = tuple[int, ...]
 # Precisions are rounded to whole multiples of 1 / _FINENESS of the largest.
 _FINENESS = 1 << 20
-# With more attributes than this, pairs of people are not told apart by what they share.
+# With more attributes than this, pairs of people are not distinguished by what they share.
 _PATTERNED = 10
 
 
@@ -153,7 +153,7 @@ def compute_residual(workload: Marginals, histogram: NDArray[Any], part: Attribu
 def centre_table(table: NDArray[Any]) -> NDArray[Any]:
     """Centre a table of integers, in Python integers where int64 could overflow.
 
-    The result is int64 if all of it fits: its type tells no more than it does, and nothing of what was taken off.
+    The result is int64 if all of it fits: its type reveals no more than it does.
     """
     flat = table.ravel()
     most = max(abs(int(flat.min())), abs(int(flat.max())), 1)
@@ -352,9 +352,9 @@ def _list_residual_law(
     """List one residual's law: the noise itself, or the difference k of two noises and -k."""
     # The window is wider by what a neighbour's place can be away: 1, or 2 (4 under replace-one) for a difference.
     if not paired:
-        reach = law.reach(1e-13 / parts) + 2
+        reach = law.bound_tail(1e-13 / parts) + 2
         return [((place + z,), law.log_mass(z)) for z in range(-reach, reach + 1)]
-    reach = DiscreteGaussianLaw(2 * law.variance).reach(1e-13 / parts) + 5
+    reach = DiscreteGaussianLaw(2 * law.variance).bound_tail(1e-13 / parts) + 5
     # p(j) p(j+k) = exp(-(j + k/2)^2 / V) exp(-k^2 / (4V)) / Z^2: the sum over j depends on k being even or odd.
     thetas = [_compute_theta(law.variance, Fraction(odd, 2)) for odd in (0, 1)]
     log_normaliser = 2 * law.log_mass(0)

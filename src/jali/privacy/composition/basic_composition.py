@@ -15,14 +15,6 @@ def _single_obstacle(parts: Parts) -> str | None:
     return None if releases == 1 else f"there are {releases} releases"
 
 
-def _single_epsilon(parts: Parts, delta: Fraction) -> float:
-    return parts[0][0].epsilon(delta)
-
-
-def _single_delta(parts: Parts, epsilon: Fraction) -> float:
-    return parts[0][0].delta(epsilon)
-
-
 # With adaptive parameters the loss stands for the limits of a filter, which many releases may have filled.
 SINGLE = Theorem(
     name="the profile of the one release",
@@ -30,8 +22,8 @@ SINGLE = Theorem(
     adaptive_parameters=False,
     concurrent=True,
     obstacle=_single_obstacle,
-    solve_epsilon=_single_epsilon,
-    solve_delta=_single_delta,
+    solve_epsilon=lambda parts, delta: parts[0][0].epsilon(delta),
+    solve_delta=lambda parts, epsilon: parts[0][0].delta(epsilon),
 )
 
 

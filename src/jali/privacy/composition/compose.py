@@ -212,7 +212,7 @@ class Composition(Compound):
         self, epsilon: Fraction, theorems: tuple[Theorem, ...] | None = None, known: float = 1.0
     ) -> float:
         """Return the least delta by all theorems, or by some where a bound is known already."""
-        # Those that must search come last: one look tells them whether they can improve on the others.
+        # Those that must search come last: one look shows whether they can improve on the others.
         for theorem in sorted(
             self.theorems if theorems is None else theorems, key=lambda theorem: theorem.solve_delta is None
         ):

@@ -17,10 +17,6 @@ from jali.privacy.pld.privacy_loss_distribution import PrivacyLossDistribution
 _DIGITS = 30
 
 
-def _obstacle(parts: Parts) -> str | None:
-    return None if all(isinstance(loss, GaussianLoss) for loss, _ in parts) else "not all noise is Gaussian"
-
-
 def _sum(parts: Parts) -> GaussianLoss:
     """Return the loss of one release with the shift sqrt(2 sum rho), rounded up."""
     square = sum((2 * count * loss.event.rho for loss, count in parts), Fraction(0))
@@ -34,22 +30,16 @@ def _root_above(square: Fraction) -> Fraction:
     return Fraction(whole, unit)
 
 
-def _gaussian_epsilon(parts: Parts, delta: Fraction) -> float:
-    return _sum(parts).epsilon(delta)
-
-
-def _gaussian_delta(parts: Parts, epsilon: Fraction) -> float:
-    return _sum(parts).delta(epsilon)
-
-
 GAUSSIAN = Theorem(
     name="sums of squares for Gaussian noise (exact)",
     citation="Dong, Roth and Su 2019, Corollary 3.3; concurrent: Vadhan and Zhang 2023",
     adaptive_parameters=False,
     concurrent=True,
-    obstacle=_obstacle,
-    solve_epsilon=_gaussian_epsilon,
-    solve_delta=_gaussian_delta,
+    obstacle=lambda parts: (
+        None if all(isinstance(loss, GaussianLoss) for loss, _ in parts) else "not all noise is Gaussian"
+    ),
+    solve_epsilon=lambda parts, delta: _sum(parts).epsilon(delta),
+    solve_delta=lambda parts, epsilon: _sum(parts).delta(epsilon),
 )
 
 
@@ -69,14 +59,6 @@ def lacks_distribution(parts: Parts) -> str | None:
     return next((f"{name} determines no privacy-loss distribution" for name in kinds), None)
 
 
-def _epsilon(parts: Parts, delta: Fraction) -> float:
-    return distribution(parts).epsilon(delta)
-
-
-def _delta(parts: Parts, epsilon: Fraction) -> float:
-    return distribution(parts).delta(epsilon)
-
-
 NUMERICAL = Theorem(
     name="the privacy-loss distribution (numerical)",
     citation="Koskela, Jälkö and Honkela 2020; Gopi, Lee and Wutschitz 2021; Zhu, Dong and Wang 2022, Theorem 10 "
@@ -84,6 +66,6 @@ NUMERICAL = Theorem(
     adaptive_parameters=False,
     concurrent=True,
     obstacle=lacks_distribution,
-    solve_epsilon=_epsilon,
-    solve_delta=_delta,
+    solve_epsilon=lambda parts, delta: distribution(parts).epsilon(delta),
+    solve_delta=lambda parts, epsilon: distribution(parts).delta(epsilon),
 )

@@ -112,7 +112,7 @@ class Largest(Compound):
         named: The adjacency for which the maximum was taken, where it is not that of the losses.
 
     Guarantee:
-        If every pair of neighbours is told apart no better than one of the losses allows, the maximum of their
+        If every pair of neighbours is distinguished no better than one of the losses allows, the maximum of their
         profiles, of their divergences, and of each number of their events is a bound for all pairs.
     Proof:
         docs/proofs/parallel.md

@@ -114,9 +114,7 @@ def _renyi_epsilon(parts: Parts, delta: Fraction) -> float:
 
 
 def _renyi_delta(parts: Parts, epsilon: Fraction) -> float:
-    failure = _failure(parts)
-    delta = renyi_delta(_curve(parts), float_below(epsilon), _orders(parts))
-    return min(1.0, round_up(delta + float_above(failure)) if failure else delta)
+    return _with(_failure(parts), renyi_delta(_curve(parts), float_below(epsilon), _orders(parts)))
 
 
 RENYI = Theorem(

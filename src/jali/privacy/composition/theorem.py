@@ -61,7 +61,7 @@ class Theorem:
         return min(known, self.solve_delta(parts, epsilon))
 
     def _search(self, parts: Parts, epsilon: Fraction, known: float) -> float:
-        """Bisect the logarithm of delta from above; one look at `known` tells whether there is less."""
+        """Bisect the logarithm of delta from above; one look at `known` shows whether there is less."""
 
         def holds(log: float) -> bool:
             return self.solve_epsilon(parts, Fraction(math.exp(log))) <= epsilon

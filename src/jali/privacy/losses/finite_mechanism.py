@@ -37,7 +37,7 @@ Point: TypeAlias = tuple[Fraction, Fraction]
 _ZERO, _ONE = Fraction(0), Fraction(1)
 # Floats such as 1/3 miss a sum of 1 by their last digits; more than this is a mistake.
 _MISSED = Fraction(1, 10**9)
-# The exact curve of a longer chain takes long, and tells little more than the chain of (epsilon, delta).
+# The exact curve of a longer chain takes long, and says little more than the chain of (epsilon, delta).
 _LARGEST_CHAIN = 16
 _PRECISION = 50
 # Decimal's exp and ln are correctly rounded; quotients err by 1e-50 of themselves.
@@ -130,7 +130,7 @@ class Finite(Loss):
 
     @classmethod
     def almost_random(cls) -> Finite:
-        """Toss a coin: heads, tell the truth; tails, answer by a second coin. The loss is ln 3."""
+        """Flip a coin: heads, answer truthfully; tails, answer by a second coin. The loss is ln 3."""
         return cls.randomized_response(Fraction(3, 4))
 
     def __repr__(self) -> str:

@@ -132,7 +132,7 @@ def _mills(x: float) -> tuple[float, float]:
     return ratio, ratio / rest
 
 
-# Above this variance the sum over the law takes long, and its zCDP tells all but the last digits.
+# Above this variance the sum over the law takes long, and its zCDP gives all but the last digits.
 _LARGEST_VARIANCE = 10**9
 _REACH = 38.5
 

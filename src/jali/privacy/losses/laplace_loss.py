@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from jali.numbers.exact import decimal
 from jali.numbers.rounding import float_above, round_up
-from jali.privacy.losses.pure_loss import Bounded, Pure
+from jali.privacy.losses.pure_loss import BoundedLoss, Pure
 from jali.privacy.rationals import Number, positive, positive_integer
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, repr=False)
-class LaplaceLoss(Bounded):
+class LaplaceLoss(BoundedLoss):
     """The loss of adding Laplace noise, exactly.
 
     Args:
@@ -88,7 +88,7 @@ _MOST_ATOMS = 2_000_000
 
 
 @dataclass(frozen=True, repr=False)
-class DiscreteLaplaceLoss(Bounded):
+class DiscreteLaplaceLoss(BoundedLoss):
     """The loss of adding integer noise with mass proportional to exp(-|x|/scale), exactly.
 
     Args:

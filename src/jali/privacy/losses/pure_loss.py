@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from jali.privacy.pld.loss_distribution import LossDistribution
 
 
-class Bounded(Loss):
+class BoundedLoss(Loss):
     """The loss of a mechanism that is epsilon-DP, and known better than that."""
 
     @property
@@ -41,7 +41,7 @@ class Pure(Loss):
 
     Guarantee:
         Pr[M(x) in S] <= exp(epsilon) Pr[M(x') in S] for all neighbours; it implies (epsilon^2/2)-zCDP
-        (Bun and Steinke 2016, Proposition 1.4). No epsilon-DP pair is easier to tell apart than the two
+        (Bun and Steinke 2016, Proposition 1.4). No epsilon-DP pair is easier to distinguish than the two
         answers of randomized response (Kairouz, Oh and Viswanath 2015), whose profile is
         delta(e) = (exp(epsilon) - exp(e)) / (1 + exp(epsilon)).
 

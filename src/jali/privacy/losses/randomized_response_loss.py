@@ -11,7 +11,7 @@ from jali.errors import CatalogError
 from jali.numbers.exact import decimal_above
 from jali.numbers.rounding import float_above, ln_above, round_up
 from jali.privacy.loss import Loss
-from jali.privacy.losses.pure_loss import Bounded, response_renyi
+from jali.privacy.losses.pure_loss import BoundedLoss, response_renyi
 from jali.privacy.rationals import Number, positive, positive_integer, rational
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, repr=False)
-class RandomizedResponseLoss(Bounded):
+class RandomizedResponseLoss(BoundedLoss):
     """The loss of answering truthfully with odds e^epsilon against each other category (Warner 1965).
 
     Args:

@@ -39,7 +39,7 @@ class SubsampledLoss(Loss):
     Args:
         loss: The loss of the mechanism on the sample, for the same adjacency.
         rate: The probability that a person is in the sample (m/n without replacement).
-        sampling: `poisson` (each person by an own coin; for add-remove) or `without-replacement` (m of n people;
+        sampling: `poisson` (each person by an own draw; for add-remove) or `without-replacement` (m of n people;
             for replace-one).
         adjacency: The adjacency that is wanted; refused where the sampling is not analysed for it.
 

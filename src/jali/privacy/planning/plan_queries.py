@@ -8,10 +8,7 @@ from fractions import Fraction
 from jali.errors import CatalogError
 from jali.privacy.budget import Budget
 from jali.privacy.planning.count_forecast import CountForecast, ErrorMeasure
-from jali.privacy.planning.count_noise import Noise, root
-from jali.privacy.planning.gaussian_counts import GaussianNoise
-from jali.privacy.planning.l_inf_counts import LInfNoise
-from jali.privacy.planning.laplace_counts import LaplaceNoise
+from jali.privacy.planning.count_noise import GaussianNoise, LaplaceNoise, LInfNoise, Noise, root
 from jali.privacy.planning.query_plan import QueryPlan
 from jali.privacy.planning.safe_search import LARGEST_EPSILON, count, most, plannable, size
 from jali.privacy.rationals import Number, probability

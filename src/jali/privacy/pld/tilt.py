@@ -101,7 +101,7 @@ class Pilot:
         allowed = _TOLERANCE * max(epsilon, 0.01 * stddev, 1e-12)
         wanted = math.sqrt(12 * allowed / (count * (1 + tilt)))
         widest = max(high - low for low, high in ranges)
-        # A mesh that is coarser than a single loss would tell nothing; a longer one is the lesser evil.
+        # A mesh that is coarser than a single loss would say nothing; a longer one is the lesser evil.
         single = max(wanted, stddev / math.sqrt(count) / 4)
         step = min(max(wanted, 13 * stddev / _LONGEST), single)
         step = max(step, 2 * widest / _LONGEST, 13 * stddev / _LONGEST_OF_ALL)

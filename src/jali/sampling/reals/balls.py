@@ -15,14 +15,14 @@ import numpy as np
 
 from jali.sampling.bits import Words
 from jali.sampling.exp_bounds import LARGEST, Doubles, exp_doubles
-from jali.sampling.interval_bernoulli import Coins
+from jali.sampling.interval_bernoulli import Booleans
 
 WIDTH = 52
 """How many bits of a uniform number a ball starts from: the middle of its cell is a double."""
 
 _ROUNDING = 2.0**-52
 _TINY = 2.0**-1000
-_INFLATE = 1 + 2.0**-40  # pays for the rounding of the radius itself
+_INFLATE = 1 + 2.0**-40  # covers the rounding of the radius itself
 _CLOSE = 2.0**-46
 _LOG_ERROR = 2.0**-45
 _BEYOND = 2.0**-62
@@ -80,12 +80,12 @@ class Ball:
         spread = value * (2 * self.radius + 2.0**-50) + np.where(self.centre > LARGEST, _BEYOND, 0.0)
         return _widen_for_rounding(value, np.where(self.radius <= 1, spread, np.inf))
 
-    def above(self) -> Coins:
-        """Tell where x > 0 is certain."""
+    def above(self) -> Booleans:
+        """Return where x > 0 is certain."""
         return self.centre > self.radius
 
-    def below(self) -> Coins:
-        """Tell where x < 0 is certain."""
+    def below(self) -> Booleans:
+        """Return where x < 0 is certain."""
         return -self.centre > self.radius
 
 
@@ -95,7 +95,7 @@ def of_words(words: Words) -> Ball:
     return Ball(centre, np.full_like(centre, 2.0**-53))
 
 
-def where(mask: Coins, yes: Ball, no: Ball) -> Ball:
+def where(mask: Booleans, yes: Ball, no: Ball) -> Ball:
     """Take one ball or the other, place by place."""
     return Ball(np.where(mask, yes.centre, no.centre), np.where(mask, yes.radius, no.radius))
 

@@ -120,7 +120,7 @@ class StretchedReal(Real):
 
 
 @dataclass(frozen=True)
-class LaplaceLogNormal(Law):
+class LaplaceLogNormalLaw(Law):
     """The law of X exp(sigma Y).
 
     Args:
@@ -152,7 +152,7 @@ def laplace_log_normal_law(sigma: Fraction) -> Law:
     sigma = rational("sigma", sigma)
     if sigma < 0:
         raise MechanismError("parameter-below-zero", value=sigma, name="sigma")
-    return LaplaceLogNormal(sigma)
+    return LaplaceLogNormalLaw(sigma)
 
 
 def laplace_log_normal(sigma: Fraction, bits: BitSource) -> Real:

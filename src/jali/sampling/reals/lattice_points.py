@@ -9,7 +9,7 @@ import numpy as np
 
 from jali.sampling.bits import BitSource
 from jali.sampling.exp_bounds import Doubles
-from jali.sampling.interval_bernoulli import Coins
+from jali.sampling.interval_bernoulli import Booleans
 from jali.sampling.reals.balls import Ball, constant
 from jali.sampling.reals.real import Draws, Enclosure, Law, nearest
 
@@ -62,7 +62,7 @@ def _ball(scale: Enclosure) -> Ball:
     return constant(Fraction(low + high, unit), Fraction(high - low, unit))
 
 
-def _floors(x: Ball) -> tuple[Doubles, Coins]:
+def _floors(x: Ball) -> tuple[Doubles, Booleans]:
     """Return the floors of numbers, and where they are certain; 0 where they are not."""
     wide = x + 0
     low, high = np.floor(x.centre - wide.radius), np.floor(x.centre + wide.radius)

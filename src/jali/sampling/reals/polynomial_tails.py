@@ -16,11 +16,11 @@ from jali.sampling.parameters import rational
 from jali.sampling.reals.balls import Ball, constant
 from jali.sampling.reals.log_bounds import power_bounds
 from jali.sampling.reals.real import Law, Real
-from jali.sampling.reals.regions import Envelope, Point, RegionLaw
+from jali.sampling.reals.regions import Point, RegionBelowCurve, RegionLaw
 
 
 @dataclass(frozen=True)
-class _PolyPlaceBody(Envelope):
+class _PolyPlaceBody(RegionBelowCurve):
     """Numbers from 0 to 1/a: z = u/a, g(u) = (1 - u/a)**(a-1)."""
 
     a: Fraction
@@ -97,7 +97,7 @@ LEAST_GAMMA = Fraction(101, 100)
 
 
 @dataclass(frozen=True)
-class _Slope(Envelope):
+class _Slope(RegionBelowCurve):
     """g(u) = 1/(1 + u**exponent)."""
 
     exponent: Fraction

@@ -21,7 +21,7 @@ _FIRST = 32
 class Real(ABC):
     """A random real number, of which ever more is drawn as ever more is asked.
 
-    Two calls of `bounds` tell of the same number: what was drawn once stays.
+    Two calls of `bounds` are about the same number: what was drawn once stays.
     """
 
     @abstractmethod

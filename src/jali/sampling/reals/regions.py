@@ -15,7 +15,7 @@ import numpy as np
 from jali.sampling.bernoulli import bernoulli
 from jali.sampling.bits import BitSource, Words
 from jali.sampling.exp_bounds import Bounds
-from jali.sampling.interval_bernoulli import WORD, Coins
+from jali.sampling.interval_bernoulli import WORD, Booleans
 from jali.sampling.reals.balls import WIDTH, Ball, of_words, where
 from jali.sampling.reals.log_bounds import log_bounds
 from jali.sampling.reals.real import Draws, Law, Real
@@ -60,7 +60,7 @@ class Region(ABC):
 
     @abstractmethod
     def contains(self, point: Point) -> bool | None:
-        """Tell whether all of the cell is inside (True) or outside (False); None if this is not known."""
+        """Return whether all of the cell is inside (True) or outside (False); None if this is not known."""
 
     @abstractmethod
     def image(self, point: Point, precision: int) -> Bounds | None:
@@ -135,7 +135,7 @@ class RegionLaw(Law):
         negative = bits.integers(size, 1) == 1
         pending, points = np.arange(size), dict[int, Point]()
         while len(pending):
-            fresh = _Trials(
+            fresh = _RegionPoints(
                 bits.integers(len(pending), WIDTH),
                 bits.integers(len(pending), WIDTH),
                 self._seconds(len(pending), bits),
@@ -155,8 +155,8 @@ class RegionLaw(Law):
 
         return Draws(where(negative, -balls, balls), real)
 
-    def _settle(self, trials: _Trials, bits: BitSource) -> tuple[Coins, dict[int, Point]]:
-        """Tell which points are inside; also return those of them that needed more bits."""
+    def _settle(self, trials: _RegionPoints, bits: BitSource) -> tuple[Booleans, dict[int, Point]]:
+        """Return which points are inside; also return those of them that needed more bits."""
         u, v = of_words(trials.u), of_words(trials.v)
         with np.errstate(all="ignore"):
             second = None if self.second is None else self.second.margin(u, v)
@@ -174,29 +174,29 @@ class RegionLaw(Law):
         with np.errstate(all="ignore"):
             return self.first.place(*balls), None if self.second is None else self.second.place(*balls)
 
-    def _either(self, seconds: Coins, first: Ball, second: Ball | None) -> Ball:
+    def _either(self, seconds: Booleans, first: Ball, second: Ball | None) -> Ball:
         return first if second is None else where(seconds, second, first)
 
     def _region(self, second: bool) -> Region:
         return self.second if second and self.second is not None else self.first
 
-    def _seconds(self, size: int, bits: BitSource, word_bits: int = WORD) -> Coins:
+    def _seconds(self, size: int, bits: BitSource, word_bits: int = WORD) -> Booleans:
         if self.second is None:
             return np.zeros(size, np.bool_)
         return ~bernoulli(self.share, size, bits=bits, word_bits=word_bits)
 
 
 @dataclass(frozen=True, eq=False)
-class _Trials:
+class _RegionPoints:
     """Points by their first bits, and which of them belong to the second region."""
 
     u: Words
     v: Words
-    seconds: Coins
+    seconds: Booleans
 
 
 def is_inside(region: Region, point: Point) -> bool:
-    """Tell whether a point lies in a region; bits are drawn until this is certain."""
+    """Return whether a point lies in a region; bits are drawn until this is certain."""
     while (verdict := region.contains(point)) is None:
         point.refine()
     return verdict
@@ -205,7 +205,7 @@ def is_inside(region: Region, point: Point) -> bool:
 _GUARD = 8
 
 
-class Envelope(Region):
+class RegionBelowCurve(Region):
     """The points with v <= g(u), where g does not rise, mapped by a monotone function of u.
 
     Proof:

@@ -53,7 +53,7 @@ def test_tails_are_sums_of_masses_and_ends_are_where_they_say(rate: str) -> None
     for size in (t, t + 1):
         step = law.tail(size - 1) - law.tail(size)
         assert step == pytest.approx(2 * math.exp(law.log_mass(size)), rel=1e-6)
-    assert law.tail(law.reach(1e-6)) <= 1e-6 < law.tail(law.reach(1e-6) - 1)
+    assert law.tail(law.bound_tail(1e-6)) <= 1e-6 < law.tail(law.bound_tail(1e-6) - 1)
     assert law.tail(law.far) < 1e-33
 
 

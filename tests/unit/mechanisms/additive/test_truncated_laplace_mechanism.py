@@ -16,7 +16,7 @@ from jali.mechanisms.additive.truncated_laplace_mechanism import (
     TruncatedLaplaceLaw,
     find_least_limit,
 )
-from jali.sampling.discrete_laplace import TruncatedLaplace as Sampler
+from jali.sampling.discrete_laplace import TruncatedDiscreteLaplace as Sampler
 
 CASES = [
     (1, "1", "1e-6"),

@@ -122,7 +122,7 @@ SEVERAL: list[list[LinearFormLaw]] = [
 
 def masses(law: LinearFormLaw) -> np.ndarray:
     """The exact masses, from -far to far."""
-    far = law.reach(1e-14)
+    far = law.bound_tail(1e-14)
     return np.exp([law.log_mass(x) for x in range(-far, far + 1)])
 
 

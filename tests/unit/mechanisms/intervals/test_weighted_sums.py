@@ -96,7 +96,7 @@ def tails(terms: list[tuple[int, int, Any]]) -> Any:
     """Return Pr[|Y| > t] for t = 0, 1, ..., by convolution of the listed laws."""
     total = np.ones(1)
     for coefficient, count, law in terms:
-        reach = law.reach(1e-15)
+        reach = law.bound_tail(1e-15)
         one = np.zeros(2 * abs(coefficient) * reach + 1)
         one[:: abs(coefficient)] = [math.exp(law.log_mass(z)) for z in range(-reach, reach + 1)]
         for _ in range(count):

@@ -17,7 +17,7 @@ from jali.mechanisms.partition_selection.gaussian_threshold import GaussianThres
 from jali.mechanisms.partition_selection.group_selection import GroupSizes, group_sizes
 from jali.mechanisms.partition_selection.laplace_threshold import LaplaceThreshold
 from jali.mechanisms.partition_selection.optimal_keys import OptimalKeys
-from jali.mechanisms.partition_selection.release_probabilities import toss
+from jali.mechanisms.partition_selection.release_probabilities import draw_by_kind
 
 SHARED: dict[str, Any] = {"delta": "1e-4", "max_keys": 2, "adjacency": "replace-one", "least_people": 7}
 BEST = OptimalKeys(epsilon=3, **SHARED)
@@ -152,7 +152,7 @@ def test_of_many_kinds_each_coin_compares_its_word_with_its_own_chance() -> None
     mechanism = OptimalKeys(epsilon="1/200", delta="1e-6", adjacency="add-remove")
     most = mechanism.chances.sure - 1
     kinds = np.arange(2 * most, dtype=np.intp) % most
-    coins = toss(kinds, lambda kind, n: mechanism.chances.bounds(kind + 1, n), SeededBits(5))
+    coins = draw_by_kind(kinds, lambda kind, n: mechanism.chances.bounds(kind + 1, n), SeededBits(5))
     words = SeededBits(5).integers(len(kinds), 64).tolist()
     assert most > 2 * 1024
     with mpmath.workdps(60):

@@ -14,7 +14,7 @@ from tests.seeded import ScriptedBits, SeededBits, enumerate_masses
 from jali.errors import MechanismError
 from jali.mechanisms.partition_selection.laplace_threshold import LaplaceThreshold
 from jali.mechanisms.partition_selection.optimal_keys import OptimalKeys, compute_by_recursion
-from jali.mechanisms.partition_selection.release_probabilities import ReleaseProbabilities, toss
+from jali.mechanisms.partition_selection.release_probabilities import ReleaseProbabilities, draw_by_kind
 
 CASES = [
     (Fraction(1), Fraction(1, 10**5)),
@@ -178,7 +178,7 @@ CHANCES = ReleaseProbabilities(Fraction(1), Fraction(1, 20))
 def test_the_masses_of_all_bit_strings_enclose_the_chance(people: int, word_bits: int) -> None:
     def run(bits: ScriptedBits) -> bool:
         kinds = np.zeros(1, np.intp)
-        return bool(toss(kinds, lambda _, n: CHANCES.bounds(people, n), bits, word_bits=word_bits)[0])
+        return bool(draw_by_kind(kinds, lambda _, n: CHANCES.bounds(people, n), bits, word_bits=word_bits)[0])
 
     masses, undecided = enumerate_masses(run, 42)
     low, high = CHANCES.bounds(people, 200)
@@ -191,11 +191,11 @@ def test_coins_of_several_kinds_follow_their_own_chances() -> None:
     """Six standard deviations at most, for six kinds: a false alarm is less likely than 2e-8."""
     size = 60_000
     kinds = np.arange(size, dtype=np.intp) % 6
-    coins = toss(kinds, lambda kind, n: CHANCES.bounds(kind + 1, n), SeededBits(8))
+    coins = draw_by_kind(kinds, lambda kind, n: CHANCES.bounds(kind + 1, n), SeededBits(8))
     for kind in range(6):
         p, shown = CHANCES.near(kind + 1), coins[kinds == kind]
         assert abs(shown.mean() - p) <= 6 * (p * (1 - p) / len(shown)) ** 0.5 + 1e-12
 
 
 def test_no_coins_are_no_trouble() -> None:
-    assert toss(np.zeros(0, np.intp), lambda _, n: CHANCES.bounds(1, n), SeededBits(0)).tolist() == []
+    assert draw_by_kind(np.zeros(0, np.intp), lambda _, n: CHANCES.bounds(1, n), SeededBits(0)).tolist() == []

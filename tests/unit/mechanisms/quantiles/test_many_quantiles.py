@@ -113,7 +113,7 @@ def test_joint_walks_have_the_mass_of_the_closed_form(table: list[int], rate: Fr
     law = JointLaw(lengths, tuple(share * len(table) for share in shares), rate)
     chances = dict(_walks(law, len(at), len(lengths)))
     for walk, chance in chances.items():
-        factor, exponent = law._coin(walk)
+        factor, exponent = law._compute_acceptance(walk)
         assert float(factor) * math.exp(-float(exponent)) <= 1 + 1e-12
         ways = math.prod(math.comb(lengths[run.gap] + run.size - 1, run.size) for run in walk)
         assert factor * chance == ways  # exp(-exponent) is left: a tuple's mass, but for a constant
@@ -125,7 +125,7 @@ def test_joint_walks_have_the_mass_of_the_closed_form(table: list[int], rate: Fr
 
 
 def _coins(law: JointLaw, chances: dict[Any, Fraction]) -> list[tuple[tuple[Fraction, Fraction], Fraction]]:
-    return [(law._coin(walk), chance) for walk, chance in chances.items()]
+    return [(law._compute_acceptance(walk), chance) for walk, chance in chances.items()]
 
 
 def _walks(law: JointLaw, left: int, gap: int) -> Iterator[tuple[Any, Fraction]]:

@@ -25,7 +25,7 @@ from jali.mechanisms.selection.noisy_max import (
 from jali.mechanisms.selection.permute_and_flip import PermuteAndFlip, compute_permute_and_flip_law
 from jali.mechanisms.selection.scores import Exponents
 from jali.sampling import Geometric
-from jali.sampling.guide_table import Plan
+from jali.sampling.guide_table import BitWidths
 
 HISTOGRAM = (3, 1, 2, 0, 0, 3, 1, 0)
 NOISES: tuple[RealNoise, ...] = get_args(RealNoise)
@@ -150,7 +150,7 @@ def worst_tail(x: Any, others: int, noise: RealNoise) -> Any:
 def test_every_bit_string_ends_the_race_as_the_law_says(two_sided: bool, x: tuple[Any, ...]) -> None:
     """All strings of so many bits; digits come one at a time, so that most races need several of them."""
     length, left = (14, 0.35) if DEPTH > 1 else (11, 0.55)
-    race = NoiseRace(two_sided, precision=0, digits=1, plan=Plan(0, 0, 2, 2), word_bits=1)
+    race = NoiseRace(two_sided, precision=0, digits=1, plan=BitWidths(0, 0, 2, 2), word_bits=1)
     exponents = Exponents.from_list([Fraction(each) for each in x])
     masses, undecided = enumerate_masses(lambda bits: int(race.draw(exponents, 1, bits)[0]), length)
     law = (compute_laplace_race_law if two_sided else compute_permute_and_flip_law)(exponents.doubles)

@@ -36,7 +36,7 @@ def test_a_uniform_integer_has_exactly_equal_chances_for_every_bit_string() -> N
 
 
 def test_heads_halve() -> None:
-    masses, _ = enumerate_masses(lambda bits: RandomDigits(bits).heads(), 8)
+    masses, _ = enumerate_masses(lambda bits: RandomDigits(bits).draw_geometric(), 8)
     assert masses == {j: Fraction(1, 2 ** (j + 1)) for j in range(8)}
 
 
@@ -46,7 +46,7 @@ def test_heads_halve() -> None:
 )
 def test_a_coin_has_exactly_its_chance(factor: Any, exponent: Any) -> None:
     a, x = Fraction(factor), Fraction(exponent)
-    masses, left = enumerate_masses(lambda bits: RandomDigits(bits).coin(a, x, word=2), 30)
+    masses, left = enumerate_masses(lambda bits: RandomDigits(bits).draw_bernoulli(a, x, word=2), 30)
     with mpmath.workdps(40):
         chance = mpmath.mpf(a.numerator) / a.denominator * mpmath.exp(-mpmath.mpf(x.numerator) / x.denominator)
         heads = masses.get(True, Fraction(0))

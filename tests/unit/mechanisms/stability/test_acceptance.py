@@ -12,7 +12,7 @@ from jali.errors import MechanismError
 from jali.mechanisms.partition_selection.release_probabilities import ReleaseProbabilities
 from jali.mechanisms.stability.acceptance import (
     Acceptance,
-    chances_by_recursion,
+    compute_acceptance_by_recursion,
     find_least_distance,
     refuse_extremes,
     steps_of_distance,
@@ -81,7 +81,7 @@ def test_the_sure_number_is_the_first_with_chance_one(epsilon: Fraction, delta: 
 @cases
 def test_the_recursion_in_doubles_is_close(epsilon: Fraction, delta: Fraction, whole: Fraction) -> None:
     for distance, chance in enumerate(recursion(epsilon, delta, whole, 30)[1:]):
-        told, lost = chances_by_recursion(float(epsilon), float(delta), float(whole), distance)
+        told, lost = compute_acceptance_by_recursion(float(epsilon), float(delta), float(whole), distance)
         assert told == pytest.approx(float(chance), rel=1e-12)
         assert lost == pytest.approx(float(1 - chance), rel=1e-9, abs=1e-14)
 

@@ -142,10 +142,10 @@ def test_the_coin_of_every_distance_has_exactly_its_chance() -> None:
 
         def told(bits: Any, distance: int = distance) -> bool:
             from jali.mechanisms.stability.acceptance import steps_of_distance
-            from jali.sampling.interval_bernoulli import toss_between
+            from jali.sampling.interval_bernoulli import draw_booleans
 
             number = steps_of_distance(mechanism.chances, distance)
-            return bool(toss_between(lambda n: mechanism.chances.bounds(number, n), 1, bits, 4)[0])
+            return bool(draw_booleans(lambda n: mechanism.chances.bounds(number, n), 1, bits, 4)[0])
 
         masses, open_ = enumerate_masses(told, 12)
         chance = Fraction(mechanism.chance(distance))

@@ -189,7 +189,7 @@ def exact_tail(row: Any, laws: list[Any], unit: Fraction) -> Any:
         whole = abs(round(value / unit))
         assert abs(abs(value) - whole * float(unit)) < 1e-9
         if whole:
-            reach = law.reach(1e-13)
+            reach = law.bound_tail(1e-13)
             one = np.zeros(2 * whole * reach + 1)
             one[::whole] = [math.exp(law.log_mass(z)) for z in range(-reach, reach + 1)]
             total = np.convolve(total, one)

@@ -15,10 +15,16 @@ from tests.depth import thinned
 from jali.errors import CatalogError
 from jali.mechanisms.additive.noise_laws import DiscreteLaplaceLaw
 from jali.privacy.budget import Budget
-from jali.privacy.planning.count_noise import Noise, confident
-from jali.privacy.planning.gaussian_counts import GaussianNoise, mean_largest, normal_quantile
-from jali.privacy.planning.l_inf_counts import LInfNoise
-from jali.privacy.planning.laplace_counts import LaplaceNoise, harmonic
+from jali.privacy.planning.count_noise import (
+    GaussianNoise,
+    LaplaceNoise,
+    LInfNoise,
+    Noise,
+    confident,
+    harmonic,
+    mean_largest,
+    normal_quantile,
+)
 
 KINDS: list[type[Noise]] = [LaplaceNoise, LInfNoise, GaussianNoise]
 BUDGET = Budget(1, "1e-6")

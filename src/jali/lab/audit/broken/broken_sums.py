@@ -38,7 +38,7 @@ def redraw_noise(stream: Sequence[int]) -> LogMasses:
     The first two values are one node each, the third one is a node of two ticks and one of a single tick.
     """
     law = DiscreteLaplaceLaw(2 / _EPSILON)
-    reach = law.reach(_LEFT_OUT / 4) + 1
+    reach = law.bound_tail(_LEFT_OUT / 4) + 1
     one = {z: law.log_mass(z) for z in range(-reach, reach + 1)}
     first, second, third = itertools.accumulate(stream)
     tables = [
@@ -59,7 +59,7 @@ def pad_items(items: Sequence[int]) -> LogMasses:
     """Take the height of the tree from the number of items, a power of two above it, and show how long it is."""
     length = 1 << (len(items) - 1).bit_length()
     law = DiscreteLaplaceLaw(length.bit_length() / _EPSILON)
-    reach = law.reach(_LEFT_OUT) + 1
+    reach = law.bound_tail(_LEFT_OUT) + 1
     return {(length, sum(items) + z): law.log_mass(z) for z in range(-reach, reach + 1)}
 
 
