@@ -26,7 +26,7 @@ from jali.lab.attacks.attack_base import (
     silent,
 )
 from jali.lab.attacks.attack_result import Result, Sense, find_limit_sense
-from jali.lab.attacks.decoding.conjugate_gradients import fit, fit_answers
+from jali.lab.attacks.decoding.conjugate_gradients import LOG_GRADIENT, fit, fit_answers
 from jali.lab.attacks.decoding.design import Design, is_settled, round_estimate
 from jali.lab.attacks.noise_models import is_coarse
 from jali.lab.attacks.opponents import Reconstruction, logs
@@ -170,9 +170,6 @@ def _bound_worst(design: Design, bound: float) -> Prediction | None:
     return Prediction(max(0.0, 1 - wrong / design.people), law, "at least", any_prior=True)
 
 
-_GRADIENT = 1e-4
-
-
 @dataclass(frozen=True)
 class Replay(Attack[AnswerLog | AnswerLogs]):
     """Fit all answers of a log by least squares, and round.
@@ -228,5 +225,5 @@ class Replay(Attack[AnswerLog | AnswerLogs]):
         answers = log.ask(log.asked)
         progress("fitting")
         design = Design(log.n, len(answers))
-        found = fit(log.asked, answers, density=design.density, gradient=_GRADIENT)
+        found = fit(log.asked, answers, density=design.density, gradient=LOG_GRADIENT)
         return round_estimate(found.estimate, design.spread(found.stddev), len(answers))

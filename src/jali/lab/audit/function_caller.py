@@ -37,7 +37,7 @@ from jali.lab.audit.subject import Outputs
 from jali.mechanisms import Mechanism
 from jali.privacy import Loss
 
-Rows = TypeVar("Rows")
+Rows = TypeVar("Rows", bound=Sequence[Any] | NDArray[Any])
 
 # A failure that occurs in fewer than about one of so many calls is one run's.
 _REPEATS = 64
@@ -56,27 +56,18 @@ class BatchResult(Generic[Rows]):
     failed: bool = False
 
 
-def isolate_failures(
-    call: Callable[[int], BatchResult[Rows]], count: int, joined: Callable[[Rows, Rows, int], Rows]
-) -> list[Rows]:
+def isolate_failures(call: Callable[[int], BatchResult[Rows]], count: int) -> list[Rows]:
     """Return outputs of so many independent runs, in pieces, of which failed ones are single runs.
 
     Args:
         call: Makes so many runs.
         count: How many there are to be.
-        joined: Returns the rows of the second argument behind one row of the first, so many in all: for a failure
-            that is one run's alone.
     """
     made = call(count)
-    return _split_failure(call, made, count, joined) if made.failed and count > 1 else [made.rows]
+    return _split_failure(call, made, count) if made.failed and count > 1 else [made.rows]
 
 
-def _split_failure(
-    call: Callable[[int], BatchResult[Rows]],
-    failed: BatchResult[Rows],
-    count: int,
-    joined: Callable[[Rows, Rows, int], Rows],
-) -> list[Rows]:
+def _split_failure(call: Callable[[int], BatchResult[Rows]], failed: BatchResult[Rows], count: int) -> list[Rows]:
     """Return outputs of so many runs, given that one of them failed at least."""
     sizes = (count // 2, count - count // 2)
     for _ in range(_REPEATS):
@@ -84,10 +75,11 @@ def _split_failure(
         if any(half.failed for half, _ in halves):
             break
     else:
-        return [joined(failed.rows, halves[0][0].rows, sizes[0]), halves[1][0].rows]
+        one_run, others = failed.rows[:1], halves[0][0].rows[: sizes[0] - 1]
+        return [*(rows for rows in (one_run, others) if len(rows)), halves[1][0].rows]
     pieces: list[Rows] = []
     for half, size in halves:
-        pieces += _split_failure(call, half, size, joined) if half.failed and size > 1 else [half.rows]
+        pieces += _split_failure(call, half, size) if half.failed and size > 1 else [half.rows]
     return pieces
 
 
@@ -151,7 +143,7 @@ class FunctionCaller:
             given[self.generator] = self._source(random)
         if self.size is None:
             return _call_repeatedly(self.function, value, count, given)
-        pieces = isolate_failures(lambda size: self._call_at_once(value, size, given), count, _append_rows)
+        pieces = isolate_failures(lambda size: self._call_at_once(value, size, given), count)
         return pieces[0] if len(pieces) == 1 else [output for piece in pieces for output in piece]
 
     def once(self, value: Any) -> Any:
@@ -183,12 +175,6 @@ def _holds(made: Any, count: int) -> bool:
     if isinstance(made, np.ndarray):
         return bool(made.shape[:1] == (count,))
     return isinstance(made, list | tuple) and len(made) == count
-
-
-def _append_rows(
-    failed: Sequence[Any] | NDArray[Any], others: Sequence[Any] | NDArray[Any], count: int
-) -> Sequence[Any]:
-    return [failed[0], *others[: count - 1]]
 
 
 @dataclass(frozen=True)

@@ -55,9 +55,7 @@ def subject_from(
         vectorised: Whether it returns many outputs at once; by its parameters if not said.
         encoder: How its outputs become numbers, from a witness; fitted to some outputs by default.
     """
-    found = import_target(target)
-    if _makes_subject(found):
-        found = found()
+    found = _load_target(target)
     if isinstance(found, Subject):
         return _restate_claim(found, target, claim, adjacency, pairs, encoder)
     return subject_of(
@@ -77,14 +75,18 @@ def reload_subject(
     target: str, *, claim: Loss, adjacency: str, pair: Pair, encoder: str | Encoder | None
 ) -> Subject:
     """Make the subject of a witness again: a function with that pair, a subject with its own pairs."""
-    found = import_target(target)
-    if _makes_subject(found):
-        found = found()
+    found = _load_target(target)
     if isinstance(found, Subject):
         return _restate_claim(found, target, claim, adjacency, None, encoder)
     return subject_of(
         found, loss=claim, adjacency=adjacency, pairs=(pair,), name=target, encoder=encoder, source=target
     )
+
+
+def _load_target(target: str) -> Any:
+    """Import what a text names; make the subject where it is a function that makes one."""
+    found = import_target(target)
+    return found() if _makes_subject(found) else found
 
 
 def subject_of(

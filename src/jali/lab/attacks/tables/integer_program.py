@@ -115,7 +115,6 @@ def _require_middle_pair(program: IntegerProgram, told: CellStatistic, twice: in
     program.require(np.zeros(len(AGE)), low=1, high=1, extra=before)
 
 
-_RARE_SHARE = 1e-12
 # What is found in the first steps is good enough where everything is a guess; the rest of the search takes long.
 _MOST_NODES = 20
 
@@ -129,7 +128,7 @@ def find_likeliest_people(release: TableRelease) -> Bits:
     on either side of it: neither needs to know the true count.
     """
     weight = release.weight or 0.0
-    program = IntegerProgram(most=1, cost=-np.log(LIKELIHOOD + _RARE_SHARE))
+    program = IntegerProgram(most=1, cost=-np.log(LIKELIHOOD + _RARE))
     program.require(np.ones(len(AGE)), low=release.people, high=release.people)
     for told in release.statistics:
         for people, target in _list_aims(told):

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -68,10 +68,6 @@ class Outcome(OutputEvent):
             return f"the run {_WORDS[self.column].format(self.name)}"
         return f"the {self.name}"
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return plain numbers and texts."""
-        return {"kind": self.kind, **asdict(self)}
-
 
 def watch_runs(subject: Subject) -> tuple[Subject, RunWatch]:
     """Return the subject whose outputs are the traits of its runs, and what watches them."""
@@ -103,7 +99,7 @@ class RunWatch:
         Guarantee:
             The traits are those of independent runs: see `isolate_failures`.
         """
-        pieces = isolate_failures(lambda size: self._call(value, size, random), count, _append_traits)
+        pieces = isolate_failures(lambda size: self._call(value, size, random), count)
         return np.concatenate(pieces)
 
     def outcomes(self, traits: Outputs) -> Iterator[Outcome]:
@@ -151,10 +147,6 @@ class RunWatch:
         name = ", ".join(words)
         self.names[hash_text(name)] = name
         return hash_text(name)
-
-
-def _append_traits(failed: Outputs, others: Outputs, count: int) -> Outputs:
-    return np.concatenate([failed[:1], others[: count - 1]])
 
 
 # Runs on which an outcome is chosen, for each input, and on which it is tried, for both together.

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, ClassVar
 
@@ -89,10 +89,6 @@ class LowBits(OutputEvent):
             return f"number {self.column + 1} of the output {said}"
         where = "below" if self.below else "at or above"
         return f"the last binary digit of number {self.column + 1} of the output is {where} 2^{self.exponent}"
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return plain numbers and texts."""
-        return {"kind": self.kind, **asdict(self)}
 
 
 Doubles = NDArray[np.float64]
@@ -174,10 +170,6 @@ class OutOfReach(OutputEvent):
     def __str__(self) -> str:
         noise = "a double" if self.scale is None else f"numpy's Laplace noise of scale {self.scale:g}"
         return f"number {self.column + 1} of the output is no floating-point sum of {self.value:g} and {noise}"
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return plain numbers and texts."""
-        return {"kind": self.kind, **asdict(self)}
 
 
 # Outputs on which an event is chosen, for each input of a pair, and on which it is tried, for both together.
