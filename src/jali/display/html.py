@@ -37,7 +37,7 @@ def find_position(value: Any) -> float:
 
 
 def place_in_bar(value: Any, scale: tuple[float, float], width: float) -> float:
-    """Return how far from the left a value stands in a bar of so many pixels; what lies outside is at the edge."""
+    """Return how far from the left of a bar a value stands, in pixels; what lies outside is at the edge."""
     return _EDGE + locate(find_position(value), *scale) * (width - 2 * _EDGE)
 
 

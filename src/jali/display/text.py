@@ -130,7 +130,7 @@ def write_error_column(values: Sequence[Any], spans: Sequence[Interval]) -> Text
 
 
 def write_legend(values: Sequence[Any], spans: Sequence[Interval], confidence: float) -> str:
-    """Say how to read the error bars of these numbers; nothing where there are none."""
+    """Describe how to read the error bars of these numbers; nothing where there are none."""
     kinds = {is_centred(value, span) for value, span in zip(values, spans, strict=True) if span is not None}
     what = f"{100 * confidence:g} % interval for the bounded truth"
     if kinds == {True}:

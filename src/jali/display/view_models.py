@@ -82,7 +82,7 @@ def flatten_cells(
 
 
 def has_labels(values: Sequence[Any]) -> bool:
-    """Whether a column holds mappings."""
+    """Return whether a column holds mappings."""
     return any(isinstance(value, dict) for value in values)
 
 

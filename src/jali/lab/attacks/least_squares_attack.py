@@ -49,7 +49,7 @@ class LeastSquares(Reconstruction):
     """Ask random subsets, take the real numbers that fit the answers best, and round.
 
     Attributes:
-        questions: How many; four for each person by default. Of a log, the first so many.
+        questions: How many; four for each person by default. Of a log, this many from the start.
         members: How many people a question counts; half of them, at random, by default.
         solver: "plain" for least squares as they are, which need more answers than people, or "ridge" to draw bits
             towards the middle as far as the noise makes them doubtful; by default a ridge where there are fewer

@@ -58,7 +58,7 @@ class Averaging(Reconstruction):
             positive_integer(self.repeats, "repeats")
 
     def opponent(self, setting: Setting) -> Oracle:
-        """Make what is attacked; a ledger is asked for answers worth having, a tenth of the budget each."""
+        """Make what is attacked; a ledger is asked for useful answers, a tenth of the budget each."""
         if setting.against != "jali" or setting.each is not None:
             return super().opponent(setting)
         # In the same words everybody is asked about once, and again for nothing.
@@ -101,7 +101,7 @@ class Averaging(Reconstruction):
         )
 
     def _describe_repeats(self, repeats: int, answers: int, fresh: int) -> str:
-        """Say what asking again was good for."""
+        """Describe what asking again gained."""
         if answers > fresh:
             tried = f"{answers // fresh} of {repeats:,} for each person, in the same words"
             return f"{tried}: the same answer every time, charged once"
@@ -177,7 +177,7 @@ def _predict_each(facts: Facts) -> Doubles:
 
 
 def _differ(rounds: Doubles) -> bool:
-    """Say whether any answer came out otherwise when it was asked again; if none did, they are one answer."""
+    """Return whether any answer came out otherwise when it was asked again; if none did, they are one answer."""
     return not bool(np.all((rounds == rounds[0]) | np.isnan(rounds)))
 
 
@@ -222,7 +222,7 @@ def _read_each(oracle: Oracle, counts: Doubles, wrong: float | None, questions: 
 
 
 def _predict_asked(facts: Facts, asked: int, wrong: float | None, law: str) -> Prediction | None:
-    """Return the share that is right, of whom so many were asked about; None where no law says it."""
+    """Return the share that is right, of whom this many were asked about; None where no law says it."""
     if wrong is None:
         return None
     share = asked / facts.n

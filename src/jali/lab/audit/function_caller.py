@@ -1,6 +1,6 @@
 """Call a function under audit: once for each output or once for all, with a generator or without.
 
-A vectorised call tells only that some run failed. Bisection attributes the failure to a single run.
+A vectorised call shows only that some run failed. Bisection attributes the failure to a single run.
 
 Statement:
     Let a call for n outputs be n independent runs, and fail if any of them does. Given that it failed, its runs
@@ -39,7 +39,7 @@ from jali.privacy import Loss
 
 Rows = TypeVar("Rows", bound=Sequence[Any] | NDArray[Any])
 
-# A failure that occurs in fewer than about one of so many calls is one run's.
+# A failure that occurs in fewer than about one of this many calls is one run's.
 _REPEATS = 64
 
 
@@ -57,10 +57,10 @@ class BatchResult(Generic[Rows]):
 
 
 def isolate_failures(call: Callable[[int], BatchResult[Rows]], count: int) -> list[Rows]:
-    """Return outputs of so many independent runs, in pieces, of which failed ones are single runs.
+    """Return outputs of this many independent runs, in pieces, of which failed ones are single runs.
 
     Args:
-        call: Makes so many runs.
+        call: Makes this many runs.
         count: How many there are to be.
     """
     made = call(count)
@@ -68,7 +68,7 @@ def isolate_failures(call: Callable[[int], BatchResult[Rows]], count: int) -> li
 
 
 def _split_failure(call: Callable[[int], BatchResult[Rows]], failed: BatchResult[Rows], count: int) -> list[Rows]:
-    """Return outputs of so many runs, given that one of them failed at least."""
+    """Return outputs of this many runs, given that one of them failed at least."""
     sizes = (count // 2, count - count // 2)
     for _ in range(_REPEATS):
         halves = [(call(size), size) for size in sizes]
@@ -83,7 +83,7 @@ def _split_failure(call: Callable[[int], BatchResult[Rows]], failed: BatchResult
     return pieces
 
 
-# So many outputs are held as Python values at a time.
+# This many outputs are held as Python values at a time.
 _BATCH = 1 << 15
 _SIZES = ("size", "count")
 _GENERATORS = ("rng", "random", "generator")
@@ -190,7 +190,7 @@ class EncodedDraw:
     encoder: Encoder
 
     def __call__(self, value: Any, count: int, random: np.random.Generator | None) -> Outputs:
-        """Return a row for each of so many runs."""
+        """Return a row for each of this many runs."""
         made = np.empty((count, self.encoder.width))
         for start in range(0, count, _BATCH):
             rows = made[start : start + _BATCH]

@@ -1,4 +1,4 @@
-"""Make a subject of anybody's function, given itself or by name as `jali audit module:function` takes it."""
+"""Make a subject of a function, given directly or by name as `jali audit module:function` takes it."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from jali.mechanisms import Mechanism
 from jali.privacy import Adjacency, Approximate, Concentrated, Loss, Pure
 from jali.privacy.rationals import Number
 
-# Outputs of each input to which an encoder is fitted, round by round, until they have taken so many seconds.
+# Outputs of each input to which an encoder is fitted, round by round, until they have taken this many seconds.
 _ROUNDS, _SECONDS = (1, 1, 2, 4, 8, 16, 32), 0.3
 _LISTS = ("data", "dataset", "values", "records", "rows", "table", "people", "xs")
 _GUESSES = ("scalar", "values:10 in 0..1", "values:10 in 0..1 as array", "answers:5")
@@ -220,7 +220,7 @@ def _search_directory_first(directory: Path) -> Iterator[None]:
 
 
 def _describe_missing(place: str, name: str, searched: Any) -> CatalogError:
-    """Say which functions and classes there are, of those that were written there."""
+    """Describe which functions and classes there are, of those that were written there."""
     own = [one for one, held in vars(searched).items() if callable(held) and not one.startswith("_")]
     home = getattr(searched, "__name__", None)
     known = [one for one in own if getattr(getattr(searched, one), "__module__", home) == home]

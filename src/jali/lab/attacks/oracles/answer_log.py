@@ -124,7 +124,7 @@ def _read_columns(path: Path, columns: Sequence[str]) -> Doubles:
 
 
 def _describe_problem(error: Exception) -> str:
-    """Say what went wrong, without numbers of the operating system."""
+    """Describe what went wrong, without numbers of the operating system."""
     return (error.strerror or "it is not a file") if isinstance(error, OSError) else str(error)
 
 

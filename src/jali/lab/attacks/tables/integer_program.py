@@ -166,7 +166,7 @@ class IntegerProgram:
     """
 
     def __init__(self, *, most: int, cost: Doubles | None = None) -> None:
-        """Allow at most so many people of each combination, at a cost for each."""
+        """Allow at most this many people of each combination, at a cost for each."""
         self._most = [float(most)] * len(CODES)
         self._cost = [0.0] * len(CODES) if cost is None else [float(one) for one in cost]
         self._whole = [1] * len(CODES)
@@ -218,7 +218,7 @@ class IntegerProgram:
 
         Args:
             seconds: After this time the best people so far are returned; without any, it is a `TimeoutError`.
-            nodes: The same after so many nodes of the search.
+            nodes: The same after this many nodes of the search.
         """
         optimize = import_scipy("optimize")
         found = optimize.milp(

@@ -158,7 +158,7 @@ _MOST_PAIRS = 64
 class Properties(Tester):
     """Compares how runs end on neighbouring inputs.
 
-    The outcome that seems to tell most is chosen on some runs and counted on fresh ones, so that a rare failure
+    The outcome that seems to reveal most is chosen on some runs and counted on fresh ones, so that a rare failure
     that chance put on one side accuses nobody.
 
     Attributes:
@@ -175,7 +175,7 @@ class Properties(Tester):
         return bool(subject.pairs or self.extremes)
 
     def audit(self, subject: Subject, effort: Effort, progress: Progress = silent) -> Finding:
-        """Run the subject under watch on all pairs, then on the pair that seems to tell, if any does."""
+        """Run the subject under watch on all pairs, then on the pair that seems to reveal most, if any does."""
         sources = RandomSources.of(effort.seed)
         pairs = (*self.extremes, *subject.pairs)[:_MOST_PAIRS]
         each = max(1, min(_CHOOSING, effort.samples // (4 * len(pairs))))

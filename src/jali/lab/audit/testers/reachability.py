@@ -1,7 +1,7 @@
 """Float reachability: outputs that are possible under one neighbour and impossible under the other.
 
 Noise that is computed and added in floating point gives only some doubles, and other ones for other inputs
-(Mironov 2012). The tester tries events that tell them apart: how small the last binary digit is; that no double
+(Mironov 2012). The tester tries events that distinguish them: how small the last binary digit is; that no double
 added to the neighbour's value gives the output; that numpy's Laplace noise on it never does. Each is an event like
 any other: it is chosen on some outputs, and its rates are bounded on fresh ones, so that an honest subject is not
 accused more often than was said, whatever it computes with.
