@@ -1,4 +1,4 @@
-"""Streams as people hold them: what was published tick after tick; and for the curator, the way in."""
+"""The public object of a stream: what was published, tick after tick, and how the curator appends."""
 
 from __future__ import annotations
 
@@ -114,7 +114,7 @@ class StreamView:
     if not TYPE_CHECKING:
 
         def __getattr__(self, name: str) -> Any:
-            """Say who appends and publishes; there is nothing else that is not here."""
+            """Refuse what only the curator may do: append and publish."""
             if name in ("append", "publish", "open_tick", "fields"):
                 raise AttributeError(
                     f"A view of a stream has no {name}: only the curator appends and publishes, by db.stream(...)."
@@ -155,7 +155,7 @@ class StreamView:
         return self.value(tick).interval(confidence)
 
     def explain(self) -> str:
-        """Say how the stream is made: whose privacy, which mechanism, what it costs and how large its noise is."""
+        """Describe how the stream is made: privacy unit, mechanism, privacy loss and the size of its noise."""
         from jali.execution.streams.explain_stream import explain_stream
 
         return explain_stream(self.declaration)

@@ -78,7 +78,7 @@ def test_an_attack_is_shown_beside_what_was_to_be_expected(jali: Runner) -> None
 def test_against_jali_the_loss_the_ceiling_and_the_refusal_are_shown(jali: Runner) -> None:
     told = words(jali("attack", "hadamard", "--n", "8", "--against", "jali", "--each", "0.25").out)
     assert "spent epsilon 1 " in told
-    assert "ceiling nothing is guessed right with a chance above 73.1 % (replace-one)" in told
+    assert "ceiling no guess is right with a probability above 73.1 % (replace-one)" in told
     assert "refused after 4 answers: The budget of table" in told
 
 
@@ -171,7 +171,7 @@ def test_the_same_words_are_one_charge_and_one_answer_and_are_never_refused(jali
 
 def test_without_a_ledger_the_price_that_nobody_paid_is_shown(jali: Runner) -> None:
     arguments = ("attack", "hadamard", "--n", "4", "--against", "unledgered", "--each", "3")
-    assert "unpaid it would have cost epsilon 12, had a ledger counted" in words(jali(*arguments).out)
+    assert "unpaid epsilon 12 would have been spent, had a ledger counted" in words(jali(*arguments).out)
     assert jali(*arguments, "--json").document["epsilon_unpaid"] == "12"
 
 

@@ -276,7 +276,7 @@ def _indent(text: str, width: int) -> str:
 
 
 def _write_closing(seconds: float, keep: str | None) -> list[str]:
-    """Say what to do next, with the program under the name that the reader's shell finds."""
+    """Describe what to do next, with the program under the name that the reader's shell finds."""
     jali = "jali" if shutil.which("jali") else ".venv/bin/jali"
     database = shlex.quote(f"{keep or 'hospital'}/hospital.jali")
     begin = [f"  {jali} demo --keep hospital"] if keep is None else []

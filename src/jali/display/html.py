@@ -12,7 +12,8 @@ from html import escape
 from typing import Any
 
 from jali.display.numbers import Interval, half_width, is_number, show_error, show_key, show_number
-from jali.display.view_models import CellLine, Intervals, has_labels, split_lines
+from jali.display.stream_view_models import find_ends
+from jali.display.view_models import CellLine, Intervals, has_labels, split_cells
 
 # Room at both ends of a bar.
 _EDGE = 5
@@ -20,8 +21,7 @@ _EDGE = 5
 
 def find_scale(spans: Iterable[Interval]) -> tuple[float, float]:
     """Return the ends of a common axis, from 0 where that does not squeeze the bars."""
-    ends = [end for span in spans if span is not None for end in map(find_position, span) if math.isfinite(end)]
-    low, high = (min(ends), max(ends)) if ends else (0.0, 1.0)
+    low, high = find_ends(find_position(end) for span in spans if span is not None for end in span)
     if 0 < low <= high / 2:
         low = 0.0
     return (low, high) if high > low else (low - 1, high + 1)
@@ -37,7 +37,7 @@ def find_position(value: Any) -> float:
 
 
 def place_in_bar(value: Any, scale: tuple[float, float], width: float) -> float:
-    """Return how far from the left a value stands in a bar of so many pixels; what lies outside is at the edge."""
+    """Return how far from the left of a bar a value stands, in pixels; what lies outside is at the edge."""
     return _EDGE + locate(find_position(value), *scale) * (width - 2 * _EDGE)
 
 
@@ -77,11 +77,7 @@ def write_answer_table(
 
     A cell that holds several values takes a line for each; the other cells of its row reach over all of them.
     """
-    cells = [
-        [split_lines(*pair) for pair in zip(row, spans, strict=True)]
-        for row, spans in zip(rows, intervals, strict=True)
-    ]
-    heights = [max(1, *(len(cell) for cell in row)) for row in cells]
+    cells, heights = split_cells(rows, intervals)
     made = [
         _write_column(name, [row[j] for row in cells], heights, labelled=has_labels([row[j] for row in rows]))
         for j, name in enumerate(columns)

@@ -29,7 +29,7 @@ def half_width(interval: Interval) -> float | None:
 
 
 def is_number(value: Any) -> bool:
-    """Whether a value is a number, which a truth value is not."""
+    """Return whether a value is a number, which a truth value is not."""
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
@@ -62,7 +62,7 @@ def show_number(value: Any, width: float | None = None) -> str:
 
 
 def _show_double(value: float, digits: int) -> str:
-    """Write a double with so many decimals; a very large one with an exponent."""
+    """Write a double with this many decimals; a very large one with an exponent."""
     return f"{value:z,.{digits}f}" if abs(value) < _MANY else f"{value:.6g}"
 
 
@@ -84,7 +84,7 @@ def show_width(width: float | None) -> str:
 
 
 def is_centred(value: Any, interval: Interval) -> bool:
-    """Whether a value is so close to the middle of its interval that ± says what the interval says.
+    """Return whether a value is so close to the middle of its interval that ± says what the interval says.
 
     Example:
         >>> is_centred(10.0, (8.0, 12.0)), is_centred(0.0, (0.0, 2.24)), is_centred(None, (0.0, 100.0))

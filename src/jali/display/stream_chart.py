@@ -59,7 +59,7 @@ class ChartAxis:
 def draw_chart(
     streamed: StreamPlot, strand: StreamLine, *, width: int, height: int, ink: Ink = PLAIN
 ) -> list[str]:
-    """Draw one line of a stream with its band and its axes, in so many letters and lines.
+    """Draw one line of a stream with its band and its axes, of a given width and height.
 
     Every tick has its value until the next one. Where there are more ticks than dots, a column of dots reaches
     over all values of its ticks.
@@ -124,7 +124,7 @@ def _find_band(strand: StreamLine, axis: ChartAxis, letter: int, width: int) -> 
 
 
 def _find_ticks(column: int, columns: int, count: int) -> range:
-    """Return the ticks that stand in one of so many columns; at least one, where there are any."""
+    """Return the ticks that stand in one of this many columns; at least one, where there are any."""
     first = column * count // columns
     return range(first, min(count, max(first + 1, -(-(column + 1) * count // columns))))
 
@@ -149,14 +149,14 @@ def _name_ticks(streamed: StreamPlot, width: int) -> str:
     return first + " " * left + middle + " " * (gap - left - cell_width(middle)) + last
 
 
-# A chart is at least and at most so many lines high, with its heading and its axis.
+# A chart is between these two numbers of lines high, with its heading and its axis.
 _LEAST, _MOST = 7, 22
 
 
 def draw_frame(
     streamed: StreamPlot, keys: Sequence[str] | None = None, *, width: int, height: int, ink: Ink = PLAIN
 ) -> list[str]:
-    """Draw a stream in at most so many letters and lines; keys that find no room are counted below."""
+    """Draw a stream within a width and a height, in characters; keys that find no room are counted below."""
     strands = _choose_lines(streamed, keys)
     head = [ink.strong(_cut(clean(streamed.heading), width))]
     if not streamed.ticks:

@@ -165,7 +165,7 @@ def write_last_ticks(
 
 
 def _write_left_out(shown: Sequence[Tick], ticks: Sequence[Tick]) -> str:
-    """Say how many ticks of the stream are before those that are shown, where some were left out."""
+    """Describe how many ticks of the stream are before those that are shown, where some were left out."""
     before = shown[0].number - 1 if len(shown) < len(ticks) else 0
     return f"{before:,} {'tick' if before == 1 else 'ticks'} before these." if before else ""
 
@@ -183,7 +183,7 @@ def write_headline(view: StreamView, told: int) -> str:
 
 
 def write_cost(view: StreamView) -> str:
-    """Say what the whole stream cost."""
+    """Describe what the whole stream cost."""
     return f"cost {view.cost}, once, for all ticks"
 
 

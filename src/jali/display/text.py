@@ -10,7 +10,7 @@ from functools import cached_property
 from typing import Any
 
 from jali.display.numbers import Interval, half_width, is_centred, is_number, show_error, show_key, show_number
-from jali.display.view_models import CellLine, Intervals, has_labels, split_lines
+from jali.display.view_models import CellLine, Intervals, has_labels, split_cells
 
 
 @dataclass(frozen=True)
@@ -110,11 +110,7 @@ def write_answer_table(
     """
     if not rows:
         return "No rows."
-    cells = [
-        [split_lines(*pair) for pair in zip(row, spans, strict=True)]
-        for row, spans in zip(rows, intervals, strict=True)
-    ]
-    heights = [max(1, *(len(cell) for cell in row)) for row in cells]
+    cells, heights = split_cells(rows, intervals)
     made: list[TextColumn] = []
     for j, name in enumerate(columns):
         column = [[*row[j], *[None] * (height - len(row[j]))] for row, height in zip(cells, heights, strict=True)]
@@ -134,7 +130,7 @@ def write_error_column(values: Sequence[Any], spans: Sequence[Interval]) -> Text
 
 
 def write_legend(values: Sequence[Any], spans: Sequence[Interval], confidence: float) -> str:
-    """Say how to read the error bars of these numbers; nothing where there are none."""
+    """Describe how to read the error bars of these numbers; nothing where there are none."""
     kinds = {is_centred(value, span) for value, span in zip(values, spans, strict=True) if span is not None}
     what = f"{100 * confidence:g} % interval for the bounded truth"
     if kinds == {True}:

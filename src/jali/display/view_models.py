@@ -62,17 +62,27 @@ def split_lines(value: Any, interval: Intervals) -> list[CellLine]:
     return [CellLine(None, value, interval)]
 
 
+def split_cells(
+    rows: Sequence[Sequence[Any]], intervals: Sequence[Sequence[Intervals]]
+) -> tuple[list[list[list[CellLine]]], list[int]]:
+    """Return the values of each cell, and how many lines each row of cells takes."""
+    cells = [
+        [split_lines(*pair) for pair in zip(row, spans, strict=True)]
+        for row, spans in zip(rows, intervals, strict=True)
+    ]
+    return cells, [max(1, *(len(cell) for cell in row)) for row in cells]
+
+
 def flatten_cells(
     rows: Sequence[Sequence[Any]], intervals: Sequence[Sequence[Intervals]]
 ) -> tuple[list[Any], list[Interval]]:
     """Return all values of an answer with their intervals, as two lists."""
-    pairs = (pair for row, spans in zip(rows, intervals, strict=True) for pair in zip(row, spans, strict=True))
-    every = [line for value, span in pairs for line in split_lines(value, span)]
+    every = [line for row in split_cells(rows, intervals)[0] for cell in row for line in cell]
     return [line.value for line in every], [line.interval for line in every]
 
 
 def has_labels(values: Sequence[Any]) -> bool:
-    """Whether a column holds mappings."""
+    """Return whether a column holds mappings."""
     return any(isinstance(value, dict) for value in values)
 
 

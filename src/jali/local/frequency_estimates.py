@@ -15,7 +15,7 @@ from jali.local.binomial import clopper_pearson, longest_arm
 from jali.mechanisms.base import read_miss_probability, read_natural
 
 Interval: TypeAlias = tuple[float, float]
-# Shares of more people than this cannot be told apart in doubles.
+# Shares of more people than this cannot be distinguished in doubles.
 _MOST_PEOPLE = 10**15
 
 
@@ -34,7 +34,7 @@ class Chances:
     gap: float
 
     def variance(self, frequency: float, people: int) -> float:
-        """Return the variance of an estimated frequency, over the coins of so many people."""
+        """Return the variance of an estimated frequency, over the coins of this many people."""
         own, other = self.own * (1 - self.own), self.other * (1 - self.other)
         return max(0.0, frequency * own + (1 - frequency) * other) / people / self.gap / self.gap
 

@@ -25,7 +25,7 @@ _EQUAL = 1e-12
 
 
 def local_candidates(categories: int, epsilon: Number) -> tuple[Randomizer, ...]:
-    """Return all randomizers for so many categories at a loss, from the least variance of a rare category up.
+    """Return all randomizers for this many categories at a loss, from the least variance of a rare category up.
 
     Example:
         >>> [type(mechanism).__name__ for mechanism in local_candidates(8, 1)]

@@ -27,7 +27,7 @@ class Warner(Randomizer):
 
     Args:
         truth: The probability of the true answer: any rational in (0, 1) but 1/2.
-        epsilon: Instead of it, the loss; the truth is then told with probability e^epsilon / (1 + e^epsilon).
+        epsilon: Instead of it, the loss; the truth is then reported with probability e^epsilon / (1 + e^epsilon).
 
     Guarantee:
         ln(truth / (1-truth))-DP for one person's answer, in the local model (replace-one), with equality; for a
@@ -214,7 +214,7 @@ class KaryResponse(Categorical):
 
     @property
     def chances(self) -> Chances:
-        """How often the true category is told, and how often a given other one."""
+        """How often the true category is reported, and how often a given other one."""
         shrunk = math.exp(-self.epsilon)
         total = 1 + (self.categories - 1) * shrunk
         return Chances(1 / total, shrunk / total, -math.expm1(-self.epsilon) / total)

@@ -72,7 +72,7 @@ class Randomizer(Mechanism):
     """A mechanism that a person runs on their own value, before it leaves them.
 
     Neighbours are any two values of one person (replace-one). A value outside of the categories counts as the
-    nearest one: an error would tell that it was there. There is no sensitivity to scale, so `loss_power` is None.
+    nearest one: an error would reveal it. There is no sensitivity to scale, so `loss_power` is None.
 
     Error:
         With `chances` own and other, supports/people has mean other + gap f and the estimated frequency has
@@ -134,7 +134,7 @@ class Randomizer(Mechanism):
         return Estimate(people, tuple(np.asarray(supports).tolist()), self.chances)
 
     def variance(self, frequency: Number = 0, *, people: int = 1) -> float:
-        """Return the exact variance of an estimated frequency, over the coins of so many people."""
+        """Return the exact variance of an estimated frequency, over the coins of this many people."""
         return self.chances.variance(float_above(share(frequency, "frequency")), read_people(people))
 
     def error(self, confidence: float, *, people: int = 1) -> float:
@@ -156,7 +156,7 @@ class Randomizer(Mechanism):
     def _categories(self, values: ArrayLike) -> NDArray[np.int64]:
         """Return values moved into 0 .. answers - 1; only their types can be refused."""
         last = self.answers - 1
-        if isinstance(values, np.ma.MaskedArray):  # numpy would tell what is under the mask
+        if isinstance(values, np.ma.MaskedArray):  # numpy would reveal what is under the mask
             raise MechanismError("categories-not-whole")
         # Left to itself, numpy makes doubles of a list of integers such as 2**63 and -1.
         array = None if isinstance(values, list | tuple) else np.asarray(values)
@@ -181,7 +181,7 @@ def _each_within(values: Any, last: int) -> NDArray[np.int64]:
 def whole_matrix(reports: ArrayLike, columns: int, kinds: int = 2) -> NDArray[Any]:
     """Return reports as a matrix of whole numbers 0 .. kinds - 1, one row for each person; refuse others.
 
-    Reports are public: what is wrong with them may be told.
+    Reports are public: errors may say what is wrong with them.
     """
     array = np.asarray(reports)
     if array.ndim != 2 or array.shape[1] != columns:

@@ -1,7 +1,7 @@
 """Bounds of the privacy loss of shuffled reports, whatever the others answered.
 
 Any randomizer: each other person sends, with some chance, a report that is a fair mixture of the two that are
-to be told apart: a clone. Among M clones the person's own report is told apart no better than the count of a
+to be distinguished: a clone. Among M clones the person's own report is distinguished no better than the count of a
 binomial shifted by one. Yes/no answers: only their count is seen, and its law is known.
 """
 
@@ -23,7 +23,7 @@ from jali.numbers.search import bisect
 _CLONES_SLACK = 1e-9
 # The share of the goal that may be lost at the ends of a window.
 _CLONES_LOST = 1e-8
-# Numbers of clones are tried one by one up to so many, and in blocks beyond.
+# Numbers of clones are tried one by one up to this many, and in blocks beyond.
 _MOST_TRIED = 2048
 
 
@@ -105,7 +105,7 @@ def delta_of_clones(pair: HypothesisWeights, clones: Doubles) -> Doubles:
 
 
 def hoeffding(trials: int, outside: float) -> float:
-    """Return how far a count of so many coins is from its mean, but for a probability (Hoeffding 1963)."""
+    """Return how far a count of this many coins is from its mean, but for a probability (Hoeffding 1963)."""
     return math.sqrt(trials * (math.log(2) - math.log(outside)) / 2) + 1
 
 
@@ -125,7 +125,7 @@ _LOST = 1e-8
 # The worst answers of the others are found to this share of epsilon; to the coarser one where the finer takes
 # more laws of the count than this.
 _SETTLED, _COARSE, _MOST_LAWS = 1e-9, 1e-3, 4096
-# So many laws does it take to solve for one epsilon.
+# This many laws does it take to solve for one epsilon.
 _SOLVING = 40
 
 
@@ -179,7 +179,7 @@ class ShuffledCount:
         return tried
 
     def delta(self, epsilon: float, yes: int) -> float:
-        """Return delta at an epsilon when so many of the others would answer yes."""
+        """Return delta at an epsilon when this many of the others would answer yes."""
         return self._bound(HypothesisWeights.at(self.first, epsilon), yes, yes)
 
     def _solve(self, yes: int) -> float:

@@ -20,7 +20,7 @@ from jali.privacy.rationals import Number, probability
 
 # More yes/no answers than this are bounded by clones: the exact count would take minutes.
 MOST_COUNTED = 200_000
-# Clones are summed for so many people, which takes seconds; more people hide at least as well.
+# Clones are summed for this many people, which takes seconds; more people hide at least as well.
 MOST_CLONES = 10**7
 # A smaller delta is below what doubles hold.
 _LEAST = Fraction(1, 10**300)
@@ -68,7 +68,7 @@ def shuffled(mechanism: Randomizer, *, people: int, delta: Number) -> ShuffledLo
         (epsilon, delta)-DP of the shuffled reports, for replace-one neighbours, rounded up. For yes/no questions
         epsilon is the least possible, to nine digits: the maximum over all answers of the others, computed from
         the law of the count (up to 200,000 people; to three digits where nine would take minutes). For
-        `KaryResponse` and all others it is the bound that follows when the others are told apart from clones;
+        `KaryResponse` and all others it is the bound that follows when the others are distinguished from clones;
         beyond ten million people, that of ten million or the closed form, whichever is less. It is never above
         the loss of one report.
     Proof:

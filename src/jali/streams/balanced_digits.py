@@ -36,7 +36,7 @@ from jali.streams.noise_buffer import NoiseBuffer
 from jali.streams.participation import Participation
 from jali.streams.running_stream import Running, StreamState, running_sums
 
-# Radices beyond the least that reaches the horizon with so many digits are hardly ever better; a few are tried.
+# Radices beyond the least that reaches the horizon with this many digits are hardly ever better; a few are tried.
 _TRIED = 4
 
 
@@ -123,7 +123,7 @@ _WORD = 1 << 62
 
 @dataclass(frozen=True, repr=False)
 class BalancedDigits(Counter):
-    """Add and subtract noises of a tree, as the digits of the tick tell: Laplace noise, oblivious streams only.
+    """Add and subtract noises of a tree, as the digits of the tick say: Laplace noise, oblivious streams only.
 
     The number t of a tick is written with digits of both signs, t = sum d_i k^i with |d_i| <= (k-1)/2. The value
     after it is the exact sum, plus the noises of d_i nodes of k^i ticks each, for every i: taken away where d_i

@@ -21,7 +21,7 @@ from jali.streams.buffer_recurrence import DECAY_BITS, POWER_PLACES, BufferRecur
 
 # Doubles hold sums of two integers below this size, and machine words such sums of larger ones.
 EXACT_DOUBLES, _WORDS = 1 << 52, 1 << 62
-# Products of up to so many terms are left to one thread by linear algebra libraries.
+# Products of up to this many terms are left to one thread by linear algebra libraries.
 _TERMS = 1 << 18
 
 
@@ -97,7 +97,7 @@ def times(vectors: Floats, matrix: Floats, out: Floats | None = None) -> Floats:
 
 
 def _cut(integers: NDArray[Any], bits: int, least: int) -> list[Floats]:
-    """Return the limbs of integers from the lowest on, as doubles: at least so many."""
+    """Return the limbs of integers from the lowest on, as doubles: at least this many."""
     limbs: list[Floats] = []
     while integers.any() or len(limbs) < least:
         limbs.append((integers & ((1 << bits) - 1)).astype(np.float64))
@@ -105,10 +105,10 @@ def _cut(integers: NDArray[Any], bits: int, least: int) -> list[Floats]:
     return limbs
 
 
-# So many ticks are one product with a matrix, and so many such blocks are a span.
+# This many ticks are one product with a matrix, and this many such blocks are a span.
 BLOCK, BLOCKS = 32, 32
 SPAN = BLOCK * BLOCKS
-# So many blocks go through a product at a time: their numbers stay near the processor.
+# This many blocks go through a product at a time: their numbers stay near the processor.
 _SLICE = 1024
 # Places of what a buffer keeps over a span, of its size 2^0 and below.
 _KEPT_PLACES = 192
@@ -127,7 +127,7 @@ class SpanMeasurements:
         lattice: L, the binary logarithm of what an increment of 1 is multiplied by.
         places: F, the binary places of a buffer.
         bits: Increments are below 2^bits in size.
-        limbs: Buffers within a span are cut into so many limbs of as many bits.
+        limbs: Buffers within a span are cut into this many limbs of as many bits.
     """
 
     def __init__(self, recurrence: BufferRecurrence, lattice: int, places: int, *, bits: int, limbs: int) -> None:

@@ -48,7 +48,7 @@ class BufferRecurrence:
         return 1 + sum((w / (1 - decay) for w, decay in zip(self.weights, self.decays, strict=True)), Fraction(0))
 
     def column_square(self, horizon: int, ticks: int, separation: int) -> Fraction:
-        """Return the largest squared length of a sum of so many columns so far apart, rounded up.
+        """Return the largest squared length of a sum of this many columns so far apart, rounded up.
 
         Proof:
             docs/proofs/buffered_toeplitz.md, Lemmas 1 and 2.
@@ -121,7 +121,7 @@ def read_decays(values: tuple[Number, ...], buffers: int) -> tuple[Fraction, ...
 
 
 def read_weights(values: tuple[Number, ...], decays: tuple[Fraction, ...], places: int) -> tuple[Fraction, ...]:
-    """Read weights, rounded down to so many binary places: above 0, and small enough for the decays."""
+    """Read weights, rounded down to this many binary places: above 0, and small enough for the decays."""
     found = _read_rounded_down(values, len(decays), "weights", places)
     shares = sum((w / decay for w, decay in zip(found, decays, strict=True)), Fraction(0))
     if not (min(found) > 0 and shares < 1):

@@ -29,14 +29,14 @@ from jali.streams.noise_buffer import NoiseBuffer
 from jali.streams.participation import Participation
 from jali.streams.running_stream import Running, StreamState
 
-# By default roundings add less than 1 in so many to the noise.
+# By default roundings add less than 1 in this many to the noise.
 _FINE = 1024
 _FINEST = 64
 # More buffers gain next to nothing, and their parameters take long to find.
 _MOST = 8
-# Up to so many ticks errors are computed from the coefficients themselves.
+# Up to this many ticks errors are computed from the coefficients themselves.
 _SHORT = 1024
-# So many ticks pass at a time; measurements below this size are added up in machine words then.
+# This many ticks pass at a time; measurements below this size are added up in machine words then.
 _PART, _WORDS = 1 << 17, 1 << 45
 
 

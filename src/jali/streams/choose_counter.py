@@ -123,7 +123,7 @@ def choose(
     """Choose a counter by the errors that are forecast: no data is read, and the same is chosen every time.
 
     Args:
-        horizon: For how many ticks the stream lives; None if nobody knows.
+        horizon: For how many ticks the stream lives; None if it is unknown.
         epsilon: The loss of the whole stream.
         delta: If it is above 0, Gaussian noise competes: at the largest rho that implies (epsilon, delta).
         rho: The loss in zCDP instead, by Gaussian noise.
@@ -132,8 +132,8 @@ def choose(
             for such streams are taken.
         memory: How many numbers a running stream may keep, for each key.
         by: What is to be small: the "largest" standard deviation over all ticks, or the "rms" of all.
-        last: The values are over the last so many ticks, not over all so far. Then, and with
-        restart: where sums begin anew after so many ticks, the counter has no end, whatever the horizon is.
+        last: The values are over the last `last` ticks, not over all so far. Then, and with
+        restart: where sums begin anew after a number of ticks, the counter has no end, whatever the horizon is.
 
     Of counters within 1 % of the least error the one that keeps the fewest numbers is taken.
 
@@ -299,7 +299,7 @@ def _objection(row: Alternative, adaptive: bool, memory: int | None) -> Phrase |
 
 
 def _advise(obstacle: Phrase | None) -> Phrase:
-    """Say what would let a counter be taken that was asked for by its name."""
+    """Describe what would let a counter be taken that was asked for by its name."""
     if obstacle == _UNPROVED:
         return Phrase("counter-promise-oblivious")
     if obstacle is not None and obstacle.code == "counter-without-noise":
@@ -308,7 +308,7 @@ def _advise(obstacle: Phrase | None) -> Phrase:
 
 
 def _describe_person(person: Participation) -> str:
-    """Say how one person enters the stream."""
+    """Describe how one person enters the stream."""
     where = "one tick" if person.ticks == 1 else f"{person.ticks} ticks"
     apart = f", {person.separation} apart" if person.separation > 1 and person.ticks > 1 else ""
     most = "" if person.l1 == 1 else f" by up to {decimal_above(person.l1)}"

@@ -25,7 +25,7 @@ from jali.streams.noise_quantiles import value_quantile
 from jali.streams.participation import Participation
 from jali.streams.running_stream import Running, StreamState, increments_in, read_state
 
-# Noises of so many ticks are drawn at once.
+# Noises of this many ticks are drawn at once.
 AHEAD = 1024
 
 
@@ -86,7 +86,7 @@ class Counter(CalibratedRelease):
 
         Args:
             width: How many keys are counted side by side.
-            ahead: Noises of so many ticks are drawn at once.
+            ahead: Noises of this many ticks are drawn at once.
             bits: Where random bits come from.
         """
         noises = self._noises_each * read_natural(width, "width")

@@ -21,7 +21,7 @@ By: TypeAlias = Literal["largest", "rms"]
 
 CONFIDENCE = 0.95
 NOISES = {"epsilon": "Laplace", "rho": "Gaussian"}
-# Beyond so many ticks the error of every tick is no longer computed: closed forms compete.
+# Beyond this many ticks the error of every tick is no longer computed: closed forms compete.
 _LISTED = 1 << 22
 # From here on four buffers are more than 1 % above the best.
 _LONG = 1 << 16
@@ -163,13 +163,13 @@ def forecast(
 
 
 def has_noise(candidate: CounterCandidate, loss: str) -> bool:
-    """Whether a counter can spend a loss: "epsilon" by Laplace noise, "rho" by Gaussian noise."""
+    """Return whether a counter can spend a loss: "epsilon" by Laplace noise, "rho" by Gaussian noise."""
     each = dict(candidate.parameters).get("each")
     return loss in signature(candidate.kind if each is None else counters()[_hyphenate(each)]).parameters
 
 
 def _obstacle(candidate: CounterCandidate, horizon: int | None, loss: str) -> Phrase | None:
-    """Say why a counter cannot be forecast; None if it can."""
+    """Describe why a counter cannot be forecast; None if it can."""
     if not has_noise(candidate, loss):
         return Phrase("counter-without-noise", loss=loss, noise=NOISES[loss])
     ticks = dict(candidate.parameters).get("window", horizon)
@@ -218,7 +218,7 @@ def _endless(kind: type[Counter]) -> bool:
 
 
 def _keeps_all(kind: type[Counter]) -> bool:
-    """Whether a counter keeps all of the past: no memory is enough for a stream without an end."""
+    """Return whether a counter keeps all of the past: no memory is enough for a stream without an end."""
     losses = set(signature(kind).parameters) & set(NOISES)
     person: Any = Participation(adjacency="add-remove")
     made = kind(horizon=_SHORT, person=person, **{min(losses): 1})  # type: ignore[call-arg]

@@ -1,4 +1,4 @@
-"""Running sums of a stream whose end nobody knows: epochs of growing length, each with its own counter."""
+"""Running sums of a stream of unknown length: epochs of growing length, each with its own counter."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from jali.streams.epochs import UNLIMITED, Each, EpochCounter, EpochMemory, Reci
 from jali.streams.noise_quantiles import NoiseTerms
 from jali.streams.participation import Participation
 
-# Forecasts that name no tick are over so many.
+# Forecasts that name no tick are over this many.
 FORECAST = 1 << 20
 # Epochs grow no longer than this, so that every counter can be made.
 _LONGEST = 1 << 22
@@ -33,7 +33,7 @@ class Doubling(EpochCounter):
     a longer horizon than is reached has more noise, and may keep more. From 2^22 ticks on they grow no more.
 
     Args:
-        horizon: After how many ticks the stream ends; None if nobody knows.
+        horizon: After how many ticks the stream ends; None if it is unknown.
         epsilon: The loss of the whole stream, by Laplace noise; or
         rho: in zCDP, by Gaussian noise.
         person: How one person may enter the stream, and when streams are neighbours.

@@ -21,12 +21,12 @@ from jali.streams.counter import Counter
 from jali.streams.participation import Participation
 
 EpochDistance: TypeAlias = tuple[Fraction, Fraction]
-# Up to so many ticks of one person every number of them is looked at; beyond, steps of an eighth.
+# Up to this many ticks of one person every number of them is looked at; beyond, steps of an eighth.
 _ALL = 64
 
 
 def distance_for_equal_epochs(counter: Counter) -> EpochDistance:
-    """Return what the noise of each of many equal parts must be made for."""
+    """Return what the noise of each of many equal epochs must be made for."""
     ticks, factors = counter.person.ticks, _factors(counter)
     if ticks > _ALL or factors is None:
         return distance_for_any_epochs(counter)
@@ -36,13 +36,13 @@ def distance_for_equal_epochs(counter: Counter) -> EpochDistance:
 
 
 def distance_for_any_epochs(counter: Counter) -> EpochDistance:
-    """Return what the noise of a part must be made for, whatever the other parts are."""
+    """Return what the noise of an epoch must be made for, whatever the other epochs are."""
     norm, squared = _largest_ratio(counter, Adjacency.ADD_REMOVE, 0)
     factors = _factors(counter)
     if factors is not None:
         return norm * factors[0], squared * factors[1]
     both = _largest_ratio(counter, Adjacency.REPLACE_ONE, 1)
-    # By the triangle inequality; or by how far a person moves a part in which both versions are, or one.
+    # By the triangle inequality; or by how far a person moves an epoch in which both versions are, or one.
     return min(2 * norm, 2 * max(norm, both[0])), min(4 * squared, 2 * max(squared, both[1]))
 
 
@@ -85,7 +85,7 @@ def _factors(counter: Counter) -> EpochDistance | None:
 
 
 def _with(person: Participation, ticks: int, adjacency: Adjacency) -> Participation:
-    """Return the same person in so many ticks, under an adjacency."""
+    """Return the same person in a number of ticks, under an adjacency."""
     return Participation(
         adjacency=adjacency,
         ticks=ticks,

@@ -39,7 +39,7 @@ CounterParameters: TypeAlias = tuple[tuple[str, Any], ...]
 class Recipe:
     """The tag of a counter, such as EveryItem, or every-item, and its parameters besides horizon and loss.
 
-    It is kept by its tag, so that a stream that was stored can be gone on with. A recipe that is frozen also has
+    It is kept by its tag, so that a stream that was stored can be continued. A recipe that is frozen also has
     all parameters of the counters of some horizons, those that were optimised too: they are never chosen again.
 
     Example:
@@ -144,15 +144,15 @@ UNLIMITED = Unlimited(1 << 62)
 
 
 class EpochMemory(ABC):
-    """What a stream remembers of the values of its parts: public numbers, one column for each key."""
+    """What a stream remembers of the values of its epochs: public numbers, one column for each key."""
 
     @abstractmethod
     def publish(self, values: Floats, over: bool) -> Floats:
-        """Return what is published after the next ticks of a part, from the values of its counter.
+        """Return what is published after the next ticks of an epoch, from the values of its counter.
 
         Args:
             values: A row for each tick.
-            over: Whether the part is over with them.
+            over: Whether the epoch is over with them.
         """
 
     @abstractmethod
@@ -161,9 +161,9 @@ class EpochMemory(ABC):
 
 
 class EpochCounter(Counter):
-    """A stream without an end: its ticks fall in parts, and each part has a counter of its own.
+    """A stream without an end: its ticks fall in epochs, and each epoch has a counter of its own.
 
-    What is published is computed from the values that the counters publish. Each part may have noise of its own
+    What is published is computed from the values that the counters publish. Each epoch may have noise of its own
     law: `law` is that of the first, and `influence` is in units of its standard deviation.
     """
 
@@ -171,20 +171,20 @@ class EpochCounter(Counter):
 
     @abstractmethod
     def part(self, number: int) -> Counter:
-        """Return the counter of a part, from 0."""
+        """Return the counter of an epoch, from 0."""
 
     @abstractmethod
     def place(self, tick: int) -> tuple[int, int]:
-        """Return in which part a tick falls, from 0, and which tick of it that is, from 1."""
+        """Return in which epoch a tick falls, from 0, and which tick of it that is, from 1."""
 
     @abstractmethod
     def kinds(self) -> tuple[Counter, ...]:
-        """Return the different counters that parts have, in the order in which they come: each once."""
+        """Return the different counters that epochs have, in the order in which they come: each once."""
 
     def frozen(self) -> Self:
-        """Return the same stream, whose recipe has all parameters of its parts: none is optimised again.
+        """Return the same stream, whose recipe has all parameters of its epochs: none is optimised again.
 
-        So another version, or another machine, goes on with the strategy that a part was begun with.
+        So another version, or another machine, continues with the strategy that an epoch was begun with.
         """
         return replace(self, each=self.each.froze(self.kinds()))  # type: ignore[type-var]
 
@@ -198,7 +198,7 @@ class EpochCounter(Counter):
 
     @property
     def adaptive(self) -> bool:  # type: ignore[override]
-        """Whether later increments may depend on what was published before: as the counters of the parts allow."""
+        """Whether later increments may depend on what was published before: as the epochs' counters allow."""
         return self.part(0).adaptive
 
     def influence(self, tick: int) -> Floats:
@@ -222,7 +222,7 @@ class EpochCounter(Counter):
         return RunningEpochs(self, width, read_natural(ahead, "ahead"), self.memory(width), bits)
 
     def resume(self, state: str, *, bits: BitSource | None = None) -> Running:
-        """Go on with a stream from its stored state."""
+        """Continue a stream from its stored state."""
         kept = read_state(state)
         memory = self.memory(kept["width"], kept["tick"], kept["public"])
         found = RunningEpochs(self, kept["width"], kept["ahead"], memory, bits)
@@ -232,11 +232,11 @@ class EpochCounter(Counter):
         return found
 
     def strategy(self) -> NDArray[Any]:
-        """Refuse: there is no last tick. The parts have strategies."""
+        """Refuse: there is no last tick. The epochs have strategies."""
         raise MechanismError("stream-without-matrix")
 
     def measured(self, increments: NDArray[Any]) -> Iterator[tuple[Counter, NDArray[Any]]]:
-        """Return the exact measurements of a short stream that ends with a part, and whose noise they get."""
+        """Return the exact measurements of a short stream that ends with an epoch, and whose noise they get."""
         number = 0
         while len(increments):
             part = self.part(number)
@@ -244,7 +244,7 @@ class EpochCounter(Counter):
             increments, number = increments[part.horizon :], number + 1
 
     def measure(self, increments: NDArray[Any]) -> NDArray[Any]:
-        """Return the exact measurements of a short stream that ends with a part."""
+        """Return the exact measurements of a short stream that ends with an epoch."""
         return np.concatenate([exact for _, exact in self.measured(increments)])
 
     def log_masses(self, value: Any) -> LogMasses:
@@ -265,7 +265,7 @@ class EpochCounter(Counter):
         return [tuple(row) for row in np.concatenate(found, axis=1).tolist()]
 
     def answer(self, measurements: NDArray[Any]) -> Floats:
-        """Compute the values from the noisy measurements of a short stream that ends with a part."""
+        """Compute the values from the noisy measurements of a short stream that ends with an epoch."""
         memory, number, found = self.memory(1), 0, []
         while len(measurements):
             rows = _rows(self.part(number))
@@ -284,16 +284,16 @@ class EpochCounter(Counter):
 
 @lru_cache(maxsize=64)
 def _rows(part: Counter) -> int:
-    """Return how many measurements a part makes."""
+    """Return how many measurements an epoch makes."""
     return len(part.strategy())
 
 
 class RunningEpochs(Running):
-    """A running stream of parts: the running counter of the part that is open, and the public memory.
+    """A running stream of epochs: the running counter of the epoch that is open, and the public memory.
 
     Attributes:
-        number: Which part is open, from 0.
-        inside: The running stream of that part; None before its first tick.
+        number: Which epoch is open, from 0.
+        inside: The running stream of that epoch; None before its first tick.
     """
 
     counter: EpochCounter
@@ -313,7 +313,7 @@ class RunningEpochs(Running):
         return float(self._publish(np.array([[inside.append(increment)]]), inside)[0, 0])
 
     def advance(self, increments: NDArray[Any]) -> Published:
-        """Hand the increments to the parts that they fall in, and publish from the values of these."""
+        """Hand the increments to the epochs that they fall in, and publish from the values of these."""
         values: list[Floats] = []
         measured: list[NDArray[Any]] = []
         while len(increments):
@@ -328,13 +328,13 @@ class RunningEpochs(Running):
         return Published(np.concatenate(values), narrow(np.concatenate(measured)))
 
     def state(self) -> str:
-        """Return the state of the open part, and the public memory."""
+        """Return the state of the open epoch, and the public memory."""
         inside = None if self.inside is None else self.inside.state()
         kept = {"tick": self.tick, "width": self.width, "ahead": self.ahead, "part": self.number}
         return json.dumps({**kept, "inside": inside, "public": self.memory.to_rows()})
 
     def _publish(self, values: Floats, inside: Running) -> Floats:
-        """Count the ticks whose values the open part has given, and close it if it is over."""
+        """Count the ticks whose values the open epoch has given, and close it if it is over."""
         self.tick += len(values)
         if inside.exhausted:
             self.number, self.inside = self.number + 1, None
@@ -343,7 +343,7 @@ class RunningEpochs(Running):
     def _open(self) -> Running:
         if self.inside is None:
             part = self.counter.part(self.number)
-            # what a part leaves of the noise drawn ahead is lost with it
+            # what an epoch leaves of the noise drawn ahead is lost with it
             ahead = min(self.ahead, part.horizon)
             self.inside = part.start(width=self.width, ahead=ahead, bits=self.bits)
         return self.inside

@@ -88,7 +88,7 @@ class StreamState(dict[str, Any]):
 
 
 def read_state(text: Any) -> StreamState:
-    """Read what `Running.state` wrote; what is none is refused, and nothing of it is told: states are secret."""
+    """Read what `Running.state` wrote. Anything else is refused without being shown: states are secret."""
     try:
         found = json.loads(text)
     except (TypeError, ValueError):
@@ -111,7 +111,7 @@ def running_sums(increments: NDArray[Any]) -> NDArray[Any]:
     return np.cumsum(increments.astype(object), axis=0)
 
 
-# Many ticks are passed so many at a time: what fits into a processor's cache is passed faster.
+# Many ticks are passed this many at a time: what fits into a processor's cache is passed faster.
 CHUNK = 1 << 16
 _HUGE = 1 << 900
 _SAFE = 1 << 61

@@ -1,7 +1,7 @@
 """The smooth binary tree: its leaves are chosen so that no value needs many counts, and no tick is in many.
 
-The leaves are words with so many zeros and so many ones, in the order of their values. Ticks are put at these
-leaves one after the other, and only nodes at the end of a zero are counted. From one leaf to the next a word
+The leaves are words with a given number of zeros and of ones, in the order of their values. Ticks are put at
+these leaves one after the other, and only nodes at the end of a zero are counted. From one leaf to the next a word
 P 0 1...1 0...0 becomes P 1 0...0 1...1: the node P 0 is completed, and P 1 is entered.
 """
 
@@ -41,9 +41,9 @@ from jali.streams.running_stream import (
 )
 from jali.streams.tree_sensitivity import TickRun, TreeLevel, levels_distance
 
-# No word is longer: so many leaves are more than ticks that can pass.
+# No word is longer: this many leaves are more than ticks that can pass.
 LONGEST = 64
-# Runs of so many ticks are looked up.
+# Runs of this many ticks are looked up.
 _BLOCK = 1 << 12
 
 
@@ -140,7 +140,7 @@ def _wide_enough(shapes: list[SmoothShape], ticks: int) -> list[SmoothShape]:
 
 
 def _least_ones(ticks: int, zeros: int) -> SmoothShape:
-    """Return the shape with so many zeros and the fewest ones that has enough leaves; else the longest words."""
+    """Return the shape with these zeros and the fewest ones that has enough leaves; else the longest words."""
     shapes = [SmoothShape(zeros, ones) for ones in range(1, LONGEST - zeros + 1)]
     return next((shape for shape in shapes if shape.leaves > ticks), shapes[-1])
 
@@ -298,7 +298,7 @@ SHAPES = ("best", "balanced")
 
 @dataclass(frozen=True, repr=False)
 class SmoothTree(Counter):
-    """Put ticks at those leaves of a binary tree whose paths have so many zeros and so many ones.
+    """Put ticks at those leaves of a binary tree whose paths have a given number of zeros and of ones.
 
     Only left children are counted: a person is in one count for each zero on the path of a tick, and a value adds
     up one for each one. Andersson and Pagh take as many ones as zeros. Here the numbers are those with the least

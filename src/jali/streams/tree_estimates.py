@@ -87,7 +87,7 @@ class TreePass:
         return most, max([largest_size(self.noise), *(largest_size(node[_NOISE]) for node in nodes)])
 
     def _stays_whole(self) -> bool:
-        """Say whether all weighted sums are integers that doubles hold exactly: machine words then add up faster.
+        """Return whether doubles hold all weighted sums exactly, as integers: machine words then add up faster.
 
         The counts of one level add up to the largest count at most, and level h of a node of level l has 2^(l-h)
         noises; both weigh 2^h.

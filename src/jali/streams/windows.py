@@ -23,7 +23,7 @@ from jali.streams.participation import Participation
 
 
 class WindowCounter(EpochCounter):
-    """A stream whose parts have `window` ticks each, and counters of one and the same noise."""
+    """A stream whose epochs have `window` ticks each, and counters with the same noise."""
 
     window: int
 
@@ -85,7 +85,7 @@ class WindowCounter(EpochCounter):
 
 @dataclass(frozen=True, repr=False)
 class Tumbling(WindowCounter):
-    """The sum over each window of so many ticks, apart from the others: running within it, final at its end.
+    """The sum over each window of `window` ticks, apart from the others: running within it, final at its end.
 
     Args:
         window: How many ticks a window has.
@@ -353,7 +353,7 @@ class _LastBlock(EpochMemory):
 
 @dataclass(frozen=True)
 class Window:
-    """The last so many ticks, at every tick; or windows that follow each other, each of which begins anew.
+    """The last `ticks` ticks, at every tick; or windows that follow each other, each of which begins anew.
 
     Attributes:
         ticks: How many ticks it has.
@@ -395,7 +395,7 @@ class Window:
         return f"from tick {begin}, ... anew"
 
     def at(self, tick: int) -> str:
-        """Say over which ticks the value at a tick is.
+        """Describe over which ticks the value at a tick is.
 
         Example:
             >>> Window.read(last=None, restart=7).at(9)

@@ -28,9 +28,9 @@ def draw_bars(plot_data: PlotData, name: str = "") -> Any:
     axes.barh([place for place, _ in known], [value for _, value in known], color="#99d5cf", height=0.62)
     for place, (_, value, span) in enumerate(plot_data):
         if span is not None:
-            axes.plot(span, (place, place), color="#134e4a", linewidth=1.6, solid_capstyle="round")
+            axes.plot(span, (place, place), color=DEEP, linewidth=1.6, solid_capstyle="round")
             if value is not None:
-                axes.plot([value], [place], marker="o", markersize=4, color="#134e4a")
+                axes.plot([value], [place], marker="o", markersize=4, color=DEEP)
     axes.set_yticks(list(range(len(plot_data))), [row[0] for row in plot_data])
     # Also where no row has a bar: every label needs its place.
     axes.set_ylim(max(1, len(plot_data)) - 0.5, -0.5)

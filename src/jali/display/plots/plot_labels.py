@@ -56,13 +56,13 @@ class LabelBox:
         return np.stack([part.ravel() for part in both], axis=1)
 
     def inside(self, low: Points, high: Points) -> bool:
-        """Say whether the rectangle is inside an upright one, given by two corners."""
+        """Return whether the rectangle is inside an upright one, given by two corners."""
         points = self.filled()
         return bool(np.all((points >= low) & (points <= high)))
 
 
 def rate_place(box: LabelBox, own: Points, others: Sequence[Points]) -> float:
-    """Say how good a place is among the curves: beside its own and far from all others."""
+    """Describe how good a place is among the curves: beside its own and far from all others."""
     room = min((box.distance(other) for other in others), default=_ENOUGH)
     # Touched by a curve a label is hard to read; and what is not clearly nearer to its own curve than to any other
     # is read as the other's.

@@ -43,7 +43,7 @@ from jali.privacy.rationals import Number, positive_integer, probability
 Points: TypeAlias = Sequence[tuple[int, float]]
 
 _COUNTS = (1, 2, 3, 5, 8, 12, 16, 20, 25, 30, 40, 50, 65, 80, 100, 125, 150, 175, 200)
-# Curves that end so many times as high as the tightest are not shown to their ends.
+# Curves that end this many times as high as the tightest are not shown to their ends.
 _FAR = 8
 # Curves that differ on this share of the width only are one line to the eye.
 _SLIVER = 0.03
@@ -130,7 +130,7 @@ def _split_near(curves: Mapping[str, Points]) -> tuple[dict[str, Points], dict[s
 
 
 def merge_curves(curves: Mapping[str, Points], within: float = 6e-3) -> list[tuple[list[str], Points]]:
-    """Return the curves from the least end to the largest, those together that no eye can tell apart.
+    """Return the curves from the least end to the largest, those together that no eye can distinguish.
 
     On an axis up to the largest end, those differ by less than `within` of it, but for a sliver of the width.
 

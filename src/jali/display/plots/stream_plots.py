@@ -21,7 +21,7 @@ from jali.errors import QueryError
 _DISTRIBUTIONS_ABREAST, MOST_DISTRIBUTION_PANES = 3, 12
 # From the first tick to the last.
 _EARLY, _LATE = np.array([0.66, 0.84, 0.82]), np.array([0.05, 0.25, 0.24])
-# Up to so many values have a dot each.
+# Up to this many values have a dot each.
 _DOTTED = 40
 
 
@@ -52,7 +52,7 @@ def draw_distributions(curves: Mapping[str, Sequence[DistributionCurve]], title:
 
 
 def hide_rest(grid: Any, count: int) -> None:
-    """Leave out the panes after so many; the last one that is left in each column has the numbers below it."""
+    """Leave out the panes after this many; the last one that is left in each column has the numbers below it."""
     for pane in grid.flat[count:]:
         pane.set_visible(False)
     for column in range(grid.shape[1]):
@@ -62,7 +62,7 @@ def hide_rest(grid: Any, count: int) -> None:
 
 
 def _draw_on_given(curves: Mapping[str, Sequence[DistributionCurve]], title: str, axes: Any) -> Any:
-    """Draw on the axes of somebody else, which have room for one key."""
+    """Draw on given axes, which have room for one key."""
     if len(curves) != 1:
         names = list(curves)
         raise QueryError("plot-several-keys", key=names[0])
@@ -112,10 +112,10 @@ def _draw_curve(axes: Any, one: DistributionCurve, paint: Any, *, banded: bool) 
             axes.vlines(one.places[told], one.lows[told], one.highs[told], color=paint, alpha=0.5, linewidth=3.5)
 
 
-# More lines than this have a small picture each; and so many of those are drawn at most.
+# More lines than this have a small picture each; and this many of those are drawn at most.
 TOGETHER, MOST_PANES = 6, 24
 _ABREAST = 4
-# Up to so many dates are all written below the axis; from so many ticks on lines are thinner, to show their bands.
+# Up to this many dates are all written below the axis; from this many ticks on, lines are thinner to show bands.
 _DATES, _MANY = 3, 100
 
 

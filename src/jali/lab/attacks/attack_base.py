@@ -84,7 +84,7 @@ def silent(_: str) -> None:
 
 @dataclass(frozen=True, eq=False)
 class Guess:
-    """What an attack hands in.
+    """What an attack submits.
 
     Attributes:
         bits: The secret, as guessed.
@@ -195,7 +195,7 @@ class Attack(ABC, Generic[Foe]):
         """Ask, and guess the secret."""
 
     def predict(self, _: Facts) -> Prediction | None:
-        """Return what theory says with so many answers of this noise; None where it is silent."""
+        """Return what theory says with this many answers of this noise; None where it is silent."""
         return None
 
     @abstractmethod
@@ -290,7 +290,7 @@ class Attack(ABC, Generic[Foe]):
 
 @dataclass(frozen=True, eq=False)
 class _Outcome:
-    """A marked guess, and what is to be told of the oracle."""
+    """A marked guess, and what is reported of the oracle."""
 
     name: str
     n: int

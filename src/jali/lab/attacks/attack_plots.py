@@ -139,7 +139,7 @@ def _bound_rate(rate: float, epsilon: float) -> float:
 
 
 def attack_roc(scores: Mapping[str, Roc], *, epsilon: float | None = None, axes: Any = None) -> Any:
-    """Draw how members and outsiders are told apart, and return the axes (needs matplotlib)."""
+    """Draw how members and outsiders are distinguished, and return the axes (needs matplotlib)."""
     axes = prepare_axes(axes, size=(6.4, 4.8))
     curves = roc_curves(scores, epsilon=epsilon)
     lines = [_draw_line(axes, name, curve, list(scores)) for name, curve in curves.items()]
@@ -321,7 +321,7 @@ def _draw_mark(axes: Any, name: str, at: float) -> Any:
 
 
 def _write_spending(axes: Any, each: float) -> None:
-    """Write above the axes what so many questions spend."""
+    """Write above the axes what this many questions spend."""
     above = axes.secondary_xaxis("top", functions=(lambda count: count * each, lambda spent: spent / each))
     above.set_xlabel("epsilon spent", fontsize=9, color=TEXT)
     above.tick_params(colors=TEXT, labelsize=9, length=3, color=FAINT, which="both")

@@ -21,7 +21,7 @@ def write_report(result: Result, *, width: int = WIDTH, ink: Ink = PLAIN) -> str
 
 
 def write_title(result: Result) -> str:
-    """Say what attacked whom."""
+    """Describe what attacked whom."""
     return f"{result.attack} against {result.oracle}"
 
 
@@ -32,7 +32,7 @@ def list_facts(result: Result) -> list[tuple[str, str]]:
         ("questions", f"{result.questions:,}{' each' if result.trials > 1 else ''}"),
         ("right", _describe_right(result)),
         ("", draw_strip(result)),
-        ("no release", f"{show_share(result.baseline)} are right by guessing"),
+        ("no release", f"{show_share(result.baseline)} are guessed right without any answer"),
         *([] if result.predicted is None else [("law", _describe_law(result))]),
         ("proves", _describe_proof(result)),
         *_describe_ledger(result),
@@ -89,10 +89,10 @@ def _describe_proof(result: Result) -> str:
 
 
 def _describe_ledger(result: Result) -> list[tuple[str, str]]:
-    """Say what a ledger counted, what that allows, and where it refused."""
+    """Describe what a ledger counted, what that allows, and where it refused."""
     if result.unpaid is not None:
         return [
-            ("unpaid", f"it would have cost epsilon {_show_loss(result.unpaid.epsilon)}, had a ledger counted")
+            ("unpaid", f"epsilon {_show_loss(result.unpaid.epsilon)} would have been spent, had a ledger counted")
         ]
     if result.spent is None:
         return []
@@ -101,7 +101,7 @@ def _describe_ledger(result: Result) -> list[tuple[str, str]]:
     if result.ceiling is not None and result.adjacency is not None:
         most = show_share(result.ceiling)
         shown = f"{100 * result.ceiling:.6g} %" if most.startswith(">") else most
-        allowed = f"nothing is guessed right with a chance above {shown}"
+        allowed = f"no guess is right with a probability above {shown}"
         told.append(("ceiling", f"{allowed} ({result.adjacency.value})"))
     if result.refusal is None:
         return [*told, ("refused", "nothing")]
@@ -111,7 +111,7 @@ def _describe_ledger(result: Result) -> list[tuple[str, str]]:
 
 def _count_answers(refusal: Refusal) -> str:
     answers = f"{refusal.after:,} answer{'' if refusal.after == 1 else 's'}"
-    return f"{answers}, {refusal.further:,} of them asked for only to see it" if refusal.further else answers
+    return f"{answers}, {refusal.further:,} of them asked only to see the refusal" if refusal.further else answers
 
 
 def _show_loss(epsilon: Fraction) -> str:
@@ -175,7 +175,7 @@ def _draw_point(sweep: Sweep, point: SweepPoint) -> str:
 
 
 def _describe_marks(sweep: Sweep) -> str:
-    """Say where the places of note are."""
+    """Describe where the places of note are."""
     if sweep.by == "questions":
         return (
             f"The ledger refuses from question {sweep.marks['refused'] + 1:,.0f} on; each spends {sweep.each:g}."

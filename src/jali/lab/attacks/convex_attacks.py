@@ -8,6 +8,7 @@ squared violation of slabs by accelerated gradient steps (Beck and Teboulle 2009
 from __future__ import annotations
 
 import math
+from abc import abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -69,14 +70,42 @@ LOSSES: dict[str, ProgramLoss] = {
 
 
 _QUESTIONS_EACH = 8
-# With eight questions for each of 768 people.
-_MOST_ENTRIES = 8 * 768**2
 # Noises whose errors are within a bound, but not independent of the questions.
 _BOUNDED_ONLY = ("worst", "rounding")
 
 
+class RandomSubsetAttack(Reconstruction):
+    """Asks random subsets, and decodes all answers together."""
+
+    # How often people may be named in all questions together.
+    _most_entries: ClassVar[int]
+
+    questions: int | None
+    seed: int | None
+
+    def check(self, people: int) -> None:
+        """Refuse more people and questions than fit."""
+        check_entries(self.name, self._count_questions(people), people, most=self._most_entries)
+
+    def guess(self, oracle: Oracle, progress: Progress = silent) -> Guess:
+        """Ask, and guess the secret."""
+        subsets = random_subsets(self._count_questions(oracle.n), oracle.n, seed=self.seed)
+        progress("asking")
+        answers = oracle.ask(subsets)
+        if not len(answers):
+            return guess_from_prior(oracle.n, oracle.prior)
+        return self._decode(subsets.first(len(answers)), answers, oracle.noise, progress)
+
+    def _count_questions(self, people: int) -> int:
+        return self.questions or _QUESTIONS_EACH * people
+
+    @abstractmethod
+    def _decode(self, subsets: Listed, answers: Doubles, noise: Noise, progress: Progress) -> Guess:
+        """Guess the secret from answers to questions about these subsets."""
+
+
 @dataclass(frozen=True)
-class LinearProgram(Reconstruction):
+class LinearProgram(RandomSubsetAttack):
     """Ask random subsets, find numbers from 0 to 1 that come nearest to the answers, and round.
 
     Attributes:
@@ -103,6 +132,7 @@ class LinearProgram(Reconstruction):
     )
     exhibit: ClassVar[Exhibit] = Exhibit(n=256, noise="uniform:sqrt(n)", few=64)
     most: ClassVar[int] = 768
+    _most_entries: ClassVar[int] = 8 * 768**2
 
     questions: int | None = None
     loss: str | None = None
@@ -114,20 +144,11 @@ class LinearProgram(Reconstruction):
         if self.loss is not None and self.loss not in LOSSES:
             raise CatalogError("attack-loss-unknown", loss=self.loss, losses=tuple(LOSSES))
 
-    def check(self, people: int) -> None:
-        """Refuse more people and questions than fit."""
-        check_entries(self.name, self.questions or _QUESTIONS_EACH * people, people, most=_MOST_ENTRIES)
-
-    def guess(self, oracle: Oracle, progress: Progress = silent) -> Guess:
-        """Ask, and guess the secret."""
-        subsets = random_subsets(self.questions or _QUESTIONS_EACH * oracle.n, oracle.n, seed=self.seed)
-        progress("asking")
-        answers = oracle.ask(subsets)
-        if not len(answers):
-            return guess_from_prior(oracle.n, oracle.prior)
+    def _decode(self, subsets: Listed, answers: Doubles, noise: Noise, progress: Progress) -> Guess:
+        """Solve the program, and round."""
         progress("solving")
-        estimate = self.solve(subsets.first(len(answers)), answers, oracle.noise)
-        return round_cut_estimate(estimate, self._find_spread(oracle.noise, oracle.n, len(answers)), len(answers))
+        spread = self._find_spread(noise, subsets.shape[1], len(answers))
+        return round_cut_estimate(self.solve(subsets, answers, noise), spread, len(answers))
 
     def solve(self, subsets: Listed, answers: Doubles, noise: Noise) -> Doubles:
         """Return the bits that come nearest to the answers, as numbers from 0 to 1."""
@@ -252,12 +273,8 @@ def _compute_slope(subsets: Subsets, target: Doubles, width: float, point: Doubl
     return slope
 
 
-# With eight questions for each of 3,500 people.
-_MOST_SLAB_ENTRIES = 8 * 3500**2
-
-
 @dataclass(frozen=True)
-class Slab(Reconstruction):
+class Slab(RandomSubsetAttack):
     """Ask random subsets; errors within E put the secret into the slabs |A x - a| <= E. Shrink them, and go near.
 
     Slabs of width E have too many points in common, of which few are near the secret. Shrunk, they have none, and
@@ -282,6 +299,7 @@ class Slab(Reconstruction):
     )
     exhibit: ClassVar[Exhibit] = Exhibit(n=512, noise="uniform:sqrt(n)", few=64)
     most: ClassVar[int] = 3500
+    _most_entries: ClassVar[int] = 8 * 3500**2
 
     questions: int | None = None
     shrink: float = 0.8
@@ -295,21 +313,11 @@ class Slab(Reconstruction):
         if not 0 <= self.shrink <= 1:
             raise CatalogError("attack-shrink-out-of-range", shrink=self.shrink, name="shrink")
 
-    def check(self, people: int) -> None:
-        """Refuse more people and questions than fit."""
-        check_entries(self.name, self.questions or _QUESTIONS_EACH * people, people, most=_MOST_SLAB_ENTRIES)
-
-    def guess(self, oracle: Oracle, progress: Progress = silent) -> Guess:
-        """Ask, and guess the secret."""
-        subsets = random_subsets(self.questions or _QUESTIONS_EACH * oracle.n, oracle.n, seed=self.seed)
-        progress("asking")
-        answers = oracle.ask(subsets)
-        if not len(answers):
-            return guess_from_prior(oracle.n, oracle.prior)
+    def _decode(self, subsets: Listed, answers: Doubles, noise: Noise, progress: Progress) -> Guess:
+        """Step towards the slabs, and round."""
         progress("stepping")
-        width = self._find_width(oracle.noise)
-        found = find_nearest_point(subsets.first(len(answers)), answers, width, steps=self.steps)
-        spread = self._find_spread(oracle.noise, oracle.n, len(answers))
+        found = find_nearest_point(subsets, answers, self._find_width(noise), steps=self.steps)
+        spread = self._find_spread(noise, subsets.shape[1], len(answers))
         guess = round_cut_estimate(found.bits, 1.0 if spread is None else spread, len(answers))
         return replace(guess, figures={"steps": float(found.steps)})
 

@@ -161,7 +161,7 @@ def lower_bound(
     delta: float = 0.0,
     confidence: float = CONFIDENCE,
 ) -> LowerBound:
-    """Return the largest loss that so many right guesses refute.
+    """Return the largest loss that this many right guesses refute.
 
     Where a guess is not of a bit, `chance` is the probability that it is right without a release.
 
@@ -197,7 +197,7 @@ def _bound_with_delta(right: int, guessed: int, adjacency: Adjacency, delta: flo
 
 
 def _bound_chance(right: int, guessed: int, epsilon: float, adjacency: Adjacency, delta: float) -> float:
-    """Return the probability of so many right guesses, or more, under a loss, at most."""
+    """Return the probability of this many right guesses, or more, under a loss, at most."""
     share = ceiling(epsilon, adjacency)
     if share >= 1:  # in doubles
         return 1.0

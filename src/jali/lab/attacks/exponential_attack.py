@@ -1,4 +1,4 @@
-"""Attack without limits: ask all 2^n counts, and hand in a candidate that is consistent with them.
+"""Attack without limits: ask all 2^n counts, and submit a candidate that is consistent with them.
 
 A candidate c is consistent if |a_S - c(S)| <= E for the answers a_S about all subsets S. To test each of the 2^n
 candidates on each of the 2^n answers would take 4^n steps. But the largest of a_S - c(S) over S can be taken over
@@ -133,7 +133,7 @@ _LEAST = 1e-100
 
 @dataclass(frozen=True)
 class Exponential(Reconstruction):
-    """Ask for the counts of all subsets, and hand in a candidate that agrees with every answer within E.
+    """Ask for the counts of all subsets, and submit a candidate that agrees with every answer within E.
 
     Dinur and Nissim 2003: errors within E = o(n) leave no privacy against an adversary without limits.
 
@@ -229,7 +229,7 @@ class Exponential(Reconstruction):
 
 
 def _describe_candidates(figures: Mapping[str, float], assumed: float) -> str:
-    """Say how many candidates are left, and how far apart they are."""
+    """Describe how many candidates are left, and how far apart they are."""
     number, bound, apart = figures["survivors"], figures["bound"], figures["wrong at most"]
     before = "" if figures["consistent"] else f"none agrees with all answers within {assumed:.3g}; "
     agree = f"{number:,.0f} agree{'s' if number == 1 else ''} with all answers within {bound:.3g}"

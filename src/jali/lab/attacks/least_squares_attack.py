@@ -26,7 +26,7 @@ from jali.lab.attacks.attack_base import (
     silent,
 )
 from jali.lab.attacks.attack_result import Result, Sense, find_limit_sense
-from jali.lab.attacks.decoding.conjugate_gradients import fit, fit_answers
+from jali.lab.attacks.decoding.conjugate_gradients import LOG_GRADIENT, fit, fit_answers
 from jali.lab.attacks.decoding.design import Design, is_settled, round_estimate
 from jali.lab.attacks.noise_models import is_coarse
 from jali.lab.attacks.opponents import Reconstruction, logs
@@ -49,7 +49,7 @@ class LeastSquares(Reconstruction):
     """Ask random subsets, take the real numbers that fit the answers best, and round.
 
     Attributes:
-        questions: How many; four for each person by default. Of a log, the first so many.
+        questions: How many; four for each person by default. Of a log, this many from the start.
         members: How many people a question counts; half of them, at random, by default.
         solver: "plain" for least squares as they are, which need more answers than people, or "ridge" to draw bits
             towards the middle as far as the noise makes them doubtful; by default a ridge where there are fewer
@@ -170,9 +170,6 @@ def _bound_worst(design: Design, bound: float) -> Prediction | None:
     return Prediction(max(0.0, 1 - wrong / design.people), law, "at least", any_prior=True)
 
 
-_GRADIENT = 1e-4
-
-
 @dataclass(frozen=True)
 class Replay(Attack[AnswerLog | AnswerLogs]):
     """Fit all answers of a log by least squares, and round.
@@ -228,5 +225,5 @@ class Replay(Attack[AnswerLog | AnswerLogs]):
         answers = log.ask(log.asked)
         progress("fitting")
         design = Design(log.n, len(answers))
-        found = fit(log.asked, answers, density=design.density, gradient=_GRADIENT)
+        found = fit(log.asked, answers, density=design.density, gradient=LOG_GRADIENT)
         return round_estimate(found.estimate, design.spread(found.stddev), len(answers))

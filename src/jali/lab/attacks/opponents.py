@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from jali.privacy.rationals import Number
 
 
-# Where logs are, if nobody says.
+# Where logs are by default.
 LOG_VARIABLE = "JALI_DIFFIX"
 # More are seconds to write, and to count one by one.
 MOST_ROWS = 100_000
@@ -85,7 +85,7 @@ def unledgered(
     prior: float = 0.5,
     seed: int | None = None,
 ) -> DatabaseOracle:
-    """Make a secret of n random bits, and ask Jali's broken twin about it, whose ledger forgets.
+    """Make a secret of n random bits, and ask a broken Jali about it, whose ledger forgets.
 
     The arguments are those of `database`; every question spends the whole budget unless `each` says otherwise.
     """

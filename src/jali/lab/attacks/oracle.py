@@ -26,11 +26,11 @@ from jali.privacy import Adjacency
 
 @dataclass(frozen=True)
 class Refusal:
-    """Where a ledger said no.
+    """Where a ledger refused.
 
     Attributes:
         after: How many questions it had answered.
-        said: Its words.
+        said: Its message.
         further: How many of those were asked only to meet the refusal, when the attack was over.
     """
 
@@ -56,7 +56,7 @@ class Opponent(Protocol):
     """Holds a secret of bits.
 
     An attack sees how many people there are and what is public about the noise. The bits themselves stay inside:
-    a guess is handed in, and marked.
+    a guess is submitted and marked.
     """
 
     @property
@@ -278,10 +278,10 @@ Foe = TypeVar("Foe", bound=Opponent)
 
 
 def check_distinct(opponents: Iterable[Foe]) -> Iterator[Foe]:
-    """Hand on opponents, and refuse one that comes again.
+    """Yield opponents, and refuse one that comes again.
 
     Its secret would be counted twice, as if two had been guessed, and a bound on its loss would be false. Nothing
-    is kept of those that were handed on, so that many fit into memory.
+    is kept of those that were yielded, so that many fit into memory.
     """
     seen: dict[int, Callable[[], Foe | None]] = {}
     for opponent in opponents:

@@ -58,7 +58,7 @@ class Averaging(Reconstruction):
             positive_integer(self.repeats, "repeats")
 
     def opponent(self, setting: Setting) -> Oracle:
-        """Make what is attacked; a ledger is asked for answers worth having, a tenth of the budget each."""
+        """Make what is attacked; a ledger is asked for useful answers, a tenth of the budget each."""
         if setting.against != "jali" or setting.each is not None:
             return super().opponent(setting)
         # In the same words everybody is asked about once, and again for nothing.
@@ -101,7 +101,7 @@ class Averaging(Reconstruction):
         )
 
     def _describe_repeats(self, repeats: int, answers: int, fresh: int) -> str:
-        """Say what asking again was good for."""
+        """Describe what asking again gained."""
         if answers > fresh:
             tried = f"{answers // fresh} of {repeats:,} for each person, in the same words"
             return f"{tried}: the same answer every time, charged once"
@@ -177,7 +177,7 @@ def _predict_each(facts: Facts) -> Doubles:
 
 
 def _differ(rounds: Doubles) -> bool:
-    """Say whether any answer came out otherwise when it was asked again; if none did, they are one answer."""
+    """Return whether any answer came out otherwise when it was asked again; if none did, they are one answer."""
     return not bool(np.all((rounds == rounds[0]) | np.isnan(rounds)))
 
 
@@ -205,21 +205,29 @@ class Difference(Reconstruction):
         answers = oracle.ask(WithAndWithout(oracle.n))
         pairs = len(answers) // 2
         differences = answers[0 : 2 * pairs : 2] - answers[1 : 2 * pairs : 2]
-        bits = np.full(oracle.n, oracle.prior > 0.5, np.int8)
-        bits[:pairs] = differences > 0.5
-        wrong = find_difference_crossing(oracle.noise)
-        confidence = np.zeros(oracle.n)
-        confidence[:pairs] = 0.0 if wrong is None else 1 - 2 * wrong
-        return Guess(bits, confidence, len(answers))
+        return _read_each(oracle, differences, find_difference_crossing(oracle.noise), len(answers))
 
     def predict(self, facts: Facts) -> Prediction | None:
         """Return 1 - Pr[X - Y > 1/2] for who was asked about, and the likelier value for the others."""
-        wrong = find_difference_crossing(facts.noise)
-        if wrong is None:
-            return None
-        asked = (facts.questions // 2) / facts.n
-        others = (1 - asked) * max(facts.prior, 1 - facts.prior)
-        return Prediction(asked * (1 - wrong) + others, "1 - Pr[noise - noise' > 1/2]", any_prior=True)
+        law, asked = "1 - Pr[noise - noise' > 1/2]", facts.questions // 2
+        return _predict_asked(facts, asked, find_difference_crossing(facts.noise), law)
+
+
+def _read_each(oracle: Oracle, counts: Doubles, wrong: float | None, questions: int) -> Guess:
+    """Read a count above 1/2 as a 1, which is wrong so often; take the likelier value for who was not counted."""
+    bits, confidence = np.full(oracle.n, oracle.prior > 0.5, np.int8), np.zeros(oracle.n)
+    bits[: len(counts)] = counts > 0.5
+    confidence[: len(counts)] = 0.0 if wrong is None else 1 - 2 * wrong
+    return Guess(bits, confidence, questions)
+
+
+def _predict_asked(facts: Facts, asked: int, wrong: float | None, law: str) -> Prediction | None:
+    """Return the share that is right, of whom this many were asked about; None where no law says it."""
+    if wrong is None:
+        return None
+    share = asked / facts.n
+    others = (1 - share) * max(facts.prior, 1 - facts.prior)
+    return Prediction(share * (1 - wrong) + others, law, any_prior=True)
 
 
 @dataclass(frozen=True)
@@ -255,18 +263,8 @@ class Singletons(Reconstruction):
             raise CatalogError("attack-singletons-too-many", n=oracle.n, people=people, name="people")
         progress("asking")
         answers = oracle.ask(Singles(oracle.n, people))
-        bits = np.full(oracle.n, oracle.prior > 0.5, np.int8)
-        bits[: len(answers)] = answers > 0.5
-        wrong = find_crossing(oracle.noise)
-        confidence = np.zeros(oracle.n)
-        confidence[: len(answers)] = 0.0 if wrong is None else 1 - 2 * wrong
-        return Guess(bits, confidence, len(answers))
+        return _read_each(oracle, answers, find_crossing(oracle.noise), len(answers))
 
     def predict(self, facts: Facts) -> Prediction | None:
         """Return 1 - Pr[noise > 1/2] for who was asked about, and the likelier value for the others."""
-        wrong = find_crossing(facts.noise)
-        if wrong is None:
-            return None
-        asked = facts.questions / facts.n
-        others = (1 - asked) * max(facts.prior, 1 - facts.prior)
-        return Prediction(asked * (1 - wrong) + others, "1 - Pr[noise > 1/2]", any_prior=True)
+        return _predict_asked(facts, facts.questions, find_crossing(facts.noise), "1 - Pr[noise > 1/2]")

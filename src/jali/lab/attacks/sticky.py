@@ -142,7 +142,7 @@ class LayerLaw:
         return np.asarray((swing - math.log(self.beside / self.without)) / 2)
 
     def right(self, splits: int) -> float:
-        """Return the probability that so many independent differences tell the trait, a fair bit, right.
+        """Return the probability that this many independent differences tell the trait, a fair bit, right.
 
         Completing the square, the log-likelihood ratio exceeds 0 where the sum of (difference + c)^2 exceeds a
         threshold, with c = 1 / k: in units of either variance that sum is a noncentral chi-square variable.

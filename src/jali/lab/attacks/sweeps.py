@@ -384,7 +384,7 @@ def choose_attacks(names: Iterable[str] = (), *, n: int) -> tuple[str, ...]:
 
 
 def _can_take(name: str, n: int) -> bool:
-    """Say whether an attack can be shown on n people: some need a power of two."""
+    """Return whether an attack can be shown on n people: some need a power of two."""
     try:
         find_attack(name)().check(n)
     except CatalogError:
@@ -475,7 +475,7 @@ class Tour:
 
 
 def list_left_out() -> tuple[str, ...]:
-    """Return the attacks of which a tour shows nothing: those on a log, which is somebody else's."""
+    """Return the attacks of which a tour shows nothing: those on a log."""
     return tuple(name for name, kind in sorted(attacks().items()) if not set(kind.against) & set(OPPONENTS))
 
 
@@ -490,7 +490,7 @@ def run_tour(*, epsilon: Number = 1, seed: int | None = None, progress: Progress
     Args:
         epsilon: The budget of Jali's ledger.
         seed: Where secrets, questions and simulated noise come from.
-        progress: Is told what is at work.
+        progress: Called with a line about the work in progress.
     """
     made = []
     for name, foe in stops():

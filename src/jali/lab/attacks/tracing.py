@@ -1,7 +1,7 @@
 """Attack by tracing: find out whether somebody is in a group, from the means of the group.
 
-`ScoreLaw` is the law of the scores by which members are told from outsiders, and `Roc` the curve of true against
-false positives at every threshold.
+`ScoreLaw` is the law of the scores by which members are distinguished from outsiders, and `Roc` the curve of true
+against false positives at every threshold.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ _NORMAL = NormalDist()
 
 
 def weigh_attributes(frequencies: Doubles, n: int, stddev: float) -> Doubles:
-    """Return the weights of the attributes that tell members apart best: 1 / the variance of each published mean.
+    """Return the weights of the attributes that distinguish members best: 1 / the variance of each published mean.
 
     With v = p (1 - p), a mean of n people whose count has noise of standard deviation s varies by v/n + (s/n)^2.
     A member moves the score by the sum of w v / n and an outsider's varies by the sum of w^2 v (v/n + (s/n)^2);

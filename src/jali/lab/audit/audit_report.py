@@ -1,6 +1,6 @@
 """Write audits as text for people: what was tried, the bound, and its confidence.
 
-No more than that is ever said. Events are written in the words of the outputs: names of places and texts, in
+They never claim more than that. Events are written in the words of the outputs: names of places and texts, in
 place of the numbers of columns and hashes.
 """
 
@@ -59,7 +59,7 @@ def _describe_atom(event: Atom, encoder: Encoder) -> str:
 
 
 def _describe_row(row: Sequence[float], encoder: Encoder) -> str:
-    """Say what the columns of a row hold; the last two only where they hold something."""
+    """Describe what the columns of a row hold; the last two only where they hold something."""
     told = [
         f"{name} {encoder.describe(column, value)}".removeprefix("the output ")
         for column, (name, value) in enumerate(zip(encoder.columns, row, strict=True))
@@ -71,12 +71,12 @@ def _describe_row(row: Sequence[float], encoder: Encoder) -> str:
 # How long a name may be in a table, and which share of a claim is little to have shown.
 _NAME, _LITTLE = 48, 0.01
 _VERDICTS = {Verdict.VIOLATION: "violation", Verdict.NOTHING_FOUND: "no violation"}
-_WEAK = "0 %: so few samples show nothing there; --deep SECONDS tries longer."
+_WEAK = "0 %: too few samples to show anything; --deep SECONDS tries longer."
 _UNCOVERED = (
-    "what is proved of the stated law does not cover outputs that are not of it; "
-    "whether more is lost than claimed, this does not say"
+    "proofs about the stated law do not cover these outputs; "
+    "whether more is lost than claimed is not known from this"
 )
-_REST = f"items past {MOST_ITEMS} of a collection are compared as a whole: only whether they are the same"
+_REST = f"items past {MOST_ITEMS} of a collection are compared as a whole: only for equality"
 _DIGITS = "noise in doubles leaves traces in its last digits: round the output, or draw discrete noise"
 
 
@@ -100,7 +100,7 @@ def list_facts(audit: Audit) -> list[tuple[str, str]]:
 
 
 def write_sentence(audit: Audit) -> str:
-    """Say what was found, and with which confidence.
+    """Describe what was found, and with which confidence.
 
     Example:
         >>> say_confidence(0.99), say_confidence(1.0)
@@ -116,16 +116,16 @@ def write_sentence(audit: Audit) -> str:
 
 
 def _write_departure(finding: Finding) -> str:
-    """Say what was found that is no loss, such as the distance between outputs and their stated law."""
+    """Describe what was found that is no loss, such as the distance between outputs and their stated law."""
     if finding.kind == OutputShape.kind and finding.verdict is Verdict.VIOLATION:
-        return f"violation of the stated law: outputs are not of it, by a distance of {say_loss(finding)} at least"
+        return f"violation of the stated law: outputs depart from it by a distance of at least {say_loss(finding)}"
     if finding.verdict is Verdict.VIOLATION:
         return f"violation: {finding.kind} {say_loss(finding)} where {finding.claimed:g} is stated"
     return f"no violation found: {finding.kind} of {finding.claimed:g} stated"
 
 
 def say_confidence(confidence: float) -> str:
-    """Say how sure a bound is."""
+    """Describe how sure a bound is."""
     return "exactly" if confidence == 1 else f"at {100 * confidence:.10g} % confidence"
 
 
@@ -144,17 +144,17 @@ def say_seconds(taken: float) -> str:
 
 def _advise_samples(needed: int) -> str:
     about = float(f"{needed:.1e}")
-    return f"the rates lie above the claim, which may be chance: about {about:,.0f} samples would tell"
+    return f"the rates lie above the claim, which may be chance: about {about:,.0f} samples would decide"
 
 
 def _explain_verdict(finding: Finding) -> list[tuple[str, str]]:
-    """Say what a verdict means, where that is not plain."""
+    """Describe what a verdict means, where that is not plain."""
     if finding.verdict is Verdict.VIOLATION:
         why = {Reachability.name: _DIGITS, OutputShape.name: _UNCOVERED}.get(finding.tester)
         return [] if why is None else [("why", why)]
     if finding.kind not in LOSSES or finding.confidence == 1:
         return []
-    return [("that is", "so much is lost at least; what was tried shows no more, and more may be lost")]
+    return [("that is", "at least this much is lost; what was tried shows no more, but more may be lost")]
 
 
 def _write_attempt(finding: Finding) -> str:
@@ -162,7 +162,7 @@ def _write_attempt(finding: Finding) -> str:
 
 
 def _write_witness(finding: Finding, encoder: Encoder | None) -> list[tuple[str, str]]:
-    """Tell the inputs and the event, with its rates; nothing where nothing was found."""
+    """Write the inputs and the event, with its rates; nothing where nothing was found."""
     witness = finding.witness
     if finding.found <= 0:
         return []

@@ -266,7 +266,7 @@ def compute_interval(finding: Finding) -> tuple[float, float]:
 
 
 def _rank_finding(finding: Finding) -> tuple[bool, float, float, int]:
-    """Say how much a finding says: a violation most; then a large share; of equal ones the surest, and longest."""
+    """Rank findings: a violation first, then the larger share; of equal ones the surer, and the longer one."""
     return finding.verdict is Verdict.VIOLATION, compute_share(finding), finding.confidence, finding.samples
 
 

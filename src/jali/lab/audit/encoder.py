@@ -1,4 +1,4 @@
-"""Encode outputs as numbers: any Python value as a row of doubles.
+"""Encode any Python value as a row of doubles.
 
 Rows have a fixed width, the same for all inputs and batches.
 """
@@ -22,7 +22,7 @@ from jali.lab.audit.flatten import COLLECTIONS, NUMBERS, TEXTS, Leaf, LeafKind, 
 
 _Rows: TypeAlias = NDArray[np.float64]
 
-# The names of texts are kept for reports, so many of them.
+# The names of texts are kept for reports, this many of them.
 _MOST_WORDS = 100
 # More different outputs than this in a batch are not worth looking up.
 _MOST_KNOWN = 1000
@@ -146,7 +146,7 @@ _ABSENT = Leaf(LeafKind.ABSENT)
 class Encoder:
     """Turns outputs into rows of doubles.
 
-    Where the outputs that it is fitted to are plain, one number or always so many of them, a row begins with those
+    Where the outputs that it is fitted to are plain, one number or always as many of them, a row begins with those
     numbers, to the last bit. If something else turns up later, NaN and infinities stand for themselves, and an
     output of another form has NaN in place of its numbers.
 
@@ -199,7 +199,7 @@ class Encoder:
 
     @cached_property
     def plain(self) -> bool:
-        """Whether its outputs are so many numbers, each always of the same kind."""
+        """Whether its outputs always are the same number of numbers, each of one kind."""
         return all(slot.plain for slot in self.slots) and any(slot.number for slot in self.slots)
 
     @property

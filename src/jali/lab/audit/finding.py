@@ -127,7 +127,7 @@ class Finding:
     def __str__(self) -> str:
         where = str(self.witness)
         if self.kind == "distance" and self.verdict is Verdict.VIOLATION:
-            return f"{self.name}: outputs are not of the stated law, by {self.found:g} at least ({where})"
+            return f"{self.name}: outputs depart from the stated law by at least {self.found:g} ({where})"
         if self.verdict is Verdict.VIOLATION:
             return f"{self.name}: claims {self.kind} {self.claimed:g}, loses {self.found:g} ({where})"
         tried = f"no violation found up to {self.kind} {self.found:g} of {self.claimed:g} claimed"

@@ -29,10 +29,10 @@ import numpy as np
 # The place of the output itself; places inside it are named after it: "key 'a'", "item 2 of key 'a'".
 ROOT = "the output"
 LARGEST = sys.float_info.max
-# A place of its own for so many items of a collection; the others share one.
+# A place of its own for this many items of a collection; the others share one.
 MOST_ITEMS = 512
 _DEEPEST = 12
-# So many numbers are read out of a text, or out of bytes.
+# This many numbers are read out of a text, or out of bytes.
 _MOST_NUMBERS = 16
 _NUMBER = re.compile(r"(?<![\w.])[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?(?!\w)")
 _ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")

@@ -1,6 +1,6 @@
 """Call a function under audit: once for each output or once for all, with a generator or without.
 
-A vectorised call tells only that some run failed. Bisection attributes the failure to a single run.
+A vectorised call shows only that some run failed. Bisection attributes the failure to a single run.
 
 Statement:
     Let a call for n outputs be n independent runs, and fail if any of them does. Given that it failed, its runs
@@ -37,9 +37,9 @@ from jali.lab.audit.subject import Outputs
 from jali.mechanisms import Mechanism
 from jali.privacy import Loss
 
-Rows = TypeVar("Rows")
+Rows = TypeVar("Rows", bound=Sequence[Any] | NDArray[Any])
 
-# A failure that occurs in fewer than about one of so many calls is one run's.
+# A failure that occurs in fewer than about one of this many calls is one run's.
 _REPEATS = 64
 
 
@@ -56,42 +56,34 @@ class BatchResult(Generic[Rows]):
     failed: bool = False
 
 
-def isolate_failures(
-    call: Callable[[int], BatchResult[Rows]], count: int, joined: Callable[[Rows, Rows, int], Rows]
-) -> list[Rows]:
-    """Return outputs of so many independent runs, in pieces, of which failed ones are single runs.
+def isolate_failures(call: Callable[[int], BatchResult[Rows]], count: int) -> list[Rows]:
+    """Return outputs of this many independent runs, in pieces, of which failed ones are single runs.
 
     Args:
-        call: Makes so many runs.
+        call: Makes this many runs.
         count: How many there are to be.
-        joined: Returns the rows of the second argument behind one row of the first, so many in all: for a failure
-            that is one run's alone.
     """
     made = call(count)
-    return _split_failure(call, made, count, joined) if made.failed and count > 1 else [made.rows]
+    return _split_failure(call, made, count) if made.failed and count > 1 else [made.rows]
 
 
-def _split_failure(
-    call: Callable[[int], BatchResult[Rows]],
-    failed: BatchResult[Rows],
-    count: int,
-    joined: Callable[[Rows, Rows, int], Rows],
-) -> list[Rows]:
-    """Return outputs of so many runs, given that one of them failed at least."""
+def _split_failure(call: Callable[[int], BatchResult[Rows]], failed: BatchResult[Rows], count: int) -> list[Rows]:
+    """Return outputs of this many runs, given that one of them failed at least."""
     sizes = (count // 2, count - count // 2)
     for _ in range(_REPEATS):
         halves = [(call(size), size) for size in sizes]
         if any(half.failed for half, _ in halves):
             break
     else:
-        return [joined(failed.rows, halves[0][0].rows, sizes[0]), halves[1][0].rows]
+        one_run, others = failed.rows[:1], halves[0][0].rows[: sizes[0] - 1]
+        return [*(rows for rows in (one_run, others) if len(rows)), halves[1][0].rows]
     pieces: list[Rows] = []
     for half, size in halves:
-        pieces += _split_failure(call, half, size, joined) if half.failed and size > 1 else [half.rows]
+        pieces += _split_failure(call, half, size) if half.failed and size > 1 else [half.rows]
     return pieces
 
 
-# So many outputs are held as Python values at a time.
+# This many outputs are held as Python values at a time.
 _BATCH = 1 << 15
 _SIZES = ("size", "count")
 _GENERATORS = ("rng", "random", "generator")
@@ -151,7 +143,7 @@ class FunctionCaller:
             given[self.generator] = self._source(random)
         if self.size is None:
             return _call_repeatedly(self.function, value, count, given)
-        pieces = isolate_failures(lambda size: self._call_at_once(value, size, given), count, _append_rows)
+        pieces = isolate_failures(lambda size: self._call_at_once(value, size, given), count)
         return pieces[0] if len(pieces) == 1 else [output for piece in pieces for output in piece]
 
     def once(self, value: Any) -> Any:
@@ -185,12 +177,6 @@ def _holds(made: Any, count: int) -> bool:
     return isinstance(made, list | tuple) and len(made) == count
 
 
-def _append_rows(
-    failed: Sequence[Any] | NDArray[Any], others: Sequence[Any] | NDArray[Any], count: int
-) -> Sequence[Any]:
-    return [failed[0], *others[: count - 1]]
-
-
 @dataclass(frozen=True)
 class EncodedDraw:
     """Runs a function and encodes what it returns: the `draw` of a subject.
@@ -204,7 +190,7 @@ class EncodedDraw:
     encoder: Encoder
 
     def __call__(self, value: Any, count: int, random: np.random.Generator | None) -> Outputs:
-        """Return a row for each of so many runs."""
+        """Return a row for each of this many runs."""
         made = np.empty((count, self.encoder.width))
         for start in range(0, count, _BATCH):
             rows = made[start : start + _BATCH]

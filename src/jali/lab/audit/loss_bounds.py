@@ -233,7 +233,7 @@ def _choose_reading(claim: Loss, p: float, q: float, steps: int) -> LossBound:
 
 
 def group_growth(claim: Loss, steps: int) -> int:
-    """Return how many times the loss of neighbours inputs may lose that are so many neighbours apart."""
+    """Return how many times the loss of neighbours inputs may lose that are this many neighbours apart."""
     if steps == 1:
         return 1
     if not grows(claim):

@@ -58,7 +58,7 @@ _ODD_NUMBERS = (math.nan, math.inf, -math.inf, 1e308, -1e308, 5e-324, -0.0, 2**6
 
 
 def build_pairs(pattern: str | Pattern, adjacency: str | Adjacency) -> tuple[Pair, ...]:
-    """Return neighbouring inputs of a pattern, those that are likely to tell most first, each pair one way round.
+    """Return neighbouring inputs of a pattern, each pair one way round; those likely to reveal most come first.
 
     Example:
         >>> build_pairs("answers:3", "replace-one")[2]

@@ -40,7 +40,7 @@ def choose_stages(subject: Subject) -> tuple[Tester, ...]:
     return LAWFUL if all(tester.applies(subject) for tester in LAWFUL) else STAGES
 
 
-# A measurement takes at least this long, in seconds, or has so many samples; and what testers do with one sample.
+# A measurement takes at least this long, in seconds, or has this many samples; and what testing a sample takes.
 _LONG_ENOUGH, _MANY = 0.005, 256
 _OVERHEAD = 4e-6
 _FEWEST = 100
@@ -136,7 +136,7 @@ def audit(
         effort: How hard to try; a million samples at 99 % confidence by default.
         testers: The stages, in order; those of `STAGES` by default.
         onward: Go on after a violation is proved.
-        progress: Is told what is at work.
+        progress: Called with a line about the work in progress.
 
     Guarantee:
         If the claim is true, and outputs follow the law that the subject states, if it states one, the verdict is
@@ -214,7 +214,7 @@ def audit_all(
         testers: The stages, in order; those of `STAGES` by default.
         seconds: About how long to take in all, by fewer samples of what is slow; as long as it takes by default.
         brief: Leave out the stages that are not needed where the law of the outputs is known.
-        progress: Is told what is at work.
+        progress: Called with a line about the work in progress.
     """
     effort = Effort() if effort is None else effort
     each, shares = split_error(effort, len(subjects)), TimeShares.among(subjects, seconds)
@@ -242,7 +242,7 @@ def audit_within(
 
 
 def split_error(effort: Effort, number: int) -> Effort:
-    """Return the effort of each of so many audits that have the confidence of one together (Bonferroni 1936)."""
+    """Return the effort of each of this many audits that have the confidence of one together (Bonferroni 1936)."""
     return replace(effort, confidence=1 - (1 - effort.confidence) / max(1, number))
 
 

@@ -63,8 +63,8 @@ class Subject:
         name: What a report calls it.
         claim: The loss that it claims, of any kind: what is tested is its privacy profile.
         adjacency: The adjacency in which the claim is meant.
-        pairs: Neighbouring inputs, those that are likely to tell most first.
-        draw: Runs it on an input so many times, independently, and returns the outputs as numbers. The generator
+        pairs: Neighbouring inputs, those that are likely to reveal most first.
+        draw: Runs it on an input this many times, independently, and returns the outputs as numbers. The generator
             is for functions that take one; others draw their own randomness.
         source: How it can be made again: "module:function", or a registered name; for witnesses.
         log_masses: The logarithms of the exact probabilities of its outputs for an input, where they are known. An

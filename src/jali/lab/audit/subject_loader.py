@@ -1,4 +1,4 @@
-"""Make a subject of anybody's function, given itself or by name as `jali audit module:function` takes it."""
+"""Make a subject of a function, given directly or by name as `jali audit module:function` takes it."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from jali.mechanisms import Mechanism
 from jali.privacy import Adjacency, Approximate, Concentrated, Loss, Pure
 from jali.privacy.rationals import Number
 
-# Outputs of each input to which an encoder is fitted, round by round, until they have taken so many seconds.
+# Outputs of each input to which an encoder is fitted, round by round, until they have taken this many seconds.
 _ROUNDS, _SECONDS = (1, 1, 2, 4, 8, 16, 32), 0.3
 _LISTS = ("data", "dataset", "values", "records", "rows", "table", "people", "xs")
 _GUESSES = ("scalar", "values:10 in 0..1", "values:10 in 0..1 as array", "answers:5")
@@ -55,9 +55,7 @@ def subject_from(
         vectorised: Whether it returns many outputs at once; by its parameters if not said.
         encoder: How its outputs become numbers, from a witness; fitted to some outputs by default.
     """
-    found = import_target(target)
-    if _makes_subject(found):
-        found = found()
+    found = _load_target(target)
     if isinstance(found, Subject):
         return _restate_claim(found, target, claim, adjacency, pairs, encoder)
     return subject_of(
@@ -77,14 +75,18 @@ def reload_subject(
     target: str, *, claim: Loss, adjacency: str, pair: Pair, encoder: str | Encoder | None
 ) -> Subject:
     """Make the subject of a witness again: a function with that pair, a subject with its own pairs."""
-    found = import_target(target)
-    if _makes_subject(found):
-        found = found()
+    found = _load_target(target)
     if isinstance(found, Subject):
         return _restate_claim(found, target, claim, adjacency, None, encoder)
     return subject_of(
         found, loss=claim, adjacency=adjacency, pairs=(pair,), name=target, encoder=encoder, source=target
     )
+
+
+def _load_target(target: str) -> Any:
+    """Import what a text names; make the subject where it is a function that makes one."""
+    found = import_target(target)
+    return found() if _makes_subject(found) else found
 
 
 def subject_of(
@@ -218,7 +220,7 @@ def _search_directory_first(directory: Path) -> Iterator[None]:
 
 
 def _describe_missing(place: str, name: str, searched: Any) -> CatalogError:
-    """Say which functions and classes there are, of those that were written there."""
+    """Describe which functions and classes there are, of those that were written there."""
     own = [one for one, held in vars(searched).items() if callable(held) and not one.startswith("_")]
     home = getattr(searched, "__name__", None)
     known = [one for one in own if getattr(getattr(searched, one), "__module__", home) == home]

@@ -62,7 +62,7 @@ _SECOND = "jali witness 2"
 _FRESH = 0x5EED
 # How many outputs are held at once.
 _BLOCK = 1 << 18
-# What an exact stage is told: it does not use it.
+# The confidence for an exact stage, which does not use it.
 _SURE = Fraction(99, 100)
 _FIELDS = {
     "name": str,
@@ -158,7 +158,7 @@ def _upgrade_second(held: dict[str, Any]) -> dict[str, Any]:
 
 
 def _is_place(value: Any) -> bool:
-    """Say whether an input is a place among the pairs of its subject."""
+    """Return whether an input is a place among the pairs of its subject."""
     return isinstance(value, dict) and value.keys() == {"pair"}
 
 
@@ -250,7 +250,7 @@ class WitnessFile:
             subject: What it is a witness of; made again from its source by default.
             samples: How many outputs are drawn in all; as many as the file counts by default.
             seed: Where they come from, if the subject takes a generator; the seed of the file by default.
-            progress: Is told what is at work.
+            progress: Called with a line about the work in progress.
 
         Guarantee:
             No output is one that the event was chosen on, so that the bound needs no correction for the choice.
@@ -289,7 +289,7 @@ class WitnessFile:
                 raise _no_neighbours(witness, "among the pairs of its subject")
 
     def finding(self, subject: Subject) -> Finding:
-        """Return what was found then, as the file tells it."""
+        """Return what was found then, as the file has it."""
         held = self.held
         inputs = tuple(_input_of_plain(value, subject) for value in held["inputs"])
         event = None if held["event"] is None else rebuild_event(held["event"])

@@ -117,7 +117,7 @@ class Comparison:
         return f"declined{star}" if result.declined > _MOST_DECLINED else f"{getattr(result, measure):.3g}{star}"
 
     def _write_footnotes(self) -> list[str]:
-        """Say what the stars are, and how often mechanisms declined."""
+        """Describe what the stars are, and how often mechanisms declined."""
         some = [
             f"{name} declined {show_percent(self.result(name, shape).declined)} on {shape}"
             for name in self.mechanisms

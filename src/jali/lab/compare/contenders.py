@@ -49,7 +49,7 @@ from jali.privacy.conversions import largest_rho
 
 @dataclass(frozen=True)
 class ComparisonSetting:
-    """What all contenders are told: public numbers only.
+    """What all contenders know: public numbers only.
 
     Attributes:
         low: The least value that a column may have.
@@ -96,7 +96,7 @@ class Contender:
     singly: bool = False
 
     def values(self, data: Any, draws: int) -> Iterator[float | None]:
-        """Make so many releases and read them."""
+        """Make this many releases and read them."""
         value = self.prepare(data)
         if self.singly:
             return (self.reading(self.mechanism.release(value)) for _ in range(draws))

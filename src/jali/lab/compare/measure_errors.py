@@ -102,7 +102,7 @@ def read_table(field: ComparedStatistic, data: Any, low: Number | None, high: Nu
 
 
 def _find_missing(table: Table) -> NDArray[np.bool_]:
-    """Tell which rows have a NaN."""
+    """Return which rows have a NaN."""
     absent = np.not_equal(table, table).astype(np.bool_)
     return np.asarray(absent if table.ndim == 1 else absent.any(axis=1))
 

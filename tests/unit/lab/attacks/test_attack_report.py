@@ -60,11 +60,11 @@ def test_a_ledger_is_told_with_its_ceiling_and_its_words() -> None:
     )
     facts = dict(list_facts(spent))
     assert facts["spent"] == "epsilon 0.5 for these answers"
-    assert facts["ceiling"] == "nothing is guessed right with a chance above 73.1 % (add-remove)"
+    assert facts["ceiling"] == "no guess is right with a probability above 73.1 % (add-remove)"
     assert facts["refused"] == "after 1 answer: Enough.\\x1b[2J"
     folded = replace(spent, refusal=Refusal(12, "No.\n\nNothing\n  is left.", further=9))
     assert dict(list_facts(folded))["refused"] == (
-        "after 12 answers, 9 of them asked for only to see it: No. Nothing is left."
+        "after 12 answers, 9 of them asked only to see the refusal: No. Nothing is left."
     )
     assert "╏ ceiling" in facts[""]
     assert dict(list_facts(replace(spent, refusal=None)))["refused"] == "nothing"
@@ -105,5 +105,5 @@ def test_words_are_shown_for_figures_and_what_nobody_paid_for_a_ledger() -> None
     facts = dict(list_facts(replace(RESULT, notes={"area": "small"}, unpaid=Spent(Fraction(256)))))
     assert facts["area"] == "small"
     assert "area below" not in facts
-    assert facts["unpaid"] == "it would have cost epsilon 256, had a ledger counted"
+    assert facts["unpaid"] == "epsilon 256 would have been spent, had a ledger counted"
     assert "spent" not in facts

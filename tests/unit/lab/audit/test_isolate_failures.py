@@ -24,7 +24,7 @@ def _pieces(rate: float, count: int, random: np.random.Generator) -> np.ndarray[
         failed = bool((random.random(size) < rate).any())
         return BatchResult([1.0 if failed else 0.0] * size, failed)
 
-    pieces = isolate_failures(call, count, lambda failed, others, size: [failed[0], *others[: size - 1]])
+    pieces = isolate_failures(call, count)
     return np.array([row for piece in pieces for row in piece])
 
 

@@ -18,6 +18,9 @@ _SPREADS = (0.02, 1.0)
 # Near m = n the smallest eigenvalue is anybody's guess.
 _LEAST = 1e-3
 
+# Where the fit to the answers of a log stops.
+LOG_GRADIENT = 1e-4
+
 
 @dataclass(frozen=True, eq=False)
 class FittedBits:

@@ -16,7 +16,7 @@ convex function of one number. Where its slope is 0,
 
 with P the share of the answers that hold on to x: those at the edge of what the loss forgives. So nothing is
 compared that differs in the last digits only, and the laws hold for noise of any size. The factor 1/2 is the
-standard deviation of a random bit of A; its mean only tells how many ones there are.
+standard deviation of a random bit of A; its mean only says how many ones there are.
 
 The theorem is about normal matrices. Those of zeros and ones behave alike; at n = 64 the laws are already met. The
 share of one secret scatters a little more than independent bits would, up to 1.4 times.

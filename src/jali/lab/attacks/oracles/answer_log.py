@@ -19,7 +19,7 @@ import numpy as np
 
 from jali.errors import CatalogError
 from jali.lab.attacks.arrays import Bits, Doubles
-from jali.lab.attacks.decoding.conjugate_gradients import fit
+from jali.lab.attacks.decoding.conjugate_gradients import LOG_GRADIENT, fit
 from jali.lab.attacks.noise_models import Noise
 from jali.lab.attacks.oracles.generated_secrets import Secret
 from jali.lab.attacks.oracles.oracle_bases import SecretOracle, UnprotectedOracle
@@ -28,7 +28,6 @@ from jali.lab.attacks.subsets.subset_operators import Subsets
 
 _ANSWER_COLUMNS = ("multiplier", "power", "offset", "answer")
 _PEOPLE_COLUMNS = ("client_id", "status")
-_GRADIENT = 1e-4
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,7 +73,7 @@ class AnswerLog(UnprotectedOracle, SecretOracle):
     @cached_property
     def noise(self) -> Noise:
         """The noise as anybody finds it in the log: normal, with the standard deviation of the residuals."""
-        return Noise("gaussian", fit(self.asked, self.answers, density=0.5, gradient=_GRADIENT).stddev)
+        return Noise("gaussian", fit(self.asked, self.answers, density=0.5, gradient=LOG_GRADIENT).stddev)
 
     def ask(self, subsets: Subsets) -> Doubles:
         """Repeat the answers to the questions that were asked."""
@@ -125,7 +124,7 @@ def _read_columns(path: Path, columns: Sequence[str]) -> Doubles:
 
 
 def _describe_problem(error: Exception) -> str:
-    """Say what went wrong, without numbers of the operating system."""
+    """Describe what went wrong, without numbers of the operating system."""
     return (error.strerror or "it is not a file") if isinstance(error, OSError) else str(error)
 
 

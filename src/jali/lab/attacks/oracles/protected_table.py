@@ -137,7 +137,7 @@ class Promise:
 
     @property
     def in_rho(self) -> bool:
-        """Whether questions are paid in rho, not in epsilon."""
+        """Whether questions are charged in rho, not in epsilon."""
         return self.budget.delta > 0
 
     def terms(self, price: Fraction) -> TermArguments:
@@ -187,9 +187,9 @@ class ProtectedTable:
         rows: int | None = None,
         named: int = 0,
     ) -> None:
-        """Protect people, whose columns and number may be declared, and offer a price for so many questions.
+        """Protect people, whose columns and number may be declared, and price a number of questions.
 
-        A question names about so many people, one by one.
+        A question names about `named` people, one by one.
         """
         self.promise = promise
         self._named = named
@@ -219,7 +219,7 @@ class ProtectedTable:
         return left.rho if self.promise.in_rho else left.epsilon
 
     def offer(self, questions: int) -> None:
-        """Spread what is left over so many questions, unless the price of one is fixed.
+        """Spread what is left over this many questions, unless the price of one is fixed.
 
         Where nothing is left the price stays. Without a ledger everything is left, for every question.
         """
@@ -231,7 +231,7 @@ class ProtectedTable:
         _check_duration(self._expected, self._named)
 
     def watch(self, progress: Progress) -> None:
-        """Tell somebody how many questions are answered."""
+        """Report how many questions are answered."""
         self._told = progress
 
     def ask(self, text: str) -> jali.Answer | None:
@@ -261,7 +261,7 @@ class ProtectedTable:
     def noise(self, text: str) -> Noise:
         """Return the noise that the plan of a question announces for its first number; explaining is free.
 
-        Of numbers that share one draw, each has noise told as the Laplace law of the same standard deviation.
+        Numbers that share one draw are described by the Laplace law of the same standard deviation.
         """
         mechanism = self._session.explain(text, **self.promise.terms(self.price)).parts[0].mechanisms[0]
         if mechanism.joint_mechanism is not None:
@@ -296,7 +296,7 @@ class ProtectedTable:
 
 
 def _count_further(refused: Refusal | None, more: int) -> Refusal | None:
-    """Say of a refusal that it was met by so many further questions."""
+    """Say of a refusal that it was met by this many further questions."""
     return None if refused is None else replace(refused, further=more)
 
 
@@ -306,7 +306,7 @@ def _convert_rho(rho: Fraction, delta: Fraction) -> Fraction:
 
 
 def _check_duration(questions: int, named: int) -> None:
-    """Refuse questions that would take minutes, each of which names so many people."""
+    """Refuse questions that would take minutes, each of which names this many people."""
     seconds = questions * (_SECONDS + named * _SECONDS_NAMED)
     if seconds > _PATIENCE:
         about = f"{seconds / 60:,.0f} minutes"

@@ -90,7 +90,7 @@ def flip_bits(bits: Bits, bound: float, random: np.random.Generator) -> Doubles:
 
 
 def _push_flips(moves: Doubles, wrong: Doubles, count: int) -> Doubles:
-    """Return the nearest moves that flip so many bits, by a little more than it takes."""
+    """Return the nearest moves that flip this many bits, by a little more than it takes."""
     progress = wrong * moves
     progress[0] = -np.inf  # Person 0 is in every subset, and is not moved like the others.
     last = len(progress) - count
@@ -213,7 +213,7 @@ class DecoySimulator(Simulator):
     of the secret on the decoys is wrong in d bits.
 
     The secret is the last of these ways by the order of the people, so that an attack that takes the first of what
-    it cannot tell apart is wrong in all d.
+    it cannot distinguish is wrong in all d.
 
     Attributes:
         decoys: Who they are.
@@ -277,7 +277,7 @@ class SimulatedMeans(UnprotectedOracle, SeatedOracle):
 
 @dataclass(frozen=True, eq=False)
 class RationedOracle:
-    """Hands on the first questions to another oracle.
+    """Passes the first questions to another oracle.
 
     Attributes:
         inner: The other one.

@@ -33,17 +33,17 @@ class Tables(Attack[Agency]):
     The unknowns are how many people there are of each age, sex, race and marital status. Counts and rounded means
     are linear in them, medians nearly (see `build_constraints`); a withheld cell says that it is small. Then a
     block that misses somebody of the solution is sought. If there is none, the solution is the truth; otherwise
-    the people that all solutions have in common are true, and the likeliest solution is handed in.
+    the people that all solutions have in common are true, and the likeliest solution is the guess.
 
     Proof:
         The true block is a solution, so a unique solution is the true block. HiGHS decides in floating point, on
         integers below 2**20.
 
-    Private tables contradict each other, so there is nothing to prove: the likeliest people are handed in.
+    Private tables contradict each other, so there is nothing to prove: the likeliest people are the guess.
 
     Attributes:
-        threshold: The agency tells nothing about a cell of fewer people.
-        limit: So many solutions are listed at most.
+        threshold: The agency withholds cells of fewer people.
+        limit: The most solutions to list.
         patience: How many seconds all searches together may take. What is not proved by then is not proved.
     """
 
@@ -127,7 +127,7 @@ def _find_confidence(found: Solutions) -> Doubles:
 
 
 def _describe_solutions(found: Solutions, release: TableRelease) -> dict[str, str]:
-    """Say what is proved, and from what."""
+    """Describe what is proved, and from what."""
     withheld = sum(told.count is None for told in release.statistics)
     sure, number = int(found.determined.sum()), len(found.blocks)
     least = "" if found.complete else "at least "

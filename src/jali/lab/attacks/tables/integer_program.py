@@ -115,7 +115,6 @@ def _require_middle_pair(program: IntegerProgram, told: CellStatistic, twice: in
     program.require(np.zeros(len(AGE)), low=1, high=1, extra=before)
 
 
-_RARE_SHARE = 1e-12
 # What is found in the first steps is good enough where everything is a guess; the rest of the search takes long.
 _MOST_NODES = 20
 
@@ -129,7 +128,7 @@ def find_likeliest_people(release: TableRelease) -> Bits:
     on either side of it: neither needs to know the true count.
     """
     weight = release.weight or 0.0
-    program = IntegerProgram(most=1, cost=-np.log(LIKELIHOOD + _RARE_SHARE))
+    program = IntegerProgram(most=1, cost=-np.log(LIKELIHOOD + _RARE))
     program.require(np.ones(len(AGE)), low=release.people, high=release.people)
     for told in release.statistics:
         for people, target in _list_aims(told):
@@ -167,7 +166,7 @@ class IntegerProgram:
     """
 
     def __init__(self, *, most: int, cost: Doubles | None = None) -> None:
-        """Allow at most so many people of each combination, at a cost for each."""
+        """Allow at most this many people of each combination, at a cost for each."""
         self._most = [float(most)] * len(CODES)
         self._cost = [0.0] * len(CODES) if cost is None else [float(one) for one in cost]
         self._whole = [1] * len(CODES)
@@ -219,7 +218,7 @@ class IntegerProgram:
 
         Args:
             seconds: After this time the best people so far are returned; without any, it is a `TimeoutError`.
-            nodes: The same after so many nodes of the search.
+            nodes: The same after this many nodes of the search.
         """
         optimize = import_scipy("optimize")
         found = optimize.milp(

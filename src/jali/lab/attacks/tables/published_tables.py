@@ -149,7 +149,7 @@ PUBLISHED_CELLS = (
 
 @dataclass(frozen=True)
 class CellStatistic:
-    """What is told about a cell. What is None is not told.
+    """What is published about a cell; None is withheld.
 
     Attributes:
         cell: Who it is about.
@@ -171,7 +171,7 @@ class TableRelease:
     Attributes:
         people: How many live there.
         statistics: The tables.
-        threshold: In exact tables, nothing is told about a cell of fewer people.
+        threshold: In exact tables, nothing is published about a cell of fewer people.
         weight: How much less likely an answer gets with each person that it is off, as a logarithm: the loss
             behind each number in private tables; None for exact ones.
     """

@@ -1,6 +1,6 @@
 """Audit functions of other packages: numpy, OpenDP, diffprivlib and PyDP.
 
-None of these packages is needed or imported: what is audited is handed over ready made.
+None of these packages is needed or imported: what is audited is passed in ready made.
 """
 
 import lazy_loader

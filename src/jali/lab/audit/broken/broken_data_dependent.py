@@ -1,4 +1,4 @@
-"""Noise and answers that depend on the table, with the mistakes that make them tell of it.
+"""Noise and answers that depend on the table, with the mistakes that make them reveal it.
 
 The tables of the smooth ones have three numbers among 0, 1, ..., 8, neighbours differ in one number, the statistic
 is the median, and the noise is Cauchy noise by the exact rule, rounded to the range. How sensitive a table is, and
@@ -74,7 +74,7 @@ def honest(table: Table, beta: float) -> float:
 
 
 def local_alone(table: Table, beta: float) -> float:  # noqa: ARG001 - that is the mistake
-    """Scale the noise to the local sensitivity: its size tells of the table."""
+    """Scale the noise to the local sensitivity: its size reveals the table."""
     return float(at_distances(table)[0])
 
 

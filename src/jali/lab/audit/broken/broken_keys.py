@@ -57,7 +57,7 @@ def discrete_tail(epsilon: float, least: int) -> float:
 def release_above_threshold(
     people: int, count: int, random: np.random.Generator, epsilon: float, threshold: int
 ) -> Outputs:
-    """Tell the noisy number of people of a key if it reaches the threshold, else 0; nobody's key never appears."""
+    """Release the noisy number of people of a key if it reaches the threshold, else 0; empty keys never appear."""
     stop = -math.expm1(-epsilon)
     # The difference of two geometric numbers is discrete Laplace.
     noise = random.geometric(stop, size=(count, 1)) - random.geometric(stop, size=(count, 1))
@@ -67,7 +67,7 @@ def release_above_threshold(
 
 @define_subject("thresholding with delta off by the tie", Adjacency.ADD_REMOVE, BROKEN)
 def threshold_off_by_the_tie(epsilon: Number = CLAIM, delta: Number = Fraction(1, 20)) -> Sampled:
-    """Broken: the threshold t has Pr[1 + noise > t] <= delta, and noisy counts of t itself are told as well."""
+    """Broken: the threshold t has Pr[1 + noise > t] <= delta, and noisy counts of t itself are released too."""
     loss, failure = float(Fraction(epsilon)), float(Fraction(delta))
     threshold = 1
     while discrete_tail(loss, threshold) > failure:

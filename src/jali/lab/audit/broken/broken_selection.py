@@ -74,7 +74,7 @@ def noisy_max(
     scale: float,
     tells: Callable[..., Outputs],
 ) -> Outputs:
-    """Tell which noisy value is the largest (np.argmax), or the largest itself (np.max)."""
+    """Release which noisy value is the largest (np.argmax), or the largest itself (np.max)."""
     noisy = np.asarray(values, np.float64) + noise(random, scale, (count, len(values)))
     return np.asarray(tells(noisy, axis=1), np.float64)[:, None]
 
@@ -105,11 +105,11 @@ def noisy_max_gumbel(epsilon: Number = CLAIM) -> Sampled:
 
 @define_subject("noisy max with Laplace noise that prints the value", Adjacency.REPLACE_ONE, BROKEN)
 def value_of_noisy_max_laplace(epsilon: Number = CLAIM) -> Sampled:
-    """Broken: tells the largest value; it is low with Pr = F(t)^5, which loses 5/2 epsilon (Ding et al. 2018)."""
+    """Broken: releases the largest value; it is low with Pr = F(t)^5: loses 5/2 epsilon (Ding et al. 2018)."""
     return _define_noisy_max(laplace_noise, epsilon, np.max)
 
 
 @define_subject("noisy max with exponential noise that prints the value", Adjacency.REPLACE_ONE, BROKEN)
 def value_of_noisy_max_exponential(epsilon: Number = CLAIM) -> Sampled:
-    """Broken: tells the largest value, of which some are impossible for a neighbour (Ding et al. 2018)."""
+    """Broken: releases the largest value, of which some are impossible for a neighbour (Ding et al. 2018)."""
     return _define_noisy_max(exponential_noise, epsilon, np.max)

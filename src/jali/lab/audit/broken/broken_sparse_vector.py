@@ -1,8 +1,8 @@
 """Sparse vector: the six algorithms that Lyu, Su and Li 2017 (section 3) compare; the first two are private.
 
-Values of sensitivity 1 are compared with a noisy threshold, one after the other, until so many were above it. A
-sampled output has a column for each value: 1 above, 0 below, -1 not asked; and where values are told, a second one
-each with the value, NaN where there is none.
+Values of sensitivity 1 are compared with a noisy threshold, one after the other, until a given number of them
+was above it. A sampled output has a column for each value: 1 above, 0 below, -1 not asked; and where values are
+released, a second one each with the value, NaN where there is none.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ class SparseVectorVariant:
         cutoff: How many values above the threshold end it; None: it never ends.
         threshold: The threshold.
         redraws: Whether the threshold's noise is drawn anew after each value above it.
-        tells: Whether the noisy value that was compared is told.
+        tells: Whether the noisy value that was compared is released.
     """
 
     threshold_scale: float | Fraction
@@ -130,7 +130,7 @@ def _sum_below(law: DiscreteLaplaceLaw, point: int) -> float:
 
 
 def _define_sampled(epsilon: Number, algorithm: SparseVectorVariant, last: float = 1.0) -> Sampled:
-    """Return an algorithm on neighbours that are told apart best by an end at the last value, or by halves."""
+    """Return an algorithm on neighbours that are distinguished best by an end at the last value, or by halves."""
     ended = (last_against_the_rest(VALUES, last), opposite_halves(VALUES))
     pairs = (opposite_halves(VALUES), half_and_half(VALUES)) if algorithm.cutoff is None else ended
     return Pure(epsilon), pairs, algorithm
@@ -155,7 +155,7 @@ def dwork_and_roth(epsilon: Number = CLAIM, cutoff: int = 2, threshold: float = 
 
 @define_subject("sparse vector 3, of Roth", Adjacency.REPLACE_ONE, BROKEN)
 def roth(epsilon: Number = CLAIM, cutoff: int = 1, threshold: float = 1.0) -> Sampled:
-    """Broken, Algorithm 3, of Roth's lecture notes of 2011: tells the noisy value that it compared."""
+    """Broken, Algorithm 3, of Roth's lecture notes of 2011: releases the noisy value that it compared."""
     half = float(Fraction(epsilon)) / 2
     return _define_sampled(epsilon, SparseVectorVariant(1 / half, cutoff / half, cutoff, threshold, tells=True))
 

@@ -75,17 +75,17 @@ EXACT: tuple[Registration, ...] = (
 
 
 def total(items: Sequence[float], count: int, random: np.random.Generator, scale: float) -> Outputs:
-    """Tell the sum of all items with Laplace noise."""
+    """Release the sum of all items with Laplace noise."""
     return sum(items) + random.laplace(scale=scale, size=(count, 1))
 
 
 def running_sums(items: Sequence[float], count: int, random: np.random.Generator, scale: float) -> Outputs:
-    """Tell every running sum, each with noise of its own."""
+    """Release every running sum, each with noise of its own."""
     return np.cumsum(items) + random.laplace(scale=scale, size=(count, len(items)))
 
 
 def sums_of_noisy(items: Sequence[float], count: int, random: np.random.Generator, scale: float) -> Outputs:
-    """Tell every running sum of noisy items: each item has noise once."""
+    """Release every running sum of noisy items: each item has noise once."""
     noisy = np.asarray(items) + random.laplace(scale=scale, size=(count, len(items)))
     return noisy.cumsum(axis=1)
 
@@ -93,7 +93,7 @@ def sums_of_noisy(items: Sequence[float], count: int, random: np.random.Generato
 def smart_sums(
     items: Sequence[float], count: int, random: np.random.Generator, scale: float, block_scale: float
 ) -> Outputs:
-    """Tell running sums of noisy items, and at the end of each block start from the sums of whole blocks.
+    """Release running sums of noisy items, and at the end of each block start from the sums of whole blocks.
 
     An item is in one sum of a block and in one of the steps within it, so noise of scale 2/epsilon in both makes
     it epsilon-DP (Chan, Shi and Song 2011, section 3.2).

@@ -1,4 +1,4 @@
-"""Definitions of sampled mechanisms: a name, a claim, neighbours that tell much, and how outputs are drawn.
+"""Definitions of sampled mechanisms: a name, a claim, neighbours that reveal much, and how outputs are drawn.
 
 The noise of sampled ones is floating-point noise of numpy, which is not private to the last bit: such a mechanism
 is honest or broken in its law alone; float reachability is another stage's business.

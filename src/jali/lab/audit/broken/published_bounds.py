@@ -78,7 +78,7 @@ def sparse_vector_2() -> Subject:
 
 @_list_published("sparse vector 3", 0.179, _ENDS_AT_THE_LAST)
 def sparse_vector_3() -> Subject:
-    """Broken: tells the value that it compared."""
+    """Broken: releases the value that it compared."""
     return broken_sparse_vector.roth(PUBLISHED_CLAIM)
 
 
@@ -90,7 +90,7 @@ def sparse_vector_4() -> Subject:
 
 @_list_published("noisy max that prints the value", 0.248, (level(5, 0.0), level(5, 10.0)))
 def value_of_noisy_max() -> Subject:
-    """Broken: tells the largest of five values."""
+    """Broken: releases the largest of five values."""
     return broken_selection.value_of_noisy_max_laplace(PUBLISHED_CLAIM)
 
 
@@ -101,7 +101,7 @@ def prefix_sums() -> Subject:
 
 
 def repeat_release(value: float, count: int, random: np.random.Generator, scale: float) -> Outputs:
-    """Tell one number many times, each time with new Laplace noise."""
+    """Release one number many times, each time with new Laplace noise."""
     return value + random.laplace(scale=scale, size=(count, TIMES))
 
 

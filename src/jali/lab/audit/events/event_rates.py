@@ -160,7 +160,7 @@ class RandomSources:
 
 
 def count_choice(subject: Subject, chosen: EventChoice, total: int, sources: RandomSources) -> EventCounts:
-    """Count a chosen event in so many fresh runs, which fair coins share out between the neighbours."""
+    """Count a chosen event in this many fresh runs, which fair coins share out between the neighbours."""
     first = int(sources.coins.binomial(total, 0.5))
     runs = (first, total - first)
     one, other = (
@@ -173,7 +173,7 @@ def count_choice(subject: Subject, chosen: EventChoice, total: int, sources: Ran
 def make_finding(
     subject: Subject, chosen: EventChoice, counts: EventCounts, effort: Effort, tester: str
 ) -> Finding:
-    """Say what the counts of a chosen event prove about the claim of a subject."""
+    """Describe what the counts of a chosen event prove about the claim of a subject."""
     bound = prove_bound(counts, subject.claim, effort.confidence)
     return Finding(
         subject.name,

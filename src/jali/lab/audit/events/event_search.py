@@ -1,4 +1,4 @@
-"""Search a pair of inputs and an event that tells them apart.
+"""Search a pair of inputs and an event that distinguishes them.
 
 Few outputs of many pairs come first, and more of the best ones. An event is learned from outputs of two
 inputs: one half of them proposes, the other half chooses.
@@ -57,7 +57,7 @@ class LearnedEvent:
 
 
 def shortlist(found: Sequence[LearnedEvent], each: int) -> list[LearnedEvent]:
-    """Return the events that promise most, so many for each degree of caution.
+    """Return the events that promise most, this many for each degree of caution.
 
     What is rare and strong leads with little caution, what is frequent and weak with much.
     """
@@ -148,7 +148,7 @@ _PILOT, _TRAINING, _TRIAL = Fraction(1, 10), Fraction(3, 20), Fraction(3, 20)
 _QUICK: tuple[ScoreShape, ...] = (SCORE_SHAPES[0], SCORE_SHAPES[2])
 # With fewer runs of an input nothing is learned; and more are of no use, or do not fit into memory.
 _LEAST_RUNS, _MOST_RUNS, _MOST_NUMBERS = 8, 1 << 19, 1 << 23
-# Outputs are drawn in pieces of so many numbers.
+# Outputs are drawn in pieces of this many numbers.
 _PIECE = 1 << 20
 # In the trial few events are left, and a sample that had no part in proposing them.
 _CAUTION = 1.0

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import asdict, dataclass
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Self, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,9 +33,9 @@ class OutputEvent(ABC):
     def __str__(self) -> str:
         """Say it in words."""
 
-    @abstractmethod
     def to_dict(self) -> dict[str, Any]:
         """Return plain numbers and texts, from which `of_dict` makes it again."""
+        return {"kind": self.kind, **asdict(cast(Any, self))}
 
     @classmethod
     def of_dict(cls, made: dict[str, Any]) -> Self:
@@ -84,10 +84,6 @@ class Between(OutputEvent):
         where = f"between {low} and {high}" if low[0] in "-0123456789" else f"{low} and at most {high}"
         return f"number {self.column + 1} of the output is {where}"
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return plain numbers and texts."""
-        return {"kind": self.kind, **asdict(self)}
-
 
 @dataclass(frozen=True)
 class Threshold(OutputEvent):
@@ -120,10 +116,6 @@ class Threshold(OutputEvent):
             f"at most {self.at:.6g}" if not self.above else low if low.startswith("above") else f"at least {low}"
         )
         return f"number {self.column + 1} of the output is {bound}"
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return plain numbers and texts."""
-        return {"kind": self.kind, **asdict(self)}
 
 
 # An odd number whose powers spread bits well: Steele and Vigna 2021, table 4.

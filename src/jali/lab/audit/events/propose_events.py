@@ -14,7 +14,7 @@ from jali.lab.audit.subject import Outputs
 
 Floats: TypeAlias = NDArray[np.float64]
 
-# So few distinct numbers are all told apart; otherwise these quantiles are.
+# So few distinct numbers are all distinguished; otherwise these quantiles are.
 _FEW = 40
 _TAILS = 0.5 ** np.arange(5, 13)
 _QUANTILES = np.sort(np.concatenate([_TAILS, 1 - _TAILS, np.arange(1, 16) / 16]))
@@ -86,7 +86,7 @@ def _separate_ties(ordered: Floats, quantiles: Floats) -> Floats:
     return np.unique(np.concatenate([marks, np.nextafter(heavy, -np.inf)])) if heavy else np.unique(marks)
 
 
-# Outputs that occur less often say nothing yet; and a set has at most so many.
+# Outputs that occur less often say nothing yet; and a set has at most this many.
 _LEAST, _MOST = 10, 1000
 _ROWS_LOOKED_AT = 1 << 17
 

@@ -19,7 +19,7 @@ from jali.lab.audit.events.output_event import OutputEvent
 from jali.lab.audit.events.propose_events import place_marks
 from jali.lab.audit.subject import Outputs
 
-# So many rows at a time stay in the processor's cache.
+# This many rows at a time stay in the processor's cache.
 _ROWS = 1 << 14
 # More features than this are counted and not named.
 _SPELLED = 3

@@ -285,7 +285,7 @@ class SessionSubject:
 
     Attributes:
         name: What is special about it.
-        script: What is asked of a database with so many copies of the rows; a row of numbers for each session.
+        script: What is asked of a database with this many copies of the rows; a row of numbers for each session.
         claim: What the session may lose in all.
         whose: Whose privacy counts.
         adjacency: When two tables are neighbours.

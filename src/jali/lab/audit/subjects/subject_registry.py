@@ -31,7 +31,7 @@ from jali.mechanisms import Specimen
 from jali.mechanisms.base import LogMasses
 from jali.privacy import Adjacency, Loss
 
-# An encoder is fitted to so many outputs: whatever others hold has a column of its own.
+# An encoder is fitted to this many outputs: whatever others hold has a column of its own.
 _FITTED = 4096
 
 
@@ -108,7 +108,7 @@ def find_subjects(name: str) -> tuple[Subject, ...]:
 
 
 def _describe_unknown(name: str, known: list[str]) -> CatalogError:
-    """Say what was meant, or where the list is."""
+    """Describe what was meant, or where the list is."""
     by_letters = {one.casefold(): one for one in known}
     near = [by_letters[one] for one in get_close_matches(name.casefold(), by_letters, 3)]
     return CatalogError("audit-unregistered", subject=name, advice=_advise(name, tuple(near)))
@@ -216,7 +216,7 @@ def audit_registered(
         seconds: About how long to take in all; as long as it takes by default.
         brief: Leave out the stages that are not needed where the law of the outputs is known.
         workers: How many processes; one for each core by default.
-        progress: Is told what is at work.
+        progress: Called with a line about the work in progress.
     """
     effort, number = effort or Effort(), workers or count_cores()
     if number == 1:

@@ -52,7 +52,7 @@ class Whose(StrEnum):
 
 # Values on both sides of the middle, so that no choice is settled by those who stay.
 _OTHERS: Rows = ((1, "a", LOW, HIGH), (2, "b", HIGH - 1, LOW))
-# So many more that a key which nobody declared appears about as often as not.
+# With so many more people an undeclared key is released about as often as not.
 _CROWD: Rows = (*_OTHERS, *((person, "b", LOW, LOW) for person in (11, 12, 13)))
 _NEW = 3
 _UNHEARD = "c"
@@ -193,7 +193,7 @@ class Reservoir:
     left: dict[Rows, Outputs] = field(default_factory=dict)
 
     def draw(self, rows: Rows, count: int, _: np.random.Generator | None = None) -> Outputs:
-        """Return so many draws, and keep the rest."""
+        """Return this many draws, and keep the rest."""
         rows = tuple(tuple(row) for row in rows)  # type: ignore[misc]  # a witness file gives lists
         while len(self.left.get(rows, ())) < max(1, count):
             self._fill(rows)
@@ -210,7 +210,7 @@ class Reservoir:
 
 
 def make_reservoir(once: Once, pairs: Iterable[Pair], copies: int) -> Reservoir:
-    """Return the reservoir of all inputs of some pairs, of which a go gives so many draws each."""
+    """Return the reservoir of all inputs of some pairs, of which a go gives this many draws each."""
     return Reservoir(once, tuple(dict.fromkeys(rows for pair in pairs for rows in pair)), copies // 2)
 
 

@@ -50,7 +50,7 @@ from jali.privacy import Adjacency, Loss
 Floats = NDArray[np.float64]
 
 # The first order after 1, the factor between orders of the first grid, and the most halvings: an interval is then
-# narrower than doubles tell apart from its bound.
+# narrower than doubles distinguish from its bound.
 _FIRST, _FACTOR, _HALVINGS = 1e-6, 2.0, 20
 # Slopes that may be missed are larger by no more than this, on curves that are not the best one's neighbourhood.
 _CLOSE, _STEPS = 1e-3, 40
@@ -162,8 +162,8 @@ _TOLERANCE = 1e-9
 # Masses are sums and differences of doubles, and outputs beyond the window of an infinite law are less likely than
 # this, all together: nothing is compared any finer.
 _DUST = 1e-11
-# Where a profile is read: at so many epsilons up to the largest loss, and so many corners of the hockey stick; and
-# at the epsilons of these deltas where an output has no limit to its loss.
+# Where a profile is read: at this many epsilons up to the largest loss, and corners of the hockey stick; and at
+# the epsilons of these deltas where an output has no limit to its loss.
 _DELTAS = (0.3, 0.1, *(digit * 10.0**-place for place in range(2, 11) for digit in (5, 2, 1)))
 _MOST_MARKS = 50
 

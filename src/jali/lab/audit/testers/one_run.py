@@ -4,7 +4,7 @@ Statement:
     If flipping one of r independent fair bits costs a system epsilon, the number of bits that anybody guesses
     right from all that it released is dominated by Binomial(r, e^epsilon / (1 + e^epsilon)), where epsilon counts
     as often as a flip has steps between neighbours (Steinke, Nasr and Jagielski 2023, Theorem 5.2; with a delta
-    too). So many right guesses prove a loss, and one run is enough, whatever was asked and answered.
+    too). This many right guesses prove a loss, and one run is enough, whatever was asked and answered.
 
 A claim that is no epsilon, such as a rho, is read as the epsilon that it implies beside a small delta that is
 fixed before: if that is refuted, so is the claim.
@@ -33,7 +33,7 @@ from jali.lab.audit.subject import Effort, Outputs, Subject
 from jali.privacy import Adjacency, Approximate, Loss, Pure
 from jali.privacy.rationals import Number
 
-# Makes a system that holds so many secret bits; the seed is that of the secret.
+# Makes a system that holds this many secret bits; the seed is that of the secret.
 Opponent: TypeAlias = Callable[[int, int | None], Oracle]
 
 # A question costs milliseconds: more bits than these need minutes.
@@ -64,7 +64,7 @@ class RunningSystem(Subject):
     """A running system with a secret of bits, which is asked and not run again and again.
 
     Attributes:
-        opponent: Makes the system, with so many secret bits.
+        opponent: Makes the system, with this many secret bits.
     """
 
     opponent: Opponent | None = field(default=None, kw_only=True)
@@ -78,7 +78,7 @@ def running(
     make: Callable[..., Oracle] = database,
     name: str = "database under attack",
 ) -> RunningSystem:
-    """Return Jali itself as a subject: a generated table, a budget, and an analyst who means no good.
+    """Return Jali itself as a subject: a generated table, a budget, and an adversarial analyst.
 
     Args:
         epsilon: The budget of the table, which is what it claims.
@@ -166,7 +166,7 @@ def imply_epsilon(claim: Loss) -> tuple[float, float]:
 
 
 def _round_to_power_of_two(most: int) -> int:
-    """Return the largest power of two up to a number: Hadamard's questions are about so many people."""
+    """Return the largest power of two up to a number: Hadamard's questions are about this many people."""
     return 1 << max(0, most.bit_length() - 1)
 
 

@@ -39,8 +39,8 @@ _DUST = 1e-9
 class OutputShape(Tester):
     """Compares outputs with the exact law that the subject states, on all inputs of its pairs.
 
-    Half of the outputs and of the error are for the first pair, which is likely to tell most; the others share the
-    rest equally.
+    Half of the outputs and of the error are for the first pair, which is likely to reveal most; the others share
+    the rest equally.
 
     The finding is of the kind "distance": a lower bound on the total variation distance between the law that is
     drawn from and the law that is stated, of which 0 is claimed. A violation says that the subject does not follow

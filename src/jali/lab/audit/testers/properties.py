@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -68,10 +68,6 @@ class Outcome(OutputEvent):
             return f"the run {_WORDS[self.column].format(self.name)}"
         return f"the {self.name}"
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return plain numbers and texts."""
-        return {"kind": self.kind, **asdict(self)}
-
 
 def watch_runs(subject: Subject) -> tuple[Subject, RunWatch]:
     """Return the subject whose outputs are the traits of its runs, and what watches them."""
@@ -103,7 +99,7 @@ class RunWatch:
         Guarantee:
             The traits are those of independent runs: see `isolate_failures`.
         """
-        pieces = isolate_failures(lambda size: self._call(value, size, random), count, _append_traits)
+        pieces = isolate_failures(lambda size: self._call(value, size, random), count)
         return np.concatenate(pieces)
 
     def outcomes(self, traits: Outputs) -> Iterator[Outcome]:
@@ -153,10 +149,6 @@ class RunWatch:
         return hash_text(name)
 
 
-def _append_traits(failed: Outputs, others: Outputs, count: int) -> Outputs:
-    return np.concatenate([failed[:1], others[: count - 1]])
-
-
 # Runs on which an outcome is chosen, for each input, and on which it is tried, for both together.
 _CHOOSING, _TRYING = 200, 20_000
 _MOST_PAIRS = 64
@@ -166,7 +158,7 @@ _MOST_PAIRS = 64
 class Properties(Tester):
     """Compares how runs end on neighbouring inputs.
 
-    The outcome that seems to tell most is chosen on some runs and counted on fresh ones, so that a rare failure
+    The outcome that seems to reveal most is chosen on some runs and counted on fresh ones, so that a rare failure
     that chance put on one side accuses nobody.
 
     Attributes:
@@ -183,7 +175,7 @@ class Properties(Tester):
         return bool(subject.pairs or self.extremes)
 
     def audit(self, subject: Subject, effort: Effort, progress: Progress = silent) -> Finding:
-        """Run the subject under watch on all pairs, then on the pair that seems to tell, if any does."""
+        """Run the subject under watch on all pairs, then on the pair that seems to reveal most, if any does."""
         sources = RandomSources.of(effort.seed)
         pairs = (*self.extremes, *subject.pairs)[:_MOST_PAIRS]
         each = max(1, min(_CHOOSING, effort.samples // (4 * len(pairs))))

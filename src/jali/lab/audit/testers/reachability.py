@@ -1,7 +1,7 @@
 """Float reachability: outputs that are possible under one neighbour and impossible under the other.
 
 Noise that is computed and added in floating point gives only some doubles, and other ones for other inputs
-(Mironov 2012). The tester tries events that tell them apart: how small the last binary digit is; that no double
+(Mironov 2012). The tester tries events that distinguish them: how small the last binary digit is; that no double
 added to the neighbour's value gives the output; that numpy's Laplace noise on it never does. Each is an event like
 any other: it is chosen on some outputs, and its rates are bounded on fresh ones, so that an honest subject is not
 accused more often than was said, whatever it computes with.
@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, ClassVar
 
@@ -89,10 +89,6 @@ class LowBits(OutputEvent):
             return f"number {self.column + 1} of the output {said}"
         where = "below" if self.below else "at or above"
         return f"the last binary digit of number {self.column + 1} of the output is {where} 2^{self.exponent}"
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return plain numbers and texts."""
-        return {"kind": self.kind, **asdict(self)}
 
 
 Doubles = NDArray[np.float64]
@@ -174,10 +170,6 @@ class OutOfReach(OutputEvent):
     def __str__(self) -> str:
         noise = "a double" if self.scale is None else f"numpy's Laplace noise of scale {self.scale:g}"
         return f"number {self.column + 1} of the output is no floating-point sum of {self.value:g} and {noise}"
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return plain numbers and texts."""
-        return {"kind": self.kind, **asdict(self)}
 
 
 # Outputs on which an event is chosen, for each input of a pair, and on which it is tried, for both together.
