@@ -188,14 +188,17 @@ def test_keys_of_earlier_versions_are_found_by_the_words_of_a_question(ledger: S
         reserved(ledger, "aa00", question="another"),
     )
     ledger.release(first, "42")
-    assert ledger.earlier_keys("q", analyst="ana", others=False) == (("00ff", "of 00ff"), ("ff00", "of ff00"))
-    assert ledger.earlier_keys("Q", analyst="ana", others=False) == ()
+    assert ledger.look_up("k", "q", analyst="ana", others=False).earlier == (
+        ("00ff", "of 00ff"),
+        ("ff00", "of ff00"),
+    )
+    assert ledger.look_up("k", "Q", analyst="ana", others=False).earlier == ()
 
 
 def test_keys_of_questions_of_others_are_found_where_they_may_be_known_only(ledger: StoredLedger) -> None:
     receipt = reserved(ledger, "00ff")
     ledger.release(receipt, "42")
-    assert ledger.earlier_keys("q", analyst="ben", others=False) == ()
-    assert ledger.earlier_keys("q", analyst="ben", others=True) == (("00ff", "of 00ff"),)
+    assert ledger.look_up("k", "q", analyst="ben", others=False).earlier == ()
+    assert ledger.look_up("k", "q", analyst="ben", others=True).earlier == (("00ff", "of 00ff"),)
     assert ledger.recall("00ff", analyst="ben", grant=debit(BEN)) is not None
-    assert ledger.earlier_keys("q", analyst="ben", others=False) == (("00ff", "of 00ff"),)
+    assert ledger.look_up("k", "q", analyst="ben", others=False).earlier == (("00ff", "of 00ff"),)
