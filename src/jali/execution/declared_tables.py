@@ -27,7 +27,7 @@ from jali.catalog.validate import check_frame, count_public
 from jali.engines.copy_storage import PreparedCopies
 from jali.errors import CatalogError, QueryError
 from jali.execution.data_guard import DataGuard, DataState, name_state
-from jali.ledger import Declaration, PostgresLedger, StoredLedger, table_account
+from jali.ledger import Declaration, Ledger, PostgresLedger, table_account
 from jali.planner import PLANS
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 _WORD = "copies"
 
 
-def find_copy_directory(place: str | Path | None, ledger: StoredLedger) -> Path | None:
+def find_copy_directory(place: str | Path | None, ledger: Ledger) -> Path | None:
     """Return the directory of the copies of a database; None if they go with the process."""
     if place is None:
         return None
@@ -49,7 +49,7 @@ def find_copy_directory(place: str | Path | None, ledger: StoredLedger) -> Path 
     return file.absolute().with_name(file.name + BESIDE)
 
 
-def name_engine_copies(ledger: StoredLedger, directory: Path | None) -> PreparedCopies | None:
+def name_engine_copies(ledger: Ledger, directory: Path | None) -> PreparedCopies | None:
     """Return what copies are called that other engines keep; None for a database that goes with the process."""
     return None if directory is None else PreparedCopies(lambda: ledger.access.key(_WORD), directory)
 

@@ -5,7 +5,7 @@ It knows nothing of SQL, plans or answers: they are texts that it keeps and give
 
 from jali.ledger.access import AdminAct, LedgerAccess, Role, Token
 from jali.ledger.charge import Debit, grant_account, table_account
-from jali.ledger.ledger import Ledger, StoredLedger
+from jali.ledger.ledger import Ledger
 from jali.ledger.ledger_opening import PostgresLedger, SqliteLedger, open_ledger
 from jali.ledger.ledger_records import (
     MAX_ATTEMPTS,
@@ -48,7 +48,6 @@ __all__ = [
     "Reservation",
     "Role",
     "SqliteLedger",
-    "StoredLedger",
     "StoredStream",
     "SubpopulationSpending",
     "Token",
