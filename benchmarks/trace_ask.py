@@ -96,7 +96,7 @@ def open_clinic(folder: Path) -> Database:
     duckdb.sql(f"COPY ({rows}) TO '{file}' (FORMAT parquet)")
     db = jali.connect(folder / "clinic.jali")
     columns: Any = {"ward": Keys(["A", "B", "C"]), "age": Range(0, 120)}
-    db.protect("visits", file, unit="patient", budget=Budget(epsilon=10), max_rows=1, columns=columns)
+    db.protect("visits", file, unit="patient", budget=Budget(epsilon=10), max_rows=1, rows=300, columns=columns)
     db.grant("ana", "visits", Budget(epsilon=5))
     # Modules are imported, as in a process that runs. The traced question is parsed for the first time.
     db.session("ana").ask(f"{QUESTION} ORDER BY ward", epsilon=0.2)

@@ -13,6 +13,7 @@ from tests.database.clinic import open_clinic
 from tests.servers.postgres import Postgres
 
 import jali
+from jali.execution.reservation import RunContext
 from jali.ledger import SqliteLedger
 
 WARDS = "SELECT ward, COUNT(*) AS n, AVG(age) AS age FROM visits GROUP BY ward"
@@ -127,7 +128,7 @@ def test_a_question_that_waited_sees_that_its_table_was_closed(db: jali.Database
     begun: Any = db.serving.begin(WARDS, {"epsilon": "0.1"}, analyst=None, stage=lambda _: None)
     db._guard.close("visits")
     with pytest.raises(jali.EngineError, match="closed"):
-        begun.finish(jali.execution.ask.RunContext())
+        begun.finish(jali.execution.reservation.RunContext())
 
 
 def test_a_ledger_refuses_what_rests_on_an_older_declaration(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -13,14 +13,14 @@ anew since; the release, that a subpopulation is still the one that was charged.
 from __future__ import annotations
 
 from collections.abc import Callable, Container, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from functools import lru_cache, partial
-from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from jali.answer import Answer
 from jali.catalog.tables import Catalog, Public, Table
 from jali.engines.base import Cancellation, make_change_failure, make_failure
-from jali.errors import BudgetExceeded, CatalogError, EngineError, JaliError, LedgerError, Phrase, QueryError
+from jali.errors import BudgetExceeded, EngineError, JaliError, LedgerError, Phrase, QueryError
 from jali.execution.accounts import (
     CURATOR,
     NO_SUBPOPULATIONS,
@@ -32,9 +32,17 @@ from jali.execution.data_guard import DataGuard, Declarations
 from jali.execution.declared_tables import DeclaredState, DeclaredTables
 from jali.execution.measure import measure
 from jali.execution.postprocess import Release, ReleasedGroups, list_groups
+from jali.execution.reservation import (
+    ReleasedAnswer,
+    ReservationRequest,
+    ReservedQuestion,
+    RunContext,
+    Stage,
+    finish_question,
+)
 from jali.ir.expressions import Question
 from jali.ir.relations import Scan
-from jali.ledger import Debit, DebitSubpopulation, DeclarationsChanged, QuestionHistory, RecallHit
+from jali.ledger import Debit, DebitSubpopulation, DeclarationsChanged, QuestionHistory
 from jali.ledger.charge import charge_grants
 from jali.planner import PLANS, Plan, make_plan, plan_resolved, resolve_names
 from jali.planner.answer_notes import write_answer_notes
@@ -51,116 +59,13 @@ from jali.sql.reader.read_select import read_sql
 if TYPE_CHECKING:
     from jali.engines import Engine
     from jali.execution.question_planner import Planner
-    from jali.execution.suggestions import SuggestionSearch
     from jali.ledger import Declaration, Ledger
     from jali.ledger.ledger import DeclarationCheck
     from jali.planner.batch import BatchPlan
     from jali.planner.measured_query import MeasuredQuery
 
-Stage = Callable[[str], None]
 # How often a question is begun while tables are declared anew.
 _TRIES = 3
-
-
-def ignore_stage(_: str) -> None:
-    """Tell nobody which stage begins."""
-
-
-def hold_nothing() -> None:
-    """Hold nothing back."""
-
-
-@dataclass(frozen=True)
-class RunContext:
-    """Whoever waits for an answer.
-
-    Attributes:
-        stage: Is told each stage as it begins.
-        cancellation: Another thread can stop the engine by it.
-        hold: Returns when an answer, or its failure, may leave: whatever the engine took, at a time of its own.
-        at_once: Whether the question is run as soon as it is reserved: then the tables are still as they were
-            when it was. One that waits in a queue looks again, as a table may have been closed meanwhile.
-    """
-
-    stage: Stage = ignore_stage
-    cancellation: Cancellation = field(default_factory=Cancellation)
-    hold: Callable[[], None] = hold_nothing
-    at_once: bool = False
-
-
-@dataclass(frozen=True)
-class ReservationRequest:
-    """What the ledger reserves: a frozen plan, for whom, and who pays.
-
-    Attributes:
-        analyst: Who asks.
-        question: What the receipt says was asked.
-        key: Under which an answer is recalled. Nothing of the data is in it.
-        plan: The frozen plan, as text: what a receipt is redeemed by.
-        debits: What each table is charged.
-        grants: What each grant of the analyst is charged.
-        missing: The tables on which the analyst has no grant.
-        hit: What was released under the key before.
-        declared: What the plan rests on: it must be the latest when the loss is reserved. None if nobody looks.
-    """
-
-    analyst: str
-    question: str
-    key: str
-    plan: str
-    debits: tuple[Debit, ...]
-    grants: tuple[Debit, ...] = ()
-    working: Container[str] = field(default=(), compare=False, repr=False)
-    missing: tuple[str, ...] = ()
-    hit: RecallHit | None = field(default=None, compare=False, repr=False)
-    declared: Declarations | None = field(default=None, compare=False, repr=False)
-
-    @property
-    def answered(self) -> bool:
-        """Whether the answer was released before, and is paid."""
-        return self.hit is not None and self.hit.paid
-
-    def check_grants(self) -> Self:
-        """Refuse an analyst without a grant on a table."""
-        if self.missing:
-            raise CatalogError("grant-missing", analyst=self.analyst, table=self.missing[0])
-        return self
-
-
-T = TypeVar("T")
-
-
-@dataclass(frozen=True)
-class ReleasedAnswer(Generic[T]):
-    """What a receipt stands for, once it is released.
-
-    Attributes:
-        answer: The answer.
-        plan: The frozen plan, as the ledger keeps it.
-        drawn: The noisy draw, as the ledger keeps it.
-    """
-
-    answer: T
-    plan: str = field(repr=False)
-    drawn: str = field(repr=False)
-
-
-@dataclass(frozen=True)
-class ReservedQuestion(Generic[T]):
-    """What is paid and not yet answered.
-
-    Attributes:
-        receipt: The right to its one answer.
-        finish: Reads the data and finds the answer.
-    """
-
-    receipt: str
-    finish: Callable[[RunContext], ReleasedAnswer[T]]
-
-
-def finish_question(begun: ReleasedAnswer[T] | ReservedQuestion[T], watch: RunContext) -> T:
-    """Return the answer that was found, or finish what was begun."""
-    return (begun.finish(watch) if isinstance(begun, ReservedQuestion) else begun).answer
 
 
 # Parse, resolve, plan. No data is read, and nothing is charged.
@@ -203,6 +108,9 @@ def _parse_text(text: str, limits: Limits) -> tuple[Question, PrivacyClause | No
     check_text(text, limits)
     plain, clause, bounds = read_clause(text, limits)
     return read_sql(plain, bounds, limits), clause
+
+
+T = TypeVar("T")
 
 
 class QuestionRunner:
@@ -250,18 +158,13 @@ class QuestionRunner:
             plan = self.plan(question, given, declared)
             try:
                 request = self.build_request(question, plan, analyst, declared)
-                known = self.recall(request, plan.read, read_stored_answer)
-                if known is not None:
-                    return known
-                return self._reserve_plan(replace(request, working=working), plan, stage)
+                recalled = self.recall(request, plan.read, read_stored_answer)
+                return recalled or self._reserve_plan(replace(request, working=working), plan, stage)
             except DeclarationsChanged:
                 continue
             except BudgetExceeded as error:
                 refused = error
-            fits = self._find_suggestions(analyst)
-            raise fits.find_tightest(refused, plan).offering(
-                fits.suggest(*self.planner.read(question, given), plan)
-            )
+            raise self._add_suggestions(refused, question, given, plan, analyst)
         raise make_change_failure()
 
     def plan(self, question: str | Question, given: TermArguments, declared: DeclaredState | None = None) -> Plan:
@@ -283,9 +186,9 @@ class QuestionRunner:
             return None
         others = _may_recall_others(tables, request.analyst)
         stored = self._ledger.hand_out(request.hit, analyst=request.analyst, grant=request.grants, others=others)
-        return (
-            None if stored is None or stored.answer is None else read(stored.plan, stored.receipt, stored.answer)
-        )
+        if stored is None or stored.answer is None:
+            return None
+        return read(stored.plan, stored.receipt, stored.answer)
 
     def _reserve_plan(self, request: ReservationRequest, plan: Plan, stage: Stage) -> ReservedQuestion[Answer]:
         declared = self._tables.read().list_related(plan.read) if request.declared is None else request.declared
@@ -436,17 +339,25 @@ class QuestionRunner:
         leaves = self._accounts.describe_leaves(debits, free=known.answered, quiet=quiet)
         return plan.telling(charged, leaves + self._accounts.list_missing_grants(plan.costs, analyst))
 
-    def _find_suggestions(self, analyst: str | None) -> SuggestionSearch:
-        """Return what looks for what the accounts would grant instead. Free."""
+    def _add_suggestions(
+        self,
+        refused: BudgetExceeded,
+        question: str | Question,
+        given: TermArguments,
+        plan: Plan,
+        analyst: str | None,
+    ) -> BudgetExceeded:
+        """Add to a refusal what the accounts would grant instead. Free."""
         from jali.execution.suggestions import SuggestionSearch
 
         catalog = self._tables.build_catalog()
-        return SuggestionSearch(
+        fits = SuggestionSearch(
             self._ledger,
             lambda one, terms: self.planner.plan(one, terms, catalog),
             lambda one: self._list_debits(one, analyst),
             self.planner.notes,
         )
+        return fits.find_tightest(refused, plan).offering(fits.suggest(*self.planner.read(question, given), plan))
 
     def _list_debits(self, plan: Plan, analyst: str | None) -> tuple[Debit, ...]:
         """Return what each table, and each grant of an analyst that there is, would be charged."""

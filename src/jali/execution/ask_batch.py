@@ -18,19 +18,18 @@ from jali.batch import Batch, BatchAnswer, BatchQuestion
 from jali.engines.base import Cancellation
 from jali.errors import BudgetExceeded, LedgerError, QueryError
 from jali.execution.accounts import Accounts, find_hidden_accounts
-from jali.execution.ask import (
-    QuestionRunner,
+from jali.execution.ask import QuestionRunner, answer_of
+from jali.execution.declared_tables import DeclaredTables
+from jali.execution.measure import Drawn, measure
+from jali.execution.postprocess import GroupReader, Interval, Release
+from jali.execution.reservation import (
     ReleasedAnswer,
     ReservationRequest,
     ReservedQuestion,
     RunContext,
     Stage,
-    answer_of,
     finish_question,
 )
-from jali.execution.declared_tables import DeclaredTables
-from jali.execution.measure import Drawn, measure
-from jali.execution.postprocess import GroupReader, Interval, Release
 from jali.ir.estimators import AnyEstimate, Cells, RatioEstimate
 from jali.ir.expressions import Question
 from jali.planner import Plan
@@ -180,9 +179,9 @@ class BatchRunner:
         """Recall the answers of a batch, or pay for them: all but the reading."""
         declared = self._tables.read()
         request = self._asking.freeze(_describe_batch(wanted), plan, analyst, declared).check_grants()
-        known = self._asking.recall(request, plan.read, _read_released_batch)
-        if known is not None:
-            return known
+        recalled = self._asking.recall(request, plan.read, _read_released_batch)
+        if recalled is not None:
+            return recalled
         self._asking.guard.admit(declared.latest, plan.read, (part for one in plan.plans for part in one.parts))
         stage("reserving")
         receipt = self._reserve(replace(request, working=working, declared=None))
