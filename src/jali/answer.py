@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from jali.display.view_models import ALL, flatten_cells, show_cell
 from jali.errors import QueryError
-from jali.execution.postprocess import GroupReader, Interval, Release, ReleasedGroups
+from jali.execution.postprocess import GroupReader, Interval, Release, ReleasedGroups, write_event
 from jali.execution.sampling_error import (
     SamplingErrors,
     compare_errors,
@@ -96,7 +96,7 @@ class Answer:
 
         return group_sizes(self.release.selection)
 
-    @property
+    @cached_property
     def remarks(self) -> tuple[str, ...]:
         """What has to be said below the table."""
         chosen = () if self.group_sizes is None else (f"Groups were chosen privately: {self.group_sizes}.",)
@@ -333,8 +333,8 @@ class Answer:
             "totals": [list(names) for names in self.totals],
             "group_sizes": None if self.group_sizes is None else asdict(self.group_sizes),
             "notes": list(self.notes),
-            "cost": _write_event(self.cost),
-            "costs": {table: _write_event(cost) for table, cost in self.costs},
+            "cost": write_event(self.cost),
+            "costs": {table: write_event(cost) for table, cost in self.costs},
             "receipt": self.receipt,
             "cached": self.cached,
             "rehearsed": self.rehearsed,
@@ -440,10 +440,6 @@ class Answer:
             [spans[chosen] for spans in self.interval()],
             cumulative=isinstance(estimate, Cells) and estimate.cumulative,
         )
-
-
-def _write_event(event: Event) -> dict[str, str]:
-    return {"kind": event.kind, "amount": str(event.amount), "delta": str(event.delta)}
 
 
 def _contains_aggregate(expression: Expression) -> bool:

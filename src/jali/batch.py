@@ -9,6 +9,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Unpack
 
 from jali.errors import QueryError
+from jali.execution.postprocess import write_event
 from jali.planner.terms import TermArguments
 from jali.privacy import Event
 from jali.privacy.rationals import Number
@@ -54,15 +55,11 @@ class BatchAnswer:
         """Return everything a program needs, as plain JSON values."""
         return {
             "answers": [answer.to_json(confidence) for answer in self.answers],
-            "cost": _write_event(self.cost),
-            "costs": {table: _write_event(cost) for table, cost in self.costs},
+            "cost": write_event(self.cost),
+            "costs": {table: write_event(cost) for table, cost in self.costs},
             "receipt": self.receipt,
             "cached": self.cached,
         }
-
-
-def _write_event(event: Event) -> dict[str, str]:
-    return {"kind": event.kind, "amount": str(event.amount), "delta": str(event.delta)}
 
 
 @dataclass(frozen=True)

@@ -11,12 +11,13 @@ from typing import TYPE_CHECKING, Any, Self, Unpack
 from jali.catalog.validate import declare_public, declare_table
 from jali.errors import QueryError
 from jali.execution.accounts import Account, Accounts, Remaining, check_analyst_name
-from jali.execution.ask import QuestionRunner, RunContext, Stage, ignore_stage
+from jali.execution.ask import QuestionRunner
 from jali.execution.ask_batch import BatchConditions, BatchRunner
 from jali.execution.auto_ranges import RangePurchases
 from jali.execution.data_guard import DataGuard, DataState
 from jali.execution.declared_tables import DeclaredTables, find_copy_directory, name_engine_copies
 from jali.execution.question_planner import LocalPlanner
+from jali.execution.reservation import RunContext, Stage, ignore_stage
 from jali.execution.streams.stream_arguments import UNSAID, StreamArguments, Unsaid
 from jali.ledger import Receipt, Verification, open_ledger
 from jali.planner.terms import TermArguments, read_subpopulation_request, show_terms

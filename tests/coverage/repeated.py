@@ -18,7 +18,8 @@ from tests.seeded import SeededBits
 
 import jali
 from jali.answer import Answer
-from jali.execution.measure import Drawn, draw
+from jali.execution.measure import Drawn
+from jali.execution.measure import measure as draw
 from jali.mechanisms.partition_selection.optimal_keys import OptimalKeys
 from jali.mechanisms.partition_selection.thresholded_counts import ThresholdedCounts
 from jali.mechanisms.quantiles.quantile_mechanism import QuantileMechanism

@@ -14,7 +14,7 @@ from tests.harness import noise_off
 import jali
 from jali.answer import Answer
 from jali.execution.ask_batch import batch_of
-from jali.execution.measure import draw
+from jali.execution.measure import measure as draw
 from jali.planner.batch import BatchPlan
 from jali.serialization.schema import VALUES
 

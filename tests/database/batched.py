@@ -21,10 +21,10 @@ QUESTIONS = (
 )
 # The walk of a batch: where a process may die. Each is tried before and after.
 STEPS: tuple[tuple[Any, str], ...] = (
-    (SqliteLedger, "recall"),
+    (SqliteLedger, "look_up"),
     (SqliteLedger, "reserve"),
     (DuckDBEngine, "run"),
-    (ask_batch, "draw"),
+    (ask_batch, "measure"),
     (SqliteLedger, "release"),
     (ask_batch, "batch_of"),
 )

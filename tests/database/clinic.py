@@ -28,8 +28,8 @@ COLUMNS: dict[str, jali.Range | jali.Keys] = {
 # The walk of one question, in order: where a process may die. Each is tried before and after.
 STEPS: tuple[tuple[Any, str], ...] = (
     (QuestionRunner, "plan"),
-    (QuestionRunner, "key"),
-    (SqliteLedger, "recall"),
+    (QuestionRunner, "freeze"),
+    (SqliteLedger, "look_up"),
     (SqliteLedger, "reserve"),
     (DuckDBEngine, "run"),
     (LInfinity, "noise"),

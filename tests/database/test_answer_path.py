@@ -1,10 +1,20 @@
-"""What an answer needs, and what it does not load: nothing that explains or draws."""
+"""What an answer needs, through which packages it comes, and what it does not load or compute."""
 
 from __future__ import annotations
 
 import json
 import subprocess
 import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from benchmarks.trace_ask import QUESTION, open_clinic, trace_question
+
+from jali.execution.postprocess import GroupReader
+
+# Of one question with groups, by an analyst with a grant.
+RETURNS = 27
 
 ASKED = """
 import json, sys
@@ -40,3 +50,35 @@ def test_an_answer_loads_no_explanation() -> None:
 
 def test_an_explanation_does() -> None:
     assert "jali.explain.labelled_facts" in loaded("str(db.explain('SELECT COUNT(*) FROM t', epsilon=1))")
+
+
+def test_a_question_rarely_returns_to_a_package_that_it_has_left(tmp_path: Path) -> None:
+    """The tree before had 42 returns for such a question, counted in the same way."""
+    with open_clinic(tmp_path) as db:
+        walk = trace_question(db)
+    entered = [package for package, _ in walk.hops]
+    assert {"sql", "planner", "ledger", "engines", "mechanisms", "sampling"} <= set(entered)
+    assert walk.returns.total() <= RETURNS, walk.returns
+
+
+def test_printing_an_answer_again_computes_no_interval(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    computed: list[Any] = []
+    real = GroupReader.intervals
+
+    def intervals(reader: GroupReader, estimate: Any, confidence: float) -> Any:
+        computed.append(estimate)
+        return real(reader, estimate, confidence)
+
+    monkeypatch.setattr(GroupReader, "intervals", intervals)
+    with open_clinic(tmp_path) as db:
+        for sql in (QUESTION, "SELECT COUNT(*) FROM visits"):
+            answer = db.ask(sql, epsilon=1)
+            printed = str(answer)
+            assert computed
+            computed.clear()
+            assert str(answer) == printed
+            assert repr(answer)
+            assert answer._repr_html_()
+            assert answer.to_json()["intervals"]
+            assert any("not counted" in remark for remark in answer.remarks) is (sql != QUESTION)
+            assert computed == []

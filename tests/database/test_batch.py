@@ -23,7 +23,7 @@ from tests.frames import normalized
 from tests.harness import noise_off
 
 import jali
-from jali.execution.measure import draw
+from jali.execution.measure import measure as draw
 from jali.ir.ownership import changes
 from jali.ledger import ReceiptState
 from jali.mechanisms.additive.l_infinity import JointNoiseCoordinate

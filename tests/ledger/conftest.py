@@ -8,9 +8,9 @@ import pytest
 from tests.ledger.support import clinic
 from tests.servers.postgres import Postgres
 
-from jali.ledger import StoredLedger, open_ledger
+from jali.ledger import Ledger, open_ledger
 
-Open = Callable[[], StoredLedger]
+Open = Callable[[], Ledger]
 
 
 @pytest.fixture
@@ -33,7 +33,7 @@ def place_of(store: str, request: pytest.FixtureRequest) -> Path | str | None:
 
 
 @pytest.fixture(params=["file", "memory", "postgres"])
-def ledger(request: pytest.FixtureRequest) -> Iterator[StoredLedger]:
+def ledger(request: pytest.FixtureRequest) -> Iterator[Ledger]:
     """A ledger with three accounts, sound at the end of every test."""
     with open_ledger(place_of(request.param, request)) as made:
         yield clinic(made)

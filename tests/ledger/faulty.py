@@ -20,7 +20,7 @@ from tests.ledger.support import VISITS, ask, clinic, debit
 from tests.ledger.test_streams import NAME, append, begin, counting
 
 from jali.errors import LedgerError
-from jali.ledger import SqliteLedger, StoredLedger
+from jali.ledger import Ledger, SqliteLedger
 
 READ, WRITE, SYNC, LOCK, TRUNCATE, OPEN = range(1, 7)
 ERRORS = {
@@ -46,7 +46,7 @@ class Worker:
 
     def work(self, turn: int, *, anew: bool) -> None:
         """Ask, answer, publish, and open the ledger anew now and then."""
-        ledger: StoredLedger | None = None
+        ledger: Ledger | None = None
         try:
             ledger = SqliteLedger(self.path, patience=0.2) if anew else self.opened()
             receipt = ask(ledger, debit(VISITS, "1/1000"), key=f"{turn} {len(self.reserved)}")
@@ -63,12 +63,12 @@ class Worker:
             if anew and ledger is not None:
                 self.close(ledger)
 
-    def opened(self) -> StoredLedger:
+    def opened(self) -> Ledger:
         if not hasattr(self, "_kept"):
             self._kept = SqliteLedger(self.path, patience=0.2)
         return self._kept
 
-    def close(self, ledger: StoredLedger) -> None:
+    def close(self, ledger: Ledger) -> None:
         try:
             ledger.close()
         except LedgerError as error:

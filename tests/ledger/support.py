@@ -14,7 +14,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any, TypeVar
 
-from jali.ledger import Debit, StoredLedger, grant_account, table_account
+from jali.ledger import Debit, Ledger, grant_account, table_account
 from jali.ledger.chain import GENESIS, OLD_FORM, canonical, link
 from jali.ledger.stores.sqlite.file import anchor_of
 from jali.privacy import Budget, Event, Pure
@@ -23,14 +23,14 @@ VISITS = table_account("visits")
 ANA = grant_account("ana", "visits")
 BEN = grant_account("ben", "visits")
 TENTH = Pure(0.1).event
-L = TypeVar("L", bound=StoredLedger)
+L = TypeVar("L", bound=Ledger)
 
 
 def debit(account: str = VISITS, epsilon: float | str | Fraction = 0.1) -> Debit:
     return Debit(account, Pure(epsilon).event)
 
 
-def ask(ledger: StoredLedger, *debits: Debit, analyst: str = "ana", key: str = "key") -> str:
+def ask(ledger: Ledger, *debits: Debit, analyst: str = "ana", key: str = "key") -> str:
     return ledger.reserve(
         analyst=analyst, question="how many?", key=key, plan='{"plan": 1}', debits=debits or (debit(),)
     )

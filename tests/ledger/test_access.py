@@ -13,24 +13,24 @@ from tests.ledger.support import ask, clinic
 from tests.ledger.test_streams import rechained
 
 from jali.errors import LedgerError
-from jali.ledger import Role, SqliteLedger, StoredLedger, Token
+from jali.ledger import Ledger, Role, SqliteLedger, Token
 
 LATER = (datetime.now(UTC) + timedelta(days=1)).isoformat(timespec="seconds")
 EARLIER = (datetime.now(UTC) - timedelta(days=1)).isoformat(timespec="seconds")
 
 
-def make(ledger: StoredLedger, id_: str = "a1", *, role: Role = Role.ANALYST, expires: str = LATER) -> Token:
+def make(ledger: Ledger, id_: str = "a1", *, role: Role = Role.ANALYST, expires: str = LATER) -> Token:
     return ledger.access.create(id_=id_, name="ana", role=role, digest=f"digest of {id_}", expires=expires)
 
 
-def test_a_token_is_found_as_it_was_made_and_the_ledger_has_its_digest_alone(ledger: StoredLedger) -> None:
+def test_a_token_is_found_as_it_was_made_and_the_ledger_has_its_digest_alone(ledger: Ledger) -> None:
     made = make(ledger)
     assert ledger.access.token("a1") == made
     assert (made.role, made.digest, made.state) == (Role.ANALYST, "digest of a1", "valid")
     assert ledger.access.token("a2") is None
 
 
-def test_tokens_are_told_in_the_order_of_making(ledger: StoredLedger) -> None:
+def test_tokens_are_told_in_the_order_of_making(ledger: Ledger) -> None:
     assert ledger.access.tokens() == ()
     made = tuple(make(ledger, id_) for id_ in ("b", "a", "c"))
     assert ledger.access.tokens() == made
@@ -48,7 +48,7 @@ def test_a_revoked_token_is_revoked_in_every_process_and_stays_so(path: Path) ->
         assert [deed.act for deed in other.access.acts()] == ["token revoked", "token created"]
 
 
-def test_a_token_that_is_not_there_cannot_be_revoked(ledger: StoredLedger) -> None:
+def test_a_token_that_is_not_there_cannot_be_revoked(ledger: Ledger) -> None:
     with pytest.raises(LedgerError, match="There is no token zz"):
         ledger.access.revoke("zz")
     make(ledger)
@@ -56,21 +56,21 @@ def test_a_token_that_is_not_there_cannot_be_revoked(ledger: StoredLedger) -> No
         ledger.access.revoke("zz")
 
 
-def test_an_expired_token_says_so(ledger: StoredLedger) -> None:
+def test_an_expired_token_says_so(ledger: Ledger) -> None:
     made = make(ledger, expires=EARLIER)
     assert (made.expired(), made.state) == (True, "expired")
     assert made.expired(datetime.fromisoformat(EARLIER))
     assert not made.expired(datetime.fromisoformat(EARLIER) - timedelta(seconds=1))
 
 
-def test_one_id_is_one_token(ledger: StoredLedger) -> None:
+def test_one_id_is_one_token(ledger: Ledger) -> None:
     make(ledger)
     with pytest.raises(LedgerError):
         make(ledger)
     assert len(ledger.access.tokens()) == 1
 
 
-def test_the_trail_has_every_administrative_act_the_latest_first_and_no_question(ledger: StoredLedger) -> None:
+def test_the_trail_has_every_administrative_act_the_latest_first_and_no_question(ledger: Ledger) -> None:
     ask(ledger)
     ledger.declare("visits", "{}")
     ledger.access.act("cara", "grant", "ana on visits: epsilon 1")
@@ -86,7 +86,7 @@ def test_the_trail_has_every_administrative_act_the_latest_first_and_no_question
     assert ledger.access.acts(2) == trail[:2]
 
 
-def test_a_key_is_made_once_and_another_for_each_name_and_file(ledger: StoredLedger) -> None:
+def test_a_key_is_made_once_and_another_for_each_name_and_file(ledger: Ledger) -> None:
     first = ledger.access.key("cookies")
     assert len(first) == 32
     assert ledger.access.key("cookies") == first

@@ -26,7 +26,7 @@ from tests.servers.postgres import Postgres
 
 from jali.cli import main
 from jali.errors import CatalogError, LedgerError
-from jali.ledger import MAX_ATTEMPTS, Debit, PostgresLedger, Role, SqliteLedger, StoredLedger
+from jali.ledger import MAX_ATTEMPTS, Debit, Ledger, PostgresLedger, Role, SqliteLedger
 from jali.ledger.anchor_file import AnchorFile
 from jali.ledger.anchors import AnchoredAccount, AnchoredHead
 from jali.ledger.chain import ChainHead
@@ -36,7 +36,7 @@ from jali.ledger.stores.sqlite.file import anchor_of, check_place
 from jali.privacy import Budget, Event
 
 
-def answer(ledger: StoredLedger, *, key: str = "key", epsilon: str = "1/10") -> str:
+def answer(ledger: Ledger, *, key: str = "key", epsilon: str = "1/10") -> str:
     receipt = ask(ledger, debit(VISITS, Fraction(epsilon)), key=key)
     ledger.release(receipt, "42")
     return receipt
@@ -70,7 +70,7 @@ def test_after_a_kill_a_deleted_journal_is_noticed(path: Path) -> None:
 
 def test_every_older_copy_that_is_put_in_its_place_is_refused(path: Path, tmp_path: Path) -> None:
     copies: list[Path] = []
-    steps: list[Callable[[StoredLedger], object]] = [
+    steps: list[Callable[[Ledger], object]] = [
         clinic,
         lambda ledger: answer(ledger, key="first"),
         lambda ledger: ledger.declare("visits", "{}"),

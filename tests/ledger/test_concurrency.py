@@ -14,7 +14,7 @@ from tests.ledger.conftest import Open
 from tests.ledger.support import ANA, BEN, TENTH, VISITS, ask, behind_python, clinic, debit, in_child, times
 
 from jali.errors import BudgetExceeded, LedgerError
-from jali.ledger import SqliteLedger, StoredLedger
+from jali.ledger import Ledger, SqliteLedger
 from jali.privacy import NOTHING, Budget
 
 TINY = debit(ANA, "1/100000")
@@ -43,7 +43,7 @@ def _read_all(out: int, into: int) -> str:
         return stream.read().decode()
 
 
-def reserve_until_refused(ledger: StoredLedger, most: int) -> list[str]:
+def reserve_until_refused(ledger: Ledger, most: int) -> list[str]:
     names: list[str] = []
     for _ in range(most):
         try:
@@ -166,7 +166,7 @@ def test_forking_while_other_threads_write_neither_deadlocks_nor_loses(opened: O
         stop = threading.Event()
         counts = [0, 0]
 
-        def write(number: int, mine: StoredLedger) -> None:
+        def write(number: int, mine: Ledger) -> None:
             while not stop.is_set():
                 ask(mine, debit(epsilon="1/100"))
                 counts[number] += 1

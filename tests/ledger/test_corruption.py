@@ -23,7 +23,7 @@ from tests.ledger.test_streams import NAME, append, begin, counting
 from tests.ledger.test_subpopulation_sums import of_part
 
 from jali.errors import BudgetExceeded, LedgerError
-from jali.ledger import Role, SqliteLedger, StoredLedger
+from jali.ledger import Ledger, Role, SqliteLedger
 from jali.ledger.stores.sqlite.file import anchor_of
 from jali.privacy import Budget, Event
 
@@ -68,7 +68,7 @@ def write(path: Path) -> str:
     return owed
 
 
-STEPS: dict[str, Callable[[StoredLedger, str], object]] = {
+STEPS: dict[str, Callable[[Ledger, str], object]] = {
     "sums": lambda ledger, _: {name: ledger.spent(name) for name in (VISITS, ANA, BEN)},
     "budget": lambda ledger, _: ledger.budget(VISITS),
     "declarations": lambda ledger, _: ledger.declarations(),

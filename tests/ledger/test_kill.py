@@ -12,9 +12,9 @@ import pytest
 from tests.depth import deep, thinned
 from tests.ledger.support import ANA, BEN, VISITS, ask, clinic, copy_ledger, debit, in_child, kill_self
 
-from jali.ledger import SqliteLedger, StoredLedger
+from jali.ledger import Ledger, SqliteLedger
 
-Step = Callable[[StoredLedger], Any]
+Step = Callable[[Ledger], Any]
 
 
 class Mortal(sqlite3.Connection):
@@ -70,7 +70,7 @@ def before_all_steps(path: Path) -> None:
         ask(ledger, key="other")
 
 
-def open_receipt(ledger: StoredLedger) -> str:
+def open_receipt(ledger: Ledger) -> str:
     return ledger.receipts()[1].id
 
 

@@ -25,10 +25,10 @@ from jali.ledger import (
     AppendOutcome,
     Arrival,
     AttendanceBounds,
+    Ledger,
     PostgresLedger,
     Role,
     SqliteLedger,
-    StoredLedger,
     open_ledger,
 )
 from jali.ledger.migrate import COLUMNS, move_ledger
@@ -134,7 +134,7 @@ def test_everything_moves_and_the_old_one_says_where_to(places: tuple[Place, Pla
         assert recalled.answer == "42\x00\uffff"
 
 
-def writes(ledger: StoredLedger, receipt: str) -> list[Callable[[], Any]]:
+def writes(ledger: Ledger, receipt: str) -> list[Callable[[], Any]]:
     token = {"id_": "b2", "name": "b", "role": Role.ANALYST, "digest": "d", "expires": "e"}
     return [
         lambda: ask(ledger),

@@ -22,7 +22,7 @@ from tests.ledger.support import VISITS, debit
 from tests.servers.postgres import Postgres
 
 from jali.errors import BudgetExceeded, LedgerError
-from jali.ledger import MAX_ATTEMPTS, PostgresLedger, ReceiptState, SqliteLedger, StoredLedger, grant_account
+from jali.ledger import MAX_ATTEMPTS, Ledger, PostgresLedger, ReceiptState, SqliteLedger, grant_account
 from jali.privacy import Budget
 
 ANALYSTS = ("ana", "ben", "an on a")
@@ -52,7 +52,7 @@ class Machine(RuleBasedStateMachine):
         for account, limit in LIMITS.items():
             self.ledger.open_account(account, Budget(limit))
 
-    def made(self) -> StoredLedger:
+    def made(self) -> Ledger:
         return SqliteLedger(None)
 
     def fits(self, account: str, epsilon: Fraction) -> bool:
@@ -144,7 +144,7 @@ class PostgresMachine(Machine):
 
     url: str
 
-    def made(self) -> StoredLedger:
+    def made(self) -> Ledger:
         return PostgresLedger(f"{self.url}?schema=model_{secrets.token_hex(6)}")
 
 

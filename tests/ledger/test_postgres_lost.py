@@ -20,7 +20,7 @@ from tests.servers.postgres import Postgres
 from tests.servers.proxy import Cut, Proxy, wire_to
 
 from jali.errors import BudgetExceeded, LedgerError
-from jali.ledger import AppendOutcome, PostgresLedger, ReceiptState, StoredLedger
+from jali.ledger import AppendOutcome, Ledger, PostgresLedger, ReceiptState
 from jali.ledger.stores.postgres import store
 from jali.privacy import Budget
 
@@ -183,7 +183,7 @@ def state(place: str) -> tuple[Any, ...]:
         return found.entries, found.open, found.spent, receipts, ledger.declarations(), published
 
 
-ALL_STEPS: dict[str, Callable[[StoredLedger], Any]] = {
+ALL_STEPS: dict[str, Callable[[Ledger], Any]] = {
     **STEPS,
     "stream": lambda ledger: begin(ledger, "visitors"),
     "publish": lambda ledger: ledger.streams.publish(NAME, 5, counting),
@@ -279,7 +279,7 @@ class Told:
     errors: list[LedgerError] = field(default_factory=list)
 
 
-def work(ledger: StoredLedger, told: Told, number: int, stop: threading.Event) -> None:
+def work(ledger: Ledger, told: Told, number: int, stop: threading.Event) -> None:
     """Ask and answer as the database does: what failed is asked again under the same key."""
     key, turn = f"{number}.0", 0
     while not stop.is_set():
@@ -353,7 +353,7 @@ def test_processes_never_overspend_while_postgres_restarts(address: str, postgre
                 spend_all(mine)
                 return
 
-    def spend_all(mine: StoredLedger) -> None:
+    def spend_all(mine: Ledger) -> None:
         while True:
             try:
                 ask(mine)

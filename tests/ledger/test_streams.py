@@ -24,8 +24,8 @@ from jali.ledger import (
     Arrival,
     AttendanceBounds,
     Debit,
+    Ledger,
     SqliteLedger,
-    StoredLedger,
     StoredStream,
     stream_account,
 )
@@ -38,7 +38,7 @@ ACCOUNT = stream_account(NAME)
 ONE = "[[0,1]]"
 
 
-def begin(ledger: StoredLedger, name: str = NAME, epsilon: float = 1, declaration: str = "{}") -> StoredStream:
+def begin(ledger: Ledger, name: str = NAME, epsilon: float = 1, declaration: str = "{}") -> StoredStream:
     account = stream_account(name)
     return ledger.streams.begin(
         name,
@@ -66,11 +66,11 @@ def arrivals(*names: str) -> list[Arrival]:
     return [Arrival(owner, item, ONE) for owner, item in (name.split(".") for name in names)]
 
 
-def append(ledger: StoredLedger, *names: str, bounds: AttendanceBounds = AttendanceBounds()) -> AppendOutcome:  # noqa: B008 - frozen
+def append(ledger: Ledger, *names: str, bounds: AttendanceBounds = AttendanceBounds()) -> AppendOutcome:  # noqa: B008 - frozen
     return ledger.streams.append(NAME, arrivals(*names), bounds, None)
 
 
-def counted(ledger: StoredLedger) -> list[tuple[str, str, int]]:
+def counted(ledger: Ledger) -> list[tuple[str, str, int]]:
     """Return the owner, the key and the tick of every item that counts."""
     with ledger.store.reading() as connection:
         return list(
@@ -83,7 +83,7 @@ def counted(ledger: StoredLedger) -> list[tuple[str, str, int]]:
 # Made, appended to, published.
 
 
-def test_the_whole_loss_is_charged_when_a_stream_is_made_and_never_again(ledger: StoredLedger) -> None:
+def test_the_whole_loss_is_charged_when_a_stream_is_made_and_never_again(ledger: Ledger) -> None:
     begin(ledger)
     assert ledger.spent(ACCOUNT) == Pure(1).event
     append(ledger, "ana.1", "ben.1")
@@ -93,7 +93,7 @@ def test_the_whole_loss_is_charged_when_a_stream_is_made_and_never_again(ledger:
     assert ledger.streams.values(NAME, 2, 2) == ("2",)
 
 
-def test_a_stream_that_is_made_again_is_the_first_one_and_costs_nothing(ledger: StoredLedger) -> None:
+def test_a_stream_that_is_made_again_is_the_first_one_and_costs_nothing(ledger: Ledger) -> None:
     first = begin(ledger)
     assert begin(ledger, declaration="other") == first
     assert begin(ledger, name=NAME.upper()).name == NAME
@@ -101,7 +101,7 @@ def test_a_stream_that_is_made_again_is_the_first_one_and_costs_nothing(ledger: 
     assert ledger.verify().receipts == 1
 
 
-def test_a_stream_beyond_its_budget_leaves_nothing_behind(ledger: StoredLedger) -> None:
+def test_a_stream_beyond_its_budget_leaves_nothing_behind(ledger: Ledger) -> None:
     before = ledger.accounts(), ledger.verify().entries
     with pytest.raises(BudgetExceeded):
         begin(ledger, epsilon=1.5)
@@ -109,7 +109,7 @@ def test_a_stream_beyond_its_budget_leaves_nothing_behind(ledger: StoredLedger) 
     assert ledger.streams.all() == ()
 
 
-def test_what_was_published_is_not_published_again(ledger: StoredLedger) -> None:
+def test_what_was_published_is_not_published_again(ledger: Ledger) -> None:
     begin(ledger)
     append(ledger, "ana.1")
     ledger.streams.publish(NAME, 2, counting)
@@ -121,7 +121,7 @@ def test_what_was_published_is_not_published_again(ledger: StoredLedger) -> None
     assert ledger.streams.values(NAME) == ("1", "1")
 
 
-def test_a_failing_mechanism_changes_nothing_and_its_words_stay_inside(ledger: StoredLedger) -> None:
+def test_a_failing_mechanism_changes_nothing_and_its_words_stay_inside(ledger: Ledger) -> None:
     begin(ledger)
     append(ledger, "ana.1")
 
@@ -135,7 +135,7 @@ def test_a_failing_mechanism_changes_nothing_and_its_words_stay_inside(ledger: S
     assert ledger.streams.values(NAME) == ("2",)
 
 
-def test_an_item_is_known_by_its_owner_and_key_in_any_later_tick(ledger: StoredLedger) -> None:
+def test_an_item_is_known_by_its_owner_and_key_in_any_later_tick(ledger: Ledger) -> None:
     begin(ledger)
     wide = AttendanceBounds(ticks=9, items=9)
     assert append(ledger, "ana.1", "ana.1", "ben.1", bounds=wide) == AppendOutcome(new=2, known=1)
@@ -143,14 +143,14 @@ def test_an_item_is_known_by_its_owner_and_key_in_any_later_tick(ledger: StoredL
     assert append(ledger, "ana.1", "ben.1", "ana.2", bounds=wide) == AppendOutcome(new=1, known=2)
 
 
-def test_after_the_horizon_nothing_enters(ledger: StoredLedger) -> None:
+def test_after_the_horizon_nothing_enters(ledger: Ledger) -> None:
     begin(ledger)
     ledger.streams.publish(NAME, 2, counting)
     with pytest.raises(LedgerError, match="horizon"):
         ledger.streams.append(NAME, arrivals("ana.1"), AttendanceBounds(), 2)
 
 
-def test_an_item_that_cannot_be_read_may_come_again_and_takes_nobodys_place(ledger: StoredLedger) -> None:
+def test_an_item_that_cannot_be_read_may_come_again_and_takes_nobodys_place(ledger: Ledger) -> None:
     begin(ledger)
     wrong, right = Arrival("ana", "1", None), Arrival("ana", "1", ONE)
     assert ledger.streams.append(NAME, [wrong], AttendanceBounds(), None) == AppendOutcome(unreadable=1)
@@ -360,7 +360,7 @@ def test_entries_that_no_stream_could_have_made_are_found(
 
 # Killed.
 
-STEPS: dict[str, Callable[[StoredLedger], Any]] = {
+STEPS: dict[str, Callable[[Ledger], Any]] = {
     "begin": lambda ledger: begin(ledger, "visitors"),
     "first": lambda ledger: begin(ledger, "visitors"),
     "append": lambda ledger: append(ledger, "ana.2", "eli.1", "cai.0"),

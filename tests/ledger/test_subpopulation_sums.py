@@ -18,7 +18,7 @@ from tests.ledger.test_concurrency import together
 from tests.ledger.test_kill import dying_after, script, state
 
 from jali.errors import BudgetExceeded, LedgerError
-from jali.ledger import Debit, DebitSubpopulation, SqliteLedger, StoredLedger
+from jali.ledger import Debit, DebitSubpopulation, Ledger, SqliteLedger
 from jali.privacy import NOTHING, Budget, Concentrated, Event, Filter, Pure
 
 WARD = "visits by ward [1]"
@@ -38,17 +38,17 @@ def of_part(
     return Debit(account, Pure(epsilon).event, DebitSubpopulation(scheme, key, touched, alone))
 
 
-def epsilon_of(ledger: StoredLedger, account: str = VISITS) -> Fraction | None:
+def epsilon_of(ledger: Ledger, account: str = VISITS) -> Fraction | None:
     return ledger.spent(account).epsilon
 
 
-def test_all_parts_together_cost_the_dearest_one(ledger: StoredLedger) -> None:
+def test_all_parts_together_cost_the_dearest_one(ledger: Ledger) -> None:
     for key, epsilon in (("A", "0.1"), ("B", "0.3"), ("C", "0.2"), ("A", "0.1")):
         ask(ledger, of_part(key, epsilon))
     assert epsilon_of(ledger) == Fraction("0.3")
 
 
-def test_what_concerns_everybody_is_added_before_and_after(ledger: StoredLedger) -> None:
+def test_what_concerns_everybody_is_added_before_and_after(ledger: Ledger) -> None:
     ask(ledger, Debit(VISITS, Pure("0.5").event))
     ask(ledger, of_part("A", "0.2"))
     ask(ledger, Debit(VISITS, Pure("0.25").event))
@@ -56,14 +56,14 @@ def test_what_concerns_everybody_is_added_before_and_after(ledger: StoredLedger)
     assert epsilon_of(ledger) == Fraction("1.05")
 
 
-def test_two_partitions_add(ledger: StoredLedger) -> None:
+def test_two_partitions_add(ledger: Ledger) -> None:
     ask(ledger, of_part("A", "0.2"))
     ask(ledger, of_part("A", "0.3", scheme=YEAR))
     ask(ledger, of_part("B", "0.25"))
     assert epsilon_of(ledger) == Fraction("0.55")
 
 
-def test_a_replaced_person_can_touch_two_parts(ledger: StoredLedger) -> None:
+def test_a_replaced_person_can_touch_two_parts(ledger: Ledger) -> None:
     ask(ledger, of_part("A", "0.4", touched=2, apart="0.3"))
     assert epsilon_of(ledger) == Fraction("0.4")
     ask(ledger, of_part("B", "0.2", touched=2, apart="0.2"))
@@ -74,13 +74,13 @@ def test_a_replaced_person_can_touch_two_parts(ledger: StoredLedger) -> None:
     assert epsilon_of(ledger) == Fraction("0.8")
 
 
-def test_without_a_loss_of_its_own_an_addition_costs_as_much_as_a_replacement(ledger: StoredLedger) -> None:
+def test_without_a_loss_of_its_own_an_addition_costs_as_much_as_a_replacement(ledger: Ledger) -> None:
     ask(ledger, of_part("A", "0.4", touched=2))
     ask(ledger, of_part("B", "0.3", touched=2))
     assert epsilon_of(ledger) == Fraction("0.7")
 
 
-def test_a_grant_follows_the_same_rule(ledger: StoredLedger) -> None:
+def test_a_grant_follows_the_same_rule(ledger: Ledger) -> None:
     for key in "ABCDEFGHIJKL":
         ask(ledger, of_part(key, "0.9"), of_part(key, "0.9", account=ANA))
     assert epsilon_of(ledger, ANA) == Fraction("0.9")
@@ -89,7 +89,7 @@ def test_a_grant_follows_the_same_rule(ledger: StoredLedger) -> None:
     assert refused.value.remaining == Fraction("0.1")
 
 
-def test_a_first_sight_of_a_parts_answer_charges_the_part(ledger: StoredLedger) -> None:
+def test_a_first_sight_of_a_parts_answer_charges_the_part(ledger: Ledger) -> None:
     ledger.release(ask(ledger, of_part("A", "0.5"), analyst="ben"), "42")
     ask(ledger, of_part("B", "0.75", account=ANA))
     seen = ledger.recall("key", analyst="ana", grant=of_part("A", "0.5", account=ANA))
@@ -97,7 +97,7 @@ def test_a_first_sight_of_a_parts_answer_charges_the_part(ledger: StoredLedger) 
     assert epsilon_of(ledger, ANA) == Fraction("0.75")
 
 
-def test_what_remains_for_a_part_is_what_a_question_on_it_is_granted(ledger: StoredLedger) -> None:
+def test_what_remains_for_a_part_is_what_a_question_on_it_is_granted(ledger: Ledger) -> None:
     ask(ledger, Debit(VISITS, Pure(1).event))
     ask(ledger, of_part("A", "1.5"))
     ask(ledger, of_part("B", "0.5"))
@@ -122,7 +122,7 @@ def test_a_rule_that_one_part_used_up_is_closed_to_the_others(tmp_path: Path) ->
         assert ledger.verify().problems == ()
 
 
-def test_the_sum_after_a_debit_is_told_and_nothing_is_charged(ledger: StoredLedger) -> None:
+def test_the_sum_after_a_debit_is_told_and_nothing_is_charged(ledger: Ledger) -> None:
     ask(ledger, of_part("A", "0.5"))
     assert ledger.after(of_part("B", "0.25")).epsilon == Fraction("0.5")
     assert ledger.after(of_part("B", "0.75")).epsilon == Fraction("0.75")
@@ -130,20 +130,20 @@ def test_the_sum_after_a_debit_is_told_and_nothing_is_charged(ledger: StoredLedg
     assert epsilon_of(ledger) == Fraction("0.5")
 
 
-def test_a_scheme_touches_one_number_of_parts(ledger: StoredLedger) -> None:
+def test_a_scheme_touches_one_number_of_parts(ledger: Ledger) -> None:
     ask(ledger, of_part("A"))
     for wrong in (of_part("A", touched=2), of_part("A", scheme=""), of_part("A", scheme=YEAR, touched=3)):
         with pytest.raises(LedgerError):
             ask(ledger, wrong)
 
 
-def test_a_part_cannot_be_refunded(ledger: StoredLedger) -> None:
+def test_a_part_cannot_be_refunded(ledger: Ledger) -> None:
     for event in (Event(Fraction(-1), Fraction(0)), Event(Fraction(0), Fraction(0), Fraction(-1))):
         with pytest.raises(LedgerError):
             ask(ledger, Debit(VISITS, Pure("0.1").event, DebitSubpopulation(WARD, "A", 2, event)))
 
 
-def test_parts_are_listed_scheme_after_scheme(ledger: StoredLedger) -> None:
+def test_parts_are_listed_scheme_after_scheme(ledger: Ledger) -> None:
     for debit in (of_part("B"), of_part("A", scheme=YEAR), of_part("A", "0.2"), of_part("B")):
         ask(ledger, debit)
     lines = [(line.scheme, line.key, line.spent.epsilon) for line in ledger.parts(VISITS)]

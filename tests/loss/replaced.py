@@ -62,7 +62,7 @@ def _replacements(watch: Watch) -> Iterator[tuple[Any, str, Any]]:
     yield jali.mechanisms.partition_selection.thresholded_counts, "bernoulli", _no_coin
     yield jali.execution.measure, "sort_keys", _passing(watch.public_order, sort_keys)
     for module in (jali.execution.ask, jali.execution.ask_batch):
-        yield module, "draw", _passing(watch.draw, jali.execution.measure.draw)
+        yield module, "measure", _passing(watch.draw, jali.execution.measure.measure)
     for source in (KeyedBits, OperatingSystemBits):
         yield source, "_fill", _unseen
 

@@ -278,7 +278,7 @@ def failing(plan: Any, run: Any) -> Any:
     return found
 
 
-honest_noisy, honest_draw = NoiseMeasurement.release_numbers, jali.execution.measure.draw
+honest_noisy, honest_draw = NoiseMeasurement.release_numbers, jali.execution.measure.measure
 LEAKS: dict[str, tuple[Asked, Patch]] = {
     "one number without noise": (
         one("SELECT ward, COUNT(*) FROM visits GROUP BY ward", **PURE),
@@ -288,7 +288,7 @@ LEAKS: dict[str, tuple[Asked, Patch]] = {
         one(COUNT, **PURE),
         of(NoiseMeasurement, "release_numbers", scaled_by_the_data),
     ),
-    "a failure that depends on the data": (one(COUNT, **PURE), of(jali.execution.ask, "draw", failing)),
+    "a failure that depends on the data": (one(COUNT, **PURE), of(jali.execution.ask, "measure", failing)),
 }
 ALL = {**NOISE, **SQL, **GROUPS, **CHARGES, **LEAKS}
 

@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING, Any
 from jali.catalog.tables import Public, Table
 from jali.catalog.value_domain import Value
 from jali.errors import BudgetExceeded, CatalogError, LedgerError, Phrase
-from jali.execution.declared_tables import DeclaredTables
+from jali.execution.declared_tables import DeclaredState, DeclaredTables
 from jali.ir.expressions import NamedTable
 from jali.ledger import Debit, DebitSubpopulation, SubpopulationSpending, grant_account, table_account
-from jali.ledger.charge import charge
+from jali.ledger.charge import charge, charge_grants, charge_tables
 from jali.numbers.exact import decimal
 from jali.planner.plan import Plan
 from jali.planner.resolve.resolver import Resolver
@@ -164,18 +164,7 @@ class Accounts:
         self, costs: Iterable[tuple[str, Event]], parts: Mapping[str, DebitSubpopulation] = NO_SUBPOPULATIONS
     ) -> tuple[Debit, ...]:
         """Charge every protected table what a question costs it; for one part where it concerns one."""
-        return tuple(Debit(table_account(name), cost, parts.get(name)) for name, cost in costs)
-
-    def grant_debits(
-        self,
-        costs: Iterable[tuple[str, Event]],
-        analyst: str | None,
-        parts: Mapping[str, DebitSubpopulation] = NO_SUBPOPULATIONS,
-    ) -> tuple[Debit, ...]:
-        """Charge the analyst's grants as much as the tables; the curator has none."""
-        if analyst is None:
-            return ()
-        return tuple(Debit(self._find_grant_account(analyst, name), cost, parts.get(name)) for name, cost in costs)
+        return charge_tables(costs, parts)
 
     def list_grant_debits(
         self,
@@ -184,9 +173,8 @@ class Accounts:
         parts: Mapping[str, DebitSubpopulation] = NO_SUBPOPULATIONS,
     ) -> tuple[Debit, ...]:
         """Return the same for the grants that there are: what explaining says to an analyst who has none yet."""
-        named = [] if analyst is None else [(grant_account(analyst, name), name, cost) for name, cost in costs]
-        known = [one for one in named if self._ledger.budget(one[0]) is not None]
-        return tuple(Debit(account, cost, parts.get(name)) for account, name, cost in known)
+        debits = () if analyst is None else charge_grants(analyst, costs, parts)
+        return tuple(debit for debit in debits if self._ledger.budget(debit.account) is not None)
 
     def list_missing_grants(
         self, costs: Iterable[tuple[str, Event]], analyst: str | None
@@ -284,15 +272,18 @@ class SubpopulationAccounts:
         """Return the parts of a table, or refuse what does not tell them by public facts."""
         return list_subpopulations(table, by, Resolver(self._tables.build_catalog()))
 
-    def find_subpopulations(self, plan: Plan) -> dict[str, DebitSubpopulation]:
+    def find_subpopulations(
+        self, plan: Plan, declared: DeclaredState | None = None
+    ) -> dict[str, DebitSubpopulation]:
         """Return the part that a plan is about, for each table that may be charged for it alone."""
         if plan.part is None:
             return {}
+        data_version = (declared or self._tables.read()).find_data_version
         found = {table.name: count_charged_subpopulations(plan, table) for table in plan.tables}
         tables = {table.name: table for table in plan.tables}
         return {
             table.name: DebitSubpopulation(
-                self._build_scheme(plan.part, tables, table.name), encode_key(plan.part), *told
+                name_scheme(plan.part, tables[plan.part.table], table, data_version), encode_key(plan.part), *told
             )
             for table in plan.tables
             if (told := found[table.name]) is not None
@@ -301,41 +292,40 @@ class SubpopulationAccounts:
     def find_subpopulation(self, part: SubpopulationRequest) -> DebitSubpopulation:
         """Return a part of a table by its name, as the table's own account sees it."""
         assert part.table is not None
-        member = resolve_subpopulation(part, NamedTable(part.table), Resolver(self._tables.build_catalog()))
+        declared = self._tables.read()
+        member = resolve_subpopulation(part, NamedTable(part.table), Resolver(declared.catalog))
         table = self._tables.find_protected(member.table)
         return DebitSubpopulation(
-            name_scheme(member, table, table, self._find_data_version),
+            name_scheme(member, table, table, declared.find_data_version),
             encode_key(member),
             count_touched_subpopulations(table),
         )
 
-    def _build_scheme(self, member: ResolvedSubpopulation, tables: Mapping[str, Table], charged: str) -> str:
-        return name_scheme(member, tables[member.table], tables[charged], self._find_data_version)
-
-    def _find_data_version(self, name: str) -> int:
-        declared = self._ledger.declaration(name)
-        assert declared is not None
-        return declared.data_version
-
-    def _find_current_schemes(self, plan: Plan, member: ResolvedSubpopulation) -> set[str]:
-        """Return the schemes as tables are declared now: a copy, or the source beneath it, may be read no more."""
-        now = {table.name: table for table in self._tables.list_protected()}
-        return {self._build_scheme(member, now, name) for name in self.find_subpopulations(plan)}
-
-    def compute_growth(self, plan: Plan) -> tuple[tuple[str, Event], ...]:
+    def compute_growth(self, plan: Plan, declared: DeclaredState) -> tuple[tuple[str, Event], ...]:
         """Return by how much a plan would let the sums of its tables grow now."""
-        parts, costs = self.find_subpopulations(plan), dict(plan.costs)
+        parts, costs = self.find_subpopulations(plan, declared), dict(plan.costs)
         debits = [Debit(table_account(name), costs[name], part) for name, part in parts.items()]
         growth = [
             _subtract_events(self._ledger.spent(debit.account), self._ledger.after(debit)) for debit in debits
         ]
         return tuple(zip(parts, growth, strict=True))
 
-    def check(self, plan: Plan, debits: tuple[Debit, ...]) -> None:
+    def check(self, plan: Plan, debits: tuple[Debit, ...], declared: DeclaredState | None = None) -> None:
         """Refuse to run a plan on other data than it was charged for: people may have changed parts since."""
         paid = {debit.part.scheme for debit in debits if debit.part is not None}
-        if paid and (plan.part is None or paid != self._find_current_schemes(plan, plan.part)):
+        if paid and (plan.part is None or paid != self._find_current_schemes(plan, plan.part, declared)):
             raise LedgerError("part-data-refreshed")
+
+    def _find_current_schemes(
+        self, plan: Plan, member: ResolvedSubpopulation, declared: DeclaredState | None
+    ) -> set[str]:
+        """Return the schemes as tables are declared now: a copy, or the source beneath it, may be read no more."""
+        latest = declared or self._tables.read()
+        now = {name: table for name, table in latest.tables.items() if isinstance(table, Table)}
+        return {
+            name_scheme(member, now[member.table], now[name], latest.find_data_version)
+            for name in self.find_subpopulations(plan, latest)
+        }
 
 
 def _subtract_events(before: Event, after: Event) -> Event:

@@ -22,8 +22,9 @@ from jali.catalog.to_code import to_exact, write_python_call, write_shell_call
 from jali.display.numbers import show_interval, show_percent
 from jali.errors import CatalogError, QueryError
 from jali.execution.accounts import CURATOR, Accounts
-from jali.execution.ask import QuestionRunner, ReservationRequest, ignore_stage
+from jali.execution.ask import QuestionRunner
 from jali.execution.declared_tables import DeclaredTables
+from jali.execution.reservation import ReservationRequest, ignore_stage
 from jali.ir.expressions import Aggregate, Column, Derived, Literal, NamedTable, Output, Question, Select
 from jali.planner import Plan
 from jali.planner.buy_range import plan_range, purchase_key, purchase_name, read_range, rows_needed

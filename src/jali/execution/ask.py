@@ -1,125 +1,116 @@
-"""Answer one question: plan, recall or reserve, run, measure, release. In that order.
+"""Answer one question: parse, resolve, plan, recall, reserve, run, measure, release. In that order.
 
-This is the one way from a plan to an answer. A reservation is made once and answered once, whatever is in it: the
-budget is debited durably before any data is read, and what was measured is stored before it leaves.
+`plan_question` parses, resolves and plans, in this process or in another one. `QuestionRunner.begin` plans, and
+recalls the answer or reserves its loss; `QuestionRunner.finish` runs the engine's queries, measures and releases.
+This is the one way from a question to an answer. A reservation is made once and answered once: the budget is
+debited durably before any data is read, and what was measured is stored before it leaves.
+
+A question takes two transactions of the ledger that read, and two that write. The first read gives all that is
+declared, the second all that is known of the question. The reservation makes sure that nothing of it was declared
+anew since; the release, that a subpopulation is still the one that was charged.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container
-from dataclasses import dataclass, field, replace
-from functools import partial
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from collections.abc import Callable, Container, Mapping
+from dataclasses import replace
+from functools import lru_cache, partial
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from jali.answer import Answer
-from jali.catalog.tables import Public, Table
-from jali.engines.base import Cancellation, make_failure
-from jali.errors import BudgetExceeded, EngineError, JaliError, LedgerError, Phrase
-from jali.execution.accounts import CURATOR, Accounts, SubpopulationAccounts, find_hidden_accounts
-from jali.execution.data_guard import DataGuard
-from jali.execution.declared_tables import DeclaredTables
-from jali.execution.measure import draw
+from jali.catalog.tables import Catalog, Public, Table
+from jali.engines.base import Cancellation, make_change_failure, make_failure
+from jali.errors import BudgetExceeded, EngineError, JaliError, LedgerError, Phrase, QueryError
+from jali.execution.accounts import (
+    CURATOR,
+    NO_SUBPOPULATIONS,
+    Accounts,
+    SubpopulationAccounts,
+    find_hidden_accounts,
+)
+from jali.execution.data_guard import DataGuard, Declarations
+from jali.execution.declared_tables import DeclaredState, DeclaredTables
+from jali.execution.measure import measure
 from jali.execution.postprocess import Release, ReleasedGroups, list_groups
-from jali.execution.question_planner import LocalPlanner, Planner, emit_queries
+from jali.execution.reservation import (
+    ReleasedAnswer,
+    ReservationRequest,
+    ReservedQuestion,
+    RunContext,
+    Stage,
+    finish_question,
+)
 from jali.ir.expressions import Question
 from jali.ir.relations import Scan
-from jali.ledger import Debit, Reservation
-from jali.planner import PLANS, Plan
+from jali.ledger import Debit, DebitSubpopulation, DeclarationsChanged, QuestionHistory
+from jali.ledger.charge import charge_grants
+from jali.planner import PLANS, Plan, make_plan, plan_resolved, resolve_names
 from jali.planner.answer_notes import write_answer_notes
+from jali.planner.bigquery_terms import check_unit, merge_clause
 from jali.planner.subpopulation_costs import describe_subpopulation
-from jali.planner.terms import TermArguments
+from jali.planner.terms import TermArguments, read_accuracy_target, read_terms
 from jali.serialization.answer_keys import answer_key, earlier_key
 from jali.serialization.schema import VALUES
+from jali.sql.bigquery import PrivacyClause, read_clause
 from jali.sql.printer import show_question
+from jali.sql.question_limits import DEFAULT, Limits, check_text
+from jali.sql.reader.read_select import read_sql
 
 if TYPE_CHECKING:
     from jali.engines import Engine
-    from jali.execution.suggestions import SuggestionSearch
-    from jali.ledger import Ledger
+    from jali.execution.question_planner import Planner
+    from jali.ledger import Declaration, Ledger
+    from jali.ledger.ledger import DeclarationCheck
     from jali.planner.batch import BatchPlan
+    from jali.planner.measured_query import MeasuredQuery
 
-Stage = Callable[[str], None]
-
-
-def ignore_stage(_: str) -> None:
-    """Tell nobody which stage begins."""
+# How often a question is begun while tables are declared anew.
+_TRIES = 3
 
 
-def hold_nothing() -> None:
-    """Hold nothing back."""
+# Parse, resolve, plan. No data is read, and nothing is charged.
 
 
-@dataclass(frozen=True)
-class RunContext:
-    """Whoever waits for an answer.
+def plan_question(
+    question: str | Question, given: TermArguments, catalog: Catalog, limits: Limits = DEFAULT
+) -> Plan:
+    """Plan a question at the loss that is given, or at the least one that comes as close as is wanted."""
+    parsed, terms, clause = parse(question, given, limits)
+    target = read_accuracy_target(terms)
+    if target is None:
+        resolved = resolve_names(parsed, catalog, read_terms(**terms), limits)
+        plan = plan_resolved(resolved)
+    else:
+        # Read when a question has a target, which few have.
+        from jali.planner.accuracy import plan_for_accuracy
 
-    Attributes:
-        stage: Is told each stage as it begins.
-        cancellation: Another thread can stop the engine by it.
-        hold: Returns when an answer, or its failure, may leave: whatever the engine took, at a time of its own.
-    """
-
-    stage: Stage = ignore_stage
-    cancellation: Cancellation = field(default_factory=Cancellation)
-    hold: Callable[[], None] = hold_nothing
+        plan = plan_for_accuracy(lambda wanted: make_plan(parsed, catalog, wanted, limits), terms, target)
+    if clause is not None:
+        check_unit(clause, plan)
+    return plan
 
 
-@dataclass(frozen=True)
-class ReservationRequest:
-    """What the ledger reserves: a frozen plan, for whom, and who pays.
+def parse(
+    question: str | Question, given: TermArguments, limits: Limits = DEFAULT
+) -> tuple[Question, TermArguments, PrivacyClause | None]:
+    """Return a question as nodes, its terms with those of the clause in its text, and the clause."""
+    if isinstance(question, Question):
+        return question, given, None
+    if not isinstance(question, str):
+        raise QueryError("question-not-text")
+    parsed, clause = _parse_text(question, limits)
+    return parsed, given if clause is None else merge_clause(clause, given), clause
 
-    Attributes:
-        analyst: Who asks.
-        question: What the receipt says was asked.
-        key: Under which an answer is recalled. Nothing of the data is in it.
-        plan: The frozen plan, as text: what a receipt is redeemed by.
-        debits: What each table is charged.
-        grants: What each grant of the analyst is charged.
-    """
 
-    analyst: str
-    question: str
-    key: str
-    plan: str
-    debits: tuple[Debit, ...]
-    grants: tuple[Debit, ...] = ()
-    working: Container[str] = field(default=(), compare=False, repr=False)
+# The same texts are asked again and again, of other data or at other losses.
+@lru_cache(maxsize=256)
+def _parse_text(text: str, limits: Limits) -> tuple[Question, PrivacyClause | None]:
+    check_text(text, limits)
+    plain, clause, bounds = read_clause(text, limits)
+    return read_sql(plain, bounds, limits), clause
 
 
 T = TypeVar("T")
-
-
-@dataclass(frozen=True)
-class ReleasedAnswer(Generic[T]):
-    """What a receipt stands for, once it is released.
-
-    Attributes:
-        answer: The answer.
-        plan: The frozen plan, as the ledger keeps it.
-        drawn: The noisy draw, as the ledger keeps it.
-    """
-
-    answer: T
-    plan: str = field(repr=False)
-    drawn: str = field(repr=False)
-
-
-@dataclass(frozen=True)
-class ReservedQuestion(Generic[T]):
-    """What is paid and not yet answered.
-
-    Attributes:
-        receipt: The right to its one answer.
-        finish: Reads the data and finds the answer.
-    """
-
-    receipt: str
-    finish: Callable[[RunContext], ReleasedAnswer[T]]
-
-
-def finish_question(begun: ReleasedAnswer[T] | ReservedQuestion[T], watch: RunContext) -> T:
-    """Return the answer that was found, or finish what was begun."""
-    return (begun.finish(watch) if isinstance(begun, ReservedQuestion) else begun).answer
 
 
 class QuestionRunner:
@@ -132,37 +123,20 @@ class QuestionRunner:
         tables: DeclaredTables,
         accounts: Accounts,
         guard: DataGuard,
-        planner: Planner | None = None,
+        planner: Planner,
     ) -> None:
         self.guard = guard
-        self.planner: Planner = planner or LocalPlanner(engine)
+        self.planner = planner
+        self.parts = SubpopulationAccounts(ledger, tables)
         self._ledger = ledger
         self._engine = engine
         self._tables = tables
         self._accounts = accounts
-        self.parts = SubpopulationAccounts(ledger, tables)
-
-    def plan(self, question: str | Question, given: TermArguments) -> Plan:
-        """Plan a question. Free."""
-        return self.planner.plan(question, given, self._tables.build_catalog())
-
-    def explain(self, question: str | Question, given: TermArguments, *, analyst: str | None = None) -> Plan:
-        """Plan a question, and say what it would cost now where other parts have paid, and leave. Free."""
-        plan = self.plan(question, given)
-        quiet = find_hidden_accounts(plan.read, analyst)
-        charged = () if plan.part is None or quiet else self.parts.compute_growth(plan)
-        key = self.key(_describe_question(question, plan), plan, analyst)
-        free = self._ledger.has_answer(key, analyst=analyst or CURATOR)
-        leaves = self._accounts.describe_leaves(self._list_debits(plan, analyst), free=free, quiet=quiet)
-        return plan.telling(charged, leaves + self._accounts.list_missing_grants(plan.costs, analyst))
-
-    def emit_queries(self, plan: Plan) -> Plan:
-        """Write the engine's queries of a plan."""
-        return emit_queries(plan, self._engine)
 
     def ask(self, question: str | Question, given: TermArguments, *, analyst: str | None, stage: Stage) -> Answer:
         """Answer one question, from what was released before if it was asked before."""
-        return finish_question(self.begin(question, given, analyst=analyst, stage=stage), RunContext(stage))
+        begun = self.begin(question, given, analyst=analyst, stage=stage)
+        return finish_question(begun, RunContext(stage, at_once=True))
 
     def begin(
         self,
@@ -175,53 +149,215 @@ class QuestionRunner:
     ) -> ReleasedAnswer[Answer] | ReservedQuestion[Answer]:
         """Plan a question, and recall its answer or pay for it: all but the reading.
 
-        A receipt of it that is being answered now, in `working`, is the one that is returned.
+        A receipt of it that is being answered now, in `working`, is the one that is returned. Where a table is
+        declared anew meanwhile, the question begins anew.
         """
         stage("planning")
-        plan = self.plan(question, given)
-        try:
-            order = replace(self.build_request(question, plan, analyst), working=working)
-            return self._recall_or_reserve(order, plan, stage)
-        except BudgetExceeded as error:
-            refused = error
-        fits = self._find_suggestions(analyst)
-        raise fits.find_tightest(refused, plan).offering(fits.suggest(*self.planner.read(question, given), plan))
+        for _ in range(_TRIES):
+            declared = self._tables.read()
+            plan = self.plan(question, given, declared)
+            try:
+                request = self.build_request(question, plan, analyst, declared)
+                recalled = self.recall(request, plan.read, read_stored_answer)
+                return recalled or self._reserve_plan(replace(request, working=working), plan, stage)
+            except DeclarationsChanged:
+                continue
+            except BudgetExceeded as error:
+                refused = error
+            raise self._add_suggestions(refused, question, given, plan, analyst)
+        raise make_change_failure()
 
-    def answer_request(self, order: ReservationRequest, plan: Plan, watch: RunContext) -> Answer:
-        """Recall the answer of an order, or pay for it and give it."""
-        return finish_question(self._recall_or_reserve(order, plan, watch.stage), watch)
+    def plan(self, question: str | Question, given: TermArguments, declared: DeclaredState | None = None) -> Plan:
+        """Plan a question for the tables that are declared. Free."""
+        return self.planner.plan(question, given, (declared or self._tables.read()).catalog)
 
-    def _recall_or_reserve(
-        self, order: ReservationRequest, plan: Plan, stage: Stage
-    ) -> ReleasedAnswer[Answer] | ReservedQuestion[Answer]:
-        stored = self.recall(order, plan.read)
-        if stored is not None and stored.answer is not None:
-            return _read_released(stored.plan, stored.receipt, stored.answer)
-        self.guard.admit(plan.read, plan.parts)
-        stage("reserving")
-        receipt = self.reserve(order)
-        return ReservedQuestion(receipt, partial(self._run_plan, receipt, plan, order.plan, order.debits))
-
-    def recall(self, order: ReservationRequest, tables: tuple[Table | Public, ...]) -> Reservation | None:
-        """Return the released answer of an equal order: the analyst's own; anybody's where memory is common.
+    def recall(
+        self,
+        request: ReservationRequest,
+        tables: tuple[Table | Public, ...],
+        read: Callable[[str, str, str], ReleasedAnswer[T]],
+    ) -> ReleasedAnswer[T] | None:
+        """Return the released answer of an equal request: the analyst's own; anybody's where memory is common.
 
         Otherwise an answer that costs the table nothing, or comes at once, would tell that somebody else has
         asked. Curators see all receipts anyway.
         """
-        others = _may_recall_others(tables, order.analyst)
-        return self._ledger.recall(order.key, analyst=order.analyst, grant=order.grants or None, others=others)
+        if request.hit is None:
+            return None
+        others = _may_recall_others(tables, request.analyst)
+        stored = self._ledger.hand_out(request.hit, analyst=request.analyst, grant=request.grants, others=others)
+        if stored is None or stored.answer is None:
+            return None
+        return read(stored.plan, stored.receipt, stored.answer)
 
-    def _find_suggestions(self, analyst: str | None) -> SuggestionSearch:
-        """Return what looks for what the accounts would grant instead. Free."""
+    def _reserve_plan(self, request: ReservationRequest, plan: Plan, stage: Stage) -> ReservedQuestion[Answer]:
+        declared = self._tables.read().list_related(plan.read) if request.declared is None else request.declared
+        self.guard.admit(declared, plan.read, plan.parts)
+        stage("reserving")
+        receipt = self.reserve(request)
+        return ReservedQuestion(
+            receipt, partial(self.finish, receipt, plan, request.plan, request.debits, request.declared)
+        )
+
+    def reserve(self, request: ReservationRequest) -> str:
+        """Debit durably, before any data is read, and return the receipt."""
+        return self._ledger.reserve(
+            analyst=request.analyst,
+            question=request.question,
+            key=request.key,
+            plan=request.plan,
+            debits=request.debits + request.grants,
+            resume=True,
+            working=request.working,
+            declared=request.declared,
+        )
+
+    def finish(
+        self,
+        receipt: str,
+        plan: Plan,
+        text: str,
+        debits: tuple[Debit, ...],
+        declared: Declarations | None,
+        watch: RunContext,
+    ) -> ReleasedAnswer[Answer]:
+        """Run the engine's queries of a plan that is paid, measure, and release."""
+
+        def run(part: MeasuredQuery) -> list[tuple[Any, ...]]:
+            return self.run(part.sql, plan.read, watch.cancellation)
+
+        def draw() -> str:
+            latest = declared if watch.at_once else None
+            return self.guard.run_guarded(plan.read, receipt, lambda: VALUES.encode(measure(plan, run)), latest)
+
+        def check(latest: tuple[Declaration, ...]) -> None:
+            # The data that was read is that of the version which is still the latest one now.
+            self.parts.check(plan, debits, DeclaredState({one.name: one for one in latest}))
+
+        charged_apart = any(debit.part is not None for debit in debits)
+        stored = self.fulfil(receipt, draw, watch, check if charged_apart else None)
+        return ReleasedAnswer(answer_of(plan, receipt, stored, cached=False), text, stored)
+
+    def run(
+        self, sql: str, tables: tuple[Table | Public, ...], cancellation: Cancellation
+    ) -> list[tuple[Any, ...]]:
+        """Run one query of a plan; one that was cancelled before is not begun."""
+        if cancellation.reason:
+            raise make_failure(cancellation.reason)
+        return self._engine.run(sql, tables, cancellation)
+
+    def fulfil(
+        self, receipt: str, draw: Callable[[], str], watch: RunContext, check: DeclarationCheck | None = None
+    ) -> str:
+        """Read the data, add the noise, store what was drawn, and only then let it leave.
+
+        Nobody learns when the engine was done where the caller holds the answer back: not by the state of the
+        receipt, as the release comes after that, nor by cancelling, which stops a question until its release.
+        """
+        watch.stage("reading")
+        try:
+            return self._measure_and_release(receipt, draw, watch, check)
+        except EngineError as problem:
+            told: JaliError = problem.replace(advice=Phrase("receipt-stays-open", receipt=receipt))
+        except LedgerError as problem:
+            told = problem.replace(advice=Phrase("receipt-stays-open", receipt=receipt))
+        # Raised anew: a traceback into the reading would carry exact or unreleased numbers in its frames.
+        raise told
+
+    def _measure_and_release(
+        self, receipt: str, draw: Callable[[], str], watch: RunContext, check: DeclarationCheck | None
+    ) -> str:
+        try:
+            drawn = draw()
+        finally:
+            watch.hold()
+        if watch.cancellation.reason:
+            raise make_failure(watch.cancellation.reason)
+        return self._ledger.release(receipt, drawn, check)
+
+    # Requests, and what the ledger knows of them.
+
+    def build_request(
+        self, question: str | Question, plan: Plan, analyst: str | None, declared: DeclaredState | None = None
+    ) -> ReservationRequest:
+        """Freeze a plan, and say who pays: every protected table, and the analyst's grants as much.
+
+        Where `declared` is given, which it was planned for, that must still be the latest when it is reserved.
+        """
+        latest = declared or self._tables.read()
+        parts = self.parts.find_subpopulations(plan, latest)
+        request = self.freeze(_describe_question(question, plan), plan, analyst, latest, parts).check_grants()
+        return request if declared is not None else replace(request, declared=None)
+
+    def freeze(
+        self,
+        asked: str,
+        plan: Plan | BatchPlan,
+        analyst: str | None,
+        declared: DeclaredState,
+        parts: Mapping[str, DebitSubpopulation] = NO_SUBPOPULATIONS,
+    ) -> ReservationRequest:
+        """Build the request of a plan of one question or of a batch, and look up what was released for it.
+
+        Its key tells what the plan means, and the versions that the curator advances. Which grants are missing
+        is said in it: `check_grants` refuses them.
+        """
+        versions, others = declared.describe_versions(plan.read), _may_recall_others(plan.read, analyst)
+        key, who = answer_key(versions, plan.meaning), analyst or CURATOR
+        debits = self._accounts.debits(plan.costs, parts)
+        grants = () if analyst is None else charge_grants(analyst, plan.costs, parts)
+        known = self._ledger.look_up(key, asked, analyst=who, others=others, grants=grants)
+        for earlier, stored in known.earlier:
+            if _has_same_meaning(plan, stored, versions, earlier):
+                # Asked of an earlier version of Jali in the same words: its answer is recalled, or its open
+                # receipt is taken up, under the key of then.
+                key, known = (
+                    earlier,
+                    self._ledger.look_up(earlier, asked, analyst=who, others=others, grants=grants),
+                )
+                break
+        return ReservationRequest(
+            analyst=analyst or CURATOR,
+            question=asked,
+            key=key,
+            plan=plan.encoded,
+            debits=debits,
+            grants=grants,
+            hit=known.hit,
+            missing=_list_missing(plan, grants, known),
+            declared=declared.list_related(plan.read),
+        )
+
+    def explain(self, question: str | Question, given: TermArguments, *, analyst: str | None = None) -> Plan:
+        """Plan a question, and say what it would cost now where other parts have paid, and leave. Free."""
+        declared = self._tables.read()
+        plan = self.plan(question, given, declared)
+        quiet = find_hidden_accounts(plan.read, analyst)
+        charged = () if plan.part is None or quiet else self.parts.compute_growth(plan, declared)
+        known = self.freeze(_describe_question(question, plan), plan, analyst, declared)
+        debits = self._list_debits(plan, analyst)
+        leaves = self._accounts.describe_leaves(debits, free=known.answered, quiet=quiet)
+        return plan.telling(charged, leaves + self._accounts.list_missing_grants(plan.costs, analyst))
+
+    def _add_suggestions(
+        self,
+        refused: BudgetExceeded,
+        question: str | Question,
+        given: TermArguments,
+        plan: Plan,
+        analyst: str | None,
+    ) -> BudgetExceeded:
+        """Add to a refusal what the accounts would grant instead. Free."""
         from jali.execution.suggestions import SuggestionSearch
 
         catalog = self._tables.build_catalog()
-        return SuggestionSearch(
+        fits = SuggestionSearch(
             self._ledger,
             lambda one, terms: self.planner.plan(one, terms, catalog),
             lambda one: self._list_debits(one, analyst),
             self.planner.notes,
         )
+        return fits.find_tightest(refused, plan).offering(fits.suggest(*self.planner.read(question, given), plan))
 
     def _list_debits(self, plan: Plan, analyst: str | None) -> tuple[Debit, ...]:
         """Return what each table, and each grant of an analyst that there is, would be charged."""
@@ -230,52 +366,21 @@ class QuestionRunner:
             plan.costs, analyst, parts
         )
 
-    def build_request(self, question: str | Question, plan: Plan, analyst: str | None) -> ReservationRequest:
-        """Freeze a plan, and say who pays: every protected table, and the analyst's grants as much."""
-        said, parts = _describe_question(question, plan), self.parts.find_subpopulations(plan)
-        return ReservationRequest(
-            analyst=analyst or CURATOR,
-            question=said,
-            key=self.key(said, plan, analyst),
-            plan=plan.encoded,
-            debits=self._accounts.debits(plan.costs, parts),
-            grants=self._accounts.grant_debits(plan.costs, analyst, parts),
-        )
+    # Plans that were made before, and receipts.
 
-    def key(self, question: str, plan: Plan | BatchPlan, analyst: str | None) -> str:
-        """Return the cache's key: what a plan means, and the versions that the curator advances.
+    def emit_queries(self, plan: Plan) -> Plan:
+        """Write the engine's queries of a plan."""
+        return emit_queries(plan, self._engine)
 
-        Where the same was asked of an earlier version of Jali, in the same words, the key is the one of then: its
-        answer is recalled, or its open receipt is taken up.
-        """
-        versions, others = self._describe_versions(plan.read), _may_recall_others(plan.read, analyst)
-        known = self._ledger.earlier_keys(question, analyst=analyst or CURATOR, others=others)
-        same = (key for key, stored in known if _has_same_meaning(plan, stored, versions, key))
-        return next(same, None) or answer_key(versions, plan.meaning)
+    def answer_request(self, request: ReservationRequest, plan: Plan, watch: RunContext) -> Answer:
+        """Recall the answer of a request, or pay for it and give it."""
+        known = self.recall(request, plan.read, read_stored_answer)
+        return finish_question(known or self._reserve_plan(request, plan, watch.stage), watch)
 
-    def _describe_versions(self, tables: tuple[Table | Public, ...]) -> str:
-        versions = ""
-        for table in tables:
-            declared = self._ledger.declaration(table.name)
-            assert declared is not None
-            versions += f"{declared.version}\n{declared.data_version}\n"
-        return versions
-
-    def buy(self, order: ReservationRequest, plan: Plan, stage: Stage) -> Answer:
-        """Pay for an order and give its answer."""
-        return self._run_plan(self.reserve(order), plan, order.plan, order.debits, RunContext(stage)).answer
-
-    def reserve(self, order: ReservationRequest) -> str:
-        """Debit durably, before any data is read, and return the receipt."""
-        return self._ledger.reserve(
-            analyst=order.analyst,
-            question=order.question,
-            key=order.key,
-            plan=order.plan,
-            debits=order.debits + order.grants,
-            resume=True,
-            working=order.working,
-        )
+    def buy(self, request: ReservationRequest, plan: Plan, stage: Stage) -> Answer:
+        """Pay for a request and give its answer."""
+        receipt = self.reserve(request)
+        return self.finish(receipt, plan, request.plan, request.debits, None, RunContext(stage)).answer
 
     def failure(self, receipt: str) -> str | None:
         """Return what the engine says of the question of a receipt, for the curator; None if it runs."""
@@ -292,78 +397,24 @@ class QuestionRunner:
 
     def take_up(self, receipt: str, *, analyst: str | None) -> ReleasedAnswer[Answer] | ReservedQuestion[Answer]:
         """Return the stored answer of a receipt, or count an attempt to answer it now: all but the reading."""
-        reservation = self._ledger.begin(receipt, analyst=analyst)
-        if reservation.answer is not None:
-            return _read_released(reservation.plan, receipt, reservation.answer)
-        plan: Plan = PLANS.decode(reservation.plan)
-        self.parts.check(plan, reservation.debits)
-        return ReservedQuestion(
-            receipt, partial(self._run_plan, receipt, plan, reservation.plan, reservation.debits)
-        )
-
-    def _run_plan(
-        self,
-        receipt: str,
-        plan: Plan,
-        text: str,
-        debits: tuple[Debit, ...],
-        watch: RunContext,
-    ) -> ReleasedAnswer[Answer]:
-        def measure() -> str:
-            found = self.measure(plan, receipt, watch.cancellation)
-            # The data that was read is that of the version which is still the latest one now.
-            self.parts.check(plan, debits)
-            return found
-
-        stored = self.fulfil(receipt, measure, watch)
-        return ReleasedAnswer(answer_of(plan, receipt, stored, cached=False), text, stored)
-
-    def fulfil(self, receipt: str, drawn: Callable[[], str], watch: RunContext) -> str:
-        """Read the data, add the noise, store what was drawn, and only then let it leave.
-
-        Nobody learns when the engine was done where the caller holds the answer back: not by the state of the
-        receipt, as the release comes after that, nor by cancelling, which stops a question until its release.
-        """
-        watch.stage("reading")
-        try:
-            return self._measure_and_release(receipt, drawn, watch)
-        except EngineError as problem:
-            told: JaliError = problem.replace(advice=Phrase("receipt-stays-open", receipt=receipt))
-        except LedgerError as problem:
-            told = problem.replace(advice=Phrase("receipt-stays-open", receipt=receipt))
-        # Raised anew: a traceback into the reading would carry exact or unreleased numbers in its frames.
-        raise told
-
-    def _measure_and_release(self, receipt: str, drawn: Callable[[], str], watch: RunContext) -> str:
-        try:
-            found = drawn()
-        finally:
-            watch.hold()
-        if watch.cancellation.reason:
-            raise make_failure(watch.cancellation.reason)
-        return self._ledger.release(receipt, found)
-
-    def measure(self, plan: Plan, receipt: str, cancellation: Cancellation) -> str:
-        """Return one noisy draw, as text. The exact integers go no further than this."""
-        return self.guard.run_guarded(
-            plan.read,
-            receipt,
-            lambda: VALUES.encode(draw(plan, lambda part: self.run(part.sql, plan.read, cancellation))),
-        )
-
-    def run(
-        self, sql: str, tables: tuple[Table | Public, ...], cancellation: Cancellation
-    ) -> list[tuple[Any, ...]]:
-        """Run one query of a plan; one that was cancelled before is not begun."""
-        if cancellation.reason:
-            raise make_failure(cancellation.reason)
-        return self._engine.run(sql, tables, cancellation)
+        stored = self._ledger.begin(receipt, analyst=analyst)
+        if stored.answer is not None:
+            return read_stored_answer(stored.plan, receipt, stored.answer)
+        plan: Plan = PLANS.decode(stored.plan)
+        self.parts.check(plan, stored.debits)
+        return ReservedQuestion(receipt, partial(self.finish, receipt, plan, stored.plan, stored.debits, None))
 
 
 def _may_recall_others(tables: tuple[Table | Public, ...], analyst: str | None) -> bool:
     """Say whether an analyst may be given what others have asked."""
     common = all(table.memory == "common" for table in tables if isinstance(table, Table))
     return common or analyst in (None, CURATOR)
+
+
+def _list_missing(plan: Plan | BatchPlan, grants: tuple[Debit, ...], known: QuestionHistory) -> tuple[str, ...]:
+    """Return the tables on which there is no grant that could pay."""
+    names = [name for name, _ in plan.costs] if grants else []
+    return tuple(name for name, grant in zip(names, grants, strict=True) if grant.account not in known.grants)
 
 
 def _has_same_meaning(plan: Plan | BatchPlan, stored: str, versions: str, key: str) -> bool:
@@ -376,10 +427,20 @@ def _has_same_meaning(plan: Plan | BatchPlan, stored: str, versions: str, key: s
 
 def _describe_question(question: str | Question, plan: Plan) -> str:
     """Return what a receipt says was asked."""
-    return (question if isinstance(question, str) else show_question(question)) + describe_subpopulation(plan.part)
+    asked = question if isinstance(question, str) else show_question(question)
+    return asked if plan.part is None else asked + describe_subpopulation(plan.part)
 
 
-def _read_released(plan: str, receipt: str, drawn: str) -> ReleasedAnswer[Answer]:
+def emit_queries(plan: Plan, engine: Engine) -> Plan:
+    """Write the engine's queries of a plan."""
+    levels = (
+        replace(level, parts=tuple([replace(p, sql=engine.emit(p.aggregation)) for p in level.parts]))
+        for level in plan.levels
+    )
+    return replace(plan, levels=tuple(levels))
+
+
+def read_stored_answer(plan: str, receipt: str, drawn: str) -> ReleasedAnswer[Answer]:
     """Read what was released before."""
     return ReleasedAnswer(answer_of(PLANS.decode(plan), receipt, drawn, cached=True), plan, drawn)
 
@@ -391,7 +452,7 @@ def answer_of(plan: Plan, receipt: str, stored: str, *, cached: bool) -> Answer:
         ReleasedGroups(
             level.places,
             list_groups([plan.keys[place] for place in level.places]) if groups is None else groups,
-            tuple(part.mechanisms[i].noise_law for part, i in level.releases),
+            tuple([part.mechanisms[i].noise_law for part, i in level.releases]),
             released,
         )
         for level, released in zip(plan.levels, noisy, strict=True)

@@ -17,20 +17,19 @@ from typing import TYPE_CHECKING, Any
 from jali.batch import Batch, BatchAnswer, BatchQuestion
 from jali.engines.base import Cancellation
 from jali.errors import BudgetExceeded, LedgerError, QueryError
-from jali.execution.accounts import CURATOR, Accounts, find_hidden_accounts
-from jali.execution.ask import (
-    QuestionRunner,
+from jali.execution.accounts import Accounts, find_hidden_accounts
+from jali.execution.ask import QuestionRunner, answer_of
+from jali.execution.declared_tables import DeclaredTables
+from jali.execution.measure import Drawn, measure
+from jali.execution.postprocess import GroupReader, Interval, Release
+from jali.execution.reservation import (
     ReleasedAnswer,
     ReservationRequest,
     ReservedQuestion,
     RunContext,
     Stage,
-    answer_of,
     finish_question,
 )
-from jali.execution.declared_tables import DeclaredTables
-from jali.execution.measure import Drawn, draw
-from jali.execution.postprocess import GroupReader, Interval, Release
 from jali.ir.estimators import AnyEstimate, Cells, RatioEstimate
 from jali.ir.expressions import Question
 from jali.planner import Plan
@@ -157,11 +156,9 @@ class BatchRunner:
     def _add_leaves(self, wanted: Sequence[BatchQuestion], plan: BatchPlan, analyst: str | None) -> BatchPlan:
         """Say what the batch would leave of each account. Free."""
         debits = self._accounts.debits(plan.costs) + self._accounts.list_grant_debits(plan.costs, analyst)
-        free = self._ledger.has_answer(
-            self._asking.key(_describe_batch(wanted), plan, analyst), analyst=analyst or CURATOR
-        )
+        known = self._asking.freeze(_describe_batch(wanted), plan, analyst, self._tables.read())
         quiet = find_hidden_accounts(plan.read, analyst)
-        leaves = self._accounts.describe_leaves(debits, free=free, quiet=quiet)
+        leaves = self._accounts.describe_leaves(debits, free=known.answered, quiet=quiet)
         return plan.telling(leaves + self._accounts.list_missing_grants(plan.costs, analyst))
 
     def ask(
@@ -180,33 +177,21 @@ class BatchRunner:
         working: Container[str] = (),
     ) -> ReleasedAnswer[BatchAnswer] | ReservedQuestion[BatchAnswer]:
         """Recall the answers of a batch, or pay for them: all but the reading."""
-        order = replace(self._build_request(wanted, plan, analyst), working=working)
-        stored = self._asking.recall(order, plan.read)
-        if stored is not None and stored.answer is not None:
-            return _read_released_batch(stored.plan, stored.receipt, stored.answer)
-        self._asking.guard.admit(plan.read, (part for one in plan.plans for part in one.parts))
+        declared = self._tables.read()
+        request = self._asking.freeze(_describe_batch(wanted), plan, analyst, declared).check_grants()
+        recalled = self._asking.recall(request, plan.read, _read_released_batch)
+        if recalled is not None:
+            return recalled
+        self._asking.guard.admit(declared.latest, plan.read, (part for one in plan.plans for part in one.parts))
         stage("reserving")
-        receipt = self._reserve(order)
-        return ReservedQuestion(receipt, partial(self._run_plan, receipt, plan, order.plan))
+        receipt = self._reserve(replace(request, working=working, declared=None))
+        return ReservedQuestion(receipt, partial(self._run_plan, receipt, plan, request.plan))
 
-    def _reserve(self, order: ReservationRequest) -> str:
+    def _reserve(self, request: ReservationRequest) -> str:
         try:
-            return self._asking.reserve(order)
+            return self._asking.reserve(request)
         except BudgetExceeded as refused:
             raise refused.about("this batch") from None
-
-    def _build_request(
-        self, wanted: Sequence[BatchQuestion], plan: BatchPlan, analyst: str | None
-    ) -> ReservationRequest:
-        title = _describe_batch(wanted)
-        return ReservationRequest(
-            analyst=analyst or CURATOR,
-            question=title,
-            key=self._asking.key(title, plan, analyst),
-            plan=plan.encoded,
-            debits=self._accounts.debits(plan.costs),
-            grants=self._accounts.grant_debits(plan.costs, analyst),
-        )
 
     def holds(self, receipt: str, *, analyst: str | None) -> bool:
         """Say whether a receipt is one of a batch; one that there is not is none."""
@@ -245,11 +230,11 @@ class BatchRunner:
     def _measure(self, batch: BatchPlan, receipt: str, cancellation: Cancellation) -> str:
         """Return one noisy draw of every release, as text; equal queries are run once."""
 
-        def measure() -> str:
+        def draw() -> str:
             rows: dict[str, Any] = {}
             return VALUES.encode(tuple(self._measure_question(plan, rows, cancellation) for plan in batch.plans))
 
-        return self._asking.guard.run_guarded(batch.read, receipt, measure)
+        return self._asking.guard.run_guarded(batch.read, receipt, draw)
 
     def _measure_question(self, plan: Plan, rows: dict[str, Any], cancellation: Cancellation) -> Drawn:
         def run(part: Any) -> Any:
@@ -257,7 +242,7 @@ class BatchRunner:
                 rows[part.sql] = self._asking.run(part.sql, plan.read, cancellation)
             return list(rows[part.sql])
 
-        return draw(plan, run)
+        return measure(plan, run)
 
 
 def _read_released_batch(plan: str, receipt: str, drawn: str) -> ReleasedAnswer[BatchAnswer]:

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, TypeAlias
 from jali.catalog.columns import Field
 from jali.catalog.tables import Table
 from jali.execution.accounts import CURATOR, Accounts
-from jali.execution.ask import QuestionRunner, ReservationRequest, ignore_stage
+from jali.execution.ask import QuestionRunner
 from jali.execution.declared_tables import DeclaredTables
+from jali.execution.reservation import ReservationRequest, ignore_stage
 from jali.ledger import Debit, table_account
 from jali.ledger.charge import charge
 from jali.planner import Plan

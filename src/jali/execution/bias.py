@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from jali.display.text import clean, write_facts
 from jali.display.view_models import show_cell
+from jali.execution.postprocess import write_event
 from jali.ir.expressions import Aggregate
 from jali.privacy import NOTHING, Event
 
@@ -72,7 +73,7 @@ class Removed:
             "reach": self.reach,
             "notes": list(self.notes),
             "confidence": confidence,
-            "cost": {"kind": self.cost.kind, "amount": str(self.cost.amount), "delta": str(self.cost.delta)},
+            "cost": write_event(self.cost),
             "receipts": [answer.receipt for answer in self.answers],
         }
 

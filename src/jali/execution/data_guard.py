@@ -20,12 +20,13 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
 from jali.catalog.tables import Public, Table
 from jali.engines.base import make_change_failure
 from jali.errors import CatalogError, EngineError
 from jali.ir.aggregates import with_few_keys
+from jali.ledger import Declaration
 
 if TYPE_CHECKING:
     from jali.engines import Engine
@@ -61,9 +62,18 @@ class DataState:
     times: int = 0
 
 
-def is_state(name: str) -> bool:
-    """Say whether a declaration of the ledger is the state of some data, and not a table."""
-    return name.startswith(_PREFIX)
+# What was declared at one moment, by name.
+Declarations: TypeAlias = Mapping[str, Declaration | None]
+
+
+def name_state(table: str) -> str:
+    """Name the declaration of the ledger that is the state of the data of a table."""
+    return _PREFIX + table
+
+
+def _find_state(declared: Declarations, table: str) -> DataState:
+    found = declared.get(name_state(table))
+    return DataState() if found is None else DataState(**json.loads(found.body))
 
 
 class DataGuard:
@@ -75,16 +85,16 @@ class DataGuard:
 
     def state(self, name: str) -> DataState:
         """Return what is known of the data of a table."""
-        found = self._ledger.declaration(_PREFIX + name)
-        return DataState() if found is None else DataState(**json.loads(found.body))
+        return _find_state(self._read(), name)
 
     def states(self) -> dict[str, DataState]:
         """Return what is known of the data of all tables that were ever checked."""
-        return {
-            d.name.removeprefix(_PREFIX): DataState(**json.loads(d.body))
-            for d in self._ledger.declarations()
-            if is_state(d.name)
-        }
+        declared = self._read()
+        names = [name.removeprefix(_PREFIX) for name in declared if name.startswith(_PREFIX)]
+        return {name: _find_state(declared, name) for name in names}
+
+    def _read(self) -> Declarations:
+        return {one.name: one for one in self._ledger.declarations()}
 
     # For the curator.
 
@@ -117,18 +127,21 @@ class DataGuard:
 
     # For questions.
 
-    def admit(self, tables: Sequence[Table | Public], parts: Iterable[MeasuredQuery] = ()) -> None:
+    def admit(
+        self, declared: Declarations, tables: Sequence[Table | Public], parts: Iterable[MeasuredQuery]
+    ) -> None:
         """Refuse, before anything is charged, a table that is closed, not there, or not as it was checked.
 
         And queries that the engine cannot run on any data: they would be paid for, and close the table. Where one
-        lists many keys, it is tried with few of them: what is done with each is the same.
+        lists many keys, it is tried with few of them: what is done with each is the same. Whoever reserves makes
+        sure that what was `declared` is still the latest then.
 
         Raises:
             EngineError: with what is to be done, and nothing about rows.
             Unsupported: if the engine cannot run a query.
         """
         for table in tables:
-            state = self.state(table.name)
+            state = _find_state(declared, table.name)
             if state.closed:
                 raise _build_closed_error(table)
             self._engine.ready(table)
@@ -140,14 +153,22 @@ class DataGuard:
             short = len(part.sql) <= _LONG_QUERY
             self._engine.compile(part.sql if short else self._engine.emit(with_few_keys(part.aggregation)), tables)
 
-    def run_guarded(self, tables: Sequence[Table | Public], receipt: str, read: Callable[[], T]) -> T:
+    def run_guarded(
+        self,
+        tables: Sequence[Table | Public],
+        receipt: str,
+        read: Callable[[], T],
+        declared: Declarations | None = None,
+    ) -> T:
         """Run what reads the data of some tables, in the state that was checked.
 
+        That is the state which was `declared` where the question was reserved just now; else it is looked up.
         Whatever goes wrong is raised anew, as an error that does not depend on the data: the frames of the
         reading hold exact numbers. Where the data may be the cause, the tables are closed first.
         """
         try:
-            states = {table: self.state(table.name) for table in tables}
+            latest = self._read() if declared is None else declared
+            states = {table: _find_state(latest, table.name) for table in tables}
             self._check_unchanged(states)
             found = read()
             self._check_unchanged(states)

@@ -12,10 +12,10 @@ from __future__ import annotations
 import hashlib
 import os
 import secrets
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
-from dataclasses import replace
-from functools import lru_cache
+from dataclasses import dataclass, replace
+from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -26,8 +26,8 @@ from jali.catalog.tables import Catalog, Public, Source, Table
 from jali.catalog.validate import check_frame, count_public
 from jali.engines.copy_storage import PreparedCopies
 from jali.errors import CatalogError, QueryError
-from jali.execution.data_guard import DataGuard, DataState
-from jali.ledger import PostgresLedger, StoredLedger, table_account
+from jali.execution.data_guard import DataGuard, DataState, name_state
+from jali.ledger import Declaration, Ledger, PostgresLedger, table_account
 from jali.planner import PLANS
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 _WORD = "copies"
 
 
-def find_copy_directory(place: str | Path | None, ledger: StoredLedger) -> Path | None:
+def find_copy_directory(place: str | Path | None, ledger: Ledger) -> Path | None:
     """Return the directory of the copies of a database; None if they go with the process."""
     if place is None:
         return None
@@ -49,7 +49,7 @@ def find_copy_directory(place: str | Path | None, ledger: StoredLedger) -> Path 
     return file.absolute().with_name(file.name + BESIDE)
 
 
-def name_engine_copies(ledger: StoredLedger, directory: Path | None) -> PreparedCopies | None:
+def name_engine_copies(ledger: Ledger, directory: Path | None) -> PreparedCopies | None:
     """Return what copies are called that other engines keep; None for a database that goes with the process."""
     return None if directory is None else PreparedCopies(lambda: ledger.access.key(_WORD), directory)
 
@@ -80,6 +80,46 @@ def _find_state_directory() -> Path:
 _MEMORY = "memory of "
 
 
+@dataclass(frozen=True)
+class DeclaredState:
+    """All that was declared, at one moment.
+
+    Attributes:
+        latest: The latest declaration of each name.
+    """
+
+    latest: Mapping[str, Declaration]
+
+    @cached_property
+    def tables(self) -> dict[str, Table | Public]:
+        """All tables. Names with a space are declarations of other things: of the state of data, of an anchor."""
+        read = {
+            name: _read_table(one.body, bool((memory := self.latest.get(_MEMORY + name)) and memory.body))
+            for name, one in self.latest.items()
+            if " " not in name
+        }
+        return {name: _link_reach(table, read) for name, table in read.items()}
+
+    @property
+    def catalog(self) -> Catalog:
+        """What questions may name."""
+        return Catalog(tuple(self.tables.values()))
+
+    def find_data_version(self, table: str) -> int:
+        """Return how often the data of a table was said to be new, from 1."""
+        return self.latest[table].data_version
+
+    def describe_versions(self, tables: Iterable[Table | Public]) -> str:
+        """Write the versions of tables, which the curator advances."""
+        declared = (self.latest[table.name] for table in tables)
+        return "".join(f"{one.version}\n{one.data_version}\n" for one in declared)
+
+    def list_related(self, tables: Iterable[Table | Public]) -> dict[str, Declaration | None]:
+        """Return what a question on some tables rests on: their declarations, their memory, the state of data."""
+        names = [name for t in tables for name in (t.name, _MEMORY + t.name, name_state(t.name))]
+        return {name: self.latest.get(name) for name in names}
+
+
 class DeclaredTables:
     """What the curator declared. Nothing here is spent."""
 
@@ -88,13 +128,13 @@ class DeclaredTables:
         self._engine = engine
         self._guard = guard
 
+    def read(self) -> DeclaredState:
+        """Return all that is declared now, in one transaction."""
+        return DeclaredState({one.name: one for one in self._ledger.declarations()})
+
     def map_by_name(self) -> dict[str, Table | Public]:
         """Return all tables, as they are declared now."""
-        # Names with a space are declarations of other things: the state of data, the place of an anchor.
-        declared = self._ledger.declarations()
-        common = {d.name.removeprefix(_MEMORY) for d in declared if d.name.startswith(_MEMORY) and d.body}
-        read = {d.name: _read_table(d.body, d.name in common) for d in declared if " " not in d.name}
-        return {name: _link_reach(table, read) for name, table in read.items()}
+        return self.read().tables
 
     def list_protected(self) -> tuple[Table, ...]:
         """Return the protected tables."""
@@ -106,7 +146,7 @@ class DeclaredTables:
 
     def build_catalog(self) -> Catalog:
         """Return what questions may name."""
-        return Catalog(tuple(self.map_by_name().values()))
+        return self.read().catalog
 
     def find_protected(self, name: str) -> Table:
         """Return a protected table, or refuse and name those there are."""

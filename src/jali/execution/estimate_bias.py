@@ -15,9 +15,10 @@ from typing import TYPE_CHECKING
 
 from jali.catalog.tables import Catalog, Table
 from jali.execution.accounts import Accounts
-from jali.execution.ask import QuestionRunner, ReservationRequest, RunContext
+from jali.execution.ask import QuestionRunner
 from jali.execution.bias import Removed
 from jali.execution.declared_tables import DeclaredTables
+from jali.execution.reservation import ReservationRequest, RunContext
 from jali.ir.aggregates import CountPeople, Marks, SumValues
 from jali.ir.estimators import Moment, Picked, RatioEstimate
 from jali.ir.expressions import (

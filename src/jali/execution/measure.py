@@ -15,7 +15,6 @@ from jali.catalog.columns import Kind
 from jali.mechanisms.measurement import SparseCells
 from jali.mechanisms.partition_selection.key_tables import sort_keys
 from jali.planner import Plan
-from jali.planner.joint_noise import find_block
 from jali.planner.measured_query import GroupingSet, MeasuredQuery
 
 Rows: TypeAlias = list[tuple[Any, ...]]
@@ -24,8 +23,8 @@ Run: TypeAlias = Callable[[MeasuredQuery], Rows]
 Drawn: TypeAlias = tuple[tuple[tuple[Any, ...], ...] | None, tuple[tuple[tuple[Any, ...], ...], ...]]
 
 
-def draw(plan: Plan, run: Run) -> Drawn:
-    """Draw everything that a plan releases. What `run` returns goes no further."""
+def measure(plan: Plan, run: Run) -> Drawn:
+    """Measure everything that a plan releases. What `run` returns goes no further."""
     if plan.selection is None:
         return None, tuple(_draw_level(level, run) for level in plan.levels)
     return _draw_with_selection(plan, plan.levels[0], run)
@@ -108,14 +107,14 @@ def _draw_measures(part: MeasuredQuery, rows: Rows, first: int) -> list[tuple[in
 
 def _together(part: MeasuredQuery, rows: Rows, first: int) -> dict[int, tuple[int, ...]]:
     """Add joint noise to the measures that leave together, independently in each group."""
-    block = find_block(part)
+    block = part.block
     if not block or not rows:
         return dict.fromkeys(block, ())
     joint = next(iter(block.values())).joint_mechanism
     noise = joint.noise(len(rows), joint.dimension).tolist()
     return {
-        i: tuple(int(row[first + i]) * m.multiplier + z[place] for row, z in zip(rows, noise, strict=True))
-        for place, (i, m) in enumerate(block.items())
+        i: tuple(int(row[first + i]) * times + z[place] for row, z in zip(rows, noise, strict=True))
+        for place, (i, times) in enumerate(part.multipliers.items())
     }
 
 

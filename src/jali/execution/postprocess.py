@@ -28,8 +28,14 @@ from jali.planner.axis_cells import read_cell, to_float, to_float_ends
 if TYPE_CHECKING:
     from jali.mechanisms.intervals.linear_forms import AffineForm
     from jali.mechanisms.moments import Axis as Variable
+    from jali.privacy import Event
 
 Interval: TypeAlias = Any  # (low, high), a list or a mapping of such, or None
+
+
+def write_event(event: Event) -> dict[str, str]:
+    """Return a loss as plain JSON values."""
+    return {"kind": event.kind, "amount": str(event.amount), "delta": str(event.delta)}
 
 
 @dataclass(frozen=True)

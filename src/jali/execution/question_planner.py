@@ -8,20 +8,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache, partial
+from functools import partial
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from jali.batch import BatchQuestion
 from jali.catalog.tables import Catalog
 from jali.errors import JaliError, QueryError
+from jali.execution.ask import emit_queries, parse, plan_question
 from jali.ir.expressions import Question
-from jali.planner import Plan, make_plan
+from jali.planner import Plan
 from jali.planner.batch import BatchBudget, BatchPlan, WeightedQuestion, plan_batch
 from jali.planner.batch.batch_terms import name_question_in_errors
-from jali.planner.bigquery_terms import check_unit, merge_clause
-from jali.planner.terms import QuestionTerms, TermArguments, check_term_names, read_accuracy_target, read_terms
+from jali.planner.terms import QuestionTerms, TermArguments, check_term_names, read_terms
 from jali.privacy.rationals import rational
-from jali.sql.bigquery import PrivacyClause, read_clause
+from jali.sql.bigquery import read_clause
 from jali.sql.parser import too_deep
 from jali.sql.question_limits import DEFAULT, Limits, check_text
 from jali.sql.reader.read_select import read_sql
@@ -95,7 +95,7 @@ class LocalPlanner:
 
     def read(self, question: str | Question, given: TermArguments) -> tuple[Question, TermArguments]:
         """Return a question as nodes, and its terms with those of its clause."""
-        return _refuse_failures(lambda: read_question(question, given, self.limits))
+        return _refuse_failures(lambda: parse(question, given, self.limits)[:2])
 
     def explain(self, plan: Plan) -> Explanation:
         """Say everything about a plan that a reader may want to know."""
@@ -126,60 +126,6 @@ def _refuse_failures(plan: Callable[[], T]) -> T:
         raise QueryError("planning-out-of-memory") from None
     except Exception as problem:
         raise QueryError("planning-failed") from problem
-
-
-def plan_question(
-    question: str | Question, given: TermArguments, catalog: Catalog, limits: Limits = DEFAULT
-) -> Plan:
-    """Plan a question on the terms that it was given; a clause in its text may give some of them."""
-    if isinstance(question, Question):
-        return plan_nodes(question, given, catalog, limits)
-    if not isinstance(question, str):
-        raise QueryError("question-not-text")
-    parsed, clause = _read_text(question, limits)
-    plan = plan_nodes(parsed, given if clause is None else merge_clause(clause, given), catalog, limits)
-    if clause is not None:
-        check_unit(clause, plan)
-    return plan
-
-
-def read_question(
-    question: str | Question, given: TermArguments, limits: Limits = DEFAULT
-) -> tuple[Question, TermArguments]:
-    """Return a question that was planned before as it was read, and its terms with those of its clause."""
-    if isinstance(question, Question):
-        return question, given
-    parsed, clause = _read_text(question, limits)
-    return parsed, given if clause is None else merge_clause(clause, given)
-
-
-# The same texts are asked again and again, of other data or at other losses.
-@lru_cache(maxsize=256)
-def _read_text(text: str, limits: Limits) -> tuple[Question, PrivacyClause | None]:
-    """Read a question and the clause in it, if it has one."""
-    check_text(text, limits)
-    plain, clause, bounds = read_clause(text, limits)
-    return read_sql(plain, bounds, limits), clause
-
-
-def plan_nodes(question: Question, given: TermArguments, catalog: Catalog, limits: Limits = DEFAULT) -> Plan:
-    """Plan at the loss that is given, or at the least one that brings the answer as close as it is wanted."""
-    aim = read_accuracy_target(given)
-    if aim is None:
-        return make_plan(question, catalog, read_terms(**given), limits)
-    # Read when a question has an aim, which few have.
-    from jali.planner.accuracy import plan_for_accuracy
-
-    return plan_for_accuracy(lambda terms: make_plan(question, catalog, terms, limits), given, aim)
-
-
-def emit_queries(plan: Plan, engine: Engine) -> Plan:
-    """Write the engine's queries of a plan."""
-    levels = (
-        replace(level, parts=tuple(replace(p, sql=engine.emit(p.aggregation)) for p in level.parts))
-        for level in plan.levels
-    )
-    return replace(plan, levels=tuple(levels))
 
 
 # What a question of a batch may be given besides its weight.

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING
 
 from jali.batch import BatchAnswer, BatchQuestion
 from jali.errors import QueryError
-from jali.execution.ask import QuestionRunner, ReleasedAnswer, ReservedQuestion, RunContext, Stage, answer_of
+from jali.execution.ask import QuestionRunner, answer_of
 from jali.execution.ask_batch import BatchConditions, BatchRunner, batch_of, read_total
 from jali.execution.question_planner import Planner
+from jali.execution.reservation import ReleasedAnswer, ReservedQuestion, RunContext, Stage
 from jali.planner.batch import BATCHES, BatchPlan
 
 if TYPE_CHECKING:

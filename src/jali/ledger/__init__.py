@@ -5,9 +5,17 @@ It knows nothing of SQL, plans or answers: they are texts that it keeps and give
 
 from jali.ledger.access import AdminAct, LedgerAccess, Role, Token
 from jali.ledger.charge import Debit, grant_account, table_account
-from jali.ledger.ledger import Ledger, StoredLedger
+from jali.ledger.ledger import Ledger
 from jali.ledger.ledger_opening import PostgresLedger, SqliteLedger, open_ledger
-from jali.ledger.ledger_records import MAX_ATTEMPTS, Declaration, Receipt, ReceiptState, Reservation
+from jali.ledger.ledger_records import (
+    MAX_ATTEMPTS,
+    Declaration,
+    DeclarationsChanged,
+    Receipt,
+    ReceiptState,
+    Reservation,
+)
+from jali.ledger.ledger_tables import QuestionHistory, RecallHit
 from jali.ledger.streams import (
     AppendOutcome,
     Arrival,
@@ -28,16 +36,18 @@ __all__ = [
     "Debit",
     "DebitSubpopulation",
     "Declaration",
+    "DeclarationsChanged",
     "Ledger",
     "LedgerAccess",
     "LedgerStreams",
     "PostgresLedger",
+    "QuestionHistory",
+    "RecallHit",
     "Receipt",
     "ReceiptState",
     "Reservation",
     "Role",
     "SqliteLedger",
-    "StoredLedger",
     "StoredStream",
     "SubpopulationSpending",
     "Token",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -47,6 +48,20 @@ def grant_account(analyst: str, table: str) -> str:
         'grant ana on visits'
     """
     return f"{grants_of(analyst)}{_quote_name(table)}"
+
+
+def charge_tables(
+    costs: Iterable[tuple[str, Event]], parts: Mapping[str, DebitSubpopulation]
+) -> tuple[Debit, ...]:
+    """Return what a question charges the account of each table; for one part where it concerns one."""
+    return tuple([Debit(table_account(name), cost, parts.get(name)) for name, cost in costs])
+
+
+def charge_grants(
+    analyst: str, costs: Iterable[tuple[str, Event]], parts: Mapping[str, DebitSubpopulation]
+) -> tuple[Debit, ...]:
+    """Return what a question charges the grants of an analyst: as much as the tables."""
+    return tuple([Debit(grant_account(analyst, name), cost, parts.get(name)) for name, cost in costs])
 
 
 def grants_of(analyst: str) -> str:

@@ -1,12 +1,12 @@
-"""The ledger: the protocol that every ledger keeps, and its operations over any store."""
+"""The ledger: budgets, debits, receipts and answers, over any store."""
 
 from __future__ import annotations
 
 import secrets
-from collections.abc import Callable, Container
+from collections.abc import Callable, Container, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import replace
-from typing import Protocol, Self
+from typing import Self, TypeAlias
 
 from jali.errors import CatalogError, LedgerError
 from jali.ledger.access import LedgerAccess
@@ -14,8 +14,15 @@ from jali.ledger.anchor_places import DECLARED, anchor_at
 from jali.ledger.anchors import NO_ANCHORS, AnchoredHead, Anchors
 from jali.ledger.chain import EntryKind, make_damage_error
 from jali.ledger.charge import Debit, find_filter_sum, grants_of
-from jali.ledger.ledger_records import MAX_ATTEMPTS, Declaration, Receipt, Reservation, write_debits
-from jali.ledger.ledger_tables import LedgerTables, ReceiptLine
+from jali.ledger.ledger_records import (
+    MAX_ATTEMPTS,
+    Declaration,
+    DeclarationsChanged,
+    Receipt,
+    Reservation,
+    write_debits,
+)
+from jali.ledger.ledger_tables import LedgerTables, QuestionHistory, RecallHit, ReceiptLine
 from jali.ledger.operations import (
     ReceiptOrder,
     find_account,
@@ -32,135 +39,17 @@ from jali.ledger.transactions import Transactions
 from jali.ledger.verify import Verification
 from jali.privacy import Budget, Event
 
+# Refuses what was declared meanwhile, by an error.
+DeclarationCheck: TypeAlias = Callable[[tuple[Declaration, ...]], None]
 
-class Ledger(Protocol):
+
+class Ledger:
     """Debit before data: a right to one answer is bought durably before a row is read.
 
     Guarantee:
         At every moment, also after a crash, the sum of an account is at least the sum of the events of all
         answers given that it pays for, and the filter of its budget admitted every one of them. Where events name
         parts, the sum is the one that `subpopulation_sums.py` states.
-    Proof:
-        docs/proofs/ledger.md.
-    """
-
-    @property
-    def durable(self) -> bool:
-        """Whether what was spent survives the process."""
-
-    @property
-    def streams(self) -> LedgerStreams:
-        """The streams: what was published, and the secret items and noise behind it."""
-
-    @property
-    def access(self) -> LedgerAccess:
-        """Who may come in through a server, and what they did."""
-
-    def declare(self, name: str, body: str) -> Declaration:
-        """Declare `body` under `name`. The same body again changes nothing; another makes a new version."""
-
-    def declaration(self, name: str) -> Declaration | None:
-        """Return the latest declaration under `name`, if there is one."""
-
-    def declarations(self) -> tuple[Declaration, ...]:
-        """Return the latest declaration of every name, in the order in which names were first declared."""
-
-    def refresh(self, name: str) -> Declaration:
-        """Say that the data under `name` is new: `data_version` grows by one. Budgets are untouched."""
-
-    def open_account(self, account: str, budget: Budget) -> None:
-        """Open an account. Again with an equal budget changes nothing; another budget is refused."""
-
-    def accounts(self) -> tuple[str, ...]:
-        """Return the names of all accounts, in the order in which they were opened."""
-
-    def budget(self, account: str) -> Budget | None:
-        """Return the budget of an account, or None if there is no such account."""
-
-    def spent(self, account: str) -> Event:
-        """Return the sum of everything charged to an account, open reservations included."""
-
-    def filter_sum(self, account: str, part: DebitSubpopulation) -> Event:
-        """Return the sum that a further event of a part would be added to, as the filter sees it."""
-
-    def after(self, debit: Debit) -> Event:
-        """Return what the sum of an account would be after a debit. Nothing is charged or refused."""
-
-    def parts(self, account: str) -> tuple[SubpopulationSpending, ...]:
-        """Return what an account was charged for each part, scheme after scheme."""
-
-    def recall(
-        self, key: str, *, analyst: str, grant: Debit | tuple[Debit, ...] | None, others: bool = True
-    ) -> Reservation | None:
-        """Return the released answer of an equal key, or None; with `others`, also one that others have paid for.
-
-        The first time that this analyst sees it, `grant` is charged; who reserved it has paid already. Only
-        grants of this analyst can be charged, a table never. A question over several tables has several.
-        """
-
-    def has_answer(self, key: str, *, analyst: str) -> bool:
-        """Say whether `recall` would give this analyst an answer that is paid already. Nothing is charged."""
-
-    def earlier_keys(self, question: str, *, analyst: str, others: bool) -> tuple[tuple[str, str], ...]:
-        """Return the keys that versions 0.1 and 0.2 reserved a question under, each with its frozen plan.
-
-        Those of this analyst's receipts, and of answers that the analyst has paid to see; with `others`, of all.
-        """
-
-    def reserve(
-        self,
-        *,
-        analyst: str,
-        question: str,
-        key: str,
-        plan: str,
-        debits: tuple[Debit, ...],
-        resume: bool = False,
-        working: Container[str] = (),
-    ) -> str:
-        """Charge all debits or none, keep the plan, and return the name of the receipt.
-
-        The caller may then run the plan once: the reservation is the first of `MAX_ATTEMPTS` attempts. With
-        `resume`, an open receipt of the same key and analyst is taken up instead, and nothing is charged;
-        one that is being answered now, in `working`, without counting an attempt.
-        """
-
-    def begin(self, receipt: str, *, analyst: str | None) -> Reservation:
-        """Count an attempt durably, then hand out the plan; or hand out the answer if it was released.
-
-        Only the analyst who reserved it, or the curator (None), may.
-        """
-
-    def release(self, receipt: str, answer: str) -> str:
-        """Store the answer of an open receipt and close it. Return the stored answer, whoever was first."""
-
-    def receipts(self, analyst: str | None = None) -> tuple[Receipt, ...]:
-        """Return the receipts of one analyst, or all, oldest first."""
-
-    def latest_receipts(self, analyst: str | None, most: int) -> tuple[Receipt, ...]:
-        """Return the latest receipts of one analyst, or of all, the latest first."""
-
-    def receipt(self, receipt: str, *, analyst: str | None) -> Receipt:
-        """Return one receipt. To others than its owner and the curator (None), it does not exist."""
-
-    def plan(self, receipt: str) -> str:
-        """Return the frozen plan of a receipt, for the curator. Nothing is attempted or charged."""
-
-    def find_release(self, receipt: str, *, analyst: str | None) -> Reservation | None:
-        """Return what was released for a receipt, to whoever paid for it; None while it is owed."""
-
-    def verify(self, *, noted: str | None = None) -> Verification:
-        """Replay the entries independently of all sums; `noted` is a head that must still be in the chain."""
-
-    def close(self) -> None:
-        """Let go of the store. The ledger object cannot be used afterwards."""
-
-
-class StoredLedger:
-    """The ledger of one store.
-
-    Guarantee:
-        As `Ledger`: at every moment, also after a crash, an account's sum covers all answers given.
         Every write is durable when its method returns. Nothing is ever refunded.
     Proof:
         docs/proofs/ledger.md.
@@ -263,8 +152,11 @@ class StoredLedger:
     def declarations(self) -> tuple[Declaration, ...]:
         """Return the latest declaration of every name, in the order in which names were first declared."""
         with self._reading() as tables:
-            marks = tables.declaration_marks()
-            found = {mark: self._declarations.get(mark) or _find_declaration(tables, mark[0]) for mark in marks}
+            return self._read_declarations(tables)
+
+    def _read_declarations(self, tables: LedgerTables) -> tuple[Declaration, ...]:
+        marks = tables.declaration_marks()
+        found = {mark: self._declarations.get(mark) or _find_declaration(tables, mark[0]) for mark in marks}
         # A declaration is long and rarely changes: it is read and checked once for each entry that wrote it.
         self._declarations = {mark: declaration for mark, declaration in found.items() if mark[1] is not None}
         return tuple(found.values())
@@ -331,7 +223,13 @@ class StoredLedger:
         """
         with self._reading() as tables:
             hit = tables.hit(key, analyst)
-        if hit is None or not (hit.paid or others):
+        return None if hit is None else self.hand_out(hit, analyst=analyst, grant=grant, others=others)
+
+    def hand_out(
+        self, hit: RecallHit, *, analyst: str, grant: Debit | tuple[Debit, ...] | None, others: bool
+    ) -> Reservation | None:
+        """Return the answer that `look_up` has found, on the terms of `recall`."""
+        if not (hit.paid or others):
             return None
         if not hit.paid:
             self._see(hit.receipt, analyst, _own(analyst, grant))
@@ -344,13 +242,20 @@ class StoredLedger:
             hit = tables.hit(key, analyst)
         return hit is not None and hit.paid
 
-    def earlier_keys(self, question: str, *, analyst: str, others: bool) -> tuple[tuple[str, str], ...]:
-        """Return the keys that versions 0.1 and 0.2 reserved a question under, each with its frozen plan.
+    def look_up(
+        self, key: str, question: str, *, analyst: str, others: bool, grants: Sequence[Debit] = ()
+    ) -> QuestionHistory:
+        """Return what is known of a question, and which accounts of its grants are open. Nothing is charged.
 
-        Those of this analyst's receipts, and of answers that the analyst has paid to see; with `others`, of all.
+        It is one transaction. The earlier keys are those of this analyst's receipts, and of answers that the
+        analyst has paid to see; with `others`, of all.
         """
         with self._reading() as tables:
-            return tuple(tables.earlier_keys(question, None if others else analyst))
+            return QuestionHistory(
+                tables.hit(key, analyst),
+                tuple(tables.earlier_keys(question, None if others else analyst)),
+                tuple(debit.account for debit in grants if tables.account(debit.account) is not None),
+            )
 
     def reserve(
         self,
@@ -362,15 +267,17 @@ class StoredLedger:
         debits: tuple[Debit, ...],
         resume: bool = False,
         working: Container[str] = (),
+        declared: Mapping[str, Declaration | None] | None = None,
     ) -> str:
         """Charge all debits or none, keep the plan, and return the name of the receipt.
 
         The caller may then run the plan once: the reservation is the first of `MAX_ATTEMPTS` attempts. With
         `resume`, an open receipt of the same key and analyst is taken up instead, and nothing is charged; one of
         those that are being answered now, `working`, without counting an attempt; or one that was released
-        since somebody looked.
+        since somebody looked. `declared` is what the plan rests on, by name.
 
         Raises:
+            DeclarationsChanged: Something of it is no longer the latest; nothing is recorded.
             BudgetExceeded: An account cannot pay; nothing is recorded.
             LedgerError: An account does not exist, or there is no debit at all.
         """
@@ -378,6 +285,10 @@ class StoredLedger:
             raise LedgerError("question-without-debit")
         receipt = secrets.token_hex(16)
         with self._writing() as tables:
+            if declared:
+                latest = {one.name: one for one in self._read_declarations(tables)}
+                if any(latest.get(name) != one for name, one in declared.items()):
+                    raise DeclarationsChanged
             known = _find_receipt(tables, key, analyst, working) if resume else None
             if known is not None:
                 return known
@@ -400,12 +311,15 @@ class StoredLedger:
         self._settle(line)
         return Reservation(receipt, line.plan, line.answer, line.debits)
 
-    def release(self, receipt: str, answer: str) -> str:
+    def release(self, receipt: str, answer: str, check: DeclarationCheck | None = None) -> str:
         """Store the answer of an open receipt and close it. Return the stored answer, whoever was first.
 
-        The answer that is returned may leave; one that is not stored may not.
+        The answer that is returned may leave; one that is not stored may not. `check` sees the declarations of
+        the same moment, and may refuse.
         """
         with self._writing() as tables:
+            if check is not None:
+                check(self._read_declarations(tables))
             line = _find_line(tables, receipt, None)
             if line.answer is None:
                 release_answer(tables, receipt, answer)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from jali.errors import CatalogError
 from jali.ledger.anchor_places import anchors_of
-from jali.ledger.ledger import StoredLedger
+from jali.ledger.ledger import Ledger
 from jali.ledger.stores.postgres.connection import LedgerAddress
 from jali.ledger.stores.postgres.store import PostgresStore, exists
 from jali.ledger.stores.sqlite.file import anchor_of
@@ -15,7 +15,7 @@ from jali.ledger.stores.sqlite.store import SqliteStore
 from jali.postgres_address import is_address
 
 
-class SqliteLedger(StoredLedger):
+class SqliteLedger(Ledger):
     """The ledger of one file, for any number of threads and processes on one machine.
 
     Args:
@@ -49,7 +49,7 @@ class SqliteLedger(StoredLedger):
         super().__init__(store, lambda: anchors_of(store, own), checked=checked)
 
 
-class PostgresLedger(StoredLedger):
+class PostgresLedger(Ledger):
     """The ledger of one schema of a database, for any number of servers on any number of machines.
 
     Args:
@@ -78,7 +78,7 @@ def has_ledger(address: str) -> bool:
     return exists(LedgerAddress.of(address))
 
 
-def open_ledger(place: str | Path | None, *, create: bool = True, checked: bool = True) -> StoredLedger:
+def open_ledger(place: str | Path | None, *, create: bool = True, checked: bool = True) -> Ledger:
     """Open the ledger of a place, or make one there if that is wanted.
 
     Args:

@@ -38,6 +38,10 @@ class Declaration:
     data_version: int
 
 
+class DeclarationsChanged(Exception):  # noqa: N818 - of the ledger, not a mishap
+    """Something was declared anew since the caller has read it: nothing was charged. Read it again."""
+
+
 MAX_ATTEMPTS = 5
 """How often the plan of one receipt may be run, the first run after `reserve` included."""
 

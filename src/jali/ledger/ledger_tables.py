@@ -80,6 +80,21 @@ class RecallHit:
     released: int
 
 
+@dataclass(frozen=True)
+class QuestionHistory:
+    """What the ledger knows of a question at one moment.
+
+    Attributes:
+        hit: What was released under its key.
+        earlier: The keys that versions 0.1 and 0.2 reserved it under, each with its frozen plan.
+        grants: The accounts that are open, of those of the grants that are to pay.
+    """
+
+    hit: RecallHit | None
+    earlier: tuple[tuple[str, str], ...]
+    grants: tuple[str, ...]
+
+
 class LedgerTables:
     """The rows of the ledger, read and written through one connection.
 

@@ -19,7 +19,7 @@ from pathlib import Path
 
 from jali.errors import LedgerError
 from jali.ledger.chain import EntryKind
-from jali.ledger.ledger import StoredLedger
+from jali.ledger.ledger import Ledger
 from jali.ledger.ledger_opening import open_ledger
 from jali.ledger.ledger_schema import seal_facts
 from jali.ledger.ledger_tables import LedgerTables, make_moved_error
@@ -111,7 +111,7 @@ def _leaving(store: LedgerStore) -> _Departure | None:
     return _Departure(body["to"], body["move"], last[2])
 
 
-def _leave(ledger: StoredLedger, place: MoveTarget) -> _Departure:
+def _leave(ledger: Ledger, place: MoveTarget) -> _Departure:
     """Have a ledger leave: from now on nothing is charged to it."""
     found = ledger.verify()
     if found.problems:

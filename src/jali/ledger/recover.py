@@ -17,7 +17,7 @@ from jali.errors import LedgerError
 from jali.ledger.anchors import AnchoredHead
 from jali.ledger.chain import EntryKind
 from jali.ledger.charge import Debit
-from jali.ledger.ledger import StoredLedger
+from jali.ledger.ledger import Ledger
 from jali.ledger.ledger_records import MAX_ATTEMPTS, write_budget, write_debits
 from jali.ledger.ledger_tables import LedgerAccount, LedgerTables
 from jali.ledger.operations import now
@@ -43,7 +43,7 @@ class Recovery:
     tokens: int
 
 
-def recover(ledger: StoredLedger) -> Recovery:
+def recover(ledger: Ledger) -> Recovery:
     """Let a ledger go on that lacks entries which were anchored. It was opened unchecked.
 
     Raises:

@@ -12,12 +12,21 @@ from jali.planner.terms import QuestionTerms
 from jali.sql.question_limits import DEFAULT, Limits
 
 
-def make_plan(question: Question, catalog: Catalog, terms: QuestionTerms, limits: Limits = DEFAULT) -> Plan:
-    """Run the rules over a question and check the loss of what they made."""
-    draft = Draft(question, catalog, terms, limits=limits)
-    for rule in RULES:
+def resolve_names(question: Question, catalog: Catalog, terms: QuestionTerms, limits: Limits = DEFAULT) -> Draft:
+    """Run the first rule over a question: what its names are in the catalog."""
+    return RULES[0](Draft(question, catalog, terms, limits=limits))
+
+
+def plan_resolved(draft: Draft) -> Plan:
+    """Run the other rules over a resolved question and check the loss of what they made."""
+    for rule in RULES[1:]:
         draft = rule(draft)
     return finish(draft)
 
 
-__all__ = ["PLANS", "RULES", "Draft", "Plan", "make_plan"]
+def make_plan(question: Question, catalog: Catalog, terms: QuestionTerms, limits: Limits = DEFAULT) -> Plan:
+    """Run all rules over a question and check the loss of what they made."""
+    return plan_resolved(resolve_names(question, catalog, terms, limits))
+
+
+__all__ = ["PLANS", "RULES", "Draft", "Plan", "make_plan", "plan_resolved", "resolve_names"]

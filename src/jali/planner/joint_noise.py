@@ -128,7 +128,7 @@ def build_coordinates(
 
 def find_block(part: MeasuredQuery) -> dict[int, Any]:
     """Return the measures of a part that leave together, by their places."""
-    return {place: m for place, m in enumerate(part.mechanisms) if m.joint_mechanism is not None}
+    return part.block
 
 
 def is_sound_block(part: MeasuredQuery) -> bool:

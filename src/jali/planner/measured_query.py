@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
+from typing import Any
 
 from jali.ir.aggregates import Aggregation, CellAxis
 from jali.mechanisms.measurement import Measurement
@@ -44,6 +45,16 @@ class MeasuredQuery:
     mechanisms: tuple[Measurement, ...]
     draws: tuple[AxisRelease, ...] = ()
     sql: str = ""
+
+    @cached_property
+    def block(self) -> dict[int, Any]:
+        """The measures that leave together, by their places."""
+        return {place: m for place, m in enumerate(self.mechanisms) if m.joint_mechanism is not None}
+
+    @cached_property
+    def multipliers(self) -> dict[int, int]:
+        """What these are multiplied by."""
+        return {place: m.multiplier for place, m in self.block.items()}
 
 
 @dataclass(frozen=True)

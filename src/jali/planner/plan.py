@@ -18,7 +18,7 @@ from jali.ir.ownership import changes, list_protected_tables, most_changes, own
 from jali.ir.relations import Relation, sources
 from jali.mechanisms.partition_selection.group_selection import GroupSelection
 from jali.planner.draft import Draft
-from jali.planner.joint_noise import find_block, is_sound_block
+from jali.planner.joint_noise import is_sound_block
 from jali.planner.measured_query import GroupingSet, MeasuredQuery
 from jali.planner.partition_selection import charge_selection, find_selection_count
 from jali.planner.query_sensitivity import QuerySensitivity
@@ -34,11 +34,12 @@ def compute_release_loss(part: MeasuredQuery, index: int, changes: int) -> Event
 
 def find_release_sensitivity(part: MeasuredQuery, index: int, changes: int) -> QuerySensitivity:
     """Return how far one unit moves what a release looks at when so many bounded vectors change."""
-    times = {place: measurement.multiplier for place, measurement in find_block(part).items()}
     if not part.draws:
-        return QuerySensitivity(part.aggregation, changes, part.aggregation.measures[index], times=times)
+        return QuerySensitivity(
+            part.aggregation, changes, part.aggregation.measures[index], times=part.multipliers
+        )
     draw = part.draws[index]
-    return QuerySensitivity(part.aggregation, changes, CountRows(), draw.at, draw.picks, times)
+    return QuerySensitivity(part.aggregation, changes, CountRows(), draw.at, draw.picks, part.multipliers)
 
 
 # What a plan keeps once it was written.
@@ -177,8 +178,8 @@ def finish(draft: Draft) -> Plan:
         selection=draft.selection,
         part=draft.part,
     )
-    costs = tuple((table.name, compute_loss(plan, changes(plan.source, table))) for table in plan.tables)
-    plan = replace(plan, costs=costs, cost=compute_loss(plan, most_changes(plan.source)))
+    most, *each = _compute_losses(plan)
+    plan = replace(plan, costs=tuple(zip((table.name for table in plan.tables), each, strict=True)), cost=most)
     asked, cost = draft.terms.loss.event, plan.cost
     within = cost.rho <= asked.rho if asked.epsilon is None else cost.epsilon == asked.epsilon
     if not within or cost.delta > draft.terms.delta:
@@ -211,16 +212,17 @@ def check_loss(plan: Plan) -> None:
     fitting = fitting and all(_is_bounded(part.aggregation.weights) for part in plan.parts)
     fitting = fitting and (plan.part is None or all(plan.part.holds(p.aggregation.source) for p in plan.parts))
     owned = not own(plan.source).public and [name for name, _ in plan.costs] == [t.name for t in plan.tables]
-    if (
-        not (fitting and owned and _counts_leave_once(plan))
-        or compute_loss(plan, most_changes(plan.source)) != plan.cost
-    ):
+    if not (fitting and owned and _counts_leave_once(plan)):
         raise _loss_mismatch()
-    if any(
-        compute_loss(plan, changes(plan.source, t)) != cost
-        for t, (_, cost) in zip(plan.tables, plan.costs, strict=True)
-    ):
+    if _compute_losses(plan) != [plan.cost, *(cost for _, cost in plan.costs)]:
         raise _loss_mismatch()
+
+
+def _compute_losses(plan: Plan) -> list[Event]:
+    """Return the loss for the table where one unit changes most, then that of each table."""
+    moved = [most_changes(plan.source), *(changes(plan.source, table) for table in plan.tables)]
+    losses = {number: compute_loss(plan, number) for number in dict.fromkeys(moved)}
+    return [losses[number] for number in moved]
 
 
 def _is_bounded(weights: Weights | None) -> bool:

@@ -28,7 +28,7 @@ from functools import partial
 from typing import Any, TypeVar
 
 from jali.engines.base import Cancellation
-from jali.execution.ask import ReleasedAnswer, ReservedQuestion, RunContext, Stage
+from jali.execution.reservation import ReleasedAnswer, ReservedQuestion, RunContext, Stage
 
 
 class Lane(Enum):

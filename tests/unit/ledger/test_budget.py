@@ -9,11 +9,11 @@ import pytest
 from tests.ledger.support import ANA, TENTH, VISITS, ask, debit, times
 
 from jali.errors import BudgetExceeded, LedgerError
-from jali.ledger import Debit, SqliteLedger, StoredLedger, grant_account, table_account
+from jali.ledger import Debit, Ledger, SqliteLedger, grant_account, table_account
 from jali.privacy import NOTHING, Approximate, Budget, Concentrated, Event, Pure
 
 
-def test_ten_debits_of_a_tenth_fit_a_budget_of_one_and_nothing_more(ledger: StoredLedger) -> None:
+def test_ten_debits_of_a_tenth_fit_a_budget_of_one_and_nothing_more(ledger: Ledger) -> None:
     for _ in range(10):
         ask(ledger, debit(ANA))
     assert ledger.spent(ANA).epsilon == 1
@@ -24,13 +24,13 @@ def test_ten_debits_of_a_tenth_fit_a_budget_of_one_and_nothing_more(ledger: Stor
     assert len(ledger.receipts()) == 10
 
 
-def test_three_thirds_fit_a_budget_of_one(ledger: StoredLedger) -> None:
+def test_three_thirds_fit_a_budget_of_one(ledger: Ledger) -> None:
     for _ in range(3):
         ask(ledger, debit(ANA, "1/3"))
     assert ledger.spent(ANA).epsilon == 1
 
 
-def test_many_questions_are_charged_by_the_square_root(ledger: StoredLedger) -> None:
+def test_many_questions_are_charged_by_the_square_root(ledger: Ledger) -> None:
     ledger.open_account("table wards", Budget(3, 1e-6))
     for _ in range(35):
         ask(ledger, debit("table wards"))
@@ -40,21 +40,21 @@ def test_many_questions_are_charged_by_the_square_root(ledger: StoredLedger) -> 
     assert ledger.spent("table wards") == times(35)
 
 
-def test_a_gaussian_event_leaves_no_pure_sum(ledger: StoredLedger) -> None:
+def test_a_gaussian_event_leaves_no_pure_sum(ledger: Ledger) -> None:
     ledger.open_account("table wards", Budget(3, 1e-6))
     ask(ledger, Debit("table wards", Concentrated("1/8").event))
     ask(ledger, debit("table wards"))
     assert ledger.spent("table wards") == Event(None, Fraction(1, 8) + Fraction(1, 200))
 
 
-def test_a_refused_delta_says_delta(ledger: StoredLedger) -> None:
+def test_a_refused_delta_says_delta(ledger: Ledger) -> None:
     ledger.open_account("table wards", Budget(3, 1e-6))
     with pytest.raises(BudgetExceeded) as refusal:
         ask(ledger, Debit("table wards", Approximate(1, "6e-7").event))
     assert (refusal.value.kind, refusal.value.remaining) == ("delta", Fraction(1, 2 * 10**6))
 
 
-def test_if_the_grant_refuses_the_table_is_untouched(ledger: StoredLedger) -> None:
+def test_if_the_grant_refuses_the_table_is_untouched(ledger: Ledger) -> None:
     ask(ledger, debit(), debit(ANA))
     before = ledger.verify()
     with pytest.raises(BudgetExceeded) as refusal:
@@ -65,7 +65,7 @@ def test_if_the_grant_refuses_the_table_is_untouched(ledger: StoredLedger) -> No
     assert ledger.spent(VISITS) == ledger.spent(ANA) == TENTH
 
 
-def test_one_question_may_charge_an_account_twice(ledger: StoredLedger) -> None:
+def test_one_question_may_charge_an_account_twice(ledger: Ledger) -> None:
     ask(ledger, debit(ANA), debit(ANA))
     assert ledger.spent(ANA) == times(2)
     with pytest.raises(BudgetExceeded):
@@ -73,14 +73,14 @@ def test_one_question_may_charge_an_account_twice(ledger: StoredLedger) -> None:
     assert ledger.spent(ANA) == times(2)
 
 
-def test_an_open_reservation_counts_as_spent_and_so_does_a_released_one(ledger: StoredLedger) -> None:
+def test_an_open_reservation_counts_as_spent_and_so_does_a_released_one(ledger: Ledger) -> None:
     receipt = ask(ledger)
     assert ledger.spent(VISITS) == TENTH
     ledger.release(receipt, "42")
     assert ledger.spent(VISITS) == TENTH
 
 
-def test_an_unknown_account_is_refused_with_a_remedy(ledger: StoredLedger) -> None:
+def test_an_unknown_account_is_refused_with_a_remedy(ledger: Ledger) -> None:
     with pytest.raises(LedgerError, match="no account table wards") as refusal:
         ask(ledger, debit(), debit("table wards"))
     assert refusal.value.remedy is not None
@@ -90,7 +90,7 @@ def test_an_unknown_account_is_refused_with_a_remedy(ledger: StoredLedger) -> No
         ledger.spent("table wards")
 
 
-def test_a_question_without_a_debit_is_refused(ledger: StoredLedger) -> None:
+def test_a_question_without_a_debit_is_refused(ledger: Ledger) -> None:
     with pytest.raises(LedgerError, match="without a debit"):
         ledger.reserve(analyst="ana", question="?", key="k", plan="{}", debits=())
 
@@ -104,13 +104,13 @@ def test_a_question_without_a_debit_is_refused(ledger: StoredLedger) -> None:
         Event(Fraction(1, 7**5000), Fraction(0)),
     ],
 )
-def test_a_debit_that_would_refund_or_never_end_is_refused(ledger: StoredLedger, event: Event) -> None:
+def test_a_debit_that_would_refund_or_never_end_is_refused(ledger: Ledger, event: Event) -> None:
     with pytest.raises(LedgerError):
         ask(ledger, Debit(VISITS, event))
     assert ledger.spent(VISITS) == NOTHING
 
 
-def test_sums_of_awkward_fractions_stay_short_and_never_fall_below_the_truth(ledger: StoredLedger) -> None:
+def test_sums_of_awkward_fractions_stay_short_and_never_fall_below_the_truth(ledger: Ledger) -> None:
     truth = NOTHING
     for k in range(60):
         event = Pure(Fraction(1, 10**390 + 2 * k + 1)).event
@@ -124,7 +124,7 @@ def test_sums_of_awkward_fractions_stay_short_and_never_fall_below_the_truth(led
     assert spent.rho.denominator.bit_length() <= 1024
 
 
-def test_an_account_opens_once_and_its_budget_never_changes(ledger: StoredLedger) -> None:
+def test_an_account_opens_once_and_its_budget_never_changes(ledger: Ledger) -> None:
     ask(ledger)
     ledger.open_account(VISITS, Budget(3))
     assert ledger.spent(VISITS) == TENTH
@@ -135,13 +135,13 @@ def test_an_account_opens_once_and_its_budget_never_changes(ledger: StoredLedger
     assert ledger.budget(VISITS) == Budget(3)
 
 
-def test_a_budget_of_too_many_digits_is_refused(ledger: StoredLedger) -> None:
+def test_a_budget_of_too_many_digits_is_refused(ledger: Ledger) -> None:
     with pytest.raises(LedgerError, match="digits"):
         ledger.open_account("table wards", Budget(Fraction(1, 10**5000)))
     assert ledger.budget("table wards") is None
 
 
-def test_accounts_are_listed_in_order_with_their_split_of_delta(ledger: StoredLedger) -> None:
+def test_accounts_are_listed_in_order_with_their_split_of_delta(ledger: Ledger) -> None:
     budget = Budget(2, 1e-6, delta_events="1e-7")
     ledger.open_account("table wards", budget)
     assert ledger.accounts() == ("table visits", "grant ana on visits", "grant ben on visits", "table wards")

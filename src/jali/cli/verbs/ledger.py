@@ -19,7 +19,7 @@ from jali.display.text import Ink, TextColumn, clean, write_table
 
 if TYPE_CHECKING:
     from jali.database import Account, Database
-    from jali.ledger import Receipt, StoredLedger
+    from jali.ledger import Ledger, Receipt
     from jali.ledger.recover import Recovery
     from jali.ledger.signed_heads import SignedHead
     from jali.privacy import Event
@@ -226,7 +226,7 @@ def anchor(
     _print_anchor(places, head)
 
 
-def _list_places(ledger: StoredLedger) -> list[dict[str, Any]]:
+def _list_places(ledger: Ledger) -> list[dict[str, Any]]:
     found = [(anchor.name, anchor.last()) for anchor in ledger.transactions.anchors.all]
     return [{"place": name, "entries": None if last is None else last.head.seq} for name, last in found]
 

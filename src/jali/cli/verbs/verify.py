@@ -15,7 +15,7 @@ from jali.cli.output import write_json
 from jali.errors import LedgerError
 
 if TYPE_CHECKING:
-    from jali.ledger import StoredLedger, Verification
+    from jali.ledger import Ledger, Verification
 
 
 def verify(
@@ -82,7 +82,7 @@ def _replay_ledger(database: str, anchor: Path | None, public_key: Path | None) 
     return replace(found, problems=tuple(problems)), notes
 
 
-def _compare_head(ledger: StoredLedger, path: Path, public_key: Path | None) -> Iterator[str]:
+def _compare_head(ledger: Ledger, path: Path, public_key: Path | None) -> Iterator[str]:
     from jali.ledger.signed_heads import read_head, read_public_key
 
     head = read_head(path)

@@ -14,7 +14,7 @@ from jali.catalog.columns import Field, Range, since_1970
 from jali.catalog.tables import Catalog, Table
 from jali.errors import CatalogError, EngineError, QueryError
 from jali.execution.streams.measure_protocol import MeasureTerms
-from jali.execution.streams.tick_clock import Clock
+from jali.execution.streams.tick_clock import Clock, to_datetime
 from jali.ir.functions.date_functions import count_date_parts
 from jali.ir.stream_input import StreamInput
 from jali.planner.stream_question import read_stream_input
@@ -87,7 +87,7 @@ class Follows:
         """Return the public clock: its ticks are those of the question, so it starts where one of them does."""
         every = self.followed.every
         clock = Clock.declare(every, start)
-        begins = _to_datetime(clock.start)
+        begins = to_datetime(clock.start)
         if (every == "week" and begins.weekday() != 0) or (every == "hour" and (begins.minute or begins.second)):
             what, fits = "Mondays" if every == "week" else "full hours", _find_last_boundary(every, begins)
             raise CatalogError("start-of-question", ticks=every.capitalize(), begin=what, start=fits)
@@ -124,7 +124,7 @@ class TableFollower:
             known: The keys of items that were appended before; the same key is never another person's.
         """
         first = follows.first(ticks)
-        span = _to_datetime(clock.begins(first)), _to_datetime(clock.begins(ticks[-1]))
+        span = to_datetime(clock.begins(first)), to_datetime(clock.begins(ticks[-1]))
         found: dict[int, list[Item]] = {tick: [] for tick in ticks}
         labels, tick_of = follows.labels, _Ticks(follows.followed.every, span[0], first, ticks[0])
         for owner, moment, cell, value, count in self._read_rows(follows, span, most):
@@ -195,9 +195,3 @@ def _find_last_boundary(every: str, moment: datetime.datetime) -> str:
     if every == "week":
         return str(moment.date() - datetime.timedelta(days=moment.weekday()))
     return str(moment.replace(minute=0, second=0, microsecond=0))
-
-
-def _to_datetime(moment: datetime.date) -> datetime.datetime:
-    if isinstance(moment, datetime.datetime):
-        return moment
-    return datetime.datetime.combine(moment, datetime.time())

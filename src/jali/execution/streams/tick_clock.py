@@ -63,11 +63,11 @@ class Clock:
 
     def count_ended(self, moment: str | Moment) -> int:
         """Return how many ticks have ended at a moment."""
-        until = _to_datetime(read_moment(moment, "until"))
+        until = to_datetime(read_moment(moment, "until"))
         if self.every == "month":
             gone = (until.year - self.start.year) * 12 + until.month - self.start.month
         else:
-            gone = (until - _to_datetime(self.start)) // _STEPS[self.every]
+            gone = (until - to_datetime(self.start)) // _STEPS[self.every]
         return max(0, gone)
 
     def last(self, horizon: int) -> None:
@@ -84,7 +84,7 @@ def read_moment(value: Any, name: str) -> datetime.datetime:
     if isinstance(value, str):
         found = _parse_moment(value, datetime.datetime.fromisoformat)
     if isinstance(found, datetime.date) and getattr(found, "tzinfo", None) is None:
-        return _to_datetime(found)
+        return to_datetime(found)
     raise CatalogError("moment-malformed", name=name, given=value)
 
 
@@ -95,7 +95,8 @@ def _parse_moment(text: str, read: Callable[[str], Moment]) -> Moment | None:
         return None
 
 
-def _to_datetime(moment: Moment) -> datetime.datetime:
+def to_datetime(moment: Moment) -> datetime.datetime:
+    """Return a moment as a time: a day is its midnight."""
     if isinstance(moment, datetime.datetime):
         return moment
     return datetime.datetime.combine(moment, datetime.time())

@@ -12,8 +12,8 @@ from jali.answer import Answer
 from jali.batch import BatchAnswer, BatchQuestion
 from jali.client.account_documents import encode_remaining_with_decimals
 from jali.client.release_documents import encode_release, strip_folders
-from jali.execution.ask import ReleasedAnswer, RunContext
 from jali.execution.ask_batch import BatchConditions
+from jali.execution.reservation import ReleasedAnswer, RunContext
 from jali.planner.terms import TermArguments
 from jali.server.auth import Caller
 from jali.server.dependencies import AnyCaller, CurrentState, wait_for_disconnect

@@ -14,7 +14,7 @@ from fastapi.responses import JSONResponse, Response, StreamingResponse
 from jali.answer import Answer
 from jali.client.account_documents import encode_receipt
 from jali.errors import QueryError
-from jali.execution.ask import ReleasedAnswer
+from jali.execution.reservation import ReleasedAnswer
 from jali.server.api.question_routes import build_result_document, respond_accepted, respond_with_answer
 from jali.server.auth import Caller
 from jali.server.dependencies import AnyCaller, CurrentState, is_still_authenticated, wait_for_disconnect

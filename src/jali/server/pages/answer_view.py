@@ -20,7 +20,7 @@ from jali.display.numbers import Interval, half_width, is_number, show_key, show
 from jali.display.text import write_legend
 from jali.display.view_models import CellLine, flatten_cells, has_labels, split_lines
 from jali.errors import QueryError
-from jali.execution.ask import ReleasedAnswer
+from jali.execution.reservation import ReleasedAnswer
 from jali.explain import AggregateNote, Explanation, KeyNote, ReleaseNote, TableNote, explain_plan
 from jali.explain.labelled_facts import release_facts, selection_facts, show_remark, subject, write_forecasts
 from jali.planner import PLANS, Plan

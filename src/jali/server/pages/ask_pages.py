@@ -12,7 +12,7 @@ from fastapi.responses import RedirectResponse, Response
 
 from jali.errors import JaliError
 from jali.execution.accounts import RemainderText
-from jali.execution.ask import ReleasedAnswer
+from jali.execution.reservation import ReleasedAnswer
 from jali.ledger.charge import grant_account
 from jali.server.api.table_routes import tables_document
 from jali.server.auth import Caller

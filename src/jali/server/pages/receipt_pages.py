@@ -11,7 +11,7 @@ from fastapi import APIRouter, Request
 from fastapi.responses import RedirectResponse, Response
 
 from jali.errors import JaliError
-from jali.execution.ask import ReleasedAnswer
+from jali.execution.reservation import ReleasedAnswer
 from jali.ledger import Receipt
 from jali.planner.buy_range import purchase_name, read_range
 from jali.server.auth import Caller

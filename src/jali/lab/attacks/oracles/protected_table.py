@@ -27,7 +27,7 @@ from jali.lab.attacks.arrays import Doubles, Members
 from jali.lab.attacks.attack_base import Progress, Setting, silent
 from jali.lab.attacks.noise_models import Noise
 from jali.lab.attacks.oracle import Refusal, Spent
-from jali.ledger import Reservation, SqliteLedger
+from jali.ledger import Debit, QuestionHistory, Reservation, SqliteLedger
 from jali.planner.terms import TermArguments
 from jali.privacy import Adjacency, Budget, Concentrated
 from jali.privacy.rationals import Number, positive
@@ -148,6 +148,12 @@ class Promise:
 class ForgetfulLedger(SqliteLedger):
     """A ledger that grants every debit and remembers none, nor any answer."""
 
+    def look_up(
+        self, key: str, question: str, *, analyst: str, others: bool, grants: Sequence[Debit] = ()
+    ) -> QuestionHistory:
+        """Know of no answer."""
+        return replace(super().look_up(key, question, analyst=analyst, others=others, grants=grants), hit=None)
+
     def recall(self, *_: object, **__: object) -> Reservation | None:
         """Know of no answer."""
         return None
@@ -160,7 +166,7 @@ class ForgetfulLedger(SqliteLedger):
         """Charge nothing."""
         return secrets.token_hex(16)
 
-    def release(self, _: str, answer: str) -> str:
+    def release(self, _: str, answer: str, __: object = None) -> str:
         """Keep nothing."""
         return answer
 
