@@ -102,6 +102,7 @@ def _run(code: str) -> str:
         "import jali; jali.errors.QueryError",
         "from jali import errors, lab; errors.QueryError; lab.attacks.Hadamard",
         "import jali; jali.lab.compare.compare",
+        "from jali.mechanisms import additive, base; base.Specimen",
     ],
 )
 def test_new_spellings_do_not_warn_in_a_fresh_process(code: str) -> None:
@@ -113,6 +114,7 @@ def test_new_spellings_do_not_warn_in_a_fresh_process(code: str) -> None:
     ("code", "new"),
     [
         ("import jali; jali.plots", "import jali.plots"),
+        ("from jali.mechanisms import Specimen", "jali.mechanisms.base.Specimen"),
         ("from jali import QueryError", "jali.errors.QueryError"),
         ("from jali import compare", "jali.lab.compare.compare"),
         ("from jali.attacks import Hadamard", "jali.lab.attacks"),
