@@ -16,7 +16,7 @@ from jali.engines.duckdb import DuckDBEngine
 @contextmanager
 def failing(code: str = "engine-disk") -> Iterator[None]:
     """Let DuckDB fail on every question, after it was paid: by default for a cause outside of the data."""
-    with patch.object(DuckDBEngine, "run", side_effect=jali.EngineError(code)):
+    with patch.object(DuckDBEngine, "run", side_effect=jali.errors.EngineError(code)):
         yield
 
 

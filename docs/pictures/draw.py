@@ -107,7 +107,7 @@ def main() -> None:
         "profiles": pictures.profiles(LOSSES),
         "trade_offs": pictures.trade_offs(LOSSES),
         "errors": pictures.errors(NOISES, floor=1e-4),
-        "comparison": jali.compare("median", people=201, draws=4000).plot().axes[0],
+        "comparison": jali.lab.compare.compare("median", people=201, draws=4000).plot().axes[0],
         "survey": pictures.survey(SURVEY, ["bus", "bicycle", "car"]),
         "counters": counters(),
         "spending": pictures.spending(questions(), Budget(3, "1e-6"), name="table visits"),

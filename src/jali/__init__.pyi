@@ -1,7 +1,6 @@
 # One line per public name.
-from . import local as local
+from . import lab as lab
 from . import mechanisms as mechanisms
-from . import plots as plots
 from . import privacy as privacy
 from . import streams as streams
 from .answer import Answer as Answer
@@ -11,15 +10,7 @@ from .catalog.columns import Via as Via
 from .connection import connect as connect
 from .database import Database as Database
 from .errors import BudgetExceeded as BudgetExceeded
-from .errors import CatalogError as CatalogError
-from .errors import EngineError as EngineError
 from .errors import JaliError as JaliError
-from .errors import LedgerError as LedgerError
-from .errors import MechanismError as MechanismError
-from .errors import QueryError as QueryError
-from .errors import Unsupported as Unsupported
-from .lab import attacks as attacks
-from .lab.compare.measure_errors import compare as compare
 from .planner import Plan as Plan
 from .privacy import Adjacency as Adjacency
 from .privacy import Budget as Budget

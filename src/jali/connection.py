@@ -43,7 +43,7 @@ def connect(
 
     Example:
         >>> import jali
-        >>> jali.connect().tables()
+        >>> jali.connect().tables.list()
         ()
     """
     if isinstance(path, str) and path.startswith(_WAYS):
@@ -52,6 +52,25 @@ def connect(
         return open_session(path, token)
     if token is not None:
         raise CatalogError("token-without-server")
-    from jali.database import connect as open_file
+    return open_local(path, limits=limits)
 
-    return open_file(path, limits=limits)
+
+def open_local(path: str | Path | None = None, *, create: bool = True, limits: Limits | None = None) -> Database:
+    """Open or create a database in a file, in Postgres or in memory.
+
+    Args:
+        path: As in `connect`.
+        create: Whether to create what is not there; otherwise it is refused.
+        limits: How large a question may be.
+    """
+    from jali.database import Database
+    from jali.engines.duckdb import DuckDBEngine
+    from jali.engines.router import Router
+    from jali.execution.declared_tables import find_copy_directory, name_engine_copies
+    from jali.ledger import open_ledger
+    from jali.sql.question_limits import usual_limits
+
+    ledger = open_ledger(path, create=create)
+    directory = find_copy_directory(path, ledger)
+    router = Router(DuckDBEngine(directory), name_engine_copies(ledger, directory))
+    return Database(ledger, router, limits or usual_limits())

@@ -4,31 +4,31 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from datetime import date
-from pathlib import Path
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Self, Unpack
 
 from jali.catalog.validate import declare_public, declare_table
+from jali.database_groups import DatabaseLedger, DatabaseStreams, DatabaseTables
 from jali.errors import QueryError
 from jali.execution.accounts import Account, Accounts, Remaining, check_analyst_name
 from jali.execution.ask import QuestionRunner
 from jali.execution.ask_batch import BatchConditions, BatchRunner
 from jali.execution.auto_ranges import RangePurchases
-from jali.execution.data_guard import DataGuard, DataState
-from jali.execution.declared_tables import DeclaredTables, find_copy_directory, name_engine_copies
+from jali.execution.data_guard import DataGuard
+from jali.execution.declared_tables import DeclaredTables
 from jali.execution.question_planner import LocalPlanner
 from jali.execution.reservation import RunContext, Stage, ignore_stage
-from jali.execution.streams.stream_arguments import UNSAID, StreamArguments, Unsaid
-from jali.ledger import Receipt, Verification, open_ledger
+from jali.execution.streams.stream_arguments import StreamArguments, StreamTerms, show_stream_terms
+from jali.ledger import Receipt, Verification
 from jali.planner.terms import TermArguments, read_subpopulation_request, show_terms
 from jali.privacy import Adjacency, Budget
-from jali.sql.question_limits import DEFAULT, Limits, usual_limits
+from jali.sql.question_limits import DEFAULT, Limits
 
 if TYPE_CHECKING:
     from jali.answer import Answer
     from jali.batch import Batch, BatchAnswer
-    from jali.catalog.columns import Declared, Keys, Range, Via
-    from jali.catalog.tables import Catalog, Public, Table
+    from jali.catalog.columns import Declared, Via
+    from jali.catalog.tables import Public, Table
     from jali.catalog.value_domain import Value
     from jali.engines import Engine
     from jali.execution.access_tokens import Access
@@ -44,30 +44,9 @@ if TYPE_CHECKING:
     from jali.privacy.rationals import Number
     from jali.rehearsal import Rehearsal
     from jali.session import Session
-    from jali.stream import Stream, StreamView
+    from jali.stream import Stream
 
-__all__ = ["Account", "Database", "Remaining", "Stage", "connect"]
-
-
-def connect(path: str | Path | None = None, *, create: bool = True, limits: Limits | None = None) -> Database:
-    """Open or create a database: one file with the catalog, the ledger and the answers.
-
-    Or a schema of a Postgres database, "postgresql://jali@db.example.org/clinic", for several servers at once
-    (docs/postgres.md). Without a path everything is in memory, and what was spent is forgotten with the process.
-    What is not there is refused with `create=False`. `limits` bound how large questions may be (docs/limits.md).
-
-    Example:
-        >>> import jali
-        >>> jali.connect().tables()
-        ()
-    """
-    from jali.engines.duckdb import DuckDBEngine
-    from jali.engines.router import Router
-
-    ledger = open_ledger(path, create=create)
-    directory = find_copy_directory(path, ledger)
-    router = Router(DuckDBEngine(directory), name_engine_copies(ledger, directory))
-    return Database(ledger, router, limits or usual_limits())
+__all__ = ["Account", "Database", "Remaining", "Stage"]
 
 
 class Database:
@@ -86,7 +65,7 @@ class Database:
         self._streams: DurableStreams | None = None
 
     def __repr__(self) -> str:
-        kept = "on disk" if self.durable else "in memory"
+        kept = "on disk" if self._ledger.durable else "in memory"
         return f"Database({', '.join(self._tables.map_by_name()) or 'no tables yet'}; {kept})"
 
     def __enter__(self) -> Self:
@@ -101,9 +80,19 @@ class Database:
         self._ledger.close()
 
     @property
-    def durable(self) -> bool:
-        """Whether what was spent survives the process."""
-        return self._ledger.durable
+    def tables(self) -> DatabaseTables:
+        """The declared tables: list, find, check, attach."""
+        return DatabaseTables(self._tables, self._guard, self._asking)
+
+    @property
+    def streams(self) -> DatabaseStreams:
+        """The streams as anybody may see them: list, view."""
+        return DatabaseStreams(self._all_streams())
+
+    @property
+    def ledger(self) -> DatabaseLedger:
+        """Accounts, the latest receipts, and the questions behind them."""
+        return DatabaseLedger(self._ledger, self._accounts, self._asking, self._batches)
 
     @property
     def access(self) -> Access:
@@ -210,7 +199,7 @@ class Database:
 
     def grant(self, analyst: str, table: str, budget: Budget) -> None:
         """Let an analyst spend up to `budget` on a table, within the table's own budget."""
-        self._accounts.grant(check_analyst_name(analyst), self.table_named(table).name, budget)
+        self._accounts.grant(check_analyst_name(analyst), self._tables.find_protected(table).name, budget)
 
     def prepare(self, table: str, *, on_stage: Stage | None = None) -> Table:
         """Write a private copy of a table on which a person's bound is a filter, and read it from now on.
@@ -220,10 +209,6 @@ class Database:
         """
         return self._tables.prepare(table, on_stage or ignore_stage)
 
-    def drop_prepared(self, table: str) -> Table:
-        """Delete the prepared copy of a table: questions read the source again, and are answered anew."""
-        return self._tables.drop_copy(table)
-
     def refresh(self, table: str, *, on_stage: Stage | None = None) -> None:
         """Say that the data of a table is new, so that questions are answered anew. Budgets never reset.
 
@@ -232,54 +217,6 @@ class Database:
         others reach their unit is refused if its key is no longer unique.
         """
         self._tables.refresh(table, on_stage or ignore_stage)
-
-    def state(self, table: str) -> DataState:
-        """Return what is known of the data of a table: whether it was checked, and whether it is closed."""
-        return self._guard.state(self._tables.find_table(table).name)
-
-    def failure(self, receipt: str) -> str | None:
-        """Run the question of an open receipt once more, and return the engine's own words where it fails.
-
-        They are for the curator alone: they may quote rows. Nothing is released or counted as an attempt.
-        """
-        return self._asking.failure(receipt)
-
-    def check(self, table: str, *, on_stage: Stage | None = None) -> DataState:
-        """Read the data of a table in full, and open it if it was closed; return what was known of it before.
-
-        An engine that fails on a question for a reason that may be the data's closes the table for everybody
-        (docs/threat_model.md). If the data was changed since it was last checked, it is new: `refresh` it, or let
-        this do so.
-        """
-        return self._tables.check(table, on_stage or ignore_stage)
-
-    def attach(self, table: str, frame: Any) -> None:
-        """Give the in-memory frame of a table, or its Spark session, again, after the database was reopened.
-
-        Its values are copied. Other values than before are new data: questions are answered anew.
-        """
-        self._tables.attach(table, frame)
-
-    def version(self, table: str) -> int:
-        """Return how many different declarations a table has had; 0 if it has none."""
-        return self._tables.find_version(table)
-
-    def tables(self) -> tuple[Table, ...]:
-        """Return the protected tables, as declared."""
-        return self._tables.list_protected()
-
-    def public_tables(self) -> tuple[Public, ...]:
-        """Return the public tables, as declared."""
-        return self._tables.list_public()
-
-    @property
-    def catalog(self) -> Catalog:
-        """All declared tables."""
-        return self._tables.build_catalog()
-
-    def table_named(self, name: str) -> Table:
-        """Return a protected table, or refuse and name those there are."""
-        return self._tables.find_protected(name)
 
     # Questions.
 
@@ -365,7 +302,7 @@ class Database:
         """
         from jali.rehearsal import Rehearsal
 
-        budgets = [(account.name, account.budget) for account in self.accounts()]
+        budgets = [(account.name, account.budget) for account in self._accounts.all()]
         return Rehearsal(self._tables.map_by_name(), budgets, self._engine, rows=rows)
 
     def advise(
@@ -395,7 +332,7 @@ class Database:
 
         advising = Adviser(self._ledger, self._asking, self._tables, self._accounts)
         return advising.advise(
-            self.table_named(table),
+            self._tables.find_protected(table),
             epsilon=epsilon,
             delta=delta,
             columns=columns,
@@ -443,10 +380,6 @@ class Database:
         """Give the answers that the receipt of a batch stands for: the stored ones, or its plan run as frozen."""
         return self._batches.redeem(receipt, analyst=analyst, stage=on_stage or ignore_stage)
 
-    def is_batch(self, receipt: str) -> bool:
-        """Say whether a receipt is one of a batch."""
-        return self._batches.holds(receipt, analyst=None)
-
     def redeem(self, receipt: str, *, analyst: str | None = None, on_stage: Stage | None = None) -> Answer:
         """Give the one answer that a receipt stands for: the stored one, or its plan run as it was frozen."""
         if self._batches.holds(receipt, analyst=analyst):
@@ -457,34 +390,8 @@ class Database:
 
     # Streams.
 
-    def stream(
-        self,
-        name: str,
-        *,
-        unit: str | Unsaid | None = UNSAID,
-        horizon: int | Unsaid | None = UNSAID,
-        budget: Budget | None = None,
-        measure: str | None = None,
-        keys: Sequence[Any] | Keys | None = None,
-        value: Range | None = None,
-        bins: Sequence[Any] | None = None,
-        every: str | None = None,
-        start: str | date | None = None,
-        max_ticks: int = 1,
-        separation: int = 1,
-        max_items: int = 1,
-        adjacency: str | Adjacency | None = None,
-        adaptive: bool = True,
-        mechanism: str | None = None,
-        epsilon: Number | None = None,
-        rho: Number | None = None,
-        delta: Number | None = None,
-        query: str | None = None,
-        key: str | None = None,
-        late: int | None = None,
-        last: int | None = None,
-        restart: int | None = None,
-    ) -> Stream:
+    @show_stream_terms
+    def stream(self, name: str, **declared: Unpack[StreamTerms]) -> Stream:
         """Make a stream: a number that is published as it grows, tick after tick. With a name alone, open one.
 
         Its whole loss is charged now, once. The same declaration again opens the stream; another is refused.
@@ -516,45 +423,7 @@ class Database:
             last: Publish the number over the last so many ticks, not over all so far.
             restart: Begin anew after so many ticks: 1 is the number of each tick by itself.
         """
-        said = StreamArguments(
-            unit=unit,
-            horizon=horizon,
-            budget=budget,
-            epsilon=epsilon,
-            rho=rho,
-            delta=delta,
-            measure=measure,
-            keys=keys,
-            value=value,
-            bins=bins,
-            every=every,
-            start=start,
-            max_ticks=max_ticks,
-            separation=separation,
-            max_items=max_items,
-            adjacency=adjacency,
-            adaptive=adaptive,
-            mechanism=mechanism,
-            query=query,
-            key=key,
-            late=late,
-            last=last,
-            restart=restart,
-        )
-        return self._all_streams().stream(name, said)
-
-    def streams(self) -> tuple[str, ...]:
-        """Return the names of all streams."""
-        return self._all_streams().names()
-
-    def stream_view(self, name: str) -> StreamView:
-        """Return a stream as anybody may see it: what was published, and nothing else."""
-        return self._all_streams().view(name)
-
-    def stream_bodies(self, name: str) -> tuple[str, ...]:
-        """Return what a stream has published as the ledger keeps it, for a client that reads it itself."""
-        found = self._all_streams()
-        return found.bodies(found.view(name).declaration)
+        return self._all_streams().stream(name, StreamArguments(**declared))
 
     def _all_streams(self) -> DurableStreams:
         from jali.execution.streams.durable_streams import DurableStreams
@@ -573,25 +442,13 @@ class Database:
         part: Mapping[str, Value] | SubpopulationRequest | None = None,
     ) -> Remaining:
         """Return the largest loss that a further question on a table, or on a part of it, would be granted."""
-        name, wanted = self.table_named(table).name, read_subpopulation_request(part)
+        name, wanted = self._tables.find_protected(table).name, read_subpopulation_request(part)
         named = None if wanted is None else self._asking.parts.find_subpopulation(replace(wanted, table=name))
         return self._accounts.remaining(name, analyst, named)
-
-    def part_keys(self, table: str, by: str) -> tuple[Value, ...]:
-        """Return the parts of a table by an expression with declared keys; nothing of the data decides them."""
-        return self._asking.parts.keys(self.table_named(table).name, by)
-
-    def accounts(self) -> tuple[Account, ...]:
-        """Return every account with its budget, what was spent and what remains."""
-        return self._accounts.all()
 
     def receipts(self, *, analyst: str | None = None) -> tuple[Receipt, ...]:
         """Return the receipts of one analyst, or all, oldest first."""
         return self._ledger.receipts(analyst)
-
-    def latest_receipts(self, most: int, *, analyst: str | None = None) -> tuple[Receipt, ...]:
-        """Return the latest receipts of one analyst, or of all, the latest first."""
-        return self._ledger.latest_receipts(analyst, most)
 
     def verify(self, *, noted: str | None = None) -> Verification:
         """Replay the ledger from its first entry, independently of the sums it keeps.
@@ -600,3 +457,11 @@ class Database:
             noted: A head of the chain that was noted elsewhere; a ledger that was cut or rewritten lacks it.
         """
         return self._ledger.verify(noted=noted)
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:
+            """Find what was a method of this class in an earlier release, and warn."""
+            from jali.deprecated import warn_of_method
+
+            return attrgetter(warn_of_method("Database", name))(self)

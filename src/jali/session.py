@@ -82,6 +82,26 @@ class Partition:
         return SubpopulationRequest(self.by, key, self.table)
 
 
+class SessionTables(Protocol):
+    """What a session needs of the tables of a database."""
+
+    def list(self) -> tuple[Table, ...]:
+        """Return the protected tables."""
+
+    def partition_keys(self, table: str, by: str) -> tuple[Value, ...]:
+        """Return the keys of the subpopulations of a table by an expression."""
+
+
+class SessionStreams(Protocol):
+    """What a session needs of the streams of a database."""
+
+    def list(self) -> tuple[str, ...]:
+        """Return the names of all streams."""
+
+    def view(self, name: str) -> StreamView:
+        """Return a stream as anybody may see it."""
+
+
 class SessionBackend(Protocol):
     """What a session needs of a database: one that is here, or one behind a server."""
 
@@ -124,17 +144,13 @@ class SessionBackend(Protocol):
     ) -> Removed:
         """Estimate what clamping and bounding take from a question."""
 
-    def tables(self) -> tuple[Table, ...]:
-        """Return the protected tables."""
+    @property
+    def tables(self) -> SessionTables:
+        """The declared tables."""
 
-    def streams(self) -> tuple[str, ...]:
-        """Return the names of all streams."""
-
-    def part_keys(self, table: str, by: str) -> tuple[Value, ...]:
-        """Return the parts of a table by an expression with declared keys."""
-
-    def stream_view(self, name: str) -> StreamView:
-        """Return a stream as anybody may see it."""
+    @property
+    def streams(self) -> SessionStreams:
+        """The streams."""
 
     def remaining(
         self,
@@ -220,22 +236,22 @@ class Session:
 
     def tables(self) -> tuple[Table, ...]:
         """Return the protected tables as they are declared: what questions can be about."""
-        return self._database.tables()
+        return self._database.tables.list()
 
     def streams(self) -> tuple[str, ...]:
         """Return the names of all streams."""
-        return self._database.streams()
+        return self._database.streams.list()
 
     def table(self, name: str) -> TableQuestion:
         """Begin a question on a table, in Python."""
         return TableQuestion(name, self.ask, self.explain, parter=self._partition)
 
     def _partition(self, table: str, by: str) -> Partition:
-        return Partition(self, table, by, self._database.part_keys(table, by))
+        return Partition(self, table, by, self._database.tables.partition_keys(table, by))
 
     def stream(self, name: str) -> StreamView:
         """Return a stream to look at: what was published. It costs nothing: the whole stream is paid."""
-        return self._database.stream_view(name)
+        return self._database.streams.view(name)
 
     def remaining(
         self, table: str, *, part: Mapping[str, Value] | SubpopulationRequest | None = None

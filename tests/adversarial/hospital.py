@@ -104,13 +104,13 @@ def hospital(
     return db
 
 
-def refusal(db: jali.Database, sql: str, **terms: Any) -> jali.QueryError:
+def refusal(db: jali.Database, sql: str, **terms: Any) -> jali.errors.QueryError:
     """Ask what must be refused: with a remedy, and without a charge."""
-    before = db.accounts(), db.receipts()
-    with pytest.raises(jali.QueryError) as refused:
+    before = db.ledger.accounts(), db.receipts()
+    with pytest.raises(jali.errors.QueryError) as refused:
         db.ask(sql, **({"epsilon": 1} | terms))
     assert refused.value.remedy, sql
-    assert (db.accounts(), db.receipts()) == before
+    assert (db.ledger.accounts(), db.receipts()) == before
     return refused.value
 
 

@@ -63,7 +63,7 @@ def accepted(db: jali.Database, sql: str, bounds: dict[str, Any], total: dict[st
     batch.ask(sql, **bounds)
     try:
         batch.explain()
-    except jali.QueryError:
+    except jali.errors.QueryError:
         return False
     return True
 
@@ -158,15 +158,15 @@ def test_a_second_analyst_pays_for_a_batch_by_grant_and_new_data_is_no_hit() -> 
         first, second = asked("ana"), asked("ben")
         assert second.cached
         assert [one.rows for one in first] == [one.rows for one in second]
-        spent = {account.name: account.spent.epsilon for account in db.accounts()}
+        spent = {account.name: account.spent.epsilon for account in db.ledger.accounts()}
         with pytest.raises(jali.BudgetExceeded):
             asked("cyd")
-        assert {account.name: account.spent.epsilon for account in db.accounts()} == spent
+        assert {account.name: account.spent.epsilon for account in db.ledger.accounts()} == spent
         assert sorted(e for e in spent.values() if e is not None) == [0, 1, 1, 1]
         db.refresh("v")
         assert not asked("ana").cached
-        assert db.table_named("v").name == "v"
-        assert max(account.spent.epsilon or 0 for account in db.accounts()) == 2
+        assert db.tables.find("v").name == "v"
+        assert max(account.spent.epsilon or 0 for account in db.ledger.accounts()) == 2
 
 
 @pytest.mark.parametrize(
@@ -241,12 +241,12 @@ def test_a_refresh_of_a_copy_that_is_cut_off_does_not_let_new_data_share_the_old
             with pytest.raises(KeyboardInterrupt):
                 db.refresh("v")
         if step == "refresh":
-            with pytest.raises(jali.EngineError, match="closed"):
+            with pytest.raises(jali.errors.EngineError, match="closed"):
                 ask_part(db, "B")
-            assert db.accounts()[0].spent.epsilon == EPSILON
+            assert db.ledger.accounts()[0].spent.epsilon == EPSILON
         db.refresh("v")
         assert ask_part(db, "B") == 4
-        assert db.accounts()[0].spent.epsilon == 2 * EPSILON
+        assert db.ledger.accounts()[0].spent.epsilon == 2 * EPSILON
 
 
 class Watched:
@@ -310,7 +310,7 @@ def test_each_scheme_reads_one_data_wherever_a_copy_is_cut_off_and_whoever_asks_
             path.write_text("uid,ward,n\n1,B,1\n1,B,1\n")
             assert watched.cut(again, most) is (most <= steps)
             watched.look()
-            for ward, then in (("A", db.prepare), ("B", db.drop_prepared)):
+            for ward, then in (("A", db.prepare), ("B", db.tables.drop_prepared)):
                 path.write_text(f"uid,ward,n\n1,{ward},1\n1,{ward},1\n")
                 watched.cut(partial(then, "v"), 100)
                 watched.look()
@@ -327,8 +327,8 @@ def test_a_question_on_the_source_is_not_redeemed_once_a_copy_is_read(tmp_path: 
         plan = db.explain("SELECT COUNT(*) FROM v", epsilon=EPSILON, part={"ward": "A"})
         order = db._asking.build_request("q", plan, None)
         receipt = db._asking.reserve(order)
-        db._tables.store(replace(db.table_named("v"), copy=Source("duckdb", str(path), "rows")))
-        with pytest.raises(jali.LedgerError, match="refreshed after"):
+        db._tables.store(replace(db.tables.find("v"), copy=Source("duckdb", str(path), "rows")))
+        with pytest.raises(jali.errors.LedgerError, match="refreshed after"):
             db.redeem(receipt)
 
 
@@ -339,11 +339,11 @@ def test_another_frame_in_place_of_the_first_is_new_data_for_parts(how: str) -> 
         db.protect("v", frames[0], unit="uid", max_rows=2, columns=WARDS, budget=BUDGET)
         ask_part(db, "A")
         if how == "attach":
-            db.attach("v", frames[1])
+            db.tables.attach("v", frames[1])
         else:
             db.protect("v", frames[1], unit="uid", max_rows=2, columns=WARDS, budget=BUDGET)
         ask_part(db, "B")
-        assert db.accounts()[0].spent.epsilon == 2 * EPSILON
+        assert db.ledger.accounts()[0].spent.epsilon == 2 * EPSILON
 
 
 def test_a_view_is_refused_also_where_another_schema_has_a_table_of_its_name(tmp_path: Path) -> None:
@@ -353,7 +353,7 @@ def test_a_view_is_refused_also_where_another_schema_has_a_table_of_its_name(tmp
         made.execute("CREATE TABLE s.v (uid INTEGER, ward VARCHAR)")
         made.execute("CREATE TABLE rest (uid INTEGER, ward VARCHAR)")
         made.execute("CREATE VIEW v AS SELECT * FROM rest WHERE random() < 0.5")
-    with jali.connect() as db, pytest.raises(jali.CatalogError):
+    with jali.connect() as db, pytest.raises(jali.errors.CatalogError):
         db.protect("v", path, unit="uid", max_rows=2, columns=WARDS, budget=BUDGET)
 
 
@@ -368,20 +368,20 @@ def test_a_frame_that_is_being_replaced_is_read_by_nobody_until_the_ledger_knows
         assert version is not None
 
         def asks(ledger: SqliteLedger, name: str) -> None:
-            with pytest.raises(jali.EngineError, match="closed"):
+            with pytest.raises(jali.errors.EngineError, match="closed"):
                 ask_part(db, "B")
             refresh(ledger, name)
             raise KeyboardInterrupt
 
         monkeypatch.setattr(SqliteLedger, "refresh", asks)
         with pytest.raises(KeyboardInterrupt):
-            db.attach("v", frames[1])
+            db.tables.attach("v", frames[1])
         monkeypatch.undo()
-        db.attach("v", frames[1])
+        db.tables.attach("v", frames[1])
         again = db._ledger.declaration("v")
         assert again is not None
         assert again.data_version == version.data_version + 2
-        db.attach("v", frames[1])
+        db.tables.attach("v", frames[1])
         assert db._ledger.declaration("v") == again
         assert ask_part(db, "B") == 4
 
@@ -404,7 +404,7 @@ def test_a_table_that_became_a_view_or_lost_a_column_is_refused_before_anything_
             "CREATE TABLE v AS SELECT 1 AS uid, 2 AS ward",
         ):
             write(changed)
-            with pytest.raises(jali.EngineError, match="no table with the columns"):
+            with pytest.raises(jali.errors.EngineError, match="no table with the columns"):
                 ask_part(db, "A")
         assert db.receipts() == ()
         write(made)

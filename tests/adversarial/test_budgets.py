@@ -19,7 +19,7 @@ JOINED = "SELECT p.home, COUNT(*) FROM visits v LEFT JOIN patients p ON v.uid = 
 
 
 def spent(db: jali.Database, account: str) -> Fraction:
-    found = next(a.spent for a in db.accounts() if a.name == account)
+    found = next(a.spent for a in db.ledger.accounts() if a.name == account)
     return found.epsilon or Fraction(0)
 
 
@@ -37,7 +37,7 @@ def test_one_table_out_of_budget_refuses_the_question_and_charges_none(poor: str
     with hospital(budgets={poor: jali.Budget(epsilon="1/4")}) as db:
         with pytest.raises(jali.BudgetExceeded, match=poor):
             db.ask(JOINED, epsilon=1)
-        assert all((a.spent.epsilon or 0) == 0 for a in db.accounts())
+        assert all((a.spent.epsilon or 0) == 0 for a in db.ledger.accounts())
         assert db.receipts() == ()
 
 
@@ -45,16 +45,16 @@ def test_an_analyst_needs_a_grant_on_every_table_and_pays_in_each() -> None:
     with hospital() as db:
         db.grant("ana", "visits", jali.Budget(epsilon=1))
         ana = db.session("ana")
-        with pytest.raises(jali.CatalogError, match="patients"):
+        with pytest.raises(jali.errors.CatalogError, match="patients"):
             ana.ask(JOINED, epsilon=1)
         db.grant("ana", "patients", jali.Budget(epsilon=1))
         ana.ask(JOINED, epsilon=1)
         assert spent(db, "grant ana on visits") == Fraction(1, 2)
         assert spent(db, "grant ana on patients") == 1
-        before = db.accounts()
+        before = db.ledger.accounts()
         with pytest.raises(jali.BudgetExceeded, match="ana"):
             ana.ask(f"{JOINED} LIMIT 2", epsilon="1/2")
-        assert db.accounts() == before
+        assert db.ledger.accounts() == before
 
 
 def test_a_reached_table_costs_the_table_that_it_is_reached_through() -> None:
@@ -117,7 +117,7 @@ def test_a_plan_over_several_tables_is_redeemed_as_it_was_frozen(tmp_path: Path)
     paths = files(tmp_path)
     with jali.connect(tmp_path / "db.jali") as db:
         protect(db, paths)
-        with failing(), pytest.raises(jali.EngineError):
+        with failing(), pytest.raises(jali.errors.EngineError):
             db.ask(JOINED, epsilon=1)
         (receipt,) = db.receipts()
         assert receipt.state is ReceiptState.OPEN
@@ -145,7 +145,7 @@ def test_budgets_survive_reopening_and_protecting_again(tmp_path: Path) -> None:
             db.ask(f"SELECT COUNT(*) FROM visits WHERE uid > {times}", epsilon=2)
             assert spent(db, "table visits") == 2 * times
     with jali.connect(tmp_path / "db.jali") as db:
-        with pytest.raises(jali.CatalogError, match="budget"):
+        with pytest.raises(jali.errors.CatalogError, match="budget"):
             db.protect("visits", paths["visits"], unit="uid", max_rows=3, budget=jali.Budget(epsilon=50))
         with pytest.raises(jali.BudgetExceeded):
             db.ask("SELECT COUNT(*) FROM visits", epsilon=2)
@@ -180,7 +180,7 @@ def test_a_protected_source_is_not_published_and_a_public_one_not_protected(tmp_
             (db.publish, "open", shown),
         ]
         for publish, name, source in attempts:
-            with pytest.raises(jali.CatalogError):
+            with pytest.raises(jali.errors.CatalogError):
                 publish(name, source)
         for name, source in (
             ("secret", tmp_path / "wards.parquet"),
@@ -188,14 +188,14 @@ def test_a_protected_source_is_not_published_and_a_public_one_not_protected(tmp_
             ("wards", tmp_path / "wards.parquet"),
             ("secret", WARDS),
         ):
-            with pytest.raises(jali.CatalogError):
+            with pytest.raises(jali.errors.CatalogError):
                 db.protect(name, source, unit=None, budget=BUDGET)
-        assert {table.name for table in db.public_tables()} == {"wards", "floors"}
-        assert {table.name for table in db.tables()} == {"visits", "patients", "kept"}
+        assert {table.name for table in db.tables.list_public()} == {"wards", "floors"}
+        assert {table.name for table in db.tables.list()} == {"visits", "patients", "kept"}
 
 
 def test_public_tables_alone_are_not_asked_through_noise() -> None:
-    with hospital() as db, pytest.raises(jali.Unsupported, match="public"):
+    with hospital() as db, pytest.raises(jali.errors.Unsupported, match="public"):
         db.ask("SELECT COUNT(*) FROM wards", epsilon=1)
 
 
@@ -206,7 +206,7 @@ def test_a_key_that_is_not_unique_reaches_nobody() -> None:
     twice = pa.table({"o": [1, 1], "uid": [1, 2]})
     with jali.connect() as db:
         db.protect("orders", twice, unit="uid", max_rows=1, budget=BUDGET)
-        with pytest.raises(jali.CatalogError, match="not unique"):
+        with pytest.raises(jali.errors.CatalogError, match="not unique"):
             db.protect(
                 "items",
                 pa.table({"i": [1]}),
@@ -214,7 +214,7 @@ def test_a_key_that_is_not_unique_reaches_nobody() -> None:
                 max_rows=1,
                 budget=BUDGET,
             )
-        assert [table.name for table in db.tables()] == ["orders"]
+        assert [table.name for table in db.tables.list()] == ["orders"]
 
 
 def test_if_keys_repeat_later_each_row_still_counts_for_one_person_at_a_time() -> None:
@@ -245,5 +245,5 @@ def test_if_keys_repeat_later_each_row_still_counts_for_one_person_at_a_time() -
     ids=repr,
 )
 def test_a_unit_is_reached_through_a_declared_equality_of_one_type_only(via: jali.Via) -> None:
-    with hospital() as db, pytest.raises(jali.CatalogError):
+    with hospital() as db, pytest.raises(jali.errors.CatalogError):
         db.protect("more", frame("items", list(TABLES["items"])), unit=via, max_rows=1, budget=BUDGET)

@@ -93,7 +93,7 @@ def test_joins_beyond_the_limit_are_refused_while_planning_whatever_is_stored(jo
     tables = " ".join(f"JOIN visits v{i} USING (uid)" for i in range(joins))
     told = []
     for bob in (0, 1, HOARDER):
-        with open_house(bob) as db, pytest.raises(jali.Unsupported) as refused:
+        with open_house(bob) as db, pytest.raises(jali.errors.Unsupported) as refused:
             db.ask(f"SELECT COUNT(*) FROM visits {tables}", epsilon="0.0001")
         told.append(str(refused.value))
         assert refused.value.remedy

@@ -87,10 +87,10 @@ def test_unknown_groups_come_in_an_order_that_the_shown_ones_determine() -> None
 def test_declared_groups_are_all_shown_in_their_order_also_where_nobody_is(db: jali.Database) -> None:
     sql = "SELECT ward, COUNT(*) FROM visits GROUP BY ward"
     for rows in (TABLES["visits"], [], [(1, "Z", 1.0, 1, "c")], TABLES["visits"][::-1]):
-        db.attach("visits", frame("visits", list(rows)))
+        db.tables.attach("visits", frame("visits", list(rows)))
         db.refresh("visits")
         assert [key for key, _ in db.ask(sql, epsilon=1).rows] == ["A", "B", "C"]
-    db.attach("visits", frame("visits", list(TABLES["visits"])))
+    db.tables.attach("visits", frame("visits", list(TABLES["visits"])))
     db.refresh("visits")
 
 

@@ -30,7 +30,7 @@ def db(tmp_path: Path) -> Iterator[jali.Database]:
 
 
 def spent(db: jali.Database) -> Any:
-    return next(account.spent.epsilon for account in db.accounts() if account.name == "table visits")
+    return next(account.spent.epsilon for account in db.ledger.accounts() if account.name == "table visits")
 
 
 def seen(session: jali.Session) -> list[str]:
@@ -82,11 +82,11 @@ def test_memory_is_made_common_and_own_again_without_losing_answers(tmp_path: Pa
     with open_clinic(tmp_path, epsilon=10) as db:
         first = granted(db).session("ana").ask(COUNT, epsilon=1)
         open_clinic(tmp_path, epsilon=10, memory="common").close()
-        assert db.tables()[0].memory == "common"
+        assert db.tables.list()[0].memory == "common"
         assert db.session("ben").ask(COUNT, epsilon=1).receipt == first.receipt
         assert "table visits" in str(db.session("ben").explain(BY_WARD, epsilon=1))
         open_clinic(tmp_path, epsilon=10).close()
-        assert db.tables()[0].memory == "own"
+        assert db.tables.list()[0].memory == "own"
         # What was seen once was paid for: it stays in the analyst's own memory.
         assert db.session("ben").ask(COUNT, epsilon=1).receipt == first.receipt
         assert spent(db) == 1
@@ -100,7 +100,7 @@ def test_a_table_that_would_refuse_says_so_to_everybody(db: jali.Database) -> No
 
 
 def test_only_two_words_say_whose_answers_are_recalled(tmp_path: Path) -> None:
-    with pytest.raises(jali.CatalogError, match="memory cannot be 'all'"):
+    with pytest.raises(jali.errors.CatalogError, match="memory cannot be 'all'"):
         open_clinic(tmp_path, memory="all")
 
 

@@ -162,7 +162,7 @@ def test_what_would_fail_in_the_engine_is_refused_before_it_with_the_same_words_
     told = []
     for db in pair:
         before = len(db.receipts())
-        with pytest.raises(jali.QueryError) as refused:
+        with pytest.raises(jali.errors.QueryError) as refused:
             db.ask(sql, epsilon=1)
         assert len(db.receipts()) == before
         told.append((type(refused.value), str(refused.value), refused.value.position, refused.value.remedy))
@@ -183,7 +183,7 @@ def test_a_failed_engine_says_the_same_for_all_data_and_is_not_free(
             # The columns, which are looked at before anything is reserved, are found.
             patched.setattr(DuckDBEngine, "_has_columns", lambda *_: True)
             patched.setattr(DuckDBEngine, "_cursor", partial(failing, rows[-1]))
-            with pytest.raises(jali.EngineError) as failed:
+            with pytest.raises(jali.errors.EngineError) as failed:
                 db.ask("SELECT COUNT(*) FROM t", epsilon=1)
             (receipt,) = db.receipts()
             told.append(str(failed.value).replace(receipt.id, "..."))

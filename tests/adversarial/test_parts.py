@@ -224,7 +224,7 @@ def test_parts_cost_the_dearest_two_partitions_add_and_the_whole_adds_to_all() -
     with hospital() as db:
 
         def spent(table: str = "table visits") -> Fraction | None:
-            return next(account.spent.epsilon for account in db.accounts() if account.name == table)
+            return next(account.spent.epsilon for account in db.ledger.accounts() if account.name == table)
 
         for key in WARDS:
             db.ask("SELECT COUNT(*) FROM visits", epsilon="1/2", part={"ward": key})
@@ -248,18 +248,18 @@ def test_new_data_begins_a_new_scheme() -> None:
         db.ask("SELECT COUNT(*) FROM visits", epsilon=1, part={"ward": "A"})
         db.refresh("visits")
         db.ask("SELECT COUNT(*) FROM visits", epsilon=1, part={"ward": "B"})
-        assert db.accounts()[0].spent.epsilon == 2
+        assert db.ledger.accounts()[0].spent.epsilon == 2
 
 
 def test_a_receipt_on_a_part_is_not_redeemed_on_new_data(monkeypatch: pytest.MonkeyPatch) -> None:
     with hospital() as db:
         with monkeypatch.context() as patch:
             patch.setattr(db._engine, "run", lambda *_: 1 / 0)
-            with pytest.raises(jali.EngineError):
+            with pytest.raises(jali.errors.EngineError):
                 db.ask("SELECT COUNT(*) FROM visits", epsilon=1, part={"ward": "A"})
         (receipt,) = db.receipts()
         db.refresh("visits")
-        with pytest.raises(jali.LedgerError, match="moved between parts"):
+        with pytest.raises(jali.errors.LedgerError, match="moved between parts"):
             db.redeem(receipt.id)
 
 
@@ -274,6 +274,6 @@ def test_an_answer_is_not_given_if_the_data_changed_while_it_was_read(monkeypatc
 
         with monkeypatch.context() as patch:
             patch.setattr(db._engine, "run", slow)
-            with pytest.raises(jali.LedgerError):
+            with pytest.raises(jali.errors.LedgerError):
                 db.ask("SELECT COUNT(*) FROM visits", epsilon=1, part={"ward": "A"})
         assert [receipt.state for receipt in db.receipts()] == ["open"]

@@ -151,11 +151,11 @@ def test_explaining_costs_nothing_and_reads_nothing(db: jali.Database, monkeypat
     def run(*_: Any) -> Any:
         raise AssertionError("data was read")
 
-    before = db.accounts(), db.receipts()
+    before = db.ledger.accounts(), db.receipts()
     monkeypatch.setattr(type(db._engine), "run", run)
     for aggregate in EVERY:
         assert str(db.explain(f"SELECT {aggregate} AS x FROM visits", epsilon=1))
-    assert (db.accounts(), db.receipts()) == before
+    assert (db.ledger.accounts(), db.receipts()) == before
 
 
 def test_losses_are_exact_numbers_and_many_small_ones_fill_a_budget_to_the_brim() -> None:

@@ -203,7 +203,7 @@ def test_no_value_of_any_type_stops_the_engine(type_: str, tmp_path: Path) -> No
         for question, loss in product(asked, ["epsilon", "rho"]):
             try:
                 plan = _asked(db, f"SELECT g, {question} GROUP BY g", loss, 10)
-            except jali.QueryError:
+            except jali.errors.QueryError:
                 continue  # before any row is read
             assert all(_exact(db, plan))
 

@@ -257,7 +257,9 @@ def test_the_database_stays_within_its_budget_whatever_is_asked() -> None:
         questions = [
             lambda sql=sql, cost=cost: db.ask(sql, epsilon=cost) for cost in ("0.3", "0.07", "2") for sql in asked
         ]
-        finding = audit_spending("t", questions, lambda: db.accounts()[0].spent, budget, Adjacency.ADD_REMOVE)
+        finding = audit_spending(
+            "t", questions, lambda: db.ledger.accounts()[0].spent, budget, Adjacency.ADD_REMOVE
+        )
     assert finding.verdict is Verdict.NOTHING_FOUND
     assert 0.5 < finding.found <= 1
     assert (finding.kind, finding.claimed) == ("spent", 1.0)

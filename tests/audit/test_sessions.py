@@ -91,7 +91,7 @@ def test_a_person_has_more_rows_than_count() -> None:
 def test_nobody_is_in_two_copies() -> None:
     rows = build_neighbours(Whose.ROW, _ADDED)[0][0]
     with TableCopies(Whose.ROW, _ADDED, 5).open_database(rows) as database:
-        path = database.table_named(TABLE).source.location
+        path = database.tables.find(TABLE).source.location
         counted = f"SELECT person, count(DISTINCT trial), count(*) FROM '{path}' GROUP BY person"
         found = duckdb.connect().execute(counted).fetchall()
     assert len(found) == 5 * len(rows)
@@ -182,7 +182,7 @@ def test_a_session_never_spends_more_than_its_grant() -> None:
     rows, _ = _whole("questions until refused").pairs[0]
     with TableCopies(Whose.PERSON, _ADDED, 1).open_database(rows) as database:
         outputs = ask_until_refused(database, 1)
-        spent = [account.spent.epsilon for account in database.accounts() if "analyst" in account.name]
+        spent = [account.spent.epsilon for account in database.ledger.accounts() if "analyst" in account.name]
     assert len(outputs) == len(spent) == 10
     assert all(one is not None and one <= 1 for one in spent)
     # Who paid 0.6 for the second answer has nothing left for the third.
@@ -275,6 +275,6 @@ def test_sabotage_is_caught(
 def test_the_same_question_again_is_the_same_answer() -> None:
     with TableCopies(Whose.ROW, _ADDED, 3).open_database(build_neighbours(Whose.ROW, _ADDED)[0][0]) as database:
         outputs = ask_again(database, 3)
-        spent = database.accounts()[0].spent
+        spent = database.ledger.accounts()[0].spent
     assert (outputs == outputs[:, :1]).all()
     assert spent.epsilon == 1

@@ -50,7 +50,7 @@ def test_it_costs_what_was_said_and_every_release_has_a_receipt(tmp_path: Path) 
         assert [p.subject for p in advice.proposals] == ["max_rows", "cost", "ward", "seen", "name"]
         assert {p.cost.epsilon for p in advice.proposals} == {Fraction(1, 15)}
         assert [r.id for r in db.receipts()] == [p.receipt for p in advice.proposals]
-        (account,) = db.accounts()
+        (account,) = db.ledger.accounts()
         assert account.spent.epsilon == advice.cost.epsilon == Fraction(1, 3)
         assert account.spent.delta == advice.cost.delta == Fraction(1, 10**5)
         assert db.verify().problems == ()
@@ -63,7 +63,7 @@ def test_what_was_bought_before_is_free(tmp_path: Path) -> None:
         assert [p.value for p in again.proposals] == [p.value for p in first.proposals]
         assert again.cost.epsilon == 0
         left = db.remaining("visits")
-        table = db.table_named("visits")
+        table = db.tables.find("visits")
         options = {"unit": "patient_id", "max_rows": 3, "budget": table.budget}
         auto = {"cost": jali.Range(auto=True)}
         declared = db.protect("visits", tmp_path / "visits.parquet", columns=auto, **options)  # type: ignore[arg-type]
@@ -100,7 +100,7 @@ def test_the_call_declares_what_is_proposed(tmp_path: Path) -> None:
         advice = db.advise("visits", epsilon=SURE, delta="1e-4")
         made = eval(advice.call, {"db": db, "jali": jali, "datetime": datetime})
         assert made == advice.declaration
-        assert db.version("visits") == 2
+        assert db.tables.version("visits") == 2
 
 
 @pytest.mark.parametrize("adjacency", ["add-remove", "replace-one"])
@@ -137,7 +137,7 @@ def test_what_is_left_out_has_its_reason(tmp_path: Path) -> None:
             tmp_path / "visits.parquet",
             unit="patient_id",
             max_rows=3,
-            budget=db.tables()[0].budget,
+            budget=db.tables.list()[0].budget,
             rows=2300,
         )
         assert few.rows == 2300
@@ -182,11 +182,11 @@ def test_what_the_curator_declared_stays_in_the_call(tmp_path: Path) -> None:
 
 def test_a_range_that_could_cut_off_much_is_left_out(tmp_path: Path) -> None:
     with opened(tmp_path) as db:
-        table = db.tables()[0]
+        table = db.tables.list()[0]
         source = tmp_path / "visits.parquet"
         db.protect("visits", source, unit="patient_id", max_rows=3, budget=table.budget, rows=2300)
         assert "cost" in dict(db.advise("visits", epsilon=1, dry_run=True).left_out)
         assert "cost" not in dict(db.advise("visits", epsilon=SURE, dry_run=True).left_out)
-        with pytest.raises(jali.CatalogError, match="too small to advise on visits"):
+        with pytest.raises(jali.errors.CatalogError, match="too small to advise on visits"):
             db.advise("visits", epsilon=1, columns="cost")
         assert db.receipts() == ()

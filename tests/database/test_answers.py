@@ -30,7 +30,7 @@ def db(tmp_path: Path) -> Any:
 
 
 def spent(db: jali.Database, account: str = "table visits") -> Fraction:
-    found = next(a.spent for a in db.accounts() if a.name == account)
+    found = next(a.spent for a in db.ledger.accounts() if a.name == account)
     assert found.epsilon is not None
     return found.epsilon
 
@@ -70,7 +70,7 @@ def test_where_memory_is_common_an_analyst_pays_once_for_an_answer_that_others_h
     ben.ask(f"{COUNT} WHERE age > 30", epsilon="1/2")
     with pytest.raises(jali.BudgetExceeded, match="grant ben"):
         ben.ask(COUNT, epsilon=1)
-    with pytest.raises(jali.CatalogError, match="no grant"):
+    with pytest.raises(jali.errors.CatalogError, match="no grant"):
         db.session("eve").ask(COUNT, epsilon=1)
 
 
@@ -99,7 +99,7 @@ def test_another_loss_or_another_declaration_is_another_question(db: jali.Databa
 def test_a_receipt_is_redeemed_by_its_owner_with_its_frozen_plan(db: jali.Database, tmp_path: Path) -> None:
     source = tmp_path / "visits.parquet"
     ana = db.session("ana")
-    with failing(), pytest.raises(jali.EngineError) as failed:
+    with failing(), pytest.raises(jali.errors.EngineError) as failed:
         ana.ask(BY_WARD, epsilon=1)
     receipt = ana.receipts()[0]
     assert receipt.state is ReceiptState.OPEN
@@ -107,7 +107,7 @@ def test_a_receipt_is_redeemed_by_its_owner_with_its_frozen_plan(db: jali.Databa
     assert spent(db) == 1
     narrow = COLUMNS | {"ward": jali.Keys(["A"])}
     db.protect("visits", source, unit="patient_id", max_rows=2, columns=narrow, budget=jali.Budget(epsilon=10))
-    with pytest.raises(jali.LedgerError):
+    with pytest.raises(jali.errors.LedgerError):
         db.session("ben").redeem(receipt.id)
     answer = ana.redeem(receipt.id)
     assert [row[0] for row in answer.rows] == ["A", "B", "C"]
@@ -117,13 +117,13 @@ def test_a_receipt_is_redeemed_by_its_owner_with_its_frozen_plan(db: jali.Databa
 
 
 def test_a_receipt_that_keeps_failing_is_given_up_after_a_few_attempts(db: jali.Database) -> None:
-    with failing(), pytest.raises(jali.EngineError):
+    with failing(), pytest.raises(jali.errors.EngineError):
         db.ask(COUNT, epsilon=1)
     receipt = db.receipts()[0].id
     for _ in range(4):
-        with failing(), pytest.raises(jali.EngineError):
+        with failing(), pytest.raises(jali.errors.EngineError):
             db.redeem(receipt)
-    with pytest.raises(jali.LedgerError):
+    with pytest.raises(jali.errors.LedgerError):
         db.redeem(receipt)
 
 
@@ -172,7 +172,7 @@ def test_intervals_hold_the_answer_and_grow_with_confidence(db: jali.Database) -
         assert high[0] <= low[0] <= value <= low[1] <= high[1]
         assert high != low
     assert narrow[6] is None
-    with pytest.raises(jali.MechanismError, match="confidence"):
+    with pytest.raises(jali.errors.MechanismError, match="confidence"):
         answer.interval(1.0)
 
 
@@ -230,13 +230,13 @@ def test_a_database_is_one_file_for_its_owner_and_is_found_again(tmp_path: Path)
     make_visits(tmp_path / "visits.parquet")
     with open_clinic(tmp_path, epsilon=3) as db:
         first = db.ask(COUNT, epsilon=1)
-        assert db.durable
+        assert db.ledger.durable
     assert (tmp_path / "clinic.jali").stat().st_mode & 0o777 == 0o600
     with jali.connect(tmp_path / "clinic.jali") as again:
         assert again.ask(COUNT, epsilon=1).rows == first.rows
         assert again.remaining("visits").epsilon == 2
         assert again.verify().problems == ()
-    assert not jali.connect().durable
+    assert not jali.connect().ledger.durable
 
 
 def test_a_frame_is_attached_again_after_reopening(tmp_path: Path) -> None:
@@ -244,9 +244,9 @@ def test_a_frame_is_attached_again_after_reopening(tmp_path: Path) -> None:
     with jali.connect(tmp_path / "a.jali") as db:
         db.protect("t", frame, unit=None, budget=jali.Budget(10))
     with jali.connect(tmp_path / "a.jali") as db:
-        with pytest.raises(jali.EngineError, match="attach"):
+        with pytest.raises(jali.errors.EngineError, match="attach"):
             db.ask("SELECT COUNT(*) FROM t", epsilon=1)
-        db.attach("t", frame)
+        db.tables.attach("t", frame)
         with noise_off():
             assert db.ask("SELECT COUNT(*) FROM t", epsilon=1).rows == [(50,)]
 

@@ -166,9 +166,9 @@ def test_the_default_price_is_a_twentieth_of_the_budget_for_each_column() -> Non
         table = db.protect("t", data, unit="uid", max_rows=1, columns=auto, budget=BUDGET)
         assert declared(table, "x").epsilon == Fraction(1, 10)
         assert declared(table, "y").epsilon == Fraction(3, 10)
-        assert db.accounts()[0].spent.epsilon == Fraction(4, 10)
+        assert db.ledger.accounts()[0].spent.epsilon == Fraction(4, 10)
         assert [r.question for r in db.receipts()] == ["RANGE OF t.x", "RANGE OF t.y"]
-        assert db.tables() == (table,)
+        assert db.tables.list() == (table,)
         assert "auto=True, epsilon=0.1" in repr(declared(table, "x"))
 
 
@@ -177,7 +177,7 @@ def test_protecting_again_does_not_buy_again() -> None:
         first = protect(db, [1.0, 2.0])
         again = protect(db, [1.0, 2.0], columns={"X": jali.Range(auto=True, epsilon=1)})
         assert again == first
-        assert (len(db.receipts()), db.version("t")) == (1, 2)
+        assert (len(db.receipts()), db.tables.version("t")) == (1, 2)
         other = protect(db, [1.0, 2.0], columns={"x": jali.Range(0, 5)})
         assert declared(other) == jali.Range(0, 5)
         assert declared(protect(db, [1.0, 2.0])) == declared(first)
@@ -200,7 +200,7 @@ def test_a_budget_that_cannot_pay_for_all_columns_refuses_before_anything_is_dec
         with pytest.raises(jali.BudgetExceeded) as refused:
             db.protect("t", data, unit="uid", max_rows=1, columns=dear, budget=BUDGET)
         assert (refused.value.requested, refused.value.remaining) == (Fraction(5, 2), Fraction(2))
-        assert (db.tables(), db.receipts(), db.accounts()) == ((), (), ())
+        assert (db.tables.list(), db.receipts(), db.ledger.accounts()) == ((), (), ())
         # So another budget can still be declared.
         db.protect("t", data, unit="uid", max_rows=1, columns=dear, budget=jali.Budget(epsilon=4))
 
@@ -211,8 +211,8 @@ def test_a_spent_budget_refuses_a_new_column_and_keeps_the_table_as_it_was() -> 
         db.ask("SELECT COUNT(*) FROM t", epsilon="1.95")
         with pytest.raises(jali.BudgetExceeded):
             protect(db, [1.0])
-        assert db.tables() == (first,)
-        assert db.accounts()[0].spent.epsilon == Fraction("1.95")
+        assert db.tables.list() == (first,)
+        assert db.ledger.accounts()[0].spent.epsilon == Fraction("1.95")
 
 
 @pytest.mark.parametrize("adjacency", ["add-remove", "replace-one"])
@@ -223,7 +223,7 @@ def test_the_price_is_what_the_plan_costs_in_either_adjacency(adjacency: str) ->
         assert field is not None
         plan = plan_range(table, replace(field, range=AUTO))
         assert plan.cost.epsilon == price_range(table, replace(field, range=AUTO)) == Fraction(1, 10)
-        assert db.accounts()[0].spent.epsilon == Fraction(1, 10)
+        assert db.ledger.accounts()[0].spent.epsilon == Fraction(1, 10)
 
 
 def test_tables_without_unit_and_with_a_least_number_of_people_can_buy() -> None:
@@ -241,11 +241,11 @@ def test_a_unit_that_is_reached_pays_in_both_tables() -> None:
         db.protect("orders", orders, unit="c", max_rows=2, budget=BUDGET)
         via = jali.Via("orders", on="l = o", unit="c")
         db.protect("items", items, unit=via, max_rows=2, columns={"x": AUTO}, budget=BUDGET)
-        assert [account.spent.epsilon for account in db.accounts()] == [Fraction(1, 10)] * 2
+        assert [account.spent.epsilon for account in db.ledger.accounts()] == [Fraction(1, 10)] * 2
 
 
 def test_text_has_no_range() -> None:
-    with jali.connect() as db, pytest.raises(jali.CatalogError, match="x is text"):
+    with jali.connect() as db, pytest.raises(jali.errors.CatalogError, match="x is text"):
         protect(db, ["a"])
 
 
@@ -253,7 +253,7 @@ def test_text_has_no_range() -> None:
     "wrong", [{}, {"low": 1}, {"low": 0, "high": 1, "epsilon": 1}, {"auto": True, "epsilon": 0}]
 )
 def test_half_a_range_is_refused(wrong: dict[str, Any]) -> None:
-    with pytest.raises(jali.CatalogError):
+    with pytest.raises(jali.errors.CatalogError):
         jali.Range(**wrong)
 
 
@@ -298,7 +298,7 @@ def test_a_crash_at_any_step_never_charges_twice(owner: Any, name: str, after: b
     assert attempt() == table
     with jali.connect(tmp_path / "t.jali") as db:
         assert len(db.receipts()) == 1
-        assert db.accounts()[0].spent.epsilon == Fraction(1, 10)
+        assert db.ledger.accounts()[0].spent.epsilon == Fraction(1, 10)
         assert db.verify().problems == ()
 
 
@@ -308,17 +308,17 @@ def test_an_open_purchase_runs_as_it_was_paid_for_whatever_is_declared_next(tmp_
         cheap: dict[str, Any] = {"unit": "uid", "max_rows": 1, "budget": BUDGET, "columns": {"x": AUTO}}
         with patch.object(DuckDBEngine, "run", side_effect=Died), pytest.raises(Died):
             db.protect("t", source, **cheap)
-        assert declared(db.tables()[0]).wanted
-        with pytest.raises(jali.QueryError, match="auto=True"):
+        assert declared(db.tables.list()[0]).wanted
+        with pytest.raises(jali.errors.QueryError, match="auto=True"):
             db.ask("SELECT SUM(x) FROM t", epsilon=1)
         dear = cheap | {"max_rows": 3, "columns": {"x": jali.Range(auto=True, epsilon=1)}}
         assert declared(db.protect("t", source, **dear)).epsilon == Fraction(1, 10)
-        assert db.accounts()[0].spent.epsilon == Fraction(1, 10)
+        assert db.ledger.accounts()[0].spent.epsilon == Fraction(1, 10)
 
 
 def test_a_failing_engine_leaves_an_open_receipt_that_protecting_again_redeems(tmp_path: Path) -> None:
     with jali.connect() as db:
-        with failing(), pytest.raises(jali.EngineError):
+        with failing(), pytest.raises(jali.errors.EngineError):
             protect(db, [1.0])
         assert db.receipts()[0].state == "open"
         protect(db, [1.0])

@@ -249,23 +249,23 @@ def test_a_batch_is_one_debit_and_one_receipt_and_asking_it_again_is_free(tmp_pa
         session = db.session("ana")
         with session.batch(epsilon="3/2") as batch:
             waiting = [batch.ask(sql) for sql in batched.QUESTIONS]
-            with pytest.raises(jali.QueryError, match="not been asked yet"):
+            with pytest.raises(jali.errors.QueryError, match="not been asked yet"):
                 _ = waiting[0].answer
             assert batch.explain().cost.epsilon == Fraction(3, 2)
-            assert db.accounts()[0].spent.epsilon == 0
+            assert db.ledger.accounts()[0].spent.epsilon == 0
         (receipt,) = session.receipts()
         assert receipt.id == batch.receipt
-        assert [account.spent.epsilon for account in db.accounts()] == [Fraction(3, 2)] * 2
+        assert [account.spent.epsilon for account in db.ledger.accounts()] == [Fraction(3, 2)] * 2
         with session.batch(epsilon="3/2") as again:
             for sql in batched.QUESTIONS:
                 again.ask(sql.lower().replace("'a'", "'A'"))
         assert again.result.cached
         assert [answer.rows for answer in again.answers] == [answer.rows for answer in batch.answers]
-        assert [account.spent.epsilon for account in db.accounts()] == [Fraction(3, 2)] * 2
+        assert [account.spent.epsilon for account in db.ledger.accounts()] == [Fraction(3, 2)] * 2
         redeemed = session.redeem_batch(batch.receipt)
         assert [answer.rows for answer in redeemed] == [answer.rows for answer in batch.answers]
         assert len(redeemed) == 4
-        with pytest.raises(jali.QueryError, match="receipt of a batch"):
+        with pytest.raises(jali.errors.QueryError, match="receipt of a batch"):
             session.redeem(batch.receipt)
         assert db.verify().problems == ()
 
@@ -274,8 +274,8 @@ def test_a_refused_batch_costs_nothing_and_leaves_no_receipt(tmp_path: Path) -> 
     with open_clinic(tmp_path, epsilon=1) as db:
         for questions, total, error in (
             (batched.QUESTIONS, {"epsilon": 2}, jali.BudgetExceeded),
-            (("SELECT COUNT(*) FROM visits", "SELECT foo FROM visits"), {"epsilon": 1}, jali.QueryError),
-            (("SELECT COUNT(*) FROM visits",), {"epsilon": 1, "rho": 1}, jali.QueryError),
+            (("SELECT COUNT(*) FROM visits", "SELECT foo FROM visits"), {"epsilon": 1}, jali.errors.QueryError),
+            (("SELECT COUNT(*) FROM visits",), {"epsilon": 1, "rho": 1}, jali.errors.QueryError),
         ):
             with pytest.raises(error):
                 asked(db, list(questions), **total)
@@ -283,7 +283,7 @@ def test_a_refused_batch_costs_nothing_and_leaves_no_receipt(tmp_path: Path) -> 
         batch.ask("SELECT COUNT(*) FROM visits")
         batch.__exit__(RuntimeError, RuntimeError(), None)
         assert db.receipts() == ()
-        assert db.accounts()[0].spent.epsilon == 0
+        assert db.ledger.accounts()[0].spent.epsilon == 0
 
 
 def test_a_batch_that_was_cut_off_at_any_step_is_redeemed_once(tmp_path: Path) -> None:
@@ -299,7 +299,7 @@ def test_a_batch_that_was_cut_off_at_any_step_is_redeemed_once(tmp_path: Path) -
     assert not list(tmp_path.glob("answer-*"))
     with open_clinic(tmp_path, epsilon=1000) as db:
         receipts = db.receipts()
-        assert db.accounts()[0].spent.epsilon == Fraction(len(receipts), 10)
+        assert db.ledger.accounts()[0].spent.epsilon == Fraction(len(receipts), 10)
         owed = [receipt for receipt in receipts if receipt.state is ReceiptState.OPEN]
         assert len(owed) == 6
         assert len(receipts) == 9
@@ -307,7 +307,7 @@ def test_a_batch_that_was_cut_off_at_any_step_is_redeemed_once(tmp_path: Path) -
             first, again = db.redeem_batch(receipt.id), db.redeem_batch(receipt.id)
             assert [answer.rows for answer in first] == [answer.rows for answer in again]
             assert again.cached
-        assert db.accounts()[0].spent.epsilon == Fraction(len(receipts), 10)
+        assert db.ledger.accounts()[0].spent.epsilon == Fraction(len(receipts), 10)
         assert {receipt.state for receipt in db.receipts()} == {ReceiptState.RELEASED}
         assert db.verify().problems == ()
 

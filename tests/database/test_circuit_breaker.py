@@ -47,16 +47,16 @@ def test_a_failure_that_may_be_the_data_closes_the_table_for_everybody(
     with monkeypatch.context() as patch:
         failing(patch, cause)
         first = ask(db, 1)
-    assert isinstance(first, jali.EngineError)
+    assert isinstance(first, jali.errors.EngineError)
     assert "Bob" not in str(first)
     (receipt,) = db.receipts()
     assert receipt.state == "open"
     for name in ("ana", "ben"):
         problem = ask(db, 2, name)
-        assert isinstance(problem, jali.EngineError)
+        assert isinstance(problem, jali.errors.EngineError)
         assert problem.code == "table-closed"
     assert len(db.receipts()) == 1
-    assert db.state("visits").receipt == receipt.id
+    assert db.tables.state("visits").receipt == receipt.id
     deeds = [(deed.actor, deed.act, deed.about) for deed in db.access.trail()]
     assert ("jali", "close table", f"visits after receipt {receipt.id}") in deeds
 
@@ -65,8 +65,8 @@ def test_the_curator_looks_and_opens_it(db: jali.Database, monkeypatch: pytest.M
     with monkeypatch.context() as patch:
         failing(patch, "engine")
         ask(db, 1)
-    assert db.failure(db.receipts()[0].id) is None  # it runs now
-    assert db.check("visits").closed == "failure"
+    assert db.ledger.failure(db.receipts()[0].id) is None  # it runs now
+    assert db.tables.check("visits").closed == "failure"
     assert ask(db, 2) is None
     db.redeem(db.receipts()[0].id)
 
@@ -78,8 +78,8 @@ def test_the_machine_and_the_analyst_close_nothing(
     with monkeypatch.context() as patch:
         failing(patch, cause)
         for age in range(5):
-            assert isinstance(ask(db, age), jali.EngineError)
-    assert not db.state("visits").closed
+            assert isinstance(ask(db, age), jali.errors.EngineError)
+    assert not db.tables.state("visits").closed
     assert ask(db, 6) is None
 
 
@@ -90,20 +90,20 @@ def test_a_limit_of_time_closes_it_when_it_is_reached_for_the_third_time(
         failing(patch, "time")
         for age in range(2):
             ask(db, age)
-            assert not db.state("visits").closed
+            assert not db.tables.state("visits").closed
         ask(db, 3)
-    assert db.state("visits").closed == "failure"
+    assert db.tables.state("visits").closed == "failure"
 
 
 def test_a_closed_table_is_closed_in_joins_and_batches(db: jali.Database, monkeypatch: pytest.MonkeyPatch) -> None:
     with monkeypatch.context() as patch:
         failing(patch, "engine")
         ask(db, 1)
-    with pytest.raises(jali.EngineError, match="is closed"):
+    with pytest.raises(jali.errors.EngineError, match="is closed"):
         db.ask("SELECT COUNT(*) FROM visits a JOIN visits b USING (patient_id)", epsilon=1)
     batch = db.batch(epsilon=1)
     batch.ask(COUNT)
-    with pytest.raises(jali.EngineError, match="is closed"):
+    with pytest.raises(jali.errors.EngineError, match="is closed"):
         batch.run()
 
 
@@ -114,7 +114,7 @@ def test_it_stays_closed_in_another_process(tmp_path: Path, monkeypatch: pytest.
         ask(db, 1)
     with jali.connect(tmp_path / "clinic.jali") as db:
         problem = ask(db, 2)
-        assert isinstance(problem, jali.EngineError)
+        assert isinstance(problem, jali.errors.EngineError)
         assert problem.code == "table-closed"
 
 
@@ -124,10 +124,10 @@ def test_what_no_data_could_answer_is_refused_before_it_is_charged(
     emit = DuckDBEngine.emit
     monkeypatch.setattr(DuckDBEngine, "emit", lambda *given: emit(*given).replace("count(", "no_such_function("))
     problem = ask(db, 1)
-    assert isinstance(problem, jali.Unsupported)
+    assert isinstance(problem, jali.errors.Unsupported)
     assert "Nothing was spent" in str(problem)
     assert db.receipts() == ()
-    assert not db.state("visits").closed
+    assert not db.tables.state("visits").closed
 
 
 def test_so_is_what_lists_many_keys(db: jali.Database, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -137,6 +137,6 @@ def test_so_is_what_lists_many_keys(db: jali.Database, monkeypatch: pytest.Monke
     db.protect("days", table, unit="uid", max_rows=1, columns=columns, budget=jali.Budget(epsilon=1))
     emit = DuckDBEngine.emit
     monkeypatch.setattr(DuckDBEngine, "emit", lambda *given: emit(*given).replace("sum(", "no_such_function("))
-    with pytest.raises(jali.Unsupported, match="whatever the data"):
+    with pytest.raises(jali.errors.Unsupported, match="whatever the data"):
         db.ask("SELECT day, COUNT(*) FROM days GROUP BY day", epsilon=1)
     assert db.receipts() == ()

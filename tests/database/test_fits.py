@@ -127,9 +127,9 @@ def test_looking_for_what_fits_is_free_and_sees_no_data(tmp_path: Path) -> None:
     said = []
     for rows in (300, 7):
         db = opened(tmp_path, rows=rows)
-        before = db.accounts(), db.receipts()
+        before = db.ledger.accounts(), db.receipts()
         said.append(str(refused(lambda: db.ask(BY_WARD, epsilon=2))))  # noqa: B023 - called at once
-        assert (db.accounts(), db.receipts()) == before
+        assert (db.ledger.accounts(), db.receipts()) == before
     assert said[0] == said[1]
     assert "without ward" in said[0]
 
@@ -146,7 +146,7 @@ def test_what_a_question_leaves_is_what_is_left_after_it(
     told = dict(session.explain(BY_WARD, **asked).leaves)
     told_curator = dict(db.explain(BY_WARD, **asked).leaves)
     session.ask(BY_WARD, **asked)
-    left = {account.name: f"{account.remaining} of {account.budget}" for account in db.accounts()}
+    left = {account.name: f"{account.remaining} of {account.budget}" for account in db.ledger.accounts()}
     # What is left of the table would tell an analyst what others have asked.
     assert told == {"grant ana on visits": left["grant ana on visits"]}
     assert told_curator == {"table visits": left["table visits"]}

@@ -78,7 +78,7 @@ def test_csv_quotes_commas_and_empty_fields_are_read_as_written(tmp_path: Path) 
 def test_a_csv_file_with_other_columns_is_not_read(tmp_path: Path) -> None:
     with csv_database(tmp_path / "t.csv", b"id,note,v\n1,a,2\n") as db:
         (tmp_path / "t.csv").write_bytes(b"note,id,v\n1,a,2\n")
-        with pytest.raises(jali.EngineError):
+        with pytest.raises(jali.errors.EngineError):
             db.ask("SELECT COUNT(*) FROM t", epsilon=1)
 
 
@@ -127,7 +127,7 @@ def test_text_is_compared_by_its_bytes_whatever_the_collation_of_the_source(tmp_
 def test_a_path_is_never_read_as_a_pattern(tmp_path: Path) -> None:
     write_parquet("SELECT 1 AS x FROM range(1000)", tmp_path / "g1.parquet")
     write_parquet("SELECT 1 AS x", tmp_path / "g[1].parquet")
-    with jali.connect() as db, pytest.raises(jali.CatalogError, match="pattern"):
+    with jali.connect() as db, pytest.raises(jali.errors.CatalogError, match="pattern"):
         db.protect("g", tmp_path / "g[1].parquet", unit=None, budget=BUDGET)
 
 
@@ -144,7 +144,7 @@ def test_the_same_frame_is_not_protected_twice() -> None:
     frame = pa.table({"x": [1]})
     with jali.connect() as db:
         db.protect("a", frame, unit=None, budget=BUDGET)
-        with pytest.raises(jali.CatalogError, match="already, as a"):
+        with pytest.raises(jali.errors.CatalogError, match="already, as a"):
             db.protect("b", frame, unit=None, budget=BUDGET)
 
 
@@ -155,9 +155,9 @@ def test_the_same_table_in_other_case_and_views_are_refused(tmp_path: Path) -> N
         connection.execute("CREATE VIEW shadow AS SELECT * FROM visits WHERE random() < 0.5")
     with jali.connect() as db:
         db.protect("visits", path, unit=None, budget=BUDGET)
-        with pytest.raises(jali.CatalogError, match="already"):
+        with pytest.raises(jali.errors.CatalogError, match="already"):
             db.protect("other", path, relation="VISITS", unit=None, budget=BUDGET)
-        with pytest.raises(jali.CatalogError, match="view"):
+        with pytest.raises(jali.errors.CatalogError, match="view"):
             db.protect("shadow", path, unit=None, budget=BUDGET)
 
 
@@ -197,14 +197,14 @@ def test_a_broken_frame_is_refused_when_it_is_protected_and_when_it_is_attached(
     )
     broken = pa.table({"s": text})
     with jali.connect() as db:
-        with pytest.raises(jali.CatalogError, match="valid"):
+        with pytest.raises(jali.errors.CatalogError, match="valid"):
             db.protect("t", broken, unit=None, budget=BUDGET)
         db.protect("t", pa.table({"s": ["a"]}), unit=None, budget=BUDGET)
-        with pytest.raises(jali.CatalogError, match="valid"):
-            db.attach("t", broken)
-        with pytest.raises(jali.CatalogError, match="columns"):
-            db.attach("t", pa.table({"s": [1]}))
-        with pytest.raises(jali.CatalogError, match="cannot be protected"):
+        with pytest.raises(jali.errors.CatalogError, match="valid"):
+            db.tables.attach("t", broken)
+        with pytest.raises(jali.errors.CatalogError, match="columns"):
+            db.tables.attach("t", pa.table({"s": [1]}))
+        with pytest.raises(jali.errors.CatalogError, match="cannot be protected"):
             db.protect("r", pa.table({"x": [1]}).to_reader(), unit=None, budget=BUDGET)
 
 
@@ -214,15 +214,15 @@ def test_a_parquet_file_with_values_that_cannot_be_read_is_refused_to_its_curato
     buffers = [None, pa.py_buffer(b"\x00\x00\x00\x00\x01\x00\x00\x00"), pa.py_buffer(b"\xff")]
     pq.write_table(pa.table({"s": pa.Array.from_buffers(pa.string(), 1, buffers)}), tmp_path / "t.parquet")
     with jali.connect() as db:
-        with pytest.raises(jali.CatalogError, match="cannot be read"):
+        with pytest.raises(jali.errors.CatalogError, match="cannot be read"):
             db.protect("t", tmp_path / "t.parquet", unit=None, budget=BUDGET)
-        assert db.tables() == ()
+        assert db.tables.list() == ()
 
 
 def test_a_refused_declaration_leaves_the_data_as_it_was() -> None:
     with jali.connect() as db:
         db.protect("t", pa.table({"x": [1] * 1000}), unit=None, budget=BUDGET)
-        with pytest.raises(jali.CatalogError):
+        with pytest.raises(jali.errors.CatalogError):
             db.protect("t", pa.table({"x": [1]}), unit="nope", max_rows=1, budget=BUDGET)
         assert exact(db, "SELECT COUNT(*) FROM t") == [(1000,)]
 
@@ -238,7 +238,7 @@ def test_keys_are_stored_as_plain_values_or_refused(tmp_path: Path) -> None:
     assert jali.Keys([stamp]).values == (datetime.datetime(2020, 1, 1),)  # noqa: DTZ001 - keys have no time zone
     assert type(jali.Keys([stamp]).values[0]) is datetime.datetime
     for bad in ([stamp.tz_localize("UTC")], [1.5], [b"x"], [[1]], ["a", "a"], []):
-        with pytest.raises(jali.CatalogError):
+        with pytest.raises(jali.errors.CatalogError):
             jali.Keys(bad)  # type: ignore[arg-type]
 
 
@@ -262,7 +262,7 @@ def test_a_replaced_duckdb_file_is_read_after_refresh(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["curator", "", "  ", None, 3])
 def test_a_session_needs_the_name_of_an_analyst(name: Any) -> None:
-    with jali.connect() as db, pytest.raises(jali.CatalogError):
+    with jali.connect() as db, pytest.raises(jali.errors.CatalogError):
         db.session(name)
 
 
@@ -271,13 +271,13 @@ def test_no_frame_of_an_error_holds_exact_numbers(monkeypatch: pytest.MonkeyPatc
     from jali.ledger import SqliteLedger
 
     def full(*_: Any) -> str:
-        raise jali.LedgerError("ledger-full", ledger="clinic")
+        raise jali.errors.LedgerError("ledger-full", ledger="clinic")
 
     with jali.connect() as db:
         db.protect("t", pa.table({"x": [1] * 1234}), unit=None, budget=BUDGET)
         with monkeypatch.context() as patched, noise_off():
             patched.setattr(SqliteLedger, "release", full)
-            with pytest.raises(jali.LedgerError, match="the disk is full") as caught:
+            with pytest.raises(jali.errors.LedgerError, match="the disk is full") as caught:
                 db.ask("SELECT COUNT(*) FROM t", epsilon=1)
         shown = traceback.TracebackException.from_exception(caught.value, capture_locals=True)
         assert "1234" not in "".join(shown.format())

@@ -304,7 +304,7 @@ def test_exact_values_are_written_nowhere(
                 plan, answer = db.explain(sql, **loss), db.ask(sql, **loss)
                 shown += [repr(plan), str(plan), repr(answer), str(answer), str(answer.to_json())]
                 shown += [answer._repr_html_(), plan._repr_html_(), repr(answer.rows), repr(answer.release)]
-        shown += [repr(db.receipts()), repr(db.accounts()), repr(db.tables()), repr(db.verify())]
+        shown += [repr(db.receipts()), repr(db.ledger.accounts()), repr(db.tables.list()), repr(db.verify())]
     stored = b"".join(path.read_bytes() for path in tmp_path.iterdir())
     everything = stored + "\n".join([*shown, caplog.text]).encode()
     exact = [TOTAL, TOTAL << 20, PARTS[0] + PARTS[2], (PARTS[0] + PARTS[2]) << 20]
@@ -331,7 +331,7 @@ def test_an_error_of_the_engine_leaves_no_trace_of_what_it_said(
 
     with recognisable(tmp_path, "uid") as db:
         monkeypatch.setattr(*step, fail)
-        with pytest.raises(jali.EngineError) as refused:
+        with pytest.raises(jali.errors.EngineError) as refused:
             db.ask("SELECT SUM(n) FROM t", epsilon=1)
         error: BaseException | None = refused.value
         while error is not None:
@@ -355,7 +355,7 @@ def test_the_same_refusal_is_given_whatever_the_data_is() -> None:
         with database(table_of(rows), "uid") as db:
             found: list[tuple[Any, ...]] = []
             for sql in ("SELECT nope FROM t", "SELECT SUM(s) FROM t", "SELECT s, COUNT(*) FROM t GROUP BY s"):
-                with pytest.raises(jali.QueryError) as refused:
+                with pytest.raises(jali.errors.QueryError) as refused:
                     db.ask(sql, epsilon=1)
                 found.append((type(refused.value), str(refused.value), refused.value.position))
             with pytest.raises(jali.BudgetExceeded) as over:

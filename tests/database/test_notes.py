@@ -92,7 +92,8 @@ def test_plans_and_declarations_are_one_short_line(db: jali.Database) -> None:
         repr(db.explain("SELECT COUNT(*) FROM visits", epsilon=1)) == "Plan(a question on visits; cost epsilon 1)"
     )
     assert (
-        repr(db.tables()[0]) == "Table(visits: unit uid, max_rows 3; 4 columns; budget epsilon=100, delta=1e-06)"
+        repr(db.tables.list()[0])
+        == "Table(visits: unit uid, max_rows 3; 4 columns; budget epsilon=100, delta=1e-06)"
     )
     assert repr(db.publish("wards", pa.table({"w": ["A"]}))) == "Public(wards: 1 columns)"
     lone = db.protect("rows", pa.table({"x": [1]}), unit=None, budget=jali.Budget(1))

@@ -48,7 +48,7 @@ def machine(place: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iter
 
 def test_a_question_walks_as_it_does_with_a_file(place: str, tmp_path: Path) -> None:
     with open_clinic(tmp_path, epsilon=3, place=place) as db, jali.connect(place) as other:
-        assert db.durable
+        assert db.ledger.durable
         assert "on disk" in repr(db)
         db.grant("ana", "visits", jali.Budget(epsilon=1))
         answer = db.session("ana").ask(COUNT, epsilon="1/10")
@@ -65,8 +65,8 @@ def test_a_question_walks_as_it_does_with_a_file(place: str, tmp_path: Path) -> 
         stream = db.stream("visitors", unit="patient", horizon=10, budget=jali.Budget(epsilon=1), measure="count")
         stream.append([{"item": "1", "owner": "ana"}])
         stream.publish()
-        assert other.streams() == ("visitors",)
-        assert other.stream_view("visitors").published == 1
+        assert other.streams.list() == ("visitors",)
+        assert other.streams.view("visitors").published == 1
         db.refresh("visits")
         assert other.redeem(answer.receipt).rows == answer.rows
         assert other.ask(COUNT, epsilon="1/10").receipt != answer.receipt
@@ -79,7 +79,7 @@ def test_a_copy_is_read_where_it_was_made_and_missing_elsewhere(machine: Machine
     assert copy is not None
     first = here.ask(COUNT, epsilon="1/10")
     there = machine("other")
-    with pytest.raises(jali.EngineError, match=r"copy of table visits is missing\. Nothing was spent"):
+    with pytest.raises(jali.errors.EngineError, match=r"copy of table visits is missing\. Nothing was spent"):
         there.ask(COUNT, epsilon="1/5")
     assert there.ask(COUNT, epsilon="1/10").rows == first.rows  # what was answered is in the ledger
     theirs = there.prepare("visits").copy
@@ -89,9 +89,9 @@ def test_a_copy_is_read_where_it_was_made_and_missing_elsewhere(machine: Machine
     # The copy of the first machine is an old one by now: it is there, and it is not read.
     back = machine("one")
     assert Path(copy.location).exists()
-    with pytest.raises(jali.EngineError, match="copy of table visits is missing"):
+    with pytest.raises(jali.errors.EngineError, match="copy of table visits is missing"):
         back.ask(COUNT, epsilon="1/4")
-    back.drop_prepared("visits")
+    back.tables.drop_prepared("visits")
     back.ask(COUNT, epsilon="1/4")
     machine("other").ask(COUNT, epsilon="1/3")
 
@@ -101,7 +101,7 @@ def test_a_directory_of_copies_is_found_again_and_for_its_owner_only(machine: Ma
     assert copy is not None
     again = machine("one")
     again.refresh("visits")
-    found = again.table_named("visits").copy
+    found = again.tables.find("visits").copy
     assert found == copy
     modes = [path.stat().st_mode & 0o777 for path in (Path(copy.location), Path(copy.location).parent)]
     assert modes == [0o600, 0o700]
@@ -113,9 +113,9 @@ def test_where_nothing_can_be_kept_no_copy_is_made(
     (tmp_path / "file").touch()
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "file" / "state"))
     with open_clinic(tmp_path, epsilon=10, place=place) as db:
-        with pytest.raises(jali.CatalogError, match="no place here"):
+        with pytest.raises(jali.errors.CatalogError, match="no place here"):
             db.prepare("visits")
-        assert db.table_named("visits").copy is None
+        assert db.tables.find("visits").copy is None
         db.ask(COUNT, epsilon="1/10")
 
 
@@ -127,7 +127,7 @@ def test_a_frame_is_in_the_memory_of_one_server(place: str) -> None:
     with jali.connect(place) as db, jali.connect(place) as other:
         db.protect("people", frame, **terms)
         db.ask("SELECT COUNT(*) AS n FROM people", epsilon="1/10")
-        with pytest.raises(jali.EngineError, match=r"not attached\. Nothing was spent"):
+        with pytest.raises(jali.errors.EngineError, match=r"not attached\. Nothing was spent"):
             other.ask("SELECT COUNT(*) AS n FROM people", epsilon="1/5")
 
 
@@ -136,6 +136,6 @@ def test_a_file_that_another_machine_lacks_is_missing_there(place: str, tmp_path
     with jali.connect(place) as db, jali.connect(place) as other:
         db.protect("visits", source, unit="patient_id", max_rows=5, columns=COLUMNS, budget=jali.Budget(epsilon=1))
         source.rename(tmp_path / "elsewhere.parquet")
-        with pytest.raises(jali.EngineError, match=r"missing\. Nothing was spent"):
+        with pytest.raises(jali.errors.EngineError, match=r"missing\. Nothing was spent"):
             other.ask(COUNT, epsilon="1/10")
-        assert other.accounts()[0].spent.epsilon == 0
+        assert other.ledger.accounts()[0].spent.epsilon == 0

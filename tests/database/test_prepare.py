@@ -175,7 +175,7 @@ def test_explain_names_the_bound_and_the_two_never_share_an_answer() -> None:
         assert not second.cached
         assert second.receipt != first
         assert db.ask(SUMS, epsilon=1).cached
-        db.drop_prepared("t")
+        db.tables.drop_prepared("t")
         assert db.explain(SUMS, epsilon=1) == weighed
 
 
@@ -247,7 +247,7 @@ def test_a_rehearsal_never_reads_a_copy_nor_writes_one() -> None:
         copy = db.prepare("t").copy
         assert copy is not None
         with db.rehearse(rows=50) as stage:
-            assert all(table.copy is None for table in stage.tables())
+            assert all(table.copy is None for table in stage.tables.list())
             assert copy.location not in stage.explain(SUMS, epsilon=1).sql
             with pytest.raises(CatalogError, match="Made-up rows"):
                 stage.prepare("t")
@@ -270,7 +270,7 @@ def test_what_cannot_be_prepared_is_refused(options: dict[str, Any], text: str) 
 
 def test_a_declaration_without_a_copy_is_read_as_before() -> None:
     with database(some_rows(1)) as db:
-        table = db.table_named("t")
+        table = db.tables.find("t")
         old = PLANS.encode(table).replace('"copy":null,', "").replace(',"unique":false', "")
         assert "copy" not in old
         assert "unique" not in old

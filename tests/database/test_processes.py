@@ -57,7 +57,7 @@ def test_eight_processes_asking_at_once_never_overspend_and_never_lose_a_debit(
     answered = sum(int(path.read_text()) for path in tmp_path.glob("count-*"))
     with clinic.open_clinic(tmp_path, epsilon=most) as db:
         assert answered == ASKS // 2
-        assert db.accounts()[0].spent.epsilon == most
+        assert db.ledger.accounts()[0].spent.epsilon == most
         assert db.remaining("visits").epsilon == 0
         assert len(db.receipts()) == ASKS // 2
         assert {receipt.state for receipt in db.receipts()} == {ReceiptState.RELEASED}
@@ -83,7 +83,7 @@ def test_a_process_killed_at_any_step_leaves_a_true_ledger_and_a_receipt_to_rede
         receipts = db.receipts()
         released = [r for r in receipts if r.state is ReceiptState.RELEASED]
         assert db.verify().problems == ()
-        assert db.accounts()[0].spent.epsilon == Fraction(len(receipts), 10)
+        assert db.ledger.accounts()[0].spent.epsilon == Fraction(len(receipts), 10)
         assert len(receipts) >= len(released) >= given
         owed = [r for r in receipts if r.state is ReceiptState.OPEN]
         # The debit is written, the answer is not: before or after six of the steps.
@@ -93,6 +93,6 @@ def test_a_process_killed_at_any_step_leaves_a_true_ledger_and_a_receipt_to_rede
             again = db.redeem(receipt.id)
             assert first.rows == again.rows
             assert again.cached
-        assert db.accounts()[0].spent.epsilon == Fraction(len(receipts), 10)
+        assert db.ledger.accounts()[0].spent.epsilon == Fraction(len(receipts), 10)
         assert db.verify().problems == ()
         assert all(receipt.state is ReceiptState.RELEASED for receipt in db.receipts())

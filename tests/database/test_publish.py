@@ -34,7 +34,7 @@ def test_the_kinds_of_a_public_csv_file_are_declared(db: jali.Database, tmp_path
     assert typed["floor"].range == jali.Range(1, 2)
     sql = "SELECT floor, COUNT(*) AS n, AVG(floor) AS f FROM visits JOIN wards ON ward = name GROUP BY floor"
     assert [row[0] for row in db.ask(sql, epsilon=100).rows] == [1, 2]
-    with pytest.raises(jali.CatalogError, match="no column nope"):
+    with pytest.raises(jali.errors.CatalogError, match="no column nope"):
         db.publish("wards", file, kinds={"nope": "integer"})
 
 
@@ -58,7 +58,7 @@ def test_the_kinds_of_a_public_csv_file_are_declared(db: jali.Database, tmp_path
 def test_a_refusal_names_the_table_its_columns_and_the_nearest_one(
     db: jali.Database, sql: str, said: str, remedy: str
 ) -> None:
-    with pytest.raises(jali.QueryError) as refused:
+    with pytest.raises(jali.errors.QueryError) as refused:
         db.explain(sql, epsilon=1)
     assert said in refused.value.message
     assert remedy in (refused.value.remedy or "")
@@ -68,7 +68,7 @@ def test_a_range_is_not_bought_for_fewer_rows_than_it_needs() -> None:
     with jali.connect() as db:
         budget = jali.Budget(epsilon=1)
         auto = {"age": jali.Range(auto=True)}
-        with pytest.raises(jali.CatalogError, match="needs about"):
+        with pytest.raises(jali.errors.CatalogError, match="needs about"):
             db.protect("visits", VISITS, unit="patient_id", max_rows=2, columns=auto, budget=budget, rows=40)
-        assert db.tables() == ()
+        assert db.tables.list() == ()
         assert db.receipts() == ()

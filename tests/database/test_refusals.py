@@ -65,7 +65,7 @@ def state(db: jali.Database) -> tuple[Any, ...]:
     found = db.verify()
     assert found.problems == ()
     left = db.remaining("visits"), db.remaining("visits", analyst="ana")
-    return found, db.receipts(), [str(account) for account in db.accounts()], left
+    return found, db.receipts(), [str(account) for account in db.ledger.accounts()], left
 
 
 def refusal(ask: Callable[[], Any], kind: type[jali.JaliError]) -> jali.JaliError:
@@ -78,27 +78,27 @@ def refusal(ask: Callable[[], Any], kind: type[jali.JaliError]) -> jali.JaliErro
 @whole
 @pytest.mark.parametrize("sql", [sql for sql, _ in CASES + WRONG])
 def test_a_question_that_is_not_understood_or_not_supported_costs_nothing(clinic: jali.Database, sql: str) -> None:
-    with pytest.raises(jali.QueryError):
+    with pytest.raises(jali.errors.QueryError):
         clinic.session("ana").ask(sql, epsilon="1/100")
 
 
 @pytest.mark.parametrize(
     ("loss", "kind"),
     [
-        ({}, jali.QueryError),
-        ({"epsilon": None, "rho": None}, jali.QueryError),
-        ({"epsilon": 0.1, "rho": 0.1}, jali.QueryError),
-        ({"epsilon": 0}, jali.CatalogError),
-        ({"epsilon": -0.1}, jali.CatalogError),
-        ({"epsilon": math.nan}, jali.CatalogError),
-        ({"epsilon": math.inf}, jali.CatalogError),
-        ({"epsilon": "lots"}, jali.CatalogError),
-        ({"epsilon": True}, jali.CatalogError),
-        ({"epsilon": "1/0"}, jali.CatalogError),
-        ({"epsilon": "1e999999"}, jali.CatalogError),
-        ({"rho": 0}, jali.CatalogError),
-        ({"rho": -1}, jali.CatalogError),
-        ({"rho": math.nan}, jali.CatalogError),
+        ({}, jali.errors.QueryError),
+        ({"epsilon": None, "rho": None}, jali.errors.QueryError),
+        ({"epsilon": 0.1, "rho": 0.1}, jali.errors.QueryError),
+        ({"epsilon": 0}, jali.errors.CatalogError),
+        ({"epsilon": -0.1}, jali.errors.CatalogError),
+        ({"epsilon": math.nan}, jali.errors.CatalogError),
+        ({"epsilon": math.inf}, jali.errors.CatalogError),
+        ({"epsilon": "lots"}, jali.errors.CatalogError),
+        ({"epsilon": True}, jali.errors.CatalogError),
+        ({"epsilon": "1/0"}, jali.errors.CatalogError),
+        ({"epsilon": "1e999999"}, jali.errors.CatalogError),
+        ({"rho": 0}, jali.errors.CatalogError),
+        ({"rho": -1}, jali.errors.CatalogError),
+        ({"rho": math.nan}, jali.errors.CatalogError),
     ],
 )
 def test_a_question_needs_exactly_one_positive_loss(
@@ -115,23 +115,23 @@ def test_a_question_needs_exactly_one_positive_loss(
 def test_a_loss_too_small_to_give_any_answer_is_refused_before_it_is_paid(
     clinic: jali.Database, loss: dict[str, Any]
 ) -> None:
-    error = refusal(lambda: clinic.ask("SELECT COUNT(*) FROM visits WHERE paid", **loss), jali.QueryError)
+    error = refusal(lambda: clinic.ask("SELECT COUNT(*) FROM visits WHERE paid", **loss), jali.errors.QueryError)
     assert "larger" in (error.remedy or "")
 
 
 @pytest.mark.parametrize("name", ["nowhere", "visits2", "sqlite_master", '"frame visits"', "information_schema"])
 def test_an_unknown_table_is_refused_with_the_tables_there_are(clinic: jali.Database, name: str) -> None:
     ask = clinic.session("ana").ask
-    error = refusal(lambda: ask(f"SELECT COUNT(*) FROM {name}", epsilon=0.1), jali.QueryError)
+    error = refusal(lambda: ask(f"SELECT COUNT(*) FROM {name}", epsilon=0.1), jali.errors.QueryError)
     assert "visits" in (error.remedy or "")
 
 
 @pytest.mark.parametrize("analyst", ["bob", "Ana", "ana "])
 def test_without_a_grant_an_analyst_asks_nothing(clinic: jali.Database, analyst: str) -> None:
     session = clinic.session(analyst)
-    error = refusal(lambda: session.ask("SELECT COUNT(*) FROM visits", epsilon=0.1), jali.CatalogError)
+    error = refusal(lambda: session.ask("SELECT COUNT(*) FROM visits", epsilon=0.1), jali.errors.CatalogError)
     assert "grant" in (error.remedy or "")
-    refusal(lambda: session.remaining("visits"), jali.CatalogError)
+    refusal(lambda: session.remaining("visits"), jali.errors.CatalogError)
 
 
 @pytest.mark.parametrize("name", ["", "curator"])
@@ -143,9 +143,9 @@ def test_nobody_becomes_the_curator_by_name(shared: jali.Database, name: str) ->
 
 
 def test_an_analyst_cannot_be_granted_the_name_of_the_curator(clinic: jali.Database) -> None:
-    refusal(lambda: clinic.grant("curator", "visits", jali.Budget(1)), jali.CatalogError)
-    refusal(lambda: clinic.grant("", "visits", jali.Budget(1)), jali.CatalogError)
-    refusal(lambda: clinic.grant("eve", "nowhere", jali.Budget(1)), jali.QueryError)
+    refusal(lambda: clinic.grant("curator", "visits", jali.Budget(1)), jali.errors.CatalogError)
+    refusal(lambda: clinic.grant("", "visits", jali.Budget(1)), jali.errors.CatalogError)
+    refusal(lambda: clinic.grant("eve", "nowhere", jali.Budget(1)), jali.errors.QueryError)
 
 
 def test_a_grant_is_never_reset(clinic: jali.Database) -> None:
@@ -201,14 +201,14 @@ def test_after_the_last_of_the_budget_the_refusal_says_what_is_still_free() -> N
 
 @pytest.mark.parametrize("receipt", ["", "nonsense", "0" * 32, "' OR 1=1 --"])
 def test_a_receipt_that_does_not_exist_gives_nothing(clinic: jali.Database, receipt: str) -> None:
-    error = refusal(lambda: clinic.redeem(receipt), jali.LedgerError)
+    error = refusal(lambda: clinic.redeem(receipt), jali.errors.LedgerError)
     assert str(error)
 
 
 def test_a_receipt_of_somebody_else_gives_nothing(shared: jali.Database) -> None:
     shared.grant("eve", "visits", jali.Budget("1/10"))
     (receipt,) = shared.session("ana").receipts()
-    refusal(lambda: shared.session("eve").redeem(receipt.id), jali.LedgerError)
+    refusal(lambda: shared.session("eve").redeem(receipt.id), jali.errors.LedgerError)
     assert shared.session("eve").receipts() == ()
 
 
@@ -219,14 +219,20 @@ def test_explaining_is_free_and_reads_nothing(clinic: jali.Database) -> None:
 
 
 def test_every_error_is_a_jali_error_with_a_sentence() -> None:
-    kinds = [jali.QueryError, jali.Unsupported, jali.BudgetExceeded, jali.CatalogError, jali.EngineError]
-    for kind in [*kinds, jali.LedgerError, jali.MechanismError]:
+    kinds = [
+        jali.errors.QueryError,
+        jali.errors.Unsupported,
+        jali.BudgetExceeded,
+        jali.errors.CatalogError,
+        jali.errors.EngineError,
+    ]
+    for kind in [*kinds, jali.errors.LedgerError, jali.errors.MechanismError]:
         assert issubclass(kind, jali.JaliError)
-    assert issubclass(jali.Unsupported, jali.QueryError)
+    assert issubclass(jali.errors.Unsupported, jali.errors.QueryError)
 
 
 def test_a_question_that_is_not_text_in_unicode_is_refused_as_a_question(clinic: jali.Database) -> None:
-    with pytest.raises(jali.QueryError):
+    with pytest.raises(jali.errors.QueryError):
         clinic.ask("SELECT COUNT(*) FROM visits WHERE note = '\ud800'", epsilon="1/100")
 
 
@@ -236,7 +242,7 @@ def test_refusals_survive_reopening(tmp_path: Path) -> None:
         db.protect("visits", ROWS, unit="uid", max_rows=5, columns=COLUMNS, budget=jali.Budget(1))
         db.ask("SELECT COUNT(*) FROM visits", epsilon="9/10")
     with jali.connect(path) as db:
-        db.attach("visits", ROWS)
+        db.tables.attach("visits", ROWS)
         with pytest.raises(jali.BudgetExceeded) as refused:
             db.ask("SELECT COUNT(*) FROM visits WHERE paid", epsilon="1/5")
         assert refused.value.remaining == jali.Budget("1/10").epsilon

@@ -19,7 +19,7 @@ BY_WARD = "SELECT ward, COUNT(*) AS n, AVG(age) AS age FROM visits GROUP BY ward
 
 def rows_of(rehearsal: Rehearsal, table: str, select: str) -> list[tuple[Any, ...]]:
     """Read the made-up rows: they are nobody's."""
-    location = rehearsal.table_named(table).source.location
+    location = rehearsal.tables.find(table).source.location
     with duckdb.connect() as connection:
         return connection.execute(f"SELECT {select} FROM read_parquet('{location}')").fetchall()
 
@@ -28,14 +28,14 @@ def test_it_works_without_the_data_and_leaves_the_real_books_alone(tmp_path: Pat
     with open_clinic(tmp_path, epsilon=2) as db:
         db.grant("ana", "visits", jali.Budget(epsilon=1))
         db.session("ana").ask(BY_WARD, epsilon="0.5")
-        before = db.accounts(), db.receipts()
+        before = db.ledger.accounts(), db.receipts()
         (tmp_path / "visits.parquet").unlink()
         with db.rehearse(rows=200) as rehearsal:
             assert [row[0] for row in rehearsal.session("ana").ask(BY_WARD, epsilon=1).rows] == ["A", "B", "C"]
             assert rehearsal.remaining("visits").epsilon == 1
             with pytest.raises(jali.BudgetExceeded):
                 rehearsal.session("ana").ask("SELECT COUNT(*) FROM visits", epsilon=1)
-        assert (db.accounts(), db.receipts()) == before
+        assert (db.ledger.accounts(), db.receipts()) == before
 
 
 def test_the_rows_have_the_declared_shape(tmp_path: Path) -> None:
@@ -126,7 +126,7 @@ def test_every_kind_of_column_is_made_up(tmp_path: Path) -> None:
 def test_the_rows_are_deleted_and_the_real_database_goes_on(tmp_path: Path) -> None:
     with open_clinic(tmp_path) as db:
         rehearsal = db.rehearse(rows=10)
-        place = Path(rehearsal.table_named("visits").source.location)
+        place = Path(rehearsal.tables.find("visits").source.location)
         assert place.is_file()
         rehearsal.close()
         assert not place.parent.exists()
@@ -157,5 +157,5 @@ def test_where_nobody_has_two_rows_nobody_is_given_two(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("rows", [0, True, 10**9, "many"])
 def test_a_number_of_rows_that_is_none_is_refused(tmp_path: Path, rows: Any) -> None:
-    with open_clinic(tmp_path) as db, pytest.raises(jali.CatalogError, match="rows must be"):
+    with open_clinic(tmp_path) as db, pytest.raises(jali.errors.CatalogError, match="rows must be"):
         db.rehearse(rows=rows)

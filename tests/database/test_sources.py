@@ -213,7 +213,7 @@ def test_all_columns_of_a_csv_file_are_text_unless_declared(tmp_path: Path) -> N
     path = csv(tmp_path / "t.csv", "a,b,c,d,e\n1,2026-01-01,true,2026-01-01 10:00:00,x\n2,soon,maybe,never,y\n")
     declared = {"a": "integer", "b": "date", "c": "boolean", "d": "timestamp"}
     with protected(path, columns=declared) as db:
-        kinds = [field.kind for field in db.table_named("t").fields]
+        kinds = [field.kind for field in db.tables.find("t").fields]
         assert kinds == [Kind.INTEGER, Kind.DATE, Kind.BOOLEAN, Kind.TIMESTAMP, Kind.TEXT]
         answer = db.ask("SELECT COUNT(a), COUNT(b), COUNT(c), COUNT(d), COUNT(e) FROM t", epsilon=1)
         assert answer.rows == [(2, 1, 1, 1, 2)]
@@ -239,12 +239,12 @@ def test_a_unit_with_a_declared_kind_is_read_as_that_kind(tmp_path: Path) -> Non
 def test_bytes_that_are_no_text_do_not_stop_a_csv_file_from_being_protected(tmp_path: Path) -> None:
     """Whether a file can be protected depends on its header, not on its rows."""
     path = csv(tmp_path / "t.csv", b"uid,age\n1,10\n\xff,20\n")
-    assert protected(path, columns=AGES).tables()[0].name == "t"
+    assert protected(path, columns=AGES).tables.list()[0].name == "t"
 
 
 @pytest.mark.parametrize("text", ["", "\n1,2\n", "a,a\n1,2\n", "a,,b\n1,2,3\n", "a,A\n1,2\n", b"\xff,a\n"])
 def test_a_csv_file_needs_a_header_with_distinct_names(tmp_path: Path, text: str | bytes) -> None:
-    with pytest.raises(jali.CatalogError):
+    with pytest.raises(jali.errors.CatalogError):
         protected(csv(tmp_path / "t.csv", text))
 
 
@@ -280,7 +280,7 @@ def typed(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_every_type_has_a_kind(typed: Path) -> None:
     with protected(typed) as db:
-        found = {field.name: field.kind.value for field in db.table_named("t").fields}
+        found = {field.name: field.kind.value for field in db.tables.find("t").fields}
     assert found == {name: kind for kind, names in KINDS.items() for name in names}
 
 
@@ -344,7 +344,7 @@ def test_a_unit_of_every_exact_type_is_weighed_and_counted(typed: Path, name: st
 
 @pytest.mark.parametrize("name", ["fl", "db", "li", "st", "iv"])
 def test_a_unit_of_an_inexact_or_nested_type_is_refused(typed: Path, name: str) -> None:
-    with pytest.raises(jali.CatalogError, match="cannot name people"):
+    with pytest.raises(jali.errors.CatalogError, match="cannot name people"):
         protected(typed, unit=name, max_rows=2)
 
 
@@ -428,13 +428,13 @@ def test_columns_of_a_csv_file_may_have_any_name(tmp_path: Path) -> None:
 
 
 def test_columns_that_differ_in_case_only_are_refused() -> None:
-    with pytest.raises(jali.CatalogError):
+    with pytest.raises(jali.errors.CatalogError):
         protected(pa.table({"a": [1], "A": [2]}))
 
 
 @pytest.mark.parametrize("name", ["", "1a", "a b", "a;b", "a.b", "é", 'a"b', "a'b"])
 def test_a_table_is_named_by_letters_digits_and_underscores(name: str) -> None:
-    with pytest.raises(jali.CatalogError, match="name"):
+    with pytest.raises(jali.errors.CatalogError, match="name"):
         protected(PLAIN, name=name)
 
 
@@ -484,7 +484,7 @@ def test_constants_may_be_any_text(text: str) -> None:
 @pytest.mark.parametrize("keys", [[1, 2**63], [-(2**63) - 1], [2**70]])
 def test_keys_that_no_column_can_hold_are_refused_when_they_are_declared(keys: list[Any]) -> None:
     """Later it would be an engine error, after the question was paid for."""
-    with pytest.raises(jali.CatalogError):
+    with pytest.raises(jali.errors.CatalogError):
         protected(PLAIN, columns={"n": jali.Keys(keys)})
 
 
@@ -501,7 +501,7 @@ def test_a_file_may_lie_anywhere(tmp_path: Path, folder: str) -> None:
 def test_a_path_that_could_be_a_pattern_is_refused(tmp_path: Path, name: str) -> None:
     """DuckDB would read other files with it, which may be protected under other budgets."""
     parquet(tmp_path / "v1.parquet", PLAIN.slice(0, 1))
-    with pytest.raises(jali.CatalogError, match="pattern") as refused:
+    with pytest.raises(jali.errors.CatalogError, match="pattern") as refused:
         protected(parquet(tmp_path / name))
     assert "Rename" in (refused.value.remedy or "")
 
@@ -529,21 +529,21 @@ def test_one_source_under_two_names_is_refused(tmp_path: Path, link: str, ending
         (tmp_path / "x").mkdir()
     relation = "t" if ending == ".duckdb" else None
     with protected(path, relation=relation) as db:
-        with pytest.raises(jali.CatalogError, match="protected already") as refused:
+        with pytest.raises(jali.errors.CatalogError, match="protected already") as refused:
             db.protect("u", other, unit=None, budget=BUDGET, relation=relation)
         assert refused.value.remedy
-        assert [table.name for table in db.tables()] == ["t"]
+        assert [table.name for table in db.tables.list()] == ["t"]
 
 
 def test_one_frame_under_two_names_is_refused() -> None:
     for frame in (PLAIN, pd.DataFrame({"a": [1]}), pl.DataFrame({"a": [1]})):
-        with protected(frame) as db, pytest.raises(jali.CatalogError, match="protected already"):
+        with protected(frame) as db, pytest.raises(jali.errors.CatalogError, match="protected already"):
             db.protect("u", frame, unit=None, budget=BUDGET)
 
 
 def test_names_that_differ_in_case_only_are_one_name() -> None:
     with protected(PLAIN) as db:
-        with pytest.raises(jali.CatalogError, match="already"):
+        with pytest.raises(jali.errors.CatalogError, match="already"):
             db.protect("T", pa.table({"a": [1]}), unit=None, budget=BUDGET)
         assert db.ask("SELECT COUNT(*) FROM T", epsilon=1).rows == [(3,)]
 
@@ -566,13 +566,13 @@ def test_what_the_ledger_counts_in_cannot_change(tmp_path: Path, change: dict[st
     with protected(path) as db:
         spent = db.ask("SELECT COUNT(*) FROM t", epsilon=1)
         arguments: dict[str, Any] = {"unit": None, "budget": BUDGET} | change
-        with pytest.raises(jali.CatalogError, match="protected already"):
+        with pytest.raises(jali.errors.CatalogError, match="protected already"):
             db.protect("t", path, **arguments)
         assert db.ask("SELECT COUNT(*) FROM t", epsilon=1).receipt == spent.receipt
 
 
 def test_another_file_cannot_take_the_name_of_a_table(tmp_path: Path) -> None:
-    with protected(parquet(tmp_path / "t.parquet")) as db, pytest.raises(jali.CatalogError, match="source"):
+    with protected(parquet(tmp_path / "t.parquet")) as db, pytest.raises(jali.errors.CatalogError, match="source"):
         db.protect("t", parquet(tmp_path / "u.parquet"), unit=None, budget=BUDGET)
 
 
@@ -584,14 +584,14 @@ def test_ranges_keys_and_bounds_may_change_and_the_spending_stays(tmp_path: Path
         db.protect("t", path, unit="uid", max_rows=2, budget=jali.Budget(3), columns=wider, rows=100)
         assert db.ask("SELECT SUM(n) FROM t", epsilon=1).rows == [(33,)]
         assert db.remaining("t").epsilon == 1
-        assert [table.max_rows for table in db.tables()] == [2]
+        assert [table.max_rows for table in db.tables.list()] == [2]
 
 
 def test_a_refused_declaration_changes_nothing() -> None:
     with protected(PLAIN) as db:
         for wrong in ({"budget": jali.Budget(1)}, {"unit": "uid", "max_rows": 1}, {"columns": {"nope": "text"}}):
             arguments: dict[str, Any] = {"unit": None, "budget": BUDGET} | wrong
-            with pytest.raises(jali.CatalogError):
+            with pytest.raises(jali.errors.CatalogError):
                 db.protect("t", pa.table({"uid": [1], "z": [1]}), **arguments)
             assert db.ask(f"SELECT COUNT(*) AS n{len(wrong)}, COUNT(g) FROM t", epsilon=1).rows == [(3, 2)]
 
@@ -599,7 +599,7 @@ def test_a_refused_declaration_changes_nothing() -> None:
 def test_a_frame_is_replaced_by_protecting_or_attaching_another() -> None:
     with protected(PLAIN) as db:
         db.ask("SELECT COUNT(*) FROM t", epsilon=1)
-        db.attach("t", PLAIN.slice(0, 1))
+        db.tables.attach("t", PLAIN.slice(0, 1))
         assert db.ask("SELECT COUNT(*) FROM t", epsilon=1).rows == [(1,)]
         db.protect("t", PLAIN.slice(0, 2), unit=None, budget=BUDGET)
         assert db.ask("SELECT COUNT(*) FROM t", epsilon=1).rows == [(2,)]
@@ -633,7 +633,7 @@ def test_a_frame_is_replaced_by_protecting_or_attaching_another() -> None:
     ids=str,
 )
 def test_a_wrong_declaration_is_refused(options: dict[str, Any]) -> None:
-    with pytest.raises(jali.CatalogError) as refused:
+    with pytest.raises(jali.errors.CatalogError) as refused:
         protected(PLAIN, **options)
     assert str(refused.value)
 
@@ -654,7 +654,7 @@ def test_a_wrong_declaration_is_refused(options: dict[str, Any]) -> None:
     ids=["backwards", "infinite", "NaN", "boolean", "no keys", "twice", "floating", "nested", "a million and one"],
 )
 def test_a_wrong_range_or_list_of_keys_is_refused(make: Callable[[], Any]) -> None:
-    with pytest.raises(jali.CatalogError):
+    with pytest.raises(jali.errors.CatalogError):
         make()
 
 
@@ -664,7 +664,7 @@ def test_a_wrong_range_or_list_of_keys_is_refused(make: Callable[[], Any]) -> No
     ids=["None", "number", "list", "dict", "Series", "two columns of one name", "a reader that is read once"],
 )
 def test_what_is_no_table_is_refused(source: Any) -> None:
-    with pytest.raises(jali.CatalogError):
+    with pytest.raises(jali.errors.CatalogError):
         protected(source)
 
 
@@ -673,7 +673,7 @@ def test_a_source_that_cannot_be_read_is_refused_without_its_content(tmp_path: P
     for junk in ("t.txt", "junk.parquet", "junk.duckdb"):
         (tmp_path / junk).write_text("secret 12345")
     (tmp_path / "folder.parquet").mkdir()
-    with pytest.raises(jali.CatalogError, match=name) as refused:
+    with pytest.raises(jali.errors.CatalogError, match=name) as refused:
         protected(tmp_path / name)
     assert "secret" not in str(refused.value)
     assert refused.value.__cause__ is None
@@ -691,7 +691,7 @@ def test_a_missing_file_is_noticed_before_anything_is_spent(tmp_path: Path, endi
         csv(path, "uid,g\n1,A\n2,B\n3,C\n")
     with protected(path, budget=jali.Budget(1)) as db:
         path.rename(tmp_path / "away")
-        with pytest.raises(jali.EngineError, match="missing") as refused:
+        with pytest.raises(jali.errors.EngineError, match="missing") as refused:
             db.ask("SELECT COUNT(*) FROM t", epsilon="1/4")
         assert str(tmp_path) not in str(refused.value)
         assert db.receipts() == ()
@@ -702,7 +702,7 @@ def test_a_full_disk_leaves_a_receipt_to_redeem_when_it_is_mended(tmp_path: Path
     path = parquet(tmp_path / "t.parquet")
     with protected(path, budget=jali.Budget(1)) as db:
         db.grant("ana", "t", jali.Budget(1))
-        with failing(), pytest.raises(jali.EngineError, match=r"(?i)receipt") as refused:
+        with failing(), pytest.raises(jali.errors.EngineError, match=r"(?i)receipt") as refused:
             db.session("ana").ask("SELECT COUNT(*) FROM t", epsilon="1/4")
         assert str(tmp_path) not in str(refused.value)
         assert (refused.value.__cause__, refused.value.__context__) == (None, None)
@@ -721,7 +721,7 @@ def test_asking_again_after_a_failure_takes_up_the_open_receipt(tmp_path: Path) 
     path = parquet(tmp_path / "t.parquet")
     with protected(path, budget=jali.Budget(1)) as db:
         for _ in range(3):
-            with failing(), pytest.raises(jali.EngineError):
+            with failing(), pytest.raises(jali.errors.EngineError):
                 db.ask("SELECT COUNT(*) FROM t", epsilon="1/4")
         assert db.ask("SELECT COUNT(*) FROM t", epsilon="1/4").rows == [(3,)]
         assert [r.state for r in db.receipts()] == [ReceiptState.RELEASED]
@@ -733,26 +733,26 @@ def test_a_frame_is_gone_when_the_database_is_reopened_until_it_is_attached(tmp_
     with jali.connect(tmp_path / "db.jali") as db:
         db.protect("t", PLAIN, unit=None, budget=BUDGET)
     with jali.connect(tmp_path / "db.jali") as db:
-        with pytest.raises(jali.EngineError, match="attach"):
+        with pytest.raises(jali.errors.EngineError, match="attach"):
             db.ask("SELECT COUNT(*) FROM t", epsilon=1)
         assert db.receipts() == ()
-        db.attach("t", PLAIN)
+        db.tables.attach("t", PLAIN)
         assert db.ask("SELECT COUNT(*) FROM t", epsilon=1).rows == [(3,)]
 
 
 def test_a_file_cannot_be_attached_as_a_frame(tmp_path: Path) -> None:
     with (
         protected(parquet(tmp_path / "t.parquet")) as db,
-        pytest.raises(jali.CatalogError, match="not from a frame"),
+        pytest.raises(jali.errors.CatalogError, match="not from a frame"),
     ):
-        db.attach("t", PLAIN)
+        db.tables.attach("t", PLAIN)
 
 
 def test_a_redeemed_receipt_runs_the_plan_as_it_was_frozen(tmp_path: Path) -> None:
     """The declaration may change in between: the receipt stands for what was paid."""
     path = parquet(tmp_path / "t.parquet")
     with protected(path, columns={"n": jali.Range(0, 10)}) as db:
-        with failing(), pytest.raises(jali.EngineError):
+        with failing(), pytest.raises(jali.errors.EngineError):
             db.ask("SELECT SUM(n) FROM t", epsilon=1)
         db.protect("t", path, unit=None, budget=BUDGET, columns={"n": jali.Range(0, 100)})
         assert db.redeem(db.receipts()[0].id).rows == [(13,)]

@@ -310,11 +310,11 @@ def test_intervals_hold_the_truth_as_often_as_they_say() -> None:
 def test_the_whole_loss_is_charged_before_the_first_item(db: jali.Database) -> None:
     stream = counted(db, budget=jali.Budget(epsilon=2))
     assert stream.cost == Pure(2).event
-    (account,) = db.accounts()
+    (account,) = db.ledger.accounts()
     assert (account.name, account.spent) == ("stream admissions", Pure(2).event)
     stream.append(items("ana.1"))
     stream.publish(10)
-    assert db.accounts() == (account,)
+    assert db.ledger.accounts() == (account,)
     (receipt,) = db.receipts()
     assert receipt.question == "stream admissions: count so far, 40 ticks"
 
@@ -328,7 +328,7 @@ def test_the_same_declaration_opens_a_stream_and_another_is_refused(db: jali.Dat
     for other in ({"keys": ["A"]}, {"horizon": 41}, {"max_items": 2}, {"adjacency": "replace-one"}):
         with pytest.raises(CatalogError, match="another declaration"):
             counted(db, **{"keys": ["A", "B"], **other})
-    assert db.streams() == ("admissions",)
+    assert db.streams.list() == ("admissions",)
     assert len(db.receipts()) == 1
 
 
@@ -377,8 +377,8 @@ def test_a_wrong_declaration_is_refused_and_costs_nothing(said: dict[str, Any], 
     with jali.connect() as db:
         with pytest.raises(CatalogError, match=words):
             db.stream("admissions", **said)
-        assert db.accounts() == ()
-        assert db.streams() == ()
+        assert db.ledger.accounts() == ()
+        assert db.streams.list() == ()
 
 
 @pytest.mark.parametrize("name", ["", "a b", "1a", "stream;", None])
@@ -398,15 +398,15 @@ def test_a_stream_cannot_be_called_as_a_table(db: jali.Database) -> None:
 def test_a_stream_beyond_its_budget_is_refused_and_leaves_nothing_behind(db: jali.Database) -> None:
     with pytest.raises(BudgetExceeded):
         counted(db, budget=jali.Budget(epsilon=1), epsilon=2)
-    assert db.accounts() == ()
-    assert db.streams() == ()
+    assert db.ledger.accounts() == ()
+    assert db.streams.list() == ()
 
 
 def test_all_of_delta_is_for_the_one_event_of_a_stream(db: jali.Database) -> None:
     """A budget keeps half of delta for events with a delta of their own; a stream has none."""
     stream = counted(db, budget=jali.Budget(epsilon=1, delta=1e-6), mechanism="every-prefix", horizon=1000)
     assert stream.cost.rho == Filter(jali.Budget(1, 1e-6, delta_events=0)).rho
-    (account,) = db.accounts()
+    (account,) = db.ledger.accounts()
     assert account.budget.epsilon == 1
     assert account.budget.delta == Fraction(1, 10**6)
 
@@ -414,7 +414,7 @@ def test_all_of_delta_is_for_the_one_event_of_a_stream(db: jali.Database) -> Non
 def test_a_stream_within_rho_alone_has_a_budget_that_affords_it(db: jali.Database) -> None:
     stream = counted(db, budget=None, rho="1/50", mechanism="every-item")
     assert stream.cost.rho == Fraction(1, 50)
-    (account,) = db.accounts()
+    (account,) = db.ledger.accounts()
     assert account.budget.delta == Fraction(1, 10**6)
     assert Fraction("0.85") < account.budget.epsilon < 2
 
@@ -638,7 +638,7 @@ def test_nothing_public_of_a_stream_tells_of_its_items(db: jali.Database) -> Non
     assert (repr(stream), stream.explain(), repr(stream.declaration)) == before
     assert stream.published == 0
     assert stream.ticks() == ()
-    assert db.streams() == ("admissions",)
+    assert db.streams.list() == ("admissions",)
 
 
 def test_every_counter_is_stored_with_its_stream_and_made_again() -> None:

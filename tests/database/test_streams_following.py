@@ -99,10 +99,10 @@ def test_rows_that_come_late_enter_the_open_tick_and_published_ticks_stay(db: ja
     protect(db, visits(("a", 0.5)))
     stream = follow(db)
     stream.publish(1)
-    db.attach("visits", visits(("a", 0.5), ("late", 0.2), ("b", 1.5)))
+    db.tables.attach("visits", visits(("a", 0.5), ("late", 0.2), ("b", 1.5)))
     stream.publish(2)
     assert shown(stream) == [1, 3]
-    db.attach("visits", visits(("b", 1.5), ("a", 0.5), ("late", 0.2), ("later", 0.9)))
+    db.tables.attach("visits", visits(("b", 1.5), ("a", 0.5), ("late", 0.2), ("later", 0.9)))
     stream.publish(4)
     assert shown(stream) == [1, 3, 4, 4]
 
@@ -112,7 +112,7 @@ def test_rows_that_vanish_take_nothing_back_and_come_again_for_nothing(db: jali.
     stream = follow(db)
     stream.publish()
     for frame in (visits(), visits(("b", 0.5)), visits(("a", 0.5), ("b", 0.5))):
-        db.attach("visits", frame)
+        db.tables.attach("visits", frame)
         stream.publish()
     assert shown(stream) == [2, 2, 2, 2]
 
@@ -122,7 +122,7 @@ def test_a_row_that_changes_is_a_new_item_of_the_same_person_within_the_bounds(d
     stream = follow(db, BY_WARD, max_ticks=2)
     stream.publish()
     for ward in ("B", "A", "B"):
-        db.attach("visits", visits(("a", 0.5, ward)))
+        db.tables.attach("visits", visits(("a", 0.5, ward)))
         stream.publish()
     assert [tick.values for tick in stream.ticks()] == [{"A": 1, "B": 0}] + [{"A": 1, "B": 1}] * 3
 
@@ -138,7 +138,7 @@ def test_how_far_back_late_rows_are_looked_for_can_be_said(db: jali.Database) ->
     protect(db, visits())
     stream = follow(db, late=1)
     stream.publish(3)
-    db.attach("visits", visits(("too late", 1.5), ("late", 2.5), ("now", 3.5)))
+    db.tables.attach("visits", visits(("too late", 1.5), ("late", 2.5), ("now", 3.5)))
     assert stream.publish(4).values == {None: 2}
 
 
@@ -160,7 +160,7 @@ def test_publishing_a_tick_again_reads_nothing_and_returns_what_was_published(db
     protect(db, visits(("a", 0.5)))
     stream = follow(db)
     first = stream.publish(1)
-    db.attach("visits", visits(("a", 0.5), ("b", 0.5)))
+    db.tables.attach("visits", visits(("a", 0.5), ("b", 0.5)))
     assert stream.publish(1) == first
     assert len(stream) == 1
 
@@ -190,7 +190,7 @@ def test_the_table_pays_once_before_a_row_is_read(db: jali.Database) -> None:
     assert db.remaining("visits").epsilon == 1
     with pytest.raises(BudgetExceeded):
         db.stream("more", query=COUNT, start="2026-01-01", horizon=9, epsilon=2, mechanism="every-item")
-    assert db.streams() == ("followed",)
+    assert db.streams.list() == ("followed",)
 
 
 def test_where_another_table_knows_the_owner_both_pay_and_items_are_those_of_the_owner(db: jali.Database) -> None:
@@ -210,7 +210,10 @@ def test_where_another_table_knows_the_owner_both_pay_and_items_are_those_of_the
     )
     stream = follow(db, "SELECT day, COUNT(*) FROM stays GROUP BY day", max_items=2)
     assert stream.publish().values == {None: 3}  # a has three, of which two count; nobody's is left out
-    assert {account.name for account in db.accounts() if account.spent.epsilon} == {"table visits", "table stays"}
+    assert {account.name for account in db.ledger.accounts() if account.spent.epsilon} == {
+        "table visits",
+        "table stays",
+    }
 
 
 def test_where_each_row_is_a_person_a_key_tells_rows_apart(db: jali.Database) -> None:
@@ -218,7 +221,7 @@ def test_where_each_row_is_a_person_a_key_tells_rows_apart(db: jali.Database) ->
     stream = follow(db, key="visit")
     stream.publish()
     # The first two rows again, one of them at another time, and a third.
-    db.attach("visits", visits(("a", 0.5), ("a", 1.6), ("a", 0.7)))
+    db.tables.attach("visits", visits(("a", 0.5), ("a", 1.6), ("a", 0.7)))
     stream.publish()
     assert shown(stream) == [2, 3]
 
@@ -254,7 +257,7 @@ def test_a_frame_that_is_not_attached_stops_publishing_as_it_stops_asking(tmp_pa
         stream = db.stream("followed")
         with pytest.raises(EngineError, match="frame of table visits is not attached"):
             stream.publish()
-        db.attach("visits", visits(("a", 0.5)))
+        db.tables.attach("visits", visits(("a", 0.5)))
         assert stream.publish().values == {None: 1}
 
 

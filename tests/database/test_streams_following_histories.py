@@ -65,7 +65,7 @@ def _published(
         **terms,
     )
     for frame, tick in zip(history, last, strict=True):
-        db.attach(name, frame)
+        db.tables.attach(name, frame)
         stream.publish(tick)
     shown = np.array([[tick.values[ward] for ward in ("A", "B")] for tick in stream.ticks()])
     return np.diff(shown, axis=0, prepend=np.zeros((1, 2)))

@@ -45,7 +45,7 @@ def db() -> Iterator[jali.Database]:
 
 
 def _read(db: jali.Database, query: str, **terms: Any) -> Follows:
-    return Follows.read(query, db.catalog, **terms)
+    return Follows.read(query, db.tables.catalog, **terms)
 
 
 def test_a_question_is_read_as_what_each_row_adds(db: jali.Database) -> None:

@@ -238,7 +238,7 @@ def test_the_counter_inside_can_be_named(db: jali.Database, name: str) -> None:
 def test_what_cannot_be_meant_is_refused_with_a_remedy(db: jali.Database, said: dict[str, Any], told: str) -> None:
     with pytest.raises(CatalogError, match=told):
         made(db, **said)
-    assert db.streams() == ()
+    assert db.streams.list() == ()
 
 
 def test_as_many_ticks_as_fit_are_taken(db: jali.Database) -> None:

@@ -55,11 +55,11 @@ def place(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
     return found
 
 
-def refused(db: jali.Database, sql: str = COUNT) -> jali.EngineError:
-    before = db.accounts(), db.receipts()
-    with pytest.raises(jali.EngineError) as problem:
+def refused(db: jali.Database, sql: str = COUNT) -> jali.errors.EngineError:
+    before = db.ledger.accounts(), db.receipts()
+    with pytest.raises(jali.errors.EngineError) as problem:
         db.ask(sql, epsilon=1)
-    assert (db.accounts(), db.receipts()) == before
+    assert (db.ledger.accounts(), db.receipts()) == before
     return problem.value
 
 
@@ -73,7 +73,7 @@ def test_a_changed_file_is_read_only_after_a_refresh(place: Path, tmp_path: Path
         assert db.ask(COUNT, epsilon=1).rows == first.rows
         with db.batch(epsilon=1) as batch:
             batch.ask(COUNT)
-            with pytest.raises(jali.EngineError):
+            with pytest.raises(jali.errors.EngineError):
                 batch.run()
             db.refresh("visits")
         assert not db.ask(COUNT, epsilon=1).cached
@@ -92,7 +92,7 @@ def test_so_it_is_for_another_process_that_opens_the_database(place: Path, tmp_p
     write(place, MORE)
     with jali.connect(tmp_path / "clinic.jali") as db:
         refused(db)
-        db.check("visits")
+        db.tables.check("visits")
         db.ask(COUNT, epsilon=1)
 
 
@@ -109,13 +109,13 @@ def test_what_changes_while_it_is_read_is_not_released(
             return found
 
         monkeypatch.setattr(DuckDBEngine, "run", changing)
-        with pytest.raises(jali.EngineError) as problem:
+        with pytest.raises(jali.errors.EngineError) as problem:
             db.ask(COUNT, epsilon=1)
         monkeypatch.setattr(DuckDBEngine, "run", run)
         assert problem.value.code == "source-changed-while-read"
         (receipt,) = db.receipts()
         assert receipt.state == "open"
-        assert not db.state("visits").closed
+        assert not db.tables.state("visits").closed
         db.refresh("visits")
         assert db.redeem(receipt.id).receipt == receipt.id
 
@@ -127,7 +127,7 @@ def test_a_refused_refresh_leaves_the_table_closed(tmp_path: Path) -> None:
         protect(db, place)
         whole = place.read_bytes()
         place.write_bytes(whole[: len(whole) // 2])
-        with pytest.raises(jali.CatalogError):
+        with pytest.raises(jali.errors.CatalogError):
             db.refresh("visits")
         assert refused(db).code == "table-closed"
         # Also when the old file is back: the curator has to look.
@@ -147,7 +147,7 @@ def test_a_reached_key_that_repeats_closes_the_table(tmp_path: Path) -> None:
         db.protect("items", items, unit=via, max_rows=3, budget=BUDGET)
         db.ask("SELECT COUNT(*) FROM items", epsilon=1)
         write(place, {"uid": [1, 2], "age": [30, 30]})
-        with pytest.raises(jali.CatalogError):
+        with pytest.raises(jali.errors.CatalogError):
             db.refresh("visits")
         assert refused(db, "SELECT COUNT(*) FROM items").code == "table-closed"
 
@@ -168,12 +168,12 @@ def test_every_way_to_new_data_looks_at_the_reached_key(how: str, tmp_path: Path
             db.prepare("visits")
         write(place, twice)
         ways: dict[str, Callable[[], object]] = {
-            "attach": lambda: db.attach("visits", pa.table(twice)),
+            "attach": lambda: db.tables.attach("visits", pa.table(twice)),
             "protect": lambda: db.protect("visits", place, unit="uid", max_rows=2, budget=BUDGET),
             "prepare": lambda: db.prepare("visits"),
             "refresh": lambda: db.refresh("visits"),
         }
-        with pytest.raises(jali.CatalogError, match="not unique"):
+        with pytest.raises(jali.errors.CatalogError, match="not unique"):
             ways[how]()
         refused(db, "SELECT COUNT(*) FROM items")
 
@@ -194,7 +194,7 @@ def test_a_frame_is_read_as_it_was_when_it_was_protected(kind: str) -> None:
             frame.loc[:, "age"] = 10**6
         elif kind == "polars":
             frame[0, "age"] = 10**6
-        found = db._engine.run('SELECT SUM("age") FROM "frame visits"', (db.tables()[0],))
+        found = db._engine.run('SELECT SUM("age") FROM "frame visits"', (db.tables.list()[0],))
         assert found == [(120,)]
 
 
@@ -204,12 +204,12 @@ def test_a_protected_frame_has_no_second_budget(kind: str) -> None:
     with jali.connect() as db:
         protect(db, frame)
         for given in (frame, FRAMES[kind](ROWS), pa.table(ROWS)):
-            with pytest.raises(jali.CatalogError):
+            with pytest.raises(jali.errors.CatalogError):
                 protect(db, given, "again")
-            with pytest.raises(jali.CatalogError):
+            with pytest.raises(jali.errors.CatalogError):
                 db.publish("known", given)
         protect(db, FRAMES[kind](MORE), "others")
-        with pytest.raises(jali.CatalogError):
-            db.attach("others", frame)
-        found = db._engine.run('SELECT COUNT(*) FROM "frame others"', (db.tables()[1],))
+        with pytest.raises(jali.errors.CatalogError):
+            db.tables.attach("others", frame)
+        found = db._engine.run('SELECT COUNT(*) FROM "frame others"', (db.tables.list()[1],))
         assert found == [(4,)]

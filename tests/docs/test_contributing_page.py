@@ -18,7 +18,8 @@ import jali.lab.attacks
 import jali.mechanisms
 from jali.lab.attacks.staging import attacks, stage
 from jali.lab.audit import Registration, Verdict, audit_exactly
-from jali.mechanisms import Mechanism, Specimen
+from jali.mechanisms import Mechanism
+from jali.mechanisms.base import Specimen
 
 PAGE = (Path(__file__).parents[2] / "CONTRIBUTING.md").read_text()
 

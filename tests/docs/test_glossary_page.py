@@ -45,7 +45,12 @@ TERMS = (
     "CSRF token",
 )
 CLASSES = sorted(
-    {name for package in (privacy, mechanisms) for name in package.__all__ if inspect.isclass(getattr(package, name))}
+    {
+        name
+        for package in (privacy, mechanisms)
+        for name in package.__all__
+        if inspect.isclass(getattr(package, name))
+    }
 )
 
 

@@ -48,13 +48,13 @@ def test_an_older_copy_in_the_place_of_the_ledger_is_refused_until_it_is_recover
     assert "is not the one of before" in capsys.readouterr().err
     assert main(["verify", str(backup)]) == 0
     assert "Note" in capsys.readouterr().out
-    with pytest.raises(jali.LedgerError) as missing:
+    with pytest.raises(jali.errors.LedgerError) as missing:
         jali.connect(backup)
     assert missing.value.code == "anchor-missing"
     with open_ledger(place, create=False, checked=False) as ledger:
         recover(ledger)
     with jali.connect(place) as db:
-        assert str(db.accounts()[0].spent) == "epsilon 0.6"
+        assert str(db.ledger.accounts()[0].spent) == "epsilon 0.6"
 
 
 def test_every_command_of_the_page_is_one() -> None:

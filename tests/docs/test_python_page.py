@@ -13,6 +13,9 @@ import pytest
 from tests.parquet import write_parquet
 
 import jali
+from jali.database import Database
+from jali.database_groups import DatabaseLedger, DatabaseStreams, DatabaseTables
+from jali.session import Session
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "python.md").read_text()
@@ -27,11 +30,38 @@ def test_every_public_name_is_on_the_page(name: str) -> None:
     assert getattr(jali, name) is not None
 
 
-def test_there_are_about_twenty_public_names() -> None:
-    assert 14 <= len(jali.__all__) <= 35
+def test_there_are_at_most_24_public_names() -> None:
+    assert 14 <= len(jali.__all__) <= 24
     assert set(dir(jali)) == set(jali.__all__)
     with pytest.raises(AttributeError):
         jali.nothing  # type: ignore[attr-defined]  # noqa: B018 - the access is the test
+
+
+def _methods(kind: type) -> set[str]:
+    return {name for name, held in inspect.getmembers(kind, inspect.isfunction) if not name.startswith("_")}
+
+
+def test_the_everyday_path_has_about_twenty_methods() -> None:
+    groups = {"tables", "streams"}  # of a session, they are lists
+    assert len((_methods(Database) | _methods(Session)) - groups) <= 20
+    assert {name for name in vars(Database) if isinstance(vars(Database)[name], property) and name[0] != "_"} == {
+        *groups,
+        "access",
+        "ledger",
+        "serving",
+    }
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        *sorted(_methods(Database) | _methods(Session)),
+        *(f"db.{group}" for group in ("tables", "streams", "ledger", "access")),
+        *sorted(_methods(DatabaseTables) | _methods(DatabaseStreams) | _methods(DatabaseLedger)),
+    ],
+)
+def test_every_method_of_a_database_is_on_the_page(name: str) -> None:
+    assert re.search(rf"`{re.escape(name)}\b", PAGE)
 
 
 @pytest.mark.parametrize("page", sorted(page.name for page in (ROOT / "docs").glob("*.md")))

@@ -61,7 +61,7 @@ def test_an_example_is_answered(sql: str, scope: dict[str, Any]) -> None:
 
 @pytest.mark.parametrize("sql", REFUSED)
 def test_an_example_of_a_refusal_is_refused(sql: str, scope: dict[str, Any]) -> None:
-    with pytest.raises(jali.Unsupported) as refused:
+    with pytest.raises(jali.errors.Unsupported) as refused:
         scope["db"].ask(sql, epsilon=1)
     assert refused.value.position is not None
 

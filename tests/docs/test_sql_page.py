@@ -100,7 +100,7 @@ def test_what_the_page_answers_is_answered(row: Row, db: jali.Database) -> None:
 @pytest.mark.parametrize("row", DECLINED, ids=_identity)
 def test_what_the_page_refuses_is_refused_in_these_words_and_costs_nothing(row: Row, db: jali.Database) -> None:
     before = db.receipts()
-    with pytest.raises(jali.QueryError) as refusal:
+    with pytest.raises(jali.errors.QueryError) as refusal:
         db.ask(_code(row["Example"]), **_exactly(_asked(row)))
     assert row["It says"]
     assert row["It says"] in refusal.value.message
@@ -161,14 +161,14 @@ def test_the_page_lists_exactly_what_is_refused_by_name_with_its_reason() -> Non
 
 @pytest.mark.parametrize("row", REFUSALS, ids=_identity)
 def test_a_refused_function_is_refused_for_this_reason(row: Row, db: jali.Database) -> None:
-    with pytest.raises(jali.Unsupported) as refusal:
+    with pytest.raises(jali.errors.Unsupported) as refusal:
         db.ask(_code(row["Example"]), epsilon=1)
     assert row["Why"] in refusal.value.message
 
 
 @pytest.mark.parametrize("name", sorted({*REFUSED_FUNCTIONS, *REFUSED}))
 def test_every_name_that_is_refused_is_refused_as_a_call(name: str, db: jali.Database) -> None:
-    with pytest.raises(jali.QueryError):
+    with pytest.raises(jali.errors.QueryError):
         db.explain(f"SELECT COUNT({name}(note)) FROM visits", epsilon=1)
 
 

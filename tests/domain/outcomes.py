@@ -42,12 +42,12 @@ def outcome(db: jali.Database, sql: str, table: str, terms: Mapping[str, Any] = 
     before = len(db.receipts())
     try:
         db.ask(sql, **terms)
-    except jali.EngineError as problem:
+    except jali.errors.EngineError as problem:
         found = db.receipts()
-        said = db.failure(found[-1].id) if len(found) > before else None
-        db.check(table)
+        said = db.ledger.failure(found[-1].id) if len(found) > before else None
+        db.tables.check(table)
         return Outcome("failed", f"{problem} {said}")
-    except jali.QueryError as refusal:
+    except jali.errors.QueryError as refusal:
         assert len(db.receipts()) == before, "a refused question was charged"
         return Outcome("refused", str(refusal).replace(table, "TABLE"))
     return Outcome("answered")

@@ -54,7 +54,7 @@ def tables(db: jali.Database, source: Source, folder: Path, turn: int) -> tuple[
     row = source.bob()[turn]
     for name, rows in ((f"beside{turn}", [*source.everybody(), row]), (f"alone{turn}", [row])):
         protect(db, name, source.write(folder, name, rows), source)
-    return db.tables()[-2:]
+    return db.tables.list()[-2:]
 
 
 @whole

@@ -113,7 +113,7 @@ def test_values_that_appear_in_a_file_after_it_was_checked(tmp_path: Path) -> No
         check(db, "SELECT COUNT(DISTINCT at) FROM {t}")
         pq.write_table(pa.table(PEOPLE | {"at": times(NAT)}), places[1])
         before = len(db.receipts())
-        with pytest.raises(jali.EngineError, match=r"was changed since it was checked\. Nothing was spent"):
+        with pytest.raises(jali.errors.EngineError, match=r"was changed since it was checked\. Nothing was spent"):
             db.ask("SELECT COUNT(*) FROM harsh", epsilon=1)
         assert len(db.receipts()) == before
         db.refresh("harsh")
@@ -129,7 +129,7 @@ def test_a_row_that_is_copied_and_joined_to_itself_thirteen_ways() -> None:
         for times, kind in ((13, "refused"), (2, "answered")):
             joins = " ".join(f"JOIN c c{i} USING (uid)" for i in range(times))
             check(db, f"WITH c AS ({copies}) SELECT COUNT(*) FROM c {joins}", kind)
-        with pytest.raises(jali.Unsupported, match="more than 1,048,576 rows of one person's"):
+        with pytest.raises(jali.errors.Unsupported, match="more than 1,048,576 rows of one person's"):
             db.explain(
                 "SELECT COUNT(*) FROM plain a" + "".join(f" JOIN plain t{i} USING (uid)" for i in range(13)),
                 epsilon=1,
@@ -189,7 +189,7 @@ def test_a_file_whose_times_duckdb_cannot_read_is_refused_when_it_is_protected(t
     """Milliseconds that have no microseconds stop DuckDB in the middle of a Parquet file."""
     place = tmp_path / "far.parquet"
     pq.write_table(pa.table(PEOPLE | {"at": pa.array([0, 2**62, 1], pa.int64()).view(pa.timestamp("ms"))}), place)
-    with jali.connect() as db, pytest.raises(jali.CatalogError):
+    with jali.connect() as db, pytest.raises(jali.errors.CatalogError):
         db.protect("visits", place, unit="uid", max_rows=5, budget=BUDGET)
 
 

@@ -19,7 +19,7 @@ def check(address: str, folder: Path, every: int) -> None:
     engine = SparkEngine()
     hasten(engine._session(address))
     with clinic() as opened:
-        tables = opened.db.catalog
+        tables = opened.db.tables.catalog
         both = Both((opened.db._engine, tables), (engine, moved(tables, engine, written(folder, TABLES, address))))
         for _, case in CASES[::every]:
             check_same(case, both)

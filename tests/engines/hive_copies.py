@@ -44,7 +44,7 @@ def first(folder: Path, session: Any) -> None:
         protect_house(db, session, lambda name: f"default.{name}")
         db.prepare("t")
         (copy,) = shown(session)
-        db.drop_prepared("t")
+        db.tables.drop_prepared("t")
         # What a process leaves that is killed while it writes: files, of which the catalog knows nothing.
         left = folder / "warehouse" / f"{SCHEMA}.db" / f"{copy}_new_0123abcd"
         (left / "_temporary").mkdir(parents=True)
@@ -62,10 +62,10 @@ def first(folder: Path, session: Any) -> None:
 def second(folder: Path, session: Any) -> None:
     """Find the copy again, and drop it."""
     with jali.connect(folder / "clinic.jali") as db:
-        db.attach("t", session)
+        db.tables.attach("t", session)
         assert db.explain(SUMS, epsilon=1).aggregation.weights.by_rank  # type: ignore[union-attr]
         assert db.ask(SUMS, epsilon=3).rows
-        db.drop_prepared("t")
+        db.tables.drop_prepared("t")
         assert db.ask(SUMS, epsilon=3).rows
     assert shown(session) == []
 

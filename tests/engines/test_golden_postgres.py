@@ -21,7 +21,7 @@ from jali.engines.postgres import PostgresEngine
 def both(postgres: Postgres) -> Iterator[Both]:
     engine = PostgresEngine()
     with clinic() as opened, schema_of(postgres.url) as schema:
-        tables = opened.db.catalog
+        tables = opened.db.tables.catalog
         place = {t.name: Source("postgres", postgres.url, f"{schema}.{t.name}") for t in tables.tables}
         yield Both((opened.db._engine, tables), (engine, moved(tables, engine, place)))
     engine.close()

@@ -24,7 +24,7 @@ def both(spark: Any, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Both]
     engine.use(spark)
     hasten(engine._session("session"))
     with clinic() as opened:
-        tables = opened.db.catalog
+        tables = opened.db.tables.catalog
         place = written(folder, TABLES)
         yield Both((opened.db._engine, tables), (engine, moved(tables, engine, place)))
     engine.close()

@@ -31,7 +31,7 @@ def home(spark: Any, tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple
         for name in TABLES:
             db.protect(name, rows[name], unit="owner", max_rows=3, budget=jali.Budget(10**6), columns=COLUMNS)
         place = written(tmp_path_factory.mktemp("worlds"), rows)
-        yield engine, moved(db.catalog, engine, place)
+        yield engine, moved(db.tables.catalog, engine, place)
     engine.close()
 
 

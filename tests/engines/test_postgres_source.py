@@ -106,7 +106,7 @@ def test_a_role_with_a_password_reads_it_from_the_environment(
             db.protect("visits", postgres.guarded, **terms)
         monkeypatch.setenv("PGPASSWORD", postgres.password)
         db.protect("visits", postgres.guarded, **terms)
-        assert postgres.password not in repr(db.catalog.tables)
+        assert postgres.password not in repr(db.tables.catalog.tables)
 
 
 @pytest.mark.parametrize("relation", ["clinic.nothing", "nowhere.visits", "clinic.a_view"])
@@ -186,7 +186,7 @@ def test_nothing_is_written_and_no_function_of_a_user_is_called(
         with jali.connect() as db, noise_off():
             protect(db, postgres, columns={"ward": WARDS, "age": jali.Range(0, 120)})
             assert db.ask("SELECT SUM(ABS(age)) FROM visits", epsilon=1).rows[0][0] > 0
-            connections = db._engine.of(db.catalog.tables[0].source)._connections  # type: ignore[attr-defined]
+            connections = db._engine.of(db.tables.catalog.tables[0].source)._connections  # type: ignore[attr-defined]
             with (
                 pytest.raises(psycopg.errors.ReadOnlySqlTransaction),
                 connections.transaction(postgres.url) as connection,
@@ -217,7 +217,7 @@ def test_a_restart_in_the_middle_of_a_question_leaves_a_receipt_that_is_redeemed
 ) -> None:
     with jali.connect(tmp_path / "clinic.jali") as db:
         protect(db, postgres)
-        engine = db._engine.of(db.catalog.tables[0].source)  # type: ignore[attr-defined]
+        engine = db._engine.of(db.tables.catalog.tables[0].source)  # type: ignore[attr-defined]
         held, honest = threading.Event(), engine._lock_columns
 
         def held_and_killed(*given: Any) -> bool:

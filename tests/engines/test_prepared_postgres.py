@@ -95,7 +95,7 @@ def test_questions_on_a_copy_are_bounded_by_rank_or_find_what_the_source_has(
 ) -> None:
     with clinic(database, tmp_path) as db:
         check_otherwise(db)
-        copy = db.table_named("t").copy
+        copy = db.tables.find("t").copy
         assert copy is not None
         text = (
             f"SELECT k, count(g), count(CASE WHEN x < 'NaN' THEN 1 END) FROM unnest('{{A,B}}'::text[]) k LEFT JOIN"
@@ -107,7 +107,7 @@ def test_questions_on_a_copy_are_bounded_by_rank_or_find_what_the_source_has(
                 return connection.execute(text.encode()).fetchall()
 
         check_ranked(db, counted)
-        db.drop_prepared("t")
+        db.tables.drop_prepared("t")
         assert tables(database) == []
         with noise_off():
             assert db.ask("SELECT COUNT(*) FROM t WHERE x > 0", epsilon=2).rows
@@ -120,7 +120,7 @@ def test_nobody_moves_a_question_on_copies_further_than_declared(postgres: Postg
             place = f"{postgres.url}?schema={schema}"
             budget = jali.Budget(10**6)
             db.protect(name, place, unit="owner", max_rows=3, budget=budget, columns=movement.COLUMNS)
-        catalog = with_copies(db.catalog, engine, 5)
+        catalog = with_copies(db.tables.catalog, engine, 5)
         ranked = 0
         for question in movement.QUESTIONS:
             asked = (read_sql(question.format(name)) for name in movement.TABLES)
@@ -131,7 +131,7 @@ def test_nobody_moves_a_question_on_copies_further_than_declared(postgres: Postg
             # A bound that nobody comes near would let every query pass.
             assert any(one.furthest >= one.declared / 3 for one in moved)
         assert ranked >= 2
-        for table in db.catalog.tables:
+        for table in db.tables.catalog.tables:
             engine.discard(table)  # type: ignore[arg-type]
     engine.close()
     assert tables(postgres.url) == []
@@ -145,7 +145,7 @@ def test_a_refresh_renews_the_copy_and_other_processes_see_it(database: str, tmp
             connection.execute("INSERT INTO t SELECT 'new' || i, 'A', 1, 'w' FROM generate_series(1, 5) AS i")
         assert db.ask("SELECT COUNT(*) FROM t", epsilon=2).rows[0][0] == before
         db.refresh("t")
-        assert db.table_named("t").copy == place
+        assert db.tables.find("t").copy == place
         assert other.ask("SELECT COUNT(*) FROM t", epsilon=3).rows[0][0] == before + 5
 
 
@@ -160,23 +160,23 @@ def test_what_is_cut_off_leaves_the_earlier_copy(word: str, database: str, tmp_p
             db.prepare("t", on_stage=cut)
         assert refused.value.__context__ is None
         assert tables(database) == []
-        assert db.table_named("t").copy is None
+        assert db.tables.find("t").copy is None
         copy = db.prepare("t").copy
         found = db.ask("SELECT COUNT(*) FROM t", epsilon=1).rows
         with pytest.raises(CatalogError, match="could not be written"):
             db.prepare("t", on_stage=cut)
-        assert db.table_named("t").copy == copy
+        assert db.tables.find("t").copy == copy
         assert db.ask("SELECT COUNT(*) FROM t", epsilon=2).rows == found
 
 
 def test_a_copy_whose_declaration_was_cut_off_is_found_again_and_dropped(database: str, tmp_path: Path) -> None:
     with clinic(database, tmp_path) as db:
-        table = db.table_named("t")
+        table = db.tables.find("t")
         with pytest.raises(RuntimeError):
             db._engine.prepare(table, lambda _: None, _fails_at_last())
         assert len(tables(database)) == 1
-        assert db.table_named("t").copy is None
-        db.drop_prepared("t")
+        assert db.tables.find("t").copy is None
+        db.tables.drop_prepared("t")
         assert tables(database) == []
 
 
@@ -248,7 +248,7 @@ def test_a_copy_is_no_source_and_a_database_in_memory_keeps_none(database: str, 
         protect_house(db, database, lambda name: f"public.{name}")
         with pytest.raises(CatalogError, match="in memory"):
             db.prepare("t")
-        db.drop_prepared("t")
+        db.tables.drop_prepared("t")
 
 
 def test_two_databases_have_copies_of_their_own(database: str, tmp_path: Path) -> None:
@@ -256,7 +256,7 @@ def test_two_databases_have_copies_of_their_own(database: str, tmp_path: Path) -
         protect_house(two, database, lambda name: f"public.{name}")
         copies = {one.prepare("t").copy, two.prepare("t").copy}
         assert len(copies) == len(tables(database)) == 2
-        one.drop_prepared("t")
+        one.tables.drop_prepared("t")
         assert two.ask(SUMS, epsilon=1).rows
 
 

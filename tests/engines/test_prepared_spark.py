@@ -107,7 +107,7 @@ def test_questions_on_a_copy_are_bounded_by_rank_or_find_what_the_source_has(
     clinic: jali.Database, tmp_path: Path
 ) -> None:
     check_otherwise(clinic, OTHERWISE if DEPTH > 1 else OTHERWISE[:1])
-    copy = clinic.table_named("t").copy
+    copy = clinic.tables.find("t").copy
     assert copy is not None
     session, folder = session_of(clinic), copy.relation.removeprefix("kept:")
     first = f"SELECT g, x FROM parquet.`{folder}` WHERE place <= 3 AND g IN ('A', 'B')"
@@ -117,7 +117,7 @@ def test_questions_on_a_copy_are_bounded_by_rank_or_find_what_the_source_has(
         return [tuple(row) for row in session.sql(query).collect()]
 
     check_ranked(clinic, counted)
-    clinic.drop_prepared("t")
+    clinic.tables.drop_prepared("t")
     assert folders(tmp_path / "clinic.jali.prepared") == []
     with noise_off():
         assert clinic.ask("SELECT COUNT(*) FROM t WHERE x > 0", epsilon=2).rows
@@ -130,7 +130,7 @@ def test_nobody_moves_a_question_on_copies_further_than_declared(engine: SparkEn
         for name in movement.TABLES:
             budget = jali.Budget(10**6)
             db.protect(name, rows[name], unit="owner", max_rows=3, budget=budget, columns=movement.COLUMNS)
-        catalog = with_copies(moved(db.catalog, engine, written(tmp_path, rows)), engine, 5)
+        catalog = with_copies(moved(db.tables.catalog, engine, written(tmp_path, rows)), engine, 5)
     ranked = 0
     for question in movement.QUESTIONS if DEPTH > 1 else movement.QUESTIONS[:2]:
         before, after = (
@@ -150,7 +150,7 @@ def test_rows_of_a_copy_are_neither_moved_nor_sorted(clinic: jali.Database) -> N
     session = session_of(clinic)
     # Of a large table, counts are not sent to everybody.
     session.conf.set("spark.sql.autoBroadcastJoinThreshold", "-1")
-    clinic._engine.ready(clinic.table_named("t"))
+    clinic._engine.ready(clinic.tables.find("t"))
     query = clinic.explain(FILTERED, epsilon=1).sql
     written_plan = session._jsparkSession.sql(query).queryExecution().executedPlan().toString()
     assert "SortMergeJoin" in written_plan
@@ -176,7 +176,7 @@ def test_a_copy_is_for_its_owner_only_and_found_again_by_other_processes(
         spark.sql(f"DROP SCHEMA spark_catalog.{SCHEMA} CASCADE")
         assert clinic.ask("SELECT COUNT(*) FROM t", epsilon=2).rows == found
         with jali.connect(tmp_path / "clinic.jali") as other:
-            other.attach("t", spark)
+            other.tables.attach("t", spark)
             assert other.ask("SELECT COUNT(*) FROM t", epsilon=3).rows == found
             rows = house()["t"].to_pylist()
             more = rows + [{**rows[0], "uid": f"new{i}"} for i in range(5)]
@@ -194,9 +194,9 @@ def test_what_is_cut_off_leaves_the_earlier_copy_and_is_swept_away(clinic: jali.
     with noise_off():
         found = clinic.ask("SELECT COUNT(*) FROM t", epsilon=1).rows
         with pytest.raises(CatalogError, match="could not be written") as refused:
-            clinic._engine.prepare(clinic.table_named("t"), lambda _: None, _fails)
+            clinic._engine.prepare(clinic.tables.find("t"), lambda _: None, _fails)
         assert refused.value.__context__ is None
-        assert clinic.table_named("t").copy == copy
+        assert clinic.tables.find("t").copy == copy
         assert clinic.ask("SELECT COUNT(*) FROM t", epsilon=2).rows == found
     assert len(folders(directory)) == 1
 
@@ -224,7 +224,7 @@ def test_a_copy_is_no_source_and_a_database_in_memory_keeps_none(
 ) -> None:
     clinic.prepare("t")
     place = f"spark_catalog.{SCHEMA}.{folders(tmp_path / 'clinic.jali.prepared')[0]}"
-    clinic._engine.ready(clinic.table_named("t"))
+    clinic._engine.ready(clinic.tables.find("t"))
     with pytest.raises(CatalogError, match="copies of protected tables"):
         clinic.protect("u", spark, relation=place, unit=None, budget=jali.Budget(1))
     with jali.connect() as db:
@@ -283,7 +283,7 @@ def test_databases_with_one_word_have_copies_of_their_own(
     with noise_off(), jali.connect(tmp_path / "backup.jali") as backup:
         before = clinic.ask("SELECT COUNT(*) FROM t", epsilon=1).rows
         pq.write_table(rows.slice(0, 10), tmp_path / "t.parquet")
-        backup.attach("t", spark)
+        backup.tables.attach("t", spark)
         backup.refresh("t")
         fewer = backup.ask("SELECT COUNT(*) FROM t", epsilon=2).rows
         assert fewer < before
@@ -294,8 +294,8 @@ def test_a_copy_that_another_process_wrote_with_more_columns_is_read(
     clinic: jali.Database, tmp_path: Path
 ) -> None:
     clinic.prepare("t")
-    clinic._engine.ready(clinic.table_named("t"))
-    session, table = session_of(clinic), clinic.table_named("t")
+    clinic._engine.ready(clinic.tables.find("t"))
+    session, table = session_of(clinic), clinic.tables.find("t")
     assert table.copy is not None
     known = scan(table.copy)
     # What a catalog knows of a copy that had a column less.
@@ -309,13 +309,13 @@ def test_a_copy_of_another_size_takes_the_place_of_the_last(clinic: jali.Databas
     directory = tmp_path / "clinic.jali.prepared"
     clinic.prepare("t")
     (first,) = folders(directory)
-    table = clinic.table_named("t")
+    table = clinic.tables.find("t")
     clinic._tables.store(replace(table, rows=100_000_000))
     clinic.prepare("t")
     (second,) = folders(directory)
     assert (first, second) == (f"{first.rpartition('_')[0]}_1", f"{first.rpartition('_')[0]}_20")
     (directory / f"{first}.999999999.part").mkdir()
-    clinic.drop_prepared("t")
+    clinic.tables.drop_prepared("t")
     assert folders(directory) == []
 
 

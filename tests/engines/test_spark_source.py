@@ -39,7 +39,7 @@ def test_a_session_is_a_source_and_is_given_again_after_reopening(spark: Any, vi
     with jali.connect(tmp_path / "clinic.jali") as db, noise_off():
         with pytest.raises(EngineError, match="Nothing was spent"):
             db.ask("SELECT COUNT(*) FROM visits", epsilon=1)
-        db.attach("visits", spark)
+        db.tables.attach("visits", spark)
         assert db.ask("SELECT COUNT(*) FROM visits", epsilon=1).rows == [(30,)]
 
 
@@ -94,7 +94,7 @@ def test_what_spark_says_of_a_failure_is_in_no_log(spark: Any, visits: str) -> N
         logger.addHandler(listener)
         try:
             with pytest.raises(EngineError):
-                db._engine.run("SELECT * FROM secret_of_a_row", db.catalog.tables)
+                db._engine.run("SELECT * FROM secret_of_a_row", db.tables.catalog.tables)
             assert told == []
             with pytest.raises(Exception, match="secret_of_a_row"):
                 spark.sql("SELECT * FROM secret_of_a_row")

@@ -133,7 +133,7 @@ def compare(
         try:
             question = read_sql(asked.sql)
             plan = db.explain(question, **loss)
-        except jali.Unsupported:
+        except jali.errors.Unsupported:
             return
         answer = db.ask(question, **loss)
         rows = rows_of(table, asked.where, plain_values(asked, plan))

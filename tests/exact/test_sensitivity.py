@@ -26,7 +26,7 @@ def test_the_declared_sensitivity_is_reached(adjacency: str) -> None:
     with database(one, "uid", 2, adjacency) as db, noise_off():
         plan = db.explain(EXTREME, epsilon=1)
         before = in_measures(plan, db.ask(EXTREME, epsilon=1).release.noisy)
-        db.attach("t", neighbour)
+        db.tables.attach("t", neighbour)
         db.refresh("t")
         after = in_measures(plan, db.ask(EXTREME, epsilon=1).release.noisy)
     for i, measure in enumerate(plan.aggregation.measures[:4]):

@@ -20,8 +20,10 @@ import typer.main
 HERE = Path(__file__).parent
 MODULES = (
     "jali",
+    "jali.database_groups",
     "jali.lab.attacks",
     "jali.lab.audit",
+    "jali.lab.compare",
     "jali.errors",
     "jali.local",
     "jali.mechanisms",
@@ -30,6 +32,8 @@ MODULES = (
     "jali.remote",
     "jali.streams",
 )
+# Of these, what they import from elsewhere is no surface.
+_WITHOUT_IMPORTS = ("jali.errors", "jali.database_groups")
 
 
 def public_names() -> str:
@@ -45,7 +49,7 @@ def _of_module(name: str) -> Iterator[str]:
         value = getattr(module, each)
         if inspect.ismodule(value):
             continue
-        if name != "jali.errors" or str(getattr(value, "__module__", "")).startswith(name):
+        if name not in _WITHOUT_IMPORTS or str(getattr(value, "__module__", "")).startswith(name):
             yield from _of_value(each, value)
 
 
@@ -91,6 +95,13 @@ def _signature(value: Any) -> str:
     written = str(found.replace(parameters=bare, return_annotation=inspect.Signature.empty))
     # Defaults that are functions or objects are written with their address.
     return re.sub(r"<(function|class|jali\S*|object)? ?'?([\w.]+)'?[^>]*>", r"<\2>", written)
+
+
+def old_names() -> str:
+    """List the old spellings that still work, with the new ones."""
+    from jali.deprecated import RENAMED
+
+    return "".join(f"{old} -> {new}\n" for old, new in sorted(RENAMED.items()))
 
 
 def command_line() -> str:
@@ -140,6 +151,7 @@ def http() -> str:
 
 SURFACES: Mapping[str, Callable[[], str]] = {
     "public_names.txt": public_names,
+    "old_names.txt": old_names,
     "command_line.txt": command_line,
     "exit_codes.txt": exit_codes,
     "openapi.json": http,

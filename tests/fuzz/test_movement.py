@@ -33,7 +33,7 @@ def test_no_person_of_any_table_moves_an_accepted_question_further_than_declared
             terms = {name: value for name, value in asked.terms.items() if name != "analyst"}
             try:
                 plan = home.db.explain(asked.sql, **terms)
-            except jali.QueryError:
+            except jali.errors.QueryError:
                 return
             check_costs(plan)
             try:

@@ -45,7 +45,7 @@ def outcome(home: House, asked: Asked) -> str:
     before = home.spent()
     try:
         answer = home.db.ask(asked.sql, **asked.terms)
-    except (jali.QueryError, jali.BudgetExceeded) as refusal:
+    except (jali.errors.QueryError, jali.BudgetExceeded) as refusal:
         remedy = refusal.remedy
     else:
         assert len(answer.interval()) == len(answer.rows), asked
@@ -120,7 +120,7 @@ def test_broken_questions_are_refused_as_questions() -> None:
             text = mutated(asked.sql, changes)
             try:
                 home.db.explain(text, epsilon=1, delta="1/1000000")
-            except jali.QueryError as refusal:
+            except jali.errors.QueryError as refusal:
                 remedy = refusal.remedy
             else:
                 return

@@ -202,7 +202,7 @@ class House:
     def renew(self, world: World) -> None:
         """Give the database another world as new data: it is checked, and may be asked about."""
         for shape in PROTECTED:
-            self.db.attach(shape.name, shape.frame(world[shape.name]))
+            self.db.tables.attach(shape.name, shape.frame(world[shape.name]))
 
     def swap(self, name: str, rows: list[Row]) -> None:
         """Let the engine read other rows of one table."""

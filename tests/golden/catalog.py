@@ -54,7 +54,9 @@ def clinic() -> Iterator[Clinic]:
         try:
             _protect(db, place)
             _load(plain)
-            yield Clinic(db, Catalog(tuple(_shown(table, str(place)) for table in db.catalog.tables)), plain)
+            yield Clinic(
+                db, Catalog(tuple(_shown(table, str(place)) for table in db.tables.catalog.tables)), plain
+            )
         finally:
             engine.close()
 

@@ -7,7 +7,8 @@ from fractions import Fraction
 from typing import Any
 
 from jali.lab.audit.subjects.registration import AUDITED
-from jali.mechanisms import Mechanism, Specimen
+from jali.mechanisms import Mechanism
+from jali.mechanisms.base import Specimen
 
 SPECIMENS: tuple[Specimen, ...] = tuple(specimen for mechanism in AUDITED for specimen in mechanism.specimens())
 LOSSES = ("epsilon", "rho")

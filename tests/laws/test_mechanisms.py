@@ -18,7 +18,8 @@ from tests.seeded import SeededBits
 
 from jali.errors import JaliError
 from jali.lab.audit.subjects.registration import AUDITED
-from jali.mechanisms import Mechanism, Root, Sensitivity, Specimen
+from jali.mechanisms import Mechanism, Root, Sensitivity
+from jali.mechanisms.base import Specimen
 from jali.privacy import Adjacency
 
 PROOFS = Path(__file__).parents[2] / "docs" / "proofs"

@@ -9,7 +9,7 @@ import duckdb
 import pytest
 from tests.golden.catalog import Clinic, clinic
 
-from jali import QueryError
+from jali.errors import QueryError
 
 DEEP = 16
 LONG = f"{'ABS(' * 9}7 + age * 0{')' * 9}"

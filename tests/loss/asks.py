@@ -110,7 +110,7 @@ class Desk:
 
     def give(self, name: str, rows: list[Row]) -> None:
         """Give the database other rows of one table, as new data also where they are the old ones."""
-        self.home.db.attach(name, SHAPES[name].frame(rows))
+        self.home.db.tables.attach(name, SHAPES[name].frame(rows))
         self.home.ledger.refresh(name)
 
     def ask(self, asked: Asked) -> Outcome:

@@ -82,7 +82,7 @@ def check(homes: tuple[House, House], asked: Asked, patched: Patch | None, world
     with checker(0) as checking:
         home = homes[0] if asked.is_pure(homes[0].db) else homes[1]
         for shape in PROTECTED:
-            home.db.check(shape.name)  # a failure has closed it
+            home.db.tables.check(shape.name)  # a failure has closed it
         desk = Desk(home, checking.watch)
         for seed in range(worlds):
             if patched is None:
@@ -274,7 +274,7 @@ def one_noise_for_all(self: Laplace, values: np.ndarray, *, bits: Any = None) ->
 def failing(plan: Any, run: Any) -> Any:
     found = honest_draw(plan, run)
     if any(int(value) % 2 for part in plan.parts for row in run(part) for value in row if value is not None):
-        raise jali.EngineError("engine-failed")
+        raise jali.errors.EngineError("engine-failed")
     return found
 
 

@@ -97,7 +97,7 @@ class Checker:
         return not first.refused
 
     def _check_table(self, desk: Desk, asked: Asked, first: Outcome, table: str, each: int) -> None:
-        adjacency = desk.home.db.table_named(table).adjacency.value
+        adjacency = desk.home.db.tables.find(table).adjacency.value
         found, outcomes = versions(desk.world, table, adjacency, self.chance, each), [first]
         for rows in found.rows[1:]:
             desk.give(table, rows)

@@ -26,7 +26,7 @@ def _plotted(answer: Answer) -> Any:
     """What can be drawn; a column of words is refused."""
     drawn = []
     for column in (None, *answer.columns):
-        with suppress(jali.QueryError):
+        with suppress(jali.errors.QueryError):
             drawn += answer.plot_data(column)
     return drawn
 

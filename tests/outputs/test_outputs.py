@@ -36,7 +36,7 @@ def outcome(home: jali.Database, sql: str, terms: dict[str, Any]) -> Answer | No
     before = len(home.receipts())
     try:
         return home.ask(sql, **{"delta": "1/1000000000"} | terms)
-    except jali.QueryError as refusal:
+    except jali.errors.QueryError as refusal:
         remedy = refusal.remedy
     assert remedy, sql
     assert len(home.receipts()) == before
@@ -109,7 +109,7 @@ def test_every_function_of_noisy_values_can_be_read_in_every_way(home: jali.Data
 def _is_accepted(home: jali.Database, one: After) -> bool:
     try:
         home.explain(asked([one]), epsilon=1)
-    except jali.QueryError as refusal:
+    except jali.errors.QueryError as refusal:
         remedy = refusal.remedy
     else:
         return True

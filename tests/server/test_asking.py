@@ -64,7 +64,7 @@ def test_explaining_is_free_and_says_what_a_question_leaves(place: Place) -> Non
         told = client.post("/api/v1/explain", json=WARDS).json()
     assert told["exact_loss"] == "1/10"
     assert [name for name, _ in told["leaves"]] == ["grant ana on visits"]
-    assert str(place.database.accounts()[0].spent.amount) == "0"
+    assert str(place.database.ledger.accounts()[0].spent.amount) == "0"
     assert str(place.app.state.house.settings.data) not in json.dumps(told)
 
 
@@ -227,10 +227,10 @@ def test_a_failed_reading_leaves_a_receipt_that_is_redeemed_for_nothing(
         assert receipt["state"] == "open"
         owed = client.get(f"/api/v1/receipts/{receipt['receipt']}/answer")
         assert (owed.status_code, owed.json()["error"]["type"]) == (409, "Open")
-        spent = place.database.accounts()[0].spent
+        spent = place.database.ledger.accounts()[0].spent
         told = client.post(f"/api/v1/receipts/{receipt['receipt']}/redeem").json()
         assert len(told["rows"]) == 3
-        assert place.database.accounts()[0].spent == spent
+        assert place.database.ledger.accounts()[0].spent == spent
         again = client.post(f"/api/v1/receipts/{receipt['receipt']}/redeem").json()
         assert again["rows"] == told["rows"]
 

@@ -78,7 +78,7 @@ def test_when_its_client_leaves_the_engine_stops_and_the_receipt_stays_open(
     until(lambda: desk.under_way == 0)
     (receipt,) = place.database.receipts()
     assert receipt.state == "open"
-    assert not place.database.state("visits").closed
+    assert not place.database.tables.state("visits").closed
 
 
 def test_what_was_cancelled_is_redeemed_later(place: Place, endless: threading.Event) -> None:

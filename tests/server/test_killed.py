@@ -49,7 +49,7 @@ def test_a_killed_server_loses_nothing_and_answers_nothing_twice(tmp_path: Path)
         assert {one.document["receipt"] for one in told} <= set(released)
         # One receipt for each question: what a killed server had paid was taken up, not paid again.
         assert len({receipt.question for receipt in receipts}) == len(receipts)
-        spent = database.accounts()[0].spent
+        spent = database.ledger.accounts()[0].spent
         assert spent.epsilon == len(receipts) * jali.Budget(epsilon=EPSILON).epsilon
         for receipt in receipts:
             if receipt.state == "open":

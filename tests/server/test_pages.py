@@ -349,10 +349,10 @@ def test_a_misspelt_first_word_is_the_one_that_is_marked(ana: Browser) -> None:
 
 def test_a_long_line_is_cut_around_the_mistake() -> None:
     sql = f"SELECT {'x' * 300} FROM t"
-    failure = build_error_card(jali.QueryError("Wrong.", position=(1, 200)), sql)
+    failure = build_error_card(jali.errors.QueryError("Wrong.", position=(1, 200)), sql)
     assert len(failure.line) < 130
     assert failure.caret < len(failure.line)
-    assert build_error_card(jali.QueryError("Wrong.", position=(9, 1)), sql).line == ""
+    assert build_error_card(jali.errors.QueryError("Wrong.", position=(9, 1)), sql).line == ""
 
 
 def test_an_answer_has_a_table_bars_a_chart_a_receipt_downloads_and_its_plan(clinic: Clinic, ana: Browser) -> None:
@@ -511,7 +511,7 @@ def test_the_question_is_in_the_answer_and_its_receipt_leads_back_to_it(clinic: 
 
 def test_a_question_in_the_address_is_shown_as_text_and_not_asked(clinic: Clinic, ana: Browser) -> None:
     shown = ana.get("/ask").text
-    assert f"SELECT ward, COUNT(*) AS n FROM {clinic.db.tables()[0].name}" in shown
+    assert f"SELECT ward, COUNT(*) AS n FROM {clinic.db.tables.list()[0].name}" in shown
     nasty = ana.get("/ask?sql=%3C/textarea%3E%3Cscript%3Ealert(1)%3C/script%3E&epsilon=%22%3E%3Ci%3E").text
     assert NASTY not in nasty
     assert '"><i>' not in nasty
@@ -627,7 +627,7 @@ def test_a_curator_protects_a_table(clinic: Clinic, cara: Browser) -> None:
     columns = "age = 0:120\nward = A, B\n\ncost = 0 .. 99.5"
     done = cara.done("/curator/protect", **fields, columns=columns, adjacency="replace-one", rows="500")
     assert "Table again is protected." in done
-    table = clinic.db.table_named("again")
+    table = clinic.db.tables.find("again")
     assert (table.max_rows, table.adjacency.value, table.rows) == (3, "replace-one", 500)
     assert (clinic.db.access.trail(5)[0].actor, clinic.db.access.trail(5)[0].outcome) == ("cara", "done")
 
@@ -678,7 +678,7 @@ def test_columns_are_read_as_they_are_written() -> None:
     assert found["flag"].keys == [True, False]
     assert found["k"].keys == [7]
     for wrong in ("age", "age =", "= 1", "a = 0:1\na = 0:2"):
-        with pytest.raises(jali.CatalogError):
+        with pytest.raises(jali.errors.CatalogError):
             read_columns(wrong)
 
 
@@ -739,7 +739,7 @@ def test_a_range_that_is_bought_says_what_it_cost_and_its_receipt_says_what_it_i
     make_visits(clinic.data / "other.parquet")
     fields: dict[str, Any] = {"table": "again", "source": "other.parquet", "unit": "patient_id", "max_rows": "3"}
     done = cara.done("/curator/protect", **fields, epsilon="20", columns="age = auto")
-    (bought,) = (field.range for field in clinic.db.table_named("again").fields if field.name == "age")
+    (bought,) = (field.range for field in clinic.db.tables.find("again").fields if field.name == "age")
     assert bought is not None
     said = f"{bought.low} to {bought.high}, for epsilon 1"
     assert f"The range of age was bought: {said}" in done

@@ -64,7 +64,7 @@ def test_two_servers_of_which_one_is_killed_never_overspend_nor_answer_different
         assert {document["receipt"] for document in answers.values()} <= {receipt.id for receipt in receipts}
         # One receipt for each question: what a killed server had paid was taken up, not paid again.
         assert len({receipt.question for receipt in receipts}) == len(receipts)
-        spent = database.accounts()[0].spent.epsilon
+        spent = database.ledger.accounts()[0].spent.epsilon
         assert spent == len(receipts) * jali.Budget(epsilon=EPSILON).epsilon
         assert spent <= jali.Budget(epsilon=BUDGET).epsilon
         for receipt in receipts:

@@ -173,11 +173,11 @@ _SQLITE = b"SQLite format 3\0"
 
 def open_database(path: str, limits: Limits | None = None) -> Database:
     """Open a database; only `jali init` makes one, so that a typing error does not."""
-    from jali.database import connect
+    from jali.connection import open_local
 
     if not is_address(path) and Path(path).is_file():
         _check_file_kind(Path(path))
-    return connect(path, create=False, limits=limits)
+    return open_local(path, create=False, limits=limits)
 
 
 def _check_file_kind(path: Path) -> None:

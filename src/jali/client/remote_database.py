@@ -75,11 +75,32 @@ def _encode_key_value(value: Any) -> Any:
     return {"date": value.isoformat()} if isinstance(value, datetime.date) else value
 
 
-class RemoteStreams:
-    """What a view of a stream needs: what was published, fetched each time."""
+class RemoteTables:
+    """The declared tables, fetched each time."""
 
     def __init__(self, wire: ServerConnection) -> None:
         self._wire = wire
+
+    def list(self) -> tuple[Table, ...]:
+        """Return the protected tables as they are declared, without the curator's folders."""
+        told = self._wire.get("/tables", declarations=True)["declarations"]
+        return tuple(PLANS.decode(text) for text in told)
+
+    def partition_keys(self, table: str, by: str) -> tuple[Value, ...]:
+        """Return the keys of the subpopulations of a table by an expression. They are declared, not read."""
+        keys: tuple[Value, ...] = VALUES.of_plain(self._wire.get(f"/tables/{table}/parts", by=by)["keys"])
+        return keys
+
+
+class RemoteStreams:
+    """What was published by streams, fetched each time."""
+
+    def __init__(self, wire: ServerConnection) -> None:
+        self._wire = wire
+
+    def list(self) -> tuple[str, ...]:
+        """Return the names of all streams."""
+        return tuple(str(one["stream"]) for one in self._wire.get("/streams")["streams"])
 
     def view(self, name: str) -> StreamView:
         """Return a stream."""
@@ -99,8 +120,8 @@ class RemoteStreams:
         """Return all that was published."""
         return tuple(read_tick(declaration, n, body) for n, body in enumerate(self._fetch_bodies(declaration), 1))
 
-    def _fetch_bodies(self, declaration: StreamDeclaration) -> list[str]:
-        bodies: list[str] = self._fetch(declaration.name)["bodies"]
+    def _fetch_bodies(self, declaration: StreamDeclaration) -> Sequence[str]:
+        bodies: Sequence[str] = self._fetch(declaration.name)["bodies"]
         return bodies
 
     def _fetch(self, name: str) -> dict[str, Any]:
@@ -189,23 +210,15 @@ class RemoteDatabase:
         )
         return Removed(clamped, bounded, told["max_rows"], told["reach"], tuple(told["notes"]))
 
-    def tables(self) -> tuple[Table, ...]:
-        """Return the protected tables as they are declared, without the curator's folders."""
-        told = self._wire.get("/tables", declarations=True)["declarations"]
-        return tuple(PLANS.decode(text) for text in told)
+    @property
+    def tables(self) -> RemoteTables:
+        """The declared tables."""
+        return RemoteTables(self._wire)
 
-    def streams(self) -> tuple[str, ...]:
-        """Return the names of all streams."""
-        return tuple(str(one["stream"]) for one in self._wire.get("/streams")["streams"])
-
-    def part_keys(self, table: str, by: str) -> tuple[Value, ...]:
-        """Return the parts of a table by an expression with declared keys."""
-        keys: tuple[Value, ...] = VALUES.of_plain(self._wire.get(f"/tables/{table}/parts", by=by)["keys"])
-        return keys
-
-    def stream_view(self, name: str) -> StreamView:
-        """Return a stream as anybody may see it."""
-        return RemoteStreams(self._wire).view(name)
+    @property
+    def streams(self) -> RemoteStreams:
+        """The streams."""
+        return RemoteStreams(self._wire)
 
     def remaining(
         self,

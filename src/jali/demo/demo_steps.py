@@ -158,7 +158,7 @@ def steps(directory: Path, on_stage: Listener) -> Iterator[Step]:
 def _describe_table(database: Database, truth: SyntheticTruth) -> TableStep:
     visits, patients, most = truth.compute_raw(_TABLE_FACTS)[0]
     plan = database.explain(QUESTIONS[0][1], epsilon=1)
-    accounts = {account.name: account.budget for account in database.accounts()}
+    accounts = {account.name: account.budget for account in database.ledger.accounts()}
     table, grant = accounts.values()
     return TableStep(
         visits=int(visits),

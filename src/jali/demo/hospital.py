@@ -93,13 +93,13 @@ def make_visits(path: Path) -> None:
 def open_hospital(directory: Path, on_stage: Callable[[str], None]) -> Database:
     """Make the table and a database that protects it, with a grant for one analyst."""
     from jali.catalog.columns import Keys, Range
-    from jali.database import connect
+    from jali.connection import open_local
     from jali.privacy import Budget
 
     on_stage("making 200,000 synthetic visits")
     make_visits(directory / "visits.parquet")
     on_stage("protecting the table")
-    database = connect(directory / "hospital.jali")
+    database = open_local(directory / "hospital.jali")
     database.protect(
         "visits",
         directory / "visits.parquet",

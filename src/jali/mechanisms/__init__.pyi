@@ -1,6 +1,5 @@
-# One line per public name. A class here that extends Mechanism is registered: see registry.py.
+# One line per public name. Building blocks are imported from their modules.
 from . import statistics as statistics
-from .additive.additive_noise import Additive as Additive
 from .additive.conditioned_laplace import ConditionedLaplace as ConditionedLaplace
 from .additive.gaussian_mechanism import Gaussian as Gaussian
 from .additive.l_infinity import LInfinity as LInfinity
@@ -8,12 +7,9 @@ from .additive.laplace_mechanism import Laplace as Laplace
 from .additive.staircase_mechanism import Staircase as Staircase
 from .additive.truncated_laplace_mechanism import TruncatedLaplace as TruncatedLaplace
 from .base import Mechanism as Mechanism
-from .base import Specimen as Specimen
 from .global_sensitivity import Root as Root
 from .global_sensitivity import Sensitivity as Sensitivity
-from .noisy_threshold import Watch as Watch
 from .partition_selection.gaussian_threshold import GaussianThreshold as GaussianThreshold
-from .partition_selection.group_selection import GroupSizes as GroupSizes
 from .partition_selection.group_selection import group_sizes as group_sizes
 from .partition_selection.key_tables import people_per_key as people_per_key
 from .partition_selection.laplace_threshold import LaplaceThreshold as LaplaceThreshold
@@ -21,7 +17,6 @@ from .partition_selection.optimal_keys import OptimalKeys as OptimalKeys
 from .quantiles.approximate_quantiles import ApproximateQuantiles as ApproximateQuantiles
 from .quantiles.approximate_quantiles import WeightedQuantiles as WeightedQuantiles
 from .quantiles.clipped_mean import ClippedMean as ClippedMean
-from .quantiles.clipped_mean import NoisyMean as NoisyMean
 from .quantiles.clipping_bounds import ClippingBounds as ClippingBounds
 from .quantiles.joint_quantiles import JointQuantiles as JointQuantiles
 from .quantiles.private_quantile import PermutedQuantile as PermutedQuantile
@@ -32,17 +27,10 @@ from .quantiles.private_quantile import private_quantile as private_quantile
 from .quantiles.unbounded_quantile import UnboundedQuantile as UnboundedQuantile
 from .quantiles.weighted_quantile import PermutedWeightedQuantile as PermutedWeightedQuantile
 from .quantiles.weighted_quantile import WeightedQuantile as WeightedQuantile
-from .quantiles.weighted_quantile import end_offset as end_offset
-from .quantiles.weighted_quantile import inner_offset as inner_offset
-from .quantiles.weighted_quantile import interval_shares as interval_shares
-from .quantiles.weighted_quantile import rank_reach as rank_reach
 from .registry import MECHANISMS as MECHANISMS
 from .regression.adaptive_regression import AdaptiveRegression as AdaptiveRegression
-from .regression.normal_equations import Fit as Fit
 from .regression.slope import Slope as Slope
-from .regression.theil_sen import Line as Line
 from .regression.theil_sen import TheilSen as TheilSen
-from .selection.best_price import PriceRange as PriceRange
 from .selection.best_price import best_price as best_price
 from .selection.best_price import geometric_prices as geometric_prices
 from .selection.exponential_mechanism import Exponential as Exponential
@@ -50,7 +38,6 @@ from .selection.generalised_exponential import GeneralisedExponential as General
 from .selection.gumbel_top_k import GumbelTopK as GumbelTopK
 from .selection.interval_exponential import IntervalExponential as IntervalExponential
 from .selection.joint_top_k import JointTopK as JointTopK
-from .selection.largest_counts import Choice as Choice
 from .selection.largest_counts import count_members as count_members
 from .selection.largest_counts import heavy_hitter as heavy_hitter
 from .selection.largest_counts import mode as mode
@@ -58,9 +45,7 @@ from .selection.largest_counts import top_k as top_k
 from .selection.noisy_max import NoisyMax as NoisyMax
 from .selection.permute_and_flip import PermuteAndFlip as PermuteAndFlip
 from .selection.piecewise_scores import Piecewise as Piecewise
-from .sensitivity_search import Searched as Searched
 from .sensitivity_search import searched_sensitivity as searched_sensitivity
-from .smooth.choose_noise import best_beta as best_beta
 from .smooth.choose_noise import best_noise as best_noise
 from .smooth.choose_noise import compare_noises as compare_noises
 from .smooth.choose_noise import lecture_constants as lecture_constants
@@ -87,26 +72,15 @@ from .smooth.winsorised_mean import WinsorisedMean as WinsorisedMean
 from .sparse_vector import AboveThreshold as AboveThreshold
 from .sparse_vector import SparseVector as SparseVector
 from .stability.acceptance import DECLINED as DECLINED
-from .stability.bounded_sensitivity import Bounded as Bounded
 from .stability.bounded_sensitivity import BoundedSensitivity as BoundedSensitivity
-from .stability.bounded_sensitivity import Measured as Measured
-from .stability.bounded_sensitivity import shared_pairs as shared_pairs
-from .stability.propose_test_release import Proposal as Proposal
 from .stability.propose_test_release import ProposeTestRelease as ProposeTestRelease
-from .stability.stable_answers import Told as Told
 from .stability.stable_answers import stable_answer as stable_answer
 from .stability.stable_answers import stable_best as stable_best
 from .stability.stable_answers import stable_mode as stable_mode
-from .stability.stable_value import Stable as Stable
 from .stability.stable_value import StableValue as StableValue
-from .workloads.best_for import Alternatives as Alternatives
 from .workloads.best_for import best_for as best_for
 from .workloads.factorization import Factorization as Factorization
 from .workloads.hierarchy import Hierarchy as Hierarchy
-from .workloads.noisy_answers import CubeAnswers as CubeAnswers
-from .workloads.noisy_answers import NoisyAnswers as NoisyAnswers
-from .workloads.noisy_cells import ConditionedCells as ConditionedCells
-from .workloads.noisy_cells import NoisyCells as NoisyCells
 from .workloads.planned_marginals import PlannedMarginals as PlannedMarginals
 from .workloads.workload import Histogram as Histogram
 from .workloads.workload import Marginals as Marginals

@@ -198,7 +198,7 @@ def test_joined_rows_are_counted_by_the_person(db: jali.Database) -> None:
 
 
 def test_a_question_that_is_refused_is_refused_here_too(db: jali.Database) -> None:
-    with pytest.raises(jali.QueryError, match="agee"):
+    with pytest.raises(jali.errors.QueryError, match="agee"):
         db.removed("SELECT AVG(agee) FROM visits", epsilon=1)
     assert db.remaining("visits").epsilon == 100
 

@@ -193,7 +193,7 @@ def test_keys_and_chosen_rows_are_fine(db: jali.Database) -> None:
 
 def test_an_unknown_column_is_refused_by_name(db: jali.Database) -> None:
     answer = db.ask("SELECT AVG(x) AS m FROM t", epsilon=5)
-    with pytest.raises(jali.QueryError, match="no column k") as refused:
+    with pytest.raises(jali.errors.QueryError, match="no column k") as refused:
         answer.sampling_error("k")
     assert "m" in str(refused.value.remedy)
 

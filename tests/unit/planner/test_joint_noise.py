@@ -285,7 +285,7 @@ def test_a_count_of_one_replaced_person_matters_less_to_a_mean(db: jali.Database
         ("SELECT AVG(cost) FROM moved", 1 / 12),
         ("SELECT ward, AVG(cost) FROM moved GROUP BY ward", 1 / 3),
     ):
-        draft = Draft(read_sql(sql), db.catalog, read_terms(epsilon=1))
+        draft = Draft(read_sql(sql), db.tables.catalog, read_terms(epsilon=1))
         for rule in RULES[: RULES.index(split_loss) + 1]:
             draft = rule(draft)
         assert draft.importance == pytest.approx((1, expected), rel=1e-6)

@@ -179,7 +179,7 @@ def test_group_by_takes_a_column_its_alias_or_its_place_once(written: str) -> No
 
 def test_a_column_of_the_table_wins_over_an_alias_in_group_by() -> None:
     """As in DuckDB, where `SELECT level AS ward ... GROUP BY ward` groups by the column ward."""
-    with pytest.raises(jali.QueryError, match="level"):
+    with pytest.raises(jali.errors.QueryError, match="level"):
         planned("SELECT level AS ward, COUNT(*) FROM visits GROUP BY ward", epsilon=1)
 
 

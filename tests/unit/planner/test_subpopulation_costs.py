@@ -55,13 +55,13 @@ def planned(db: jali.Database, sql: str = COUNT, part: Any = None, **terms: Any)
     ],
 )
 def test_the_parts_are_those_that_declarations_allow(db: jali.Database, by: str, keys: list[Any]) -> None:
-    assert list(db.part_keys("VISITS", by)) == keys
+    assert list(db.tables.partition_keys("VISITS", by)) == keys
 
 
 @pytest.mark.parametrize(("part", "key"), [({"ward": "b"}, None), ({"age >= 50": 1}, None), ({"age": "7"}, 7)])
 def test_a_key_is_found_exactly_or_by_its_text(db: jali.Database, part: Any, key: Any) -> None:
     if key is None:
-        with pytest.raises(jali.QueryError, match="has no part"):
+        with pytest.raises(jali.errors.QueryError, match="has no part"):
             planned(db, part=part)
     else:
         found = planned(db, part=part).part
@@ -98,7 +98,7 @@ def test_a_plan_that_claims_a_part_and_reads_more_never_runs(db: jali.Database) 
 def test_only_the_filter_and_not_the_choice_of_persons_is_no_part(db: jali.Database) -> None:
     part = planned(db).part
     assert part is not None
-    scan = Scan(db.table_named("visits"), "visits.")
+    scan = Scan(db.tables.find("visits"), "visits.")
     limited = part.limit_rows(scan)
     assert part.holds(limited)
     assert isinstance(limited, Keep)
@@ -134,15 +134,15 @@ def test_replaced_people_cost_the_dearest_pair() -> None:
     with opened("replace-one") as db:
         for ward in ("A", "B", None):
             db.ask("SELECT age, COUNT(*) FROM visits GROUP BY age", epsilon=1, part={"ward": ward})
-        assert db.accounts()[0].spent.epsilon == 1
+        assert db.ledger.accounts()[0].spent.epsilon == 1
         for ward in ("A", "B", None):
             db.ask(COUNT, epsilon=1, part={"ward": ward})
-        assert db.accounts()[0].spent.epsilon == 3
+        assert db.ledger.accounts()[0].spent.epsilon == 3
         assert db.verify().problems == ()
 
 
 def test_the_scheme_names_everything_that_decides_who_belongs_where(db: jali.Database) -> None:
-    plan, table = planned(db), db.table_named("visits")
+    plan, table = planned(db), db.tables.find("visits")
     member = plan.part
     assert member is not None
 
@@ -201,7 +201,7 @@ def test_a_partition_in_python_is_a_collection_of_questions() -> None:
         assert parts.remaining("A").epsilon == 1
         assert parts.remaining("B").epsilon == Fraction("1.5")
         assert db.session("ana").remaining("visits").epsilon == 1
-        with pytest.raises(jali.QueryError, match="has no part 'Z'"):
+        with pytest.raises(jali.errors.QueryError, match="has no part 'Z'"):
             parts["Z"]
         assert db.receipts()[0].question == "SELECT COUNT(*) AS n FROM visits WHERE age > 20 [A of visits by ward]"
 
@@ -221,7 +221,7 @@ def test_only_a_whole_table_is_divided(db: jali.Database) -> None:
         db.session("ana").table("visits").group_by("ward"),
         db.session("ana").table("visits").partition("ward")["A"],
     ):
-        with pytest.raises(jali.QueryError, match="whole table"):
+        with pytest.raises(jali.errors.QueryError, match="whole table"):
             begun.partition("ward")
 
 
@@ -229,5 +229,5 @@ def test_a_part_of_a_table_that_is_not_read_is_refused() -> None:
     with opened() as two:
         other = pa.table({"key": [1], "x": [1]})
         two.protect("others", other, unit="key", max_rows=1, columns={"x": jali.Range(0, 3)}, budget=Budget(1))
-        with pytest.raises(jali.QueryError, match="does not read others"):
+        with pytest.raises(jali.errors.QueryError, match="does not read others"):
             planned(two, part=SubpopulationRequest("x", 1, "others"))

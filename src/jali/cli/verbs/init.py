@@ -20,9 +20,9 @@ def init(database: DatabasePath, as_json: AsJson = False) -> None:
     """
     if _exists(database):
         raise CatalogError("database-there-already", database=database)
-    from jali.database import connect
+    from jali.connection import open_local
 
-    connect(database).close()
+    open_local(database).close()
     if as_json:
         write_json({"database": database})
     else:

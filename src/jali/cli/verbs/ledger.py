@@ -70,7 +70,7 @@ def ledger(
     if context.invoked_subcommand is not None:
         return
     with open_database(database) as opened:
-        accounts = opened.accounts() if analyst is None else _find_accounts(analyst, opened)
+        accounts = opened.ledger.accounts() if analyst is None else _find_accounts(analyst, opened)
         receipts = opened.receipts(analyst=analyst)
     if as_json:
         write_json(
@@ -89,8 +89,8 @@ def _find_accounts(analyst: str, database: Database) -> tuple[Account, ...]:
     """Return the grants of an analyst and the tables they are on."""
     from jali.ledger.charge import grant_account, table_account
 
-    known = {account.name: account for account in database.accounts()}
-    granted = [table.name for table in database.tables() if grant_account(analyst, table.name) in known]
+    known = {account.name: account for account in database.ledger.accounts()}
+    granted = [table.name for table in database.tables.list() if grant_account(analyst, table.name) in known]
     names = {name for table in granted for name in (table_account(table), grant_account(analyst, table))}
     return tuple(account for name, account in known.items() if name in names)
 

@@ -103,7 +103,7 @@ def protect(
 
     columns = read_columns(ranges or [], keys or [], kinds or [])
     with open_database(database) as opened:
-        before = opened.version(table)
+        before = opened.tables.version(table)
         try:
             made = opened.protect(
                 table,
@@ -121,7 +121,7 @@ def protect(
             )
         except CatalogError as error:
             raise _explain_keys(error, keys or []) from None
-        version = opened.version(made.name)
+        version = opened.tables.version(made.name)
     _write_table(made, before, version, as_json=as_json)
 
 
@@ -183,10 +183,10 @@ def publish(
     Example: [bold]jali publish clinic.jali wards wards.csv[/bold]
     """
     with open_database(database) as opened:
-        before = opened.version(table)
+        before = opened.tables.version(table)
         kinds = read_columns([], [], kind or [])
         made = opened.publish(table, source, kinds={c: str(k) for c, k in kinds.items()}, relation=relation)
-        version = opened.version(made.name)
+        version = opened.tables.version(made.name)
     if as_json:
         write_json(encode_public_table(made) | {"version": version})
         return

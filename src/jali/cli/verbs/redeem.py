@@ -35,7 +35,7 @@ def redeem(
     check_confidence(confidence)
     with open_database(database) as opened, attach_context(database, analyst=analyst):
         whole = _complete_receipt(opened, receipt, analyst)
-        if opened.is_batch(whole):
+        if opened.ledger.is_batch(whole):
             with StageProgress() as stages:
                 found = opened.redeem_batch(whole, analyst=analyst, on_stage=stages)
             write_batch(found, None, opened, analyst=analyst, confidence=confidence, as_json=as_json)

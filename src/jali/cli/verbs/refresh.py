@@ -54,9 +54,9 @@ def check(
     Example: [bold]jali check clinic.jali visits --cause[/bold]
     """
     with open_database(database) as opened, StageProgress() as stages:
-        state = opened.state(table)
-        said = opened.failure(state.receipt) if cause and state.receipt else None
-        before = opened.check(table, on_stage=stages)
+        state = opened.tables.state(table)
+        said = opened.ledger.failure(state.receipt) if cause and state.receipt else None
+        before = opened.tables.check(table, on_stage=stages)
     if as_json:
         shown = {"table": table, "was": before.closed or "open", "receipt": before.receipt or None}
         write_json(shown | ({"cause": said} if cause else {}))
@@ -90,9 +90,9 @@ def prepare(
     Example: [bold]jali prepare clinic.jali visits[/bold]
     """
     with open_database(database) as opened:
-        had = opened.table_named(table).copy is not None
+        had = opened.tables.find(table).copy is not None
         if drop:
-            made = opened.drop_prepared(table)
+            made = opened.tables.drop_prepared(table)
         else:
             with StageProgress() as stages:
                 made = opened.prepare(table, on_stage=stages)

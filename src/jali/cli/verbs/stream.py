@@ -124,7 +124,7 @@ def create(
     }
     given = {option: value for option, value in said.items() if value is not None}
     with open_database(database) as held, attach_context(database, query), rename_stream_parameters():
-        before = name in held.streams()
+        before = name in held.streams.list()
         stream = held.stream(
             name,
             horizon=_read_horizon(horizon, windowed=last is not None or restart is not None),

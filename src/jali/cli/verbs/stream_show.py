@@ -56,7 +56,7 @@ def show(
         if name is None:
             _write_list(_read_views(held), as_json=as_json)
             return
-        view = held.stream_view(name)
+        view = held.streams.view(name)
         if plot is not None:
             _check_published(view)
         if as_json:
@@ -82,7 +82,7 @@ def _check_published(view: StreamView) -> None:
 
 
 def _read_views(database: Database) -> list[StreamView]:
-    return [database.stream_view(name) for name in database.streams()]
+    return [database.streams.view(name) for name in database.streams.list()]
 
 
 def _write_list(views: Sequence[StreamView], *, as_json: bool) -> None:
@@ -149,7 +149,7 @@ def watch(
     Example: [bold]jali stream watch clinic.jali admissions[/bold]
     """
     with open_database(database) as held, attach_context(database):
-        view = held.stream_view(name)
+        view = held.streams.view(name)
         if as_json:
             write_json(encode_stream(view) | encode_ticks(view.ticks(), 0.95))
             return

@@ -22,7 +22,7 @@ def tables(database: DatabasePath, as_json: AsJson = False) -> None:
     Example: [bold]jali tables clinic.jali[/bold]
     """
     with open_database(database) as opened:
-        found, public = opened.tables(), opened.public_tables()
+        found, public = opened.tables.list(), opened.tables.list_public()
     if as_json:
         write_json(
             {

@@ -141,11 +141,11 @@ TEXTS: Mapping[str, Text] = {
     ),
     "source-missing-frame": Text(
         "The frame of table {table} is not attached. Nothing was spent.",
-        "Give it again: db.attach({table!r}, frame).",
+        "Give it again: db.tables.attach({table!r}, frame).",
         command_line=Words(remedy="It is in the memory of a Python program: ask it from there."),
     ),
     "source-missing-spark": Text(
-        "No Spark session was given. Nothing was spent.", "Give it again: db.attach(name, session)."
+        "No Spark session was given. Nothing was spent.", "Give it again: db.tables.attach(name, session)."
     ),
     "source-unreadable": Text(
         "{location} cannot be read as {format}.",

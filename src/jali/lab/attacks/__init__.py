@@ -1,6 +1,6 @@
 """The attack lab: what can be learned from counts, by attacks with a measured success beside the law.
 
->>> from jali import attacks
+>>> from jali.lab import attacks
 >>> attacks.Hadamard().run(attacks.simulator(n=64, noise="uniform:1", seed=1)).fraction
 1.0
 

@@ -178,7 +178,7 @@ def compare(
         progress: Called with the name of what is measured next.
 
     Example:
-        >>> from jali import compare
+        >>> from jali.lab.compare import compare
         >>> result = compare("median", shapes=("constant",), draws=50)
         >>> result.result("piecewise Laplace", "constant").mean
         0.0

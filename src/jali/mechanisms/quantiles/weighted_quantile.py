@@ -74,7 +74,8 @@ class WeightedQuantile(QuantileMechanism, PickMeasurement):
         Pr[distance - best >= t] <= (M-1) p / (1 + (M-1) p). The best distance is at most half the window.
 
     Example:
-        >>> from jali.mechanisms import WeightedQuantile, rank_reach
+        >>> from jali.mechanisms import WeightedQuantile
+        >>> from jali.mechanisms.quantiles.weighted_quantile import rank_reach
         >>> unit = 1 << 20  # what a whole row weighs; each person has 3 of them at most
         >>> reach = rank_reach("1/2", 3 * unit, changes=1, groups=1)
         >>> median = WeightedQuantile(

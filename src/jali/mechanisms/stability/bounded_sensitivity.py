@@ -99,7 +99,8 @@ class BoundedSensitivity(StatisticRelease):
         sensitivity l; without it, for the worst table.
 
     Example:
-        >>> from jali.mechanisms import BoundedSensitivity, Measured
+        >>> from jali.mechanisms import BoundedSensitivity
+        >>> from jali.mechanisms.stability.bounded_sensitivity import Measured
         >>> mechanism = BoundedSensitivity(drift=1, epsilon=2, delta=1e-6, low=0, high=10**6, step=1)
         >>> mechanism.margin, mechanism.error(0.95, local=10)
         (13, 84)

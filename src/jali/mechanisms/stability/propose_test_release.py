@@ -90,7 +90,8 @@ class ProposeTestRelease(DecliningMechanism, StatisticRelease):
         `least_distance(c)` is the distance from which tables are answered with probability c.
 
     Example:
-        >>> from jali.mechanisms import Proposal, ProposeTestRelease
+        >>> from jali.mechanisms import ProposeTestRelease
+        >>> from jali.mechanisms.stability.propose_test_release import Proposal
         >>> mechanism = ProposeTestRelease(bound=2, epsilon=2, delta=1e-9, low=0, high=1000, step=1)
         >>> mechanism.least_distance(0.95), mechanism.error(0.95, distance=30)
         (21, 6)

@@ -64,7 +64,7 @@ class NoisyAnswers(DirectAnswers, PlainRelease):
         The exact quantile of the discrete Laplace or Gaussian law, the same for every answer.
 
     Example:
-        >>> from jali.mechanisms import NoisyAnswers
+        >>> from jali.mechanisms.workloads.noisy_answers import NoisyAnswers
         >>> from jali.mechanisms.workloads.workload import Thresholds
         >>> mechanism = NoisyAnswers(workload=Thresholds(8), epsilon=1, adjacency="replace-one", total=100)
         >>> round(mechanism.total_variance), mechanism.error(0.95)
@@ -123,7 +123,7 @@ class CubeAnswers(DirectAnswers, JointWorkloadNoise):
         The exact quantile of one coordinate of the noise.
 
     Example:
-        >>> from jali.mechanisms import CubeAnswers
+        >>> from jali.mechanisms.workloads.noisy_answers import CubeAnswers
         >>> from jali.mechanisms.workloads.workload import Thresholds
         >>> mechanism = CubeAnswers(workload=Thresholds(3), epsilon="1/10", adjacency="add-remove")
         >>> round(mechanism.rms**2 / 100, 2)

@@ -49,7 +49,7 @@ class NoisyCells(PlainRelease):
         `error` bounds the quantile of the answer with the largest variance, or of a given one.
 
     Example:
-        >>> from jali.mechanisms import NoisyCells
+        >>> from jali.mechanisms.workloads.noisy_cells import NoisyCells
         >>> from jali.mechanisms.workloads.workload import Thresholds
         >>> mechanism = NoisyCells(workload=Thresholds(8), epsilon=1, adjacency="replace-one", total=100)
         >>> round(mechanism.total_variance, 1)
@@ -129,7 +129,7 @@ class ConditionedCells(JointWorkloadNoise):
         the sum of k independent noises; `error` is its quantile for the answer with the largest variance.
 
     Example:
-        >>> from jali.mechanisms import ConditionedCells
+        >>> from jali.mechanisms.workloads.noisy_cells import ConditionedCells
         >>> from jali.mechanisms.workloads.workload import Thresholds
         >>> mechanism = ConditionedCells(workload=Thresholds(8), epsilon="1/100")
         >>> round(mechanism.total_variance / 10**4, 3)

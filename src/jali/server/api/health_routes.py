@@ -15,7 +15,7 @@ _REFUSED: Responses = {status: REFUSED[status] for status in (401, 403, 429)}
 @router.get("/health")
 async def health(house: CurrentState) -> dict[str, str]:
     """Say that the server answers and its ledger opens."""
-    await house.desk.run_authentication(house.database.streams)
+    await house.desk.run_authentication(house.database.streams.list)
     return {"status": "ok"}
 
 

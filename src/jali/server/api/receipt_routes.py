@@ -43,7 +43,7 @@ async def receipts(
 ) -> dict[str, Any]:
     """List your receipts, the latest first; everybody's for a curator."""
     found = await house.desk.run_without_data(
-        partial(house.database.latest_receipts, most, analyst=caller.analyst)
+        partial(house.database.ledger.latest_receipts, most, analyst=caller.analyst)
     )
     return {"receipts": [encode_receipt(receipt) for receipt in found]}
 

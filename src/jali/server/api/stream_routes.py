@@ -39,14 +39,14 @@ async def streams(house: CurrentState) -> dict[str, Any]:
 
 def list_stream_views(house: AppState) -> list[StreamView]:
     """Return all streams as anybody may see them."""
-    return [house.database.stream_view(name) for name in house.database.streams()]
+    return [house.database.streams.view(name) for name in house.database.streams.list()]
 
 
 def find_stream_view(house: AppState, name: str) -> StreamView:
     """Return a stream as anybody may see it."""
-    if name.casefold() not in {one.casefold() for one in house.database.streams()}:
+    if name.casefold() not in {one.casefold() for one in house.database.streams.list()}:
         raise refuse_not_found("stream of this name")
-    return house.database.stream_view(name)
+    return house.database.streams.view(name)
 
 
 @router.get("/{name}")
@@ -67,7 +67,7 @@ def _build_stream_release(house: AppState, known: StreamView) -> dict[str, Any]:
     """Return what a client makes the same stream from."""
     return {
         "declaration": strip_folders(known.declaration.text()),
-        "bodies": list(house.database.stream_bodies(known.name)),
+        "bodies": list(house.database.streams.bodies(known.name)),
     }
 
 

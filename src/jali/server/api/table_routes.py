@@ -39,10 +39,10 @@ async def tables(house: CurrentState, declarations: bool = False) -> dict[str, A
 def tables_document(house: AppState, *, declarations: bool = False) -> dict[str, Any]:
     """Return every table; with the declarations of protected ones, without the curator's folders."""
     database = house.database
-    found = database.tables()
+    found = database.tables.list()
     told: dict[str, Any] = {
         "tables": [encode_table(table) for table in found],
-        "public": [encode_public_table(table) for table in database.public_tables()],
+        "public": [encode_public_table(table) for table in database.tables.list_public()],
     }
     return told | (
         {"declarations": [strip_folders(PLANS.encode(table)) for table in found]} if declarations else {}
@@ -69,7 +69,7 @@ async def parts(
     """Return the disjoint parts of a table by an expression with declared keys; dates say what they are."""
 
     def list_parts() -> dict[str, list[Any]]:
-        return {"keys": VALUES.to_plain(house.database.part_keys(name, by))}
+        return {"keys": VALUES.to_plain(house.database.tables.partition_keys(name, by))}
 
     return await house.desk.run_planning(caller.token, list_parts)
 
@@ -98,7 +98,7 @@ def protect_table(house: AppState, caller: Caller, form: TableForm) -> dict[str,
             unique=form.unique,
             memory=form.memory,
         )
-    return encode_table(made) | {"version": house.database.version(made.name)}
+    return encode_table(made) | {"version": house.database.tables.version(made.name)}
 
 
 @router.post("/tables/{name}/refresh", tags=["curator"])
@@ -109,7 +109,7 @@ async def refresh(name: str, caller: Curator, house: CurrentState) -> dict[str, 
 
 def refresh_table(house: AppState, caller: Caller, name: str) -> str:
     """Say for a curator that the data of a table is new, and write into the trail who did it."""
-    known = house.database.table_named(name).name
+    known = house.database.tables.find(name).name
     with house.database.access.acting(caller.name, "refresh", known):
         house.database.refresh(known)
     return known
@@ -145,11 +145,11 @@ def list_visible_accounts(house: AppState, caller: Caller) -> tuple[Account, ...
     """Return the accounts that a caller may see: what was spent on a table may tell what others have asked."""
     from jali.ledger.charge import grant_account, table_account
 
-    accounts = house.database.accounts()
+    accounts = house.database.ledger.accounts()
     if caller.analyst is None:
         return accounts
     # By whole names: that of one analyst may be the beginning of another's.
-    tables = house.database.tables()
+    tables = house.database.tables.list()
     shown = {grant_account(caller.analyst, table.name) for table in tables}
     shown |= {table_account(table.name) for table in tables} - find_hidden_accounts(tables, caller.analyst)
     return tuple(account for account in accounts if account.name in shown)
@@ -166,7 +166,7 @@ async def budget(
     asked = None if part is None else read_part(part)
 
     def find_remaining() -> dict[str, Any]:
-        if table.casefold() not in {one.name.casefold() for one in house.database.tables()}:
+        if table.casefold() not in {one.name.casefold() for one in house.database.tables.list()}:
             raise refuse_not_found("protected table of this name")
         found = house.database.remaining(table, analyst=caller.analyst, part=asked)
         return {"table": table} | encode_remaining_with_decimals(found)

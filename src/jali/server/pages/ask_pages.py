@@ -101,7 +101,7 @@ def _list_tables(house: AppState, caller: Caller) -> dict[str, Any]:
     known = tables_document(house)
     if caller.analyst is None:
         return known | {"lacking": set()}
-    held = {account.name for account in house.database.accounts()}
+    held = {account.name for account in house.database.ledger.accounts()}
     names = {one["table"] for one in known["tables"]}
     return known | {"lacking": {name for name in names if grant_account(caller.analyst, name) not in held}}
 

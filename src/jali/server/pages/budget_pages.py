@@ -97,7 +97,7 @@ async def budgets(request: Request, caller: Visitor, house: CurrentState) -> Res
     """Show what may be spent, what was spent and what is left."""
     gauges = await house.desk.run_without_data(partial(list_gauges, house, caller))
     found = await house.desk.run_without_data(
-        partial(house.database.latest_receipts, _MOST, analyst=caller.analyst)
+        partial(house.database.ledger.latest_receipts, _MOST, analyst=caller.analyst)
     )
     entries = [LedgerLine(one, describe_cost(one), house.desk.find_job(one.id) is not None) for one in found]
     return render_page("budget.html", request, twin="/api/v1/budgets", gauges=gauges, entries=entries, most=_MOST)

@@ -129,7 +129,7 @@ async def _show_overview(
 def _load_overview(house: AppState) -> CuratorOverview:
     database = house.database
     files = tuple(islice(sorted(islice(list_files(house.settings.data), _LOOKED)), _SUGGESTED))
-    return CuratorOverview(database.tables(), database.access.tokens(), database.access.trail(_TRAIL), files)
+    return CuratorOverview(database.tables.list(), database.access.tokens(), database.access.trail(_TRAIL), files)
 
 
 def list_files(directory: Path) -> Iterator[str]:
@@ -162,7 +162,7 @@ def _protect(house: AppState, caller: Caller, fields: Fields) -> FlashMessage:
 
 def _list_purchases(house: AppState, name: str) -> Iterator[tuple[str, str]]:
     """Name the columns of a table whose range was bought, and say what it is and what it cost."""
-    for table in house.database.tables():
+    for table in house.database.tables.list():
         for field in table.fields if table.name.casefold() == name.casefold() else ():
             if field.range is not None and field.range.auto and not field.range.wanted:
                 yield field.name, describe_range(field.range)

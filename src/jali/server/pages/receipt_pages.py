@@ -99,7 +99,7 @@ def _show_released(house: AppState, caller: Caller, known: Receipt, column: str 
 
 def _describe_purchase(house: AppState, known: Receipt, found: ReleasedAnswer[Any]) -> str | None:
     """Say which range a receipt bought, as it is declared; None for a question. The draw itself is of codes."""
-    for table in house.database.tables():
+    for table in house.database.tables.list():
         for field in table.fields:
             if known.question == purchase_name(table, field):
                 return describe_range(read_range(field, found.answer.rows[0], found.answer.cost.epsilon))

@@ -10,9 +10,10 @@ import numpy as np
 import pytest
 from tests.depth import DEPTH, deep, thinned
 
-from jali import compare, plots
+from jali import plots
 from jali.errors import JaliError
-from jali.lab.compare.comparison_table import Comparison, ErrorSummary
+from jali.lab.compare import Comparison, compare
+from jali.lab.compare.comparison_table import ErrorSummary
 from jali.lab.compare.measure_errors import FEW, GIVEN, SHAPES, STATISTICS, add_response, generate_column
 from jali.mechanisms import PiecewiseLaplace, QuantileExponential
 

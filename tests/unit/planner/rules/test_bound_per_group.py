@@ -190,7 +190,7 @@ def test_a_row_is_in_one_group_also_where_doubles_cannot_tell_the_keys_apart(cou
     with jali.connect() as db, noise_off():
         keys = {"x": jali.Range(2**53, 2**53 + 6)}
         db.protect("t", data, unit="uid", max_rows=1, columns=keys, budget=jali.Budget(epsilon=9))
-        with pytest.raises(jali.Unsupported):
+        with pytest.raises(jali.errors.Unsupported):
             db.ask(f"SELECT {key}, {count} FROM t GROUP BY 1", epsilon=1)
         assert sum(row[1] for row in db.ask(f"SELECT x, {count} FROM t GROUP BY x", epsilon=1).rows) == 1
 
@@ -218,7 +218,7 @@ def test_what_cannot_be_bounded_per_group_is_refused_with_a_remedy(
     sql: str, terms: dict[str, Any], word: str
 ) -> None:
     with database(ROWS) as db:
-        with pytest.raises(jali.QueryError) as refused:
+        with pytest.raises(jali.errors.QueryError) as refused:
             db.ask(sql, epsilon=1, **terms)
         assert refused.value.position is not None
         assert word in str(refused.value)
@@ -280,7 +280,7 @@ def test_a_clause_that_agrees_with_the_catalog_is_accepted(sql: str) -> None:
 def test_a_clause_that_says_otherwise_is_refused(sql: str, terms: dict[str, Any], word: str) -> None:
     with database(ROWS) as db:
         db.protect("plain", pa.table({"age": [1, 2]}), unit=None, budget=jali.Budget(epsilon=9, delta=1e-6))
-        with pytest.raises(jali.QueryError) as refused:
+        with pytest.raises(jali.errors.QueryError) as refused:
             db.explain(sql, **terms)
         assert word in str(refused.value)
 
@@ -319,7 +319,7 @@ def test_one_person_moves_the_exact_integers_by_no_more_than_declared(
     with database(rest, columns=columns, adjacency=adjacency) as db, noise_off():
         plan = db.explain(sql, epsilon=1, max_groups=groups)
         before = in_measures(plan, db.ask(sql, epsilon=1, max_groups=groups).release.noisy)
-        db.attach("visits", table([row for row in rest if row[0] != 9] + [(9, *row) for row in mine]))
+        db.tables.attach("visits", table([row for row in rest if row[0] != 9] + [(9, *row) for row in mine]))
         db.refresh("visits")
         after = in_measures(plan, db.ask(sql, epsilon=1, max_groups=groups).release.noisy)
     assert isinstance(plan.source, PerOwner)
@@ -340,7 +340,7 @@ def test_a_person_who_leaves_one_table_of_a_join_moves_no_more_than_that_table_p
         db.protect("people", people, unit="pid", max_rows=1, columns=keys, budget=jali.Budget(epsilon=9))
         plan, before = db.explain(sql, epsilon=1), db.ask(sql, epsilon=1).release.noisy[0]
         without = [row for row in ROWS if row[0] != 3]
-        db.attach(gone, table(without) if gone == "visits" else people.slice(0, 2))
+        db.tables.attach(gone, table(without) if gone == "visits" else people.slice(0, 2))
         db.refresh(gone)
         after = db.ask(sql, epsilon=1).release.noisy[0]
     moves = changes(plan.source, next(t for t in plan.tables if t.name == gone))

@@ -279,7 +279,7 @@ class ProtectedTable:
         """Return what the ledger counts for the table; a rho as its epsilon beside the delta of the budget."""
         if not self.promise.kept:
             return None
-        loss, budget = self._database.accounts()[0].spent, self.promise.budget
+        loss, budget = self._database.ledger.accounts()[0].spent, self.promise.budget
         if loss.epsilon is not None:
             return Spent(loss.epsilon)
         return Spent(min(budget.epsilon, _convert_rho(loss.rho, budget.delta)), budget.delta)

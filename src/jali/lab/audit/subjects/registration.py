@@ -8,8 +8,8 @@ from typing import Any
 
 import jali.local
 import jali.streams
-from jali.mechanisms import MECHANISMS, Mechanism, Specimen
-from jali.mechanisms.base import LogMasses
+from jali.mechanisms import MECHANISMS, Mechanism
+from jali.mechanisms.base import LogMasses, Specimen
 from jali.mechanisms.registry import list_mechanisms
 from jali.privacy import Adjacency, Loss
 

@@ -27,8 +27,7 @@ from jali.lab.audit.subjects.question_subjects import PATHS, SESSIONS, QuestionP
 from jali.lab.audit.subjects.registration import AUDITED
 from jali.lab.audit.subjects.stream_subjects import FOLLOWED, STREAMS, FollowedPath, StreamPath
 from jali.lab.audit.testers.one_run import running
-from jali.mechanisms import Specimen
-from jali.mechanisms.base import LogMasses
+from jali.mechanisms.base import LogMasses, Specimen
 from jali.privacy import Adjacency, Loss
 
 # An encoder is fitted to this many outputs: whatever others hold has a column of its own.
