@@ -305,7 +305,7 @@ TEXTS: Mapping[str, Text] = {
     "scheme-not-chargeable": Text("A loss of scheme {scheme!r} cannot be charged to {account}."),
     "stored-part-missing": Text("A stored {tag} has no field {part}.", _VERSION_REMEDY),
     "stored-part-unknown": Text("A stored {tag} has an unknown field {part}.", _VERSION_REMEDY),
-    "stored-parts-differ": Text("A stored {tag} has missing or unknown fields.", _VERSION_REMEDY),
+    "stored-parts-differ": Text("A stored {tag} lacks fields, or has unknown ones.", _VERSION_REMEDY),
     "stored-plan-not-integers": Text("A stored plan must add noise to integers only."),
     "stored-tag-unknown": Text("A stored value has the unknown tag '{tag}'.", _VERSION_REMEDY),
     "stored-value-unreadable": Text("A stored value cannot be read.", _VERSION_REMEDY),

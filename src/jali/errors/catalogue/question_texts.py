@@ -89,7 +89,7 @@ TEXTS: Mapping[str, Text] = {
     "clause-other-here": Text("{clause} is not supported here."),
     "clause-pivot": Text("PIVOT is not supported: its columns would depend on the data."),
     "clause-qualify": Text("QUALIFY is not supported: window functions combine rows of different people."),
-    "clause-sample": Text("TABLESAMPLE is not supported: the privacy loss would not account for it."),
+    "clause-sample": Text("Sampling is not supported: the privacy loss would not account for it."),
     "clause-unsupported": Text("{reason}", "Leave it out."),
     "clause-unsupported-here": Text("{reason}", _SQL_PAGE),
     "clause-window": Text("Window functions are not supported: they combine rows of different people."),
@@ -121,7 +121,7 @@ TEXTS: Mapping[str, Text] = {
     "from-missing": Text("The question has no FROM clause.", "Query a protected table: FROM visits."),
     "function-argument-count": Text("{function} takes {count} argument{count:?|s}.", "See docs/sql.md."),
     "function-argument-kind": Text(
-        "{function} takes {takes} here, not {constant:?a constant of another type|an expression}.",
+        "{function} takes {takes} here; it got {constant:?a constant of another type|an expression}.",
         "Write the value as a constant; see docs/sql.md for what is allowed.",
     ),
     "function-arguments-wrong": Text("Wrong number of arguments for {function}.", "See docs/sql.md."),
@@ -253,7 +253,7 @@ TEXTS: Mapping[str, Text] = {
     "syntax-error": Text("{problem}.", "Check the spelling near this place."),
     "syntax-invalid": Text("The question is not valid SQL.", "Check the spelling near this place."),
     "syntax-unclosed": Text("The question is not valid SQL.", "Close every string, quoted name and comment."),
-    "syntax-unexpected": Text("Unexpected token.", "Check the spelling near this place."),
+    "syntax-unexpected": Text("Unexpected word or symbol.", "Check the spelling near this place."),
     "table-name-plain": Text("FROM takes a plain table name."),
     "table-with-clauses": Text("{reason}", "Write FROM visits, or FROM visits AS v."),
     "too-many-aggregates": Text(
