@@ -8,7 +8,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from jali.execution.ask import QuestionRunner, Stage, ignore_stage
+from jali.execution.ask import QuestionRunner
+from jali.execution.reservation import Stage, ignore_stage
 from jali.ledger import Ledger, Receipt
 
 if TYPE_CHECKING:

@@ -404,7 +404,7 @@ def test_a_table_that_became_a_view_or_lost_a_column_is_refused_before_anything_
             "CREATE TABLE v AS SELECT 1 AS uid, 2 AS ward",
         ):
             write(changed)
-            with pytest.raises(jali.errors.EngineError, match="no table with the columns"):
+            with pytest.raises(jali.errors.EngineError, match="has no table with the declared columns"):
                 ask_part(db, "A")
         assert db.receipts() == ()
         write(made)

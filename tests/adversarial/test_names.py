@@ -31,7 +31,7 @@ SHADOWED = {
         ),
         ["patients"],
     ),
-    "each other": (
+    "cannot be combined": (
         "WITH patients AS (SELECT * FROM visits) SELECT COUNT(*) FROM patients p JOIN PATIENTS q ON p.uid = q.uid",
         ["visits"],
     ),

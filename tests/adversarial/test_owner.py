@@ -94,7 +94,7 @@ MERGED = {
 
 @pytest.mark.parametrize("sql", MERGED.values(), ids=MERGED)
 def test_rows_of_different_people_are_not_merged(db: jali.Database, sql: str) -> None:
-    assert "merges rows of different people" in str(refusal(db, sql))
+    assert "combines rows of different people" in str(refusal(db, sql))
 
 
 @pytest.mark.parametrize(
@@ -106,7 +106,7 @@ def test_rows_of_different_people_are_not_merged(db: jali.Database, sql: str) ->
     ],
 )
 def test_no_group_is_a_person(db: jali.Database, sql: str) -> None:
-    assert "one row for each person" in str(refusal(db, sql, delta="1/1000000"))
+    assert "one row per person" in str(refusal(db, sql, delta="1/1000000"))
 
 
 @pytest.mark.parametrize("sql", ["SELECT uid FROM visits", "SELECT * FROM visits", "SELECT MAX(uid) FROM visits"])

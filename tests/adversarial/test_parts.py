@@ -59,7 +59,7 @@ QUESTIONS = {
     "a subquery of the same table": (
         "SELECT COUNT(*) FROM visits WHERE uid IN (SELECT uid FROM visits WHERE ward = 'A')"
     ),
-    "one row for each person": "SELECT AVG(n) FROM (SELECT uid, COUNT(*) AS n FROM visits GROUP BY uid)",
+    "one row per person": "SELECT AVG(n) FROM (SELECT uid, COUNT(*) AS n FROM visits GROUP BY uid)",
     "a public table": "SELECT floor, COUNT(*) FROM visits JOIN wards ON ward = w GROUP BY floor",
     "another protected table": "SELECT sex, COUNT(*) FROM visits JOIN patients ON uid = pid GROUP BY sex",
     "a left join": "SELECT COUNT(*), COUNT(sex) FROM visits LEFT JOIN patients ON uid = pid",
@@ -187,7 +187,7 @@ def test_a_table_whose_rows_can_do_without_the_part_pays_as_without_parts(db: ja
 
 REFUSED: dict[str, tuple[str, Any]] = {
     "keys that nobody declared": ("SELECT COUNT(*) FROM visits", {"code": "c0"}),
-    "a real number": ("SELECT COUNT(*) FROM visits", {"cost": 1}),
+    "real numbers": ("SELECT COUNT(*) FROM visits", {"cost": 1}),
     "a key that is none": ("SELECT COUNT(*) FROM visits", {"ward": "Z"}),
     "two columns": ("SELECT COUNT(*) FROM visits", {"ward": "A", "age": 1}),
     "no column": ("SELECT COUNT(*) FROM visits", {"nothing": "A"}),
@@ -209,7 +209,7 @@ def test_a_question_that_reaches_its_owners_through_all_parts_is_refused() -> No
             "orders", frame("orders", TABLES["orders"]), unit="uid", max_rows=3, columns=known, budget=BUDGET
         )
         sql = "SELECT COUNT(*) FROM orders JOIN items ON o = item_o"
-        assert "all parts" in str(refusal(db, sql, part={"o": 10}))
+        assert "from the whole of" in str(refusal(db, sql, part={"o": 10}))
 
 
 def test_the_data_decides_no_part_no_price_and_no_text(db: jali.Database) -> None:
@@ -259,7 +259,7 @@ def test_a_receipt_on_a_part_is_not_redeemed_on_new_data(monkeypatch: pytest.Mon
                 db.ask("SELECT COUNT(*) FROM visits", epsilon=1, part={"ward": "A"})
         (receipt,) = db.receipts()
         db.refresh("visits")
-        with pytest.raises(jali.errors.LedgerError, match="moved between parts"):
+        with pytest.raises(jali.errors.LedgerError, match="moved between subpopulations"):
             db.redeem(receipt.id)
 
 

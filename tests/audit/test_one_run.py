@@ -100,7 +100,7 @@ def test_only_a_running_system_is_attacked() -> None:
     plain = Subject("a function", Pure(1), Adjacency.REPLACE_ONE, (), lambda *_: None)  # type: ignore[arg-type]
     assert not OneRun().applies(plain)
     assert OneRun().applies(running())
-    with pytest.raises(CatalogError, match="no running system"):
+    with pytest.raises(CatalogError, match="is not a running system"):
         OneRun().audit(plain, Effort())
 
 

@@ -235,7 +235,7 @@ def test_a_search_without_neighbours_or_with_another_norm_is_refused() -> None:
         searched_sensitivity(sum)
     with pytest.raises(CatalogError, match="norm"):
         searched_sensitivity(sum, Tables(0, 1), 3)
-    with pytest.raises(CatalogError, match="No tables"):
+    with pytest.raises(CatalogError, match="No table has"):
         Tables(1, 0)
 
 

@@ -54,7 +54,7 @@ def test_the_same_question_again_gives_the_same_answer_and_says_so(jali: Runner,
     again = jali("ask", clinic, BY_WARD, "--epsilon", "0.1", "--json").document
     assert again["cached"] is True
     assert (again["rows"], again["receipt"]) == (first["rows"], first["receipt"])
-    assert "answered before" in jali("ask", clinic, BY_WARD, "--epsilon", "0.1").out
+    assert "released before" in jali("ask", clinic, BY_WARD, "--epsilon", "0.1").out
 
 
 def test_a_wider_confidence_gives_wider_intervals(jali: Runner, clinic: Path) -> None:
@@ -100,7 +100,7 @@ def test_an_open_receipt_is_redeemed_once_the_source_is_back(
         failed = jali("ask", clinic, "SELECT COUNT(*) AS n FROM own", "--epsilon", "0.25")
     assert failed.code == 5
     receipt = jali("ledger", clinic, "--json").document["receipts"][0]
-    assert f"stays open. Once this is mended: jali redeem {clinic} {receipt['receipt']}\n" in failed.err
+    assert f"stays open. Once this is resolved: jali redeem {clinic} {receipt['receipt']}\n" in failed.err
 
     ledger = jali("ledger", clinic)
     assert "open" in ledger.out
@@ -131,7 +131,7 @@ def test_a_receipt_is_redeemed_by_the_beginning_that_only_it_has(
     monkeypatch.setattr("jali.database.Database.receipts", lambda *_, **__: two)
     doubtful = jali("redeem", clinic, first["receipt"][:6])
     assert doubtful.code == 2
-    assert "2 receipts begin with" in doubtful.err
+    assert "2 receipts start with" in doubtful.err
 
 
 def test_no_rows_need_no_legend(jali: Runner, clinic: Path) -> None:

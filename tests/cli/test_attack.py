@@ -190,7 +190,7 @@ def test_a_log_that_is_not_where_the_environment_says_is_named(
     monkeypatch.setenv("JALI_DIFFIX", "/nope")
     outcome = jali("attack", "replay")
     assert outcome.code == 2
-    assert "There is no log at '/nope', where JALI_DIFFIX says it is." in outcome.err
+    assert "There is no log at '/nope', the value of JALI_DIFFIX." in outcome.err
 
 
 @pytest.mark.parametrize(
@@ -243,21 +243,21 @@ def test_the_tour_is_one_table_a_document_and_pictures(
         (("hadamrd",), "There is no attack 'hadamrd'. Did you mean hadamard?"),
         (
             ("hadamard", "--n", "1000"),
-            "--n must be a power of two for Hadamard's questions, not 1000. Take 512 or 1024.",
+            "--n must be a power of two for Hadamard's questions, not 1000. Use 512 or 1024.",
         ),
         (("hadamard", "--n", "none"), "--n must be a whole number of at least 1, not none. Write --n 4096"),
         (("tables", "--n", "0"), "Write --n 7, for example."),
         (("hadamard", "--n", "2^40"), "--n must be a whole number"),
         (("hadamard", "--n", 1 << 40), "--n must be at most 16,777,216 for hadamard"),
-        (("hadamard", "--n", 1 << 14, "--against", "jali"), "would take a database about"),
+        (("hadamard", "--n", 1 << 14, "--against", "jali"), "A database would need about"),
         (("hadamard", "--noise", "uniform:-1"), "its size must be 0 or more, not -1. Write KIND:SIZE"),
-        (("hadamard", "--noise", "blue:1"), "There is no noise 'blue'. Take one of none, uniform"),
+        (("hadamard", "--noise", "blue:1"), "There is no noise 'blue'. Use one of none, uniform"),
         (("hadamard", "--noise", "uniform"), "--noise 'uniform' cannot be read. Write KIND:SIZE"),
-        (("hadamard", "--noise", "none:3"), "--noise none has no size. Write KIND:SIZE"),
+        (("hadamard", "--noise", "none:3"), "--noise none takes no size. Write KIND:SIZE"),
         (("hadamard", "--noise", "uniform:inf"), "0 or more and finite, not inf"),
-        (("hadamard", "--epsilon", "2"), "--epsilon has no meaning against simulator. Leave it out, or point"),
-        (("hadamard", "--adjacency", "add-remove"), "--adjacency has no meaning against simulator."),
-        (("hadamard", "--against", "jali", "--noise", "none"), "--noise has no meaning against jali."),
+        (("hadamard", "--epsilon", "2"), "--epsilon has no effect against simulator. Leave it out, or point"),
+        (("hadamard", "--adjacency", "add-remove"), "--adjacency has no effect against simulator."),
+        (("hadamard", "--against", "jali", "--noise", "none"), "--noise has no effect against jali."),
         (("replay", "--n", "3"), "replay has no option --n. It takes --against, --plot"),
         (("tables", "--noise", "uniform:1"), "tables has no option --noise."),
         (("hadamard", "--splits", "3"), "hadamard has no option --splits. It takes --"),
@@ -284,10 +284,10 @@ def test_the_tour_is_one_table_a_document_and_pictures(
         (("sweep", "hadamard", "--n", "100"), "--n must be a power of two for Hadamard's questions"),
         (("sweep", "hadamard", "--points", "0"), "Write --points 12, for example."),
         (("sweep", "hadamard", "--by", "epsilon", "--delta", "2", "--n", "64"), "--delta must be in [0, 1)"),
-        (("sweep", "--each", "1"), "--each has no meaning with --by noise."),
+        (("sweep", "--each", "1"), "--each has no effect with --by noise."),
         (("sweep", "--noise", "garbage"), "noise 'garbage' cannot be swept."),
-        (("sweep", "tracing"), "tracing does not ask a simulator for counts, and cannot be swept."),
-        (("sweep", "hadamard", "--from", "2", "--to", "1"), "--from must be below the last place: 2 is not"),
+        (("sweep", "tracing"), "tracing cannot be swept, because it does not query a simulator for counts."),
+        (("sweep", "hadamard", "--from", "2", "--to", "1"), "--from must be below the last point: 2 is not"),
         (("sweep", "hadamard", "--points", "1"), "--points must be from 2 to 200"),
         (("hadamard", "--n", "4", "--plot", "nowhere/at/all.png"), "cannot be written"),
         (("all", "--epsilon", "x"), "--epsilon is not a finite number"),

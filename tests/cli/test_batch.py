@@ -40,7 +40,7 @@ def test_a_file_of_questions_is_answered_once_and_redeemed(jali: Any, clinic: Pa
     assert sum(n for _, n in wards) <= total
     again = jali("redeem", clinic, document["receipt"])
     assert again.code == 0
-    assert "answered before" in again.out
+    assert "released before" in again.out
     assert "[2]" in again.out
 
 
@@ -53,7 +53,7 @@ def test_a_refusal_says_which_question_and_a_missing_file_is_named(
     assert refused.code == 2
     assert "Question 2 of the batch" in refused.err
     assert "cannot be read" in jali("batch", clinic, tmp_path / "none.sql", "--epsilon", "1").err
-    assert "needs one loss" in jali("batch", clinic, file).err
+    assert "The privacy loss" in jali("batch", clinic, file).err
 
 
 def test_a_refusal_shows_the_line_of_the_file(jali: Any, clinic: Path, tmp_path: Path) -> None:

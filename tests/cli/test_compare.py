@@ -53,10 +53,10 @@ def test_a_picture_is_drawn_into_a_file(jali: Runner, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
-        (("harmonic",), "There is nothing to compare for 'harmonic'. Choose one of median,"),
+        (("harmonic",), "There is no comparison for 'harmonic'. Choose one of median,"),
         (("median", "--shape", "square"), "There is no shape 'square'. The shapes are normal,"),
         (("median", "--data", "nowhere.csv"), "--column must name the column of --data."),
-        (("median", "--data", "nowhere.csv", "--column", "age"), "nowhere.csv has no numbers under age"),
+        (("median", "--data", "nowhere.csv", "--column", "age"), "nowhere.csv has no numeric column age"),
         (("median", "--epsilon", "none"), "epsilon"),
         (("quantile", "--at", "3"), "at must be between 0 and 1"),
         (("median", "--draws", "0"), "--draws"),

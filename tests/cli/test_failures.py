@@ -86,7 +86,7 @@ def test_the_budget_refuses_with_requested_remaining_and_difference(jali: Runner
         ["Remaining", "epsilon", "0.1"],
         ["Difference", "epsilon", "0.2"],
     ]
-    assert "A question with epsilon 0.1 would still be answered." in outcome.err
+    assert "A question with epsilon 0.1 would still fit." in outcome.err
     # Five rows at epsilon 0.1: Laplace noise of scale 50, whose 95 % quantile is 50 ln 20 = 149.8.
     assert " ".join(block[3]) == "this question epsilon 0.1: COUNT(*) ± 150, 3 % of a group of 5,000 rows"
     error = jali("ask", clinic, COUNT, "--epsilon", "0.3", "--analyst", "ana", "--json").document["error"]
@@ -105,9 +105,9 @@ def test_a_refusal_shows_as_many_digits_as_tell_the_numbers_apart() -> None:
 
 def test_what_would_still_fit_is_never_more_than_is_left() -> None:
     error = BudgetExceeded("table t", kind="rho", requested=Fraction(1), remaining=Fraction(2, 3))
-    assert str(error.remedy) == "A question with rho 0.666666 would still be answered."
+    assert str(error.remedy) == "A question with rho 0.666666 would still fit."
     empty = BudgetExceeded("table t", kind="rho", requested=Fraction(1), remaining=Fraction(0))
-    assert "Nothing is left" in str(empty.remedy)
+    assert "The budget is spent" in str(empty.remedy)
 
 
 @pytest.mark.parametrize(
@@ -139,7 +139,7 @@ def test_sql_without_quotes_is_explained(jali: Runner, verb: str) -> None:
     outcome = jali(verb, "clinic.jali", *COUNT.split(), "--epsilon", "1")
     assert outcome.code == 2
     assert outcome.err == (
-        f"jali: The SQL must be one argument: put it in double quotes. See `jali {verb} --help`.\n"
+        f"jali: The SQL must be a single argument: enclose it in double quotes. See `jali {verb} --help`.\n"
     )
 
 
@@ -150,7 +150,9 @@ def test_remedies_speak_of_options_and_verbs(jali: Runner, clinic: Path, visits:
         assert jali(*arguments, "--json").document["error"]["remedy"] in outcome.err
         return str(outcome.err)
 
-    assert "Give --epsilon 0.1, or --rho 0.005 for Gaussian noise; or --within 20," in said("ask", clinic, COUNT)
+    assert "Give --epsilon 0.1, or --rho 0.005 for Gaussian noise; or --within 20 to let Jali" in said(
+        "ask", clinic, COUNT
+    )
     loss, protect = ("--epsilon", "1"), ("protect", clinic, "own", visits, "--epsilon", "1")
     name = shlex.quote("o'neil b")
     no_grant = said("ask", clinic, COUNT, *loss, "--analyst", "o'neil b")
@@ -223,7 +225,7 @@ def test_a_missing_source_says_nothing_of_the_data(
     jali("protect", clinic, "own", source, "--unit", "patient_id", "--max-rows", "1", "--epsilon", "1")
     os.truncate(source, 100)
     error = jali("ask", clinic, "SELECT COUNT(*) FROM own", "--epsilon", "0.1", "--json").document["error"]
-    told = "The data of table own was changed since it was checked. Nothing was spent."
+    told = "The data of table own has changed since it was last checked. Nothing was spent."
     assert (error["type"], error["message"]) == ("EngineError", told)
 
 
@@ -264,9 +266,12 @@ def test_the_caret_finds_its_place_in_long_and_wide_lines() -> None:
 @pytest.mark.parametrize(
     ("error", "meant"),
     [
-        (QueryError("within-not-positive"), "--within is above 0. Give --within 20, for example."),
-        (QueryError("within-and-loss"), "Leave one of them out. --noise gaussian looks for a rho."),
-        (QueryError("within-names-nothing"), "Give --within 20, or --within n=20 for some outputs."),
+        (QueryError("within-not-positive"), "--within must be above 0. Give --within 20, for example."),
+        (
+            QueryError("within-and-loss"),
+            "Give either --within or --epsilon/--rho, not both. With --noise gaussian, --within finds a rho.",
+        ),
+        (QueryError("within-names-nothing"), "Give --within 20, or --within n=20 for single outputs."),
         (EngineError("source-missing-copy", table="visits"), "Write it again: jali prepare c.jali visits"),
         (QueryError("several-statements"), "Ask them one by one, or together: jali batch c.jali FILE."),
         (

@@ -176,13 +176,13 @@ def test_a_program_gets_the_same_facts(jali: Runner) -> None:
 @pytest.mark.parametrize(
     ("arguments", "option"),
     [
-        ((), "There is nothing to plan from. Give two of --epsilon, --queries and --error"),
+        ((), "There are no options to plan with. Give two of --epsilon, --queries and --error"),
         (("--queries", "5"), "--queries alone is not enough"),
         (
             ("--epsilon", "1", "--queries", "5", "--error", "3"),
-            "--epsilon, --queries and --error do not go together",
+            "--epsilon, --queries and --error cannot be combined",
         ),
-        (("--error", "3", "--rows", "100"), "--error and --rows do not go together"),
+        (("--error", "3", "--rows", "100"), "--error and --rows cannot be combined"),
         (("--epsilon", "1", "--each-epsilon", "0.1", "--queries", "5"), "--epsilon, --queries and --each-epsilon"),
         (("--epsilon", "0", "--queries", "5"), "--epsilon must be above 0"),
         (("--epsilon", "one", "--queries", "5"), "--epsilon is not a finite number"),
@@ -200,24 +200,30 @@ def test_a_program_gets_the_same_facts(jali: Runner) -> None:
         (("--epsilon", "1", "--rows", "0"), "--rows must be a whole number"),
         (("--each-epsilon", "nan", "--queries", "5"), "--each-epsilon is not a finite number"),
         (("--epsilon", "1", "--queries", "5", "--sensitivity", "0"), "--sensitivity must be above 0"),
-        (("--epsilon", "1", "--queries", "5", "--confidence", "95"), "--confidence must lie between 0 and 1"),
+        (("--epsilon", "1", "--queries", "5", "--confidence", "95"), "--confidence must be between 0 and 1, not"),
         (
             ("--epsilon", "1", "--queries", "5", "--confidence", "high"),
             "--confidence is not a finite number: 'high'",
         ),
         (
             ("--epsilon", "1", "--queries", "5", "--stddev", "--simultaneous"),
-            "--simultaneous does not go with --stddev",
+            "--simultaneous cannot be combined with --stddev",
         ),
         (
             ("--epsilon", "1", "--queries", "5", "--stddev", "--confidence", ".9"),
-            "--confidence does not go with --stddev",
+            "--confidence cannot be combined with --stddev",
         ),
-        (("--epsilon", "1", "--rows", "5", "--confidence", ".9"), "--confidence does not go with --rows"),
-        (("--each-epsilon", "1", "--queries", "5", "--confidence", ".9"), "--confidence does not go with --each"),
-        (("--each-epsilon", "1", "--queries", "5", "--sensitivity", "2"), "--sensitivity does not go with --each"),
-        (("--epsilon", "1", "--rows", "5", "--simultaneous"), "--simultaneous does not go with --rows"),
-        (("--each-epsilon", "1", "--queries", "5", "--stddev"), "--stddev does not go with --each-epsilon"),
+        (("--epsilon", "1", "--rows", "5", "--confidence", ".9"), "--confidence cannot be combined with --rows"),
+        (
+            ("--each-epsilon", "1", "--queries", "5", "--confidence", ".9"),
+            "--confidence cannot be combined with --each",
+        ),
+        (
+            ("--each-epsilon", "1", "--queries", "5", "--sensitivity", "2"),
+            "--sensitivity cannot be combined with --each",
+        ),
+        (("--epsilon", "1", "--rows", "5", "--simultaneous"), "--simultaneous cannot be combined with --rows"),
+        (("--each-epsilon", "1", "--queries", "5", "--stddev"), "--stddev cannot be combined with --each-epsilon"),
     ],
 )
 def test_wrong_use_is_explained_and_names_the_option(

@@ -68,7 +68,7 @@ def test_gaussian_noise_needs_a_delta_or_a_rho(jali: Runner) -> None:
 
 def test_what_is_left_out_is_told_with_the_reason(jali: Runner) -> None:
     told = " ".join(jali(*YEAR, "--memory", "1").out.split())
-    assert "keeps more than 1 number." in told
+    assert "it keeps more than 1 number." in told
     assert "Take every-item with Laplace noise" in told
 
 
@@ -80,10 +80,13 @@ def test_lines_fit_the_page(jali: Runner) -> None:
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        ((), "A stream needs a loss to plan with. Write --epsilon 1"),
-        (("--epsilon", "1"), "A stream needs a horizon: for how many ticks it lives. Write --horizon 365"),
-        (("--horizon", "9", "--epsilon", "1", "--rho", "1"), "--epsilon and --rho do not go together."),
-        (("--horizon", "9", "--rho", "1", "--delta", "1e-6"), "--delta goes with --epsilon, not with --rho."),
+        ((), "The privacy loss of the stream is missing. Write --epsilon 1"),
+        (("--epsilon", "1"), "The horizon of the stream is missing. Write --horizon 365"),
+        (("--horizon", "9", "--epsilon", "1", "--rho", "1"), "--epsilon and --rho cannot be combined."),
+        (
+            ("--horizon", "9", "--rho", "1", "--delta", "1e-6"),
+            "--delta can be combined with --epsilon, not with --rho.",
+        ),
         (("--horizon", "0", "--epsilon", "1"), "--horizon must be a whole number of at least 1, not 0."),
         (("--horizon", "many", "--epsilon", "1"), "--horizon must be a whole number"),
         (("--horizon", "--epsilon", "1"), "--horizon needs a value: --epsilon follows it. See `jali plan stream"),
@@ -110,7 +113,7 @@ def test_wrong_use_is_explained_and_names_the_option(jali: Runner, arguments: tu
 def test_options_before_the_word_stream_are_refused(jali: Runner) -> None:
     outcome = jali("plan", "--epsilon", "1", "stream", "--horizon", "9")
     assert (outcome.code, outcome.out) == (2, "")
-    assert "--epsilon stands before the word stream. Write `jali plan stream --epsilon ...`." in outcome.err
+    assert "--epsilon must follow the word stream. Write `jali plan stream --epsilon ...`." in outcome.err
 
 
 def test_help_has_an_example_and_every_option_is_on_the_page(jali: Runner) -> None:

@@ -148,7 +148,7 @@ def test_the_loss_may_stand_in_the_question(jali: Runner, shop: Path) -> None:
     assert "cost epsilon 0.25" in jali("ask", shop, sql).out
     differently = jali("ask", shop, sql, "--epsilon", "0.5")
     assert differently.code == 2
-    assert "Leave one of them out" in differently.err
+    assert "Give only one of them" in differently.err
 
 
 @pytest.mark.parametrize(

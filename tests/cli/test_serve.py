@@ -74,21 +74,24 @@ def test_no_token_is_said_so(jali: Runner, clinic: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
-        (("token", "create", "DB", "ana", "--role", "king"), "'king' is no role."),
+        (("token", "create", "DB", "ana", "--role", "king"), "'king' is not a role."),
         (
             ("token", "create", "DB", "ana", "--days", "0"),
             "3650, not 0. Write --days 90.",
         ),
-        (("token", "create", "DB", "curator"), "An analyst needs a name other than 'curator'."),
-        (("token", "revoke", "DB", "none"), "There is no token of this id."),
+        (("token", "create", "DB", "curator"), "'curator' cannot be the name of an analyst."),
+        (("token", "revoke", "DB", "none"), "There is no token with this id."),
         (("token", "list", "nowhere.jali"), "There is no database nowhere.jali."),
         (("serve", "nowhere.jali"), "There is no database nowhere.jali."),
         (
             ("serve", "DB", "--host", "0.0.0.0", "--port", "0"),
-            "can reach 0.0.0.0, and nobody has a token.",
+            "can reach 0.0.0.0, but no token exists.",
         ),
-        (("serve", "DB", "--host", "no.such.host.invalid", "--port", "0"), "It is no address of this machine"),
-        (("serve", "DB", "--host", "1.2.3.4"), "take one with --host"),
+        (
+            ("serve", "DB", "--host", "no.such.host.invalid", "--port", "0"),
+            "The address does not belong to this machine",
+        ),
+        (("serve", "DB", "--host", "1.2.3.4"), "choose one with --host"),
         (("serve", "DB", "--data", "/nonexist"), "There is no directory /nonexist."),
         (("serve", "DB", "--port", "99999"), "--port"),
     ],
@@ -105,8 +108,8 @@ def test_a_port_that_is_taken_is_said_so(jali: Runner, clinic: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         outcome = jali("serve", clinic, "--port", taken.getsockname()[1])
     assert outcome.code == 2
-    assert "Nobody can listen on 127.0.0.1" in outcome.err
-    assert "take another with --port" in outcome.err
+    assert "The server cannot listen on 127.0.0.1" in outcome.err
+    assert "choose another with --port" in outcome.err
 
 
 def test_without_tokens_a_link_lets_its_owner_in_for_one_run(clinic: Path, tmp_path: Path) -> None:

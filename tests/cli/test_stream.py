@@ -100,12 +100,12 @@ def test_creating_says_what_was_chosen_and_what_it_costs_and_again_changes_nothi
     assert "Nothing changed" in again.out
     another = stream("create", "--unit", "patient", "--horizon", 9, "--epsilon", 1, name="other")
     assert another.code == 2
-    assert f"See it with: jali stream show {tmp_path / 'clinic.jali'} other --explain." in another.err
+    assert f"See its declaration with jali stream show {tmp_path / 'clinic.jali'} other --explain." in another.err
     assert listed(jali, tmp_path) == ["admissions", "other"]
     ledger = jali("ledger", tmp_path / "clinic.jali", "--json").document
     assert {a["account"]: a["spent"]["epsilon"] for a in ledger["accounts"]} == {
         "stream admissions": "1",
-        "stream other": "1",
+        "another name for the stream": "1",
     }
 
 
@@ -122,17 +122,26 @@ def test_a_stream_in_rho_and_one_with_a_delta_are_declared(stream: Runner) -> No
     ("arguments", "said"),
     [
         (("--unit", "p", "--epsilon", 1), "needs a horizon"),
-        (("--unit", "p", "--horizon", 8), "one loss"),
-        (("--unit", "p", "--horizon", 8, "--epsilon", 1, "--rho", 1), "one loss"),
-        (("--unit", "p", "--horizon", 8, "--rho", 1, "--delta", "1e-6"), "--delta goes with"),
-        (("--horizon", 8, "--epsilon", 1), "Whose privacy counts"),
-        (("--horizon", 8, "--epsilon", 1, "--unit", "p", "--no-unit"), "do not go together"),
+        (("--unit", "p", "--horizon", 8), "The privacy loss of the stream is missing"),
+        (("--unit", "p", "--horizon", 8, "--epsilon", 1, "--rho", 1), "The privacy loss of the stream is missing"),
+        (
+            ("--unit", "p", "--horizon", 8, "--rho", 1, "--delta", "1e-6"),
+            "--delta can be combined with --epsilon, not with --rho",
+        ),
+        (("--horizon", 8, "--epsilon", 1), "The privacy unit is missing"),
+        (("--horizon", 8, "--epsilon", 1, "--unit", "p", "--no-unit"), "cannot be combined"),
         (("--unit", "p", "--horizon", "8.5", "--epsilon", 1), "--horizon must be a whole number"),
         (("--unit", "p", "--horizon", 8, "--epsilon", 1, "--measure", "mode"), "--measure must be one of"),
         (("--unit", "p", "--horizon", 8, "--epsilon", 1, "--mechanism", "wishful"), "wishful"),
         (("--unit", "p", "--horizon", 8, "--epsilon", 1, "--every", "year", "--start", "2026-01-01"), "--every"),
-        (("--unit", "p", "--horizon", 8, "--epsilon", 1, "--query", "SELECT 1"), "has its unit"),
-        (("--unit", "p", "--horizon", 8, "--epsilon", 1, "--key", "id"), "--key and --late are for"),
+        (
+            ("--unit", "p", "--horizon", 8, "--epsilon", 1, "--query", "SELECT 1"),
+            "The privacy unit comes from the table of the query",
+        ),
+        (
+            ("--unit", "p", "--horizon", 8, "--epsilon", 1, "--key", "id"),
+            "--key and --late only apply to streams over a table",
+        ),
         (("--unit", "p", "--horizon", 8, "--epsilon", 1, "--measure", "sum"), "Write --range 0:100."),
         (("--unit", "p", "--horizon", 8, "--epsilon", 1, "--measure", "mean"), "Write --range 0:100."),
         (("--unit", "p", "--horizon", 8, "--epsilon", 1, "--measure", "cdf"), "Write --bins 10,20,30."),
@@ -142,13 +151,22 @@ def test_a_stream_in_rho_and_one_with_a_delta_are_declared(stream: Runner) -> No
         (("--no-unit", "--horizon", 8, "--epsilon", 1, "--max-items", 2), "Leave --max-ticks"),
         (("--unit", "p", "--horizon", 8, "--epsilon", "-1"), "--epsilon"),
         (("--unit", "p", "--horizon", 8, "--epsilon", 1, "--keys", "ward=A,B"), "names a column"),
-        (("--unit", "p", "--horizon", 8, "--epsilon", 1, "--keys", "A,,B"), "--keys has an empty key"),
+        (("--unit", "p", "--horizon", 8, "--epsilon", 1, "--keys", "A,,B"), "--keys contains an empty key"),
         (("--unit", "p", "--horizon", 8, "--epsilon", 1, "--keys", ""), "Write --keys A,B,C."),
         (("--unit", "p", "--horizon", 8, "--epsilon", 1, "--measure", "sum", "--range", "0-9"), "--range 0:240."),
         (("--unit", "p", "--horizon", 8, "--epsilon", 1, "--measure", "sum", "--range", "0:x"), "--range"),
-        (("--unit", "p", "--horizon", 8, "--epsilon", 1, "--measure", "sum", "--range", "9:1"), "low <= high"),
-        (("--query", "SELECT 1", "--horizon", 8, "--epsilon", 1, "--every", "day"), "--every does not go with"),
-        (("--query", "SELECT 1", "--horizon", 8, "--epsilon", 1, "--measure", "sum"), "--measure does not go"),
+        (
+            ("--unit", "p", "--horizon", 8, "--epsilon", 1, "--measure", "sum", "--range", "9:1"),
+            "must not exceed the upper bound",
+        ),
+        (
+            ("--query", "SELECT 1", "--horizon", 8, "--epsilon", 1, "--every", "day"),
+            "--every cannot be combined with",
+        ),
+        (
+            ("--query", "SELECT 1", "--horizon", 8, "--epsilon", 1, "--measure", "sum"),
+            "--measure cannot be combined",
+        ),
     ],
 )
 def test_a_wrong_declaration_is_refused_in_words_of_the_command_line(
@@ -285,7 +303,7 @@ def test_after_the_horizon_appending_and_publishing_are_refused_alike(stream: Ru
     stream("publish", "--tick", 8)
     for refused in (stream("publish"), stream("append", items(tmp_path, "p1"))):
         assert refused.code == 2
-        assert "all of its 8 ticks are published" in refused.err
+        assert "All 8 ticks" in refused.err
 
 
 def test_an_option_below_its_least_value_is_refused_in_plain_words(stream: Runner) -> None:
@@ -297,7 +315,7 @@ def test_all_ticks_of_the_clock_that_have_ended_are_published(stream: Runner) ->
     found = stream("publish", "--until", "2026-01-04", "--json").document["ticks"]
     assert [tick["label"] for tick in found] == ["2026-01-01", "2026-01-02", "2026-01-03"]
     refused = stream("publish", "--until", "2026-01-05", "--tick", 4)
-    assert (refused.code, "do not go together" in refused.err) == (2, True)
+    assert (refused.code, "cannot be combined" in refused.err) == (2, True)
     assert stream("publish", "--tick", 9).code == 2
 
 
@@ -340,7 +358,7 @@ def test_a_picture_that_cannot_be_drawn_is_refused_before_anything_is_shown(
 def test_nothing_published_is_nothing_to_draw(stream: Runner, tmp_path: Path) -> None:
     refused = stream("show", "--plot", tmp_path / "a.png")
     assert (refused.code, refused.out) == (2, "")
-    assert "has published nothing yet: there is nothing to draw." in " ".join(refused.err.split())
+    assert "has not published anything to plot" in " ".join(refused.err.split())
     assert not (tmp_path / "a.png").exists()
 
 
@@ -468,7 +486,7 @@ def test_a_stream_follows_a_table_which_pays(jali: Runner, clinic: Path) -> None
     # 500 patients, each of whom counts in one tick with two visits; noise beyond 100 has a chance below 1e-6.
     assert abs(found[-1]["values"][0]["value"] - 1000) < 100
     refused = jali("stream", "append", clinic, "daily", "-")
-    assert (refused.code, "follows a table" in refused.err) == (2, True)
+    assert (refused.code, "reads a table" in refused.err) == (2, True)
     dear = jali("stream", "create", clinic, "dear", "--query", question, "--start", "2025-01-01", "--horizon", 5)
     assert dear.code == 2
     over = jali("stream", "create", clinic, "dear", "--query", question, *declared[:4], "--epsilon", 9)

@@ -54,10 +54,16 @@ def test_a_window_is_declared_and_told(
     ("options", "said"),
     [
         (("--last", 0), "--last must be a whole number"),
-        (("--last", 7, "--restart", 7), "Give --last 7, or --restart 7"),
-        (("--last", 7, "--horizon", 5), "--last is 7, and the stream has 5 ticks"),
-        (("--last", 7, "--separation", 2), "Give --max-ticks too, or leave --separation out."),
-        (("--last", 7, "--mechanism", "balanced-digits"), "if that is so: --oblivious."),
+        (
+            ("--last", 7, "--restart", 7),
+            "Give --last 7 for a sliding window of 7 ticks, or --restart 7 to restart after every 7 ticks",
+        ),
+        (("--last", 7, "--horizon", 5), "--last is 7, but the stream has 5 ticks"),
+        (("--last", 7, "--separation", 2), "Give --max-ticks as well, or leave --separation out."),
+        (
+            ("--last", 7, "--mechanism", "balanced-digits"),
+            "If no increment depends on published values, declare --oblivious",
+        ),
         (("--last", 7, "--mechanism", "toeplitz-root"), "Add a delta, or give rho"),
         (("--horizon", 365, "--max-ticks", 400, "--separation", 28), "Give 14 or fewer"),
     ],
@@ -80,4 +86,4 @@ def test_a_plan_compares_the_counters_of_a_window(jali: Runner) -> None:
     )
     both = jali("plan", "stream", "--restart", 7, "--last", 7, "--epsilon", 1)
     assert both.code == 2
-    assert "--last and restart do not go together" in both.err
+    assert "--last and restart cannot be combined" in both.err

@@ -65,7 +65,7 @@ def test_every_account_that_pays_has_its_say(tmp_path: Path) -> None:
     error = refused(lambda: db.session("ana").ask(COUNT, epsilon=2))
     assert (error.account, str(error.remaining)) == ("grant ana on visits", "1/4")
     assert error.fits[0].amount == Fraction(1, 4)
-    assert "A question with epsilon 0.25 would still be answered." in str(error)
+    assert "A question with epsilon 0.25 would still fit." in str(error)
     assert db.session("ana").ask(COUNT, epsilon="1/4").cost.amount == Fraction(1, 4)
 
 
@@ -103,7 +103,7 @@ def test_a_delta_that_is_too_large_is_lowered_and_without_any_left_coarser_quest
     assert db.ask(by_sex, **loss(same)).cost.delta == same.delta
     found = refused(lambda: opened(tmp_path, delta=0).ask(by_sex, epsilon="0.1", delta="1e-5"))
     assert [(fit.change, fit.delta, fit.groups) for fit in found.fits] == [("without sex", Fraction(0), 1)]
-    assert found.remedy == "This question would not be answered for less; coarser ones would."
+    assert found.remedy == "This question cannot be answered with less; a coarser one can."
 
 
 def test_where_one_kind_of_loss_is_used_up_the_other_is_offered(tmp_path: Path) -> None:
@@ -112,7 +112,7 @@ def test_where_one_kind_of_loss_is_used_up_the_other_is_offered(tmp_path: Path) 
     assert [(fit.change, fit.kind, fit.amount) for fit in error.fits] == [
         ("with Laplace noise", "epsilon", Fraction(1))
     ]
-    assert error.remedy == "In rho nothing is left; a question with epsilon 1 would be answered."
+    assert error.remedy == "No rho remains; a question with epsilon 1 would still fit."
 
 
 def test_where_nothing_is_left_nothing_is_offered(tmp_path: Path) -> None:
@@ -120,7 +120,7 @@ def test_where_nothing_is_left_nothing_is_offered(tmp_path: Path) -> None:
     db.ask(COUNT, epsilon=1)
     error = refused(lambda: db.ask(BY_WARD, epsilon="0.1"))
     assert error.fits == ()
-    assert "Nothing is left for this question" in str(error)
+    assert "No budget remains for this question" in str(error)
 
 
 def test_looking_for_what_fits_is_free_and_sees_no_data(tmp_path: Path) -> None:
@@ -155,7 +155,7 @@ def test_what_a_question_leaves_is_what_is_left_after_it(
 def test_explaining_says_that_a_question_would_be_refused(tmp_path: Path) -> None:
     db = opened(tmp_path)
     text = str(db.explain(COUNT, epsilon=2))
-    assert "the question would be refused: epsilon 1 (or rho 0.0229374), delta 5e-07 is left" in text
+    assert "the question would be refused: epsilon 1 (or rho 0.0229374), delta 5e-07 remains" in text
 
 
 def test_a_question_that_was_answered_is_explained_as_free(tmp_path: Path) -> None:
@@ -165,10 +165,10 @@ def test_a_question_that_was_answered_is_explained_as_free(tmp_path: Path) -> No
     session.ask(COUNT, epsilon="1/4")
     before = session.remaining("visits")
     told = dict(session.explain(COUNT, epsilon="1/4").leaves)
-    assert all(text.startswith("answered before: free; ") for text in told.values())
+    assert all(text.startswith("released before, so it is free") for text in told.values())
     assert str(before) in told["grant ana on visits"]
     # Another analyst has not paid, and is not told what others asked.
     db.grant("ben", "visits", jali.Budget(epsilon=1))
     other = dict(db.session("ben").explain(COUNT, epsilon="1/4").leaves)
-    assert not any("answered before" in text for text in other.values())
+    assert not any("released before" in text for text in other.values())
     assert session.remaining("visits") == before

@@ -113,7 +113,7 @@ def test_where_nothing_can_be_kept_no_copy_is_made(
     (tmp_path / "file").touch()
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "file" / "state"))
     with open_clinic(tmp_path, epsilon=10, place=place) as db:
-        with pytest.raises(jali.errors.CatalogError, match="no place here"):
+        with pytest.raises(jali.errors.CatalogError, match="There is no directory for the copy of"):
             db.prepare("visits")
         assert db.tables.find("visits").copy is None
         db.ask(COUNT, epsilon="1/10")

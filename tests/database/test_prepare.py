@@ -249,7 +249,7 @@ def test_a_rehearsal_never_reads_a_copy_nor_writes_one() -> None:
         with db.rehearse(rows=50) as stage:
             assert all(table.copy is None for table in stage.tables.list())
             assert copy.location not in stage.explain(SUMS, epsilon=1).sql
-            with pytest.raises(CatalogError, match="Made-up rows"):
+            with pytest.raises(CatalogError, match="Synthetic rows need no prepared copy"):
                 stage.prepare("t")
 
 

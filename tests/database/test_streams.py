@@ -205,10 +205,10 @@ def test_a_mapping_that_is_no_item_changes_nothing_and_keeps_no_other_out(db: ja
 def test_a_program_that_sends_no_items_at_all_is_told(db: jali.Database) -> None:
     stream = counted(db)
     for wrong in ("ana", 7, None):
-        with pytest.raises(CatalogError, match="An item is"):
+        with pytest.raises(CatalogError, match="An item must be an Item, or a mapping with"):
             stream.append([{"item": 1, "owner": "ben"}, wrong])  # type: ignore[list-item]
     for batch in (Item("a", owner="ana"), 7, None, {"item": 1, "owner": "ben"}, "ana"):
-        with pytest.raises(CatalogError, match="many at once"):
+        with pytest.raises(CatalogError, match="Items must be given as a list"):
             stream.append(batch)  # type: ignore[arg-type]
     assert stream.publish().values == {None: 0}
 
@@ -217,7 +217,7 @@ def test_a_frame_is_appended_by_its_rows(db: jali.Database) -> None:
     stream, rows = counted(db), {"item": ["a", "b"], "owner": ["ana", "ben"]}
     frames: list[Any] = [pandas.DataFrame(rows), polars.DataFrame(rows), pyarrow.table(rows)]
     for frame in frames:
-        with pytest.raises(CatalogError, match="frame is no list") as refused:
+        with pytest.raises(CatalogError, match="A frame is not a list of items") as refused:
             stream.append(frame)
         written = re.findall(r"st\.append\(frame\.(\w+)\((.*)\)\);", str(refused.value.remedy))
         ((method, argument),) = written
@@ -268,9 +268,9 @@ def test_where_each_item_is_a_person_items_of_others_are_dropped(db: jali.Databa
 def test_a_table_cannot_take_the_name_of_a_stream(db: jali.Database, tmp_path: Path) -> None:
     stream = counted(db)
     source = write_parquet("SELECT 1 AS a", tmp_path / "t.parquet")
-    with pytest.raises(CatalogError, match="There is a stream"):
+    with pytest.raises(CatalogError, match="already exists with another declaration"):
         db.protect(stream.name, source, unit=None, budget=jali.Budget(epsilon=1))
-    with pytest.raises(CatalogError, match="There is a stream"):
+    with pytest.raises(CatalogError, match="already exists with another declaration"):
         db.publish(stream.name, source)
 
 
@@ -343,9 +343,9 @@ def test_a_stream_that_there_is_not_is_refused_and_those_there_are_named(db: jal
 @pytest.mark.parametrize(
     ("said", "words"),
     [
-        ({"horizon": 3, "budget": PLENTY}, "Whose privacy"),
-        ({"unit": "p", "budget": PLENTY}, "how many ticks"),
-        ({"unit": "p", "horizon": 3}, "may spend"),
+        ({"horizon": 3, "budget": PLENTY}, "The privacy unit is missing"),
+        ({"unit": "p", "budget": PLENTY}, "The horizon of the stream is missing"),
+        ({"unit": "p", "horizon": 3}, "The budget of the stream is missing"),
         ({"unit": "p", "horizon": 0, "budget": PLENTY}, "horizon"),
         ({"unit": "p", "horizon": 3, "budget": 1}, "jali.Budget"),
         ({"unit": "p", "horizon": 3, "budget": PLENTY, "max_items": 0}, "max_items"),
@@ -356,7 +356,7 @@ def test_a_stream_that_there_is_not_is_refused_and_those_there_are_named(db: jal
         ({"unit": "p", "horizon": 3, "budget": PLENTY, "value": jali.Range(0, 1)}, "no value"),
         (
             {"unit": "p", "horizon": 3, "budget": PLENTY, "measure": "sum", "value": jali.Range(0, 0)},
-            "nothing to sum",
+            "A sum with a range from 0 to 0 is always 0",
         ),
         ({"unit": "p", "horizon": 3, "budget": PLENTY, "measure": "sum", "value": (0, 1)}, "Range of numbers"),
         ({"unit": "p", "horizon": 3, "budget": PLENTY, "keys": ["A", "A"]}, "differ"),
@@ -368,9 +368,12 @@ def test_a_stream_that_there_is_not_is_refused_and_those_there_are_named(db: jal
         ({"unit": "p", "horizon": 3, "budget": PLENTY, "every": "month", "start": "2026-01-02"}, "first day"),
         ({"unit": "p", "horizon": 3, "budget": PLENTY, "every": "day", "start": "2026-01-01 12:00"}, "midnight"),
         ({"unit": "p", "horizon": 10**9, "budget": PLENTY, "every": "day", "start": "2026-01-01"}, "calendar"),
-        ({"unit": "p", "horizon": 3, "budget": PLENTY, "late": 3}, "follow a table"),
+        (
+            {"unit": "p", "horizon": 3, "budget": PLENTY, "late": 3},
+            "key and late only apply to streams over a table",
+        ),
         ({"unit": "p", "horizon": 3, "epsilon": 1, "rho": 1}, "not both"),
-        ({"unit": "p", "horizon": 3, "rho": 1, "delta": 1e-6}, "delta goes with epsilon"),
+        ({"unit": "p", "horizon": 3, "rho": 1, "delta": 1e-6}, "delta can only be combined with epsilon"),
     ],
 )
 def test_a_wrong_declaration_is_refused_and_costs_nothing(said: dict[str, Any], words: str) -> None:
@@ -590,7 +593,7 @@ def test_after_its_horizon_a_stream_takes_nothing_and_tells_what_it_told(db: jal
     stream = counted(db, horizon=2)
     last = stream.publish(2)
     for over in (stream.publish, lambda: stream.append(items("ana.1"))):
-        with pytest.raises(QueryError, match="all of its 2 ticks are published"):
+        with pytest.raises(QueryError, match=r"All 2 ticks of .* are published"):
             over()
     for refused in (None, 3):
         with pytest.raises(QueryError, match="2 ticks"):

@@ -243,7 +243,7 @@ def test_a_table_that_cannot_be_read_stops_publishing_and_changes_nothing(tmp_pa
         with pytest.raises(EngineError, match="file of table visits is missing") as refused:
             stream.publish()
         assert "0.5" not in str(refused.value)
-        assert refused.value.remedy == "Put it back where it was."
+        assert refused.value.remedy == "Restore the file."
         assert len(stream) == 0
         (tmp_path / "away").rename(file)
         assert stream.publish().values == {None: 1}
@@ -276,7 +276,7 @@ def test_a_column_that_is_renamed_is_named_whatever_the_rows_are(
         assert refused.value.message == (
             "The source of table visits no longer has a column seen. Nothing was published."
         )
-        assert "Put the column back" in str(refused.value.remedy)
+        assert "Restore the column under its old name, and publish again" in str(refused.value.remedy)
         assert len(stream) == 0
         # A column that the question does not read may go.
         pyarrow.parquet.write_table(whole.drop_columns(["amount"]), file)
@@ -285,7 +285,7 @@ def test_a_column_that_is_renamed_is_named_whatever_the_rows_are(
 
 def test_items_cannot_be_appended_to_a_stream_that_follows_a_table(db: jali.Database) -> None:
     protect(db, visits())
-    with pytest.raises(QueryError, match="follows a table"):
+    with pytest.raises(QueryError, match="reads a table"):
         follow(db).append([jali.streams.Item("e", owner="p")])
 
 

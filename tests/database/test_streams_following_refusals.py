@@ -96,21 +96,21 @@ def test_where_another_table_knows_the_owner_both_are_read_and_pay(db: jali.Data
 @pytest.mark.parametrize(
     ("query", "said"),
     [
-        ("SELECT COUNT(*) FROM visits", "one key that is time"),
+        ("SELECT COUNT(*) FROM visits", "exactly one time key"),
         (
             "SELECT date_trunc('day', seen), date_trunc('week', seen), COUNT(*) FROM visits GROUP BY 1, 2",
-            "not several",
+            "this one has several",
         ),
         ("SELECT date_trunc('year', seen), COUNT(*) FROM visits GROUP BY 1", "not years"),
-        ("SELECT seen, COUNT(*) FROM visits GROUP BY 1", "a moment, not a tick"),
+        ("SELECT seen, COUNT(*) FROM visits GROUP BY 1", "is a timestamp, not a tick"),
         ("SELECT day, note, COUNT(*) FROM visits GROUP BY 1, 2", "not declared"),
-        ("SELECT day, person, COUNT(*) FROM visits GROUP BY 1, 2", "a line for each person"),
+        ("SELECT day, person, COUNT(*) FROM visits GROUP BY 1, 2", "would publish one row per person"),
         ("SELECT day, COUNT(*), SUM(age) FROM visits GROUP BY 1", "one aggregate"),
         ("SELECT day, 2 * COUNT(*) FROM visits GROUP BY 1", "one aggregate"),
         ("SELECT day, COUNT(DISTINCT age) FROM visits GROUP BY 1", "cannot follow COUNT"),
         ("SELECT day, MEDIAN(age) FROM visits GROUP BY 1", "cannot follow MEDIAN"),
         ("SELECT day, SUM(age / 0) FROM visits GROUP BY 1", "unbounded"),
-        ("SELECT day, CDF(age) FROM visits GROUP BY 1", "ends of its cells"),
+        ("SELECT day, CDF(age) FROM visits GROUP BY 1", "A CDF over time needs a numeric column and bin edges"),
         ("SELECT day, COUNT(*) FROM visits GROUP BY 1 ORDER BY 2", "ORDER BY"),
         ("SELECT day, COUNT(*) FROM visits GROUP BY 1 HAVING COUNT(*) > 3", "HAVING"),
         ("SELECT day, COUNT(*) FROM visits GROUP BY 1 LIMIT 3", "LIMIT"),
@@ -135,7 +135,9 @@ def test_other_questions_are_refused_with_the_place_and_a_remedy(db: jali.Databa
 
 def test_rows_that_are_people_need_a_column_that_tells_them_apart(db: jali.Database) -> None:
     query = "SELECT day, COUNT(*) FROM rows GROUP BY day"
-    with pytest.raises(CatalogError, match="no name that stays") as refused:
+    with pytest.raises(
+        CatalogError, match="is a person, but no column identifies a row from tick to tick"
+    ) as refused:
         _read(db, query)
     assert 'key="' in (refused.value.remedy or "")
     with pytest.raises(CatalogError, match="no column nothing"):

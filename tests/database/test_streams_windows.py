@@ -131,7 +131,7 @@ def test_a_window_needs_no_horizon_and_with_one_the_stream_ends_there(db: jali.D
     ending.publish(5)
     with pytest.raises(QueryError, match="5 ticks"):
         ending.publish()
-    with pytest.raises(CatalogError, match="For how many ticks"):
+    with pytest.raises(CatalogError, match="The horizon of the stream is missing"):
         made(db, "neither")
 
 
@@ -220,16 +220,16 @@ def test_the_counter_inside_can_be_named(db: jali.Database, name: str) -> None:
 @pytest.mark.parametrize(
     ("said", "told"),
     [
-        ({"last": 3, "restart": 3}, "do not go together"),
+        ({"last": 3, "restart": 3}, "cannot be combined"),
         ({"last": 0}, "last must be a whole number"),
         ({"restart": True}, "restart must be a whole number"),
-        ({"last": 9, "horizon": 8}, "last is 9, and the stream has 8 ticks.*so far"),
-        ({"last": 1025}, "last can be 1,024 ticks of 1 columns"),
-        ({"last": 1000, "keys": range(200)}, "last can be 655 ticks of 200 columns"),
-        ({"restart": 10**7}, "not forecast beyond .* Take fewer ticks"),
+        ({"last": 9, "horizon": 8}, "last is 9, but the stream has 8 ticks.*so far"),
+        ({"last": 1025}, "last can be at most 1,024 ticks with 1 columns"),
+        ({"last": 1000, "keys": range(200)}, "last can be at most 655 ticks with 200 columns"),
+        ({"restart": 10**7}, "not forecast beyond .* Use fewer ticks"),
         ({"last": 3, "mechanism": "doubling"}, "no counter 'doubling' for windows.*binary-tree"),
-        ({"last": 3, "mechanism": "toeplitz-root"}, "no Laplace noise.*Add a delta, or give rho"),
-        ({"last": 3, "mechanism": "balanced-digits"}, "not proved for streams.*adaptive=False"),
+        ({"last": 3, "mechanism": "toeplitz-root"}, "does not support Laplace noise.*Add a delta, or give rho"),
+        ({"last": 3, "mechanism": "balanced-digits"}, "not proved for increments.*adaptive=False"),
         ({"horizon": 9, "separation": 2}, "separation is 2, but .*Give max_ticks too"),
         ({"horizon": 9, "max_ticks": 10}, "max_ticks is 10, .*: it has 9.*Give 9 or fewer"),
         ({"horizon": 365, "max_ticks": 400, "separation": 28}, "14 of its 365 are 28 apart.*Give 14 or fewer"),

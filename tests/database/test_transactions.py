@@ -13,7 +13,6 @@ from tests.database.clinic import open_clinic
 from tests.servers.postgres import Postgres
 
 import jali
-from jali.execution.reservation import RunContext
 from jali.ledger import SqliteLedger
 
 WARDS = "SELECT ward, COUNT(*) AS n, AVG(age) AS age FROM visits GROUP BY ward"
@@ -117,7 +116,7 @@ def test_a_table_that_is_closed_before_a_question_is_paid_costs_nothing(
         return real(ledger, **order)
 
     monkeypatch.setattr(type(db._ledger), "reserve", reserve)
-    with pytest.raises(jali.EngineError, match="closed"):
+    with pytest.raises(jali.errors.EngineError, match="closed"):
         db.ask(WARDS, epsilon=0.1)
     assert db.receipts() == ()
     assert db.accounts()[0].spent.epsilon == 0
@@ -127,7 +126,7 @@ def test_a_question_that_waited_sees_that_its_table_was_closed(db: jali.Database
     """A server pays and runs in two steps: between them another question may have closed the table."""
     begun: Any = db.serving.begin(WARDS, {"epsilon": "0.1"}, analyst=None, stage=lambda _: None)
     db._guard.close("visits")
-    with pytest.raises(jali.EngineError, match="closed"):
+    with pytest.raises(jali.errors.EngineError, match="closed"):
         begun.finish(jali.execution.reservation.RunContext())
 
 

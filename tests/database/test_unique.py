@@ -110,7 +110,7 @@ def test_a_join_that_multiplies_rows_is_weighed(tmp_path: Path) -> None:
     ],
 )
 def test_a_unit_without_a_key_of_its_own_is_not_unique(made: str, tmp_path: Path) -> None:
-    with jali.connect() as db, pytest.raises(CatalogError, match="No key of the source keeps uid unique"):
+    with jali.connect() as db, pytest.raises(CatalogError, match="No constraint keeps uid unique"):
         protect(db, source(tmp_path, made))
 
 
@@ -118,11 +118,11 @@ def test_only_a_duckdb_table_enforces_a_key(tmp_path: Path) -> None:
     path = tmp_path / "t.parquet"
     write_parquet("SELECT 1 AS uid, 'A' AS g, 1.0 AS x", path)
     with jali.connect() as db:
-        with pytest.raises(CatalogError, match="No key"):
+        with pytest.raises(CatalogError, match="No constraint"):
             protect(db, path)
-        with pytest.raises(CatalogError, match="max_rows is 1"):
+        with pytest.raises(CatalogError, match="max_rows must be 1"):
             protect(db, path, max_rows=2)
-        with pytest.raises(CatalogError, match="Only a column of this table"):
+        with pytest.raises(CatalogError, match="unique must name the unit column of this table"):
             protect(db, path, unit=None)
 
 
@@ -136,5 +136,5 @@ def test_a_key_that_is_gone_stops_questions_before_they_are_charged(tmp_path: Pa
         with pytest.raises(EngineError, match=r"no longer has a key on uid\. Nothing was spent"):
             db.ask("SELECT COUNT(*) FROM t", epsilon=1)
         assert len(db.receipts()) == 1
-        with pytest.raises(CatalogError, match="No key"):
+        with pytest.raises(CatalogError, match="No constraint"):
             db.refresh("t")

@@ -45,7 +45,7 @@ def test_an_older_copy_in_the_place_of_the_ledger_is_refused_until_it_is_recover
         db.ask(COUNT.format(2), epsilon="1/2")
     shutil.copy(backup, place)
     assert main(["ask", str(place), COUNT.format(3), "--epsilon", "0.5"]) == 5
-    assert "is not the one of before" in capsys.readouterr().err
+    assert "does not match its anchor" in capsys.readouterr().err
     assert main(["verify", str(backup)]) == 0
     assert "Note" in capsys.readouterr().out
     with pytest.raises(jali.errors.LedgerError) as missing:

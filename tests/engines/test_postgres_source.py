@@ -118,7 +118,7 @@ def test_what_is_no_table_is_refused(relation: str, postgres: Postgres, clinic: 
 
 def test_a_unit_without_a_key_is_not_called_unique(postgres: Postgres, clinic: psycopg.Connection[Any]) -> None:
     clinic.execute("CREATE UNIQUE INDEX partly ON clinic.visits (patient_id) WHERE age = 1")
-    with jali.connect() as db, pytest.raises(CatalogError, match="No key"):
+    with jali.connect() as db, pytest.raises(CatalogError, match="No constraint"):
         protect(db, postgres, unique=True, max_rows=None)
 
 

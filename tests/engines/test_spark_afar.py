@@ -111,7 +111,7 @@ def test_a_server_that_forgets_its_catalog_has_no_place_for_a_copy(
 ) -> None:
     with jali.connect(tmp_path / "clinic.jali") as db, noise_off():
         protect(db, connect, visits)
-        with pytest.raises(CatalogError, match="no place for a copy"):
+        with pytest.raises(CatalogError, match="cannot be kept, because the catalog of this Spark is temporary"):
             db.prepare("visits")
         assert db.ask(COUNT, epsilon=1).rows
 

@@ -123,11 +123,14 @@ def test_one_table_has_one_budget_whatever_it_is_called(spark: Any, visits: str,
                 f"parquet:{tmp_path}/../{tmp_path.name}",
             )
             for other in (*names, "spark_catalog.care.visits", f"parquet:{location}"):
-                with pytest.raises(CatalogError, match="protected already, as"):
+                with pytest.raises(CatalogError, match="already protected as"):
                     db.protect("again", spark, relation=other, **TERMS)
             with pytest.raises(CatalogError, match="protected already, as visits"):
                 db.protect("again", path, **TERMS)
-            with pytest.raises(CatalogError, match="tables and files are sources"):
+            with pytest.raises(
+                CatalogError,
+                match="A computed Spark DataFrame may change between readings, so only tables and files can be",
+            ):
                 db.protect("again", spark.read.parquet(path), **TERMS)
     finally:
         spark.sql("DROP DATABASE care CASCADE")

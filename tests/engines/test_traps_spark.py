@@ -382,7 +382,7 @@ def test_a_source_that_is_gone_or_changed_is_refused_before_any_charge(home: Hom
     home.engine.ready(table)
     home.source("changing", pa.table({"x": ["1"], "y": ["a"]}))
     home.engine.reopen(source)
-    with pytest.raises(EngineError, match=r"other columns.*Nothing was spent"):
+    with pytest.raises(EngineError, match=r"differ from its declaration.*Nothing was spent"):
         home.engine.ready(table)
     (home.folder / "changing.parquet").unlink()
     home.engine.reopen(source)

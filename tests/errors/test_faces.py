@@ -70,7 +70,12 @@ MISTAKES = (
     Mistake("parameter-not-positive", COUNT, {"epsilon": "-1"}),
     Mistake("budget-exceeded", COUNT, {"epsilon": "1000"}, told="does not cover this question."),
     Mistake("delta-outside", COUNT, EACH | {"delta": "2"}, told="Give --delta 1e-9, for example."),
-    Mistake("within-and-loss", COUNT, EACH | {"within": "20"}, told="--within finds the least loss"),
+    Mistake(
+        "within-and-loss",
+        COUNT,
+        EACH | {"within": "20"},
+        told="--within cannot be combined with --epsilon or --rho",
+    ),
     Mistake("within-not-an-aggregate", COUNT, {"within": {"m": "20"}}, told="--within names m"),
     Mistake("part-unknown", COUNT, EACH | {"part": {"ward": "Z"}}),
     Mistake(

@@ -64,7 +64,10 @@ def test_after_a_kill_a_deleted_journal_is_noticed(path: Path) -> None:
     wal.unlink()
     path.with_name(f"{path.name}-shm").unlink(missing_ok=True)
     refused(path, "ledger-behind")
-    with SqliteLedger(path, checked=False) as ledger, pytest.raises(LedgerError, match="not the one of before"):
+    with (
+        SqliteLedger(path, checked=False) as ledger,
+        pytest.raises(LedgerError, match="does not match its anchor"),
+    ):
         ask(ledger, key="another")
 
 
@@ -421,7 +424,10 @@ def test_losses_in_rho_are_recovered_too(path: Path, tmp_path: Path) -> None:
 def test_what_lacks_nothing_or_is_not_sound_is_not_recovered(path: Path, tmp_path: Path) -> None:
     with SqliteLedger(path) as ledger:
         answer(clinic(ledger))
-    with SqliteLedger(path, checked=False) as ledger, pytest.raises(LedgerError, match="lacks nothing"):
+    with (
+        SqliteLedger(path, checked=False) as ledger,
+        pytest.raises(LedgerError, match="The ledger has every anchored entry: there is nothing to recover"),
+    ):
         recover(ledger)
 
 
@@ -482,9 +488,9 @@ def test_a_forged_head_is_noticed(path: Path, tmp_path: Path, keys: tuple[Path, 
         head.write_text(json.dumps(signed.to_json() | change))
         assert not read_head(head).is_signed_by(public)
     head.write_text("{}")
-    with pytest.raises(CatalogError, match="is not a head"):
+    with pytest.raises(CatalogError, match="is not a ledger head written by `jali ledger anchor`"):
         read_head(head)
-    with pytest.raises(CatalogError, match="no private Ed25519 key"):
+    with pytest.raises(CatalogError, match="has no unencrypted private Ed25519 key"):
         sign_head("x", signed.anchored, head)
 
 

@@ -29,7 +29,7 @@ def test_the_ledger_and_all_files_beside_it_are_readable_by_their_owner_only(pat
 def test_a_ledger_that_others_may_read_is_refused(path: Path, mode: int) -> None:
     SqliteLedger(path).close()
     path.chmod(mode)
-    with pytest.raises(LedgerError, match="can be read by others") as refusal:
+    with pytest.raises(LedgerError, match="is readable by other users") as refusal:
         SqliteLedger(path)
     assert f"chmod 600 {path}" in str(refusal.value)
 

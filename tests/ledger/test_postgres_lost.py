@@ -54,14 +54,14 @@ def test_a_commit_that_was_made_and_not_answered_is_found(ledger: PostgresLedger
 
 def test_a_commit_that_never_arrived_is_said_to_have_spent_nothing(ledger: PostgresLedger, wire: Proxy) -> None:
     wire.cut = Cut.BEFORE
-    with pytest.raises(LedgerError, match="before a step was recorded") as refusal:
+    with pytest.raises(LedgerError, match="was lost before the commit") as refusal:
         ask(ledger)
     assert "Nothing was spent" in str(refusal.value)
     assert (refusal.value.__context__, refusal.value.__cause__) == (None, None)
     assert ledger.receipts() == ()
     receipt = ask(ledger)
     wire.cut = Cut.BEFORE
-    with pytest.raises(LedgerError, match="before a step was recorded"):
+    with pytest.raises(LedgerError, match="was lost before the commit"):
         ledger.release(receipt, "42")
     # Nothing was given: another draw may take its place.
     assert ledger.release(receipt, "43") == "43"
@@ -118,7 +118,7 @@ def test_an_outcome_that_nobody_can_tell_is_told_as_such_and_costs_nothing_twice
         clinic(ledger)
         target, wire.target = wire.target, 1  # no further connection comes through
         wire.cut = Cut.AFTER
-        with pytest.raises(LedgerError, match="cannot be asked whether it was") as refusal:
+        with pytest.raises(LedgerError, match="it is unknown whether the commit succeeded") as refusal:
             ask(ledger)
         assert "nothing is charged twice" in str(refusal.value)
         wire.target = target
@@ -266,7 +266,7 @@ def test_what_a_killed_writer_held_is_free_at_once(address: str) -> None:
 
 # Postgres itself crashes.
 
-SAYINGS = ("cannot be reached", "before a step was recorded", "cannot be asked whether it was")
+SAYINGS = ("cannot be reached", "was lost before the commit", "it is unknown whether the commit succeeded")
 
 
 @dataclass

@@ -47,7 +47,9 @@ def test_a_question_that_once_failed_is_answered_and_can_be_read(home: jali.Data
 
 @pytest.mark.parametrize("clause", ["WHERE GROUPING(k) = 0", "WHERE GROUPING(k) + 1 > 0"])
 def test_grouping_before_the_groups_is_refused(home: jali.Database, clause: str) -> None:
-    with pytest.raises(jali.errors.QueryError, match="GROUPING cannot stand here"):
+    with pytest.raises(
+        jali.errors.QueryError, match="GROUPING is not allowed here, because this clause is evaluated for each row"
+    ):
         home.ask(f"SELECT k, COUNT(*) FROM v {clause} GROUP BY k", epsilon=1)
 
 

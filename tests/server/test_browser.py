@@ -159,7 +159,7 @@ def test_a_token_is_pasted_to_sign_in_and_a_button_signs_out(site: Site, opening
     assert page.url == f"{site.address}/sign-in?next=%2Fbudget"
     page.get_by_label("Token").fill("jali_0_wrong")
     page.get_by_role("button", name="Sign in").click()
-    playwright.expect(page.get_by_role("alert")).to_have_text("The token is not known here.")
+    playwright.expect(page.get_by_role("alert")).to_have_text("The token is invalid.")
     page.get_by_label("Token").fill(site.ana)
     page.get_by_role("button", name="Sign in").click()
     page.wait_for_url(f"{site.address}/budget")

@@ -187,7 +187,7 @@ def test_a_revoked_token_is_refused_at_once_wherever_it_is_used(place: Place) ->
         assert httpx.get(f"{place.address}/api/v1/me", cookies=signed).status_code == 200
         assert cara.delete(f"/api/v1/tokens/{token}").json()["state"] == "revoked"
         response = ana.get("/api/v1/me")
-        assert (response.status_code, response.json()["error"]["message"]) == (401, "The token was revoked.")
+        assert (response.status_code, response.json()["error"]["message"]) == (401, "The token has been revoked.")
         assert httpx.get(f"{place.address}/api/v1/me", cookies=signed).status_code == 401
 
 
@@ -198,7 +198,7 @@ def test_an_expired_token_is_refused(place: Place, monkeypatch: pytest.MonkeyPat
         assert ana.get("/api/v1/me").status_code == 200
         monkeypatch.setattr(Token, "expired", lambda _, now=None: True)
         response = ana.get("/api/v1/me")
-        assert (response.status_code, response.json()["error"]["message"]) == (401, "The token expired.")
+        assert (response.status_code, response.json()["error"]["message"]) == (401, "The token has expired.")
 
 
 def test_a_change_by_cookie_needs_the_word_of_its_session(place: Place) -> None:

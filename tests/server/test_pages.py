@@ -167,7 +167,7 @@ def test_a_wrong_token_is_refused_with_the_form(clinic: Clinic, token: str) -> N
     browser = clinic.browser()
     refused = browser.sign_in(token, "/lab")
     assert refused.status_code == 401
-    assert "The token is not known here." in refused.text
+    assert "The token is invalid." in refused.text
     assert 'value="/lab"' in refused.text
     assert "set-cookie" not in refused.headers
     assert browser.get("/lab").status_code == 303
@@ -233,7 +233,7 @@ FORMS = (
 def test_a_form_without_the_word_of_its_session_is_refused(shared: Clinic, path: str, word: str) -> None:
     refused = shared.browser(shared.curator).post(path, word, sql=COUNTS, epsilon="0.1", do="ask", name="eve")
     assert refused.status_code == 403
-    assert "does not belong to this session" in refused.text
+    assert "The CSRF token of the form does not match this session" in refused.text
     assert shared.db.receipts() == ()
     assert len(shared.db.access.tokens()) == 2
 
@@ -343,7 +343,7 @@ def test_a_mistake_is_marked_in_its_line(ana: Browser) -> None:
 
 def test_a_misspelt_first_word_is_the_one_that_is_marked(ana: Browser) -> None:
     told = ana.post("/ask/explain", part=True, sql="SELCT COUNT(*) FROM visits", epsilon="1").text
-    assert "A question begins with SELECT." in told
+    assert "A question must begin with SELECT." in told
     assert "SELCT COUNT(*) FROM visits\n<b>^</b>" in told
 
 
@@ -521,7 +521,7 @@ def test_a_question_in_the_address_is_shown_as_text_and_not_asked(clinic: Clinic
 @pytest.mark.parametrize(
     ("wrong", "said"),
     [
-        ({"sql": "x" * 100_001}, "sql may have at most 100,000 letters."),
+        ({"sql": "x" * 100_001}, "sql may have at most 100,000 characters."),
         ({"max_rows": "many"}, "max_rows must be a whole number."),
         ({"max_rows": "0"}, "max_rows must be at least 1."),
         ({"sql": ""}, "sql is missing."),
@@ -609,7 +609,7 @@ def test_an_analyst_is_refused_what_is_the_curators(shared: Clinic, path: str) -
     ana = shared.browser(shared.ana)
     for refused in (ana.get("/curator"), ana.post(path, name="eve", table="visits", epsilon="1")):
         assert refused.status_code == 403
-        assert "This is for curators." in refused.text
+        assert "This action requires the curator role." in refused.text
     assert 'href="/curator"' not in ana.get("/ask").text
     assert len(shared.db.access.tokens()) == 2
 

@@ -74,7 +74,7 @@ def test_lists_and_mappings_reach_every_form(database: Any) -> None:
     for column in (None, "q", "h", "middle"):
         answer.plot(column).figure.canvas.draw()
     for column in ("ward", "top"):
-        with pytest.raises(jali.errors.QueryError, match=f"{column} has no numbers to draw"):
+        with pytest.raises(jali.errors.QueryError, match=f"{column} has no numbers to plot"):
             answer.plot(column)
 
 

@@ -142,11 +142,11 @@ def test_bad_input_is_named() -> None:
     with pytest.raises(CatalogError, match="delta"):
         composition(Pure(1), delta=2)
     for debits, words in (
-        ([("yesterday", Pure(1).event)], "debits holds a time that is not a date and time: 'yesterday'"),
-        ([(5, Pure(1).event)], "debits holds a time"),
-        ([(DAY.format(1), 1)], "debits holds an event that is neither"),
-        ([Pure(1).event], "debits must be pairs"),
-        (5, "debits must be pairs"),
+        ([("yesterday", Pure(1).event)], "debits contains a time that is not a date and time: 'yesterday'"),
+        ([(5, Pure(1).event)], "debits contains a time that is not a date and time"),
+        ([(DAY.format(1), 1)], "debits contains an event that is neither an Event nor a loss"),
+        ([Pure(1).event], r"debits must be \(time, event\) pairs"),
+        (5, r"debits must be \(time, event\) pairs"),
     ):
         with pytest.raises(CatalogError, match=f"^{words}"):
             spending_curves(debits, Budget(1))  # type: ignore[arg-type]
@@ -262,10 +262,10 @@ def test_nothing_to_draw_is_an_error_and_no_empty_picture() -> None:
     for draw in (profiles, trade_offs, profile_curves, trade_off_curves):
         with pytest.raises(CatalogError, match=r"^losses is empty"):
             draw({})
-    for counts, words in (((), "^counts is empty"), ((7,), "^counts must hold two numbers or more")):
+    for counts, words in (((), "^counts is empty"), ((7,), "^counts must have at least two numbers")):
         with pytest.raises(CatalogError, match=words):
             composition(Pure(1), counts)
-    with pytest.raises(CatalogError, match=r"^curves holds no theorem"):
+    with pytest.raises(CatalogError, match=r"^curves has no theorem"):
         draw_composition({})
     for debits in ([], asked(Concentrated(0.01).event)):
         with pytest.raises(CatalogError, match=r"^debits spend nothing that the budget limits"):

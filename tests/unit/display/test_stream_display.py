@@ -217,7 +217,7 @@ def test_one_distribution_is_drawn_on_given_axes_and_several_are_refused() -> No
     held = view(*((key, end) for key in "AB" for end in (10, 20)), published=2, measure="cdf")
     assert plot_stream(held, key="B", axes=axes) is axes
     assert axes.get_title(loc="left").startswith("visits, B, so far: bars are 95 %")
-    with pytest.raises(QueryError, match="do not fit into one picture"):
+    with pytest.raises(QueryError, match="Distributions of several keys do not fit into one plot"):
         plot_stream(held, axes=axes)
     with pytest.raises(QueryError, match="no key C"):
         plot_stream(held, key="C")

@@ -114,7 +114,7 @@ def test_errors_are_copied_with_other_fields_positions_and_classes() -> None:
 def test_advice_takes_the_place_of_the_remedy() -> None:
     advised = UNKNOWN.replace(advice=Phrase("receipt-stays-open", receipt="abc"))
     assert advised.message == UNKNOWN.message
-    assert advised.remedy == "Receipt abc is paid and stays open: redeem it once this is mended."
+    assert advised.remedy == "Receipt abc is reserved and stays open: redeem it once this is resolved."
 
 
 def test_an_error_inside_another_is_written_in_its_place() -> None:
@@ -135,5 +135,5 @@ def test_a_code_of_a_later_version_is_written_as_itself() -> None:
 
 
 def test_an_error_is_told_whatever_a_server_put_into_it() -> None:
-    assert write("batch-size", {"most": "many"}).message == "A batch has from 1 to many questions, not ."
-    assert write("within-out-of-reach", {"kind": "rho", "most": "1"}).message.startswith("No rho up to 1 brings")
+    assert write("batch-size", {"most": "many"}).message == "A batch takes 1 to many questions, not ."
+    assert write("within-out-of-reach", {"kind": "rho", "most": "1"}).message.startswith("No rho up to 1 reaches")

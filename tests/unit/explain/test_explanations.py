@@ -315,7 +315,7 @@ def test_forecasts_of_grouping_sets_are_the_error_bars_of_the_answer(clinic: jal
     widths = [(span[1] - span[0]) / 2 for span in spans if span is not None]
     assert note.half_width == pytest.approx(widths[0])
     assert [name for name, _ in note.sets] == ["(ward)", "()"]
-    assert note.sets[1][1] == f"± {show_amount(widths[-1])}, whatever the data"
+    assert note.sets[1][1] == f"± {show_amount(widths[-1])} on any data"
 
 
 def test_grouping_sets_name_their_groups_shares_and_totals(clinic: jali.Database) -> None:

@@ -170,7 +170,7 @@ def test_an_unknown_column_is_refused_with_the_columns_there_are() -> None:
 
 
 def test_an_aggregate_has_no_place_among_rows() -> None:
-    with pytest.raises(QueryError, match="row by row"):
+    with pytest.raises(QueryError, match="is evaluated for each row"):
         infer_type(Aggregate("count"), TABLE)
 
 

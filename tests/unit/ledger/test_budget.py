@@ -91,7 +91,7 @@ def test_an_unknown_account_is_refused_with_a_remedy(ledger: Ledger) -> None:
 
 
 def test_a_question_without_a_debit_is_refused(ledger: Ledger) -> None:
-    with pytest.raises(LedgerError, match="without a debit"):
+    with pytest.raises(LedgerError, match="A question without a charge cannot be reserved"):
         ledger.reserve(analyst="ana", question="?", key="k", plan="{}", debits=())
 
 

@@ -164,7 +164,9 @@ def test_means_under_add_remove_are_refused_with_the_remedy() -> None:
     for wrong in refused:
         with pytest.raises(JaliError, match="add-remove") as refusal:
             wrong()
-        assert "Release a sum or count" in (refusal.value.remedy or "")
+        assert "Release the sum or count and the number of people and divide them, or declare replace-one" in (
+            refusal.value.remedy or ""
+        )
 
 
 def test_bad_arguments_are_refused_by_name() -> None:

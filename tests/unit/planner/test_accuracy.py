@@ -223,7 +223,7 @@ def test_a_session_a_built_question_and_a_clause_take_it_too(db: jali.Database) 
     assert session.table("visits").agg(n=jali.count()).explain(within={"n": 20}).cost == wanted
     clause = "SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(privacy_unit_column=uid) COUNT(*) AS n FROM visits"
     assert db.explain(clause, within=20).cost == wanted
-    with pytest.raises(QueryError, match="another"):
+    with pytest.raises(QueryError, match="not both"):
         db.explain("SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=1) COUNT(*) FROM visits", within=20)
 
 
@@ -250,22 +250,26 @@ def test_a_guess_of_the_rows_is_for_forecasts_only(db: jali.Database) -> None:
 
 
 REFUSED: list[tuple[str, dict[str, Any], str]] = [
-    (COUNT, {"within": 20, "epsilon": 1}, "Leave one of them out"),
-    (COUNT, {"within": 20, "rho": 1}, "Leave one of them out"),
-    (COUNT, {"epsilon": 1, "confidence": 0.9}, "there is no within="),
-    (COUNT, {"epsilon": 1, "noise": "gaussian"}, "there is no within="),
+    (COUNT, {"within": 20, "epsilon": 1}, "not both"),
+    (COUNT, {"within": 20, "rho": 1}, "not both"),
+    (COUNT, {"epsilon": 1, "confidence": 0.9}, "applies only together with within="),
+    (COUNT, {"epsilon": 1, "noise": "gaussian"}, "applies only together with within="),
     (COUNT, {"within": 0}, "above 0"),
-    (COUNT, {"within": {}}, "names no output"),
+    (COUNT, {"within": {}}, "within= must be a number, or name outputs of the question"),
     (COUNT, {"within": {"m": 3}}, "The aggregates of the question: n"),
     (COUNT, {"within": 20, "confidence": 1}, "below 1"),
-    (COUNT, {"within": 20, "noise": "normal"}, "laplace or gaussian"),
+    (COUNT, {"within": 20, "noise": "normal"}, 'noise must be "laplace" or "gaussian"'),
     (COUNT, {"within": 20, "group_rows": 0}, "whole number"),
     (COUNT, {"within": "1e-9"}, "larger within="),
     ("SELECT AVG(age) AS a FROM visits", {"within": 1}, "declare rows="),
     ("SELECT MEDIAN(age) AS a FROM visits", {"within": 1}, "group_rows="),
     ("SELECT VARIANCE(age) AS a FROM visits", {"within": 1}, "group_rows="),
-    ("SELECT MODE(ward) AS a FROM visits", {"within": 1}, "has no width"),
-    ("SELECT SQRT(COUNT(*)) AS a FROM visits", {"within": 1}, "computed otherwise"),
+    ("SELECT MODE(ward) AS a FROM visits", {"within": 1}, "is a selected value, which has no margin of error"),
+    (
+        "SELECT SQRT(COUNT(*)) AS a FROM visits",
+        {"within": 1},
+        "within= supports aggregates, their sums and their differences",
+    ),
     ("SELECT SUM(age) / SUM(cost) AS a FROM guessed", {"within": 1}, "depends on the data"),
     ("SELECT MEDIAN(age) AS a FROM guessed", {"within": 1, "confidence": 0.99}, "larger within="),
     ("SELECT drug, COUNT(*) AS n FROM visits GROUP BY drug", {"within": 20}, "delta"),

@@ -114,7 +114,7 @@ def test_a_plan_with_another_strategy_or_scale_is_stopped() -> None:
     quieter = replace(mechanism, noise=Laplace(sensitivity=8, epsilon=1))
     for other in (deeper, quieter):
         part = replace(plan.parts[0], mechanisms=(other,))
-        with pytest.raises(JaliError, match="does not match its loss"):
+        with pytest.raises(JaliError, match="The noise of the plan does not match its privacy loss"):
             check_loss(replace(plan, levels=(replace(plan.levels[0], parts=(part,)),)))
 
 

@@ -215,7 +215,7 @@ FORGED: dict[str, Any] = {
 def test_a_forged_block_is_stopped(db: jali.Database, forge: Any) -> None:
     plan = planned(db, "SELECT ward, AVG(cost) FROM visits GROUP BY ward")
     part = replace(plan.parts[0], mechanisms=forge(plan.parts[0].mechanisms))
-    with pytest.raises(JaliError, match="does not match its loss"):
+    with pytest.raises(JaliError, match="The noise of the plan does not match its privacy loss"):
         check_loss(replace(plan, levels=(replace(plan.levels[0], parts=(part,)),)))
 
 
@@ -225,7 +225,7 @@ def test_people_over_groups_in_a_block_are_stopped(db: jali.Database) -> None:
     total, _ = plan.aggregation.measures
     for other in (CountPeople(), CountValues(Column("age"), Kind.INTEGER)):
         part = replace(plan.parts[0], aggregation=replace(plan.aggregation, measures=(total, other)))
-        with pytest.raises(JaliError, match="does not match its loss"):
+        with pytest.raises(JaliError, match="The noise of the plan does not match its privacy loss"):
             check_loss(replace(plan, levels=(replace(plan.levels[0], parts=(part,)),)))
 
 

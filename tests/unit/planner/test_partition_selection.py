@@ -143,7 +143,7 @@ def test_all_that_leaves_costs_what_was_asked_and_the_told_count_only_once(
 
 
 def stopped(plan: Plan) -> None:
-    with pytest.raises(JaliError, match="does not match its loss"):
+    with pytest.raises(JaliError, match="The noise of the plan does not match its privacy loss"):
         check_loss(plan)
 
 

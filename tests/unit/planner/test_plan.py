@@ -62,7 +62,7 @@ def mechanisms_of(plan: Plan) -> tuple[Any, ...]:
 
 
 def stopped(plan: Plan) -> None:
-    with pytest.raises(JaliError, match="does not match its loss"):
+    with pytest.raises(JaliError, match="The noise of the plan does not match its privacy loss"):
         check_loss(plan)
 
 

@@ -31,11 +31,11 @@ def test_a_refusal_says_requested_remaining_and_difference() -> None:
         account.charge(Pure(0.5))
     assert (refused.value.requested, refused.value.remaining) == (F(1, 2), F(1, 4))
     assert refused.value.difference == F(1, 4)
-    assert "A question with epsilon 0.25 would still be answered" in str(refused.value)
+    assert "A question with epsilon 0.25 would still fit" in str(refused.value)
 
 
 def test_a_refusal_of_gaussian_noise_names_what_would_fit_instead() -> None:
-    with pytest.raises(BudgetExceeded, match="a question with epsilon 1 would be answered") as refused:
+    with pytest.raises(BudgetExceeded, match="a question with epsilon 1 would still fit") as refused:
         Account(PureFilter(1)).charge(Concentrated(0.01))
     assert (refused.value.kind, refused.value.remaining) == ("rho", F(0))
 

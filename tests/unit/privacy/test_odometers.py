@@ -229,7 +229,7 @@ def test_an_odometer_refuses_what_it_cannot_read() -> None:
     for loss in (Concentrated(1), Approximate(1, 0.1)):
         with pytest.raises(CatalogError, match="not pure"):
             PureOdometer().charge(loss)
-    with pytest.raises(CatalogError, match="a delta of its own"):
+    with pytest.raises(CatalogError, match="has its own delta"):
         ConcentratedOdometer(1e-6, 1).charge(Approximate(1, 0.1))
     for odometer in (PureOdometer(), ConcentratedOdometer(1e-6, 1), ApproximateOdometer(1e-6, 1)):
         with pytest.raises(CatalogError, match=r"\.at\(delta\)"):

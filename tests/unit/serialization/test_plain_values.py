@@ -81,7 +81,7 @@ def test_what_no_file_can_hold_is_refused_by_name() -> None:
     with pytest.raises(CatalogError, match="cannot hold a object"):
         to_plain([object()])
     for plain in ({"moon": 1}, {"@": "moon", "value": 1}, {"@": "Fraction"}, {"@": [], "value": 1}):
-        with pytest.raises(CatalogError, match="is no value of a witness"):
+        with pytest.raises(CatalogError, match="is not a valid value in a witness"):
             of_plain(plain)
 
 

@@ -85,12 +85,12 @@ def test_noise_on_a_lattice_is_not_written_as_noise_on_integers() -> None:
 @pytest.mark.parametrize("change", [("epsilon", "eps"), ('"@":"Laplace",', '"@":"Laplace","more":1,')])
 def test_noise_with_other_parts_is_refused(change: tuple[str, str]) -> None:
     text = PLANS.encode(Laplace(sensitivity=1, epsilon=1)).replace(*change)
-    with pytest.raises(LedgerError, match="Laplace lacks parts"):
+    with pytest.raises(LedgerError, match="Laplace lacks fields"):
         PLANS.decode(text)
 
 
 def test_a_stored_value_that_lacks_a_part_is_refused() -> None:
-    with pytest.raises(LedgerError, match="Range has no high"):
+    with pytest.raises(LedgerError, match="Range has no field high"):
         PLANS.decode('{"@":"Range","low":{"@":"Fraction","value":"1"}}')
 
 

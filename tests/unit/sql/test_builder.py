@@ -119,7 +119,7 @@ def test_asking_and_explaining_pass_on_the_question_and_the_loss() -> None:
 
 
 def test_a_question_for_nothing_is_refused_with_a_remedy() -> None:
-    with pytest.raises(QueryError, match="asks for nothing") as refused:
+    with pytest.raises(QueryError, match="The question has no output") as refused:
         START.where("paid").ask(epsilon=1)
     assert "agg" in (refused.value.remedy or "")
 

@@ -64,8 +64,8 @@ def test_aggregates_of_the_builder_are_named_as_sql_names_them() -> None:
 @pytest.mark.parametrize(
     ("given", "said"),
     [
-        ("SUM(age) * 2", "no name of its own"),
-        ("SUM(age * 2)", "no name of its own"),
+        ("SUM(age) * 2", "This aggregate has no name"),
+        ("SUM(age * 2)", "This aggregate has no name"),
         ("age", "'age' is not an aggr"),
     ],
 )

@@ -188,7 +188,7 @@ def test_ticks_appended_one_by_one_are_those_of_the_matrix() -> None:
     given = [(int(x), x, [int(x)])[t % 3] for t, x in enumerate(increments)]
     values = [running.append(increment) for increment in given]
     assert values == whole.extend(increments).tolist()
-    with pytest.raises(MechanismError, match="horizon of 130 ticks is over"):
+    with pytest.raises(MechanismError, match="All 130 ticks of the horizon are published"):
         running.append(1)
 
 

@@ -107,7 +107,7 @@ def test_a_counter_that_is_not_proved_for_adaptive_streams_is_left_out_of_them(
     assert (out.name, out.counter, out.largest) == ("sharp", None, 1.0)
     assert "not proved" in out.said
     assert told.left_out == ()
-    with pytest.raises(MechanismError, match="sharp cannot be taken: not proved"):
+    with pytest.raises(MechanismError, match="sharp cannot be used: its guarantee is not proved"):
         named("sharp", horizon=9, epsilon=1, person=ONCE)
 
 
@@ -115,9 +115,9 @@ def test_a_counter_that_keeps_more_than_there_is_room_for_is_left_out(monkeypatc
     among(monkeypatch, large=stand_in(1, 1, 1000), small=stand_in(5, 5, 4))
     chosen = choose(horizon=9, epsilon=1, person=ONCE, memory=999)
     assert chosen.best.name == "small"
-    assert [row.said for row in chosen.left_out] == ["keeps more than 999 numbers."]
+    assert [row.said for row in chosen.left_out] == ["it keeps more than 999 numbers."]
     assert choose(horizon=9, epsilon=1, person=ONCE, memory=1000).best.name == "large"
-    with pytest.raises(MechanismError, match=r"No counter fits: keeps more than 3 numbers\. Allow"):
+    with pytest.raises(MechanismError, match=r"No counter fits: it keeps more than 3 numbers\. Allow"):
         choose(horizon=9, epsilon=1, person=ONCE, memory=3)
 
 
@@ -143,7 +143,7 @@ def test_the_table_marks_what_is_taken_and_tells_what_is_left_out(monkeypatch: p
         "plain    Laplace       10   10      20  9,000  *",
         "dull     Laplace      100   80     200      1",
         "sharp    Laplace        2    2       4      9  left out",
-        "Left out: sharp: not proved for streams whose increments depend on published values.",
+        "Left out: sharp: its guarantee is not proved for increments that depend on published values.",
         "Take plain with Laplace noise: each value is within 20 of the truth at 95 %.",
     ]
 
@@ -161,7 +161,7 @@ def test_a_name_gives_the_noise_with_the_smaller_error(monkeypatch: pytest.Monke
         ({"epsilon": None}, "Give either epsilon or rho"),
         ({"rho": 1}, "Give either epsilon or rho"),
         ({"epsilon": -1}, "epsilon must be above 0"),
-        ({"epsilon": None, "rho": 1, "delta": 1e-6}, "delta goes with epsilon"),
+        ({"epsilon": None, "rho": 1, "delta": 1e-6}, "delta can be combined with epsilon"),
         ({"delta": 1}, r"delta must be in \[0, 1\)"),
         ({"memory": 0}, "memory must be a whole number of at least 1"),
         ({"by": "mean"}, "by must be"),
@@ -174,7 +174,7 @@ def test_wrong_parameters_are_refused_by_name(wrong: dict[str, Any], said: str) 
 
 
 def test_an_unknown_name_is_refused_with_the_names_there_are() -> None:
-    with pytest.raises(MechanismError, match=r"There is no counter 'tree'\. Take one of .*every-item"):
+    with pytest.raises(MechanismError, match=r"There is no counter 'tree'\. Choose one of .*every-item"):
         named("tree", horizon=4, epsilon=1, person=ONCE)
 
 
@@ -238,7 +238,7 @@ def test_without_a_horizon_counters_take_turns() -> None:
     assert named("doubling", horizon=None, epsilon=1, person=ONCE) == choices.counter
     tree = named("doubling-binary-tree", horizon=None, epsilon=1, person=ONCE)
     assert counter_candidates.name_of(tree) == "doubling-binary-tree"
-    with pytest.raises(MechanismError, match=r"binary-tree needs a horizon\. Take doubling"):
+    with pytest.raises(MechanismError, match=r"binary-tree needs a horizon\. Use the doubling"):
         named("binary-tree", horizon=None, epsilon=1, person=ONCE)
 
 
@@ -250,7 +250,7 @@ def test_every_name_gives_a_counter_of_that_name(name: str) -> None:
 
 
 def test_a_counter_without_the_noise_is_refused_with_the_reason() -> None:
-    with pytest.raises(MechanismError, match=r"toeplitz-root cannot be taken: there is no Laplace noise for it\."):
+    with pytest.raises(MechanismError, match=r"toeplitz-root cannot be used: it does not support Laplace noise\."):
         named("toeplitz-root", horizon=9, epsilon=1, person=ONCE)
 
 

@@ -149,7 +149,7 @@ def test_what_is_no_counter_of_a_horizon_is_refused_by_name() -> None:
     for bad in ("Doubling", "Tumbling", "Counter", "nothing", "choose", Doubling):
         with pytest.raises(MechanismError, match="each must be the name of a counter"):
             Doubling(epsilon=1, person=ONCE, each=bad)
-    with pytest.raises(MechanismError, match="each cannot be ToeplitzRoot, which has no noise for epsilon"):
+    with pytest.raises(MechanismError, match="each cannot be ToeplitzRoot, which does not support epsilon"):
         Doubling(epsilon=1, person=ONCE, each="ToeplitzRoot")
     with pytest.raises(MechanismError, match="growth"):
         Doubling(epsilon=1, person=ONCE, growth=1)

@@ -179,7 +179,7 @@ def test_what_is_no_row_of_increments_is_refused_and_passes_no_tick(make: Callab
         assert run.tick == 0
         run.extend(stream(9, width))
         assert run.exhausted
-        with pytest.raises(MechanismError, match="horizon of 9 ticks is over"):
+        with pytest.raises(MechanismError, match="All 9 ticks of the horizon are published"):
             run.append(1 if width == 1 else [1, 1, 1])
 
 
@@ -205,7 +205,7 @@ ONE_OF_EACH_KIND = [kind(horizon=8, epsilon=1, person=ONCE) for kind in (EveryIt
 def test_what_is_no_integer_is_refused_with_a_remedy_that_there_is(counter: Counter, increment: Any) -> None:
     running = counter.start()
     for ask in (running.append, lambda one: running.extend([one]), lambda one: counter.release([one])):
-        with pytest.raises(MechanismError, match="The increments of a stream are integers") as refused:
+        with pytest.raises(MechanismError, match="The increments of a stream must be integers") as refused:
             ask(increment)
         assert "step=" not in str(refused.value)
         assert "whole units" in str(refused.value)
@@ -222,7 +222,7 @@ def test_integers_of_every_type_are_taken(increment: Any) -> None:
 def test_what_is_no_state_is_refused_in_words_that_tell_nothing_of_it(state: Any) -> None:
     every = [made(kind, 8, ONCE) for kind in KINDS]
     for counter in [*every, Doubling(epsilon=1, person=ONCE)]:
-        with pytest.raises(MechanismError, match="This is no state of a stream of this counter") as refused:
+        with pytest.raises(MechanismError, match="This is not a stream state of this counter") as refused:
             counter.resume(state)
         assert "3" not in str(refused.value)
 
@@ -303,7 +303,7 @@ def test_values_do_not_depend_on_how_the_ticks_are_cut_or_on_stops_in_between(co
 def test_increments_of_another_shape_are_refused(counter: Counter) -> None:
     running = counter.start(width=3)
     for bad in ([1, 2, 3], [[1, 2]], [[1, 2, 3, 4]], 7):
-        with pytest.raises(MechanismError, match="one for each key"):
+        with pytest.raises(MechanismError, match="one per key"):
             running.extend(bad)
     assert running.tick == 0
 

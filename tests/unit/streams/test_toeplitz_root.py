@@ -239,5 +239,5 @@ def test_what_cannot_be_kept_or_rounded_is_refused() -> None:
         counter((1 << 22) + 1)
     with pytest.raises(MechanismError, match="grain"):
         counter(5, grain=(1 << 24) + 1)
-    with pytest.raises(MechanismError, match="horizon of 2 ticks is over"):
+    with pytest.raises(MechanismError, match="All 2 ticks of the horizon are published"):
         counter(2).start().extend([1, 2, 3])

@@ -9,52 +9,52 @@ from jali.errors.templates import Text
 TEXTS: Mapping[str, Text] = {
     "answer-column-unknown": Text("The answer has no column {column}.", "It has {columns}."),
     "answer-without-numbers": Text(
-        "{column} has no numbers to draw.", "{has_drawable:?Draw {drawable}.|Ask for a count or a histogram.}"
+        "{column} has no numbers to plot.", "{has_drawable:?Plot {drawable}.|Ask for a count or a histogram.}"
     ),
-    "batch-asked-already": Text("The batch has been asked already.", "Begin another one."),
+    "batch-asked-already": Text("The batch has already been asked.", "Create another one."),
     "batch-not-asked": Text(
-        "The batch has not been asked yet.", "Answers are there when its `with` block has ended."
+        "The batch has not been asked yet.", "Answers are available when its `with` block has ended."
     ),
     "matplotlib-missing": Text("Plots need matplotlib.", "Install it: pip install 'jali[plots]'."),
     "package-missing": Text(
         "This needs {package}, which is not installed.",
-        "Run pip install {package}; or take a.rows, a.to_dicts() or a.to_csv().",
+        "Run pip install {package}, or use a.rows, a.to_dicts() or a.to_csv().",
     ),
-    "part-unknown": Text("{table} by {by} has no part {part!r}.", "Parts: {parts}."),
+    "part-unknown": Text("{table} by {by} has no subpopulation {part!r}.", "Subpopulations: {parts}."),
     "plot-categories-wrong": Text("{name} must list {wanted} categories, not {count}."),
-    "plot-counts-empty": Text("counts is empty: there is nothing to draw.", "For example counts=(1, 10, 100)."),
+    "plot-counts-empty": Text("counts is empty: there is nothing to plot.", "For example counts=(1, 10, 100)."),
     "plot-counts-malformed": Text(
         "counts must be a list of whole numbers, not {counts!r}.", "For example counts=(1, 10, 100)."
     ),
-    "plot-counts-too-few": Text("counts must hold two numbers or more to draw a line, not {count} alone."),
-    "plot-curves-too-few": Text("curves holds no theorem with two points: there is nothing to draw."),
+    "plot-counts-too-few": Text("counts must have at least two numbers to plot a line, not {count}."),
+    "plot-curves-too-few": Text("curves has no theorem with two points: there is nothing to plot."),
     "plot-debit-event-wrong": Text(
-        "debits holds an event that is neither an Event nor a loss: {event!r}.",
+        "debits contains an event that is neither an Event nor a loss: {event!r}.",
         "For example [('2026-01-01T10:00:00', Pure(1).event)].",
     ),
     "plot-debit-time-wrong": Text(
-        "debits holds a time that is not a date and time: {at_given!r}.",
+        "debits contains a time that is not a date and time: {at_given!r}.",
         "For example [('2026-01-01T10:00:00', Pure(1).event)].",
     ),
     "plot-debits-malformed": Text(
-        "debits must be pairs of a time and an event.", "For example [('2026-01-01T10:00:00', Pure(1).event)]."
+        "debits must be (time, event) pairs.", "For example [('2026-01-01T10:00:00', Pure(1).event)]."
     ),
-    "plot-debits-nothing": Text("debits spend nothing that the budget limits: there is nothing to draw."),
+    "plot-debits-nothing": Text("debits spend nothing that the budget limits: there is nothing to plot."),
     "plot-epsilon-negative": Text("epsilon must be 0 or more, not {epsilon:g}."),
     "plot-floor-or-count-wrong": Text("floor must be above 0 and below 0.9, and count at least 2."),
     "plot-losses-empty": Text(
-        "losses is empty: there is nothing to draw.", "For example {{'Laplace': LaplaceLoss(scale=1)}}."
+        "losses is empty: there is nothing to plot.", "For example {{'Laplace': LaplaceLoss(scale=1)}}."
     ),
     "plot-losses-not-a-dictionary": Text(
-        "losses must be a dictionary of losses, each under the name to be written beside it.",
+        "losses must be a dictionary from labels to losses.",
         "For example {{'Laplace': LaplaceLoss(scale=1)}}.",
     ),
     "plot-mechanisms-not-a-dictionary": Text(
-        "mechanisms must be a dictionary of mechanisms, each under the name to be written beside it.",
+        "mechanisms must be a dictionary from labels to mechanisms.",
         "For example {{'Laplace': Laplace(sensitivity=1, epsilon=1)}}.",
     ),
     "plot-several-keys": Text(
-        "Distributions of several keys do not fit into one picture.", "Give key={key!r}, or no ax."
+        "Distributions of several keys do not fit into one plot.", "Give key={key!r}, or leave ax out."
     ),
     "stream-key-unknown": Text(
         "The stream {stream} has no key {key}.", "{has_keys:?It has {keys}{more:?, ...|}.|It has no keys.}"

@@ -13,7 +13,7 @@ TEXTS: Mapping[str, Text] = {
     "composition-no-distribution": Text("The privacy-loss distribution does not apply to {losses!r}: {reason}."),
     "composition-no-epsilon": Text(
         "No theorem gives {losses!r} an epsilon at this delta.",
-        "Choose a larger delta; .table(delta) says what each theorem needs.",
+        "Choose a larger delta; .table(delta) shows what each theorem needs.",
     ),
     "composition-parameters-unknown": Text("parameters must be 'declared' or 'adaptive', not {parameters!r}."),
     "confidence-not-between-zero-and-one": Text(
@@ -23,12 +23,12 @@ TEXTS: Mapping[str, Text] = {
         "{name} must lie between 0 and 1, not {confidence}.", "Give 0.95, for example."
     ),
     "delta-below-loss": Text(
-        "{name} {delta:above} is below what {loss!r} can reach: no epsilon belongs to it.",
+        "{name} {delta:above} is too small for {loss!r}: no epsilon is finite there.",
         "Choose a larger delta.",
     ),
     "delta-events-too-large": Text("delta_events must be at most delta."),
     "delta-too-small": Text("{name} must be at least 1e-300."),
-    "delta-with-rho": Text("delta goes with epsilon, not with rho."),
+    "delta-with-rho": Text("delta can be combined with epsilon, not with rho."),
     "distribution-no-filter": Text(
         "A privacy-loss distribution cannot act as a filter: it needs all losses to be fixed in advance.",
         "Charge the whole batch at once as a fixed (epsilon, delta): .at(delta).",
@@ -37,11 +37,11 @@ TEXTS: Mapping[str, Text] = {
     "distribution-parts-wrong": Text(
         "parts must be losses or (loss, count) pairs, not {part!r}.", "For example [(Pure(0.1), 100)]."
     ),
-    "epsilon-or-rho": Text("Give either epsilon or rho, one of them."),
+    "epsilon-or-rho": Text("Give either epsilon or rho, not both."),
     "error-whole": Text("{problem}{has_remedy:? {problem:remedy}|}"),
     "finite-answers-too-few": Text("answers must be at least 2."),
-    "finite-kernel-wrong": Text("kernel must have one row for each of the {count} outcomes."),
-    "finite-kinds-differ": Text("p and q must both be dictionaries or both be sequences."),
+    "finite-kernel-wrong": Text("kernel must have one row per outcome, {count} in total."),
+    "finite-kinds-differ": Text("p and q must both be dictionaries, or both sequences."),
     "finite-matrix-wrong": Text("matrix must have at least two rows, all of the same length."),
     "finite-neighbours-wrong": Text("neighbours must be pairs of two different rows, numbered 0 to {last}."),
     "finite-outcomes-differ": Text("p and q must list the same outcomes, not {left} and {right}."),
@@ -50,7 +50,7 @@ TEXTS: Mapping[str, Text] = {
     ),
     "gaussian-without-delta": Text("{name} must be above 0 for Gaussian noise.", "Give a delta such as 1e-6."),
     "group-delta-by-epsilon": Text(
-        "The group's loss has a delta that depends on epsilon.", "Charge one point of it: .at(delta)."
+        "The group's loss has a delta that depends on epsilon.", "Charge one of its points: .at(delta)."
     ),
     "group-without-guarantee": Text(
         "A group of size {size} has no (epsilon, delta) guarantee: its delta would be 1 or more.",
@@ -58,42 +58,42 @@ TEXTS: Mapping[str, Text] = {
     ),
     "high-below-low": Text("high must not be below low."),
     "loss-epsilon-infinite": Text(
-        "{loss!r} has outcomes that only one neighbour can give: its epsilon is infinite.",
-        "Charge one point of it, .at(delta), with delta at least {delta}.",
+        "{loss!r} has outcomes that are possible for only one neighbour, so its epsilon is infinite.",
+        "Charge one of its points, .at(delta), with delta at least {delta}.",
     ),
     "loss-has-delta": Text(
-        "{loss!r} has a delta of its own.", "Use ApproximateOdometer, which sets a part aside."
+        "{loss!r} has its own delta.", "Use ApproximateOdometer, which reserves a share of delta."
     ),
     "loss-not-a-loss": Text("loss must be a loss, not {value!r}.", "For example Pure(0.1)."),
     "loss-not-pure": Text(
-        "{loss!r} is not pure: no reading could be certain.",
+        "{loss!r} is not pure DP, so no bound holds with certainty.",
         "Use ApproximateOdometer or ConcentratedOdometer, which have a delta.",
     ),
-    "loss-replace-one-already": Text("{name} of the loss is 'replace-one' already.", "Use the loss as it is."),
+    "loss-replace-one-already": Text("{name} of the loss is already 'replace-one'.", "Use the loss as it is."),
     "loss-without-distribution": Text(
         "{loss!r} has no privacy-loss distribution.",
         "Use the loss of a mechanism such as GaussianLoss, or compose(...), which takes any loss.",
     ),
     "losses-adjacency-differs": Text(
         "{name} differs: one loss holds for 'add-remove', another for 'replace-one'.",
-        "State all losses for the same neighbours; replace_one(loss) turns one for add-remove round.",
+        "State all losses for the same adjacency; replace_one(loss) converts one from add-remove.",
     ),
     "losses-not-losses": Text(
         "losses must be losses or (loss, count) pairs, not {loss!r}.", "For example Pure(0.1)."
     ),
-    "nothing-is-largest": Text("losses is empty: there is no largest.", "Give at least one loss."),
+    "nothing-is-largest": Text("losses is empty, so there is no largest.", "Give at least one loss."),
     "nothing-to-choose-from": Text("{name} must not be empty: there is nothing to choose from."),
     "nothing-to-compose": Text("losses is empty: there is nothing to compose.", "Give at least one loss."),
     "number-too-extreme": Text(
         "{name} is beyond the range of numbers.", "Give a number between 1e-300 and 1e300 in size."
     ),
     "odometer-delta-zero": Text("{name} must be above 0.", "Without a delta, use PureOdometer()."),
-    "parallel-adjacency-differs": Text("{name} is {adjacency!r}, but the losses are stated for another."),
+    "parallel-adjacency-differs": Text("{name} is {adjacency!r}, but the losses hold for another adjacency."),
     "parallel-no-parts": Text("losses is empty: there are no parts.", "Give the loss of at least one part."),
     "parallel-not-losses": Text("losses must be losses, one for each part.", "For example [Pure(0.1)]."),
     "parallel-value-replace-one": Text(
-        "With a value partition and the adjacency 'replace-one' a row may leave one part and enter another, which losses stated for 'replace-one' do not cover.",
-        "State the losses of the parts for adjacency 'add-remove', or use an index partition.",
+        "With a value partition and adjacency 'replace-one', a row may move from one part to another, which losses for 'replace-one' do not cover.",
+        "Give losses for adjacency 'add-remove', or use an index partition.",
     ),
     "parameter-above-limit": Text("{name} must be at most {most:,}, not {value}."),
     "parameter-below-one": Text("{name} must be at least 1, not {value}."),
@@ -137,12 +137,12 @@ TEXTS: Mapping[str, Text] = {
     "planned-delta-too-small": Text("{name} is too small for this epsilon.", "Choose a larger delta or epsilon."),
     "planned-epsilon-out-of-range": Text("{name} must be between 1e-12 and 1e9 to plan with, not {epsilon:.3g}."),
     "planned-k-and-accuracy": Text(
-        "Give k or accuracy, and not both: the other one is planned.",
-        "To learn the least epsilon for both, use least_epsilon(k, accuracy).",
+        "Give either k or accuracy; the other one is computed.",
+        "For the least epsilon that satisfies both, use least_epsilon(k, accuracy).",
     ),
     "planned-number-out-of-range": Text("{name} must be between 1e-30 and 1e30 to plan with, not {value}."),
     "planned-stddev-simultaneous": Text(
-        "simultaneous has no meaning for a standard deviation.", "Give a confidence such as 0.95."
+        "simultaneous has no effect on a standard deviation.", "Give a confidence such as 0.95."
     ),
     "postprocessing-no-function": Text("function must be a function of the release."),
     "postprocessing-no-mechanism": Text(
@@ -152,7 +152,7 @@ TEXTS: Mapping[str, Text] = {
     "renyi-not-a-mapping": Text("divergences must be a mapping.", "For example Renyi({{2: 0.1, 3: 0.2}})."),
     "renyi-not-charged": Text(
         "A Rényi curve cannot be charged to a budget as it is.",
-        "Charge the losses that it is made of, or a fixed point of it: .at(delta).",
+        "Charge the losses it is composed of, or one of its points: .at(delta).",
     ),
     "response-probability-out-of-range": Text(
         "probability must be above 1/categories and below 1, not {probability}."
@@ -162,7 +162,7 @@ TEXTS: Mapping[str, Text] = {
         "slack must be above 0 and at most delta.", "Without a delta, use PureFilter(epsilon)."
     ),
     "subsampled-loss-two-sided": Text(
-        "loss must have one privacy-loss distribution, the same in both directions; {loss!r} has not.",
+        "loss must have the same privacy-loss distribution in both directions; {loss!r} does not.",
         "Subsample a mechanism such as GaussianLoss, LaplaceLoss, Pure or BoundedRange.",
     ),
     "subsampling-adjacency-wrong": Text(

@@ -6,256 +6,145 @@ from collections.abc import Mapping
 
 from jali.errors.templates import Text, Words
 
+
+def _describe_field(message: str) -> Text:
+    """Return the text about a field of a request that is not valid."""
+    return Text(
+        message,
+        "See /api/v1/openapi.json for the request schema.",
+        page=Words(remedy="Correct this field and submit the form again."),
+    )
+
+
+def _describe_token(message: str) -> Text:
+    """Return the text about a request without a valid token or session."""
+    create = "The curator creates tokens with jali token create."
+    header = Words(remedy=f"Send a valid token: Authorization: Bearer jali_... {create}")
+    return Text(
+        message,
+        f"Give a valid token: jali.connect(address, token='jali_...'), or set JALI_TOKEN. {create}",
+        http=header,
+        page=header,
+    )
+
+
 TEXTS: Mapping[str, Text] = {
-    "batch-csv-several-tables": Text("A batch has several tables.", "Take format=json."),
+    "batch-csv-several-tables": Text("A batch has several result tables.", "Use format=json."),
     "column-form-empty": Text(
-        "A column has a range, or keys, or a kind.", 'Write {{"range": [0, 120]}} or {{"keys": ["A"]}}.'
+        "A column needs a range, keys or a kind.", 'Write {{"range": [0, 120]}} or {{"keys": ["A"]}}.'
     ),
     "column-line-malformed": Text(
-        "{line} declares no column.",
-        "Write age = 0:120, or ward = A, B, C, or seen = date, or cost = auto; one in each line.",
+        "{line} does not declare a column.",
+        "Write one column per line: age = 0:120, ward = A, B, C, seen = date, or cost = auto.",
     ),
-    "column-line-twice": Text("Column {column} is declared twice.", "Leave out one of them."),
-    "curators-only": Text("This is for curators.", "Ask the curator to do it."),
-    "field-above-most": Text(
-        "{field} must be at most {le:,}.",
-        "See /api/v1/openapi.json for what is expected.",
-        page=Words(remedy="Mend this field, and send it again."),
+    "column-line-twice": Text("Column {column} is declared twice.", "Remove one of the declarations."),
+    "curators-only": Text("This action requires the curator role.", "Ask a curator to do it."),
+    "field-above-most": _describe_field("{field} must be at most {le:,}."),
+    "field-below-least": _describe_field("{field} must be at least {ge:,}."),
+    "field-empty": _describe_field("{field} must not be empty."),
+    "field-missing": _describe_field("{field} is missing."),
+    "field-not-a-choice": _describe_field("{field} must be {expected}."),
+    "field-not-a-list": _describe_field("{field} must be a list."),
+    "field-not-a-number": _describe_field("{field} must be a number."),
+    "field-not-a-pair": _describe_field("{field} must be a pair."),
+    "field-not-a-text": _describe_field("{field} must be a string."),
+    "field-not-a-time": _describe_field("{field} must be a date or time."),
+    "field-not-above": _describe_field("{field} must be above {gt:,}."),
+    "field-not-an-object": _describe_field("{field} must be an object."),
+    "field-not-below": _describe_field("{field} must be below {lt:,}."),
+    "field-not-boolean": _describe_field("{field} must be true or false."),
+    "field-not-finite": _describe_field("{field} must be finite."),
+    "field-not-json": _describe_field("{field} is not valid JSON."),
+    "field-not-whole": _describe_field("{field} must be a whole number."),
+    "field-too-few": _describe_field("{field} needs at least {min_length:,} item{min_length:?|s}."),
+    "field-too-many": _describe_field("{field} may have at most {max_length:,} item{max_length:?|s}."),
+    "field-too-many-letters": _describe_field(
+        "{field} may have at most {max_length:,} character{max_length:?|s}."
     ),
-    "field-below-least": Text(
-        "{field} must be at least {ge:,}.",
-        "See /api/v1/openapi.json for what is expected.",
-        page=Words(remedy="Mend this field, and send it again."),
-    ),
-    "field-empty": Text(
-        "{field} must not be empty.",
-        "See /api/v1/openapi.json for what is expected.",
-        page=Words(remedy="Mend this field, and send it again."),
-    ),
-    "field-missing": Text(
-        "{field} is missing.",
-        "See /api/v1/openapi.json for what is expected.",
-        page=Words(remedy="Mend this field, and send it again."),
-    ),
-    "field-not-a-choice": Text(
-        "{field} must be {expected}.",
-        "See /api/v1/openapi.json for what is expected.",
-        page=Words(remedy="Mend this field, and send it again."),
-    ),
-    "field-not-a-list": Text(
-        "{field} must be a list.",
-        "See /api/v1/openapi.json for what is expected.",
-        page=Words(remedy="Mend this field, and send it again."),
-    ),
-    "field-not-a-number": Text(
-        "{field} must be a number.",
-        "See /api/v1/openapi.json for what is expected.",
-        page=Words(remedy="Mend this field, and send it again."),
-    ),
-    "field-not-a-pair": Text(
-        "{field} must be a pair.",
-        "See /api/v1/openapi.json for what is expected.",
-        page=Words(remedy="Mend this field, and send it again."),
-    ),
-    "field-not-a-text": Text(
-        "{field} must be a text.",
-        "See /api/v1/openapi.json for what is expected.",
-        page=Words(remedy="Mend this field, and send it again."),
-    ),
-    "field-not-a-time": Text(
-        "{field} must be a date or a time.",
-        "See /api/v1/openapi.json for what is expected.",
-        page=Words(remedy="Mend this field, and send it again."),
-    ),
-    "field-not-above": Text(
-        "{field} must be more than {gt:,}.",
-        "See /api/v1/openapi.json for what is expected.",
-        page=Words(remedy="Mend this field, and send it again."),
-    ),
-    "field-not-an-object": Text(
-        "{field} must be an object.",
-        "See /api/v1/openapi.json for what is expected.",
-        page=Words(remedy="Mend this field, and send it again."),
-    ),
-    "field-not-below": Text(
-        "{field} must be less than {lt:,}.",
-        "See /api/v1/openapi.json for what is expected.",
-        page=Words(remedy="Mend this field, and send it again."),
-    ),
-    "field-not-boolean": Text(
-        "{field} must be true or false.",
-        "See /api/v1/openapi.json for what is expected.",
-        page=Words(remedy="Mend this field, and send it again."),
-    ),
-    "field-not-finite": Text(
-        "{field} must be finite.",
-        "See /api/v1/openapi.json for what is expected.",
-        page=Words(remedy="Mend this field, and send it again."),
-    ),
-    "field-not-json": Text(
-        "{field} is no JSON.",
-        "See /api/v1/openapi.json for what is expected.",
-        page=Words(remedy="Mend this field, and send it again."),
-    ),
-    "field-not-whole": Text(
-        "{field} must be a whole number.",
-        "See /api/v1/openapi.json for what is expected.",
-        page=Words(remedy="Mend this field, and send it again."),
-    ),
-    "field-too-few": Text(
-        "{field} needs at least {min_length:,}.",
-        "See /api/v1/openapi.json for what is expected.",
-        page=Words(remedy="Mend this field, and send it again."),
-    ),
-    "field-too-many": Text(
-        "{field} may have at most {max_length:,}.",
-        "See /api/v1/openapi.json for what is expected.",
-        page=Words(remedy="Mend this field, and send it again."),
-    ),
-    "field-too-many-letters": Text(
-        "{field} may have at most {max_length:,} letters.",
-        "See /api/v1/openapi.json for what is expected.",
-        page=Words(remedy="Mend this field, and send it again."),
-    ),
-    "field-unknown": Text(
-        "{field} is not known here.",
-        "See /api/v1/openapi.json for what is expected.",
-        page=Words(remedy="Mend this field, and send it again."),
-    ),
-    "field-unreadable": Text(
-        "{field} cannot be read.",
-        "See /api/v1/openapi.json for what is expected.",
-        page=Words(remedy="Mend this field, and send it again."),
-    ),
-    "file-outside-data": Text("The file is not in the server's data directory.", "Start it with --data."),
+    "field-unknown": _describe_field("{field} is not a known field."),
+    "field-unreadable": _describe_field("{field} cannot be read."),
+    "file-outside-data": Text("The file is not in the server's data directory.", "Start the server with --data."),
     "form-of-other-session": Text(
-        "The form does not belong to this session.", "Load the page again, and send it once more."
+        "The CSRF token of the form does not match this session.", "Reload the page and submit the form again."
     ),
-    "form-of-other-site": Text("The form came from another site.", "Sign in on this one."),
-    "host-unknown": Text("The server is not called like this.", "Start it with --allow-host NAME."),
-    "httpx-missing": Text("Servers are reached by httpx.", "Run pip install httpx."),
-    "lab-people-not-a-power": Text("{n} people are no power of two.", "Take 1024."),
-    "method-not-allowed": Text("This cannot be done here.", "See /api/v1/openapi.json for what there is."),
+    "form-of-other-site": Text("The form was submitted from another site.", "Sign in on this site."),
+    "host-unknown": Text("The host name is not allowed.", "Start the server with --allow-host NAME."),
+    "httpx-missing": Text("Connecting to a server needs httpx.", "Run pip install httpx."),
+    "lab-people-not-a-power": Text(
+        "The number of people must be a power of two, not {n}.", "Use 1024, for example."
+    ),
+    "method-not-allowed": Text(
+        "The method is not allowed here.", "See /api/v1/openapi.json for the available routes."
+    ),
     "not-found": Text(
         "There is no {thing}.",
-        "See tables() and streams() of the session for what there is.",
-        http=Words(remedy="See /api/v1/openapi.json for what there is."),
-        page=Words(remedy="See /api/v1/openapi.json for what there is."),
+        "Call tables() and streams() of the session to list what exists.",
+        http=Words(remedy="See /api/v1/openapi.json for the available routes."),
+        page=Words(remedy="See /api/v1/openapi.json for the available routes."),
     ),
     "page-not-found": Text(
-        "There is no such page.",
-        "See tables() and streams() of the session for what there is.",
-        http=Words(remedy="See /api/v1/openapi.json for what there is."),
-        page=Words(remedy="See /api/v1/openapi.json for what there is."),
+        "The page does not exist.",
+        "Call tables() and streams() of the session to list what exists.",
+        http=Words(remedy="See /api/v1/openapi.json for the available routes."),
+        page=Words(remedy="See /api/v1/openapi.json for the available routes."),
     ),
-    "part-form-malformed": Text("A part is one value of one column.", 'Write {{"ward": "A"}}.'),
-    "planning-too-large": Text("The question takes too much to plan. Nothing was spent.", "Ask for less at once."),
+    "part-form-malformed": Text("A subpopulation is one value of one column.", 'Write {{"ward": "A"}}.'),
+    "planning-too-large": Text(
+        "Planning the question takes too much memory. Nothing was spent.", "Ask a smaller question."
+    ),
     "planning-too-slow": Text(
-        "The question takes too long to plan: more than {seconds:g} s of CPU. Nothing was spent.",
-        "Ask for less at once: fewer questions in a batch, fewer aggregates, no within.",
+        "Planning the question takes more than {seconds:g} s of CPU time. Nothing was spent.",
+        "Ask a smaller question: fewer questions in a batch, fewer aggregates, no within.",
     ),
-    "receipt-nobody-answering": Text("Nobody is answering this receipt.", "GET /api/v1/receipts/{receipt}"),
+    "receipt-nobody-answering": Text("No job is answering this receipt.", "GET /api/v1/receipts/{receipt}"),
     "receipt-not-answered": Text(
-        "The receipt is paid and not answered.", "POST /api/v1/receipts/{receipt}/redeem"
+        "The receipt is reserved but not answered.", "POST /api/v1/receipts/{receipt}/redeem"
     ),
     "receipt-not-of-a-batch": Text(
-        "{receipt} is no receipt of a batch.", "Redeem the receipt of a single question with redeem."
+        "{receipt} is not the receipt of a batch.", "Use redeem for the receipt of a single question."
     ),
     "receipt-of-a-batch": Text(
-        "{receipt} is the receipt of a batch.", "Redeem all of its answers with redeem_batch."
+        "{receipt} is the receipt of a batch.", "Use redeem_batch to redeem all of its answers."
     ),
-    "request-failed": Text("It failed.", "See /api/v1/openapi.json for what there is."),
-    "request-too-large": Text("The request is larger than {most:,} bytes.", "Send less at once."),
+    "request-failed": Text("The request failed.", "See /api/v1/openapi.json for the available routes."),
+    "request-too-large": Text("The request is larger than {most:,} bytes.", "Send a smaller request."),
     "serve-without-tokens": Text(
-        "Other machines can reach {host}, and nobody has a token.",
-        "Make one first: jali token create {database} NAME --role curator",
+        "Other machines can reach {host}, but no token exists.",
+        "Create one first: jali token create {database} NAME --role curator",
     ),
     "server-address-wrong": Text(
-        "Nobody can listen on {host}, port {port}.",
-        "It is no address of this machine: take one with --host, such as 127.0.0.1.",
+        "The server cannot listen on {host}, port {port}.",
+        "The address does not belong to this machine: choose one with --host, such as 127.0.0.1.",
     ),
-    "server-busy": Text("Too many questions are under way.", "Nothing was spent: ask again in a while."),
+    "server-busy": Text("Too many questions are running.", "Nothing was spent. Try again later."),
     "server-failed": Text(
-        "Jali failed, unexpectedly.",
-        "If a question was paid, its receipt is open: see /api/v1/receipts. Please report this.",
+        "An unexpected error occurred.",
+        "If budget was reserved, the receipt is still open: see /api/v1/receipts. Please report this error.",
     ),
-    "server-not-jali": Text("{address} is no server of Jali.", "Check its address."),
+    "server-not-jali": Text("{address} is not a Jali server.", "Check the address."),
     "server-port-forbidden": Text(
-        "Nobody can listen on {host}, port {port}.", "Ports below 1024 are the system's: take another with --port."
+        "The server cannot listen on {host}, port {port}.",
+        "Ports below 1024 are reserved for the system: choose another with --port.",
     ),
     "server-port-taken": Text(
-        "Nobody can listen on {host}, port {port}.",
-        "Another program has it: take another with --port, or 0 for a free one.",
+        "The server cannot listen on {host}, port {port}.",
+        "Another program uses this port: choose another with --port, or 0 for a free one.",
     ),
     "server-said": Text("{message}", "{advice}", besides=("server_code",)),
     "server-setting-too-small": Text("{name} must be at least {least}, not {value}.", "Leave {name} out."),
     "server-silent": Text(
         "The server at {address} does not answer.",
-        "If a question was paid, its receipt is open: redeem it, or ask again for nothing.",
+        "If budget was reserved, the receipt is still open: redeem it, or ask the question again for free.",
     ),
     "server-token-missing": Text(
-        "A server is opened by a token.", "Write jali.connect(address, token=...), or set JALI_TOKEN."
+        "Connecting to a server needs a token.", "Write jali.connect(address, token=...), or set JALI_TOKEN."
     ),
-    "session-ended": Text(
-        "The session has ended.",
-        "Give a good one: jali.connect(address, token='jali_...'), or set JALI_TOKEN. The curator makes it: jali token create.",
-        http=Words(
-            remedy="Send a good token: Authorization: Bearer jali_... The curator makes one: jali token create."
-        ),
-        page=Words(
-            remedy="Send a good token: Authorization: Bearer jali_... The curator makes one: jali token create."
-        ),
-    ),
-    "session-of-earlier-run": Text(
-        "The session was one of an earlier run.",
-        "Give a good one: jali.connect(address, token='jali_...'), or set JALI_TOKEN. The curator makes it: jali token create.",
-        http=Words(
-            remedy="Send a good token: Authorization: Bearer jali_... The curator makes one: jali token create."
-        ),
-        page=Words(
-            remedy="Send a good token: Authorization: Bearer jali_... The curator makes one: jali token create."
-        ),
-    ),
-    "sign-in-needed": Text(
-        "Nobody is signed in.",
-        "Give a good one: jali.connect(address, token='jali_...'), or set JALI_TOKEN. The curator makes it: jali token create.",
-        http=Words(
-            remedy="Send a good token: Authorization: Bearer jali_... The curator makes one: jali token create."
-        ),
-        page=Words(
-            remedy="Send a good token: Authorization: Bearer jali_... The curator makes one: jali token create."
-        ),
-    ),
-    "ticks-too-many": Text("These are many ticks at once.", "Publish at most {most:,} at once."),
-    "token-expired": Text(
-        "The token expired.",
-        "Give a good one: jali.connect(address, token='jali_...'), or set JALI_TOKEN. The curator makes it: jali token create.",
-        http=Words(
-            remedy="Send a good token: Authorization: Bearer jali_... The curator makes one: jali token create."
-        ),
-        page=Words(
-            remedy="Send a good token: Authorization: Bearer jali_... The curator makes one: jali token create."
-        ),
-    ),
-    "token-not-known": Text(
-        "The token is not known here.",
-        "Give a good one: jali.connect(address, token='jali_...'), or set JALI_TOKEN. The curator makes it: jali token create.",
-        http=Words(
-            remedy="Send a good token: Authorization: Bearer jali_... The curator makes one: jali token create."
-        ),
-        page=Words(
-            remedy="Send a good token: Authorization: Bearer jali_... The curator makes one: jali token create."
-        ),
-    ),
-    "token-revoked": Text(
-        "The token was revoked.",
-        "Give a good one: jali.connect(address, token='jali_...'), or set JALI_TOKEN. The curator makes it: jali token create.",
-        http=Words(
-            remedy="Send a good token: Authorization: Bearer jali_... The curator makes one: jali token create."
-        ),
-        page=Words(
-            remedy="Send a good token: Authorization: Bearer jali_... The curator makes one: jali token create."
-        ),
-    ),
-    "too-many-requests": Text("There were too many requests.", "Wait {seconds} s."),
+    "session-ended": _describe_token("The session has ended."),
+    "session-of-earlier-run": _describe_token("The session belongs to an earlier run of the server."),
+    "sign-in-needed": _describe_token("Authentication is required."),
+    "ticks-too-many": Text("Too many ticks at once.", "Publish at most {most:,} at once."),
+    "token-expired": _describe_token("The token has expired."),
+    "token-not-known": _describe_token("The token is invalid."),
+    "token-revoked": _describe_token("The token has been revoked."),
+    "too-many-requests": Text("Too many requests.", "Try again in {seconds} s."),
 }

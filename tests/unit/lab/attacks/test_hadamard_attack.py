@@ -55,7 +55,7 @@ def test_n_must_be_a_power_of_two(n: int) -> None:
 def test_the_error_names_the_powers_beside_it() -> None:
     with pytest.raises(CatalogError) as caught:
         Hadamard().run(simulator(n=1000))
-    assert "Take 512 or 1024." in str(caught.value)
+    assert "Use 512 or 1024." in str(caught.value)
 
 
 @pytest.mark.parametrize("n", [1, 2, 4, 32, 1024])

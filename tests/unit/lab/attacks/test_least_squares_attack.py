@@ -224,7 +224,7 @@ def test_hardly_any_answers_still_give_a_guess(n: int, answers: int) -> None:
     [
         ({"questions": 0}, "questions must be at least 1"),
         ({"members": -3}, "members must be at least 1"),
-        ({"solver": "guessing"}, "no solver 'guessing'. Take plain or ridge"),
+        ({"solver": "guessing"}, "no solver 'guessing'. Use plain or ridge"),
     ],
 )
 def test_a_wrong_parameter_is_named(parameters: dict[str, object], words: str) -> None:

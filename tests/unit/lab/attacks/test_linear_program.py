@@ -157,5 +157,5 @@ def test_wrong_parameters_are_refused() -> None:
         LinearProgram(loss="huber")
     with pytest.raises(CatalogError, match="questions must be a whole number of at least 1"):
         LinearProgram(questions=0)
-    with pytest.raises(CatalogError, match="needs errors within a bound"):
+    with pytest.raises(CatalogError, match="needs a bound on the error, but noise"):
         LinearProgram(loss="feasible").run(simulator(n=8, noise="laplace:1", seed=1))

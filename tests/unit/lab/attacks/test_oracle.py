@@ -32,7 +32,7 @@ def test_an_attack_refuses_the_opponents_of_others(name: str, other: str) -> Non
         return
     with pytest.raises(CatalogError, match=f"^{name} attacks {kind.attacks}, not ") as caught:
         kind().run(made(other))
-    assert caught.value.remedy == f'Let the lab make its opponent: stage("{name}").run().'
+    assert caught.value.remedy == f'Let the lab create the opponent: stage("{name}").run().'
 
 
 @pytest.mark.parametrize("thing", [None, 7, "a simulator", object()])
@@ -63,7 +63,7 @@ def test_a_database_has_fewer_people() -> None:
 
 def test_questions_that_would_take_minutes_are_refused_before_the_first() -> None:
     oracle = attacks.unledgered(n=512, seed=1)
-    with pytest.raises(CatalogError, match=r"8,192 questions, .* would take a database about 7 minutes"):
+    with pytest.raises(CatalogError, match=r"A database would need about 7 minutes for 8,192 questions"):
         attacks.LeastSquares(questions=8192).run(oracle)
     assert oracle.unpaid() == attacks.Spent(Fraction(0))
 

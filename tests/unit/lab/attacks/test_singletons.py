@@ -56,5 +56,5 @@ def test_an_oracle_that_refuses_leaves_the_likelier_value() -> None:
 def test_wrong_numbers_of_people_are_refused() -> None:
     with pytest.raises(CatalogError, match="people"):
         attacks.Singletons(people=0)
-    with pytest.raises(CatalogError, match="people is at most n, which is 4, not 5"):
+    with pytest.raises(CatalogError, match="people must be at most n = 4, not 5"):
         attacks.Singletons(people=5).run(attacks.simulator(n=4, seed=1))

@@ -70,7 +70,7 @@ def test_every_attack_can_be_set_up_against_the_first_opponent_it_knows(name: st
         ({"against": "nobody"}, "hadamard cannot be pointed at 'nobody'."),
         ({"parameters": {"splits": 2}}, "hadamard has no parameter 'splits'."),
         ({"noise": "uniform:inf"}, "noise uniform: its size must be 0 or more and finite, not inf."),
-        ({"noise": "none:3"}, "noise none has no size."),
+        ({"noise": "none:3"}, "noise none takes no size."),
         ({"against": "jali", "adjacency": "next-door"}, "not 'next-door'. Leave it out for replace-one."),
     ],
 )
@@ -103,7 +103,7 @@ def test_what_says_nothing_about_an_opponent_is_refused(foe: str, word: str, tmp
     if word in _MEANT[foe]:
         assert stage("least-squares", against=place, **{word: _WORDS[word]}).setting.against == foe
         return
-    with pytest.raises(CatalogError, match=f"^{word} has no meaning against {'a log' if foe == 'log' else foe}"):
+    with pytest.raises(CatalogError, match=f"^{word} has no effect against {'a log' if foe == 'log' else foe}"):
         stage("least-squares", against=place, **{word: _WORDS[word]})
 
 

@@ -118,7 +118,7 @@ def test_the_attacks_of_a_sweep_are_the_named_ones_or_those_that_are_quick() -> 
     assert choose_attacks(("hadamard",), n=10**9) == ("hadamard",)
     assert "hadamard" in choose_attacks(n=1024)
     assert "exponential" not in choose_attacks(n=1024)
-    with pytest.raises(CatalogError, match="tracing does not ask a simulator for counts"):
+    with pytest.raises(CatalogError, match="tracing cannot be swept"):
         choose_attacks(("tracing",), n=4)
 
 
@@ -133,7 +133,7 @@ def test_places_are_evenly_spaced_in_their_logarithms() -> None:
         (lambda: EpsilonSweep(HADAMARD, noises=("uniform",)), "noise 'uniform' cannot be swept"),
         (lambda: NoiseSweep(HADAMARD, n=0), "n must be"),
         (lambda: NoiseSweep(HADAMARD, points=1), "points must be from 2"),
-        (lambda: NoiseSweep(HADAMARD, low=2, high=1), "low must be below the last place: 2 is not below 1"),
+        (lambda: NoiseSweep(HADAMARD, low=2, high=1), "low must be below the last point: 2 is not below 1"),
         (lambda: NoiseSweep(HADAMARD, low=-1), "low must be above 0"),
         (lambda: NoiseSweep(("nothing",)), "There is no attack 'nothing'"),
         (lambda: QuestionSweep(HADAMARD, each=0), "each must be above 0"),

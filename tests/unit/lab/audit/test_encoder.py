@@ -286,7 +286,7 @@ def test_an_encoder_survives_being_written() -> None:
     again = Encoder.read(str(encoder))
     assert again == encoder
     assert _bits(again.encode(DIFFERENT)) == _bits(encoder.encode(DIFFERENT))
-    with pytest.raises(CatalogError, match="no encoder"):
+    with pytest.raises(CatalogError, match="is not an output encoder"):
         Encoder.read("{}")
 
 

@@ -81,5 +81,5 @@ def test_a_claim_that_holds_is_not_refuted(claim: Loss, law: Any) -> None:
 def test_a_subject_without_a_law_is_left_to_others() -> None:
     lawless = Subject("lawless", Pure(1), Adjacency.ADD_REMOVE, ((0, 1),), lambda *_: np.zeros((1, 1)))
     assert not Enumeration().applies(lawless)
-    with pytest.raises(CatalogError, match="states no exact law"):
+    with pytest.raises(CatalogError, match="does not state the exact distribution of its outputs"):
         Enumeration().audit(lawless, EFFORT)

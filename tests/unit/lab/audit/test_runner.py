@@ -109,7 +109,7 @@ def test_stages_that_do_not_apply_are_left_out_and_take_nothing() -> None:
 
 
 def test_a_subject_that_no_stage_takes_is_refused() -> None:
-    with pytest.raises(CatalogError, match=r"No stage of an audit applies to thing, size 1\."):
+    with pytest.raises(CatalogError, match=r"No audit stage applies to thing, size 1\."):
         run(Canned("shape", 0, kind="never"))
 
 

@@ -113,8 +113,8 @@ def test_without_a_pattern_the_first_that_runs_is_taken() -> None:
 @pytest.mark.parametrize(
     ("target", "said"),
     [
-        ("noisy", "names no function"),
-        (":noisy", "names no function"),
+        ("noisy", "does not name a function"),
+        (":noisy", "does not name a function"),
         ("no_such_module_here:noisy", "could not be imported"),
         ("no_such_file.py:noisy", "no file no_such_file.py"),
         ("broken_module:noisy", "RuntimeError: no data"),
@@ -200,7 +200,7 @@ def test_functions_of_many_outputs_are_known_by_their_parameters() -> None:
         _subject(wrong)
     with pytest.raises(CatalogError, match="needs 'size'"):
         _subject(wrong, vectorised=False)
-    with pytest.raises(CatalogError, match="how many outputs"):
+    with pytest.raises(CatalogError, match="A vectorised function needs a parameter for the number of outputs"):
         _subject(settled, vectorised=True)
 
 
@@ -228,7 +228,7 @@ def test_claims_of_every_kind_are_understood() -> None:
     assert build_claim(rho="0.1") == Concentrated("0.1")
     assert build_claim(loss=Pure(2)) == Pure(2)
     for wrong in ({}, {"epsilon": 1, "rho": 1}, {"delta": 0.1}, {"rho": 1, "delta": 0.1}):
-        with pytest.raises(CatalogError, match="one of epsilon"):
+        with pytest.raises(CatalogError, match="A claim must be epsilon, epsilon and delta, rho, or loss"):
             build_claim(**wrong)
 
 
@@ -243,7 +243,7 @@ def test_what_an_audit_cannot_give_is_refused() -> None:
         _subject(lambda data: 0, adjacency=None)
     with pytest.raises(CatalogError, match="pairs"):
         _subject(lambda data: 0, pairs=[])
-    with pytest.raises(CatalogError, match="No pattern of data fits"):
+    with pytest.raises(CatalogError, match="No data pattern fits the function"):
         subject_of(_never, epsilon=1, adjacency="add-remove")
 
 

@@ -211,7 +211,7 @@ def test_the_tail_at_the_error_is_what_was_left(step: str, confidence: float) ->
 
 
 def test_a_loss_that_is_given_is_refused_for_it_is_what_is_sought() -> None:
-    with pytest.raises(JaliError, match="epsilon is what for_error looks for"):
+    with pytest.raises(JaliError, match="for_error computes epsilon"):
         Laplace.for_error(within=1, sensitivity=1, epsilon=2)
-    with pytest.raises(JaliError, match="rho is what for_error looks for"):
+    with pytest.raises(JaliError, match="for_error computes rho"):
         Gaussian.for_error(within=1, sensitivity=1, rho=2)

@@ -215,7 +215,7 @@ def test_a_sensitivity_below_one_needs_a_step(make: Callable[..., Additive]) -> 
 
 
 def test_too_many_values_are_refused_with_the_dimension_to_give() -> None:
-    with pytest.raises(MechanismError, match=r"Give dimension=3\."):
+    with pytest.raises(MechanismError, match=r"Set dimension=3\."):
         Laplace(sensitivity=1, epsilon=1, step=1).release([1.0, 2.0, 3.0])
     with pytest.raises(MechanismError, match="dimension=3"):
         LInfinity(sensitivity=1, epsilon=1, dimension=2).release([1, 2, 3])

@@ -148,7 +148,7 @@ def test_a_task_does_not_show_its_data() -> None:
         (lambda: heavy_hitter([1], epsilon=1, adjacency="add-remove", confidence=1), "confidence"),
         (lambda: heavy_hitter([], epsilon=1, adjacency="add-remove"), "counts must not be empty"),
         (lambda: mode([1], [1, 1], epsilon=1, adjacency="add-remove"), "keys"),
-        (lambda: top_k([1, 2], 3, epsilon=1, adjacency="add-remove"), "k is 3, and there are 2 keys"),
+        (lambda: top_k([1, 2], 3, epsilon=1, adjacency="add-remove"), "k is 3, but there are only 2 keys"),
         (lambda: top_k([1, 2], 0, epsilon=1, adjacency="add-remove"), "k"),
         (lambda: top_k([1, 2], 1, epsilon=1, adjacency="add-remove", mechanism="both"), "mechanism"),  # type: ignore[arg-type]
     ],

@@ -172,7 +172,7 @@ def test_a_table_that_is_not_measured_is_the_sum_of_one_that_is() -> None:
     assert np.allclose(rest, table.sum(axis=0))
     assert total.shape == ()
     assert math.isclose(float(total), 15)
-    with pytest.raises(MechanismError, match="must be part of one"):
+    with pytest.raises(MechanismError, match="A table that is not measured must be a marginal of one that is"):
         make_consistent([2, 3], [(0, 1), (1,)], [None, np.zeros(3)], [math.inf, 1.0])
 
 
@@ -305,8 +305,8 @@ def test_a_long_rollup_needs_no_more_than_its_tables() -> None:
 @pytest.mark.parametrize(
     ("sizes", "sets", "match"),
     [
-        ([2], [], "sets must be"),
-        ([2, 2], [(1, 0)], "rising"),
+        ([2], [], "sets must have"),
+        ([2, 2], [(1, 0)], "ascending"),
         ([2], [(1,)], "sets must name columns"),
         ([0], [(0,)], "sizes must be"),
     ],

@@ -205,13 +205,17 @@ def test_bounds_per_row_clamp_each_row() -> None:
 @pytest.mark.parametrize(
     ("sql", "terms", "word"),
     [
-        (f"SELECT SUM(cost, {BOUND} => (0, 9)), MAX(age) FROM visits", {}, "of its own"),
-        (f"SELECT SUM(cost, {BOUND} => (0, 9)), COUNT(*) FROM visits", {}, "Give it bounds too: COUNT"),
+        (f"SELECT SUM(cost, {BOUND} => (0, 9)), MAX(age) FROM visits", {}, "separate question"),
+        (f"SELECT SUM(cost, {BOUND} => (0, 9)), COUNT(*) FROM visits", {}, "Add the bounds: COUNT"),
         (f"SELECT SUM(cost, {BOUND} => (0, 9)), COUNT(DISTINCT age) FROM visits", {}, "COUNT(DISTINCT unit)"),
-        (f"SELECT ward, SUM(cost, {BOUND} => (0, 9)) FROM visits GROUP BY ROLLUP (ward)", {}, "by itself"),
+        (
+            f"SELECT ward, SUM(cost, {BOUND} => (0, 9)) FROM visits GROUP BY ROLLUP (ward)",
+            {},
+            "each grouping set in a separate question",
+        ),
         (f"SELECT SUM(cost, {BOUND} => (0, 9)) FROM visits", {"max_rows": 2}, "max_groups"),
         (f"SELECT uid, SUM(cost, {BOUND} => (0, 9)) FROM visits GROUP BY uid", {}, "subquery"),
-        (f"SELECT SUM(cost, {BOUND} => (0, 1e400)) FROM visits", {}, "nearer"),
+        (f"SELECT SUM(cost, {BOUND} => (0, 1e400)) FROM visits", {}, "smaller bounds"),
     ],
 )
 def test_what_cannot_be_bounded_per_group_is_refused_with_a_remedy(
@@ -264,7 +268,7 @@ def test_a_clause_that_agrees_with_the_catalog_is_accepted(sql: str) -> None:
                 "group_selection_strategy=PUBLIC_GROUPS, delta=1e-6", "age + age, COUNT(*) FROM plain GROUP BY 1"
             ),
             {"epsilon": 1},
-            "not all declared",
+            "group_selection_strategy is PUBLIC_GROUPS, but not all group keys are declared",
         ),
         (
             clause(
@@ -272,7 +276,7 @@ def test_a_clause_that_agrees_with_the_catalog_is_accepted(sql: str) -> None:
                 "ward, COUNT(*) FROM visits GROUP BY ward",
             ),
             {"epsilon": 1},
-            "few people",
+            "group_selection_strategy is PUBLIC_GROUPS, but the table hides small groups",
         ),
         (clause("privacy_unit_column=none", "COUNT(*) FROM plain"), {"epsilon": 1}, "each row is a person"),
     ],

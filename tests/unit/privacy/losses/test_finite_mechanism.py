@@ -473,7 +473,7 @@ def test_shapes_that_do_not_fit_are_refused() -> None:
     for matrix in ([[1, 0]], [[1, 0], [1]], []):
         with pytest.raises(CatalogError, match="matrix must have at least two rows"):
             Finite.from_channel(matrix)
-    with pytest.raises(CatalogError, match="kernel must have one row for each of the 2 outcomes"):
+    with pytest.raises(CatalogError, match="kernel must have one row per outcome, 2 in total"):
         Finite.almost_random().after([[1]])
     with pytest.raises(CatalogError, match="both be dictionaries"):
         privacy_loss({"a": 1}, [1])  # type: ignore[call-overload]

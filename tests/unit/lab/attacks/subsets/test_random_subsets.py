@@ -135,7 +135,7 @@ def test_a_matrix_of_zeros_and_ones_is_asked_as_it_is(oracle: Any) -> None:
     [
         (np.ones(3), "not an array of 1 dimensions"),
         (np.full((2, 3), 0.5), "without other numbers"),
-        (np.ones((2, 4)), "The questions are about 4 people, and there are 3."),
+        (np.ones((2, 4)), "The questions are about 4 people, but there are 3."),
         ([[1, 0], [1]], "not list"),
         ("all", "not str"),
     ],

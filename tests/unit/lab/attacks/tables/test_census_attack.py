@@ -243,7 +243,7 @@ def test_the_guess_follows_private_tables_as_far_as_they_are_trusted() -> None:
         ({"parameters": {"limit": 0}}, "limit"),
         ({"parameters": {"patience": 0}}, "patience"),
         ({"against": "unledgered"}, "unledgered"),
-        ({"against": "jali", "delta": "1e-6"}, "is an epsilon"),
+        ({"against": "jali", "delta": "1e-6"}, "must be a pure epsilon"),
     ],
 )
 def test_wrong_settings_are_refused(given: dict[str, object], said: str) -> None:
@@ -280,7 +280,7 @@ def test_tables_that_contradict_each_other_are_refused() -> None:
         def publish(self) -> TableRelease:
             return women(3, 100, 1.0)
 
-    with pytest.raises(CatalogError, match="no people agree"):
+    with pytest.raises(CatalogError, match="tables: no population is consistent with these tables"):
         Tables().guess(Confused.of(3, seed=1))
 
 
