@@ -16,13 +16,13 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 from tests.depth import DEPTH, deep, thinned
+from tests.forecasts import forecast_aggregates
 from tests.fuzz.questions import Asked, questions
 from tests.fuzz.world import ADJACENCIES, PROTECTED, World, house, random_world
 
 import jali
 from jali.explain import explain_plan
 from jali.planner import PLANS
-from jali.planner.forecast import forecast_aggregates
 
 NOBODY: World = {shape.name: [] for shape in PROTECTED}
 # A column of NULLs, and one value everywhere: what a planner that looks would stumble over.

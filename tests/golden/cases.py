@@ -32,7 +32,7 @@ from tests.golden.facts import facts
 from jali.catalog.tables import Catalog
 from jali.engines.duckdb.dialect import emit
 from jali.planner import Plan, make_plan
-from jali.planner.bigquery_terms import check_unit, read_clause_terms
+from jali.planner.bigquery_terms import check_unit, merge_clause
 from jali.planner.terms import read_terms
 from jali.sql.bigquery import read_clause
 from jali.sql.reader.read_select import read_sql
@@ -109,7 +109,7 @@ def plan_of(case: Case, catalog: Catalog) -> Plan:
     text, clause, bounds = read_clause(case.question)
     if clause is None:
         return make_plan(read_sql(text, bounds), catalog, read_terms(**case.terms))
-    plan = make_plan(read_sql(text, bounds), catalog, read_clause_terms(clause, case.terms))
+    plan = make_plan(read_sql(text, bounds), catalog, read_terms(**merge_clause(clause, case.terms)))
     check_unit(clause, plan)
     return plan
 

@@ -11,7 +11,7 @@ from jali.display.numbers import show_amount
 from jali.explain import proof_pages
 from jali.explain.notes import AlternativeNote, InSet, MeasureNote
 from jali.explain.planned_releases import PlannedRelease, amount, note_of, release, write_loss
-from jali.explain.vocabulary import CONFIDENCE, name_unit, one_row_each, one_table, plural, set_label, show_changes
+from jali.explain.vocabulary import CONFIDENCE, name_unit, one_table, plural, set_label, show_changes
 from jali.ir.aggregates import (
     Categories,
     CellAxis,
@@ -28,12 +28,14 @@ from jali.mechanisms.additive.noise_laws import NoiseLaw
 from jali.mechanisms.measurement import AlternativeMeasurement, Measurement
 from jali.mechanisms.partition_selection.thresholded_counts import ThresholdedCounts
 from jali.mechanisms.planner_registry import choose_least_noise
+from jali.planner.answer_notes import is_made_one_row
 from jali.planner.joint_noise import find_block
 from jali.planner.original_expression import factors, find_guard, join_words, split_filter, write_original
 from jali.planner.partition_selection import select_without_count
 from jali.planner.plan import Plan
 from jali.planner.query_sensitivity import l1_sensitivity, squared_l2_sensitivity
-from jali.privacy import Concentrated, Pure, decimal
+from jali.planner.terms import scale_loss
+from jali.privacy import decimal
 
 
 def measure_note(plan: Plan, place: int, width: Callable[[PlannedRelease], float] | None = None) -> MeasureNote:
@@ -273,7 +275,7 @@ def _alternatives(plan: Plan, one: PlannedRelease) -> list[AlternativeNote]:
         return [_apart(plan, one, counts)]
     found = [_rival(one, rival) for rival in noise.list_alternatives(one.reach)]
     weights = plan.aggregation.weights
-    if weights is not None and not one_row_each(plan) and isinstance(measure, CountRows | SumValues):
+    if weights is not None and not is_made_one_row(plan.source) and isinstance(measure, CountRows | SumValues):
         found.append(_compare_bounds(one, weights))
     if weights is not None and weights.norm == "l2":
         found.append(_by_number(one, noise, weights))
@@ -309,8 +311,7 @@ def _by_number(one: PlannedRelease, noise: Measurement, weights: Weights) -> Alt
 def _apart(plan: Plan, one: PlannedRelease, counts: ThresholdedCounts) -> AlternativeNote:
     """Return what half of the loss for the groups and half for the count would have given."""
     weights, changes = plan.aggregation.weights, most_changes(plan.source)
-    event = counts.loss_of_counts.event
-    half = Concentrated(event.rho / 2) if event.epsilon is None else Pure(event.epsilon / 2)
+    half = scale_loss(counts.loss_of_counts, Fraction(1, 2))
     likely = select_without_count(half, counts.delta, weights, changes, counts.least_people).error(CONFIDENCE)
     law = choose_least_noise(one.reach, half).law
     width = law.quantile(CONFIDENCE) * find_unit(one)

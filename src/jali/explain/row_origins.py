@@ -5,10 +5,23 @@ from __future__ import annotations
 from jali.catalog.number_intervals import NumberInterval
 from jali.catalog.tables import Public, Table
 from jali.explain.notes import TableNote
-from jali.explain.vocabulary import name_unit, one_row_each, plural
-from jali.ir.expressions import Call, Column, Expression, conjuncts
-from jali.ir.ownership import OWNER, changes, own, same_owner
-from jali.ir.relations import Belonging, Capped, Compute, Keep, Match, Pair, PerOwner, Relation, Scan, Stack
+from jali.explain.vocabulary import name_unit, plural
+from jali.ir.expressions import Column, Expression, conjuncts
+from jali.ir.ownership import OWNER, changes, find_owner_equality, own
+from jali.ir.relations import (
+    Belonging,
+    Capped,
+    Compute,
+    Keep,
+    Match,
+    Pair,
+    PerOwner,
+    Relation,
+    Scan,
+    Stack,
+    split_conditions,
+)
+from jali.planner.answer_notes import is_made_one_row
 from jali.planner.original_expression import (
     find_original_names,
     join_words,
@@ -29,22 +42,15 @@ _KINDS = {
 
 def list_steps(plan: Plan) -> tuple[str, ...]:
     """Say step by step what the engine makes of the tables; nothing where it reads the rows of one table."""
-    source: Relation = plan.source
-    known: Conditions = ()
-    while isinstance(source, Keep):
-        known += conjuncts(source.condition)
-        source = source.source
-    return tuple(_steps(source, known))
+    source, conditions = split_conditions(plan.source)
+    return tuple(_steps(source, tuple(part for one in reversed(conditions) for part in conjuncts(one))))
 
 
 def write_condition(plan: Plan) -> str | None:
     """Write the filter of the question itself."""
-    source: Relation = plan.source
-    found: list[str] = []
-    while isinstance(source, Keep):
-        found.insert(0, write_original(source.condition, find_original_names(source.source)))
-        source = source.source
-    return " AND ".join(found) or None
+    source, conditions = split_conditions(plan.source)
+    names = find_original_names(source)
+    return " AND ".join(write_original(condition, names) for condition in conditions) or None
 
 
 def _steps(relation: Relation, known: Conditions) -> list[str]:
@@ -90,18 +96,8 @@ def _lonely(kind: str) -> str:
 
 def write_equality(left: Relation, right: Relation, conditions: Conditions) -> str:
     """Write the condition that equates two owners."""
-    for found in conditions:
-        if isinstance(found, Call) and found.function == "=" and _equates(left, right, found):
-            return write_original(found)
-    return "an equality of the owners"
-
-
-def _equates(left: Relation, right: Relation, found: Call) -> bool:
-    one, other = found.arguments
-    if not (isinstance(one, Column) and isinstance(other, Column)):
-        return False
-    pairs = ((one.name, other.name), (other.name, one.name))
-    return any(left.field(a) and right.field(b) and same_owner(left, a, right, b) for a, b in pairs)
+    found = find_owner_equality(left, right, conditions)
+    return "an equality of the owners" if found is None else write_original(found)
 
 
 def _describe_match(relation: Match) -> str:
@@ -209,7 +205,7 @@ def describe_contribution(plan: Plan) -> str:
             f"one {who} counts for at most {rows}, by rank: the first {weights.max_rows:,} of each {who} in the "
             f"prepared copy count 1 each, in an order that was drawn when it was written{_from(plan)}"
         )
-    if one_row_each(plan) and weights.max_rows == 1:
+    if is_made_one_row(plan.source) and weights.max_rows == 1:
         return f"one {who} has one row at most, and counts once"
     asked = "that pass the filter " if isinstance(plan.source, Keep) else ""
     bound = f"one {who} counts for at most {rows}: of c rows {asked}each weighs min(1, {weights.max_rows}/c), "

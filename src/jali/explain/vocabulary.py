@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from jali.ir.ownership import most_changes, own
-from jali.ir.relations import Compute, Keep, PerOwner
 from jali.planner import terms
 from jali.planner.forecast import scans_one_table
 from jali.planner.plan import Plan
@@ -19,14 +18,6 @@ _MOVED = {
 def name_unit(plan: Plan) -> str:
     """Return what names one privacy unit."""
     return own(plan.source).unit or "row"
-
-
-def one_row_each(plan: Plan) -> bool:
-    """Say whether every person has one row at most: a subquery made one for each."""
-    relation = plan.source
-    while isinstance(relation, Keep | Compute):
-        relation = relation.source
-    return isinstance(relation, PerOwner) and own(relation).max_rows == 1
 
 
 def one_table(plan: Plan) -> bool:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TypeAlias
 
@@ -191,3 +191,17 @@ class Cells:
 
 
 AnyEstimate: TypeAlias = RatioEstimate | Moment | Picked | Cells
+
+
+def shift_draws(estimate: AnyEstimate, to: Sequence[int]) -> AnyEstimate:
+    """Return an estimate whose drawn cells stand at other places; one without any stays as it is."""
+    if isinstance(estimate, Cells):
+        return replace(estimate, release=to[estimate.release])
+    if not isinstance(estimate, Picked):
+        return estimate
+
+    def shift(place: int | None) -> int | None:
+        return None if place is None else to[place]
+
+    picks = (replace(p, value=to[p.value], low=shift(p.low), high=shift(p.high)) for p in estimate.picks)
+    return replace(estimate, picks=tuple(picks))

@@ -14,12 +14,13 @@ Proof:
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
 from typing import TypeAlias
 
 from jali.catalog.tables import Public, Table
-from jali.ir.expressions import Column
+from jali.ir.expressions import Call, Column, Expression
 from jali.ir.relations import (
     Belonging,
     Capped,
@@ -133,6 +134,18 @@ def same_owner(left: Relation, one: str, right: Relation, other: str) -> bool:
     if mine is None and theirs is None:
         return False
     return (mine or origin(left, one)) == (theirs or origin(right, other))
+
+
+def find_owner_equality(left: Relation, right: Relation, conditions: Sequence[Expression]) -> Call | None:
+    """Return the condition that equates the owners of two relations; None if there is none."""
+    for condition in conditions:
+        if isinstance(condition, Call) and condition.function == "=":
+            one, other = condition.arguments
+            if isinstance(one, Column) and isinstance(other, Column):
+                for a, b in ((one.name, other.name), (other.name, one.name)):
+                    if left.field(a) is not None and right.field(b) is not None and same_owner(left, a, right, b):
+                        return condition
+    return None
 
 
 def origin(relation: Relation, column: str) -> OwnerToken | None:

@@ -302,3 +302,25 @@ def parts(relation: Relation) -> tuple[Relation, ...]:
     if isinstance(relation, Stack):
         return relation.parts
     return () if isinstance(relation, Scan) else (relation.source,)
+
+
+def split_conditions(relation: Relation) -> tuple[Relation, tuple[Expression, ...]]:
+    """Return the rows before the conditions on top of them, and these conditions, the innermost first."""
+    found: tuple[Expression, ...] = ()
+    while isinstance(relation, Keep):
+        found = (relation.condition, *found)
+        relation = relation.source
+    return relation, found
+
+
+def find_scan(relation: Relation) -> Scan | None:
+    """Return the scan whose rows these are, perhaps filtered; None if there are others."""
+    base = split_conditions(relation)[0]
+    return base if isinstance(base, Scan) else None
+
+
+def find_plain_table(relation: Relation) -> Table | None:
+    """Return the table that a relation is the scan of, where columns have their own names and owners are in it."""
+    if isinstance(relation, Scan) and isinstance(relation.table, Table) and not relation.prefix:
+        return relation.table if relation.table.reach is None else None
+    return None

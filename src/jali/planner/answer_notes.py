@@ -12,7 +12,7 @@ from jali.display.numbers import show_rows
 from jali.ir.aggregates import Marks
 from jali.ir.estimators import Picked
 from jali.ir.ownership import own
-from jali.ir.relations import Capped, Compute, Keep, Match, Pair, PerOwner, Relation, Stack
+from jali.ir.relations import Belonging, Compute, Keep, PerOwner, Relation, parts
 from jali.planner.forecast import forecast_estimate
 from jali.planner.original_expression import find_original_names, write_summary
 from jali.planner.plan import Plan
@@ -30,22 +30,14 @@ def describe_clamps(plan: Plan) -> tuple[str, ...]:
 
 
 def _per_person(relation: Relation) -> Iterator[PerOwner]:
-    if isinstance(relation, Pair):
-        sides: tuple[Relation, ...] = (relation.left, relation.right)
-    elif isinstance(relation, Stack):
-        sides = relation.parts
-    elif isinstance(relation, Match):
-        sides = (relation.source, relation.other)
-    else:
-        sides = (relation.source,) if isinstance(relation, Capped | Compute | Keep | PerOwner) else ()
-    for side in sides:
-        yield from _per_person(side)
-    if isinstance(relation, PerOwner) and not own(relation.source).public and not _one_each(relation.source):
+    for part in () if isinstance(relation, Belonging) else parts(relation):
+        yield from _per_person(part)
+    if isinstance(relation, PerOwner) and not own(relation.source).public and not is_made_one_row(relation.source):
         yield relation
 
 
-def _one_each(relation: Relation) -> bool:
-    """Whether a person has one row because a subquery made one: then nothing is cut off."""
+def is_made_one_row(relation: Relation) -> bool:
+    """Say whether every person has one row because a subquery made one: then nothing is cut off."""
     while isinstance(relation, Keep | Compute):
         relation = relation.source
     return isinstance(relation, PerOwner) and own(relation).max_rows == 1

@@ -21,7 +21,7 @@ from jali.ir.aggregates import Categories, KeySet, Marks
 from jali.ir.estimators import BOUGHT
 from jali.ir.expressions import Aggregate, Call, Expression, Literal, aggregates
 from jali.ir.functions.aggregate_functions import read_constants
-from jali.ir.relations import Keep, Scan
+from jali.ir.relations import find_scan
 from jali.ir.types import infer_type
 from jali.planner.draft import Draft
 from jali.planner.public_facts import find_key_values, find_range, round_to_double
@@ -109,10 +109,8 @@ def is_interval_worth_buying(draft: Draft, axis: Marks, at: Fraction) -> bool:
 
 def _rows(draft: Draft) -> float | None:
     """Return how many rows a group has by the declared guess."""
-    relation = draft.rows
-    while isinstance(relation, Keep):
-        relation = relation.source
-    table = relation.table if isinstance(relation, Scan) else None
+    scan = find_scan(draft.rows)
+    table = None if scan is None else scan.table
     if not isinstance(table, Table) or table.rows is None or draft.selecting:
         return None
     return table.rows / max(1, draft.aggregation(draft.sets[0]).groups)

@@ -13,14 +13,9 @@ from jali.ir.expressions import NamedTable
 from jali.ir.ownership import own
 from jali.ir.relations import PerOwner, Relation
 from jali.planner.plan import Plan
-from jali.planner.terms import QuestionTerms, TermArguments, read_terms
+from jali.planner.terms import TermArguments
 from jali.privacy.rationals import rational
 from jali.sql.bigquery import PrivacyClause
-
-
-def read_clause_terms(clause: PrivacyClause, given: Mapping[str, Any]) -> QuestionTerms:
-    """Read the options of the clause and the arguments as terms."""
-    return read_terms(**merge_clause(clause, given))
 
 
 def merge_clause(clause: PrivacyClause, given: Mapping[str, Any]) -> TermArguments:

@@ -70,7 +70,7 @@ def compute_fanout(relation: Relation) -> Fanout:
     if isinstance(relation, Stack):
         return sum((compute_fanout(part) for part in relation.parts), Fanout(0, 0))
     if isinstance(relation, PerOwner):
-        return Fanout(0, 1) if _one_each(relation) else compute_fanout(relation.source)
+        return Fanout(0, 1) if has_one_row_each(relation) else compute_fanout(relation.source)
     if isinstance(relation, Match):
         if multiplies(relation):
             multiply_fanouts(
@@ -102,10 +102,13 @@ def _fanout_of_table(table: Table | Public) -> Fanout:
     return Fanout(0, 1) if table.one_row_each else Fanout(1, 0)
 
 
-def _one_each(relation: PerOwner) -> bool:
-    """Say whether there is one row for each person: no key but the person."""
-    named = set(own(relation).owner_columns())
-    return not own(relation).public and all(key.field.name in named for key in relation.keys)
+def has_one_row_each(relation: Relation) -> bool:
+    """Say whether the rows are one for each person, by how they are made: grouped by no key but the person."""
+    while isinstance(relation, Keep | Compute):
+        relation = relation.source
+    if not isinstance(relation, PerOwner) or own(relation).public:
+        return False
+    return {key.field.name for key in relation.keys} <= set(own(relation).owner_columns())
 
 
 def count_expected_rows(relation: Relation) -> int:
@@ -114,7 +117,7 @@ def count_expected_rows(relation: Relation) -> int:
         return relation.table.max_rows if isinstance(relation.table, Table) else 1
     if isinstance(relation, Stack):
         return sum(count_expected_rows(part) for part in relation.parts)
-    if isinstance(relation, PerOwner) and _one_each(relation):
+    if isinstance(relation, PerOwner) and has_one_row_each(relation):
         return 1
     if isinstance(relation, Pair):
         if own(relation.right).public:

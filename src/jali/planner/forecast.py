@@ -28,8 +28,7 @@ import numpy as np
 from jali.catalog.columns import Kind
 from jali.ir.aggregates import CountRows, Marks, SumValues
 from jali.ir.estimators import AnyEstimate, Cells, LinearCombination, Moment, Picked, PickedCell, RatioEstimate
-from jali.ir.expressions import Aggregate
-from jali.ir.relations import Keep, Scan
+from jali.ir.relations import find_scan
 from jali.mechanisms.intervals.linear_forms import (
     AffineForm,
     LinearForm,
@@ -138,14 +137,6 @@ class AggregateForecast:
         return self.half_width is not None and not self.sure
 
 
-def forecast_aggregates(
-    plan: Plan, *, confidence: float = CONFIDENCE
-) -> tuple[tuple[Aggregate, tuple[AggregateForecast, ...]], ...]:
-    """Return the forecast of each aggregate, one for every grouping set."""
-    levels = range(len(plan.levels))
-    return tuple((a, tuple(forecast_estimate(plan, i, e, confidence) for i in levels)) for a, e in plan.estimates)
-
-
 def forecast_estimate(
     plan: Plan, level: int, estimate: AnyEstimate, confidence: float = CONFIDENCE
 ) -> AggregateForecast:
@@ -231,10 +222,7 @@ def public_rows(plan: Plan, level: int) -> float | None:
 
 def scans_one_table(plan: Plan) -> bool:
     """Say whether the rows are those of one table."""
-    relation = plan.source
-    while isinstance(relation, Keep):
-        relation = relation.source
-    return isinstance(relation, Scan)
+    return find_scan(plan.source) is not None
 
 
 # The errors of all sets are found at once, and asked for one by one.

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
 from functools import partial
-from itertools import product
+from itertools import chain, product
 from typing import Any
 
 from jali.catalog.columns import Field, Kind
@@ -22,7 +22,7 @@ from jali.errors import QueryError, Unsupported
 from jali.ir.expressions import Aggregate, Call, Column, Expression, Literal, conjuncts, walk
 from jali.ir.functions import FUNCTIONS, Type
 from jali.ir.functions.evaluate import build_evaluator, evaluate
-from jali.ir.relations import Fields, Keep, Relation
+from jali.ir.relations import Fields, Relation, split_conditions
 from jali.ir.types import find_field, infer_type
 from jali.sql.printer import show_expression
 
@@ -151,7 +151,7 @@ def filter_key_values(
     if values is None:
         return None
     kept, others = values, list[Expression]()
-    for condition in _conditions(rows):
+    for condition in chain.from_iterable(map(conjuncts, split_conditions(rows)[1])):
         test = _comparison(condition, expression, values)
         if test is not None:
             kept = tuple(value for value in kept if value is not None and test(value))
@@ -180,14 +180,6 @@ def _comparison(
     if compare is None or len(written) != 1 or (kinds == {str} and condition.function not in ("=", "<>")):
         return None
     return partial(compare, written[0])
-
-
-def _conditions(rows: Relation) -> list[Expression]:
-    found: list[Expression] = []
-    while isinstance(rows, Keep):
-        found += conjuncts(rows.condition)
-        rows = rows.source
-    return found
 
 
 def _speaks_of(condition: Expression, expression: Expression) -> bool:

@@ -73,17 +73,12 @@ def _square_replacement(aggregation: Aggregation, measure: Measure, most: int, w
     if not by_length(aggregation, measure):
         return max(2 * Fraction(most**2), Fraction(width**2))
     low, high = _span(measure)
-    return Fraction(max(2 * _weight(aggregation) ** 2 * (low**2 + high**2), width**2))
+    return Fraction(max(2 * bound_weight(aggregation) ** 2 * (low**2 + high**2), width**2))
 
 
 def _span(measure: Measure) -> tuple[int, int]:
     """Return the least and largest points of one row, or 0 where it is beyond them: rows can be missing."""
     return (min(measure.least, 0), max(measure.most, 0)) if isinstance(measure, SumValues) else (0, 1)
-
-
-def _weight(aggregation: Aggregation) -> int:
-    """Return what one person's rows weigh at most, in the norm of the weights."""
-    return 1 if aggregation.weights is None else aggregation.weights.resolution * aggregation.weights.max_rows
 
 
 def by_length(aggregation: Aggregation, measure: Measure) -> bool:
@@ -115,7 +110,7 @@ def bound_vector(aggregation: Aggregation, measure: Measure) -> tuple[int, int]:
         return rows, rows
     low, high = _span(measure)
     # A range of one point has no sensitivity; noise of the least scale does no harm and keeps one rule for all.
-    return _weight(aggregation) * max(-low, high, 1), _weight(aggregation) * max(high - low, 1)
+    return bound_weight(aggregation) * max(-low, high, 1), bound_weight(aggregation) * max(high - low, 1)
 
 
 # An L1 norm, and the square of an L2 norm.

@@ -12,7 +12,7 @@ from jali.ir.aggregates import KeySet
 from jali.ir.expressions import Aggregate, Call, Column, Expression, Literal, Position, Question, aggregates
 from jali.ir.functions.aggregate_functions import read_constants
 from jali.ir.ownership import own
-from jali.ir.relations import Keep, Relation, Scan
+from jali.ir.relations import Keep, Relation, Scan, find_scan
 from jali.ir.stream_input import StreamInput
 from jali.ir.types import infer_type
 from jali.planner.draft import Draft
@@ -69,19 +69,13 @@ def _check_clauses(question: Question) -> None:
 
 
 def _only_table(draft: Draft) -> Table:
-    rows = draft.rows
-    while isinstance(rows, Keep):
-        rows = rows.source
-    if not isinstance(rows, Scan) or not isinstance(rows.table, Table):
-        raise Unsupported("stream-of-joins", position=draft.question.position)
-    if rows.table.min_people > 1:
-        raise Unsupported(
-            "stream-min-people",
-            position=draft.question.position,
-            table=rows.table.name,
-            min_people=rows.table.min_people,
-        )
-    return rows.table
+    scan, position = find_scan(draft.rows), draft.question.position
+    if scan is None or not isinstance(scan.table, Table):
+        raise Unsupported("stream-of-joins", position=position)
+    table = scan.table
+    if table.min_people > 1:
+        raise Unsupported("stream-min-people", position=position, table=table.name, min_people=table.min_people)
+    return table
 
 
 def _from_sources(rows: Relation) -> Relation:
@@ -113,12 +107,11 @@ def _owner(rows: Relation, table: Table, key: str | None) -> Expression | None:
 
 
 def _spell_column(rows: Relation, column: str) -> str:
-    while isinstance(rows, Keep):
-        rows = rows.source
-    assert isinstance(rows, Scan)
-    field = rows.table.field(column)
+    scan = find_scan(rows)
+    assert scan is not None
+    field = scan.table.field(column)
     assert field is not None
-    return rows.prefix + field.name
+    return scan.prefix + field.name
 
 
 def _time_key(draft: Draft) -> tuple[Expression, str]:

@@ -203,3 +203,9 @@ def _bound(name: Literal["max_rows", "max_groups", "min_people"], given: TermArg
     if value is not None and (isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= 1 << 30):
         raise QueryError("term-not-positive", term=name)
     return value
+
+
+def scale_loss(loss: Loss, factor: Fraction) -> Loss:
+    """Return a loss of the same kind and another size."""
+    event = loss.event
+    return Concentrated(event.rho * factor) if event.epsilon is None else Pure(event.epsilon * factor)

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pytest
+from tests.forecasts import forecast_aggregates
 from tests.frames import tagged
 from tests.seeded import SeededBits
 
@@ -19,7 +20,6 @@ from jali.ir.estimators import RatioEstimate, build_estimate
 from jali.planner import Plan
 from jali.planner.forecast import (
     AggregateForecast,
-    forecast_aggregates,
     forecast_estimate,
     guess_rows,
     half_width_at,

@@ -9,17 +9,15 @@ import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
-from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from jali.catalog.columns import Field, Kind
 from jali.catalog.tables import Public, Source, Table
-from jali.catalog.value_domain import Value
 from jali.engines.base import Cancellation, Resources, make_change_failure, make_compile_refusal, make_failure
 from jali.engines.copy_storage import CopyDirectory, make_write_failure
 from jali.engines.duckdb.connections import Instances
-from jali.engines.duckdb.dialect import DUCKDB, DuckDBEmitter, emit
+from jali.engines.duckdb.dialect import DUCKDB
 from jali.engines.duckdb.frame_snapshots import Snapshot, snapshot
 from jali.engines.duckdb.prepared import write_copy
 from jali.engines.duckdb.sources import (
@@ -34,11 +32,8 @@ from jali.engines.duckdb.sources import (
     read_header,
     scan_source,
 )
-from jali.engines.sql.relation_emitter import count_rows
+from jali.engines.sql.engine import SqlEngine
 from jali.errors import CatalogError, EngineError, Phrase
-from jali.ir.aggregates import Aggregation
-from jali.ir.expressions import Column
-from jali.ir.stream_input import StreamInput
 from jali.sampling import BitSource
 
 if TYPE_CHECKING:
@@ -54,13 +49,15 @@ _MOST_KNOWN = 10_000
 _TEXTUAL = ("csv", "json")
 
 
-class DuckDBEngine:
+class DuckDBEngine(SqlEngine):
     """Runs exact integer aggregates in DuckDB. Opened at the first query, closed with the database.
 
     Args:
         copies: The directory of prepared copies; None keeps them in a temporary one, until the engine is closed.
         resources: What one question may use.
     """
+
+    dialect = DUCKDB
 
     def __init__(self, copies: Path | None = None, resources: Resources | None = None) -> None:
         self._resources = resources or Resources()
@@ -85,17 +82,6 @@ class DuckDBEngine:
             held = self._frames.get(source.location, (None, None))[1]
             return None if held is None else held.digest
         return fingerprint(source)
-
-    def emit(self, aggregation: Aggregation) -> str:
-        """Write an aggregation in DuckDB's SQL."""
-        return emit(aggregation)
-
-    def emit_ticks(self, followed: StreamInput, span: tuple[datetime, datetime], most: int) -> str:
-        """Write, in DuckDB's SQL, what a stream takes from a table."""
-        # Read where a stream follows a table, which few do.
-        from jali.engines.sql.tick_emitter import emit_ticks
-
-        return emit_ticks(followed, span, most, DUCKDB)
 
     def attach(self, name: str, frame: Any) -> None:
         """Make the values that a pandas, polars or Arrow table has now readable under a name."""
@@ -225,42 +211,12 @@ class DuckDBEngine:
             raise make_failure("disk" if full and not cancellation.reason else cancellation.reason)
         return rows
 
-    def failure(self, sql: str, tables: Sequence[Table | Public]) -> str | None:
-        """Run emitted SQL once more, and return DuckDB's own message; None if it runs."""
-        try:
-            with self._cursor([table.read_from for table in tables]) as cursor:
-                cursor.execute(sql).fetchall()
-        except Exception as problem:
-            return f"{type(problem).__name__}: {problem}"
-        return None
+    def _execute(self, sql: str, tables: Sequence[Table | Public]) -> list[tuple[Any, ...]]:
+        with self._cursor([table.read_from for table in tables]) as cursor:
+            return cursor.execute(sql).fetchall()
 
-    def contents(self, table: Public, most: int) -> dict[str, tuple[Value, ...]]:
-        """Return the different values of each column of a public table that has at most so many."""
-        emitter, found = DuckDBEmitter(table), {}
-        with self._cursor([table.source]) as cursor:
-            for field in table.columns:
-                value = emitter.write(Column(field.name))
-                distinct = f"SELECT DISTINCT {value} AS v FROM {DUCKDB.scan(table, [field.name])}"
-                rows = cursor.execute(f"{distinct} ORDER BY v NULLS LAST LIMIT {most + 1}").fetchall()
-                if len(rows) <= most:
-                    found[field.name] = tuple(row[0] for row in rows)
-        return found
-
-    def count(self, table: Public) -> tuple[int, dict[str, int]]:
-        """Return how many rows a public table has, and for each column how many have the same value at most."""
-        with self._cursor([table.source]) as cursor:
-            return count_rows(table, DUCKDB, lambda query: int(cursor.execute(query).fetchall()[0][0]))
-
-    def check_key(self, table: Table, column: str) -> None:
-        """Refuse a column in which two rows of a table have the same value."""
-        value = DuckDBEmitter(table).write(Column(column))
-        rows = (
-            f"FROM {DUCKDB.scan(table, [column])} WHERE {value} IS NOT NULL GROUP BY {value} HAVING count(*) > 1"
-        )
-        with self._cursor([table.read_from]) as cursor:
-            twice = cursor.execute(f"SELECT 1 {rows} LIMIT 1").fetchall()
-        if twice:
-            raise CatalogError("link-not-unique", column=column, table=table.name)
+    def _read(self, table: Table | Public, query: str) -> list[tuple[Any, ...]]:
+        return self._execute(query, [table])
 
     def check(self, table: Table | Public) -> None:
         """Read a source in full, through the normalising scan: text that is not UTF-8, or a damaged page."""

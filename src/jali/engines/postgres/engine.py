@@ -6,7 +6,6 @@ import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from datetime import datetime
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
@@ -14,8 +13,6 @@ from urllib.parse import urlsplit
 from jali.catalog.columns import Field, Kind
 from jali.catalog.copy_names import SCHEMA, refuse_copy
 from jali.catalog.tables import Public, Source, Table
-from jali.catalog.value_domain import Value
-from jali.engines import sql
 from jali.engines.base import Cancellation, Resources, make_change_failure, make_compile_refusal, make_failure
 from jali.engines.copy_storage import PreparedCopies, make_write_failure, require_copies
 from jali.engines.postgres.connections import PostgresConnections
@@ -30,13 +27,9 @@ from jali.engines.postgres.prepared import (
     write_copy,
 )
 from jali.engines.postgres.sources import IDENTITY, quote_relation, read_columns, read_unique_columns, split_name
-from jali.engines.sql.expression_emitter import Emitter
+from jali.engines.sql.engine import SqlEngine
 from jali.engines.sql.prepared_rows import draw_key, person_column, rank_column
-from jali.engines.sql.relation_emitter import count_rows
 from jali.errors import CatalogError, EngineError, JaliError, Phrase
-from jali.ir.aggregates import Aggregation
-from jali.ir.expressions import Column
-from jali.ir.stream_input import StreamInput
 from jali.sampling import BitSource, system_bits
 
 if TYPE_CHECKING:
@@ -51,7 +44,7 @@ _DISK_FULL = "53100"
 _WRONG = ("0A", "22", "42", "54")
 
 
-class PostgresEngine:
+class PostgresEngine(SqlEngine):
     """Runs exact integer aggregates in Postgres, 13 or later.
 
     Each query is one transaction that sees one state of the data: the columns are compared with what was declared,
@@ -63,18 +56,12 @@ class PostgresEngine:
         resources: What one question may use: the limit of time. Memory and disk are those of the server.
     """
 
+    dialect = POSTGRES
+
     def __init__(self, copies: PreparedCopies | None = None, resources: Resources | None = None) -> None:
         self._connections = PostgresConnections()
         self._copies = copies
         self._resources = resources or Resources()
-
-    def emit(self, aggregation: Aggregation) -> str:
-        """Write an aggregation in Postgres's SQL."""
-        return sql.emit(aggregation, POSTGRES)
-
-    def emit_ticks(self, followed: StreamInput, span: tuple[datetime, datetime], most: int) -> str:
-        """Write, in Postgres's SQL, what a stream takes from a table."""
-        return sql.emit_ticks(followed, span, most, POSTGRES)
 
     def fields(self, source: Source, declared: Mapping[str, str], frame: Any = None) -> tuple[Field, ...]:
         """Read names and kinds of the columns."""
@@ -166,16 +153,7 @@ class PostgresEngine:
             raise make_change_failure()
         if rows is None:
             raise make_failure(cause)
-        return [tuple(_plain(value) for value in row) for row in rows]
-
-    def failure(self, sql: str, tables: Sequence[Table | Public]) -> str | None:
-        """Run emitted SQL once more, and return Postgres's own message; None if it runs."""
-        try:
-            with self._connections.transaction(tables[0].source.location) as connection:
-                connection.execute(sql.encode()).fetchall()
-        except Exception as problem:
-            return f"{type(problem).__name__}: {problem}"
-        return None
+        return _plain_rows(rows)
 
     def _lock_columns(self, connection: psycopg.Connection[Any], tables: Sequence[Table | Public]) -> bool:
         """Keep everybody from changing columns, and say whether they are as declared."""
@@ -183,38 +161,14 @@ class PostgresEngine:
         connection.execute(f"LOCK TABLE {names} IN ACCESS SHARE MODE".encode())
         return all(_is_as_declared(connection, table) for table in tables)
 
-    def contents(self, table: Public, most: int) -> dict[str, tuple[Value, ...]]:
-        """Return the different values of each column of a public table that has at most so many."""
-        emitter, found = Emitter(table, POSTGRES), {}
-        for field in table.columns:
-            value = emitter.write(Column(field.name))
-            rows = self._read(
-                table.source,
-                f"SELECT DISTINCT {value} AS v FROM {POSTGRES.scan(table)} ORDER BY v NULLS LAST LIMIT {most + 1}",
-            )
-            if len(rows) <= most:
-                found[field.name] = tuple(_plain(row[0]) for row in rows)
-        return found
+    def _execute(self, sql: str, tables: Sequence[Table | Public]) -> list[tuple[Any, ...]]:
+        with self._connections.transaction(tables[0].source.location) as connection:
+            return _plain_rows(connection.execute(sql.encode()).fetchall())
 
-    def count(self, table: Public) -> tuple[int, dict[str, int]]:
-        """Return how many rows a public table has, and for each column how many have the same value at most."""
-        return count_rows(table, POSTGRES, lambda query: int(self._read(table.source, query)[0][0]))
-
-    def check_key(self, table: Table, column: str) -> None:
-        """Refuse a column in which two rows of a table have the same value."""
-        value = Emitter(table, POSTGRES).write(Column(column))
-        rows = f"FROM {POSTGRES.scan(table)} WHERE {value} IS NOT NULL GROUP BY {value} HAVING count(*) > 1"
-        if self._read(table.source, f"SELECT 1 {rows} LIMIT 1"):
-            raise CatalogError("link-not-unique", column=column, table=table.name)
-
-    def _read(self, source: Source, query: str) -> list[tuple[Any, ...]]:
-        """Read for the curator."""
-        rows: list[tuple[Any, ...]] | None = None
-        with suppress(Exception), self._connections.transaction(source.location) as connection:
-            rows = connection.execute(query.encode()).fetchall()
-        if rows is None:
-            raise CatalogError("postgres-unreadable", relation=source.relation)
-        return rows
+    def _read(self, table: Table | Public, query: str) -> list[tuple[Any, ...]]:
+        with suppress(Exception):
+            return self._execute(query, [table])
+        raise CatalogError("postgres-unreadable", relation=table.source.relation)
 
     def check(self, table: Table | Public) -> None:
         """Look whether the table is there. Nothing in it can be damaged so that reading it fails."""
@@ -303,19 +257,6 @@ class PostgresEngine:
         del frame
         raise CatalogError("table-in-postgres", table=name)
 
-    def displaces(self, name: str, frame: Any) -> bool:
-        """No frame is ever attached."""
-        del name, frame
-        return False
-
-    def withhold(self, name: str) -> None:
-        """No frame is ever attached."""
-
-    def holder(self, frame: Any) -> str | None:
-        """No frame is ever attached."""
-        del frame
-        return None
-
 
 def _cause(problem: Exception) -> str:
     """Say what kind of failure it was, where its cause is surely outside of the data."""
@@ -337,6 +278,10 @@ def _is_as_declared(connection: psycopg.Connection[Any], table: Table | Public) 
     return as_copied and is_own(connection, table.copy)
 
 
+def _plain_rows(rows: list[tuple[Any, ...]]) -> list[tuple[Any, ...]]:
+    """Make whole numbers of whole decimals: sums have no other type that is wide enough."""
+    return [tuple(map(_plain, row)) for row in rows]
+
+
 def _plain(value: Any) -> Any:
-    """Whole decimals are whole numbers: sums have no other type that is wide enough."""
     return int(value) if isinstance(value, Decimal) and value == value.to_integral_value() else value

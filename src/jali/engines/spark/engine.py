@@ -8,7 +8,6 @@ import warnings
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from datetime import datetime
 from decimal import Decimal
 from functools import partial
 from pathlib import Path
@@ -17,21 +16,15 @@ from typing import TYPE_CHECKING, Any
 from jali.catalog.columns import Field
 from jali.catalog.copy_names import refuse_copied_files, refuse_copy
 from jali.catalog.tables import Public, Source, Table
-from jali.catalog.value_domain import Value
 from jali.engines.base import Cancellation, Resources, make_compile_refusal, make_failure
 from jali.engines.copy_storage import PreparedCopies, make_write_failure, require_copies
 from jali.engines.spark.connections import end, is_here, is_ours, own_session, silent, start
 from jali.engines.spark.dialect import SPARK
 from jali.engines.spark.prepared import find_home, name_buckets, register
 from jali.engines.spark.sources import GIVEN, PARQUET, field_of, fingerprint_of, parts_of, place_of, scan
-from jali.engines.sql import emit
-from jali.engines.sql.expression_emitter import Emitter
+from jali.engines.sql.engine import SqlEngine
 from jali.engines.sql.prepared_rows import draw_key
-from jali.engines.sql.relation_emitter import count_rows
 from jali.errors import CatalogError, EngineError, JaliError, Phrase
-from jali.ir.aggregates import Aggregation
-from jali.ir.expressions import Column
-from jali.ir.stream_input import StreamInput
 from jali.sampling import BitSource, system_bits
 
 if TYPE_CHECKING:
@@ -40,7 +33,7 @@ if TYPE_CHECKING:
 _TABLES = ("MANAGED", "EXTERNAL")
 
 
-class SparkEngine:
+class SparkEngine(SqlEngine):
     """Runs exact integer aggregates in Spark.
 
     A source is `Source("spark", address, relation)`: the address of a cluster, or "session" for the session that
@@ -51,6 +44,8 @@ class SparkEngine:
         copies: What prepared copies are called, and where; None where none are kept.
         resources: What one question may use: the limit of time. Memory and disk are those of the cluster.
     """
+
+    dialect = SPARK
 
     def __init__(self, copies: PreparedCopies | None = None, resources: Resources | None = None) -> None:
         self._copies = copies
@@ -68,16 +63,6 @@ class SparkEngine:
             self._sessions[GIVEN] = _quietly(lambda: own_session(session))
         if earlier is not None and not is_here(earlier):
             _quietly(lambda: end(earlier))
-
-    def emit(self, aggregation: Aggregation) -> str:
-        """Write an aggregation in Spark's SQL."""
-        return emit(aggregation, SPARK)
-
-    def emit_ticks(self, followed: StreamInput, span: tuple[datetime, datetime], most: int) -> str:
-        """Write, in Spark's SQL, what a stream takes from a table."""
-        from jali.engines.sql.tick_emitter import emit_ticks
-
-        return emit_ticks(followed, span, most, SPARK)
 
     @silent
     def fields(self, source: Source, declared: Mapping[str, str], frame: Any = None) -> tuple[Field, ...]:
@@ -191,15 +176,6 @@ class SparkEngine:
             raise make_failure(cancellation.reason or ("" if self._answers(_address(tables)) else "away"))
         return rows
 
-    @silent
-    def failure(self, sql: str, tables: Sequence[Table | Public]) -> str | None:
-        """Run emitted SQL once more, and return Spark's own message; None if it runs."""
-        try:
-            self._rows(sql, _address(tables))
-        except Exception as problem:
-            return f"{type(problem).__name__}: {problem}"
-        return None
-
     def _stoppable(self, sql: str, address: str, cancellation: Cancellation) -> list[tuple[Any, ...]]:
         """Run a query under a tag of its own, by which Spark can be told to stop it."""
         session, tag = self._session(address), f"jali-{secrets.token_hex(8)}"
@@ -220,24 +196,22 @@ class SparkEngine:
         found = _quietly(lambda: self._session(address).sql(sql).collect())
         return [tuple(map(_plain, row)) for row in found]
 
+    @silent
+    def _execute(self, sql: str, tables: Sequence[Table | Public]) -> list[tuple[Any, ...]]:
+        return self._rows(sql, _address(tables))
+
+    def _read(self, table: Table | Public, query: str) -> list[tuple[Any, ...]]:
+        return self._execute(query, [table])
+
+    def check_key(self, table: Table, column: str) -> None:
+        """Refuse a column in which two rows of the source of a table have the same value."""
+        super().check_key(replace(table, copy=None), column)
+
     def attach(self, name: str, frame: Any) -> None:
         """Take a session. A DataFrame is no source: what it reads may be another at every reading."""
         if not hasattr(frame, "newSession"):
             raise CatalogError("spark-session-expected", given=name)
         self.use(frame)
-
-    def displaces(self, name: str, frame: Any) -> bool:
-        """Say that nothing is displaced: tables are known by their names, not by what is attached."""
-        del name, frame
-        return False
-
-    def withhold(self, name: str) -> None:
-        """Do nothing: nothing is attached by name."""
-
-    def holder(self, frame: Any) -> str | None:
-        """Return no name: nothing is attached by name."""
-        del frame
-        return None
 
     @silent
     def check(self, table: Table | Public) -> None:
@@ -253,32 +227,6 @@ class SparkEngine:
             sound = False
         if not sound:
             raise CatalogError("spark-values-unreadable", relation=table.source.relation)
-
-    @silent
-    def contents(self, table: Public, most: int) -> dict[str, tuple[Value, ...]]:
-        """Return the different values of each column of a public table that has at most so many."""
-        emitter, found = Emitter(table, SPARK), {}
-        for field in table.columns:
-            value = emitter.write(Column(field.name))
-            distinct = f"SELECT DISTINCT {value} AS v FROM {SPARK.scan(table)}"
-            rows = self._rows(f"{distinct} ORDER BY v NULLS LAST LIMIT {most + 1}", table.source.location)
-            if len(rows) <= most:
-                found[field.name] = tuple(row[0] for row in rows)
-        return found
-
-    @silent
-    def count(self, table: Public) -> tuple[int, dict[str, int]]:
-        """Return how many rows a public table has, and for each column how many have the same value at most."""
-        return count_rows(table, SPARK, lambda query: int(self._rows(query, table.source.location)[0][0]))
-
-    @silent
-    def check_key(self, table: Table, column: str) -> None:
-        """Refuse a column in which two rows of a table have the same value."""
-        value = Emitter(table, SPARK).write(Column(column))
-        rows = f"SELECT {value} AS v FROM {SPARK.scan(replace(table, copy=None))}"
-        twice = f"SELECT 1 FROM ({rows}) WHERE v IS NOT NULL GROUP BY v HAVING count(*) > 1 LIMIT 1"
-        if self._rows(twice, table.source.location):
-            raise CatalogError("link-not-unique", column=column, table=table.name)
 
     def check_unique(self, table: Table) -> None:
         """Refuse: Spark enforces no keys."""

@@ -15,7 +15,7 @@ import secrets
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from jali.catalog.copy_names import SCHEMA
 from jali.catalog.tables import Source, Table
@@ -37,24 +37,7 @@ _ROWS = 5_000_000
 _UNFINISHED = "_new_[0-9a-f]+"
 
 
-class CopyHome(Protocol):
-    """Where copies of one Spark are kept."""
-
-    def place(self, table: Table, name: str) -> Source:
-        """Return where the copy of that name is read."""
-
-    def sweep(self, name: str) -> None:
-        """Delete what was cut off, of copies whose names begin so."""
-
-    @contextmanager
-    def write(self, table: Table, name: str, key: str) -> Iterator[Callable[[], None]]:
-        """Write a copy, and give what puts it in place; what is not put is deleted."""
-
-    def delete(self, name: str, keep: str = "") -> None:
-        """Delete all copies whose names begin so, if there are any, but one."""
-
-
-def find_home(session: SparkSession, copies: PreparedCopies | None, table: Table) -> CopyHome:
+def find_home(session: SparkSession, copies: PreparedCopies | None, table: Table) -> FileCopies | CatalogCopies:
     """Return where copies of a table are kept: in the catalog, if that lasts, or beside the database.
 
     Raises:

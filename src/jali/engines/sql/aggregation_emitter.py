@@ -30,7 +30,7 @@ from jali.ir.aggregates import (
 )
 from jali.ir.expressions import Column, Expression
 from jali.ir.ownership import own
-from jali.ir.relations import Keep, Relation, Scan
+from jali.ir.relations import Relation, find_plain_table, split_conditions
 
 NamedQuery = tuple[str, str]
 
@@ -87,7 +87,7 @@ class _Query:
 
     def _result_parts(self) -> list[str]:
         found = ["totals"] if self._of(CountRows, SumValues) else []
-        found += [f"people{i}" for i, _ in self._of(CountPeople)] if not self.aggregation.selecting else []
+        found += [f"people{i}" for i, m in self._of(CountPeople) if not self._counts_chosen(m)]
         return found + [f"values{i}" for i, _ in self._of(CountValues)]
 
     def _all_keys(self) -> str:
@@ -123,9 +123,9 @@ class _Query:
         """Rows of the groups that occur: keys, people, measures."""
         columns = [f"chosen.{k}" for k in self.names] + ["chosen.people"]
         for i, measure in self.measures:
-            columns.append("chosen.people" if self._is_people(measure) else f"coalesce(m{i}, 0)")
+            columns.append("chosen.people" if self._counts_chosen(measure) else f"coalesce(m{i}, 0)")
         joins = ""
-        for name in self._measure_parts():
+        for name in self._result_parts():
             pairs = zip(self.names, self.keys, strict=True)
             same = " AND ".join(
                 self.dialect.match_keys(f"chosen.{k}", f"{name}.{k}", key.kind, missing=True) for k, key in pairs
@@ -134,14 +134,9 @@ class _Query:
             joins += f" LEFT JOIN {name} ON {same}"
         return f"SELECT {', '.join(columns)} FROM chosen{joins}"
 
-    def _measure_parts(self) -> list[str]:
-        found = ["totals"] if self._of(CountRows, SumValues) else []
-        found += [f"people{i}" for i, m in self._of(CountPeople) if not self._is_people(m)]
-        return found + [f"values{i}" for i, _ in self._of(CountValues)]
-
-    @staticmethod
-    def _is_people(measure: Measure) -> bool:
-        return isinstance(measure, CountPeople) and measure.present is None
+    def _counts_chosen(self, measure: Measure) -> bool:
+        """Say whether a measure is the number of people that groups are chosen by."""
+        return self.aggregation.selecting and isinstance(measure, CountPeople) and measure.present is None
 
     # The parts before it.
 
@@ -149,7 +144,7 @@ class _Query:
         parts = [("contributions", self._contributions())]
         parts += self._totals_parts()
         for i, measure in self._of(CountPeople):
-            if not (self.aggregation.selecting and self._is_people(measure)):
+            if not self._counts_chosen(measure):
                 parts += self._people_parts(i, measure)
         for i, _ in self._of(CountValues):
             parts += self._value_parts(i)
@@ -434,13 +429,9 @@ class _Source:
     def __init__(self, relation: Relation, dialect: Dialect, *, coded: bool) -> None:
         self.dialect = dialect
         self.coded = coded
-        self.conditions: list[Expression] = []
-        while isinstance(relation, Keep):
-            self.conditions.insert(0, relation.condition)
-            relation = relation.source
-        self.relation = relation
-        self.table = _single(relation)
-        fields = relation if self.table is None else self.table
+        self.relation, self.conditions = split_conditions(relation)
+        self.table = find_plain_table(self.relation)
+        fields = self.relation if self.table is None else self.table
         self.emitter = Emitter(fields, dialect)
 
     @property
@@ -481,13 +472,6 @@ class _Source:
         assert self.table is not None
         assert self.table.copy is not None
         return f"{self.dialect.quote(rank_column(self.table))} <= {count}"
-
-
-def _single(relation: Relation) -> Table | None:
-    """Return the table of a relation that is nothing but its scan."""
-    if isinstance(relation, Scan) and isinstance(relation.table, Table) and not relation.prefix:
-        return relation.table if relation.table.reach is None else None
-    return None
 
 
 def _expressions(measure: Measure) -> list[Expression]:

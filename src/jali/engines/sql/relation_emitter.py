@@ -1,13 +1,10 @@
 """Write relations in the SQL of a dialect, each as a SELECT whose hidden column `owner` no question can name.
 
 Two protected relations are joined on their owners besides what the question says, so that every row has one owner
-whatever the data. All names of columns hold a dot, so none of them can be mistaken for `owner`. Also here: how
-many rows a public table has and how often its values repeat, which bounds joins with it.
+whatever the data. All names of columns hold a dot, so none of them can be mistaken for `owner`.
 """
 
 from __future__ import annotations
-
-from collections.abc import Callable
 
 from jali.catalog.columns import Field, Kind
 from jali.catalog.tables import Public, Table
@@ -316,21 +313,3 @@ def _count(emitter: Emitter, summary: Summary) -> str:
     if summary.distinct:
         return emitter.dialect.count_distinct(emitter.write(summary.argument), there)
     return emitter.dialect.aggregate_where("count", "1", there)
-
-
-def count_rows(table: Public, dialect: Dialect, ask: Callable[[str], int]) -> tuple[int, dict[str, int]]:
-    """Count the rows of a public table, and for each column the most rows that have the same value.
-
-    Args:
-        table: What is counted.
-        dialect: The words of the engine.
-        ask: Runs a query that gives one number.
-    """
-    rows = ask(f"SELECT count(*) FROM {dialect.scan(table, [])}")
-    return rows, {field.name: ask(_repeats(table, dialect, field.name)) for field in table.columns}
-
-
-def _repeats(table: Public, dialect: Dialect, column: str) -> str:
-    name = dialect.quote(column)
-    groups = f"SELECT count(*) AS n FROM {dialect.scan(table, [column])} WHERE {name} IS NOT NULL GROUP BY {name}"
-    return f"SELECT coalesce(max(n), 1) FROM {dialect.nest_query(groups)}"

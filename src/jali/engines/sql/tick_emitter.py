@@ -6,15 +6,15 @@ Everything here is total: a moment, key or value that cannot be read is NULL, an
 from __future__ import annotations
 
 import datetime
+from collections.abc import Sequence
 from fractions import Fraction
 
-from jali.catalog.tables import Table
 from jali.engines.sql.dialect import Dialect
 from jali.engines.sql.expression_emitter import Emitter
 from jali.engines.sql.relation_emitter import find_columns, present, select
 from jali.ir.aggregates import KeySet
 from jali.ir.expressions import Call, Expression
-from jali.ir.relations import Keep, Relation, Scan
+from jali.ir.relations import find_plain_table, split_conditions
 from jali.ir.stream_input import StreamInput
 
 
@@ -29,16 +29,14 @@ def emit_ticks(
         most: Up to how many rows that are alike are counted.
         dialect: The words of the engine.
     """
-    conditions, rows = _apart(followed.rows)
-    table = _bare(rows)
+    rows, conditions = split_conditions(followed.rows)
+    table = find_plain_table(rows)
     emitter = Emitter(rows if table is None else table, dialect)
     columns = [_owner(followed, emitter), _moment(followed, emitter, span)]
     columns += [_cell(followed.keys, emitter), _value(followed, emitter)]
     where = " AND ".join(emitter.condition(condition) for condition in conditions)
-    if table is not None:
-        source = dialect.scan(table, find_columns(_find_expressions(followed, conditions)))
-    else:
-        source = dialect.nest_query(select(dialect, rows, find_columns(_find_expressions(followed, conditions))))
+    wanted = find_columns(_find_expressions(followed, conditions))
+    source = dialect.nest_query(select(dialect, rows, wanted)) if table is None else dialect.scan(table, wanted)
     # The columns are named outside: no name of the table can be mistaken for one of them.
     inner = f"SELECT {', '.join(columns)} FROM {source}" + (f" WHERE {where}" if where else "")
     names = ("owner", "moment", "cell", "value")
@@ -49,22 +47,7 @@ def emit_ticks(
     )
 
 
-def _apart(rows: Relation) -> tuple[list[Expression], Relation]:
-    conditions: list[Expression] = []
-    while isinstance(rows, Keep):
-        conditions.insert(0, rows.condition)
-        rows = rows.source
-    return conditions, rows
-
-
-def _bare(rows: Relation) -> Table | None:
-    """Return the table whose rows these are, under their own names; None where another one knows the owners."""
-    if isinstance(rows, Scan) and isinstance(rows.table, Table) and not rows.prefix:
-        return rows.table if rows.table.reach is None else None
-    return None
-
-
-def _find_expressions(followed: StreamInput, conditions: list[Expression]) -> list[Expression]:
+def _find_expressions(followed: StreamInput, conditions: Sequence[Expression]) -> list[Expression]:
     found = [followed.moment, *(key.expression for key in followed.keys), *conditions]
     return found + [e for e in (followed.owner, followed.value) if e is not None]
 

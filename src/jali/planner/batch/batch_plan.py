@@ -30,7 +30,6 @@ from jali.planner.batch.batch_terms import (
     compose_releases,
     name_question_in_errors,
     parts_cost,
-    scale_loss,
     whole_cost,
     with_loss,
 )
@@ -44,6 +43,7 @@ from jali.planner.rules.choose_mechanisms import choose_mechanisms
 from jali.planner.rules.measure_aggregates import measure_aggregates
 from jali.planner.rules.qualify_names import qualify_names
 from jali.planner.rules.split_loss import split_loss
+from jali.planner.terms import scale_loss
 from jali.privacy import Concentrated, Event, Loss, Pure
 from jali.serialization.schema import define_type, write_plain
 from jali.sql.printer import show_question

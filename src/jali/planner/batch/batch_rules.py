@@ -28,13 +28,13 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from jali.ir.aggregates import Categories, CellAxis, CountPeople, CountRows, CountValues, Marks, Measure, SumValues
-from jali.ir.estimators import AnyEstimate, Cells, LinearCombination, Moment, Picked, PickedCell, RatioEstimate
+from jali.ir.estimators import AnyEstimate, Cells, LinearCombination, Moment, Picked, RatioEstimate, shift_draws
 from jali.ir.expressions import Call, Expression, Literal
-from jali.ir.relations import Keep, Relation
+from jali.ir.relations import Keep, Relation, split_conditions
 from jali.planner.draft import Draft
 from jali.planner.measured_query import AxisRelease
 from jali.planner.query_sensitivity import l1_sensitivity, squared_l2_sensitivity
-from jali.planner.rules.split_loss import forecast_split
+from jali.planner.rules.split_loss import forecast_split, round_shares
 from jali.privacy import Concentrated, Loss, Pure, largest_rho
 
 
@@ -103,22 +103,11 @@ def _shift_estimate(estimate: AnyEstimate, to: list[int]) -> AnyEstimate:
         return replace(estimate, numerator=_shift_form(estimate.numerator, to), denominator=below)
     if isinstance(estimate, Moment):
         return replace(estimate, sums=tuple((name, _shift_form(form, to)) for name, form in estimate.sums))
-    if isinstance(estimate, Cells):
-        return replace(estimate, release=to[estimate.release])
-    assert isinstance(estimate, Picked)
-    return replace(estimate, picks=tuple(_shift_pick(pick, to) for pick in estimate.picks))
+    return shift_draws(estimate, to)
 
 
 def _shift_form(form: LinearCombination, to: list[int]) -> LinearCombination:
     return LinearCombination(tuple(sorted((to[i], c) for i, c in form.terms)), form.constant)
-
-
-def _shift_pick(pick: PickedCell, to: list[int]) -> PickedCell:
-    low = None if pick.low is None else to[pick.low]
-    return replace(pick, value=to[pick.value], low=low, high=None if pick.high is None else to[pick.high])
-
-
-_PARTS = 1 << 16
 
 
 @dataclass(frozen=True)
@@ -139,10 +128,7 @@ def share_loss(releases: Sequence[MergedRelease], *, concentrated: bool) -> list
     """Return what part of the loss each release gets; they sum to 1 exactly."""
     power = 1 / 2 if concentrated else 1 / 3
     wanted = [_weigh_release(release) ** power for release in releases]
-    parts = [max(1, int(_PARTS * weight / sum(wanted))) for weight in wanted]
-    largest = max(range(len(parts)), key=parts.__getitem__)
-    parts[largest] += max(0, _PARTS - sum(parts))
-    return [Fraction(part, sum(parts)) for part in parts]
+    return round_shares(wanted, 1 << 16)
 
 
 def _weigh_release(release: MergedRelease) -> float:
@@ -170,15 +156,6 @@ def _shorter(draft: Draft) -> float:
         return 1.0
     given = draft.aggregation(draft.sets[0]), draft.measures[0], draft.changes
     return float(squared_l2_sensitivity(*given) / l1_sensitivity(*given) ** 2)
-
-
-def split_conditions(relation: Relation) -> tuple[Relation, tuple[Expression, ...]]:
-    """Return the rows before the conditions on top of them, and these conditions."""
-    found: tuple[Expression, ...] = ()
-    while isinstance(relation, Keep):
-        found = (relation.condition, *found)
-        relation = relation.source
-    return relation, found
 
 
 def weigh_together(drafts: Sequence[Draft]) -> list[Draft]:

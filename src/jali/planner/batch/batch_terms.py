@@ -60,12 +60,6 @@ class BatchBudget:
     delta: Fraction = Fraction(0)
 
 
-def scale_loss(loss: Loss, factor: Fraction) -> Loss:
-    """Return a loss of the same kind and another size."""
-    event = loss.event
-    return Concentrated(event.rho * factor) if event.epsilon is None else Pure(event.epsilon * factor)
-
-
 def with_loss(terms: QuestionTerms, loss: Loss) -> QuestionTerms:
     """Return the same terms at another loss."""
     return replace(terms, loss=loss)

@@ -27,10 +27,9 @@ from numpy.typing import NDArray
 
 from jali.ir.aggregates import Categories, CountRows, SumValues
 from jali.ir.expressions import Call, Expression, Literal
-from jali.ir.relations import Relation
+from jali.ir.relations import Relation, split_conditions
 from jali.numbers.search import greatest_integer
 from jali.planner.batch.batch_plan import BatchPlan
-from jali.planner.batch.batch_rules import split_conditions
 from jali.planner.batch.common_cells import NO_KEY, CellCount, CellPlaces, CommonCells, find_common_cells
 from jali.planner.measured_query import MeasuredQuery
 from jali.planner.plan import Plan
@@ -220,12 +219,9 @@ def list_members(plan: Plan, place: int) -> Iterator[ClusterMember]:
     for release, (part, index) in enumerate(plan.levels[0].releases):
         found = _build_member(part, index)
         if found is not None:
-            worth = Fraction(1, _resolution(part)) if part.draws else plan.levels[0].worth(release)
+            row = part.aggregation.resolution(CountRows())
+            worth = Fraction(1, row) if part.draws else plan.levels[0].worth(release)
             yield replace(found, plan=place, release=release, worth=worth)
-
-
-def _resolution(part: MeasuredQuery) -> int:
-    return part.aggregation.resolution(CountRows())
 
 
 def _build_member(part: MeasuredQuery, index: int) -> ClusterMember | None:

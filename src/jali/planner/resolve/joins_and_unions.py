@@ -11,7 +11,7 @@ from dataclasses import replace
 from jali.catalog.columns import Field, Keys, Kind
 from jali.errors import QueryError, Unsupported
 from jali.ir.expressions import Call, Column, Expression, Joined, Position, Subquery, conjuncts, walk
-from jali.ir.ownership import Ownership, own, same_owner
+from jali.ir.ownership import Ownership, find_owner_equality, own
 from jali.ir.relations import Compute, Computed, Keep, Match, Pair, Relation, Side, Stack
 from jali.ir.types import column_type
 from jali.planner.resolve.column_names import (
@@ -39,7 +39,7 @@ def match_rows(
         if one.public:
             raise Unsupported("public-table-filtered", position=position)
         check_meeting(one, two, position)
-        if not equates_owners(source, other, conjuncts(condition)):
+        if find_owner_equality(source, other, conjuncts(condition)) is None:
             raise refuse_unequal_owners(one, two, position)
     return Match(source, other, condition, flag)
 
@@ -58,19 +58,6 @@ def join_public(
     if one.public:
         return Pair("left" if kind == "full" else "inner", right, left, condition)
     return Pair("left" if kind in ("left", "full") else "inner", left, right, condition)
-
-
-def equates_owners(left: Relation, right: Relation, conditions: tuple[Expression, ...]) -> bool:
-    """Say whether some condition equates the owners of two relations."""
-    for condition in conditions:
-        if not (isinstance(condition, Call) and condition.function == "="):
-            continue
-        one, other = condition.arguments
-        if isinstance(one, Column) and isinstance(other, Column):
-            for a, b in ((one.name, other.name), (other.name, one.name)):
-                if left.field(a) is not None and right.field(b) is not None and same_owner(left, a, right, b):
-                    return True
-    return False
 
 
 def check_merged(relation: Relation, keys: list[Expression], position: Position) -> None:
@@ -183,7 +170,7 @@ def _pair_sides(
     pair = Pair(joined.kind, left, right, condition)
     if joined.kind == "inner":
         return pair, (UnprovedJoin(left, right, joined.position),)
-    if not equates_owners(left, right, conjuncts(condition)):
+    if find_owner_equality(left, right, conjuncts(condition)) is None:
         raise refuse_unequal_owners(one, other, joined.position)
     return pair, ()
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Protocol
+from typing import TYPE_CHECKING
 
 from jali.errors import QueryError
 from jali.ir.expressions import (
@@ -13,15 +13,13 @@ from jali.ir.expressions import (
     Literal,
     Output,
     Select,
-    Source,
     Star,
     Subquery,
-    UnionQuery,
     conjuncts,
     walk,
 )
 from jali.ir.functions import find_common_kind
-from jali.ir.ownership import own
+from jali.ir.ownership import find_owner_equality, own
 from jali.ir.relations import Keep, Relation, Side
 from jali.ir.types import infer_type
 from jali.planner.resolve.column_names import (
@@ -33,27 +31,17 @@ from jali.planner.resolve.column_names import (
     replace_expression,
     resolve_expression,
 )
-from jali.planner.resolve.joins_and_unions import equates_owners, match_rows, refuse_unequal_owners
+from jali.planner.resolve.joins_and_unions import match_rows, refuse_unequal_owners
 from jali.sql.reader.read_expression import join_conditions
 
-
-class SubqueryResolver(Protocol):
-    """What conditions ask of the resolver around them: the relations of their subqueries."""
-
-    def source(self, source: Source, outer: Scope | None) -> SelectScope:
-        """Resolve FROM of a subquery."""
-
-    def query(self, query: Select | UnionQuery) -> Relation:
-        """Resolve a subquery to a relation with one column per output."""
-
-    def outputs(self, query: Select, scope: Scope) -> tuple[Output, ...]:
-        """Return the outputs of a subquery, with stars written out."""
+if TYPE_CHECKING:
+    from jali.planner.resolve.resolver import Resolver
 
 
 class ConditionResolver:
     """Resolves conditions and expressions over the rows of a level; subqueries in them are matched to its rows."""
 
-    def __init__(self, relations: SubqueryResolver, names: FreshNames) -> None:
+    def __init__(self, relations: Resolver, names: FreshNames) -> None:
         self._relations = relations
         self._names = names
 
@@ -69,7 +57,7 @@ class ConditionResolver:
             kept.append(made)
         known = level.conditions + tuple(kept)
         for meeting in level.meetings:
-            if not equates_owners(meeting.left, meeting.right, known):
+            if find_owner_equality(meeting.left, meeting.right, known) is None:
                 raise refuse_unequal_owners(own(meeting.left), own(meeting.right), meeting.position)
         every = join_conditions(kept)
         relation = level.relation if every is None else Keep(level.relation, every)

@@ -8,8 +8,9 @@ from dataclasses import replace
 from jali.catalog.tables import Table
 from jali.ir.aggregates import Weights
 from jali.ir.ownership import own
-from jali.ir.relations import Compute, Keep, PerOwner, Relation, Scan
+from jali.ir.relations import find_scan
 from jali.planner.draft import Draft
+from jali.planner.fanout import has_one_row_each
 
 # Weights are whole multiples of 2^-20: floor(2^20 * min(1, max_rows / rows)) each.
 RESOLUTION = 1 << 20
@@ -22,28 +23,12 @@ def bound_contributions(draft: Draft) -> Draft:
     it. Where each row of a single table is its own owner, or the only row of its owner by a key that the source
     enforces, every row weighs 1. See docs/proofs/weights.md.
     """
-    owners, table = own(draft.rows), _only_table(draft.rows)
-    if table is not None and table.one_row_each:
+    owners, scan = own(draft.rows), find_scan(draft.rows)
+    if scan is not None and isinstance(scan.table, Table) and scan.table.one_row_each:
         return replace(draft, weights=None)
     groups = math.prod(len(key.values) for key in draft.keys if key.values is not None)
     known = all(key.values is not None for key in draft.keys)
     # One row for each person is one row, whatever number the question names.
-    rows = 1 if one_row_each(draft.rows) else draft.terms.max_rows or owners.max_rows
+    rows = 1 if has_one_row_each(draft.rows) else draft.terms.max_rows or owners.max_rows
     most = draft.terms.max_groups or rows
     return replace(draft, weights=Weights(rows, min(most, groups) if known else most, RESOLUTION))
-
-
-def _only_table(relation: Relation) -> Table | None:
-    """Return the protected table whose rows these are, none of them twice; None if there are others."""
-    while isinstance(relation, Keep):
-        relation = relation.source
-    return relation.table if isinstance(relation, Scan) and isinstance(relation.table, Table) else None
-
-
-def one_row_each(relation: Relation) -> bool:
-    """Say whether the rows are one for each person, by how they are made."""
-    while isinstance(relation, Keep | Compute):
-        relation = relation.source
-    if not isinstance(relation, PerOwner):
-        return False
-    return {key.field.name for key in relation.keys} <= set(own(relation).owner_columns())

@@ -20,8 +20,8 @@ from jali.planner.joint_noise import build_coordinates, choose_multipliers
 from jali.planner.measured_query import AxisRelease, GroupingSet, MeasuredQuery
 from jali.planner.partition_selection import select_with_count, select_without_count
 from jali.planner.query_sensitivity import CellFacts, QuerySensitivity, l1_sensitivity
-from jali.planner.terms import CONFIDENCE
-from jali.privacy import Concentrated, Loss, Pure
+from jali.planner.terms import CONFIDENCE, scale_loss
+from jali.privacy import Loss
 
 
 def choose_mechanisms(draft: Draft) -> Draft:
@@ -40,7 +40,7 @@ def choose_mechanisms(draft: Draft) -> Draft:
 
 def _level(draft: Draft, places: tuple[int, ...], set_share: Fraction) -> GroupingSet:
     total = set_share * (1 - draft.selection_share)
-    losses = [_scale_loss(draft.terms.loss, total * share) for share in draft.shares]
+    losses = [scale_loss(draft.terms.loss, total * share) for share in draft.shares]
     base = draft.aggregation(places)
     parts = [MeasuredQuery(base, _choose_measure_noise(draft, base, losses))]
     axes = dict.fromkeys(draw.axis for draw in draft.draws)
@@ -131,7 +131,7 @@ def _quantile(aggregation: Aggregation, draw: AxisRelease, loss: Loss, changes: 
 
 def _top(aggregation: Aggregation, draw: AxisRelease, loss: Loss, changes: int) -> PickMeasurement:
     """The heaviest cell; several are picked one after the other, each with its part of the loss."""
-    each, reach = _scale_loss(loss, Fraction(1, draw.picks)), QuerySensitivity(aggregation, changes)
+    each, reach = scale_loss(loss, Fraction(1, draw.picks)), QuerySensitivity(aggregation, changes)
     made = [one for kind in HEAVIEST if (one := kind.calibrate(reach, each)) is not None]
     return min(made, key=lambda one: one.bound_error(CONFIDENCE, draw.axis.cells)) if len(made) > 1 else made[0]
 
@@ -141,10 +141,5 @@ def _selection(draft: Draft) -> GroupSelection:
     whole, share, place = draft.terms.loss, draft.selection_share, draft.selection_count
     given = draft.terms.delta, draft.weights, draft.changes, draft.min_people
     if place is not None:
-        return select_with_count(_scale_loss(whole, share + (1 - share) * draft.shares[place]), *given)
-    return select_without_count(_scale_loss(whole, share), *given)
-
-
-def _scale_loss(loss: Loss, share: Fraction) -> Loss:
-    event = loss.event
-    return Concentrated(event.rho * share) if event.epsilon is None else Pure(event.epsilon * share)
+        return select_with_count(scale_loss(whole, share + (1 - share) * draft.shares[place]), *given)
+    return select_without_count(scale_loss(whole, share), *given)

@@ -16,7 +16,7 @@ from dataclasses import replace
 
 from jali.ir.aggregates import CountRows, SumValues
 from jali.planner.draft import Draft
-from jali.planner.rules.bound_contributions import one_row_each
+from jali.planner.fanout import has_one_row_each
 
 
 def choose_norm(draft: Draft) -> Draft:
@@ -37,4 +37,4 @@ def _helps(draft: Draft) -> bool:
     if not all(isinstance(measure, CountRows | SumValues) for measure in draft.measures):
         return False
     asked = draft.aggregation(draft.sets[0])
-    return asked.groups > 1 and not asked.one_row_per_group and not one_row_each(draft.rows)
+    return asked.groups > 1 and not asked.one_row_per_group and not has_one_row_each(draft.rows)

@@ -20,6 +20,7 @@ from jali.ir.estimators import (
     PickedCell,
     RatioEstimate,
     VariableRange,
+    shift_draws,
 )
 from jali.ir.expressions import Aggregate, Call, Column, Expression, Literal, aggregates
 from jali.ir.functions.aggregate_functions import gives_list, read_constant, read_constants
@@ -123,22 +124,8 @@ def _measure_draft(draft: Draft, shared: Mapping[Aggregate, str]) -> Draft:
     draws = sorted(drawn, key=lambda draw: axes[draw.axis])
     order = {draw: i for i, draw in enumerate(draws)}
     places = [len(measures) + order[draw] for draw in drawn]
-    estimates = tuple((a, _shift_draws(e, places)) for a, e in made)
+    estimates = tuple((a, shift_draws(e, places)) for a, e in made)
     return replace(draft, measures=tuple(measures), draws=tuple(draws), estimates=estimates)
-
-
-def _shift_draws(estimate: AnyEstimate, places: list[int]) -> AnyEstimate:
-    """Turn places among the draws into places among all releases."""
-    if isinstance(estimate, Cells):
-        return replace(estimate, release=places[estimate.release])
-    if not isinstance(estimate, Picked):
-        return estimate
-
-    def moved(place: int | None) -> int | None:
-        return None if place is None else places[place]
-
-    picks = (replace(p, value=places[p.value], low=moved(p.low), high=moved(p.high)) for p in estimate.picks)
-    return replace(estimate, picks=tuple(picks))
 
 
 class _Measuring:

@@ -32,7 +32,6 @@ from jali.planner.joint_noise import best_block, list_split_weights, may_join
 from jali.planner.partition_selection import find_selection_count
 from jali.planner.query_sensitivity import l1_sensitivity, squared_l2_sensitivity
 
-_PARTS = 4096
 # What hardly matters gets a little all the same.
 _LEAST = 1e-3
 # The ends of a quantile's interval are worth a fourteenth of the quantile's own share each: 1/16, 7/8, 1/16.
@@ -48,7 +47,7 @@ def split_loss(draft: Draft) -> Draft:
     root = _root(draft)
     found = _importance(draft)
     block = _block(draft, found)
-    shares = iter(_shares([weight ** float(root) for weight in list_split_weights(found, block)]))
+    shares = iter(round_shares([weight ** float(root) for weight in list_split_weights(found, block)]))
     each = next(shares) / len(block) if block else Fraction(0)
     return replace(
         draft,
@@ -206,9 +205,9 @@ def axis_of(span: VariableRange) -> Axis:
     return Axis(float(span.low), float(span.high), float(span.center))
 
 
-def _shares(weights: list[float]) -> list[Fraction]:
-    """Round to multiples of 1/4096, at least one each; the largest takes the remainder."""
-    parts = [max(1, int(_PARTS * weight / sum(weights))) for weight in weights]
+def round_shares(weights: list[float], count: int = 4096) -> list[Fraction]:
+    """Round shares to so many parts, at least one each; the largest takes the remainder. They sum to 1 exactly."""
+    parts = [max(1, int(count * weight / sum(weights))) for weight in weights]
     largest = max(range(len(parts)), key=parts.__getitem__)
-    parts[largest] += max(sum(parts), _PARTS) - sum(parts)
+    parts[largest] += max(0, count - sum(parts))
     return [Fraction(part, sum(parts)) for part in parts]
