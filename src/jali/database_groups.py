@@ -1,4 +1,4 @@
-"""The rarer methods of a database in groups: `db.tables`, `db.streams` and `db.ledger`.
+"""The less frequent methods of a database in groups: `db.tables`, `db.streams` and `db.ledger`.
 
 `db.access` is `jali.execution.access_tokens.Access`.
 """
@@ -86,7 +86,7 @@ class DatabaseTables:
     if not TYPE_CHECKING:
 
         def __call__(self) -> tuple[Table, ...]:
-            """Return the protected tables, for who still writes `db.tables()`."""
+            """Return the protected tables, for callers that still write `db.tables()`."""
             return _list_for_old_spelling(self, "tables()")
 
 
@@ -114,7 +114,7 @@ class DatabaseStreams:
     if not TYPE_CHECKING:
 
         def __call__(self) -> tuple[str, ...]:
-            """Return the names of all streams, for who still writes `db.streams()`."""
+            """Return the names of all streams, for callers that still write `db.streams()`."""
             return _list_for_old_spelling(self, "streams()")
 
 

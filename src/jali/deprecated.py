@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from pkgutil import resolve_name
 from typing import Any
 
-# "import x": the module stays where it is, and is imported by who uses it.
+# "import x": the module stays where it is, and whoever uses it imports it.
 RENAMED: Mapping[str, str] = {
     "jali.CatalogError": "jali.errors.CatalogError",
     "jali.Database.accounts": "jali.Database.ledger.accounts",
@@ -74,10 +74,10 @@ RENAMED: Mapping[str, str] = {
 
 
 def find_renamed(owner: str, name: str) -> Any:
-    """Return what an old name of a module stands for, and warn its user.
+    """Return what an old name of a module stands for, and warn the caller.
 
     Raises:
-        AttributeError: It is no old name.
+        AttributeError: There is no such old name.
     """
     old = f"{owner}.{name}"
     # `from jali import plots` asks for the attribute before it imports the submodule, which is the new spelling.
@@ -103,10 +103,10 @@ def forward_module(old: str) -> Callable[[str], Any]:
 
 
 def warn_of_method(kind: str, old: str, stacklevel: int = 3) -> str:
-    """Warn who uses an old method of a class, and return the path to the new one, such as "ledger.accounts".
+    """Warn about an old method of a class, and return the path to the new one, such as "ledger.accounts".
 
     Raises:
-        AttributeError: It is no old name.
+        AttributeError: There is no such old name.
     """
     new = RENAMED.get(f"jali.{kind}.{old}")
     if new is None:
