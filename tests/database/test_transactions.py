@@ -119,7 +119,7 @@ def test_a_table_that_is_closed_before_a_question_is_paid_costs_nothing(
     with pytest.raises(jali.errors.EngineError, match="closed"):
         db.ask(WARDS, epsilon=0.1)
     assert db.receipts() == ()
-    assert db.accounts()[0].spent.epsilon == 0
+    assert db.ledger.accounts()[0].spent.epsilon == 0
 
 
 def test_a_question_that_waited_sees_that_its_table_was_closed(db: jali.Database) -> None:
