@@ -372,7 +372,7 @@ class Database:
     def _removing(self) -> BiasEstimator:
         from jali.execution.estimate_bias import BiasEstimator
 
-        return BiasEstimator(self._ledger, self._asking, self._tables, self._accounts)
+        return BiasEstimator(self._asking, self._tables, self._accounts)
 
     def redeem_batch(
         self, receipt: str, *, analyst: str | None = None, on_stage: Stage | None = None

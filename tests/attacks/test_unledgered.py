@@ -49,4 +49,4 @@ def test_the_forgetful_ledger_grants_what_no_budget_covers_and_counts_nothing() 
     assert ledger.release(receipts.pop(), "42") == "42"
     assert ledger.spent("table people").epsilon == 0
     assert ledger.recall("k", analyst="eve", grant=None) is None
-    assert not ledger.has_answer("k", analyst="eve")
+    assert ledger.look_up("k", "?", analyst="eve", others=True).hit is None

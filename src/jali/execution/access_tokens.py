@@ -27,7 +27,7 @@ _ENTRIES = 5
 
 
 class TokenRefused(Exception):  # noqa: N818 - it is an answer, not a mishap
-    """A token is not good, and why: said only to who holds its secret.
+    """A token is not valid, and why. Only the holder of its secret is told.
 
     Args:
         reason: The text of the error that a request gets.
@@ -40,7 +40,7 @@ class TokenRefused(Exception):  # noqa: N818 - it is an answer, not a mishap
 
 @dataclass(frozen=True)
 class NewToken:
-    """A token that was just made.
+    """A new token, with its secret.
 
     Attributes:
         token: What the ledger keeps of it.
@@ -58,7 +58,7 @@ class Access:
         self._book = ledger.access
 
     def create(self, name: str, role: str | Role, *, days: int = DAYS) -> NewToken:
-        """Make a token for an analyst or a curator, good for so many days.
+        """Create a token for an analyst or a curator that is valid for a number of days.
 
         Its secret is 256 random bits, of which the ledger keeps the SHA-256: nobody can guess it, so that a slow
         hash would add nothing.
@@ -122,7 +122,7 @@ class Access:
 
     @contextmanager
     def acting(self, actor: str, act: str, about: str) -> Iterator[None]:
-        """Record what somebody is about to do, before it is done; and how it ended."""
+        """Record an act before it is done, and its outcome afterwards."""
         number = self._book.act(actor, act, about)
         outcome = "failed"
         try:

@@ -50,7 +50,7 @@ NO_SUBPOPULATIONS: Mapping[str, DebitSubpopulation] = MappingProxyType({})
 
 @dataclass(frozen=True)
 class Remaining:
-    """The largest loss of each kind that a further question would be granted. Not one number: either-or.
+    """The largest loss of each kind that a further question would be granted: one or the other, not both.
 
     `delta` is what questions that choose their groups may still spend: of the budget's `delta_events`, not of all
     of its delta, whose rest pays for adding up.
@@ -62,7 +62,7 @@ class Remaining:
 
     @property
     def phrase(self) -> Phrase:
-        """What remains, inside a text or for a face."""
+        """What remains, as a phrase."""
         return Phrase(
             "budget-remaining",
             epsilon=self.epsilon,
@@ -77,7 +77,7 @@ class Remaining:
 
 
 class RemainderText(str):
-    """What a question would leave of an account, in words; faces with other words write the phrase."""
+    """What would remain of an account after a question, as text and as the phrase behind it."""
 
     __slots__ = ("phrase",)
 
@@ -99,19 +99,19 @@ class RemainderText(str):
 
     @property
     def free(self) -> bool:
-        """Whether it does not have to."""
+        """Whether nothing is charged to it."""
         return self.phrase.code == _FREE
 
 
 def describe_budget(budget: Budget) -> Phrase:
-    """Return a budget, inside a text or for a face."""
+    """Return a budget as a phrase."""
     has_delta = decimal(budget.delta) != "0"
     return Phrase("budget-amount", epsilon=budget.epsilon, delta=budget.delta, has_delta=has_delta)
 
 
 @dataclass(frozen=True)
 class Account:
-    """One line of the books: a table's budget, or an analyst's grant on a table; and what each part paid."""
+    """A table's budget, or an analyst's grant on a table, with what each subpopulation was charged."""
 
     name: str
     budget: Budget
@@ -179,7 +179,7 @@ class Accounts:
     def list_missing_grants(
         self, costs: Iterable[tuple[str, Event]], analyst: str | None
     ) -> tuple[tuple[str, RemainderText], ...]:
-        """Say of each table on which an analyst has no grant that a question would be refused."""
+        """Describe each grant that an analyst lacks: the question would be refused."""
         named = [] if analyst is None else [(grant_account(analyst, name), name) for name, _ in costs]
         return tuple(
             (account, RemainderText(Phrase("leaves-without-grant", analyst=analyst, table=name)))
@@ -201,7 +201,7 @@ class Accounts:
     def describe_leaves(
         self, debits: Iterable[Debit], *, free: bool = False, quiet: Container[str] = ()
     ) -> tuple[tuple[str, RemainderText], ...]:
-        """Say of each account what would be left of it after a debit; either-or, like all that is left.
+        """Describe what would remain of each account after a debit.
 
         Args:
             debits: What would be charged to which accounts.
@@ -262,7 +262,7 @@ def check_analyst_name(name: str) -> str:
 
 
 class SubpopulationAccounts:
-    """The parts of the declared tables, as the ledger keeps them apart."""
+    """The subpopulations of the declared tables, which the ledger charges separately."""
 
     def __init__(self, ledger: Ledger, tables: DeclaredTables) -> None:
         self._ledger = ledger
@@ -311,7 +311,7 @@ class SubpopulationAccounts:
         return tuple(zip(parts, growth, strict=True))
 
     def check(self, plan: Plan, debits: tuple[Debit, ...], declared: DeclaredState | None = None) -> None:
-        """Refuse to run a plan on other data than it was charged for: people may have changed parts since."""
+        """Refuse other data than a plan was charged for: people may have changed subpopulations."""
         paid = {debit.part.scheme for debit in debits if debit.part is not None}
         if paid and (plan.part is None or paid != self._find_current_schemes(plan, plan.part, declared)):
             raise LedgerError("part-data-refreshed")

@@ -42,7 +42,7 @@ Declaration: TypeAlias = int | Range | Keys
 
 @dataclass(frozen=True)
 class Proposal:
-    """One declaration that is looked for.
+    """A declaration that is proposed, or would be looked for.
 
     Attributes:
         subject: A column, or `max_rows`.
@@ -101,7 +101,7 @@ class Advice:
 
     @property
     def paid(self) -> bool:
-        """Whether it was bought; else it is only a plan."""
+        """Whether it was bought. If not, it is only planned."""
         return bool(self.proposals) and all(proposal.receipt is not None for proposal in self.proposals)
 
     @property
@@ -211,7 +211,7 @@ class _Step:
 
 
 class Adviser:
-    """Looks for what may be declared, from the table's budget."""
+    """Proposes declarations from releases that the table's budget pays for."""
 
     def __init__(self, ledger: Ledger, asking: QuestionRunner, tables: DeclaredTables, accounts: Accounts) -> None:
         self._ledger = ledger
@@ -377,20 +377,20 @@ def _describe_too_far(inside: int, rows: int) -> str:
 
 
 def _describe_how_far(inside: int, rows: int | None) -> str:
-    """Say how many rows a range may cut off, and of how many, where that is declared."""
+    """Describe how many rows a range may cut off, out of the declared number of rows."""
     part = "how many there are is not declared" if rows is None else f"{rows:,} are declared"
     return f"with 99.9 % no more than about {inside:,} row{'s'[: inside != 1]} lie beyond each end; {part}"
 
 
 def _describe_existing(field: Field) -> str:
-    """Say what is declared already: it is looked at if it is named, and never replaced."""
+    """Describe what is declared already. It is only examined if the caller names it, and never replaced."""
     if field.range is None and field.keys is None:
         return ""
     return f"; its declared {'range' if field.keys is None else 'keys'} would be kept"
 
 
 def _build_refusal(table: Table, small: Sequence[tuple[str, str]]) -> CatalogError:
-    """Say that nothing is left to look for, and why where the loss is too small."""
+    """Build the refusal of advice that has nothing to look for, or too small a loss."""
     if small:
         return CatalogError("advice-loss-too-small", table=table.name, subject=small[-1][0], reason=small[-1][1])
     return CatalogError("advice-nothing", table=table.name)
@@ -423,7 +423,7 @@ def _find_fields(table: Table, columns: Sequence[str] | None) -> list[Field] | N
 def _choose_subjects(
     table: Table, named: list[Field] | None, *, rows: bool, keys: bool
 ) -> tuple[list[str], list[tuple[str, str]]]:
-    """Say what is looked for, and what is left out and why: decided by the declaration alone."""
+    """Choose what to look for, and say what is left out and why. Only the declaration decides."""
     bounded = rows and table.unit is not None and not table.unique
     subjects, left_out = [_ROWS] if bounded else list[str](), list[tuple[str, str]]()
     if rows and table.reach is not None:
@@ -439,7 +439,7 @@ def _choose_subjects(
 
 
 def _describe_omission(field: Field, owners: set[str | None], *, keys: bool, asked: bool) -> str | None:
-    """Say why a column is left out; without a word where that goes without saying."""
+    """Say why a column is left out; an empty text where that is obvious, None where it is not left out."""
     if field.name in owners:
         return "it names people" if asked else ""
     if not asked and (field.range is not None or field.keys is not None or field.kind is Kind.BOOLEAN):

@@ -147,7 +147,7 @@ class QuestionRunner:
         stage: Stage,
         working: Container[str] = (),
     ) -> ReleasedAnswer[Answer] | ReservedQuestion[Answer]:
-        """Plan a question, and recall its answer or pay for it: all but the reading.
+        """Plan a question, and recall its answer or reserve its loss. No data is read.
 
         A receipt of it that is being answered now, in `working`, is the one that is returned. Where a table is
         declared anew meanwhile, the question begins anew.
@@ -280,7 +280,7 @@ class QuestionRunner:
     def build_request(
         self, question: str | Question, plan: Plan, analyst: str | None, declared: DeclaredState | None = None
     ) -> ReservationRequest:
-        """Freeze a plan, and say who pays: every protected table, and the analyst's grants as much.
+        """Freeze a plan, and list its debits: on every protected table, and the same on the analyst's grants.
 
         Where `declared` is given, which it was planned for, that must still be the latest when it is reserved.
         """
@@ -329,7 +329,7 @@ class QuestionRunner:
         )
 
     def explain(self, question: str | Question, given: TermArguments, *, analyst: str | None = None) -> Plan:
-        """Plan a question, and say what it would cost now where other parts have paid, and leave. Free."""
+        """Plan a question, and add what it would charge and what would remain of each account. Free."""
         declared = self._tables.read()
         plan = self.plan(question, given, declared)
         quiet = find_hidden_accounts(plan.read, analyst)
@@ -383,7 +383,7 @@ class QuestionRunner:
         return self.finish(receipt, plan, request.plan, request.debits, None, RunContext(stage)).answer
 
     def failure(self, receipt: str) -> str | None:
-        """Return what the engine says of the question of a receipt, for the curator; None if it runs."""
+        """Return the engine's error for the question of a receipt, for the curator; None if it runs."""
         from jali.planner.batch import BATCHES, BatchPlan
 
         frozen: Plan | BatchPlan = BATCHES.decode(self._ledger.plan(receipt))
@@ -396,7 +396,7 @@ class QuestionRunner:
         return finish_question(self.take_up(receipt, analyst=analyst), RunContext(stage))
 
     def take_up(self, receipt: str, *, analyst: str | None) -> ReleasedAnswer[Answer] | ReservedQuestion[Answer]:
-        """Return the stored answer of a receipt, or count an attempt to answer it now: all but the reading."""
+        """Return the stored answer of a receipt, or count an attempt to answer it now. No data is read."""
         stored = self._ledger.begin(receipt, analyst=analyst)
         if stored.answer is not None:
             return read_stored_answer(stored.plan, receipt, stored.answer)
@@ -446,7 +446,7 @@ def read_stored_answer(plan: str, receipt: str, drawn: str) -> ReleasedAnswer[An
 
 
 def answer_of(plan: Plan, receipt: str, stored: str, *, cached: bool) -> Answer:
-    """Read a stored draw as the answer of its plan: post-processing, from here on."""
+    """Read a stored release as the answer of its plan. From here on everything is post-processing."""
     groups, noisy = VALUES.decode(stored)
     levels = tuple(
         ReleasedGroups(

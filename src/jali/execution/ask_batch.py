@@ -146,7 +146,7 @@ class BatchRunner:
     def explain(
         self, wanted: Sequence[BatchQuestion], conditions: BatchConditions, *, analyst: str | None
     ) -> BatchPlan:
-        """Plan all questions, and say what they would leave. Free."""
+        """Plan all questions, and add what would remain of each account. Free."""
         return self._add_leaves(wanted, self.plan(wanted, read_total(conditions), agree=conditions.agree), analyst)
 
     def plan(self, wanted: Sequence[BatchQuestion], total: BatchBudget, *, agree: bool) -> BatchPlan:
@@ -154,7 +154,7 @@ class BatchRunner:
         return self._asking.planner.plan_batch(wanted, total, self._tables.build_catalog(), agree=agree)
 
     def _add_leaves(self, wanted: Sequence[BatchQuestion], plan: BatchPlan, analyst: str | None) -> BatchPlan:
-        """Say what the batch would leave of each account. Free."""
+        """Add what would remain of each account after the batch. Free."""
         debits = self._accounts.debits(plan.costs) + self._accounts.list_grant_debits(plan.costs, analyst)
         known = self._asking.freeze(_describe_batch(wanted), plan, analyst, self._tables.read())
         quiet = find_hidden_accounts(plan.read, analyst)
@@ -176,7 +176,7 @@ class BatchRunner:
         stage: Stage,
         working: Container[str] = (),
     ) -> ReleasedAnswer[BatchAnswer] | ReservedQuestion[BatchAnswer]:
-        """Recall the answers of a batch, or pay for them: all but the reading."""
+        """Recall the answers of a batch, or reserve their loss. No data is read."""
         declared = self._tables.read()
         request = self._asking.freeze(_describe_batch(wanted), plan, analyst, declared).check_grants()
         recalled = self._asking.recall(request, plan.read, _read_released_batch)
@@ -194,7 +194,7 @@ class BatchRunner:
             raise refused.about("this batch") from None
 
     def holds(self, receipt: str, *, analyst: str | None) -> bool:
-        """Say whether a receipt is one of a batch; one that there is not is none."""
+        """Say whether a receipt is one of a batch. An unknown receipt is not."""
         try:
             return self.is_batch(self._ledger.receipt(receipt, analyst=analyst))
         except LedgerError:

@@ -34,7 +34,7 @@ class _Act:
     outcome: str = ""
 
     def includes(self, change: AdminAct) -> bool:
-        """Say whether a change is one of this act: by when it was made, its kind, and what it is about."""
+        """Say whether a change belongs to this act, judging by its time, kind and subject."""
         known = change.act in _CHANGES.get(self.deed.act, ())
         return (
             self.deed.seq < change.seq < self.last
@@ -60,7 +60,7 @@ def join_entries(deeds: Sequence[AdminAct], most: int) -> tuple[AdminAct, ...]:
 
 
 def _find_acts(deeds: Sequence[AdminAct]) -> list[_Act]:
-    """Find the acts, and until when each lasted: where nothing says so, until the next one began."""
+    """Find the acts and when each ended: by its outcome, or else when the next one began."""
     found: list[_Act] = []
     ended = dict(_find_outcomes(deeds))
     following = deeds[0].seq + 1 if deeds else 0
@@ -74,7 +74,7 @@ def _find_acts(deeds: Sequence[AdminAct]) -> list[_Act]:
 
 
 def _infer_outcome(act: _Act, deeds: Sequence[AdminAct]) -> _Act:
-    """Say of an act of which no entry tells the outcome what its changes tell: ledgers had none once."""
+    """Infer a missing outcome from the changes of an act: early ledgers did not record outcomes."""
     if not act.outcome:
         changed = any(act.includes(deed) for deed in deeds if not deed.actor)
         act.outcome = "done" if changed else "not finished"

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Removed:
-    """How many values lie outside their ranges, and how many rows outside what one person may count for.
+    """How many values lie outside their ranges, and how many rows exceed the contribution bound.
 
     Attributes:
         clamped: Counts of values below and above their ranges, of the rows that count; None if none are clamped.
@@ -100,7 +100,7 @@ def estimate_uncounted(release: Release, confidence: float) -> tuple[Any, Interv
 
 
 def describe_uncounted(release: Release, confidence: float) -> tuple[str, ...]:
-    """Say so in a sentence."""
+    """Describe in a sentence how many of the declared rows are not counted."""
     found = estimate_uncounted(release, confidence)
     if found is None:
         return ()

@@ -46,7 +46,7 @@ _DATA, _TIME = ("engine-failed", "engine-failed-result"), "engine-time"
 
 @dataclass(frozen=True)
 class DataState:
-    """What is known of the data of a table.
+    """What the ledger records about the data of a table.
 
     Attributes:
         fingerprint: The state that was checked; None before the first check.
@@ -117,11 +117,11 @@ class DataGuard:
         return before
 
     def close(self, name: str) -> None:
-        """Let nobody ask until the table is opened: it is about to be checked."""
+        """Close a table before it is checked: no question is answered until it is opened."""
         self._put(name, replace(self.state(name), closed="checking"))
 
     def open(self, table: Table | Public, fingerprint: str | None) -> None:
-        """Let people ask: the data was checked in this state. A prepared copy was written from such a one."""
+        """Open a table whose data was checked in this state. A prepared copy was written from such data."""
         read = fingerprint if table.read_from == table.source else self._engine.fingerprint(table.read_from)
         self._put(table.name, DataState(read))
 
@@ -189,7 +189,7 @@ class DataGuard:
                 raise make_change_failure()
 
     def _count(self, tables: Sequence[Table | Public], receipt: str, code: str) -> None:
-        """Close the tables of a question that failed because of the data, perhaps."""
+        """Close the tables of a question that may have failed because of the data."""
         if code not in (*_DATA, _TIME):
             return
         for table in tables:

@@ -121,7 +121,7 @@ class DeclaredState:
 
 
 class DeclaredTables:
-    """What the curator declared. Nothing here is spent."""
+    """The tables that the curator declared. Nothing here spends budget."""
 
     def __init__(self, ledger: Ledger, engine: Engine, guard: DataGuard) -> None:
         self._ledger = ledger
@@ -165,7 +165,7 @@ class DeclaredTables:
         return 0 if declared is None else declared.version
 
     def check_free(self, name: str) -> None:
-        """Refuse a table the name of a stream: people could not tell them apart."""
+        """Refuse a table name that a stream already has."""
         if self._ledger.streams.find(name) is not None:
             raise CatalogError("table-name-of-stream", stream=name)
 
@@ -205,7 +205,7 @@ class DeclaredTables:
         self._guard.open(table, checked)
 
     def store(self, table: Table | Public) -> None:
-        """Keep a declaration; one that differs from the last is a new version."""
+        """Store a declaration. One that differs from the last is a new version."""
         self._ledger.declare(table.name, PLANS.encode(table))
 
     def _remember(self, table: Table) -> None:
@@ -235,7 +235,7 @@ class DeclaredTables:
         return self.find_protected(name)
 
     def _switch_copy(self, table: Table, copy: Source | None) -> None:
-        """Let questions read a new copy; or, before it takes the place of the earlier one, the source.
+        """Switch questions to a new copy, or to the source while a new copy replaces the earlier one.
 
         Each version of the data is read from one file only, wherever this is cut off: a version begins before
         anything that is read changes, and another one before the place of the copy gets other rows.
@@ -272,7 +272,7 @@ class DeclaredTables:
         return replace(table, copy=earlier.copy)
 
     def refresh(self, name: str, stage: Callable[[str], None]) -> None:
-        """Say that the data of a table is new, and check it. Until that is done nobody can ask.
+        """Mark the data of a table as new, and check it. Until then no question is answered.
 
         A prepared copy is written anew. A refusal leaves the table closed.
         """
@@ -311,7 +311,7 @@ class DeclaredTables:
         return counted
 
     def _check_reached(self, table: Table) -> None:
-        """Refuse data in which a key repeats by which other tables reach their people."""
+        """Refuse data with duplicates of a key through which other tables reach their unit."""
         for other in self.list_protected():
             if other.reach is not None and other.reach.table.name == table.name:
                 # In the source: a copy is of the data of before.
@@ -368,7 +368,7 @@ def _read_table(body: str, common: bool) -> Table | Public:
 
 
 def _link_reach(table: Table | Public, tables: Mapping[str, Table | Public]) -> Table | Public:
-    """Let a table that reaches its unit through another see that one as it is declared now."""
+    """Link a table that reaches its unit through another table to the latest declaration of that table."""
     if isinstance(table, Public) or table.reach is None:
         return table
     there = _link_reach(tables[table.reach.table.name], tables)

@@ -44,7 +44,6 @@ from jali.sql.printer import show_expression
 
 if TYPE_CHECKING:
     from jali.answer import Answer
-    from jali.ledger import Ledger
 
 NO_TABLES: Mapping[str, Table] = MappingProxyType({})
 _UNSEEN = "Rows beyond max_rows were not looked at: that takes a table with a unit of its own, not a subquery"
@@ -54,7 +53,7 @@ _WIDER, _MOST = 8, 1 << 20
 
 @dataclass(frozen=True)
 class _ClampedValue:
-    """A value that is clamped in a question, and the rows that it is taken of."""
+    """A clamped value of a question, and the filter on its rows."""
 
     expression: Expression
     low: Fraction
@@ -71,10 +70,9 @@ class _PlannedQuestion:
 
 
 class BiasEstimator:
-    """Looks for what a question leaves out."""
+    """Estimates what clamping and contribution bounds remove from a question."""
 
-    def __init__(self, ledger: Ledger, asking: QuestionRunner, tables: DeclaredTables, accounts: Accounts) -> None:
-        self._ledger = ledger
+    def __init__(self, asking: QuestionRunner, tables: DeclaredTables, accounts: Accounts) -> None:
         self._accounts = accounts
         self._asking = asking
         self._tables = tables
@@ -82,7 +80,7 @@ class BiasEstimator:
     def estimate(
         self, question: str | Question, given: TermArguments, *, analyst: str | None, watch: RunContext
     ) -> Removed:
-        """Plan the question, and ask in its place what it leaves out, over all its groups."""
+        """Plan the question, and ask how much it leaves out over all its groups."""
         watch.stage("planning")
         read, terms = self._asking.planner.read(question, given)
         asked = _drop_groups(read)
@@ -119,7 +117,7 @@ class BiasEstimator:
 
     def _check_affordable(self, orders: list[_PlannedQuestion]) -> None:
         """Refuse if the accounts cannot pay for all that is not paid yet together."""
-        owed = [o.order for o in orders if not self._ledger.has_answer(o.order.key, analyst=o.order.analyst)]
+        owed = [o.order for o in orders if not o.order.answered]
         debits = [debit for order in owed for debit in (*order.debits, *order.grants)]
         self._accounts.check_together(debits, "these counts")
 
@@ -167,7 +165,7 @@ def _find_clamps(question: Question, plan: Plan) -> Iterator[_ClampedValue]:
 
 
 def _is_bounded(plan: Plan) -> bool:
-    """Say whether bounding takes something from a question: who is counted once is counted whatever their rows."""
+    """Say whether contribution bounds remove rows from a question. Counts of people lose none."""
     measures = plan.aggregation.measures
     places = [e.measures if isinstance(e, RatioEstimate) else None for _, e in plan.estimates]
     return any(p is None or any(not isinstance(measures[i], CountPeople) for i in p) for p in places)

@@ -45,7 +45,7 @@ def _draw_level(level: GroupingSet, run: Run) -> tuple[tuple[Any, ...], ...]:
 
 
 def _draw_with_selection(plan: Plan, level: GroupingSet, run: Run) -> Drawn:
-    """Choose the groups by their people first, then release what the question asks of those."""
+    """Select the groups by their number of people, then release the aggregates of those."""
     first, *others = level.parts
     width = len(plan.keys)
     rows = run(first)
@@ -94,7 +94,7 @@ def _split_pairs(pairs: list[tuple[int, int]]) -> SparseCells:
 
 
 def _draw_measures(part: MeasuredQuery, rows: Rows, first: int) -> list[tuple[int, ...]]:
-    """Add noise to each measure, over all groups at once; a count that is told has its own already."""
+    """Add noise to each measure, over all groups at once. One that selected the groups already has it."""
     joint = _together(part, rows, first)
     found = []
     for i, measurement in enumerate(part.mechanisms):
@@ -106,7 +106,7 @@ def _draw_measures(part: MeasuredQuery, rows: Rows, first: int) -> list[tuple[in
 
 
 def _together(part: MeasuredQuery, rows: Rows, first: int) -> dict[int, tuple[int, ...]]:
-    """Add joint noise to the measures that leave together, independently in each group."""
+    """Add joint noise to the measures that share it, independently in each group."""
     block = part.block
     if not block or not rows:
         return dict.fromkeys(block, ())
@@ -119,7 +119,7 @@ def _together(part: MeasuredQuery, rows: Rows, first: int) -> dict[int, tuple[in
 
 
 def _draw_cells(part: MeasuredQuery, cells: list[SparseCells]) -> list[tuple[Any, ...]]:
-    """Release each draw of an axis, for all groups."""
+    """Release what is drawn along an axis, for all groups."""
     assert part.aggregation.along is not None
     width = part.aggregation.along.cells
     pairs = zip(part.draws, part.mechanisms, strict=True)

@@ -55,7 +55,7 @@ class ReleasedGroups:
 
 @dataclass(frozen=True)
 class Release:
-    """What left through the noise, and the public facts needed to read it.
+    """What was released, and the public facts needed to read it.
 
     Attributes:
         selection: How the groups were chosen, where they were.

@@ -15,21 +15,21 @@ Stage = Callable[[str], None]
 
 
 def ignore_stage(_: str) -> None:
-    """Tell nobody which stage begins."""
+    """Ignore which stage begins."""
 
 
 def hold_nothing() -> None:
-    """Hold nothing back."""
+    """Return at once: nothing is held back."""
 
 
 @dataclass(frozen=True)
 class RunContext:
-    """Whoever waits for an answer.
+    """How the caller waits for an answer.
 
     Attributes:
-        stage: Is told each stage as it begins.
-        cancellation: Another thread can stop the engine by it.
-        hold: Returns when an answer, or its failure, may leave: whatever the engine took, at a time of its own.
+        stage: Called with the name of each stage as it begins.
+        cancellation: With it another thread can stop the engine.
+        hold: Returns when an answer, or its failure, may leave: at a time that does not depend on the engine.
         at_once: Whether the question is run as soon as it is reserved: then the tables are still as they were
             when it was. One that waits in a queue looks again, as a table may have been closed meanwhile.
     """

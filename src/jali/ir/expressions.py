@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import reduce
 from typing import TypeAlias
 
 from jali.catalog.value_domain import Value
@@ -213,6 +214,26 @@ def conjuncts(condition: Expression | None) -> tuple[Expression, ...]:
     if isinstance(condition, Call) and condition.function == "and":
         return tuple(part for side in condition.arguments for part in conjuncts(side))
     return (condition,)
+
+
+# Longer chains of AND and OR are read as if they had brackets, so that they are not as deep as they are long.
+LONG_CHAIN = 16
+
+
+def balance_operands(function: str, operands: Sequence[Expression], position: Position) -> Expression:
+    """Join operands by an operator that may be bracketed in any way, no deeper than need be."""
+    if len(operands) == 1:
+        return operands[0]
+    half = (len(operands) + 1) // 2
+    sides = (balance_operands(function, part, position) for part in (operands[:half], operands[half:]))
+    return Call(function, tuple(sides), position)
+
+
+def join_conditions(conditions: Sequence[Expression]) -> Expression | None:
+    """Join conditions by AND."""
+    if len(conditions) > LONG_CHAIN:
+        return balance_operands("and", conditions, None)
+    return reduce(lambda a, b: Call("and", (a, b)), conditions) if conditions else None
 
 
 def aggregates(question: Question) -> tuple[Aggregate, ...]:

@@ -1,4 +1,4 @@
-"""Who may come in: tokens made and revoked, and administrative acts, each an entry of the chain."""
+"""Access tokens and administrative acts, each an entry of the chain."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from jali.ledger.transactions import Transactions
 
 
 class Role(StrEnum):
-    """What a token lets somebody do."""
+    """What the holder of a token may do."""
 
     CURATOR = "curator"
     ANALYST = "analyst"
@@ -47,7 +47,7 @@ class Token:
     revoked: bool = False
 
     def expired(self, now: datetime | None = None) -> bool:
-        """Say whether its time is over."""
+        """Say whether it has expired."""
         return datetime.fromisoformat(self.expires) <= (datetime.now(UTC) if now is None else now)
 
     @property
@@ -94,7 +94,7 @@ _ACT_KINDS = (
 
 
 class LedgerAccess:
-    """The tokens and the trail of one ledger.
+    """The tokens and the audit trail of one ledger.
 
     Guarantee:
         A token that `revoke` has returned for is revoked for every later `token`, in every process. Tokens and
@@ -144,7 +144,7 @@ class LedgerAccess:
             return tuple(_read_token(row) for row in tables.all("tokens", "ORDER BY seq"))
 
     def act(self, actor: str, act: str, about: str) -> int:
-        """Record what somebody is about to do: before it is done, so that nothing is done unrecorded."""
+        """Record an act before it is done, so that nothing is done unrecorded."""
         with self._transactions.writing() as tables:
             return tables.append(EntryKind.ACT, {"actor": actor, "act": act, "about": about, "at": now()})
 

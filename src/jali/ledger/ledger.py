@@ -236,12 +236,6 @@ class Ledger:
         self._transactions.settle(hit.released)
         return Reservation(hit.receipt, hit.plan, hit.answer)
 
-    def has_answer(self, key: str, *, analyst: str) -> bool:
-        """Say whether `recall` would give this analyst an answer that is paid already. Nothing is charged."""
-        with self._reading() as tables:
-            hit = tables.hit(key, analyst)
-        return hit is not None and hit.paid
-
     def look_up(
         self, key: str, question: str, *, analyst: str, others: bool, grants: Sequence[Debit] = ()
     ) -> QuestionHistory:

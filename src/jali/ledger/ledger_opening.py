@@ -24,12 +24,6 @@ class SqliteLedger(Ledger):
         patience: How many seconds to wait for others before giving up.
         checked: Whether the ledger must contain the last head that was anchored: not to look at a copy.
 
-    Guarantee:
-        As `Ledger`: at every moment, also after a crash, an account's sum covers all answers given.
-        Every write is on disk when its method returns. Nothing is ever refunded.
-    Proof:
-        docs/proofs/ledger.md.
-
     Example:
         >>> from jali.ledger import Debit
         >>> from jali.privacy import Budget, Pure
@@ -57,12 +51,6 @@ class PostgresLedger(Ledger):
         patience: How many seconds to wait for others before giving up.
         create: Whether a ledger is made where there is none.
         checked: Whether the ledger must contain the last head that was anchored: not to look at a copy.
-
-    Guarantee:
-        As `Ledger`: at every moment, also after a crash, an account's sum covers all answers given.
-        Every write is durable when its method returns. Nothing is ever refunded.
-    Proof:
-        docs/proofs/ledger.md, "In Postgres".
     """
 
     def __init__(

@@ -1,4 +1,4 @@
-"""Steps: what the operations of a ledger are made of, each inside a transaction that someone else began."""
+"""The building blocks of ledger operations. Each runs inside a transaction of the caller."""
 
 from __future__ import annotations
 

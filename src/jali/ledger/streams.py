@@ -1,4 +1,4 @@
-"""Streams in the ledger: made, appended to and published, each in one transaction.
+"""Streams in the ledger. Each is created, appended to and published in one transaction.
 
 The ledger knows texts, ticks and item keys. What they count, and with which noise, it does not know.
 
@@ -90,7 +90,7 @@ class AttendanceBounds:
 
 @dataclass(frozen=True)
 class AppendOutcome:
-    """What became of items: how many are new, known, left out, and not to be read. It depends on the data."""
+    """How many items are new, known, left out or unreadable. It depends on the data."""
 
     new: int = 0
     known: int = 0
@@ -231,7 +231,7 @@ class StreamTables:
         return [item for (item,) in self._run(statement, (stream, owner, tick))]
 
     def drop(self, stream: int, tick: int, owner: str, items: Iterable[str]) -> None:
-        """Let items of the open tick count no longer."""
+        """Stop counting items of the open tick."""
         self._connection.executemany(
             f"UPDATE stream_items SET increments = NULL, mark = ? WHERE {self._item}",
             [

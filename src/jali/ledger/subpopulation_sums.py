@@ -1,4 +1,4 @@
-"""What debits come to together, when some of them concern one subpopulation of a table each.
+"""The sums of debits, some of which concern a single subpopulation of a table.
 
 Statement:
     A scheme puts every privacy unit into at most one of its parts. An account's sum is that of the debits that
@@ -85,7 +85,7 @@ class SubpopulationSum:
 
 @dataclass(frozen=True)
 class SubpopulationSpending:
-    """One line of the books: what an account was charged for one part."""
+    """What an account was charged for one subpopulation."""
 
     scheme: str
     key: str

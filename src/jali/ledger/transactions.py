@@ -115,7 +115,7 @@ def _build_anchored(epoch: int, head: ChainHead, accounts: Mapping[str, LedgerAc
 
 
 def behind(name: str, here: int, anchored: int) -> LedgerError:
-    """Say that a ledger lacks entries that were anchored."""
+    """Build the error of a ledger that lacks entries which were anchored."""
     return LedgerError("ledger-behind", ledger=name, anchored=anchored, here=here)
 
 

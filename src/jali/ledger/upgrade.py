@@ -1,4 +1,4 @@
-"""Upgrades: a ledger of an earlier schema becomes one of the present schema, when it is first opened.
+"""Upgrade a ledger of an earlier schema when it is first opened.
 
 Statement:
     The whole ledger is replayed first, and one that is not sound is refused and left as it was. Then entries are
@@ -28,7 +28,7 @@ _AT_ONCE = 200
 
 
 def upgrade(connection: StoreConnection, name: str) -> None:
-    """Fill in what the present schema has more, in the transaction of the caller, who has reshaped the tables."""
+    """Fill in what the present schema adds, in the transaction of the caller, who has reshaped the tables."""
     seal_facts(connection)
     _fill(connection)
     found = inspect(connection, None, sealed=False, guarded=False).problems

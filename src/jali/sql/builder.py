@@ -25,9 +25,9 @@ from jali.ir.expressions import (
     Output,
     Question,
     Source,
+    join_conditions,
     walk,
 )
-from jali.sql.reader.read_expression import join_conditions
 from jali.sql.reader.read_select import read_condition, read_value
 
 Ask = Callable[..., Any]

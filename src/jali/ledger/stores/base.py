@@ -17,7 +17,7 @@ class StoreCursor(Protocol):
 
 
 class StoreConnection(Protocol):
-    """A transaction that somebody began and will end.
+    """A transaction that the caller began and will end.
 
     Statements are in the SQL that SQLite and Postgres share, with question marks for values. Texts are kept as
     they are, whatever letters they have, and compared byte by byte.
@@ -77,7 +77,7 @@ class LedgerStore(Protocol):
         """Give a connection that writes: all of it durably, or nothing."""
 
     def close(self) -> None:
-        """Let go of it for good."""
+        """Close it for good."""
 
 
 class MoveTarget(Protocol):

@@ -10,7 +10,17 @@ from dataclasses import replace
 
 from jali.catalog.columns import Field, Keys, Kind
 from jali.errors import QueryError, Unsupported
-from jali.ir.expressions import Call, Column, Expression, Joined, Position, Subquery, conjuncts, walk
+from jali.ir.expressions import (
+    Call,
+    Column,
+    Expression,
+    Joined,
+    Position,
+    Subquery,
+    conjuncts,
+    join_conditions,
+    walk,
+)
 from jali.ir.ownership import Ownership, find_owner_equality, own
 from jali.ir.relations import Compute, Computed, Keep, Match, Pair, Relation, Side, Stack
 from jali.ir.types import column_type
@@ -23,7 +33,6 @@ from jali.planner.resolve.column_names import (
     plain_name,
     resolve_expression,
 )
-from jali.sql.reader.read_expression import join_conditions
 
 
 def match_rows(

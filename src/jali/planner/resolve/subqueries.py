@@ -16,6 +16,7 @@ from jali.ir.expressions import (
     Star,
     Subquery,
     conjuncts,
+    join_conditions,
     walk,
 )
 from jali.ir.functions import find_common_kind
@@ -32,7 +33,6 @@ from jali.planner.resolve.column_names import (
     resolve_expression,
 )
 from jali.planner.resolve.joins_and_unions import match_rows, refuse_unequal_owners
-from jali.sql.reader.read_expression import join_conditions
 
 if TYPE_CHECKING:
     from jali.planner.resolve.resolver import Resolver

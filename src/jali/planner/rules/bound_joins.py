@@ -14,7 +14,7 @@ from dataclasses import replace
 
 from jali.catalog.columns import Kind
 from jali.errors import Unsupported
-from jali.ir.expressions import Call, Column, Expression, Position, conjuncts
+from jali.ir.expressions import Call, Column, Expression, Position, conjuncts, join_conditions
 from jali.ir.ownership import list_protected_tables, own
 from jali.ir.relations import Belonging, Capped, Compute, Keep, Match, Pair, PerOwner, Relation, parts, with_parts
 from jali.planner.draft import Draft
@@ -28,7 +28,6 @@ from jali.planner.fanout import (
     multiplies,
     rows_met,
 )
-from jali.sql.reader.read_expression import join_conditions
 
 # How many rows one person's rows may become, how many all rows of a question, and how many those of public tables.
 PERSON_ROWS = 1 << 20

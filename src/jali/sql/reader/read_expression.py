@@ -5,7 +5,7 @@ from __future__ import annotations
 import operator
 import re
 from bisect import bisect_right
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from fractions import Fraction
 from functools import reduce
 from typing import Any
@@ -14,7 +14,18 @@ from sqlglot import exp
 
 from jali.catalog.value_domain import Value
 from jali.errors import Field, QueryError, Unsupported
-from jali.ir.expressions import Call, Column, Expression, Literal, Position, Select, Subquery, UnionQuery
+from jali.ir.expressions import (
+    LONG_CHAIN,
+    Call,
+    Column,
+    Expression,
+    Literal,
+    Position,
+    Select,
+    Subquery,
+    UnionQuery,
+    balance_operands,
+)
 from jali.numbers.exact import is_sized
 from jali.sql.bigquery import ContributionBounds
 from jali.sql.question_limits import DEFAULT, Limits
@@ -58,8 +69,6 @@ _ARGUMENTS: dict[type[exp.Expression], frozenset[str]] = {
     exp.Case: frozenset({"ifs", "default"}),
 }
 _COMMON = frozenset({"this", "expression", "expressions"})
-# Longer chains of AND and OR are read as if they had brackets, so that they are not as deep as they are long.
-_LONG_CHAIN = 16
 _REASONS = {**REFUSED_FUNCTIONS, **REFUSED}
 _CALLED = re.compile(r"([A-Za-z_]\w*)\s*\(")
 _RENAMED = frozenset(REFUSED) | {"quantile_cont", "quantile_disc"}
@@ -194,10 +203,10 @@ class ExpressionReader:
             self._check_arguments(first)
             operands.append((first, first.expression))
             first = first.this
-        deeper = depth + min(len(operands), _LONG_CHAIN)
+        deeper = depth + min(len(operands), LONG_CHAIN)
         read = [self.read(first, deeper), *(self.read(right, deeper) for _, right in reversed(operands))]
-        if len(read) > _LONG_CHAIN:
-            return _balance_operands(function, read, self.position(node))
+        if len(read) > LONG_CHAIN:
+            return balance_operands(function, read, self.position(node))
         made = read[0]
         for right, (whole, _) in zip(read[1:], reversed(operands), strict=True):
             made = self._call(function, whole, made, right)
@@ -255,8 +264,8 @@ class ExpressionReader:
         if all(isinstance(value, Literal) and value.value is not None for value in values):
             return self._call("in", node, subject, *values)
         equal: list[Expression] = [self._call("=", node, subject, value) for value in values]
-        if len(equal) > _LONG_CHAIN:
-            return _balance_operands("or", equal, self.position(node))
+        if len(equal) > LONG_CHAIN:
+            return balance_operands("or", equal, self.position(node))
         return reduce(lambda a, b: self._call("or", node, a, b), equal)
 
     def _between(self, node: exp.Expression, depth: int) -> Expression:
@@ -327,19 +336,3 @@ def _of_decimals(function: str, left: Expression, right: Expression) -> Fraction
         return None
     exact: Fraction = _EXACT[function](a, b)
     return exact if abs(exact) <= 10**300 else None
-
-
-def _balance_operands(function: str, operands: Sequence[Expression], position: Position) -> Expression:
-    """Join operands by an operator that may be bracketed in any way, no deeper than need be."""
-    if len(operands) == 1:
-        return operands[0]
-    half = (len(operands) + 1) // 2
-    sides = (_balance_operands(function, part, position) for part in (operands[:half], operands[half:]))
-    return Call(function, tuple(sides), position)
-
-
-def join_conditions(conditions: list[Expression]) -> Expression | None:
-    """Join conditions by AND."""
-    if len(conditions) > _LONG_CHAIN:
-        return _balance_operands("and", conditions, None)
-    return reduce(lambda a, b: Call("and", (a, b)), conditions) if conditions else None

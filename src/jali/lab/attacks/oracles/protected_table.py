@@ -158,10 +158,6 @@ class ForgetfulLedger(SqliteLedger):
         """Know of no answer."""
         return None
 
-    def has_answer(self, *_: object, **__: object) -> bool:
-        """Know of no answer."""
-        return False
-
     def reserve(self, **_: object) -> str:
         """Charge nothing."""
         return secrets.token_hex(16)

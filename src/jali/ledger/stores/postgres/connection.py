@@ -153,7 +153,7 @@ def make_undecided_error(name: str) -> LedgerError:
 
 
 def make_replaced_error(name: str) -> LedgerError:
-    """Say that this is not the ledger of before."""
+    """Build the error of a ledger that was replaced by another one."""
     return LedgerError("ledger-replaced", ledger=name)
 
 

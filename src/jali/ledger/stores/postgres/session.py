@@ -1,4 +1,4 @@
-"""What is said to Postgres: how transactions begin and end, and what must hold of a server before any does."""
+"""The statements that begin and end transactions in Postgres, and the settings that they require."""
 
 from __future__ import annotations
 
@@ -132,7 +132,7 @@ def run_all(connection: Connection[Row], statements: Iterable[str]) -> None:
 
 
 def undo(connection: Connection[Row]) -> None:
-    """End a transaction without a trace; where that is not possible, its connection."""
+    """Roll a transaction back; close the connection where that is not possible."""
     import psycopg
     from psycopg.pq import TransactionStatus
 
