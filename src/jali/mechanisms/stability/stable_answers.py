@@ -1,4 +1,4 @@
-"""Release exact answers where no nearby table has another one: a mode, a best candidate, any function."""
+"""Release exact answers where no nearby table has another one: the mode, the best candidate, or any function."""
 
 from __future__ import annotations
 

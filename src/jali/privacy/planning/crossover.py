@@ -1,4 +1,4 @@
-"""Crossovers: which noise wins at which number of queries."""
+"""Find which noise has the least error at which number of queries."""
 
 from __future__ import annotations
 

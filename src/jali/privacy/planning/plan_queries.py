@@ -1,4 +1,4 @@
-"""Planning counting queries: of budget, number of queries and accuracy, two give the third."""
+"""Plan counting queries: of budget, number of queries and accuracy, two determine the third."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""The pilot: what a sum of losses looks like before it is put on a mesh.
+"""Choose the tilt, step and range of a discretised sum of privacy losses from its quadrature nodes.
 
-From the nodes of the quadrature alone it knows the cumulant generating function of the sum, and so the tilt that
+From the nodes of the quadrature alone a `Pilot` knows the cumulant generating function of the sum, and so the tilt that
 suits a delta or an epsilon, the epsilon to expect, and the step and range that the mesh needs.
 """
 
