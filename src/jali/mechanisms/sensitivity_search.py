@@ -1,4 +1,4 @@
-"""Search for the sensitivity of a function over neighbouring tables: refute a claim, or prove it on small domains."""
+"""Search for a sensitivity over neighbouring tables: it refutes claims, and proves them on small domains."""
 
 from __future__ import annotations
 
