@@ -304,5 +304,5 @@ def test_bad_rows_are_refused(rows: Any) -> None:
 
 def test_what_is_told_holds_no_distance() -> None:
     told = stable_mode(["a"] * 50, epsilon=1, delta=1e-6, adjacency="add-remove")
-    assert repr(told) == "Told('a', epsilon 1, delta 1e-06)"
+    assert repr(told) == "StableAnswer('a', epsilon 1, delta 1e-06)"
     assert not any("49" in str(value) for value in vars(told).values())
