@@ -60,7 +60,7 @@ RENAMED: Mapping[str, str] = {
     "jali.mechanisms.Searched": "jali.mechanisms.sensitivity_search.Searched",
     "jali.mechanisms.Specimen": "jali.mechanisms.base.Specimen",
     "jali.mechanisms.Stable": "jali.mechanisms.stability.stable_value.Stable",
-    "jali.mechanisms.Told": "jali.mechanisms.stability.stable_answers.Told",
+    "jali.mechanisms.Told": "jali.mechanisms.stability.stable_answers.StableAnswer",
     "jali.mechanisms.Watch": "jali.mechanisms.noisy_threshold.Watch",
     "jali.mechanisms.best_beta": "jali.mechanisms.smooth.choose_noise.best_beta",
     "jali.mechanisms.end_offset": "jali.mechanisms.quantiles.weighted_quantile.end_offset",

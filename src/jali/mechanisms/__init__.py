@@ -1,4 +1,4 @@
-"""Mechanisms: one per file, each with its loss, its error law and its exact release. No database needed.
+"""Private mechanisms, each with its loss, its error law and its exact release; no database is needed.
 
 Importing it runs nothing. What users call, and where it lives, is listed in `__init__.pyi`. A mechanism is
 registered by being defined in a module of this package, for the law suite and the auditor alike: `registry.py`.

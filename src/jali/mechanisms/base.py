@@ -1,4 +1,4 @@
-"""What every mechanism has: parameters, a loss, an error law, an exact release and its law on small cases."""
+"""The base classes of all mechanisms, and the readers of their parameters."""
 
 from __future__ import annotations
 

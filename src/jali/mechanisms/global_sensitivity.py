@@ -1,4 +1,4 @@
-"""Sensitivities: how far apart the values of neighbouring tables can be, in a norm, under an adjacency.
+"""The sensitivity of a statistic in several norms, under a named adjacency.
 
 Monotone values all move the same way between neighbours; half of the noise is enough for them.
 """

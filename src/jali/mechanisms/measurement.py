@@ -1,4 +1,4 @@
-"""What the database asks of a measurement: a mechanism through which numbers of a question leave.
+"""The protocol between the planner and the mechanisms that answer questions: loss, law, release, description.
 
 Planner, execution, forecast and explanation ask a measurement and test for no class, so that one more of them
 is one file and one entry in `planner_registry`. A `MeasurementSensitivity` says how far one privacy unit moves

@@ -1,4 +1,4 @@
-"""Compare values with a noisy threshold: the base class of sparse vector, its exact law and its running form.
+"""Base classes of mechanisms that compare values with a noisy threshold.
 
 The law gives the probability of every pattern of answers, and how far from the threshold a value can be misjudged
 (docs/proofs/sparse_vector.md).

@@ -1,4 +1,4 @@
-"""Search for a sensitivity by trying neighbouring tables: it refutes claims, and proves them on small domains."""
+"""Search for a sensitivity over neighbouring tables: it refutes claims, and proves them on small domains."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Sparse vector: many questions about a threshold, charged for the few whose answer is yes.
+"""The sparse vector technique: many comparisons with a threshold, charged for the few that are above it.
 
 `AboveThreshold` stops at the first value above the threshold, `SparseVector` after `cutoff` of them.
 """

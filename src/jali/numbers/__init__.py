@@ -1,1 +1,1 @@
-"""Exact numbers, directed rounding and searches for numbers."""
+"""Exact numbers, directed rounding, quadrature and searches for numbers."""

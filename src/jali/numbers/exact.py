@@ -1,4 +1,4 @@
-"""Exact numbers as short decimals: what is left must not look larger than it is, and a loss not smaller."""
+"""Write exact numbers as short decimals, rounded to the safe side."""
 
 from __future__ import annotations
 

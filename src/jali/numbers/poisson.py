@@ -1,4 +1,4 @@
-"""Sums of Poisson probabilities: the incomplete gamma functions of whole order, without a library.
+"""Sums of Poisson probabilities, which are the incomplete gamma functions of whole order.
 
 With N Poisson of mean t, the regularized incomplete gamma function is Q(k, t) = Pr[N < k]. Each sum runs from k
 away from the mean, where its terms shrink, so that nothing cancels and about sqrt(k) terms are enough.

@@ -1,4 +1,4 @@
-"""Rounding in the safe direction: a loss that is shown is never below the loss there is."""
+"""Round numbers in the safe direction, so that a loss that is shown is never below the true one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Search for numbers: bisection over integers, reals and arrays, brackets by doubling, golden sections.
+"""Search for numbers by bisection, doubling and golden sections.
 
 Theorem:
     Let a condition hold from some number on, and not before. Where it fails at `low` and holds at `high`, each

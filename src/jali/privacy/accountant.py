@@ -1,4 +1,4 @@
-"""Accounts: a filter and what was spent under it, as one value."""
+"""An account: a privacy filter together with what was spent under it."""
 
 from __future__ import annotations
 

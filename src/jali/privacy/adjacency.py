@@ -1,4 +1,4 @@
-"""Adjacency: when two tables are neighbours. Every sensitivity and every loss names it."""
+"""The adjacency of tables: when two tables are neighbours. Every sensitivity and every loss names it."""
 
 from __future__ import annotations
 

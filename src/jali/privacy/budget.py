@@ -1,4 +1,4 @@
-"""Budgets: how much may be spent, as exact rationals fixed when the budget is made."""
+"""Privacy budgets as exact rationals."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Conversions between losses. Losses round up, budgets round down.
+"""Convert losses to others: losses round up, budgets round down.
 
 What the filter needs is computed in 50-digit decimal arithmetic, whose ln and exp are correctly rounded: the
 results are rigorous, and the same on every machine, so that a ledger verifies wherever it is read. What people

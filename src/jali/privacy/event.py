@@ -1,6 +1,6 @@
-"""Events: what one release adds to an account.
+"""Events, which say what one release adds to an account.
 
-An `Event` is the treaty between losses and accountants: three exact numbers whose meaning never changes.
+Losses and accountants agree on an `Event`: three exact numbers whose meaning never changes.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The loss of privacy as a value: one protocol for all kinds, and what every kind can be read as.
+"""The base class of privacy losses, and what every loss can be converted to.
 
 A loss is known by its privacy profile delta(epsilon): the least delta for which the release is
 (epsilon, delta)-DP. Everything else on this page follows from the profile alone: its inverse, the trade-off

@@ -1,4 +1,4 @@
-"""Odometers: they refuse nothing and say, at any time, how much was lost.
+"""Privacy odometers, which report at any time how much was lost, and refuse nothing.
 
 A reading is about what happened, not about what might have: with probability at least 1 - delta over the release,
 the privacy loss L_t = ln Pr[answers so far | x] / Pr[answers so far | x'] is at most the reading at *all* times t

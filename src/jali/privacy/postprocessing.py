@@ -1,4 +1,4 @@
-"""Post-processing: whatever is computed from a release alone costs nothing."""
+"""Post-processing of releases, which costs no privacy."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Readings of a privacy profile: the curves as data, and the searches that find points on them."""
+"""Privacy profiles and trade-off curves as data, and the searches that find points on them."""
 
 from __future__ import annotations
 

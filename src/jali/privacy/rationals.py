@@ -1,4 +1,4 @@
-"""Exact numbers: what a person writes is what is charged."""
+"""Read numbers that users give as exact rationals, or refuse them by name."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Exact samplers: random bits and integers in, integers out, no floating-point noise."""
+"""Exact samplers from random bits: integers in, integers out, without floating-point noise."""
 
 from jali.sampling.bernoulli import bernoulli, bernoulli_exp, bernoulli_exp_array
 from jali.sampling.bits import BitSource, KeyedBits, OperatingSystemBits, system_bits

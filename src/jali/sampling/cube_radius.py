@@ -1,4 +1,4 @@
-"""Radii of cubes in n dimensions: weights (2R+1)^n exp(-R rate)."""
+"""Draw the radius of a cube in n dimensions, with weights (2R+1)^n exp(-R rate)."""
 
 from __future__ import annotations
 

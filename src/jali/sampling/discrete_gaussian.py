@@ -1,4 +1,4 @@
-"""The discrete Gaussian law on the integers."""
+"""Draw from the discrete Gaussian law on the integers."""
 
 from __future__ import annotations
 

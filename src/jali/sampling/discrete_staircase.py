@@ -1,4 +1,4 @@
-"""The discrete staircase law on the integers."""
+"""Draw from the discrete staircase law on the integers."""
 
 from __future__ import annotations
 

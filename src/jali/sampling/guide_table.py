@@ -1,4 +1,4 @@
-"""The engine of the integer samplers: a block of 2**shift integers first, a place in the block second.
+"""Draw integers by blocks of 2**shift: first the block, then a place in it.
 
 An integer x is written x = head 2**shift + offset with 0 <= offset < 2**shift. The head is drawn by inversion
 with the weight of the block's largest term (`ladder`), the offset is `shift` raw bits, and the pair is kept

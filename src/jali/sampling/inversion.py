@@ -1,4 +1,4 @@
-"""Inversion: from a uniform number to an index Z = 0, 1, 2, ... whose weights are exp(-rational).
+"""Draw an index Z = 0, 1, 2, ... with weights exp(-rational) by inversion of a uniform number.
 
 A uniform number u gives the index Z = number of rungs above u, where rung z = 1, 2, ... is the survival
 probability S(z) = Pr[Z >= z]. A ladder holds rigorous bounds of the first rungs at a given number of bits. It

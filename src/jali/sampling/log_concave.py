@@ -1,4 +1,4 @@
-"""Log-concave laws on 0, 1, 2, ... whose weights are known by bounds: rejection from steps that halve.
+"""Draw from log-concave laws on 0, 1, 2, ... whose weights are known by bounds, by rejection.
 
 Let m be the mode, and let the weights right of it have fallen to a half after T integers and left of it after S.
 The weights being log-concave, they have then fallen to 2^-j after j T and j S integers. A candidate picks one of

@@ -1,4 +1,4 @@
-"""Refusals of bad parameters, by name."""
+"""Read the parameters of samplers, or refuse them by name."""
 
 from __future__ import annotations
 

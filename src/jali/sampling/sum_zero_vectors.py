@@ -1,4 +1,4 @@
-"""Integer vectors with sum 0: differences of two compositions of one total."""
+"""Draw integer vectors with sum 0, as differences of two compositions of one total."""
 
 from __future__ import annotations
 

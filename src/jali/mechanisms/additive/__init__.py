@@ -1,1 +1,1 @@
-"""Additive noise: the mechanisms, one per file, and the exact laws of their noise."""
+"""Mechanisms that add noise, and the exact laws of their noise."""

@@ -1,4 +1,4 @@
-"""The base classes of mechanisms that add noise: lattice, release, error laws, and the least loss for an error."""
+"""Base classes of mechanisms that add noise to numbers on a lattice."""
 
 from __future__ import annotations
 

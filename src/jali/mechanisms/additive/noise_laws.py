@@ -1,4 +1,4 @@
-"""Laws of integer noise: masses, tails, quantiles and moments, and the largest of several independent noises.
+"""Exact laws of discrete Laplace and Gaussian noise, and of the largest of several independent noises.
 
 For d independent noises Pr[max > t] = 1 - (1 - tail(t))^d. The quantile of the largest is a quantile of one
 noise at another probability. Its expectation is the sum of Pr[max > t] over t = 0, 1, ...: term by term where

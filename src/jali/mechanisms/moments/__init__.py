@@ -1,4 +1,4 @@
-"""Variance, covariance, correlation and regression, read from noisy sums: values, intervals, and what matters.
+"""Values and confidence intervals of variance, covariance, correlation and regression, from noisy sums.
 
 Nothing here sees a table or draws noise: all of it is post-processing of sums that left through the noise.
 Importing it runs nothing; what is public is listed in `__init__.pyi`.

@@ -1,4 +1,4 @@
-"""How much the noise of each sum matters to each statistic, from public facts only: for splitting a loss.
+"""Compute how much the noise of each sum matters to each statistic, from public facts only, to split a loss.
 
 Statement:
     To first order the error of a statistic is a linear form in the noises of the sums, the form that is 0 at

@@ -1,4 +1,4 @@
-"""The sums behind variance, covariance, correlation and regression: ranges, forms, which statistic needs which."""
+"""The sums behind variance, covariance, correlation and regression, and linear forms in them."""
 
 from __future__ import annotations
 

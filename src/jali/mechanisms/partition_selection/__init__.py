@@ -1,1 +1,1 @@
-"""Partition selection: release the group keys that enough people have, without revealing anyone's presence."""
+"""Partition selection: mechanisms that release the group keys that enough people have."""

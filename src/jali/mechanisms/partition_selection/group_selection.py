@@ -1,4 +1,4 @@
-"""Mechanisms that choose which groups are released: their protocol, loss per key and least group size."""
+"""The protocol of partition selection, its loss per key and the least size of a group."""
 
 from __future__ import annotations
 

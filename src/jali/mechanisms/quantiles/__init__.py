@@ -1,1 +1,1 @@
-"""Quantiles: one or many, on a public range or without one."""
+"""Mechanisms that release quantiles and means of a column."""

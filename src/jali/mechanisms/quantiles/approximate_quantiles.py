@@ -169,7 +169,7 @@ class ApproximateQuantiles(HalvedQuantiles):
         return level / 2 if turn is self.turns else level / (4 * turn.sensitivity)
 
     def error(self, confidence: float, *, ties: int = 1) -> float:
-        """Return a t such that every rank is within t people of its due, with this probability.
+        """Return a t such that every rank is within t people of its target, with this probability.
 
         Args:
             confidence: The probability that this holds.
@@ -179,7 +179,7 @@ class ApproximateQuantiles(HalvedQuantiles):
         return self.summed_error(self.turns, each, 0.5 + (shared + 1) // 2)
 
     def deviation(self, value: Any, output: Values) -> float:
-        """Return how far the rank of any answer is from its due, in people."""
+        """Return how far the rank of any answer is from its target, in people."""
         ruler = self.ruler
         return find_largest_distance(self.at, sort_marks(ruler.marks(value)), [ruler.nearest(y) for y in output])
 
@@ -285,7 +285,7 @@ class WeightedQuantiles(HalvedQuantiles):
         )
 
     def error(self, confidence: float, *, ties: int = 1) -> float:
-        """Return a t such that every rank is within t units of its due, with this probability.
+        """Return a t such that every rank is within t units of its target, with this probability.
 
         Args:
             confidence: The probability that this holds.
@@ -295,7 +295,7 @@ class WeightedQuantiles(HalvedQuantiles):
         return self.summed_error(self.turns, each, 1.5 * self.window + (shared + 1) // 2)
 
     def deviation(self, value: Any, output: Values) -> float:
-        """Return how far the rank of any answer is from its due, in units of weight."""
+        """Return how far the rank of any answer is from its target, in units of weight."""
         rows, marks = self.halving(value).rows, list(map(self.ruler.nearest, output))
         below, up_to = (rows.sums[rows.marks.searchsorted(marks, side)].tolist() for side in ("left", "right"))
         dues = [share * rows.total for share in self.at]

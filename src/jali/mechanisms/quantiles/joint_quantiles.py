@@ -326,7 +326,7 @@ class JointQuantiles(BoundedRangeMechanism, RangeMechanism):
         return self.epsilon / (4 * moved)
 
     def error(self, confidence: float, *, ties: int = 1) -> float:
-        """Return a t such that every rank is within t people of its due, with this probability.
+        """Return a t such that every rank is within t people of its target, with this probability.
 
         Args:
             confidence: The probability that this holds.
@@ -363,7 +363,7 @@ class JointQuantiles(BoundedRangeMechanism, RangeMechanism):
         return drawn
 
     def deviation(self, value: Any, output: Values) -> float:
-        """Return how far the rank of any answer is from its due, in people."""
+        """Return how far the rank of any answer is from its target, in people."""
         ruler = self.ruler
         return find_largest_distance(self.at, sort_marks(ruler.marks(value)), [ruler.nearest(y) for y in output])
 

@@ -1,4 +1,4 @@
-"""Doubles times powers of two, rounded upwards: their decaying sums, and lotteries on them.
+"""Doubles times powers of two, rounded upwards, with their decaying sums and draws in proportion to them.
 
 Sums, products and exponentials are never below the true ones, and hardly above. Nothing is subtracted, so that
 a relative precision lasts however far apart the numbers are.

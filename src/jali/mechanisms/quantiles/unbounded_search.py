@@ -1,4 +1,4 @@
-"""Search for a quantile without a declared range: noisy comparisons along ladders of ever further marks.
+"""Search for a quantile without a declared range by noisy comparisons along growing distances.
 
 Proof:
     docs/proofs/unbounded_quantile.md.

@@ -1,4 +1,4 @@
-"""Linear regression from noisy sufficient statistics, with a ridge that adapts to the noise."""
+"""Linear regression from noisy sufficient statistics, with a ridge parameter that adapts to the noise."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The Theil-Sen line: private medians of the lines through random pairs of people."""
+"""The private Theil-Sen line, from medians of the lines through random pairs of people."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Selection: the index of a high score among candidates, chosen privately and exactly."""
+"""Mechanisms that choose a candidate with a high score."""

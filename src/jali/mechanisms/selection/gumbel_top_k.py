@@ -117,7 +117,7 @@ class GumbelTopK(Mechanism):
         return compose((BoundedRange(self.epsilon / self.k), self.k))
 
     def error(self, confidence: float, *, candidates: int | None = None) -> float:
-        """Return a t such that every place is within t of its due with this probability, whatever the scores.
+        """Return a t such that every place is within t of its target with this probability, whatever the scores.
 
         Args:
             confidence: The probability that this holds.
@@ -161,7 +161,7 @@ class GumbelTopK(Mechanism):
         return read_at_least(self.k, scores, self.step)
 
     def deviation(self, value: Any, output: Ranking) -> Fraction:
-        """Return by how much a place misses the score that is due to it, at most."""
+        """Return by how much a place misses the score of its place, at most."""
         return find_largest_gap(self.read(value), output)
 
     def log_masses(self, value: Any) -> LogMasses:

@@ -1,4 +1,4 @@
-"""The base classes of selections: exact scores in, the index of a high score out, and the laws of its error.
+"""Base classes of mechanisms that choose among candidates by their scores.
 
 Selections of cells by weight, specimens, worst-case errors and the quadrature for exact laws are here too.
 """

@@ -1,1 +1,1 @@
-"""Smooth sensitivity: noise calibrated to the data at hand, and the statistics and noises it is made of."""
+"""Smooth sensitivity: statistics, admissible noises, and the mechanism that joins them."""

@@ -1,4 +1,4 @@
-"""The interface of admissible noises: a law, a proven factor alpha and an exact sampler.
+"""The interface of admissible noises for smooth sensitivity.
 
 An admissible law changes little when it is shifted and stretched a little (Nissim, Raskhodnikova, Smith 2007).
 """

@@ -1,4 +1,4 @@
-"""Find the largest discounted gap between order statistics by divide and conquer, where many are nearly as large.
+"""Find the largest discounted gap between order statistics by divide and conquer.
 
 Where one person's value is replaced, the smooth sensitivity of an order statistic or a trimmed mean is the largest
 (x_j - x_i) exp(-beta s) over the ranks i <= l and j >= r, s = (l - i) + (j - r), up to a factor. As i grows, the

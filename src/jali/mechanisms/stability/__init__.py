@@ -1,1 +1,1 @@
-"""Stability: values that are released as they are, or nearly, where they do not change nearby."""
+"""Mechanisms that use stability: propose-test-release, stable values and bounded local sensitivity."""

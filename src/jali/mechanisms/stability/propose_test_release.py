@@ -1,4 +1,4 @@
-"""Propose-test-release: noise for a proposed sensitivity, on tables that are far from a larger one."""
+"""Propose-test-release: test a proposed bound of the local sensitivity, then release or decline."""
 
 from __future__ import annotations
 

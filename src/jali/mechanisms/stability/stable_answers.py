@@ -1,4 +1,4 @@
-"""Release exact answers where no nearby table has another one: a mode, a best candidate, any function."""
+"""Release exact answers where no nearby table has another one: the mode, the best candidate, or any function."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from jali.sampling import BitSource
 
 
 @dataclass(frozen=True, repr=False)
-class Told:
+class StableAnswer:
     """An exact answer or none, and what it spent: the same in both cases.
 
     Attributes:
@@ -49,7 +49,7 @@ class Told:
         return self.answer is DECLINED
 
     def __repr__(self) -> str:
-        return f"Told({self.answer!r}, {self.loss.event})"
+        return f"StableAnswer({self.answer!r}, {self.loss.event})"
 
 
 def release_stable(
@@ -58,9 +58,9 @@ def release_stable(
     adjacency: Adjacency,
     assumed: tuple[str, ...],
     bits: BitSource | None,
-) -> Told:
+) -> StableAnswer:
     """Release a stable value and say what it spent."""
-    return Told(mechanism.release(stable, bits=bits), mechanism.loss, adjacency, mechanism, assumed)
+    return StableAnswer(mechanism.release(stable, bits=bits), mechanism.loss, adjacency, mechanism, assumed)
 
 
 def prepare_stable_value(
@@ -80,7 +80,7 @@ def stable_mode(
     delta: Number,
     adjacency: str | Adjacency,
     bits: BitSource | None = None,
-) -> Told:
+) -> StableAnswer:
     """Return the most frequent category, or decline.
 
     Args:
@@ -102,7 +102,7 @@ def stable_mode(
         >>> from jali.mechanisms import stable_mode
         >>> villages = ["Kesho"] * 60 + ["Jana"] * 20 + ["Leo"]
         >>> stable_mode(villages, epsilon=1, delta=1e-6, adjacency="add-remove")
-        Told('Kesho', epsilon 1, delta 1e-06)
+        StableAnswer('Kesho', epsilon 1, delta 1e-06)
     """
     mechanism, neighbours = prepare_stable_value(epsilon, delta, adjacency)
     form, distance = most_frequent(count_categories(table), neighbours)
@@ -162,7 +162,7 @@ def stable_best(
     monotone: bool = False,
     step: Number | None = None,
     bits: BitSource | None = None,
-) -> Told:
+) -> StableAnswer:
     """Return the candidate of the largest score, or decline.
 
     Args:
@@ -222,7 +222,7 @@ def stable_answer(
     delta: Number,
     adjacency: str | Adjacency,
     bits: BitSource | None = None,
-) -> Told:
+) -> StableAnswer:
     """Return function(table) as it is if no table within some changes has another answer, or decline.
 
     All tables that are up to `most` changes away are tried. Their number grows as (2 r)^most for r possible

@@ -1,4 +1,4 @@
-"""The chooser: which mechanism answers a workload with the least error, from public parameters alone."""
+"""Choose the mechanism that answers a workload with the least error, from public parameters alone."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Strategies for distribution functions: which integer sums of cells are measured, and how they are read.
+"""Strategies for distribution functions: which sums of cells are measured, and how answers are read from them.
 
 Statement:
     A strategy is a public integer matrix G over the cells of an axis. G x + z is released, with independent

@@ -1,4 +1,4 @@
-"""Post-processing that makes noisy counts look like counts: none below 0, the right total, CDFs that rise.
+"""Post-process noisy counts so that none is below 0, totals agree and CDFs rise.
 
 What is computed here is computed from noisy values, so it costs no privacy. It does bias: a cell with a true count
 of 0 can only be moved up. Intervals and standard deviations of a mechanism are about its answers before this.

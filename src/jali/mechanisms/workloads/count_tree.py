@@ -1,4 +1,4 @@
-"""Trees of counts over consecutive cells: sums up, consistent estimates down, and their exact variances."""
+"""Trees of counts over consecutive cells, their consistent estimates and the exact variances of these."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Totals that agree: one best estimate from the noisy tables of several grouping sets.
+"""Make the noisy tables of several grouping sets consistent by least squares.
 
 A question with GROUPING SETS, ROLLUP or CUBE has one noisy table for each set of key columns. Two tables both
 measure what their common columns say, with different noise. Averaged with weights by their precision, all tables

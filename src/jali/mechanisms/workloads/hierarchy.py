@@ -1,4 +1,4 @@
-"""A hierarchy of counts: thresholds and ranges from a tree with noise on every node."""
+"""The hierarchical mechanism, which answers thresholds and ranges from a tree of noisy counts."""
 
 from __future__ import annotations
 

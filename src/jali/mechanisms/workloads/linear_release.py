@@ -1,4 +1,4 @@
-"""The base classes of mechanisms for workloads: integer measurements, independent noise, estimates from them.
+"""Base classes of mechanisms that answer a workload from noisy integer measurements.
 
 The noise of all measurements has one law, calibrated to their distance: Laplace for epsilon, Gaussian for rho.
 """

@@ -1,4 +1,4 @@
-"""Workloads: which linear queries of a histogram are asked together, described without writing a matrix."""
+"""Workloads of linear queries on a histogram, described without writing a matrix."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Composition: one theorem per file, and the search for the tightest that is valid."""
+"""Composition theorems, and the search for the tightest one that is valid."""

@@ -1,4 +1,4 @@
-"""Advanced composition: epsilons add by the square root of the sum of their squares, plus a drift."""
+"""Advanced composition, where epsilons add by the root of the sum of their squares, plus a drift."""
 
 from __future__ import annotations
 

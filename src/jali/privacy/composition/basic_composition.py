@@ -1,4 +1,4 @@
-"""Basic composition: epsilons and deltas add. A single release composes with nothing."""
+"""Basic composition, where epsilons and deltas add, and the case of a single release."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Parts: the losses that are composed, each with its count."""
+"""Losses that are composed, each with its count."""
 
 from __future__ import annotations
 

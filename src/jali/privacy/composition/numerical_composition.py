@@ -1,4 +1,4 @@
-"""Numerical composition: the distribution of the sum of all privacy losses, in closed form for Gaussian noise.
+"""Numerical composition by privacy-loss distributions, and the closed form for Gaussian noise.
 
 For Gaussian noise the squares of the shifts add, and the sum is again the loss of Gaussian noise.
 """

@@ -1,4 +1,4 @@
-"""Optimal composition of equal losses: the exact profile of k-fold randomized response, at every epsilon."""
+"""Optimal composition of equal pure losses, by the exact profile of k-fold randomized response."""
 
 from __future__ import annotations
 

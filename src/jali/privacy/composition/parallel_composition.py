@@ -1,4 +1,4 @@
-"""Parallel composition: releases about disjoint parts of the data cost the largest of their losses.
+"""Parallel composition of releases about disjoint parts of the data.
 
 A neighbour changes one part, and nobody knows which: the profile of the largest loss is the pointwise maximum.
 """

@@ -1,4 +1,4 @@
-"""Concentrated and Rényi composition: rhos add; divergences add at each order, and the best is converted."""
+"""Composition of zCDP losses and of Rényi divergences."""
 
 from __future__ import annotations
 

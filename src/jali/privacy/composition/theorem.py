@@ -1,4 +1,4 @@
-"""What a composition theorem is: when it applies, and the two directions in which it is read."""
+"""The interface of a composition theorem."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the theorems say about a composition, ready to be read."""
+"""The bounds that all composition theorems prove for one composition, as a table."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Losses: one kind per file."""
+"""Privacy losses, one kind in each module."""

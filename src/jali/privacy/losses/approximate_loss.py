@@ -1,4 +1,4 @@
-"""Approximate differential privacy: epsilon, except with probability delta."""
+"""The loss of (epsilon, delta)-differential privacy."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Bounded range: what the exponential mechanism promises beyond pure differential privacy."""
+"""The loss of bounded-range mechanisms such as the exponential mechanism."""
 
 from __future__ import annotations
 

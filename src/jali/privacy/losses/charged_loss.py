@@ -1,4 +1,4 @@
-"""What an event allows: the loss of whatever releases a filter admitted up to these sums."""
+"""The loss of an event: of all releases that a filter admitted up to these sums."""
 
 from __future__ import annotations
 

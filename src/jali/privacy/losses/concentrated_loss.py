@@ -1,4 +1,4 @@
-"""Zero-concentrated differential privacy."""
+"""The loss of zero-concentrated differential privacy (zCDP)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Exact finite mechanisms: two probability vectors, or a channel matrix with its neighbouring inputs.
+"""Exact finite mechanisms, given by two probability vectors or by a channel matrix.
 
 Everything is read off one curve. A test that answers "x" on the outcomes with the largest p(r)/q(r) has a false
 positive rate Q(S) and a true positive rate P(S); the least concave curve above these points, over all neighbours

@@ -1,4 +1,4 @@
-"""Group privacy from a profile: the (epsilon, delta) form at every epsilon."""
+"""Group privacy of any loss, from its privacy profile."""
 
 from __future__ import annotations
 

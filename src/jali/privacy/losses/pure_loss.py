@@ -1,4 +1,4 @@
-"""Pure differential privacy, and what all losses with a largest privacy loss share."""
+"""The loss of pure differential privacy."""
 
 from __future__ import annotations
 

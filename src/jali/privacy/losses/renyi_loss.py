@@ -1,4 +1,4 @@
-"""Rényi curves: a bound on the divergence at each of several orders."""
+"""Rényi curves, which bound the divergence at each of several orders."""
 
 from __future__ import annotations
 

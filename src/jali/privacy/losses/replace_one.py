@@ -1,4 +1,4 @@
-"""From add-remove to replace-one: a replacement is a removal and an addition."""
+"""Convert a loss under add-remove to one under replace-one."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Planning: which noise, how much of it, how many questions, and what budget is enough."""
+"""Plan counting queries: noise, number of queries and budget."""

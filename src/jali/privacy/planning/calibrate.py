@@ -1,4 +1,4 @@
-"""Calibration: the least noise of each mechanism for a target (epsilon, delta).
+"""Calibrate the noise of each mechanism to a target (epsilon, delta).
 
 In closed form where there is one, else by a search on the mechanism's own profile. Every result is rounded
 towards more noise, and is within 1e-12 of the exact value where the profile is as exact as that.

@@ -7,7 +7,7 @@ from fractions import Fraction
 from typing import Any
 
 from jali.errors import CatalogError
-from jali.privacy.planning.count_noise import Noise, confident
+from jali.privacy.planning.count_noise import CountNoise, confident
 from jali.privacy.planning.plan_table import amount
 from jali.privacy.rationals import Number
 
@@ -34,7 +34,7 @@ class ErrorMeasure:
         object.__setattr__(self, "confidence", None if confidence is None else confident(confidence))
         object.__setattr__(self, "simultaneous", simultaneous)
 
-    def __call__(self, noise: Noise) -> float:
+    def __call__(self, noise: CountNoise) -> float:
         """Return the error of a noise in this measure, rounded up."""
         if self.confidence is None:
             return noise.stddev
@@ -93,7 +93,7 @@ class CountForecast:
     mean_worst: float | None = None
 
     @classmethod
-    def of(cls, noise: Noise, measure: ErrorMeasure, epsilon: Fraction, delta: Fraction) -> CountForecast:
+    def of(cls, noise: CountNoise, measure: ErrorMeasure, epsilon: Fraction, delta: Fraction) -> CountForecast:
         """Describe a noise."""
         confidence = measure.confidence
         return cls(

@@ -88,7 +88,7 @@ MARGIN = 1e-11
 
 
 @dataclass(frozen=True)
-class Noise(ABC):
+class CountNoise(ABC):
     """The noise on each of k counts, and on the worst of them.
 
     Attributes:
@@ -159,7 +159,7 @@ def root(variance: Fraction) -> float:
 
 
 @dataclass(frozen=True)
-class IndependentCountNoise(Noise):
+class IndependentCountNoise(CountNoise):
     """Independent noise of one law on each of k counts, known by the law at scale 1."""
 
     @staticmethod
@@ -266,7 +266,7 @@ def harmonic(count: int) -> float:
 
 
 @dataclass(frozen=True)
-class LInfNoise(Noise):
+class LInfNoise(CountNoise):
     """Noise z on k counts together, with density proportional to exp(-epsilon ||z||_inf / s).
 
     Guarantee:

@@ -1,4 +1,4 @@
-"""Crossovers: which noise wins at which number of queries."""
+"""Find which noise has the least error at which number of queries."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 
 from jali.privacy.budget import Budget
 from jali.privacy.planning.count_forecast import ErrorMeasure
-from jali.privacy.planning.count_noise import Noise
+from jali.privacy.planning.count_noise import CountNoise
 from jali.privacy.planning.plan_queries import noises_at
 from jali.privacy.planning.safe_search import MOST, best_of, better, most, plannable
 from jali.privacy.rationals import Number
@@ -127,13 +127,13 @@ class _Errors:
     budget: Budget
     measure: ErrorMeasure
 
-    def at(self, kind: type[Noise], k: int) -> float:
+    def at(self, kind: type[CountNoise], k: int) -> float:
         return self.measure(kind.within(self.budget, k, Fraction(1)))
 
-    def best(self, kinds: tuple[type[Noise], ...], k: int) -> str:
+    def best(self, kinds: tuple[type[CountNoise], ...], k: int) -> str:
         return kinds[best_of([self.at(kind, k) for kind in kinds])].name
 
-    def overtakes(self, noise: type[Noise], other: type[Noise]) -> int | None:
+    def overtakes(self, noise: type[CountNoise], other: type[CountNoise]) -> int | None:
         """Return the least k from which one noise is better at every larger k."""
 
         def wins(k: int) -> bool:
@@ -144,7 +144,7 @@ class _Errors:
         return _first_beyond(wins)
 
 
-def _ranges(errors: _Errors, kinds: tuple[type[Noise], ...]) -> tuple[Wins, ...]:
+def _ranges(errors: _Errors, kinds: tuple[type[CountNoise], ...]) -> tuple[Wins, ...]:
     last = kinds[-1].name
     winners = [errors.best(kinds, k) for k in range(1, _LOOKED_AT + 1)]
     change = None if winners[-1] == last else _first_beyond(lambda k: errors.best(kinds, k) == last)

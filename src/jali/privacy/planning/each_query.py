@@ -1,4 +1,4 @@
-"""What each of k queries may spend if they are asked one by one, by each composition theorem."""
+"""Compute what each of k queries may spend by each composition theorem, if they are asked one by one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Planning counting queries: of budget, number of queries and accuracy, two give the third."""
+"""Plan counting queries: of budget, number of queries and accuracy, two determine the third."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from fractions import Fraction
 from jali.errors import CatalogError
 from jali.privacy.budget import Budget
 from jali.privacy.planning.count_forecast import CountForecast, ErrorMeasure
-from jali.privacy.planning.count_noise import GaussianNoise, LaplaceNoise, LInfNoise, Noise, root
+from jali.privacy.planning.count_noise import CountNoise, GaussianNoise, LaplaceNoise, LInfNoise, root
 from jali.privacy.planning.query_plan import QueryPlan
 from jali.privacy.planning.safe_search import LARGEST_EPSILON, count, most, plannable, size
 from jali.privacy.rationals import Number, probability
 
 _MOST_ROWS = 10**18
 # The simpler noise comes first: it is taken where two are equally good.
-NOISES: tuple[type[Noise], ...] = (LaplaceNoise, LInfNoise, GaussianNoise)
+NOISES: tuple[type[CountNoise], ...] = (LaplaceNoise, LInfNoise, GaussianNoise)
 
 
 def plan_queries(
@@ -128,13 +128,13 @@ def queries_below_sampling_error(budget: Budget, rows: int, *, sensitivity: Numb
     return _fit(plannable(budget), limit, size(sensitivity, "sensitivity"), ErrorMeasure(None), rows=counted)
 
 
-def noises_at(delta: Fraction) -> Iterator[type[Noise]]:
+def noises_at(delta: Fraction) -> Iterator[type[CountNoise]]:
     """Return the noises there are at a delta: Gaussian noise needs one."""
     return (kind for kind in NOISES if delta or not kind.needs_delta)
 
 
 def forecast(
-    kind: type[Noise], budget: Budget, queries: int, sensitivity: Fraction, measure: ErrorMeasure
+    kind: type[CountNoise], budget: Budget, queries: int, sensitivity: Fraction, measure: ErrorMeasure
 ) -> CountForecast:
     """Describe the least noise of a kind for k counts within a budget."""
     noise = kind.within(budget, queries, sensitivity)
@@ -149,7 +149,7 @@ def _fit(
 
 
 def _largest(
-    kind: type[Noise], budget: Budget, limit: float, sensitivity: Fraction, measure: ErrorMeasure
+    kind: type[CountNoise], budget: Budget, limit: float, sensitivity: Fraction, measure: ErrorMeasure
 ) -> CountForecast:
     found = most(lambda queries: measure(kind.within(budget, queries, sensitivity)) <= limit)
     if found:

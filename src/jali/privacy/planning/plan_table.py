@@ -1,4 +1,4 @@
-"""Plans as aligned text."""
+"""Write plans as aligned text."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Query plans: the forecasts of all noises side by side as a table, and the best of them."""
+"""Query plans, with the forecasts of all noises side by side."""
 
 from __future__ import annotations
 

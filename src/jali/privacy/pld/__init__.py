@@ -1,1 +1,1 @@
-"""Privacy-loss distributions: laws of the loss, their discretisation, and their composition by FFT."""
+"""Privacy-loss distributions, their discretisation, and their composition by FFT."""

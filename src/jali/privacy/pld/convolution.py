@@ -1,4 +1,4 @@
-"""Convolution: the law of a sum of many independent losses on one mesh, by Fourier transform.
+"""Convolve discretised privacy-loss distributions by Fourier transform.
 
 The masses are first tilted by e^(tilt * loss), so that the outcomes which decide delta are the likely ones: every
 error is then relative to delta, however small it is. Only the frequencies that a k-fold product leaves above e^-36

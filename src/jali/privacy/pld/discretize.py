@@ -1,4 +1,4 @@
-"""Meshes: a spread put on multiples of a step, once so that it loses more and once so that it loses less.
+"""Discretise a privacy-loss distribution on a mesh of multiples of a step, pessimistically and optimistically.
 
 Pessimistic (connect the dots; Doroshenko, Ghazi, Kamath, Kumar and Manurangsi 2022): each loss l between two
 points of the mesh is split between them so that its mass under p and its mass under q = e^-l p are both kept. The

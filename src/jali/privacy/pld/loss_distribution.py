@@ -1,4 +1,4 @@
-"""Spreads: the law of the privacy loss L(r) = ln p(r)/q(r) for r drawn from p.
+"""Spreads, the laws of the privacy loss L(r) = ln p(r)/q(r) for r drawn from p.
 
 A spread has atoms, smooth pieces, and the probability that the loss is infinite. A loss whose worst pair (p, q) is
 the same in both directions has one spread; one that differs between removing and adding a person has two.

@@ -1,4 +1,4 @@
-"""Spreads of subsampled mechanisms, from the spread of the mechanism itself.
+"""Privacy-loss distributions of subsampled mechanisms.
 
 For a mechanism whose neighbours are dominated by the pair (P, Q), symmetric in the two (Zhu, Dong and Wang 2022,
 Theorem 11; Balle, Barthe and Gaboardi 2018):

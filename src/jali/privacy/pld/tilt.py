@@ -1,7 +1,7 @@
-"""The pilot: what a sum of losses looks like before it is put on a mesh.
+"""Choose the tilt, step and range of a discretised sum of privacy losses from its quadrature nodes.
 
-From the nodes of the quadrature alone it knows the cumulant generating function of the sum, and so the tilt that
-suits a delta or an epsilon, the epsilon to expect, and the step and range that the mesh needs.
+From the nodes of the quadrature alone a `Pilot` knows the cumulant generating function of the sum, and so the
+tilt that suits a delta or an epsilon, the epsilon to expect, and the step and range that the mesh needs.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Random real numbers that are drawn as precisely as a question needs, and exactly."""
+"""Random real numbers that are drawn exactly, to as many digits as a decision needs."""
 
 from jali.sampling.reals.laplace_log_normal import (
     gaussian,

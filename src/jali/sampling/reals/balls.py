@@ -1,4 +1,4 @@
-"""Numbers known within a radius, in arrays of doubles: what they decide is proven, the rest is settled exactly.
+"""Arrays of doubles with error radii: what they decide is proven, the rest is settled exactly.
 
 Only additions, subtractions, multiplications, divisions and comparisons of IEEE 754 are relied on. The logarithm
 of the C library serves as a guess, which `exp_doubles` proves or rejects. An infinite radius, or one that is not a

@@ -1,4 +1,4 @@
-"""Many lattice points at once: doubles where they prove the rounding, integers where they do not."""
+"""Round many random reals to lattice points at once."""
 
 from __future__ import annotations
 

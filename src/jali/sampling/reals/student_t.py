@@ -1,4 +1,4 @@
-"""Student's t, and the Cauchy law, which is its case of one degree."""
+"""Draw from Student's t law and the Cauchy law on the real numbers."""
 
 from __future__ import annotations
 

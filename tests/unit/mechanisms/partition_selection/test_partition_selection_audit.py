@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 from tests.depth import thinned
+from tests.laws.divergences import hockey_stick
 
 from jali.lab.audit import Registration, Verdict, audit_exactly
 from jali.mechanisms.base import LogMasses
@@ -23,13 +24,6 @@ from jali.privacy.adjacency import Adjacency
 Table = dict[str, int]
 ADD, MOVE = Adjacency.ADD_REMOVE, Adjacency.REPLACE_ONE
 KEYS = "ab"
-
-
-def hockey_stick(p: LogMasses, q: LogMasses, epsilon: float) -> float:
-    return math.fsum(
-        max(0.0, math.exp(log) - (math.exp(epsilon + q[output]) if output in q else 0.0))
-        for output, log in p.items()
-    )
 
 
 def persons(max_keys: int) -> list[frozenset[str]]:

@@ -12,9 +12,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.laws.divergences import hockey_stick
 
 from jali.errors import JaliError, MechanismError
-from jali.lab.audit.testers.enumeration import hockey_stick
 from jali.mechanisms.selection.scores import read_scores
 from jali.mechanisms.stability.acceptance import DECLINED
 from jali.mechanisms.stability.stable_answers import (
@@ -304,5 +304,5 @@ def test_bad_rows_are_refused(rows: Any) -> None:
 
 def test_what_is_told_holds_no_distance() -> None:
     told = stable_mode(["a"] * 50, epsilon=1, delta=1e-6, adjacency="add-remove")
-    assert repr(told) == "Told('a', epsilon 1, delta 1e-06)"
+    assert repr(told) == "StableAnswer('a', epsilon 1, delta 1e-06)"
     assert not any("49" in str(value) for value in vars(told).values())

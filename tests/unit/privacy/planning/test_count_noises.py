@@ -16,17 +16,17 @@ from jali.errors import CatalogError
 from jali.mechanisms.additive.noise_laws import DiscreteLaplaceLaw
 from jali.privacy.budget import Budget
 from jali.privacy.planning.count_noise import (
+    CountNoise,
     GaussianNoise,
     LaplaceNoise,
     LInfNoise,
-    Noise,
     confident,
     harmonic,
     mean_largest,
     normal_quantile,
 )
 
-KINDS: list[type[Noise]] = [LaplaceNoise, LInfNoise, GaussianNoise]
+KINDS: list[type[CountNoise]] = [LaplaceNoise, LInfNoise, GaussianNoise]
 BUDGET = Budget(1, "1e-6")
 ONE = Fraction(1)
 confidences = st.fractions(Fraction(1, 1000), 1 - Fraction(1, 10**9), max_denominator=10**9)
@@ -131,7 +131,7 @@ def test_many_queries_have_the_errors_of_the_theory() -> None:
 @settings(max_examples=15, derandomize=True, deadline=None)
 @given(confidence=confidences)
 def test_an_error_is_missed_as_often_as_the_confidence_says(
-    kind: type[Noise], k: int, confidence: Fraction
+    kind: type[CountNoise], k: int, confidence: Fraction
 ) -> None:
     noise, allowed = kind(k, 2.5), float(1 - confidence)
     error, worst = noise.error(confidence), noise.worst(confidence)
@@ -142,7 +142,7 @@ def test_an_error_is_missed_as_often_as_the_confidence_says(
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_the_worst_of_one_count_is_that_count(kind: type[Noise]) -> None:
+def test_the_worst_of_one_count_is_that_count(kind: type[CountNoise]) -> None:
     noise = kind.within(BUDGET, 1, ONE)
     confidence = Fraction("0.9")
     assert noise.worst(confidence) == pytest.approx(noise.error(confidence), rel=1e-12)
@@ -151,7 +151,7 @@ def test_the_worst_of_one_count_is_that_count(kind: type[Noise]) -> None:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_noise_is_proportional_to_the_sensitivity(kind: type[Noise]) -> None:
+def test_noise_is_proportional_to_the_sensitivity(kind: type[CountNoise]) -> None:
     one, three = (kind.within(BUDGET, 7, Fraction(s)) for s in (1, 3))
     assert three.stddev == pytest.approx(3 * one.stddev)
     assert three.error(Fraction("0.95")) == pytest.approx(3 * one.error(Fraction("0.95")))
