@@ -11,10 +11,10 @@ import mpmath  # type: ignore[import-untyped]
 import numpy as np
 import pytest
 from tests.depth import DEPTH, deep, thinned
+from tests.divergences import renyi
 from tests.seeded import SeededBits, enumerate_masses
 
 from jali.errors import JaliError
-from jali.lab.audit.testers.enumeration import renyi
 from jali.mechanisms.global_sensitivity import Root, Sensitivity
 from jali.mechanisms.selection.exponential_mechanism import Exponential, compute_lambert, draw_exponential
 from jali.mechanisms.selection.scores import Exponents, read_scores

@@ -13,10 +13,10 @@ import numpy as np
 import pytest
 from scipy.stats import chi2
 from tests.depth import DEPTH, thinned
+from tests.divergences import renyi
 from tests.seeded import SeededBits
 
 from jali.errors import MechanismError
-from jali.lab.audit.testers.enumeration import renyi
 from jali.mechanisms.selection.exponential_mechanism import Exponential
 from jali.mechanisms.selection.gumbel_top_k import GumbelTopK
 

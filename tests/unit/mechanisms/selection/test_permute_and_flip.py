@@ -12,9 +12,9 @@ import mpmath  # type: ignore[import-untyped]
 import numpy as np
 import pytest
 from tests.depth import DEPTH, thinned
+from tests.divergences import renyi
 from tests.seeded import SeededBits, enumerate_masses
 
-from jali.lab.audit.testers.enumeration import renyi
 from jali.mechanisms.selection.exponential_mechanism import Exponential
 from jali.mechanisms.selection.permute_and_flip import (
     PermuteAndFlip,

@@ -12,10 +12,10 @@ from typing import Any
 import mpmath  # type: ignore[import-untyped]
 import numpy as np
 import pytest
+from tests.divergences import hockey_stick
 from tests.seeded import SeededBits
 
 from jali.errors import MechanismError
-from jali.lab.audit.testers.enumeration import hockey_stick
 from jali.mechanisms.smooth.order_statistics import Median
 from jali.mechanisms.stability.bounded_sensitivity import Bounded, BoundedSensitivity, Measured, shared_pairs
 from jali.privacy.adjacency import Adjacency

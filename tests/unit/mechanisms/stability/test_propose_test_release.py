@@ -13,10 +13,10 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.divergences import hockey_stick
 from tests.seeded import SeededBits
 
 from jali.errors import MechanismError
-from jali.lab.audit.testers.enumeration import hockey_stick
 from jali.mechanisms.smooth.order_statistics import Median
 from jali.mechanisms.smooth.statistic import SmoothBound, Statistic
 from jali.mechanisms.stability.acceptance import DECLINED

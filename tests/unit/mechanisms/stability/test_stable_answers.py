@@ -12,9 +12,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.divergences import hockey_stick
 
 from jali.errors import JaliError, MechanismError
-from jali.lab.audit.testers.enumeration import hockey_stick
 from jali.mechanisms.selection.scores import read_scores
 from jali.mechanisms.stability.acceptance import DECLINED
 from jali.mechanisms.stability.stable_answers import (

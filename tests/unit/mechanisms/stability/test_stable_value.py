@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 import pytest
 from scipy.optimize import linprog
+from tests.divergences import hockey_stick
 from tests.seeded import SeededBits, enumerate_masses
 
 from jali.errors import MechanismError
-from jali.lab.audit.testers.enumeration import hockey_stick
 from jali.mechanisms.stability.acceptance import DECLINED, Declined
 from jali.mechanisms.stability.stable_value import Stable, StableValue
 
