@@ -3,8 +3,8 @@
 Here: whether a run fails, warns, or gives NaN, an infinity or another number of numbers, compared between
 neighbours. Any of them that depends on the data is an output like any other: a mechanism that fails on one
 table and not on its neighbour has told which of the two it was (Haeberlen, Pierce and Narayan 2011 on such
-channels). Beside it: declared against searched sensitivity (sensitivity_audit.py), and the ledger within its
-budget (overspending.py).
+channels). Beside it: declared against searched sensitivity (`audit_sensitivity`), and the ledger within its
+budget (`audit_spending`).
 """
 
 from __future__ import annotations
