@@ -27,10 +27,9 @@ from jali.lab.audit.events.event_rates import (
     make_finding,
 )
 from jali.lab.audit.events.output_event import OutputEvent
-from jali.lab.audit.finding import Finding, Progress, Tester, silent
 from jali.lab.audit.flatten import FAILURES, hash_text
 from jali.lab.audit.function_caller import BatchResult, isolate_failures
-from jali.lab.audit.subject import Draw, Effort, Outputs, Pair, Subject
+from jali.lab.audit.subject import Draw, Effort, Finding, Outputs, Pair, Progress, Subject, Tester, silent
 
 # The columns of what `watch_runs` draws; after them come those in which an encoder tells the forms of outputs.
 RAISED, WARNED, NANS, INFINITIES, NUMBERS, FORMS = range(6)
