@@ -1,8 +1,8 @@
 """Audit functions of other packages: numpy, OpenDP, diffprivlib and PyDP.
 
 None of these packages is needed or imported: what is audited is passed in ready made. Many hand-written
-mechanisms are numpy's noise added to a value. Of a measurement of OpenDP the claim is read off the privacy map, and
-neighbours off the input metric. diffprivlib has mechanisms with a `randomise`, tools that take `epsilon`, and
+mechanisms are numpy's noise added to a value. Of a measurement of OpenDP the claim is read off the privacy map,
+and neighbours off the input metric. diffprivlib has mechanisms with a `randomise`, tools that take `epsilon`, and
 models with a `fit`. PyDP, Google's library for Python, has algorithms whose `quick_result` takes a list.
 """
 
