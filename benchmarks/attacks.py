@@ -17,8 +17,8 @@ from scipy.sparse.linalg import aslinearoperator, lsqr
 from jali.lab.attacks import Noise, Oracle, Result, simulator
 from jali.lab.attacks.arrays import Doubles
 from jali.lab.attacks.convex_attacks import LOSSES, LinearProgram
-from jali.lab.attacks.decoding.conjugate_gradients import fit, fit_answers
 from jali.lab.attacks.decoding.design import Design
+from jali.lab.attacks.decoding.solvers import fit, fit_answers
 from jali.lab.attacks.hadamard_attack import Hadamard
 from jali.lab.attacks.staging import stage
 from jali.lab.attacks.subsets.hadamard_rows import HadamardRows

@@ -40,7 +40,7 @@ from jali.lab.attacks.attack_plots import (
     tour_curves,
 )
 from jali.lab.audit.audit_plots import AuditDot, audit_curves, audits
-from jali.lab.compare.comparison_plots import ErrorDot, comparison, comparison_curves
+from jali.lab.compare.comparison_table import ErrorDot, comparison, comparison_curves
 
 __all__ = [
     "AuditDot",

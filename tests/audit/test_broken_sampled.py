@@ -26,7 +26,6 @@ from jali.lab.audit.broken import (
     PUBLISHED,
     broken_additive,
     broken_data_dependent,
-    broken_keys,
     broken_selection,
     broken_sparse_vector,
     broken_sums,
@@ -34,8 +33,7 @@ from jali.lab.audit.broken import (
 )
 from jali.lab.audit.broken.broken_data_dependent import honest
 from jali.lab.audit.broken.definition import CLAIM
-from jali.lab.audit.finding import Verdict
-from jali.lab.audit.subject import Effort, Outputs, Subject
+from jali.lab.audit.subject import Effort, Outputs, Subject, Verdict
 from jali.lab.audit.testers.pairwise import Pairwise
 from jali.privacy import Approximate
 
@@ -342,7 +340,7 @@ def test_one_attempt_at_distance_0_answers_with_probability_delta() -> None:
 
 
 def test_the_threshold_is_off_by_the_tie() -> None:
-    subject = broken_keys.threshold_off_by_the_tie()
+    subject = broken_selection.threshold_off_by_the_tie()
     decay = math.exp(-EPSILON)
     masses = [(1 - decay) / (1 + decay) * decay**k for k in range(200)]
     least = next(k for k in range(200) if math.fsum(masses[k:]) <= 0.05)

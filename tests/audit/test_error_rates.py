@@ -18,7 +18,7 @@ from tests.depth import DEPTH, deep
 from jali.lab.audit import Effort, Subject, Verdict, audit
 from jali.lab.audit.broken import HONEST, broken_additive
 from jali.lab.audit.broken.definition import CLAIM
-from jali.lab.audit.finding import Tester
+from jali.lab.audit.subject import Tester
 from jali.lab.audit.testers.pairwise import Pairwise
 from jali.privacy import Pure
 

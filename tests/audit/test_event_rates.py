@@ -10,8 +10,7 @@ import pytest
 from tests.depth import thinned
 
 from jali.lab.audit import Effort, Subject, Verdict, audit, subject_of
-from jali.lab.audit.finding import Tester
-from jali.lab.audit.subject import Outputs
+from jali.lab.audit.subject import Outputs, Tester
 from jali.lab.audit.testers.pairwise import Pairwise
 from jali.lab.audit.testers.properties import Properties
 from jali.lab.audit.testers.reachability import Reachability

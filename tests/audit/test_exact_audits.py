@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 from tests.depth import thinned
+from tests.divergences import hockey_stick, renyi
 
 from jali.lab.audit import REGISTRY, Registration, Verdict, audit_exactly
 from jali.lab.audit.broken import EXACT
@@ -51,10 +52,6 @@ def test_the_profile_of_randomized_response_is_exact() -> None:
     assert profile.tolist() == pytest.approx([0, 0.5], abs=1e-15)
 
 
-def _hockey_stick(p: dict[Any, float], q: dict[Any, float], epsilon: float) -> float:
-    return sum(max(0.0, math.exp(p[k]) - math.exp(epsilon + q[k])) for k in p)
-
-
 def _coin(rate: float) -> dict[Any, float]:
     return {1: math.log(rate), 0: math.log1p(-rate)}
 
@@ -93,15 +90,15 @@ def test_no_order_is_better_than_the_one_that_is_found() -> None:
         terms = orders[:, None] * np.log(p) + (1 - orders[:, None]) * np.log(q)
         slopes = np.logaddexp.reduce(terms, axis=1) / (orders - 1) / orders
         assert found >= slopes.max() * (1 - 1e-9) - 1e-12
-        there = math.log(float((p**at * q ** (1 - at)).sum())) / (at - 1) if at >= 1.001 else None
-        assert there is None or found == pytest.approx(there / at)
+        one, other = (dict(enumerate(np.log(law).tolist())) for law in (p, q))
+        assert at < 1.001 or found == pytest.approx(renyi(one, other, at) / at)
 
 
 def test_a_profile_of_all_epsilons_at_once_is_that_of_each() -> None:
     p, q = _coin(math.e / (1 + math.e)), _coin(1 / (1 + math.e))
     both = {(a, b): p[a] + p[b] for a in p for b in p}, {(a, b): q[a] + q[b] for a in q for b in q}
     points = np.array([0.0, 0.35, 1.0, 1.9, 2.0, 3.0])
-    each = [_hockey_stick(*both, epsilon) for epsilon in points.tolist()]
+    each = [hockey_stick(*both, epsilon) for epsilon in points.tolist()]
     assert NeighbourLaws.of(*both).profile(points).tolist() == pytest.approx(each, abs=1e-15)
     alone = NeighbourLaws.of({0: math.log(0.9), 1: math.log(0.1)}, {0: 0.0})
     assert alone.profile(np.array([0.0, 5.0])).tolist() == pytest.approx([0.1, 0.1])

@@ -13,8 +13,7 @@ from jali.lab.attacks.hadamard_attack import Hadamard
 from jali.lab.attacks.opponents import database, simulator, unledgered
 from jali.lab.attacks.oracle import Oracle
 from jali.lab.attacks.simple_attacks import Singletons
-from jali.lab.audit.finding import Verdict
-from jali.lab.audit.subject import Effort, Subject
+from jali.lab.audit.subject import Effort, Subject, Verdict
 from jali.lab.audit.testers.one_run import Attempt, OneRun, RunningSystem, running
 from jali.privacy import Adjacency, Concentrated, Pure
 

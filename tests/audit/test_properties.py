@@ -13,9 +13,8 @@ import pytest
 
 import jali
 from jali.errors import CatalogError
-from jali.lab.audit.finding import Finding, Verdict
 from jali.lab.audit.neighbours import build_extremes
-from jali.lab.audit.subject import Effort, Outputs, Pair, Subject
+from jali.lab.audit.subject import Effort, Finding, Outputs, Pair, Subject, Verdict
 from jali.lab.audit.subject_loader import subject_of
 from jali.lab.audit.testers.properties import NANS, NUMBERS, RAISED, WARNED, Outcome, Properties, watch_runs
 from jali.lab.audit.testers.sensitivity_audit import (

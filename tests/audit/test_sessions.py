@@ -15,8 +15,7 @@ import pytest
 from tests.depth import thinned
 
 from jali.engines.duckdb import DuckDBEngine
-from jali.lab.audit.finding import Finding, Verdict
-from jali.lab.audit.subject import Effort, Outputs, Subject
+from jali.lab.audit.subject import Effort, Finding, Outputs, Subject, Verdict
 from jali.lab.audit.subjects.question_subjects import (
     ABSENT,
     SESSIONS,

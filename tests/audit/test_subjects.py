@@ -13,8 +13,7 @@ import jali.mechanisms as mechanisms_package
 from jali.errors import CatalogError
 from jali.ir.functions.aggregate_functions import AGGREGATES
 from jali.lab.audit.audits import strip_parameters
-from jali.lab.audit.finding import Verdict
-from jali.lab.audit.subject import Effort, Subject
+from jali.lab.audit.subject import Effort, Subject, Verdict
 from jali.lab.audit.subjects.question_subjects import AGGREGATES as AUDITED_AGGREGATES
 from jali.lab.audit.subjects.question_subjects import PATHS, QuestionPath
 from jali.lab.audit.subjects.registration import AUDITED, REGISTRY

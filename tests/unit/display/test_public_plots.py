@@ -373,7 +373,7 @@ def test_a_box_knows_its_distance_also_when_it_is_turned() -> None:
     assert steep.distance(np.array([[8.0, 0.0], [0.0, 9.0]])) == pytest.approx(4)
     assert flat.distance(np.array([[4.0, 0.5]])) == 0
     assert flat.distance(np.empty((0, 2))) == math.inf
-    assert np.abs(steep.filled()).max(axis=0) == pytest.approx([1, 5])
+    assert np.abs(steep.list_points()).max(axis=0) == pytest.approx([1, 5])
 
 
 def test_points_along_a_line_are_a_few_pixels_apart() -> None:

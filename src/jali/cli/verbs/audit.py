@@ -23,8 +23,7 @@ from jali.errors import CatalogError
 
 if TYPE_CHECKING:
     from jali.lab.audit.audits import Audit, Audits
-    from jali.lab.audit.finding import Tester
-    from jali.lab.audit.subject import Effort, Subject
+    from jali.lab.audit.subject import Effort, Subject, Tester
     from jali.privacy import Loss
 
 

@@ -48,7 +48,7 @@ class LabelBox:
         above = np.maximum(np.abs(cos * y - sin * x) - self.height / 2, 0)
         return float(np.hypot(beside, above).min())
 
-    def filled(self) -> Points:
+    def list_points(self) -> Points:
         """Return points all over the rectangle, as near to each other as other labels need to be kept away."""
         x, y = np.linspace(-0.5, 0.5, 15) * self.width, np.linspace(-0.5, 0.5, 4)[:, None] * self.height
         cos, sin = math.cos(self.angle), math.sin(self.angle)
@@ -57,7 +57,7 @@ class LabelBox:
 
     def inside(self, low: Points, high: Points) -> bool:
         """Return whether the rectangle is inside an upright one, given by two corners."""
-        points = self.filled()
+        points = self.list_points()
         return bool(np.all((points >= low) & (points <= high)))
 
 
@@ -88,7 +88,7 @@ def _choose_in_turn(
 ) -> tuple[float, dict[int, LabelBox]]:
     total, boxes = 0.0, dict[int, LabelBox]()
     for index in order:
-        taken = [box.filled() for box in boxes.values()]
+        taken = [box.list_points() for box in boxes.values()]
         # Across another label nothing can be read: that weighs more than all the rest.
         choices = [
             (value + 60 * min(_GAP, *map(box.distance, taken), math.inf), box) for value, box in standings[index]

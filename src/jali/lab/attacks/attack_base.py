@@ -264,8 +264,9 @@ class Attack(ABC, Generic[Foe]):
         """Attack one secret; what is left of the oracle fits many runs into memory."""
         check_offer(self.attacks, oracle, self.name)
         self.check(oracle.n)
-        if isinstance(oracle, ReportsProgress):
-            oracle.watch(progress)
+        foe: object = oracle
+        if isinstance(foe, ReportsProgress):
+            foe.watch(progress)
         start = time.perf_counter()
         guess = self.guess(oracle, progress)
         seconds = time.perf_counter() - start
@@ -282,7 +283,7 @@ class Attack(ABC, Generic[Foe]):
             calibration=mark_by_confidence(oracle, guess.bits, guess.confidence) if chance is None else (),
             chance=chance,
             spent=oracle.spent(),
-            unpaid=oracle.unpaid() if isinstance(oracle, UnpaidLoss) else None,
+            unpaid=foe.unpaid() if isinstance(foe, UnpaidLoss) else None,
             refusal=self.refusal(oracle, guess),
             seconds=seconds,
         )

@@ -19,10 +19,10 @@ import numpy as np
 from jali.errors import CatalogError, settle
 from jali.lab.attacks.arrays import Doubles
 from jali.lab.attacks.attack_base import Exhibit, Facts, Guess, Prediction, Progress, check_entries, silent
-from jali.lab.attacks.decoding import convex_limits, dual_program
+from jali.lab.attacks.decoding import convex_limits, solvers
 from jali.lab.attacks.decoding.convex_limits import ErrorLaw, find_error_law
 from jali.lab.attacks.decoding.design import guess_from_prior, is_settled, round_cut_estimate
-from jali.lab.attacks.decoding.dual_program import DualProgram
+from jali.lab.attacks.decoding.solvers import DualProgram
 from jali.lab.attacks.noise_models import Noise
 from jali.lab.attacks.opponents import Reconstruction
 from jali.lab.attacks.oracle import Oracle
@@ -49,18 +49,18 @@ class ProgramLoss:
 
 
 def _build_feasible(subsets: Listed, answers: Doubles, bound: float, random: np.random.Generator) -> DualProgram:
-    return dual_program.build_feasible(subsets, answers, bound, random.standard_normal(subsets.shape[1]))
+    return solvers.build_feasible(subsets, answers, bound, random.standard_normal(subsets.shape[1]))
 
 
 LOSSES: dict[str, ProgramLoss] = {
     "chebyshev": ProgramLoss(
         "the largest |A x - a|",
-        lambda subsets, answers, _, __: dual_program.build_chebyshev(subsets, answers),
+        lambda subsets, answers, _, __: solvers.build_chebyshev(subsets, answers),
         lambda errors, ratio, _: convex_limits.find_chebyshev_spread(errors, ratio),
     ),
     "absolute": ProgramLoss(
         "the sum of |A x - a|",
-        lambda subsets, answers, _, __: dual_program.build_absolute(subsets, answers),
+        lambda subsets, answers, _, __: solvers.build_absolute(subsets, answers),
         lambda errors, ratio, _: convex_limits.find_absolute_spread(errors, ratio),
     ),
     "feasible": ProgramLoss(

@@ -26,8 +26,8 @@ from jali.lab.attacks.attack_base import (
     silent,
 )
 from jali.lab.attacks.attack_result import Result, Sense, find_limit_sense
-from jali.lab.attacks.decoding.conjugate_gradients import LOG_GRADIENT, fit, fit_answers
 from jali.lab.attacks.decoding.design import Design, is_settled, round_estimate
+from jali.lab.attacks.decoding.solvers import LOG_GRADIENT, fit, fit_answers
 from jali.lab.attacks.noise_models import is_coarse
 from jali.lab.attacks.opponents import Reconstruction, logs
 from jali.lab.attacks.oracle import Oracle, RecordedAnswers

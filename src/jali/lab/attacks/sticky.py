@@ -237,7 +237,7 @@ class Sticky(Attack[RecordOracle]):
     def opponent(self, setting: Setting) -> RecordOracle:
         """Make a table with victims in it."""
         if setting.against == "simulator":
-            from jali.lab.attacks.oracles.sticky_layers import StickyLayers
+            from jali.lab.attacks.oracles.simulator import StickyLayers
 
             return StickyLayers.of(n=setting.n, columns=self.splits, noise=setting.noise, seed=setting.seed)
         from jali.lab.attacks.oracles.protected_oracles import ProtectedRecords

@@ -1,13 +1,13 @@
 from . import adapters as adapters
 from .audits import Audit as Audit
 from .audits import Audits as Audits
-from .finding import Finding as Finding
-from .finding import Verdict as Verdict
-from .finding import Witness as Witness
 from .runner import audit as audit
 from .runner import audit_all as audit_all
 from .subject import Effort as Effort
+from .subject import Finding as Finding
 from .subject import Subject as Subject
+from .subject import Verdict as Verdict
+from .subject import Witness as Witness
 from .subject_loader import subject_from as subject_from
 from .subject_loader import subject_of as subject_of
 from .subjects.registration import REGISTRY as REGISTRY

@@ -17,8 +17,8 @@ from jali.display.text import PLAIN, WIDTH, Ink, TextColumn, clean, write_facts,
 from jali.lab.audit.audits import LOSSES
 from jali.lab.audit.encoder import ANYTHING_ELSE, OTHER_KINDS, Encoder
 from jali.lab.audit.events.output_event import Atom, OutputEvent
-from jali.lab.audit.finding import Finding, Verdict, abbreviate, abbreviate_pair
 from jali.lab.audit.flatten import MOST_ITEMS
+from jali.lab.audit.subject import Finding, Verdict, abbreviate, abbreviate_pair
 from jali.lab.audit.testers.output_shape import OutputShape
 from jali.lab.audit.testers.reachability import Reachability
 

@@ -10,8 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from jali.lab.audit import loss_bounds
-from jali.lab.audit.finding import Finding, Verdict, Witness, abbreviate
-from jali.lab.audit.subject import Effort, Subject
+from jali.lab.audit.subject import Effort, Finding, Subject, Verdict, Witness, abbreviate
 
 # What a lower bound on a loss can be in; other findings are about laws and properties.
 LOSSES = ("epsilon", "rho", "delta")

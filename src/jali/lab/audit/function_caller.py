@@ -25,7 +25,7 @@ import inspect
 import random as python_random
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -75,8 +75,8 @@ def _split_failure(call: Callable[[int], BatchResult[Rows]], failed: BatchResult
         if any(half.failed for half, _ in halves):
             break
     else:
-        one_run, others = failed.rows[:1], halves[0][0].rows[: sizes[0] - 1]
-        return [*(rows for rows in (one_run, others) if len(rows)), halves[1][0].rows]
+        one, other = (half.rows for half, _ in halves)
+        return cast(list[Rows], [failed.rows[:1], one[: sizes[0] - 1], other])
     pieces: list[Rows] = []
     for half, size in halves:
         pieces += _split_failure(call, half, size) if half.failed and size > 1 else [half.rows]

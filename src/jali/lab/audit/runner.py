@@ -17,8 +17,7 @@ import numpy as np
 
 from jali.errors import CatalogError
 from jali.lab.audit.audits import Audit, Audits
-from jali.lab.audit.finding import Finding, Progress, Tester, Verdict, silent
-from jali.lab.audit.subject import Effort, Subject
+from jali.lab.audit.subject import Effort, Finding, Progress, Subject, Tester, Verdict, silent
 from jali.lab.audit.testers.enumeration import Enumeration
 from jali.lab.audit.testers.one_run import OneRun
 from jali.lab.audit.testers.output_shape import OutputShape

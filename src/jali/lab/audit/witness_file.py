@@ -22,11 +22,10 @@ from jali.lab.audit.data_patterns import Pattern, count_neighbour_steps
 from jali.lab.audit.encoder import Encoder
 from jali.lab.audit.events.event_rates import RandomSources
 from jali.lab.audit.events.output_event import Atom, Between, OutputEvent, Threshold
-from jali.lab.audit.events.score_event import Score
-from jali.lab.audit.finding import Finding, Progress, Verdict, Witness, abbreviate, silent
+from jali.lab.audit.events.propose_events import Score
 from jali.lab.audit.loss_bounds import EventCounts, grows, prove_bound
 from jali.lab.audit.runner import STAGES
-from jali.lab.audit.subject import Effort, Pair, Subject
+from jali.lab.audit.subject import Effort, Finding, Pair, Progress, Subject, Verdict, Witness, abbreviate, silent
 from jali.lab.audit.testers.properties import Outcome, watch_runs
 from jali.lab.audit.testers.reachability import LowBits, OutOfReach
 from jali.privacy import Adjacency, Approximate, Concentrated, Loss, Pure

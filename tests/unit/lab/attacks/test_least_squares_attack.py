@@ -14,8 +14,8 @@ from tests.depth import DEPTH
 from jali.errors import CatalogError
 from jali.lab.attacks import Facts, LeastSquares, Noise, Result, simulator
 from jali.lab.attacks.arrays import Doubles
-from jali.lab.attacks.decoding.conjugate_gradients import fit
 from jali.lab.attacks.decoding.design import Design
+from jali.lab.attacks.decoding.solvers import fit
 from jali.lab.attacks.subsets.random_subsets import Packed, draw_packed_subsets, draw_sparse_subsets
 
 

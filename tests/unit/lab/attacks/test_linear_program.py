@@ -9,7 +9,7 @@ import scipy.optimize
 from jali.errors import CatalogError
 from jali.lab.attacks import Facts, LinearProgram, Noise, simulator
 from jali.lab.attacks.arrays import Doubles
-from jali.lab.attacks.decoding import dual_program
+from jali.lab.attacks.decoding import solvers
 from jali.lab.attacks.decoding.design import round_cut_estimate
 from jali.lab.attacks.oracles.simulator import RationedOracle
 from jali.lab.attacks.staging import stage
@@ -30,7 +30,7 @@ def _primal(cost: Doubles, above: Doubles, right: Doubles, n: int) -> float:
 @pytest.mark.parametrize("questions", [5, 12, 60])
 def test_the_chebyshev_program_finds_the_least_largest_error(questions: int) -> None:
     subsets, answers = _asked(12, questions, "uniform:4")
-    found = dual_program.build_chebyshev(subsets, answers).bits(12)
+    found = solvers.build_chebyshev(subsets, answers).bits(12)
     assert found is not None
     a, ones = subsets.matrix.astype(float), np.ones((questions, 1))
     above, right = np.block([[a, -ones], [-a, -ones]]), np.concatenate([answers, -answers])
@@ -43,7 +43,7 @@ def test_the_chebyshev_program_finds_the_least_largest_error(questions: int) -> 
 @pytest.mark.parametrize("questions", [5, 12, 60])
 def test_the_absolute_program_finds_the_least_sum_of_errors(questions: int) -> None:
     subsets, answers = _asked(12, questions, "laplace:3")
-    found = dual_program.build_absolute(subsets, answers).bits(12)
+    found = solvers.build_absolute(subsets, answers).bits(12)
     assert found is not None
     a, eye = subsets.matrix.astype(float), np.eye(questions)
     above, right = np.block([[a, -eye], [-a, -eye]]), np.concatenate([answers, -answers])
@@ -56,7 +56,7 @@ def test_the_absolute_program_finds_the_least_sum_of_errors(questions: int) -> N
 def test_the_feasible_program_goes_as_far_as_the_bound_allows() -> None:
     subsets, answers = _asked(12, 60, "uniform:2")
     direction = np.random.default_rng(3).standard_normal(12)
-    found = dual_program.build_feasible(subsets, answers, 2.0, direction).bits(12)
+    found = solvers.build_feasible(subsets, answers, 2.0, direction).bits(12)
     assert found is not None
     a = subsets.matrix.astype(float)
     least = _primal(-direction, np.concatenate([a, -a]), np.concatenate([answers + 2, 2 - answers]), 12)
@@ -66,13 +66,13 @@ def test_the_feasible_program_goes_as_far_as_the_bound_allows() -> None:
 
 def test_a_program_without_a_solution_says_so() -> None:
     subsets, answers = _asked(12, 60, "uniform:2")
-    assert dual_program.build_feasible(subsets, answers, 0.01, np.ones(12)).bits(12) is None
+    assert solvers.build_feasible(subsets, answers, 0.01, np.ones(12)).bits(12) is None
 
 
 def test_answers_that_break_their_bound_are_still_attacked() -> None:
     subsets, answers = _asked(12, 60, "uniform:2")
     lied = LinearProgram(loss="feasible", seed=1).solve(subsets, answers, Noise("uniform", 0.01))
-    honest = dual_program.build_chebyshev(subsets, answers).bits(12)
+    honest = solvers.build_chebyshev(subsets, answers).bits(12)
     assert lied == pytest.approx(honest)
 
 

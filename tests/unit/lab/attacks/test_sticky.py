@@ -14,7 +14,7 @@ from tests.depth import deep
 from jali.errors import CatalogError
 from jali.lab.attacks import Facts, Noise, Setting, Sticky, simulator
 from jali.lab.attacks.oracle import Condition
-from jali.lab.attacks.oracles.sticky_layers import StickyLayers
+from jali.lab.attacks.oracles.simulator import StickyLayers
 from jali.lab.attacks.staging import stage
 from jali.lab.attacks.sticky import LayerLaw, compute_noncentral_cdf, predict_sum
 from jali.lab.attacks.subsets.random_subsets import Listed, random_subsets

@@ -9,8 +9,7 @@ import numpy as np
 import pytest
 
 from jali.errors import CatalogError
-from jali.lab.audit.finding import Verdict
-from jali.lab.audit.subject import Effort, Outputs, Subject
+from jali.lab.audit.subject import Effort, Outputs, Subject, Verdict
 from jali.lab.audit.testers.enumeration import Enumeration
 from jali.mechanisms import Gaussian, Laplace
 from jali.mechanisms.base import LogMasses

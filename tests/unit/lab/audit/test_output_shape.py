@@ -14,8 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from jali.lab.audit.finding import Verdict
-from jali.lab.audit.subject import Effort, Outputs, Subject
+from jali.lab.audit.subject import Effort, Outputs, Subject, Verdict
 from jali.lab.audit.testers.output_shape import OutputShape, compare_law
 from jali.mechanisms import Laplace
 from jali.mechanisms.base import LogMasses

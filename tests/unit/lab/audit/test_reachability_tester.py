@@ -12,8 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from jali.lab.audit.finding import Finding, Verdict
-from jali.lab.audit.subject import Effort, Outputs, Subject
+from jali.lab.audit.subject import Effort, Finding, Outputs, Subject, Verdict
 from jali.lab.audit.testers.reachability import (
     NO_BIT,
     LowBits,

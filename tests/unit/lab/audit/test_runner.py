@@ -17,9 +17,8 @@ from scipy import stats
 from jali.errors import CatalogError
 from jali.lab.audit import Audit, Audits, Effort, Finding, Subject, Verdict, Witness, audit, audit_all, loss_bounds
 from jali.lab.audit.events.output_event import Threshold
-from jali.lab.audit.finding import Progress, Tester, silent
 from jali.lab.audit.runner import STAGES, WEIGHTS, estimate_samples
-from jali.lab.audit.subject import Outputs
+from jali.lab.audit.subject import Outputs, Progress, Tester, silent
 from jali.privacy import Adjacency, Approximate, Pure
 
 

@@ -17,8 +17,7 @@ from jali.errors import CatalogError
 from jali.lab.audit import Audit, Effort, Finding, Subject, Verdict, Witness
 from jali.lab.audit.encoder import Encoder, Slot
 from jali.lab.audit.events.output_event import Threshold
-from jali.lab.audit.finding import abbreviate
-from jali.lab.audit.subject import Outputs
+from jali.lab.audit.subject import Outputs, abbreviate
 from jali.lab.audit.subject_loader import subject_from
 from jali.lab.audit.testers.output_shape import OutputShape
 from jali.lab.audit.witness_file import EVENTS, WitnessFile, read, to_document, write

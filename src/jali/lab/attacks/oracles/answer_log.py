@@ -19,10 +19,9 @@ import numpy as np
 
 from jali.errors import CatalogError
 from jali.lab.attacks.arrays import Bits, Doubles
-from jali.lab.attacks.decoding.conjugate_gradients import LOG_GRADIENT, fit
+from jali.lab.attacks.decoding.solvers import LOG_GRADIENT, fit
 from jali.lab.attacks.noise_models import Noise
-from jali.lab.attacks.oracles.generated_secrets import Secret
-from jali.lab.attacks.oracles.oracle_bases import SecretOracle, UnprotectedOracle
+from jali.lab.attacks.oracles.generated_secrets import Secret, SecretOracle, UnprotectedOracle
 from jali.lab.attacks.subsets.random_subsets import Packed
 from jali.lab.attacks.subsets.subset_operators import Subsets
 

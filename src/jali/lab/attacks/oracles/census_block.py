@@ -11,7 +11,7 @@ from jali.errors import CatalogError
 from jali.lab.attacks.arrays import Bits
 from jali.lab.attacks.attack_base import Setting
 from jali.lab.attacks.noise_models import Noise
-from jali.lab.attacks.oracles.oracle_bases import ProtectedOracle, UnprotectedOracle
+from jali.lab.attacks.oracles.generated_secrets import ProtectedOracle, UnprotectedOracle
 from jali.lab.attacks.oracles.protected_table import TABLE, PeopleFile, Promise, ProtectedTable
 from jali.lab.attacks.tables.published_tables import (
     ADULT,

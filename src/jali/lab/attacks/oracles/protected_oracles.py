@@ -17,8 +17,15 @@ from jali.lab.attacks.arrays import Doubles
 from jali.lab.attacks.attack_base import Setting
 from jali.lab.attacks.noise_models import Noise
 from jali.lab.attacks.oracle import Conditions
-from jali.lab.attacks.oracles.generated_secrets import GroupSeats, Secret, VictimTable
-from jali.lab.attacks.oracles.oracle_bases import ProtectedOracle, SeatedOracle, SecretOracle, VictimOracle
+from jali.lab.attacks.oracles.generated_secrets import (
+    GroupSeats,
+    ProtectedOracle,
+    SeatedOracle,
+    Secret,
+    SecretOracle,
+    VictimOracle,
+    VictimTable,
+)
 from jali.lab.attacks.oracles.protected_table import (
     EACH_PERSON,
     PeopleFile,

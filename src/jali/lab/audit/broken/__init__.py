@@ -8,7 +8,6 @@ may be seeded. They take generated data only, and nothing else in the package ma
 from jali.lab.audit.broken import (
     broken_additive,
     broken_data_dependent,
-    broken_keys,
     broken_selection,
     broken_sparse_vector,
     broken_sums,
@@ -21,7 +20,7 @@ EXACT: tuple[Registration, ...] = (
     *broken_additive.EXACT,
     *broken_selection.EXACT,
     *broken_sparse_vector.EXACT,
-    *broken_keys.EXACT,
+    *broken_selection.EXACT_KEYS,
     *broken_data_dependent.EXACT,
     *broken_sums.EXACT,
 )

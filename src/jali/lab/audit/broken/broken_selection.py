@@ -1,11 +1,16 @@
-"""Selection charged for less than it loses, and noisy max: its index is private, the value itself is not."""
+"""Selection charged for less than it loses, noisy max that prints the value, and wrong thresholds of unknown keys.
+
+The index of noisy max is private, the value itself is not. Unknown keys are released by a threshold that is too
+low, or with noise for one key of several.
+"""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from fractions import Fraction
 from functools import partial
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -22,9 +27,10 @@ from jali.lab.audit.broken.definition import (
 )
 from jali.lab.audit.subject import Outputs
 from jali.lab.audit.subjects.registration import Registration
+from jali.mechanisms.partition_selection.laplace_threshold import LaplaceThreshold
 from jali.mechanisms.selection.exponential_mechanism import Exponential
 from jali.mechanisms.selection.permute_and_flip import PermuteAndFlip
-from jali.privacy import Adjacency, Pure
+from jali.privacy import Adjacency, Approximate, Pure
 from jali.privacy.losses.bounded_range import BoundedRange
 from jali.privacy.rationals import Number
 
@@ -113,3 +119,62 @@ def value_of_noisy_max_laplace(epsilon: Number = CLAIM) -> Sampled:
 def value_of_noisy_max_exponential(epsilon: Number = CLAIM) -> Sampled:
     """Broken: releases the largest value, of which some are impossible for a neighbour (Ding et al. 2018)."""
     return _define_noisy_max(exponential_noise, epsilon, np.max)
+
+
+class _LowThreshold(LaplaceThreshold):
+    """Counts a tie as below when it sets the threshold, and as above when it uses it."""
+
+    @property
+    def threshold(self) -> int:
+        return super().threshold - 1
+
+
+class _OneKey(LaplaceThreshold):
+    """Forgets that a person may have several keys."""
+
+    @property
+    def scale(self) -> Fraction:
+        return 1 / self.epsilon
+
+
+def _register_keys(name: str, mechanism: LaplaceThreshold, neighbours: tuple[Any, Any]) -> Registration:
+    claim = Approximate(mechanism.epsilon, mechanism.delta)
+    return Registration(
+        name, LaplaceThreshold, claim, mechanism.adjacency, (neighbours,), mechanism.log_masses, tight=False
+    )
+
+
+_LOW = _LowThreshold(epsilon=1, delta="1/100", adjacency="add-remove")
+_ONE = _OneKey(epsilon=2, delta="1/10", max_keys=2, adjacency="add-remove")
+
+EXACT_KEYS: tuple[Registration, ...] = (
+    _register_keys("unknown keys with the threshold one too low", _LOW, ({}, {"a": 1})),
+    _register_keys("unknown keys with noise for one key of two", _ONE, ({"a": 7, "b": 7}, {"a": 8, "b": 8})),
+)
+
+
+def discrete_tail(epsilon: float, least: int) -> float:
+    """Return Pr[noise >= k] = q^k / (1+q) for k >= 1 and discrete Laplace noise with q = exp(-epsilon)."""
+    return math.exp(-epsilon * least) / (1 + math.exp(-epsilon))
+
+
+def release_above_threshold(
+    people: int, count: int, random: np.random.Generator, epsilon: float, threshold: int
+) -> Outputs:
+    """Release the noisy number of people of a key if it reaches the threshold, else 0; empty keys never appear."""
+    stop = -math.expm1(-epsilon)
+    # The difference of two geometric numbers is discrete Laplace.
+    noise = random.geometric(stop, size=(count, 1)) - random.geometric(stop, size=(count, 1))
+    noisy = people + noise
+    return np.where((people > 0) & (noisy >= threshold), noisy, 0).astype(np.float64)
+
+
+@define_subject("thresholding with delta off by the tie", Adjacency.ADD_REMOVE, BROKEN)
+def threshold_off_by_the_tie(epsilon: Number = CLAIM, delta: Number = Fraction(1, 20)) -> Sampled:
+    """Broken: the threshold t has Pr[1 + noise > t] <= delta, and noisy counts of t itself are released too."""
+    loss, failure = float(Fraction(epsilon)), float(Fraction(delta))
+    threshold = 1
+    while discrete_tail(loss, threshold) > failure:
+        threshold += 1
+    pairs = ((1, 0), (threshold, threshold + 1))
+    return Approximate(epsilon, delta), pairs, partial(release_above_threshold, epsilon=loss, threshold=threshold)

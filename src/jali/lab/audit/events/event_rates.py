@@ -16,9 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jali.lab.audit.events.output_event import OutputEvent
-from jali.lab.audit.finding import Finding, Verdict, Witness
 from jali.lab.audit.loss_bounds import EventCounts, estimate_bound, group_growth, list_readings, prove_bound
-from jali.lab.audit.subject import Effort, Outputs, Pair, Subject
+from jali.lab.audit.subject import Effort, Finding, Outputs, Pair, Subject, Verdict, Witness
 from jali.mechanisms.base import read_miss_probability
 from jali.numbers.search import bisect, bracket
 from jali.privacy import Loss, Pure

@@ -15,11 +15,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jali.errors import CatalogError
-from jali.lab.audit.events import propose_events, score_event
 from jali.lab.audit.events.event_rates import EventAim
 from jali.lab.audit.events.output_event import OutputEvent
-from jali.lab.audit.events.propose_events import CAUTIONS, is_constant
-from jali.lab.audit.events.score_event import SCORE_SHAPES, Score, ScorePart, ScoreShape, sum_weights
+from jali.lab.audit.events.propose_events import (
+    CAUTIONS,
+    SCORE_SHAPES,
+    Score,
+    ScorePart,
+    ScoreShape,
+    fit_score,
+    is_constant,
+    propose_intervals,
+    propose_repeated_outputs,
+    sum_weights,
+)
 from jali.lab.audit.loss_bounds import EventCounts, grows
 from jali.lab.audit.subject import Effort, Outputs, Pair, Subject
 
@@ -101,8 +110,8 @@ def _propose_single(proposing: OutputPair, aim: EventAim) -> Iterator[tuple[Outp
     for swapped in (False, True):
         one, other = _order_pair(proposing, swapped=swapped)
         for event in (
-            *propose_events.propose_intervals(one, other, aim, _INTERVALS),
-            *propose_events.propose_repeated_outputs(one, other, aim),
+            *propose_intervals(one, other, aim, _INTERVALS),
+            *propose_repeated_outputs(one, other, aim),
         ):
             yield event, swapped
 
@@ -112,7 +121,7 @@ def _propose_scores(
 ) -> Iterator[tuple[OutputEvent, bool]]:
     """Yield scores of several numbers, at the thresholds that promise most."""
     for shape in shapes if _count_varying(proposing) > 1 else ():
-        parts = score_event.fit_score(shape, *proposing)
+        parts = fit_score(shape, *proposing)
         if parts:
             scores = sum_weights(parts, setting[0]), sum_weights(parts, setting[1])
             yield from ((Score(parts, at), False) for at in _choose_thresholds(*scores, aim))

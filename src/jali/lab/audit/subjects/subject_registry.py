@@ -20,9 +20,8 @@ import numpy as np
 from jali.errors import CatalogError, Phrase
 from jali.lab.audit.audits import Audit, Audits, strip_parameters
 from jali.lab.audit.encoder import Encoder
-from jali.lab.audit.finding import Finding, Progress, silent
 from jali.lab.audit.runner import TimeShares, audit_all, audit_within, sort_slow_first, split_error
-from jali.lab.audit.subject import Effort, Outputs, Subject
+from jali.lab.audit.subject import Effort, Finding, Outputs, Progress, Subject, silent
 from jali.lab.audit.subjects.question_subjects import PATHS, SESSIONS, QuestionPath, SessionSubject
 from jali.lab.audit.subjects.registration import AUDITED
 from jali.lab.audit.subjects.stream_subjects import FOLLOWED, STREAMS, FollowedPath, StreamPath

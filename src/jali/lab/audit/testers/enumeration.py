@@ -41,8 +41,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jali.errors import CatalogError
-from jali.lab.audit.finding import Finding, Progress, Tester, Verdict, Witness, silent
-from jali.lab.audit.subject import Effort, Pair, Subject
+from jali.lab.audit.subject import Effort, Finding, Pair, Progress, Subject, Tester, Verdict, Witness, silent
 from jali.mechanisms.base import LogMasses
 from jali.numbers.search import golden_section
 from jali.privacy import Adjacency, Loss

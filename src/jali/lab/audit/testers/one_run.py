@@ -28,8 +28,7 @@ from jali.lab.attacks.hadamard_attack import Hadamard
 from jali.lab.attacks.opponents import database
 from jali.lab.attacks.oracle import Oracle
 from jali.lab.attacks.simple_attacks import Singletons
-from jali.lab.audit.finding import Finding, Progress, Tester, Verdict, Witness, silent
-from jali.lab.audit.subject import Effort, Outputs, Subject
+from jali.lab.audit.subject import Effort, Finding, Outputs, Progress, Subject, Tester, Verdict, Witness, silent
 from jali.privacy import Adjacency, Approximate, Loss, Pure
 from jali.privacy.rationals import Number
 

@@ -22,8 +22,18 @@ from typing import Any, ClassVar, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from jali.lab.audit.finding import Finding, Progress, Tester, Verdict, Witness, silent
-from jali.lab.audit.subject import Effort, Outputs, Pair, Subject
+from jali.lab.audit.subject import (
+    Effort,
+    Finding,
+    Outputs,
+    Pair,
+    Progress,
+    Subject,
+    Tester,
+    Verdict,
+    Witness,
+    silent,
+)
 from jali.lab.audit.testers.enumeration import require_law
 from jali.mechanisms.base import LogMasses
 

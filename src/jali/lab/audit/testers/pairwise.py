@@ -9,9 +9,8 @@ from typing import ClassVar
 
 from jali.lab.audit.events.event_rates import estimate_runs
 from jali.lab.audit.events.event_search import EventSearch, FoundEvent, LearnedEvent
-from jali.lab.audit.finding import Finding, Progress, Tester, Verdict, Witness, silent
 from jali.lab.audit.loss_bounds import EventCounts, LossBound, estimate_bound, is_refuted, prove_bound
-from jali.lab.audit.subject import Effort, Subject
+from jali.lab.audit.subject import Effort, Finding, Progress, Subject, Tester, Verdict, Witness, silent
 
 # Blocks of fresh outputs grow by a factor, from a share of them.
 _FIRST, _GROWTH = Fraction(1, 64), 1.5

@@ -3,8 +3,8 @@
 Here: whether a run fails, warns, or gives NaN, an infinity or another number of numbers, compared between
 neighbours. Any of them that depends on the data is an output like any other: a mechanism that fails on one
 table and not on its neighbour has told which of the two it was (Haeberlen, Pierce and Narayan 2011 on such
-channels). Beside it: declared against searched sensitivity (sensitivity_audit.py), and the ledger within its
-budget (overspending.py).
+channels). Beside it: declared against searched sensitivity (`audit_sensitivity`), and the ledger within its
+budget (`audit_spending`).
 """
 
 from __future__ import annotations
@@ -27,10 +27,9 @@ from jali.lab.audit.events.event_rates import (
     make_finding,
 )
 from jali.lab.audit.events.output_event import OutputEvent
-from jali.lab.audit.finding import Finding, Progress, Tester, silent
 from jali.lab.audit.flatten import FAILURES, hash_text
 from jali.lab.audit.function_caller import BatchResult, isolate_failures
-from jali.lab.audit.subject import Draw, Effort, Outputs, Pair, Subject
+from jali.lab.audit.subject import Draw, Effort, Finding, Outputs, Pair, Progress, Subject, Tester, silent
 
 # The columns of what `watch_runs` draws; after them come those in which an encoder tells the forms of outputs.
 RAISED, WARNED, NANS, INFINITIES, NUMBERS, FORMS = range(6)

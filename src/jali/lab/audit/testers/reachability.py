@@ -32,8 +32,7 @@ from jali.lab.audit.events.event_rates import (
     make_finding,
 )
 from jali.lab.audit.events.output_event import OutputEvent
-from jali.lab.audit.finding import Finding, Progress, Tester, silent
-from jali.lab.audit.subject import Effort, Outputs, Pair, Subject
+from jali.lab.audit.subject import Effort, Finding, Outputs, Pair, Progress, Subject, Tester, silent
 from jali.privacy import Loss
 
 _MANTISSA = 53

@@ -18,8 +18,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from jali.errors import CatalogError
-from jali.lab.audit.finding import Finding, Verdict, Witness
-from jali.lab.audit.subject import Pair
+from jali.lab.audit.subject import Finding, Pair, Verdict, Witness
 from jali.privacy import NOTHING, Adjacency, Budget, Concentrated, Event
 
 Function: TypeAlias = Callable[[Any], Any]
