@@ -169,8 +169,8 @@ def test_explain_says_which_questions_agree_what_leaves_together_and_what_it_cos
     text = str(planned(database(), [*COUNTS[:2], WARDS, "SELECT MEDIAN(age) FROM t"], epsilon=1))
     assert "A batch of 4 questions" in text
     assert "WHERE age > 5" in text
-    assert "Made to agree: [1], [2], [3]" in text.replace(", [4]", "")
-    assert "weighed once for all questions" in text
+    assert "Made consistent: [1], [2], [3]" in text.replace(", [4]", "")
+    assert "weighted once for all questions" in text
     assert "t is charged once: epsilon 1." in text
 
 

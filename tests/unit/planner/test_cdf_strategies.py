@@ -176,7 +176,7 @@ def test_an_explanation_shows_the_other_ways_with_their_forecasts() -> None:
     assert [a.name for a in gaussian.alternatives] == ["noise on a tree of counts", "noise on the cells"]
     for note in (pure, gaussian):
         assert all("rms" in other.outcome and other.half_width is not None for other in note.alternatives)
-        same = [a.half_width for a in note.alternatives if "no pure epsilon" not in a.outcome]
+        same = [a.half_width for a in note.alternatives if "not pure epsilon" not in a.outcome]
         assert note.half_width < min(width for width in same if width is not None)
     histogram = explain_plan(planned("SELECT HISTOGRAM(age) FROM visits", epsilon=1)).measures[0]
     assert "noise on a tree of counts" in [a.name for a in histogram.alternatives]
