@@ -233,7 +233,9 @@ def test_the_bound_says_where_it_comes_from(clinic: jali.Database) -> None:
     assert "at most 8 rows" in bound("a join")
     assert "The contribution bound is the larger of 8 (visits) and 1 (patients)" in bound("a join")
     assert "The contribution bound is 8 (visits) + 1 (patients)" in bound("union")
-    assert "The question sets this contribution bound; 8 (visits) is declared" in bound("different values", max_rows=3)
+    assert "The question sets this contribution bound; 8 (visits) is declared" in bound(
+        "different values", max_rows=3
+    )
     assert bound("per person") == "each uid has at most one row, which counts once"
     assert "The contribution bound" not in bound("different values")
 
@@ -315,7 +317,7 @@ def test_forecasts_of_grouping_sets_are_the_error_bars_of_the_answer(clinic: jal
     widths = [(span[1] - span[0]) / 2 for span in spans if span is not None]
     assert note.half_width == pytest.approx(widths[0])
     assert [name for name, _ in note.sets] == ["(ward)", "()"]
-    assert note.sets[1][1] == f"± {show_amount(widths[-1])} on any data"
+    assert note.sets[1][1] == f"± {show_amount(widths[-1])}, whatever the data"
 
 
 def test_grouping_sets_name_their_groups_shares_and_totals(clinic: jali.Database) -> None:

@@ -124,7 +124,7 @@ def test_a_strategy_for_other_cells_or_other_weights_never_runs() -> None:
         strategy_l1(TreeOfCells(120, (8, 15), False), aggregation, 1)
     assert aggregation.weights is not None
     by_length = replace(aggregation, weights=replace(aggregation.weights, norm="l2"))
-    with pytest.raises(JaliError, match="L1 norm"):
+    with pytest.raises(JaliError, match="L1 sensitivity"):
         strategy_squared_l2(TreeOfCells(121, (11, 11), False), by_length, 1)
 
 
