@@ -81,4 +81,4 @@ def test_a_refusal_by_the_budget_is_about_the_batch_and_says_what_would_fit(
     assert "What would fit: this batch for epsilon" in refused.err
     told = jali("batch", clinic, file, "--epsilon", "1/2", "--explain").out
     assert "COUNT(*): ± " in told
-    assert "Leaves of table visits: epsilon 2.5" in told
+    assert "Remaining of table visits: epsilon 2.5" in told

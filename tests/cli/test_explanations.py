@@ -65,9 +65,9 @@ def test_every_aggregate_is_explained_in_every_setting(visits: Path, aggregate: 
             )
         for fact in (
             "Privacy unit",
-            unit or "each row is a person",
+            unit or "each row is a privacy unit",
             f"Adjacency     {adjacency}",
-            "at most 5 rows" if unit else "each row is a person of its own",
+            "at most 5 rows" if unit else "each row is a privacy unit of its own",
             aggregate,
             f"in {norm} norm",
             f"{noise} noise",
@@ -79,7 +79,7 @@ def test_every_aggregate_is_explained_in_every_setting(visits: Path, aggregate: 
         ):
             assert fact in text, (fact, text)
         assert ("docs/proofs/weights.md" in text) == (unit is not None)
-        assert ("every key appears" in text) == grouped
+        assert ("every key is released" in text) == grouped
         assert max(len(line) for line in text.splitlines()) <= 130
         json.dumps(explain_plan(plan).to_json(), allow_nan=False)
 
@@ -88,7 +88,7 @@ def test_people_are_counted_and_explained(visits: Path) -> None:
     sql = "SELECT ward, COUNT(DISTINCT patient_id) AS people FROM visits GROUP BY ward"
     text = render_plan(plan_of(visits, sql))
     assert "COUNT(DISTINCT patient_id)" in text
-    assert "counts in at most 3 groups" in text
+    assert "contributes to at most 3 groups" in text
 
 
 def test_forecasts_are_the_error_bars_of_the_answer(visits: Path) -> None:
@@ -133,7 +133,7 @@ def test_a_mean_without_a_public_guess_is_forecast_as_a_function_of_n(visits: Pa
     sql = "SELECT ward, AVG(age) AS a FROM visits GROUP BY ward"
     assert "/n in a group of n rows" in render_plan(plan_of(visits, sql))
     assert "if n = 2,000 rows" in render_plan(plan_of(visits, sql, rows=6000))
-    assert "lost in the noise" in render_plan(plan_of(visits, sql, rows=60))
+    assert "the noise of the count hides" in render_plan(plan_of(visits, sql, rows=60))
 
 
 def test_alternatives_say_what_they_would_have_given(visits: Path) -> None:
@@ -143,7 +143,7 @@ def test_alternatives_say_what_they_would_have_given(visits: Path) -> None:
     assert names == [
         "discrete Laplace, 1/2 of the loss each",
         "discrete Gaussian, 1/2 of rho = epsilon²/2 = 0.005 each",
-        "sampling 5 rows a person",
+        "sampling 5 rows per person",
         "values not centred",
     ]
     apart, gaussian, _, plain = (alternative.half_width for alternative in pure.alternatives)
@@ -174,7 +174,7 @@ def test_what_happens_after_the_noise_is_named_and_free(visits: Path) -> None:
     )
     text = " ".join(render_plan(plan_of(visits, sql)).split())
     assert "each = SUM(cost) / COUNT(*); HAVING COUNT(*) > 10" in text
-    assert "LIMIT 2 OFFSET 1: on noisy values, free" in text
+    assert "LIMIT 2 OFFSET 1: computed from noisy values, free" in text
 
 
 def test_a_range_of_one_point_and_negative_ranges_are_explained(visits: Path) -> None:

@@ -25,7 +25,7 @@ def test_explain_says_what_a_part_costs_now(jali: Runner, clinic: Path) -> None:
     jali("ask", clinic, COUNT, "--epsilon", "0.5", "--part", "ward=A")
     text = " ".join(jali("explain", clinic, COUNT, "--epsilon", "0.5", "--part", "ward = B").out.split())
     assert "B of visits by ward" in text
-    assert "now its sum grows by nothing" in text
+    assert "its total now grows by nothing" in text
 
 
 @pytest.mark.parametrize("part", ["ward", "=A", "ward=Z", "code=1"])

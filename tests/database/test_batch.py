@@ -317,7 +317,7 @@ def test_an_answer_of_a_batch_says_that_its_cost_is_that_of_the_batch() -> None:
     for sql in QUESTIONS[:2]:
         batch.ask(sql)
     plan = batch.explain()
-    assert "Leaves of table t: " in str(plan)
+    assert "Remaining of table t: " in str(plan)
     assert str(plan).count("COUNT(*): ± ") == 2
     for answer in batch.run():
         assert answer.cost == batch.cost

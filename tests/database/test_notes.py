@@ -30,9 +30,9 @@ def db() -> jali.Database:
 
 def test_an_answer_says_which_counts_per_person_are_clamped(db: jali.Database) -> None:
     answer = db.ask(f"SELECT ward, AVG(n) AS n, AVG(total) AS t FROM ({PER_PERSON}) GROUP BY ward", epsilon=1)
-    assert [note.split(" for each uid is clamped to ")[1].split(":")[0] for note in answer.notes] == [
-        "[0, 3], as max_rows is 3",
-        "[0, 30], as max_rows is 3",
+    assert [note.split(" per uid is clamped to ")[1] for note in answer.notes] == [
+        "[0, 3] because max_rows is 3",
+        "[0, 30] because max_rows is 3",
     ]
     assert all(f"{note}." in str(answer) for note in answer.notes)
     assert answer.to_json()["notes"] == list(answer.notes)
@@ -50,7 +50,7 @@ def test_a_count_is_clamped_where_a_note_says_so(db: jali.Database) -> None:
 def test_rows_that_a_subquery_made_one_of_are_not_cut_off(db: jali.Database) -> None:
     once = f"SELECT uid, MAX(n) AS n FROM ({PER_PERSON}) GROUP BY uid"
     twice = db.explain(f"SELECT AVG(k) FROM (SELECT uid, COUNT(n) AS k FROM ({once}) GROUP BY uid)", epsilon=1)
-    assert [clamp.split(" for each")[0] for clamp in explain_plan(twice).clamps] == [
+    assert [clamp.split(" per ")[0] for clamp in explain_plan(twice).clamps] == [
         "COUNT(*)",
         "SUM(visits.cost)",
     ]

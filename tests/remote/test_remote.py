@@ -204,7 +204,7 @@ def test_explaining_says_that_there_is_no_grant(place: Place) -> None:
     token = place.database.access.create("eve", "analyst").text
     told = jali.connect(place.address, token=token).explain(WARDS, epsilon=1)
     assert "eve has no grant on visits" in str(told)
-    assert "Leaves" in str(told)
+    assert "Remaining" in str(told)
 
 
 def test_a_frame_without_its_package_says_how_to_get_one(there: Session, monkeypatch: pytest.MonkeyPatch) -> None:

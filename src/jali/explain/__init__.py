@@ -38,7 +38,7 @@ from jali.planner.plan import Plan
 
 
 def explain_plan(plan: Plan) -> Explanation:
-    """Say everything about a plan that a reader may want to know."""
+    """Return the whole explanation of a plan."""
     return Explanation(
         table=plan.table.name,
         tables=table_notes(plan),

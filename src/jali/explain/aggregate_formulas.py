@@ -79,7 +79,7 @@ def describe_typical_data(moment: Moment) -> str:
     """Say for what data the forecast is made."""
     if moment.kind == "regr_count":
         return ""
-    spread = "values about the middle with a standard deviation of a quarter of the range"
+    spread = "values around the middle of the range with a standard deviation of a quarter of it"
     return spread if moment.y is None else f"{spread} and a correlation of 1/2"
 
 

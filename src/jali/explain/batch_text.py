@@ -1,4 +1,4 @@
-"""The plan of a batch in words."""
+"""Write the explanation of a batch."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from jali.privacy import Event
 
 
 def render_batch(batch: BatchPlan) -> str:
-    """Say what is asked, how close each comes by itself, what leaves together and agrees, and what it costs."""
+    """List the questions with their forecasts, what is released together, what agrees, and what it costs."""
     return "\n".join([*_questions(batch), "", *_agreement(batch), "", *_noises(batch), *_costs(batch)])
 
 
@@ -31,12 +31,12 @@ def _questions(batch: BatchPlan) -> Iterator[str]:
 def _agreement(batch: BatchPlan) -> Iterator[str]:
     found = [cluster for cluster in find_clusters(batch) if len(_numbers(batch, cluster)) > 1]
     if not found:
-        yield "No questions are made to agree."
+        yield "No answers are made consistent."
     for cluster in found:
         numbers = ", ".join(f"[{n}]" for n in _numbers(batch, cluster))
-        yield f"Made to agree: {numbers}, over {cluster.partition.cells:,} common cells."
+        yield f"Made consistent: {numbers}, over {cluster.partition.cells:,} common cells."
     if batch.agree and any(plan.aggregation.weights is not None for plan in batch.plans):
-        yield "A person's rows are weighed once for all questions about a table: over what any of them counts."
+        yield "A person's rows are weighted once for all questions about a table, over all rows that any counts."
 
 
 def _numbers(batch: BatchPlan, cluster: ReleaseCluster) -> list[int]:
@@ -59,8 +59,8 @@ def _costs(batch: BatchPlan) -> Iterator[str]:
     for table, cost in batch.costs:
         yield f"{clean(table)} is charged once: {cost}{_instead(sums[table], cost)}."
     for account, left in batch.leaves:
-        yield f"Leaves of {clean(account)}: {clean(left)}"
+        yield f"Remaining of {clean(account)}: {clean(left)}"
 
 
 def _instead(parts: Event, cost: Event) -> str:
-    return "" if parts == cost else f", in place of the sum of its parts, {parts}"
+    return "" if parts == cost else f", instead of the sum of its releases, {parts}"

@@ -1,4 +1,4 @@
-"""Histograms and distribution functions: what is measured of their cells, and what else was considered."""
+"""Explain histograms and distribution functions: what is measured of their cells, and the alternatives."""
 
 from __future__ import annotations
 
@@ -116,7 +116,7 @@ def _other_ways(one: PlannedRelease) -> list[AlternativeNote]:
     if not gaussian:
         return same
     best = gaussian[0]
-    remark = f"{best.outcome}, at rho = epsilon²/2 = {decimal(rho)}, but no pure epsilon: ask with rho for it"
+    remark = f"{best.outcome}, at rho = epsilon²/2 = {decimal(rho)}, but not pure epsilon: ask with rho"
     return [*same, replace(best, name=f"Gaussian {best.name}", outcome=remark)]
 
 

@@ -1,4 +1,4 @@
-"""The groups of a question: where their keys come from, and how those that nobody declared are chosen."""
+"""Explain the group keys: where they come from, and how partition selection works where nobody declared them."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _SHOWN = 8
 
 
 def key_notes(plan: Plan) -> tuple[KeyNote, ...]:
-    """Say of each grouping expression which keys it has."""
+    """Describe the keys of each grouping expression."""
     return tuple(_note(plan, key) for key in plan.keys)
 
 
@@ -45,7 +45,7 @@ def list_grouping_sets(plan: Plan) -> tuple[tuple[str, int], ...]:
 def _note(plan: Plan, key: KeySet) -> KeyNote:
     shown = write_original(key.expression)
     if key.values is None:
-        meaning = "Not declared: which keys appear is chosen privately"
+        meaning = "Not declared: the keys that are released are selected privately"
         return KeyNote(shown, "chosen", None, (), meaning)
     origin, source = _origin(plan, key.expression)
     values = tuple(map(_key, key.values[:_SHOWN]))
@@ -59,11 +59,11 @@ def _key(value: Any) -> str:
 def _fate(plan: Plan) -> str:
     counts = ""
     if plan.aggregation.weights is not None and not plan.aggregation.required:
-        counts = f", though they still count toward the rows of their {name_unit(plan)}"
+        counts = f", but still count toward the contribution bound of their {name_unit(plan)}"
     dropped = f"rows with other values are dropped{counts}"
     if plan.selection is None:
-        return f"every key appears, also with no rows; {dropped}"
-    return f"{dropped}; which groups appear is chosen privately"
+        return f"every key is released, even without rows; {dropped}"
+    return f"{dropped}; the groups that are released are selected privately"
 
 
 def _origin(plan: Plan, expression: Expression) -> tuple[str, str]:
@@ -81,9 +81,9 @@ def _origin(plan: Plan, expression: Expression) -> tuple[str, str]:
 
 def _describe_enumeration(plan: Plan, expression: Expression, columns: list[str], declared: set[bool]) -> str:
     if infer_type(expression, plan.source).kind is Kind.BOOLEAN:
-        return "All that a condition can be"
+        return "All values of a condition"
     if not columns:
-        return "The only value there is"
+        return "The only possible value"
     ranges = "range" if len(columns) == 1 else "ranges"
     facts = "keys and ranges" if len(declared) == 2 else ("keys" if True in declared else ranges)
     return f"All values that the declared {facts} of {join_words(columns)} allow"
@@ -110,7 +110,7 @@ def table_of(relation: Relation, column: str) -> object:
 
 
 def selection_note(plan: Plan) -> SelectionNote | None:
-    """Say how large a group must be to appear, and what choosing costs."""
+    """Say how large a group must be to be released, and what partition selection costs."""
     if plan.selection is None:
         return None
     chosen, event = plan.selection, plan.selection.loss.event
@@ -134,13 +134,13 @@ def selection_note(plan: Plan) -> SelectionNote | None:
 
 
 def _meaning(plan: Plan) -> str:
-    people = "rows" if plan.aggregation.weights is None else f"different {name_unit(plan)}"
+    people = "rows" if plan.aggregation.weights is None else f"distinct {name_unit(plan)}"
     told = (
-        "only whether it appears is told"
+        "only whether a group is released becomes known"
         if plan.told is None
-        else "with noise it is told of each group that appears"
+        else "it is released with noise for each selected group"
     )
-    return f"how many {people} are behind each group that occurs; {told}"
+    return f"number of {people} in each group that occurs; {told}"
 
 
 def _most_groups(plan: Plan) -> int:
@@ -150,25 +150,23 @@ def _most_groups(plan: Plan) -> int:
 
 
 def _mechanism(plan: Plan) -> str:
-    kept = (
-        ""
-        if plan.aggregation.weights is None
-        else (f"; a {name_unit(plan)} in more groups keeps {plural(_most_groups(plan), 'group')}, by a fixed hash")
-    )
+    most = plural(_most_groups(plan), "group")
+    kept = f"; a {name_unit(plan)} in more groups keeps {most}, selected by a fixed hash"
+    kept = "" if plan.aggregation.weights is None else kept
     counts = None if plan.selection is None else plan.selection.counts
     if counts is not None:
-        told = "" if plan.told is None else "; that count is told"
+        told = "" if plan.told is None else "; the count is released too"
         least = f"{counts.threshold:,}{_describe_chance(counts)}"
-        return f"{_noise(counts)}: a group appears if its noisy count is at least {least}{told}{kept}"
+        return f"{_noise(counts)}: a group is released if its noisy count is at least {least}{told}{kept}"
     pairs = f", shared by up to {plural(most_changes(plan.source) * _most_groups(plan), 'group')}"
-    return f"optimal partition selection: the likeliest coin for each group that the loss allows{pairs}{kept}"
+    return f"optimal partition selection: each group at the largest probability that the loss allows{pairs}{kept}"
 
 
 def _describe_chance(chosen: ThresholdedCounts) -> str:
     """Say how often a count one below the threshold appears: so much of delta was left."""
     if not chosen.coin:
         return ""
-    return f", or with a chance of {show_percent(float(chosen.coin))} if it is {chosen.threshold - 1:,}"
+    return f", or with probability {show_percent(float(chosen.coin))} if it is {chosen.threshold - 1:,}"
 
 
 def _noise(chosen: ThresholdedCounts) -> str:

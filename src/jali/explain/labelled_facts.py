@@ -18,7 +18,7 @@ from jali.explain.notes import (
 )
 from jali.planner.original_expression import join_words
 
-_GUESS = "With a public guess of the rows declared"
+_GUESS = "If the number of rows is declared"
 
 
 def show_forecast(note: AggregateNote) -> str:
@@ -30,7 +30,7 @@ def show_forecast(note: AggregateNote) -> str:
     if note.rank_error is not None:
         return _rank(note, note.rank_error)
     if note.weight_error is not None:
-        return f"at most {show_rows(note.weight_error)} lighter than the heaviest"
+        return f"at most {show_rows(note.weight_error)} fewer than the most frequent value"
     return _moment(note) if note.typical else _mean(note)
 
 
@@ -41,7 +41,7 @@ def write_forecasts(note: AggregateNote) -> tuple[str, ...]:
 
 def _write_width(note: AggregateNote, half_width: float) -> str:
     if note.least_half_width is None or note.least_half_width == half_width:
-        where = " in a group that is sure to appear" if note.sure else ", whatever the data"
+        where = " in a group that is certain to be released" if note.sure else ", whatever the data"
         return f"± {show_amount(half_width)}{where}"
     first, widest = show_amount(note.least_half_width), show_amount(half_width)
     return f"± {first} in the first cell, at most ± {widest} further on"
@@ -61,7 +61,7 @@ def _mean(note: AggregateNote) -> str:
         return f"± {_span(note, 1.0, '/n')} in a group of n rows"
     rows = f"n = {show_amount(note.guess)} rows"
     if note.guess <= (note.doubtful_below or 0.0):
-        return f"unknown: {rows} are lost in the noise of the count"
+        return f"unknown: the noise of the count hides {rows}"
     return f"± {_span(note, note.guess)} if {rows}"
 
 
@@ -89,7 +89,7 @@ def _depends(note: AggregateNote) -> str:
     if note.rank_error is not None:
         return _reach(note)
     if note.weight_error is not None:
-        return "" if note.guess is None else f"A group has n = {show_amount(note.guess)} rows by the public guess"
+        return "" if note.guess is None else f"By the public guess, a group has n = {show_amount(note.guess)} rows"
     return _typical(note) if note.typical else _ends(note)
 
 
@@ -97,39 +97,39 @@ def _reach(note: AggregateNote) -> str:
     """Tell the ends of a quantile's interval from its value."""
     if note.rank_reach is None:
         return ""
-    ends = "that is for the value; the ends of its interval, bought for less, lie"
+    ends = "this holds for the value; the ends of its interval, released at a smaller loss, lie"
     if note.sets:
-        return f"{ends} further out: see {note.formula}"
+        return f"{ends} further out (see {note.formula})"
     share = "" if note.guess is None else f", {show_percent(note.rank_reach / note.guess)} of n,"
     return f"{ends} about {show_rows(note.rank_reach)}{share} to {'one' if note.one_sided else 'each'} side"
 
 
 def _typical(note: AggregateNote) -> str:
-    made = f"The forecast is for {note.typical}; the interval holds for all data"
-    return made if note.guess is not None else f"{made}. {_GUESS}, it would be a number"
+    made = f"The forecast assumes {note.typical}; the interval holds for any data"
+    return made if note.guess is not None else f"{made}. {_GUESS}, the forecast is a number"
 
 
 def _ends(note: AggregateNote) -> str:
     """Say how the forecast of a mean depends on the rows of its group."""
-    little = f"Below n = {show_amount(note.doubtful_below or 0.0)} it says little"
-    ends = f"least for a mean in the middle of its range, most at an end. {little}"
+    little = f"Below n = {show_amount(note.doubtful_below or 0.0)} the forecast says little"
+    ends = f"smallest for a mean in the middle of its range, largest at an end. {little}"
     if note.guess is None:
-        return f"{ends}. {_GUESS}, this would be a number"
+        return f"{ends}. {_GUESS}, the forecast is a number"
     return f"n is {_source(note, note.guess)}. In general ± {_span(note, 1.0, '/n')}: {ends}"
 
 
 def _source(note: AggregateNote, guess: float) -> str:
     """Say where the guess of the rows of a group comes from."""
     if note.stated:
-        return f"{show_amount(guess)} rows, a guess that the question states"
-    total = f"{show_amount(guess * note.groups)} rows, declared as a public guess"
+        return f"{show_amount(guess)} rows, as the question states"
+    total = f"{show_amount(guess * note.groups)} rows, by the declared public guess"
     return total if note.groups == 1 else f"{total}, over {note.groups:,} groups"
 
 
 Facts = list[tuple[str, str]]
-_VALUES = "the interval tells how far that is in values"
-_TOLD = "in a group that is sure to appear, more in one that is not, as only large counts are told"
-_TOTALS = "counts and sums of rows are averaged over the sets, so that totals agree and none is worse"
+_VALUES = "the interval says what this means in values"
+_TOLD = "in a group that is certain to be released, more in others, because only large counts are released"
+_TOTALS = "counts and sums of rows are averaged over the grouping sets: totals agree, and none is less accurate"
 
 
 def subject(note: Explanation) -> str:
@@ -138,10 +138,10 @@ def subject(note: Explanation) -> str:
 
 
 def question_facts(note: Explanation) -> Facts:
-    """Say whose privacy counts, and what is made of their rows."""
+    """Describe the privacy unit, the contribution bound, the groups and the loss."""
     lines = [("Privacy unit", _unit(note))]
     lines += _adjacency(note)
-    lines += _label_texts("Part", [clean(line) for line in note.part])
+    lines += _label_texts("Subpopulation", [clean(line) for line in note.part])
     lines += _label_texts("Rows", [clean(step) for step in note.steps])
     lines += _label_texts("Clamped", [clean(clamp) for clamp in note.clamps])
     lines.append(("Contribution", f"{note.contribution}."))
@@ -149,15 +149,15 @@ def question_facts(note: Explanation) -> Facts:
     lines += [("Keys", _keys(key)) for key in note.keys]
     lines += _groups(note)
     lines.append(("Loss", f"{note.loss} for the whole answer: {note.split}."))
-    lines += _label_texts("Leaves", _leaves(note))
+    lines += _label_texts("Remaining", _leaves(note))
     lines += _label_texts("Accuracy", [f"{clean(line)}." for line in note.accuracy])
     if note.afterwards:
-        lines.append(("Afterwards", clean("; ".join(note.afterwards)) + ": on noisy values, free"))
+        lines.append(("Afterwards", clean("; ".join(note.afterwards)) + ": computed from noisy values, free"))
     return lines
 
 
 def _leaves(note: Explanation) -> list[str]:
-    """Say what is left afterwards: of which account, where it is not clear."""
+    """Say what remains of the budget; of which account, where there are several."""
     return [clean(left if len(note.leaves) == 1 else f"{account}: {left}") for account, left in note.leaves]
 
 
@@ -167,9 +167,9 @@ def _label_texts(label: str, texts: list[str]) -> Facts:
 
 def _unit(note: Explanation) -> str:
     if note.unit is None:
-        return "each row is a person"
+        return "each row is a privacy unit"
     units = list(dict.fromkeys(f"{table.unit} of {table.name}" for table in note.tables if table.via is None))
-    reached = [f"{table.name} reaches it by {table.via}" for table in note.tables if table.via is not None]
+    reached = [f"{table.name} reaches it through {table.via}" for table in note.tables if table.via is not None]
     if len(note.tables) == 1:
         return note.unit
     return "; ".join([f"{' = '.join(units)}", *reached])
@@ -177,7 +177,7 @@ def _unit(note: Explanation) -> str:
 
 def _adjacency(note: Explanation) -> Facts:
     kinds = {table.adjacency for table in note.tables}
-    alone = "" if len(note.tables) == 1 else ". Each table is promised this by itself"
+    alone = "" if len(note.tables) == 1 else ". This holds for each table separately"
     if len(kinds) == 1:
         return [("Adjacency", f"{note.adjacency}: {note.neighbours}{alone}")]
     each = ", ".join(f"{table.name} {table.adjacency}" for table in note.tables)
@@ -193,7 +193,7 @@ def _keys(key: KeyNote) -> str:
 
 def _groups(note: Explanation) -> Facts:
     if note.selection is not None:
-        return [("Groups", f"chosen privately: {note.selection.sizes}. A group that is missing may be smaller")]
+        return [("Groups", f"selected privately: {note.selection.sizes}. Smaller groups may be missing")]
     if note.sets:
         each = ", ".join(f"{clean(columns)} {count:,}" for columns, count in note.sets)
         total = sum(count for _, count in note.sets)
@@ -213,21 +213,21 @@ def tables_needed(note: Explanation) -> bool:
 
 
 def table_facts(note: Explanation) -> Facts:
-    """Say of each table why it is charged what it is charged."""
+    """Say why each table is charged what it is charged."""
     lines = [(table.name, f"{table.because}.") for table in note.tables]
-    return lines + [(name, "public: nobody's rows, never charged.") for name in note.public]
+    return lines + [(name, "public: not protected, never charged.") for name in note.public]
 
 
 # Releases.
 
 
 def release_facts(note: ReleaseNote) -> Facts:
-    """Say everything about one release."""
+    """Describe one release."""
     return _noise_facts(note) if isinstance(note, MeasureNote) else _choice_facts(note)
 
 
 def _noise_facts(note: MeasureNote) -> Facts:
-    scale = "scale" if note.norm == "L1" else "sigma"
+    scale = "noise scale" if note.norm == "L1" else "sigma"
     spread = f"{scale} {show_amount(note.scale)}, standard deviation {show_amount(note.stddev)}"
     return [
         ("measures", note.meaning),
@@ -246,14 +246,14 @@ def _noise_facts(note: MeasureNote) -> Facts:
 def _choice_facts(note: ChoiceNote) -> Facts:
     what = "rank" if note.kind == "quantile" else "weight"
     rows = show_rows(note.half_width)
-    forecast = f"at most {rows} lighter than the best, whatever the data"
+    forecast = f"at most {rows} fewer than the most frequent value, whatever the data"
     if what == "rank":
-        forecast = f"rank of the value within {rows} of the aim, whatever the data; {_VALUES}"
+        forecast = f"rank of the value within {rows} of the target, whatever the data; {_VALUES}"
     return [
-        ("picks", note.meaning),
+        ("selects", note.meaning),
         ("sensitivity", f"{show_rows(note.sensitivity)} of {what} ({note.because})"),
         ("mechanism", note.mechanism),
-        *([("aimed", note.aim)] if note.aim else []),
+        *([("target", note.aim)] if note.aim else []),
         *_loss(note),
         *([("interval", note.ends)] if note.ends else []),
         *_each_set(note.sets, "within {} rows"),
@@ -267,8 +267,8 @@ def _loss(note: ReleaseNote) -> Facts:
     if note.sets:
         return []
     if isinstance(note, MeasureNote) and note.told:
-        return [("loss", "none of its own: it is the count that the groups are chosen by")]
-    picks = f", in {note.picks} picks" if isinstance(note, ChoiceNote) and note.picks > 1 else ""
+        return [("loss", "no loss of its own: the groups are selected by this count")]
+    picks = f", in {note.picks} selections" if isinstance(note, ChoiceNote) and note.picks > 1 else ""
     return [("loss", f"{note.loss}{picks}, {show_percent(note.share)} of the question's")]
 
 
@@ -294,7 +294,7 @@ def _other(other: AlternativeNote) -> str:
 
 
 def selection_facts(note: SelectionNote) -> Facts:
-    """Say everything about how groups are chosen."""
+    """Describe how groups are selected."""
     return [
         ("counts", note.meaning),
         ("sensitivity", note.because),

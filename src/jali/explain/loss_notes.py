@@ -1,4 +1,4 @@
-"""Explain how the loss was found, split and charged, and what is computed after the noise."""
+"""Explain how the privacy loss was found, split and charged, and what is computed after the noise."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ def accuracy_lines(plan: Plan) -> tuple[str, ...]:
     if plan.aim is None or not plan.aim.within:
         return ()
     each = "each number" if plan.keys else "the answer"
-    found = f"{plan.cost} is the least loss, up to 1 %, at which {each} stays within what was asked"
-    sure = f"with {show_percent(plan.aim.confidence)}{', each group by itself' if plan.keys else ''}"
+    found = f"{plan.cost} is the smallest loss, up to 1 %, at which {each} is as accurate as requested"
+    sure = f"with {show_percent(plan.aim.confidence)} confidence{', each group separately' if plan.keys else ''}"
     return (
         f"{found}, {sure}",
         *(_line(plan, output.name, made, width) for output, made, width in list_targets(plan)),
@@ -37,8 +37,8 @@ def _line(plan: Plan, name: str, estimate: AnyEstimate, within: Fraction) -> str
     found = forecast_estimate(plan, 0, estimate)
     width = f"{name} within {decimal(within)}"
     if found.half_width is None:
-        return f"{width}: a forecast and no promise, {join_words(_if(plan, estimate))}"
-    return f"{width}, whatever the data" + (", in a group that is sure to appear" if found.sure else "")
+        return f"{width}: a forecast, not a guarantee, {join_words(_if(plan, estimate))}"
+    return f"{width}, whatever the data" + (", in a group that is certain to be released" if found.sure else "")
 
 
 def _if(plan: Plan, estimate: AnyEstimate) -> list[str]:
@@ -47,7 +47,7 @@ def _if(plan: Plan, estimate: AnyEstimate) -> list[str]:
     found = [] if rows is None else [f"for groups of {show_amount(rows)} rows"]
     if isinstance(estimate, Moment):
         return [*found, "typical data"]
-    return [*found, "values that lie evenly over their range"] if isinstance(estimate, Picked) else found
+    return [*found, "values spread evenly over their range"] if isinstance(estimate, Picked) else found
 
 
 def list_postprocessing(plan: Plan) -> tuple[str, ...]:
@@ -77,14 +77,14 @@ def _describe_selection(plan: Plan) -> str:
     share = float(amount(plan, plan.selection.loss.event) / plan.cost.amount)
     taken = "all" if share == 1 else show_percent(share)
     if plan.told is None:
-        return f"choosing the groups takes {taken} of it; of the rest, "
-    return f"the count that the groups are chosen by, and that is told with them, takes {taken} of it; "
+        return f"selecting the groups takes {taken} of it; of the rest, "
+    return f"the count that selects the groups, and is released with them, takes {taken} of it; "
 
 
 def _sets(plan: Plan) -> str:
     if len(plan.levels) == 1:
         return ""
-    return f"each grouping set gets a share by the {_root(plan)} root of its number of groups; within it, "
+    return f"the share of a grouping set grows with the {_root(plan)} root of its number of groups; within a set, "
 
 
 def _root(plan: Plan) -> str:
@@ -97,23 +97,24 @@ def _measures(plan: Plan) -> str:
         return "nothing else is measured"
     rest, of_rest = ("all of it", "") if plan.told is None else ("the rest", "of the rest, ")
     if len(notes) == 1:
-        return f"one {'measure' if not notes[0].ends else 'pick with its interval'} takes {rest}"
+        return f"one {'measure' if not notes[0].ends else 'selection with its interval'} takes {rest}"
     return (
-        f"{of_rest}shares are proportional to the {_root(plan)} root of how much a measure matters (1 for each "
-        f"aggregate it carries, 1/3 below a mean{_others(plan)}), which makes the forecast squared error least"
+        f"{of_rest}shares are proportional to the {_root(plan)} root of the importance of a measure (1 for each "
+        f"aggregate that uses it, 1/3 for the count of a mean{_others(plan)}), which minimises the forecast "
+        "squared error"
     )
 
 
 def _others(plan: Plan) -> str:
     kinds = [estimate for _, estimate in plan.estimates]
-    found = ", by its effect on the result under a moment" if any(isinstance(k, Moment) for k in kinds) else ""
+    found = ", its effect on the result in a moment" if any(isinstance(k, Moment) for k in kinds) else ""
     ends = any(isinstance(k, Picked) and isinstance(k.axis, Marks) for k in kinds)
-    return found + (", ends of intervals a fourteenth of their quantile's share each" if ends else "")
+    return found + (", a fourteenth of its quantile's share for each end of an interval" if ends else "")
 
 
 _TOGETHER = {
-    1: "all parts together cost as much as the dearest of them",
-    2: "a person who is replaced can leave one part and enter another: the dearest pair of parts counts",
+    1: "all subpopulations together cost as much as the most expensive one",
+    2: "a replaced person can leave one subpopulation and enter another: the two most expensive ones are charged",
 }
 
 
@@ -123,26 +124,27 @@ def part_lines(plan: Plan) -> tuple[str, ...]:
         return ()
     member, table = plan.part, next(t for t in plan.tables if t.name == plan.part.table)
     first = (
-        f"{member.key} of {name_partition(member)}: one of {len(member.values):,}, known before the data is read"
+        f"{member.key} of {name_partition(member)}: one of {len(member.values):,} subpopulations, known before "
+        "the data is read"
     )
     return (first, _belonging(table), *(_cost(plan, t) for t in plan.tables))
 
 
 def _belonging(table: Table) -> str:
     if table.row_level:
-        return "each row is in one part at most; rows with other keys are in none"
+        return "each row is in at most one subpopulation; rows with other keys are in none"
     return (
-        f"each {table.owner} belongs to one part at most: of those where it has rows, the one with the least hash;"
-        " its rows in other parts do not count, in no question on a part"
+        f"each {table.owner} belongs to at most one subpopulation: of those where it has rows, the one with the "
+        "smallest hash; its rows in others do not count in any question on a subpopulation"
     )
 
 
 def _cost(plan: Plan, table: Table) -> str:
     found = count_charged_subpopulations(plan, table)
     if found is None:
-        return f"{table.name} pays as without parts: some rows of the question need no row of the part"
+        return f"{table.name} is charged as for the whole table: some rows need no row of the subpopulation"
     now = dict(plan.charged).get(table.name)
-    growth = "" if now is None else f"; now its sum grows by {_amount(now)}"
+    growth = "" if now is None else f"; its total now grows by {_amount(now)}"
     return f"{table.name}: {_TOGETHER[found[0]]} ({proof_pages.PARALLEL}){growth}"
 
 

@@ -109,7 +109,7 @@ def _loss(plan: Plan, one: PlannedRelease) -> str:
     first = min(find_block(one.part))
     if one.index == first:
         return f"{write_loss(plan, one.event)} for {_together(plan)} together"
-    return f"nothing more, paid with [{note_of(plan, first) + 1}]"
+    return f"included in that of [{note_of(plan, first) + 1}]"
 
 
 def _theorems(plan: Plan, noise: Measurement) -> tuple[str, ...]:
@@ -190,7 +190,7 @@ def _meaning(plan: Plan, one: PlannedRelease) -> str:
     if isinstance(measure, CountPeople):
         return _people(plan, measure)
     if isinstance(measure, CountValues):
-        return f"number of different values of {write_original(measure.value)}{_describe_selection(plan)}"
+        return f"number of distinct values of {write_original(measure.value)}{_describe_selection(plan)}"
     if isinstance(measure, SumValues):
         return f"{_show_weights(plan)}{_sum(measure)}"
     return f"{_show_weights(plan)}number of rows{_present(measure)}"
@@ -200,7 +200,7 @@ def _describe_selection(plan: Plan) -> str:
     weights = plan.aggregation.weights
     if weights is None:
         return ""
-    return f"; each {name_unit(plan)} keeps at most {weights.max_rows:,} of theirs, by a fixed hash, not weighed"
+    return f"; each {name_unit(plan)} contributes at most {weights.max_rows:,}, selected by a fixed hash"
 
 
 def _show_weights(plan: Plan) -> str:
@@ -210,9 +210,9 @@ def _show_weights(plan: Plan) -> str:
 
 def _people(plan: Plan, measure: CountPeople) -> str:
     if plan.selection is not None and measure.present is None:
-        return f"how many different {name_unit(plan)} keep the group"
-    spread = "" if plan.aggregation.one_group else ", spread over the groups they appear in"
-    return f"how many different {name_unit(plan)} have a row{_present(measure)}{spread}"
+        return f"number of distinct {name_unit(plan)} that keep the group"
+    spread = "" if plan.aggregation.one_group else ", each weighted over its groups"
+    return f"number of distinct {name_unit(plan)} with a row{_present(measure)}{spread}"
 
 
 def _present(measure: CountRows | CountPeople) -> str:
@@ -231,9 +231,10 @@ def _sum(measure: SumValues) -> str:
     low, high = decimal(measure.low), decimal(measure.high)
     value, condition = split_filter(measure.value)
     where = _write_guard(measure.value) if condition is None else f" where {write_original(condition)}"
-    center = f", less {decimal(measure.center)} (the middle)" if measure.center else ""
+    center = f", minus {decimal(measure.center)} (the middle)" if measure.center else ""
     step = "whole numbers" if measure.steps == 1 else f"multiples of 1/{measure.steps}"
-    absent = "NULL and NaN count 0" + (", before the middle is taken off" if measure.missing is not None else "")
+    absent = "NULL and NaN count as 0"
+    absent += "" if measure.missing is None else ", before the middle is subtracted"
     return f"sum of {write_original(value)}{where} clamped to [{low}, {high}]{center}, in {step}; {absent}"
 
 
@@ -251,10 +252,10 @@ def _because(plan: Plan, measure: Measure) -> str:
     weights, who = plan.aggregation.weights, name_unit(plan)
     if isinstance(measure, CountPeople):
         groups = 1 if weights is None or plan.aggregation.one_group else weights.max_groups
-        return f"one {who} counts in at most {plural(groups, 'group')}{show_changes(plan)}"
+        return f"one {who} contributes to at most {plural(groups, 'group')}{show_changes(plan)}"
     if isinstance(measure, CountValues):
         kept = 1 if weights is None else weights.max_rows
-        return f"one {who} keeps at most {plural(kept, 'value')}{show_changes(plan)}"
+        return f"one {who} contributes at most {plural(kept, 'value')}{show_changes(plan)}"
     each = f" of at most {show_amount(largest(measure))} each" if isinstance(measure, SumValues) else ""
     rows = plural(1 if weights is None else weights.max_rows, "row")
     return (f"{rows}{each}" if weights is None else f"one {who}: {rows}{each}") + show_changes(plan)
@@ -287,12 +288,12 @@ def _alternatives(plan: Plan, one: PlannedRelease) -> list[AlternativeNote]:
 def _compare_bounds(one: PlannedRelease, weights: Weights) -> AlternativeNote:
     """Return what weights in place of ranks would have given, or a sample in place of weights."""
     if weights.by_rank:
-        outcome = "the same noise and no error from the sample, for some ten times the work"
+        outcome = "the same noise and no sampling error, at about ten times the work"
         return AlternativeNote(
             "weights over the copy", outcome, half_width(one), _rms(one, one.mechanism.noise_law)
         )
-    outcome = "the same noise, plus an error of its own from the draw, and a sort of the table"
-    name = f"sampling {plural(weights.max_rows, 'row')} a person"
+    outcome = "the same noise plus sampling error, and the table must be sorted"
+    name = f"sampling {plural(weights.max_rows, 'row')} per person"
     return AlternativeNote(name, outcome, half_width(one), _rms(one, one.mechanism.noise_law))
 
 
@@ -302,9 +303,9 @@ def _by_number(one: PlannedRelease, noise: Measurement, weights: Weights) -> Alt
     law = choose_least_noise(one.reach.by_number, noise.loss).law
     width = law.quantile(CONFIDENCE) * find_unit(one)
     kept = [min(float(groups), weights.max_rows * times) for times in (1.0, math.sqrt(groups))]
-    outcome = f"± {show_amount(width)}; of one row in each of {groups:,} groups they keep {show_amount(kept[0])}"
+    outcome = f"± {show_amount(width)}; of one row in each of {groups:,} groups, they keep {show_amount(kept[0])}"
     return AlternativeNote(
-        "weights by the number of rows", f"{outcome}, not {show_amount(kept[1])}", width, _rms(one, law)
+        "weights by the number of rows", f"{outcome} instead of {show_amount(kept[1])}", width, _rms(one, law)
     )
 
 
@@ -316,8 +317,8 @@ def _apart(plan: Plan, one: PlannedRelease, counts: ThresholdedCounts) -> Altern
     law = choose_least_noise(one.reach, half).law
     width = law.quantile(CONFIDENCE) * find_unit(one)
     outcome = f"± {show_amount(width)}, and a group of {likely:,} people"
-    name = "groups chosen apart, half for each"
-    return AlternativeNote(name, f"{outcome} appears with 95 %", width, _rms(one, law))
+    name = "groups selected separately, half of the loss each"
+    return AlternativeNote(name, f"{outcome} is released with probability 95 %", width, _rms(one, law))
 
 
 def _rival(one: PlannedRelease, rival: AlternativeMeasurement) -> AlternativeNote:
@@ -328,7 +329,7 @@ def _rival(one: PlannedRelease, rival: AlternativeMeasurement) -> AlternativeNot
     if event.epsilon is None:
         rho, ask = (
             f"rho = epsilon²/2 = {decimal(event.rho)}",
-            "but no pure epsilon: ask with rho for it, on a budget",
+            "but not pure epsilon: ask with rho, on a budget",
         )
         if parts > 1:
             outcome += f", {ask} with a delta"

@@ -1,4 +1,4 @@
-"""The notes of an explanation: plain data, for text, HTML and JSON alike."""
+"""The notes that an explanation is made of: plain data for text, HTML and JSON."""
 
 from __future__ import annotations
 

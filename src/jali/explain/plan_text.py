@@ -25,12 +25,12 @@ FREE = "Explaining is free: nothing was spent and no data was read."
 Part = tuple[str, str, str]
 _WORDS = re.compile(r"""(?:'(?:[^']|'')*'|"(?:[^"]|"")*"|[^\s])+""")
 _MANY = 4
-_CHARGED = "each is charged by itself"
-_QUERY = "exact integers, read only after the ledger was debited"
+_CHARGED = "each is charged separately"
+_QUERY = "exact integers, read only after the ledger is debited"
 
 
 def render_plan(plan: Plan, *, ink: Ink = PLAIN, width: int = WIDTH, engine_query: bool = True) -> str:
-    """Say in text how a question would be answered, and why it costs what it costs.
+    """Explain in text how a question would be answered, and why it costs what it costs.
 
     Args:
         plan: What to explain.
@@ -109,7 +109,7 @@ def _tables_html(note: Explanation) -> Facts:
 
 def _answers_text(note: Explanation, ink: Ink, width: int) -> str:
     lines = [line for aggregate in note.aggregates for line in _answer_lines(aggregate)]
-    heads = ("aggregate", "made of", "forecast")
+    heads = ("aggregate", "computed from", "forecast")
     columns = [TextColumn(head, cells) for head, cells in zip(heads, zip(*lines, strict=True), strict=True)]
     made = textwrap.indent(write_table(columns, ink=ink), "  ")
     remarks = [(clean(a.name), show_remark(a)) for a in note.aggregates if show_remark(a)]
@@ -127,12 +127,12 @@ def _sentence(note: AggregateNote) -> str:
 
 def _describe_releases(note: Explanation) -> str:
     if note.selection is None and all(m.kind == "noise" for m in note.measures):
-        return "what is computed, and the noise that is added"
-    return "what is computed, and the noise or the choice through which it leaves"
+        return "what is computed, and the noise that protects it"
+    return "what is computed, and the noise or the selection that protects it"
 
 
 def _releases(note: Explanation) -> list[tuple[str, Facts]]:
-    chosen = [] if note.selection is None else [("[groups] which appear", selection_facts(note.selection))]
+    chosen = [] if note.selection is None else [("[groups] that are released", selection_facts(note.selection))]
     return chosen + [(f"[{i}] {m.name}", release_facts(m)) for i, m in enumerate(_drop_repeats(note), 1)]
 
 

@@ -1,4 +1,4 @@
-"""The releases of a plan in the order in which they are explained: the ends of an interval with their quantile."""
+"""List the releases of a plan as they are explained: the ends of an interval together with their quantile."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class PlannedRelease:
 
     @property
     def mechanism(self) -> Measurement:
-        """Through what it leaves."""
+        """The mechanism that protects it."""
         return self.part.mechanisms[self.index]
 
     @property

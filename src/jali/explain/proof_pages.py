@@ -1,4 +1,4 @@
-"""The pages with the proofs that an explanation leans on."""
+"""The proof pages that an explanation refers to."""
 
 from __future__ import annotations
 

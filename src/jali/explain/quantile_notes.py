@@ -1,4 +1,4 @@
-"""What is picked along an axis: quantiles by their rank, modes by their weight."""
+"""Explain what is selected along an axis: quantiles by their rank, modes by their weight."""
 
 from __future__ import annotations
 
@@ -87,10 +87,10 @@ def _meaning(plan: Plan, draw: AxisRelease) -> str:
     weighed = "number of rows" if weights is None or weights.by_rank else "weight"
     if not isinstance(draw.axis, Marks):
         first = "the value" if draw.picks == 1 else f"the {draw.picks} values, one after the other,"
-        return f"{first} of the largest {weighed} among {draw.axis.cells:,}; only which is told, not how large"
-    ends = {Fraction(0): "the least value", Fraction(1): "the largest value"}
-    rank = ends.get(draw.at, f"the {weighed} below it nearest to {_fraction(draw.at)} of all")
-    return f"the mark with {rank}, of {_marks(draw.axis)}; NULL and NaN are left out"
+        return f"{first} with the largest {weighed} among {draw.axis.cells:,}; the {weighed} is not released"
+    ends = {Fraction(0): "the smallest value", Fraction(1): "the largest value"}
+    rank = ends.get(draw.at, f"a {weighed} below it nearest to {_fraction(draw.at)} of the total")
+    return f"the mark with {rank}, of {_marks(draw.axis)}; NULL and NaN are ignored"
 
 
 def _marks(axis: Marks) -> str:
@@ -112,7 +112,7 @@ def _because(plan: Plan, draw: AxisRelease) -> str:
     if draw.kind == "top":
         return f"{reach} in one cell{show_changes(plan)}"
     larger = max(draw.at, 1 - draw.at)
-    share = f", each moving ranks by at most {_fraction(larger)} against the target" if larger < 1 else ""
+    share = f", each moving a rank by at most {_fraction(larger)} relative to the target" if larger < 1 else ""
     return f"{reach}{share}{show_changes(plan)}"
 
 
@@ -136,15 +136,15 @@ def aside(one: PlannedRelease) -> float:
 
 
 def _aim(one: PlannedRelease) -> str:
-    """Say how far inside the range a least or largest value is aimed at."""
+    """Say how far inside the range the target of a smallest or largest value is."""
     rows = aside(one)
-    return f"{show_amount(rows)} rows inside, so that the empty end of the range is not picked" if rows else ""
+    return f"{show_amount(rows)} rows inside, so that the empty end of the range is not selected" if rows else ""
 
 
 def _ends(plan: Plan, draw: AxisRelease, places: tuple[int, ...]) -> str:
-    """Say how the ends of the interval are bought."""
+    """Say how the ends of the interval are released."""
     if not places and draw.kind == "quantile":
-        return "none are bought: by the declared number of rows a group is too small for them; the range is told"
+        return "no ends: by the declared number of rows, a group is too small for them; the interval is the range"
     if not places:
         return ""
     ends = [release(plan, 0, place) for place in places]
@@ -153,10 +153,11 @@ def _ends(plan: Plan, draw: AxisRelease, places: tuple[int, ...]) -> str:
     rows = show_amount(aside(ends[0]))
     sides = "below and above" if len(ends) == 2 else ("below" if first.end < 0 else "above")
     share = show_percent(sum(end.share for end in ends))
-    bought = f"{plural(len(ends), 'further pick')}, {rows} rows {sides}, for {write_loss(plan, ends[0].event)}"
+    more, loss = plural(len(ends), "further selection"), write_loss(plan, ends[0].event)
+    bought = f"{more}, {rows} rows {sides}, for {loss}"
     if len(ends) == 2:
         return f"{bought} each ({share} in all)"
-    return f"{bought} ({share}); the other end is that of the range, for nothing"
+    return f"{bought} ({share}); the other end is that of the range, at no loss"
 
 
 def _other(one: PlannedRelease) -> AlternativeNote:
@@ -193,7 +194,7 @@ def _compare_halving(one: PlannedRelease) -> list[AlternativeNote]:
         window=1 if draw.steps else one.resolution,
     )
     width = halving.error(CONFIDENCE) / one.resolution
-    outcome = f"within {show_amount(width)} rows where no value repeats, and off by half the rows of one that does"
+    outcome = f"within {show_amount(width)} rows if no value repeats; a repeated value adds half of its rows"
     return [AlternativeNote(f"all {len(places)} quantiles by halving", outcome, width)]
 
 

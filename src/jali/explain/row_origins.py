@@ -62,7 +62,7 @@ def _steps(relation: Relation, known: Conditions) -> list[str]:
         return _steps(relation.source, known)
     if isinstance(relation, Capped):
         unit, who = own(relation).unit, name_relation(relation.source)
-        cap = f"of {who} at most {relation.rows:,} rows of each {unit}, before they are joined or grouped"
+        cap = f"at most {relation.rows:,} rows of {who} per {unit}, before joining or grouping"
         return [*_steps(relation.source, known), cap]
     if isinstance(relation, Pair):
         return [*_steps(relation.left, known), *_steps(relation.right, ()), _describe_join(relation, known)]
@@ -76,7 +76,7 @@ def _steps(relation: Relation, known: Conditions) -> list[str]:
 def _describe_filter(relation: Keep) -> str:
     here = write_original(relation.condition, find_original_names(relation.source))
     scanned = isinstance(relation.source, Scan)
-    return f"rows of {name_relation(relation.source)} where {here}" if scanned else f"of these, those where {here}"
+    return f"rows of {name_relation(relation.source)} where {here}" if scanned else f"those of them where {here}"
 
 
 def _describe_join(pair: Pair, known: Conditions) -> str:
@@ -84,20 +84,20 @@ def _describe_join(pair: Pair, known: Conditions) -> str:
     shown = f"{name_relation(pair.left)} {_KINDS[pair.kind]} {name_relation(pair.right)}"
     on = "" if pair.condition is None else f" on {write_original(pair.condition)}"
     if left.public or right.public:
-        return f"{shown}{on}: public rows have no owner: each keeps its own; what multiplies is bounded later"
+        return f"{shown}{on}: rows keep their privacy unit, public rows have none; repeated rows are bounded later"
     equal = write_equality(pair.left, pair.right, conjuncts(pair.condition) + known)
-    means = "makes both rows one person's" + _lonely(pair.kind)
-    return f"{shown}{on}, which {means}" if on == f" on {equal}" else f"{shown}{on}: {equal} {means}"
+    means = "both rows belong to one person" + _lonely(pair.kind)
+    return f"{shown}{on}, so {means}" if on == f" on {equal}" else f"{shown}{on}: as {equal}, {means}"
 
 
 def _lonely(kind: str) -> str:
-    return "" if kind == "inner" else "; a row without partner keeps its owner"
+    return "" if kind == "inner" else "; a row without a match keeps its privacy unit"
 
 
 def write_equality(left: Relation, right: Relation, conditions: Conditions) -> str:
     """Write the condition that equates two owners."""
     found = find_owner_equality(left, right, conditions)
-    return "an equality of the owners" if found is None else write_original(found)
+    return "their privacy units are equal" if found is None else write_original(found)
 
 
 def _describe_match(relation: Match) -> str:
@@ -107,16 +107,15 @@ def _describe_match(relation: Match) -> str:
         else f", {write_original(relation.condition, find_original_names(relation.other))}"
     )
     same = "" if own(relation.other).public else " of the same person"
-    shown = f"a row of {name_relation(relation.other)}{same}{on}"
+    shown = f"matching row of {name_relation(relation.other)}{same}{on}"
     if relation.flag is None:
-        return f"rows of {name_relation(relation.source)} for which there is {shown}"
-    return f"rows of {name_relation(relation.source)}, each told whether there is {shown}"
+        return f"rows of {name_relation(relation.source)} with a {shown}"
+    return f"rows of {name_relation(relation.source)}, each flagged by whether there is a {shown}"
 
 
 def _describe_union(relation: Stack) -> str:
-    return (
-        f"UNION ALL of {join_words([name_relation(part) for part in relation.parts])}: every row keeps its owner"
-    )
+    parts = join_words([name_relation(part) for part in relation.parts])
+    return f"UNION ALL of {parts}: every row keeps its privacy unit"
 
 
 def _describe_summary(relation: PerOwner) -> str:
@@ -168,19 +167,19 @@ def _via(table: Table) -> str | None:
     if table.reach is None:
         return None
     reach = table.reach
-    return f"{reach.here} = {reach.there} of {reach.table.name}, which is unique there"
+    return f"{reach.here} = {reach.there} of {reach.table.name}, which is unique in {reach.table.name}"
 
 
 def _because(plan: Plan, table: Table) -> str:
     who = "row" if table.row_level else f"{table.owner}"
     if table.name in own(plan.source).needed:
-        lost = f"every row needs a row of {table.name}: without those of one {who}, what that {who} adds is gone"
+        lost = f"every row needs a row of {table.name}: removing one {who} there removes its contribution"
     else:
         lost = (
-            f"a row can do without {table.name}: without those of one {who}, what remains may move to another "
-            "group or gain weight, so one bounded contribution goes and another comes"
+            f"a row can exist without {table.name}: removing one {who} there may move its other rows to another "
+            "group or change their weights, so that another bounded contribution takes the place of the first"
         )
-    return lost if table.adjacency is Adjacency.ADD_REMOVE else f"{lost}; replacing does this for two"
+    return lost if table.adjacency is Adjacency.ADD_REMOVE else f"{lost}; a replacement does this for two"
 
 
 def describe_neighbours(plan: Plan) -> str:
@@ -191,7 +190,7 @@ def describe_neighbours(plan: Plan) -> str:
     if table.adjacency is Adjacency.ADD_REMOVE:
         return f"the answer is nearly as likely with {rows} as without"
     other = "any other row" if table.row_level else f"the rows of any other {who}"
-    return f"the answer is nearly as likely with {rows} as with {other} instead; how many there are is public"
+    return f"the answer is nearly as likely with {rows} as with {other} instead; their number is public"
 
 
 def describe_contribution(plan: Plan) -> str:
@@ -202,35 +201,35 @@ def describe_contribution(plan: Plan) -> str:
     rows, who = plural(weights.max_rows, "row"), name_unit(plan)
     if weights.by_rank:
         return (
-            f"one {who} counts for at most {rows}, by rank: the first {weights.max_rows:,} of each {who} in the "
-            f"prepared copy count 1 each, in an order that was drawn when it was written{_from(plan)}"
+            f"at most {rows} per {who}: the first {weights.max_rows:,} of each {who} in the prepared copy count 1 "
+            f"each, in a random order that was drawn when the copy was written{_from(plan)}"
         )
     if is_made_one_row(plan.source) and weights.max_rows == 1:
-        return f"one {who} has one row at most, and counts once"
+        return f"each {who} has at most one row, which counts once"
     asked = "that pass the filter " if isinstance(plan.source, Keep) else ""
-    bound = f"one {who} counts for at most {rows}: of c rows {asked}each weighs min(1, {weights.max_rows}/c), "
+    bound = f"at most {rows} per {who}: of c rows {asked}each weighs min(1, {weights.max_rows}/c), "
     if weights.norm == "l2":
         bound = (
-            f"one {who} counts for at most {rows} in the L2 norm over the groups: each row {asked}weighs "
-            f"min(1, {weights.max_rows}/c), where c is the root of the sum of squares of the rows in each group, "
+            f"at most {rows} per {who} in the L2 norm over the groups: each row {asked}weighs "
+            f"min(1, {weights.max_rows}/c), where c is the root of the sum of squared row counts over the groups, "
         )
-    return f"{bound}rounded down to a multiple of 1/{weights.resolution:,}. Nothing is sampled{_from(plan)}"
+    return f"{bound}rounded down to a multiple of 1/{weights.resolution:,}. No rows are sampled{_from(plan)}"
 
 
 def _alone(plan: Plan) -> str:
     """Say why rows need no bound."""
     if plan.table.unique:
-        return f"each {name_unit(plan)} has one row, as a key of the source enforces, and counts once"
-    return "each row is a person of its own and counts once"
+        return f"each {name_unit(plan)} has one row, which a key of the source enforces, and counts once"
+    return "each row is a privacy unit of its own and counts once"
 
 
 def _from(plan: Plan) -> str:
     """Say where the bound comes from, unless it is simply the table's."""
     weights, declared = plan.aggregation.weights, own(plan.source).max_rows
     if weights is not None and weights.max_rows != declared:
-        return f". The question asks for {weights.max_rows:,}; declared is {_origin(plan.source)}"
+        return f". The question sets this contribution bound; {_origin(plan.source)} is declared"
     origin = _origin(plan.source)
-    return "" if origin == _write_declared_bound(plan.table) else f". The bound is {origin}"
+    return "" if origin == _write_declared_bound(plan.table) else f". The contribution bound is {origin}"
 
 
 def _write_declared_bound(table: Table) -> str:
@@ -246,7 +245,7 @@ def _origin(relation: Relation) -> str:
     if isinstance(relation, Pair):
         return _larger(relation)
     if isinstance(relation, PerOwner) and own(relation).max_rows != own(relation.source).max_rows:
-        return f"1 (a row for each {own(relation).unit})"
+        return f"1 (one row per {own(relation).unit})"
     assert not isinstance(relation, Match) or not own(relation.source).public
     return _origin(relation.source)
 

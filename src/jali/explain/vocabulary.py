@@ -1,4 +1,4 @@
-"""Words that all parts of an explanation share."""
+"""Phrases that all parts of an explanation share."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from jali.planner.plan import Plan
 CONFIDENCE = terms.CONFIDENCE
 _MOVED = {
     1: "",
-    2: "; taken away and put in elsewhere",
-    4: "; taken away and put in elsewhere, for two people",
+    2: "; removed in one place and added in another",
+    4: "; removed in one place and added in another, for two people",
 }
 
 
@@ -36,7 +36,7 @@ def plural(count: int, noun: str) -> str:
 
 
 def show_changes(plan: Plan) -> str:
-    """Say what else one unit moves beside one bounded vector."""
+    """Say what one unit changes beyond one bounded contribution."""
     return _MOVED[most_changes(plan.source)]
 
 

@@ -1,7 +1,7 @@
-"""What is said with every answer: public facts that hold for it, as they did before it was asked.
+"""The notes of an answer: public facts that hold for it whatever the data.
 
-What a subquery cuts off of one person's counts and sums, and how close quantiles come in rows. An answer needs no
-explanation for them: `explain` says the same, and all else.
+They say how a subquery clamps one person's counts and sums, and how close quantiles come in rows. `explain` says
+the same and more.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ from jali.privacy import decimal
 
 
 def write_answer_notes(plan: Plan) -> tuple[str, ...]:
-    """Return what is said with an answer."""
+    """Return the notes of an answer."""
     return describe_clamps(plan) + describe_ranks(plan)
 
 
 def describe_clamps(plan: Plan) -> tuple[str, ...]:
-    """Say of each count and sum per person where it ends, and that `max_rows` is why."""
+    """Say to what each count and sum per person is clamped, and that `max_rows` is why."""
     return tuple(dict.fromkeys(said for made in _per_person(plan.source) for said in _clamp_notes(made)))
 
 
@@ -49,13 +49,13 @@ def _clamp_notes(made: PerOwner) -> Iterator[str]:
         bounds = one.field.bounds
         if one.function in ("count", "sum") and bounds.low is not None and bounds.high is not None:
             yield (
-                f"{write_summary(one, names)} for each {owners.unit} is clamped to [{decimal(bounds.low)}, "
-                f"{decimal(bounds.high)}], as max_rows is {owners.max_rows:,}: what is beyond is cut off"
+                f"{write_summary(one, names)} per {owners.unit} is clamped to [{decimal(bounds.low)}, "
+                f"{decimal(bounds.high)}] because max_rows is {owners.max_rows:,}"
             )
 
 
 def describe_ranks(plan: Plan) -> tuple[str, ...]:
-    """Say of each quantile within how many rows of its aim it is; with totals each set has its own."""
+    """Say within how many rows of its target each quantile is; with totals each set has its own."""
     return tuple(_rank_notes(plan)) if len(plan.levels) == 1 else ()
 
 
@@ -65,4 +65,4 @@ def _rank_notes(plan: Plan) -> Iterator[str]:
             error = forecast_estimate(plan, 0, estimate).rank_error
             names = [output.name for output in plan.question.outputs if output.expression == aggregate]
             if error is not None and names:
-                yield f"The rank of {names[0]} is within {show_rows(error)} of its aim, with 95 %"
+                yield f"The rank of {names[0]} is within {show_rows(error)} of its target, with 95 % confidence"

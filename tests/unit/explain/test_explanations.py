@@ -145,8 +145,8 @@ def test_groups_that_are_chosen_say_how_large_they_must_be(clinic: jali.Database
     terms: dict[str, Any] = {kind: 1}
     plan = clinic.explain(CHOSEN[title], **terms, delta=1e-6)
     text, note = render_plan(plan), explain_plan(plan)
-    assert "[groups] which appear" in text
-    assert "Not declared: which keys appear is chosen privately" in " ".join(text.split())
+    assert "[groups] that are released" in text
+    assert "Not declared: the keys that are released are selected privately" in " ".join(text.split())
     assert note.selection is not None
     told = [measure for measure in note.measures if isinstance(measure, MeasureNote) and measure.told]
     assert [measure.name for measure in told] == (
@@ -183,7 +183,7 @@ def test_declared_groups_with_a_minimum_of_people_are_chosen_too(clinic: jali.Da
     assert note.selection is not None
     assert note.selection.least == 10
     assert note.keys[0].origin == "declared"
-    assert "every key appears" not in note.keys[0].meaning
+    assert "every key is released" not in note.keys[0].meaning
     assert "one of fewer than 10 never" in text_of(clinic, sql, delta=1e-6, min_people=10)
 
 
@@ -194,15 +194,15 @@ def test_each_table_says_what_one_person_changes_and_is_charged(clinic: jali.Dat
     assert [(t.name, t.exact_loss) for t in (visits, patients)] == [("visits", "1/2"), ("patients", "1")]
     assert [(name, str(event.amount)) for name, event in plan.costs] == [("visits", "1/2"), ("patients", "1")]
     assert "every row needs a row of visits" in visits.because
-    assert "a row can do without patients" in patients.because
+    assert "a row can exist without patients" in patients.because
     assert "docs/proofs/ownership.md" in render_plan(plan)
 
 
 def test_joins_name_the_equality_that_makes_rows_one_persons(clinic: jali.Database) -> None:
-    assert "visits joined with patients on visits.uid = patients.pid, which makes both rows one person's" in (
+    assert "visits joined with patients on visits.uid = patients.pid, so both rows belong to one person" in (
         text_of(clinic, QUESTIONS["a join"])
     )
-    assert "visits joined with patients on visits.uid = patients.pid, which makes both rows" in (
+    assert "visits joined with patients on visits.uid = patients.pid, so both rows" in (
         text_of(clinic, QUESTIONS["a comma join"])
     )
     assert "left-joined" in text_of(clinic, QUESTIONS["a left join"])
@@ -214,16 +214,16 @@ def test_public_tables_are_named_and_never_charged(clinic: jali.Database) -> Non
     assert [table.name for table in note.tables] == ["visits"]
     assert note.keys[0].origin == "public"
     assert "From the public table wards" in note.keys[0].meaning
-    assert "wards public: nobody's rows, never charged." in text_of(clinic, QUESTIONS["a public table"])
+    assert "wards public: not protected, never charged." in text_of(clinic, QUESTIONS["a public table"])
 
 
 def test_a_unit_that_is_reached_says_how(clinic: jali.Database) -> None:
     note = noted(clinic, QUESTIONS["a reached unit"])
     assert [(t.name, t.unit, t.via) for t in note.tables] == [
-        ("lines", "cust", "order = key of orders, which is unique there"),
+        ("lines", "cust", "order = key of orders, which is unique in orders"),
         ("orders", "cust", None),
     ]
-    assert "one cust counts for at most 9 rows" in note.contribution
+    assert "at most 9 rows per cust" in note.contribution
 
 
 def test_the_bound_says_where_it_comes_from(clinic: jali.Database) -> None:
@@ -231,17 +231,19 @@ def test_the_bound_says_where_it_comes_from(clinic: jali.Database) -> None:
         return noted(clinic, QUESTIONS[title], **terms).contribution
 
     assert "at most 8 rows" in bound("a join")
-    assert "The bound is the larger of 8 (visits) and 1 (patients)" in bound("a join")
-    assert "The bound is 8 (visits) + 1 (patients)" in bound("union")
-    assert "The question asks for 3; declared is 8 (visits)" in bound("different values", max_rows=3)
-    assert bound("per person") == "one uid has one row at most, and counts once"
-    assert "The bound" not in bound("different values")
+    assert "The contribution bound is the larger of 8 (visits) and 1 (patients)" in bound("a join")
+    assert "The contribution bound is 8 (visits) + 1 (patients)" in bound("union")
+    assert "The question sets this contribution bound; 8 (visits) is declared" in bound(
+        "different values", max_rows=3
+    )
+    assert bound("per person") == "each uid has at most one row, which counts once"
+    assert "The contribution bound" not in bound("different values")
 
 
 def test_what_is_computed_per_person_is_clamped_and_said_so(clinic: jali.Database) -> None:
     assert noted(clinic, QUESTIONS["per person"]).steps == (
         "one row for each uid: COUNT(*) clamped to [0, 8]",
-        "of these, those where COUNT(*) > 2",
+        "those of them where COUNT(*) > 2",
     )
     (step,) = noted(clinic, QUESTIONS["per person and key"]).steps
     assert step == "one row for each uid and visits.ward: SUM(visits.cost) clamped to [0, 800]"
@@ -277,7 +279,7 @@ def test_the_shares_of_a_quantile_and_its_interval_make_the_whole(clinic: jali.D
     (note,) = noted(clinic, "SELECT MEDIAN(age) FROM visits").measures
     assert isinstance(note, ChoiceNote)
     assert note.share == pytest.approx(7 / 8, abs=1e-3)
-    assert "2 further picks" in note.ends
+    assert "2 further selections" in note.ends
     assert "(12 % in all)" in note.ends
 
 
@@ -287,7 +289,7 @@ def test_extremes_are_aimed_at_themselves_and_one_end_is_free(clinic: jali.Datab
         assert isinstance(note, ChoiceNote)
         assert note.aim == ""
         assert f"rows {side}" in note.ends
-        assert "the other end is that of the range, for nothing" in note.ends
+        assert "the other end is that of the range, at no loss" in note.ends
 
 
 def test_alternatives_of_a_choice_are_worse(clinic: jali.Database) -> None:
@@ -315,7 +317,7 @@ def test_forecasts_of_grouping_sets_are_the_error_bars_of_the_answer(clinic: jal
     widths = [(span[1] - span[0]) / 2 for span in spans if span is not None]
     assert note.half_width == pytest.approx(widths[0])
     assert [name for name, _ in note.sets] == ["(ward)", "()"]
-    assert note.sets[1][1] == f"± {show_amount(widths[-1])} on any data"
+    assert note.sets[1][1] == f"± {show_amount(widths[-1])}, whatever the data"
 
 
 def test_grouping_sets_name_their_groups_shares_and_totals(clinic: jali.Database) -> None:
@@ -372,7 +374,7 @@ def test_a_guess_of_a_tables_rows_says_nothing_about_a_subquerys(clinic: jali.Da
 
 def test_many_measures_name_what_was_considered_once(clinic: jali.Database) -> None:
     text = text_of(clinic, "SELECT CORR(cost, age), STDDEV(cost) FROM visits")
-    assert text.count("sampling 8 rows a person") == 1
+    assert text.count("sampling 8 rows per person") == 1
 
 
 def test_several_engine_queries_say_what_they_are_for(clinic: jali.Database) -> None:

@@ -68,4 +68,4 @@ def test_an_extreme_has_one_end_and_a_list_has_two_for_each(db: jali.Database) -
 def test_with_totals_the_reader_is_sent_to_the_measure(db: jali.Database) -> None:
     sql = "SELECT ward, MEDIAN(age) FROM visits GROUP BY ROLLUP (ward)"
     (note,) = explain_plan(db.explain(sql, epsilon=1)).aggregates
-    assert show_remark(note).endswith("lie further out: see [1]")
+    assert show_remark(note).endswith("lie further out (see [1])")

@@ -236,7 +236,7 @@ def test_an_explanation_says_what_the_loss_was_found_for(db: jali.Database) -> N
     first, count, mean = explain_plan(plan).accuracy
     assert str(plan.cost) in first
     assert count == "n within 20, whatever the data"
-    assert "no promise, for groups of 1,000 rows" in mean
+    assert "not a guarantee, for groups of 1,000 rows" in mean
     assert "n within 20" in str(plan)
     assert explain_plan(db.explain(sql, epsilon=1)).accuracy == ()
 
@@ -245,7 +245,7 @@ def test_a_guess_of_the_rows_is_for_forecasts_only(db: jali.Database) -> None:
     sql = "SELECT AVG(age) AS a FROM visits"
     plain, guessed = db.explain(sql, epsilon=1), db.explain(sql, epsilon=1, group_rows=500)
     assert plain == guessed
-    assert "500 rows, a guess that the question states" in " ".join(str(guessed).split())
+    assert "500 rows, as the question states" in " ".join(str(guessed).split())
     assert "500" not in str(plain)
 
 

@@ -102,9 +102,9 @@ def test_a_refusal_names_the_question_and_nothing_is_planned() -> None:
     db.protect("t", pa.table({"code": ["x"]}), unit=None, budget=jali.Budget(epsilon=1))
     with pytest.raises(jali.errors.Unsupported, match="Question 2 of the batch: The keys of code"):
         planned(db, ["SELECT COUNT(*) FROM t", "SELECT code, COUNT(*) FROM t GROUP BY code"], epsilon=1)
-    with pytest.raises(jali.errors.QueryError, match=r"Question 1 of the batch: .* a loss of its own"):
+    with pytest.raises(jali.errors.QueryError, match=r"Question 1 of the batch: .* cannot have its own"):
         planned(database(), [(WARDS, {"epsilon": 1})], epsilon=1)
-    with pytest.raises(jali.errors.QueryError, match=r"Question 1 of the batch: .*needs one loss"):
+    with pytest.raises(jali.errors.QueryError, match=r"Question 1 of the batch: The privacy loss is missing"):
         planned(database(), [WARDS])
     with pytest.raises(jali.errors.QueryError, match="from 1 to"):
         planned(database(), [], epsilon=1)
@@ -169,8 +169,8 @@ def test_explain_says_which_questions_agree_what_leaves_together_and_what_it_cos
     text = str(planned(database(), [*COUNTS[:2], WARDS, "SELECT MEDIAN(age) FROM t"], epsilon=1))
     assert "A batch of 4 questions" in text
     assert "WHERE age > 5" in text
-    assert "Made to agree: [1], [2], [3]" in text.replace(", [4]", "")
-    assert "weighed once for all questions" in text
+    assert "Made consistent: [1], [2], [3]" in text.replace(", [4]", "")
+    assert "weighted once for all questions" in text
     assert "t is charged once: epsilon 1." in text
 
 

@@ -124,7 +124,7 @@ def test_a_strategy_for_other_cells_or_other_weights_never_runs() -> None:
         strategy_l1(TreeOfCells(120, (8, 15), False), aggregation, 1)
     assert aggregation.weights is not None
     by_length = replace(aggregation, weights=replace(aggregation.weights, norm="l2"))
-    with pytest.raises(JaliError, match="L1 norm"):
+    with pytest.raises(JaliError, match="L1 sensitivity"):
         strategy_squared_l2(TreeOfCells(121, (11, 11), False), by_length, 1)
 
 
@@ -176,7 +176,7 @@ def test_an_explanation_shows_the_other_ways_with_their_forecasts() -> None:
     assert [a.name for a in gaussian.alternatives] == ["noise on a tree of counts", "noise on the cells"]
     for note in (pure, gaussian):
         assert all("rms" in other.outcome and other.half_width is not None for other in note.alternatives)
-        same = [a.half_width for a in note.alternatives if "no pure epsilon" not in a.outcome]
+        same = [a.half_width for a in note.alternatives if "not pure epsilon" not in a.outcome]
         assert note.half_width < min(width for width in same if width is not None)
     histogram = explain_plan(planned("SELECT HISTOGRAM(age) FROM visits", epsilon=1)).measures[0]
     assert "noise on a tree of counts" in [a.name for a in histogram.alternatives]

@@ -125,7 +125,7 @@ def test_the_rows_of_a_group_are_known_by_public_facts_alone(db: jali.Database) 
 def test_a_count_that_is_told_makes_the_interval_that_the_answer_will_have(
     db: jali.Database, aggregate: str
 ) -> None:
-    """In a group of a million rows, which is sure to appear: a union bound over the told count and the rest."""
+    """In a group of a million rows, which is certain to be released: a union bound over its count and the rest."""
     sql = f"SELECT drug, {aggregate} AS x, COUNT(*) AS n FROM people GROUP BY drug"
     plan = db.explain(sql, epsilon=1, delta="1e-9")
     assert plan.told is not None
@@ -176,4 +176,4 @@ def test_an_explanation_has_the_same_forecasts(db: jali.Database) -> None:
 def test_an_aggregate_that_is_longer_than_a_line_is_explained_too(db: jali.Database) -> None:
     long = " + ".join(["age"] * 60)
     text = str(db.explain(f"SELECT AVG({long}) AS a FROM visits", epsilon=1))
-    assert "least for a mean in the middle of its range" in " ".join(text.split())
+    assert "smallest for a mean in the middle of its range" in " ".join(text.split())

@@ -170,11 +170,11 @@ def test_the_scheme_names_everything_that_decides_who_belongs_where(db: jali.Dat
 def test_explain_says_who_belongs_to_the_part_and_what_it_costs_now() -> None:
     with opened() as db:
         first = " ".join(str(planned(db)).split())
-        assert "A of visits by ward: one of 3, known before the data is read" in first
-        assert "each id belongs to one part at most" in first
-        assert "now its sum grows by epsilon 1" in first
+        assert "A of visits by ward: one of 3 subpopulations, known before the data is read" in first
+        assert "each id belongs to at most one subpopulation" in first
+        assert "its total now grows by epsilon 1" in first
         db.ask(COUNT, epsilon=1, part={"ward": "A"})
-        assert "now its sum grows by nothing" in " ".join(str(planned(db, part={"ward": "B"})).split())
+        assert "its total now grows by nothing" in " ".join(str(planned(db, part={"ward": "B"})).split())
         assert "grows by epsilon 0.5" in " ".join(str(planned(db, epsilon="1.5", part={"ward": "B"})).split())
         assert planned(db).charged[0][1].epsilon == 1
         assert len(db.receipts()) == 1
@@ -183,7 +183,7 @@ def test_explain_says_who_belongs_to_the_part_and_what_it_costs_now() -> None:
 def test_explain_says_that_rows_are_in_their_own_part() -> None:
     with opened(unit=None) as db:
         text = " ".join(str(planned(db)).split())
-        assert "each row is in one part at most" in text
+        assert "each row is in at most one subpopulation" in text
         assert "grows by epsilon 1" in text
 
 

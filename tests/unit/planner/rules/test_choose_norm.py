@@ -109,6 +109,6 @@ def test_rows_are_weighed_by_length_only_where_gaussian_noise_hides_sums_over_kn
 
 def test_explain_says_what_the_norm_keeps() -> None:
     text = " ".join(str(planned("SELECT ward, level, COUNT(*) FROM visits GROUP BY ward, level", rho=1)).split())
-    assert "at most 5 rows in the L2 norm over the groups" in text
+    assert "at most 5 rows per patient_id in the L2 norm over the groups" in text
     assert "weights by the number of rows" in text
-    assert "of one row in each of 12 groups they keep 5, not 12" in text
+    assert "of one row in each of 12 groups, they keep 5 instead of 12" in text
