@@ -27,7 +27,8 @@ EXCEPTIONS = LIST.get("exception", [])
 
 PAGES = sorted(
     str(page.relative_to(ROOT))
-    for page in (ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "SECURITY.md", *ROOT.glob("docs/**/*.md"))
+    for page in (*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"))
+    if page.name not in ("errors.md", "CHANGELOG.md")  # written from the catalogue; what was released
 )
 TEMPLATES = sorted(str(page.relative_to(ROOT)) for page in SOURCE.glob("server/pages/templates/*.html"))
 TEXTS = sorted(
@@ -35,6 +36,8 @@ TEXTS = sorted(
     for module in (
         *SOURCE.glob("errors/catalogue/*_texts.py"),
         *SOURCE.glob("explain/*.py"),
+        *SOURCE.glob("display/**/*.py"),
+        *SOURCE.glob("demo/*.py"),
         SOURCE / "planner" / "answer_notes.py",
     )
 )
@@ -100,7 +103,7 @@ def allowed(place: str, word: str) -> float:
     found = [
         entry
         for entry in EXCEPTIONS
-        if re.fullmatch(entry["where"], place) and re.search(rf"(^|\|){re.escape(entry['not'])}($|\|)", word)
+        if re.fullmatch(entry["where"], place) and entry["not"] in word
     ]
     return sum(entry.get("most", float("inf")) for entry in found)
 
@@ -122,7 +125,7 @@ def test_every_exception_has_a_reason_and_a_place() -> None:
     for entry in EXCEPTIONS:
         assert entry["why"]
         assert any(re.fullmatch(entry["where"], place) for place in places), entry
-        assert any(re.search(rf"(^|\|){re.escape(entry['not'])}($|\|)", word) for word in WORDS), entry
+        assert any(entry["not"] in word for word in WORDS), entry
 
 
 def test_every_entry_says_what_to_write_instead() -> None:
