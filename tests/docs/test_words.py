@@ -24,6 +24,8 @@ SOURCE = ROOT / "src" / "jali"
 LIST: dict[str, Any] = tomllib.loads((Path(__file__).parent / "words.toml").read_text())
 WORDS = {entry["not"]: re.compile(rf"\b(?:{entry['not']})\b", re.IGNORECASE) for entry in LIST["word"]}
 EXCEPTIONS = LIST.get("exception", [])
+# What is still to be rewritten: how many hits a place may have. Lower the numbers, never raise them.
+REMAINING: dict[str, int] = LIST.get("remaining", {})
 
 PAGES = sorted(
     str(page.relative_to(ROOT))
@@ -117,7 +119,7 @@ def around(place: str, word: str) -> list[str]:
 @pytest.mark.parametrize("place", [*PAGES, *TEMPLATES, *TEXTS, HELP])
 def test_public_text_keeps_to_the_words_of_the_field(place: str) -> None:
     wrong = {word: around(place, word) for word, count in hits(place).items() if count > allowed(place, word)}
-    assert wrong == {}
+    assert sum(map(len, wrong.values())) <= REMAINING.get(place, 0), wrong
 
 
 def test_every_exception_has_a_reason_and_a_place() -> None:
