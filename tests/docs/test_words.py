@@ -24,10 +24,13 @@ SOURCE = ROOT / "src" / "jali"
 LIST: dict[str, Any] = tomllib.loads((Path(__file__).parent / "words.toml").read_text())
 WORDS = {entry["not"]: re.compile(rf"\b(?:{entry['not']})\b", re.IGNORECASE) for entry in LIST["word"]}
 EXCEPTIONS = LIST.get("exception", [])
+# What is still to be rewritten: how many hits a place may have. Lower the numbers, never raise them.
+REMAINING: dict[str, int] = LIST.get("remaining", {})
 
 PAGES = sorted(
     str(page.relative_to(ROOT))
-    for page in (ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "SECURITY.md", *ROOT.glob("docs/**/*.md"))
+    for page in (*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"))
+    if page.name not in ("errors.md", "CHANGELOG.md")  # written from the catalogue; what was released
 )
 TEMPLATES = sorted(str(page.relative_to(ROOT)) for page in SOURCE.glob("server/pages/templates/*.html"))
 TEXTS = sorted(
@@ -35,6 +38,8 @@ TEXTS = sorted(
     for module in (
         *SOURCE.glob("errors/catalogue/*_texts.py"),
         *SOURCE.glob("explain/*.py"),
+        *SOURCE.glob("display/**/*.py"),
+        *SOURCE.glob("demo/*.py"),
         SOURCE / "planner" / "answer_notes.py",
     )
 )
@@ -100,7 +105,7 @@ def allowed(place: str, word: str) -> float:
     found = [
         entry
         for entry in EXCEPTIONS
-        if re.fullmatch(entry["where"], place) and re.search(rf"(^|\|){re.escape(entry['not'])}($|\|)", word)
+        if re.fullmatch(entry["where"], place) and entry["not"] in word
     ]
     return sum(entry.get("most", float("inf")) for entry in found)
 
@@ -114,7 +119,7 @@ def around(place: str, word: str) -> list[str]:
 @pytest.mark.parametrize("place", [*PAGES, *TEMPLATES, *TEXTS, HELP])
 def test_public_text_keeps_to_the_words_of_the_field(place: str) -> None:
     wrong = {word: around(place, word) for word, count in hits(place).items() if count > allowed(place, word)}
-    assert wrong == {}
+    assert sum(map(len, wrong.values())) <= REMAINING.get(place, 0), wrong
 
 
 def test_every_exception_has_a_reason_and_a_place() -> None:
@@ -122,7 +127,7 @@ def test_every_exception_has_a_reason_and_a_place() -> None:
     for entry in EXCEPTIONS:
         assert entry["why"]
         assert any(re.fullmatch(entry["where"], place) for place in places), entry
-        assert any(re.search(rf"(^|\|){re.escape(entry['not'])}($|\|)", word) for word in WORDS), entry
+        assert any(entry["not"] in word for word in WORDS), entry
 
 
 def test_every_entry_says_what_to_write_instead() -> None:
