@@ -12,7 +12,7 @@ import sys
 import tokenize
 from collections import Counter, defaultdict
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path, PurePosixPath
 
@@ -60,7 +60,7 @@ class Module:
     """
 
     path: PurePosixPath
-    text: str
+    text: str = field(repr=False)
     exported: bool = False
 
     @cached_property

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from jali.catalog.columns import Field
 from jali.catalog.tables import SYNTHETIC, Public, Source, Table
+from jali.catalog.validate import SERVED_FORMATS
 from jali.catalog.value_domain import Value
 from jali.database import Database
 from jali.errors import CatalogError
@@ -107,7 +108,7 @@ def _convert_fields(table: Table) -> tuple[Field, ...]:
     """Return the columns of a table as a file has them: the types of a server's table are others."""
     from jali.engines.duckdb.sources import NAMES
 
-    if table.source.format not in ("postgres", "spark"):
+    if table.source.format not in SERVED_FORMATS:
         return table.fields
     return tuple(replace(field, type=NAMES[field.kind]) for field in table.fields)
 

@@ -35,7 +35,7 @@ _FORMATS = {
 _UNIT_KINDS = (Kind.INTEGER, Kind.TEXT, Kind.DATE, Kind.TIMESTAMP, Kind.BOOLEAN)
 _MAX_ROWS = 1 << 30
 # Formats of tables that a server holds.
-_SERVED = frozenset({"postgres", "spark"})
+SERVED_FORMATS = frozenset({"postgres", "spark"})
 # How the address of a Spark cluster begins.
 _CLUSTERS = ("spark://", "sc://", "local[")
 _PATTERN = frozenset("*?[]{}")
@@ -352,7 +352,7 @@ def _check_unchanged(table: Table, earlier: Table) -> None:
 def _is_same_source(one: Source, other: Source, engine: Engine) -> bool:
     if "frame" in (one.format, other.format):
         return False
-    if one.format in _SERVED or other.format in _SERVED:
+    if one.format in SERVED_FORMATS or other.format in SERVED_FORMATS:
         # Names there tell upper from lower case, and one table has many.
         return one == other or _is_same_identity(engine.identity(one), engine.identity(other))
     try:
