@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 from tests.depth import thinned
-from tests.divergences import hockey_stick, renyi
+from tests.laws.divergences import hockey_stick, renyi
 
 from jali.lab.audit import REGISTRY, Registration, Verdict, audit_exactly
 from jali.lab.audit.broken import EXACT

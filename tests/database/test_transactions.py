@@ -53,7 +53,7 @@ def _granted(db: jali.Database) -> jali.Database:
 def counted(db: jali.Database, monkeypatch: pytest.MonkeyPatch) -> Counted:
     """What calls a function and returns which transactions it took, in order."""
     taken: list[str] = []
-    store: Any = db._ledger.store  # type: ignore[attr-defined]
+    store: Any = db._ledger.store
 
     def watch(kind: str) -> None:
         real: Callable[[], AbstractContextManager[Any]] = getattr(store, kind)

@@ -1,4 +1,4 @@
-"""docs/architecture.md lists every package and module at the top of the tree, and the layers as they are checked."""
+"""docs/architecture.md lists every package and module at the top of the tree, and the layers as checked."""
 
 from __future__ import annotations
 

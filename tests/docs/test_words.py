@@ -102,12 +102,8 @@ def hits(place: str) -> Counter[str]:
 
 def allowed(place: str, word: str) -> float:
     """Return how often a place may have a word."""
-    found = [
-        entry
-        for entry in EXCEPTIONS
-        if re.fullmatch(entry["where"], place) and entry["not"] in word
-    ]
-    return sum(entry.get("most", float("inf")) for entry in found)
+    found = [entry for entry in EXCEPTIONS if re.fullmatch(entry["where"], place) and entry["not"] in word]
+    return float(sum(entry.get("most", float("inf")) for entry in found))
 
 
 def around(place: str, word: str) -> list[str]:

@@ -6,6 +6,9 @@ import math
 
 from jali.mechanisms.base import LogMasses
 
+# Outputs that one law alone has weigh nothing below this mass: a window of an infinite law leaves some out.
+_DUST = 1e-11
+
 
 def hockey_stick(p: LogMasses, q: LogMasses, epsilon: float) -> float:
     """Return the least delta for which p and q are (epsilon, delta)-close, in that direction."""
@@ -17,8 +20,10 @@ def hockey_stick(p: LogMasses, q: LogMasses, epsilon: float) -> float:
 
 def renyi(p: LogMasses, q: LogMasses, order: float) -> float:
     """Return the Rényi divergence of an order above 1; infinite where p has outputs that q has not."""
-    if any(math.isfinite(log) and not math.isfinite(q.get(output, -math.inf)) for output, log in p.items()):
+    alone = [log for output, log in p.items() if not math.isfinite(q.get(output, -math.inf))]
+    if math.fsum(map(math.exp, alone)) > _DUST:
         return math.inf
-    terms = [order * log + (1 - order) * q[output] for output, log in p.items() if math.isfinite(log)]
+    both = [output for output, log in p.items() if math.isfinite(log) and math.isfinite(q.get(output, -math.inf))]
+    terms = [order * p[output] + (1 - order) * q[output] for output in both]
     largest = max(terms)
     return (largest + math.log(math.fsum(math.exp(term - largest) for term in terms))) / (order - 1)
