@@ -66,11 +66,9 @@ def missing_files(text: str) -> list[str]:
 
 def missing_modules(text: str) -> list[str]:
     """Return the dotted names of a text whose first parts are a package and whose next part is not in it."""
-    found = []
-    for name in re.findall(r"(?<![\w./@-])jali(?:\.[A-Za-z_][A-Za-z_0-9]*)+", text):
-        if name not in FILES_OF_DATABASES | HOSTS | OLD_NAMES and not _exists(name.split(".")):
-            found.append(name)
-    return found
+    names = re.findall(r"(?<![\w./@-])jali(?:\.[A-Za-z_][A-Za-z_0-9]*)+", text)
+    known = FILES_OF_DATABASES | HOSTS | OLD_NAMES
+    return [name for name in names if name not in known and not _exists(name.split("."))]
 
 
 def _exists(parts: list[str]) -> bool:
