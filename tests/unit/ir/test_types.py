@@ -123,7 +123,8 @@ def test_a_column_of_a_type_that_is_not_read_is_refused_like_one_that_is_not_the
     assert refused.value.code == "column-unknown-here"
     assert refused.value.position is not None
     columns = refused.value.fields["columns"]
-    assert isinstance(columns, tuple) and "o" not in columns
+    assert isinstance(columns, tuple)
+    assert "o" not in columns
 
 
 @pytest.mark.parametrize("name", sorted(FUNCTIONS))
