@@ -41,7 +41,7 @@ Declaration: TypeAlias = int | Range | Keys
 
 
 @dataclass(frozen=True)
-class Proposal:
+class ProposedDeclaration:
     """A declaration that is proposed, or would be looked for.
 
     Attributes:
@@ -91,7 +91,7 @@ class Advice:
     """
 
     table: Table
-    proposals: tuple[Proposal, ...]
+    proposals: tuple[ProposedDeclaration, ...]
     left_out: tuple[tuple[str, str], ...] = ()
 
     @property
@@ -114,7 +114,7 @@ class Advice:
             table, max_rows=rows, fields=tuple(_add_declaration(f, found.get(f.name)) for f in table.fields)
         )
 
-    def _describe_kept(self, proposal: Proposal) -> str:
+    def _describe_kept(self, proposal: ProposedDeclaration) -> str:
         """Say where the declaration keeps what it has, beside what was found."""
         field = self.table.field(proposal.subject)
         if field is None or proposal.value is None:
@@ -348,8 +348,8 @@ class Adviser:
         ranges = {receipt.question: receipt.id for receipt in self._ledger.receipts(CURATOR)}
         return ranges.get(order.question) if order.question.startswith(_RANGE) else None
 
-    def _build_proposal(self, step: _Step, *, paid: bool, dry_run: bool) -> Proposal:
-        planned = Proposal(step.subject, step.asked, NOTHING if paid else step.plan.cost)
+    def _build_proposal(self, step: _Step, *, paid: bool, dry_run: bool) -> ProposedDeclaration:
+        planned = ProposedDeclaration(step.subject, step.asked, NOTHING if paid else step.plan.cost)
         receipt = self._find_receipt(step.order)
         if dry_run and receipt is None:
             return planned
