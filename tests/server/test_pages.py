@@ -741,7 +741,7 @@ def test_a_range_that_is_bought_says_what_it_cost_and_its_receipt_says_what_it_i
     (bought,) = (field.range for field in clinic.db.tables.find("again").fields if field.name == "age")
     assert bought is not None
     said = f"{bought.low} to {bought.high}, for epsilon 1"
-    assert f"The range of age was bought: {said}" in done
+    assert f"The range of age was estimated: {said}" in done
     receipt = clinic.db.receipts()[-1]
     assert receipt.question == "RANGE OF again.age"
     assert f"<b>{said}</b>" in cara.get(f"/receipts/{receipt.id}").text

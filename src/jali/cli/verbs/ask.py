@@ -6,40 +6,21 @@ from jali.cli.errors import attach_context
 from jali.cli.options import (
     Analyst,
     AsJson,
-    Confidence,
     DatabasePath,
-    Delta,
-    Epsilon,
-    GroupRows,
-    MaxGroups,
-    MaxRows,
-    MinPeople,
-    NoiseName,
-    PartName,
     Question,
-    Rho,
-    Within,
-    collect_terms,
+    QuestionTerms,
     open_database,
     read_question,
+    take_question_options,
 )
-from jali.cli.output import StageProgress, check_confidence, write_answer
+from jali.cli.output import StageProgress, write_answer
 
 
+@take_question_options
 def ask(
     database: DatabasePath,
     sql: Question,
-    epsilon: Epsilon = None,
-    rho: Rho = None,
-    delta: Delta = None,
-    max_rows: MaxRows = None,
-    max_groups: MaxGroups = None,
-    min_people: MinPeople = None,
-    part: PartName = None,
-    within: Within = None,
-    confidence: Confidence = 0.95,
-    noise: NoiseName = None,
-    group_rows: GroupRows = None,
+    asked: QuestionTerms,
     analyst: Analyst = None,
     as_json: AsJson = False,
 ) -> None:
@@ -53,22 +34,8 @@ def ask(
 
     For an accuracy instead of a loss: [bold]jali ask clinic.jali "SELECT COUNT(*) FROM visits" --within 20[/bold]
     """
-    terms = collect_terms(
-        part,
-        within,
-        confidence,
-        epsilon=epsilon,
-        rho=rho,
-        delta=delta,
-        max_rows=max_rows,
-        max_groups=max_groups,
-        min_people=min_people,
-        noise=noise,
-        group_rows=group_rows,
-    )
-    check_confidence(confidence)
     question = read_question(sql)
     with open_database(database) as opened, attach_context(database, question, analyst):
         with StageProgress() as stages:
-            answer = opened.ask(question, analyst=analyst, on_stage=stages, **terms)
-        write_answer(answer, opened, analyst=analyst, confidence=confidence, as_json=as_json)
+            answer = opened.ask(question, analyst=analyst, on_stage=stages, **asked.terms)
+        write_answer(answer, opened, analyst=analyst, confidence=asked.confidence, as_json=as_json)

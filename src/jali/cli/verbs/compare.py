@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from jali.cli.options import AsJson
+from jali.cli.options import AsJson, number_option
 from jali.cli.output import StageProgress, save_figure, write_json
 from jali.errors import CatalogError
 
@@ -15,10 +15,6 @@ if TYPE_CHECKING:
     from jali.lab.compare.comparison_table import Comparison
 
 _MOST_DRAWS = 1_000_000
-
-
-def _number_option(help_: str) -> Any:
-    return typer.Option(metavar="NUMBER", help=help_)
 
 
 def compare(
@@ -34,12 +30,12 @@ def compare(
     column: Annotated[
         str | None, typer.Option(metavar="NAME", help="Its column; two names with a comma for a slope.")
     ] = None,
-    low: Annotated[str | None, _number_option("The least value, which is public; needed with --data.")] = None,
-    high: Annotated[str | None, _number_option("The largest value, likewise.")] = None,
-    step: Annotated[str | None, _number_option("The lattice of the values; a fine one by default.")] = None,
-    epsilon: Annotated[str, _number_option("What each release spends.")] = "1",
-    delta: Annotated[str, _number_option("The delta of mechanisms that have one.")] = "1e-6",
-    at: Annotated[str, _number_option("Which quantile.")] = "1/2",
+    low: Annotated[str | None, number_option("The least value, which is public; needed with --data.")] = None,
+    high: Annotated[str | None, number_option("The largest value, likewise.")] = None,
+    step: Annotated[str | None, number_option("The lattice of the values; a fine one by default.")] = None,
+    epsilon: Annotated[str, number_option("What each release spends.")] = "1",
+    delta: Annotated[str, number_option("The delta of mechanisms that have one.")] = "1e-6",
+    at: Annotated[str, number_option("Which quantile.")] = "1/2",
     adjacency: Annotated[str, typer.Option(metavar="NAME", help="replace-one or add-remove.")] = "replace-one",
     shape: Annotated[
         str | None, typer.Option(metavar="NAME,...", help="Which shapes of made-up data; all by default.")

@@ -13,8 +13,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from jali.cli.options import AsJson, number_option, read_whole_number, rename_parameters
-from jali.cli.output import check_confidence, choose_ink, measure_width, write_json
+from jali.cli.options import (
+    AsJson,
+    number_option,
+    read_confidence,
+    read_horizon,
+    read_whole_number,
+    rename_parameters,
+)
+from jali.cli.output import choose_ink, measure_width, write_json
 from jali.display.text import NARROWEST, TextColumn, write_table
 from jali.errors import CatalogError
 
@@ -87,7 +94,7 @@ def plan(
         read_whole_number(rows, "--rows"),
         each_epsilon,
     )
-    held = _read_confidence(confidence)
+    held = read_confidence(confidence)
     asked.refuse(
         {
             "--stddev": stddev,
@@ -109,17 +116,6 @@ def _refuse_options(context: typer.Context) -> None:
     if given is not None:
         what, option = context.invoked_subcommand, given.removeprefix("as_").replace("_", "-")
         raise CatalogError("plan-option-misplaced", option=option, plan=what)
-
-
-def _read_confidence(text: str | None) -> float:
-    from jali.privacy.rationals import rational
-
-    if text is None:
-        return 0.95
-    with rename_parameters(_OPTIONS):
-        held = float(rational(text, "confidence"))
-    check_confidence(held)
-    return held
 
 
 @dataclass(frozen=True)
@@ -384,7 +380,7 @@ def stream(
             l1=max_items,
         )
         choices = choose(
-            horizon=_read_horizon(horizon, windowed=last is not None or restart is not None),
+            horizon=read_horizon(horizon, windowed=last is not None or restart is not None),
             epsilon=epsilon,
             delta=delta,
             rho=rho,
@@ -408,14 +404,6 @@ def _check_stream_loss(epsilon: str | None, delta: str | None, rho: str | None) 
         raise CatalogError("plan-stream-epsilon-and-rho")
     if rho is not None and delta is not None:
         raise CatalogError("stream-option-delta-with-rho")
-
-
-def _read_horizon(text: str | None, *, windowed: bool) -> int | None:
-    if text is None and windowed:
-        return None
-    if text is None:
-        raise CatalogError("stream-option-horizon-missing")
-    return None if text.lower() == "none" else read_whole_number(text, "--horizon")
 
 
 def _write_choices(choices: Choices) -> None:

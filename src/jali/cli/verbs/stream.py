@@ -15,6 +15,7 @@ from jali.cli.options import (
     StreamName,
     number_option,
     open_database,
+    read_horizon,
     read_stream_keys,
     read_stream_range,
     read_whole_number,
@@ -127,7 +128,7 @@ def create(
         before = name in held.streams.list()
         stream = held.stream(
             name,
-            horizon=_read_horizon(horizon, windowed=last is not None or restart is not None),
+            horizon=read_horizon(horizon, windowed=last is not None or restart is not None),
             max_ticks=read_whole_number(max_ticks, "--max-ticks") or 1,
             separation=read_whole_number(separation, "--separation") or 1,
             max_items=read_whole_number(max_items, "--max-items") or 1,
@@ -164,14 +165,6 @@ def _check_query(
     given["--measure"] = None if measure == "count" else measure
     if extra := [option for option, value in given.items() if value not in (None, False)]:
         raise CatalogError("stream-option-with-query", option=extra[0])
-
-
-def _read_horizon(text: str | None, *, windowed: bool) -> int | None:
-    if text is None and windowed:
-        return None
-    if text is None:
-        raise CatalogError("stream-option-horizon-missing")
-    return None if text.lower() == "none" else read_whole_number(text, "--horizon")
 
 
 def _read_bins(text: str | None) -> list[Fraction] | None:

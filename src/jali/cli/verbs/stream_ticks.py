@@ -13,7 +13,7 @@ import typer
 from jali.cli.errors import attach_context
 from jali.cli.item_files import ItemLines, is_csv, open_items
 from jali.cli.options import AsJson, Confidence, DatabasePath, StreamName, open_database, rename_stream_parameters
-from jali.cli.output import StageProgress, check_confidence, choose_ink, write_json
+from jali.cli.output import StageProgress, check_confidence, choose_ink, rewrite_line, write_json
 from jali.client.catalog_documents import encode_tick, encode_ticks
 from jali.display.text import clean
 from jali.errors import CatalogError
@@ -159,8 +159,7 @@ class AppendProgress:
 
     def _write(self, text: str) -> None:
         if self._stream.isatty():
-            self._stream.write(f"\r\x1b[K{text}")
-            self._stream.flush()
+            rewrite_line(self._stream, text)
 
 
 def _explain_uncounted(stream: Stream, counts: AppendCounts) -> Iterator[str]:
