@@ -121,7 +121,7 @@ def jali(
         bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version.")
     ] = False,
 ) -> None:
-    """A private statistical database: ask in SQL, get answers with error bars and receipts.
+    """A private statistical database: ask in SQL, get answers with confidence intervals and receipts.
 
     Example: [bold]jali demo[/bold]
     """
@@ -151,7 +151,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         # Not even the type: an unforeseen error may depend on the data.
         return report_unexpected(as_json=as_json)
     if code == INTERRUPTED:
-        print("jali: Stopped. A question that was reserved keeps its receipt: see `jali ledger`.", file=sys.stderr)
+        print("jali: Stopped. A reserved question keeps its receipt: see `jali ledger`.", file=sys.stderr)
     return code if isinstance(code, int) else 0
 
 

@@ -41,47 +41,57 @@ Question = Annotated[
 ]
 Epsilon = Annotated[
     str | None,
-    typer.Option(metavar="NUMBER", help="The loss of the whole question, by Laplace noise; or the SQL says it."),
+    typer.Option(
+        metavar="NUMBER", help="The privacy loss of the question, with Laplace noise; or give it in the SQL."
+    ),
 ]
 Delta = Annotated[
     str | None,
-    typer.Option(metavar="NUMBER", help="Pays for choosing groups that nobody declared, and for --min-people."),
+    typer.Option(
+        metavar="NUMBER", help="For partition selection: groups without declared keys, and --min-people."
+    ),
 ]
 MaxRows = Annotated[
-    int | None, typer.Option(metavar="NUMBER", help="For how many rows one person may count, if not as declared.")
+    int | None, typer.Option(metavar="NUMBER", help="Contribution bound: rows per person; as declared by default.")
 ]
 MaxGroups = Annotated[
     int | None,
-    typer.Option(metavar="NUMBER", help="In how many groups one person may count, where groups are chosen."),
+    typer.Option(metavar="NUMBER", help="Contribution bound: groups per person, with partition selection."),
 ]
 MinPeople = Annotated[
-    int | None, typer.Option(metavar="NUMBER", help="Show a group only if so many people stand behind it.")
+    int | None, typer.Option(metavar="NUMBER", help="Release only groups of at least this many people.")
 ]
 Within = Annotated[
     list[str] | None,
     typer.Option(
         metavar="[NAME=]NUMBER",
-        help="Instead of a loss: how close each number is to come, or those of one output; the loss is found.",
+        help="A margin of error instead of a loss, for all outputs or one; Jali finds the loss.",
     ),
 ]
 NoiseName = Annotated[
     str | None, typer.Option("--noise", metavar="NAME", help="With --within: laplace (epsilon) or gaussian (rho).")
 ]
 GroupRows = Annotated[
-    int | None, typer.Option(metavar="NUMBER", help="A guess of the rows of a group, for forecasts only.")
+    int | None, typer.Option(metavar="NUMBER", help="A public estimate of the rows per group, for forecasts only.")
 ]
 PartName = Annotated[
     str | None,
-    typer.Option("--part", metavar="COLUMN=KEY", help="Only the part of the table with this declared key."),
+    typer.Option("--part", metavar="COLUMN=KEY", help="Only the subpopulation with this declared key."),
 ]
 Relation = Annotated[
     str | None, typer.Option(metavar="NAME", help="The table inside a DuckDB file or a database: clinic.visits.")
 ]
-Rho = Annotated[str | None, typer.Option(metavar="NUMBER", help="The loss in zCDP instead, by Gaussian noise.")]
-Analyst = Annotated[str | None, typer.Option(metavar="NAME", help="Whose grant pays too; the curator has none.")]
-Confidence = Annotated[float, typer.Option(metavar="NUMBER", help="The confidence of each interval.")]
-BudgetEpsilon = Annotated[str, typer.Option("--epsilon", metavar="NUMBER", help="The limit on epsilon, for ever.")]
-BudgetDelta = Annotated[str, typer.Option("--delta", metavar="NUMBER", help="The limit on delta, for ever.")]
+Rho = Annotated[
+    str | None, typer.Option(metavar="NUMBER", help="The privacy loss in zCDP instead, with Gaussian noise.")
+]
+Analyst = Annotated[str | None, typer.Option(metavar="NAME", help="The analyst whose grant is charged as well.")]
+Confidence = Annotated[float, typer.Option(metavar="NUMBER", help="The confidence of the intervals.")]
+BudgetEpsilon = Annotated[
+    str, typer.Option("--epsilon", metavar="NUMBER", help="The epsilon of the budget, which never resets.")
+]
+BudgetDelta = Annotated[
+    str, typer.Option("--delta", metavar="NUMBER", help="The delta of the budget, which never resets.")
+]
 AsJson = Annotated[bool, typer.Option("--json", help="Write one JSON document instead of text.")]
 
 
@@ -263,7 +273,7 @@ def read_question(sql: str) -> str:
     return text
 
 
-StreamName = Annotated[str, typer.Argument(metavar="NAME", help="What the stream is called.")]
+StreamName = Annotated[str, typer.Argument(metavar="NAME", help="The name of the stream.")]
 
 # A column that is named before its keys, as `jali protect` has it.
 _COLUMN_PREFIX = re.compile(r"[A-Za-z_]\w*(:\w+)?=")

@@ -180,11 +180,11 @@ def print_rows(answer: Answer, confidence: float, remarks: Iterable[str] = (), *
 def _format_cost(answer: Answer, left: dict[str, Remaining]) -> str:
     """Say what was paid and what is left, table by table where there are several."""
     if len(left) == 1:
-        again = ", answered before: the table was not charged again" if answer.cached else ""
+        again = ", already released: nothing was charged again" if answer.cached else ""
         (rest,) = left.values()
-        return f"cost {answer.cost}{again} · left {rest} · receipt {answer.receipt}"
-    lines = [(clean(table), f"cost {cost} · left {left[table]}") for table, cost in answer.costs]
-    again = " · answered before: the tables were not charged again" if answer.cached else ""
+        return f"cost {answer.cost}{again} · remaining {rest} · receipt {answer.receipt}"
+    lines = [(clean(table), f"cost {cost} · remaining {left[table]}") for table, cost in answer.costs]
+    again = " · already released: nothing was charged again" if answer.cached else ""
     return f"{write_facts(lines, indent=0)}\nreceipt {answer.receipt}{again}"
 
 

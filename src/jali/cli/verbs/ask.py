@@ -24,15 +24,15 @@ def ask(
     analyst: Analyst = None,
     as_json: AsJson = False,
 ) -> None:
-    """Ask a question. It is answered once, for good, and the same question again is free.
+    """Ask a question. It is answered once; asking the same question again is free.
 
     Example: [bold]jali ask clinic.jali "SELECT ward, COUNT(*) AS n FROM visits GROUP BY ward"
     --epsilon 0.1 --analyst ana[/bold]
 
-    Groups that nobody declared: [bold]jali ask clinic.jali "SELECT drug, COUNT(*) AS n FROM visits GROUP BY drug"
+    Groups without declared keys: [bold]jali ask clinic.jali "SELECT drug, COUNT(*) AS n FROM visits GROUP BY drug"
     --epsilon 1 --delta 1e-9 --min-people 10[/bold]
 
-    For an accuracy instead of a loss: [bold]jali ask clinic.jali "SELECT COUNT(*) FROM visits" --within 20[/bold]
+    A margin of error instead: [bold]jali ask clinic.jali "SELECT COUNT(*) FROM visits" --within 20[/bold]
     """
     question = read_question(sql)
     with open_database(database) as opened, attach_context(database, question, analyst):

@@ -30,19 +30,19 @@ if TYPE_CHECKING:
 
 Questions = Annotated[
     str,
-    typer.Argument(
-        metavar="FILE", help="SELECT statements with semicolons between them; [bold]-[/bold] is stdin."
-    ),
+    typer.Argument(metavar="FILE", help="SELECT statements, separated by semicolons; [bold]-[/bold] is stdin."),
 ]
 BatchEpsilon = Annotated[
-    str | None, typer.Option("--epsilon", metavar="NUMBER", help="The loss of all questions.")
+    str | None, typer.Option("--epsilon", metavar="NUMBER", help="The total privacy loss of all questions.")
 ]
 BatchDelta = Annotated[
     str | None,
-    typer.Option("--delta", metavar="NUMBER", help="Pays for adding losses up more sharply than by their sum."),
+    typer.Option("--delta", metavar="NUMBER", help="Allows tighter composition of the losses than their sum."),
 ]
-Agree = Annotated[bool, typer.Option("--agree/--apart", help="Make the answers agree, or leave each by itself.")]
-Explain = Annotated[bool, typer.Option("--explain", help="Show the plan and the cost, and ask nothing.")]
+Agree = Annotated[
+    bool, typer.Option("--agree/--apart", help="Make the answers consistent, or leave them independent.")
+]
+Explain = Annotated[bool, typer.Option("--explain", help="Show the plan and the privacy loss without asking.")]
 
 
 def batch(
@@ -57,7 +57,7 @@ def batch(
     explain: Explain = False,
     as_json: AsJson = False,
 ) -> None:
-    """Ask all questions of a file together: planned jointly, charged once, with answers that agree.
+    """Ask all questions of a file together: planned jointly, charged once, with consistent answers.
 
     Example: [bold]jali batch clinic.jali questions.sql --epsilon 1 --analyst ana[/bold]
     """
@@ -180,5 +180,5 @@ def write_batch(
         print_rows(answer, confidence, gap="")
         print()
     for table, cost in found.costs:
-        again = ", answered before: the table was not charged again" if found.cached else ""
-        print(f"{clean(table)}: cost {cost}{again} · left {left[table]} · receipt {found.receipt}")
+        again = ", already released: nothing was charged again" if found.cached else ""
+        print(f"{clean(table)}: cost {cost}{again} · remaining {left[table]} · receipt {found.receipt}")

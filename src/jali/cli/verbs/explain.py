@@ -26,14 +26,14 @@ def explain(
     analyst: Analyst = None,
     as_json: AsJson = False,
 ) -> None:
-    """Show how a question would be answered, and what it would cost. Free: no data is read.
+    """Show how a question would be answered and its privacy loss. Free: no data is read.
 
     Example: [bold]jali explain clinic.jali "SELECT AVG(age) FROM visits" --epsilon 0.1[/bold]
 
-    How large a group must be to appear: [bold]jali explain clinic.jali "SELECT drug, COUNT(*) FROM visits
+    How large a group must be to be released: [bold]jali explain clinic.jali "SELECT drug, COUNT(*) FROM visits
     GROUP BY drug" --epsilon 1 --delta 1e-9[/bold]
 
-    The least loss for an accuracy: [bold]jali explain clinic.jali "SELECT COUNT(*) FROM visits"
+    The least loss for a margin of error: [bold]jali explain clinic.jali "SELECT COUNT(*) FROM visits"
     --within 20[/bold]
     """
     question = read_question(sql)

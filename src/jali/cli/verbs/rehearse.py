@@ -35,11 +35,11 @@ def rehearse(
     asked: QuestionTerms,
     analyst: Analyst = None,
     rows: Annotated[
-        int | None, typer.Option(metavar="NUMBER", help="About how many rows are made up for each table.")
+        int | None, typer.Option(metavar="NUMBER", help="The approximate number of synthetic rows per table.")
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Answer a question on made-up rows of the declared shape. Free: nothing real is read or charged.
+    """Answer a question on synthetic rows of the declared shape. Free: no real data is read, nothing is charged.
 
     Example: [bold]jali rehearse clinic.jali "SELECT ward, COUNT(*) AS n FROM visits GROUP BY ward"
     --epsilon 0.1[/bold]
@@ -48,7 +48,7 @@ def rehearse(
     with open_database(database) as opened, attach_context(database, question, analyst):
         plan = opened.explain(question, analyst=analyst, **asked.terms)
         with StageProgress() as stages:
-            stages("making rows up")
+            stages("generating rows")
             with opened.rehearse(rows=rows) as rehearsal:
                 answer = rehearsal.ask(question, analyst=analyst, on_stage=stages, **asked.terms)
     _write_rehearsal(answer, plan, asked.confidence, analyst=analyst, as_json=as_json)
@@ -63,7 +63,7 @@ def _write_rehearsal(answer: Answer, plan: Plan, confidence: float, *, analyst: 
         return
     print(f"{choose_ink(sys.stdout).strong(_HEAD)}\n")
     print_rows(answer, confidence, answer.remarks[1:])
-    print(f"In earnest it would cost {answer.cost} and leave:")
+    print(f"The real question would cost {answer.cost}, with these budgets remaining:")
     print(write_facts([(clean(account), left) for account, left in plan.leaves]))
 
 
